@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// libamdhip64, found and dlopened at run time (the card's or the simulated one), behind owning
+// handles. Everything throws hip::Error. Handles keep the library loaded and are movable, not copyable.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/types.h"
+
+namespace nw::hip {
+
+// what(): "hipModuleLoad(build/x.hsaco): hipErrorInvalidImage (200)": HIP's name and the call.
+class Error : public nw::Error {
+public:
+    Error(int code, std::string name, std::string call, std::string text);
+    int code;         // hipError_t, or -1 where no HIP call was reached (no library, no device)
+    std::string name; // "hipErrorInvalidImage"
+    std::string call; // "hipModuleLoad"
+};
+
+struct DeviceInfo {
+    std::string spec;   // "hip:0" or "sim:gfx1151": give it to Device to get the same one again
+    std::string gfx;    // "gfx1151", without feature suffixes
+    std::string name;   // marketing name
+    std::string label;  // what stands beside numbers: "sim gfx1151", or the card's name
+    bool simulated = false;
+    u32 compute_units = 0; // hipDeviceAttributeMultiprocessorCount (WGPs on RDNA)
+    u64 memory_bytes = 0;
+    std::string note;   // for `auto`: one line that says why this device was taken; else empty
+};
+
+class Library; // the dlopened library and its entry points
+
+// Device memory, owned.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(std::shared_ptr<Library>, u64 bytes);
+    Buffer(Buffer &&) noexcept;
+    Buffer &operator=(Buffer &&) noexcept;
+    ~Buffer();
+    void *data() const { return data_; }
+    u64 size() const { return size_; }
+    void upload(const void *from, u64 bytes, u64 offset = 0);
+    void download(void *to, u64 bytes, u64 offset = 0) const;
+    void fill(u8 value);
+
+private:
+    std::shared_ptr<Library> library_;
+    void *data_ = nullptr;
+    u64 size_ = 0;
+};
+
+class Function {
+public:
+    void *handle = nullptr; // hipFunction_t, valid while its Module lives
+    std::string name;
+};
+
+class Module {
+public:
+    Module() = default;
+    Module(std::shared_ptr<Library>, const std::string &path);            // hipModuleLoad
+    Module(std::shared_ptr<Library>, std::span<const std::byte> image);   // hipModuleLoadData
+    Module(Module &&) noexcept;
+    Module &operator=(Module &&) noexcept;
+    ~Module();
+    Function function(const std::string &name) const;
+
+private:
+    std::shared_ptr<Library> library_;
+    void *module_ = nullptr;
+};
+
+class Event {
+public:
+    Event() = default;
+    explicit Event(std::shared_ptr<Library>);
+    Event(Event &&) noexcept;
+    Event &operator=(Event &&) noexcept;
+    ~Event();
+    void *handle() const { return event_; }
+
+private:
+    std::shared_ptr<Library> library_;
+    void *event_ = nullptr;
+};
+
+class Stream {
+public:
+    Stream() = default; // the null stream
+    explicit Stream(std::shared_ptr<Library>);
+    Stream(Stream &&) noexcept;
+    Stream &operator=(Stream &&) noexcept;
+    ~Stream();
+    void *handle() const { return stream_; }
+    void synchronize() const;
+
+private:
+    std::shared_ptr<Library> library_;
+    void *stream_ = nullptr;
+};
+
+// One opened device. `spec`: "auto" (a supported real GPU, else the simulated gfx1151, and
+// info().note says so in a line), "hip:N", "sim:gfx1100". An empty spec reads NIBBLEWAVE_DEVICE,
+// then "auto". The simulated library is looked for beside the executable (../hipsim), then at
+// NIBBLEWAVE_HIPSIM, then in the build tree that made this binary.
+class Device {
+public:
+    explicit Device(std::string_view spec = "");
+    const DeviceInfo &info() const { return info_; }
+    Buffer allocate(u64 bytes) const;
+    Module load(const std::string &path) const;
+    Module load(std::span<const std::byte> image) const;
+    Stream stream() const;
+    Event event() const;
+    // One-dimensional launch. `kernarg` is the packed argument block (HIP's `extra` path).
+    void launch(const Function &, u32 workgroups, u32 block, u32 dynamic_lds,
+                std::span<const std::byte> kernarg, const Stream &stream = {}) const;
+    void record(const Event &, const Stream &stream = {}) const;
+    f32 elapsed_ms(const Event &start, const Event &stop) const; // waits for `stop`
+    void synchronize() const;
+    const std::shared_ptr<Library> &library() const { return library_; }
+
+private:
+    std::shared_ptr<Library> library_;
+    DeviceInfo info_;
+};
+
+// The supported targets, in the order gfx1100 ... gfx1201.
+std::span<const std::string_view> supported_gfx();
+
+} // namespace nw::hip

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Runs a dispatch on the simulated GPU, functionally: what happens, not when.
+#pragma once
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "sim/func/memory.h"
+#include "sim/isa/program.h"
+
+namespace nw::sim {
+
+struct Dim3 {
+    u32 x = 1, y = 1, z = 1;
+};
+
+struct Dispatch {
+    const Program *program = nullptr;
+    const KernelInfo *kernel = nullptr;
+    Dim3 grid;  // workgroups
+    Dim3 block; // work-items
+    u32 dynamic_lds = 0;
+    std::span<const std::byte> kernarg; // explicit and hidden arguments, laid out as `.args` says
+};
+
+// Wave instructions executed, by class. Classes are disjoint; total is their sum.
+struct InstCounts {
+    u64 valu = 0, vopd = 0, trans = 0, wmma = 0, salu = 0, smem = 0, vmem_load = 0, vmem_store = 0,
+        lds = 0, branch = 0, wait = 0, other = 0;
+    u64 total() const;
+    InstCounts &operator+=(const InstCounts &);
+};
+
+// Bytes asked for by active lanes.
+struct ByteCounts {
+    u64 global_load = 0, global_store = 0, lds_read = 0, lds_write = 0;
+    ByteCounts &operator+=(const ByteCounts &);
+};
+
+struct RunStats {
+    InstCounts insts;
+    ByteCounts bytes;
+    u64 waves = 0;
+};
+
+// A kernel did something that hardware would fault on, or that the simulator can't run.
+// what() names mnemonic or rule, kernel, pc and, where line tables exist, the .s line.
+class Fault : public Error {
+public:
+    enum class Kind { illegal_instruction, illegal_address, endless, barrier, bad_dispatch, checker };
+    Fault(Kind kind, std::string text) : Error(std::move(text)), kind(kind) {}
+    Kind kind;
+};
+
+struct RunConfig {
+    unsigned threads = 0;       // 0: all cores
+    u64 max_wave_insts = 0;     // per wave; 0: 2^40
+    bool check_wait = false;    // a register touched while its load or store is in flight is a Fault
+    bool check_init = false;    // poison that reaches an address, a branch or a store is a Fault
+};
+
+// Device facts that both the HIP layer (attributes) and the machine need. Null for an unknown gfx.
+struct Device {
+    const char *gfx;
+    const char *marketing_name;
+    u32 compute_units; // as HIP reports: WGPs on RDNA report CUs/2 through multiProcessorCount
+    u32 vgprs_per_simd; // 1536 or 1024, wave32
+    u32 vgpr_granule;   // 24 or 16, wave32
+    u32 l2_bytes;
+    u32 clock_khz;
+    u32 memory_clock_khz;
+    u32 memory_bus_bits;
+};
+const Device *find_device(std::string_view gfx);
+std::span<const Device> devices();
+
+// Waves that fit on one SIMD (at most 16), by VGPRs, LDS and workgroup size.
+u32 waves_per_simd(const Device &, const KernelInfo &, u32 workgroup, u32 lds_bytes);
+
+// Runs to completion or throws Fault. Results don't depend on `threads`.
+RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &);
+
+} // namespace nw::sim

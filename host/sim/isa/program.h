@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// A code object: what the loader, the metadata and LLVM's disassembler say about it.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/types.h"
+
+namespace nw::sim {
+
+// The image can't be used: not an AMDGPU ELF, truncated, another gfx, no such kernel.
+class BadImage : public Error {
+public:
+    using Error::Error;
+};
+
+// One entry of `.args` of the code object's metadata. Sizes and offsets in bytes.
+struct Arg {
+    std::string name;
+    u32 offset = 0;
+    u32 size = 0;
+    std::string value_kind; // global_buffer, by_value, hidden_block_count_x, ...
+};
+
+// What the kernel descriptor (64 bytes, `symbol.kd`) and the metadata say about one kernel.
+struct KernelInfo {
+    std::string name;
+    u64 entry = 0;      // host address of the first instruction in the loaded image
+    u64 descriptor = 0; // host address of the descriptor
+    u32 rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
+    u16 properties = 0;
+    u32 kernarg_bytes = 0;
+    u32 lds_bytes = 0;     // static
+    u32 scratch_bytes = 0; // per lane
+    u32 max_workgroup = 1024;
+    u32 wave_size = 32;
+    u32 sgprs = 0, vgprs = 0; // from the metadata
+    bool has_metadata = false; // without it real ROCm passes no kernel arguments
+    std::vector<Arg> args;
+};
+
+struct Global {
+    std::string name;
+    u64 address = 0;
+    u64 size = 0;
+};
+
+struct Code; // decoded instructions; sim/isa's and sim/func's business
+
+// Loaded and decoded once, then read-only and shared by all launches.
+class Program {
+public:
+    // Throws BadImage. `gfx` is the device's ("gfx1151"); an image for another one is refused.
+    // The bytes are copied; PC values are addresses inside this object.
+    static std::shared_ptr<const Program> load(std::span<const std::byte> elf, std::string_view gfx);
+    ~Program();
+
+    const std::string &gfx() const;
+    const std::vector<KernelInfo> &kernels() const;
+    const KernelInfo *find_kernel(std::string_view name) const; // null when absent
+    const Global *find_global(std::string_view name) const;     // null when absent
+    const Code &code() const;
+
+private:
+    Program();
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace nw::sim
