@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw {
+
+// body(begin, end) over disjoint slices of [0, count), one per processor; the first exception of a
+// slice is thrown again here. `grain`: items below which a further thread is not worth its start.
+template <class Body> void parallel_for(u64 count, u64 grain, const Body &body) {
+    const u64 processors = std::max(1u, std::thread::hardware_concurrency());
+    const u64 slices = std::clamp<u64>(count / std::max<u64>(grain, 1), 1, processors);
+    std::vector<std::exception_ptr> failures(slices);
+    const auto run = [&](u64 slice) {
+        try {
+            body(count * slice / slices, count * (slice + 1) / slices);
+        } catch (...) {
+            failures[slice] = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (u64 slice = 1; slice < slices; ++slice)
+            threads.emplace_back(run, slice);
+        run(0);
+    }
+    for (const std::exception_ptr &failure : failures)
+        if (failure)
+            std::rethrow_exception(failure);
+}
+
+} // namespace nw

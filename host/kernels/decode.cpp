@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/decode.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <fmt/format.h>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "base/half.h"
+
+namespace nw {
+
+namespace {
+
+constexpr std::string_view family = "decode_w4a16";
+
+// A wave addresses up to this many rows from one base with 32-bit offsets.
+constexpr u64 rows_per_wave = 4;
+constexpr u64 offset_limit = u64{1} << 32;
+
+bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m) {
+    return k.family == family && k.param("dtype") == name(dtype) && k.number("group") == group &&
+           k.number("m") == m;
+}
+
+// "bf16 g128 m1, f16 g128 m1": what a gfx has; empty when it has nothing.
+std::string available(std::string_view gfx) {
+    std::set<std::string> have;
+    for (const Kernel &k : kernels())
+        if (k.family == family && k.gfx == gfx && !k.reference)
+            have.insert(fmt::format("{} g{} m{}", k.param("dtype"), k.param("group"), k.param("m")));
+    return fmt::format("{}", fmt::join(have, ", "));
+}
+
+std::string known_gfx() {
+    std::set<std::string_view> have;
+    for (const Kernel &k : kernels())
+        if (k.family == family)
+            have.insert(k.gfx);
+    return fmt::format("{}", fmt::join(have, ", "));
+}
+
+template <class... Args>
+void need(bool holds, fmt::format_string<Args...> text, Args &&...args) {
+    if (!holds)
+        throw Error(fmt::format("decode_w4a16: {}", fmt::format(text, std::forward<Args>(args)...)));
+}
+
+void check_shape(const W4A16 &p) {
+    need(p.m >= 1 && p.m <= 4, "m = {}: must be 1..4; split larger batches into launches of 4", p.m);
+    need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    need(p.group == 32 || p.group == 64 || p.group == 128,
+         "group = {}: must be 32, 64 or 128; repeat the scales of larger groups", p.group);
+    need(p.k > 0, "k = 0: must be a positive multiple of the group size {}", p.group);
+    need(p.k % p.group == 0,
+         "k = {}: must be a multiple of the group size {}; pad activations and weights with zeros "
+         "to k = {}",
+         p.k, p.group, round_up<u64>(p.k, p.group));
+    need(p.k % 16 == 0, "k = {}: must be a multiple of 16", p.k);
+}
+
+void check_pointer(const char *argument, const void *pointer, u64 alignment) {
+    const u64 address = reinterpret_cast<std::uintptr_t>(pointer);
+    need(pointer != nullptr, "{} is null: it must point to device memory", argument);
+    need(address % alignment == 0, "{} = {:#x}: must be {}-byte aligned; allocations of hipMalloc are",
+         argument, address, alignment);
+}
+
+void check_strides(const W4A16 &p) {
+    const u64 row = p.k / 2, scale_row = u64{2} * (p.k / p.group);
+    need(p.w_stride >= row, "w_stride = {}: must be at least a row, K/2 = {} bytes", p.w_stride, row);
+    need(p.w_stride % 16 == 0, "w_stride = {}: must be a multiple of 16; pad rows to {} bytes",
+         p.w_stride, round_up<u64>(p.w_stride, 16));
+    need(p.s_stride >= scale_row, "s_stride = {}: must be at least a row, 2*K/G = {} bytes", p.s_stride,
+         scale_row);
+    need(p.s_stride % 2 == 0, "s_stride = {}: must be even; pad rows to {} bytes", p.s_stride,
+         round_up<u64>(p.s_stride, 2));
+    // Subtractions, so that a stride near 2^64 can't wrap around.
+    need(p.w_stride < offset_limit / rows_per_wave,
+         "w_stride = {}: must be below {}, as {} rows share a 32-bit offset; split K", p.w_stride,
+         offset_limit / rows_per_wave, rows_per_wave);
+    need(p.s_stride < offset_limit / rows_per_wave,
+         "s_stride = {}: must be below {}, as {} rows share a 32-bit offset", p.s_stride,
+         offset_limit / rows_per_wave, rows_per_wave);
+    need(u64{2} * p.m * p.k < offset_limit,
+         "m * k = {}: A must be smaller than 2^32 bytes; split K", u64{p.m} * p.k);
+    need(u64{2} * p.m * p.n < offset_limit,
+         "m * n = {}: C must be smaller than 2^32 bytes; split N", u64{p.m} * p.n);
+}
+
+using Kernarg = std::array<std::byte, 56>;
+
+// The argument block by the offsets that the registry states for this kernel.
+Kernarg pack(const Kernel &kernel, const W4A16 &p) {
+    Kernarg out{};
+    if (kernel.kernarg_bytes != out.size())
+        throw Error(fmt::format("{}: its argument block has {} bytes, decode_w4a16's has {}; the "
+                                "kernels and this library are from different versions",
+                                kernel.symbol, kernel.kernarg_bytes, out.size()));
+    const auto put = [&](std::string_view argument, const auto &value) {
+        for (const KernelArg &a : kernel.args) {
+            if (a.name == argument && a.size == sizeof value && a.offset + a.size <= out.size()) {
+                std::memcpy(out.data() + a.offset, &value, sizeof value);
+                return;
+            }
+        }
+        throw Error(fmt::format("{}: has no argument '{}' of {} bytes; the kernels and this library "
+                                "are from different versions",
+                                kernel.symbol, argument, sizeof value));
+    };
+    put("a", p.a);
+    put("w", p.w);
+    put("s", p.s);
+    put("bias", p.bias);
+    put("c", p.c);
+    put("n", p.n);
+    put("k", p.k);
+    put("w_stride", static_cast<u32>(p.w_stride));
+    put("s_stride", static_cast<u32>(p.s_stride));
+    return out;
+}
+
+} // namespace
+
+const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m) {
+    for (const Kernel &k : kernels())
+        if (k.gfx == gfx && !k.reference && matches(k, dtype, group, m))
+            return k;
+    const std::string have = available(gfx);
+    need(!have.empty(), "gfx = {}: no kernels for it; there are kernels for {}", gfx, known_gfx());
+    throw Error(fmt::format("decode_w4a16: no kernel for {} g{} m{} on {}; there is {}", name(dtype),
+                            group, m, gfx, have));
+}
+
+void check(const W4A16 &p) {
+    check_shape(p);
+    check_pointer("a", p.a, 16);
+    check_pointer("w", p.w, 16);
+    check_pointer("s", p.s, 2);
+    if (p.bias)
+        check_pointer("bias", p.bias, 2);
+    check_pointer("c", p.c, 2);
+    check_strides(p);
+}
+
+u32 grid(const Kernel &kernel, u32 n) {
+    const u64 groups = ceil_div<u64>(n, kernel.rows_per_workgroup);
+    // HIP counts a launch's work-items in 32 bits.
+    need(groups * kernel.block < offset_limit,
+         "n = {}: {} workgroups of {} are more than 2^32 - 1 work-items; split N", n, groups,
+         kernel.block);
+    return static_cast<u32>(groups);
+}
+
+void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
+    check(p);
+    launch(modules, choose(modules.device().info().gfx, p.dtype, p.group, p.m), p, stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::Stream &stream) {
+    check(p);
+    need(matches(kernel, p.dtype, p.group, p.m), "{} is not for {} g{} m{}", kernel.symbol,
+         name(p.dtype), p.group, p.m);
+    const Kernarg kernarg = pack(kernel, p);
+    const u32 workgroups = grid(kernel, p.n);
+    modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg, stream);
+}
+
+} // namespace nw

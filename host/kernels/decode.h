@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The decode_w4a16 family, typed: C[m, n] = sum_k A[m, k] * (q[n, k] - 8) * s[n, k / G] (+ bias[n]),
+// fp32 accumulation, C rounded to nearest even. Everything is checked before anything is launched.
+#pragma once
+#include <string_view>
+
+#include "base/types.h"
+#include "hip/hip.h"
+#include "kernels/modules.h"
+#include "kernels/registry.h"
+
+namespace nw {
+
+// One product, as the kernels take it. Pointers are device memory.
+struct W4A16 {
+    Dtype dtype;            // of a, s, bias and c
+    u32 m, n, k, group;     // 1 <= m <= 4, n >= 1, k a multiple of group and 16, group 32, 64 or 128
+    const void *a;          // [M, K] contiguous, 16-byte aligned
+    const void *w;          // int32 [N, K/8] (formats/row_layout.h), 16-byte aligned
+    const void *s;          // [N, K/G]
+    const void *bias;       // [N], or null
+    void *c;                // [M, N] contiguous; overlaps no input
+    u64 w_stride, s_stride; // bytes from row to row: multiples of 16 and 2, at least a row
+};
+
+// The kernel to use: the row that is not a reference. Throws Error listing what there is.
+const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m);
+
+// Throws Error naming argument, value, rule and remedy. Knows nothing of the device.
+void check(const W4A16 &);
+
+// Workgroups of a launch over n rows.
+u32 grid(const Kernel &, u32 n);
+
+// Queues the product on the device of `modules`. Throws Error, with nothing launched and c
+// untouched, where an argument breaks a rule or no kernel exists.
+void launch(Modules &, const W4A16 &, const hip::Stream & = {});
+
+// The same with a kernel of the caller's choice, which must match dtype, group and m.
+void launch(Modules &, const Kernel &, const W4A16 &, const hip::Stream & = {});
+
+} // namespace nw
