@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs through apt what the build lacks; silent and quick when nothing is missing.
+# An equal from elsewhere counts: ROCm's LLVM and headers, any Python >= 3.11 with jinja2.
+set -euo pipefail
+PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+llvm_min=20    # gen/tools.cmake asks for the same
+llvm_tested=22 # taken where apt offers several
+rocm=${ROCM_PATH:-/opt/rocm}
+
+# Debian's package   what shows that it, or its equal, is there
+required=(
+    "g++                command g++"
+    "cmake              command cmake"
+    "ninja-build        command ninja"
+    "git                command git"
+    "llvm               llvm $llvm_min"
+    "python3-jinja2     python 3.11"
+    "libamdhip64-dev    header hip/hip_runtime_api.h"
+    "libtbb-dev         header tbb/tbb.h"
+    "libhwy-dev         header hwy/highway.h"
+    "libcli11-dev       header CLI/CLI.hpp"
+    "libfmt-dev         header fmt/core.h"
+    "nlohmann-json3-dev header nlohmann/json.hpp"
+    "doctest-dev        header doctest/doctest.h"
+    "libbenchmark-dev   header benchmark/benchmark.h"
+)
+# Installed along with the others, never a reason to call apt: without ccache builds are slower,
+# without clang-format the style test skips.
+optional=(
+    "ccache             command ccache"
+    "clang-format-14    command clang-format-14"
+)
+
+say() { echo "setup.sh: $*" >&2; }
+
+die() {
+    say "$*"
+    exit 1
+}
+
+have_command() { command -v "$1" >/dev/null; }
+
+have_header() {
+    local dir
+    for dir in /usr/include /usr/local/include "$rocm/include"; do
+        [[ -e $dir/$1 ]] && return
+    done
+    return 1
+}
+
+# The candidates are those of gen/tools.cmake.
+have_python() {
+    local python
+    for python in /usr/bin/python3 /usr/local/bin/python3 python3 python3.{19..11}; do
+        "$python" -c "import sys, jinja2; sys.exit(sys.version_info < (${1/./, }))" &>/dev/null && return
+    done
+    return 1
+}
+
+have_llvm() {
+    local config version
+    for config in /usr/lib/llvm-*/bin/llvm-config "$rocm/llvm/bin/llvm-config" $(type -P llvm-config); do
+        version=$("$config" --version 2>/dev/null) || continue
+        if ((${version%%.*} >= $1)) && whole_llvm "$config"; then
+            return
+        fi
+    done
+    return 1
+}
+
+# clang and lld, the C API's headers, and the shared library.
+whole_llvm() {
+    local bin
+    bin=$("$1" --bindir)
+    [[ -x $bin/clang && -x $bin/ld.lld && -e $("$1" --includedir)/llvm-c/Disassembler.h ]] &&
+        compgen -G "$("$1" --libdir)/libLLVM*.so" >/dev/null
+}
+
+# The packages of the rows given that are not there, on one line.
+lacking() {
+    local row package kind what
+    for row in "$@"; do
+        read -r package kind what <<<"$row"
+        "have_$kind" "$what" || printf '%s ' "$package"
+    done
+}
+
+root() {
+    if ((EUID == 0)); then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+apt() {
+    root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
+}
+
+offered() { apt-cache show --no-all-versions "$1" &>/dev/null; }
+
+# The newest LLVM that apt offers, but the tested one if that is among them.
+offered_llvm() {
+    apt-cache pkgnames llvm- | sed -n 's/^llvm-\([0-9]*\)-dev$/\1/p' | sort -n |
+        awk -v min="$llvm_min" -v tested="$llvm_tested" \
+            '$1 == tested { found = $1; exit } $1 >= min { found = $1 } END { print found }'
+}
+
+# Reads `missing`, fills `install`; false if apt knows no such package.
+choose() {
+    local package major
+    install=()
+    for package in $missing; do
+        if [[ $package != llvm ]]; then
+            offered "$package" || return
+            install+=("$package")
+        else
+            major=$(offered_llvm)
+            [[ $major ]] || return
+            install+=("clang-$major" "lld-$major" "llvm-$major-dev")
+        fi
+    done
+}
+
+# Says what `choose` did not find.
+refuse() {
+    local package suite=""
+    if [[ $missing == *llvm* && -z $(offered_llvm) ]]; then
+        [[ -r /etc/os-release ]] && suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+        [[ $suite == bookworm ]] && die "apt offers no LLVM >= $llvm_min:" \
+            "add the suite bookworm-security (component main) to /etc/apt/sources.list, then run ./setup.sh again."
+        die "apt offers no LLVM >= $llvm_min: add a source that has clang-$llvm_tested," \
+            "lld-$llvm_tested and llvm-$llvm_tested-dev, then run ./setup.sh again."
+    fi
+    for package in $missing; do
+        [[ $package == llvm ]] || offered "$package" || die "apt offers no $package: add a source that has it, then run ./setup.sh again."
+    done
+}
+
+main() {
+    local missing package install=()
+    missing=$(lacking "${required[@]}")
+    [[ $missing ]] || return 0
+    have_command apt-get ||
+        die "no apt here; install what is missing (Debian's names; llvm is clang, lld and headers >= $llvm_min): $missing"
+    ((EUID == 0)) || have_command sudo ||
+        die "only root can install $missing- run it as root, or install sudo."
+
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    if ! choose; then
+        run "$log" apt update
+        choose || refuse
+    fi
+    for package in $(lacking "${optional[@]}"); do
+        if offered "$package"; then
+            install+=("$package")
+        fi
+    done
+    say "apt installs" "${install[@]}"
+    if ! apt install --no-install-recommends "${install[@]}" >"$log" 2>&1 </dev/null; then
+        run "$log" apt update # the package lists may be older than the mirror
+        run "$log" apt install --no-install-recommends "${install[@]}"
+    fi
+    missing=$(lacking "${required[@]}")
+    [[ -z $missing ]] || die "apt installed everything, yet these are not found: $missing"
+}
+
+# Runs a command quietly; if it fails, shows the end of what it said and stops.
+run() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 20 "$log" >&2
+    die "\`$*\` failed."
+}
+
+main
