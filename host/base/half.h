@@ -75,7 +75,9 @@ constexpr u16 f32_to_bf16(f32 x) { return Bf16::narrow(x); }
 constexpr u16 f32_to_f16(f32 x) { return F16::narrow(x); }
 
 constexpr f32 to_f32(Dtype d, u16 h) { return d == Dtype::bf16 ? Bf16::widen(h) : F16::widen(h); }
-constexpr u16 round_to(Dtype d, f64 x) { return d == Dtype::bf16 ? Bf16::narrow(x) : F16::narrow(x); }
+constexpr u16 round_to(Dtype d, f64 x) {
+    return d == Dtype::bf16 ? Bf16::narrow(x) : F16::narrow(x);
+}
 constexpr f64 ulp(Dtype d, f64 x) { return d == Dtype::bf16 ? Bf16::ulp(x) : F16::ulp(x); }
 constexpr std::string_view name(Dtype d) { return d == Dtype::bf16 ? "bf16" : "f16"; }
 

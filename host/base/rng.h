@@ -28,9 +28,9 @@ public:
     // Its tails end at +-3.46, which is where a quantizer's group maximum belongs anyway.
     constexpr f32 normal_at(u64 i) const {
         const u64 x = at(i);
-        const i32 sum = static_cast<i32>((x & 0xffff) + (x >> 16 & 0xffff) + (x >> 32 & 0xffff) +
-                                         (x >> 48)) -
-                        2 * 65535;
+        const i32 sum =
+            static_cast<i32>((x & 0xffff) + (x >> 16 & 0xffff) + (x >> 32 & 0xffff) + (x >> 48)) -
+            2 * 65535;
         return static_cast<f32>(sum) * (1.7320508f / 65536.0f); // variance 4/12 * 65536^2
     }
     constexpr f32 normal() { return normal_at(count_++); }

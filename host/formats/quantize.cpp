@@ -57,7 +57,8 @@ void quantize_row(std::span<const f32> w, u32 group, Dtype dtype, std::span<u8> 
 
 Quantized quantize_rows(std::span<const f32> w, u32 n, u32 k, u32 group, Dtype dtype) {
     if (group == 0 || k == 0 || k % group)
-        throw Error(fmt::format("k = {}: must be a positive multiple of the group size {}", k, group));
+        throw Error(
+            fmt::format("k = {}: must be a positive multiple of the group size {}", k, group));
     if (w.size() != u64{n} * k)
         throw Error(fmt::format("weights have {} elements, need {} (N*K)", w.size(), u64{n} * k));
     const u64 groups = k / group;

@@ -17,8 +17,8 @@
 namespace nw {
 
 struct Quantized {
-    std::vector<u8> q;      // [N, K], 0..15
-    std::vector<u16> s;     // [N, K/G], bits of `dtype`
+    std::vector<u8> q;  // [N, K], 0..15
+    std::vector<u16> s; // [N, K/G], bits of `dtype`
 };
 
 // One row of w.size() weights. Throws Error where a weight is not finite or s overflows the dtype.

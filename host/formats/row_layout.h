@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The row layout that inference engines hold 4-bit weights in, and the decode kernels read:
 // weights int32 [N, K/8] and scales [N, K/G], each with a row stride in bytes. The eight nibbles
-// of a dword hold, from low to high, k = 0, 2, 4, 6, 1, 3, 5, 7, so that `(dword >> 4p) & 0x000f000f`
-// is the pair (2p, 2p + 1) in its natural order.
+// of a dword hold, from low to high, k = 0, 2, 4, 6, 1, 3, 5, 7, so that `(dword >> 4p) &
+// 0x000f000f` is the pair (2p, 2p + 1) in its natural order.
 #pragma once
 #include <array>
 #include <span>

@@ -31,7 +31,8 @@ std::string available(std::string_view gfx) {
     std::set<std::string> have;
     for (const Kernel &k : kernels())
         if (k.family == family && k.gfx == gfx && !k.reference)
-            have.insert(fmt::format("{} g{} m{}", k.param("dtype"), k.param("group"), k.param("m")));
+            have.insert(
+                fmt::format("{} g{} m{}", k.param("dtype"), k.param("group"), k.param("m")));
     return fmt::format("{}", fmt::join(have, ", "));
 }
 
@@ -43,14 +44,15 @@ std::string known_gfx() {
     return fmt::format("{}", fmt::join(have, ", "));
 }
 
-template <class... Args>
-void need(bool holds, fmt::format_string<Args...> text, Args &&...args) {
+template <class... Args> void need(bool holds, fmt::format_string<Args...> text, Args &&...args) {
     if (!holds)
-        throw Error(fmt::format("decode_w4a16: {}", fmt::format(text, std::forward<Args>(args)...)));
+        throw Error(
+            fmt::format("decode_w4a16: {}", fmt::format(text, std::forward<Args>(args)...)));
 }
 
 void check_shape(const W4A16 &p) {
-    need(p.m >= 1 && p.m <= 4, "m = {}: must be 1..4; split larger batches into launches of 4", p.m);
+    need(p.m >= 1 && p.m <= 4, "m = {}: must be 1..4; split larger batches into launches of 4",
+         p.m);
     need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
     need(p.group == 32 || p.group == 64 || p.group == 128,
          "group = {}: must be 32, 64 or 128; repeat the scales of larger groups", p.group);
@@ -65,17 +67,19 @@ void check_shape(const W4A16 &p) {
 void check_pointer(const char *argument, const void *pointer, u64 alignment) {
     const u64 address = reinterpret_cast<std::uintptr_t>(pointer);
     need(pointer != nullptr, "{} is null: it must point to device memory", argument);
-    need(address % alignment == 0, "{} = {:#x}: must be {}-byte aligned; allocations of hipMalloc are",
-         argument, address, alignment);
+    need(address % alignment == 0,
+         "{} = {:#x}: must be {}-byte aligned; allocations of hipMalloc are", argument, address,
+         alignment);
 }
 
 void check_strides(const W4A16 &p) {
     const u64 row = p.k / 2, scale_row = u64{2} * (p.k / p.group);
-    need(p.w_stride >= row, "w_stride = {}: must be at least a row, K/2 = {} bytes", p.w_stride, row);
+    need(p.w_stride >= row, "w_stride = {}: must be at least a row, K/2 = {} bytes", p.w_stride,
+         row);
     need(p.w_stride % 16 == 0, "w_stride = {}: must be a multiple of 16; pad rows to {} bytes",
          p.w_stride, round_up<u64>(p.w_stride, 16));
-    need(p.s_stride >= scale_row, "s_stride = {}: must be at least a row, 2*K/G = {} bytes", p.s_stride,
-         scale_row);
+    need(p.s_stride >= scale_row, "s_stride = {}: must be at least a row, 2*K/G = {} bytes",
+         p.s_stride, scale_row);
     need(p.s_stride % 2 == 0, "s_stride = {}: must be even; pad rows to {} bytes", p.s_stride,
          round_up<u64>(p.s_stride, 2));
     // Subtractions, so that a stride near 2^64 can't wrap around.
@@ -107,9 +111,10 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p) {
                 return;
             }
         }
-        throw Error(fmt::format("{}: has no argument '{}' of {} bytes; the kernels and this library "
-                                "are from different versions",
-                                kernel.symbol, argument, sizeof value));
+        throw Error(
+            fmt::format("{}: has no argument '{}' of {} bytes; the kernels and this library "
+                        "are from different versions",
+                        kernel.symbol, argument, sizeof value));
     };
     put("a", p.a);
     put("w", p.w);
@@ -131,8 +136,8 @@ const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m) {
             return k;
     const std::string have = available(gfx);
     need(!have.empty(), "gfx = {}: no kernels for it; there are kernels for {}", gfx, known_gfx());
-    throw Error(fmt::format("decode_w4a16: no kernel for {} g{} m{} on {}; there is {}", name(dtype),
-                            group, m, gfx, have));
+    throw Error(fmt::format("decode_w4a16: no kernel for {} g{} m{} on {}; there is {}",
+                            name(dtype), group, m, gfx, have));
 }
 
 void check(const W4A16 &p) {

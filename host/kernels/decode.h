@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The decode_w4a16 family, typed: C[m, n] = sum_k A[m, k] * (q[n, k] - 8) * s[n, k / G] (+ bias[n]),
-// fp32 accumulation, C rounded to nearest even. Everything is checked before anything is launched.
+// The decode_w4a16 family, typed: C[m, n] = sum_k A[m, k] * (q[n, k] - 8) * s[n, k / G] (+
+// bias[n]), fp32 accumulation, C rounded to nearest even. Everything is checked before anything is
+// launched.
 #pragma once
 #include <string_view>
 
@@ -13,13 +14,13 @@ namespace nw {
 
 // One product, as the kernels take it. Pointers are device memory.
 struct W4A16 {
-    Dtype dtype;            // of a, s, bias and c
-    u32 m, n, k, group;     // 1 <= m <= 4, n >= 1, k a multiple of group and 16, group 32, 64 or 128
-    const void *a;          // [M, K] contiguous, 16-byte aligned
-    const void *w;          // int32 [N, K/8] (formats/row_layout.h), 16-byte aligned
-    const void *s;          // [N, K/G]
-    const void *bias;       // [N], or null
-    void *c;                // [M, N] contiguous; overlaps no input
+    Dtype dtype;        // of a, s, bias and c
+    u32 m, n, k, group; // 1 <= m <= 4, n >= 1, k a multiple of group and 16, group 32, 64 or 128
+    const void *a;      // [M, K] contiguous, 16-byte aligned
+    const void *w;      // int32 [N, K/8] (formats/row_layout.h), 16-byte aligned
+    const void *s;      // [N, K/G]
+    const void *bias;   // [N], or null
+    void *c;            // [M, N] contiguous; overlaps no input
     u64 w_stride, s_stride; // bytes from row to row: multiples of 16 and 2, at least a row
 };
 

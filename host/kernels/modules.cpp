@@ -10,8 +10,8 @@ namespace nw {
 
 const hip::Function &Modules::function(const Kernel &kernel) {
     if (kernel.gfx != device_.info().gfx)
-        throw Error(fmt::format("{} is built for {}, the device {} is a {}", kernel.symbol, kernel.gfx,
-                                device_.info().spec, device_.info().gfx));
+        throw Error(fmt::format("{} is built for {}, the device {} is a {}", kernel.symbol,
+                                kernel.gfx, device_.info().spec, device_.info().gfx));
     if (const auto found = loaded_.find(kernel.symbol); found != loaded_.end())
         return found->second.function;
     const std::filesystem::path file = find_code_object(kernel);

@@ -47,7 +47,8 @@ u32 Kernel::number(std::string_view key) const {
     u32 value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-        throw Error(fmt::format("kernel {}: parameter '{}' is '{}', not a number", symbol, key, text));
+        throw Error(
+            fmt::format("kernel {}: parameter '{}' is '{}', not a number", symbol, key, text));
     return value;
 }
 
