@@ -87,8 +87,10 @@ lacking() {
     done
 }
 
+is_root() { ((EUID == 0)); }
+
 root() {
-    if ((EUID == 0)); then
+    if is_root; then
         "$@"
     else
         sudo "$@"
@@ -99,11 +101,13 @@ apt() {
     root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
 }
 
+known_llvms() { apt-cache pkgnames llvm- | sed -n 's/^llvm-\([0-9]*\)-dev$/\1/p'; }
+
 offered() { apt-cache show --no-all-versions "$1" &>/dev/null; }
 
 # The newest LLVM that apt offers, but the tested one if that is among them.
 offered_llvm() {
-    apt-cache pkgnames llvm- | sed -n 's/^llvm-\([0-9]*\)-dev$/\1/p' | sort -n |
+    known_llvms | sort -n |
         awk -v min="$llvm_min" -v tested="$llvm_tested" \
             '$1 == tested { found = $1; exit } $1 >= min { found = $1 } END { print found }'
 }
@@ -145,7 +149,7 @@ main() {
     [[ $missing ]] || return 0
     have_command apt-get ||
         die "no apt here; install what is missing (Debian's names; llvm is clang, lld and headers >= $llvm_min): $missing"
-    ((EUID == 0)) || have_command sudo ||
+    is_root || have_command sudo ||
         die "only root can install $missing- run it as root, or install sudo."
 
     log=$(mktemp)
@@ -177,4 +181,6 @@ run() {
     die "\`$*\` failed."
 }
 
-main
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then # tests/rules/test_setup.py sources it
+    main
+fi
