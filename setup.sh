@@ -128,18 +128,30 @@ choose() {
     done
 }
 
+# Debian 12 has a new LLVM in its security suite only, which mirrors keep beside the main one.
+security_source() {
+    local site
+    site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Codename: bookworm' | sed q)
+    if [[ $site == */debian ]]; then
+        echo "the line \`deb $site-security bookworm-security main\`"
+    else
+        echo "a source that has clang-$llvm_tested, lld-$llvm_tested and llvm-$llvm_tested-dev"
+    fi
+}
+
 # Says what `choose` did not find.
 refuse() {
-    local package suite=""
-    if [[ $missing == *llvm* && -z $(offered_llvm) ]]; then
-        [[ -r /etc/os-release ]] && suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-        [[ $suite == bookworm ]] && die "apt offers no LLVM >= $llvm_min:" \
-            "add the suite bookworm-security (component main) to /etc/apt/sources.list, then run ./setup.sh again."
-        die "apt offers no LLVM >= $llvm_min: add a source that has clang-$llvm_tested," \
-            "lld-$llvm_tested and llvm-$llvm_tested-dev, then run ./setup.sh again."
-    fi
+    local package source
     for package in $missing; do
-        [[ $package == llvm ]] || offered "$package" || die "apt offers no $package: add a source that has it, then run ./setup.sh again."
+        source="a source that has it"
+        if [[ $package == llvm ]]; then
+            [[ -z $(offered_llvm) ]] || continue
+            package="LLVM >= $llvm_min"
+            source=$(security_source)
+        elif offered "$package"; then
+            continue
+        fi
+        die "apt offers no $package: add $source to /etc/apt/sources.list, then run ./setup.sh again."
     done
 }
 

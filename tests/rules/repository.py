@@ -8,7 +8,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(os.environ["NW_SOURCE_DIR"])
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def tracked(root: Path = ROOT) -> list[Path]:

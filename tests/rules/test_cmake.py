@@ -13,7 +13,7 @@ from pathlib import Path
 
 from repository import ROOT
 
-CMAKE = os.environ["NW_CMAKE"]
+CMAKE = os.environ.get("NW_CMAKE", "cmake")
 
 
 def write_program(path: Path, script: str) -> None:

@@ -86,11 +86,17 @@ class Setup(unittest.TestCase):
         self.assertEqual(said.count("apt: update"), 1)
 
     def test_no_llvm_to_be_had(self) -> None:
-        changes = "have_llvm() { false; }\nknown_llvms() { echo 19; }\n"
-        code, said = self.on(changes)
-        self.assertEqual(code, 1)
-        self.assertIn("setup.sh: apt offers no LLVM >= 20: add ", said)
-        self.assertNotIn("apt: install", said)
+        remedies = {
+            "http://mirror.example/debian": "the line `deb http://mirror.example/debian-security bookworm-security main`",
+            "": "a source that has clang-22, lld-22 and llvm-22-dev",  # not Debian 12
+        }
+        for mirror, remedy in remedies.items():
+            with self.subTest(mirror):
+                changes = f"have_llvm() {{ false; }}\nknown_llvms() {{ echo 19; }}\napt-get() {{ echo {mirror}; }}\n"
+                code, said = self.on(changes)
+                self.assertEqual(code, 1)
+                sentence = f"apt offers no LLVM >= 20: add {remedy} to /etc/apt/sources.list, then run ./setup.sh again."
+                self.assertEqual(said, f"apt: update\nsetup.sh: {sentence}\n")
 
     def test_a_package_not_to_be_had(self) -> None:
         code, said = self.on("have_header() { [[ $1 != hwy/highway.h ]]; }\noffered() { [[ $1 != libhwy-dev ]]; }\n")
