@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 # Installs through apt what the build lacks; silent and quick when nothing is missing.
 # An equal from elsewhere counts: ROCm's LLVM and headers, any Python >= 3.11 with jinja2.

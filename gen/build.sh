@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # SPDX-License-Identifier: MIT
 # gen/build.sh [TARGET...]: configures build/ where it is not, and builds the targets (default: all).
 # Says nothing if there is nothing to do; build/build.log has the compiler's words.
@@ -13,7 +13,7 @@ log=$build/build.log
 progress() {
     local line
     while IFS= read -r line; do
-        [[ ! -t 2 ]] || printf '\r\e[K%.*s' $((${COLUMNS:-80} - 1)) "$line" >&2
+        [[ ! -t 2 ]] || printf '\r\e[K%.79s' "$line" >&2
     done
     [[ ! -t 2 ]] || printf '\r\e[K' >&2
 }
