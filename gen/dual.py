@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""Pairs the single instructions of a straight-line block into VOPD, by list scheduling.
+
+A template writes one operation per line, in the order a person would; `schedule` reorders them within
+their dependencies so that two halves share an issue slot wherever the rules of VOPD (note H-001) allow.
+Operands keep the text they were written with, so the result reads like the source.
+
+Memory instructions and waits keep their order among themselves. A wait says which registers it makes
+ready (`// ready v[v_w:v_w+3]: why`), and nothing reads those before it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+# VOPD opcodes: X takes these, Y takes them and the three integer ones.
+X_OPS = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32", "v_mul_f32", "v_add_f32", "v_sub_f32", "v_mov_b32"}
+Y_OPS = X_OPS | {"v_and_b32", "v_lshlrev_b32", "v_add_nc_u32"}
+COMMUTES = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32", "v_mul_f32", "v_add_f32", "v_and_b32"}
+ACCUMULATES = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32"}
+# The accumulating dots have no single form on every target: alone they are the three-source VOP3P.
+ALONE = {"v_dot2acc_f32_f16": "v_dot2_f32_f16", "v_dot2acc_f32_bf16": "v_dot2_f32_bf16"}
+LATENCY = 5  # cycles from a VALU result to its dependent (note T-001)
+
+OPERAND = re.compile(r"(?P<bank>[vs])(?:(?P<plain>\d+)|\[(?P<first>[^:\]]+)(?::(?P<last>[^\]]+))?\])")
+
+
+@dataclass
+class Op:
+    index: int
+    mnemonic: str
+    operands: list[str]
+    comment: str
+    text: str
+    ordered: bool = False  # memory and waits
+    writes: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    before: dict[int, int] = field(default_factory=dict)  # predecessor -> cycles to leave between
+
+    @property
+    def dualable(self) -> bool:
+        return self.mnemonic in Y_OPS
+
+
+class Parser:
+    def __init__(self, symbols: dict[str, int]) -> None:
+        self._symbols = symbols
+
+    def number(self, text: str) -> int:
+        """Value of `v_acc+3`: a symbol or a number, plus or minus numbers."""
+        total = 0
+        for sign, term in re.findall(r"([+-]?)\s*([\w.]+)", text):
+            value = int(term) if term.isdigit() else self._symbols[term]
+            total += -value if sign == "-" else value
+        return total
+
+    def registers(self, text: str) -> set[str]:
+        found: set[str] = set()
+        for m in OPERAND.finditer(text):
+            first = self.number(m["plain"] or m["first"])
+            last = self.number(m["last"]) if m["last"] else first
+            found |= {f"{m['bank']}{i}" for i in range(first, last + 1)}
+        return found
+
+    def op(self, index: int, line: str) -> Op:
+        code, _, comment = line.partition("//")
+        mnemonic, _, rest = code.strip().partition(" ")
+        operands = [part.strip() for part in re.split(r",(?![^\[]*\])", rest)] if rest.strip() else []
+        op = Op(index, mnemonic, operands, comment.strip(), line.strip())
+        if mnemonic.startswith(("s_wait", "s_waitcnt")):
+            made = re.search(r"ready (.*?)(?::|$)", op.comment)
+            if not made:
+                raise ValueError(f"a wait in a scheduled block says what it makes ready: {line.strip()}")
+            op.ordered, op.writes = True, frozenset(self.registers(made[1]))
+        elif mnemonic.startswith(("global_", "ds_")):
+            op.ordered = True
+            stores = "_store" in mnemonic
+            op.writes = frozenset() if stores else frozenset(self.registers(operands[0]))
+            op.reads = frozenset(self.registers(" ".join(operands if stores else operands[1:])))
+        elif mnemonic.startswith("v_"):
+            op.writes = frozenset(self.registers(operands[0]))
+            op.reads = frozenset(self.registers(" ".join(operands[1:])))
+            if mnemonic in ACCUMULATES:
+                op.reads |= op.writes
+        else:
+            raise ValueError(f"a scheduled block holds VALU, memory and waits only, not: {line.strip()}")
+        return op
+
+
+def link(ops: list[Op]) -> None:
+    """Fills `before`: true, anti and output dependencies, and program order of memory and waits."""
+    writer: dict[str, Op] = {}
+    readers: dict[str, list[Op]] = {}
+    last_ordered: Op | None = None
+    for op in ops:
+        for register in op.reads:
+            if register in writer:
+                source = writer[register]
+                op.before[source.index] = 1 if source.ordered else LATENCY
+            readers.setdefault(register, []).append(op)
+        for register in op.writes:
+            for other in [writer.get(register), *readers.get(register, [])]:
+                if other is not None and other is not op:
+                    op.before.setdefault(other.index, 1)
+            writer[register] = op
+            readers[register] = [op] if register in op.reads else []
+        if op.ordered:
+            if last_ordered:
+                op.before.setdefault(last_ordered.index, 0)
+            last_ordered = op
+
+
+def bank(parser: Parser, operand: str, size: int) -> int | None:
+    """VGPR bank (or parity) of an operand; None for constants and SGPRs."""
+    m = OPERAND.fullmatch(operand)
+    return parser.number(m["plain"] or m["first"]) % size if m and m["bank"] == "v" else None
+
+
+def scalars(parser: Parser, op_sources: list[str]) -> tuple[set[str], set[str]]:
+    """(SGPRs, literals) among sources; inline constants are free."""
+    sgprs, literals = set(), set()
+    for source in op_sources:
+        m = OPERAND.fullmatch(source)
+        if m is None:
+            inline = re.fullmatch(r"-?\d+", source) and -16 <= int(source) <= 64
+            inline = inline or source in {"0.5", "1.0", "2.0", "4.0", "-0.5", "-1.0", "-2.0", "-4.0"}
+            if not inline:
+                literals.add(source)
+        elif m["bank"] == "s":
+            sgprs |= parser.registers(source)
+    return sgprs, literals
+
+
+def orders(op: Op) -> list[list[str]]:
+    """The ways to write an op's sources: vsrc1 must be a VGPR, so only VGPRs swap."""
+    sources = op.operands[1:]
+    if op.mnemonic in COMMUTES and all(source.startswith("v") for source in sources):
+        return [sources, sources[::-1]]
+    return [sources]
+
+
+def pair(parser: Parser, x: Op, y: Op) -> str | None:
+    """`x :: y` as VOPD text, or None where a rule of VOPD forbids it (note H-001)."""
+    if x.mnemonic not in X_OPS or y.mnemonic not in Y_OPS:
+        return None
+    if x.writes & (y.reads | y.writes) or y.writes & x.reads:
+        return None
+    if bank(parser, x.operands[0], 2) == bank(parser, y.operands[0], 2):
+        return None
+    sgprs, literals = scalars(parser, x.operands[1:] + y.operands[1:])
+    if len(sgprs) + len(literals) > 2 or len(literals) > 1:
+        return None
+    for xs in orders(x):
+        for ys in orders(y):
+            banks = [(bank(parser, a, 4), bank(parser, b, 4)) for a, b in zip(xs, ys)]
+            if all(a is None or b is None or a != b for a, b in banks):
+                halves = [half(x, xs), half(y, ys)]
+                return f"{halves[0]} :: {halves[1]}"
+    return None
+
+
+def half(op: Op, sources: list[str]) -> str:
+    return f"{op.mnemonic.replace('v_', 'v_dual_', 1)} {', '.join([op.operands[0], *sources])}"
+
+
+def single(op: Op) -> str:
+    if op.mnemonic in ALONE:
+        return f"{ALONE[op.mnemonic]} {', '.join([*op.operands, op.operands[0]])}"
+    return op.text.partition("//")[0].strip()
+
+
+def emit(text: str, comment: str) -> str:
+    mnemonic, _, rest = text.partition(" ")
+    line = f"        {mnemonic:<15} {rest.strip()}".rstrip()
+    return f"{line:<63} // {comment}" if comment else line
+
+
+class Block:
+    """Ops with their dependencies turned round, and which of them may share a slot."""
+
+    def __init__(self, text: str, symbols: dict[str, int]) -> None:
+        self._parser = Parser(symbols)
+        lines = [line for line in text.splitlines() if line.split("//")[0].strip()]
+        self.ops = [self._parser.op(i, line) for i, line in enumerate(lines)]
+        link(self.ops)
+        self.after: list[list[tuple[int, int]]] = [[] for _ in self.ops]
+        for op in self.ops:
+            for index, gap in op.before.items():
+                self.after[index].append((op.index, gap))
+        self._pairs: dict[tuple[int, int], str | None] = {}
+
+    def together(self, first: int, second: int) -> str | None:
+        """VOPD text of two ops, either way round."""
+        key = (first, second) if first < second else (second, first)
+        if key not in self._pairs:
+            a, b = self.ops[key[0]], self.ops[key[1]]
+            self._pairs[key] = pair(self._parser, a, b) or pair(self._parser, b, a)
+        return self._pairs[key]
+
+
+@dataclass(frozen=True)
+class Plan:
+    window: int  # how many lines ahead of the first unissued one may issue
+    eager: bool  # look for a pair further on before issuing a lone half
+    y_first: bool  # the halves that fit only Y choose their partner first
+
+    def choose(self, block: Block, current: list[int]) -> tuple[int, int | None, str]:
+        """What issues next of the ops that can: (op, partner, VOPD text)."""
+        ops = block.ops
+        if ops[current[0]].ordered:
+            return current[0], None, ""
+        halves = [i for i in current if ops[i].dualable]
+        firsts = halves if self.eager else [i for i in halves if i == current[0]]
+        if self.y_first:
+            halves = sorted(halves, key=lambda i: ops[i].mnemonic in X_OPS)
+            firsts = sorted(firsts, key=lambda i: ops[i].mnemonic in X_OPS)
+        for first in firsts:
+            for other in halves:
+                if other != first and (text := block.together(first, other)):
+                    return first, other, text
+        whole = [i for i in current if not ops[i].dualable and not ops[i].ordered]
+        return (whole or current)[0], None, ""
+
+
+def attempt(block: Block, plan: Plan) -> tuple[int, list[tuple[int, int | None, str]]]:
+    """One list schedule: its cost (VALU slots first, then cycles) and what issues in which order."""
+    ops = block.ops
+    missing = [len(op.before) for op in ops]
+    ready_at = [0] * len(ops)
+    left = list(range(len(ops)))
+    now, slots, order = 0, 0, []
+    while left:
+        view = [i for i in left[: plan.window] if not missing[i]]
+        soonest = min(ready_at[i] for i in view)
+        current = [i for i in view if ready_at[i] <= max(now, soonest)]
+        chosen, partner, text = plan.choose(block, current)
+        order.append((chosen, partner, text))
+        if not ops[chosen].ordered:
+            now = max(now, soonest)
+            slots += 1
+        for done in (chosen, partner):
+            if done is None:
+                continue
+            left.remove(done)
+            for index, gap in block.after[done]:
+                missing[index] -= 1
+                ready_at[index] = max(ready_at[index], now + gap)
+        now += 0 if ops[chosen].ordered else 1
+    return slots * 10000 + now, order
+
+
+def lines(block: Block, order: list[tuple[int, int | None, str]]) -> Iterator[str]:
+    for chosen, partner, text in order:
+        done = [block.ops[i] for i in (chosen, partner) if i is not None]
+        yield emit(text or single(done[0]), "; ".join(dict.fromkeys(op.comment for op in done if op.comment)))
+
+
+PLANS = [Plan(w, eager, y) for w in (12, 20, 32, 48, 80) for eager in (False, True) for y in (False, True)]
+
+
+@functools.cache
+def _schedule(text: str, symbols: tuple[tuple[str, int], ...]) -> str:
+    block = Block(text, dict(symbols))
+    _, order = min((attempt(block, plan) for plan in PLANS), key=lambda t: t[0])
+    return "\n".join(lines(block, order)) + "\n"
+
+
+def schedule(text: str, symbols: dict[str, int]) -> str:
+    """The block with its halves paired: fewest VALU slots first, then fewest stall cycles.
+
+    Cached: targets that differ only in their SGPR numbers share one schedule.
+    """
+    vectors = {name: number for name, number in symbols.items() if name.startswith("v_")}
+    scalar_names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", text)))
+    scalar = {name: 8 * i for i, name in enumerate(scalar_names)}
+    return _schedule(text, tuple((vectors | scalar).items()))

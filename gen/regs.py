@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Register and LDS names for one kernel: each name once, no overlap, and the totals."""
+
+from __future__ import annotations
+
+import dual
+
+LIMIT = {"s": 106, "v": 256, "lds": 65536}  # of a wave; LDS bytes of a workgroup
+
+
+class Regs:
+    """Hands out registers and LDS in the order asked, as assembler symbols.
+
+    v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
+    """
+
+    def __init__(self, entry_sgprs: int) -> None:
+        self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
+        self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
+
+    def s(self, name: str, count: int = 1, *, align: int = 1) -> str:
+        """`.set s_NAME, first` for `count` SGPRs; scalar loads want align = count, up to 4."""
+        return self._take("s", name, count, align)
+
+    def v(self, name: str, count: int = 1, *, align: int = 1) -> str:
+        """`.set v_NAME, first` for `count` VGPRs; align 4 fixes the VOPD banks (note H-001)."""
+        return self._take("v", name, count, align)
+
+    def lds(self, name: str, count: int, *, align: int = 16) -> str:
+        """`.set lds_NAME, first` for `count` bytes of LDS."""
+        return self._take("lds", name, count, align)
+
+    def alias(self, name: str, of: str) -> str:
+        """A second name for a register or LDS block whose first use is over."""
+        if name in self.symbols:
+            raise ValueError(f"register {name} is named twice")
+        self.symbols[name] = self.symbols[of]
+        return f".set {name}, {of}"
+
+    def used(self, bank: str) -> int:
+        return self._next[bank]
+
+    def dual(self, caller: object) -> str:
+        """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""
+        return dual.schedule(caller(), self.symbols)  # type: ignore[operator]
+
+    def _take(self, bank: str, name: str, count: int, align: int) -> str:
+        symbol = f"{bank}_{name}"
+        if symbol in self.symbols:
+            raise ValueError(f"register {symbol} is named twice")
+        if count < 1:
+            raise ValueError(f"{symbol} asks for {count} registers: at least 1")
+        first = -(-self._next[bank] // align) * align
+        if first + count > LIMIT[bank]:
+            raise ValueError(f"{symbol} needs {bank}[{first}:{first + count - 1}], limit is {LIMIT[bank]}")
+        self.symbols[symbol] = first
+        self._next[bank] = first + count
+        return f".set {symbol}, {first}"
