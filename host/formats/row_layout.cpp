@@ -31,11 +31,11 @@ RowLayout RowLayout::tight(u32 n, u32 k, u32 group) {
     RowLayout l{n, k, group, 0, 0};
     l.w_stride = round_up<u64>(k / 2, 16);
     l.s_stride = group ? l.scale_row_bytes() : 0;
-    check(l);
+    validate(l);
     return l;
 }
 
-void check(const RowLayout &l) {
+void validate(const RowLayout &l) {
     need(l.n >= 1, "n = 0: a layout needs at least one row");
     need(l.group == 32 || l.group == 64 || l.group == 128,
          fmt::format("group = {}: must be 32, 64 or 128", l.group));
@@ -67,7 +67,7 @@ void unpack_row(std::span<const u32> dwords, std::span<u8> nibbles) {
 }
 
 std::vector<u8> pack_rows(std::span<const u8> nibbles, const RowLayout &l, u8 padding) {
-    check(l);
+    validate(l);
     need_size("nibbles", nibbles.size(), u64{l.n} * l.k, "N*K");
     std::vector<u8> packed(l.weight_bytes(), padding);
     parallel_for(l.n, rows_per_thread(l), [&](u64 begin, u64 end) {
@@ -86,7 +86,7 @@ std::vector<u8> pack_rows(std::span<const u8> nibbles, const RowLayout &l, u8 pa
 }
 
 std::vector<u8> unpack_rows(std::span<const u8> packed, const RowLayout &l) {
-    check(l);
+    validate(l);
     need_size("packed weights", packed.size(), l.weight_bytes(), "N*w_stride bytes");
     std::vector<u8> nibbles(u64{l.n} * l.k);
     parallel_for(l.n, rows_per_thread(l), [&](u64 begin, u64 end) {
@@ -100,7 +100,7 @@ std::vector<u8> unpack_rows(std::span<const u8> packed, const RowLayout &l) {
 }
 
 std::vector<u8> pack_scales(std::span<const u16> scales, const RowLayout &l, u8 padding) {
-    check(l);
+    validate(l);
     const u64 groups = l.k / l.group;
     need_size("scales", scales.size(), l.n * groups, "N*K/G");
     std::vector<u8> packed(l.scale_bytes(), padding);
@@ -110,7 +110,7 @@ std::vector<u8> pack_scales(std::span<const u16> scales, const RowLayout &l, u8 
 }
 
 std::vector<u16> unpack_scales(std::span<const u8> packed, const RowLayout &l) {
-    check(l);
+    validate(l);
     need_size("packed scales", packed.size(), l.scale_bytes(), "N*s_stride bytes");
     const u64 groups = l.k / l.group;
     std::vector<u16> scales(l.n * groups);

@@ -32,7 +32,7 @@ struct RowLayout {
 };
 
 // Throws Error naming the value and the rule it breaks.
-void check(const RowLayout &);
+void validate(const RowLayout &);
 
 // One row: nibbles.size() == 8 * dwords.size(), each nibble 0..15.
 void pack_row(std::span<const u8> nibbles, std::span<u32> dwords);

@@ -28,7 +28,7 @@ struct W4A16 {
 const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m);
 
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device.
-void check(const W4A16 &);
+void validate(const W4A16 &);
 
 // Workgroups of a launch over n rows.
 u32 grid(const Kernel &, u32 n);

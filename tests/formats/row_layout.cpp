@@ -68,7 +68,7 @@ TEST_CASE("round trip at every stride, padding untouched") {
 TEST_CASE("bad shapes are refused by name") {
     const auto refused = [](RowLayout l, const char *word) {
         try {
-            check(l);
+            validate(l);
         } catch (const Error &e) {
             return std::string(e.what()).find(word) != std::string::npos;
         }

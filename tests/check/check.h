@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The harness for kernels. A family's test is one function; it runs for every row of the registry
+// on every device asked for, sees outputs only between guard bands, and draws its data from a
+// printed seed. A test names a family, never a variant.
+#pragma once
+#include <cstddef>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/types.h"
+#include "hip/hip.h"
+#include "kernels/modules.h"
+#include "kernels/registry.h"
+
+namespace nw::check {
+
+// Bytes on the device between two guard bands of NaN.
+class Region {
+public:
+    Region(const hip::Device &, std::span<const std::byte> content);
+    void *data() const;
+    u64 size() const { return content_.size(); }
+    // What the device holds now, guards left out.
+    std::vector<std::byte> read() const;
+
+private:
+    friend class Test;
+    static constexpr u64 guard = 1024; // bytes on each side; keeps the content 256-byte aligned
+    std::vector<std::byte> content_;   // as uploaded
+    hip::Buffer buffer_;
+};
+
+// All that a family's test uses.
+class Test {
+public:
+    Test(Modules &, const Kernel &, u64 seed, std::string rerun, bool verbose);
+
+    Modules &modules;
+    Rng rng; // from the seed and the kernel's name: --only does not change the data
+
+    // What is being run, for reports: "m=1 n=33 k=1024 one-hot".
+    void shape(std::string text);
+
+    template <class T> Region region(std::span<const T> content) {
+        return {modules.device(), std::as_bytes(content)};
+    }
+
+    // Fails unless every got[i], a word of `dtype`, lies in
+    // [round(want[i] - tolerance[i]), round(want[i] + tolerance[i])], rounding to dtype; where
+    // want[i] is NaN, got[i] must be.
+    void within(const char *name, Dtype dtype, std::span<const u16> got, std::span<const f64> want,
+                std::span<const f64> tolerance,
+                std::source_location where = std::source_location::current());
+
+    // Fails unless the words are equal.
+    void same(const char *name, Dtype dtype, std::span<const u16> got, std::span<const u16> want,
+              std::source_location where = std::source_location::current());
+
+    // Fails where the bands around an output were written to.
+    void guards_clean(const char *name, const Region &,
+                      std::source_location where = std::source_location::current());
+
+    // Fails where an input or its bands changed.
+    void unchanged(const char *name, const Region &,
+                   std::source_location where = std::source_location::current());
+
+    void fail(const std::string &text, std::source_location where);
+
+    u32 failures() const { return failures_; }
+    u32 launches = 0; // shown with -v
+
+private:
+    template <class Bad, class Show>
+    void compare(const char *name, std::span<const u16> got, const Bad &bad, const Show &want,
+                 Dtype dtype, std::source_location where);
+
+    const Kernel &kernel_;
+    std::string shape_, rerun_;
+    bool verbose_;
+    u32 failures_ = 0;
+};
+
+// 1, step - 1, step, step + 1, a prime, several steps and a bit: where tails go wrong.
+std::vector<u32> edges(u32 step);
+
+using Family = void (*)(Test &, const Kernel &);
+bool enlist(const char *family, Family);
+
+} // namespace nw::check
+
+#define CHECK_FAMILY(family)                                                                       \
+    static void family##_test(nw::check::Test &, const nw::Kernel &);                              \
+    [[maybe_unused]] static const bool family##_listed =                                           \
+        nw::check::enlist(#family, family##_test);                                                 \
+    static void family##_test([[maybe_unused]] nw::check::Test &t, const nw::Kernel &kernel)

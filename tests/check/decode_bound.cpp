@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "check/decode_bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/half.h"
+
+namespace nw::check {
+
+namespace {
+
+// A way of dequantizing, in units of one weight step.
+struct Dequant {
+    std::string_view dtype, name;
+    f64 offset;  // what it adds to q - 8, and takes off again as offset * sum(a)
+    f64 operand; // the largest magnitude that DOT2 sees in place of q - 8
+};
+
+const Dequant &dequant(const Kernel &kernel) {
+    // clang-format off
+    static constexpr Dequant ways[] = {
+        {"bf16", "perm",      136,  143},  // 128 + n
+        {"bf16", "magic",     136,  143},  // 128 + n
+        {"bf16", "f32",       0,    8},    // n - 8
+        {"f16",  "subnormal", 8,    1024}, // n * 2^-24, but DOT2 counts a subnormal's exponent as -14
+        {"f16",  "magic",     1032, 1039}, // 1024 + n; (1024 + 16 n) / 16 is smaller
+        {"f16",  "pk",        0,    8},    // n - 8
+    };
+    // clang-format on
+    for (const Dequant &way : ways)
+        if (way.dtype == kernel.param("dtype") && way.name == kernel.param("dequant"))
+            return way;
+    throw Error(fmt::format("dequant '{}' of {}: its error bound is not known; add a row in {}",
+                            kernel.param("dequant"), kernel.symbol, __FILE__));
+}
+
+constexpr u32 k_per_step = 1024; // of a row, 32 to a lane
+
+} // namespace
+
+// Why this much. u = 2^-24, half an ulp of 1 in f32; o and d are the dequantization's offset and
+// largest operand.
+//
+// DOT2 adds C + p0 + p1 on a grid 2^g, g = max(exponents of the factors of a product, added, - 24;
+// leading exponent of C, p0, p1, - 26). It drops less than 2^g from each of the three (four drops
+// on gfx12, whose products meet first) and rounds to 24 bits. With P = |a| * d, which bounds both
+// the products and what the exponents of their factors stand for, one DOT2 is off by less than
+//
+//     4 * 2^g + u * |result|  <=  4u * max(P0, P1) + u * |C| + u * |result|.
+//
+// The first terms of all steps add up to 4u * d * sum |a s|; the same for the sums of activations,
+// multiplied by o: together 4u * (d + o) * offsets. For the others: what a kernel holds on the way
+// is a sum of some a * (q - 8 + o) minus some a * o, so that, scaled,
+//
+//     |C|, |result|  <=  T = terms + 2 * o * offsets.
+//
+// A lane takes 32 weights of a row per step of 1024 k, all of one group: a chain has at most 16
+// DOT2 of 2u * T each, or 32 fmacs of u * T: 32u * T. Then at most: joining low and high nibbles,
+// taking off o * sum(a), the scale (3 roundings); one addition per step; five to join 32 lanes; the
+// bias. 16 stand for 3 + 5 + 1 and for the second-order terms of everything above:
+//
+//     |C - exact|  <=  u * (4 * (d + o) * offsets + (32 + 16 + ceil(K / 1024)) * T) + floor
+//
+// The floor is for what lies below the normal numbers, K times the largest scale: partial results
+// flushed below 2^-126; in bf16 a subnormal activation that gfx11's DOT2 takes as zero, less than
+// 2^-126 * d; in f16 one whose exponent it counts as -14, which coarsens the grid to
+// 4u * 2^-14 * (d + o).
+std::vector<f64> decode_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
+                              const ref::DecodeResult &r) {
+    const auto [dtype, name, o, d] = dequant(kernel);
+    f64 largest_scale = 0;
+    for (u16 s : p.s)
+        if (const f64 x = std::fabs(to_f32(p.dtype, s)); std::isfinite(x))
+            largest_scale = std::max(largest_scale, x);
+    constexpr f64 u = 0x1p-24;
+    const f64 subnormal = p.dtype == Dtype::bf16 ? 0x1p-126 * d : 4 * u * 0x1p-14 * (d + o);
+    const f64 floor = p.k * (0x1p-126 + (0x1p-126 + subnormal) * largest_scale);
+    const f64 roundings = 32 + 16 + ceil_div(p.k, k_per_step);
+    std::vector<f64> out(r.c.size());
+    for (u64 i = 0; i < out.size(); ++i)
+        out[i] =
+            u * (4 * (d + o) * r.offsets[i] + roundings * (r.terms[i] + 2 * o * r.offsets[i])) +
+            floor;
+    return out;
+}
+
+} // namespace nw::check

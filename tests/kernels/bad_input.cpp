@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Every rule of decode_w4a16, broken one at a time: an error that names the value and the rule,
+// nothing launched, the output as it was.
+#include <cstdlib>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <unistd.h>
+#include <vector>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "kernels/decode.h"
+#include "kernels/files.h"
+
+using namespace nw;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The text of the Error that `action` throws; empty when it throws none.
+std::string error_of(const std::function<void()> &action) {
+    try {
+        action();
+    } catch (const Error &e) {
+        return e.what();
+    }
+    return {};
+}
+
+bool contains(const std::string &text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+const hip::Device &device() {
+    const char *environment = std::getenv("NIBBLEWAVE_DEVICE");
+    static const hip::Device one(environment && *environment ? environment : "sim:gfx1151");
+    return one;
+}
+
+// A small product that is right in every respect, on the device.
+class Product {
+public:
+    static constexpr u32 n = 40, k = 256, group = 128;
+    static constexpr u8 before = 0xab; // what c holds until a kernel writes it
+
+    Product()
+        : a(device().allocate(2 * k)), w(device().allocate(n * k / 2)),
+          s(device().allocate(n * k / group * 2)), bias(device().allocate(2 * n)),
+          c(device().allocate(2 * n)) {
+        for (hip::Buffer *b : {&a, &w, &s, &bias})
+            b->fill(0);
+        c.fill(before);
+    }
+
+    W4A16 problem() const {
+        return {Dtype::f16, 1,        n,           k,        group, a.data(),
+                w.data(),   s.data(), bias.data(), c.data(), k / 2, k / group * 2};
+    }
+
+    bool untouched() const {
+        device().synchronize();
+        std::vector<u8> now(2 * n);
+        c.download(now.data(), now.size());
+        return now == std::vector<u8>(2 * n, before);
+    }
+
+    hip::Buffer a, w, s, bias, c;
+};
+
+const void *plus(const void *p, u64 bytes) { return static_cast<const std::byte *>(p) + bytes; }
+
+// A directory of code objects for one test, found through NIBBLEWAVE_HSACO.
+class Hsaco {
+public:
+    explicit Hsaco(const Kernel &kernel)
+        : dir(fs::temp_directory_path() / fmt::format("nibblewave-bad-input-{}", getpid())),
+          file(dir / kernel.gfx / fmt::format("{}.hsaco", kernel.symbol)) {
+        fs::create_directories(file.parent_path());
+        setenv("NIBBLEWAVE_HSACO", dir.c_str(), 1);
+    }
+    ~Hsaco() {
+        unsetenv("NIBBLEWAVE_HSACO");
+        fs::remove_all(dir);
+    }
+    void write(std::string_view bytes) const { std::ofstream(file, std::ios::binary) << bytes; }
+
+    fs::path dir, file;
+};
+
+std::string slurp(const fs::path &file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+} // namespace
+
+TEST_CASE("a right product runs, so the others fail for the reason they name") {
+    Product product;
+    Modules modules(device());
+    CHECK(error_of([&] { launch(modules, product.problem()); }) == "");
+    CHECK_FALSE(product.untouched());
+}
+
+TEST_CASE("each argument rule is enforced before anything is launched") {
+    struct Bad {
+        const char *says; // must be in the error
+        std::function<void(W4A16 &)> breaks;
+    };
+    const Bad bad[] = {
+        {"m = 0: must be 1..4", [](W4A16 &p) { p.m = 0; }},
+        {"m = 5: must be 1..4", [](W4A16 &p) { p.m = 5; }},
+        {"n = 0: must be at least 1", [](W4A16 &p) { p.n = 0; }},
+        {"group = 0: must be 32, 64 or 128", [](W4A16 &p) { p.group = 0; }},
+        {"group = 48: must be 32, 64 or 128", [](W4A16 &p) { p.group = 48; }},
+        {"group = 256: must be 32, 64 or 128", [](W4A16 &p) { p.group = 256; }},
+        {"k = 0: must be a positive multiple", [](W4A16 &p) { p.k = 0; }},
+        {"k = 192: must be a multiple of the group size 128", [](W4A16 &p) { p.k = 192; }},
+        {"a is null", [](W4A16 &p) { p.a = nullptr; }},
+        {"w is null", [](W4A16 &p) { p.w = nullptr; }},
+        {"s is null", [](W4A16 &p) { p.s = nullptr; }},
+        {"c is null", [](W4A16 &p) { p.c = nullptr; }},
+        {"must be 16-byte aligned", [](W4A16 &p) { p.a = plus(p.a, 8); }},
+        {"must be 16-byte aligned", [](W4A16 &p) { p.w = plus(p.w, 4); }},
+        {"must be 2-byte aligned", [](W4A16 &p) { p.s = plus(p.s, 1); }},
+        {"must be 2-byte aligned", [](W4A16 &p) { p.bias = plus(p.bias, 1); }},
+        {"must be 2-byte aligned", [](W4A16 &p) { p.c = const_cast<void *>(plus(p.c, 1)); }},
+        {"w_stride = 112: must be at least a row, K/2 = 128", [](W4A16 &p) { p.w_stride = 112; }},
+        {"w_stride = 136: must be a multiple of 16", [](W4A16 &p) { p.w_stride = 136; }},
+        {"w_stride = 1073741824: must be below", [](W4A16 &p) { p.w_stride = u64{1} << 30; }},
+        {"w_stride = 18446744073709551600: must be below", [](W4A16 &p) { p.w_stride = -u64{16}; }},
+        {"s_stride = 2: must be at least a row, 2*K/G = 4", [](W4A16 &p) { p.s_stride = 2; }},
+        {"s_stride = 5: must be even", [](W4A16 &p) { p.s_stride = 5; }},
+        {"s_stride = 1073741824: must be below", [](W4A16 &p) { p.s_stride = u64{1} << 30; }},
+        {"m * k = 2147483648: A must be smaller",
+         [](W4A16 &p) {
+             p.m = 4, p.k = u32{1} << 29, p.w_stride = p.k / 2, p.s_stride = p.k / 64;
+         }},
+        {"work-items; split N", [](W4A16 &p) { p.n = (u32{1} << 31) - 1; }},
+    };
+    Product product;
+    Modules modules(device());
+    for (const Bad &b : bad) {
+        W4A16 p = product.problem();
+        b.breaks(p);
+        const std::string text = error_of([&] { launch(modules, p); });
+        INFO("wanted: ", b.says, "; got: ", text);
+        CHECK(contains(text, b.says));
+        CHECK(contains(text, "decode_w4a16: "));
+    }
+    CHECK(product.untouched());
+}
+
+TEST_CASE("a gfx without kernels is named, with those that have some") {
+    const std::string text = error_of([] { choose("gfx906", Dtype::f16, 128, 1); });
+    CHECK(contains(text, "gfx = gfx906: no kernels for it"));
+    CHECK(contains(text, device().info().gfx));
+}
+
+TEST_CASE("a combination without a kernel is named, with those there are") {
+    const std::string text = error_of([] { choose(device().info().gfx, Dtype::f16, 128, 7); });
+    CHECK(contains(text, "no kernel for f16 g128 m7"));
+    CHECK(contains(text, "f16 g128 m1"));
+}
+
+TEST_CASE("a kernel for something else is not launched") {
+    Product product;
+    Modules modules(device());
+    const std::string &gfx = device().info().gfx;
+    const std::string dtype =
+        error_of([&] { launch(modules, choose(gfx, Dtype::bf16, 128, 1), product.problem()); });
+    CHECK(contains(dtype, "is not for f16 g128 m1"));
+    const std::string other = gfx == "gfx1100" ? "gfx1201" : "gfx1100";
+    const std::string target =
+        error_of([&] { launch(modules, choose(other, Dtype::f16, 128, 1), product.problem()); });
+    CHECK(contains(target, "is built for " + other));
+    CHECK(product.untouched());
+}
+
+TEST_CASE("a missing, truncated or foreign file is named, and nothing is launched") {
+    const Kernel &kernel = choose(device().info().gfx, Dtype::f16, 128, 1);
+    const std::string whole = slurp(find_code_object(kernel));
+    REQUIRE(whole.size() > 256);
+    Product product;
+    const auto error = [&] {
+        Modules modules(device());
+        return error_of([&] { launch(modules, product.problem()); });
+    };
+    const Hsaco hsaco(kernel);
+    const std::string path = hsaco.file.string();
+
+    CHECK(contains(error(), "no code object for"));
+    CHECK(contains(error(), path));
+    hsaco.write("");
+    CHECK(contains(error(), path + ": truncated: 0 bytes"));
+    hsaco.write(whole.substr(0, whole.size() / 2));
+    CHECK(contains(error(), path + ": truncated"));
+    hsaco.write(std::string(4096, 'x'));
+    CHECK(contains(error(), path + ": not a code object: no ELF magic"));
+    hsaco.write(slurp("/proc/self/exe"));
+    CHECK(contains(error(), path + ": an ELF for machine"));
+    std::string hollow = whole; // a right header, nonsense behind it
+    std::fill(hollow.begin() + 64, hollow.end() - 64, '\xee');
+    hsaco.write(hollow);
+    CHECK(contains(error(), path));
+
+    fs::remove(hsaco.file);
+    fs::create_directories(hsaco.file);
+    CHECK(contains(error(), path));
+    CHECK(product.untouched());
+}
+
+TEST_CASE("a code object for another gfx is refused by the runtime, under its path") {
+    const Kernel &kernel = choose(device().info().gfx, Dtype::f16, 128, 1);
+    const Kernel &other =
+        choose(kernel.gfx == "gfx1201" ? "gfx1100" : "gfx1201", Dtype::f16, 128, 1);
+    const std::string foreign = slurp(find_code_object(other));
+    const Hsaco hsaco(kernel);
+    hsaco.write(foreign);
+    Product product;
+    Modules modules(device());
+    const std::string text = error_of([&] { launch(modules, product.problem()); });
+    CHECK(contains(text, hsaco.file.string()));
+    CHECK(product.untouched());
+}

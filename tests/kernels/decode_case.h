@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// One product of the decode_w4a16 family as a test sees it: host data, and a launch between
+// guard bands.
+#pragma once
+#include <vector>
+
+#include "base/half.h"
+#include "check/check.h"
+#include "ref/decode.h"
+
+namespace nw {
+
+struct DecodeCase {
+    Dtype dtype;
+    u32 m, n, k, group;
+    u64 w_pad = 0, s_pad = 0; // bytes between rows, beyond the smallest stride; full of NaN
+    std::vector<u16> a, s, bias;
+    std::vector<u8> q;
+
+    // The kernel's dtype, group and m; normal activations and scales, uniform nibbles.
+    DecodeCase(const Kernel &, u32 n, u32 k, Rng &);
+    void add_bias(Rng &);
+    u16 word(f64 x) const { return round_to(dtype, x); }
+    u32 groups() const { return k / group; }
+    ref::DecodeW4A16 reference() const { return {dtype, m, n, k, group, a, q, s, bias}; }
+};
+
+// Launches the kernel and returns C [M, N]; fails the test where a guard band or an input changed.
+std::vector<u16> run(check::Test &, const Kernel &, const DecodeCase &);
+
+// run() against the reference, within check::decode_bound().
+void check_case(check::Test &, const Kernel &, const DecodeCase &, const char *what,
+                std::source_location where = std::source_location::current());
+
+} // namespace nw

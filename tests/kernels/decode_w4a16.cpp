@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// decode_w4a16: every row of the registry, on shapes derived from the row and on values chosen to
+// hurt. Also exhaustive: each nibble against each zero point, bit for bit.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
+#include <set>
+
+#include "check/decode_bound.h"
+#include "decode_case.h"
+
+using namespace nw;
+using check::Test;
+
+namespace {
+
+constexpr u32 k_per_step = 1024;  // what a wave covers of each of its rows in one round
+constexpr u32 chunk_words = 8192; // activations a workgroup can stage at once, all m together
+
+// Deep K on one target per generation is enough: how K is walked does not depend on more.
+bool thorough(const Kernel &k) {
+    return k.gfx == "gfx1100" || k.gfx == "gfx1151" || k.gfx == "gfx1201";
+}
+
+u32 to_groups(const Kernel &k, u32 columns) { return round_up(columns, k.number("group")); }
+
+void edges_of_n(Test &t, const Kernel &kernel) {
+    for (u32 n : check::edges(kernel.rows_per_workgroup)) {
+        DecodeCase p(kernel, n, kernel.number("group"), t.rng);
+        check_case(t, kernel, p, "one group");
+        DecodeCase tail(kernel, n, to_groups(kernel, k_per_step + 1), t.rng);
+        tail.add_bias(t.rng);
+        check_case(t, kernel, tail, "one step and a tail");
+    }
+}
+
+void edges_of_k(Test &t, const Kernel &kernel) {
+    const u32 g = kernel.number("group"),
+              chunk = to_groups(kernel, chunk_words / kernel.number("m"));
+    std::set<u32> sizes = {g,
+                           2 * g,
+                           3 * g,
+                           k_per_step - g,
+                           k_per_step,
+                           chunk - g,
+                           chunk,
+                           chunk + g,
+                           k_per_step + g,
+                           2 * k_per_step + 5 * g,
+                           2 * chunk + k_per_step + g};
+    if (thorough(kernel))
+        sizes.insert({9728, 17408, 20480});
+    for (u32 k : sizes) {
+        DecodeCase p(kernel, 5, k, t.rng);
+        check_case(t, kernel, p, "edge of k");
+    }
+}
+
+void padded_rows(Test &t, const Kernel &kernel) {
+    for (const auto &[w_pad, s_pad] : {std::pair{16, 2}, {128, 0}, {0, 130}, {272, 30}}) {
+        DecodeCase p(kernel, kernel.rows_per_workgroup + 3, to_groups(kernel, k_per_step + 1),
+                     t.rng);
+        p.w_pad = static_cast<u64>(w_pad);
+        p.s_pad = static_cast<u64>(s_pad);
+        p.add_bias(t.rng);
+        check_case(t, kernel, p, "padded rows");
+    }
+}
+
+// A single activation that is not zero: a nibble at the wrong k, or scaled by the wrong group, is
+// plain to see.
+void one_hot(Test &t, const Kernel &kernel) {
+    const u32 g = kernel.number("group"), k = to_groups(kernel, 2 * k_per_step + 1);
+    std::vector<u32> at = {0,     1,   7,   8,    15,   16,   31,   32,   g - 1,
+                           g % k, 511, 512, 1023, 1024, 2047, 2048, k - 1};
+    for (u32 i = 0; i < 7; ++i)
+        at.push_back(t.rng.below(k));
+    DecodeCase p(kernel, 9, k, t.rng);
+    for (u32 first = 0; first < at.size(); first += p.m) {
+        std::ranges::fill(p.a, u16{0});
+        for (u32 m = 0; m < p.m; ++m)
+            p.a[u64{m} * k + at[(first + m) % at.size()]] = p.word(m % 2 ? -1.5 : 1);
+        check_case(t, kernel, p, fmt::format("one-hot at {}", at[first]).c_str());
+    }
+}
+
+// All 16 nibbles against all 16 zero points: with one activation of 1, a scale of 1 and a bias of
+// 40 - z, C is q - z + 32, whole numbers that every way of dequantizing must give to the bit. The
+// 32 keeps them off zero: gfx11's DOT2 may leave the last place of 136 behind where 136 cancels.
+void every_nibble(Test &t, const Kernel &kernel) {
+    DecodeCase p(kernel, 256, kernel.number("group"), t.rng);
+    p.bias.resize(p.n);
+    std::vector<u16> want(u64{p.m} * p.n);
+    for (u32 row = 0; row < p.n; ++row) {
+        const i32 q = row % 16, z = row / 16;
+        std::fill_n(p.q.begin() + row * p.k, p.k, static_cast<u8>(q));
+        p.bias[row] = p.word(40 - z);
+        for (u32 m = 0; m < p.m; ++m)
+            want[u64{m} * p.n + row] = p.word(q - z + 32);
+    }
+    std::ranges::fill(p.s, p.word(1));
+    std::vector<u32> at = {0, 1, 2, 3, 4, 5, 6, 7}; // the eight nibbles of a dword, first and last
+    for (u32 i = 0; i < 8; ++i)
+        at.push_back(p.k - 8 + i);
+    for (u32 first = 0; first < at.size(); first += p.m) {
+        std::ranges::fill(p.a, u16{0});
+        for (u32 m = 0; m < p.m; ++m)
+            p.a[u64{m} * p.k + at[(first + m) % at.size()]] = p.word(1);
+        t.shape(fmt::format("m={} n=256 k={} every nibble and zero point, activation at {}", p.m,
+                            p.k, at[first]));
+        t.same("c", p.dtype, run(t, kernel, p), want);
+    }
+}
+
+// Activations that are hard on the arithmetic, the rest random. bf16 stays below 2^100: beyond,
+// 136 * sum(a) leaves f32.
+std::vector<f64> hard_values(Dtype dtype) {
+    std::vector<f64> out = {0.0, -0.0, 1, -1, 1 + ulp(dtype, 1), 1 - ulp(dtype, 0.5), 3, 1.0 / 3};
+    if (dtype == Dtype::f16)
+        out.insert(out.end(), {0x1p-24, -0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504, -65504, 2048, 2047});
+    else
+        out.insert(out.end(),
+                   {0x1p-133, -0x1p-133, 0x1.fcp-127, 0x1p-126, 0x1p100, -0x1p100, 256, 255});
+    return out;
+}
+
+void hard_activations(Test &t, const Kernel &kernel) {
+    DecodeCase p(kernel, 9, to_groups(kernel, k_per_step + 1), t.rng);
+    const std::vector<f64> hard = hard_values(p.dtype);
+    for (u64 i = 0; i < p.a.size(); ++i)
+        p.a[i] = p.word(hard[(i * 5 + i / hard.size()) % hard.size()]);
+    check_case(t, kernel, p, "hard activations");
+    for (f64 one : hard) { // each by itself, so that a large one hides nothing
+        std::ranges::fill(p.a, p.word(one));
+        check_case(t, kernel, p, fmt::format("every activation {}", one).c_str());
+    }
+    for (u64 i = 0; i < p.a.size();
+         ++i) // a few channels 20 to 60 times the others, as in real layers
+        p.a[i] = p.word(t.rng.normal() * (i % p.k % 97 == 5 ? 20 + 40 * t.rng.unit() : 1));
+    check_case(t, kernel, p, "outlier channels");
+}
+
+void hard_weights(Test &t, const Kernel &kernel) {
+    DecodeCase p(kernel, kernel.rows_per_workgroup + 1, to_groups(kernel, k_per_step + 1), t.rng);
+    const bool bf16 = p.dtype == Dtype::bf16;
+    for (u8 nibble : {0, 8, 15}) {
+        std::ranges::fill(p.q, nibble);
+        check_case(t, kernel, p, fmt::format("every nibble {}", nibble).c_str());
+    }
+    for (u64 i = 0; i < p.q.size(); ++i)
+        p.q[i] = i % 2 ? 15 : 0;
+    check_case(t, kernel, p, "nibbles 0 and 15 in turn");
+    // The smallest and the largest scales; in f16 the large ones overflow C, which must be
+    // infinite.
+    for (f64 scale : {bf16 ? 0x1p-100 : 0x1p-24, bf16 ? 0x1p100 : 65504.0, 0.0}) {
+        for (u64 i = 0; i < p.s.size(); ++i)
+            p.s[i] = p.word(i % 3 ? scale : -scale);
+        check_case(t, kernel, p, fmt::format("every scale +-{}", scale).c_str());
+    }
+}
+
+// A NaN or an infinity makes its own outputs not finite and no others.
+struct Spot {
+    const char *what;
+    std::vector<u16> DecodeCase::*where;
+    u64 index;
+    f64 value;
+};
+
+void non_finite(Test &t, const Kernel &kernel) {
+    const u32 n = kernel.rows_per_workgroup + 1, k = to_groups(kernel, k_per_step + 1);
+    DecodeCase clean(kernel, n, k, t.rng);
+    clean.add_bias(t.rng);
+    const u32 row = 3 % n, m = clean.m - 1;
+    const Spot spots[] = {
+        {"NaN in a", &DecodeCase::a, u64{m} * k + k - 5, NAN},
+        {"infinity in a", &DecodeCase::a, u64{m} * k + 17, INFINITY},
+        {"NaN in s", &DecodeCase::s, u64{row} * clean.groups(), NAN},
+        {"infinity in s", &DecodeCase::s, u64{row + 1} * clean.groups() - 1, -INFINITY},
+        {"NaN in bias", &DecodeCase::bias, row, NAN},
+        {"infinity in bias", &DecodeCase::bias, row, INFINITY},
+    };
+    for (const Spot &spot : spots) {
+        DecodeCase p = clean;
+        (p.*spot.where)[spot.index] = p.word(spot.value);
+        const bool in_a = spot.where == &DecodeCase::a;
+        const ref::DecodeResult exact = ref::decode_w4a16(clean.reference());
+        std::vector<f64> want = exact.c;
+        t.shape(fmt::format("m={} n={} k={} {}", p.m, n, k, spot.what));
+        std::vector<u16> got = run(t, kernel, p);
+        for (u64 i = 0; i < got.size(); ++i) {
+            if (in_a ? i / n != m : i % n != row)
+                continue;
+            want[i] = NAN;
+            if (std::isinf(spot.value) && std::isinf(to_f32(p.dtype, got[i])))
+                got[i] = nan_poison; // an infinity may stay one or meet its opposite
+        }
+        t.within("c", p.dtype, got, want, check::decode_bound(kernel, p.reference(), exact));
+    }
+}
+
+} // namespace
+
+CHECK_FAMILY(decode_w4a16) {
+    edges_of_n(t, kernel);
+    edges_of_k(t, kernel);
+    padded_rows(t, kernel);
+    one_hot(t, kernel);
+    every_nibble(t, kernel);
+    hard_activations(t, kernel);
+    hard_weights(t, kernel);
+    non_finite(t, kernel);
+}
