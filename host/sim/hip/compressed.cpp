@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/compressed.h"
+
+#include <fmt/format.h>
+
+#if NW_HAVE_ZLIB
+#include <zlib.h>
+#endif
+#if NW_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "sim/hip/error.h"
+
+namespace nw::hipsim {
+
+namespace {
+
+// Version 1 has 32-bit sizes and no total; 2 adds the file's total; 3 widens both to 64 bits. A
+// 64-bit hash of the contents ends each header.
+struct Header {
+    u64 bytes = 0;    // of the header
+    u64 payload = 0;  // compressed
+    u64 contents = 0; // decompressed
+    u16 method = 0;   // 0 zlib, 1 zstd
+};
+
+} // namespace
+
+constexpr u64 largest_bundle = u64{1} << 32;
+
+static Header read_header(const Source &image) {
+    const auto version = image.get<u16>(4);
+    const auto method = image.get<u16>(6);
+    Header header{.method = method.value_or(0)};
+    std::optional<u64> total, contents;
+    if (version == 1) {
+        header.bytes = 20;
+        total = image.size();
+        contents = image.get<u32>(8);
+    } else if (version == 2) {
+        header.bytes = 24;
+        total = image.get<u32>(8);
+        contents = image.get<u32>(12);
+    } else if (version == 3) {
+        header.bytes = 32;
+        total = image.get<u64>(8);
+        contents = image.get<u64>(16);
+    } else {
+        fail(hipErrorInvalidImage,
+             fmt::format("compressed bundle of version {}: 1, 2 and 3 are known",
+                         version.value_or(0)));
+    }
+    if (!total || !contents || *total < header.bytes || *total > largest_bundle ||
+        *contents > largest_bundle)
+        fail(hipErrorInvalidImage, "compressed bundle: its sizes are missing or absurd");
+    header.payload = *total - header.bytes;
+    header.contents = *contents;
+    return header;
+}
+
+static bool unpack_zlib([[maybe_unused]] std::span<const std::byte> from,
+                        [[maybe_unused]] std::span<std::byte> to) {
+#if NW_HAVE_ZLIB
+    uLongf size = to.size();
+    return uncompress(reinterpret_cast<Bytef *>(to.data()), &size,
+                      reinterpret_cast<const Bytef *>(from.data()), from.size()) == Z_OK &&
+           size == to.size();
+#else
+    fail(hipErrorInvalidImage, "compressed bundle: this build has no zlib (zlib1g-dev)");
+#endif
+}
+
+static bool unpack_zstd([[maybe_unused]] std::span<const std::byte> from,
+                        [[maybe_unused]] std::span<std::byte> to) {
+#if NW_HAVE_ZSTD
+    return ZSTD_decompress(to.data(), to.size(), from.data(), from.size()) == to.size();
+#else
+    fail(hipErrorInvalidImage,
+         "compressed bundle: this build has no zstd (libzstd-dev); compile with "
+         "--no-offload-compress");
+#endif
+}
+
+std::vector<std::byte> decompress_bundle(const Source &image) {
+    const Header header = read_header(image);
+    const auto payload = image.copy(header.bytes, header.payload, "compressed bundle");
+    std::vector<std::byte> contents(header.contents);
+    if (header.method > 1)
+        fail(hipErrorInvalidImage,
+             fmt::format("compressed bundle with method {}: 0 (zlib) and 1 (zstd) are known",
+                         header.method));
+    if (!(header.method == 0 ? unpack_zlib : unpack_zstd)(payload, contents))
+        fail(hipErrorInvalidImage, "compressed bundle: its contents are damaged");
+    return contents;
+}
+
+} // namespace nw::hipsim

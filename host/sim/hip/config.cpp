@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "sim/hip/error.h"
+
+namespace nw::hipsim {
+
+static std::string_view variable(const char *name) {
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+static std::vector<std::string_view> split(std::string_view list) {
+    std::vector<std::string_view> words;
+    while (!list.empty()) {
+        const auto end = std::min(list.find(','), list.size());
+        if (end > 0)
+            words.push_back(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return words;
+}
+
+static std::vector<const sim::Device *> read_devices() {
+    const std::string_view list = variable("HIPSIM_ARCH");
+    std::vector<const sim::Device *> found;
+    for (std::string_view gfx : split(list.empty() ? "gfx1151" : list)) {
+        found.push_back(sim::find_device(gfx));
+        if (found.back())
+            continue;
+        std::vector<std::string_view> known;
+        for (const sim::Device &device : sim::devices())
+            known.push_back(device.gfx);
+        say(fmt::format("HIPSIM_ARCH={}: {} is not one of {}: no device", list, gfx,
+                        fmt::join(known, ", ")));
+        return {};
+    }
+    return found;
+}
+
+static void read_checks(sim::RunConfig &run) {
+    const std::string_view list = variable("HIPSIM_CHECK");
+    for (std::string_view check : split(list)) {
+        const bool all = check == "all";
+        if (check == "off")
+            run.check_init = run.check_wait = false;
+        else if (check == "race")
+            say("HIPSIM_CHECK=race: not available yet");
+        else if (!all && check != "mem" && check != "init" && check != "wait")
+            say(fmt::format("HIPSIM_CHECK={}: {} is not one of off, mem, init, wait, race, all: "
+                            "ignored",
+                            list, check));
+        // `mem` needs nothing: every access is always checked against the live allocations.
+        run.check_init |= all || check == "init";
+        run.check_wait |= all || check == "wait";
+    }
+}
+
+static void read_threads(sim::RunConfig &run) {
+    const std::string_view text = variable("HIPSIM_THREADS");
+    if (text.empty())
+        return;
+    unsigned threads = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+    if (error == std::errc{} && end == text.data() + text.size() && threads <= 1024)
+        run.threads = threads;
+    else
+        say(fmt::format("HIPSIM_THREADS={}: not a number from 0 (all cores) to 1024: ignored",
+                        text));
+}
+
+static void refuse_what_is_missing() {
+    constexpr std::string_view defaults[][2] = {{"HIPSIM_TIMING", "off"},
+                                                {"HIPSIM_MATH", "exact"},
+                                                {"HIPSIM_TRACE", ""},
+                                                {"HIPSIM_ISSUE_LOG", ""}};
+    for (const auto &[name, usual] : defaults) {
+        const std::string_view value = variable(name.data());
+        if (!value.empty() && value != usual)
+            say(fmt::format("{}={}: not available yet, continuing without", name, value));
+    }
+}
+
+Config read_config() {
+    Config config;
+    config.devices = read_devices();
+    read_checks(config.run);
+    read_threads(config.run);
+    refuse_what_is_missing();
+    config.stats_path = variable("HIPSIM_STATS");
+    const std::string_view blocking = variable("HIP_LAUNCH_BLOCKING");
+    config.launch_blocking = !blocking.empty() && blocking != "0";
+    return config;
+}
+
+} // namespace nw::hipsim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// One simulated GPU: its memory, its streams, and the order in which their commands run.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sim/func/machine.h"
+#include "sim/hip/stream.h"
+
+namespace nw::hipsim {
+
+class Device {
+public:
+    Device(int ordinal, const sim::Device &facts);
+
+    const int ordinal;
+    const sim::Device &facts;
+    sim::Memory memory;
+
+    const std::shared_ptr<Stream> &null_stream() const { return null_stream_; }
+    std::shared_ptr<Stream> create_stream(unsigned flags, int priority);
+    // Waits for its commands. An error that nobody asked for goes to the null stream.
+    void retire(const std::shared_ptr<Stream> &stream);
+
+    // Queues `work` behind all that HIP orders it behind, and behind `extra`.
+    std::shared_ptr<Ticket> submit(Stream &stream, Work work,
+                                   std::shared_ptr<Ticket> extra = nullptr);
+    // The same, but runs it in this thread, and not at all after an unreported error of the streams
+    // that it had to wait for: that error is then the result.
+    hipError_t run_now(Stream &stream, const Work &work);
+
+    bool idle(Stream &stream);
+    hipError_t synchronize(Stream &stream); // waits; the first unreported error
+    hipError_t synchronize();               // all streams
+    void wait();                            // all streams, leaving their errors to be asked for
+    hipError_t take_error(Stream &stream);  // also of those that the null stream waits for
+
+    void stop(); // the process ends: drops what is queued
+
+private:
+    // Guards the streams' tails, and makes "look at the tails, become one" a single step.
+    std::mutex order_;
+    std::shared_ptr<Stream> null_stream_;
+    std::vector<std::shared_ptr<Stream>> streams_; // without the null stream
+
+    Tickets unfinished(Stream &stream) const;   // what a caller who synchronizes waits for
+    Tickets tails_before(Stream &stream) const; // what the stream's next command waits for
+};
+
+} // namespace nw::hipsim

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/runtime.h"
+
+namespace nw::hipsim {
+
+static void create(hipEvent_t *handle, unsigned flags) {
+    runtime();
+    require(handle != nullptr, hipErrorInvalidValue);
+    constexpr unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
+                               hipEventReleaseToDevice | hipEventReleaseToSystem;
+    constexpr unsigned releases = hipEventReleaseToDevice | hipEventReleaseToSystem;
+    require((flags & ~known) == 0 && (flags & releases) != releases, hipErrorInvalidValue);
+    require(!(flags & hipEventInterprocess) || (flags & hipEventDisableTiming),
+            hipErrorInvalidValue);
+    auto event = std::make_shared<Event>();
+    event->flags = flags;
+    *handle = runtime().events.add(std::move(event));
+}
+
+static std::pair<std::shared_ptr<Ticket>, std::shared_ptr<Stream>> recording(Event &event) {
+    const std::lock_guard lock(event.mutex);
+    return {event.recorded, event.stream.lock()};
+}
+
+// What went wrong in the stream before the event belongs to who waits for it.
+static hipError_t error_of(const std::shared_ptr<Stream> &stream) {
+    return stream ? runtime().device_of(*stream).take_error(*stream) : hipSuccess;
+}
+
+} // namespace nw::hipsim
+
+using namespace nw::hipsim;
+
+hipError_t hipEventCreate(hipEvent_t *event) {
+    return api(__func__, [&] { create(event, hipEventDefault); });
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags) {
+    return api(__func__, [&] { create(event, flags); });
+}
+
+hipError_t hipEventDestroy(hipEvent_t event) {
+    return api(__func__, [&] {
+        runtime();
+        require(event != nullptr, hipErrorInvalidValue);
+        require(runtime().events.remove(event) != nullptr, hipErrorInvalidHandle);
+    });
+}
+
+hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
+    return api(__func__, [&] {
+        const auto event = runtime().event(handle);
+        const auto stream = runtime().stream(stream_handle);
+        auto ticket = runtime().device_of(*stream).submit(*stream, [] { return hipSuccess; });
+        const std::lock_guard lock(event->mutex);
+        event->recorded = std::move(ticket);
+        event->stream = stream;
+    });
+}
+
+// An event that was never recorded counts as done.
+hipError_t hipEventSynchronize(hipEvent_t handle) {
+    return api(__func__, [&] {
+        const auto event = runtime().event(handle);
+        const auto [ticket, stream] = recording(*event);
+        if (ticket)
+            ticket->wait();
+        return error_of(stream);
+    });
+}
+
+hipError_t hipEventQuery(hipEvent_t handle) {
+    return api(__func__, [&] {
+        const auto event = runtime().event(handle);
+        const auto [ticket, stream] = recording(*event);
+        return ticket && !ticket->done() ? hipErrorNotReady : error_of(stream);
+    });
+}
+
+// Always 0 ms: there is no timing model yet, and the time that a simulation takes on this machine
+// must never be taken for a GPU's.
+hipError_t hipEventElapsedTime(float *ms, hipEvent_t start_handle, hipEvent_t stop_handle) {
+    return api(__func__, [&] {
+        runtime();
+        require(ms != nullptr, hipErrorInvalidValue);
+        const auto start = runtime().event(start_handle), stop = runtime().event(stop_handle);
+        require(!((start->flags | stop->flags) & hipEventDisableTiming), hipErrorInvalidHandle);
+        const auto first = recording(*start).first, last = recording(*stop).first;
+        require(first && last, hipErrorInvalidHandle);
+        if (!first->done() || !last->done())
+            return hipErrorNotReady;
+        *ms = 0.0f;
+        return hipSuccess;
+    });
+}

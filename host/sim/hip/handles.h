@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// HIP's opaque handles: a stale or foreign one is found out instead of followed.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace nw::hipsim {
+
+template <class Handle, class Object> class Handles {
+public:
+    Handle add(std::shared_ptr<Object> object) {
+        const auto handle = reinterpret_cast<Handle>(object.get());
+        const std::lock_guard lock(mutex_);
+        live_[handle] = std::move(object);
+        return handle;
+    }
+
+    // Null when `handle` is not live.
+    std::shared_ptr<Object> find(Handle handle) const {
+        const std::lock_guard lock(mutex_);
+        const auto at = live_.find(handle);
+        return at == live_.end() ? nullptr : at->second;
+    }
+
+    std::shared_ptr<Object> remove(Handle handle) {
+        const std::lock_guard lock(mutex_);
+        const auto node = live_.extract(handle);
+        return node ? std::move(node.mapped()) : nullptr;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::unordered_map<Handle, std::shared_ptr<Object>> live_;
+};
+
+} // namespace nw::hipsim

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/kernarg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "sim/hip/error.h"
+#include "sim/hip/host_copy.h"
+
+namespace nw::hipsim {
+
+static bool is_hidden(const sim::Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
+
+namespace {
+
+// Where the bytes of the explicit arguments come from.
+class Arguments {
+public:
+    Arguments(void **params, void **extra) : params_(params) {
+        if (extra)
+            read_extra(extra);
+    }
+
+    // `index` counts explicit arguments.
+    void copy(void *to, const sim::Arg &arg, std::size_t index) const {
+        const void *from = nullptr;
+        u64 bytes = arg.size;
+        if (packed_) {
+            from = packed_ + arg.offset;
+            bytes =
+                arg.offset < packed_bytes_ ? std::min<u64>(bytes, packed_bytes_ - arg.offset) : 0;
+        } else {
+            require(copy_from_caller(&from, params_ + index, sizeof from) && from,
+                    hipErrorInvalidValue);
+        }
+        if (!copy_from_caller(to, from, bytes))
+            fail(hipErrorInvalidValue,
+                 fmt::format("argument {} '{}': its {} bytes at {} can't be read", index, arg.name,
+                             bytes, from));
+    }
+
+    bool packed() const { return packed_ != nullptr; }
+    u64 packed_bytes() const { return packed_bytes_; }
+
+private:
+    void read_extra(void **extra) {
+        void *words[5];
+        u64 bytes = 0;
+        require(copy_from_caller(words, extra, sizeof words) &&
+                    words[0] == HIP_LAUNCH_PARAM_BUFFER_POINTER &&
+                    words[2] == HIP_LAUNCH_PARAM_BUFFER_SIZE && words[4] == HIP_LAUNCH_PARAM_END &&
+                    words[1] && words[3] && copy_from_caller(&bytes, words[3], sizeof bytes),
+                hipErrorInvalidValue);
+        packed_ = static_cast<const std::byte *>(words[1]);
+        packed_bytes_ = bytes;
+    }
+
+    void **params_;
+    const std::byte *packed_ = nullptr;
+    u64 packed_bytes_ = 0;
+};
+
+} // namespace
+
+// Code object V5's hidden arguments. HIP's workgroups are all full, so remainders are zero. Null
+// for what needs a host service we don't have (printf, hostcall, device heap, queues): a kernel
+// that uses it faults at address 0.
+static u64 hidden_value(std::string_view kind, const sim::Dispatch &dispatch) {
+    const auto grid_dims = [&] {
+        return dispatch.grid.z > 1 || dispatch.block.z > 1   ? 3u
+               : dispatch.grid.y > 1 || dispatch.block.y > 1 ? 2u
+                                                             : 1u;
+    };
+    const struct {
+        std::string_view kind;
+        u64 value;
+    } values[] = {
+        {"hidden_block_count_x", dispatch.grid.x},
+        {"hidden_block_count_y", dispatch.grid.y},
+        {"hidden_block_count_z", dispatch.grid.z},
+        {"hidden_group_size_x", dispatch.block.x},
+        {"hidden_group_size_y", dispatch.block.y},
+        {"hidden_group_size_z", dispatch.block.z},
+        {"hidden_grid_dims", grid_dims()},
+        {"hidden_dynamic_lds_size", dispatch.dynamic_lds},
+    };
+    for (const auto &row : values)
+        if (row.kind == kind)
+            return row.value;
+    return 0;
+}
+
+static void warn_once(Function &function, std::string_view text) {
+    if (!function.warned.exchange(true))
+        say(fmt::format("{}: {}", function.kernel->name, text));
+}
+
+static u64 explicit_end(const sim::KernelInfo &kernel) {
+    u64 end = 0;
+    for (const sim::Arg &arg : kernel.args)
+        if (!is_hidden(arg))
+            end = std::max<u64>(end, u64{arg.offset} + arg.size);
+    return end;
+}
+
+static void check_forms(Function &function, void **params, void **extra) {
+    const u64 wanted = explicit_end(*function.kernel);
+    require(!params || !extra, hipErrorInvalidValue);
+    require(params || extra || wanted == 0, hipErrorInvalidValue);
+    if (wanted == 0 && function.kernel->kernarg_bytes > 0 && (params || extra))
+        warn_once(function, "its metadata has no .args, so it gets no arguments (real ROCm copies "
+                            "them per .args entry, too)");
+}
+
+std::vector<std::byte> pack_kernarg(Function &function, const sim::Dispatch &dispatch,
+                                    void **params, void **extra) {
+    const sim::KernelInfo &kernel = *function.kernel;
+    check_forms(function, params, extra);
+    const Arguments arguments(params, extra);
+    if (arguments.packed() && arguments.packed_bytes() < explicit_end(kernel))
+        warn_once(function,
+                  fmt::format("its arguments are {} bytes, HIP_LAUNCH_PARAM_BUFFER_SIZE says "
+                              "{}: the rest is zero (real ROCm reads on)",
+                              explicit_end(kernel), arguments.packed_bytes()));
+
+    std::vector<std::byte> block(kernel.kernarg_bytes);
+    std::size_t index = 0;
+    for (const sim::Arg &arg : kernel.args) {
+        if (u64{arg.offset} + arg.size > block.size())
+            fail(hipErrorInvalidImage,
+                 fmt::format("{}: argument '{}' ends at byte {} of a {}-byte kernarg segment",
+                             kernel.name, arg.name, arg.offset + arg.size, block.size()));
+        std::byte *const at = block.data() + arg.offset;
+        if (is_hidden(arg)) {
+            const u64 value = hidden_value(arg.value_kind, dispatch);
+            std::memcpy(at, &value, std::min<std::size_t>(arg.size, sizeof value));
+        } else {
+            arguments.copy(at, arg, index++);
+        }
+    }
+    return block;
+}
+
+} // namespace nw::hipsim

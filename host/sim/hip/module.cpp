@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/module.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "sim/hip/runtime.h"
+
+namespace nw::hipsim {
+
+Module::Module(Device &device, const Source &image)
+    : device(device),
+      program(sim::Program::load(code_object(image, device.facts.gfx), device.facts.gfx)) {
+    Runtime &runtime = Runtime::get();
+    const auto loaded = program->image();
+    device.memory.adopt(loaded.data(), loaded.size());
+    for (const sim::Global &global : program->globals())
+        if (global.size > 0)
+            runtime.blocks.add({global.address, global.size, Block::Kind::global, device.ordinal});
+    for (const sim::KernelInfo &kernel : program->kernels()) {
+        auto function = std::make_shared<Function>();
+        function->program = program;
+        function->kernel = &kernel;
+        function->device = &device;
+        functions_.push_back(runtime.functions.add(std::move(function)));
+    }
+}
+
+Module::~Module() {
+    Runtime &runtime = Runtime::get();
+    for (const hipFunction_t function : functions_)
+        runtime.functions.remove(function);
+    for (const sim::Global &global : program->globals())
+        runtime.blocks.remove(global.address);
+    device.memory.disown(program->image().data());
+}
+
+hipFunction_t Module::function(std::string_view name) const {
+    const sim::KernelInfo *kernel = program->find_kernel(name);
+    return kernel ? functions_[kernel - program->kernels().data()] : nullptr;
+}
+
+std::shared_ptr<Function> find_function(hipFunction_t handle) {
+    auto function = Runtime::get().functions.find(handle);
+    require(function != nullptr, hipErrorInvalidHandle);
+    return function;
+}
+
+static std::vector<std::byte> read_file(const char *path) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(path, error);
+    std::ifstream file(path, std::ios::binary);
+    if (error || !file)
+        fail(hipErrorFileNotFound,
+             fmt::format("{}: {}", path, error ? error.message() : std::strerror(errno)));
+    std::vector<std::byte> image(bytes);
+    file.read(reinterpret_cast<char *>(image.data()), static_cast<std::streamsize>(bytes));
+    if (static_cast<std::size_t>(file.gcount()) != bytes)
+        fail(hipErrorFileNotFound,
+             fmt::format("{}: read {} of {} bytes", path, file.gcount(), bytes));
+    return image;
+}
+
+static hipModule_t load(const Source &image) {
+    Runtime &runtime = hipsim::runtime();
+    return runtime.modules.add(std::make_shared<Module>(runtime.current_device(), image));
+}
+
+static std::shared_ptr<Module> find_module(hipModule_t handle) {
+    auto module = runtime().modules.find(handle);
+    require(module != nullptr, hipErrorInvalidHandle);
+    return module;
+}
+
+} // namespace nw::hipsim
+
+using namespace nw;
+using namespace nw::hipsim;
+
+hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
+    return api(__func__, [&] {
+        runtime();
+        require(module && path, hipErrorInvalidValue);
+        const auto image = read_file(path);
+        try {
+            *module = load(Source(image));
+        } catch (Failure &failure) {
+            failure.text = fmt::format("{}: {}", path, failure.text);
+            throw;
+        }
+    });
+}
+
+hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
+    return api(__func__, [&] {
+        runtime();
+        require(module && image, hipErrorInvalidValue);
+        *module = load(Source(image));
+    });
+}
+
+// The options steer a just-in-time compiler; a code object needs none.
+hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned, hipJitOption *,
+                               void **) {
+    return api(__func__, [&] {
+        runtime();
+        require(module && image, hipErrorInvalidValue);
+        *module = load(Source(image));
+    });
+}
+
+hipError_t hipModuleUnload(hipModule_t handle) {
+    return api(__func__, [&] {
+        find_module(handle);
+        runtime().wait(); // its kernels may still run
+        runtime().modules.remove(handle);
+    });
+}
+
+hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module, const char *name) {
+    return api(__func__, [&] {
+        runtime();
+        require(function && name && *name, hipErrorInvalidValue);
+        const hipFunction_t found = find_module(module)->function(name);
+        require(found != nullptr, hipErrorNotFound);
+        *function = found;
+    });
+}
+
+hipError_t hipModuleGetGlobal(hipDeviceptr_t *address, size_t *bytes, hipModule_t module,
+                              const char *name) {
+    return api(__func__, [&] {
+        runtime();
+        require((address || bytes) && name && *name, hipErrorInvalidValue);
+        const sim::Global *global = find_module(module)->program->find_global(name);
+        require(global != nullptr, hipErrorNotFound);
+        if (address)
+            *address = reinterpret_cast<hipDeviceptr_t>(global->address);
+        if (bytes)
+            *bytes = global->size;
+    });
+}

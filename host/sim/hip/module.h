@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// A code object on one device, and its kernels.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "sim/hip/headers.h"
+#include "sim/hip/image.h"
+#include "sim/isa/program.h"
+
+namespace nw::hipsim {
+
+class Device;
+
+// What hipFunction_t points to; live as long as its module.
+struct Function {
+    std::shared_ptr<const sim::Program> program;
+    const sim::KernelInfo *kernel = nullptr;
+    Device *device = nullptr;
+    std::atomic<bool> warned{false}; // that it has no .args; see kernarg.h
+};
+
+class Module {
+public:
+    // Also makes the module's variables known to kernels and to hipMemcpy.
+    Module(Device &device, const Source &image);
+    ~Module();
+    Module(const Module &) = delete;
+
+    Device &device;
+    const std::shared_ptr<const sim::Program> program;
+    hipFunction_t function(std::string_view name) const; // null when absent
+
+private:
+    std::vector<hipFunction_t> functions_; // in the order of program->kernels()
+};
+
+// The live function of a handle; fails with hipErrorInvalidHandle.
+std::shared_ptr<Function> find_function(hipFunction_t handle);
+
+} // namespace nw::hipsim

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/stream.h"
+
+namespace nw::hipsim {
+
+void Stream::report(hipError_t code) {
+    hipError_t none = hipSuccess;
+    if (code != hipSuccess)
+        error_.compare_exchange_strong(none, code);
+}
+
+void Stream::push(Command command) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopping_) { // the process is ending: nobody will run it, and nobody may wait for it
+            command.done->finish();
+            return;
+        }
+        if (!thread_.joinable())
+            thread_ = std::thread([this] { run(); });
+        queue_.push_back(std::move(command));
+    }
+    wake_.notify_one();
+}
+
+// False at the end of the thread.
+bool Stream::next(Command &command) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty())
+        return false;
+    command = std::move(queue_.front());
+    queue_.pop_front();
+    return true;
+}
+
+bool Stream::dropping() {
+    const std::lock_guard lock(mutex_);
+    return dropping_;
+}
+
+void Stream::run() {
+    for (Command command; next(command);) {
+        for (const auto &ticket : command.after)
+            ticket->wait();
+        if (!dropping())
+            report(command.work());
+        command.work = nullptr; // what it holds goes before anyone hears that it is done
+        command.done->finish();
+    }
+}
+
+void Stream::stop(bool finish) {
+    std::thread thread;
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+        dropping_ |= !finish;
+        if (dropping_) {
+            for (Command &command : queue_)
+                command.done->finish();
+            queue_.clear();
+        }
+        thread = std::move(thread_);
+    }
+    wake_.notify_all();
+    if (thread.joinable())
+        thread.join();
+}
+
+} // namespace nw::hipsim

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Streams: in-order queues, each with its own thread.
+//
+// HIP's ordering rules become a list of tickets per command: the command before it in its stream,
+// and what the null stream and hipStreamWaitEvent add. Tickets are handed out under one lock per
+// device and a command only waits for older ones, so there is no cycle and no deadlock.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "sim/hip/headers.h"
+
+namespace nw::hipsim {
+
+// Done once its command has run.
+class Ticket {
+public:
+    bool done() const { return done_.load(std::memory_order_acquire); }
+    void wait() const { done_.wait(false, std::memory_order_acquire); }
+    void finish() {
+        done_.store(true, std::memory_order_release);
+        done_.notify_all();
+    }
+
+private:
+    std::atomic<bool> done_{false};
+};
+
+using Tickets = std::vector<std::shared_ptr<Ticket>>;
+using Work = std::function<hipError_t()>; // must not throw
+
+class Stream {
+public:
+    Stream(int device, unsigned flags, int priority)
+        : device(device), flags(flags), priority(priority) {}
+    ~Stream() { stop(true); }
+    Stream(const Stream &) = delete;
+
+    const int device;
+    const unsigned flags;
+    const int priority;
+    bool blocking() const { return !(flags & hipStreamNonBlocking); }
+
+    // The first error of a command since the last call.
+    hipError_t take_error() { return error_.exchange(hipSuccess); }
+    void report(hipError_t code);
+
+    // Ends the thread: after the queue's end (`finish`), else after the command that runs now.
+    void stop(bool finish);
+
+private:
+    friend class Device; // hands out tickets
+    struct Command {
+        Tickets after;
+        Work work;
+        std::shared_ptr<Ticket> done;
+    };
+    void push(Command command);
+    void run();
+    bool next(Command &command);
+    bool dropping();
+
+    std::shared_ptr<Ticket> tail_; // the youngest command's; guarded by the device's lock
+
+    std::mutex mutex_; // guards what follows
+    std::condition_variable wake_;
+    std::deque<Command> queue_;
+    bool stopping_ = false;
+    bool dropping_ = false;
+    std::thread thread_;
+
+    std::atomic<hipError_t> error_{hipSuccess};
+};
+
+// hipEventRecord keeps the ticket of an empty command.
+struct Event {
+    unsigned flags = 0;
+    std::mutex mutex; // guards what follows
+    std::shared_ptr<Ticket> recorded;
+    std::weak_ptr<Stream> stream;
+};
+
+} // namespace nw::hipsim
