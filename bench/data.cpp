@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "data.h"
+
+#include <span>
+
+#include "base/half.h"
+#include "base/parallel.h"
+#include "formats/quantize.h"
+
+namespace nw::bench {
+
+LayerData make_layer(Dtype dtype, u32 n, u32 k, u32 group, const Rng &rng) {
+    LayerData layer{dtype, RowLayout::tight(n, k, group), {}, {}, {}, {}};
+    const u64 groups = k / group;
+    layer.q.resize(u64{n} * k);
+    layer.s.resize(n * groups);
+    parallel_for(n, 1 + (1 << 16) / k, [&](u64 begin, u64 end) {
+        std::vector<f32> w(
+            k); // a row at a time: a whole layer in f32 would be eight times its int4
+        for (u64 row = begin; row < end; ++row) {
+            for (u64 i = 0; i < k; ++i)
+                w[i] = 0.02f * rng.normal_at(row * k + i);
+            quantize_row(w, group, dtype, std::span(layer.q).subspan(row * k, k),
+                         std::span(layer.s).subspan(row * groups, groups));
+        }
+    });
+    layer.packed_w = pack_rows(layer.q, layer.layout);
+    layer.packed_s = pack_scales(layer.s, layer.layout);
+    return layer;
+}
+
+std::vector<u16> make_activations(Dtype dtype, u32 m, u32 k, const Rng &rng) {
+    std::vector<f32> gain(k, 1);
+    Rng channels = rng.fork(1);
+    for (u32 i = 0; i < std::max(4u, k / 1024); ++i)
+        gain[channels.below(k)] = 20 + 40 * channels.unit();
+    std::vector<u16> a(u64{m} * k);
+    for (u64 i = 0; i < a.size(); ++i)
+        a[i] = round_to(dtype, rng.normal_at(i) * gain[i % k]);
+    return a;
+}
+
+ref::DecodeW4A16 product(const LayerData &layer, const std::vector<u16> &a, u32 m, u32 rows) {
+    const RowLayout &l = layer.layout;
+    return {layer.dtype,
+            m,
+            rows,
+            l.k,
+            l.group,
+            a,
+            std::span(layer.q).first(u64{rows} * l.k),
+            std::span(layer.s).first(u64{rows} * (l.k / l.group)),
+            {}};
+}
+
+} // namespace nw::bench

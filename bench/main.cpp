@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// nw_bench: the kernels on the shapes of real models, checked, counted and, where a device or a
+// model keeps time, timed. Exit code 0; 1 where an output is wrong or something failed; 2 for a
+// command line that nothing fits.
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/half.h"
+#include "hip/hip.h"
+#include "layer.h"
+#include "options.h"
+#include "row.h"
+#include "shapes.h"
+#include "stats.h"
+
+namespace nw::bench {
+
+namespace {
+
+Dtype parse_dtype(const std::string &text) {
+    for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+        if (text == name(dtype))
+            return dtype;
+    throw Usage(fmt::format("--dtype {}: unknown; there are bf16, f16", text));
+}
+
+// Empty where this is no checkout.
+std::string commit() {
+    const std::unique_ptr<FILE, int (*)(FILE *)> git(
+        popen("git -C '" NW_SOURCE_DIR "' rev-parse HEAD 2>/dev/null", "r"), pclose);
+    std::array<char, 64> line{};
+    if (!git || !std::fgets(line.data(), line.size(), git.get()))
+        return "";
+    std::string text = line.data();
+    while (!text.empty() && text.back() == '\n')
+        text.pop_back();
+    return text;
+}
+
+void write_json(const Options &o, const hip::DeviceInfo &device, const std::vector<Row> &rows) {
+    nlohmann::json out = {{"commit", commit()},
+                          {"device", device.label},
+                          {"suite", o.suite},
+                          {"rows", nlohmann::json::array()}};
+    for (const Row &row : rows)
+        out["rows"].push_back(to_json(row));
+    std::ofstream file(o.json);
+    file << out.dump(1) << "\n";
+    if (!file.flush())
+        throw Error(fmt::format("{}: can't be written", o.json));
+}
+
+Options parse(int argc, char **argv) {
+    Options o;
+    std::vector<std::string> dtypes;
+    CLI::App app("The linear layers of one decoder layer through the decode kernels: errors, wave "
+                 "instructions,\n"
+                 "VALU slots per 8 weights, and time where a card or a model gives one.\n\n" +
+                 std::string(error_unit));
+    app.add_option("--suite", o.suite, "layer: the linear layers of a model")
+        ->capture_default_str();
+    app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
+    app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
+        ->delimiter(',');
+    app.add_option("--device", o.device,
+                   "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
+    app.add_option("--m", o.m, "rows of activations, comma-separated (default: 1,4)")
+        ->delimiter(',');
+    app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
+    app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
+    app.add_option("--before-rows", o.before_rows,
+                   "rows of a layer that the older kernels run; 0: all, slow when simulated")
+        ->capture_default_str();
+    app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
+    app.add_option("--json", o.json, "write the rows to this file");
+    app.add_flag("-v,--verbose", o.verbose,
+                 "a line for every kernel, with all instruction classes");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &e) {
+        std::exit(app.exit(e) ? 2 : 0);
+    }
+    if (!dtypes.empty()) {
+        o.dtypes.clear();
+        for (const std::string &text : dtypes)
+            o.dtypes.push_back(parse_dtype(text));
+    }
+    if (o.suite != "layer")
+        throw Usage(fmt::format("--suite {}: unknown; there is layer", o.suite));
+    return o;
+}
+
+int run(int argc, char **argv) {
+    const Options o = parse(argc, argv);
+    const std::vector<LinearShape> shapes = read_shapes(NW_SHAPES);
+    layers_of(shapes, o.model); // a wrong name is said before a device is looked for
+    StatsFile stats;
+    const hip::Device device(o.device);
+    if (!device.info().note.empty())
+        fmt::print("{}\n", device.info().note);
+    const std::vector<Row> rows = run_layer(o, shapes, device, stats);
+    print_table(rows, o, device.info());
+    if (o.verbose)
+        print_details(rows);
+    if (!o.json.empty())
+        write_json(o, device.info(), rows);
+    u64 wrong = 0;
+    for (const Row &row : rows)
+        if (row.out_of_bound) {
+            ++wrong;
+            fmt::print(stderr, "nw_bench: {} on {}x{}: {} outputs are outside the error bound\n",
+                       row.kernel->symbol, row.n, row.k, row.out_of_bound);
+        }
+    return wrong ? 1 : 0;
+}
+
+} // namespace
+
+} // namespace nw::bench
+
+int main(int argc, char **argv) {
+    try {
+        return nw::bench::run(argc, argv);
+    } catch (const nw::bench::Usage &e) {
+        fmt::print(stderr, "nw_bench: {}\n", e.what());
+        return 2;
+    } catch (const std::exception &e) {
+        fmt::print(stderr, "nw_bench: {}\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw::bench {
+
+// A value on the command line that there is nothing for: exit code 2.
+class Usage : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct Options {
+    std::string suite = "layer", model = "Qwen3-4B", device, json;
+    std::vector<std::string> layers; // empty: all
+    std::vector<u32> m = {1, 4};
+    std::vector<Dtype> dtypes = {Dtype::bf16, Dtype::f16};
+    u32 group = 128;
+    u32 before_rows = 1024; // rows of a layer that the reference kernels run; 0: all
+    u64 seed = 1;
+    bool verbose = false;
+};
+
+} // namespace nw::bench

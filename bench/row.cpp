@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "row.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/half.h"
+
+namespace nw::bench {
+
+namespace {
+
+// "12.3" or "-" where there is no count or no time.
+std::string number(bool known, f64 value, int digits) {
+    return known ? fmt::format("{:.{}f}", value, digits) : "-";
+}
+
+std::string slots(const Row &r) {
+    return r.instructions ? number(true, r.valu_slots_per_8w(), 2) : "-";
+}
+
+std::string thousands(const Row &r, std::initializer_list<std::string_view> classes) {
+    if (!r.instructions)
+        return "-";
+    u64 sum = 0;
+    for (std::string_view c : classes)
+        sum += r.instructions->of(c);
+    return fmt::format("{:.0f}", static_cast<f64>(sum) / 1000);
+}
+
+bool same_product(const Row &a, const Row &b) {
+    return a.layer == b.layer && a.dtype == b.dtype && a.m == b.m;
+}
+
+// "f32 71.4, magic 18.3": the slots of the older ways.
+std::string before(const std::vector<Row> &rows, const Row &chosen) {
+    std::string out;
+    for (const Row &r : rows)
+        if (r.kernel->reference && same_product(r, chosen))
+            out += fmt::format("{}{} {}", out.empty() ? "" : ", ", r.kernel->param("dequant"),
+                               slots(r));
+    return out.empty() ? "-" : out;
+}
+
+} // namespace
+
+void print_table(const std::vector<Row> &rows, const Options &o, const hip::DeviceInfo &device) {
+    fmt::print("{} decoder layer, int4 weights in groups of {}, on {}\n\n", o.model, o.group,
+               device.label);
+    fmt::print("{:<9} {:>12} {:<4} {} {:<9} {:>6} {:>6} | {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} | "
+               "{:>6} {:<22}{}\n",
+               "layer", "N x K", "type", "m", "dequant", "max", "mean", "vopd", "valu", "vmem",
+               "lds", "scalar", "wait", "slots", "slots before", "   us   GB/s");
+    for (const Row &r : rows) {
+        if (r.kernel->reference)
+            continue;
+        fmt::print(
+            "{:<9} {:>12} {:<4} {} {:<9} {:>6.3f} {:>6.3f} | {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} | "
+            "{:>6} {:<22}{:>5} {:>6}{}\n",
+            r.layer, fmt::format("{}x{}", r.n, r.k), name(r.dtype), r.m, r.kernel->param("dequant"),
+            r.max_err, r.mean_err, thousands(r, {"vopd"}), thousands(r, {"valu", "trans", "wmma"}),
+            thousands(r, {"vmem_load", "vmem_store"}), thousands(r, {"lds"}),
+            thousands(r, {"salu", "smem", "branch", "other"}), thousands(r, {"wait"}), slots(r),
+            before(rows, r), number(r.time_us > 0, r.time_us, 1),
+            number(r.time_us > 0, r.gb_per_s, 1),
+            r.out_of_bound ? fmt::format("  WRONG: {} outputs", r.out_of_bound) : "");
+    }
+    fmt::print("\nmax, mean: errors, below. vopd ... wait: wave instructions in thousands (vopd "
+               "pairs; scalar: salu,\n"
+               "smem, branch, other). slots: VALU issue slots per 8 weights and lane, a VOPD pair "
+               "is one; before:\n"
+               "older ways to dequantize{}. us, GB/s: of {}{}.\n{}",
+               o.before_rows ? fmt::format(", on a layer's first {} rows", o.before_rows) : "",
+               device.label,
+               std::ranges::none_of(rows, [](const Row &r) { return r.time_us > 0; })
+                   ? ", which gave no times"
+                   : "",
+               error_unit);
+}
+
+void print_details(const std::vector<Row> &rows) {
+    fmt::print("\n{:<38} {:>12} {:>5} {:>6} {:>6} {:>6}", "kernel", "N x K", "vgprs", "slots",
+               "max", "mean");
+    for (std::string_view c : instruction_classes)
+        fmt::print(" {:>{}}", c, std::max<u64>(6, c.size()));
+    fmt::print("\n");
+    for (const Row &r : rows) {
+        fmt::print("{:<38} {:>12} {:>5} {:>6} {:>6.3f} {:>6.3f}", r.kernel->symbol,
+                   fmt::format("{}x{}", r.n, r.k), r.kernel->vgprs, slots(r), r.max_err,
+                   r.mean_err);
+        for (std::string_view c : instruction_classes)
+            fmt::print(" {:>{}}", thousands(r, {c}), std::max<u64>(6, c.size()));
+        fmt::print("{}\n",
+                   r.out_of_bound ? fmt::format("  WRONG: {} outputs", r.out_of_bound) : "");
+    }
+}
+
+nlohmann::json to_json(const Row &r) {
+    nlohmann::json j = {{"kernel", r.kernel->symbol},
+                        {"gfx", r.kernel->gfx},
+                        {"model", r.model},
+                        {"layer", r.layer},
+                        {"dtype", name(r.dtype)},
+                        {"group", r.group},
+                        {"m", r.m},
+                        {"n", r.n},
+                        {"k", r.k},
+                        {"row_stride", r.row_stride},
+                        {"vgprs", r.kernel->vgprs},
+                        {"lds_bytes", r.kernel->lds_bytes},
+                        {"waves_per_simd", r.kernel->waves_per_simd},
+                        {"reference", r.kernel->reference},
+                        {"max_err", r.max_err},
+                        {"mean_err", r.mean_err}};
+    if (r.instructions) {
+        j["valu_slots_per_8w"] = r.valu_slots_per_8w();
+        for (u64 i = 0; i < instruction_classes.size(); ++i)
+            j["insts"][std::string(instruction_classes[i])] = r.instructions->count[i];
+        j["insts"]["total"] = r.instructions->total();
+    }
+    if (r.time_us > 0) {
+        j["time_us"] = r.time_us;
+        j["gb_per_s"] = r.gb_per_s;
+    }
+    return j;
+}
+
+} // namespace nw::bench

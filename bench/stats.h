@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What the simulated GPU says of each dispatch: HIPSIM_STATS, a JSON line each.
+#pragma once
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "base/types.h"
+
+namespace nw::bench {
+
+// Wave instructions by class; a VOPD pair is one.
+inline constexpr std::array<std::string_view, 12> instruction_classes = {
+    "valu",      "vopd",       "trans", "wmma",   "salu", "smem",
+    "vmem_load", "vmem_store", "lds",   "branch", "wait", "other"};
+
+struct Instructions {
+    std::array<u64, instruction_classes.size()> count{};
+    u64 of(std::string_view instruction_class) const;
+    u64 total() const;
+    // Issue slots of the VALU: a VOPD pair is one.
+    u64 valu_slots() const { return of("valu") + of("vopd") + of("trans") + of("wmma"); }
+};
+
+// Points HIPSIM_STATS at a file of its own, or reads the one that the environment names. Make it
+// before the device is opened.
+class StatsFile {
+public:
+    StatsFile();
+    ~StatsFile();
+    StatsFile(const StatsFile &) = delete;
+    StatsFile &operator=(const StatsFile &) = delete;
+
+    // The counts of the dispatch since the last call; empty on a real GPU. Throws Error where the
+    // line is for another kernel or there is not exactly one.
+    std::optional<Instructions> next(std::string_view kernel);
+    // Lets the lines written so far pass.
+    void skip();
+
+private:
+    std::filesystem::path path_;
+    bool ours_ = false;
+    u64 read_ = 0; // bytes
+};
+
+} // namespace nw::bench
