@@ -71,7 +71,7 @@ class Parser:
         operands = [part.strip() for part in re.split(r",(?![^\[]*\])", rest)] if rest.strip() else []
         op = Op(index, mnemonic, operands, comment.strip(), line.strip())
         if mnemonic.startswith(("s_wait", "s_waitcnt")):
-            made = re.search(r"ready (.*?)(?::|$)", op.comment)
+            made = re.match(r"ready ((?:, |v\[[^\]]*\]|v\d+)+)", op.comment)
             if not made:
                 raise ValueError(f"a wait in a scheduled block says what it makes ready: {line.strip()}")
             op.ordered, op.writes = True, frozenset(self.registers(made[1]))

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""The generator under test, as modules: gen/ is scripts, not a package."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("NW_BUILD_DIR", ROOT / "build"))
+sys.path.insert(0, str(ROOT / "gen"))
+
+import dual  # noqa: E402
+import regs  # noqa: E402
+import render  # noqa: E402
+
+__all__ = ["BUILD", "ROOT", "clang", "dual", "regs", "render"]
+
+
+def clang() -> str:
+    """The clang that the build found."""
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    return re.search(r"^LLVM_CLANG:\w+=(.*)$", cache, re.MULTILINE)[1]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""gen/dual.py: the rules of VOPD (note H-001) against the assembler, and what a schedule may not do."""
+
+from __future__ import annotations
+
+import subprocess
+import unittest
+
+from generator import clang, dual
+
+NO_SYMBOLS: dict[str, int] = {}
+
+
+def assembles(line: str, gfx: str = "gfx1151") -> bool:
+    command = [clang(), "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-x", "assembler", "-c", "-", "-o", "/dev/null"]
+    return subprocess.run(command, input=line + "\n", capture_output=True, text=True).returncode == 0
+
+
+def pair(x: str, y: str) -> str | None:
+    parser = dual.Parser(NO_SYMBOLS)
+    return dual.pair(parser, parser.op(0, x), parser.op(1, y))
+
+
+def as_written(x: str, y: str) -> str:
+    return f"{x} :: {y}".replace("v_", "v_dual_")
+
+
+# (x, y, why); the first of two lines keeps the rule that the second breaks
+KEPT_AND_BROKEN = [
+    ("src0 banks", ("v_mul_f32 v0, v4, v8", "v_mul_f32 v1, v5, v9"), ("v_sub_f32 v0, v4, v8", "v_sub_f32 v1, v16, v9")),
+    ("vsrc1 banks", ("v_sub_f32 v0, v4, v8", "v_sub_f32 v1, v5, v9"), ("v_sub_f32 v0, v4, v8", "v_sub_f32 v1, v5, v12")),
+    ("destination parity", ("v_mov_b32 v0, v4", "v_mov_b32 v3, v5"), ("v_mov_b32 v0, v4", "v_mov_b32 v2, v5")),
+    ("two scalars", ("v_mul_f32 v0, s4, v8", "v_mul_f32 v1, s5, v9"), ("v_mul_f32 v0, s4, v8", "v_mul_f32 v1, s5, s6")),
+    ("one literal", ("v_mul_f32 v0, 0x1234567, v8", "v_mul_f32 v1, 0x1234567, v9"),
+     ("v_mul_f32 v0, 0x1234567, v8", "v_mul_f32 v1, 0x7654321, v9")),
+    ("Y only", ("v_mul_f32 v0, v4, v8", "v_and_b32 v1, v5, v9"), ("v_and_b32 v0, v4, v8", "v_and_b32 v1, v5, v9")),
+]
+
+
+class Rules(unittest.TestCase):
+    def test_kept_and_broken(self) -> None:
+        for rule, kept, broken in KEPT_AND_BROKEN:
+            with self.subTest(rule):
+                self.assertIsNotNone(pair(*kept))
+                self.assertIsNone(pair(*broken))
+
+    def test_the_assembler_agrees(self) -> None:
+        for rule, kept, broken in KEPT_AND_BROKEN:
+            with self.subTest(rule):
+                self.assertTrue(assembles(pair(*kept)))
+                self.assertFalse(assembles(as_written(*broken)))
+
+    def test_operands_swap_to_keep_a_rule(self) -> None:
+        text = pair("v_mul_f32 v0, v4, v9", "v_mul_f32 v1, v8, v5")
+        self.assertIsNone(pair("v_sub_f32 v0, v4, v9", "v_sub_f32 v1, v8, v5"))
+        self.assertTrue(assembles(text), text)
+
+    def test_dependent_halves_stay_apart(self) -> None:
+        self.assertIsNone(pair("v_mov_b32 v0, v4", "v_mul_f32 v1, v0, v5"))
+        self.assertIsNone(pair("v_mov_b32 v4, v0", "v_mov_b32 v1, v4"))
+
+    def test_dots_exist_in_both_halves_on_both_generations(self) -> None:
+        for dot in ("v_dot2acc_f32_f16", "v_dot2acc_f32_bf16"):
+            text = pair(f"{dot} v0, v4, v8", f"{dot} v1, v5, v9")
+            for gfx in ("gfx1100", "gfx1151", "gfx1201"):
+                with self.subTest(dot=dot, gfx=gfx):
+                    self.assertTrue(assembles(text, gfx))
+                    alone = dual.single(dual.Parser(NO_SYMBOLS).op(0, f"{dot} v0, v4, v8"))
+                    self.assertTrue(assembles(alone, gfx))
+
+
+class Schedule(unittest.TestCase):
+    def lines(self, text: str) -> list[str]:
+        return [line.split("//")[0].strip() for line in dual.schedule(text, NO_SYMBOLS).splitlines()]
+
+    def test_two_independent_halves_share_a_slot(self) -> None:
+        self.assertEqual(len(self.lines("v_mov_b32 v0, v4\nv_mov_b32 v1, v5")), 1)
+
+    def test_a_read_stays_behind_its_write(self) -> None:
+        got = self.lines("v_mov_b32 v0, v4\nv_mul_f32 v1, v0, v5\nv_mov_b32 v0, v6\nv_mul_f32 v3, v0, v7")
+        order = [next(i for i, line in enumerate(got) if part in line) for part in ("v0, v4", "v1, v0, v5", "v0, v6", "v3, v0, v7")]
+        self.assertEqual(order, sorted(order))
+        self.assertEqual(len(set(order)), 4)
+
+    def test_nothing_reads_what_a_wait_makes_ready_before_it(self) -> None:
+        text = "v_mov_b32 v9, v8\ns_waitcnt vmcnt(0) // ready v[4:7]: weights\nv_mov_b32 v0, v4\nv_mov_b32 v1, v5"
+        got = self.lines(text)
+        wait = got.index("s_waitcnt       vmcnt(0)")
+        self.assertFalse([line for line in got[:wait] if "v4" in line or "v5" in line])
+
+    def test_a_load_stays_behind_the_last_read_of_its_registers(self) -> None:
+        text = "v_mov_b32 v0, v4\nglobal_load_b128 v[4:7], v9, s[2:3]\nv_mov_b32 v1, v8"
+        got = self.lines(text)
+        self.assertLess(
+            next(i for i, line in enumerate(got) if "v4" in line and "v_" in line[:2]),
+            next(i for i, line in enumerate(got) if line.startswith("global_load")),
+        )
+
+    def test_memory_and_waits_keep_their_order(self) -> None:
+        text = "\n".join(["ds_load_b32 v0, v9", "s_waitcnt lgkmcnt(0) // ready v0: x", "ds_store_b32 v9, v0", "ds_load_b32 v1, v9"])
+        self.assertEqual([line.split()[0] for line in self.lines(text)], ["ds_load_b32", "s_waitcnt", "ds_store_b32", "ds_load_b32"])
+
+    def test_every_operation_comes_out_once(self) -> None:
+        text = "\n".join(f"v_dot2acc_f32_f16 v{i % 2}, v{8 + 4 * (i % 3) + i % 4}, v{32 + i % 4}" for i in range(24))
+        out = "\n".join(self.lines(text))
+        self.assertEqual(out.count("dot2"), 24)
+
+    def test_a_wait_must_say_what_it_makes_ready(self) -> None:
+        with self.assertRaisesRegex(ValueError, "ready"):
+            dual.schedule("s_waitcnt vmcnt(0)", NO_SYMBOLS)
+
+    def test_branches_and_scalars_are_refused(self) -> None:
+        for line in ("s_branch L", "s_add_u32 s0, s1, s2", "buffer_load_b32 v0, v1, s[0:3], 0"):
+            with self.subTest(line), self.assertRaisesRegex(ValueError, "straight|VALU"):
+                dual.schedule(line, NO_SYMBOLS)

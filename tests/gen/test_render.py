@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""gen/render.py refuses bad rows, and what it wrote says the truth about the built files."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+import unittest
+
+from generator import BUILD, ROOT, regs, render
+
+ARCHES = render.arches_of(ROOT / "gen/arch.toml")
+TABLE = tomllib.loads((ROOT / "gen/kernels.toml").read_text())
+
+
+class BadRows(unittest.TestCase):
+    def refused(self, change, expect: str) -> None:
+        table = copy.deepcopy(TABLE)
+        change(table["decode_w4a16"])
+        with self.assertRaisesRegex(ValueError, expect):
+            list(render.kernels(table, ARCHES))
+
+    def test_the_table_as_it_is_passes(self) -> None:
+        self.assertTrue(list(render.kernels(TABLE, ARCHES)))
+
+    def test_unknown_key(self) -> None:
+        self.refused(lambda row: row.update(colour="red"), "colour")
+
+    def test_missing_key(self) -> None:
+        self.refused(lambda row: row.pop("template"), "template")
+
+    def test_unknown_gfx(self) -> None:
+        self.refused(lambda row: row["gfx"].append("gfx900"), "gfx900")
+
+    def test_unknown_argument_kind(self) -> None:
+        self.refused(lambda row: row["args"].append(["x", "f64", ""]), "f64")
+
+    def test_unknown_access(self) -> None:
+        self.refused(lambda row: row["args"].append(["x", "ptr", "sometimes"]), "sometimes")
+
+    def test_variants_with_different_keys(self) -> None:
+        self.refused(lambda row: row["variants"][0].update(extra=1), "same keys")
+
+    def test_the_same_kernel_twice(self) -> None:
+        self.refused(lambda row: row["variants"].append(row["variants"][0]), "listed twice")
+
+    def test_a_parameter_the_template_does_not_know(self) -> None:
+        table = copy.deepcopy(TABLE)
+        table["decode_w4a16"]["variants"] = [table["decode_w4a16"]["variants"][0] | {"dequant": "guess", "m": 1, "group": 32}]
+        k = next(render.kernels(table, ARCHES))
+        with self.assertRaisesRegex(ValueError, "guess"):
+            render.render(render.environment(ROOT), k, ARCHES[k.gfx])
+
+    def test_arch_facts_have_no_defaults(self) -> None:
+        for gfx, facts in ARCHES.items():
+            self.assertEqual(set(facts), render.ARCH_KEYS, gfx)
+
+    def test_an_unknown_target(self) -> None:
+        with self.assertRaisesRegex(ValueError, "gfx1234"):
+            render.render_all(ROOT, BUILD, ["gfx1234"])
+
+
+class Registers(unittest.TestCase):
+    def test_a_name_twice(self) -> None:
+        r = regs.Regs(3)
+        r.v("acc", 4)
+        with self.assertRaisesRegex(ValueError, "v_acc is named twice"):
+            r.v("acc")
+
+    def test_too_many(self) -> None:
+        with self.assertRaisesRegex(ValueError, "limit is 256"):
+            regs.Regs(3).v("all", 256)  # v0 is taken
+        with self.assertRaisesRegex(ValueError, "limit is 106"):
+            regs.Regs(16).s("all", 91)
+        with self.assertRaisesRegex(ValueError, "limit is 65536"):
+            regs.Regs(3).lds("all", 65537)
+
+    def test_alignment(self) -> None:
+        r = regs.Regs(3)
+        self.assertEqual(r.s("a", 2, align=4), ".set s_a, 4")
+        self.assertEqual(r.v("b", 4, align=4), ".set v_b, 4")
+
+
+class Occupancy(unittest.TestCase):
+    def test_by_vgprs(self) -> None:  # note T-002
+        for gfx, table in {
+            "gfx1151": {96: 16, 97: 12, 120: 12, 144: 10, 168: 9, 192: 8, 256: 5},
+            "gfx1103": {64: 16, 65: 12, 80: 12, 96: 10, 128: 8, 256: 4},
+        }.items():
+            for vgprs, waves in table.items():
+                self.assertEqual(render.waves_per_simd(ARCHES[gfx], vgprs, 0, 1), waves, (gfx, vgprs))
+
+    def test_by_lds(self) -> None:  # note T-003: 128 KiB of four SIMDs, blocks of 1 KiB
+        self.assertEqual(render.waves_per_simd(ARCHES["gfx1151"], 32, 16384, 8), 16)
+        self.assertEqual(render.waves_per_simd(ARCHES["gfx1151"], 32, 16385, 8), 14)
+        self.assertEqual(render.waves_per_simd(ARCHES["gfx1151"], 32, 65536, 8), 4)
+
+
+class Manifest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.rows = json.loads((BUILD / "hsaco/manifest.json").read_text())["kernels"]
+
+    def test_every_file_is_listed_and_there(self) -> None:
+        files = {str(f.relative_to(BUILD / "hsaco")) for f in (BUILD / "hsaco").glob("*/*.hsaco")}
+        self.assertEqual({row["file"] for row in self.rows}, files)
+
+    def test_ten_targets_have_the_same_kernels(self) -> None:
+        by_gfx: dict[str, set[str]] = {}
+        for row in self.rows:
+            by_gfx.setdefault(row["gfx"], set()).add(row["symbol"])
+        self.assertEqual(len(by_gfx), 10)
+        self.assertEqual(len(set(map(frozenset, by_gfx.values()))), 1)
+
+    def test_every_combination_can_be_chosen_once(self) -> None:
+        chosen = [(r["gfx"], r["params"]["dtype"], r["params"]["group"], r["params"]["m"]) for r in self.rows if not r["reference"]]
+        self.assertEqual(len(chosen), len(set(chosen)))
+        self.assertEqual(len(chosen), 10 * 2 * 3 * 4)
+
+    def test_registers_at_m1_leave_room_for_sixteen_waves(self) -> None:
+        for row in self.rows:
+            if row["params"]["m"] == 1 and not row["reference"]:
+                self.assertLessEqual(row["vgprs"], 96, row["symbol"])
+
+    def test_a_stranger_finds_what_a_launch_needs(self) -> None:
+        for row in self.rows:
+            for key in ("symbol", "gfx", "family", "file", "params", "args", "kernarg_bytes", "block", "grid", "rows_per_workgroup",
+                        "lds_bytes", "vgprs", "sgprs", "wave_size", "waves_per_simd", "constraints", "layout"):
+                self.assertIn(key, row, row["symbol"])
