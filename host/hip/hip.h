@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // libamdhip64, found and dlopened at run time (the card's or the simulated one), behind owning
-// handles. Everything throws hip::Error. Handles keep the library loaded and are movable, not copyable.
+// handles. Everything throws hip::Error. Handles keep the library loaded and are movable, not
+// copyable.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -24,14 +25,14 @@ public:
 };
 
 struct DeviceInfo {
-    std::string spec;   // "hip:0" or "sim:gfx1151": give it to Device to get the same one again
-    std::string gfx;    // "gfx1151", without feature suffixes
-    std::string name;   // marketing name
-    std::string label;  // what stands beside numbers: "sim gfx1151", or the card's name
+    std::string spec;  // "hip:0" or "sim:gfx1151": give it to Device to get the same one again
+    std::string gfx;   // "gfx1151", without feature suffixes
+    std::string name;  // marketing name
+    std::string label; // what stands beside numbers: "sim gfx1151", or the card's name
     bool simulated = false;
     u32 compute_units = 0; // hipDeviceAttributeMultiprocessorCount (WGPs on RDNA)
     u64 memory_bytes = 0;
-    std::string note;   // for `auto`: one line that says why this device was taken; else empty
+    std::string note; // for `auto`: one line that says why this device was taken; else empty
 };
 
 class Library; // the dlopened library and its entry points
@@ -65,8 +66,8 @@ public:
 class Module {
 public:
     Module() = default;
-    Module(std::shared_ptr<Library>, const std::string &path);            // hipModuleLoad
-    Module(std::shared_ptr<Library>, std::span<const std::byte> image);   // hipModuleLoadData
+    Module(std::shared_ptr<Library>, const std::string &path);          // hipModuleLoad
+    Module(std::shared_ptr<Library>, std::span<const std::byte> image); // hipModuleLoadData
     Module(Module &&) noexcept;
     Module &operator=(Module &&) noexcept;
     ~Module();

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The HIP functions that we call, found by dlsym, with the types that AMD's headers give them.
+#pragma once
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__ 1
+#endif
+#define __HIP_DISABLE_CPP_FUNCTIONS__ 1 // overloads would make decltype(&hipMalloc) ambiguous
+#include <hip/hip_runtime_api.h>
+
+#define NW_HIP_ENTRY_POINTS(X)                                                                     \
+    X(hipInit)                                                                                     \
+    X(hipGetDeviceCount)                                                                           \
+    X(hipSetDevice)                                                                                \
+    X(hipDeviceGetName)                                                                            \
+    X(hipDeviceGetAttribute)                                                                       \
+    X(hipDeviceTotalMem)                                                                           \
+    X(hipDeviceSynchronize)                                                                        \
+    X(hipGetErrorName)                                                                             \
+    X(hipMalloc)                                                                                   \
+    X(hipFree)                                                                                     \
+    X(hipMemcpy)                                                                                   \
+    X(hipMemset)                                                                                   \
+    X(hipModuleLoad)                                                                               \
+    X(hipModuleLoadData)                                                                           \
+    X(hipModuleUnload)                                                                             \
+    X(hipModuleGetFunction)                                                                        \
+    X(hipModuleLaunchKernel)                                                                       \
+    X(hipStreamCreate)                                                                             \
+    X(hipStreamDestroy)                                                                            \
+    X(hipStreamSynchronize)                                                                        \
+    X(hipEventCreate)                                                                              \
+    X(hipEventDestroy)                                                                             \
+    X(hipEventRecord)                                                                              \
+    X(hipEventSynchronize)                                                                         \
+    X(hipEventElapsedTime)
+
+namespace nw::hip {
+
+struct EntryPoints {
+#define NW_DECLARE(name) decltype(&::name) name = nullptr;
+    NW_HIP_ENTRY_POINTS(NW_DECLARE)
+#undef NW_DECLARE
+};
+
+} // namespace nw::hip

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A loaded libamdhip64, and one device of it.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hip/entry_points.h"
+#include "hip/hip.h"
+
+namespace nw::hip {
+
+// The library itself; stays loaded until the process ends, as HIP libraries expect.
+class Loaded {
+public:
+    // Null, with the reason in `why`, when `path` can't be loaded or lacks an entry point.
+    static std::shared_ptr<const Loaded> open(const std::string &path, std::string &why);
+
+    EntryPoints call;
+    std::string path; // as the dynamic linker found it
+    bool simulated = false;
+
+    void check(hipError_t code, const char *call_name, std::string_view detail = {}) const;
+    int device_count() const;           // hip::Error
+    std::string gfx(int ordinal) const; // "gfx1151", without feature suffixes
+    DeviceInfo describe(int ordinal) const;
+
+private:
+    void *handle_ = nullptr;
+};
+
+// What owning handles keep: the library and their device.
+class Library {
+public:
+    Library(std::shared_ptr<const Loaded> loaded, int ordinal)
+        : loaded(std::move(loaded)), ordinal(ordinal) {}
+
+    const std::shared_ptr<const Loaded> loaded;
+    const int ordinal;
+
+    const EntryPoints &call() const { return loaded->call; }
+    // HIP's current device is a property of the thread, so every call that depends on it sets it.
+    const EntryPoints &on_device() const {
+        loaded->check(call().hipSetDevice(ordinal), "hipSetDevice");
+        return call();
+    }
+    void check(hipError_t code, const char *call_name, std::string_view detail = {}) const {
+        loaded->check(code, call_name, detail);
+    }
+};
+
+// The card's library; null, with the reason in `why`, when there is none. Searched once.
+std::shared_ptr<const Loaded> real_library(std::string &why);
+// The simulated one, with all supported targets as devices; hip::Error when it is not found.
+std::shared_ptr<const Loaded> simulated_library();
+
+struct Opened {
+    std::shared_ptr<Library> library;
+    DeviceInfo info;
+};
+Opened open_device(std::string_view spec);
+
+} // namespace nw::hip

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// From "auto", "hip:0" or "sim:gfx1151" to a device.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "hip/library.h"
+
+namespace nw::hip {
+
+constexpr std::string_view targets[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150",
+                                        "gfx1151", "gfx1152", "gfx1153", "gfx1200", "gfx1201"};
+constexpr std::string_view simulated_default = "gfx1151";
+
+std::span<const std::string_view> supported_gfx() { return targets; }
+
+static bool supported(std::string_view gfx) { return std::ranges::count(targets, gfx) > 0; }
+
+[[noreturn]] static void refuse(std::string text) {
+    throw Error(-1, {}, "Device", std::move(text));
+}
+
+static Opened take(std::shared_ptr<const Loaded> loaded, int ordinal) {
+    DeviceInfo info = loaded->describe(ordinal);
+    return {std::make_shared<Library>(std::move(loaded), ordinal), std::move(info)};
+}
+
+static Opened open_simulated(std::string_view gfx) {
+    if (!supported(gfx))
+        refuse(fmt::format("device sim:{}: the simulated targets are {}", gfx,
+                           fmt::join(targets, ", ")));
+    const auto loaded = simulated_library();
+    const int count = loaded->device_count();
+    std::string offered;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        const std::string found = loaded->gfx(ordinal);
+        if (found == gfx)
+            return take(loaded, ordinal);
+        offered.append(" ").append(found);
+    }
+    refuse(fmt::format("device sim:{}: this process started the simulated library with{} only, "
+                       "before we could ask for more; unset HIPSIM_ARCH or list {} in it",
+                       gfx, offered, gfx));
+}
+
+static Opened open_real(std::string_view number) {
+    int ordinal = -1;
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), ordinal);
+    if (error != std::errc{} || end != number.data() + number.size() || ordinal < 0)
+        refuse(fmt::format("device hip:{}: wants a number, as in hip:0", number));
+    std::string why;
+    const auto loaded = real_library(why);
+    if (!loaded)
+        refuse(fmt::format("device hip:{}: no libamdhip64 of a real GPU ({})", ordinal, why));
+    const int count = loaded->device_count();
+    if (ordinal >= count)
+        refuse(fmt::format("device hip:{}: {} has {} device(s)", ordinal, loaded->path, count));
+    Opened opened = take(loaded, ordinal);
+    if (!supported(opened.info.gfx))
+        refuse(fmt::format("device hip:{}: it is {}, supported are {}", ordinal, opened.info.gfx,
+                           fmt::join(targets, ", ")));
+    return opened;
+}
+
+// The first supported GPU; none, and why, otherwise. Nothing that a broken installation answers may
+// stop `auto`.
+static std::optional<Opened> first_real(std::string &why) {
+    std::string reason;
+    const auto loaded = real_library(reason);
+    if (!loaded) {
+        why = fmt::format("no libamdhip64 of a real GPU ({})", reason);
+        return {};
+    }
+    try {
+        std::string seen;
+        const int count = loaded->device_count();
+        for (int ordinal = 0; ordinal < count; ++ordinal) {
+            const std::string gfx = loaded->gfx(ordinal);
+            if (supported(gfx))
+                return take(loaded, ordinal);
+            seen += fmt::format("{}hip:{} is {}", seen.empty() ? "" : ", ", ordinal, gfx);
+        }
+        why = fmt::format("no supported AMD GPU ({})", seen.empty() ? "no device" : seen);
+    } catch (const Error &error) {
+        why = fmt::format("no supported AMD GPU ({}: {})", error.call, error.name);
+    }
+    return {};
+}
+
+static Opened open_auto() {
+    std::string why;
+    if (auto opened = first_real(why)) {
+        opened->info.note =
+            fmt::format("{} ({}) is the first supported GPU", opened->info.spec, opened->info.gfx);
+        return std::move(*opened);
+    }
+    Opened opened = open_simulated(simulated_default);
+    opened.info.note = fmt::format("{}: using the simulated {}", why, simulated_default);
+    return opened;
+}
+
+Opened open_device(std::string_view spec) {
+    if (const char *variable = std::getenv("NIBBLEWAVE_DEVICE"); spec.empty() && variable)
+        spec = variable;
+    if (spec.empty() || spec == "auto")
+        return open_auto();
+    if (spec.starts_with("sim:"))
+        return open_simulated(spec.substr(4));
+    if (spec.starts_with("hip:"))
+        return open_real(spec.substr(4));
+    refuse(fmt::format("device '{}': the forms are auto, hip:N and sim:gfxNNNN with one of {}",
+                       spec, fmt::join(targets, ", ")));
+}
+
+} // namespace nw::hip
