@@ -20,7 +20,6 @@ from regs import Regs
 KINDS = {"ptr": (8, "global_buffer"), "f32": (4, "by_value"), "i32": (4, "by_value"), "u32": (4, "by_value")}
 ACCESS = {"ptr": {"read_only", "write_only", "read_write"}}
 ROW_KEYS = {"template", "gfx", "name", "args", "variants", "constraints"}
-CONSTRAINT_KEYS = {"n", "k", "w_stride", "s_stride", "align", "grid"}
 ARCH_KEYS = {
     "user_sgprs", "entry_sgprs", "wg_x", "split_waits", "split_barrier", "stream", "vgprs_per_simd", "vgpr_granule",
     "lds_per_wgp", "lds_per_workgroup", "vopd", "dot2_subnormal", "dot2acc", "wmma",
@@ -105,8 +104,9 @@ def expand(variant: dict[str, object]) -> Iterator[dict[str, str | int]]:
 def check_row(family: str, row: dict, arches: dict[str, dict]) -> None:
     if row.keys() != ROW_KEYS:
         raise ValueError(f"[{family}]: keys differ from the format: {sorted(row.keys() ^ ROW_KEYS)}")
-    if unknown := set(row["constraints"]) ^ CONSTRAINT_KEYS:
-        raise ValueError(f"[{family}.constraints]: keys differ from the format: {sorted(unknown)}")
+    known = {name for name, _, _ in row["args"]} | {"align", "grid"}
+    if (unknown := set(row["constraints"]) - known) or "grid" not in row["constraints"]:
+        raise ValueError(f"[{family}.constraints]: grid is required, arguments and align may be named, not {sorted(unknown)}")
     if unknown := [gfx for gfx in row["gfx"] if gfx not in arches]:
         raise ValueError(f"[{family}]: gfx {unknown} have no facts in arch.toml, which has {sorted(arches)}")
     keys = {frozenset(variant) for variant in row["variants"]}
