@@ -11,13 +11,8 @@ namespace nw::bench {
 
 namespace {
 
-// "12.3" or "-" where there is no count or no time.
-std::string number(bool known, f64 value, int digits) {
-    return known ? fmt::format("{:.{}f}", value, digits) : "-";
-}
-
 std::string slots(const Row &r) {
-    return r.instructions ? number(true, r.valu_slots_per_8w(), 2) : "-";
+    return r.instructions ? fmt::format("{:.2f}", r.valu_slots_per_8w()) : "-";
 }
 
 std::string thousands(const Row &r, std::initializer_list<std::string_view> classes) {
@@ -46,36 +41,36 @@ std::string before(const std::vector<Row> &rows, const Row &chosen) {
 } // namespace
 
 void print_table(const std::vector<Row> &rows, const Options &o, const hip::DeviceInfo &device) {
+    const bool timed = std::ranges::any_of(rows, [](const Row &r) { return r.time_us > 0; });
     fmt::print("{} decoder layer, int4 weights in groups of {}, on {}\n\n", o.model, o.group,
                device.label);
-    fmt::print("{:<9} {:>12} {:<4} {} {:<9} {:>6} {:>6} | {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} | "
-               "{:>6} {:<22}{}\n",
-               "layer", "N x K", "type", "m", "dequant", "max", "mean", "vopd", "valu", "vmem",
-               "lds", "scalar", "wait", "slots", "slots before", "   us   GB/s");
+    fmt::print(
+        "{:<9} {:>11} {:<4} {} {:<9} {:>6} {:>6} |{:>6}{:>6}{:>6}{:>6}{:>7}{:>6} |{:>6} {:<23}{}\n",
+        "layer", "N x K", "type", "m", "dequant", "max", "mean", "vopd", "valu", "vmem", "lds",
+        "scalar", "wait", "slots", "before", timed ? "      us   GB/s" : "");
     for (const Row &r : rows) {
         if (r.kernel->reference)
             continue;
-        fmt::print(
-            "{:<9} {:>12} {:<4} {} {:<9} {:>6.3f} {:>6.3f} | {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} | "
-            "{:>6} {:<22}{:>5} {:>6}{}\n",
-            r.layer, fmt::format("{}x{}", r.n, r.k), name(r.dtype), r.m, r.kernel->param("dequant"),
-            r.max_err, r.mean_err, thousands(r, {"vopd"}), thousands(r, {"valu", "trans", "wmma"}),
-            thousands(r, {"vmem_load", "vmem_store"}), thousands(r, {"lds"}),
-            thousands(r, {"salu", "smem", "branch", "other"}), thousands(r, {"wait"}), slots(r),
-            before(rows, r), number(r.time_us > 0, r.time_us, 1),
-            number(r.time_us > 0, r.gb_per_s, 1),
-            r.out_of_bound ? fmt::format("  WRONG: {} outputs", r.out_of_bound) : "");
+        fmt::print("{:<9} {:>11} {:<4} {} {:<9} {:>6.3f} {:>6.3f} |{:>6}{:>6}{:>6}{:>6}{:>7}{:>6} "
+                   "|{:>6} {:<23}",
+                   r.layer, fmt::format("{}x{}", r.n, r.k), name(r.dtype), r.m,
+                   r.kernel->param("dequant"), r.max_err, r.mean_err, thousands(r, {"vopd"}),
+                   thousands(r, {"valu", "trans", "wmma"}),
+                   thousands(r, {"vmem_load", "vmem_store"}), thousands(r, {"lds"}),
+                   thousands(r, {"salu", "smem", "branch", "other"}), thousands(r, {"wait"}),
+                   slots(r), before(rows, r));
+        if (r.time_us > 0)
+            fmt::print("{:>8.1f} {:>6.1f}", r.time_us, r.gb_per_s);
+        fmt::print("{}\n", r.out_of_bound ? fmt::format("  WRONG: {}", r.out_of_bound) : "");
     }
-    fmt::print("\nmax, mean: errors, below. vopd ... wait: wave instructions in thousands (vopd "
-               "pairs; scalar: salu,\n"
-               "smem, branch, other). slots: VALU issue slots per 8 weights and lane, a VOPD pair "
-               "is one; before:\n"
-               "older ways to dequantize{}. us, GB/s: of {}{}.\n{}",
-               o.before_rows ? fmt::format(", on a layer's first {} rows", o.before_rows) : "",
-               device.label,
-               std::ranges::none_of(rows, [](const Row &r) { return r.time_us > 0; })
-                   ? ", which gave no times"
-                   : "",
+    fmt::print("\nvopd to wait: wave instructions in thousands; vopd are pairs, scalar is salu, "
+               "smem, branch\n"
+               "and the rest. slots: VALU issue slots per 8 weights and lane, a pair is one; "
+               "before: the same\n"
+               "of older ways to dequantize{}.{}\n{}",
+               o.before_rows ? fmt::format(" (first {} rows of a layer)", o.before_rows) : "",
+               timed ? fmt::format(" us, GB/s: {}.", device.label)
+                     : " No times: " + device.label + " gave none.",
                error_unit);
 }
 

@@ -32,11 +32,10 @@ struct Row {
 };
 
 inline constexpr std::string_view error_unit =
-    "Errors are |C - exact| in units of one rounding of the dtype at the exact result (ulp), or "
-    "at\n"
-    "the root mean square of the row of outputs where the exact result is smaller: sums that "
-    "cancel\n"
-    "would look bad in ulps of themselves. 0.5 is what rounding alone costs.\n";
+    "max, mean: |C - exact| in units of one rounding of the type (ulp) at the exact result or, "
+    "where\n"
+    "that is smaller, at the root mean square of its row of C: sums that cancel would look bad in\n"
+    "ulps of themselves. Rounding C costs up to 0.5.\n";
 
 // The chosen kernels, one line a layer, dtype and m, with the slots of the older kernels beside.
 void print_table(const std::vector<Row> &, const Options &, const hip::DeviceInfo &);

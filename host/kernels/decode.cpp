@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <string>
 
@@ -26,14 +27,17 @@ bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m) {
            k.number("m") == m;
 }
 
-// "bf16 g128 m1, f16 g128 m1": what a gfx has; empty when it has nothing.
+// "bf16 g32 m 1 2 3 4; bf16 g64 m 1 2": what a gfx has; empty when it has nothing.
 std::string available(std::string_view gfx) {
-    std::set<std::string> have;
+    std::map<std::pair<std::string_view, u32>, std::set<u32>> have;
     for (const Kernel &k : kernels())
         if (k.family == family && k.gfx == gfx && !k.reference)
-            have.insert(
-                fmt::format("{} g{} m{}", k.param("dtype"), k.param("group"), k.param("m")));
-    return fmt::format("{}", fmt::join(have, ", "));
+            have[{k.param("dtype"), k.number("group")}].insert(k.number("m"));
+    std::string out;
+    for (const auto &[key, m] : have)
+        out += fmt::format("{}{} g{} m {}", out.empty() ? "" : "; ", key.first, key.second,
+                           fmt::join(m, " "));
+    return out;
 }
 
 std::string known_gfx() {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// nw_bench as a command: what it prints, the JSON it writes, and what it says to values that
+// nothing fits.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+struct Run {
+    int code;
+    std::string output; // both streams
+};
+
+Run bench(const std::string &arguments) {
+    const std::string command = NW_BUILD_DIR "/bin/nw_bench " + arguments + " 2>&1";
+    FILE *pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    Run run{};
+    std::array<char, 4096> part;
+    while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe))
+        run.output.append(part.data(), size);
+    const int status = pclose(pipe);
+    run.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return run;
+}
+
+bool contains(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("values that nothing fits are named, with the choices, and end in 2") {
+    struct Bad {
+        const char *arguments, *names, *choices;
+    };
+    const Bad bad[] = {
+        {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
+        {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
+        {"--suite all", "--suite all", "layer"},
+        {"--dtype fp8", "--dtype fp8", "bf16, f16"},
+        {"--device sim:gfx1151 --m 5", "--m 5", "f16 g128 m 1 2 3 4"},
+        {"--device sim:gfx1151 --m 0", "--m 0", "f16 g128 m 1 2 3 4"},
+        {"--device sim:gfx1151 --group 96", "--group 96", "f16 g128 m 1 2 3 4"},
+        {"--no-such-option", "--no-such-option", "--help"},
+    };
+    for (const Bad &b : bad) {
+        const Run run = bench(b.arguments);
+        INFO(b.arguments, ": ", run.output);
+        CHECK(run.code == 2);
+        CHECK(contains(run.output, b.names));
+        CHECK(contains(run.output, b.choices));
+    }
+}
+
+TEST_CASE("a device that is not there ends in 1 and is named") {
+    const Run run = bench("--device hip:99");
+    CHECK(run.code == 1);
+    CHECK(contains(run.output, "hip:99"));
+}
+
+TEST_CASE("one layer: the table, and the JSON by its fixed names") {
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("nw_bench_test_" + std::to_string(getpid())))
+            .string();
+    const Run run = bench(
+        "--device sim:gfx1151 --model Qwen3-30B-A3B --layer o --m 1 --dtype f16 --json " + file);
+    INFO(run.output);
+    REQUIRE(run.code == 0);
+    CHECK(contains(run.output, "2048x4096"));
+    CHECK(contains(run.output, "sim gfx1151"));
+    std::ifstream in(file);
+    const nlohmann::json json = nlohmann::json::parse(in);
+    std::filesystem::remove(file);
+    CHECK(json.contains("commit"));
+    CHECK(json.at("suite") == "layer");
+    CHECK(contains(json.at("device").get<std::string>(), "sim"));
+    REQUIRE(json.at("rows").size() >= 2); // the chosen kernel and older ones
+    const nlohmann::json &row = json["rows"][0];
+    CHECK(row.at("gfx") == "gfx1151");
+    CHECK(row.at("model") == "Qwen3-30B-A3B");
+    CHECK(row.at("layer") == "o");
+    CHECK(row.at("dtype") == "f16");
+    CHECK(row.at("group") == 128);
+    CHECK(row.at("m") == 1);
+    CHECK(row.at("n") == 2048);
+    CHECK(row.at("k") == 4096);
+    CHECK(row.at("row_stride") == 2048);
+    CHECK(row.at("max_err") < 1.0);
+    CHECK(row.at("mean_err") < 0.3);
+    CHECK(row.at("valu_slots_per_8w") > 4.0); // four dots, and the nibbles don't unpack themselves
+    CHECK(row.at("valu_slots_per_8w") < 20.0);
+    CHECK(row.at("vgprs") > 0);
+    CHECK(row.at("lds_bytes") > 0);
+    CHECK(row.at("waves_per_simd") > 0);
+    if (row.contains("time_us")) // only where the simulator's timing gave one
+        CHECK(row.at("time_us") > 0.0);
+}
+
+TEST_CASE("layers that decode_w4a16 can't run are said to be left out") {
+    const Run run = bench("--device sim:gfx1151 --model Qwen3-30B-A3B --layer gate_up,down");
+    CHECK(run.code == 2);
+    CHECK(contains(run.output, "gate_up is a mixture of experts"));
+    CHECK(contains(run.output, "no layer is left to run"));
+}

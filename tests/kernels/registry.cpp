@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The catalogue as the build made it: whole, consistent, and one choice for each question.
+#include <doctest/doctest.h>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "hip/hip.h"
+#include "kernels/decode.h"
+#include "kernels/files.h"
+#include "kernels/registry.h"
+
+using namespace nw;
+
+TEST_CASE("rows are consistent, and their files are code objects") {
+    REQUIRE_FALSE(kernels().empty());
+    std::set<std::pair<std::string_view, std::string_view>> seen;
+    for (const Kernel &k : kernels()) {
+        INFO(k.gfx, " ", k.symbol);
+        CHECK(seen.insert({k.gfx, k.symbol}).second);
+        CHECK(k.symbol.substr(0, k.family.size()) == k.family);
+        CHECK(k.block % 32 == 0);
+        CHECK(k.block <= 1024);
+        CHECK(k.rows_per_workgroup > 0);
+        CHECK(k.lds_bytes <= 65536);
+        CHECK(k.vgprs <= 256);
+        CHECK(k.waves_per_simd >= 1);
+        u32 end = 0;
+        for (const KernelArg &a : k.args) {
+            CHECK(a.offset % a.size == 0);
+            CHECK(a.offset >= end);
+            CHECK((a.value_kind == "global_buffer" ? 8 : 4) == a.size);
+            end = a.offset + a.size;
+        }
+        CHECK(k.kernarg_bytes == end);
+        CHECK_NOTHROW(check_code_object(find_code_object(k)));
+    }
+}
+
+TEST_CASE("every target has one decode kernel for each dtype, group and m") {
+    std::map<std::tuple<std::string_view, std::string_view, u32, u32>, u32> count;
+    for (const Kernel &k : kernels())
+        if (k.family == "decode_w4a16" && !k.reference)
+            ++count[{k.gfx, k.param("dtype"), k.number("group"), k.number("m")}];
+    for (std::string_view gfx : hip::supported_gfx())
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+            for (u32 group : {32u, 64u, 128u})
+                for (u32 m = 1; m <= 4; ++m) {
+                    INFO(gfx, " ", name(dtype), " g", group, " m", m);
+                    CHECK(count[{gfx, name(dtype), group, m}] == 1);
+                    const Kernel &k = choose(gfx, dtype, group, m);
+                    CHECK(k.gfx == gfx);
+                    CHECK_FALSE(k.reference);
+                }
+}
+
+TEST_CASE("parameters are read by name, and are numbers or an error that says so") {
+    const Kernel &k = choose("gfx1151", Dtype::bf16, 128, 3);
+    CHECK(k.param("dtype") == "bf16");
+    CHECK(k.number("group") == 128);
+    CHECK(k.param("nothing").empty());
+    CHECK_THROWS_AS(k.number("nothing"), Error);
+    CHECK_THROWS_AS(k.number("dtype"), Error);
+}
+
+TEST_CASE("the grid covers every row once") {
+    const Kernel &k = choose("gfx1151", Dtype::f16, 128, 1);
+    const u32 rows = k.rows_per_workgroup;
+    CHECK(grid(k, 1) == 1);
+    CHECK(grid(k, rows) == 1);
+    CHECK(grid(k, rows + 1) == 2);
+    CHECK_THROWS_AS(grid(k, ~0u), Error);
+}
