@@ -58,6 +58,10 @@ std::vector<std::byte> Region::read() const {
     return out;
 }
 
+void Region::poke(i64 offset, std::byte value) {
+    buffer_.upload(&value, 1, static_cast<u64>(offset + static_cast<i64>(guard)));
+}
+
 Test::Test(Modules &m, const Kernel &kernel, u64 seed, std::string rerun, bool verbose)
     : modules(m), rng(seed ^ hash(kernel.symbol)), kernel_(kernel), rerun_(std::move(rerun)),
       verbose_(verbose) {}

@@ -25,6 +25,8 @@ public:
     u64 size() const { return content_.size(); }
     // What the device holds now, guards left out.
     std::vector<std::byte> read() const;
+    // Writes a byte, in a guard band too where the offset is outside: to test the harness.
+    void poke(i64 offset, std::byte value);
 
 private:
     friend class Test;
