@@ -54,7 +54,8 @@ void *Region::data() const { return static_cast<std::byte *>(buffer_.data()) + g
 
 std::vector<std::byte> Region::read() const {
     std::vector<std::byte> out(content_.size());
-    buffer_.download(out.data(), out.size(), guard);
+    if (!out.empty())
+        buffer_.download(out.data(), out.size(), guard);
     return out;
 }
 
