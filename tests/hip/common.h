@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What the tests of the simulated HIP runtime share. They call it as any host does: through AMD's
+// headers and the library's exported names.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#define __HIP_PLATFORM_AMD__ 1
+#include <hip/hip_runtime_api.h>
+
+namespace hip_test {
+
+// The test kernels (kernels/basic.s) for `gfx`.
+std::string code_path(const std::string &gfx = "gfx1151");
+std::vector<std::byte> code_bytes(const std::string &gfx = "gfx1151");
+std::string write_file(const std::string &name, const void *data, std::size_t bytes);
+
+// Everything that reaches stderr while it lives.
+class CapturedStderr {
+public:
+    CapturedStderr();
+    ~CapturedStderr();
+    std::string text(); // so far
+
+private:
+    int saved_, file_;
+};
+
+// A module of basic.s on the current device, unloaded at the end.
+struct Code {
+    Code();
+    ~Code();
+    hipModule_t module = nullptr;
+    hipFunction_t operator[](const char *name) const;
+};
+
+// Device memory of `count` ints, filled with `value`.
+struct Ints {
+    explicit Ints(std::size_t count, int value = 0);
+    ~Ints();
+    Ints(const Ints &) = delete;
+    std::vector<int> get() const;
+    int *data = nullptr;
+    std::size_t count;
+};
+
+// One workgroup of `block` work-items; `params` as hipModuleLaunchKernel takes them.
+template <class... Args>
+hipError_t launch(hipFunction_t function, unsigned block, hipStream_t stream, Args... args) {
+    void *params[] = {&args..., nullptr};
+    return hipModuleLaunchKernel(function, 1, 1, 1, block, 1, 1, 0, stream, params, nullptr);
+}
+
+} // namespace hip_test
+
+#define OK(call) REQUIRE_EQ(std::string(hipGetErrorName(call)), "hipSuccess")
+#define FAILS(call, code) CHECK_EQ(std::string(hipGetErrorName(call)), #code)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The simulated libamdhip64.so as a file: names, versions, sonames, and what its environment does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+READELF = os.environ["NW_READELF"]
+REAL = os.environ.get("NW_REAL_HIP", "")
+HIPSIM = BUILD / "hipsim"
+PLAIN_HOST = BUILD / "bin/tests/plain_host"
+MAJOR_PROBE = BUILD / "bin/tests/major_probe"
+
+# What plain module hosts, Triton, PyTorch's static launcher, AITER, CuPy and tinygrad call.
+HOSTS_NEED = """
+hipInit hipDriverGetVersion hipRuntimeGetVersion hipGetDeviceCount hipGetDevice hipSetDevice hipDeviceGet
+hipDeviceGetName hipDeviceGetAttribute hipDeviceTotalMem hipGetDeviceProperties hipGetDevicePropertiesR0000
+hipGetDevicePropertiesR0600 hipDeviceSynchronize hipMemGetInfo hipGetErrorName hipGetErrorString hipGetLastError
+hipPeekAtLastError hipMalloc hipFree hipHostMalloc hipHostFree hipMemcpy hipMemcpyAsync hipMemcpyHtoD hipMemcpyDtoH
+hipMemcpyDtoD hipMemcpyHtoDAsync hipMemcpyDtoHAsync hipMemcpyDtoDAsync hipMemset hipMemsetAsync hipMemsetD8
+hipMemsetD16 hipMemsetD32 hipMemsetD8Async hipMemsetD16Async hipMemsetD32Async hipPointerGetAttribute
+hipPointerGetAttributes hipModuleLoad hipModuleLoadData hipModuleLoadDataEx hipModuleUnload hipModuleGetFunction
+hipModuleGetGlobal hipModuleLaunchKernel hipFuncGetAttribute hipFuncSetAttribute hipFuncSetCacheConfig
+hipStreamCreate hipStreamCreateWithFlags hipStreamCreateWithPriority hipStreamDestroy hipStreamSynchronize
+hipStreamQuery hipStreamWaitEvent hipStreamGetDevice hipEventCreate hipEventCreateWithFlags hipEventDestroy
+hipEventRecord hipEventSynchronize hipEventQuery hipEventElapsedTime hipCtxGetCurrent hipCtxSetCurrent
+hipDevicePrimaryCtxRetain hipDevicePrimaryCtxRelease hipModuleOccupancyMaxActiveBlocksPerMultiprocessor
+hipGetProcAddress __hipRegisterFatBinary __hipRegisterFunction __hipRegisterVar __hipUnregisterFatBinary
+__hipPushCallConfiguration __hipPopCallConfiguration hipLaunchKernel
+""".split()
+NEWER = {"hipGetDevicePropertiesR0000": "hip_4.2", "hipStreamGetDevice": "hip_4.2",
+         "hipGetDevicePropertiesR0600": "hip_6.0", "hipGetProcAddress": "hip_6.1"}
+NODES = [f"hip_{n}" for n in
+         "4.2 4.3 4.4 4.5 5.0 5.1 5.2 5.3 5.5 5.6 6.0 6.1 6.2 6.4 6.5 7.1 7.2".split()]
+
+
+def exported(library: Path | str) -> dict[str, str]:
+    """name -> version node, of the functions that a library defines."""
+    listing = subprocess.run([READELF, "--dyn-syms", "-W", library], capture_output=True, text=True, check=True)
+    rows = (line.split() for line in listing.stdout.splitlines())
+    defined = (row[7] for row in rows if len(row) == 8 and row[3] == "FUNC" and row[6] != "UND")
+    return dict(re.split("@+", name, maxsplit=1) for name in defined if "@" in name)
+
+
+def run(command: list[Path | str], **environment: str) -> subprocess.CompletedProcess:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("HIPSIM_")}
+    return subprocess.run(
+        command, env=clean | {"LD_LIBRARY_PATH": str(HIPSIM)} | environment, capture_output=True, text=True
+    )
+
+
+def plain_host(gfx: str = "gfx1151", *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    return run([PLAIN_HOST, BUILD / f"tests/hip/code/basic_{gfx}.hsaco", *arguments], **environment)
+
+
+class Symbols(unittest.TestCase):
+    ours = exported(HIPSIM / "libamdhip64.so")
+
+    def test_what_hosts_need_is_there_with_a_version(self) -> None:
+        missing = [name for name in HOSTS_NEED if name not in self.ours]
+        self.assertEqual(missing, [])
+        self.assertEqual({name: self.ours[name] for name in NEWER}, NEWER)
+
+    def test_nothing_else_leaks_out(self) -> None:
+        foreign = [name for name in self.ours if not re.match(r"(hip|__hip)", name)]
+        self.assertEqual(foreign, [])
+
+    @unittest.skipUnless(REAL, "no libamdhip64 of the distribution")
+    def test_versions_agree_with_the_distributions_library(self) -> None:
+        theirs = exported(REAL)
+        both = self.ours.keys() & theirs.keys()
+        self.assertGreater(len(both), 80)
+        self.assertEqual({n: self.ours[n] for n in both}, {n: theirs[n] for n in both})
+
+    def test_every_node_exists(self) -> None:
+        said = subprocess.run([READELF, "-V", "-W", HIPSIM / "libamdhip64.so"], capture_output=True, text=True)
+        defined = re.findall(r"Name: (hip_\d\.\d)", said.stdout)
+        self.assertEqual(defined, NODES)
+
+    def test_soname_and_links(self) -> None:
+        said = subprocess.run([READELF, "-d", HIPSIM / "libamdhip64.so"], capture_output=True, text=True)
+        self.assertIn("[libamdhip64.so.6]", said.stdout)
+        for major in (5, 6, 7):
+            link = HIPSIM / f"libamdhip64.so.{major}"
+            self.assertEqual(os.readlink(link), "libamdhip64.so")
+
+
+class PlainHost(unittest.TestCase):
+    def test_device_and_result(self) -> None:
+        done = plain_host()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("1 device(s), this one:", done.stdout)
+        self.assertIn("gfx1151, 20 multiprocessors", done.stdout)
+
+    def test_a_list_of_targets_is_a_list_of_devices(self) -> None:
+        for ordinal, gfx in enumerate(["gfx1201", "gfx1100"]):
+            done = plain_host(gfx, str(ordinal), HIPSIM_ARCH="gfx1201,gfx1100")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn(f"2 device(s), this one: ", done.stdout)
+            self.assertIn(gfx, done.stdout)
+
+    def test_an_unknown_target_means_no_device(self) -> None:
+        done = plain_host(HIPSIM_ARCH="gfx1151,gfx906")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("hipErrorNoDevice", done.stdout)
+        self.assertIn("HIPSIM_ARCH=gfx1151,gfx906: gfx906 is not one of gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, "
+                      "gfx1151, gfx1152, gfx1153, gfx1200, gfx1201", done.stderr)
+
+    def test_code_for_another_target_is_refused(self) -> None:
+        done = plain_host("gfx1100")
+        self.assertIn("hipErrorNoBinaryForGpu", done.stdout)
+        self.assertIn("the image is for gfx1100, the device is gfx1151", done.stderr)
+
+
+class Environment(unittest.TestCase):
+    def said(self, **environment: str) -> str:
+        done = plain_host(**environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_quiet_by_default_and_with_all_checks(self) -> None:
+        self.assertEqual(self.said(), "")
+        self.assertEqual(self.said(HIPSIM_CHECK="all", HIPSIM_THREADS="1", HIPSIM_TIMING="off"), "")
+
+    def test_what_is_asked_for_and_missing_is_said_in_one_line(self) -> None:
+        for environment, text in [
+            ({"HIPSIM_CHECK": "mem,race"}, "hipsim: HIPSIM_CHECK=race: not available yet\n"),
+            ({"HIPSIM_TIMING": "on"}, "hipsim: HIPSIM_TIMING=on: not available yet, continuing without\n"),
+        ]:
+            self.assertEqual(self.said(**environment), text)
+
+    def test_values_that_mean_nothing(self) -> None:
+        self.assertIn("foo is not one of off, mem, init, wait, race, all", self.said(HIPSIM_CHECK="foo"))
+        self.assertIn("HIPSIM_THREADS=many", self.said(HIPSIM_THREADS="many"))
+        self.assertIn("no statistics", self.said(HIPSIM_STATS="/no/such/folder/stats"))
+
+    def test_stats_are_one_line_per_dispatch_with_the_documented_keys(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "stats.jsonl"
+            self.said(HIPSIM_STATS=str(path))
+            self.said(HIPSIM_STATS=str(path))
+            lines = [json.loads(line) for line in path.read_text().splitlines()]
+        self.assertEqual(len(lines), 2)
+        self.assertEqual(lines[0], lines[1])
+        line = lines[0]
+        self.assertEqual(list(line), "kernel gfx grid block lds_bytes vgprs sgprs waves_per_simd insts bytes".split())
+        self.assertEqual(
+            list(line["insts"]),
+            "valu vopd trans wmma salu smem vmem_load vmem_store lds branch wait other total".split(),
+        )
+        self.assertEqual(list(line["bytes"]), "global_load global_store lds_read lds_write".split())
+        expected = {"kernel": "iota", "gfx": "gfx1151", "grid": [1, 1, 1], "block": [128, 1, 1], "lds_bytes": 0,
+                    "vgprs": 8, "sgprs": 32}
+        self.assertEqual({key: line[key] for key in expected}, expected)
+        self.assertEqual(line["bytes"]["global_store"], 400)
+        self.assertEqual(line["insts"]["vmem_store"], 4)  # one per wave
+        self.assertEqual(line["insts"]["total"], sum(n for c, n in line["insts"].items() if c != "total"))
+
+
+class Majors(unittest.TestCase):
+    """One file under three names: what ROCm 5, 6 and 7 do differently follows the name."""
+
+    def probe(self, name: str) -> dict[str, int]:
+        done = run([MAJOR_PROBE, HIPSIM / name])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_by_name(self) -> None:
+        device_type = {5: 1, 6: 2, 7: 2}  # hipMemoryTypeDevice was renumbered
+        unregistered = {5: 1, 6: 0, 7: 0}  # hipErrorInvalidValue, success
+        last_error = {5: 0, 6: 0, 7: 101}  # 7 keeps hipErrorInvalidDevice
+        for major in (5, 6, 7):
+            seen = self.probe(f"libamdhip64.so.{major}")
+            self.assertEqual(seen["code"], 0)
+            self.assertEqual(seen["version"] // 10_000_000, major)
+            self.assertEqual(seen["device_type"], device_type[major])
+            self.assertEqual(seen["unregistered"], unregistered[major])
+            self.assertEqual(seen["last_error_after_success"], last_error[major])
+
+    def test_the_plain_name_is_6(self) -> None:
+        self.assertEqual(self.probe("libamdhip64.so")["version"] // 10_000_000, 6)
+
+
+if __name__ == "__main__":
+    unittest.main()

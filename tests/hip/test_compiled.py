@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""A clang -x hip program, host and device in one file, on the simulated GPU.
+
+Compiled step by step, as clang's driver would: its clang-offload-bundler is not packaged everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+SOURCE = Path(os.environ["NW_SOURCE_DIR"]) / "tests/hip/compiled.hip"
+CLANG = os.environ["NW_CLANG"]
+HIP_INCLUDE = os.environ["NW_HIP_INCLUDE"]
+REAL = os.environ.get("NW_REAL_HIP", "")
+HIPSIM = BUILD / "hipsim"
+
+
+def bundle(images: dict[str, bytes]) -> bytes:
+    """__CLANG_OFFLOAD_BUNDLE__ with an empty host entry, as a fat binary has it."""
+    entries = {"host-x86_64-unknown-linux-gnu-": b""} | {
+        f"hipv4-amdgcn-amd-amdhsa--{gfx}": image for gfx, image in images.items()
+    }
+    at = 4096
+    header = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(entries))
+    body = b""
+    for name, image in entries.items():
+        header += struct.pack("<QQQ", at + len(body), len(image), len(name)) + name.encode()
+        body += image
+    return header.ljust(at, b"\0") + body
+
+
+class Compiled(unittest.TestCase):
+    def clang(self, *arguments: Path | str) -> None:
+        command = [CLANG, "-x", "hip", "-std=c++17", "-nogpulib", "-nogpuinc", "-O2", f"-I{HIP_INCLUDE}", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            if "cannot find" in done.stderr and "device library" in done.stderr:
+                self.skipTest("clang wants ROCm's device library")
+            self.fail(done.stderr)
+
+    @unittest.skipUnless(REAL, "no libamdhip64 of the distribution to link with")
+    def test_runs_on_each_target_of_its_fat_binary(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            images = {}
+            for gfx in ("gfx1100", "gfx1151", "gfx1200"):
+                image = folder / f"{gfx}.out"
+                self.clang("--cuda-device-only", f"--offload-arch={gfx}", SOURCE, "-o", image)
+                images[gfx] = image.read_bytes()
+            (folder / "all.hipfb").write_bytes(bundle(images))
+            self.clang("--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", folder / "all.hipfb",
+                       "-c", SOURCE, "-o", folder / "compiled.o")
+            program = folder / "compiled"
+            subprocess.run([CLANG, folder / "compiled.o", REAL, "-lstdc++", "-o", program], check=True)
+            for gfx in images:
+                self.run_on(program, gfx)
+            self.refused_on(program, "gfx1103")
+
+    def environment(self, gfx: str) -> dict[str, str]:
+        return os.environ | {"LD_LIBRARY_PATH": str(HIPSIM), "HIPSIM_ARCH": gfx}
+
+    def run_on(self, program: Path, gfx: str) -> None:
+        done = subprocess.run([program], env=self.environment(gfx), capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "1 passed, 0 failed\n"), f"{gfx}: {done.stderr}")
+
+    def refused_on(self, program: Path, gfx: str) -> None:
+        done = subprocess.run([program], env=self.environment(gfx), capture_output=True, text=True)
+        self.assertIn("hipErrorNoBinaryForGpu", done.stdout)
+        self.assertIn("[gfx1100, gfx1151, gfx1200], the device is gfx1103", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
