@@ -22,6 +22,8 @@ required=(
     "libhwy-dev         header hwy/highway.h"
     "libcli11-dev       header CLI/CLI.hpp"
     "libfmt-dev         header fmt/core.h"
+    "zlib1g-dev         header zlib.h"
+    "libzstd-dev        header zstd.h"
     "nlohmann-json3-dev header nlohmann/json.hpp"
     "doctest-dev        header doctest/doctest.h"
     "libbenchmark-dev   header benchmark/benchmark.h"

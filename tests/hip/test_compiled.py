@@ -51,7 +51,7 @@ class Compiled(unittest.TestCase):
             images = {}
             for gfx in ("gfx1100", "gfx1151", "gfx1200"):
                 image = folder / f"{gfx}.out"
-                self.clang("--cuda-device-only", f"--offload-arch={gfx}", SOURCE, "-o", image)
+                self.clang("--cuda-device-only", "--no-gpu-bundle-output", f"--offload-arch={gfx}", SOURCE, "-o", image)
                 images[gfx] = image.read_bytes()
             (folder / "all.hipfb").write_bytes(bundle(images))
             self.clang("--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", folder / "all.hipfb",

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include "hip/common.h"
 
@@ -54,23 +55,43 @@ std::vector<std::byte> two_targets() {
                    {"hipv4-amdgcn-amd-amdhsa--gfx1151", code_bytes("gfx1151")}});
 }
 
-// "CCOB", version 2, method 0: zlib.
-std::vector<std::byte> compressed(const std::vector<std::byte> &contents,
-                                  std::uint16_t method = 0) {
+std::vector<std::byte> zlib_of(const std::vector<std::byte> &contents) {
     uLongf size = compressBound(contents.size());
-    std::vector<Bytef> packed(size);
-    REQUIRE_EQ(compress(packed.data(), &size, reinterpret_cast<const Bytef *>(contents.data()),
-                        contents.size()),
+    std::vector<std::byte> packed(size);
+    REQUIRE_EQ(compress(reinterpret_cast<Bytef *>(packed.data()), &size,
+                        reinterpret_cast<const Bytef *>(contents.data()), contents.size()),
                Z_OK);
+    packed.resize(size);
+    return packed;
+}
+
+std::vector<std::byte> zstd_of(const std::vector<std::byte> &contents) {
+    std::vector<std::byte> packed(ZSTD_compressBound(contents.size()));
+    const std::size_t size =
+        ZSTD_compress(packed.data(), packed.size(), contents.data(), contents.size(), 3);
+    REQUIRE_FALSE(ZSTD_isError(size));
+    packed.resize(size);
+    return packed;
+}
+
+// "CCOB", version, method (0 zlib, 1 zstd), the file's size, the contents' size, a hash that nobody
+// checks. Version 3 widens the sizes.
+std::vector<std::byte> compressed(const std::vector<std::byte> &contents, std::uint16_t method = 0,
+                                  std::uint16_t version = 2) {
+    const auto packed = method == 1 ? zstd_of(contents) : zlib_of(contents);
     std::vector<std::byte> out;
     append(out, std::string("CCOB"));
-    append(out, std::uint16_t{2});
+    append(out, version);
     append(out, method);
-    append(out, static_cast<std::uint32_t>(24 + size));
-    append(out, static_cast<std::uint32_t>(contents.size()));
-    append(out, std::uint64_t{0}); // a hash that nobody checks
-    for (std::size_t i = 0; i < size; ++i)
-        out.push_back(static_cast<std::byte>(packed[i]));
+    if (version == 3) {
+        append(out, std::uint64_t{32 + packed.size()});
+        append(out, std::uint64_t{contents.size()});
+    } else {
+        append(out, static_cast<std::uint32_t>(24 + packed.size()));
+        append(out, static_cast<std::uint32_t>(contents.size()));
+    }
+    append(out, std::uint64_t{0});
+    out.insert(out.end(), packed.begin(), packed.end());
     return out;
 }
 
@@ -117,12 +138,16 @@ TEST_CASE("a bundle: the device's own entry is taken") {
     SUBCASE("file") {
         OK(hipModuleLoad(&module, write_file("two.hipfb", image.data(), image.size()).c_str()));
     }
-    SUBCASE("compressed, memory") {
+    SUBCASE("zlib, memory") {
         const auto packed = compressed(image);
         OK(hipModuleLoadData(&module, packed.data()));
     }
-    SUBCASE("compressed, file") {
-        const auto packed = compressed(image);
+    SUBCASE("zstd, memory") {
+        const auto packed = compressed(image, 1, 3);
+        OK(hipModuleLoadData(&module, packed.data()));
+    }
+    SUBCASE("zstd, file") {
+        const auto packed = compressed(image, 1);
         OK(hipModuleLoad(&module, write_file("two.ccob", packed.data(), packed.size()).c_str()));
     }
     SUBCASE("wrapped, as compiled programs register it") {
@@ -185,6 +210,7 @@ TEST_CASE("damaged bundles") {
     packed[packed.size() / 2] ^= std::byte{0x55};
     refuses(packed, "hipErrorInvalidImage", "damaged");
     refuses(compressed(two_targets(), 7), "hipErrorInvalidImage", "method 7");
+    refuses(compressed(two_targets(), 0, 9), "hipErrorInvalidImage", "version 9");
     refuses(compressed(code_bytes()), "hipErrorInvalidImage", "not a bundle");
 }
 

@@ -3,12 +3,8 @@
 
 #include <fmt/format.h>
 
-#if NW_HAVE_ZLIB
 #include <zlib.h>
-#endif
-#if NW_HAVE_ZSTD
 #include <zstd.h>
-#endif
 
 #include "sim/hip/error.h"
 
@@ -59,27 +55,15 @@ static Header read_header(const Source &image) {
     return header;
 }
 
-static bool unpack_zlib([[maybe_unused]] std::span<const std::byte> from,
-                        [[maybe_unused]] std::span<std::byte> to) {
-#if NW_HAVE_ZLIB
+static bool unpack_zlib(std::span<const std::byte> from, std::span<std::byte> to) {
     uLongf size = to.size();
     return uncompress(reinterpret_cast<Bytef *>(to.data()), &size,
                       reinterpret_cast<const Bytef *>(from.data()), from.size()) == Z_OK &&
            size == to.size();
-#else
-    fail(hipErrorInvalidImage, "compressed bundle: this build has no zlib (zlib1g-dev)");
-#endif
 }
 
-static bool unpack_zstd([[maybe_unused]] std::span<const std::byte> from,
-                        [[maybe_unused]] std::span<std::byte> to) {
-#if NW_HAVE_ZSTD
+static bool unpack_zstd(std::span<const std::byte> from, std::span<std::byte> to) {
     return ZSTD_decompress(to.data(), to.size(), from.data(), from.size()) == to.size();
-#else
-    fail(hipErrorInvalidImage,
-         "compressed bundle: this build has no zstd (libzstd-dev); compile with "
-         "--no-offload-compress");
-#endif
 }
 
 std::vector<std::byte> decompress_bundle(const Source &image) {
