@@ -56,7 +56,13 @@ static Opened open_real(std::string_view number) {
     const auto loaded = real_library(why);
     if (!loaded)
         refuse(fmt::format("device hip:{}: no libamdhip64 of a real GPU ({})", ordinal, why));
-    const int count = loaded->device_count();
+    int count = 0;
+    try {
+        count = loaded->device_count();
+    } catch (const Error &error) {
+        throw Error(error.code, error.name, error.call,
+                    fmt::format("device hip:{}: {}", ordinal, error.what()));
+    }
     if (ordinal >= count)
         refuse(fmt::format("device hip:{}: {} has {} device(s)", ordinal, loaded->path, count));
     Opened opened = take(loaded, ordinal);

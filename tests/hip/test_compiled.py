@@ -44,6 +44,7 @@ class Compiled(unittest.TestCase):
                 self.skipTest("clang wants ROCm's device library")
             self.fail(done.stderr)
 
+    @unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")
     @unittest.skipUnless(REAL, "no libamdhip64 of the distribution to link with")
     def test_runs_on_each_target_of_its_fat_binary(self) -> None:
         with tempfile.TemporaryDirectory() as name:

@@ -125,12 +125,14 @@ static std::string gfx_of_id(std::string_view id) {
 static std::vector<Entry> bundle_entries(const Source &bundle) {
     constexpr u64 most_entries = 4096, longest_id = 4096;
     u64 at = bundle_magic.size();
-    const u64 count = bundle.get<u64>(at).value_or(0);
-    if (count > most_entries)
-        fail(hipErrorInvalidImage, fmt::format("offload bundle with {} entries", count));
-    at += sizeof count;
+    const auto count = bundle.get<u64>(at);
+    if (!count)
+        fail(hipErrorInvalidImage, "offload bundle: truncated behind its magic");
+    if (*count > most_entries)
+        fail(hipErrorInvalidImage, fmt::format("offload bundle with {} entries", *count));
+    at += sizeof *count;
     std::vector<Entry> entries;
-    for (u64 i = 0; i < count; ++i) {
+    for (u64 i = 0; i < *count; ++i) {
         const auto words = bundle.get<std::array<u64, 3>>(at); // offset, size, length of the id
         if (!words || (*words)[2] > longest_id)
             fail(hipErrorInvalidImage, "offload bundle: truncated or damaged list of entries");

@@ -68,7 +68,8 @@ struct QueuedKernel {
                 if (runtime.stats.wanted())
                     runtime.stats.write(dispatch, device->facts, stats);
             } catch (const sim::Fault &fault) {
-                fail(code_of(fault.kind), fault.what());
+                say(fault.what()); // it names the kernel
+                fail(code_of(fault.kind));
             }
         });
     }

@@ -31,11 +31,13 @@ Module::Module(Device &device, const Source &image)
 }
 
 Module::~Module() {
-    Runtime &runtime = Runtime::get();
+    Runtime *const runtime = Runtime::if_running();
+    if (!runtime) // the process is ending: nobody can ask for what is in the tables
+        return;
     for (const hipFunction_t function : functions_)
-        runtime.functions.remove(function);
+        runtime->functions.remove(function);
     for (const sim::Global &global : program->globals())
-        runtime.blocks.remove(global.address);
+        runtime->blocks.remove(global.address);
     device.memory.disown(program->image().data());
 }
 

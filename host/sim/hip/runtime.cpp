@@ -24,6 +24,8 @@ Runtime &Runtime::get() {
     return *made;
 }
 
+Runtime *Runtime::if_running() { return ended ? nullptr : instance.load(); }
+
 // Threads of ours must not run on while the libraries under them are being torn down.
 __attribute__((destructor)) static void at_exit() {
     ended = true;
@@ -64,11 +66,10 @@ namespace {
 struct ThreadStreams {
     std::vector<std::shared_ptr<Stream>> by_device;
     ~ThreadStreams() {
-        if (ended)
-            return;
-        for (const auto &stream : by_device)
-            if (stream)
-                Runtime::get().device_of(*stream).retire(stream);
+        if (Runtime *runtime = Runtime::if_running())
+            for (const auto &stream : by_device)
+                if (stream)
+                    runtime->device_of(*stream).retire(stream);
     }
 };
 

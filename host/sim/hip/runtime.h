@@ -20,6 +20,7 @@ public:
     // Made by the first call that needs it; lives until the process ends, because unordered static
     // destructors of the host still call us then. Fails with hipErrorDeinitialized after that.
     static Runtime &get();
+    static Runtime *if_running(); // null before that first call and after the end
 
     const Config config;
     StatsFile stats;
