@@ -47,23 +47,30 @@ struct RunStats {
 // what() names mnemonic or rule, kernel, pc and, where line tables exist, the .s line.
 class Fault : public Error {
 public:
-    enum class Kind { illegal_instruction, illegal_address, endless, barrier, bad_dispatch, checker };
+    enum class Kind {
+        illegal_instruction,
+        illegal_address,
+        endless,
+        barrier,
+        bad_dispatch,
+        checker
+    };
     Fault(Kind kind, std::string text) : Error(std::move(text)), kind(kind) {}
     Kind kind;
 };
 
 struct RunConfig {
-    unsigned threads = 0;       // 0: all cores
-    u64 max_wave_insts = 0;     // per wave; 0: 2^40
-    bool check_wait = false;    // a register touched while its load or store is in flight is a Fault
-    bool check_init = false;    // poison that reaches an address, a branch or a store is a Fault
+    unsigned threads = 0;    // 0: all cores
+    u64 max_wave_insts = 0;  // per wave; 0: 2^40
+    bool check_wait = false; // a register touched while its load or store is in flight is a Fault
+    bool check_init = false; // poison that reaches an address, a branch or a store is a Fault
 };
 
 // Device facts that both the HIP layer (attributes) and the machine need. Null for an unknown gfx.
 struct Device {
     const char *gfx;
     const char *marketing_name;
-    u32 compute_units; // as HIP reports: WGPs on RDNA report CUs/2 through multiProcessorCount
+    u32 compute_units;  // as HIP reports: WGPs on RDNA report CUs/2 through multiProcessorCount
     u32 vgprs_per_simd; // 1536 or 1024, wave32
     u32 vgpr_granule;   // 24 or 16, wave32
     u32 l2_bytes;

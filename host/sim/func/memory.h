@@ -21,7 +21,8 @@ public:
     Memory();
     ~Memory();
 
-    // 256-byte aligned, with unmapped-to-kernels guard space on both sides; null when out of memory.
+    // 256-byte aligned, with unmapped-to-kernels guard space on both sides; null when out of
+    // memory.
     void *allocate(u64 bytes);
     // False when `p` is not the start of a live allocation.
     bool release(void *p);

@@ -2,6 +2,7 @@
 // A code object: what the loader, the metadata and LLVM's disassembler say about it.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,7 +40,7 @@ struct KernelInfo {
     u32 scratch_bytes = 0; // per lane
     u32 max_workgroup = 1024;
     u32 wave_size = 32;
-    u32 sgprs = 0, vgprs = 0; // from the metadata
+    u32 sgprs = 0, vgprs = 0;  // from the metadata
     bool has_metadata = false; // without it real ROCm passes no kernel arguments
     std::vector<Arg> args;
 };
@@ -50,21 +51,31 @@ struct Global {
     u64 size = 0;
 };
 
-struct Code; // decoded instructions; sim/isa's and sim/func's business
+struct Code; // decoded instructions, sim/isa/code.h
 
 // Loaded and decoded once, then read-only and shared by all launches.
 class Program {
 public:
     // Throws BadImage. `gfx` is the device's ("gfx1151"); an image for another one is refused.
     // The bytes are copied; PC values are addresses inside this object.
-    static std::shared_ptr<const Program> load(std::span<const std::byte> elf, std::string_view gfx);
+    static std::shared_ptr<const Program> load(std::span<const std::byte> elf,
+                                               std::string_view gfx);
     ~Program();
 
     const std::string &gfx() const;
     const std::vector<KernelInfo> &kernels() const;
     const KernelInfo *find_kernel(std::string_view name) const; // null when absent
     const Global *find_global(std::string_view name) const;     // null when absent
-    const Code &code() const;
+    const std::vector<Global> &globals() const;
+    // The loaded segments: code, constants, variables. Kernels may always access it; a runtime
+    // whose copies must reach `Global`s adopts it into its Memory.
+    std::span<std::byte> image() const;
+    // Decoded as wave32 or wave64 reads it (LLVM's text differs). Decoded at first use.
+    const Code &code(u32 wave_size) const;
+    // "saxpy.s:41" from the line table; "" when there is none for `pc`.
+    std::string source_line(u64 pc) const;
+    // Something that another room makes from the code once and keeps with it, by wave size.
+    const void *derived(u32 wave_size, const std::function<std::shared_ptr<void>()> &make) const;
 
 private:
     Program();

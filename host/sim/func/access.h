@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A memory instruction ready to run, and the checks every address goes through.
+#pragma once
+#include "sim/func/wave.h"
+#include "sim/isa/memory_ops.h"
+
+namespace nw::sim {
+
+enum class Space : u8 { global, flat, scratch, lds };
+
+// Apertures as the simulator places them (1.22): high dword of src_shared_base, src_private_base.
+inline constexpr u32 shared_aperture = 1u << 16, private_aperture = 2u << 16;
+
+struct MemoryAccess {
+    Space space = Space::global;
+    MemoryOp op;
+    i64 offset = 0;    // of 2addr forms: the first, in bytes
+    i64 offset2 = 0;   // of 2addr forms: the second
+    Source address;    // VGPR or VGPR pair; constant 0 when off
+    bool wide = false; // the VGPR address has 64 bits
+    Source base;       // SGPR or SGPR pair; constant 0 when off
+    u16 data = 0;      // first VGPR of the stored value
+    u16 data2 = 0;     // of 2addr stores, compare values
+    u16 result = 0;    // first VGPR of the loaded value
+    bool returns = false;
+    unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
+};
+
+// True when [address, address + size) is inside a live allocation or the program's image.
+bool reachable(Wave &, const Inst &, u64 address, u64 size);
+
+[[noreturn]] void illegal_address(Wave &, const Inst &, u64 address, unsigned size, int lane);
+[[noreturn]] void lds_out_of_range(Wave &, const Inst &, u64 address, unsigned size, int lane);
+
+// Handlers.
+void run_memory(Wave &, const Inst &);
+void run_scalar_load(Wave &, const Inst &);
+void run_ds_bpermute(Wave &, const Inst &);
+void run_ds_permute(Wave &, const Inst &);
+void run_ds_swizzle(Wave &, const Inst &);
+
+// The new value of an atomic operation. `compare` is only read by compare_exchange and mask_or.
+u64 atomic_result(Atomic op, unsigned bytes, u64 old, u64 data, u64 compare, const Mode &mode,
+                  bool lds);
+
+} // namespace nw::sim

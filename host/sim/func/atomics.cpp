@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// What an atomic operation stores (5.18 to 5.21). The host rounds to nearest here.
+#include "sim/func/access.h"
+#include "sim/func/fp.h"
+
+namespace nw::sim {
+
+namespace {
+
+namespace fp = base::fp;
+
+template <class S, class U> u64 pick(U old, U data, bool minimum) {
+    bool less = static_cast<S>(old) < static_cast<S>(data);
+    return less == minimum ? old : data;
+}
+
+f32 flush(f32 x, bool on) {
+    u32 u = fp::bits(x);
+    return on && !(u & 0x7f800000) ? fp::f32_of(u & 0x80000000) : x;
+}
+
+// 5.19: gfx11's memory units flush subnormal inputs, whatever MODE says; LDS follows MODE.
+u32 add_f32(u32 old, u32 data, const Mode &m, bool lds) {
+    bool flush_in = lds ? !m.keeps32() : !m.gfx12;
+    f32 a = flush(fp::f32_of(old), flush_in), b = flush(fp::f32_of(data), flush_in);
+    f32 r = a + b;
+    if (fp::is_nan(r)) // the memory's NaN comes first (5.20)
+        r = fp::nan_of(m, a, b);
+    return fp::bits(lds && !(m.bits >> 5 & 1) ? flush(r, true) : r);
+}
+
+u32 min_max_f32(u32 old, u32 data, bool minimum, const Mode &m) {
+    f32 a = fp::f32_of(old), b = fp::f32_of(data);
+    if (fp::is_nan(a) || fp::is_nan(b))
+        return fp::bits(fp::min_max(a, b, minimum, m));
+    return fp::less(a, b) == minimum ? old : data;
+}
+
+u32 add_packed(u32 old, u32 data, bool bf16, const Mode &m) {
+    u32 r = 0;
+    for (unsigned shift : {0u, 16u}) {
+        u32 x = old >> shift & 0xffff, y = data >> shift & 0xffff, sum;
+        if (bf16) {
+            f64 exact = f64{fp::f32_of(x << 16)} + f64{fp::f32_of(y << 16)};
+            u32 u = fp::bits(static_cast<f32>(exact)); // 24 >= 2 * 8 + 2: no harm in two roundings
+            bool nan = (u & 0x7fffffff) > 0x7f800000;
+            sum = nan ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16;
+        } else {
+            Mode nearest;
+            sum = fp::narrow16(f64{fp::widen16(x)} + f64{fp::widen16(y)}, nearest);
+        }
+        r |= (sum & 0xffff) << shift;
+    }
+    (void)m;
+    return r;
+}
+
+template <class U> u64 result(Atomic op, U old, U data, U compare, const Mode &m, bool lds) {
+    using S = std::make_signed_t<U>;
+    switch (op) {
+    case Atomic::exchange:
+        return data;
+    case Atomic::compare_exchange:
+        return old == compare ? data : old;
+    case Atomic::add:
+        return static_cast<U>(old + data);
+    case Atomic::sub:
+        return static_cast<U>(old - data);
+    case Atomic::subtract_from:
+        return static_cast<U>(data - old);
+    case Atomic::subtract_clamp:
+        return old > data ? old - data : 0;
+    case Atomic::subtract_if:
+        return old >= data ? old - data : old;
+    case Atomic::min_signed:
+        return pick<S>(old, data, true);
+    case Atomic::min_unsigned:
+        return pick<U>(old, data, true);
+    case Atomic::max_signed:
+        return pick<S>(old, data, false);
+    case Atomic::max_unsigned:
+        return pick<U>(old, data, false);
+    case Atomic::and_:
+        return old & data;
+    case Atomic::or_:
+        return old | data;
+    case Atomic::xor_:
+        return old ^ data;
+    case Atomic::mask_or:
+        return (old & ~data) | compare;
+    case Atomic::increment:
+        return old >= data ? 0 : old + 1;
+    case Atomic::decrement:
+        return old == 0 || old > data ? data : old - 1;
+    case Atomic::add_f32:
+        return add_f32(static_cast<u32>(old), static_cast<u32>(data), m, lds);
+    case Atomic::min_f32:
+        return min_max_f32(static_cast<u32>(old), static_cast<u32>(data), true, m);
+    case Atomic::max_f32:
+        return min_max_f32(static_cast<u32>(old), static_cast<u32>(data), false, m);
+    case Atomic::add_packed_f16:
+        return add_packed(static_cast<u32>(old), static_cast<u32>(data), false, m);
+    case Atomic::add_packed_bf16:
+        return add_packed(static_cast<u32>(old), static_cast<u32>(data), true, m);
+    case Atomic::none:
+        break;
+    }
+    return old;
+}
+
+} // namespace
+
+u64 atomic_result(Atomic op, unsigned bytes, u64 old, u64 data, u64 compare, const Mode &m,
+                  bool lds) {
+    if (bytes == 8)
+        return result<u64>(op, old, data, compare, m, lds);
+    return result<u32>(op, static_cast<u32>(old), static_cast<u32>(data), static_cast<u32>(compare),
+                       m, lds);
+}
+
+} // namespace nw::sim

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Turns LLVM's operands into resolved ones. One Builder per executable.
+#pragma once
+#include <map>
+#include <span>
+
+#include "sim/func/executable.h"
+#include "sim/func/frames.h"
+
+namespace nw::sim {
+
+// An instruction that the simulator can't run: raised as a Fault when it is executed, not before.
+struct Unsupported {
+    std::string why;
+};
+
+class Builder {
+public:
+    Builder(Executable &e, bool gfx12);
+    void build(u32 index);
+
+private:
+    void dispatch(Inst &, const Instruction &);
+    void dual(Inst &, const Instruction &);
+
+    // build_vector.cpp
+    void vector(Inst &, const Operation &, Op);
+    void vector_special(Inst &, const Operation &, Op);
+    void vector_sources(Inst &, const Operation &, Op, unsigned first);
+    void modifiers(Inst &, const Operation &, Op, Extra &, bool &needed);
+    void dpp(const Operation &, Extra &, bool &needed);
+    void choose_frame(Inst &, const Operation &, Op, bool is_mask, bool is_maskx);
+    void destination(Inst &, const Operation &, Op, Extra &, bool &needed);
+
+    // build_scalar.cpp
+    void scalar(Inst &, const Instruction &, Op);
+    void control(Inst &, const Instruction &, Op);
+    void scalar_load(Inst &, const Operation &, unsigned dwords);
+
+    // build_memory.cpp
+    void memory(Inst &, const Instruction &, const MemoryOp &);
+    void lane_exchange(Inst &, const Instruction &, Handler);
+
+    // Operands.
+    Source source(const Operand &, Type, bool selected_f16 = false);
+    Source constant(u64 value, unsigned rows);
+    Source sgpr(const Operand &, unsigned count);
+    u16 vgpr(const Operand &, unsigned count);
+    u16 sgpr_destination(const Operand &, unsigned count);
+
+    Executable &e_;
+    const Frames &frames_;
+    bool gfx12_;
+    std::map<std::pair<u64, unsigned>, u32> pool_;
+};
+
+// The bits of a constant as an operand of this type (0.5 to 0.7, 3.2 to 3.6).
+u64 constant_bits(const Operand &, Type, bool selected_f16);
+
+const Operand &operand(const Operation &, size_t n); // throws Unsupported
+
+} // namespace nw::sim

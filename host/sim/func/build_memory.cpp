@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Vector memory and LDS instructions.
+#include <fmt/format.h>
+
+#include "sim/func/build.h"
+
+namespace nw::sim {
+
+namespace {
+
+Space space_of(std::string_view name) {
+    return name.starts_with("ds_")        ? Space::lds
+           : name.starts_with("scratch_") ? Space::scratch
+           : name.starts_with("flat_")    ? Space::flat
+                                          : Space::global;
+}
+
+Class class_of(const MemoryAccess &a) {
+    if (a.space == Space::lds)
+        return Class::lds;
+    return a.op.loads() || a.returns ? Class::vmem_load : Class::vmem_store;
+}
+
+void ds_offsets(MemoryAccess &a, u32 word0) {
+    if (!a.op.two_addresses()) {
+        a.offset = word0 & 0xffff;
+        return;
+    }
+    i64 unit = a.op.bytes * a.op.elements;
+    if (a.op.access == Access::load2_stride64 || a.op.access == Access::store2_stride64)
+        unit *= 64;
+    a.offset = (word0 & 0xff) * unit;
+    a.offset2 = (word0 >> 8 & 0xff) * unit;
+}
+
+} // namespace
+
+// Operands come as [result,] address, [data, [data2,]] [saddr]; scratch and global name `off` for
+// an absent register.
+void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
+    const Operation &op = inst.x;
+    if (op.mnemonic.starts_with("buffer_"))
+        throw Unsupported{"buffer instructions"};
+    MemoryAccess a;
+    a.op = m;
+    a.space = space_of(op.mnemonic);
+    bool atomic = m.access == Access::atomic;
+    const Modifier *th = op.modifier("th");
+    a.returns = m.loads() || (atomic && (m.returns || op.has("glc") ||
+                                         (th && th->text.find("ATOMIC") != th->text.npos &&
+                                          th->text.find("RETURN") != th->text.npos)));
+    bool two_values = m.atomic == Atomic::compare_exchange || m.atomic == Atomic::mask_or;
+    unsigned element = m.bytes == 8 ? 2 : m.elements; // registers of one value
+    unsigned next = 0;
+    if (a.returns) {
+        unsigned count = m.access == Access::load2 || m.access == Access::load2_stride64 ? 2 : 1;
+        a.result = vgpr(operand(op, next++), element * count);
+    }
+    const Operand &address = operand(op, next++);
+    const Operand *base = nullptr;
+    if (!m.loads()) {
+        bool packed = two_values && a.space != Space::lds; // cmpswap: new value, then compare
+        a.data = vgpr(operand(op, next++), packed ? 2 * element : element);
+        if (packed)
+            a.data2 = static_cast<u16>(a.data + element);
+        else if (two_values || m.two_addresses())
+            a.data2 = vgpr(operand(op, next++), element);
+    }
+    if (a.space == Space::global || a.space == Space::scratch)
+        base = &operand(op, next++);
+
+    bool has_base = base && base->kind == Operand::Kind::sgpr && base->reg != sreg::null;
+    if (has_base)
+        a.base = sgpr(*base, a.space == Space::global ? 2 : 1);
+    a.wide = a.space == Space::flat || (a.space == Space::global && !has_base);
+    if (address.kind == Operand::Kind::vgpr)
+        a.address = source(address, a.wide ? Type::u64 : Type::u32);
+    else if (address.kind != Operand::Kind::off)
+        throw Unsupported{fmt::format("operand '{}' as an address", address.text)};
+    if (a.space == Space::lds)
+        ds_offsets(a, inst.word0);
+    else
+        a.offset = op.value("offset", 0);
+
+    bool is_float =
+        m.atomic >= Atomic::add_f32 && m.atomic != Atomic::min_f32 && m.atomic != Atomic::max_f32;
+    e_.order_matters |= is_float && a.space != Space::lds;
+    i.access = &e_.accesses.emplace_back(a);
+    i.cls = class_of(a);
+    i.run = run_memory;
+}
+
+void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {
+    const Operation &op = inst.x;
+    MemoryAccess a;
+    a.space = Space::lds;
+    a.offset = inst.word0 & 0xffff;
+    a.result = vgpr(operand(op, 0), 1);
+    a.address = source(operand(op, 1), Type::u32);
+    if (a.address.kind != Source::vgpr)
+        throw Unsupported{"an address that is no VGPR"};
+    if (op.operands.size() > 2)
+        a.data = vgpr(op.operands[2], 1);
+    i.flag = op.mnemonic.find("_fi_") != op.mnemonic.npos;
+    i.access = &e_.accesses.emplace_back(a);
+    i.cls = Class::lds;
+    i.run = handler;
+}
+
+} // namespace nw::sim

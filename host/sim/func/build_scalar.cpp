@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// SALU, SMEM and control instructions.
+#include <fmt/format.h>
+
+#include "sim/func/build.h"
+#include "sim/func/launch.h"
+#include "sim/func/salu.h"
+
+namespace nw::sim {
+
+namespace {
+
+void branch_out_of_code(Wave &w, const Inst &i) {
+    fault(w, i, Fault::Kind::illegal_instruction,
+          fmt::format("jump out of code: the branch target, {} dwords from here, is no instruction "
+                      "of this program",
+                      i.imm));
+}
+
+} // namespace
+
+void Builder::scalar(Inst &i, const Instruction &inst, Op row) {
+    const OpInfo &r = info(row);
+    const Operation &op = inst.x;
+    i.run = salu_handler(row);
+    i.imm = inst.simm16();
+    unsigned first = 0;
+    if (r.d != Type::none) {
+        i.dst = sgpr_destination(operand(op, 0), rows_of(r.d));
+        i.type = r.d;
+        first = 1;
+    }
+    if (r.shape == Shape::imm)
+        return;
+    if (r.a != Type::none)
+        i.src[0] = source(operand(op, first), r.a);
+    if (r.b != Type::none)
+        i.src[1] = source(operand(op, first + 1), r.b);
+}
+
+void Builder::control(Inst &i, const Instruction &inst, Op row) {
+    const OpInfo &r = info(row);
+    const Operation &op = inst.x;
+    i.run = control_handler(row);
+    i.imm = inst.simm16();
+    bool relative = r.cls == Class::branch && r.a == Type::none && row != Op::s_call_b64;
+    if (relative) {
+        u64 target = e_.code->base + inst.offset + 4 + static_cast<u64>(i64{i.imm} * 4);
+        u32 index = e_.code->find(target);
+        i.target = index == Code::none ? nullptr : &e_.insts[index];
+        if (!i.target)
+            i.run = branch_out_of_code;
+        return;
+    }
+    if (r.d != Type::none)
+        i.dst = sgpr_destination(operand(op, 0), rows_of(r.d));
+    if (row == Op::s_setreg_b32 || row == Op::s_setreg_imm32_b32)
+        i.src[0] = source(operand(op, 1), Type::u32);
+    else if (r.a != Type::none)
+        i.src[0] = source(operand(op, r.d == Type::none ? 0 : 1), r.a);
+    if (row == Op::s_barrier_signal || row == Op::s_barrier_signal_isfirst)
+        i.src[0] = source(operand(op, 0), Type::u32);
+}
+
+void Builder::scalar_load(Inst &i, const Operation &op, unsigned dwords) {
+    i.cls = Class::smem;
+    i.run = run_scalar_load;
+    const Operand &d = operand(op, 0), &offset = operand(op, 2);
+    if (d.kind != Operand::Kind::sgpr || (d.reg != sreg::null && d.reg + dwords > sreg::null))
+        throw Unsupported{
+            fmt::format("operand '{}' as the destination of {} dwords", d.text, dwords)};
+    i.dst = d.reg;
+    i.dst_rows = static_cast<u8>(dwords);
+    i.src[0] = sgpr(operand(op, 1), 2);
+    i.imm = static_cast<i32>(op.value("offset", 0));
+    if (offset.kind == Operand::Kind::sgpr && offset.reg != sreg::null)
+        i.src[1] = sgpr(offset, 1);
+    else if (offset.kind == Operand::Kind::integer)
+        i.imm = static_cast<i32>(offset.integer);
+}
+
+} // namespace nw::sim

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// Vector instructions: sources, modifiers, DPP, VOPD.
+#include <fmt/format.h>
+
+#include "sim/func/build.h"
+
+namespace nw::sim {
+
+namespace {
+
+i64 element(const Operation &op, std::string_view name, size_t n, i64 otherwise) {
+    const Modifier *m = op.modifier(name);
+    return m && n < m->values.size() ? m->values[n] : otherwise;
+}
+
+bool is_packed(Type t) { return t == Type::pk16 || t == Type::pkf16 || t == Type::pkbf16; }
+
+Type source_type(const OpInfo &row, unsigned n) { return n == 0 ? row.a : n == 1 ? row.b : row.c; }
+
+// fma_mix prints op_sel_hi only where it is set; packed operations where it is not (0.4).
+void select(const Operation &op, const Operand &o, unsigned n, Extra::Source &s) {
+    s.neg = o.neg || element(op, "neg_lo", n, 0);
+    s.abs = o.abs;
+    if (is_packed(s.type)) {
+        s.op_sel = element(op, "op_sel", n, 0) != 0;
+        s.op_sel_hi = element(op, "op_sel_hi", n, 1) != 0;
+        s.neg_hi = element(op, "neg_hi", n, 0) != 0;
+    } else if (s.type == Type::mix) {
+        s.f16 = element(op, "op_sel_hi", n, 0) != 0;
+        s.high = element(op, "op_sel", n, 0) != 0;
+        s.abs |= element(op, "neg_hi", n, 0) != 0;
+    } else if (is_half(s.type)) {
+        // Text shows the half twice in VOP3 (0.3): the suffix where there is one.
+        s.high = o.half == Operand::Half::none ? element(op, "op_sel", n, 0) != 0
+                                               : o.half == Operand::Half::high;
+    } else {
+        s.abs |= element(op, "neg_hi", n, 0) != 0; // src2 of a DOT
+    }
+}
+
+bool is_plain(const Extra::Source &s) {
+    bool whole = !is_packed(s.type) || (s.op_sel == 0 && s.op_sel_hi == 1);
+    return whole && !s.neg && !s.neg_hi && !s.abs && !s.high && s.type != Type::mix;
+}
+
+constexpr std::string_view dpp_names[] = {"quad_perm",       "row_shl",    "row_shr",
+                                          "row_ror",         "row_mirror", "row_share",
+                                          "row_half_mirror", "row_xmask"};
+
+int source_lane(std::string_view name, const Modifier &m, int l) {
+    int row = l & 16, i = l & 15, n = m.values.empty() ? 0 : static_cast<int>(m.values[0]);
+    if (name == "quad_perm")
+        return (l & ~3) | static_cast<int>(m.values.at(static_cast<size_t>(l & 3)) & 3);
+    if (name == "row_shl")
+        return i + n < 16 ? row | (i + n) : -1;
+    if (name == "row_shr")
+        return i - n >= 0 ? row | (i - n) : -1;
+    if (name == "row_ror")
+        return row | ((i - n) & 15);
+    if (name == "row_mirror")
+        return row | (15 - i);
+    if (name == "row_half_mirror")
+        return row | (i & 8) | (7 - (i & 7));
+    if (name == "row_share")
+        return row | (n & 15);
+    return row | (i ^ (n & 15)); // row_xmask
+}
+
+} // namespace
+
+void Builder::dpp(const Operation &op, Extra &extra, bool &needed) {
+    if (!op.dpp)
+        return;
+    needed = true;
+    Dpp &d = extra.dpp;
+    d.fetch_inactive = op.value("fi", 0) != 0;
+    if (const Modifier *m = op.modifier("dpp8")) {
+        if (m->values.size() != 8)
+            throw Unsupported{"dpp8 without eight lanes"};
+        d.kind = Dpp::dpp8;
+        d.bound_ctrl = true; // 3.17: a disabled source is 0
+        for (int l = 0; l < 32; ++l)
+            d.from[l] = static_cast<i8>((l & ~7) | (m->values[static_cast<size_t>(l & 7)] & 7));
+        return;
+    }
+    for (std::string_view name : dpp_names) {
+        const Modifier *m = op.modifier(name);
+        if (!m)
+            continue;
+        if (name == "quad_perm" && m->values.size() != 4)
+            throw Unsupported{"quad_perm without four lanes"};
+        d.kind = Dpp::table;
+        d.bound_ctrl = op.value("bound_ctrl", 0) != 0;
+        d.row_mask = static_cast<u8>(op.value("row_mask", 15));
+        d.bank_mask = static_cast<u8>(op.value("bank_mask", 15));
+        for (int l = 0; l < 32; ++l)
+            d.from[l] = static_cast<i8>(source_lane(name, *m, l));
+        return;
+    }
+    throw Unsupported{"this DPP control"};
+}
+
+void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool &needed) {
+    const OpInfo &r = info(row);
+    i8 omod = op.has("mul")   ? static_cast<i8>(op.value("mul", 2) == 4 ? 2 : 1)
+              : op.has("div") ? -1
+                              : 0;
+    if (omod) {
+        extra.omod = omod;
+        needed = true;
+    }
+    if (!op.has("clamp") || r.shape == Shape::mask || is_packed(r.a) != is_packed(r.d))
+        return; // 2.12: compares and float DOT ignore it
+    if (is_float(r.d)) {
+        extra.clamp = needed = true;
+        return;
+    }
+    LaneKernel saturating = frames_.clamp[static_cast<size_t>(row)];
+    if (!saturating)
+        throw Unsupported{"clamp on this operation"};
+    i.lane = saturating;
+}
+
+void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned first) {
+    const OpInfo &r = info(row);
+    auto extra = std::make_unique<Extra>();
+    bool needed = false;
+    for (unsigned n = 0; n < 3; ++n) {
+        Extra::Source &s = extra->src[n];
+        s.type = source_type(r, n);
+        if (s.type == Type::none || first + n >= op.operands.size())
+            continue;
+        const Operand &o = op.operands[first + n];
+        select(op, o, n, s);
+        i.src[n] = source(o, s.type, s.f16);
+        needed |= !is_plain(s);
+    }
+    destination(i, op, row, *extra, needed);
+    dpp(op, *extra, needed);
+    modifiers(i, op, row, *extra, needed);
+    if (needed)
+        i.extra = &e_.extras.emplace_back(*extra);
+}
+
+// The old vdst as src2 of accumulating rows, and the half that a 16-bit result goes to.
+void Builder::destination(Inst &i, const Operation &op, Op row, Extra &extra, bool &needed) {
+    const OpInfo &r = info(row);
+    if (r.shape == Shape::mask || r.d == Type::none)
+        return;
+    const Operand &d = operand(op, 0);
+    i.dst = vgpr(d, rows_of(r.d));
+    i.dst_rows = static_cast<u8>(rows_of(r.d));
+    i.type = r.d;
+    if (is_half(r.d)) {
+        size_t sources = op.operands.size() - 1;
+        extra.dst_high = d.half == Operand::Half::none ? element(op, "op_sel", sources, 0) != 0
+                                                       : d.half == Operand::Half::high;
+        extra.dst_high |= row == Op::v_fma_mixhi_f16;
+        needed |= extra.dst_high;
+    }
+    if (r.shape == Shape::acc) {
+        i.src[2].kind = Source::vgpr;
+        i.src[2].rows = static_cast<u8>(rows_of(r.c));
+        i.src[2].at = i.dst;
+        extra.src[2].high = extra.dst_high;
+    }
+    if (row == Op::v_cndmask_b32 || row == Op::v_cndmask_b16) {
+        Operand vcc;
+        vcc.kind = Operand::Kind::sgpr;
+        vcc.reg = sreg::vcc;
+        // VOPD and pre-gfx12 text may leave the mask out: then it is VCC.
+        const Operand &mask = op.operands.size() > 3 ? op.operands[3] : vcc;
+        i.src[2] = sgpr(mask, 1);
+        i.src[2].kind = Source::mask;
+        extra.src[2] = {};
+    }
+}
+
+void Builder::choose_frame(Inst &i, const Operation &, Op row, bool is_mask, bool is_maskx) {
+    const OpInfo &r = info(row);
+    i.own_rounding = r.d == Type::f16 || r.d == Type::bf16 || r.d == Type::pkf16 ||
+                     r.a == Type::pkf16 || r.a == Type::pkbf16;
+    i.fp64 = (r.a == Type::f64 && r.d != Type::f32) || (r.d == Type::f64 && r.a != Type::f32);
+    bool scoped = i.own_rounding || i.fp64, full = i.extra != nullptr;
+    const Frames &f = frames_;
+    if (is_maskx)
+        i.run = scoped ? (full ? f.maskx_full_scoped : f.maskx_plain_scoped)
+                       : (full ? f.maskx_full : f.maskx_plain);
+    else if (is_mask)
+        i.run = scoped ? (full ? f.mask_full_scoped : f.mask_plain_scoped)
+                       : (full ? f.mask_full : f.mask_plain);
+    else
+        i.run = scoped ? (full ? f.full_scoped : f.plain_scoped) : (full ? f.full : f.plain);
+}
+
+void Builder::vector(Inst &i, const Operation &op, Op row) {
+    bool is_mask = info(row).shape == Shape::mask;
+    bool is_maskx = op.mnemonic.starts_with("v_cmpx_");
+    auto index = static_cast<size_t>(row);
+    if (is_mask)
+        i.mask = frames_.mask[index];
+    else
+        i.lane = frames_.lane[index];
+    vector_sources(i, op, row, is_maskx ? 0 : 1);
+    if (is_mask && !is_maskx)
+        i.dst = sgpr_destination(operand(op, 0), e_.code->wave_size / 32);
+    choose_frame(i, op, row, is_mask, is_maskx);
+}
+
+void Builder::vector_special(Inst &i, const Operation &op, Op row) {
+    const OpInfo &r = info(row);
+    i.run = frames_.special[static_cast<size_t>(row)];
+    std::string_view name = r.name;
+    bool carries = name.find("_co_") != name.npos || name.starts_with("v_mad_");
+    bool to_sgpr = name.starts_with("v_read");
+    bool dot = name.starts_with("v_dot");
+    unsigned masks = e_.code->wave_size / 32;
+    if (name == "v_nop")
+        return;
+    if (to_sgpr) {
+        i.dst = sgpr_destination(operand(op, 0), 1);
+        i.src[0] = source(operand(op, 1), Type::u32);
+        if (op.operands.size() > 2)
+            i.src[1] = source(op.operands[2], Type::u32);
+        return;
+    }
+    if (op.has("clamp") && !dot)
+        throw Unsupported{"clamp on this operation"};
+    vector_sources(i, op, row, carries ? 2 : 1);
+    if (carries)
+        i.dst2 = sgpr_destination(operand(op, 1), masks);
+    if (name.ends_with("_ci_u32")) {
+        i.src[2] = sgpr(operand(op, 4), masks);
+        i.src[2].kind = Source::mask;
+    }
+    if (name.starts_with("v_permlane")) {
+        i.imm = static_cast<i32>(element(op, "op_sel", 0, 0) | element(op, "op_sel", 1, 0) << 1);
+        i.extra = nullptr; // op_sel means something else here
+    }
+    if (dot) { // neg_lo says signed (2.59)
+        i.imm = static_cast<i32>(element(op, "neg_lo", 0, 0) | element(op, "neg_lo", 1, 0) << 1 |
+                                 i64{op.has("clamp")} << 2);
+        i.extra = nullptr;
+    }
+}
+
+void Builder::dual(Inst &i, const Instruction &inst) {
+    i.cls = Class::vopd;
+    std::array<Inst, 2> &pair = e_.pairs.emplace_back();
+    const Operation *halves[] = {&inst.x, &*inst.y};
+    for (unsigned n = 0; n < 2; ++n) {
+        std::string name(halves[n]->mnemonic); // v_dual_fmac_f32 is the row v_fmac_f32
+        if (!name.starts_with("v_dual_"))
+            throw Unsupported{"not a VOPD pair"};
+        Op row = find_op(name.erase(2, 5));
+        if (row == Op::none || info(row).shape > Shape::acc)
+            throw Unsupported{"no row for " + name};
+        pair[n].index = i.index;
+        vector(pair[n], *halves[n], row);
+        if (pair[n].extra)
+            throw Unsupported{"modifiers in a VOPD pair"};
+        i.own_rounding |= pair[n].own_rounding;
+    }
+    bool apart = true;
+    for (const Source &s : pair[1].src)
+        apart &= s.kind != Source::vgpr || s.at != pair[0].dst;
+    if (apart)
+        i.run = i.own_rounding ? frames_.dual_apart_scoped : frames_.dual_apart;
+    else
+        i.run = i.own_rounding ? frames_.dual_scoped : frames_.dual;
+    i.pair = pair.data();
+}
+
+} // namespace nw::sim

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The rows of control.inc: branches, barriers, hardware registers.
+#include <fmt/format.h>
+
+#include "sim/func/launch.h"
+#include "sim/func/salu.h"
+
+namespace nw::sim {
+
+namespace {
+
+void nop(Wave &, const Inst &) {}
+
+// ---- branches
+// ------------------------------------------------------------------------------------
+
+void branch(Wave &w, const Inst &i) { w.pc = i.target; }
+void branch_if(Wave &w, const Inst &i, bool taken) { w.pc = taken ? i.target : w.pc; }
+u64 vcc(const Wave &w) {
+    return w.s[sreg::vcc] | (w.halves == 2 ? u64{w.s[sreg::vcc + 1]} << 32 : 0);
+}
+void branch_scc0(Wave &w, const Inst &i) { branch_if(w, i, !w.scc()); }
+void branch_scc1(Wave &w, const Inst &i) { branch_if(w, i, w.scc()); }
+void branch_vccz(Wave &w, const Inst &i) { branch_if(w, i, vcc(w) == 0); }
+void branch_vccnz(Wave &w, const Inst &i) { branch_if(w, i, vcc(w) != 0); }
+void branch_execz(Wave &w, const Inst &i) { branch_if(w, i, w.exec_mask() == 0); }
+void branch_execnz(Wave &w, const Inst &i) { branch_if(w, i, w.exec_mask() != 0); }
+
+u64 next_pc(const Wave &w, const Inst &i) {
+    const Executable &e = w.context->code;
+    const Instruction &inst = e.code->instructions[i.index];
+    return e.code->base + inst.offset + inst.size;
+}
+
+void jump(Wave &w, const Inst &i, u64 target) {
+    const Executable &e = w.context->code;
+    u32 index = e.code->find(target & ~u64{3});
+    if (index == Code::none)
+        fault(w, i, Fault::Kind::illegal_instruction,
+              fmt::format("jump out of code: the target 0x{:x} is no instruction of this program",
+                          target));
+    w.pc = &e.insts[index];
+}
+
+u64 pair(const Wave &w, const Source &s) { return w.s[s.at] | u64{w.s[s.at + 1]} << 32; }
+void set_pair(Wave &w, unsigned reg, u64 value) {
+    w.s[reg] = static_cast<u32>(value);
+    w.s[reg + 1] = static_cast<u32>(value >> 32);
+}
+void setpc(Wave &w, const Inst &i) { jump(w, i, pair(w, i.src[0])); }
+void getpc(Wave &w, const Inst &i) { set_pair(w, i.dst, next_pc(w, i)); }
+void swappc(Wave &w, const Inst &i) {
+    u64 target = pair(w, i.src[0]);
+    set_pair(w, i.dst, next_pc(w, i));
+    jump(w, i, target);
+}
+void call(Wave &w, const Inst &i) {
+    set_pair(w, i.dst, next_pc(w, i));
+    jump(w, i, next_pc(w, i) + static_cast<u64>(i64{i.imm} * 4));
+}
+
+void endpgm(Wave &w, const Inst &) { w.state = State::ended; }
+
+// ---- barriers: a phase is complete when every live wave has signalled ---------------------------
+
+void signal(Wave &w) {
+    ++w.group->signalled;
+    w.group->check_barrier();
+}
+void wait(Wave &w) {
+    if (w.group->phase <= w.barriers)
+        w.state = State::barrier; // the group wakes it when the phase is complete
+    ++w.barriers;
+}
+void barrier(Wave &w, const Inst &) {
+    if (w.group->waves.size() == 1)
+        return; // 4.15
+    signal(w);
+    wait(w);
+}
+
+// gfx12 (4.16). src[0]: -1 the workgroup's barrier; others are not for user code or named ones.
+bool is_group_barrier(Wave &w, const Inst &i, i32 id) {
+    if (id == -1)
+        return w.group->waves.size() > 1;
+    if (id == -2 || id == 0)
+        return false;
+    fault(w, i, Fault::Kind::barrier,
+          fmt::format("barrier {} is a named barrier, which no supported gfx has", id));
+}
+i32 barrier_id(const Wave &w, const Inst &i) {
+    if (i.src[0].kind == Source::sgpr)
+        return static_cast<i32>(w.s[i.src[0].at] << 27) >> 27;
+    return static_cast<i32>(i.src[0].value);
+}
+void barrier_signal(Wave &w, const Inst &i) {
+    if (is_group_barrier(w, i, barrier_id(w, i)))
+        signal(w);
+}
+void barrier_signal_isfirst(Wave &w, const Inst &i) {
+    bool counts = is_group_barrier(w, i, barrier_id(w, i));
+    w.scc() = !counts || w.group->signalled == 0;
+    if (counts)
+        signal(w);
+}
+void barrier_wait(Wave &w, const Inst &i) {
+    if (is_group_barrier(w, i, i.imm))
+        wait(w);
+}
+
+// ---- hardware registers (4.8 to 4.12) ---------------------------------------------------------
+
+enum Hwreg : u32 {
+    hw_mode = 1,
+    hw_status = 2,
+    hw_state_priv = 4,
+    hw_gpr_alloc = 5,
+    hw_lds_alloc = 6,
+    hw_sh_mem_bases = 15,
+    hw_id1 = 23,
+    hw_id2 = 24,
+    hw_sched_mode = 26,
+    hw_cycles = 29,
+    hw_cycles_high = 30
+};
+
+u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
+    bool gfx12 = w.mode.gfx12;
+    u64 issued = 0; // a clock that results don't depend on the host for: instructions so far
+    for (u64 count : w.counts)
+        issued += count;
+    switch (id) {
+    case hw_mode:
+        return w.mode.bits;
+    case hw_status:
+        return w.scc() | (w.exec_mask() == 0) << 9 | (vcc(w) == 0) << 10 | 1 << 11;
+    case hw_state_priv:
+        if (gfx12)
+            return w.scc() << 9;
+        break;
+    case hw_lds_alloc:
+        return static_cast<u32>(w.group->lds.size() / 1024) << 12;
+    case hw_sh_mem_bases:
+        if (!gfx12)
+            return (shared_aperture >> 16) << 16 | private_aperture >> 16;
+        break;
+    case hw_id1:
+        return w.number & 31;
+    case hw_id2:
+        return 0;
+    case hw_cycles:
+        return gfx12 ? static_cast<u32>(issued) : issued & 0xfffff;
+    case hw_cycles_high:
+        if (gfx12)
+            return static_cast<u32>(issued >> 32);
+        break;
+    default:
+        break;
+    }
+    fault(w, i, Fault::Kind::illegal_instruction,
+          fmt::format("hardware register {} can't be read here", id));
+}
+
+struct Field {
+    u32 id, offset, mask; // mask: `size` ones
+};
+Field field(const Inst &i) {
+    auto imm = static_cast<u32>(i.imm);
+    u32 size = (imm >> 11 & 31) + 1;
+    return {imm & 63, imm >> 6 & 31, size == 32 ? ~0u : (1u << size) - 1};
+}
+
+void set_mode(Wave &w, u32 bits) {
+    w.mode.bits = bits;
+    w.mode.update();
+    set_mxcsr(w.mode.mxcsr32);
+}
+
+void getreg(Wave &w, const Inst &i) {
+    Field f = field(i);
+    w.s[i.dst] = read_hwreg(w, i, f.id) >> f.offset & f.mask;
+}
+void setreg(Wave &w, const Inst &i) {
+    Field f = field(i);
+    u32 value = i.src[0].kind == Source::sgpr ? w.s[i.src[0].at] : i.src[0].value;
+    if (f.id == hw_mode) {
+        u32 mask = f.mask << f.offset;
+        return set_mode(w, (w.mode.bits & ~mask) | ((value << f.offset) & mask));
+    }
+    if (f.id == hw_sched_mode && w.mode.gfx12)
+        return; // scheduling only
+    fault(w, i, Fault::Kind::illegal_instruction,
+          fmt::format("hardware register {} can't be written by a kernel", f.id));
+}
+void round_mode(Wave &w, const Inst &i) {
+    set_mode(w, (w.mode.bits & ~0xfu) | (static_cast<u32>(i.imm) & 0xf));
+}
+void denorm_mode(Wave &w, const Inst &i) {
+    set_mode(w, (w.mode.bits & ~0xf0u) | (static_cast<u32>(i.imm) & 0xf) << 4);
+}
+
+void sendmsg(Wave &w, const Inst &i) {
+    constexpr i32 interrupt = 1, dealloc_vgprs = 3;
+    if (i.imm != interrupt && i.imm != dealloc_vgprs)
+        fault(w, i, Fault::Kind::illegal_instruction,
+              fmt::format("message {} is not one that compute kernels send", i.imm));
+}
+void trap(Wave &w, const Inst &i) {
+    constexpr i32 abort_trap = 2; // the HSA ABI's llvm.trap
+    if ((i.imm & 0xff) == abort_trap)
+        fault(w, i, Fault::Kind::illegal_instruction, "the kernel aborted itself with s_trap 2");
+}
+
+} // namespace
+
+Handler control_handler(Op op) {
+    switch (op) {
+#define SPECIAL(mn, cls, D, A, B, C, handler)                                                      \
+    case Op::mn:                                                                                   \
+        return handler;
+#include "sim/isa/control.inc"
+    default:
+        return nullptr;
+    }
+}
+
+} // namespace nw::sim

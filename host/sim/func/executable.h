@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A program's instructions with handlers and operands resolved, for one wave size.
+#pragma once
+#include <array>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/func/access.h"
+#include "sim/func/wave.h"
+#include "sim/isa/program.h"
+
+namespace nw::sim {
+
+struct Executable {
+    const Program *program = nullptr;
+    const Code *code = nullptr;
+    // insts[k] is code->instructions[k]; one more stands where the code ends. Gaps between code
+    // sections end in such a sentinel too, by way of an undecodable instruction.
+    std::vector<Inst> insts;
+    std::vector<Row> constants; // broadcast; row 0 is zero
+    std::deque<Extra> extras;
+    std::deque<MemoryAccess> accesses;
+    std::deque<std::array<Inst, 2>> pairs;
+    std::unordered_map<u32, std::string> unsupported; // why, by index
+    bool order_matters = false; // float atomics: workgroups must run in one order
+
+    u64 pc_of(const Inst &i) const { return code->base + code->instructions[i.index].offset; }
+};
+
+// Built at first use and kept with the program.
+const Executable &executable(const Program &program, u32 wave_size);
+
+} // namespace nw::sim

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Floating point of one lane, shaped like the manual. isa_semantics numbers (2.x) are in comments.
+//
+// Compiled once per host vector level: everything lives in a namespace of that level's name, so
+// that the linker can't hand AVX-512 code to a smaller CPU.
+#pragma once
+#include <bit>
+#include <cmath>
+
+#include "base/types.h"
+#include "sim/func/mode.h"
+
+#ifndef NW_LEVEL
+#define NW_LEVEL base
+#endif
+
+namespace nw::sim::NW_LEVEL::fp {
+
+inline u32 bits(f32 x) { return std::bit_cast<u32>(x); }
+inline u64 bits(f64 x) { return std::bit_cast<u64>(x); }
+inline f32 f32_of(u32 x) { return std::bit_cast<f32>(x); }
+inline f64 f64_of(u64 x) { return std::bit_cast<f64>(x); }
+
+inline constexpr u32 default_nan32 = 0xffc00000;
+inline constexpr u64 default_nan64 = u64{0xfff8} << 48;
+inline constexpr u32 default_nan16 = 0xfe00;
+
+inline bool is_nan(f32 x) { return (bits(x) & 0x7fffffff) > 0x7f800000; }
+inline bool is_nan(f64 x) { return (bits(x) & ~(u64{1} << 63)) > u64{0x7ff} << 52; }
+inline bool is_nan16(u32 x) { return (x & 0x7fff) > 0x7c00; }
+
+// A subnormal input as MODE lets it in.
+inline f32 in(f32 x, const Mode &m) {
+    return f32_of(bits(x) & 0x7f800000 ? bits(x) : bits(x) & m.keep32);
+}
+
+inline f32 quiet(f32 x, const Mode &m) { return m.ieee ? f32_of(bits(x) | 0x00400000) : x; }
+inline f64 quiet(f64 x, const Mode &m) { return m.ieee ? f64_of(bits(x) | u64{1} << 51) : x; }
+
+// 2.1, 2.2: the NaN result of an operation on these operands, in operand order.
+template <class... X> f32 nan_of(const Mode &m, f32 a, X... rest) {
+    if (is_nan(a))
+        return quiet(a, m);
+    if constexpr (sizeof...(rest) > 0)
+        return nan_of(m, rest...);
+    return f32_of(default_nan32);
+}
+template <class... X> f64 nan_of(const Mode &m, f64 a, X... rest) {
+    if (is_nan(a))
+        return quiet(a, m);
+    if constexpr (sizeof...(rest) > 0)
+        return nan_of(m, rest...);
+    return f64_of(default_nan64);
+}
+
+inline f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+inline f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+
+// ---- f16 ------------------------------------------------------------------------------------
+
+// Exact, without host subnormals: the host may be flushing them.
+inline f32 widen16(u32 h) {
+    u32 magnitude = h & 0x7fff, sign = (h & 0x8000) << 16;
+    u32 normal = (magnitude << 13) + (112u << 23);
+    u32 special = (magnitude << 13) + (224u << 23); // inf, NaN
+    u32 tiny = bits(static_cast<f32>(static_cast<i32>(magnitude)) * 0x1p-24f);
+    u32 r = magnitude < 0x400 ? tiny : magnitude < 0x7c00 ? normal : special;
+    return f32_of(r | sign);
+}
+
+// Round to nearest even, overflow to infinity, subnormals kept. 2.40 for NaN.
+inline u32 narrow16_nearest(f32 x) {
+    u32 u = bits(x) & 0x7fffffff, sign = bits(x) >> 16 & 0x8000;
+    u32 normal = ((u + 0xfff + (u >> 13 & 1)) >> 13) - (112u << 10);
+    u32 tiny = bits(f32_of(u) + 0.5f) - 0x3f000000; // 0.5 has an ulp of 2^-24, f16's smallest
+    u32 nan = 0x7e00 | (u >> 13 & 0x1ff);
+    u32 r = u < 0x38800000 ? tiny : u < 0x477ff000 ? normal : u <= 0x7f800000 ? 0x7c00u : nan;
+    return r | sign;
+}
+
+// Any rounding mode, FP16_OVFL and flushing (2.4, 2.14). `x` may be a double whose last bit is
+// sticky ("rounded to odd"): then this is the operation's only rounding.
+u32 narrow16(f64 x, const Mode &m);
+
+// a * b + c of f16 values, rounded to odd in f64: narrow16 then rounds once.
+inline f64 fma_odd(f64 a, f64 b, f64 c) {
+    f64 p = a * b; // exact: 22 bits (48 for f32 factors)
+    f64 s = p + c;
+    f64 t = s - p;
+    f64 error = (p - (s - t)) + (c - t); // Knuth's two-sum
+    u64 u = bits(s);
+    // Nudge towards the error when s is even: an odd last bit stands for "not exact".
+    bool inexact = error != 0 && !(u & 1);
+    bool away = (bits(error) ^ u) >> 63 == 0;
+    return f64_of(inexact ? (away ? u + 1 : u - 1) : u);
+}
+
+// ---- minimum and maximum ---------------------------------------------------------------------
+
+inline bool less(f32 a, f32 b) { // -0 < +0, no NaN
+    i32 x = std::bit_cast<i32>(a), y = std::bit_cast<i32>(b);
+    x ^= static_cast<i32>(static_cast<u32>(x >> 31) >> 1);
+    y ^= static_cast<i32>(static_cast<u32>(y >> 31) >> 1);
+    return x < y;
+}
+inline bool less(f64 a, f64 b) {
+    i64 x = std::bit_cast<i64>(a), y = std::bit_cast<i64>(b);
+    x ^= static_cast<i64>(static_cast<u64>(x >> 63) >> 1);
+    y ^= static_cast<i64>(static_cast<u64>(y >> 63) >> 1);
+    return x < y;
+}
+inline f64 in(f64 x, const Mode &m) {
+    bool keep = m.keep16 == 0xffff || (bits(x) << 1 >> 53) != 0;
+    return keep ? x : f64_of(bits(x) & u64{1} << 63);
+}
+inline bool is_signalling(f32 x) { return is_nan(x) && !(bits(x) & 0x00400000); }
+inline bool is_signalling(f64 x) { return is_nan(x) && !(bits(x) & u64{1} << 51); }
+
+// 2.15-2.17. gfx11 in IEEE mode lets a signalling NaN win, gfx12's _num never.
+template <class T> T min_max(T x, T y, bool pick_less, const Mode &m) {
+    T a = in(x, m), b = in(y, m);
+    T r = less(a, b) == pick_less ? a : b;
+    r = is_nan(b) ? (is_nan(a) ? quiet(a, m) : a) : is_nan(a) ? b : r;
+    if (!m.gfx12 && m.ieee) {
+        r = is_signalling(b) ? quiet(b, m) : r;
+        r = is_signalling(a) ? quiet(a, m) : r;
+    }
+    return r;
+}
+template <class T> T min(T a, T b, const Mode &m) { return min_max(a, b, true, m); }
+template <class T> T max(T a, T b, const Mode &m) { return min_max(a, b, false, m); }
+
+// 2.18: gfx12's v_minimum, v_maximum: the first NaN in operand order.
+template <class T> T minimum(T x, T y, const Mode &m) {
+    T a = in(x, m), b = in(y, m);
+    return is_nan(a) ? quiet(a, m) : is_nan(b) ? quiet(b, m) : less(a, b) ? a : b;
+}
+template <class T> T maximum(T x, T y, const Mode &m) {
+    T a = in(x, m), b = in(y, m);
+    return is_nan(a) ? quiet(a, m) : is_nan(b) ? quiet(b, m) : less(a, b) ? b : a;
+}
+
+// 2.20: any NaN gives min3; otherwise the median with -0 < +0.
+template <class T> T med3(T x, T y, T z, const Mode &m) {
+    if (is_nan(x) || is_nan(y) || is_nan(z))
+        return min(min(x, y, m), z, m);
+    T a = in(x, m), b = in(y, m), c = in(z, m);
+    T low = less(a, b) ? a : b, high = less(a, b) ? b : a;
+    return less(c, low) ? low : less(high, c) ? high : c;
+}
+
+// f32 as the kernels of f16 see it: the same rules on widened values, whose quiet bit is f16's.
+inline u32 nan16(u32 widened) {
+    return (widened >> 16 & 0x8000) | 0x7c00 | (widened >> 13 & 0x3ff);
+}
+
+// ---- classes, conversions --------------------------------------------------------------------
+
+// 2.22: mask bits 0 sNaN, 1 qNaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6..9 the positive ones.
+template <class U> bool in_class(U x, u32 mask, unsigned mantissa_bits, unsigned exponent_bits) {
+    U magnitude = x & ((U{1} << (mantissa_bits + exponent_bits)) - 1);
+    U inf = ((U{1} << exponent_bits) - 1) << mantissa_bits;
+    bool negative = x >> (mantissa_bits + exponent_bits) & 1;
+    bool signalling = !(magnitude >> (mantissa_bits - 1) & 1);
+    unsigned bit = magnitude > inf ? (signalling ? 0u : 1u) : 0;
+    if (magnitude <= inf) {
+        bool subnormal = magnitude < (U{1} << mantissa_bits);
+        unsigned size = magnitude == inf ? 3 : magnitude == 0 ? 0 : subnormal ? 1 : 2;
+        bit = negative ? 5 - size : 6 + size;
+    }
+    return mask >> bit & 1;
+}
+
+// 2.39: truncate, saturate, NaN is 0.
+inline u32 to_u32(f64 x) {
+    return x >= 4294967295.0 ? 0xffffffffu : x > 0 ? static_cast<u32>(static_cast<i64>(x)) : 0u;
+}
+inline i32 to_i32(f64 x) {
+    return x >= 2147483647.0    ? 2147483647
+           : x <= -2147483648.0 ? static_cast<i32>(0x80000000)
+           : x == x             ? static_cast<i32>(x)
+                                : 0;
+}
+// The same for f32 sources, in operations that vectorise.
+inline u32 to_u32(f32 x) { return x >= 0x1p32f ? 0xffffffffu : x > 0 ? static_cast<u32>(x) : 0u; }
+inline i32 to_i32(f32 x) {
+    return x >= 0x1p31f   ? 2147483647
+           : x < -0x1p31f ? static_cast<i32>(0x80000000)
+           : x == x       ? static_cast<i32>(x)
+                          : 0;
+}
+
+// 2.39, last sentence: NaN becomes the largest value of its sign. `rounded` is a's integer part.
+inline i32 to_i32_or_sign(f32 a, f64 rounded) {
+    if (is_nan(a))
+        return bits(a) >> 31 ? static_cast<i32>(0x80000000) : 0x7fffffff;
+    return to_i32(rounded);
+}
+
+// f32 -> f16 towards zero: what doesn't fit is the largest finite value, infinity stays.
+inline u32 narrow16_toward_zero(f32 x) {
+    u32 u = bits(x) & 0x7fffffff, sign = bits(x) >> 16 & 0x8000;
+    u32 normal = (u >> 13) - (112u << 10);
+    u32 drop = 126 - (u >> 23); // 2^-24 is exponent 103: 23 of 24 bits go
+    u32 tiny = drop < 32 ? ((u & 0x7fffff) | 0x800000) >> drop : 0;
+    u32 nan = 0x7e00 | (u >> 13 & 0x1ff);
+    u32 r = u < 0x38800000    ? tiny
+            : u < 0x47800000  ? normal
+            : u < 0x7f800000  ? 0x7bffu
+            : u == 0x7f800000 ? 0x7c00u
+                              : nan;
+    return r | sign;
+}
+
+// ---- parts of a number (2.35 to 2.38) --------------------------------------------------------
+
+inline f32 fract(f32 a) {
+    f32 r = a - __builtin_floorf(a);
+    r = r > 0x1.fffffep-1f ? 0x1.fffffep-1f : r;
+    return r == 0 ? 0.0f : r;
+}
+inline f64 fract(f64 a) {
+    f64 r = a - __builtin_floor(a);
+    r = r > 0x1.fffffffffffffp-1 ? 0x1.fffffffffffffp-1 : r;
+    return r == 0 ? 0.0 : r;
+}
+inline f64 power_of_two(i32 n) { return f64_of(static_cast<u64>(n + 1023) << 52); } // |n| < 1023
+inline f32 ldexp(f32 a, i32 n) {
+    n = n < -400 ? -400 : n > 400 ? 400 : n;
+    return static_cast<f32>(f64{a} * power_of_two(n)); // the product is exact
+}
+inline f64 ldexp16(f64 a, f64 n) {
+    i32 k = n < -100 ? -100 : n > 100 ? 100 : static_cast<i32>(n);
+    return a * power_of_two(k);
+}
+inline f64 ldexp(f64 a, i32 n) { return __builtin_scalbn(a, n); }
+inline i32 frexp_exp(f64 a) {
+    u64 magnitude = bits(a) << 1 >> 1;
+    if (magnitude == 0 || magnitude >= u64{0x7ff} << 52)
+        return 0;
+    i32 e = static_cast<i32>(magnitude >> 52);
+    return e ? e - 1022 : -1010 - __builtin_clzll(magnitude);
+}
+inline i32 frexp_exp(f32 a) {
+    u32 magnitude = bits(a) & 0x7fffffff;
+    if (magnitude == 0 || magnitude >= 0x7f800000)
+        return 0;
+    i32 e = static_cast<i32>(magnitude >> 23);
+    return e ? e - 126 : -117 - __builtin_clz(magnitude);
+}
+inline f64 frexp_mant(f64 a) {
+    u64 magnitude = bits(a) << 1 >> 1, sign = bits(a) >> 63 << 63;
+    if (magnitude == 0 || magnitude >= u64{0x7ff} << 52)
+        return a;
+    if (magnitude >> 52 == 0)
+        magnitude <<= __builtin_clzll(magnitude) - 11;
+    return f64_of(sign | u64{1022} << 52 | (magnitude & ((u64{1} << 52) - 1)));
+}
+inline f32 frexp_mant(f32 a) {
+    u32 magnitude = bits(a) & 0x7fffffff, sign = bits(a) & 0x80000000;
+    if (magnitude == 0 || magnitude >= 0x7f800000)
+        return a;
+    if (magnitude >> 23 == 0)
+        magnitude <<= __builtin_clz(magnitude) - 8;
+    return f32_of(sign | 126u << 23 | (magnitude & 0x7fffff));
+}
+
+} // namespace nw::sim::NW_LEVEL::fp

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The frames around the lane kernels, and the loop that runs a wave. Compiled per host level.
+#include "sim/func/frames.h"
+
+#include "sim/func/kernels.h"
+#include "sim/func/operands.h"
+
+namespace nw::sim::NW_LEVEL {
+
+namespace {
+
+constexpr u32 rounding_control = 3 << 13; // MXCSR.RC; 0 is to nearest
+
+void plain(Wave &w, const Inst &i) {
+    for (unsigned half = 0; half < w.halves; ++half) {
+        if (w.exec(half) == 0)
+            continue;
+        Operands o;
+        o.plain(w, i, half);
+        i.lane(w.row(i.dst, half), o.src[0], o.src[1], o.src[2], o.write, w.mode);
+    }
+}
+
+// ---- CLAMP, OMOD, high halves: on a copy of the result ---------------------------------------
+
+f32 clamp01(f32 x, const Mode &m) { // 2.11
+    if (fp::is_nan(x))
+        return m.dx10_clamp ? 0.0f : x;
+    return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f;
+}
+f64 clamp01(f64 x, const Mode &m) {
+    if (fp::is_nan(x))
+        return m.dx10_clamp ? 0.0 : x;
+    return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
+}
+u32 clamp16(u32 h, const Mode &m) { return fp::narrow16_nearest(clamp01(fp::widen16(h), m)); }
+
+void clamp_row(Row *r, Type type, const Mode &m) {
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 &x = r[0].lane[l];
+        switch (type) {
+        case Type::f32:
+            x = fp::bits(clamp01(fp::f32_of(x), m));
+            break;
+        case Type::f16:
+            x = (x & 0xffff0000) | clamp16(x & 0xffff, m);
+            break;
+        case Type::pkf16:
+            x = clamp16(x & 0xffff, m) | clamp16(x >> 16, m) << 16;
+            break;
+        case Type::f64: {
+            f64 v = clamp01(Value<Type::f64>::load(r[0].lane, l, m), m);
+            Value<Type::f64>::store(r[0].lane, l, v, nullptr);
+            break;
+        }
+        default:
+            break; // integers saturate in their own kernels
+        }
+    }
+}
+
+// 2.9: gfx11 leaves OMOD out in IEEE mode and when subnormal results are kept.
+bool omod_counts(Type type, const Mode &m) {
+    bool keeps = m.bits >> (type == Type::f32 ? 5 : 7) & 1;
+    return m.gfx12 || (!m.ieee && !keeps);
+}
+
+// 2.10: on the rounded result; zero and subnormals become +0.
+f64 scale(f64 x, int log2, f64 smallest_normal) {
+    if (fp::is_nan(x) || __builtin_isinf(x))
+        return x;
+    if (__builtin_fabs(x) < smallest_normal)
+        return 0.0;
+    f64 y = x * fp::power_of_two(log2);
+    return __builtin_fabs(y) < smallest_normal ? __builtin_copysign(0.0, x) : y;
+}
+
+void scale_row(Row *r, Type type, int log2, const Mode &m) {
+    if (!omod_counts(type, m))
+        return;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 &x = r[0].lane[l];
+        if (type == Type::f32 && !fp::is_nan(fp::f32_of(x))) {
+            x = fp::bits(static_cast<f32>(scale(fp::f32_of(x), log2, 0x1p-126)));
+        } else if (type == Type::f16 && !fp::is_nan16(x)) {
+            x = (x & 0xffff0000) | fp::narrow16(scale(fp::widen16(x & 0xffff), log2, 0x1p-14), m);
+        } else if (type == Type::f64) {
+            f64 v = scale(Value<Type::f64>::load(r[0].lane, l, m), log2, 0x1p-1022);
+            Value<Type::f64>::store(r[0].lane, l, v, nullptr);
+        }
+    }
+}
+
+void full(Wave &w, const Inst &i) {
+    const Extra &e = *i.extra;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        if (w.exec(half) == 0)
+            continue;
+        Operands o;
+        o.full(w, i, half);
+        u32 *d = w.row(i.dst, half);
+        if (!e.clamp && !e.omod && !e.dst_high) {
+            i.lane(d, o.src[0], o.src[1], o.src[2], o.write, w.mode);
+            continue;
+        }
+        Row r[2];
+        for (unsigned l = 0; l < row_lanes * i.dst_rows; ++l)
+            r[0].lane[l] = d[l] >> (e.dst_high ? 16 : 0);
+        i.lane(r[0].lane, o.src[0], o.src[1], o.src[2], ~0u, w.mode);
+        if (e.omod)
+            scale_row(r, i.type, e.omod, w.mode);
+        if (e.clamp)
+            clamp_row(r, i.type, w.mode);
+        if (e.dst_high)
+            for (unsigned l = 0; l < row_lanes; ++l)
+                r[0].lane[l] = (d[l] & 0xffff) | r[0].lane[l] << 16;
+        blend(d, r[0].lane, o.write, i.dst_rows);
+    }
+}
+
+// ---- compares: every bit of the mask is written (3.10) ---------------------------------------
+
+template <bool Full> u32 compare(Wave &w, const Inst &i, unsigned half) {
+    if (w.exec(half) == 0)
+        return 0;
+    Operands o;
+    if constexpr (Full)
+        o.full(w, i, half);
+    else
+        o.plain(w, i, half);
+    return i.mask(o.src[0], o.src[1], w.mode) & o.write;
+}
+
+template <bool Full> void mask(Wave &w, const Inst &i) {
+    u32 r[2] = {};
+    for (unsigned half = 0; half < w.halves; ++half)
+        r[half] = compare<Full>(w, i, half);
+    for (unsigned half = 0; half < w.halves; ++half)
+        w.s[i.dst + half] = r[half];
+}
+
+template <bool Full> void maskx(Wave &w, const Inst &i) {
+    for (unsigned half = 0; half < w.halves; ++half)
+        w.s[sreg::exec + half] = compare<Full>(w, i, half);
+}
+
+// ---- VOPD (3.8): wave32 only ------------------------------------------------------------------
+
+// One half of a pair. Scoped: a DOT keeps rounding to nearest beside an fmac that follows MODE.
+template <bool Scoped>
+void half_of_pair(Wave &w, const Inst &i, const Operands &o, u32 *d, u32 exec) {
+    if (Scoped && i.own_rounding && w.mode.round32 != round_nearest) {
+        MxcsrScope scope(w.mode.mxcsr32 & ~rounding_control);
+        i.lane(d, o.src[0], o.src[1], o.src[2], exec, w.mode);
+        return;
+    }
+    i.lane(d, o.src[0], o.src[1], o.src[2], exec, w.mode);
+}
+
+template <bool Scoped> void dual(Wave &w, const Inst &i) {
+    u32 exec = w.exec(0);
+    if (exec == 0)
+        return;
+    const Inst &x = i.pair[0], &y = i.pair[1];
+    Operands ox, oy;
+    ox.plain(w, x, 0);
+    oy.plain(w, y, 0);
+    Row r; // X's result waits until Y has read its sources
+    half_of_pair<Scoped>(w, x, ox, r.lane, ~0u);
+    half_of_pair<Scoped>(w, y, oy, w.row(y.dst, 0), exec);
+    blend(w.row(x.dst, 0), r.lane, exec, 1);
+}
+
+// Y doesn't read X's result: no copy is needed.
+template <bool Scoped> void dual_apart(Wave &w, const Inst &i) {
+    u32 exec = w.exec(0);
+    if (exec == 0)
+        return;
+    for (unsigned n = 0; n < 2; ++n) {
+        const Inst &x = i.pair[n];
+        Operands o;
+        o.plain(w, x, 0);
+        half_of_pair<Scoped>(w, x, o, w.row(x.dst, 0), exec);
+    }
+}
+
+// ---- the host's FPU for instructions that don't follow MODE's f32 fields -----------------------
+
+template <Handler H> void scoped(Wave &w, const Inst &i) {
+    u32 want = i.fp64 ? w.mode.mxcsr64 : w.mode.mxcsr32;
+    if (i.own_rounding)
+        want &= ~rounding_control;
+    if (want == w.mode.mxcsr32)
+        return H(w, i);
+    MxcsrScope scope(want);
+    H(w, i);
+}
+
+u64 run(Wave &w, u64 budget) {
+    while (budget && w.state == State::running) {
+        const Inst &i = *w.pc++;
+        --budget;
+        ++w.counts[static_cast<size_t>(i.cls)];
+        i.run(w, i);
+    }
+    return budget;
+}
+
+Frames make() {
+    Frames f{};
+    f.run = run;
+    f.plain = plain, f.plain_scoped = scoped<plain>;
+    f.full = full, f.full_scoped = scoped<full>;
+    f.mask_plain = mask<false>, f.mask_full = mask<true>;
+    f.mask_plain_scoped = scoped<mask<false>>, f.mask_full_scoped = scoped<mask<true>>;
+    f.maskx_plain = maskx<false>, f.maskx_full = maskx<true>;
+    f.maskx_plain_scoped = scoped<maskx<false>>, f.maskx_full_scoped = scoped<maskx<true>>;
+    f.dual = dual<false>, f.dual_scoped = dual<true>;
+    f.dual_apart = dual_apart<false>, f.dual_apart_scoped = dual_apart<true>;
+    fill_kernels(f);
+    fill_special(f);
+    return f;
+}
+
+} // namespace
+
+const Frames &level() {
+    static const Frames frames = make();
+    return frames;
+}
+
+} // namespace nw::sim::NW_LEVEL

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What one host vector level (x86-64 baseline, v3, v4) offers the rest of sim/func.
+#pragma once
+#include <array>
+
+#include "sim/func/wave.h"
+#include "sim/isa/ops.h"
+
+namespace nw::sim {
+
+inline constexpr size_t op_count = static_cast<size_t>(Op::count);
+
+struct Frames {
+    std::array<LaneKernel, op_count> lane;  // null where a row has none
+    std::array<LaneKernel, op_count> clamp; // integer rows that saturate
+    std::array<MaskKernel, op_count> mask;
+    std::array<Handler, op_count> special;
+    // Runs instructions until the wave waits, ends, or `budget` is used up; returns what is left.
+    u64 (*run)(Wave &, u64 budget);
+    // Around lane kernels: without and with modifiers. `scoped` ones change the host's rounding
+    // and subnormals for one instruction.
+    Handler plain, full, plain_scoped, full_scoped;
+    Handler mask_plain, mask_full, mask_plain_scoped, mask_full_scoped;     // v_cmp
+    Handler maskx_plain, maskx_full, maskx_plain_scoped, maskx_full_scoped; // v_cmpx
+    // VOPD; `apart` when Y doesn't read what X writes.
+    Handler dual, dual_apart, dual_scoped, dual_apart_scoped;
+};
+
+const Frames &frames(); // of the best level that this host has
+
+namespace base {
+const Frames &level();
+}
+namespace v3 {
+const Frames &level();
+}
+namespace v4 {
+const Frames &level();
+}
+
+} // namespace nw::sim

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The rows of valu.inc as kernels. Compiled once per host vector level.
+#include "sim/func/kernels.h"
+
+#include "sim/func/bit.h"
+#include "sim/func/dot.h"
+#include "sim/func/lanes.h"
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+namespace nw::sim::NW_LEVEL {
+
+u32 mask_of(const u32 *truth) {
+#if defined(__AVX512DQ__)
+    __m512i low = _mm512_load_si512(truth), high = _mm512_load_si512(truth + 16);
+    return _mm512_movepi32_mask(low) | static_cast<u32>(_mm512_movepi32_mask(high)) << 16;
+#elif defined(__AVX__)
+    u32 mask = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        __m256 part = _mm256_load_ps(reinterpret_cast<const float *>(truth + 8 * i));
+        mask |= static_cast<u32>(_mm256_movemask_ps(part)) << 8 * i;
+    }
+    return mask;
+#else
+    u32 mask = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        mask |= truth[l] >> 31 << l;
+    return mask;
+#endif
+}
+
+namespace {
+
+// v_cvt_f16_*, mixes and the like end in an f16; everything else has its own type.
+template <Type D, Type A, Type B, Type C, class F, class N>
+void float_row(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m, F f,
+               N n) {
+    if constexpr (D == Type::f16)
+        run_half<A, B, C>(d, a, b, c, exec, m, f, n);
+    else
+        run_float<D, A, B, C>(d, a, b, c, exec, m, f, n);
+}
+
+template <Type D, Type A, Type B, Type C, class F>
+void value_row(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m, F f) {
+    if constexpr (D == Type::f16)
+        run_half<A, B, C>(d, a, b, c, exec, m, f, f);
+    else
+        run_lanes<D, A, B, C>(d, a, b, c, exec, m, f);
+}
+
+template <Type T> i64 saturate(i64 x) {
+    constexpr i64 low = T == Type::i32 ? -0x80000000ll : T == Type::i16 ? -0x8000 : 0;
+    constexpr i64 high = T == Type::i32   ? 0x7fffffff
+                         : T == Type::i16 ? 0x7fff
+                         : T == Type::u32 ? 0xffffffffll
+                                          : 0xffff;
+    return x < low ? low : x > high ? high : x;
+}
+
+#define KERNEL_ARGS u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m
+#define LANE                                                                                       \
+    [[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c,                     \
+        [[maybe_unused]] const Mode &m
+
+// One function per row, named as its instruction.
+namespace rows {
+#define OP(mn, cls, T, ...) OPX(mn, cls, T, T, T, T, __VA_ARGS__)
+#define OPX(mn, cls, D, A, B, C, ...)                                                              \
+    void mn(KERNEL_ARGS) {                                                                         \
+        value_row<T_::D, T_::A, T_::B, T_::C>(d, a, b, c, exec, m,                                 \
+                                              [](LANE) { return __VA_ARGS__; });                   \
+    }
+#define OPS(mn, cls, T, value, ...) OP(mn, cls, T, value)
+#define FOP(mn, cls, T, expr, ...) FOPX(mn, cls, T, T, T, T, expr, __VA_ARGS__)
+#define FOPX(mn, cls, D, A, B, C, expr, ...)                                                       \
+    void mn(KERNEL_ARGS) {                                                                         \
+        float_row<T_::D, T_::A, T_::B, T_::C>(                                                     \
+            d, a, b, c, exec, m, [](LANE) { return expr; },                                        \
+            [](LANE) { return fp::nan_of(m, __VA_ARGS__); });                                      \
+    }
+#define ACC(mn, cls, T, ...) OP(mn, cls, T, __VA_ARGS__)
+#define FACC(mn, cls, T, expr, ...) FOP(mn, cls, T, expr, __VA_ARGS__)
+#define PK(mn, T, ...)                                                                             \
+    void mn(KERNEL_ARGS) {                                                                         \
+        run_packed<T_::T>(d, a, b, c, exec, m, [](LANE) { return __VA_ARGS__; });                  \
+    }
+#define PKS(mn, T, value, ...) PK(mn, T, value)
+#define FPK(mn, expr, ...)                                                                         \
+    void mn(KERNEL_ARGS) {                                                                         \
+        run_packed_half(                                                                           \
+            d, a, b, c, exec, m, [](LANE) { return expr; },                                        \
+            [](LANE) { return fp::nan_of(m, __VA_ARGS__); });                                      \
+    }
+#define FPKACC(mn, expr, ...) FPK(mn, expr, __VA_ARGS__)
+#define FPKM(mn, ...)                                                                              \
+    void mn(KERNEL_ARGS) {                                                                         \
+        auto f = [](LANE) { return __VA_ARGS__; };                                                 \
+        run_packed_half(d, a, b, c, exec, m, f, f);                                                \
+    }
+#define ROWS(mn, cls, shape, D, A, B, C, fn)                                                       \
+    void mn(KERNEL_ARGS) { fn(d, a, b, c, exec, m); }
+#define CMP(mn, T, ...) CMPX(mn, T, T, __VA_ARGS__)
+#define CMPX(mn, A, B, ...)                                                                        \
+    u32 mn(const u32 *a, const u32 *b, const Mode &m) {                                            \
+        return run_mask<T_::A, T_::B>(a, b, m,                                                     \
+                                      []([[maybe_unused]] auto a, [[maybe_unused]] auto b,         \
+                                         [[maybe_unused]] const Mode &m) { return __VA_ARGS__; }); \
+    }
+
+constexpr auto dot2_f32_f16 = dot::run<dot::F16>;
+constexpr auto dot2_f32_bf16 = dot::run<dot::BF16>;
+void dot2_f16_f16(KERNEL_ARGS) { dot::run16<dot::F16>(d, a, b, c, exec, m, dot::Out::f16); }
+void dot2_bf16_bf16(KERNEL_ARGS) { dot::run16<dot::BF16>(d, a, b, c, exec, m, dot::Out::bf16); }
+
+#include "sim/isa/valu.inc"
+#undef OP
+#undef OPX
+#undef OPS
+#undef FOP
+#undef FOPX
+#undef ACC
+#undef FACC
+#undef PK
+#undef PKS
+#undef FPK
+#undef FPKACC
+#undef FPKM
+#undef ROWS
+#undef CMP
+#undef CMPX
+} // namespace rows
+
+// The saturating twin of the integer rows.
+namespace saturating {
+#define OPS(mn, cls, T, value, ...)                                                                \
+    void mn(KERNEL_ARGS) {                                                                         \
+        run_lanes<T_::T, T_::T, T_::T, T_::T>(d, a, b, c, exec, m,                                 \
+                                              [](LANE) { return saturate<T_::T>(__VA_ARGS__); });  \
+    }
+#define PKS(mn, T, value, ...)                                                                     \
+    void mn(KERNEL_ARGS) {                                                                         \
+        run_packed<T_::T>(d, a, b, c, exec, m, [](LANE) { return saturate<T_::T>(__VA_ARGS__); }); \
+    }
+#define OP(...)
+#define OPX(...)
+#define FOP(...)
+#define FOPX(...)
+#define ACC(...)
+#define FACC(...)
+#define PK(...)
+#define FPK(...)
+#define FPKACC(...)
+#define FPKM(...)
+#define ROWS(...)
+#define CMP(...)
+#define CMPX(...)
+#include "sim/isa/valu.inc"
+#undef OP
+#undef OPX
+#undef OPS
+#undef FOP
+#undef FOPX
+#undef ACC
+#undef FACC
+#undef PK
+#undef PKS
+#undef FPK
+#undef FPKACC
+#undef FPKM
+#undef ROWS
+#undef CMP
+#undef CMPX
+} // namespace saturating
+
+size_t at(Op op) { return static_cast<size_t>(op); }
+
+} // namespace
+
+void fill_kernels(Frames &f) {
+#define LANE_ROW(mn) f.lane[at(Op::mn)] = rows::mn;
+#define OP(mn, ...) LANE_ROW(mn)
+#define OPX(mn, ...) LANE_ROW(mn)
+#define FOP(mn, ...) LANE_ROW(mn)
+#define FOPX(mn, ...) LANE_ROW(mn)
+#define ACC(mn, ...) LANE_ROW(mn)
+#define FACC(mn, ...) LANE_ROW(mn)
+#define PK(mn, ...) LANE_ROW(mn)
+#define FPK(mn, ...) LANE_ROW(mn)
+#define FPKACC(mn, ...) LANE_ROW(mn)
+#define FPKM(mn, ...) LANE_ROW(mn)
+#define ROWS(mn, ...) LANE_ROW(mn)
+#define OPS(mn, ...) LANE_ROW(mn) f.clamp[at(Op::mn)] = saturating::mn;
+#define PKS(mn, ...) LANE_ROW(mn) f.clamp[at(Op::mn)] = saturating::mn;
+#define CMP(mn, ...) f.mask[at(Op::mn)] = rows::mn;
+#define CMPX(mn, ...) f.mask[at(Op::mn)] = rows::mn;
+#include "sim/isa/valu.inc"
+}
+
+} // namespace nw::sim::NW_LEVEL

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "sim/func/frames.h"
+
+#ifndef NW_LEVEL
+#define NW_LEVEL base
+#endif
+
+namespace nw::sim::NW_LEVEL {
+
+void fill_kernels(Frames &); // lane, clamp, mask
+void fill_special(Frames &); // special: those that loop over lanes
+
+} // namespace nw::sim::NW_LEVEL

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// The frame that turns a row's expression into a kernel over 32 lanes. Compiled per host level.
+#pragma once
+#include "sim/func/fp.h"
+#include "sim/func/wave.h"
+
+namespace nw::sim::NW_LEVEL {
+
+using T_ = Type;
+
+// How the lane `l` of an operand of a type becomes a C++ value, and back.
+template <Type> struct Value;
+
+template <class T> struct Word {
+    using type = T;
+    static T load(const u32 *r, unsigned l, const Mode &) { return std::bit_cast<T>(r[l]); }
+    static void store(u32 *d, unsigned l, T v, const u32 *) { d[l] = std::bit_cast<u32>(v); }
+};
+template <class T> struct Pair {
+    using type = T;
+    static T load(const u32 *r, unsigned l, const Mode &) {
+        return std::bit_cast<T>(r[l] | u64{r[l + row_lanes]} << 32);
+    }
+    static void store(u32 *d, unsigned l, T v, const u32 *) {
+        u64 u = std::bit_cast<u64>(v);
+        d[l] = static_cast<u32>(u);
+        d[l + row_lanes] = static_cast<u32>(u >> 32);
+    }
+};
+template <> struct Value<Type::u32> : Word<u32> {};
+template <> struct Value<Type::i32> : Word<i32> {};
+template <> struct Value<Type::f32> : Word<f32> {};
+template <> struct Value<Type::pk16> : Word<u32> {};
+template <> struct Value<Type::pkf16> : Word<u32> {};
+template <> struct Value<Type::mix> : Word<f32> {};
+template <> struct Value<Type::u64> : Pair<u64> {};
+template <> struct Value<Type::i64> : Pair<i64> {};
+template <> struct Value<Type::f64> : Pair<f64> {};
+template <> struct Value<Type::none> : Word<u32> {};
+// A 16-bit result keeps the other half of its register (3.7): `old` is the register before.
+template <> struct Value<Type::u16> {
+    using type = u32;
+    static u32 load(const u32 *r, unsigned l, const Mode &) { return r[l] & 0xffff; }
+    static void store(u32 *d, unsigned l, u32 v, const u32 *old) {
+        d[l] = (old[l] & 0xffff0000) | (v & 0xffff);
+    }
+};
+template <> struct Value<Type::bf16> : Value<Type::u16> {};
+template <> struct Value<Type::i16> {
+    using type = i32;
+    static i32 load(const u32 *r, unsigned l, const Mode &) { return static_cast<i16>(r[l]); }
+    static void store(u32 *d, unsigned l, i32 v, const u32 *old) {
+        d[l] = (old[l] & 0xffff0000) | (static_cast<u32>(v) & 0xffff);
+    }
+};
+template <> struct Value<Type::f16> { // as a source; results go through narrow_row
+    using type = f32;
+    static f32 load(const u32 *r, unsigned l, const Mode &m) {
+        u32 h = r[l] & 0xffff;
+        return fp::widen16(h & 0x7c00 ? h : h & m.keep16);
+    }
+};
+
+// d = exec ? r : d
+inline void blend(u32 *d, const u32 *r, u32 exec, unsigned rows) {
+    for (unsigned i = 0; i < rows; ++i, d += row_lanes, r += row_lanes) {
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l)
+            d[l] = exec >> l & 1 ? r[l] : d[l];
+    }
+}
+
+template <Type D, Type A, Type B, Type C, class F>
+inline void each_lane(u32 *d, const u32 *old, const u32 *a, const u32 *b, const u32 *c,
+                      const Mode &m, F f) {
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        Value<D>::store(
+            d, l,
+            static_cast<typename Value<D>::type>(
+                f(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m), m)),
+            old);
+}
+
+// Rows whose expression is the whole truth: integers, bit movers, min and max of f32.
+template <Type D, Type A, Type B, Type C, class F>
+inline void run_lanes(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m,
+                      F f) {
+    if (exec == ~0u)
+        return each_lane<D, A, B, C>(d, d, a, b, c, m, f);
+    Row r[rows_of(D)];
+    each_lane<D, A, B, C>(r[0].lane, d, a, b, c, m, f);
+    blend(d, r[0].lane, exec, rows_of(D));
+}
+
+// Float arithmetic on the host's FPU. Which NaN comes out is not the host's business: lanes with
+// one are redone from `nan`, the rule of 2.1.
+template <Type D, Type A, Type B, Type C, class F, class N>
+inline void run_float(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m,
+                      F f, N nan) {
+    alignas(64) typename Value<D>::type r[row_lanes];
+    u32 nans = 0;
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        r[l] = f(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m), m);
+        nans |= r[l] != r[l];
+    }
+    if (nans) [[unlikely]]
+        for (unsigned l = 0; l < row_lanes; ++l)
+            if (fp::is_nan(r[l]))
+                r[l] = nan(Value<A>::load(a, l, m), Value<B>::load(b, l, m),
+                           Value<C>::load(c, l, m), m);
+    if (exec == ~0u) {
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l)
+            Value<D>::store(d, l, r[l], d);
+        return;
+    }
+    Row out[rows_of(D)];
+    for (unsigned l = 0; l < row_lanes; ++l)
+        Value<D>::store(out[0].lane, l, r[l], d);
+    blend(d, out[0].lane, exec, rows_of(D));
+}
+
+inline bool simple16(const Mode &m) {
+    return m.round16_64 == round_nearest && !m.flush16_out && !m.fp16_ovfl;
+}
+
+// One f16 result per lane, in the low half. `f` is given f32 values when nearest-even is asked
+// for (two roundings are harmless then: 24 >= 2 * 11 + 2), else f64, where all but fma is exact.
+// f returns f32, or f64 rounded to odd.
+template <class F, class L> inline void half_results(u32 *r, const Mode &m, F f, L load) {
+    if (simple16(m)) {
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            auto v = load(l, [&](auto... x) { return f(x...); });
+            if constexpr (sizeof(v) == 4)
+                r[l] = fp::narrow16_nearest(v);
+            else
+                r[l] = fp::narrow16(v, m);
+        }
+    } else {
+        for (unsigned l = 0; l < row_lanes; ++l)
+            r[l] = fp::narrow16(load(l, [&](auto... x) { return f(static_cast<f64>(x)...); }), m);
+    }
+}
+
+template <Type A, Type B, Type C, class F, class N>
+inline void run_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m, F f,
+                     N nan) {
+    alignas(64) u32 r[row_lanes];
+    half_results(
+        r, m, [&](auto x, auto y, auto z) { return f(x, y, z, m); },
+        [&](unsigned l, auto g) {
+            return g(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m));
+        });
+    u32 nans = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        nans |= (r[l] & 0x7fff) > 0x7c00;
+    if (nans) [[unlikely]]
+        for (unsigned l = 0; l < row_lanes; ++l)
+            if (fp::is_nan16(r[l]))
+                r[l] = fp::nan16(fp::bits(nan(Value<A>::load(a, l, m), Value<B>::load(b, l, m),
+                                              Value<C>::load(c, l, m), m)));
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        d[l] = exec >> l & 1 ? (d[l] & 0xffff0000) | r[l] : d[l];
+}
+
+// Two halves in one register, each as run_half.
+template <class F, class N>
+inline void run_packed_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
+                            const Mode &m, F f, N nan) {
+    alignas(64) Row part[2], x[3];
+    for (unsigned h = 0; h < 2; ++h) {
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            x[0].lane[l] = a[l] >> 16 * h;
+            x[1].lane[l] = b[l] >> 16 * h;
+            x[2].lane[l] = c[l] >> 16 * h;
+            part[h].lane[l] = 0;
+        }
+        run_half<Type::f16, Type::f16, Type::f16>(part[h].lane, x[0].lane, x[1].lane, x[2].lane,
+                                                  ~0u, m, f, nan);
+    }
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 r = part[0].lane[l] | part[1].lane[l] << 16;
+        d[l] = exec >> l & 1 ? r : d[l];
+    }
+}
+
+// Packed integers: `f` on each half, zero- or sign-extended as T says.
+template <Type T, class F>
+inline void run_packed(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m,
+                       F f) {
+    using V = typename Value<T>::type;
+    auto low = [](u32 x) {
+        return T == Type::i16 ? static_cast<V>(static_cast<i16>(x)) : static_cast<V>(x & 0xffff);
+    };
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 r0 = static_cast<u32>(f(low(a[l]), low(b[l]), low(c[l]), m)) & 0xffff;
+        u32 r1 = static_cast<u32>(f(low(a[l] >> 16), low(b[l] >> 16), low(c[l] >> 16), m));
+        d[l] = exec >> l & 1 ? r0 | r1 << 16 : d[l];
+    }
+}
+
+u32 mask_of(const u32 *truth); // bit l = sign bit of truth[l]
+
+template <Type A, Type B, class F>
+inline u32 run_mask(const u32 *a, const u32 *b, const Mode &m, F f) {
+    alignas(64) u32 truth[row_lanes];
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        truth[l] = f(Value<A>::load(a, l, m), Value<B>::load(b, l, m), m) ? ~0u : 0u;
+    return mask_of(truth);
+}
+
+} // namespace nw::sim::NW_LEVEL

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The MODE register, and what of it the lane kernels and the host's FPU need.
+#pragma once
+#include "base/types.h"
+
+namespace nw::sim {
+
+enum Round : u8 { round_nearest = 0, round_up_inf = 1, round_down_inf = 2, round_zero = 3 };
+
+struct Mode {
+    u32 bits = 0; // MODE as s_getreg reads it: round [3:0], denorm [7:4], 8 DX10_CLAMP, 9 IEEE,
+                  // 23 FP16_OVFL
+    bool gfx12 = false;
+    // Derived from `bits` by update().
+    u8 round32 = 0, round16_64 = 0;
+    bool ieee = true, dx10_clamp = true, fp16_ovfl = false;
+    bool flush16_out = false;     // f16 results below the smallest normal become zero
+    u32 keep32 = ~0u;             // what a subnormal f32 input keeps: all bits, or its sign
+    u32 keep16 = 0xffff;          // the same for f16
+    u32 mxcsr32 = 0, mxcsr64 = 0; // the host's control word for f32, and for f64 and f16
+
+    void update();
+    bool keeps32() const { return keep32 == ~0u; }
+};
+
+// Rounding to nearest, subnormals kept, all exceptions masked.
+inline constexpr u32 mxcsr_default = 0x1f80;
+
+inline void set_mxcsr(u32 value) { __builtin_ia32_ldmxcsr(value); }
+inline u32 get_mxcsr() { return __builtin_ia32_stmxcsr(); }
+
+// The host's FPU as the simulated MODE wants it, for the life of the object.
+class MxcsrScope {
+public:
+    explicit MxcsrScope(u32 value) : saved_(get_mxcsr()) { set_mxcsr(value); }
+    ~MxcsrScope() { set_mxcsr(saved_); }
+    MxcsrScope(const MxcsrScope &) = delete;
+    MxcsrScope &operator=(const MxcsrScope &) = delete;
+
+private:
+    u32 saved_;
+};
+
+} // namespace nw::sim

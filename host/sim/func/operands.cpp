@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/operands.h"
+
+namespace nw::sim::NW_LEVEL {
+
+namespace {
+
+// 3.12 to 3.17. Permutes `x` into `out`; returns the lanes that get written.
+u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
+    u32 write = exec;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        int from = dpp.from[l];
+        bool readable = from >= 0 && (dpp.fetch_inactive || (exec >> from & 1));
+        out[l] = readable ? x[from] : 0;
+        if (!readable && !dpp.bound_ctrl)
+            write &= ~(1u << l);
+        bool row = dpp.row_mask >> (l / 16 + 2 * half) & 1,
+             bank = dpp.bank_mask >> (l % 16 / 4) & 1;
+        if (!row || !bank)
+            write &= ~(1u << l);
+    }
+    return write;
+}
+
+// out = x with the sign bit cleared (abs), then flipped (neg).
+void change_sign(const u32 *x, u32 *out, bool abs, bool neg, u32 sign) {
+    u32 keep = abs ? ~sign : ~0u, flip = neg ? sign : 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = (x[l] & keep) ^ flip;
+}
+
+void select_halves(const u32 *x, u32 *out, const Extra::Source &s, bool negatable) {
+    unsigned low = s.op_sel ? 16 : 0, high = s.op_sel_hi ? 16 : 0;
+    u32 flip = negatable ? (s.neg ? 0x8000u : 0) | (s.neg_hi ? 0x80000000u : 0) : 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = ((x[l] >> low & 0xffff) | (x[l] >> high) << 16) ^ flip;
+}
+
+void widen_mix(const u32 *x, u32 *out, const Extra::Source &s, const Mode &m) {
+    unsigned shift = s.high ? 16 : 0;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 h = x[l] >> shift & 0xffff;
+        h = h & 0x7c00 ? h : h & m.keep16;
+        out[l] = s.f16 ? fp::bits(fp::widen16(h)) : x[l];
+    }
+    change_sign(out, out, s.abs, s.neg, 0x80000000);
+}
+
+const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m) {
+    u32 *out = room[0].lane;
+    switch (s.type) {
+    case Type::pk16:
+        select_halves(x, out, s, false);
+        return out;
+    case Type::pkf16:
+    case Type::pkbf16:
+        select_halves(x, out, s, true);
+        return out;
+    case Type::mix:
+        widen_mix(x, out, s, m);
+        return out;
+    case Type::u64:
+    case Type::i64:
+    case Type::f64:
+        if (!s.abs && !s.neg)
+            return x;
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = x[l];
+        change_sign(x + row_lanes, out + row_lanes, s.abs, s.neg, 0x80000000);
+        return out;
+    default:
+        break;
+    }
+    if (!s.high && !s.abs && !s.neg)
+        return x;
+    if (!is_half(s.type)) {
+        change_sign(x, out, s.abs, s.neg, 0x80000000);
+        return out;
+    }
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = x[l] >> (s.high ? 16 : 0);
+    change_sign(out, out, s.abs, s.neg, 0x8000);
+    return out;
+}
+
+} // namespace
+
+void Operands::full(Wave &w, const Inst &i, unsigned half) {
+    const Extra &e = *i.extra;
+    write = w.exec(half);
+    for (unsigned n = 0; n < 3; ++n) {
+        const u32 *x = fetch(w, i.src[n], half, room_[n]);
+        if (n == 0 && e.dpp.kind != Dpp::none) {
+            write = permute(e.dpp, x, room_[0][0].lane, write, half);
+            x = room_[0][0].lane;
+        }
+        src[n] = modify(x, room_[n], e.src[n], w.mode);
+    }
+}
+
+} // namespace nw::sim::NW_LEVEL

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// Vector instructions with effects beyond one value per lane. Compiled once per host level.
+#include "sim/func/bit.h"
+#include "sim/func/kernels.h"
+#include "sim/func/operands.h"
+
+namespace nw::sim::NW_LEVEL {
+
+namespace {
+
+void nop(Wave &, const Inst &) {}
+
+// ---- carries: src2 is a mask source; the mask out has 0 in inactive lanes (3.10) ----------------
+
+template <class F> void carry(Wave &w, const Inst &i, F f) {
+    u32 out[2] = {};
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        Row r;
+        alignas(64) u32 truth[row_lanes];
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            u64 sum = f(o.src[0][l], o.src[1][l], o.src[2][l] & 1);
+            r.lane[l] = static_cast<u32>(sum);
+            truth[l] = sum >> 32 ? ~0u : 0u;
+        }
+        out[half] = mask_of(truth) & o.write;
+        blend(w.row(i.dst, half), r.lane, o.write, 1);
+    }
+    for (unsigned half = 0; half < w.halves; ++half)
+        w.s[i.dst2 + half] = out[half];
+}
+
+void add_co(Wave &w, const Inst &i) {
+    carry(w, i, [](u64 a, u64 b, u64) { return a + b; });
+}
+void sub_co(Wave &w, const Inst &i) {
+    carry(w, i, [](u64 a, u64 b, u64) { return a - b; });
+}
+void subrev_co(Wave &w, const Inst &i) {
+    carry(w, i, [](u64 a, u64 b, u64) { return b - a; });
+}
+void add_co_ci(Wave &w, const Inst &i) {
+    carry(w, i, [](u64 a, u64 b, u64 c) { return a + b + c; });
+}
+void sub_co_ci(Wave &w, const Inst &i) {
+    carry(w, i, [](u64 a, u64 b, u64 c) { return a - b - c; });
+}
+void subrev_co_ci(Wave &w, const Inst &i) {
+    carry(w, i, [](u64 a, u64 b, u64 c) { return b - a - c; });
+}
+
+// 2.64: the 65-bit sum's top bit goes to the mask.
+template <bool Signed> void mad_64(Wave &w, const Inst &i) {
+    using Wide = std::conditional_t<Signed, __int128, unsigned __int128>;
+    using Word = std::conditional_t<Signed, i32, u32>;
+    using Sum = std::conditional_t<Signed, i64, u64>;
+    u32 out[2] = {};
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        Row r[2];
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            auto c = static_cast<Sum>(o.src[2][l] | u64{o.src[2][l + row_lanes]} << 32);
+            Wide sum = Wide{static_cast<Word>(o.src[0][l])} * static_cast<Word>(o.src[1][l]) + c;
+            r[0].lane[l] = static_cast<u32>(sum);
+            r[1].lane[l] = static_cast<u32>(sum >> 32);
+            out[half] |= static_cast<u32>(sum >> 64 & 1) << l;
+        }
+        out[half] &= o.write;
+        blend(w.row(i.dst, half), r[0].lane, o.write, 2);
+    }
+    for (unsigned half = 0; half < w.halves; ++half)
+        w.s[i.dst2 + half] = out[half];
+}
+void mad_u64(Wave &w, const Inst &i) { mad_64<false>(w, i); }
+void mad_i64(Wave &w, const Inst &i) { mad_64<true>(w, i); }
+
+// ---- lanes (3.19 to 3.22): these act at EXEC = 0 too --------------------------------------------
+
+u32 lane_of(Wave &w, const Source &s, unsigned lane) {
+    Row room[2];
+    return fetch(w, s, lane / row_lanes, room)[lane % row_lanes];
+}
+
+void readfirstlane(Wave &w, const Inst &i) {
+    u64 exec = w.exec_mask();
+    w.s[i.dst] = lane_of(w, i.src[0], exec ? static_cast<unsigned>(__builtin_ctzll(exec)) : 0);
+}
+void readlane(Wave &w, const Inst &i) {
+    u32 lane = lane_of(w, i.src[1], 0) % (row_lanes * w.halves);
+    w.s[i.dst] = lane_of(w, i.src[0], lane);
+}
+void writelane(Wave &w, const Inst &i) {
+    u32 lane = lane_of(w, i.src[1], 0) % (row_lanes * w.halves);
+    w.row(i.dst, lane / row_lanes)[lane % row_lanes] = lane_of(w, i.src[0], 0);
+}
+
+// Bits of the mask in src0 below the own lane, plus src1. Lo counts lanes 0-31, hi 32-63.
+void count_below(Wave &w, const Inst &i, unsigned counted_half) {
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        Row r;
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            u32 below = half == counted_half ? (1u << l) - 1 : half > counted_half ? ~0u : 0u;
+            r.lane[l] = bit::count(o.src[0][l] & below) + o.src[1][l];
+        }
+        blend(w.row(i.dst, half), r.lane, o.write, 1);
+    }
+}
+void mbcnt_lo(Wave &w, const Inst &i) { count_below(w, i, 0); }
+void mbcnt_hi(Wave &w, const Inst &i) { count_below(w, i, 1); }
+
+// One nibble per lane says which lane of a row of 16 to read. i.imm: op_sel, bit 0 reads inactive
+// lanes, bit 1 makes them 0; neither leaves the destination alone (3.20).
+template <class F> void permlane(Wave &w, const Inst &i, bool other_row, F nibble) {
+    Row out[2];
+    u32 write[2] = {};
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.plain(w, i, half);
+        write[half] = o.write;
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            unsigned from = ((l & 16) ^ (other_row ? 16 : 0)) | nibble(o, l);
+            bool active = w.exec(half) >> from & 1 || (i.imm & 1);
+            out[half].lane[l] = active ? o.src[0][from] : 0;
+            if (!active && !(i.imm & 2))
+                write[half] &= ~(1u << l);
+        }
+    }
+    for (unsigned half = 0; half < w.halves; ++half)
+        blend(w.row(i.dst, half), out[half].lane, write[half], 1);
+}
+unsigned select16(const Operands &o, unsigned l) {
+    return o.src[l & 8 ? 2 : 1][0] >> 4 * (l & 7) & 15; // the selectors are scalars
+}
+unsigned select_var(const Operands &o, unsigned l) { return o.src[1][l] & 15; }
+void permlane16(Wave &w, const Inst &i) { permlane(w, i, false, select16); }
+void permlanex16(Wave &w, const Inst &i) { permlane(w, i, true, select16); }
+void permlane16_var(Wave &w, const Inst &i) { permlane(w, i, false, select_var); }
+void permlanex16_var(Wave &w, const Inst &i) { permlane(w, i, true, select_var); }
+
+void permlane64(Wave &w, const Inst &i) {
+    if (w.halves == 1) {
+        blend(w.row(i.dst, 0), w.row(i.src[0].at, 0), w.exec(0), 1);
+        return;
+    }
+    Row low, high;
+    blend(low.lane, w.row(i.src[0].at, 0), ~0u, 1);
+    blend(high.lane, w.row(i.src[0].at, 1), ~0u, 1);
+    blend(w.row(i.dst, 0), high.lane, w.exec(0), 1);
+    blend(w.row(i.dst, 1), low.lane, w.exec(1), 1);
+}
+
+void swap_b32(Wave &w, const Inst &i) {
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Row old;
+        u32 *x = w.row(i.dst, half), *y = w.row(i.src[0].at, half);
+        blend(old.lane, x, ~0u, 1);
+        blend(x, y, w.exec(half), 1);
+        blend(y, old.lane, w.exec(half), 1);
+    }
+}
+
+// ---- integer dot products: i.imm bit 0, 1: src0, src1 are signed; bit 2: clamp
+// -------------------
+
+template <unsigned Bits> void dot_int(Wave &w, const Inst &i) {
+    auto element = [](u32 x, unsigned at, bool is_signed) {
+        u32 raised = x << (32 - Bits - at);
+        return is_signed ? static_cast<i32>(raised) >> (32 - Bits)
+                         : static_cast<i32>(raised >> (32 - Bits));
+    };
+    bool sa = i.imm & 1, sb = i.imm & 2, clamp = i.imm & 4;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        Row r;
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            i32 sum = 0;
+            for (unsigned at = 0; at < 32; at += Bits)
+                sum += element(o.src[0][l], at, sa) * element(o.src[1][l], at, sb);
+            i64 total = i64{sum} + static_cast<i32>(o.src[2][l]);
+            if (clamp)
+                total = bit::clamp(total, i64{-0x80000000ll}, i64{0x7fffffff});
+            r.lane[l] = static_cast<u32>(total);
+        }
+        blend(w.row(i.dst, half), r.lane, o.write, 1);
+    }
+}
+void dot4_iu8(Wave &w, const Inst &i) { dot_int<8>(w, i); }
+void dot8_iu4(Wave &w, const Inst &i) { dot_int<4>(w, i); }
+
+} // namespace
+
+void fill_special(Frames &f) {
+#define SPECIAL(mn, cls, D, A, B, C, handler) f.special[static_cast<size_t>(Op::mn)] = handler;
+#include "sim/isa/special.inc"
+}
+
+} // namespace nw::sim::NW_LEVEL

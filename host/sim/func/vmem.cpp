@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Vector memory and LDS: addresses, checks, transfers.
+#include <fmt/format.h>
+
+#include "sim/func/access.h"
+#include "sim/func/launch.h"
+
+namespace nw::sim {
+
+namespace {
+
+// Where each active lane's bytes are on the host. Device addresses are host addresses.
+struct Places {
+    u64 at[row_lanes];
+    bool lds[row_lanes]; // flat accesses may mix
+};
+
+template <class F> void for_active(u32 exec, F f) {
+    for (u32 rest = exec; rest; rest &= rest - 1)
+        f(static_cast<unsigned>(__builtin_ctz(rest)));
+}
+
+u64 scalar64(const Wave &w, const Source &s) {
+    return s.kind == Source::sgpr ? w.s[s.at] | u64{w.s[s.at + 1]} << 32 : 0;
+}
+u32 scalar32(const Wave &w, const Source &s) { return s.kind == Source::sgpr ? w.s[s.at] : 0; }
+
+void global_addresses(Wave &w, const MemoryAccess &a, unsigned half, u64 *out) {
+    u64 base = scalar64(w, a.base) + static_cast<u64>(a.offset);
+    if (a.address.kind != Source::vgpr) {
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = base;
+        return;
+    }
+    const u32 *low = w.row(a.address.at, half);
+    if (a.wide) {
+        const u32 *high = w.row(a.address.at + 1, half);
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = base + (low[l] | u64{high[l]} << 32);
+    } else {
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = base + low[l]; // 5.2: zero-extended
+    }
+}
+
+void check_global(Wave &w, const Inst &i, const u64 *at, u32 exec, unsigned size) {
+    u64 low = ~u64{0}, high = 0;
+    for_active(exec, [&](unsigned l) {
+        low = at[l] < low ? at[l] : low;
+        high = at[l] > high ? at[l] : high;
+    });
+    if (high + size > high && reachable(w, i, low, high - low + size)) [[likely]]
+        return;
+    for_active(exec, [&](unsigned l) {
+        if (!reachable(w, i, at[l], size))
+            illegal_address(w, i, at[l], size, static_cast<int>(l));
+    });
+}
+
+u64 lds_place(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {
+    if (address + size > w.group->lds.size())
+        lds_out_of_range(w, i, address, size, static_cast<int>(lane));
+    return reinterpret_cast<u64>(w.group->lds.data()) + address;
+}
+
+// 5.3. Lane t's scratch is [t * scratch_bytes, ...) of the wave's block: nobody can tell it from
+// the hardware's interleaving, because every access comes through here.
+u64 scratch_place(Wave &w, const Inst &i, i64 offset, unsigned size, unsigned lane) {
+    if (offset < 0 || offset + size > w.scratch_bytes)
+        fault(
+            w, i, Fault::Kind::illegal_address,
+            fmt::format("scratch out of range: lane {} accesses {} bytes at offset {}, a lane has "
+                        "{} bytes",
+                        lane, size, offset, w.scratch_bytes));
+    return reinterpret_cast<u64>(w.scratch) + u64{lane} * w.scratch_bytes +
+           static_cast<u64>(offset);
+}
+
+void scratch_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) {
+    const MemoryAccess &a = *i.access;
+    bool gfx12 = w.mode.gfx12; // there the registers are signed
+    auto extend = [&](u32 x) { return gfx12 ? i64{static_cast<i32>(x)} : i64{x}; };
+    i64 base = extend(scalar32(w, a.base)) + a.offset;
+    const u32 *v = a.address.kind == Source::vgpr ? w.row(a.address.at, half) : nullptr;
+    for_active(exec, [&](unsigned l) {
+        p.at[l] =
+            scratch_place(w, i, base + (v ? extend(v[l]) : 0), a.bytes(), l + row_lanes * half);
+    });
+}
+
+// 5.4: the aperture is chosen by the address before the offset is added.
+void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) {
+    const MemoryAccess &a = *i.access;
+    const u32 *low = w.row(a.address.at, half), *high = w.row(a.address.at + 1, half);
+    for_active(exec, [&](unsigned l) {
+        if (high[l] == shared_aperture) {
+            p.lds[l] = true;
+            p.at[l] =
+                lds_place(w, i, (low[l] + static_cast<u64>(a.offset)) & 0x1ffff, a.bytes(), l);
+        } else if (high[l] == private_aperture) {
+            p.at[l] = scratch_place(w, i, i64{low[l]} + a.offset, a.bytes(), l + row_lanes * half);
+        } else {
+            p.at[l] = (low[l] | u64{high[l]} << 32) + static_cast<u64>(a.offset);
+            if (!reachable(w, i, p.at[l], a.bytes()))
+                illegal_address(w, i, p.at[l], a.bytes(), static_cast<int>(l));
+        }
+    });
+}
+
+void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
+    const MemoryAccess &a = *i.access;
+    const u32 *v = w.row(a.address.at, half);
+    for_active(exec, [&](unsigned l) {
+        p.at[l] = lds_place(w, i, u64{v[l]} + static_cast<u64>(offset), a.bytes(), l);
+    });
+}
+
+void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
+    std::memset(p.lds, i.access->space == Space::lds, sizeof p.lds);
+    switch (i.access->space) {
+    case Space::global:
+        global_addresses(w, *i.access, half, p.at);
+        check_global(w, i, p.at, exec, i.access->bytes());
+        break;
+    case Space::flat:
+        flat_addresses(w, i, half, exec, p);
+        break;
+    case Space::scratch:
+        scratch_addresses(w, i, half, exec, p);
+        break;
+    case Space::lds:
+        lds_addresses(w, i, half, exec, offset, p);
+        break;
+    }
+}
+
+// ---- transfers ---------------------------------------------------------------------------------
+
+template <unsigned N>
+void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p) {
+    for_active(exec, [&](unsigned l) {
+        u32 t[N];
+        std::memcpy(t, reinterpret_cast<const void *>(p.at[l]), sizeof t);
+        for (unsigned n = 0; n < N; ++n)
+            w.row(reg + n, half)[l] = t[n];
+    });
+}
+
+template <unsigned N>
+void store_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p) {
+    for_active(exec, [&](unsigned l) {
+        u32 t[N];
+        for (unsigned n = 0; n < N; ++n)
+            t[n] = w.row(reg + n, half)[l];
+        std::memcpy(reinterpret_cast<void *>(p.at[l]), t, sizeof t);
+    });
+}
+
+// 5.16
+u32 extend(u32 raw, const MemoryOp &op, u32 old) {
+    u32 wide_sign = op.bytes == 1 ? static_cast<u32>(static_cast<i8>(raw))
+                                  : static_cast<u32>(static_cast<i16>(raw));
+    switch (op.extend) {
+    case Extend::sign:
+        return wide_sign;
+    case Extend::low_zero:
+        return (old & 0xffff0000) | raw;
+    case Extend::low_sign:
+        return (old & 0xffff0000) | (wide_sign & 0xffff);
+    case Extend::high_zero:
+        return (old & 0xffff) | raw << 16;
+    case Extend::high_sign:
+        return (old & 0xffff) | wide_sign << 16;
+    default:
+        return raw;
+    }
+}
+
+void load(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const Places &p) {
+    const MemoryOp &op = i.access->op;
+    if (op.extend == Extend::whole) {
+        switch (op.elements) {
+        case 1:
+            return load_dwords<1>(w, reg, half, exec, p);
+        case 2:
+            return load_dwords<2>(w, reg, half, exec, p);
+        case 3:
+            return load_dwords<3>(w, reg, half, exec, p);
+        default:
+            return load_dwords<4>(w, reg, half, exec, p);
+        }
+    }
+    u32 *d = w.row(reg, half);
+    for_active(exec, [&](unsigned l) {
+        u32 raw = 0;
+        std::memcpy(&raw, reinterpret_cast<const void *>(p.at[l]), op.bytes);
+        d[l] = extend(raw, op, d[l]);
+    });
+}
+
+void store(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const Places &p) {
+    const MemoryOp &op = i.access->op;
+    if (op.extend == Extend::whole) {
+        switch (op.elements) {
+        case 1:
+            return store_dwords<1>(w, reg, half, exec, p);
+        case 2:
+            return store_dwords<2>(w, reg, half, exec, p);
+        case 3:
+            return store_dwords<3>(w, reg, half, exec, p);
+        default:
+            return store_dwords<4>(w, reg, half, exec, p);
+        }
+    }
+    const u32 *d = w.row(reg, half);
+    unsigned shift = op.extend == Extend::high_zero ? 16 : 0;
+    for_active(exec, [&](unsigned l) {
+        u32 value = d[l] >> shift;
+        std::memcpy(reinterpret_cast<void *>(p.at[l]), &value, op.bytes);
+    });
+}
+
+// ---- atomics -----------------------------------------------------------------------------------
+
+template <class T>
+T update(u64 place, Atomic op, u64 data, u64 compare, const Mode &mode, bool lds) {
+    T *target = reinterpret_cast<T *>(place);
+    T old = __atomic_load_n(target, __ATOMIC_RELAXED), fresh;
+    do {
+        fresh = static_cast<T>(atomic_result(op, sizeof(T), old, data, compare, mode, lds));
+    } while (!__atomic_compare_exchange_n(target, &old, fresh, true, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_RELAXED));
+    return old;
+}
+
+void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p) {
+    const MemoryAccess &a = *i.access;
+    unsigned bytes = a.op.bytes;
+    auto value = [&](unsigned reg, unsigned l) {
+        u64 low = w.row(reg, half)[l];
+        return bytes == 8 ? low | u64{w.row(reg + 1, half)[l]} << 32 : low;
+    };
+    MxcsrScope nearest(mxcsr_default);
+    for_active(exec, [&](unsigned l) { // ascending lanes (5.17)
+        if (p.at[l] % bytes)
+            fault(w, i, Fault::Kind::illegal_address,
+                  fmt::format("misaligned atomic: lane {} updates {} bytes at 0x{:x}; atomics must "
+                              "be naturally aligned",
+                              l, bytes, p.at[l]));
+        u64 data = value(a.data, l), compare = value(a.data2, l);
+        u64 old = bytes == 8 ? update<u64>(p.at[l], a.op.atomic, data, compare, w.mode, p.lds[l])
+                             : update<u32>(p.at[l], a.op.atomic, data, compare, w.mode, p.lds[l]);
+        if (!a.returns)
+            return;
+        w.row(a.result, half)[l] = static_cast<u32>(old);
+        if (bytes == 8)
+            w.row(a.result + 1, half)[l] = static_cast<u32>(old >> 32);
+    });
+}
+
+void count_bytes(Wave &w, const MemoryAccess &a, u32 exec) {
+    u64 bytes = u64{a.bytes()} * static_cast<unsigned>(__builtin_popcount(exec)) *
+                (a.op.two_addresses() ? 2 : 1);
+    bool lds = a.space == Space::lds;
+    if (!a.op.stores())
+        (lds ? w.bytes.lds_read : w.bytes.global_load) += bytes;
+    if (!a.op.loads())
+        (lds ? w.bytes.lds_write : w.bytes.global_store) += bytes;
+}
+
+void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
+    const MemoryAccess &a = *i.access;
+    Places p, q;
+    find_places(w, i, half, exec, a.offset, p);
+    if (a.op.two_addresses())
+        find_places(w, i, half, exec, a.offset2, q);
+    switch (a.op.access) {
+    case Access::load:
+        load(w, i, a.result, half, exec, p);
+        break;
+    case Access::store:
+        store(w, i, a.data, half, exec, p);
+        break;
+    case Access::atomic:
+        atomic(w, i, half, exec, p);
+        break;
+    case Access::load2:
+    case Access::load2_stride64:
+        load(w, i, a.result, half, exec, p);
+        load(w, i, a.result + a.op.elements, half, exec, q);
+        break;
+    default:
+        store(w, i, a.data, half, exec, p);
+        store(w, i, a.data2, half, exec, q);
+    }
+}
+
+} // namespace
+
+void run_memory(Wave &w, const Inst &i) {
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 exec = w.exec(half);
+        if (exec == 0)
+            continue;
+        count_bytes(w, *i.access, exec);
+        run_half(w, i, half, exec);
+    }
+}
+
+void run_scalar_load(Wave &w, const Inst &i) {
+    // src[0] base pair, src[1] soffset; dst_rows registers of 4 bytes, or one of `flag` bytes.
+    u64 bytes = u64{i.dst_rows} * 4;
+    u64 base = scalar64(w, i.src[0]) & ~u64{3}; // 4.20
+    i64 offset = i64{i.imm} + scalar32(w, i.src[1]);
+    u64 address = (base + static_cast<u64>(offset)) & ~u64{3};
+    if (!reachable(w, i, address, bytes))
+        illegal_address(w, i, address, static_cast<unsigned>(bytes), -1);
+    if (i.dst != sreg::null)
+        std::memcpy(&w.s[i.dst], reinterpret_cast<const void *>(address), bytes);
+}
+
+} // namespace nw::sim

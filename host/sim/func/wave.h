@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// A wave's state, and an instruction ready to run on it.
+#pragma once
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "sim/func/machine.h"
+#include "sim/func/mode.h"
+#include "sim/isa/code.h"
+#include "sim/isa/ops.h"
+
+namespace nw::sim {
+
+inline constexpr unsigned row_lanes = 32;
+inline constexpr unsigned vgpr_count = 256;
+
+// One dword of 32 lanes: a VGPR of a wave32, half a VGPR of a wave64.
+struct alignas(128) Row {
+    u32 lane[row_lanes];
+};
+
+// What registers and LDS hold before anything is written: a quiet NaN as f32 and as each f16 and
+// bf16 half (0x7fba, 0xdbad is a large negative number), and an address that nothing owns.
+inline constexpr u32 poison = 0x7fbadbad;
+
+namespace slot {                              // places in Wave::s past the ISA's registers
+inline constexpr u16 sink = 140, count = 144; // two dwords that nobody reads
+}
+
+struct Wave;
+struct Inst;
+struct Group;
+
+// Where one source comes from. `at` is a VGPR number, an index into Wave::s, or a constant's row.
+struct Source {
+    // `mask`: bit l of the SGPR (pair) becomes all ones or zero in lane l.
+    enum Kind : u8 { constant, vgpr, sgpr, mask };
+    Kind kind = constant;
+    u8 rows = 1; // 2 for 64-bit values
+    u32 at = 0;
+    u32 value = 0; // of a constant, low dword: what scalar handlers use
+};
+
+using Handler = void (*)(Wave &, const Inst &);
+// d = f(a, b, c) in the lanes of `exec`; 64-bit operands continue in the next row.
+using LaneKernel = void (*)(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
+                            const Mode &);
+using MaskKernel = u32 (*)(const u32 *a, const u32 *b, const Mode &);
+
+struct Dpp {
+    enum Kind : u8 { none, dpp8, table };
+    Kind kind = none;
+    bool bound_ctrl = false, fetch_inactive = false;
+    u8 row_mask = 15, bank_mask = 15;
+    i8 from[32]; // source lane of each lane; -1: out of its row
+};
+
+// Rare extras of a vector instruction, beside the hot part.
+struct Extra {
+    struct Source {
+        Type type = Type::none;
+        bool neg = false, abs = false, neg_hi = false;
+        bool high = false;            // 16-bit operand in the upper half
+        u8 op_sel = 0, op_sel_hi = 1; // packed: which half feeds the low and the high result
+        bool f16 = false;             // fma_mix: convert from f16
+    };
+    Source src[3];
+    bool dst_high = false;
+    bool clamp = false;
+    i8 omod = 0; // log2 of the factor
+    Dpp dpp;
+};
+
+struct MemoryAccess; // sim/func/access.h
+
+struct Inst {
+    Handler run = nullptr;
+    union {
+        LaneKernel lane;
+        MaskKernel mask;
+        const Inst *pair;   // VOPD: X and Y
+        const Inst *target; // branches
+        const MemoryAccess *access;
+    };
+    Source src[3];
+    u16 dst = 0;  // VGPR or index into Wave::s
+    u16 dst2 = 0; // carry or mask out, index into Wave::s
+    i32 imm = 0;  // SIMM16, offsets
+    Class cls = Class::other;
+    Type type = Type::none; // of the result
+    u8 dst_rows = 1;
+    bool own_rounding = false; // ignores MODE's rounding, as DOT, or does it itself, as f16
+    bool fp64 = false;         // obeys the f16/f64 fields on the host's FPU
+    bool flag = false;         // handler-specific
+    u32 index = 0;             // of this instruction in the code
+    const Extra *extra = nullptr;
+
+    Inst() : lane(nullptr) {}
+};
+
+enum class State : u8 { running, barrier, ended };
+
+// The last allocation that each of a few access sites touched.
+struct RangeCache {
+    struct Range {
+        u64 begin = 1, end = 0;
+    };
+    static constexpr unsigned size = 64;
+    Range ranges[size];
+    u64 generation = ~u64{0};
+};
+
+struct Context; // of a whole launch, sim/func/launch.h
+
+struct Wave {
+    Row *v = nullptr; // register r, half h: v[h * vgpr_count + r]
+    const Row *constants = nullptr;
+    u32 s[slot::count] = {};
+    const Inst *pc = nullptr; // the next instruction
+    Mode mode;
+    unsigned halves = 1; // rows per VGPR: 1 for wave32, 2 for wave64
+    State state = State::running;
+    u32 number = 0; // in its group
+    u64 counts[static_cast<size_t>(Class::count)] = {};
+    ByteCounts bytes;
+    u64 executed = 0; // instructions in all
+    Group *group = nullptr;
+    Context *context = nullptr;
+    RangeCache *cache = nullptr;
+    std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
+    u32 scratch_bytes = 0;        // of one lane
+    u32 barriers = 0;             // phases of the group's barrier that this wave has waited for
+
+    u32 &scc() { return s[sreg::scc]; }
+    u32 exec(unsigned half) const { return s[sreg::exec + half]; }
+    u64 exec_mask() const {
+        return s[sreg::exec] | (halves == 2 ? u64{s[sreg::exec + 1]} << 32 : 0);
+    }
+    u32 *row(unsigned reg, unsigned half) { return v[half * vgpr_count + reg].lane; }
+};
+
+// Ends the launch. The text gets kernel, pc, instruction, source line and wave.
+[[noreturn]] void fault(const Wave &, const Inst &, Fault::Kind, const std::string &text);
+
+} // namespace nw::sim

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "sim/isa/memory_ops.h"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+
+namespace nw::sim {
+
+namespace {
+
+using Map = std::unordered_map<std::string_view, MemoryOp>;
+
+#define MEM(name, kind, bytes, elements, extend)                                                   \
+    {#name, {#name, Access::kind, Atomic::none, bytes, elements, Extend::extend}},
+#define ATOMIC(name, operation, bytes)                                                             \
+    {#name, {#name, Access::atomic, Atomic::operation, bytes, 1, Extend::whole}},
+
+const Map &vmem() {
+    static const Map map{
+#include "sim/isa/vmem.inc"
+    };
+    return map;
+}
+
+const Map &ds() {
+    static const Map map{
+#include "sim/isa/ds.inc"
+    };
+    return map;
+}
+
+MemoryOp look_up(const Map &map, std::string_view name) {
+    auto it = map.find(name);
+    return it == map.end() ? MemoryOp{} : it->second;
+}
+
+MemoryOp find_ds(std::string_view name) {
+    constexpr std::string_view rtn = "_rtn";
+    size_t at = name.find(rtn);
+    if (at == name.npos)
+        return look_up(ds(), name);
+    std::string plain(name);
+    plain.erase(at, rtn.size());
+    MemoryOp op = look_up(ds(), plain);
+    op.returns = true;
+    return op.access == Access::atomic ? op : MemoryOp{};
+}
+
+} // namespace
+
+MemoryOp find_memory_op(std::string_view mnemonic) {
+    constexpr std::array<std::string_view, 4> prefixes{"global_", "flat_", "scratch_", "buffer_"};
+    for (std::string_view prefix : prefixes)
+        if (mnemonic.starts_with(prefix))
+            return look_up(vmem(), mnemonic.substr(prefix.size()));
+    return mnemonic.starts_with("ds_") ? find_ds(mnemonic.substr(3)) : MemoryOp{};
+}
+
+} // namespace nw::sim

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The rows of vmem.inc and ds.inc as data.
+#pragma once
+#include <string_view>
+
+#include "base/types.h"
+
+namespace nw::sim {
+
+enum class Access : u8 {
+    none,
+    load,
+    store,
+    load2,
+    load2_stride64,
+    store2,
+    store2_stride64,
+    atomic
+};
+
+// How an element smaller than a register is extended, and which half of the register it is.
+enum class Extend : u8 { whole, zero, sign, low_zero, low_sign, high_zero, high_sign };
+
+enum class Atomic : u8 {
+    none,
+    exchange,
+    compare_exchange,
+    add,
+    sub,
+    subtract_from,
+    subtract_clamp,
+    subtract_if,
+    min_signed,
+    min_unsigned,
+    max_signed,
+    max_unsigned,
+    and_,
+    or_,
+    xor_,
+    mask_or,
+    increment,
+    decrement,
+    add_f32,
+    min_f32,
+    max_f32,
+    add_packed_f16,
+    add_packed_bf16
+};
+
+struct MemoryOp {
+    std::string_view name;
+    Access access = Access::none;
+    Atomic atomic = Atomic::none;
+    u8 bytes = 4;    // of one element
+    u8 elements = 1; // consecutive, one register each (two for 8-byte atomics)
+    Extend extend = Extend::whole;
+    bool returns = false; // an atomic's `_rtn` form
+
+    bool loads() const {
+        return access == Access::load || access == Access::load2 ||
+               access == Access::load2_stride64;
+    }
+    bool stores() const { return !loads() && access != Access::atomic; }
+    bool two_addresses() const {
+        return access >= Access::load2 && access <= Access::store2_stride64;
+    }
+};
+
+// By mnemonic: "global_load_b32", "ds_add_rtn_u32". `access` is none when there is no row.
+MemoryOp find_memory_op(std::string_view mnemonic);
+
+} // namespace nw::sim

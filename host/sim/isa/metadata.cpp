@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "sim/isa/metadata.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace nw::sim {
+
+namespace {
+
+using nlohmann::json;
+
+u32 number(const json &map, const char *key, u32 otherwise) {
+    auto it = map.find(key);
+    if (it == map.end() || !it->is_number_integer())
+        return otherwise;
+    auto value = it->get<i64>();
+    return value >= 0 && value <= 0xffffffff ? static_cast<u32>(value) : otherwise;
+}
+
+std::string text(const json &map, const char *key) {
+    auto it = map.find(key);
+    return it != map.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+Arg read_arg(const json &map) {
+    return {text(map, ".name"), number(map, ".offset", 0), number(map, ".size", 0),
+            text(map, ".value_kind")};
+}
+
+KernelInfo read_kernel(const json &map) {
+    KernelInfo k;
+    k.name =
+        text(map, ".symbol"); // "name.kd": the symbol is unique, `.name` may be a demangled one
+    if (k.name.ends_with(".kd"))
+        k.name.resize(k.name.size() - 3);
+    k.kernarg_bytes = number(map, ".kernarg_segment_size", 0);
+    k.lds_bytes = number(map, ".group_segment_fixed_size", 0);
+    k.scratch_bytes = number(map, ".private_segment_fixed_size", 0);
+    k.max_workgroup = number(map, ".max_flat_workgroup_size", 1024);
+    k.wave_size = number(map, ".wavefront_size", 64);
+    k.sgprs = number(map, ".sgpr_count", 0);
+    k.vgprs = number(map, ".vgpr_count", 0);
+    k.has_metadata = true;
+    if (auto args = map.find(".args"); args != map.end() && args->is_array())
+        for (const json &arg : *args)
+            if (arg.is_object())
+                k.args.push_back(read_arg(arg));
+    return k;
+}
+
+} // namespace
+
+std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack) {
+    if (msgpack.empty())
+        return {};
+    auto first = reinterpret_cast<const u8 *>(msgpack.data());
+    json root = json::from_msgpack(first, first + msgpack.size(), true, false);
+    if (!root.is_object())
+        throw BadImage(fmt::format("the AMDGPU metadata note ({} bytes) is not a msgpack map",
+                                   msgpack.size()));
+    std::vector<KernelInfo> kernels;
+    if (auto list = root.find("amdhsa.kernels"); list != root.end() && list->is_array())
+        for (const json &kernel : *list)
+            if (kernel.is_object())
+                kernels.push_back(read_kernel(kernel));
+    return kernels;
+}
+
+} // namespace nw::sim
