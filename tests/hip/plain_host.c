@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
-   A HIP host in plain C, linked against the distribution's libamdhip64: it knows nothing of us. The tests run
-   it on the simulated GPU by LD_LIBRARY_PATH alone.
-   usage: plain_host FILE.hsaco [DEVICE] */
+   A HIP host in plain C, linked against the distribution's libamdhip64: it knows nothing of us. The
+   tests run it on the simulated GPU by LD_LIBRARY_PATH alone. usage: plain_host FILE.hsaco [DEVICE]
+ */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 static void must(hipError_t error, const char *what) {
     if (error != hipSuccess) {
-        printf("%s: %s (%s)\n0 passed, 1 failed\n", what, hipGetErrorName(error), hipGetErrorString(error));
+        printf("%s: %s (%s)\n0 passed, 1 failed\n", what, hipGetErrorName(error),
+               hipGetErrorString(error));
         exit(1);
     }
 }
@@ -27,8 +28,8 @@ int main(int argc, char **argv) {
     MUST(hipGetDeviceCount(&devices));
     MUST(hipSetDevice(argc > 2 ? atoi(argv[2]) : 0));
     MUST(hipGetDeviceProperties(&prop, argc > 2 ? atoi(argv[2]) : 0));
-    printf("%d device(s), this one: %s, %s, %d multiprocessors\n", devices, prop.name, prop.gcnArchName,
-           prop.multiProcessorCount);
+    printf("%d device(s), this one: %s, %s, %d multiprocessors\n", devices, prop.name,
+           prop.gcnArchName, prop.multiProcessorCount);
     MUST(hipMalloc((void **)&out, sizeof got));
     MUST(hipMemset(out, 0, sizeof got));
     MUST(hipModuleLoad(&module, argv[1]));
