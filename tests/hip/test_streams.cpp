@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Streams and events: what waits for what. `spin` adds 1 to a word after a while, so that a command
-// that did not wait is seen.
+// Streams and events: what waits for what. Nothing here depends on time: `hold` runs until the test
+// lets it go, so what must wait can be seen waiting.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "hip/common.h"
@@ -9,8 +10,6 @@
 using namespace hip_test;
 
 namespace {
-
-constexpr int turns = 300'000;
 
 struct OwnStream {
     explicit OwnStream(unsigned flags = hipStreamDefault) {
@@ -30,14 +29,30 @@ struct OwnEvent {
     hipEvent_t handle = nullptr;
 };
 
+// A kernel that holds its stream until release(), then adds 1 to `word`.
+struct Held {
+    Held(const Code &code, hipStream_t stream, int *word) {
+        OK(hipHostMalloc(reinterpret_cast<void **>(&flag), sizeof *flag, hipHostMallocMapped));
+        *flag = 0;
+        OK(launch(code["hold"], 1, stream, word, flag));
+    }
+    ~Held() {
+        release();
+        static_cast<void>(hipHostFree(flag)); // waits for the kernel
+    }
+    void release() { std::atomic_ref<int>{ *flag} = 1; }
+    int *flag = nullptr;
+};
+
 } // namespace
 
 TEST_CASE("a launch returns before the kernel ends; query and synchronize tell") {
     Code code;
     Ints word(1, 0);
     OwnStream stream;
-    OK(launch(code["spin"], 1, stream, word.data, turns));
+    Held held(code, stream, word.data);
     FAILS(hipStreamQuery(stream), hipErrorNotReady);
+    held.release();
     OK(hipStreamSynchronize(stream));
     OK(hipStreamQuery(stream));
     CHECK_EQ(word.get()[0], 1);
@@ -45,41 +60,58 @@ TEST_CASE("a launch returns before the kernel ends; query and synchronize tell")
 
 TEST_CASE("a stream is in order") {
     Code code;
-    Ints word(1, 0);
+    Ints word(1, 0), copy(1, -1);
     OwnStream stream;
-    for (int i = 0; i < 3; ++i) {
-        OK(launch(code["spin"], 1, stream, word.data, turns / 10));
-        OK(launch(code["increment"], 1, stream, word.data));
-    }
-    int value = 0;
-    OK(hipMemcpyAsync(&value, word.data, 4, hipMemcpyDeviceToHost, stream));
+    Held held(code, stream, word.data);
+    OK(launch(code["increment"], 1, stream, word.data));
+    OK(hipMemcpyAsync(copy.data, word.data, 4, hipMemcpyDeviceToDevice, stream));
+    OK(hipMemsetD32Async(word.data, 10, 1, stream));
+    OK(launch(code["increment"], 1, stream, word.data));
+    held.release();
     OK(hipStreamSynchronize(stream));
-    CHECK_EQ(value, 6);
+    CHECK_EQ(copy.get()[0], 2);
+    CHECK_EQ(word.get()[0], 11);
 }
 
-TEST_CASE("the null stream waits for blocking streams, and they for it") {
+TEST_CASE("the null stream waits for blocking streams") {
     Code code;
     Ints word(1, 0), copy(1, -1);
     OwnStream stream;
-    OK(launch(code["spin"], 1, stream, word.data, turns));
+    Held held(code, stream, word.data);
     OK(hipMemcpyAsync(copy.data, word.data, 4, hipMemcpyDeviceToDevice, nullptr));
-    OK(launch(code["spin"], 1, nullptr, copy.data, turns));
-    OK(hipMemcpyAsync(word.data, copy.data, 4, hipMemcpyDeviceToDevice, stream));
-    OK(hipStreamSynchronize(stream));
-    CHECK_EQ(word.get()[0], 2);
+    FAILS(hipStreamQuery(nullptr), hipErrorNotReady);
+    held.release();
+    OK(hipStreamSynchronize(nullptr));
+    CHECK_EQ(copy.get()[0], 1);
 }
 
-TEST_CASE("a non-blocking stream waits for nobody") {
+TEST_CASE("blocking streams wait for the null stream, non-blocking ones for nobody") {
     Code code;
-    Ints slow(1, 0), quick(1, 0);
-    OwnStream stream(hipStreamNonBlocking);
-    OK(launch(code["spin"], 1, nullptr, slow.data, turns));
-    OK(launch(code["increment"], 1, stream, quick.data));
-    OK(hipStreamSynchronize(stream));
+    Ints word(1, 0), copy(1, -1), free(1, 0);
+    OwnStream blocking, non_blocking(hipStreamNonBlocking);
+    Held held(code, nullptr, word.data);
+    OK(hipMemcpyAsync(copy.data, word.data, 4, hipMemcpyDeviceToDevice, blocking));
+    OK(launch(code["increment"], 1, non_blocking, free.data));
+    OK(hipStreamSynchronize(non_blocking));
+    FAILS(hipStreamQuery(blocking), hipErrorNotReady);
     FAILS(hipStreamQuery(nullptr), hipErrorNotReady);
+    held.release();
     OK(hipDeviceSynchronize());
-    CHECK_EQ(slow.get()[0], 1);
-    CHECK_EQ(quick.get()[0], 1);
+    CHECK_EQ(copy.get()[0], 1);
+    CHECK_EQ(free.get()[0], 1);
+}
+
+TEST_CASE("hipMemcpy waits for blocking streams") {
+    Code code;
+    Ints word(1, 0);
+    OwnStream stream;
+    Held held(code, stream, word.data);
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        held.release();
+    });
+    CHECK_EQ(word.get()[0], 1);
+    later.join();
 }
 
 TEST_CASE("hipStreamWaitEvent orders two streams") {
@@ -87,11 +119,13 @@ TEST_CASE("hipStreamWaitEvent orders two streams") {
     Ints word(1, 0), copy(1, -1);
     OwnStream first(hipStreamNonBlocking), second(hipStreamNonBlocking);
     OwnEvent event;
-    OK(launch(code["spin"], 1, first, word.data, turns));
+    Held held(code, first, word.data);
     OK(hipEventRecord(event, first));
     FAILS(hipEventQuery(event), hipErrorNotReady);
     OK(hipStreamWaitEvent(second, event, 0));
     OK(hipMemcpyAsync(copy.data, word.data, 4, hipMemcpyDeviceToDevice, second));
+    FAILS(hipStreamQuery(second), hipErrorNotReady);
+    held.release();
     OK(hipStreamSynchronize(second));
     CHECK_EQ(copy.get()[0], 1);
     OK(hipEventQuery(event));
@@ -106,8 +140,12 @@ TEST_CASE("an event means its last recording") {
     OK(hipEventSynchronize(event));
     OK(hipStreamWaitEvent(stream, event, 0));
     OK(hipEventRecord(event, stream));
-    OK(launch(code["spin"], 1, stream, word.data, turns));
+    OK(hipEventSynchronize(event));
+    Held held(code, stream, word.data);
+    OK(hipEventQuery(event)); // the kernel came after
     OK(hipEventRecord(event, stream));
+    FAILS(hipEventQuery(event), hipErrorNotReady);
+    held.release();
     OK(hipEventSynchronize(event));
     CHECK_EQ(word.get()[0], 1);
 }
@@ -118,9 +156,10 @@ TEST_CASE("elapsed time is 0: there is no modelled time yet") {
     OwnEvent start, stop, untimed(hipEventDisableTiming), never;
     float ms = -1;
     OK(hipEventRecord(start, nullptr));
-    OK(launch(code["spin"], 1, nullptr, word.data, turns));
+    Held held(code, nullptr, word.data);
     OK(hipEventRecord(stop, nullptr));
     FAILS(hipEventElapsedTime(&ms, start, stop), hipErrorNotReady);
+    held.release();
     OK(hipEventSynchronize(stop));
     OK(hipEventElapsedTime(&ms, start, stop));
     CHECK_EQ(ms, 0.0f);
@@ -165,14 +204,48 @@ TEST_CASE("misuse of events") {
     FAILS(hipEventQuery(event), hipErrorInvalidHandle);
 }
 
-TEST_CASE("destroying a stream waits for its work") {
+// What frees something must wait for the kernel that uses it: each of these returns only after
+// release.
+TEST_CASE("destroying, freeing and unloading wait for running kernels") {
     Code code;
-    Ints word(1, 0);
+    hipModule_t module = nullptr;
+    hipFunction_t hold = nullptr;
     hipStream_t stream = nullptr;
-    OK(hipStreamCreate(&stream));
-    OK(launch(code["spin"], 1, stream, word.data, turns));
-    OK(hipStreamDestroy(stream));
-    CHECK_EQ(word.get()[0], 1);
+    int *word = nullptr, *flag = nullptr;
+    OK(hipModuleLoad(&module, code_path().c_str()));
+    OK(hipModuleGetFunction(&hold, module, "hold"));
+    OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    OK(hipMalloc(reinterpret_cast<void **>(&word), 4));
+    OK(hipHostMalloc(reinterpret_cast<void **>(&flag), 4, 0));
+    *flag = 0;
+    OK(launch(hold, 1, stream, word, flag));
+    std::atomic<bool> released = false;
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        released = true;
+        std::atomic_ref<int>{ *flag} = 1;
+    });
+    SUBCASE("hipStreamDestroy") {
+        OK(hipStreamDestroy(stream));
+        stream = nullptr;
+    }
+    SUBCASE("hipFree") {
+        OK(hipFree(word));
+        word = nullptr;
+    }
+    SUBCASE("hipModuleUnload") {
+        OK(hipModuleUnload(module));
+        module = nullptr;
+    }
+    CHECK(released);
+    later.join();
+    OK(hipDeviceSynchronize()); // it had its memory and its code to the end
+    if (stream)
+        OK(hipStreamDestroy(stream));
+    if (module)
+        OK(hipModuleUnload(module));
+    OK(hipFree(word));
+    OK(hipHostFree(flag));
 }
 
 TEST_CASE("a destroyed stream's fault is not lost") {
@@ -198,18 +271,6 @@ TEST_CASE("a fault belongs to its stream") {
     OK(hipStreamSynchronize(good));
     FAILS(hipStreamSynchronize(bad), hipErrorIllegalAddress);
     CHECK_EQ(out.get()[0], 1);
-}
-
-TEST_CASE("memory can be freed and modules unloaded behind a running kernel") {
-    OwnStream stream(hipStreamNonBlocking);
-    int *word = nullptr;
-    OK(hipMalloc(reinterpret_cast<void **>(&word), 4));
-    {
-        Code code;
-        OK(launch(code["spin"], 1, stream, word, turns));
-    }
-    OK(hipFree(word));
-    OK(hipStreamSynchronize(stream)); // it had its memory and its code to the end
 }
 
 TEST_CASE("each thread has its own stream per thread") {

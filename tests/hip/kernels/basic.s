@@ -75,21 +75,22 @@ begin dump
         s_endpgm
 descriptor dump, 128
 
-// spin(int *p, int turns): p[0] += 1 after `turns` times around a loop.
-begin spin
+// hold(int *p, int *flag): waits until flag[0] is not 0, then adds 1 to p[0].
+begin hold
         s_load_b128     s[4:7], s[0:1], 0x0
-        wait_scalar
-L_spin:
-        s_sub_u32       s6, s6, 1
-        s_cmp_lg_u32    s6, 0
-        s_cbranch_scc1  L_spin
         v_mov_b32       v1, 0
+        wait_scalar
+L_hold:
+        global_load_b32 v2, v1, s[6:7]
+        wait_loads
+        v_cmp_eq_u32    vcc_lo, 0, v2
+        s_cbranch_vccnz L_hold
         global_load_b32 v2, v1, s[4:5]
         wait_loads
         v_add_nc_u32    v2, 1, v2
         global_store_b32 v1, v2, s[4:5]
         s_endpgm
-descriptor spin, 16
+descriptor hold, 16
 
 // read_at(int *out, int *from): out[0] = from[0]. With a bad `from`, a memory fault.
 begin read_at
@@ -194,8 +195,8 @@ amdhsa.kernels:
       - { .offset: 64, .size: 8, .value_kind: hidden_global_offset_z }
       - { .offset: 72, .size: 2, .value_kind: hidden_grid_dims }
       - { .offset: 120, .size: 4, .value_kind: hidden_dynamic_lds_size }
-  - .name: spin
-    .symbol: spin.kd
+  - .name: hold
+    .symbol: hold.kd
     .kernarg_segment_size: 16
     .kernarg_segment_align: 8
     .group_segment_fixed_size: 0
@@ -206,7 +207,7 @@ amdhsa.kernels:
     .vgpr_count: 8
     .args:
       - { .name: p, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-      - { .name: turns, .offset: 8, .size: 4, .value_kind: by_value }
+      - { .name: flag, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }
   - .name: read_at
     .symbol: read_at.kd
     .kernarg_segment_size: 16
