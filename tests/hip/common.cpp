@@ -35,14 +35,19 @@ std::vector<std::byte> code_bytes(const std::string &gfx) {
     return bytes;
 }
 
-std::string write_file(const std::string &name, const void *data, std::size_t bytes) {
+static std::string scratch_path() {
     const auto folder = std::filesystem::path(NW_BUILD_DIR) / "tests/hip/scratch";
     std::filesystem::create_directories(folder);
-    const std::string path = (folder / name).string();
-    std::ofstream(path, std::ios::binary)
-        .write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));
-    return path;
+    return (folder / std::to_string(getpid())).string(); // several processes may run at once
 }
+
+ScratchFile::ScratchFile(const std::vector<std::byte> &contents) : path(scratch_path()) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char *>(contents.data()),
+               static_cast<std::streamsize>(contents.size()));
+}
+
+ScratchFile::~ScratchFile() { std::filesystem::remove(path); }
 
 CapturedStderr::CapturedStderr() : saved_(dup(2)) {
     char name[] = "/tmp/hip_test_XXXXXX";

@@ -16,7 +16,14 @@ namespace hip_test {
 // The test kernels (kernels/basic.s) for `gfx`.
 std::string code_path(const std::string &gfx = "gfx1151");
 std::vector<std::byte> code_bytes(const std::string &gfx = "gfx1151");
-std::string write_file(const std::string &name, const void *data, std::size_t bytes);
+
+// A file that goes with the object.
+struct ScratchFile {
+    explicit ScratchFile(const std::vector<std::byte> &contents);
+    ~ScratchFile();
+    ScratchFile(const ScratchFile &) = delete;
+    const std::string path;
+};
 
 // Everything that reaches stderr while it lives.
 class CapturedStderr {

@@ -39,7 +39,7 @@ int main() {
         for (int i = 0; i < n; ++i)
             if (got[i] != 7 + i * expected)
                 return printf("out[%d] is %d\n0 passed, 1 failed\n", i, got[i]), 1;
-        if ((error = hipGetSymbolAddress(&symbol, &scale)) || (error = hipGetSymbolSize(&symbol_bytes, &scale)))
+        if ((error = hipGetSymbolAddress(&symbol, scale)) || (error = hipGetSymbolSize(&symbol_bytes, scale)))
             return fail("hipGetSymbol", error);
         if (symbol_bytes != sizeof scale)
             return fail("hipGetSymbolSize", hipErrorUnknown);

@@ -159,7 +159,8 @@ TEST_CASE("shapes that HIP refuses") {
     Ints out(32, -1);
     const hipFunction_t function = code["dump"];
     const auto refused = [&](const Shape &shape, const char *code_name) {
-        CHECK_EQ(std::string(hipGetErrorName(launch_shape(function, shape, out.data))), code_name);
+        CHECK_EQ(std::string(hipGetErrorName(launch_shape(function, shape, out.data))),
+                 std::string(code_name));
     };
     for (int axis = 0; axis < 3; ++axis) {
         Shape no_grid, no_block;

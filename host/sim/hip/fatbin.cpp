@@ -38,10 +38,12 @@ Registry &registry() {
 
 // The registry's lock must be held.
 static Module &loaded_module(FatBinary &binary, Device &device) {
-    auto &module = binary.by_device[device.ordinal];
-    if (!module)
-        module = std::make_shared<Module>(device, Source(binary.wrapper));
-    return *module;
+    auto found = binary.by_device.find(device.ordinal);
+    if (found == binary.by_device.end()) {
+        auto module = std::make_shared<Module>(device, Source(binary.wrapper)); // may throw
+        found = binary.by_device.emplace(device.ordinal, std::move(module)).first;
+    }
+    return *found->second;
 }
 
 hipFunction_t compiled_function(const void *host_function) {
@@ -112,16 +114,17 @@ void __hipRegisterVar(void **binary, void *host_variable, char *, char *name, in
 
 void __hipUnregisterFatBinary(void **handle) {
     static_cast<void>(guarded(__func__, [&] {
-        std::unique_ptr<FatBinary> binary;
         const std::lock_guard lock(registry().mutex);
-        if (auto node = registry().binaries.extract(handle))
-            binary = std::move(node.mapped());
-        const auto ours = [&](const auto &entry) { return entry.second.binary == binary.get(); };
+        const auto found = registry().binaries.find(handle);
+        if (found == registry().binaries.end())
+            return;
+        FatBinary *const binary = found->second.get();
+        const auto ours = [&](const auto &entry) { return entry.second.binary == binary; };
         std::erase_if(registry().functions, ours);
         std::erase_if(registry().variables, ours);
-        for (const auto &[ordinal, module] :
-             binary ? binary->by_device : decltype(binary->by_device){})
-            module->device.wait();
+        for (const auto &[ordinal, module] : binary->by_device)
+            module->device.wait(); // its kernels may still run
+        registry().binaries.erase(found);
     }));
 }
 }
