@@ -52,7 +52,7 @@ void put(std::vector<std::byte> &kernarg, const Kernel &k, const char *name, T v
 CHECK_FAMILY(dequant_w4) {
     const Words words = kernel.reference ? every_nibble(8, 8) : every_nibble(0, 15);
     const u32 all = static_cast<u32>(words.w.size());
-    for (const u32 n : {all, 1u, 31u, 33u > all ? all : 33u}) {
+    for (const u32 n : {all, 1u, std::min(31u, all), std::min(33u, all)}) {
         const std::vector<f32> blank(u64{8} * n, -1234.5f);
         const auto w = t.region<u32>(words.w), zero = t.region<f32>(words.zero);
         const auto out = t.region<f32>(blank);
