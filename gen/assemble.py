@@ -16,7 +16,7 @@ from pathlib import Path
 
 def command(clang: str, gfx: str, source: Path, target: Path) -> list[str]:
     return [
-        clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-mcode-object-version=5", "-nogpulib", "-g",
+        clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-mcode-object-version=5", "-g",
         f"-fdebug-compilation-dir=asm/{gfx}",  # not this machine's: the same bytes everywhere
         "-x", "assembler", str(source), "-o", str(target),
     ]

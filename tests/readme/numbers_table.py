@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The table of README.md, from the bench: python3 tests/readme/numbers_table.py [build folder]."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The shape that slots are quoted for: 4096 x 4096, groups of 128, every row through every kernel.
+BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151"]
+HEAD = ["| 4096 x 4096, G = 128, sim gfx1151 | M | slots | older ways | VGPRs | waves/SIMD | max error |",
+        "|---|---|---|---|---|---|---|"]
+
+
+def measure(build: Path) -> list[dict]:
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        subprocess.run([build / "bin/nw_bench", *BENCH, "--json", file.name], check=True, capture_output=True)
+        return json.loads(Path(file.name).read_text())["rows"]
+
+
+def dequant(row: dict) -> str:
+    return row["kernel"].rpartition("_")[2]
+
+
+def table(rows: list[dict]) -> list[str]:
+    lines = list(HEAD)
+    for row in (r for r in rows if not r["reference"]):
+        older = [r for r in rows if r["reference"] and (r["dtype"], r["m"]) == (row["dtype"], row["m"])]
+        before = ", ".join(f"{dequant(r)} {r['valu_slots_per_8w']:.1f}" for r in older)
+        lines.append(
+            f"| `decode_w4a16` {row['dtype']}, {dequant(row)} | {row['m']} | **{row['valu_slots_per_8w']:.2f}** | {before} "
+            f"| {row['vgprs']} | {row['waves_per_simd']} | {row['max_err']:.2f} ulp |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    print("\n".join(table(measure(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build"))))
