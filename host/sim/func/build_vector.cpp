@@ -109,7 +109,8 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
         extra.omod = omod;
         needed = true;
     }
-    if (!op.has("clamp") || r.shape == Shape::mask || is_packed(r.a) != is_packed(r.d))
+    if (!op.has("clamp") || r.shape == Shape::mask || r.shape == Shape::special ||
+        is_packed(r.a) != is_packed(r.d))
         return; // 2.12: compares and float DOT ignore it
     if (is_float(r.d)) {
         extra.clamp = needed = true;
@@ -211,7 +212,8 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
     const OpInfo &r = info(row);
     i.run = frames_.special[static_cast<size_t>(row)];
     std::string_view name = r.name;
-    bool carries = name.find("_co_") != name.npos || name.starts_with("v_mad_");
+    bool adds = !name.starts_with("v_mad_") && name.find("_co_") != name.npos;
+    bool carries = adds || name.starts_with("v_mad_");
     bool to_sgpr = name.starts_with("v_read");
     bool dot = name.starts_with("v_dot");
     unsigned masks = e_.code->wave_size / 32;
@@ -224,7 +226,8 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
             i.src[1] = source(op.operands[2], Type::u32);
         return;
     }
-    if (op.has("clamp") && !dot)
+    i.flag = adds && op.has("clamp");
+    if (op.has("clamp") && !dot && !adds)
         throw Unsupported{"clamp on this operation"};
     vector_sources(i, op, row, carries ? 2 : 1);
     if (carries)

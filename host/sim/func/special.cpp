@@ -10,7 +10,8 @@ namespace {
 
 void nop(Wave &, const Inst &) {}
 
-// ---- carries: src2 is a mask source; the mask out has 0 in inactive lanes (3.10) ----------------
+// ---- carries: src2 is a mask source; the mask out has 0 in inactive lanes (3.10). i.flag: CLAMP
+// --
 
 template <class F> void carry(Wave &w, const Inst &i, F f) {
     u32 out[2] = {};
@@ -20,8 +21,9 @@ template <class F> void carry(Wave &w, const Inst &i, F f) {
         Row r;
         alignas(64) u32 truth[row_lanes];
         for (unsigned l = 0; l < row_lanes; ++l) {
-            u64 sum = f(o.src[0][l], o.src[1][l], o.src[2][l] & 1);
-            r.lane[l] = static_cast<u32>(sum);
+            i64 sum = f(o.src[0][l], o.src[1][l], o.src[2][l] & 1);
+            u32 limit = sum < 0 ? 0 : ~0u; // what CLAMP gives
+            r.lane[l] = sum >> 32 && i.flag ? limit : static_cast<u32>(sum);
             truth[l] = sum >> 32 ? ~0u : 0u;
         }
         out[half] = mask_of(truth) & o.write;
@@ -32,22 +34,22 @@ template <class F> void carry(Wave &w, const Inst &i, F f) {
 }
 
 void add_co(Wave &w, const Inst &i) {
-    carry(w, i, [](u64 a, u64 b, u64) { return a + b; });
+    carry(w, i, [](i64 a, i64 b, i64) { return a + b; });
 }
 void sub_co(Wave &w, const Inst &i) {
-    carry(w, i, [](u64 a, u64 b, u64) { return a - b; });
+    carry(w, i, [](i64 a, i64 b, i64) { return a - b; });
 }
 void subrev_co(Wave &w, const Inst &i) {
-    carry(w, i, [](u64 a, u64 b, u64) { return b - a; });
+    carry(w, i, [](i64 a, i64 b, i64) { return b - a; });
 }
 void add_co_ci(Wave &w, const Inst &i) {
-    carry(w, i, [](u64 a, u64 b, u64 c) { return a + b + c; });
+    carry(w, i, [](i64 a, i64 b, i64 c) { return a + b + c; });
 }
 void sub_co_ci(Wave &w, const Inst &i) {
-    carry(w, i, [](u64 a, u64 b, u64 c) { return a - b - c; });
+    carry(w, i, [](i64 a, i64 b, i64 c) { return a - b - c; });
 }
 void subrev_co_ci(Wave &w, const Inst &i) {
-    carry(w, i, [](u64 a, u64 b, u64 c) { return b - a - c; });
+    carry(w, i, [](i64 a, i64 b, i64 c) { return b - a - c; });
 }
 
 // 2.64: the 65-bit sum's top bit goes to the mask.
@@ -142,10 +144,8 @@ void permlane16_var(Wave &w, const Inst &i) { permlane(w, i, false, select_var);
 void permlanex16_var(Wave &w, const Inst &i) { permlane(w, i, true, select_var); }
 
 void permlane64(Wave &w, const Inst &i) {
-    if (w.halves == 1) {
-        blend(w.row(i.dst, 0), w.row(i.src[0].at, 0), w.exec(0), 1);
-        return;
-    }
+    if (w.halves == 1)
+        return; // 3.22
     Row low, high;
     blend(low.lane, w.row(i.src[0].at, 0), ~0u, 1);
     blend(high.lane, w.row(i.src[0].at, 1), ~0u, 1);

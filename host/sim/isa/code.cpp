@@ -72,7 +72,7 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
         inst.word1 = word(image, at + 4, end);
         inst.size = size ? static_cast<u32>(size) : 4;
         if (size)
-            inst.text = text;
+            inst.text = text + (text[0] == '\t'); // LLVM indents
         at += inst.size;
         code.instructions.push_back(std::move(inst));
     }

@@ -134,6 +134,8 @@ Operand parse_operand(std::string_view s) {
         op.abs = true;
         s = s.substr(1, s.size() - 2);
     }
+    if (s.starts_with("lit(") && s.ends_with(')')) // a literal whose value has an inline code
+        s = s.substr(4, s.size() - 5);
     if (parse_register(s, op))
         return op;
     op.half = Operand::Half::none;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "sim/assemble.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace nw::sim::test {
+
+namespace {
+
+std::string read_text(const std::string &path) {
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream all;
+    all << in.rdbuf();
+    return all.str();
+}
+
+// A folder of this process, for clang's input and output.
+std::string folder() {
+    static const std::string path = [] {
+        std::string name = std::string(NW_BUILD_DIR) + "/sim_test_XXXXXX";
+        if (!mkdtemp(name.data()))
+            throw std::runtime_error("no temporary folder in " NW_BUILD_DIR);
+        return name;
+    }();
+    return path;
+}
+
+struct RemoveFolder {
+    ~RemoveFolder() {
+        if (made)
+            std::system(("rm -rf '" + folder() + "'").c_str());
+    }
+    bool made = false;
+} remove_folder;
+
+} // namespace
+
+std::vector<std::byte> assemble(const std::string &gfx, const std::string &source) {
+    static std::map<std::string, std::vector<std::byte>> cache;
+    std::vector<std::byte> &image = cache[gfx + source];
+    if (!image.empty())
+        return image;
+    remove_folder.made = true;
+    std::string base = folder() + "/test";
+    std::ofstream(base + ".s") << source;
+    std::string debug = source.find("// debug") != std::string::npos ? " -g" : "";
+    std::string command = fmt::format(
+        "cd {} && {} -x assembler -target amdgcn-amd-amdhsa -mcpu={}{} -o {}.hsaco test.s "
+        "2> {}.log",
+        folder(), NW_CLANG, gfx, debug, base, base);
+    if (std::system(command.c_str()) != 0)
+        throw std::runtime_error(gfx + ": " + read_text(base + ".log"));
+    std::string bytes = read_text(base + ".hsaco");
+    image.resize(bytes.size());
+    std::memcpy(image.data(), bytes.data(), bytes.size());
+    return image;
+}
+
+std::string kernel_source(const KernelText &k) {
+    bool gfx12 = is_gfx12(k.gfx);
+    std::string wait = gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
+    bool init16 = k.gfx == "gfx1100" || k.gfx == "gfx1102"; // A-001
+    return fmt::format(R"({}.text
+.globl test
+.p2align 8
+.type test,@function
+test:
+  s_load_b64 s[2:3], s[0:1], 0x0
+  s_load_b64 s[4:5], s[0:1], 0x8
+  {}
+{}
+  s_endpgm
+.Lend:
+.size test, .Lend - test
+.rodata
+.p2align 6
+.amdhsa_kernel test
+  .amdhsa_next_free_vgpr {}
+  .amdhsa_next_free_sgpr 100
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  {}
+  .amdhsa_kernarg_size {}
+  .amdhsa_group_segment_fixed_size {}
+  .amdhsa_private_segment_fixed_size {}
+  .amdhsa_wavefront_size32 {}
+  {}
+.end_amdhsa_kernel
+)",
+                       k.debug ? "// debug\n" : "", wait, k.body, k.vgprs,
+                       init16 ? ".amdhsa_user_sgpr_count 15" : "", k.kernarg, k.lds, k.scratch,
+                       k.wave == 32 ? 1 : 0, k.descriptor);
+}
+
+std::shared_ptr<const Program> load(const KernelText &k) {
+    return Program::load(assemble(k.gfx, kernel_source(k)), k.gfx);
+}
+
+std::vector<u32> run(const KernelText &k, Launch &launch) {
+    auto program = load(k);
+    Memory memory;
+    auto buffer = static_cast<u32 *>(memory.allocate(launch.words * 4));
+    std::memset(buffer, 0, launch.words * 4);
+    std::copy(launch.initial.begin(), launch.initial.end(), buffer);
+    u64 arguments[2] = {reinterpret_cast<u64>(buffer), launch.second};
+    Dispatch d;
+    d.program = program.get();
+    d.kernel = program->find_kernel("test");
+    d.grid = launch.grid;
+    d.block = launch.block;
+    d.dynamic_lds = launch.dynamic_lds;
+    d.kernarg = std::as_bytes(std::span(arguments));
+    launch.stats = sim::run(d, memory, *find_device(k.gfx), launch.config);
+    return {buffer, buffer + launch.words};
+}
+
+std::vector<u32> run(const KernelText &k, Launch &&launch) { return run(k, launch); }
+
+std::string fault_of(const KernelText &k, Launch launch) {
+    try {
+        run(k, launch);
+    } catch (const Fault &fault) {
+        return fault.what();
+    }
+    return "";
+}
+
+} // namespace nw::sim::test
