@@ -74,7 +74,7 @@ Options parse(int argc, char **argv) {
     app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
     app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
     app.add_option("--before-rows", o.before_rows,
-                   "rows of a layer that the older kernels run; 0: all, slow when simulated")
+                   "rows of a layer that the older kernels run, to save time; 0: all")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--json", o.json, "write the rows to this file");

@@ -38,6 +38,18 @@ std::string before(const std::vector<Row> &rows, const Row &chosen) {
     return out.empty() ? "-" : out;
 }
 
+void print_legend(const Options &o, const hip::DeviceInfo &device, bool timed) {
+    const std::string part =
+        o.before_rows ? fmt::format(" (first {} rows of a layer)", o.before_rows) : "";
+    const std::string times = timed ? fmt::format(" us, GB/s: {}.", device.label)
+                                    : fmt::format(" No times: {} gave none.", device.label);
+    fmt::print(
+        "\nvopd to wait: wave instructions in thousands; vopd are pairs, scalar is salu, smem,\n"
+        "branch and the rest. slots: VALU issue slots per 8 weights and lane, a pair is one;\n"
+        "before: the same of older ways to dequantize{}.{}\n{}",
+        part, times, error_unit);
+}
+
 } // namespace
 
 void print_table(const std::vector<Row> &rows, const Options &o, const hip::DeviceInfo &device) {
@@ -45,33 +57,24 @@ void print_table(const std::vector<Row> &rows, const Options &o, const hip::Devi
     fmt::print("{} decoder layer, int4 weights in groups of {}, on {}\n\n", o.model, o.group,
                device.label);
     fmt::print(
-        "{:<9} {:>11} {:<4} {} {:<9} {:>6} {:>6} |{:>6}{:>6}{:>6}{:>6}{:>7}{:>6} |{:>6} {:<23}{}\n",
+        "{:<9} {:>11} {:<4} {} {:<9} {:>6} {:>6} |{:>6}{:>6}{:>6}{:>6}{:>7}{:>6} |{}{:>6} {}\n",
         "layer", "N x K", "type", "m", "dequant", "max", "mean", "vopd", "valu", "vmem", "lds",
-        "scalar", "wait", "slots", "before", timed ? "      us   GB/s" : "");
+        "scalar", "wait", timed ? "      us   GB/s |" : "", "slots", "before");
     for (const Row &r : rows) {
         if (r.kernel->reference)
             continue;
-        fmt::print("{:<9} {:>11} {:<4} {} {:<9} {:>6.3f} {:>6.3f} |{:>6}{:>6}{:>6}{:>6}{:>7}{:>6} "
-                   "|{:>6} {:<23}",
-                   r.layer, fmt::format("{}x{}", r.n, r.k), name(r.dtype), r.m,
-                   r.kernel->param("dequant"), r.max_err, r.mean_err, thousands(r, {"vopd"}),
-                   thousands(r, {"valu", "trans", "wmma"}),
-                   thousands(r, {"vmem_load", "vmem_store"}), thousands(r, {"lds"}),
-                   thousands(r, {"salu", "smem", "branch", "other"}), thousands(r, {"wait"}),
-                   slots(r), before(rows, r));
+        fmt::print(
+            "{:<9} {:>11} {:<4} {} {:<9} {:>6.3f} {:>6.3f} |{:>6}{:>6}{:>6}{:>6}{:>7}{:>6} |",
+            r.layer, fmt::format("{}x{}", r.n, r.k), name(r.dtype), r.m, r.kernel->param("dequant"),
+            r.max_err, r.mean_err, thousands(r, {"vopd"}), thousands(r, {"valu", "trans", "wmma"}),
+            thousands(r, {"vmem_load", "vmem_store"}), thousands(r, {"lds"}),
+            thousands(r, {"salu", "smem", "branch", "other"}), thousands(r, {"wait"}));
         if (r.time_us > 0)
-            fmt::print("{:>8.1f} {:>6.1f}", r.time_us, r.gb_per_s);
-        fmt::print("{}\n", r.out_of_bound ? fmt::format("  WRONG: {}", r.out_of_bound) : "");
+            fmt::print("{:>8.1f} {:>6.1f} |", r.time_us, r.gb_per_s);
+        fmt::print("{:>6} {}{}\n", slots(r), before(rows, r),
+                   r.out_of_bound ? fmt::format("  WRONG: {}", r.out_of_bound) : "");
     }
-    fmt::print("\nvopd to wait: wave instructions in thousands; vopd are pairs, scalar is salu, "
-               "smem, branch\n"
-               "and the rest. slots: VALU issue slots per 8 weights and lane, a pair is one; "
-               "before: the same\n"
-               "of older ways to dequantize{}.{}\n{}",
-               o.before_rows ? fmt::format(" (first {} rows of a layer)", o.before_rows) : "",
-               timed ? fmt::format(" us, GB/s: {}.", device.label)
-                     : " No times: " + device.label + " gave none.",
-               error_unit);
+    print_legend(o, device, timed);
 }
 
 void print_details(const std::vector<Row> &rows) {
