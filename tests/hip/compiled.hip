@@ -3,6 +3,7 @@
 // launches with <<<...>>>. Without the device library, so the keywords are spelled out.
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define KERNEL __attribute__((global))
@@ -16,6 +17,8 @@ KERNEL void multiples(int *out, int n, int first) {
     if (i < n)
         out[i] = first + i * scale;
 }
+
+KERNEL void nothing() {}
 
 static int fail(const char *what, hipError_t error) {
     printf("%s: %s\n0 passed, 1 failed\n", what, hipGetErrorName(error));
@@ -46,9 +49,15 @@ int main() {
         if ((error = hipMemcpyHtoD(symbol, &new_scale, sizeof new_scale)))
             return fail("hipMemcpyHtoD", error);
     }
+    nothing<<<dim3(1), dim3(1)>>>();
+    if ((error = hipDeviceSynchronize()))
+        return fail("nothing", error);
     multiples<<<dim3(1), dim3(2048)>>>(out, n, 7);
     if (hipGetLastError() == hipSuccess)
         return fail("2048 work-items", hipErrorUnknown);
+    multiples<<<dim3(1), dim3(1), SIZE_MAX>>>(out, n, 7);
+    if (hipGetLastError() == hipSuccess)
+        return fail("more LDS than there is", hipErrorUnknown);
     printf("1 passed, 0 failed\n");
     return 0;
 }

@@ -69,6 +69,7 @@ class Compiled(unittest.TestCase):
     def run_on(self, program: Path, gfx: str) -> None:
         done = subprocess.run([program], env=self.environment(gfx), capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, "1 passed, 0 failed\n"), f"{gfx}: {done.stderr}")
+        self.assertRegex(done.stderr, r"\Ahipsim: hipLaunchKernel: .* dynamic bytes of LDS, .*\n\Z")
 
     def refused_on(self, program: Path, gfx: str) -> None:
         done = subprocess.run([program], env=self.environment(gfx), capture_output=True, text=True)

@@ -108,10 +108,10 @@ static u64 explicit_end(const sim::KernelInfo &kernel) {
 }
 
 static void check_forms(Function &function, void **params, void **extra) {
-    const u64 wanted = explicit_end(*function.kernel);
+    const sim::KernelInfo &kernel = *function.kernel;
     require(!params || !extra, hipErrorInvalidValue);
-    require(params || extra || wanted == 0, hipErrorInvalidValue);
-    if (wanted == 0 && function.kernel->kernarg_bytes > 0 && (params || extra))
+    require(params || extra || explicit_end(kernel) == 0, hipErrorInvalidValue);
+    if (kernel.args.empty() && kernel.kernarg_bytes > 0 && (params || extra))
         warn_once(function, "its metadata has no .args, so it gets no arguments (real ROCm copies "
                             "them per .args entry, too)");
 }

@@ -27,7 +27,8 @@ static void check_shape(const LaunchShape &shape, const sim::KernelInfo &kernel)
         fail(hipErrorLaunchFailure,
              fmt::format("{}: {} work-items per workgroup, its .max_flat_workgroup_size is {}",
                          kernel.name, threads, kernel.max_workgroup));
-    if (kernel.lds_bytes + dynamic_lds > lds_bytes_per_workgroup)
+    if (kernel.lds_bytes > lds_bytes_per_workgroup ||
+        dynamic_lds > lds_bytes_per_workgroup - kernel.lds_bytes)
         fail(hipErrorInvalidValue,
              fmt::format("{}: {} static and {} dynamic bytes of LDS, a workgroup has {}",
                          kernel.name, kernel.lds_bytes, dynamic_lds, lds_bytes_per_workgroup));
@@ -57,23 +58,22 @@ struct QueuedKernel {
     Device *device;
     sim::Dispatch dispatch;
     std::vector<std::byte> kernarg;
+    Runtime *runtime;
 
     hipError_t run() noexcept {
-        Runtime &runtime = *this->runtime;
         return guarded(kernel->name.c_str(), [&] {
             dispatch.kernarg = kernarg;
             try {
                 const auto stats =
-                    sim::run(dispatch, device->memory, device->facts, runtime.config.run);
-                if (runtime.stats.wanted())
-                    runtime.stats.write(dispatch, device->facts, stats);
+                    sim::run(dispatch, device->memory, device->facts, runtime->config.run);
+                if (runtime->stats.wanted())
+                    runtime->stats.write(dispatch, device->facts, stats);
             } catch (const sim::Fault &fault) {
                 say(fault.what()); // it names the kernel
                 fail(code_of(fault.kind));
             }
         });
     }
-    Runtime *runtime;
 };
 
 } // namespace
