@@ -46,21 +46,20 @@ static std::vector<const sim::Device *> read_devices() {
     return found;
 }
 
+// `all` means all that there are; only who names a missing one hears of it.
 static void read_checks(sim::RunConfig &run) {
+    constexpr std::string_view names[] = {"off", "mem", "init", "wait", "race", "all"};
+    constexpr std::string_view missing[] = {"init", "wait", "race"};
     const std::string_view list = variable("HIPSIM_CHECK");
     for (std::string_view check : split(list)) {
-        const bool all = check == "all";
-        if (check == "off")
-            run.check_init = run.check_wait = false;
-        else if (check == "race")
-            say("HIPSIM_CHECK=race: not available yet");
-        else if (!all && check != "mem" && check != "init" && check != "wait")
-            say(fmt::format("HIPSIM_CHECK={}: {} is not one of off, mem, init, wait, race, all: "
-                            "ignored",
-                            list, check));
+        if (std::ranges::count(names, check) == 0)
+            say(fmt::format("HIPSIM_CHECK={}: {} is not one of {}: ignored", list, check,
+                            fmt::join(names, ", ")));
+        else if (std::ranges::count(missing, check) > 0)
+            say(fmt::format("HIPSIM_CHECK={}: not available yet", check));
         // `mem` needs nothing: every access is always checked against the live allocations.
-        run.check_init |= all || check == "init";
-        run.check_wait |= all || check == "wait";
+        run.check_init |= check == "all" || check == "init";
+        run.check_wait |= check == "all" || check == "wait";
     }
 }
 
