@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // host/hip: which device a spec means, and the owning handles, on simulated devices.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
