@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Allocation, copies, fills, pointer attributes.
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 
 #include "hip/common.h"
@@ -188,17 +189,22 @@ TEST_CASE("what a pointer is") {
     int on_stack = 0;
 
     hipPointerAttribute_t attributes;
+    const auto type = [&] { // the first field; HIP 6 renamed it
+        int value;
+        std::memcpy(&value, &attributes, sizeof value);
+        return value;
+    };
     OK(hipPointerGetAttributes(&attributes, device.data + 2));
-    CHECK_EQ(static_cast<int>(attributes.memoryType), 2); // HIP 6: hipMemoryTypeDevice
+    CHECK_EQ(type(), 2); // HIP 6: hipMemoryTypeDevice
     CHECK(attributes.devicePointer == device.data + 2);
     CHECK(attributes.hostPointer == nullptr);
     CHECK_EQ(attributes.device, 0);
     OK(hipPointerGetAttributes(&attributes, pinned));
-    CHECK_EQ(static_cast<int>(attributes.memoryType), 1); // HIP 6: hipMemoryTypeHost
+    CHECK_EQ(type(), 1); // HIP 6: hipMemoryTypeHost
     CHECK(attributes.hostPointer == pinned);
     CHECK_EQ(attributes.allocationFlags, hipHostMallocMapped);
     OK(hipPointerGetAttributes(&attributes, &on_stack));
-    CHECK_EQ(static_cast<int>(attributes.memoryType), 0); // HIP 6: hipMemoryTypeUnregistered
+    CHECK_EQ(type(), 0); // HIP 6: hipMemoryTypeUnregistered
     FAILS(hipPointerGetAttributes(&attributes, nullptr), hipErrorInvalidValue);
 
     void *address = nullptr;

@@ -167,7 +167,7 @@ TEST_CASE("files that are not there or not an image") {
     std::vector<std::byte> text;
     append(text, std::string("this is not a code object, but it is long enough to look at"));
     refuses(text, "hipErrorInvalidImage", "neither an ELF");
-    refuses_file("/proc/self/exe", "hipErrorInvalidImage", "EM_AMDGPU");
+    refuses_file(NW_BUILD_DIR "/bin/tests/test_hip_runtime", "hipErrorInvalidImage", "EM_AMDGPU");
     FAILS(hipModuleLoad(nullptr, "x"), hipErrorInvalidValue);
     FAILS(hipModuleLoad(&module, nullptr), hipErrorInvalidValue);
     FAILS(hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);

@@ -44,9 +44,12 @@ static std::string_view versioned(std::string_view name, int version) {
 
 using namespace nw::hipsim;
 
-extern "C" hipError_t hipGetProcAddress(const char *symbol, void **address, int version, uint64_t,
-                                        int *result) {
-    return api(__func__, [&] {
+// By assembler name: newer headers declare it with an enum of theirs.
+extern "C" hipError_t get_proc_address(const char *symbol, void **address, int version, uint64_t,
+                                       int *result) asm("hipGetProcAddress");
+hipError_t get_proc_address(const char *symbol, void **address, int version, uint64_t,
+                            int *result) {
+    return api("hipGetProcAddress", [&] {
         require(symbol && *symbol && address, hipErrorInvalidValue);
         const auto entry =
             std::ranges::find(entry_points, versioned(symbol, version), &EntryPoint::name);
