@@ -200,7 +200,7 @@ TEST_CASE("a missing, truncated or foreign file is named, and nothing is launche
     CHECK(contains(error(), path + ": truncated"));
     hsaco.write(std::string(4096, 'x'));
     CHECK(contains(error(), path + ": not a code object: no ELF magic"));
-    hsaco.write(slurp("/proc/self/exe"));
+    hsaco.write(slurp(NW_BUILD_DIR "/bin/tests/test_bad_input"));
     CHECK(contains(error(), path + ": an ELF for machine"));
     std::string hollow = whole; // a right header, nonsense behind it
     std::fill(hollow.begin() + 64, hollow.end() - 64, '\xee');

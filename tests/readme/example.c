@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// SPDX-License-Identifier: MIT
 // decode.c: c[n] = sum over k of a[k] * (q[n,k] - 8) * s[n,k/128], on whatever GPU hip finds first
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
