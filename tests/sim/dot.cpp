@@ -169,6 +169,31 @@ u32 hard16(std::mt19937 &random, Format f) {
     }
 }
 
+// Values for the short way through rows without extremes: exponents near one another, zeros of both
+// signs, few mantissa bits now and then so that sums cancel.
+u32 tame16(std::mt19937 &random, Format f) {
+    u32 sign = (random() & 1) << 15;
+    if (random() % 8 == 0)
+        return sign;
+    int spread = random() % 3 == 0 ? 30 : 4;
+    int exponent = f.bias + static_cast<int>(random() % static_cast<unsigned>(spread)) - spread / 2;
+    u32 mantissa = random() & ((1u << f.mantissa) - 1);
+    if (f.mantissa == 10 && random() % 8 == 0)
+        exponent = 0; // f16 subnormals are tame, too
+    if (random() % 4 == 0)
+        mantissa &= ~0u << (f.mantissa - 2);
+    return sign | static_cast<u32>(exponent) << f.mantissa | mantissa;
+}
+
+u32 tame32(std::mt19937 &random) {
+    u32 sign = (random() & 1u) << 31;
+    if (random() % 8 == 0)
+        return sign;
+    u32 spread = random() % 3 == 0 ? 118 : 8;
+    u32 mantissa = random() & (random() % 4 ? 0x7fffffu : 0x700000u);
+    return sign | (127 + random() % spread - spread / 2) << 23 | mantissa;
+}
+
 u32 hard32(std::mt19937 &random) {
     static const u32 hard[] = {0,          0x80000000, 1,          0x80000001,
                                0x007fffff, 0x00800000, 0x7f7fffff, 0x7f800000,
@@ -206,9 +231,10 @@ void compare(Op op, Format f, bool gfx12, int rounds) {
     for (int round = 0; round < rounds && wrong < 5; ++round) {
         Row a, b, c;
         for (unsigned l = 0; l < row_lanes; ++l) {
-            a.lane[l] = hard16(random, f) | hard16(random, f) << 16;
-            b.lane[l] = hard16(random, f) | hard16(random, f) << 16;
-            c.lane[l] = hard32(random);
+            auto factor = round % 2 ? tame16 : hard16;
+            a.lane[l] = factor(random, f) | factor(random, f) << 16;
+            b.lane[l] = factor(random, f) | factor(random, f) << 16;
+            c.lane[l] = round % 2 ? tame32(random) : hard32(random);
         }
         for (int n = 0; n < levels(); ++n) {
             Row d{};

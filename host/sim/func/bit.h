@@ -72,13 +72,14 @@ inline i64 signed_field(u64 x, u32 offset, u32 width) {
 // 2.61: bytes of {a, b}, b the low ones, by selector byte.
 inline u32 permute(u32 a, u32 b, u32 selector) {
     u32 r = 0;
+#pragma GCC unroll 4
     for (unsigned i = 0; i < 4; ++i) {
         u32 s = selector >> 8 * i & 255;
         u32 byte = (s & 4 ? a : b) >> 8 * (s & 3) & 255;
-        u32 sign_source = s & 2 ? a : b; // 8, 9: b; 10, 11: a
-        u32 sign = (s & 1 ? sign_source : sign_source << 16) & 0x80000000 ? 255u : 0u;
-        u32 constant = s == 12 ? 0u : 255u;
-        r |= (s < 8 ? byte : s < 12 ? sign : constant) << 8 * i;
+        u32 word = s & 2 ? a : b; // 8, 9: signs in b; 10, 11: in a
+        u32 sign = (s & 1 ? word >> 31 : word >> 15 & 1) * 255;
+        u32 other = s == 12 ? 0 : s < 12 ? sign : 255;
+        r |= (s < 8 ? byte : other) << 8 * i;
     }
     return r;
 }

@@ -8,17 +8,17 @@ namespace {
 template <class F> bool is_nan(u32 h) {
     return is_special<F>(h) && (h & ((1u << F::mantissa_bits) - 1));
 }
-template <class F> bool is_zero(u32 h, bool flush) { return factor<F>(h, flush).mantissa == 0; }
+template <class F> bool is_zero(u32 h, bool gfx12) { return factor<F>(h, gfx12).mantissa == 0; }
 
 struct Specials {
     bool nan_factor = false, invalid = false, plus_inf = false, minus_inf = false;
 };
 
-template <class F> void look_at(u32 x, u32 y, bool flush, Specials &s) {
+template <class F> void look_at(u32 x, u32 y, bool gfx12, Specials &s) {
     s.nan_factor |= is_nan<F>(x) || is_nan<F>(y);
     if (!is_special<F>(x) && !is_special<F>(y))
         return;
-    s.invalid |= is_zero<F>(x, flush) || is_zero<F>(y, flush); // 0 * inf
+    s.invalid |= is_zero<F>(x, gfx12) || is_zero<F>(y, gfx12); // 0 * inf
     ((x ^ y) >> 15 & 1 ? s.minus_inf : s.plus_inf) = true;
 }
 
@@ -29,14 +29,14 @@ u32 widen(u32 c, Out out) {
 
 // One rounding of sum * 2^grid, to nearest even.
 u32 narrow(Sum s, Out out, const Mode &m) {
-    f64 value = static_cast<f64>(s.negative ? -s.sum : s.sum) * fp::power_of_two(s.grid);
+    f64 value = static_cast<f64>(with_sign(s.sum, s.sign)) * fp::power_of_two(s.grid);
     if (out == Out::f16) {
         Mode nearest;
         nearest.fp16_ovfl = m.fp16_ovfl;
         return fp::narrow16(value, nearest);
     }
-    u32 r;
-    if (!to_f32(s, m.gfx12, r)) { // gfx12's subnormal results
+    u32 r = to_f32(s);
+    if (m.gfx12 && is_subnormal(s)) {
         MxcsrScope scope(mxcsr_default);
         volatile f64 inside = value; // or the compiler converts outside the scope
         r = fp::bits(static_cast<f32>(inside));
@@ -47,11 +47,10 @@ u32 narrow(Sum s, Out out, const Mode &m) {
 } // namespace
 
 template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m) {
-    bool flush = F::gfx11_flushes && !m.gfx12;
     u32 c32 = widen(c, out);
     Specials s;
-    look_at<F>(a & 0xffff, b & 0xffff, flush, s);
-    look_at<F>(a >> 16, b >> 16, flush, s);
+    look_at<F>(a & 0xffff, b & 0xffff, m.gfx12, s);
+    look_at<F>(a >> 16, b >> 16, m.gfx12, s);
     bool nan_c = (c32 & 0x7fffffff) > 0x7f800000;
     if ((c32 & 0x7fffffff) == 0x7f800000)
         (c32 >> 31 ? s.minus_inf : s.plus_inf) = true;
@@ -74,8 +73,8 @@ template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m) {
         addend.magnitude = shift_down(addend.magnitude, -14 - addend.lead);
         addend.lead = -14;
     }
-    Product p = product<F>(a & 0xffff, b & 0xffff, flush);
-    Product q = product<F>(a >> 16, b >> 16, flush);
+    Product p = product<F>(a & 0xffff, b & 0xffff, m.gfx12);
+    Product q = product<F>(a >> 16, b >> 16, m.gfx12);
     Sum sum = m.gfx12 ? add_gfx12(p, q, addend) : add_gfx11(p, q, addend);
     if (sum.sum == 0)
         return 0;

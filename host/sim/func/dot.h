@@ -17,21 +17,29 @@ struct BF16 {
     static constexpr bool gfx11_flushes = true;
 };
 
+} // namespace nw::sim::NW_LEVEL::dot
+
+#include "sim/func/dot_tame.h"
+
+namespace nw::sim::NW_LEVEL::dot {
+
+// All of this is integer selects on 32 lanes: signs are 0 or -1, conditions don't branch.
+
 struct Factor {
     i32 mantissa; // with the implicit bit; 0 for a zero (or flushed) value
     i32 exponent;
 };
 
-template <class F> inline Factor factor(u32 h, bool flush) {
+template <class F> inline Factor factor(u32 h, bool gfx12) {
     i32 e = static_cast<i32>(h >> F::mantissa_bits & F::exponent_mask);
     i32 fraction = static_cast<i32>(h & ((1u << F::mantissa_bits) - 1));
-    i32 subnormal = flush ? 0 : fraction;
+    i32 subnormal = F::gfx11_flushes && !gfx12 ? 0 : fraction;
     return {e ? fraction | 1 << F::mantissa_bits : subnormal,
             (e ? e : 1) - static_cast<i32>(F::bias)};
 }
 
-template <class F> inline bool is_special(u32 h) { // inf or NaN
-    return (h >> F::mantissa_bits & F::exponent_mask) == F::exponent_mask;
+template <class F> inline u32 is_special(u32 h) { // inf or NaN
+    return (h >> F::mantissa_bits & F::exponent_mask) == F::exponent_mask ? 1 : 0;
 }
 
 inline constexpr i32 nothing = -10000; // exponent of a zero: below every grid
@@ -39,28 +47,35 @@ inline constexpr i32 nothing = -10000; // exponent of a zero: below every grid
 struct Product {
     i32 magnitude; // units of 2^(exponent - 24), below 2^26
     i32 exponent;  // sum of the factors' exponents, `nothing` for zero
-    bool negative;
+    i32 sign;
 };
 
-template <class F> inline Product product(u32 x, u32 y, bool flush) {
-    Factor a = factor<F>(x, flush), b = factor<F>(y, flush);
+template <class F> inline Product product(u32 x, u32 y, bool gfx12) {
+    Factor a = factor<F>(x, gfx12), b = factor<F>(y, gfx12);
     i32 p = a.mantissa * b.mantissa;
-    return {p << F::room, p ? a.exponent + b.exponent : nothing, ((x ^ y) >> 15 & 1) != 0};
+    i32 sign = static_cast<i32>((x ^ y) << 16) >> 31;
+    return {p << F::room, p ? a.exponent + b.exponent : nothing, sign};
 }
 
 inline i32 shift_down(i32 x, i32 count) { return x >> (count < 31 ? count : 31); }
 inline i32 larger(i32 a, i32 b) { return a > b ? a : b; }
+inline i32 with_sign(i32 magnitude, i32 sign) { return (magnitude ^ sign) - sign; }
 
 // The addend: magnitude << 3, below 2^27, in units of 2^(lead - 26).
 struct Addend {
-    i32 magnitude, lead;
-    bool negative;
+    i32 magnitude, lead, sign;
 };
 
-// sum * 2^grid. On gfx11 `sum` is relative to C's sign.
+inline Addend addend32(u32 c, bool gfx12) {
+    i32 e = static_cast<i32>(c >> 23 & 255), fraction = static_cast<i32>(c & 0x7fffff);
+    i32 m = e ? fraction | 0x800000 : gfx12 ? fraction : 0;
+    i32 lead = (e ? e : 1) - 127; // gfx12 counts C, even 0, as at least 2^-126
+    return {m << 3, gfx12 ? lead : m ? lead : nothing, static_cast<i32>(c) >> 31};
+}
+
+// sum * 2^grid, to be negated when `sign` is -1 (C's, on gfx11).
 struct Sum {
-    i32 sum, grid;
-    bool negative; // of C, gfx11
+    i32 sum, grid, sign;
 };
 
 // 2.49. A term of the other sign than C is complemented: -m - 1, also when m is 0.
@@ -69,39 +84,38 @@ inline Sum add_gfx11(Product p, Product q, Addend c) {
     i32 mp = shift_down(p.magnitude, grid - (p.exponent - 24));
     i32 mq = shift_down(q.magnitude, grid - (q.exponent - 24));
     i32 mc = shift_down(c.magnitude, grid - (c.lead - 26));
-    i32 sum = mc + (p.negative != c.negative ? ~mp : mp) + (q.negative != c.negative ? ~mq : mq);
-    bool nothing_at_all = (p.magnitude | q.magnitude | c.magnitude) == 0;
-    return {nothing_at_all ? 0 : sum, grid, c.negative};
+    i32 sum = mc + (mp ^ p.sign ^ c.sign) + (mq ^ q.sign ^ c.sign);
+    return {(p.magnitude | q.magnitude | c.magnitude) == 0 ? 0 : sum, grid, c.sign};
 }
 
 // 2.52. Two's complement floors: the pair on its own grid, then pair and C on the common one.
 inline Sum add_gfx12(Product p, Product q, Addend c) {
     i32 pair_grid = larger(p.exponent, q.exponent) - 24;
-    i32 vp = shift_down(p.negative ? -p.magnitude : p.magnitude, pair_grid - (p.exponent - 24));
-    i32 vq = shift_down(q.negative ? -q.magnitude : q.magnitude, pair_grid - (q.exponent - 24));
+    i32 vp = shift_down(with_sign(p.magnitude, p.sign), pair_grid - (p.exponent - 24));
+    i32 vq = shift_down(with_sign(q.magnitude, q.sign), pair_grid - (q.exponent - 24));
     i32 grid = larger(pair_grid, c.lead - 26);
-    i32 pair = shift_down(vp + vq, grid - pair_grid);
     i32 down = grid - (c.lead - 26);
-    i32 vc = shift_down(c.negative ? -c.magnitude : c.magnitude, down);
-    return {pair + (shift_down(c.magnitude, down) ? vc : 0), grid, false};
+    i32 vc = shift_down(with_sign(c.magnitude, c.sign), down);
+    vc = shift_down(c.magnitude, down) ? vc : 0;
+    return {shift_down(vp + vq, grid - pair_grid) + vc, grid, 0};
 }
 
-inline Addend addend32(u32 c, bool gfx12) {
-    i32 e = static_cast<i32>(c >> 23 & 255), fraction = static_cast<i32>(c & 0x7fffff);
-    i32 m = e ? fraction | 0x800000 : gfx12 ? fraction : 0;
-    i32 lead = (e ? e : 1) - 127; // gfx12 counts C, even 0, as at least 2^-126
-    return {m << 3, m || gfx12 ? lead : nothing, c >> 31 != 0};
-}
-
-// The result where nothing is special. False when it has to be redone by `exact`.
-inline bool to_f32(Sum s, bool gfx12, u32 &r) {
+// The result where nothing is special.
+inline u32 to_f32(Sum s) {
     u32 f = fp::bits(static_cast<f32>(s.sum)); // the one rounding, to nearest even
     i32 e = static_cast<i32>(f >> 23 & 255) + s.grid;
-    u32 sign = (f & 0x80000000) ^ (s.negative ? 0x80000000 : 0);
-    u32 scaled = (f & 0x7fffff) | static_cast<u32>(e) << 23;
-    bool zero = s.sum == 0 || e <= 0;
-    r = zero ? 0 : sign | (e >= 255 ? 0x7f800000 : scaled);
-    return !(gfx12 && s.sum != 0 && e <= 0);
+    u32 sign = (f ^ static_cast<u32>(s.sign)) & 0x80000000;
+    u32 r = sign | (f & 0x7fffff) | static_cast<u32>(e) << 23;
+    r = e >= 255 ? sign | 0x7f800000 : r;
+    r = e <= 0 ? 0 : r; // gfx11 has no subnormal results, and its zero is positive
+    return s.sum == 0 ? 0 : r;
+}
+
+// gfx12's subnormal results need their own rounding.
+inline u32 is_subnormal(Sum s) {
+    u32 f = fp::bits(static_cast<f32>(s.sum));
+    i32 e = static_cast<i32>(f >> 23 & 255) + s.grid;
+    return s.sum == 0 ? 0 : e <= 0 ? 1 : 0;
 }
 
 enum class Out : u8 { f32, f16, bf16 };
@@ -109,35 +123,56 @@ enum class Out : u8 { f32, f16, bf16 };
 // One lane by the book: NaN and infinities, subnormal results, 16-bit results.
 template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m);
 
-template <class F>
-inline void run(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m) {
-    bool gfx12 = m.gfx12, flush = F::gfx11_flushes && !gfx12;
+// Every lane of the row tame? Then the short way.
+template <class F, bool Gfx12>
+inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec) {
+    u32 wild = 0;
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        wild |= is_wild<F>(a[l]) | is_wild<F>(a[l] >> 16) | is_wild<F>(b[l]) |
+                is_wild<F>(b[l] >> 16) | is_wild_addend(c[l]);
+    if (wild)
+        return false;
+    alignas(64) u32 r[row_lanes];
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        r[l] = Gfx12 ? tame_gfx12<F>(a[l], b[l], c[l]) : tame_gfx11<F>(a[l], b[l], c[l]);
+    blend(d, r, exec, 1);
+    return true;
+}
+
+template <class F, bool Gfx12>
+inline void run_on(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m) {
+    if (run_tame<F, Gfx12>(d, a, b, c, exec)) [[likely]]
+        return;
     alignas(64) u32 r[row_lanes], redo[row_lanes];
     u32 any = 0;
-    auto lanes = [&](auto add) {
 #pragma GCC ivdep
-        for (unsigned l = 0; l < row_lanes; ++l) {
-            u32 x = a[l], y = b[l], z = c[l];
-            Sum s = add(product<F>(x & 0xffff, y & 0xffff, flush),
-                        product<F>(x >> 16, y >> 16, flush), addend32(z, gfx12));
-            bool special = is_special<F>(x) | is_special<F>(x >> 16) | is_special<F>(y) |
-                           is_special<F>(y >> 16) | ((z >> 23 & 255) == 255);
-            u32 value;
-            bool good = to_f32(s, gfx12, value);
-            r[l] = value;
-            redo[l] = special | !good;
-            any |= redo[l];
-        }
-    };
-    if (gfx12)
-        lanes([](Product p, Product q, Addend z) { return add_gfx12(p, q, z); });
-    else
-        lanes([](Product p, Product q, Addend z) { return add_gfx11(p, q, z); });
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 x = a[l], y = b[l], z = c[l];
+        Product p = product<F>(x & 0xffff, y & 0xffff, Gfx12);
+        Product q = product<F>(x >> 16, y >> 16, Gfx12);
+        Addend addend = addend32(z, Gfx12);
+        Sum s = Gfx12 ? add_gfx12(p, q, addend) : add_gfx11(p, q, addend);
+        r[l] = to_f32(s);
+        redo[l] = is_special<F>(x) | is_special<F>(x >> 16) | is_special<F>(y) |
+                  is_special<F>(y >> 16) | ((z >> 23 & 255) == 255 ? 1 : 0) |
+                  (Gfx12 ? is_subnormal(s) : 0);
+        any |= redo[l];
+    }
     if (any) [[unlikely]]
         for (unsigned l = 0; l < row_lanes; ++l)
             if (redo[l])
                 r[l] = exact<F>(a[l], b[l], c[l], Out::f32, m);
     blend(d, r, exec, 1);
+}
+
+template <class F>
+inline void run(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m) {
+    if (m.gfx12)
+        run_on<F, true>(d, a, b, c, exec, m);
+    else
+        run_on<F, false>(d, a, b, c, exec, m);
 }
 
 template <class F>

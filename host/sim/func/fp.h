@@ -113,19 +113,26 @@ inline f64 in(f64 x, const Mode &m) {
     bool keep = m.keep16 == 0xffff || (bits(x) << 1 >> 53) != 0;
     return keep ? x : f64_of(bits(x) & u64{1} << 63);
 }
-inline bool is_signalling(f32 x) { return is_nan(x) && !(bits(x) & 0x00400000); }
-inline bool is_signalling(f64 x) { return is_nan(x) && !(bits(x) & u64{1} << 51); }
+// One comparison, from the first to the last signalling NaN.
+inline bool is_signalling(f32 x) { return (bits(x) & 0x7fffffff) - 0x7f800001u < 0x3fffffu; }
+inline bool is_signalling(f64 x) {
+    return (bits(x) & ~(u64{1} << 63)) - ((u64{0x7ff} << 52) + 1) < (u64{1} << 51) - 1;
+}
 
 // 2.15-2.17. gfx11 in IEEE mode lets a signalling NaN win, gfx12's _num never.
 template <class T> T min_max(T x, T y, bool pick_less, const Mode &m) {
     T a = in(x, m), b = in(y, m);
-    T r = less(a, b) == pick_less ? a : b;
-    r = is_nan(b) ? (is_nan(a) ? quiet(a, m) : a) : is_nan(a) ? b : r;
-    if (!m.gfx12 && m.ieee) {
-        r = is_signalling(b) ? quiet(b, m) : r;
-        r = is_signalling(a) ? quiet(a, m) : r;
-    }
-    return r;
+    // Selects, not branches: this has to vectorise.
+    T low = less(a, b) ? a : b, high = less(a, b) ? b : a;
+    T r = pick_less ? low : high;
+    T quiet_a = quiet(a, m), quiet_b = quiet(b, m);
+    T if_nan_a = is_nan(b) ? quiet_a : b;
+    r = is_nan(b) ? a : r;
+    r = is_nan(a) ? if_nan_a : r;
+    if (m.gfx12 || !m.ieee)
+        return r;
+    r = is_signalling(b) ? quiet_b : r;
+    return is_signalling(a) ? quiet_a : r;
 }
 template <class T> T min(T a, T b, const Mode &m) { return min_max(a, b, true, m); }
 template <class T> T max(T a, T b, const Mode &m) { return min_max(a, b, false, m); }
@@ -201,26 +208,55 @@ inline i32 to_i32_or_sign(f32 a, f64 rounded) {
 inline u32 narrow16_toward_zero(f32 x) {
     u32 u = bits(x) & 0x7fffffff, sign = bits(x) >> 16 & 0x8000;
     u32 normal = (u >> 13) - (112u << 10);
-    u32 drop = 126 - (u >> 23); // 2^-24 is exponent 103: 23 of 24 bits go
-    u32 tiny = drop < 32 ? ((u & 0x7fffff) | 0x800000) >> drop : 0;
+    u32 drop = 126 - (u >> 23); // of 2^-14's 13 extra bits and the exponent below it
+    u32 tiny = ((u & 0x7fffff) | 0x800000) >> (drop < 31 ? drop : 31);
     u32 nan = 0x7e00 | (u >> 13 & 0x1ff);
-    u32 r = u < 0x38800000    ? tiny
-            : u < 0x47800000  ? normal
-            : u < 0x7f800000  ? 0x7bffu
-            : u == 0x7f800000 ? 0x7c00u
-                              : nan;
+    u32 r = u < 0x38800000 ? tiny : normal;
+    r = u >= 0x47800000 ? 0x7bff : r;
+    r = u == 0x7f800000 ? 0x7c00 : r;
+    r = u > 0x7f800000 ? nan : r;
     return r | sign;
+}
+
+// ---- integer parts (2.37): by bits, so that neither MODE nor the host's instructions matter ------
+
+inline f32 trunc(f32 x) {
+    u32 u = bits(x), e = u >> 23 & 255;
+    u32 below = e < 127 ? 0x7fffffffu : e < 150 ? 0x7fffffu >> (e - 127 < 23 ? e - 127 : 23) : 0u;
+    return f32_of(u & ~below);
+}
+inline f64 trunc(f64 x) {
+    u64 u = bits(x), e = u >> 52 & 2047, fraction = (u64{1} << 52) - 1;
+    u64 below = e < 1023 ? ~u64{0} >> 1 : e < 1075 ? fraction >> (e - 1023 < 52 ? e - 1023 : 52) : 0;
+    return f64_of(u & ~below);
+}
+template <class T> T floor(T x) {
+    T t = trunc(x);
+    return t > x ? t - 1 : t;
+}
+template <class T> T ceil(T x) {
+    T t = trunc(x);
+    return t < x ? t + 1 : t;
+}
+inline bool is_odd(f32 whole) { return static_cast<i32>(whole) & 1; } // |whole| < 2^23 where it matters
+inline bool is_odd(f64 whole) { return static_cast<i64>(whole) & 1; }
+template <class T> T round_even(T x) {
+    T t = trunc(x), rest = x - t; // exact
+    T magnitude = rest < 0 ? -rest : rest;
+    bool away = magnitude > T(0.5) || (magnitude == T(0.5) && is_odd(t));
+    T step = x < 0 ? T(-1) : T(1);
+    return away ? t + step : t;
 }
 
 // ---- parts of a number (2.35 to 2.38) --------------------------------------------------------
 
 inline f32 fract(f32 a) {
-    f32 r = a - __builtin_floorf(a);
+    f32 r = a - floor(a);
     r = r > 0x1.fffffep-1f ? 0x1.fffffep-1f : r;
     return r == 0 ? 0.0f : r;
 }
 inline f64 fract(f64 a) {
-    f64 r = a - __builtin_floor(a);
+    f64 r = a - floor(a);
     r = r > 0x1.fffffffffffffp-1 ? 0x1.fffffffffffffp-1 : r;
     return r == 0 ? 0.0 : r;
 }

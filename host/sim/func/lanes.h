@@ -72,7 +72,8 @@ inline void blend(u32 *d, const u32 *r, u32 exec, unsigned rows) {
 
 template <Type D, Type A, Type B, Type C, class F>
 inline void each_lane(u32 *d, const u32 *old, const u32 *a, const u32 *b, const u32 *c,
-                      const Mode &m, F f) {
+                      const Mode &mode, F f) {
+    const Mode m = mode; // a copy: the compiler may not think that a result overwrites it
 #pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l)
         Value<D>::store(
@@ -96,8 +97,9 @@ inline void run_lanes(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec
 // Float arithmetic on the host's FPU. Which NaN comes out is not the host's business: lanes with
 // one are redone from `nan`, the rule of 2.1.
 template <Type D, Type A, Type B, Type C, class F, class N>
-inline void run_float(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m,
+inline void run_float(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &mode,
                       F f, N nan) {
+    const Mode m = mode;
     alignas(64) typename Value<D>::type r[row_lanes];
     u32 nans = 0;
 #pragma GCC ivdep
@@ -209,7 +211,8 @@ inline void run_packed(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exe
 u32 mask_of(const u32 *truth); // bit l = sign bit of truth[l]
 
 template <Type A, Type B, class F>
-inline u32 run_mask(const u32 *a, const u32 *b, const Mode &m, F f) {
+inline u32 run_mask(const u32 *a, const u32 *b, const Mode &mode, F f) {
+    const Mode m = mode;
     alignas(64) u32 truth[row_lanes];
 #pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l)

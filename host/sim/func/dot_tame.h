@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// DOT2 where every operand is tame: factors that are zero or within 2^-31..2^31, an addend that is
+// zero or within 2^-60..2^60. There the host's float units do most of the fixed-point model exactly:
+// products of 11-bit significands are exact in f32, scaling by a power of two is too, and float to
+// integer conversion truncates. dot.h says what is computed; test_sim_dot holds them equal.
+#pragma once
+#include "sim/func/lanes.h"
+
+namespace nw::sim::NW_LEVEL::dot {
+
+inline constexpr u32 exponent_field = 0x7f800000;
+inline constexpr u32 unit = 1u << 23; // one step of an f32's exponent
+
+struct Wide {
+    f32 value;
+    u32 exponent; // max(e, 1) of the source's own encoding, as an f32 exponent field
+};
+
+// A source half, moved to bits 31:16.
+template <class F> Wide widen(u32 high);
+template <> inline Wide widen<BF16>(u32 high) {
+    return {fp::f32_of(high), high & exponent_field};
+}
+template <> inline Wide widen<F16>(u32 high) {
+    u32 t = static_cast<u32>(static_cast<i32>(high) >> 3) & 0x8fffe000;
+    u32 magnitude = t & 0x0fffffff, sign = t & 0x80000000;
+    bool subnormal = magnitude < unit;
+    u32 based = magnitude + 112 * unit + (subnormal ? unit : 0);
+    f32 v = fp::f32_of(based);
+    v = subnormal ? v - 0x1p-14f : v;
+    return {fp::f32_of(fp::bits(v) | sign), based & exponent_field};
+}
+
+// Zero, or exponents that leave room everywhere. F16 has no others, but for inf and NaN.
+template <class F> inline u32 is_wild(u32 h);
+template <> inline u32 is_wild<BF16>(u32 h) {
+    u32 magnitude = h & 0x7fff;
+    return (magnitude != 0) & (magnitude - 0x3000u >= 0x1f80u); // 2^-31 .. 2^32
+}
+template <> inline u32 is_wild<F16>(u32 h) { return (h & 0x7c00) == 0x7c00; }
+inline u32 is_wild_addend(u32 c) {
+    u32 magnitude = c & 0x7fffffff;
+    return (magnitude != 0) & (magnitude - 67 * unit >= 120 * unit);
+}
+
+inline i32 floor_int(f32 v) { // |v| < 2^28
+    i32 t = static_cast<i32>(v);
+    return t - (static_cast<f32>(t) > v ? 1 : 0);
+}
+inline u32 larger(u32 a, u32 b) { return a > b ? a : b; }
+inline u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
+
+// Exponent sum of a product, biased by 2 * 127; zero products lie below all others.
+inline u32 product_exponent(Wide x, Wide y, f32 p) { return p == 0 ? 0 : x.exponent + y.exponent; }
+
+// Below the exponent of every tame product, and small enough that 2^-grid stays finite.
+inline constexpr u32 no_product = 160 * unit;
+
+// 2^-grid as f32 bits: grid = max(product exponent - 24, addend's exponent - 26).
+inline constexpr u32 product_base = (127 + 254 + 24) * unit, addend_base = (127 + 127 + 26) * unit;
+
+template <class F> inline u32 tame_gfx11(u32 a, u32 b, u32 c) {
+    Wide x0 = widen<F>(a << 16), x1 = widen<F>(a & 0xffff0000);
+    Wide y0 = widen<F>(b << 16), y1 = widen<F>(b & 0xffff0000);
+    f32 p0 = x0.value * y0.value, p1 = x1.value * y1.value, z = fp::f32_of(c);
+    u32 products = larger(product_exponent(x0, y0, p0), product_exponent(x1, y1, p1));
+    u32 scale = smaller(product_base - larger(products, no_product),
+                        addend_base - (c & exponent_field));
+    f32 s = fp::f32_of(scale);
+    i32 t0 = static_cast<i32>(p0 * s), t1 = static_cast<i32>(p1 * s), tc = static_cast<i32>(z * s);
+    // 2.49: -1 towards C's other side for each term of the other sign.
+    i32 sign_c = static_cast<i32>(c) >> 31;
+    i32 differ = (static_cast<i32>(fp::bits(p0) ^ c) >> 31) + (static_cast<i32>(fp::bits(p1) ^ c) >> 31);
+    i32 sum = tc + t0 + t1 + ((differ ^ sign_c) - sign_c);
+    u32 r = fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
+    return ((fp::bits(p0) | fp::bits(p1) | c) << 1) == 0 ? 0 : r;
+}
+
+template <class F> inline u32 tame_gfx12(u32 a, u32 b, u32 c) {
+    Wide x0 = widen<F>(a << 16), x1 = widen<F>(a & 0xffff0000);
+    Wide y0 = widen<F>(b << 16), y1 = widen<F>(b & 0xffff0000);
+    f32 p0 = x0.value * y0.value, p1 = x1.value * y1.value, z = fp::f32_of(c);
+    u32 products = larger(product_exponent(x0, y0, p0), product_exponent(x1, y1, p1));
+    u32 pair_scale = product_base - larger(products, no_product);
+    u32 scale = smaller(pair_scale, addend_base - larger(c & exponent_field, unit));
+    f32 s = fp::f32_of(pair_scale), v = z * fp::f32_of(scale);
+    i32 pair = floor_int(p0 * s) + floor_int(p1 * s);
+    u32 down = (pair_scale - scale) >> 23;
+    i32 cut = floor_int(v);
+    cut = (fp::bits(v) & 0x7fffffff) < 127 * unit ? 0 : cut; // 2.52: a C without bits on the grid counts nothing
+    i32 sum = (pair >> smaller(down, 31)) + cut;
+    return fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
+}
+
+} // namespace nw::sim::NW_LEVEL::dot
