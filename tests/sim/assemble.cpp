@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
@@ -22,24 +23,24 @@ std::string read_text(const std::string &path) {
     return all.str();
 }
 
-// A folder of this process, for clang's input and output.
-std::string folder() {
-    static const std::string path = [] {
-        std::string name = std::string(NW_BUILD_DIR) + "/sim_test_XXXXXX";
-        if (!mkdtemp(name.data()))
+// A folder of this process, for clang's input and output; gone with it.
+class Folder {
+public:
+    Folder() : path_(std::string(NW_BUILD_DIR) + "/sim_test_XXXXXX") {
+        if (!mkdtemp(path_.data()))
             throw std::runtime_error("no temporary folder in " NW_BUILD_DIR);
-        return name;
-    }();
-    return path;
-}
-
-struct RemoveFolder {
-    ~RemoveFolder() {
-        if (made)
-            std::system(("rm -rf '" + folder() + "'").c_str());
     }
-    bool made = false;
-} remove_folder;
+    ~Folder() { std::filesystem::remove_all(path_); }
+    const std::string &path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+const std::string &folder() {
+    static const Folder it;
+    return it.path();
+}
 
 } // namespace
 
@@ -48,14 +49,14 @@ std::vector<std::byte> assemble(const std::string &gfx, const std::string &sourc
     std::vector<std::byte> &image = cache[gfx + source];
     if (!image.empty())
         return image;
-    remove_folder.made = true;
     std::string base = folder() + "/test";
     std::ofstream(base + ".s") << source;
     std::string debug = source.find("// debug") != std::string::npos ? " -g" : "";
+    bool wave64 = source.find(".amdhsa_wavefront_size32 0") != std::string::npos;
     std::string command = fmt::format(
-        "cd {} && {} -x assembler -target amdgcn-amd-amdhsa -mcpu={}{} -o {}.hsaco test.s "
+        "cd {} && {} -x assembler -target amdgcn-amd-amdhsa -mcpu={}{}{} -o {}.hsaco test.s "
         "2> {}.log",
-        folder(), NW_CLANG, gfx, debug, base, base);
+        folder(), NW_CLANG, gfx, debug, wave64 ? " -mwavefrontsize64" : "", base, base);
     if (std::system(command.c_str()) != 0)
         throw std::runtime_error(gfx + ": " + read_text(base + ".log"));
     std::string bytes = read_text(base + ".hsaco");

@@ -1,2 +1,156 @@
 // SPDX-License-Identifier: MIT
+// Masks, lane exchange, EXEC, in both wave sizes.
 #include <doctest/doctest.h>
+
+#include "sim/assemble.h"
+
+using namespace nw;
+using namespace nw::sim;
+using namespace nw::sim::test;
+
+namespace {
+
+std::vector<u32> lanes_of(const std::string &body, u32 wave = 32,
+                          const std::string &gfx = "gfx1151") {
+    KernelText k;
+    k.gfx = gfx;
+    k.wave = wave;
+    k.lds = 1024;
+    k.body = body + "\n  v_lshlrev_b32 v60, 2, v0\n  global_store_b32 v60, v1, s[2:3]";
+    Launch launch;
+    launch.block = {wave, 1, 1};
+    launch.words = 64;
+    return run(k, launch);
+}
+
+} // namespace
+
+TEST_CASE("compares write a whole mask, cndmask and carries read it") {
+    auto out = lanes_of("v_cmp_gt_u32 vcc_lo, 10, v0\n v_cndmask_b32 v1, 3, v0, vcc_lo");
+    for (u32 l = 0; l < 32; ++l)
+        CHECK(out[l] == (l < 10 ? l : 3));
+    auto wide = lanes_of("v_cmp_gt_u32 vcc, 40, v0\n v_cndmask_b32 v1, 3, v0, vcc", 64);
+    for (u32 l = 0; l < 64; ++l)
+        CHECK(wide[l] == (l < 40 ? l : 3));
+    auto carry = lanes_of("v_mov_b32 v2, -3\n v_add_co_u32 v3, vcc_lo, v2, v0\n"
+                          "v_mov_b32 v1, 0\n v_add_co_ci_u32 v1, vcc_lo, v1, v1, vcc_lo");
+    for (u32 l = 0; l < 32; ++l)
+        CHECK(carry[l] == (l >= 3 ? 1 : 0));
+}
+
+TEST_CASE("inactive lanes: compares give 0, results stay, readlane and writelane don't care") {
+    auto out = lanes_of(
+        "v_mov_b32 v1, 7\n s_mov_b32 exec_lo, 0xff\n v_mov_b32 v1, 8\n"
+        "v_cmp_eq_u32 s6, v0, v0\n v_readlane_b32 s7, v1, 20\n v_writelane_b32 v1, s6, 21\n"
+        "v_writelane_b32 v1, s7, 22\n s_mov_b32 exec_lo, -1");
+    CHECK(out[7] == 8);
+    CHECK(out[8] == 7);
+    CHECK(out[21] == 0xff);
+    CHECK(out[22] == 7);
+}
+
+TEST_CASE("v_cmpx narrows EXEC") {
+    auto out =
+        lanes_of("v_mov_b32 v1, 1\n v_cmpx_lt_u32 3, v0\n v_cmpx_gt_u32 9, v0\n v_mov_b32 v1, 2\n"
+                 "s_mov_b32 exec_lo, -1");
+    for (u32 l = 0; l < 32; ++l)
+        CHECK(out[l] == (l > 3 && l < 9 ? 2 : 1));
+}
+
+TEST_CASE("mbcnt counts the lanes below") {
+    auto out = lanes_of("v_mbcnt_lo_u32_b32 v1, 0x55555555, 0\n v_mbcnt_hi_u32_b32 v1, -1, v1", 64);
+    for (u32 l = 0; l < 64; ++l)
+        CHECK(out[l] == (l < 32 ? (l + 1) / 2 : 16 + l - 32));
+}
+
+TEST_CASE("permlane16, permlanex16, permlane64") {
+    auto own = lanes_of("s_mov_b32 s6, 0x01234567\n s_mov_b32 s7, 0x89abcdef\n"
+                        "v_permlane16_b32 v1, v0, s6, s7");
+    auto other = lanes_of("s_mov_b32 s6, 0x01234567\n s_mov_b32 s7, 0x89abcdef\n"
+                          "v_permlanex16_b32 v1, v0, s6, s7");
+    for (u32 l = 0; l < 32; ++l) {
+        u32 nibble = l & 8 ? 15 - (l & 7) : 7 - (l & 7);
+        CHECK(own[l] == ((l & 16) | nibble));
+        CHECK(other[l] == ((~l & 16) | nibble));
+    }
+    auto swapped = lanes_of("v_mov_b32 v2, v0\n v_permlane64_b32 v1, v2", 64);
+    for (u32 l = 0; l < 64; ++l)
+        CHECK(swapped[l] == (l ^ 32));
+}
+
+TEST_CASE("ds_bpermute, ds_permute and ds_swizzle") {
+    auto pull =
+        lanes_of("v_xor_b32 v2, 5, v0\n v_lshlrev_b32 v2, 2, v2\n ds_bpermute_b32 v1, v2, v0\n"
+                 "s_waitcnt lgkmcnt(0)");
+    auto push =
+        lanes_of("v_add_nc_u32 v2, 3, v0\n v_lshlrev_b32 v2, 2, v2\n ds_permute_b32 v1, v2, v0\n"
+                 "s_waitcnt lgkmcnt(0)");
+    auto swap = lanes_of("ds_swizzle_b32 v1, v0 offset:swizzle(SWAP,16)\n s_waitcnt lgkmcnt(0)");
+    auto reverse =
+        lanes_of("ds_swizzle_b32 v1, v0 offset:swizzle(REVERSE,8)\n s_waitcnt lgkmcnt(0)");
+    for (u32 l = 0; l < 32; ++l) {
+        CHECK(pull[l] == (l ^ 5));
+        CHECK(push[(l + 3) & 31] == l);
+        CHECK(swap[l] == (l ^ 16));
+        CHECK(reverse[l] == (l ^ 7));
+    }
+}
+
+TEST_CASE("saveexec, branches on EXEC, s_cselect") {
+    auto out = lanes_of(R"(
+  v_mov_b32 v1, 0
+  v_cmp_gt_u32 s6, 4, v0
+  s_and_saveexec_b32 s7, s6
+  s_cselect_b32 s8, 10, 20
+  v_mov_b32 v1, s8
+  s_and_not1_b32 exec_lo, s7, exec_lo
+  v_mov_b32 v1, 5
+  s_mov_b32 exec_lo, 0
+  s_cbranch_execnz .Lnever
+  s_mov_b32 exec_lo, s7
+  s_branch .Ldone
+.Lnever:
+  v_mov_b32 v1, 77
+.Ldone:)");
+    for (u32 l = 0; l < 32; ++l)
+        CHECK(out[l] == (l < 4 ? 10 : 5));
+}
+
+TEST_CASE("scalar carries, shifts and SCC") {
+    auto out = lanes_of(R"(
+  s_mov_b32 s6, -1
+  s_add_u32 s6, s6, 2
+  s_addc_u32 s7, 0, 5
+  s_lshl_b64 s[8:9], s[6:7], 4
+  s_movk_i32 s13, 0xabcd
+  s_bfe_u32 s10, s13, 0x80004
+  s_mul_hi_u32 s11, 0x80000000, 6
+  s_cmp_lt_i32 s6, s7
+  s_cselect_b32 s12, 1, 0
+  v_mov_b32 v1, s7
+  v_writelane_b32 v1, s8, 1
+  v_writelane_b32 v1, s10, 2
+  v_writelane_b32 v1, s11, 3
+  v_writelane_b32 v1, s12, 4)");
+    CHECK(out[0] == 6);
+    CHECK(out[1] == 16);
+    CHECK(out[2] == 0xbc);
+    CHECK(out[3] == 3);
+    CHECK(out[4] == 1);
+}
+
+TEST_CASE("a call and its return") {
+    auto out = lanes_of(R"(
+  v_mov_b32 v1, 1
+  s_getpc_b64 s[6:7]
+  s_add_u32 s6, s6, .Lfunction - .
+  s_addc_u32 s7, s7, 0
+  s_swappc_b64 s[8:9], s[6:7]
+  v_add_nc_u32 v1, 100, v1
+  s_branch .Lend_of_call
+.Lfunction:
+  v_add_nc_u32 v1, 10, v1
+  s_setpc_b64 s[8:9]
+.Lend_of_call:)");
+    CHECK(out[0] == 111);
+}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // DOT2 where every operand is tame: factors that are zero or within 2^-31..2^31, an addend that is
-// zero or within 2^-60..2^60. There the host's float units do most of the fixed-point model exactly:
-// products of 11-bit significands are exact in f32, scaling by a power of two is too, and float to
-// integer conversion truncates. dot.h says what is computed; test_sim_dot holds them equal.
+// zero or within 2^-60..2^60. There the host's float units do most of the fixed-point model
+// exactly: products of 11-bit significands are exact in f32, scaling by a power of two is too, and
+// float to integer conversion truncates. dot.h says what is computed; test_sim_dot holds them
+// equal.
 #pragma once
 #include "sim/func/lanes.h"
 
@@ -18,9 +19,7 @@ struct Wide {
 
 // A source half, moved to bits 31:16.
 template <class F> Wide widen(u32 high);
-template <> inline Wide widen<BF16>(u32 high) {
-    return {fp::f32_of(high), high & exponent_field};
-}
+template <> inline Wide widen<BF16>(u32 high) { return {fp::f32_of(high), high & exponent_field}; }
 template <> inline Wide widen<F16>(u32 high) {
     u32 t = static_cast<u32>(static_cast<i32>(high) >> 3) & 0x8fffe000;
     u32 magnitude = t & 0x0fffffff, sign = t & 0x80000000;
@@ -64,13 +63,14 @@ template <class F> inline u32 tame_gfx11(u32 a, u32 b, u32 c) {
     Wide y0 = widen<F>(b << 16), y1 = widen<F>(b & 0xffff0000);
     f32 p0 = x0.value * y0.value, p1 = x1.value * y1.value, z = fp::f32_of(c);
     u32 products = larger(product_exponent(x0, y0, p0), product_exponent(x1, y1, p1));
-    u32 scale = smaller(product_base - larger(products, no_product),
-                        addend_base - (c & exponent_field));
+    u32 scale =
+        smaller(product_base - larger(products, no_product), addend_base - (c & exponent_field));
     f32 s = fp::f32_of(scale);
     i32 t0 = static_cast<i32>(p0 * s), t1 = static_cast<i32>(p1 * s), tc = static_cast<i32>(z * s);
     // 2.49: -1 towards C's other side for each term of the other sign.
     i32 sign_c = static_cast<i32>(c) >> 31;
-    i32 differ = (static_cast<i32>(fp::bits(p0) ^ c) >> 31) + (static_cast<i32>(fp::bits(p1) ^ c) >> 31);
+    i32 differ =
+        (static_cast<i32>(fp::bits(p0) ^ c) >> 31) + (static_cast<i32>(fp::bits(p1) ^ c) >> 31);
     i32 sum = tc + t0 + t1 + ((differ ^ sign_c) - sign_c);
     u32 r = fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
     return ((fp::bits(p0) | fp::bits(p1) | c) << 1) == 0 ? 0 : r;
@@ -87,7 +87,9 @@ template <class F> inline u32 tame_gfx12(u32 a, u32 b, u32 c) {
     i32 pair = floor_int(p0 * s) + floor_int(p1 * s);
     u32 down = (pair_scale - scale) >> 23;
     i32 cut = floor_int(v);
-    cut = (fp::bits(v) & 0x7fffffff) < 127 * unit ? 0 : cut; // 2.52: a C without bits on the grid counts nothing
+    cut = (fp::bits(v) & 0x7fffffff) < 127 * unit
+              ? 0
+              : cut; // 2.52: a C without bits on the grid counts nothing
     i32 sum = (pair >> smaller(down, 31)) + cut;
     return fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
 }

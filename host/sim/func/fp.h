@@ -218,7 +218,8 @@ inline u32 narrow16_toward_zero(f32 x) {
     return r | sign;
 }
 
-// ---- integer parts (2.37): by bits, so that neither MODE nor the host's instructions matter ------
+// ---- integer parts (2.37): by bits, so that neither MODE nor the host's instructions matter
+// ------
 
 inline f32 trunc(f32 x) {
     u32 u = bits(x), e = u >> 23 & 255;
@@ -227,7 +228,9 @@ inline f32 trunc(f32 x) {
 }
 inline f64 trunc(f64 x) {
     u64 u = bits(x), e = u >> 52 & 2047, fraction = (u64{1} << 52) - 1;
-    u64 below = e < 1023 ? ~u64{0} >> 1 : e < 1075 ? fraction >> (e - 1023 < 52 ? e - 1023 : 52) : 0;
+    u64 below = e < 1023   ? ~u64{0} >> 1
+                : e < 1075 ? fraction >> (e - 1023 < 52 ? e - 1023 : 52)
+                           : 0;
     return f64_of(u & ~below);
 }
 template <class T> T floor(T x) {
@@ -238,7 +241,9 @@ template <class T> T ceil(T x) {
     T t = trunc(x);
     return t < x ? t + 1 : t;
 }
-inline bool is_odd(f32 whole) { return static_cast<i32>(whole) & 1; } // |whole| < 2^23 where it matters
+inline bool is_odd(f32 whole) {
+    return static_cast<i32>(whole) & 1;
+} // |whole| < 2^23 where it matters
 inline bool is_odd(f64 whole) { return static_cast<i64>(whole) & 1; }
 template <class T> T round_even(T x) {
     T t = trunc(x), rest = x - t; // exact

@@ -11,6 +11,7 @@
 #include <tbb/task_arena.h>
 #include <thread>
 
+#include "sim/func/checks.h"
 #include "sim/func/frames.h"
 
 namespace nw::sim {
@@ -136,7 +137,9 @@ void set_work_items(Wave &w, const Context &c) {
 
 class Worker {
 public:
-    Worker(Context &c) : c_(c), frames_(frames()) {
+    Worker(Context &c, const CheckFacts &facts) : c_(c), frames_(frames()) {
+        if (facts.any())
+            checks_ = std::make_unique<Checks>(facts, c.waves_per_group);
         const KernelInfo &k = *c.dispatch.kernel;
         halves_ = k.wave_size / row_lanes;
         group_.waves.resize(c.waves_per_group);
@@ -174,6 +177,8 @@ private:
         group_.ended = group_.signalled = group_.phase = 0;
         fill(group_.lds);
         fill(scratch_);
+        if (checks_)
+            checks_->start_group(group_.lds.size());
         for (u32 n = 0; n < group_.waves.size(); ++n)
             start_wave(n);
     }
@@ -208,6 +213,8 @@ private:
         set_sgprs(w, c_, group_.id);
         set_work_items(w, c_);
         w.state = State::running;
+        if (checks_)
+            checks_->start_wave(w);
         ++stats_.waves;
     }
 
@@ -215,7 +222,7 @@ private:
         u64 limit = c_.config.max_wave_insts ? c_.config.max_wave_insts : default_fuel;
         u64 budget = std::min(quantum, limit - w.executed);
         set_mxcsr(w.mode.mxcsr32);
-        w.executed += budget - frames_.run(w, budget);
+        w.executed += budget - (checks_ ? checks_->run(w, budget) : frames_.run(w, budget));
         if (w.state == State::ended)
             finish(w);
         else if (w.executed >= limit)
@@ -248,6 +255,7 @@ private:
 
     Context &c_;
     const Frames &frames_;
+    std::unique_ptr<Checks> checks_; // null when all are off
     Group group_;
     std::vector<Row> registers_;
     std::vector<std::byte> scratch_;
@@ -301,10 +309,12 @@ RunStats run_groups(Context &c, unsigned threads) {
     std::mutex mutex;
     std::exception_ptr fault;
     RunStats stats;
+    const CheckFacts facts(c.config, *c.code.code,
+                           std::string_view(c.device.gfx).starts_with("gfx12"));
 
     auto work = [&] {
         MxcsrScope host_fpu(mxcsr_default);
-        Worker worker(c);
+        Worker worker(c, facts);
         for (u64 g; (g = next++) < total && g < first_fault;) {
             try {
                 worker.run_group(g);
@@ -321,7 +331,9 @@ RunStats run_groups(Context &c, unsigned threads) {
         stats.bytes += worker.stats().bytes;
         stats.waves += worker.stats().waves;
     };
-    auto workers = static_cast<int>(std::min<u64>(threads, total));
+    // More threads than TBB has would only take turns.
+    int most = tbb::this_task_arena::max_concurrency();
+    auto workers = static_cast<int>(std::min<u64>({threads, total, static_cast<u64>(most)}));
     if (workers == 1)
         work();
     else

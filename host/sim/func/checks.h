@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The checkers of a workgroup's waves, and the loop that asks them before every instruction.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "sim/func/init_check.h"
+#include "sim/func/wait_check.h"
+
+namespace nw::sim {
+
+// Made once per launch, shared by its workers.
+struct CheckFacts {
+    std::unique_ptr<const WaitFacts> wait; // null: the check is off
+    std::unique_ptr<const InitFacts> init;
+    CheckFacts(const RunConfig &config, const Code &code, bool gfx12);
+    bool any() const { return wait || init; }
+};
+
+class Checks {
+public:
+    Checks(const CheckFacts &facts, size_t waves);
+    void start_group(size_t lds_bytes);
+    void start_wave(const Wave &);
+    // As Frames::run, with the checks.
+    u64 run(Wave &, u64 budget);
+
+private:
+    InitShared shared_;
+    std::vector<WaitCheck> wait_; // by wave; empty when off
+    std::vector<InitCheck> init_;
+};
+
+} // namespace nw::sim

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/wait_check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/func/launch.h"
+
+namespace nw::sim {
+
+namespace {
+
+// A younger load may return into the same register: both arrive in order.
+bool in_order(const Issues &older, const Issues &younger) {
+    for (Counter c : {Counter::load, Counter::lds})
+        if (older.on[static_cast<int>(c)] && younger.on[static_cast<int>(c)])
+            return true;
+    return false;
+}
+
+std::string remedy(Counter c, size_t younger, bool gfx12) {
+    switch (c) {
+    case Counter::load:
+        return gfx12 ? fmt::format("s_wait_loadcnt {}", younger)
+                     : fmt::format("s_waitcnt vmcnt({})", younger);
+    case Counter::lds:
+        return gfx12 ? fmt::format("s_wait_dscnt {}", younger)
+                     : fmt::format("s_waitcnt lgkmcnt({})", younger);
+    default:
+        return gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
+    }
+}
+
+} // namespace
+
+WaitFacts::WaitFacts(const Code &code, bool gfx12) {
+    entries.reserve(code.instructions.size());
+    for (const Instruction &inst : code.instructions) {
+        Entry e;
+        if (!inst.text.empty()) {
+            e.uses = register_uses(inst);
+            e.issues = sim::issues(inst, gfx12);
+            e.limits = wait_limits(inst, gfx12);
+            e.waits = inst.x.mnemonic.starts_with("s_wait");
+        }
+        entries.push_back(std::move(e));
+    }
+}
+
+void WaitCheck::reset() {
+    flights_.clear();
+    base_ = 1;
+    for (auto &o : outstanding_)
+        o.clear();
+    std::fill(std::begin(vgpr_), std::end(vgpr_), 0);
+    std::fill(std::begin(sgpr_), std::end(sgpr_), 0);
+}
+
+void WaitCheck::step(const Wave &w, const Inst &i) {
+    if (i.index >= facts_->entries.size())
+        return;
+    const WaitFacts::Entry &e = facts_->entries[i.index];
+    if (e.waits)
+        return wait(e.limits);
+    check(w, i, e);
+    if (e.issues.any())
+        launch(i, e, i.cls == Class::smem || w.exec_mask() != 0);
+}
+
+void WaitCheck::land(Counter c, size_t keep) {
+    std::deque<u32> &o = outstanding_[static_cast<int>(c)];
+    for (; o.size() > keep; o.pop_front())
+        if (o.front() >= base_)
+            --flights_[o.front() - base_].pending;
+    while (!flights_.empty() && flights_.front().pending == 0) {
+        flights_.pop_front(); // registers that still name it are free: its number is below base_
+        ++base_;
+    }
+}
+
+void WaitCheck::wait(const WaitLimits &limits) {
+    for (unsigned c = 0; c < counters; ++c) {
+        u32 n = limits.limit[c];
+        if (static_cast<Counter>(c) == Counter::smem && n != 0)
+            continue;
+        if (n < outstanding_[c].size())
+            land(static_cast<Counter>(c), n);
+    }
+}
+
+void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
+    if (flights_.empty())
+        return;
+    for (const RegisterUse &use : e.uses)
+        for (unsigned reg = use.first; reg < use.first + unsigned{use.count}; ++reg) {
+            u32 flight = use.bank == RegisterUse::vgpr
+                             ? vgpr_[reg & 255]
+                             : sgpr_[std::min<unsigned>(reg, slot::count - 1)];
+            if (flight < base_ || flights_[flight - base_].pending == 0)
+                continue;
+            const Flight &f = flights_[flight - base_];
+            if (!(use.write && in_order(f.issues, e.issues)))
+                report(w, i, use, reg, flight);
+        }
+}
+
+// Without an active lane nothing returns, but the instruction still counts.
+void WaitCheck::launch(const Inst &i, const WaitFacts::Entry &e, bool returns) {
+    Flight f{i.index, 0, e.issues};
+    u32 number = base_ + static_cast<u32>(flights_.size());
+    for (unsigned c = 0; c < counters; ++c)
+        if (e.issues.on[c]) {
+            outstanding_[c].push_back(number);
+            ++f.pending;
+        }
+    flights_.push_back(f);
+    if (!returns)
+        return;
+    for (const RegisterUse &use : e.uses)
+        for (unsigned reg = use.first; use.write && reg < use.first + unsigned{use.count}; ++reg)
+            (use.bank == RegisterUse::vgpr ? vgpr_[reg & 255]
+                                           : sgpr_[std::min<unsigned>(reg, slot::count - 1)]) =
+                number;
+}
+
+void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, unsigned reg,
+                       u32 number) const {
+    const Flight &f = flights_[number - base_];
+    const Executable &code = w.context->code;
+    const Instruction &load = code.code->instructions[f.inst];
+    u64 pc = code.code->base + load.offset;
+    std::string line = code.program->source_line(pc);
+    std::string waits;
+    for (unsigned c = 0; c < counters; ++c) {
+        const std::deque<u32> &o = outstanding_[c];
+        auto at = std::find(o.begin(), o.end(), number);
+        if (at == o.end())
+            continue;
+        waits +=
+            (waits.empty() ? "" : " and ") +
+            remedy(static_cast<Counter>(c), static_cast<size_t>(o.end() - at) - 1, w.mode.gfx12);
+    }
+    fault(w, i, Fault::Kind::checker,
+          fmt::format("wait: {}{} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
+                      "returned; put {} before",
+                      use.bank == RegisterUse::vgpr ? "v" : "s", reg,
+                      use.write ? "overwritten" : "read", load.text,
+                      pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line,
+                      waits));
+}
+
+} // namespace nw::sim

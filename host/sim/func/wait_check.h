@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Registers touched while a memory instruction that writes them is in flight.
+//
+// Loads and LDS operations come back in order per counter, so "at most n outstanding" means that
+// all but the newest n are done. Scalar loads come back in any order: only 0 says anything. Stores
+// read their registers when they issue and are tracked only because they count.
+#pragma once
+#include <deque>
+#include <vector>
+
+#include "sim/func/wave.h"
+#include "sim/isa/uses.h"
+
+namespace nw::sim {
+
+// What the check needs to know of each instruction, made once per program.
+struct WaitFacts {
+    struct Entry {
+        std::vector<RegisterUse> uses;
+        Issues issues;
+        WaitLimits limits;
+        bool waits = false;
+    };
+    std::vector<Entry> entries; // by instruction index
+    explicit WaitFacts(const Code &code, bool gfx12);
+};
+
+class WaitCheck {
+public:
+    explicit WaitCheck(const WaitFacts &facts) : facts_(&facts) {}
+    void reset();
+    // Before the instruction runs. Throws Fault.
+    void step(const Wave &, const Inst &);
+
+private:
+    static constexpr unsigned counters = static_cast<unsigned>(Counter::count);
+    struct Flight {
+        u32 inst = 0;
+        u8 pending = 0; // counters that still hold it
+        Issues issues;
+    };
+
+    void wait(const WaitLimits &);
+    void land(Counter, size_t keep);
+    void check(const Wave &, const Inst &, const WaitFacts::Entry &);
+    void launch(const Inst &, const WaitFacts::Entry &, bool returns);
+    [[noreturn]] void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg,
+                             u32 flight) const;
+
+    const WaitFacts *facts_;
+    std::deque<Flight> flights_; // flight f has number base_ + f
+    u32 base_ = 1;
+    std::deque<u32> outstanding_[counters]; // flight numbers, oldest first
+    u32 vgpr_[vgpr_count] = {},
+        sgpr_[slot::count] = {}; // flight that will write the register, or 0
+};
+
+} // namespace nw::sim
