@@ -19,7 +19,6 @@ required=(
     "python3-jinja2     python 3.11"
     "libamdhip64-dev    header hip/hip_runtime_api.h"
     "libtbb-dev         header tbb/tbb.h"
-    "libhwy-dev         header hwy/highway.h"
     "libcli11-dev       header CLI/CLI.hpp"
     "libfmt-dev         header fmt/core.h"
     "zlib1g-dev         header zlib.h"

@@ -9,7 +9,7 @@ import itertools
 import json
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -199,6 +199,16 @@ def render_group(root: Path, group: list[Kernel]) -> list[Rendered]:
     return [render(env, k, arches[k.gfx]) for k in group]
 
 
+def on_all_cores(work: Callable, items: Iterable) -> list:
+    """map() over processes; over this one where the machine gives no shared memory for a pool."""
+    try:
+        pool = ProcessPoolExecutor()
+    except OSError:
+        return list(map(work, items))
+    with pool:
+        return list(pool.map(work, items))
+
+
 def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     arches = arches_of(root / "gen/arch.toml")
     table = tomllib.loads((root / "gen/kernels.toml").read_text())
@@ -208,8 +218,7 @@ def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     for k in kernels(table, arches):
         if k.gfx in gfx:
             groups.setdefault(k.symbol, []).append(k)
-    with ProcessPoolExecutor() as pool:
-        done = list(itertools.chain.from_iterable(pool.map(functools.partial(render_group, root), groups.values())))
+    done = list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root), groups.values())))
     for r in done:
         write_if_changed(build / "asm" / r.kernel.gfx / f"{r.kernel.symbol}.s", r.text)
     wanted = {(r.kernel.gfx, r.kernel.symbol) for r in done}

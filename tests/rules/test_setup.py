@@ -99,9 +99,9 @@ class Setup(unittest.TestCase):
                 self.assertEqual(said, f"apt: update\nsetup.sh: {sentence}\n")
 
     def test_a_package_not_to_be_had(self) -> None:
-        code, said = self.on("have_header() { [[ $1 != hwy/highway.h ]]; }\noffered() { [[ $1 != libhwy-dev ]]; }\n")
+        code, said = self.on("have_header() { [[ $1 != fmt/core.h ]]; }\noffered() { [[ $1 != libfmt-dev ]]; }\n")
         self.assertEqual(code, 1)
-        self.assertIn("setup.sh: apt offers no libhwy-dev: add ", said)
+        self.assertIn("setup.sh: apt offers no libfmt-dev: add ", said)
         self.assertNotIn("apt: install", said)
 
     def test_without_apt_the_missing_are_named(self) -> None:

@@ -49,7 +49,7 @@ static std::vector<const sim::Device *> read_devices() {
 // `all` means all that there are; only who names a missing one hears of it.
 static void read_checks(sim::RunConfig &run) {
     constexpr std::string_view names[] = {"off", "mem", "init", "wait", "race", "all"};
-    constexpr std::string_view missing[] = {"init", "wait", "race"};
+    constexpr std::string_view missing[] = {"race"};
     const std::string_view list = variable("HIPSIM_CHECK");
     for (std::string_view check : split(list)) {
         if (std::ranges::count(names, check) == 0)
