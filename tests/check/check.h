@@ -73,6 +73,8 @@ public:
 
     u32 failures() const { return failures_; }
     u32 launches = 0; // shown with -v
+    // Run under the checkers, which cost: a family keeps to shapes that walk each of its paths.
+    bool checkers = false;
 
 private:
     template <class Bad, class Show>

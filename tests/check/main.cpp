@@ -29,7 +29,7 @@ struct Options {
     std::string program, device, only;
     std::vector<std::string> gfx;
     u64 seed = 0;
-    bool verbose = false;
+    bool checkers = false, verbose = false;
 };
 
 struct Counts {
@@ -51,8 +51,8 @@ void on_crash(int signal) {
 }
 
 std::string rerun_command(const Options &o, const hip::DeviceInfo &device, const Kernel &kernel) {
-    return fmt::format("{} --device {} --only {} --seed {:#x} -v", o.program, device.spec,
-                       kernel.symbol, o.seed);
+    return fmt::format("{} --device {} --only {} --seed {:#x}{} -v", o.program, device.spec,
+                       kernel.symbol, o.seed, o.checkers ? " --checkers" : "");
 }
 
 bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel) {
@@ -61,6 +61,7 @@ bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel) {
                   static_cast<int>(kernel.symbol.size()), kernel.symbol.data(),
                   static_cast<int>(kernel.gfx.size()), kernel.gfx.data(), rerun.c_str());
     Test test(modules, kernel, o.seed, rerun, o.verbose);
+    test.checkers = o.checkers;
     const auto family = families().find(kernel.family);
     if (family == families().end()) {
         test.fail(fmt::format("no test for the family {}", kernel.family),
@@ -123,9 +124,13 @@ int run(int argc, char **argv) {
         ->excludes(device);
     app.add_option("--only", o.only, "kernels whose symbol contains this");
     app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
+    app.add_flag("--checkers", o.checkers,
+                 "under every checker of the simulated GPU, on fewer shapes");
     app.add_flag("-v,--verbose", o.verbose, "name every shape");
     CLI11_PARSE(app, argc, argv);
 
+    if (o.checkers)
+        setenv("HIPSIM_CHECK", "all", 1);
     setenv("HIPSIM_TIMING", "off", 0); // what is checked here does not depend on time
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
         std::signal(signal, on_crash);

@@ -200,9 +200,26 @@ void non_finite(Test &t, const Kernel &kernel) {
     }
 }
 
+// Each path through the kernel once: one step or none before the last, K tails, a second and a
+// third stage, rows past N, with and without bias.
+void every_path(Test &t, const Kernel &kernel) {
+    const u32 g = kernel.number("group"),
+              chunk = to_groups(kernel, chunk_words / kernel.number("m"));
+    for (u32 k : {g, k_per_step, k_per_step + g, chunk + g, 2 * chunk + k_per_step}) {
+        DecodeCase p(kernel, 5, k, t.rng);
+        if (k != g)
+            p.add_bias(t.rng);
+        check_case(t, kernel, p, "every path");
+    }
+    DecodeCase p(kernel, kernel.rows_per_workgroup + 1, to_groups(kernel, 2 * k_per_step), t.rng);
+    check_case(t, kernel, p, "every path");
+}
+
 } // namespace
 
 CHECK_FAMILY(decode_w4a16) {
+    if (t.checkers)
+        return every_path(t, kernel);
     edges_of_n(t, kernel);
     edges_of_k(t, kernel);
     padded_rows(t, kernel);
