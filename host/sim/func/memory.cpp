@@ -78,7 +78,11 @@ void Memory::adopt(void *p, u64 bytes) { impl_->add(reinterpret_cast<u64>(p), by
 bool Memory::disown(void *p) { return p && impl_->remove(reinterpret_cast<u64>(p), false); }
 
 Allocation Memory::find(u64 address) const {
-    Allocation a = nearest(address);
+    std::shared_lock lock(impl_->mutex);
+    auto above = impl_->entries.upper_bound(address);
+    if (above == impl_->entries.begin())
+        return {};
+    const Allocation a = std::prev(above)->second.allocation;
     return address - a.begin < a.size ? a : Allocation{};
 }
 
@@ -87,7 +91,13 @@ Allocation Memory::nearest(u64 address) const {
     if (impl_->entries.empty())
         return {};
     auto above = impl_->entries.upper_bound(address);
-    return (above == impl_->entries.begin() ? above : std::prev(above))->second.allocation;
+    if (above == impl_->entries.begin())
+        return above->second.allocation;
+    const Allocation below = std::prev(above)->second.allocation;
+    const u64 end = below.begin + below.size;
+    const bool below_is_nearer = above == impl_->entries.end() || address < end ||
+                                 address - end < above->second.allocation.begin - address;
+    return below_is_nearer ? below : above->second.allocation;
 }
 
 u64 Memory::bytes_in_use() const {

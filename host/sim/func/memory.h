@@ -32,7 +32,7 @@ public:
 
     // The live allocation that holds `address`; size 0 when there is none.
     Allocation find(u64 address) const;
-    // The nearest live allocation at or below `address`, else above; for reports.
+    // The live allocation with the fewest bytes between it and `address`; for reports.
     Allocation nearest(u64 address) const;
     u64 bytes_in_use() const;
     // Changes whenever an allocation appears or goes: lets a wave keep the last `find`.
