@@ -180,7 +180,7 @@ void Builder::destination(Inst &i, const Operation &op, Op row, Extra &extra, bo
 void Builder::choose_frame(Inst &i, const Operation &, Op row, bool is_mask, bool is_maskx) {
     const OpInfo &r = info(row);
     i.own_rounding = r.d == Type::f16 || r.d == Type::bf16 || r.d == Type::pkf16 ||
-                     r.a == Type::pkf16 || r.a == Type::pkbf16;
+                     r.a == Type::pkf16 || r.a == Type::pkbf16 || r.cls == Class::trans;
     i.fp64 = (r.a == Type::f64 && r.d != Type::f32) || (r.d == Type::f64 && r.a != Type::f32);
     bool scoped = i.own_rounding || i.fp64, full = i.extra != nullptr;
     const Frames &f = frames_;

@@ -5,6 +5,7 @@
 #include "sim/func/bit.h"
 #include "sim/func/dot.h"
 #include "sim/func/lanes.h"
+#include "sim/func/trans.h"
 
 #if defined(__AVX__)
 #include <immintrin.h>
