@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Runs every kernel of kernels/*.cl in every configuration it was compiled for. One test is a
+// kernel in a configuration; the last line is `N passed, N failed`.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "base/error.h"
+#include "compare.h"
+
+namespace nw::diff {
+
+namespace {
+
+struct Options {
+    std::string program, file, only;
+    std::vector<std::string> gfx{"gfx1100", "gfx1151", "gfx1201"};
+    std::vector<u32> waves{32, 64}, levels{0, 1, 2, 3};
+    u64 seed = 0;
+};
+
+struct Config {
+    std::string gfx;
+    u32 wave, level;
+};
+
+struct Counts {
+    u32 passed = 0, failed = 0;
+};
+
+std::string code_path(std::string_view file, const Config &config) {
+    return fmt::format(NW_DIFF_CODE "/{}_{}_w{}_O{}.hsaco", file, config.gfx, config.wave,
+                       config.level);
+}
+
+class Runner {
+public:
+    explicit Runner(Options options) : options_(std::move(options)) {}
+
+    Counts run() {
+        std::vector<std::string_view> files;
+        for (const DiffKernel &kernel : diff_kernels())
+            if (files.empty() || files.back() != kernel.file)
+                files.push_back(kernel.file);
+        for (const std::string &gfx : options_.gfx) {
+            const hip::Device device("sim:" + gfx);
+            for (const std::string_view file : files)
+                if (options_.file.empty() || file == options_.file)
+                    for (const u32 wave : options_.waves)
+                        for (const u32 level : options_.levels)
+                            run_file(device, file, {gfx, wave, level});
+        }
+        return counts_;
+    }
+
+private:
+    void run_file(const hip::Device &device, std::string_view file, const Config &config) {
+        std::optional<hip::Module> module;
+        std::string problem;
+        try {
+            module.emplace(device.load(code_path(file, config)));
+        } catch (const Error &error) {
+            problem = error.what();
+        }
+        Counts here;
+        for (const DiffKernel &kernel : diff_kernels()) {
+            if (kernel.file != file || kernel.name.find(options_.only) == std::string_view::npos)
+                continue;
+            const std::string wrong =
+                module ? run_kernel(device, *module, kernel, config) : problem;
+            if (!wrong.empty())
+                complain(kernel, config, wrong);
+            ++(wrong.empty() ? here.passed : here.failed);
+        }
+        if (here.passed + here.failed > 0)
+            fmt::print("{:<12} {} wave{} -O{} {:>4} passed{}\n", file, config.gfx, config.wave,
+                       config.level, here.passed,
+                       here.failed ? fmt::format(", {} FAILED", here.failed) : "");
+        std::fflush(stdout);
+        counts_.passed += here.passed;
+        counts_.failed += here.failed;
+    }
+
+    std::string run_kernel(const hip::Device &device, const hip::Module &module,
+                           const DiffKernel &kernel, const Config &config) {
+        try {
+            return run_case(case_of(kernel, config.wave), device, module);
+        } catch (const Error &error) {
+            return error.what();
+        }
+    }
+
+    void complain(const DiffKernel &kernel, const Config &config, const std::string &wrong) {
+        fmt::print("   {} {} wave{} -O{}: {}\n", kernel.name, config.gfx, config.wave, config.level,
+                   wrong);
+        fmt::print("      rerun: {} --only {} --gfx {} --wave {} --level {} --seed {:#x}\n",
+                   options_.program, kernel.name, config.gfx, config.wave, config.level,
+                   options_.seed);
+        fmt::print("      code:  " NW_OBJDUMP " -d --mcpu={}{} --disassemble-symbols={} {}\n",
+                   config.gfx, config.wave == 64 ? " --mattr=+wavefrontsize64" : "", kernel.name,
+                   code_path(kernel.file, config));
+    }
+
+    // The host's results depend on the wave size, not on the target.
+    const Case &case_of(const DiffKernel &kernel, u32 wave) {
+        auto &slot = cases_[{&kernel, wave}];
+        if (!slot)
+            slot.emplace(make_case(kernel, wave, options_.seed));
+        return *slot;
+    }
+
+    const Options options_;
+    std::map<std::pair<const DiffKernel *, u32>, std::optional<Case>> cases_;
+    Counts counts_;
+};
+
+int run(int argc, char **argv) {
+    Options o;
+    o.program = argv[0];
+    o.seed = std::random_device{}();
+    CLI::App app("Kernels compiled for GPUs and for the host: the same results");
+    app.add_option("--file", o.file, "one file of kernels/, without .cl");
+    app.add_option("--only", o.only, "kernels whose name contains this");
+    app.add_option("--gfx", o.gfx, "targets, comma-separated")->delimiter(',');
+    app.add_option("--wave", o.waves, "wave sizes: 32, 64")->delimiter(',');
+    app.add_option("--level", o.levels, "clang's -O: 0, 1, 2, 3")->delimiter(',');
+    app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
+    CLI11_PARSE(app, argc, argv);
+
+    setenv("HIPSIM_TIMING", "off", 0); // results do not depend on time
+    fmt::print("diff: {} kernels, seed {:#x}\n", diff_kernels().size(), o.seed);
+    Counts counts;
+    try {
+        counts = Runner(o).run();
+    } catch (const Error &error) {
+        fmt::print("   {}\n", error.what());
+        ++counts.failed;
+    }
+    if (counts.passed + counts.failed == 0) {
+        fmt::print("   no kernel matches --file '{}' --only '{}'\n", o.file, o.only);
+        ++counts.failed;
+    }
+    fmt::print("{} passed, {} failed\n", counts.passed, counts.failed);
+    return counts.failed ? 1 : 0;
+}
+
+} // namespace
+
+} // namespace nw::diff
+
+int main(int argc, char **argv) { return nw::diff::run(argc, argv); }
