@@ -25,7 +25,7 @@ std::string describe(const Memory &memory, u64 address) {
 }
 
 const char *verb(const MemoryOp &op) {
-    return op.access == Access::atomic ? "updates" : op.loads() ? "reads" : "writes";
+    return op.updates() ? "updates" : op.loads() ? "reads" : "writes";
 }
 
 } // namespace
@@ -61,12 +61,25 @@ void illegal_address(Wave &w, const Inst &i, u64 address, unsigned size, int lan
                     who, what, size, address, describe(w.context->memory, address)));
 }
 
-void lds_out_of_range(Wave &w, const Inst &i, u64 address, unsigned size, int lane) {
+void lds_out_of_range(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {
     fault(
         w, i, Fault::Kind::illegal_address,
         fmt::format("LDS out of range: lane {} {} {} bytes at LDS address {}, the workgroup has {} "
                     "bytes",
                     lane, verb(i.access->op), size, address, w.group->lds.size()));
+}
+
+void scratch_out_of_range(Wave &w, const Inst &i, i64 offset, unsigned size, unsigned lane) {
+    fault(w, i, Fault::Kind::illegal_address,
+          fmt::format("scratch out of range: lane {} {} {} bytes at offset {}, a lane has {} bytes",
+                      lane, verb(i.access->op), size, offset, w.scratch_bytes));
+}
+
+void misaligned_atomic(Wave &w, const Inst &i, u64 address, unsigned lane) {
+    fault(w, i, Fault::Kind::illegal_address,
+          fmt::format("misaligned atomic: lane {} updates {} bytes at 0x{:x}; atomics must be "
+                      "naturally aligned",
+                      lane, i.access->op.bytes, address));
 }
 
 } // namespace nw::sim

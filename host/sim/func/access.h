@@ -23,6 +23,7 @@ struct MemoryAccess {
     u16 data2 = 0;     // of 2addr stores, compare values
     u16 result = 0;    // first VGPR of the loaded value
     bool returns = false;
+    bool exchanges_lanes = false; // ds_bpermute and its kind: LDS isn't touched
     unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
 };
 
@@ -30,10 +31,12 @@ struct MemoryAccess {
 bool reachable(Wave &, const Inst &, u64 address, u64 size);
 
 [[noreturn]] void illegal_address(Wave &, const Inst &, u64 address, unsigned size, int lane);
-[[noreturn]] void lds_out_of_range(Wave &, const Inst &, u64 address, unsigned size, int lane);
+[[noreturn]] void lds_out_of_range(Wave &, const Inst &, u64 address, unsigned size, unsigned lane);
+[[noreturn]] void scratch_out_of_range(Wave &, const Inst &, i64 offset, unsigned size,
+                                       unsigned lane);
+[[noreturn]] void misaligned_atomic(Wave &, const Inst &, u64 address, unsigned lane);
 
-// Handlers.
-void run_memory(Wave &, const Inst &);
+// Handlers. Loads, stores and atomics of vectors are in Frames.
 void run_scalar_load(Wave &, const Inst &);
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);

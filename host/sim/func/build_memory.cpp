@@ -26,9 +26,7 @@ void ds_offsets(MemoryAccess &a, u32 word0) {
         a.offset = word0 & 0xffff;
         return;
     }
-    i64 unit = a.op.bytes * a.op.elements;
-    if (a.op.access == Access::load2_stride64 || a.op.access == Access::store2_stride64)
-        unit *= 64;
+    i64 unit = a.op.bytes * a.op.elements * (a.op.stride64() ? 64 : 1);
     a.offset = (word0 & 0xff) * unit;
     a.offset2 = (word0 >> 8 & 0xff) * unit;
 }
@@ -44,17 +42,16 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     MemoryAccess a;
     a.op = m;
     a.space = space_of(op.mnemonic);
-    bool atomic = m.access == Access::atomic;
+    bool atomic = m.updates();
     const Modifier *th = op.modifier("th");
     a.returns = m.loads() || (atomic && (m.returns || op.has("glc") ||
                                          (th && th->text.find("ATOMIC") != th->text.npos &&
                                           th->text.find("RETURN") != th->text.npos)));
     bool two_values = m.atomic == Atomic::compare_exchange || m.atomic == Atomic::mask_or;
-    unsigned element = m.bytes == 8 ? 2 : m.elements; // registers of one value
+    unsigned element = m.registers();
     unsigned next = 0;
     if (a.returns) {
-        unsigned count = m.access == Access::load2 || m.access == Access::load2_stride64 ? 2 : 1;
-        a.result = vgpr(operand(op, next++), element * count);
+        a.result = vgpr(operand(op, next++), element * (m.two_addresses() ? 2 : 1));
     }
     const Operand &address = operand(op, next++);
     const Operand *base = nullptr;
@@ -87,13 +84,14 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     e_.order_matters |= is_float && a.space != Space::lds;
     i.access = &e_.accesses.emplace_back(a);
     i.cls = class_of(a);
-    i.run = run_memory;
+    i.run = frames_.memory;
 }
 
 void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {
     const Operation &op = inst.x;
     MemoryAccess a;
     a.space = Space::lds;
+    a.exchanges_lanes = true;
     a.offset = inst.word0 & 0xffff;
     a.result = vgpr(operand(op, 0), 1);
     a.address = source(operand(op, 1), Type::u32);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Vector instructions: sources, modifiers, DPP, VOPD.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "sim/func/build.h"
@@ -41,6 +42,12 @@ void select(const Operation &op, const Operand &o, unsigned n, Extra::Source &s)
 bool is_plain(const Extra::Source &s) {
     bool whole = !is_packed(s.type) || (s.op_sel == 0 && s.op_sel_hi == 1);
     return whole && !s.neg && !s.neg_hi && !s.abs && !s.high && s.type != Type::mix;
+}
+
+bool reads_scalars(const Inst &i) {
+    return std::any_of(std::begin(i.src), std::end(i.src), [](const Source &s) {
+        return s.kind == Source::sgpr || s.kind == Source::mask;
+    });
 }
 
 constexpr std::string_view dpp_names[] = {"quad_perm",       "row_shl",    "row_shr",
@@ -190,8 +197,12 @@ void Builder::choose_frame(Inst &i, const Operation &, Op row, bool is_mask, boo
     else if (is_mask)
         i.run = scoped ? (full ? f.mask_full_scoped : f.mask_plain_scoped)
                        : (full ? f.mask_full : f.mask_plain);
+    else if (full)
+        i.run = scoped ? f.full_scoped : f.full;
+    else if (e_.code->wave_size == 32 && !reads_scalars(i))
+        i.run = scoped ? f.rows_scoped : f.rows;
     else
-        i.run = scoped ? (full ? f.full_scoped : f.plain_scoped) : (full ? f.full : f.plain);
+        i.run = scoped ? f.plain_scoped : f.plain;
 }
 
 void Builder::vector(Inst &i, const Operation &op, Op row) {
@@ -264,11 +275,11 @@ void Builder::dual(Inst &i, const Instruction &inst) {
             throw Unsupported{"modifiers in a VOPD pair"};
         i.own_rounding |= pair[n].own_rounding;
     }
-    bool apart = true;
+    bool rows = !reads_scalars(pair[0]) && !reads_scalars(pair[1]);
     for (const Source &s : pair[1].src)
-        apart &= s.kind != Source::vgpr || s.at != pair[0].dst;
-    if (apart)
-        i.run = i.own_rounding ? frames_.dual_apart_scoped : frames_.dual_apart;
+        rows &= s.kind != Source::vgpr || s.at != pair[0].dst;
+    if (rows)
+        i.run = i.own_rounding ? frames_.dual_rows_scoped : frames_.dual_rows;
     else
         i.run = i.own_rounding ? frames_.dual_scoped : frames_.dual;
     i.pair = pair.data();

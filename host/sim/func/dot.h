@@ -123,20 +123,33 @@ enum class Out : u8 { f32, f16, bf16 };
 // One lane by the book: NaN and infinities, subnormal results, 16-bit results.
 template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m);
 
-// Every lane of the row tame? Then the short way.
+// Every active lane of the row tame? Then the short way.
 template <class F, bool Gfx12>
 inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec) {
     u32 wild = 0;
+    auto tame = [&](unsigned l) {
+        return Gfx12 ? tame_gfx12<F>(a[l], b[l], c[l]) : tame_gfx11<F>(a[l], b[l], c[l]);
+    };
+    auto wild_bit = [&](unsigned l) {
+        return wild_bits<F>(a[l]) | wild_bits<F>(b[l]) | wild_addend_bit(c[l]);
+    };
+    if (exec == ~0u) {
+        for (unsigned l = 0; l < row_lanes; ++l)
+            wild |= wild_bit(l);
+        if (wild)
+            return false;
 #pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l)
+            d[l] = tame(l);
+        return true;
+    }
     for (unsigned l = 0; l < row_lanes; ++l)
-        wild |= is_wild<F>(a[l]) | is_wild<F>(a[l] >> 16) | is_wild<F>(b[l]) |
-                is_wild<F>(b[l] >> 16) | is_wild_addend(c[l]);
+        wild |= exec >> l & 1 ? wild_bit(l) : 0;
     if (wild)
         return false;
     alignas(64) u32 r[row_lanes];
-#pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l)
-        r[l] = Gfx12 ? tame_gfx12<F>(a[l], b[l], c[l]) : tame_gfx11<F>(a[l], b[l], c[l]);
+        r[l] = tame(l);
     blend(d, r, exec, 1);
     return true;
 }

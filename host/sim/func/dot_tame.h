@@ -30,16 +30,23 @@ template <> inline Wide widen<F16>(u32 high) {
     return {fp::f32_of(fp::bits(v) | sign), based & exponent_field};
 }
 
-// Zero, or exponents that leave room everywhere. F16 has no others, but for inf and NaN.
-template <class F> inline u32 is_wild(u32 h);
-template <> inline u32 is_wild<BF16>(u32 h) {
-    u32 magnitude = h & 0x7fff;
-    return (magnitude != 0) & (magnitude - 0x3000u >= 0x1f80u); // 2^-31 .. 2^32
+// A set top bit in a half says that it is neither zero nor within 2^-31..2^32. Both halves at once:
+// no sum carries over. (m + 0x7fff) has the bit when m > 0, (m + 0x5000) when m >= 0x3000.
+template <class F> inline u32 wild_bits(u32 pair);
+template <> inline u32 wild_bits<BF16>(u32 pair) {
+    u32 m = pair & 0x7fff7fff;
+    u32 too_large = m + 0x30803080, too_small = (m + 0x7fff7fff) & ~(m + 0x50005000);
+    return (too_large | too_small) & 0x80008000;
 }
-template <> inline u32 is_wild<F16>(u32 h) { return (h & 0x7c00) == 0x7c00; }
-inline u32 is_wild_addend(u32 c) {
-    u32 magnitude = c & 0x7fffffff;
-    return (magnitude != 0) & (magnitude - 67 * unit >= 120 * unit);
+// F16 has no other values, but for infinities and NaNs.
+template <> inline u32 wild_bits<F16>(u32 pair) {
+    return ((pair & 0x7c007c00) + 0x04000400) & 0x80008000;
+}
+// The same for an addend, zero or within 2^-60..2^60.
+inline u32 wild_addend_bit(u32 c) {
+    u32 m = c & 0x7fffffff;
+    u32 too_large = m + (256 - 187) * unit, too_small = (m + 0x7fffffff) & ~(m + (256 - 67) * unit);
+    return (too_large | too_small) & 0x80000000;
 }
 
 inline i32 floor_int(f32 v) { // |v| < 2^28

@@ -82,18 +82,27 @@ inline u32 narrow16_nearest(f32 x) {
 // sticky ("rounded to odd"): then this is the operation's only rounding.
 u32 narrow16(f64 x, const Mode &m);
 
-// a * b + c of f16 values, rounded to odd in f64: narrow16 then rounds once.
-inline f64 fma_odd(f64 a, f64 b, f64 c) {
-    f64 p = a * b; // exact: 22 bits (48 for f32 factors)
-    f64 s = p + c;
-    f64 t = s - p;
-    f64 error = (p - (s - t)) + (c - t); // Knuth's two-sum
-    u64 u = bits(s);
-    // Nudge towards the error when s is even: an odd last bit stands for "not exact".
-    bool inexact = error != 0 && !(u & 1);
-    bool away = (bits(error) ^ u) >> 63 == 0;
-    return f64_of(inexact ? (away ? u + 1 : u - 1) : u);
+// a * b + c rounded to odd: an odd last bit stands for "not exact", so that the rounding to f16
+// that follows is the only one. The product must be exact: of f16 values it is, in f32 and in f64;
+// of f32 values it is in f64.
+template <class U, class T> T multiply_add_odd(T a, T b, T c) {
+    T p = a * b;
+    T s = p + c;
+    T t = s - p;
+    T error = (p - (s - t)) + (c - t); // Knuth's two-sum
+    U u = std::bit_cast<U>(s), e = std::bit_cast<U>(error);
+    constexpr unsigned top = sizeof(U) * 8 - 1;
+    constexpr U infinity = sizeof(U) == 4 ? U{0x7f800000} : static_cast<U>(u64{0x7ff} << 52);
+    U step = (e ^ u) >> top ? ~U{0} : U{1}; // towards the error
+    // Neither zero nor NaN, which infinities leave: one comparison.
+    bool inexact = (e & (~U{0} >> 1)) - 1 < infinity;
+    step = inexact ? step : 0;
+    step = u & 1 ? 0 : step;
+    return std::bit_cast<T>(u + step);
 }
+inline f64 fma_odd(f64 a, f64 b, f64 c) { return multiply_add_odd<u64>(a, b, c); }
+inline f32 fma_half(f32 a, f32 b, f32 c) { return multiply_add_odd<u32>(a, b, c); }
+inline f64 fma_half(f64 a, f64 b, f64 c) { return multiply_add_odd<u64>(a, b, c); }
 
 // ---- minimum and maximum ---------------------------------------------------------------------
 
@@ -129,10 +138,9 @@ template <class T> T min_max(T x, T y, bool pick_less, const Mode &m) {
     T if_nan_a = is_nan(b) ? quiet_a : b;
     r = is_nan(b) ? a : r;
     r = is_nan(a) ? if_nan_a : r;
-    if (m.gfx12 || !m.ieee)
-        return r;
-    r = is_signalling(b) ? quiet_b : r;
-    return is_signalling(a) ? quiet_a : r;
+    T r11 = is_signalling(b) ? quiet_b : r;
+    r11 = is_signalling(a) ? quiet_a : r11;
+    return m.gfx12 || !m.ieee ? r : r11;
 }
 template <class T> T min(T a, T b, const Mode &m) { return min_max(a, b, true, m); }
 template <class T> T max(T a, T b, const Mode &m) { return min_max(a, b, false, m); }

@@ -21,6 +21,13 @@ void plain(Wave &w, const Inst &i) {
     }
 }
 
+// A wave32 whose sources are VGPRs and constants: nothing to prepare.
+void rows(Wave &w, const Inst &i) {
+    u32 exec = w.s[sreg::exec];
+    if (exec)
+        i.lane(w.v[i.dst].lane, w.row(i.src[0]), w.row(i.src[1]), w.row(i.src[2]), exec, w.mode);
+}
+
 // ---- CLAMP, OMOD, high halves: on a copy of the result ---------------------------------------
 
 f32 clamp01(f32 x, const Mode &m) { // 2.11
@@ -148,13 +155,13 @@ template <bool Full> void maskx(Wave &w, const Inst &i) {
 
 // One half of a pair. Scoped: a DOT keeps rounding to nearest beside an fmac that follows MODE.
 template <bool Scoped>
-void half_of_pair(Wave &w, const Inst &i, const Operands &o, u32 *d, u32 exec) {
+void half_of_pair(Wave &w, const Inst &i, const u32 *const *src, u32 *d, u32 exec) {
     if (Scoped && i.own_rounding && w.mode.round32 != round_nearest) {
         MxcsrScope scope(w.mode.mxcsr32 & ~rounding_control);
-        i.lane(d, o.src[0], o.src[1], o.src[2], exec, w.mode);
+        i.lane(d, src[0], src[1], src[2], exec, w.mode);
         return;
     }
-    i.lane(d, o.src[0], o.src[1], o.src[2], exec, w.mode);
+    i.lane(d, src[0], src[1], src[2], exec, w.mode);
 }
 
 template <bool Scoped> void dual(Wave &w, const Inst &i) {
@@ -166,21 +173,20 @@ template <bool Scoped> void dual(Wave &w, const Inst &i) {
     ox.plain(w, x, 0);
     oy.plain(w, y, 0);
     Row r; // X's result waits until Y has read its sources
-    half_of_pair<Scoped>(w, x, ox, r.lane, ~0u);
-    half_of_pair<Scoped>(w, y, oy, w.row(y.dst, 0), exec);
+    half_of_pair<Scoped>(w, x, ox.src, r.lane, ~0u);
+    half_of_pair<Scoped>(w, y, oy.src, w.row(y.dst, 0), exec);
     blend(w.row(x.dst, 0), r.lane, exec, 1);
 }
 
-// Y doesn't read X's result: no copy is needed.
-template <bool Scoped> void dual_apart(Wave &w, const Inst &i) {
+// Y doesn't read X's result, and all sources are VGPRs and constants.
+template <bool Scoped> void dual_rows(Wave &w, const Inst &i) {
     u32 exec = w.exec(0);
     if (exec == 0)
         return;
     for (unsigned n = 0; n < 2; ++n) {
         const Inst &x = i.pair[n];
-        Operands o;
-        o.plain(w, x, 0);
-        half_of_pair<Scoped>(w, x, o, w.row(x.dst, 0), exec);
+        const u32 *src[] = {w.row(x.src[0]), w.row(x.src[1]), w.row(x.src[2])};
+        half_of_pair<Scoped>(w, x, src, w.v[x.dst].lane, exec);
     }
 }
 
@@ -209,6 +215,7 @@ u64 run(Wave &w, u64 budget) {
 Frames make() {
     Frames f{};
     f.run = run;
+    f.rows = rows, f.rows_scoped = scoped<rows>;
     f.plain = plain, f.plain_scoped = scoped<plain>;
     f.full = full, f.full_scoped = scoped<full>;
     f.mask_plain = mask<false>, f.mask_full = mask<true>;
@@ -216,9 +223,10 @@ Frames make() {
     f.maskx_plain = maskx<false>, f.maskx_full = maskx<true>;
     f.maskx_plain_scoped = scoped<maskx<false>>, f.maskx_full_scoped = scoped<maskx<true>>;
     f.dual = dual<false>, f.dual_scoped = dual<true>;
-    f.dual_apart = dual_apart<false>, f.dual_apart_scoped = dual_apart<true>;
+    f.dual_rows = dual_rows<false>, f.dual_rows_scoped = dual_rows<true>;
     fill_kernels(f);
     fill_special(f);
+    fill_memory(f);
     return f;
 }
 

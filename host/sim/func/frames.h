@@ -17,13 +17,14 @@ struct Frames {
     std::array<Handler, op_count> special;
     // Runs instructions until the wave waits, ends, or `budget` is used up; returns what is left.
     u64 (*run)(Wave &, u64 budget);
-    // Around lane kernels: without and with modifiers. `scoped` ones change the host's rounding
-    // and subnormals for one instruction.
-    Handler plain, full, plain_scoped, full_scoped;
+    // Around lane kernels: wave32 with VGPRs and constants only, without modifiers, with. `scoped`
+    // ones change the host's rounding and subnormals for one instruction.
+    Handler rows, plain, full, rows_scoped, plain_scoped, full_scoped;
     Handler mask_plain, mask_full, mask_plain_scoped, mask_full_scoped;     // v_cmp
     Handler maskx_plain, maskx_full, maskx_plain_scoped, maskx_full_scoped; // v_cmpx
-    // VOPD; `apart` when Y doesn't read what X writes.
-    Handler dual, dual_apart, dual_scoped, dual_apart_scoped;
+    // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
+    Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
+    Handler memory; // loads, stores and atomics of vectors
 };
 
 const Frames &frames(); // of the best level that this host has

@@ -210,7 +210,7 @@ void InitCheck::memory(const Wave &w, const Inst &i) {
         return;
     }
     const MemoryAccess &a = *i.access;
-    if (i.run != run_memory) { // a lane exchange: registers only
+    if (a.exchanges_lanes) { // registers only
         if (i.run != run_ds_swizzle)
             require_source(a.address, "an address");
         if (is_dirty(facts_->uses[i.index], false))
@@ -220,7 +220,7 @@ void InitCheck::memory(const Wave &w, const Inst &i) {
     require_source(a.address, "an address");
     require_source(a.base, "an address");
     bool leaves = a.space == Space::global; // flat: decided per lane in transfer()
-    unsigned registers = a.op.bytes == 8 ? 2 : a.op.elements;
+    unsigned registers = a.op.registers();
     u32 bits = a.op.extend == Extend::high_zero ? (a.op.bytes == 1 ? 0xff0000u : 0xffff0000u)
                : a.op.bytes == 1                ? 0xffu
                : a.op.bytes == 2                ? 0xffffu

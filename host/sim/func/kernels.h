@@ -10,5 +10,6 @@ namespace nw::sim::NW_LEVEL {
 
 void fill_kernels(Frames &); // lane, clamp, mask
 void fill_special(Frames &); // special: those that loop over lanes
+void fill_memory(Frames &);  // memory
 
 } // namespace nw::sim::NW_LEVEL

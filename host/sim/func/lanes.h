@@ -148,8 +148,9 @@ template <class F, class L> inline void half_results(u32 *r, const Mode &m, F f,
 }
 
 template <Type A, Type B, Type C, class F, class N>
-inline void run_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m, F f,
-                     N nan) {
+inline void run_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &mode,
+                     F f, N nan) {
+    const Mode m = mode;
     alignas(64) u32 r[row_lanes];
     half_results(
         r, m, [&](auto x, auto y, auto z) { return f(x, y, z, m); },

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Vector memory and LDS: addresses, checks, transfers.
-#include <fmt/format.h>
-
+// Vector memory and LDS: addresses, checks, transfers. Compiled once per host level.
 #include "sim/func/access.h"
+#include "sim/func/kernels.h"
 #include "sim/func/launch.h"
 
-namespace nw::sim {
+namespace nw::sim::NW_LEVEL {
 
 namespace {
 
 // Where each active lane's bytes are on the host. Device addresses are host addresses.
 struct Places {
-    u64 at[row_lanes];
-    bool lds[row_lanes]; // flat accesses may mix
+    alignas(64) u64 at[row_lanes];
+    u32 lds = 0; // lanes whose place is in LDS: flat accesses may mix
 };
 
 template <class F> void for_active(u32 exec, F f) {
@@ -43,13 +42,24 @@ void global_addresses(Wave &w, const MemoryAccess &a, unsigned half, u64 *out) {
     }
 }
 
+struct Span {
+    u64 low, high;
+};
+
+// Lowest and highest address of the active lanes.
+Span span_of(const u64 *at, u32 exec) {
+    u64 first = at[__builtin_ctz(exec)], low = first, high = first;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u64 x = exec >> l & 1 ? at[l] : first;
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+    }
+    return {low, high};
+}
+
 void check_global(Wave &w, const Inst &i, const u64 *at, u32 exec, unsigned size) {
-    u64 low = ~u64{0}, high = 0;
-    for_active(exec, [&](unsigned l) {
-        low = at[l] < low ? at[l] : low;
-        high = at[l] > high ? at[l] : high;
-    });
-    if (high + size > high && reachable(w, i, low, high - low + size)) [[likely]]
+    Span s = span_of(at, exec);
+    if (s.high + size > s.high && reachable(w, i, s.low, s.high - s.low + size)) [[likely]]
         return;
     for_active(exec, [&](unsigned l) {
         if (!reachable(w, i, at[l], size))
@@ -59,7 +69,7 @@ void check_global(Wave &w, const Inst &i, const u64 *at, u32 exec, unsigned size
 
 u64 lds_place(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {
     if (address + size > w.group->lds.size())
-        lds_out_of_range(w, i, address, size, static_cast<int>(lane));
+        lds_out_of_range(w, i, address, size, lane);
     return reinterpret_cast<u64>(w.group->lds.data()) + address;
 }
 
@@ -67,11 +77,7 @@ u64 lds_place(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane)
 // the hardware's interleaving, because every access comes through here.
 u64 scratch_place(Wave &w, const Inst &i, i64 offset, unsigned size, unsigned lane) {
     if (offset < 0 || offset + size > w.scratch_bytes)
-        fault(
-            w, i, Fault::Kind::illegal_address,
-            fmt::format("scratch out of range: lane {} accesses {} bytes at offset {}, a lane has "
-                        "{} bytes",
-                        lane, size, offset, w.scratch_bytes));
+        scratch_out_of_range(w, i, offset, size, lane);
     return reinterpret_cast<u64>(w.scratch) + u64{lane} * w.scratch_bytes +
            static_cast<u64>(offset);
 }
@@ -83,8 +89,8 @@ void scratch_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &
     i64 base = extend(scalar32(w, a.base)) + a.offset;
     const u32 *v = a.address.kind == Source::vgpr ? w.row(a.address.at, half) : nullptr;
     for_active(exec, [&](unsigned l) {
-        p.at[l] =
-            scratch_place(w, i, base + (v ? extend(v[l]) : 0), a.bytes(), l + row_lanes * half);
+        i64 offset = base + (v ? extend(v[l]) : 0);
+        p.at[l] = scratch_place(w, i, offset, a.bytes(), l + row_lanes * half);
     });
 }
 
@@ -92,15 +98,15 @@ void scratch_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &
 void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) {
     const MemoryAccess &a = *i.access;
     const u32 *low = w.row(a.address.at, half), *high = w.row(a.address.at + 1, half);
+    auto offset = static_cast<u64>(a.offset);
     for_active(exec, [&](unsigned l) {
         if (high[l] == shared_aperture) {
-            p.lds[l] = true;
-            p.at[l] =
-                lds_place(w, i, (low[l] + static_cast<u64>(a.offset)) & 0x1ffff, a.bytes(), l);
+            p.lds |= 1u << l;
+            p.at[l] = lds_place(w, i, (low[l] + offset) & 0x1ffff, a.bytes(), l);
         } else if (high[l] == private_aperture) {
             p.at[l] = scratch_place(w, i, i64{low[l]} + a.offset, a.bytes(), l + row_lanes * half);
         } else {
-            p.at[l] = (low[l] | u64{high[l]} << 32) + static_cast<u64>(a.offset);
+            p.at[l] = (low[l] | u64{high[l]} << 32) + offset;
             if (!reachable(w, i, p.at[l], a.bytes()))
                 illegal_address(w, i, p.at[l], a.bytes(), static_cast<int>(l));
         }
@@ -110,13 +116,22 @@ void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) 
 void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
     const MemoryAccess &a = *i.access;
     const u32 *v = w.row(a.address.at, half);
+    p.lds = ~0u;
+    auto base = reinterpret_cast<u64>(w.group->lds.data()) + static_cast<u64>(offset);
+    u32 highest = 0;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 x = exec >> l & 1 ? v[l] : 0;
+        highest = x > highest ? x : highest;
+        p.at[l] = base + v[l];
+    }
+    if (u64{highest} + static_cast<u64>(offset) + a.bytes() <= w.group->lds.size()) [[likely]]
+        return;
     for_active(exec, [&](unsigned l) {
-        p.at[l] = lds_place(w, i, u64{v[l]} + static_cast<u64>(offset), a.bytes(), l);
+        lds_place(w, i, u64{v[l]} + static_cast<u64>(offset), a.bytes(), l);
     });
 }
 
 void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
-    std::memset(p.lds, i.access->space == Space::lds, sizeof p.lds);
     switch (i.access->space) {
     case Space::global:
         global_addresses(w, *i.access, half, p.at);
@@ -136,11 +151,50 @@ void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Pl
 
 // ---- transfers ---------------------------------------------------------------------------------
 
+void *host(u64 place) { return reinterpret_cast<void *>(place); }
+
+// Lane l at place 0 + stride * l, in all lanes.
+bool is_regular(const u64 *at, u64 stride) {
+    u64 off = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        off |= at[l] - at[0] - stride * l;
+    return off == 0;
+}
+
+using Four [[gnu::vector_size(16)]] = u32;
+
+// 4 lanes x 4 dwords: rows become columns.
+void transpose(Four *x) {
+    Four a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
+    Four b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+    Four c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
+    Four d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+    x[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    x[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
 template <unsigned N>
 void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p) {
+    if (N == 1 && exec == ~0u && is_regular(p.at, 4)) {
+        std::memcpy(w.row(reg, half), host(p.at[0]), sizeof(Row));
+        return;
+    }
+    if (N == 4 && exec == ~0u) {
+        for (unsigned l = 0; l < row_lanes; l += 4) {
+            Four x[4];
+            for (unsigned n = 0; n < 4; ++n)
+                std::memcpy(&x[n], host(p.at[l + n]), 16);
+            transpose(x);
+            for (unsigned n = 0; n < 4; ++n)
+                std::memcpy(w.row(reg + n, half) + l, &x[n], 16);
+        }
+        return;
+    }
     for_active(exec, [&](unsigned l) {
         u32 t[N];
-        std::memcpy(t, reinterpret_cast<const void *>(p.at[l]), sizeof t);
+        std::memcpy(t, host(p.at[l]), sizeof t);
         for (unsigned n = 0; n < N; ++n)
             w.row(reg + n, half)[l] = t[n];
     });
@@ -148,11 +202,15 @@ void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p
 
 template <unsigned N>
 void store_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p) {
+    if (N == 1 && exec == ~0u && is_regular(p.at, 4)) {
+        std::memcpy(host(p.at[0]), w.row(reg, half), sizeof(Row));
+        return;
+    }
     for_active(exec, [&](unsigned l) {
         u32 t[N];
         for (unsigned n = 0; n < N; ++n)
             t[n] = w.row(reg + n, half)[l];
-        std::memcpy(reinterpret_cast<void *>(p.at[l]), t, sizeof t);
+        std::memcpy(host(p.at[l]), t, sizeof t);
     });
 }
 
@@ -193,7 +251,7 @@ void load(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const P
     u32 *d = w.row(reg, half);
     for_active(exec, [&](unsigned l) {
         u32 raw = 0;
-        std::memcpy(&raw, reinterpret_cast<const void *>(p.at[l]), op.bytes);
+        std::memcpy(&raw, host(p.at[l]), op.bytes);
         d[l] = extend(raw, op, d[l]);
     });
 }
@@ -216,7 +274,7 @@ void store(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const 
     unsigned shift = op.extend == Extend::high_zero ? 16 : 0;
     for_active(exec, [&](unsigned l) {
         u32 value = d[l] >> shift;
-        std::memcpy(reinterpret_cast<void *>(p.at[l]), &value, op.bytes);
+        std::memcpy(host(p.at[l]), &value, op.bytes);
     });
 }
 
@@ -233,7 +291,9 @@ T update(u64 place, Atomic op, u64 data, u64 compare, const Mode &mode, bool lds
     return old;
 }
 
-void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p) {
+// `data`, `compare` and `result` are registers.
+void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, unsigned data,
+            unsigned compare, unsigned result) {
     const MemoryAccess &a = *i.access;
     unsigned bytes = a.op.bytes;
     auto value = [&](unsigned reg, unsigned l) {
@@ -243,18 +303,16 @@ void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p) {
     MxcsrScope nearest(mxcsr_default);
     for_active(exec, [&](unsigned l) { // ascending lanes (5.17)
         if (p.at[l] % bytes)
-            fault(w, i, Fault::Kind::illegal_address,
-                  fmt::format("misaligned atomic: lane {} updates {} bytes at 0x{:x}; atomics must "
-                              "be naturally aligned",
-                              l, bytes, p.at[l]));
-        u64 data = value(a.data, l), compare = value(a.data2, l);
-        u64 old = bytes == 8 ? update<u64>(p.at[l], a.op.atomic, data, compare, w.mode, p.lds[l])
-                             : update<u32>(p.at[l], a.op.atomic, data, compare, w.mode, p.lds[l]);
+            misaligned_atomic(w, i, p.at[l], l);
+        bool lds = p.lds >> l & 1;
+        u64 d = value(data, l), c = value(compare, l);
+        u64 old = bytes == 8 ? update<u64>(p.at[l], a.op.atomic, d, c, w.mode, lds)
+                             : update<u32>(p.at[l], a.op.atomic, d, c, w.mode, lds);
         if (!a.returns)
             return;
-        w.row(a.result, half)[l] = static_cast<u32>(old);
+        w.row(result, half)[l] = static_cast<u32>(old);
         if (bytes == 8)
-            w.row(a.result + 1, half)[l] = static_cast<u32>(old >> 32);
+            w.row(result + 1, half)[l] = static_cast<u32>(old >> 32);
     });
 }
 
@@ -274,6 +332,7 @@ void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
     find_places(w, i, half, exec, a.offset, p);
     if (a.op.two_addresses())
         find_places(w, i, half, exec, a.offset2, q);
+    unsigned size = a.op.registers();
     switch (a.op.access) {
     case Access::load:
         load(w, i, a.result, half, exec, p);
@@ -282,20 +341,23 @@ void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
         store(w, i, a.data, half, exec, p);
         break;
     case Access::atomic:
-        atomic(w, i, half, exec, p);
+        atomic(w, i, half, exec, p, a.data, a.data2, a.result);
+        break;
+    case Access::exchange2:
+    case Access::exchange2_stride64:
+        atomic(w, i, half, exec, p, a.data, a.data, a.result);
+        atomic(w, i, half, exec, q, a.data2, a.data2, a.result + size);
         break;
     case Access::load2:
     case Access::load2_stride64:
         load(w, i, a.result, half, exec, p);
-        load(w, i, a.result + a.op.elements, half, exec, q);
+        load(w, i, a.result + size, half, exec, q);
         break;
     default:
         store(w, i, a.data, half, exec, p);
         store(w, i, a.data2, half, exec, q);
     }
 }
-
-} // namespace
 
 void run_memory(Wave &w, const Inst &i) {
     for (unsigned half = 0; half < w.halves; ++half) {
@@ -307,16 +369,8 @@ void run_memory(Wave &w, const Inst &i) {
     }
 }
 
-void run_scalar_load(Wave &w, const Inst &i) {
-    // src[0] base pair, src[1] soffset; dst_rows registers of 4 bytes, or one of `flag` bytes.
-    u64 bytes = u64{i.dst_rows} * 4;
-    u64 base = scalar64(w, i.src[0]) & ~u64{3}; // 4.20
-    i64 offset = i64{i.imm} + scalar32(w, i.src[1]);
-    u64 address = (base + static_cast<u64>(offset)) & ~u64{3};
-    if (!reachable(w, i, address, bytes))
-        illegal_address(w, i, address, static_cast<unsigned>(bytes), -1);
-    if (i.dst != sreg::null)
-        std::memcpy(&w.s[i.dst], reinterpret_cast<const void *>(address), bytes);
-}
+} // namespace
 
-} // namespace nw::sim
+void fill_memory(Frames &f) { f.memory = run_memory; }
+
+} // namespace nw::sim::NW_LEVEL

@@ -138,6 +138,12 @@ struct Wave {
         return s[sreg::exec] | (halves == 2 ? u64{s[sreg::exec + 1]} << 32 : 0);
     }
     u32 *row(unsigned reg, unsigned half) { return v[half * vgpr_count + reg].lane; }
+    // The lanes of a constant or, in wave32, of a VGPR.
+    const u32 *row(const Source &s) const {
+        const Row *files[] = {constants, v};
+        static_assert(Source::constant == 0 && Source::vgpr == 1);
+        return files[s.kind][s.at].lane;
+    }
 };
 
 // Ends the launch. The text gets kernel, pc, instruction, source line and wave.

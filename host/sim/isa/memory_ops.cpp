@@ -16,6 +16,9 @@ using Map = std::unordered_map<std::string_view, MemoryOp>;
 #define ATOMIC(name, operation, bytes)                                                             \
     {#name, {#name, Access::atomic, Atomic::operation, bytes, 1, Extend::whole}},
 
+#define EXCHANGE2(name, kind, bytes)                                                               \
+    {#name, {#name, Access::kind, Atomic::exchange, bytes, 1, Extend::whole}},
+
 const Map &vmem() {
     static const Map map{
 #include "sim/isa/vmem.inc"
@@ -44,7 +47,7 @@ MemoryOp find_ds(std::string_view name) {
     plain.erase(at, rtn.size());
     MemoryOp op = look_up(ds(), plain);
     op.returns = true;
-    return op.access == Access::atomic ? op : MemoryOp{};
+    return op.updates() ? op : MemoryOp{};
 }
 
 } // namespace

@@ -11,11 +11,14 @@ enum class Access : u8 {
     none,
     load,
     store,
+    atomic,
+    // of two addresses
     load2,
     load2_stride64,
     store2,
     store2_stride64,
-    atomic
+    exchange2,
+    exchange2_stride64
 };
 
 // How an element smaller than a register is extended, and which half of the register it is.
@@ -60,10 +63,17 @@ struct MemoryOp {
         return access == Access::load || access == Access::load2 ||
                access == Access::load2_stride64;
     }
-    bool stores() const { return !loads() && access != Access::atomic; }
-    bool two_addresses() const {
-        return access >= Access::load2 && access <= Access::store2_stride64;
+    bool updates() const {
+        return access == Access::atomic || access == Access::exchange2 ||
+               access == Access::exchange2_stride64;
     }
+    bool stores() const { return !loads() && !updates(); }
+    bool two_addresses() const { return access >= Access::load2; }
+    bool stride64() const {
+        return access == Access::load2_stride64 || access == Access::store2_stride64 ||
+               access == Access::exchange2_stride64;
+    }
+    unsigned registers() const { return bytes == 8 ? 2 : elements; } // of one value
 };
 
 // By mnemonic: "global_load_b32", "ds_add_rtn_u32". `access` is none when there is no row.

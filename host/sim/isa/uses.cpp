@@ -26,7 +26,7 @@ size_t destinations(const Operation &op) {
         n == "s_branch" || n.starts_with("s_delay_alu") || n.starts_with("exp"))
         return n.starts_with("s_sendmsg_rtn") ? 1 : 0;
     if (MemoryOp m = find_memory_op(n); m.access != Access::none)
-        return m.loads() || (m.access == Access::atomic && returns_atomic(op, m)) ? 1 : 0;
+        return m.loads() || (m.updates() && returns_atomic(op, m)) ? 1 : 0;
     bool carries = contains(n, "_co_") && n.starts_with("v_");
     return carries || n.starts_with("v_mad_u64") || n.starts_with("v_mad_i64") ||
                    n.starts_with("v_div_scale")
