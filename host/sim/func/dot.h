@@ -171,11 +171,12 @@ inline void run_on(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, c
         redo[l] = is_special<F>(x) | is_special<F>(x >> 16) | is_special<F>(y) |
                   is_special<F>(y >> 16) | ((z >> 23 & 255) == 255 ? 1 : 0) |
                   (Gfx12 ? is_subnormal(s) : 0);
+        redo[l] &= exec >> l;
         any |= redo[l];
     }
     if (any) [[unlikely]]
         for (unsigned l = 0; l < row_lanes; ++l)
-            if (redo[l])
+            if (redo[l] & 1)
                 r[l] = exact<F>(a[l], b[l], c[l], Out::f32, m);
     blend(d, r, exec, 1);
 }

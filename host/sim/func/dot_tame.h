@@ -93,10 +93,9 @@ template <class F> inline u32 tame_gfx12(u32 a, u32 b, u32 c) {
     f32 s = fp::f32_of(pair_scale), v = z * fp::f32_of(scale);
     i32 pair = floor_int(p0 * s) + floor_int(p1 * s);
     u32 down = (pair_scale - scale) >> 23;
-    i32 cut = floor_int(v);
-    cut = (fp::bits(v) & 0x7fffffff) < 127 * unit
-              ? 0
-              : cut; // 2.52: a C without bits on the grid counts nothing
+    // 2.52: a C without bits on the grid counts nothing. A mask, or it doesn't vectorise.
+    i32 counts = -static_cast<i32>((fp::bits(v) & 0x7fffffff) >= 127 * unit);
+    i32 cut = floor_int(v) & counts;
     i32 sum = (pair >> smaller(down, 31)) + cut;
     return fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
 }

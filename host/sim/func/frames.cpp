@@ -173,7 +173,7 @@ template <bool Scoped> void dual(Wave &w, const Inst &i) {
     ox.plain(w, x, 0);
     oy.plain(w, y, 0);
     Row r; // X's result waits until Y has read its sources
-    half_of_pair<Scoped>(w, x, ox.src, r.lane, ~0u);
+    half_of_pair<Scoped>(w, x, ox.src, r.lane, exec);
     half_of_pair<Scoped>(w, y, oy.src, w.row(y.dst, 0), exec);
     blend(w.row(x.dst, 0), r.lane, exec, 1);
 }

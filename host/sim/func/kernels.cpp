@@ -61,6 +61,23 @@ template <Type T> i64 saturate(i64 x) {
     return x < low ? low : x > high ? high : x;
 }
 
+// One selector for all lanes, without signs and constants: four shifts and masks.
+void permute_uniform(u32 *d, const u32 *a, const u32 *b, u32 selector, u32 exec) {
+    const u32 *word[4];
+    u32 down[4];
+    for (unsigned i = 0; i < 4; ++i) {
+        u32 s = selector >> 8 * i;
+        word[i] = s & 4 ? a : b;
+        down[i] = 8 * (s & 3);
+    }
+    Row r;
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        r.lane[l] = (word[0][l] >> down[0] & 255) | (word[1][l] >> down[1] & 255) << 8 |
+                    (word[2][l] >> down[2] & 255) << 16 | (word[3][l] >> down[3]) << 24;
+    blend(d, r.lane, exec, 1);
+}
+
 #define KERNEL_ARGS u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m
 #define LANE                                                                                       \
     [[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c,                     \
@@ -115,6 +132,16 @@ constexpr auto dot2_f32_f16 = dot::run<dot::F16>;
 constexpr auto dot2_f32_bf16 = dot::run<dot::BF16>;
 void dot2_f16_f16(KERNEL_ARGS) { dot::run16<dot::F16>(d, a, b, c, exec, m, dot::Out::f16); }
 void dot2_bf16_bf16(KERNEL_ARGS) { dot::run16<dot::BF16>(d, a, b, c, exec, m, dot::Out::bf16); }
+
+void permute(KERNEL_ARGS) {
+    u32 other = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        other |= c[l] ^ c[0];
+    if (!other && !(c[0] & 0xf8f8f8f8))
+        return permute_uniform(d, a, b, c[0], exec);
+    run_lanes<T_::u32, T_::u32, T_::u32, T_::u32>(
+        d, a, b, c, exec, m, [](LANE) { return bit::permute(a, b, c); });
+}
 
 #include "sim/isa/valu.inc"
 #undef OP

@@ -122,11 +122,14 @@ void set_work_items(Wave &w, const Context &c) {
     u32 lanes = row_lanes * w.halves, first = w.number * lanes;
     u32 total = block.x * block.y * block.z;
     u32 live = std::min(lanes, total - first);
+    u32 x = first % block.x, y = first / block.x % block.y, z = first / (block.x * block.y);
     for (u32 l = 0; l < lanes; ++l) {
-        u32 flat = first + l, x = flat % block.x, y = flat / block.x % block.y;
-        u32 z = flat / (block.x * block.y);
         u32 id = x | (fields >= 1 ? y << 10 : 0) | (fields >= 2 ? z << 20 : 0);
         w.row(0, l / row_lanes)[l % row_lanes] = l < live ? id : poison;
+        if (++x == block.x)
+            x = 0, ++y;
+        if (y == block.y)
+            y = 0, ++z;
     }
     u64 exec = live == 64 ? ~u64{0} : (u64{1} << live) - 1;
     w.s[sreg::exec] = static_cast<u32>(exec);
@@ -184,8 +187,9 @@ private:
     }
 
     static void fill(std::vector<std::byte> &bytes) {
-        for (size_t at = 0; at < bytes.size(); at += 4)
-            std::memcpy(&bytes[at], &poison, std::min<size_t>(4, bytes.size() - at));
+        auto words = reinterpret_cast<u32 *>(bytes.data());
+        std::fill_n(words, bytes.size() / 4, poison);
+        std::memcpy(bytes.data() + bytes.size() / 4 * 4, &poison, bytes.size() % 4);
     }
 
     void start_wave(u32 n) {
