@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "compare.h"
+#include "stderr_capture.h"
 
 namespace nw::diff {
 
@@ -88,10 +89,13 @@ private:
 
     std::string run_kernel(const hip::Device &device, const hip::Module &module,
                            const DiffKernel &kernel, const Config &config) {
+        const Case &c = case_of(kernel, config.wave);
+        const StderrCapture capture;
         try {
-            return run_case(case_of(kernel, config.wave), device, module);
+            return run_case(c, device, module);
         } catch (const Error &error) {
-            return error.what();
+            const std::string said = capture.text();
+            return said.empty() ? error.what() : said.substr(0, said.find_last_not_of('\n') + 1);
         }
     }
 

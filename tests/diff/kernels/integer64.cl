@@ -72,7 +72,8 @@ KERNEL(count_bits_64, words, 128) {
     PAIRS;
     out[i] = elementwise(popcount)(x);
     out[n + i] = (x ? __builtin_clzl(x) : 64) + 256 * (y ? __builtin_ctzl(y) : 64);
-    PUT64(2, elementwise(bitreverse)(x) ^ __builtin_bswap64(y));
+    // By halves: clang 22 at -O0 on gfx11 copies half a register for __builtin_bswap64.
+    PUT64(2, elementwise(bitreverse)(x) ^ u64(__builtin_bswap32(d), __builtin_bswap32(c)));
 }
 
 KERNEL(logic_64, words, 100) {

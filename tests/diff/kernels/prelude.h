@@ -11,10 +11,10 @@
 //   - writes no NaN as it comes (operand order decides its payload): through word_*(), which has one NaN;
 //   - has no result that depends on the order of work-items;
 //   - reads other lanes where all lanes of `members` come by.
-#define ulong unsigned long
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
+typedef unsigned long ulong;
 typedef short short2 __attribute__((ext_vector_type(2)));
 typedef ushort ushort2 __attribute__((ext_vector_type(2)));
 typedef int int2 __attribute__((ext_vector_type(2)));
@@ -144,6 +144,5 @@ INLINE half fma16(half x, half y, half z) {
 }
 #endif
 
-// ---- atomics: relaxed; device or workgroup scope
-#define atomic(operation, pointer, value) __opencl_atomic_##operation(pointer, value, 0, scope_of(pointer))
-#define scope_of(pointer) 2 /* device: enough for both */
+// ---- atomics on global memory: relaxed (0), for the whole device (2)
+#define atomic(operation, pointer, value) __opencl_atomic_##operation(pointer, value, 0, 2)
