@@ -50,6 +50,8 @@ int lead(__int128 m, int e) { // floor(log2(m * 2^e)), m > 0
 
 __int128 floor_to(__int128 m, int e, int grid) { // floor(m * 2^e / 2^grid), two's complement
     int shift = grid - e;
+    if (m == 0) // its exponent says nothing
+        return 0;
     if (shift <= 0)
         return m << -shift;
     return shift > 120 ? (m < 0 ? -1 : 0) : m >> shift;
