@@ -2,29 +2,42 @@
 // Every piece of memory that HIP's callers may name: who owns an address, and how far it goes.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
+#include <vector>
 
 #include "base/types.h"
 
 namespace nw::hipsim {
 
+class Pool;
+
 struct Block {
-    enum class Kind { device, host, global };
+    // managed: both sides' at once; global: a module's variable; mapped: by hipMemMap.
+    enum class Kind { device, host, managed, global, mapped };
     u64 begin = 0;
     u64 size = 0;
     Kind kind = Kind::device;
     int device = 0;
     unsigned flags = 0;
-    u64 id = 0; // counts up
-
-    u64 left(u64 address) const { return begin + size - address; }
+    bool borrowed = false;         // the bytes are not our allocation: hipHostRegister, graphs
+    std::shared_ptr<void> storage; // of a graph's memory: outlives the graph
+    std::shared_ptr<Pool> pool;    // that it came from, if any
+    u64 id = 0;                    // counts up
 };
 
 class Blocks {
 public:
     void add(Block block);
-    void remove(u64 begin);
+    // False when it is not there (any more): of several threads that free it, one wins.
+    bool remove(u64 begin);
+    // Whether any block has one of these bytes.
+    bool overlaps(u64 begin, u64 size) const;
+    // Bytes from `address` to the end of its block and of those that follow without a gap; 0: none.
+    u64 left(u64 address) const;
+    u64 left(const void *address) const { return left(reinterpret_cast<u64>(address)); }
+    std::vector<Block> of_device(int ordinal) const;
     std::optional<Block> find(u64 address) const; // the block that holds it
     std::optional<Block> find(const void *address) const {
         return find(reinterpret_cast<u64>(address));

@@ -1,122 +1,167 @@
 // SPDX-License-Identifier: MIT
-// hipMemcpy in all its forms. A device address is a host address, so the kind is only checked.
+#include "sim/hip/copy.h"
+
 #include <cstring>
 
+#include "sim/hip/capture.h"
 #include "sim/hip/host_copy.h"
-#include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
 
-namespace {
+// ---- running
 
-struct Copy {
-    void *to;
-    const void *from;
-    u64 bytes;
-    bool to_known, from_known; // our allocations; anything else is the caller's pageable memory
-
-    bool pageable() const { return !to_known || !from_known; }
-    hipError_t run() const {
-        bool ok = true;
-        if (!from_known)
-            ok = copy_from_caller(to, from, bytes);
-        else if (!to_known)
-            ok = copy_to_caller(to, from, bytes);
-        else
-            std::memmove(to, from, bytes);
-        if (!ok)
-            say("a copy met host memory that is not there");
-        return ok ? hipSuccess : hipErrorInvalidValue;
-    }
-};
-
-} // namespace
-
-static Copy check_copy(void *to, const void *from, u64 bytes, hipMemcpyKind kind) {
-    constexpr int without_cu = 1024; // hipMemcpyDeviceToDeviceNoCU, since HIP 6
-    require(to && from, hipErrorInvalidValue);
-    require((kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault) || kind == without_cu,
-            hipErrorInvalidMemcpyDirection);
-    const Blocks &blocks = runtime().blocks;
-    const auto to_block = blocks.find(to), from_block = blocks.find(from);
-    for (const auto &[block, at] :
-         {std::pair{to_block, static_cast<const void *>(to)}, {from_block, from}})
-        require(!block || bytes <= block->left(reinterpret_cast<u64>(at)), hipErrorInvalidValue);
-    // Neither is ours: a device pointer was freed or never was one.
-    require(to_block || from_block || kind == hipMemcpyHostToHost || kind == hipMemcpyDefault,
-            hipErrorInvalidValue);
-    return {to, from, bytes, to_block.has_value(), from_block.has_value()};
+static bool copy_row(u64 to, bool to_known, u64 from, bool from_known, u64 bytes) {
+    void *const target = reinterpret_cast<void *>(to);
+    const void *const source = reinterpret_cast<const void *>(from);
+    if (!from_known)
+        return copy_from_caller(target, source, bytes);
+    if (!to_known)
+        return copy_to_caller(target, source, bytes);
+    std::memmove(target, source, bytes);
+    return true;
 }
 
-static hipError_t copy(const char *call, void *to, const void *from, u64 bytes,
-                       hipMemcpyKind kind) {
-    return api(call, [&] {
-        Device &device = runtime().current_device();
-        if (bytes == 0)
-            return hipSuccess;
-        const Copy copy = check_copy(to, from, bytes, kind);
-        return device.run_now(*device.null_stream(), [&] { return copy.run(); });
-    });
+hipError_t Copy::run() const noexcept {
+    // Rows without gaps are one row: that also makes an overlapping linear copy right.
+    const bool dense = depth == 1 && to.pitch == width && from.pitch == width;
+    const u64 row = dense ? width * height : width, rows = dense ? 1 : height;
+    for (u64 z = 0; z < depth; ++z)
+        for (u64 y = 0; y < rows; ++y) {
+            const u64 target = to.at + z * to.slice + y * to.pitch;
+            const u64 source = from.at + z * from.slice + y * from.pitch;
+            if (!copy_row(target, to.known, source, from.known, row)) {
+                say("a copy met host memory that is not there");
+                return hipErrorInvalidValue;
+            }
+        }
+    return hipSuccess;
+}
+
+// ---- checks
+
+static void check_kind(hipMemcpyKind kind) {
+    constexpr int without_cu = 1024; // hipMemcpyDeviceToDeviceNoCU, since HIP 6
+    require((kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault) || kind == without_cu,
+            hipErrorInvalidMemcpyDirection);
+}
+
+// Bytes from the first to behind the last of a side; hipErrorInvalidValue when no number holds it.
+static u64 extent_of(const Copy::Side &side, const Copy &copy) {
+    u64 rows = 0, slices = 0, bytes = 0;
+    require(!__builtin_mul_overflow(side.pitch, copy.height - 1, &rows) &&
+                !__builtin_mul_overflow(side.slice, copy.depth - 1, &slices) &&
+                !__builtin_add_overflow(rows, slices, &bytes) &&
+                !__builtin_add_overflow(bytes, copy.width, &bytes),
+            hipErrorInvalidValue);
+    return bytes;
+}
+
+static void check_side(Copy::Side &side, const Copy &copy) {
+    require(side.at != 0, hipErrorInvalidValue);
+    const u64 bytes = extent_of(side, copy);
+    const Blocks &blocks = runtime().blocks;
+    side.known = blocks.find(side.at).has_value();
+    require(!side.known || bytes <= blocks.left(side.at), hipErrorInvalidValue);
+    require(side.at <= UINT64_MAX - bytes, hipErrorInvalidValue);
+}
+
+static Copy checked(Copy copy, hipMemcpyKind kind) {
+    if (copy.empty())
+        return copy;
+    check_side(copy.to, copy);
+    check_side(copy.from, copy);
+    // Neither is ours: a device pointer was freed or never was one.
+    require(copy.to.known || copy.from.known || kind == hipMemcpyHostToHost ||
+                kind == hipMemcpyDefault,
+            hipErrorInvalidValue);
+    return copy;
+}
+
+// ---- shapes
+
+static hipPitchedPtr pitched(u64 at, u64 pitch, u64 width, u64 height) {
+    return {reinterpret_cast<void *>(at), pitch, width, height};
+}
+
+Copy box_copy(Copy::Side to, Copy::Side from, hipExtent extent, hipMemcpyKind kind) {
+    Copy copy{to, from, extent.width, extent.height, extent.depth};
+    copy.params.dstPtr = pitched(to.at, to.pitch, extent.width, extent.height);
+    copy.params.srcPtr = pitched(from.at, from.pitch, extent.width, extent.height);
+    copy.params.extent = extent;
+    copy.params.kind = kind;
+    return checked(copy, kind);
+}
+
+static u64 address(const void *pointer) { return reinterpret_cast<u64>(pointer); }
+
+Copy linear_copy(void *to, const void *from, u64 bytes, hipMemcpyKind kind) {
+    if (bytes > 0) {
+        require(to && from, hipErrorInvalidValue);
+        check_kind(kind);
+    }
+    return box_copy({address(to), bytes, bytes}, {address(from), bytes, bytes}, {bytes, 1, 1},
+                    kind);
+}
+
+Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 width, u64 height,
+               hipMemcpyKind kind) {
+    if (width > 0 && height > 0) {
+        require(to && from, hipErrorInvalidValue);
+        require(width <= to_pitch && width <= from_pitch, hipErrorInvalidPitchValue);
+        check_kind(kind);
+    }
+    return box_copy({address(to), to_pitch, 0}, {address(from), from_pitch, 0}, {width, height, 1},
+                    kind);
+}
+
+void no_arrays() {
+    fail(hipErrorNotSupported, "a copy from or to a hipArray: there are none here");
+}
+
+static Copy::Side corner(const hipPitchedPtr &base, const hipPos &pos, const hipExtent &extent) {
+    require(extent.width <= base.pitch && pos.x <= base.pitch - extent.width,
+            hipErrorInvalidPitchValue);
+    const u64 rows = base.ysize ? base.ysize : extent.height;
+    const u64 slice = base.pitch * rows;
+    return {address(base.ptr) + pos.z * slice + pos.y * base.pitch + pos.x, base.pitch, slice};
+}
+
+Copy box_copy(const hipMemcpy3DParms &params) {
+    if (params.srcArray || params.dstArray)
+        no_arrays();
+    const hipExtent &extent = params.extent;
+    Copy copy;
+    if (extent.width > 0 && extent.height > 0 && extent.depth > 0) {
+        require(params.srcPtr.ptr && params.dstPtr.ptr, hipErrorInvalidValue);
+        check_kind(params.kind);
+        copy = checked({corner(params.dstPtr, params.dstPos, extent),
+                        corner(params.srcPtr, params.srcPos, extent), extent.width, extent.height,
+                        extent.depth},
+                       params.kind);
+    }
+    copy.params = params;
+    return copy;
+}
+
+// ---- in order
+
+hipError_t copy_now(hipStream_t handle, const Copy &copy) {
+    const auto stream = runtime().stream(handle);
+    forbid_synchronous_in_capture();
+    if (copy.empty())
+        return hipSuccess;
+    return runtime().device_of(*stream).run_now(*stream, [&] { return copy.run(); });
 }
 
 // Pageable memory is copied before the call returns, as on real ROCm: the caller may reuse it.
-static hipError_t copy_async(const char *call, void *to, const void *from, u64 bytes,
-                             hipMemcpyKind kind, hipStream_t handle) {
-    return api(call, [&] {
-        const auto stream = runtime().stream(handle);
-        Device &device = runtime().device_of(*stream);
-        if (bytes == 0)
-            return hipSuccess;
-        const Copy copy = check_copy(to, from, bytes, kind);
-        if (copy.pageable())
-            return device.run_now(*stream, [&] { return copy.run(); });
-        device.submit(*stream, [copy] { return copy.run(); });
+hipError_t copy_in_order(hipStream_t handle, const Copy &copy) {
+    const auto stream = runtime().stream(handle);
+    if (copy.empty())
         return hipSuccess;
-    });
+    if (copy.pageable() && !capturing(*stream))
+        return runtime().device_of(*stream).run_now(*stream, [&] { return copy.run(); });
+    enqueue(stream, copy);
+    return hipSuccess;
 }
 
 } // namespace nw::hipsim
-
-using namespace nw::hipsim;
-
-hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
-    return copy(__func__, to, from, bytes, kind);
-}
-
-hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
-                          hipStream_t stream) {
-    return copy_async(__func__, to, from, bytes, kind, stream);
-}
-
-hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t bytes) {
-    return copy(__func__, to, from, bytes, hipMemcpyDeviceToHost);
-}
-
-hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
-    return copy(__func__, to, from, bytes, hipMemcpyDeviceToDevice);
-}
-
-hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t stream) {
-    return copy_async(__func__, to, from, bytes, hipMemcpyDeviceToHost, stream);
-}
-
-hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
-                              hipStream_t stream) {
-    return copy_async(__func__, to, from, bytes, hipMemcpyDeviceToDevice, stream);
-}
-
-// HIP 7's headers made the source const.
-extern "C" {
-
-hipError_t host_to_device(hipDeviceptr_t to, const void *from, size_t bytes) asm("hipMemcpyHtoD");
-hipError_t host_to_device(hipDeviceptr_t to, const void *from, size_t bytes) {
-    return copy("hipMemcpyHtoD", to, from, bytes, hipMemcpyHostToDevice);
-}
-
-hipError_t host_to_device_async(hipDeviceptr_t to, const void *from, size_t bytes,
-                                hipStream_t stream) asm("hipMemcpyHtoDAsync");
-hipError_t host_to_device_async(hipDeviceptr_t to, const void *from, size_t bytes,
-                                hipStream_t stream) {
-    return copy_async("hipMemcpyHtoDAsync", to, from, bytes, hipMemcpyHostToDevice, stream);
-}
-}

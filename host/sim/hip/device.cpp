@@ -6,7 +6,19 @@
 namespace nw::hipsim {
 
 Device::Device(int ordinal, const sim::Device &facts)
-    : ordinal(ordinal), facts(facts), null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
+    : ordinal(ordinal), facts(facts),
+      default_pool(std::make_shared<Pool>(ordinal, 0, hipMemHandleTypeNone)), pool_(default_pool),
+      null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
+
+std::shared_ptr<Pool> Device::pool() const {
+    const std::lock_guard lock(pool_mutex_);
+    return pool_;
+}
+
+void Device::set_pool(std::shared_ptr<Pool> pool) {
+    const std::lock_guard lock(pool_mutex_);
+    pool_ = std::move(pool);
+}
 
 std::shared_ptr<Stream> Device::create_stream(unsigned flags, int priority) {
     auto stream = std::make_shared<Stream>(ordinal, flags, priority);
@@ -57,6 +69,7 @@ std::shared_ptr<Ticket> Device::submit(Stream &stream, Work work, std::shared_pt
 }
 
 hipError_t Device::run_now(Stream &stream, const Work &work) {
+    InCallback::forbid();
     const auto ticket = std::make_shared<Ticket>();
     Tickets after;
     {
@@ -90,6 +103,7 @@ hipError_t Device::take_error(Stream &stream) {
 }
 
 hipError_t Device::synchronize(Stream &stream) {
+    InCallback::forbid();
     Tickets tails;
     {
         const std::lock_guard lock(order_);
@@ -101,6 +115,7 @@ hipError_t Device::synchronize(Stream &stream) {
 }
 
 void Device::wait() {
+    InCallback::forbid();
     Tickets tails;
     {
         const std::lock_guard lock(order_);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // One simulated GPU: its memory, its streams, and the order in which their commands run.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "sim/func/machine.h"
+#include "sim/hip/pool.h"
 #include "sim/hip/stream.h"
 
 namespace nw::hipsim {
@@ -17,6 +19,16 @@ public:
     const int ordinal;
     const sim::Device &facts;
     sim::Memory memory;
+
+    // What hosts set and ask for; nothing here depends on it.
+    std::atomic<unsigned> schedule_flags{0};
+    std::atomic<hipFuncCache_t> cache_config{hipFuncCachePreferNone};
+    std::atomic<u64> heap_bytes{8 << 20},
+        stack_bytes{1024}; // hipLimitMallocHeapSize, hipLimitStackSize
+
+    const std::shared_ptr<Pool> default_pool;
+    std::shared_ptr<Pool> pool() const; // that hipMallocAsync takes from
+    void set_pool(std::shared_ptr<Pool> pool);
 
     const std::shared_ptr<Stream> &null_stream() const { return null_stream_; }
     std::shared_ptr<Stream> create_stream(unsigned flags, int priority);
@@ -39,6 +51,9 @@ public:
     void stop(); // the process ends: drops what is queued
 
 private:
+    mutable std::mutex pool_mutex_;
+    std::shared_ptr<Pool> pool_;
+
     // Guards the streams' tails, and makes "look at the tails, become one" a single step.
     std::mutex order_;
     std::shared_ptr<Stream> null_stream_;

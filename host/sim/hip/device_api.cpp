@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Devices, and the contexts that HIP keeps for CUDA's sake: one per device, always there.
+// Devices: how many, which one, how they are called.
 #include <algorithm>
 #include <string_view>
 
+#include "sim/hip/capture.h"
 #include "sim/hip/properties.h"
-#include "sim/hip/runtime.h"
 
 using namespace nw::hipsim;
-
-static hipCtx_t context_of(Device &device) { return reinterpret_cast<hipCtx_t>(&device); }
 
 hipError_t hipInit(unsigned flags) {
     return api(__func__, [&] {
@@ -63,7 +61,11 @@ hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device) {
 }
 
 hipError_t hipDeviceSynchronize() {
-    return api(__func__, [&] { return runtime().current_device().synchronize(); });
+    return api(__func__, [&] {
+        Device &device = runtime().current_device();
+        forbid_device_wait_in_capture();
+        return device.synchronize();
+    });
 }
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
@@ -74,36 +76,4 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
         if (greatest)
             *greatest = 0;
     });
-}
-
-hipError_t hipCtxGetCurrent(hipCtx_t *context) {
-    return api(__func__, [&] {
-        Device &device = runtime().current_device();
-        require(context != nullptr, hipErrorInvalidValue);
-        *context = context_of(device);
-    });
-}
-
-hipError_t hipCtxSetCurrent(hipCtx_t context) {
-    return api(__func__, [&] {
-        Runtime &runtime = nw::hipsim::runtime();
-        if (!context) // takes the thread's context away; device 0 is where threads start
-            return runtime.set_current_device(0);
-        for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal)
-            if (context_of(runtime.device(ordinal)) == context)
-                return runtime.set_current_device(ordinal);
-        fail(hipErrorInvalidContext);
-    });
-}
-
-hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t ordinal) {
-    return api(__func__, [&] {
-        Device &device = runtime().device(ordinal);
-        require(context != nullptr, hipErrorInvalidValue);
-        *context = context_of(device);
-    });
-}
-
-hipError_t hipDevicePrimaryCtxRelease(hipDevice_t ordinal) {
-    return api(__func__, [&] { runtime().device(ordinal); });
 }

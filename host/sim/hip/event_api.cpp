@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/hip/runtime.h"
+#include "sim/hip/capture.h"
 
 namespace nw::hipsim {
 
@@ -50,11 +50,18 @@ hipError_t hipEventDestroy(hipEvent_t event) {
 hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
     return api(__func__, [&] {
         const auto event = runtime().event(handle);
-        const auto stream = runtime().stream(stream_handle);
-        auto ticket = runtime().device_of(*stream).submit(*stream, [] { return hipSuccess; });
-        const std::lock_guard lock(event->mutex);
-        event->recorded = std::move(ticket);
-        event->stream = stream;
+        record_event(event, handle, runtime().stream(stream_handle));
+    });
+}
+
+// Since HIP 6.4. External: while the stream captures, a node that records the event at each launch.
+extern "C" hipError_t hipEventRecordWithFlags(hipEvent_t handle, hipStream_t stream_handle,
+                                              unsigned flags) {
+    return api(__func__, [&] {
+        const auto event = runtime().event(handle);
+        constexpr unsigned external = 1;
+        require(flags == 0 || flags == external, hipErrorInvalidValue);
+        record_event(event, handle, runtime().stream(stream_handle), flags == external);
     });
 }
 
@@ -62,6 +69,8 @@ hipError_t hipEventRecord(hipEvent_t handle, hipStream_t stream_handle) {
 hipError_t hipEventSynchronize(hipEvent_t handle) {
     return api(__func__, [&] {
         const auto event = runtime().event(handle);
+        forbid_wait_in_capture(*event);
+        InCallback::forbid();
         const auto [ticket, stream] = recording(*event);
         if (ticket)
             ticket->wait();
@@ -72,6 +81,7 @@ hipError_t hipEventSynchronize(hipEvent_t handle) {
 hipError_t hipEventQuery(hipEvent_t handle) {
     return api(__func__, [&] {
         const auto event = runtime().event(handle);
+        forbid_wait_in_capture(*event);
         const auto [ticket, stream] = recording(*event);
         return ticket && !ticket->done() ? hipErrorNotReady : error_of(stream);
     });

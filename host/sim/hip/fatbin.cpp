@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
-#include "sim/hip/launch.h"
+#include "sim/hip/kernel_call.h"
 #include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
@@ -22,11 +25,28 @@ struct Registered {
     std::string name; // of the kernel or variable in the code object
 };
 
+// __managed__: the host's code reads and writes it through a pointer that we set, the device's
+// through a pointer in the code object.
+struct ManagedVariable {
+    FatBinary *binary;
+    std::string name; // of the device's pointer
+    std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
+    u64 bytes;
+
+    Block block() const {
+        return {.begin = reinterpret_cast<u64>(memory.get()),
+                .size = bytes,
+                .kind = Block::Kind::managed,
+                .borrowed = true};
+    }
+};
+
 // Filled before main, without touching the environment or a device.
 struct Registry {
     std::mutex mutex;
     std::map<void **, std::unique_ptr<FatBinary>> binaries;
     std::map<const void *, Registered> functions, variables; // by host address
+    std::vector<ManagedVariable> managed;
 };
 
 Registry &registry() {
@@ -36,11 +56,27 @@ Registry &registry() {
 
 } // namespace
 
+static void set_device_pointer(const Module &module, const ManagedVariable &variable) {
+    const sim::Global *const pointer = module.program->find_global(variable.name);
+    void *const value = variable.memory.get();
+    if (pointer && pointer->size == sizeof value)
+        std::memcpy(reinterpret_cast<void *>(pointer->address), &value, sizeof value);
+}
+
+void publish_managed_variables(Runtime &runtime) {
+    const std::lock_guard lock(registry().mutex);
+    for (const ManagedVariable &variable : registry().managed)
+        runtime.sharing.publish(variable.block());
+}
+
 // The registry's lock must be held.
 static Module &loaded_module(FatBinary &binary, Device &device) {
     auto found = binary.by_device.find(device.ordinal);
     if (found == binary.by_device.end()) {
         auto module = std::make_shared<Module>(device, Source(binary.wrapper)); // may throw
+        for (const ManagedVariable &variable : registry().managed)
+            if (variable.binary == &binary)
+                set_device_pointer(*module, variable);
         found = binary.by_device.emplace(device.ordinal, std::move(module)).first;
     }
     return *found->second;
@@ -59,7 +95,7 @@ hipFunction_t compiled_function(const void *host_function) {
     return function;
 }
 
-static sim::Global compiled_variable(const void *host_variable) {
+sim::Global compiled_variable(const void *host_variable) {
     Device &device = runtime().current_device();
     const std::lock_guard lock(registry().mutex);
     const auto found = registry().variables.find(host_variable);
@@ -112,6 +148,24 @@ void __hipRegisterVar(void **binary, void *host_variable, char *, char *name, in
     registry().variables[host_variable] = {reinterpret_cast<FatBinary *>(binary), name};
 }
 
+void __hipRegisterManagedVar(void *binary, void **pointer, void *initial, const char *name,
+                             size_t bytes, unsigned alignment) {
+    const size_t step = std::max<size_t>(alignment, 256);
+    void *const memory = std::aligned_alloc(step, round_up(std::max<size_t>(bytes, 1), step));
+    if (!memory)
+        return say("__hipRegisterManagedVar: out of memory");
+    std::memcpy(memory, initial, bytes);
+    *pointer = memory;
+    const std::lock_guard lock(registry().mutex);
+    auto &variable = registry().managed.emplace_back();
+    variable.binary = static_cast<FatBinary *>(binary);
+    variable.name = name;
+    variable.memory.reset(memory);
+    variable.bytes = bytes;
+    if (Runtime *const runtime = Runtime::if_running()) // a library that was opened late
+        runtime->sharing.publish(variable.block());
+}
+
 void __hipUnregisterFatBinary(void **handle) {
     static_cast<void>(guarded(__func__, [&] {
         const std::lock_guard lock(registry().mutex);
@@ -124,6 +178,11 @@ void __hipUnregisterFatBinary(void **handle) {
         std::erase_if(registry().variables, ours);
         for (const auto &[ordinal, module] : binary->by_device)
             module->device.wait(); // its kernels may still run
+        if (Runtime *const runtime = Runtime::if_running())
+            for (const ManagedVariable &variable : registry().managed)
+                if (variable.binary == binary)
+                    runtime->sharing.withdraw(variable.block());
+        std::erase_if(registry().managed, [&](const auto &v) { return v.binary == binary; });
         registry().binaries.erase(found);
     }));
 }
@@ -146,29 +205,5 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
         *block = launch.shape.block;
         *dynamic_lds = launch.shape.dynamic_lds;
         *stream = launch.stream;
-    });
-}
-
-hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **args,
-                           size_t dynamic_lds, hipStream_t stream) {
-    return api(__func__, [&] {
-        return launch(compiled_function(host_function), {grid, block, dynamic_lds}, stream, args,
-                      nullptr);
-    });
-}
-
-hipError_t hipGetSymbolAddress(void **address, const void *symbol) {
-    return api(__func__, [&] {
-        runtime();
-        require(address != nullptr, hipErrorInvalidValue);
-        *address = reinterpret_cast<void *>(compiled_variable(symbol).address);
-    });
-}
-
-hipError_t hipGetSymbolSize(size_t *bytes, const void *symbol) {
-    return api(__func__, [&] {
-        runtime();
-        require(bytes != nullptr, hipErrorInvalidValue);
-        *bytes = compiled_variable(symbol).size;
     });
 }

@@ -3,11 +3,20 @@
 // launch by the address of the kernel's host stub.
 #pragma once
 #include "sim/hip/headers.h"
+#include "sim/isa/program.h"
 
 namespace nw::hipsim {
+
+class Runtime;
 
 // The kernel behind a host stub, on the current device; its module is loaded at the first call.
 // Fails with hipErrorInvalidDeviceFunction for an address that nobody registered.
 hipFunction_t compiled_function(const void *host_function);
+
+// Makes known what was registered before there was a runtime.
+void publish_managed_variables(Runtime &runtime);
+
+// Likewise the variable behind a host variable; hipErrorInvalidSymbol.
+sim::Global compiled_variable(const void *host_variable);
 
 } // namespace nw::hipsim

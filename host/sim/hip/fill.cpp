@@ -1,71 +1,81 @@
 // SPDX-License-Identifier: MIT
-// hipMemset in all its forms.
+#include "sim/hip/fill.h"
+
 #include <algorithm>
 
-#include "sim/hip/runtime.h"
+#include "sim/hip/capture.h"
 
 namespace nw::hipsim {
 
-// `count` elements of T. The asynchronous forms name a stream; the others return when it is done.
-template <class T> static Work check_fill(void *to, T value, u64 count) {
-    require(to != nullptr, hipErrorInvalidValue);
-    const auto block = runtime().blocks.find(to);
-    require(block && count <= block->left(reinterpret_cast<u64>(to)) / sizeof(T),
+template <class T> static void fill_row(u64 at, u64 count, u32 value) {
+    std::fill_n(reinterpret_cast<T *>(at), count, static_cast<T>(value));
+}
+
+hipError_t Fill::run() const noexcept {
+    for (u64 z = 0; z < depth; ++z)
+        for (u64 y = 0; y < height; ++y) {
+            const u64 row = at + z * slice + y * pitch;
+            if (element == 1)
+                fill_row<u8>(row, width, value);
+            else if (element == 2)
+                fill_row<u16>(row, width, value);
+            else
+                fill_row<u32>(row, width, value);
+        }
+    return hipSuccess;
+}
+
+Fill checked_fill(Fill fill) {
+    if (fill.empty())
+        return fill;
+    u64 row = 0, rows = 0, slices = 0, bytes = 0;
+    require(!__builtin_mul_overflow(fill.width, u64{fill.element}, &row) &&
+                !__builtin_mul_overflow(fill.pitch, fill.height - 1, &rows) &&
+                !__builtin_mul_overflow(fill.slice, fill.depth - 1, &slices) &&
+                !__builtin_add_overflow(rows, slices, &bytes) &&
+                !__builtin_add_overflow(bytes, row, &bytes),
             hipErrorInvalidValue);
-    require(reinterpret_cast<u64>(to) % sizeof(T) == 0, hipErrorInvalidValue);
-    return [=] {
-        std::fill_n(static_cast<T *>(to), count, value);
-        return hipSuccess;
-    };
+    require(fill.height == 1 || row <= fill.pitch, hipErrorInvalidValue);
+    require(fill.at % fill.element == 0, hipErrorInvalidValue);
+    require(bytes <= runtime().blocks.left(fill.at), hipErrorInvalidValue);
+    return fill;
 }
 
-template <class T> static hipError_t fill(const char *call, void *to, T value, u64 count) {
-    return api(call, [&] {
-        Device &device = runtime().current_device();
-        if (count == 0)
-            return hipSuccess;
-        return device.run_now(*device.null_stream(), check_fill(to, value, count));
-    });
+static u64 address(const void *pointer) {
+    require(pointer != nullptr, hipErrorInvalidValue);
+    return reinterpret_cast<u64>(pointer);
 }
 
-template <class T>
-static hipError_t fill_async(const char *call, void *to, T value, u64 count, hipStream_t handle) {
-    return api(call, [&] {
-        const auto stream = runtime().stream(handle);
-        if (count > 0)
-            runtime().device_of(*stream).submit(*stream, check_fill(to, value, count));
-    });
+Fill linear_fill(void *to, u32 element, u32 value, u64 count) {
+    if (count == 0)
+        return {};
+    return checked_fill({.at = address(to), .value = value, .element = element, .width = count});
+}
+
+Fill rows_fill(void *to, u64 pitch, u32 element, u32 value, u64 width, u64 height) {
+    if (width == 0 || height == 0)
+        return {};
+    return checked_fill({.at = address(to),
+                         .pitch = pitch,
+                         .value = value,
+                         .element = element,
+                         .width = width,
+                         .height = height});
+}
+
+Fill box_fill(const hipPitchedPtr &to, u32 value, const hipExtent &extent) {
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
+        return {};
+    u64 slice = 0;
+    require(!__builtin_mul_overflow(to.pitch, to.ysize ? to.ysize : extent.height, &slice),
+            hipErrorInvalidValue);
+    return checked_fill({.at = address(to.ptr),
+                         .pitch = to.pitch,
+                         .slice = slice,
+                         .value = value,
+                         .width = extent.width,
+                         .height = extent.height,
+                         .depth = extent.depth});
 }
 
 } // namespace nw::hipsim
-
-using namespace nw;
-using namespace nw::hipsim;
-
-hipError_t hipMemset(void *to, int value, size_t bytes) {
-    return fill(__func__, to, static_cast<u8>(value), bytes);
-}
-hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
-    return fill(__func__, to, u8{value}, count);
-}
-hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
-    return fill(__func__, to, u16{value}, count);
-}
-hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
-    return fill(__func__, to, static_cast<u32>(value), count);
-}
-
-hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
-    return fill_async(__func__, to, static_cast<u8>(value), bytes, stream);
-}
-hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
-                            hipStream_t stream) {
-    return fill_async(__func__, to, u8{value}, count, stream);
-}
-hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
-                             hipStream_t stream) {
-    return fill_async(__func__, to, u16{value}, count, stream);
-}
-hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
-    return fill_async(__func__, to, static_cast<u32>(value), count, stream);
-}

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What hosts ask about a kernel.
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "sim/hip/fatbin.h"
+#include "sim/hip/kernel_call.h"
 #include "sim/hip/properties.h"
 #include "sim/hip/runtime.h"
 
@@ -31,17 +34,11 @@ static int attribute(const sim::KernelInfo &kernel, hipFunction_attribute which)
     }
 }
 
-// Workgroups of `workgroup` work-items that fit on one WGP, which is what HIP calls a
-// multiprocessor.
-static u32 workgroups_per_wgp(const Function &function, u32 workgroup, u64 dynamic_lds) {
-    constexpr u32 simds = 4;
-    const sim::KernelInfo &kernel = *function.kernel;
-    const u64 lds = kernel.lds_bytes + dynamic_lds;
-    if (workgroup > kernel.max_workgroup || lds > lds_bytes_per_workgroup)
-        return 0;
-    const u32 waves =
-        sim::waves_per_simd(function.device->facts, kernel, workgroup, static_cast<u32>(lds));
-    return waves * simds / ceil_div(workgroup, kernel.wave_size);
+static const char *lasting(const std::string &name) {
+    static std::mutex mutex;
+    static auto *const names = new std::set<std::string>;
+    const std::lock_guard lock(mutex);
+    return names->insert(name).first->c_str();
 }
 
 } // namespace nw::hipsim
@@ -62,7 +59,8 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *host_
     return api(__func__, [&] {
         runtime();
         require(attributes != nullptr, hipErrorInvalidValue);
-        const sim::KernelInfo &kernel = *find_function(compiled_function(host_function))->kernel;
+        require(host_function != nullptr, hipErrorInvalidDeviceFunction);
+        const sim::KernelInfo &kernel = *find_function(function_named(host_function))->kernel;
         *attributes = {};
         attributes->localSizeBytes = kernel.scratch_bytes;
         attributes->maxDynamicSharedSizeBytes =
@@ -92,13 +90,41 @@ hipError_t hipFuncSetCacheConfig(const void *function, hipFuncCache_t config) {
     });
 }
 
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, hipFunction_t handle,
-                                                              int block_size, size_t dynamic_lds) {
+hipError_t hipFuncSetSharedMemConfig(const void *function, hipSharedMemConfig config) {
     return api(__func__, [&] {
         runtime();
-        require(blocks != nullptr && block_size > 0, hipErrorInvalidValue);
-        require(handle != nullptr, hipErrorInvalidValue);
-        *blocks = static_cast<int>(
-            workgroups_per_wgp(*find_function(handle), static_cast<u32>(block_size), dynamic_lds));
+        require(function != nullptr, hipErrorInvalidDeviceFunction);
+        require(config >= hipSharedMemBankSizeDefault && config <= hipSharedMemBankSizeEightByte,
+                hipErrorInvalidValue);
     });
+}
+
+extern "C" {
+
+hipError_t function_of_symbol(hipFunction_t *function,
+                              const void *host_function) asm("hipGetFuncBySymbol");
+hipError_t function_of_symbol(hipFunction_t *function, const void *host_function) {
+    return api("hipGetFuncBySymbol", [&] {
+        runtime();
+        require(function && host_function, hipErrorInvalidValue);
+        *function = compiled_function(host_function);
+    });
+}
+
+// For tracers: a name that lives as long as the process.
+const char *hipKernelNameRef(const hipFunction_t handle) {
+    const char *name = "";
+    static_cast<void>(
+        guarded(__func__, [&] { name = lasting(find_function(handle)->kernel->name); }));
+    return name;
+}
+
+const char *hipKernelNameRefByPtr(const void *host_function, hipStream_t) {
+    const char *name = "";
+    static_cast<void>(guarded(__func__, [&] {
+        if (host_function)
+            name = lasting(find_function(function_named(host_function))->kernel->name);
+    }));
+    return name;
+}
 }

@@ -1,85 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Allocation, and what a pointer is.
+// Allocation.
 #include <algorithm>
-#include <cstring>
 
+#include "sim/hip/allocate.h"
+#include "sim/hip/capture.h"
 #include "sim/hip/properties.h"
-#include "sim/hip/runtime.h"
-#include "sim/hip/version.h"
 
 namespace nw::hipsim {
 
-static void *allocate(sim::Memory &memory, u64 bytes) {
-    if (bytes > total_memory() - std::min(total_memory(), memory.bytes_in_use()))
-        fail(hipErrorOutOfMemory);
-    void *const at = memory.allocate(bytes);
-    require(at != nullptr, hipErrorOutOfMemory);
-    return at;
+constexpr u64 pitch_alignment = 256; // bytes; of rows that hipMallocPitch pads
+
+// Calls `make` for a size that is not 0; a size of 0 gives a null pointer.
+template <class Make> static void allocate_into(void **pointer, u64 bytes, Make make) {
+    require(pointer != nullptr, hipErrorInvalidValue);
+    forbid_in_capture();
+    *pointer = nullptr;
+    if (bytes > 0)
+        *pointer = make();
 }
 
-// Frees wait for what may still use the memory, but leave the errors of that to calls whose results
-// people look at.
-static void release_device(Runtime &runtime, const Block &block) {
-    runtime.wait();
-    runtime.blocks.remove(block.begin);
-    runtime.device(block.device).memory.release(reinterpret_cast<void *>(block.begin));
+static void allocate_host(void **pointer, u64 bytes, unsigned flags) {
+    constexpr unsigned known = hipHostMallocPortable | hipHostMallocMapped |
+                               hipHostMallocWriteCombined | hipHostMallocNumaUser |
+                               hipHostMallocCoherent | hipHostMallocNonCoherent;
+    constexpr unsigned both = hipHostMallocCoherent | hipHostMallocNonCoherent;
+    runtime();
+    require((flags & ~known) == 0 && (flags & both) != both, hipErrorInvalidValue);
+    allocate_into(pointer, bytes, [&] { return allocate_shared(bytes, Block::Kind::host, flags); });
 }
 
-static void release_host(Runtime &runtime, const Block &block) {
-    void *const at = reinterpret_cast<void *>(block.begin);
-    runtime.wait();
-    for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal)
-        runtime.device(ordinal).memory.disown(at);
-    runtime.blocks.remove(block.begin);
-    runtime.host_memory.release(at);
+static void allocate_plain(void **pointer, u64 bytes) {
+    Device &device = runtime().current_device();
+    allocate_into(pointer, bytes, [&] { return allocate_device(device, bytes); });
 }
 
-// The block that starts at `pointer` and is of `kind`.
-static Block owned_block(Runtime &runtime, const void *pointer, Block::Kind kind) {
-    const auto block = runtime.blocks.find(pointer);
-    require(block && block->kind == kind && block->begin == reinterpret_cast<u64>(pointer),
-            hipErrorInvalidValue);
-    return *block;
+static void allocate_rows(void **pointer, size_t *pitch, u64 width, u64 height, u64 depth) {
+    runtime();
+    require(pointer && pitch, hipErrorInvalidValue);
+    *pitch = 0;
+    u64 bytes = 0;
+    const u64 row = width <= UINT64_MAX - pitch_alignment ? round_up(width, pitch_alignment) : 0;
+    require(width == 0 || row > 0, hipErrorOutOfMemory);
+    require(!__builtin_mul_overflow(row, height, &bytes) &&
+                !__builtin_mul_overflow(bytes, depth, &bytes),
+            hipErrorOutOfMemory);
+    allocate_plain(pointer, bytes);
+    *pitch = row;
 }
 
-// hipMemoryType was renumbered in ROCm 6.
-static int memory_type(Block::Kind kind) {
-    const bool host = kind == Block::Kind::host;
-    if (host_major() == 5)
-        return host ? 0 : 1;
-    return host ? 1 : 2;
-}
-
-template <class T> static void give(void *to, T value) { *static_cast<T *>(to) = value; }
-
-static void pointer_attribute(void *to, hipPointer_attribute which, const Block &block,
-                              u64 address) {
-    switch (which) {
-    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        return give<int>(to, memory_type(block.kind));
-    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        return give<u64>(to, address);
-    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
-        require(block.kind == Block::Kind::host, hipErrorInvalidValue);
-        return give<u64>(to, address);
-    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
-    case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
-    case HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-        return give<bool>(to, false);
-    case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
-        return give<u64>(to, block.id);
-    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        return give<int>(to, block.device);
-    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        return give<u64>(to, block.begin);
-    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
-        return give<u64>(to, block.size);
-    case HIP_POINTER_ATTRIBUTE_MAPPED:
-        return give<bool>(to, true);
-    default:
-        fail(hipErrorNotSupported);
-    }
+static void free_host(void *pointer) {
+    runtime();
+    if (!pointer)
+        return;
+    const Block block = block_at(pointer, Block::Kind::host);
+    require(!block.borrowed, hipErrorInvalidValue); // its owner frees it
+    release(block);
 }
 
 } // namespace nw::hipsim
@@ -87,55 +62,91 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
 using namespace nw;
 using namespace nw::hipsim;
 
+extern "C" {
+
 hipError_t hipMalloc(void **pointer, size_t bytes) {
+    return api(__func__, [&] { allocate_plain(pointer, bytes); });
+}
+
+// Every device's memory is coherent with the host's here: the flags promise what is so anyway.
+hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned flags) {
     return api(__func__, [&] {
-        Device &device = runtime().current_device();
-        require(pointer != nullptr, hipErrorInvalidValue);
-        *pointer = nullptr;
-        if (bytes == 0)
-            return;
-        void *const at = allocate(device.memory, bytes);
-        runtime().blocks.add(
-            {reinterpret_cast<u64>(at), bytes, Block::Kind::device, device.ordinal});
-        *pointer = at;
+        constexpr unsigned fine_grained = 1, signal = 2, uncached = 3, contiguous = 4;
+        require(flags == 0 || flags == fine_grained || flags == signal || flags == uncached ||
+                    flags == contiguous,
+                hipErrorInvalidValue);
+        allocate_plain(pointer, bytes);
+    });
+}
+
+hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags) {
+    return api(__func__, [&] {
+        runtime();
+        require(bytes > 0, hipErrorInvalidValue);
+        require(flags == hipMemAttachGlobal || flags == hipMemAttachHost, hipErrorInvalidValue);
+        allocate_into(pointer, bytes,
+                      [&] { return allocate_shared(bytes, Block::Kind::managed, flags); });
     });
 }
 
 hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned flags) {
+    return api(__func__, [&] { allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    return api(__func__, [&] { allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipMallocHost(void **pointer, size_t bytes) {
+    return api(__func__, [&] { allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipMemAllocHost(void **pointer, size_t bytes) {
+    return api(__func__, [&] { allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    return api(__func__, [&] { allocate_rows(pointer, pitch, width, height, 1); });
+}
+
+hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
+                            unsigned element_bytes) {
     return api(__func__, [&] {
-        Runtime &runtime = hipsim::runtime();
-        require(pointer != nullptr, hipErrorInvalidValue);
-        *pointer = nullptr;
-        constexpr unsigned known = hipHostMallocPortable | hipHostMallocMapped |
-                                   hipHostMallocWriteCombined | hipHostMallocNumaUser |
-                                   hipHostMallocCoherent | hipHostMallocNonCoherent;
-        constexpr unsigned both = hipHostMallocCoherent | hipHostMallocNonCoherent;
-        require((flags & ~known) == 0 && (flags & both) != both, hipErrorInvalidValue);
-        if (bytes == 0)
-            return;
-        void *const at = allocate(runtime.host_memory, bytes);
-        for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal)
-            runtime.device(ordinal).memory.adopt(at, bytes);
-        runtime.blocks.add({reinterpret_cast<u64>(at), bytes, Block::Kind::host,
-                            runtime.current_ordinal(), flags});
-        *pointer = at;
+        require(element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
+                hipErrorInvalidValue);
+        allocate_rows(reinterpret_cast<void **>(pointer), pitch, width, height, 1);
+    });
+}
+
+hipError_t hipMalloc3D(hipPitchedPtr *pitched, hipExtent extent) {
+    return api(__func__, [&] {
+        require(pitched != nullptr, hipErrorInvalidValue);
+        hipPitchedPtr made{};
+        allocate_rows(&made.ptr, &made.pitch, extent.width, extent.height, extent.depth);
+        made.xsize = extent.width;
+        made.ysize = extent.height;
+        *pitched = made;
     });
 }
 
 hipError_t hipFree(void *pointer) {
     return api(__func__, [&] {
-        Runtime &runtime = hipsim::runtime();
-        if (pointer)
-            release_device(runtime, owned_block(runtime, pointer, Block::Kind::device));
+        runtime();
+        forbid_in_capture();
+        if (!pointer)
+            return;
+        const auto block = runtime().blocks.find(pointer);
+        const bool managed = block && block->kind == Block::Kind::managed;
+        release(block_at(pointer, managed ? Block::Kind::managed : Block::Kind::device));
     });
 }
 
 hipError_t hipHostFree(void *pointer) {
-    return api(__func__, [&] {
-        Runtime &runtime = hipsim::runtime();
-        if (pointer)
-            release_host(runtime, owned_block(runtime, pointer, Block::Kind::host));
-    });
+    return api(__func__, [&] { free_host(pointer); });
+}
+
+hipError_t hipFreeHost(void *pointer) {
+    return api(__func__, [&] { free_host(pointer); });
 }
 
 hipError_t hipMemGetInfo(size_t *free, size_t *total) {
@@ -146,42 +157,4 @@ hipError_t hipMemGetInfo(size_t *free, size_t *total) {
         *free = *total - std::min<u64>(*total, device.memory.bytes_in_use());
     });
 }
-
-hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDeviceptr_t pointer) {
-    return api(__func__, [&] {
-        runtime();
-        require(data && pointer, hipErrorInvalidValue);
-        const auto block = runtime().blocks.find(pointer);
-        require(block.has_value(), hipErrorInvalidValue);
-        pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));
-    });
-}
-
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *pointer) {
-    struct Layout { // the same in HIP 5, 6 and 7, but for names and the numbers of `type`
-        int type, device;
-        const void *device_pointer, *host_pointer;
-        int is_managed;
-        unsigned flags;
-    };
-    static_assert(sizeof(Layout) == sizeof *attributes);
-    return api(__func__, [&] {
-        runtime();
-        require(attributes && pointer, hipErrorInvalidValue);
-        const auto block = runtime().blocks.find(pointer);
-        Layout layout{};
-        if (block) {
-            const bool host = block->kind == Block::Kind::host;
-            layout = {memory_type(block->kind),
-                      block->device,
-                      pointer,
-                      host ? pointer : nullptr,
-                      0,
-                      block->flags};
-        } else { // HIP 6 describes it as unregistered memory, HIP 5 refuses
-            require(host_major() >= 6, hipErrorInvalidValue);
-            layout.device = -2; // hipInvalidDeviceId
-        }
-        std::memcpy(static_cast<void *>(attributes), &layout, sizeof layout);
-    });
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sim/hip/read_file.h"
 #include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
@@ -20,7 +21,10 @@ Module::Module(Device &device, const Source &image)
     device.memory.adopt(loaded.data(), loaded.size());
     for (const sim::Global &global : program->globals())
         if (global.size > 0)
-            runtime.blocks.add({global.address, global.size, Block::Kind::global, device.ordinal});
+            runtime.sharing.publish({.begin = global.address,
+                                     .size = global.size,
+                                     .kind = Block::Kind::global,
+                                     .device = device.ordinal});
     for (const sim::KernelInfo &kernel : program->kernels()) {
         auto function = std::make_shared<Function>();
         function->program = program;
@@ -37,7 +41,8 @@ Module::~Module() {
     for (const hipFunction_t function : functions_)
         runtime->functions.remove(function);
     for (const sim::Global &global : program->globals())
-        runtime->blocks.remove(global.address);
+        if (const auto block = runtime->blocks.find(global.address))
+            runtime->sharing.withdraw(*block);
     device.memory.disown(program->image().data());
 }
 
@@ -52,7 +57,7 @@ std::shared_ptr<Function> find_function(hipFunction_t handle) {
     return function;
 }
 
-static std::vector<std::byte> read_file(const char *path) {
+std::vector<std::byte> read_file(const char *path) {
     std::error_code error;
     const auto bytes = std::filesystem::file_size(path, error);
     std::ifstream file(path, std::ios::binary);
@@ -145,4 +150,24 @@ hipError_t hipModuleGetGlobal(hipDeviceptr_t *address, size_t *bytes, hipModule_
         if (bytes)
             *bytes = global->size;
     });
+}
+
+// Newer than the oldest headers that we build with.
+extern "C" {
+
+hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fat_binary) {
+    return api(__func__, [&] {
+        runtime();
+        require(module && fat_binary, hipErrorInvalidValue);
+        *module = load(Source(fat_binary));
+    });
+}
+
+hipError_t hipModuleGetFunctionCount(unsigned *count, hipModule_t module) {
+    return api(__func__, [&] {
+        runtime();
+        require(count != nullptr, hipErrorInvalidValue);
+        *count = static_cast<unsigned>(find_module(module)->program->kernels().size());
+    });
+}
 }

@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "sim/hip/fatbin.h"
+
 namespace nw::hipsim {
 
 static std::atomic<Runtime *> instance{nullptr};
@@ -10,16 +12,20 @@ static std::atomic<bool> ended{false};
 static thread_local int current = 0;
 
 Runtime::Runtime() : config(read_config()), stats(config.stats_path) {
-    for (const sim::Device *facts : config.devices)
+    for (const sim::Device *facts : config.devices) {
         devices_.push_back(std::make_unique<Device>(device_count(), *facts));
+        pools.add(devices_.back()->default_pool);
+    }
 }
 
 Runtime &Runtime::get() {
     if (ended)
         fail(hipErrorDeinitialized);
     static Runtime *const made = [] {
-        instance = new Runtime;
-        return instance.load();
+        auto *const runtime = new Runtime;
+        publish_managed_variables(*runtime);
+        instance = runtime;
+        return runtime;
     }();
     return *made;
 }
@@ -51,6 +57,13 @@ Device &Runtime::device(int ordinal) {
 Device &Runtime::current_device() {
     require(!devices_.empty(), hipErrorNoDevice);
     return *devices_[current];
+}
+
+Device *Runtime::device_of(hipCtx_t context) {
+    for (const auto &device : devices_)
+        if (context_of(*device) == context)
+            return device.get();
+    return nullptr;
 }
 
 int Runtime::current_ordinal() const { return current; }

@@ -11,6 +11,8 @@
 #include "sim/hip/error.h"
 #include "sim/hip/handles.h"
 #include "sim/hip/module.h"
+#include "sim/hip/pool.h"
+#include "sim/hip/sharing.h"
 #include "sim/hip/stats.h"
 
 namespace nw::hipsim {
@@ -25,11 +27,13 @@ public:
     const Config config;
     StatsFile stats;
     Blocks blocks;
-    sim::Memory host_memory; // pinned host memory; every device may touch it
+    Sharing sharing{*this};
+    sim::Memory host_memory; // pinned and managed memory; every device may touch it
     Handles<hipStream_t, Stream> streams;
     Handles<hipEvent_t, Event> events;
     Handles<hipModule_t, Module> modules;
     Handles<hipFunction_t, Function> functions;
+    Handles<hipMemPool_t, Pool> pools;
 
     int device_count() const { return static_cast<int>(devices_.size()); }
     Device &device(int ordinal); // hipErrorInvalidDevice
@@ -41,6 +45,7 @@ public:
     std::shared_ptr<Stream> stream(hipStream_t handle); // hipErrorInvalidHandle
     std::shared_ptr<Event> event(hipEvent_t handle);    // hipErrorInvalidHandle
     Device &device_of(const Stream &stream) { return *devices_[stream.device]; }
+    Device *device_of(hipCtx_t context); // null when it is no context; see context_of
 
     void wait(); // for all devices: memory that is about to go may be in use by any
     void stop();
@@ -49,6 +54,9 @@ private:
     Runtime();
     std::vector<std::unique_ptr<Device>> devices_;
 };
+
+// HIP keeps contexts for CUDA's sake: one per device, always there.
+inline hipCtx_t context_of(Device &device) { return reinterpret_cast<hipCtx_t>(&device); }
 
 // The runtime with at least one device: what every call but the version queries starts with.
 Runtime &runtime();

@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/stream.h"
 
+#include "sim/hip/error.h"
+
 namespace nw::hipsim {
+
+static thread_local int callbacks = 0;
+
+InCallback::InCallback() { ++callbacks; }
+InCallback::~InCallback() { --callbacks; }
+
+void InCallback::forbid() {
+    if (callbacks > 0)
+        fail(hipErrorIllegalState, "called from a stream's callback, which it would wait for");
+}
+
+unsigned long long Stream::next_id() {
+    static std::atomic<unsigned long long> last{0};
+    return ++last;
+}
 
 void Stream::report(hipError_t code) {
     hipError_t none = hipSuccess;

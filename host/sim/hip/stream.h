@@ -35,6 +35,17 @@ private:
 using Tickets = std::vector<std::shared_ptr<Ticket>>;
 using Work = std::function<hipError_t()>; // must not throw
 
+// Lives while a stream's thread runs a function of the host. Calls that wait for the stream would
+// wait for themselves there: they fail with hipErrorIllegalState instead.
+struct InCallback {
+    InCallback();
+    ~InCallback();
+    static void forbid();
+};
+
+struct Capture;
+struct Node;
+
 class Stream {
 public:
     Stream(int device, unsigned flags, int priority)
@@ -45,17 +56,27 @@ public:
     const int device;
     const unsigned flags;
     const int priority;
+    const unsigned long long id = next_id(); // of all streams that ever were
+    std::vector<unsigned> mask;              // of compute units, see hipExtStreamGetCUMask
     bool blocking() const { return !(flags & hipStreamNonBlocking); }
 
     // The first error of a command since the last call.
     hipError_t take_error() { return error_.exchange(hipSuccess); }
+    hipError_t peek_error() const { return error_; }
     void report(hipError_t code);
+
+    // While it captures: the capture, and the nodes that its next one waits for. Guarded by
+    // graph_mutex(), see capture.h.
+    std::shared_ptr<Capture> capture;
+    std::vector<std::weak_ptr<Node>> frontier;
+    std::vector<hipGraphNode_t> frontier_handles; // what hipStreamGetCaptureInfo_v2 hands out
 
     // Ends the thread: after the queue's end (`finish`), else after the command that runs now.
     void stop(bool finish);
 
 private:
     friend class Device; // hands out tickets
+    static unsigned long long next_id();
     struct Command {
         Tickets after;
         Work work;
@@ -84,6 +105,9 @@ struct Event {
     std::mutex mutex; // guards what follows
     std::shared_ptr<Ticket> recorded;
     std::weak_ptr<Stream> stream;
+    // Recorded while its stream captured: the nodes that it stands for. Guarded by graph_mutex().
+    std::weak_ptr<Capture> capture;
+    std::vector<std::weak_ptr<Node>> frontier;
 };
 
 } // namespace nw::hipsim

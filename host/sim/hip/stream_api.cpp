@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/hip/runtime.h"
+#include "sim/hip/capture.h"
 
 namespace nw::hipsim {
 
@@ -30,6 +30,7 @@ hipError_t hipStreamDestroy(hipStream_t handle) {
     return api(__func__, [&] {
         const auto stream = runtime().streams.remove(handle);
         require(stream != nullptr, hipErrorInvalidHandle); // the null stream can't be destroyed
+        abandon_capture(*stream);
         runtime().device_of(*stream).retire(stream);
     });
 }
@@ -37,6 +38,7 @@ hipError_t hipStreamDestroy(hipStream_t handle) {
 hipError_t hipStreamSynchronize(hipStream_t handle) {
     return api(__func__, [&] {
         const auto stream = runtime().stream(handle);
+        forbid_wait_in_capture(*stream);
         return runtime().device_of(*stream).synchronize(*stream);
     });
 }
@@ -44,6 +46,7 @@ hipError_t hipStreamSynchronize(hipStream_t handle) {
 hipError_t hipStreamQuery(hipStream_t handle) {
     return api(__func__, [&] {
         const auto stream = runtime().stream(handle);
+        forbid_wait_in_capture(*stream);
         Device &device = runtime().device_of(*stream);
         return device.idle(*stream) ? device.take_error(*stream) : hipErrorNotReady;
     });
@@ -53,15 +56,9 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
     return api(__func__, [&] {
         const auto stream = runtime().stream(handle);
         const auto event = runtime().event(event_handle);
-        require(flags == 0, hipErrorInvalidValue);
-        std::shared_ptr<Ticket> recorded;
-        {
-            const std::lock_guard lock(event->mutex);
-            recorded = event->recorded;
-        }
-        if (recorded) // an event that was never recorded holds nobody up
-            runtime().device_of(*stream).submit(
-                *stream, [] { return hipSuccess; }, recorded);
+        constexpr unsigned external = 1; // hipEventWaitExternal, since HIP 6
+        require(flags == 0 || flags == external, hipErrorInvalidValue);
+        await_event(stream, event, event_handle, flags == external);
     });
 }
 
@@ -88,4 +85,41 @@ extern "C" hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t *device
         require(device != nullptr, hipErrorInvalidValue);
         *device = stream->device;
     });
+}
+
+// Since HIP 7.1.
+extern "C" hipError_t hipStreamGetId(hipStream_t handle, unsigned long long *id) {
+    return api(__func__, [&] {
+        const auto stream = runtime().stream(handle);
+        require(id != nullptr, hipErrorInvalidValue);
+        *id = stream->id;
+    });
+}
+
+// ---- masks of compute units: kept for who asks, the simulator uses what it has
+
+extern "C" {
+
+hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t words, const uint32_t *mask) {
+    return api(__func__, [&] {
+        require(stream != nullptr, hipErrorInvalidHandle);
+        require(words > 0 && mask, hipErrorInvalidValue);
+        create(stream, hipStreamDefault, 0);
+        runtime().stream(*stream)->mask.assign(mask, mask + words);
+    });
+}
+
+hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t *mask) {
+    return api(__func__, [&] {
+        const auto stream = runtime().stream(handle);
+        const uint32_t units = runtime().device_of(*stream).facts.compute_units;
+        require(mask && words >= nw::ceil_div(units, 32u), hipErrorInvalidValue);
+        for (uint32_t word = 0; word < nw::ceil_div(units, 32u); ++word) {
+            const uint32_t left = units - word * 32;
+            const uint32_t all = left >= 32 ? ~0u : (1u << left) - 1;
+            const bool given = word < stream->mask.size() && (stream->mask[word] & all);
+            mask[word] = given ? stream->mask[word] & all : all;
+        }
+    });
+}
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// hipMemcpy in all its forms but those for symbols.
+#include "sim/hip/capture.h"
+#include "sim/hip/copy.h"
+
+namespace nw::hipsim {
+
+// Every form is one call of these two: checks first, then the copy, in order with the stream.
+template <class Make> static hipError_t now(const char *call, hipStream_t stream, Make &&make) {
+    return api(call, [&] {
+        runtime();
+        return copy_now(stream, make());
+    });
+}
+
+template <class Make> static hipError_t later(const char *call, hipStream_t stream, Make &&make) {
+    return api(call, [&] {
+        runtime().stream(stream);
+        return copy_in_order(stream, make());
+    });
+}
+
+template <class Params> static const Params &given(const Params *params) {
+    require(params != nullptr, hipErrorInvalidValue);
+    return *params;
+}
+
+static void check_devices(int first, int second) {
+    runtime().device(first);
+    runtime().device(second);
+}
+
+} // namespace nw::hipsim
+
+using namespace nw::hipsim;
+
+extern "C" {
+
+// ---- one row
+
+hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind) {
+    return now(__func__, nullptr, [&] { return linear_copy(to, from, bytes, kind); });
+}
+
+hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream) {
+    return later(__func__, stream, [&] { return linear_copy(to, from, bytes, kind); });
+}
+
+hipError_t hipMemcpyWithStream(void *to, const void *from, size_t bytes, hipMemcpyKind kind,
+                               hipStream_t stream) {
+    return now(__func__, stream, [&] { return linear_copy(to, from, bytes, kind); });
+}
+
+hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from, size_t bytes) {
+    return now(__func__, nullptr,
+               [&] { return linear_copy(to, from, bytes, hipMemcpyDeviceToHost); });
+}
+
+hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
+    return now(__func__, nullptr,
+               [&] { return linear_copy(to, from, bytes, hipMemcpyDeviceToDevice); });
+}
+
+hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t bytes, hipStream_t stream) {
+    return later(__func__, stream,
+                 [&] { return linear_copy(to, from, bytes, hipMemcpyDeviceToHost); });
+}
+
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
+                              hipStream_t stream) {
+    return later(__func__, stream,
+                 [&] { return linear_copy(to, from, bytes, hipMemcpyDeviceToDevice); });
+}
+
+// HIP 7's headers made the source const.
+hipError_t host_to_device(hipDeviceptr_t to, const void *from, size_t bytes) asm("hipMemcpyHtoD");
+hipError_t host_to_device(hipDeviceptr_t to, const void *from, size_t bytes) {
+    return now("hipMemcpyHtoD", nullptr,
+               [&] { return linear_copy(to, from, bytes, hipMemcpyHostToDevice); });
+}
+
+hipError_t host_to_device_async(hipDeviceptr_t to, const void *from, size_t bytes,
+                                hipStream_t stream) asm("hipMemcpyHtoDAsync");
+hipError_t host_to_device_async(hipDeviceptr_t to, const void *from, size_t bytes,
+                                hipStream_t stream) {
+    return later("hipMemcpyHtoDAsync", stream,
+                 [&] { return linear_copy(to, from, bytes, hipMemcpyHostToDevice); });
+}
+
+hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes) {
+    return now(__func__, nullptr, [&] {
+        check_devices(to_device, from_device);
+        return linear_copy(to, from, bytes, hipMemcpyDeviceToDevice);
+    });
+}
+
+hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                              size_t bytes, hipStream_t stream) {
+    return later(__func__, stream, [&] {
+        check_devices(to_device, from_device);
+        return linear_copy(to, from, bytes, hipMemcpyDeviceToDevice);
+    });
+}
+
+// ---- rows
+
+hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t height, hipMemcpyKind kind) {
+    return now(__func__, nullptr,
+               [&] { return rows_copy(to, to_pitch, from, from_pitch, width, height, kind); });
+}
+
+hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
+    return later(__func__, stream,
+                 [&] { return rows_copy(to, to_pitch, from, from_pitch, width, height, kind); });
+}
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D *params) {
+    return now(__func__, nullptr, [&] { return driver_rows_copy(params); });
+}
+
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *params, hipStream_t stream) {
+    return later(__func__, stream, [&] { return driver_rows_copy(params); });
+}
+
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D *params) {
+    return now(__func__, nullptr, [&] { return driver_rows_copy(params); });
+}
+
+// ---- boxes
+
+hipError_t hipMemcpy3D(const hipMemcpy3DParms *params) {
+    return now(__func__, nullptr, [&] { return box_copy(given(params)); });
+}
+
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *params, hipStream_t stream) {
+    return later(__func__, stream, [&] { return box_copy(given(params)); });
+}
+
+hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D *params) {
+    return now(__func__, nullptr, [&] { return driver_box_copy(params); });
+}
+
+hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D *params, hipStream_t stream) {
+    return later(__func__, stream, [&] { return driver_box_copy(params); });
+}
+}

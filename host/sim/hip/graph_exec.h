@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// An executable graph: a copy of a graph, in an order in which it can run.
+#pragma once
+#include "sim/hip/graph.h"
+
+namespace nw::hipsim {
+
+class GraphExec {
+public:
+    GraphExec(const Graph &graph, u64 flags); // fails with hipErrorInvalidValue for a cycle
+
+    const u64 flags;
+    Graph &graph() { return *graph_; }
+    // This graph's own copy of a node of the graph that it was made from. hipErrorInvalidValue.
+    Node &twin(const Node &node);
+    void changed() { steps_ = nullptr; } // a node's action is another one from the next launch on
+
+    // Queues one run of it. graph_mutex() must be held.
+    void launch(const std::shared_ptr<Stream> &stream);
+
+private:
+    struct Step {
+        Action action;
+        bool enabled;
+    };
+    using Steps = std::vector<Step>;
+    struct Run;
+    static void flatten(const Graph &graph, Steps &steps);
+
+    std::shared_ptr<Graph> graph_;
+    std::shared_ptr<const Steps> steps_; // shared with the runs that are queued
+};
+
+Handles<hipGraphExec_t, GraphExec> &graph_execs();
+std::shared_ptr<GraphExec> find_exec(hipGraphExec_t handle); // hipErrorInvalidValue
+
+// Makes `exec` what an instantiation of `graph` would be, when both have the same shape. Else says
+// why not, and at which node.
+hipGraphExecUpdateResult update(Graph &mine, const Graph &theirs, const Node **culprit);
+hipGraphExecUpdateResult update(GraphExec &exec, const Graph &graph, const Node **culprit);
+
+} // namespace nw::hipsim

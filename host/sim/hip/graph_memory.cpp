@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/graph_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+
+#include "sim/hip/allocate.h"
+#include "sim/hip/properties.h"
+
+namespace nw::hipsim {
+
+namespace {
+
+// hipGraphMemAttributeType: what lives, what is set aside, and the most of each.
+enum Attribute { used, used_high, reserved, reserved_high, attribute_count };
+
+using Counters = std::array<std::atomic<u64>, attribute_count>;
+
+Counters &counters(int device) {
+    constexpr size_t most_devices = 1024;
+    static auto *const made = new std::array<Counters, most_devices>{};
+    return (*made)[static_cast<size_t>(device) % most_devices];
+}
+
+void count(int device, Attribute which, u64 more) {
+    Counters &all = counters(device);
+    const u64 now = all[which] += more;
+    std::atomic<u64> &high = all[which + 1];
+    for (u64 seen = high; seen < now && !high.compare_exchange_weak(seen, now);)
+        ;
+}
+
+} // namespace
+
+static void *storage(u64 bytes) {
+    constexpr u64 alignment = 4096;
+    require(bytes <= total_memory(), hipErrorOutOfMemory);
+    void *const at = std::aligned_alloc(alignment, round_up(std::max<u64>(bytes, 1), alignment));
+    require(at != nullptr, hipErrorOutOfMemory);
+    return at;
+}
+
+GraphMemory::GraphMemory(Device &device, u64 bytes)
+    : device(device), bytes(bytes), at(storage(bytes)) {
+    count(device.ordinal, reserved, bytes);
+}
+
+GraphMemory::~GraphMemory() {
+    std::free(at);
+    count(device.ordinal, reserved, -bytes);
+}
+
+hipError_t run_free(void *pointer) noexcept {
+    return guarded("a graph's free node", [&] {
+        const Block block = block_at(pointer, Block::Kind::device);
+        require(runtime().blocks.remove(block.begin), hipErrorInvalidValue);
+        release_storage(block);
+    });
+}
+
+hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again) noexcept {
+    return guarded("a graph's allocation node", [&] {
+        const bool lives = runtime().blocks.find(memory->at).has_value();
+        if (lives && !again)
+            fail(hipErrorInvalidValue, "its memory was not freed since the last launch");
+        if (lives)
+            run_free(memory->at);
+        // Counts what lives: until the block, and with it this pointer, is gone.
+        const int device = memory->device.ordinal;
+        count(device, used, memory->bytes);
+        std::shared_ptr<void> living(
+            memory->at, [memory, device](void *) { count(device, used, -memory->bytes); });
+        runtime().sharing.publish({.begin = reinterpret_cast<u64>(memory->at),
+                                   .size = memory->bytes,
+                                   .kind = Block::Kind::device,
+                                   .device = device,
+                                   .borrowed = true,
+                                   .storage = std::move(living)});
+    });
+}
+
+} // namespace nw::hipsim
+
+using namespace nw;
+using namespace nw::hipsim;
+
+extern "C" {
+
+hipError_t get_memory(int device, int which, void *value) asm("hipDeviceGetGraphMemAttribute");
+hipError_t get_memory(int device, int which, void *value) {
+    return api("hipDeviceGetGraphMemAttribute", [&] {
+        runtime().device(device);
+        require(value && which >= 0 && which < attribute_count, hipErrorInvalidValue);
+        *static_cast<u64 *>(value) = counters(device)[which];
+    });
+}
+
+// Only the highest amounts can be set, and only to what is now.
+hipError_t set_memory(int device, int which, void *value) asm("hipDeviceSetGraphMemAttribute");
+hipError_t set_memory(int device, int which, void *value) {
+    return api("hipDeviceSetGraphMemAttribute", [&] {
+        runtime().device(device);
+        require(value && (which == used_high || which == reserved_high), hipErrorInvalidValue);
+        require(*static_cast<const u64 *>(value) == 0, hipErrorInvalidValue);
+        counters(device)[which] = counters(device)[which - 1].load();
+    });
+}
+
+// Nothing is kept that nobody uses.
+hipError_t hipDeviceGraphMemTrim(int device) {
+    return api(__func__, [&] { runtime().device(device); });
+}
+}

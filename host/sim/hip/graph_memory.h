@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Memory of allocation nodes: its address is fixed when the node is made, it lives from the run of
+// that node to the run of a free node or a call of hipFree.
+#pragma once
+#include <memory>
+
+#include "sim/hip/device.h"
+
+namespace nw::hipsim {
+
+struct GraphMemory {
+    GraphMemory(Device &device, u64 bytes); // hipErrorOutOfMemory
+    ~GraphMemory();
+    GraphMemory(const GraphMemory &) = delete;
+
+    Device &device;
+    const u64 bytes;
+    void *const at;
+};
+
+// What the nodes do. With `again`, memory that lives from an earlier launch is freed first;
+// without, that is hipErrorInvalidValue.
+hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again) noexcept;
+hipError_t run_free(void *pointer) noexcept;
+
+} // namespace nw::hipsim

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/kernel_call.h"
+
+#include <fmt/format.h>
+
+#include "sim/hip/capture.h"
+#include "sim/hip/fatbin.h"
+#include "sim/hip/kernarg.h"
+#include "sim/hip/properties.h"
+#include "sim/hip/runtime.h"
+#include "sim/hip/version.h"
+
+namespace nw::hipsim {
+
+// In the order and with the codes of HIP 6.2; HIP 7 calls a bad shape a bad configuration.
+static void check_shape(const LaunchShape &shape, const sim::KernelInfo &kernel) {
+    const auto &[grid, block, dynamic_lds, cooperative] = shape;
+    const hipError_t bad_shape =
+        host_major() >= 7 ? hipErrorInvalidConfiguration : hipErrorInvalidValue;
+    const auto empty = [](const dim3 &d) { return d.x == 0 || d.y == 0 || d.z == 0; };
+    require(!empty(grid) && !empty(block), bad_shape);
+    require(u64{grid.x} * block.x <= UINT32_MAX, hipErrorInvalidConfiguration);
+    require(grid.y <= max_grid_yz && grid.z <= max_grid_yz, hipErrorInvalidValue);
+    const u64 threads = u64{block.x} * block.y * block.z; // three 32-bit factors: check one by one
+    require(block.x <= max_workgroup && block.y <= max_workgroup && block.z <= max_workgroup &&
+                threads <= max_workgroup,
+            bad_shape);
+    if (threads > kernel.max_workgroup)
+        fail(hipErrorLaunchFailure,
+             fmt::format("{}: {} work-items per workgroup, its .max_flat_workgroup_size is {}",
+                         kernel.name, threads, kernel.max_workgroup));
+    if (kernel.lds_bytes > lds_bytes_per_workgroup ||
+        dynamic_lds > lds_bytes_per_workgroup - kernel.lds_bytes)
+        fail(hipErrorInvalidValue,
+             fmt::format("{}: {} static and {} dynamic bytes of LDS, a workgroup has {}",
+                         kernel.name, kernel.lds_bytes, dynamic_lds, lds_bytes_per_workgroup));
+}
+
+static hipError_t code_of(sim::Fault::Kind kind) {
+    switch (kind) {
+    case sim::Fault::Kind::illegal_address:
+        return hipErrorIllegalAddress;
+    case sim::Fault::Kind::endless:
+        return hipErrorLaunchTimeOut;
+    case sim::Fault::Kind::illegal_instruction:
+    case sim::Fault::Kind::barrier:
+    case sim::Fault::Kind::bad_dispatch:
+    case sim::Fault::Kind::checker:
+        return hipErrorLaunchFailure;
+    }
+    return hipErrorLaunchFailure;
+}
+
+// What can be resident at once. The simulator runs a workgroup to its end before the next one of
+// the same host thread, so workgroups that wait for each other would wait for ever.
+static void check_cooperative(const LaunchShape &shape, const Function &function) {
+    const u64 groups = u64{shape.grid.x} * shape.grid.y * shape.grid.z;
+    if (groups > resident_workgroups)
+        fail(
+            hipErrorCooperativeLaunchTooLarge,
+            fmt::format("{}: a cooperative launch of {} workgroups; the simulator holds {} at once",
+                        function.kernel->name, groups, resident_workgroups));
+}
+
+static sim::Dispatch dispatch_of(const Function &function, const LaunchShape &shape) {
+    return {.program = function.program.get(),
+            .kernel = function.kernel,
+            .grid = {shape.grid.x, shape.grid.y, shape.grid.z},
+            .block = {shape.block.x, shape.block.y, shape.block.z},
+            .dynamic_lds = static_cast<u32>(shape.dynamic_lds)};
+}
+
+KernelCall make_call(hipFunction_t handle, const LaunchShape &shape, void **params, void **extra) {
+    const auto function = find_function(handle);
+    check_shape(shape, *function->kernel);
+    if (shape.cooperative)
+        check_cooperative(shape, *function);
+    KernelCall call{function, shape, {}};
+    call.kernarg = pack_kernarg(*function, dispatch_of(*function, shape), params, extra);
+    call.named = reinterpret_cast<void *>(handle);
+    return call;
+}
+
+void set_cooperative(KernelCall &call, bool wanted) {
+    if (wanted)
+        check_cooperative(call.shape, *call.function);
+    call.shape.cooperative = wanted;
+}
+
+hipError_t KernelCall::run() const noexcept {
+    return guarded(function->kernel->name.c_str(), [&] {
+        Runtime &runtime = Runtime::get();
+        Device &device = *function->device;
+        sim::Dispatch dispatch = dispatch_of(*function, shape);
+        dispatch.kernarg = kernarg;
+        try {
+            const auto stats = sim::run(dispatch, device.memory, device.facts, runtime.config.run);
+            if (runtime.stats.wanted())
+                runtime.stats.write(dispatch, device.facts, stats);
+        } catch (const sim::Fault &fault) {
+            say(fault.what()); // it names the kernel
+            fail(code_of(fault.kind));
+        }
+    });
+}
+
+hipFunction_t function_named(const void *named) {
+    require(named != nullptr, hipErrorInvalidDeviceFunction);
+    const auto handle = static_cast<hipFunction_t>(const_cast<void *>(named));
+    return runtime().functions.find(handle) ? handle : compiled_function(named);
+}
+
+hipError_t launch(KernelCall call, hipStream_t handle, hipEvent_t start, hipEvent_t stop) {
+    Runtime &runtime = hipsim::runtime();
+    const auto stream = runtime.stream(handle);
+    require(stream->device == call.function->device->ordinal, hipErrorInvalidHandle);
+    const auto record = [&](hipEvent_t event) {
+        if (event)
+            record_event(runtime.event(event), event, stream);
+    };
+    record(start);
+    hipError_t result = hipSuccess;
+    if (runtime.config.launch_blocking && !capturing(*stream))
+        result = runtime.device_of(*stream).run_now(*stream, [&] { return call.run(); });
+    else
+        enqueue(stream, std::move(call));
+    record(stop);
+    return result;
+}
+
+} // namespace nw::hipsim

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Launches as compilers before hipLaunchKernel made them: configure, push arguments, launch by
+// name.
+#include <cstring>
+
+#include "sim/hip/fatbin.h"
+#include "sim/hip/kernel_call.h"
+#include "sim/hip/runtime.h"
+
+namespace nw::hipsim {
+
+namespace {
+
+struct Configured {
+    LaunchShape shape;
+    hipStream_t stream;
+    std::vector<std::byte> arguments;
+};
+
+std::vector<Configured> &configured() {
+    thread_local std::vector<Configured> stack;
+    return stack;
+}
+
+} // namespace
+
+constexpr size_t most_argument_bytes = 1 << 20;
+
+} // namespace nw::hipsim
+
+using namespace nw::hipsim;
+
+extern "C" {
+
+hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream) {
+    return api(__func__, [&] {
+        runtime();
+        configured().push_back({{grid, block, dynamic_lds}, stream, {}});
+    });
+}
+
+hipError_t hipSetupArgument(const void *argument, size_t bytes, size_t offset) {
+    return api(__func__, [&] {
+        runtime();
+        require(!configured().empty(), hipErrorMissingConfiguration);
+        require(argument && offset <= most_argument_bytes && bytes <= most_argument_bytes - offset,
+                hipErrorInvalidValue);
+        auto &all = configured().back().arguments;
+        all.resize(std::max(all.size(), offset + bytes));
+        std::memcpy(all.data() + offset, argument, bytes);
+    });
+}
+
+hipError_t hipLaunchByPtr(const void *host_function) {
+    return api(__func__, [&] {
+        runtime();
+        require(!configured().empty(), hipErrorMissingConfiguration);
+        Configured last = std::move(configured().back());
+        configured().pop_back();
+        size_t bytes = last.arguments.size();
+        void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, last.arguments.data(),
+                         HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes, HIP_LAUNCH_PARAM_END};
+        return launch(make_call(function_named(host_function), last.shape, nullptr, extra),
+                      last.stream);
+    });
+}
+}

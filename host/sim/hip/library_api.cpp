@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Libraries: modules that belong to no device until a kernel of theirs is asked for. Since HIP 7.2.
+#include <map>
+
+#include "sim/hip/read_file.h"
+#include "sim/hip/runtime.h"
+
+namespace nw::hipsim {
+
+namespace {
+
+struct Library {
+    std::vector<std::byte> image; // for LoadFromFile
+    const void *pointer = nullptr;
+    std::mutex mutex; // guards what follows
+    std::map<int, std::shared_ptr<Module>> by_device;
+
+    Module &on(Device &device) {
+        const std::lock_guard lock(mutex);
+        auto &module = by_device[device.ordinal];
+        if (!module)
+            module = std::make_shared<Module>(device, pointer ? Source(pointer) : Source(image));
+        return *module;
+    }
+};
+
+Handles<Library *, Library> &libraries() {
+    static auto *const made = new Handles<Library *, Library>;
+    return *made;
+}
+
+std::shared_ptr<Library> find_library(Library *handle) {
+    auto library = libraries().find(handle);
+    require(library != nullptr, hipErrorInvalidHandle);
+    return library;
+}
+
+} // namespace
+
+} // namespace nw::hipsim
+
+using namespace nw::hipsim;
+
+extern "C" {
+
+// There is no just-in-time compiler to give options to; those of the library are about CUDA's.
+hipError_t load_data(Library **library, const void *image, void *, void **, unsigned jit_options,
+                     void *, void **, unsigned library_options) asm("hipLibraryLoadData");
+hipError_t load_data(Library **library, const void *image, void *, void **, unsigned jit_options,
+                     void *, void **, unsigned) {
+    return api("hipLibraryLoadData", [&] {
+        runtime();
+        require(library && image && jit_options == 0, hipErrorInvalidValue);
+        auto made = std::make_shared<Library>();
+        made->pointer = image;
+        made->on(runtime().current_device()); // what is wrong with it is said now
+        *library = libraries().add(std::move(made));
+    });
+}
+
+hipError_t load_file(Library **library, const char *path, void *, void **, unsigned jit_options,
+                     void *, void **, unsigned library_options) asm("hipLibraryLoadFromFile");
+hipError_t load_file(Library **library, const char *path, void *, void **, unsigned jit_options,
+                     void *, void **, unsigned) {
+    return api("hipLibraryLoadFromFile", [&] {
+        runtime();
+        require(library && path && jit_options == 0, hipErrorInvalidValue);
+        auto made = std::make_shared<Library>();
+        made->image = read_file(path);
+        made->on(runtime().current_device());
+        *library = libraries().add(std::move(made));
+    });
+}
+
+hipError_t unload(Library *library) asm("hipLibraryUnload");
+hipError_t unload(Library *handle) {
+    return api("hipLibraryUnload", [&] {
+        const auto library = find_library(handle);
+        runtime().wait(); // its kernels may still run
+        require(libraries().remove(handle) != nullptr, hipErrorInvalidHandle);
+    });
+}
+
+// hipKernel_t can be used as a hipFunction_t, for the device that is current here.
+hipError_t get_kernel(hipFunction_t *kernel, Library *library,
+                      const char *name) asm("hipLibraryGetKernel");
+hipError_t get_kernel(hipFunction_t *kernel, Library *handle, const char *name) {
+    return api("hipLibraryGetKernel", [&] {
+        runtime();
+        require(kernel && name && *name, hipErrorInvalidValue);
+        const hipFunction_t found =
+            find_library(handle)->on(runtime().current_device()).function(name);
+        require(found != nullptr, hipErrorNotFound);
+        *kernel = found;
+    });
+}
+
+hipError_t get_kernel_count(unsigned *count, Library *library) asm("hipLibraryGetKernelCount");
+hipError_t get_kernel_count(unsigned *count, Library *handle) {
+    return api("hipLibraryGetKernelCount", [&] {
+        runtime();
+        require(count != nullptr, hipErrorInvalidValue);
+        const Module &module = find_library(handle)->on(runtime().current_device());
+        *count = static_cast<unsigned>(module.program->kernels().size());
+    });
+}
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/node_params.h"
+
+#include <fmt/format.h>
+
+#include "sim/hip/graph_memory.h"
+#include "sim/hip/runtime.h"
+#include "sim/hip/symbols.h"
+
+namespace nw::hipsim {
+
+// ---- to actions
+
+Action kernel_action(const hipKernelNodeParams *params) {
+    require(params && params->func, hipErrorInvalidValue);
+    const LaunchShape shape{params->gridDim, params->blockDim, params->sharedMemBytes};
+    KernelCall call =
+        make_call(function_named(params->func), shape, params->kernelParams, params->extra);
+    call.named = params->func;
+    return call;
+}
+
+Action box_action(const hipMemcpy3DParms *params) {
+    require(params != nullptr, hipErrorInvalidValue);
+    require((params->srcPtr.ptr || params->srcArray) && (params->dstPtr.ptr || params->dstArray),
+            hipErrorInvalidValue);
+    return box_copy(*params);
+}
+
+Action driver_box_action(const HIP_MEMCPY3D *params) { return driver_box_copy(params); }
+
+Action line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind) {
+    require(to && from && bytes > 0, hipErrorInvalidValue);
+    return linear_copy(to, from, bytes, kind);
+}
+
+Action to_symbol_action(const void *symbol, const void *from, u64 bytes, u64 offset,
+                        hipMemcpyKind kind) {
+    require(symbol != nullptr, hipErrorInvalidSymbol);
+    require(from && bytes > 0, hipErrorInvalidValue);
+    return copy_to_symbol(symbol, from, bytes, offset, kind);
+}
+
+Action from_symbol_action(void *to, const void *symbol, u64 bytes, u64 offset, hipMemcpyKind kind) {
+    require(symbol != nullptr, hipErrorInvalidSymbol);
+    require(to && bytes > 0, hipErrorInvalidValue);
+    return copy_from_symbol(to, symbol, bytes, offset, kind);
+}
+
+Action fill_action(const hipMemsetParams *params) {
+    require(params && params->dst && params->width > 0 && params->height > 0, hipErrorInvalidValue);
+    const u32 element = params->elementSize;
+    require(element == 1 || element == 2 || element == 4, hipErrorInvalidValue);
+    Fill fill = params->height == 1
+                    ? linear_fill(params->dst, element, params->value, params->width)
+                    : rows_fill(params->dst, params->pitch, element, params->value, params->width,
+                                params->height);
+    fill.pitch = params->pitch;
+    return fill;
+}
+
+Action host_action(const hipHostNodeParams *params) {
+    require(params && params->fn, hipErrorInvalidValue);
+    return HostCall{params->fn, params->userData};
+}
+
+Action record_action(hipEvent_t event) {
+    require(event != nullptr, hipErrorInvalidValue);
+    return RecordEvent{runtime().event(event), event};
+}
+
+Action await_action(hipEvent_t event) {
+    require(event != nullptr, hipErrorInvalidValue);
+    return AwaitEvent{runtime().event(event), event};
+}
+
+Action child_action(hipGraph_t child, const Graph &parent) {
+    const auto graph = find_graph(child);
+    require(graph.get() != &parent, hipErrorInvalidValue);
+    static_cast<void>(graph->ordered()); // no cycles
+    return ChildGraph{graph->clone()};
+}
+
+Action allocation_action(AllocationParams *params) {
+    require(params && params->bytes > 0, hipErrorInvalidValue);
+    require(params->pool.allocType == hipMemAllocationTypePinned &&
+                params->pool.location.type == hipMemLocationTypeDevice,
+            hipErrorInvalidValue);
+    const int device = params->pool.location.id;
+    require(device >= 0 && device < runtime().device_count(), hipErrorInvalidValue);
+    auto memory = std::make_shared<GraphMemory>(runtime().device(device), params->bytes);
+    params->pointer = memory->at;
+    return AllocateMemory{std::move(memory)};
+}
+
+Action free_action(void *pointer) {
+    require(pointer != nullptr, hipErrorInvalidValue);
+    return FreeMemory{pointer};
+}
+
+Action any_action(NodeParams *params, const Graph &parent) {
+    require(params != nullptr, hipErrorInvalidValue);
+    switch (params->type) { // as numbered since HIP 5.3
+    case 0:
+        return kernel_action(&params->kernel);
+    case 1:
+        return box_action(&params->copy.params);
+    case 2:
+        return fill_action(&params->fill);
+    case 3:
+        return host_action(&params->host);
+    case 4:
+        return child_action(params->graph, parent);
+    case 5:
+        return Nothing{};
+    case 6:
+        return await_action(params->event);
+    case 7:
+        return record_action(params->event);
+    case 10:
+        return allocation_action(&params->allocation);
+    case 11:
+        return free_action(params->pointer);
+    default:
+        fail(hipErrorNotSupported, fmt::format("a graph node of type {}", params->type));
+    }
+}
+
+// ---- and back
+
+hipKernelNodeParams kernel_params(Node &node) {
+    KernelCall &call = action_of<KernelCall>(node);
+    node.argument_pointers.clear();
+    for (const sim::Arg &arg : call.function->kernel->args)
+        if (!arg.value_kind.starts_with("hidden_"))
+            node.argument_pointers.push_back(call.kernarg.data() + arg.offset);
+    hipKernelNodeParams params{};
+    params.func = call.named;
+    params.gridDim = call.shape.grid;
+    params.blockDim = call.shape.block;
+    params.sharedMemBytes = static_cast<unsigned>(call.shape.dynamic_lds);
+    params.kernelParams = node.argument_pointers.data();
+    return params;
+}
+
+hipMemsetParams fill_params(Node &node) {
+    const Fill &fill = action_of<Fill>(node);
+    hipMemsetParams params{};
+    params.dst = reinterpret_cast<void *>(fill.at);
+    params.elementSize = fill.element;
+    params.value = fill.value;
+    params.width = fill.width;
+    params.height = fill.height;
+    params.pitch = fill.pitch;
+    return params;
+}
+
+} // namespace nw::hipsim

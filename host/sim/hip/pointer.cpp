@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// What a pointer is.
+#include <cstring>
+
+#include "sim/hip/runtime.h"
+#include "sim/hip/version.h"
+
+namespace nw::hipsim {
+
+static bool host_visible(Block::Kind kind) {
+    return kind == Block::Kind::host || kind == Block::Kind::managed;
+}
+
+// hipMemoryType was renumbered in ROCm 6.
+static int memory_type(Block::Kind kind) {
+    const bool five = host_major() == 5;
+    switch (kind) {
+    case Block::Kind::host:
+        return five ? 0 : 1;
+    case Block::Kind::managed:
+        return five ? 4 : 3;
+    case Block::Kind::device:
+    case Block::Kind::global:
+    case Block::Kind::mapped:
+        break;
+    }
+    return five ? 1 : 2;
+}
+
+template <class T> static void give(void *to, T value) { *static_cast<T *>(to) = value; }
+
+static void pointer_attribute(void *to, hipPointer_attribute which, const Block &block,
+                              u64 address) {
+    switch (which) {
+    case HIP_POINTER_ATTRIBUTE_CONTEXT:
+        return give<void *>(to, &runtime().device(block.device));
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        return give<int>(to, memory_type(block.kind));
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        return give<u64>(to, address);
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+        require(host_visible(block.kind), hipErrorInvalidValue);
+        return give<u64>(to, address);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
+        return give<bool>(to, block.kind == Block::Kind::managed);
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
+    case HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+        return give<bool>(to, false);
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
+        return give<u64>(to, block.id);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return give<int>(to, block.device);
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        return give<u64>(to, block.begin);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
+        return give<u64>(to, block.size);
+    case HIP_POINTER_ATTRIBUTE_MAPPED:
+        return give<bool>(to, true);
+    default:
+        fail(hipErrorNotSupported);
+    }
+}
+
+} // namespace nw::hipsim
+
+using namespace nw;
+using namespace nw::hipsim;
+
+extern "C" {
+
+hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDeviceptr_t pointer) {
+    return api(__func__, [&] {
+        runtime();
+        require(data && pointer, hipErrorInvalidValue);
+        const auto block = runtime().blocks.find(pointer);
+        require(block.has_value(), hipErrorInvalidValue);
+        pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));
+    });
+}
+
+// Attributes of a pointer that nobody knows are 0, and so is one that the pointer does not have.
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *which, void **data,
+                                      hipDeviceptr_t pointer) {
+    return api(__func__, [&] {
+        runtime();
+        require(which && data && count > 0, hipErrorInvalidValue);
+        const auto block = runtime().blocks.find(pointer);
+        for (unsigned i = 0; i < count; ++i) {
+            require(data[i] != nullptr, hipErrorInvalidValue);
+            if (block)
+                static_cast<void>(guarded(__func__, [&] {
+                    pointer_attribute(data[i], which[i], *block, reinterpret_cast<u64>(pointer));
+                }));
+        }
+    });
+}
+
+// The only attribute that can be set asks for copies to be synchronous, which all visible effects
+// of ours are.
+hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,
+                                 hipDeviceptr_t pointer) asm("hipPointerSetAttribute");
+hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,
+                                 hipDeviceptr_t pointer) {
+    return api("hipPointerSetAttribute", [&] {
+        runtime();
+        require(value && pointer && which == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+                hipErrorInvalidValue);
+        const auto block = runtime().blocks.find(pointer);
+        require(block.has_value(), hipErrorInvalidDevicePointer);
+    });
+}
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void *pointer) {
+    struct Layout { // the same in HIP 5, 6 and 7, but for names and the numbers of `type`
+        int type, device;
+        const void *device_pointer, *host_pointer;
+        int is_managed;
+        unsigned flags;
+    };
+    static_assert(sizeof(Layout) == sizeof *attributes);
+    return api(__func__, [&] {
+        runtime();
+        require(attributes && pointer, hipErrorInvalidValue);
+        const auto block = runtime().blocks.find(pointer);
+        Layout layout{};
+        if (block) {
+            layout = {memory_type(block->kind),
+                      block->device,
+                      pointer,
+                      host_visible(block->kind) ? pointer : nullptr,
+                      block->kind == Block::Kind::managed,
+                      block->flags};
+        } else { // HIP 6 describes it as unregistered memory, HIP 5 refuses
+            require(host_major() >= 6, hipErrorInvalidValue);
+            layout.device = -2; // hipInvalidDeviceId
+        }
+        std::memcpy(static_cast<void *>(attributes), &layout, sizeof layout);
+    });
+}
+
+hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *bytes, hipDeviceptr_t pointer) {
+    return api(__func__, [&] {
+        runtime();
+        require((base || bytes) && pointer, hipErrorInvalidValue);
+        const auto block = runtime().blocks.find(pointer);
+        require(block.has_value(), hipErrorNotFound);
+        if (base)
+            *base = reinterpret_cast<hipDeviceptr_t>(block->begin);
+        if (bytes)
+            *bytes = block->size;
+    });
+}
+
+hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
+    return api(__func__, [&] {
+        runtime();
+        require(bytes != nullptr, hipErrorInvalidValue);
+        const auto block = runtime().blocks.find(pointer);
+        *bytes = block ? block->size : 0;
+        require(!pointer || block, hipErrorInvalidValue);
+    });
+}
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Memory pools: hipMallocAsync and what counts and who may touch what came from where.
+//
+// A pool gives freed memory back at once instead of caching it: a kernel that touches freed memory
+// is then found out. So what is reserved is what is used.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "sim/hip/blocks.h"
+#include "sim/hip/headers.h"
+
+namespace nw::hipsim {
+
+class Pool {
+public:
+    Pool(int device, u64 max_bytes, hipMemAllocationHandleType handle_type)
+        : device(device), max_bytes(max_bytes), handle_type(handle_type) {}
+
+    const int device;
+    const u64 max_bytes; // 0: no limit
+    const hipMemAllocationHandleType handle_type;
+
+    void took(u64 bytes); // hipErrorOutOfMemory beyond max_bytes
+    void gave_back(u64 bytes);
+
+    bool readable_by(int accessor) const;
+    void set_readable(int accessor, bool allowed);
+
+    // As hipMemPoolSetAttribute and hipMemPoolGetAttribute have them.
+    void set(hipMemPoolAttr which, const void *value);
+    void get(hipMemPoolAttr which, void *value) const;
+
+private:
+    mutable std::mutex mutex_;
+    std::set<int> readers_;
+    std::map<hipMemPoolAttr, int> reuse_; // kept for who asks: nothing is ever reused
+    u64 release_threshold_ = 0;
+    u64 used_ = 0, used_high_ = 0, reserved_high_ = 0;
+};
+
+} // namespace nw::hipsim
