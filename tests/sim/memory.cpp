@@ -135,6 +135,22 @@ TEST_CASE("LDS with two addresses and b128") {
     }
 }
 
+TEST_CASE("an LDS address and its offset add up modulo 2^32") {
+    KernelText k;
+    k.lds = 128;
+    k.body = R"(
+  v_lshlrev_b32 v1, 2, v0
+  v_sub_nc_u32 v2, 0, v1
+  ds_store_b32 v2, v0 offset:124
+  s_waitcnt lgkmcnt(0)
+  ds_load_b32 v3, v1
+  s_waitcnt lgkmcnt(0)
+  global_store_b32 v1, v3, s[2:3])";
+    auto out = run(k, Launch{.words = 32});
+    for (u32 l = 0; l < 32; ++l)
+        CHECK(out[l] == 31 - l);
+}
+
 TEST_CASE("scratch is private to a lane") {
     KernelText k;
     k.scratch = 64;

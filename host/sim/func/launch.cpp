@@ -29,9 +29,18 @@ enum : u16 {
     wants_queue_ptr = 1 << 2,
     wants_kernarg_ptr = 1 << 3,
     wants_dispatch_id = 1 << 4,
-    wants_private_size = 1 << 6
+    wants_private_size = 1 << 6,
+    dynamic_stack = 1 << 11
 };
+
+// A kernel that calls through pointers doesn't know its callees' frames: its descriptor holds its
+// own only, and the runtime gives what hipLimitStackSize says, by default this.
+constexpr u32 default_stack = 1024;
 u32 user_sgprs(const KernelInfo &k) { return k.rsrc2 >> 1 & 31; }
+u32 scratch_bytes(const KernelInfo &k) {
+    return k.properties & dynamic_stack ? std::max(k.scratch_bytes, default_stack)
+                                        : k.scratch_bytes;
+}
 u32 vgprs(const KernelInfo &k) {
     return std::min(vgpr_count, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4));
 }
@@ -96,7 +105,7 @@ void set_sgprs(Wave &w, const Context &c, const Dim3 &group) {
     user(wants_queue_ptr, 2, 0);
     user(wants_kernarg_ptr, 2, c.kernarg);
     user(wants_dispatch_id, 2, 0);
-    user(wants_private_size, 1, k.scratch_bytes);
+    user(wants_private_size, 1, scratch_bytes(k));
 
     bool x = k.rsrc2 >> 7 & 1, y = k.rsrc2 >> 8 & 1, z = k.rsrc2 >> 9 & 1;
     if (w.mode.gfx12) { // 1.10
@@ -148,7 +157,7 @@ public:
         group_.waves.resize(c.waves_per_group);
         group_.lds.resize(c.lds_bytes);
         registers_.resize(size_t{c.waves_per_group} * halves_ * vgpr_count);
-        scratch_bytes_ = k.scratch_bytes;
+        scratch_bytes_ = scratch_bytes(k);
         scratch_.resize(size_t{scratch_bytes_} * k.wave_size * c.waves_per_group);
         entry_ = &c.code.insts[c.code.code->find(k.entry)];
     }
@@ -298,7 +307,7 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
     put(12, d.grid.x * d.block.x);
     put(16, d.grid.y * d.block.y);
     put(20, d.grid.z * d.block.z);
-    put(24, d.kernel->scratch_bytes);
+    put(24, scratch_bytes(*d.kernel));
     put(28, d.kernel->lds_bytes + d.dynamic_lds);
     put(32, d.kernel->descriptor);
     put(40, kernarg);

@@ -113,22 +113,21 @@ void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) 
     });
 }
 
+// The sum is a 32-bit one: compilers fold `base[n - i]` into a negative register and an offset.
 void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
     const MemoryAccess &a = *i.access;
     const u32 *v = w.row(a.address.at, half);
     p.lds = ~0u;
-    auto base = reinterpret_cast<u64>(w.group->lds.data()) + static_cast<u64>(offset);
-    u32 highest = 0;
+    auto base = reinterpret_cast<u64>(w.group->lds.data());
+    u32 highest = 0, low = static_cast<u32>(offset);
     for (unsigned l = 0; l < row_lanes; ++l) {
-        u32 x = exec >> l & 1 ? v[l] : 0;
+        u32 address = v[l] + low, x = exec >> l & 1 ? address : 0;
         highest = x > highest ? x : highest;
-        p.at[l] = base + v[l];
+        p.at[l] = base + address;
     }
-    if (u64{highest} + static_cast<u64>(offset) + a.bytes() <= w.group->lds.size()) [[likely]]
+    if (u64{highest} + a.bytes() <= w.group->lds.size()) [[likely]]
         return;
-    for_active(exec, [&](unsigned l) {
-        lds_place(w, i, u64{v[l]} + static_cast<u64>(offset), a.bytes(), l);
-    });
+    for_active(exec, [&](unsigned l) { lds_place(w, i, v[l] + low, a.bytes(), l); });
 }
 
 void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
