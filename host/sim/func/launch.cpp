@@ -19,6 +19,8 @@ namespace nw::sim {
 namespace {
 
 constexpr u64 quantum = 1 << 20; // instructions before another wave of the group gets a turn
+constexpr u64 cooperative_quantum =
+    1 << 12; // the same, where workgroups wait for each other in loops
 constexpr u64 default_fuel = u64{1} << 40;
 constexpr u32 max_lds = 64 * 1024;
 constexpr u64 kernarg_alignment = 64; // compilers widen scalar loads up to it
@@ -163,29 +165,15 @@ public:
     }
 
     void run_group(u64 index) {
+        start_group(index);
+        while (take_turn(quantum))
+            ;
+    }
+
+    void start_group(u64 index) {
         const Dim3 &grid = c_.dispatch.grid;
         group_.id = {static_cast<u32>(index % grid.x), static_cast<u32>(index / grid.x % grid.y),
                      static_cast<u32>(index / grid.x / grid.y)};
-        start_group();
-        while (group_.live()) {
-            bool ran = false;
-            for (Wave &w : group_.waves)
-                if (w.state == State::running) {
-                    run_wave(w);
-                    ran = true;
-                }
-            for (Wave &w : group_.waves)
-                if (w.state == State::barrier && group_.phase >= w.barriers)
-                    w.state = State::running, ran = true;
-            if (!ran)
-                deadlock();
-        }
-    }
-
-    RunStats stats() const { return stats_; }
-
-private:
-    void start_group() {
         group_.ended = group_.signalled = group_.phase = 0;
         fill(group_.lds);
         fill(scratch_);
@@ -195,6 +183,25 @@ private:
             start_wave(n);
     }
 
+    // At most `turn` instructions of every wave that can run; false when the group has ended.
+    bool take_turn(u64 turn) {
+        bool ran = false;
+        for (Wave &w : group_.waves)
+            if (w.state == State::running) {
+                run_wave(w, turn);
+                ran = true;
+            }
+        for (Wave &w : group_.waves)
+            if (w.state == State::barrier && group_.phase >= w.barriers)
+                w.state = State::running, ran = true;
+        if (!ran && group_.live())
+            deadlock();
+        return group_.live();
+    }
+
+    RunStats stats() const { return stats_; }
+
+private:
     static void fill(std::vector<std::byte> &bytes) {
         auto words = reinterpret_cast<u32 *>(bytes.data());
         std::fill_n(words, bytes.size() / 4, poison);
@@ -231,9 +238,9 @@ private:
         ++stats_.waves;
     }
 
-    void run_wave(Wave &w) {
+    void run_wave(Wave &w, u64 turn) {
         u64 limit = c_.config.max_wave_insts ? c_.config.max_wave_insts : default_fuel;
-        u64 budget = std::min(quantum, limit - w.executed);
+        u64 budget = std::min(turn, limit - w.executed);
         set_mxcsr(w.mode.mxcsr32);
         w.executed += budget - (checks_ ? checks_->run(w, budget) : frames_.run(w, budget));
         if (w.state == State::ended)
@@ -279,6 +286,13 @@ private:
     RunStats stats_;
 };
 
+RunStats &operator+=(RunStats &sum, const RunStats &more) {
+    sum.insts += more.insts;
+    sum.bytes += more.bytes;
+    sum.waves += more.waves;
+    return sum;
+}
+
 // Memory of the launch itself, gone with it.
 class Owned {
 public:
@@ -313,6 +327,28 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
     put(40, kernarg);
 }
 
+// All workgroups at once, in turns on this thread: each gets on while others wait for it.
+RunStats run_together(Context &c) {
+    const Dim3 &grid = c.dispatch.grid;
+    const CheckFacts facts(c.config, *c.code.code,
+                           std::string_view(c.device.gfx).starts_with("gfx12"));
+    MxcsrScope host_fpu(mxcsr_default);
+    std::vector<std::unique_ptr<Worker>> groups;
+    for (u64 g = 0; g < u64{grid.x} * grid.y * grid.z; ++g) {
+        groups.push_back(std::make_unique<Worker>(c, facts));
+        groups.back()->start_group(g);
+    }
+    RunStats stats;
+    while (!groups.empty())
+        std::erase_if(groups, [&](const auto &group) {
+            if (group->take_turn(cooperative_quantum))
+                return false;
+            stats += group->stats();
+            return true;
+        });
+    return stats;
+}
+
 // All workgroups, on `threads` host threads. The fault of the first workgroup (in grid order) that
 // has one is what comes out, whichever thread met its own first.
 RunStats run_groups(Context &c, unsigned threads) {
@@ -340,9 +376,7 @@ RunStats run_groups(Context &c, unsigned threads) {
             }
         }
         std::lock_guard lock(mutex);
-        stats.insts += worker.stats().insts;
-        stats.bytes += worker.stats().bytes;
-        stats.waves += worker.stats().waves;
+        stats += worker.stats();
     };
     // More threads than TBB has would only take turns.
     int most = tbb::this_task_arena::max_concurrency();
@@ -385,6 +419,8 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
     if (c.code.code->find(k.entry) == Code::none)
         bad_dispatch(d, "its entry is not an instruction");
     unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
+    if (d.cooperative)
+        return run_together(c);
     return run_groups(c, c.code.order_matters ? 1 : std::max(1u, threads));
 }
 

@@ -21,6 +21,7 @@ struct Dispatch {
     Dim3 block; // work-items
     u32 dynamic_lds = 0;
     std::span<const std::byte> kernarg; // explicit and hidden arguments, laid out as `.args` says
+    bool cooperative = false;           // all workgroups at once: they may wait for each other
 };
 
 // Wave instructions executed, by class. Classes are disjoint; total is their sum.
