@@ -114,6 +114,13 @@ inline u32 dot8_u4(u32 a, u32 b) {
     return r;
 }
 
+inline u32 insert_byte(u32 x, u32 at, i32 byte) {
+    return (x & ~(255u << 8 * at)) | static_cast<u32>(byte) << 8 * at;
+}
+inline u32 saturate_u8(u32 x) { // of a signed half
+    return static_cast<u32>(clamp(static_cast<i32>(static_cast<i16>(x)), 0, 255));
+}
+
 inline u64 replicate(u32 x) {
     u64 r = 0;
     for (unsigned i = 0; i < 32; ++i)

@@ -34,8 +34,13 @@ void Builder::scalar(Inst &i, const Instruction &inst, Op row) {
         return;
     if (r.a != Type::none)
         i.src[0] = source(operand(op, first), r.a);
-    if (r.b != Type::none)
+    if (r.b != Type::none && op.operands.size() > first + 1)
         i.src[1] = source(operand(op, first + 1), r.b);
+    if (r.c == Type::none)
+        return;
+    // Float arithmetic: a third source, else the old destination.
+    bool three = op.operands.size() > first + 2;
+    i.src[2] = source(operand(op, three ? first + 2 : 0), r.c);
 }
 
 void Builder::control(Inst &i, const Instruction &inst, Op row) {

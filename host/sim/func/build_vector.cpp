@@ -224,7 +224,7 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
     i.run = frames_.special[static_cast<size_t>(row)];
     std::string_view name = r.name;
     bool adds = !name.starts_with("v_mad_") && name.find("_co_") != name.npos;
-    bool carries = adds || name.starts_with("v_mad_");
+    bool carries = adds || name.starts_with("v_mad_") || name.starts_with("v_div_scale");
     bool to_sgpr = name.starts_with("v_read");
     bool dot = name.starts_with("v_dot");
     unsigned masks = e_.code->wave_size / 32;
@@ -238,8 +238,8 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
         return;
     }
     i.flag = adds && op.has("clamp");
-    if (op.has("clamp") && !dot && !adds)
-        throw Unsupported{"clamp on this operation"};
+    if ((op.has("clamp") && !dot && !adds) || op.has("mul") || op.has("div"))
+        throw Unsupported{"clamp or omod on this operation"};
     vector_sources(i, op, row, carries ? 2 : 1);
     if (carries)
         i.dst2 = sgpr_destination(operand(op, 1), masks);

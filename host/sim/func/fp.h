@@ -68,6 +68,11 @@ inline f32 widen16(u32 h) {
     return f32_of(r | sign);
 }
 
+inline f32 widen_quiet(u32 h, const Mode &m) { // as v_cvt_f32_f16
+    f32 r = widen16(h & 0x7c00 ? h & 0xffff : h & m.keep16);
+    return is_nan(r) ? quiet(r, m) : r;
+}
+
 // Round to nearest even, overflow to infinity, subnormals kept. 2.40 for NaN.
 inline u32 narrow16_nearest(f32 x) {
     u32 u = bits(x) & 0x7fffffff, sign = bits(x) >> 16 & 0x8000;
@@ -271,6 +276,11 @@ inline f32 fract(f32 a) {
 inline f64 fract(f64 a) {
     f64 r = a - floor(a);
     r = r > 0x1.fffffffffffffp-1 ? 0x1.fffffffffffffp-1 : r;
+    return r == 0 ? 0.0 : r;
+}
+inline f64 fract16(f64 a) { // of an f16: the largest f16 below 1
+    f64 r = a - floor(a);
+    r = r > 0x1.ffcp-1 ? 0x1.ffcp-1 : r;
     return r == 0 ? 0.0 : r;
 }
 inline f64 power_of_two(i32 n) { return f64_of(static_cast<u64>(n + 1023) << 52); } // |n| < 1023

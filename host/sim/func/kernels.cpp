@@ -4,6 +4,7 @@
 
 #include "sim/func/bit.h"
 #include "sim/func/dot.h"
+#include "sim/func/fp_div.h"
 #include "sim/func/lanes.h"
 #include "sim/func/trans.h"
 
@@ -139,8 +140,8 @@ void permute(KERNEL_ARGS) {
         other |= c[l] ^ c[0];
     if (!other && !(c[0] & 0xf8f8f8f8))
         return permute_uniform(d, a, b, c[0], exec);
-    run_lanes<T_::u32, T_::u32, T_::u32, T_::u32>(
-        d, a, b, c, exec, m, [](LANE) { return bit::permute(a, b, c); });
+    run_lanes<T_::u32, T_::u32, T_::u32, T_::u32>(d, a, b, c, exec, m,
+                                                  [](LANE) { return bit::permute(a, b, c); });
 }
 
 #include "sim/isa/valu.inc"

@@ -81,6 +81,9 @@ template <Type T> void write(Wave &w, unsigned reg, value_t<T> value) {
         auto b = static_cast<value_t<Type::T>>(Type::T == Type::u32 ? i.imm & 0xffff : i.imm);     \
         w.scc() = (__VA_ARGS__) ? 1 : 0;                                                           \
     }
+#define SFP(...)
+#define SFPX(...)
+#define SCMPF(...)
 #define SEXEC(mn, T, expr, returned)                                                               \
     void mn(Wave &w, const Inst &i) {                                                              \
         auto a = read<Type::T>(w, i.src[0]);                                                       \
@@ -97,6 +100,9 @@ template <Type T> void write(Wave &w, unsigned reg, value_t<T> value) {
 #undef SCMPB
 #undef SCMPK
 #undef SEXEC
+#undef SFP
+#undef SFPX
+#undef SCMPF
 
 } // namespace
 
@@ -111,6 +117,9 @@ Handler salu_handler(Op op) {
 #define SCMPB(mn, ...) ROW(mn)
 #define SCMPK(mn, ...) ROW(mn)
 #define SEXEC(mn, ...) ROW(mn)
+#define SFP(mn, ...)
+#define SFPX(mn, ...)
+#define SCMPF(mn, ...)
 #include "sim/isa/salu.inc"
     default:
         return nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vector instructions with effects beyond one value per lane. Compiled once per host level.
 #include "sim/func/bit.h"
+#include "sim/func/fp_div.h"
 #include "sim/func/kernels.h"
 #include "sim/func/operands.h"
 
@@ -77,6 +78,67 @@ template <bool Signed> void mad_64(Wave &w, const Inst &i) {
 }
 void mad_u64(Wave &w, const Inst &i) { mad_64<false>(w, i); }
 void mad_i64(Wave &w, const Inst &i) { mad_64<true>(w, i); }
+
+// ---- division (2.23 to 2.25)
+// ------------------------------------------------------------------------
+
+// The FPU as the row's type wants it: f64 has its own MODE fields.
+u32 control_for(Type t, const Mode &m) { return t == Type::f64 ? m.mxcsr64 : m.mxcsr32; }
+
+// Not inline: its arithmetic must stay where the caller has set the host's FPU.
+template <Type T> [[gnu::noinline]] u32 div_scale_row(const Operands &o, u32 *r, const Mode &m) {
+    using V = Value<T>;
+    u32 flags = 0;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        bool flag = false;
+        auto value = fp::div_scale(V::load(o.src[0], l, m), V::load(o.src[1], l, m),
+                                   V::load(o.src[2], l, m), flag, m);
+        V::store(r, l, value, nullptr);
+        flags |= u32{flag} << l;
+    }
+    return flags;
+}
+
+template <Type T> void div_scale(Wave &w, const Inst &i) {
+    u32 out[2] = {};
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        Row r[2];
+        MxcsrScope scope(control_for(T, w.mode));
+        out[half] = div_scale_row<T>(o, r[0].lane, w.mode) & o.write;
+        blend(w.row(i.dst, half), r[0].lane, o.write, i.dst_rows);
+    }
+    for (unsigned half = 0; half < w.halves; ++half)
+        w.s[i.dst2 + half] = out[half];
+}
+void div_scale_f32(Wave &w, const Inst &i) { div_scale<Type::f32>(w, i); }
+void div_scale_f64(Wave &w, const Inst &i) { div_scale<Type::f64>(w, i); }
+
+// VCC says per lane whether the result is scaled.
+template <Type T>
+[[gnu::noinline]] void div_fmas_row(const Operands &o, u32 *r, u32 scaled, const Mode &m) {
+    using V = Value<T>;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        auto a = V::load(o.src[0], l, m), b = V::load(o.src[1], l, m), c = V::load(o.src[2], l, m);
+        auto value = fp::div_fmas(a, b, c, scaled >> l & 1);
+        V::store(r, l, fp::is_nan(value) ? fp::nan_of(m, a, b, c) : value, nullptr);
+    }
+}
+
+template <Type T> void div_fmas(Wave &w, const Inst &i) {
+    constexpr u32 flush_inputs = 1 << 6;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        Row r[2];
+        MxcsrScope scope(control_for(T, w.mode) & ~flush_inputs); // 2.7: never flushed
+        div_fmas_row<T>(o, r[0].lane, w.s[sreg::vcc + half], w.mode);
+        blend(w.row(i.dst, half), r[0].lane, o.write, i.dst_rows);
+    }
+}
+void div_fmas_f32(Wave &w, const Inst &i) { div_fmas<Type::f32>(w, i); }
+void div_fmas_f64(Wave &w, const Inst &i) { div_fmas<Type::f64>(w, i); }
 
 // ---- lanes (3.19 to 3.22): these act at EXEC = 0 too --------------------------------------------
 

@@ -45,7 +45,13 @@
 #define SCMPK(mn, T, ...) NW_ROW(mn, salu, imm, T, none, none, none)
 #define SEXEC(mn, T, ...) NW_ROW(mn, salu, scalar, T, T, none, none)
 #define SCMPB(mn, T, ...) NW_ROW(mn, salu, compare, none, T, u32, none)
+#define SFP(mn, T, ...) NW_ROW(mn, salu, scalar, T, T, T, T)
+#define SFPX(mn, D, A, B, ...) NW_ROW(mn, salu, scalar, D, A, B, none)
+#define SCMPF(mn, T, ...) NW_ROW(mn, salu, compare, none, T, T, none)
 #include "sim/isa/salu.inc"
+#undef SFP
+#undef SFPX
+#undef SCMPF
 #undef SEXEC
 #undef SCMPB
 #undef SOP
