@@ -79,6 +79,28 @@ TEST_CASE("small loads extend, d16 loads keep the other half, small stores cut")
     CHECK(out[7] == 0x12340078);
 }
 
+TEST_CASE("gfx12's small scalar loads extend, and are aligned to their size") {
+    KernelText k;
+    k.gfx = "gfx1201";
+    k.body = R"(
+  s_load_u8 s6, s[2:3], 3
+  s_load_i8 s7, s[2:3], 3
+  s_load_u16 s8, s[2:3], 3
+  s_load_i16 s9, s[2:3], 2
+  s_wait_kmcnt 0
+  v_mov_b32 v1, s6
+  v_mov_b32 v2, s7
+  v_mov_b32 v3, s8
+  v_mov_b32 v4, s9
+  v_mov_b32 v5, 0
+  global_store_b128 v5, v[1:4], s[2:3])";
+    auto out = run(k, Launch{.block = {1, 1, 1}, .initial = {0x89abcdef}});
+    CHECK(out[0] == 0x89);
+    CHECK(out[1] == 0xffffff89);
+    CHECK(out[2] == 0x89ab);
+    CHECK(out[3] == 0xffff89ab);
+}
+
 TEST_CASE("LDS between the waves of a workgroup, through a barrier") {
     for (const std::string &gfx : {std::string("gfx1100"), std::string("gfx1201")}) {
         CAPTURE(gfx);

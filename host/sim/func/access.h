@@ -38,6 +38,7 @@ bool reachable(Wave &, const Inst &, u64 address, u64 size);
 
 // Handlers. Loads, stores and atomics of vectors are in Frames.
 void run_scalar_load(Wave &, const Inst &);
+Handler small_scalar_load(std::string_view mnemonic); // gfx12's s_load_u8 and the like, or null
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);
 void run_ds_swizzle(Wave &, const Inst &);

@@ -156,6 +156,11 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     if (name.starts_with("s_load_b"))
         return scalar_load(i, inst.x,
                            static_cast<unsigned>(std::stoul(std::string(name.substr(8)))) / 32);
+    if (Handler load = small_scalar_load(name)) {
+        scalar_load(i, inst.x, 1);
+        i.run = load;
+        return;
+    }
     if (name.starts_with("ds_bpermute"))
         return lane_exchange(i, inst, run_ds_bpermute);
     if (name == "ds_permute_b32")
