@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What every kernel of this folder includes. The same source is compiled for a GPU and for the host;
-// below the types are the few things that differ: who am I, barriers, and reading other lanes.
+// What every kernel of this folder includes. The same source is compiled for a GPU and for the
+// host; below the types are the few things that differ: who am I, barriers, and reading other
+// lanes.
 //
 //   KERNEL(name, inputs, block) { ITEM; ... out[i] = ...; }
 //
 // `inputs` (inputs.h: words, f32, f64, f16, bf16) says which hard values come first, `block` is the
-// workgroup's size. Work-item i of n reads the words a, b, c, d (in[i], in[n + i], ...) and may write
-// out[i], out[n + i], out[2n + i], out[3n + i]; SHARED words that start as zero follow them. Everything is
-// compared bit for bit, so a kernel
-//   - writes no NaN as it comes (operand order decides its payload): through word_*(), which has one NaN;
+// workgroup's size. Work-item i of n reads the words a, b, c, d (in[i], in[n + i], ...) and may
+// write out[i], out[n + i], out[2n + i], out[3n + i]; SHARED words that start as zero follow them.
+// Everything is compared bit for bit, so a kernel
+//   - writes no NaN as it comes (operand order decides its payload): through word_*(), which has
+//   one NaN;
 //   - has no result that depends on the order of work-items;
 //   - reads other lanes where all lanes of `members` come by.
 typedef unsigned char uchar;
@@ -37,8 +39,8 @@ typedef half half16 __attribute__((ext_vector_type(16)));
 #ifdef __AMDGCN__
 #define DEVICE 1
 #define KERNEL(name, inputs, block)                                                                \
-    kernel __attribute__((reqd_work_group_size(block, 1, 1))) void name(                           \
-        global const uint *in, global uint *out, uint n)
+    kernel __attribute__((reqd_work_group_size(block, 1, 1))) void name(global const uint *in,     \
+                                                                        global uint *out, uint n)
 #else
 #define DEVICE 0
 #define KERNEL(name, inputs, block)                                                                \
@@ -74,21 +76,25 @@ INLINE ulong ballot(ulong members, int truth) {
     return __builtin_amdgcn_ballot_w64(truth != 0);
 #endif
 }
-INLINE uint lane_id(void) { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
+INLINE uint lane_id(void) {
+    return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
+}
 // The value of lane `lane` of the same 32 lanes: what ds_bpermute_b32 reaches on every target.
 INLINE uint shuffle(ulong members, uint value, uint lane) {
     return __builtin_amdgcn_ds_bpermute((int)((lane_id() & 32) | (lane & 31)) << 2, (int)value);
 }
 // The value of a lane that is the same for all.
-INLINE uint read_lane(ulong members, uint value, uint lane) { return __builtin_amdgcn_readlane(value, lane); }
+INLINE uint read_lane(ulong members, uint value, uint lane) {
+    return __builtin_amdgcn_readlane(value, lane);
+}
 #else
 uint host_group_id(void);
 uint host_local_id(void);
 uint host_group_size(void);
 uint host_wave_size(void);
 void host_barrier(void);
-ulong host_everyone(void);                             // the work-items of this wave, as bits
-const uint *host_exchange(ulong members, uint value);  // value of each lane of the wave
+ulong host_everyone(void);                            // the work-items of this wave, as bits
+const uint *host_exchange(ulong members, uint value); // value of each lane of the wave
 #define WAVE host_wave_size()
 #define group_id() host_group_id()
 #define local_id() host_local_id()
@@ -107,7 +113,9 @@ INLINE uint lane_id(void) { return local_id() % WAVE; }
 INLINE uint shuffle(ulong members, uint value, uint lane) {
     return host_exchange(members, value)[(lane_id() & 32) | (lane & 31)];
 }
-INLINE uint read_lane(ulong members, uint value, uint lane) { return host_exchange(members, value)[lane]; }
+INLINE uint read_lane(ulong members, uint value, uint lane) {
+    return host_exchange(members, value)[lane];
+}
 #endif
 
 // ---- bits and values
