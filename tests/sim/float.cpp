@@ -7,6 +7,7 @@
 #include <random>
 
 #include "sim/func/frames.h"
+#include "sim/func/salu.h"
 
 using namespace nw;
 using namespace nw::sim;
@@ -138,4 +139,19 @@ TEST_CASE("compares agree on every host level") {
             }
         }
     }
+}
+
+TEST_CASE("every row has its handler, on every host level") {
+    for (const Frames *f : levels())
+        for (size_t n = 1; n < op_count; ++n) {
+            Op op = static_cast<Op>(n);
+            INFO(info(op).name);
+            switch (info(op).shape) {
+            case Shape::lane:
+            case Shape::acc: CHECK(f->lane[n] != nullptr); break;
+            case Shape::mask: CHECK(f->mask[n] != nullptr); break;
+            case Shape::special: CHECK((f->special[n] != nullptr || control_handler(op) != nullptr)); break;
+            default: CHECK(salu_handler(op) != nullptr);
+            }
+        }
 }

@@ -154,3 +154,39 @@ TEST_CASE("a call and its return") {
 .Lend_of_call:)");
     CHECK(out[0] == 111);
 }
+
+TEST_CASE("scalar floats") {
+    for (const char *gfx : {"gfx1150", "gfx1151", "gfx1200"}) {
+        CAPTURE(gfx);
+        bool gfx12 = std::string(gfx) == "gfx1200";
+        auto out = lanes_of(std::string(R"(
+  s_mov_b32 s6, 0x40400000
+  s_mov_b32 s7, 0x3fc00000
+  s_add_f32 s8, s6, s7
+  s_mul_f32 s9, s6, s7
+  s_fmac_f32 s7, s6, s6
+  s_cvt_i32_f32 s10, s9
+  s_cvt_f16_f32 s11, s6
+  s_add_f16 s12, s11, s11
+  s_cmp_lt_f32 s6, s7
+  s_cselect_b32 s13, 1, 0
+  )") + (gfx12 ? "s_min_num_f32" : "s_min_f32") + R"( s14, s6, 0x7fc00001
+  v_mov_b32 v1, s8
+  v_writelane_b32 v1, s9, 1
+  v_writelane_b32 v1, s7, 2
+  v_writelane_b32 v1, s10, 3
+  v_writelane_b32 v1, s11, 4
+  v_writelane_b32 v1, s12, 5
+  v_writelane_b32 v1, s13, 6
+  v_writelane_b32 v1, s14, 7)",
+                            32, gfx);
+        CHECK(out[0] == 0x40900000); // 4.5
+        CHECK(out[1] == 0x40900000);
+        CHECK(out[2] == 0x41280000); // 10.5
+        CHECK(out[3] == 4);
+        CHECK(out[4] == 0x4200);
+        CHECK(out[5] == 0x4600);
+        CHECK(out[6] == 1);
+        CHECK(out[7] == 0x40400000);
+    }
+}

@@ -141,6 +141,8 @@ void Builder::build(u32 index) {
         return;
     try {
         dispatch(i, inst);
+        if (!i.run)
+            throw Unsupported{"a row without a handler"};
     } catch (const Unsupported &u) {
         i = Inst();
         i.index = index;

@@ -32,6 +32,17 @@ template <class T> bool is_infinite(T x) {
     return exponent_of(x) == 2 * Fields<T>::bias + 1 && !is_nan(x);
 }
 
+template <class T> T with_sign(T x, bool negative) {
+    using U = typename Fields<T>::U;
+    U top = U{1} << (sizeof(U) * 8 - 1);
+    return std::bit_cast<T>(static_cast<U>((std::bit_cast<U>(x) & ~top) | (negative ? top : 0)));
+}
+template <class T> T infinity() {
+    using F = Fields<T>;
+    return std::bit_cast<T>(
+        static_cast<typename F::U>(typename F::U{2 * F::bias + 1} << F::mantissa));
+}
+
 // 2.23. First match decides.
 template <class T> T div_scale(T s0_in, T s1_in, T s2_in, bool &flag, const Mode &m) {
     using F = Fields<T>;
@@ -46,8 +57,8 @@ template <class T> T div_scale(T s0_in, T s1_in, T s2_in, bool &flag, const Mode
     T kept = m.gfx12 && is_nan(s0) ? quiet(s0, m) : s0; // 2.24
     if (is_nan(s0))
         up = down = kept;
-    if (den == 0 || num == 0)
-        return nan_of(m, T(0));
+    if (den == 0 || num == 0) // gfx12's f64 NaN is positive in tinygrad's published cases
+        return with_sign(nan_of(m, T(0)), sizeof(T) == 4 || !m.gfx12);
     if (distance >= F::scale_from)
         return is_den ? up : kept;
     if (ed == 0)
@@ -98,17 +109,6 @@ template <class T> T underflow(bool negative, u8 round) {
     bool to_zero = round != (negative ? round_down_inf : round_up_inf);
     U sign = static_cast<U>(U{negative} << (sizeof(U) * 8 - 1));
     return std::bit_cast<T>(static_cast<U>(sign | !to_zero));
-}
-
-template <class T> T with_sign(T x, bool negative) {
-    using U = typename Fields<T>::U;
-    U top = U{1} << (sizeof(U) * 8 - 1);
-    return std::bit_cast<T>(static_cast<U>((std::bit_cast<U>(x) & ~top) | (negative ? top : 0)));
-}
-template <class T> T infinity() {
-    using F = Fields<T>;
-    return std::bit_cast<T>(
-        static_cast<typename F::U>(typename F::U{2 * F::bias + 1} << F::mantissa));
 }
 
 // 2.26, and 2.27 where the exponents don't matter.

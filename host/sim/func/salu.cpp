@@ -121,8 +121,7 @@ Handler salu_handler(Op op) {
 #define SFPX(mn, ...)
 #define SCMPF(mn, ...)
 #include "sim/isa/salu.inc"
-    default:
-        return nullptr;
+    default: return salu_float_handler(op);
     }
 }
 
