@@ -86,13 +86,20 @@ inline f32 div_fmas(f32 a, f32 b, f32 c, bool scale) {
         return static_cast<f32>(s);
     return static_cast<f32>(s * (exponent_of(c) > 127 ? 0x1p64 : 0x1p-64));
 }
+// For f64 in binary128, whose 113 bits hold the product exactly, and the sum rounded to odd. `s -
+// c` is exact where c is the larger term, as in division.
 inline f64 div_fmas(f64 a, f64 b, f64 c, bool scale) {
     if (!scale)
         return fma(a, b, c);
-    // Scaling the addend and the larger factor is exact where division calls this.
-    int k = exponent_of(c) > 1023 ? 128 : -128;
-    bool scale_a = exponent_of(a) > exponent_of(b);
-    return fma(scale_a ? ldexp(a, k) : a, scale_a ? b : ldexp(b, k), ldexp(c, k));
+    using Wide = __float128;
+    using Bits = unsigned __int128;
+    Wide p = static_cast<Wide>(a) * b, s = p + c, error = p - (s - c);
+    if (error - error != 0) // infinities and NaNs
+        return fma(a, b, c);
+    Bits u = std::bit_cast<Bits>(s);
+    if (error != 0 && !(u & 1))
+        u += (error < 0) == (s < 0) ? Bits{1} : ~Bits{0};
+    return static_cast<f64>(std::bit_cast<Wide>(u) * (exponent_of(c) > 1023 ? 0x1p128 : 0x1p-128));
 }
 
 // What a result too large or too small to be represented becomes (round up, down, zero).
