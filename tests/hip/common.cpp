@@ -70,7 +70,13 @@ std::string CapturedStderr::text() {
     return all;
 }
 
-Code::Code() { OK(hipModuleLoad(&module, code_path().c_str())); }
+static std::string current_gfx() {
+    int ordinal = 0;
+    OK(hipGetDevice(&ordinal));
+    return ordinal == 0 ? "gfx1151" : "gfx1100"; // as environment_set says
+}
+
+Code::Code() { OK(hipModuleLoad(&module, code_path(current_gfx()).c_str())); }
 Code::~Code() { static_cast<void>(hipModuleUnload(module)); }
 
 hipFunction_t Code::operator[](const char *name) const {

@@ -4,12 +4,16 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
+
+#define OK(call) REQUIRE_EQ(std::string(hipGetErrorName(call)), "hipSuccess")
+#define FAILS(call, code) CHECK_EQ(std::string(hipGetErrorName(call)), #code)
 
 namespace hip_test {
 
@@ -61,7 +65,37 @@ hipError_t launch(hipFunction_t function, unsigned block, hipStream_t stream, Ar
     return hipModuleLaunchKernel(function, 1, 1, 1, block, 1, 1, 0, stream, params, nullptr);
 }
 
-} // namespace hip_test
+struct OwnStream {
+    explicit OwnStream(unsigned flags = hipStreamDefault) {
+        OK(hipStreamCreateWithFlags(&handle, flags));
+    }
+    ~OwnStream() { static_cast<void>(hipStreamDestroy(handle)); }
+    operator hipStream_t() const { return handle; }
+    hipStream_t handle = nullptr;
+};
 
-#define OK(call) REQUIRE_EQ(std::string(hipGetErrorName(call)), "hipSuccess")
-#define FAILS(call, code) CHECK_EQ(std::string(hipGetErrorName(call)), #code)
+struct OwnEvent {
+    explicit OwnEvent(unsigned flags = hipEventDefault) {
+        OK(hipEventCreateWithFlags(&handle, flags));
+    }
+    ~OwnEvent() { static_cast<void>(hipEventDestroy(handle)); }
+    operator hipEvent_t() const { return handle; }
+    hipEvent_t handle = nullptr;
+};
+
+// A kernel that holds its stream until release(), then adds 1 to `word`.
+struct Held {
+    Held(const Code &code, hipStream_t stream, int *word) {
+        OK(hipHostMalloc(reinterpret_cast<void **>(&flag), sizeof *flag, hipHostMallocMapped));
+        *flag = 0;
+        OK(launch(code["hold"], 1, stream, word, flag));
+    }
+    ~Held() {
+        release();
+        static_cast<void>(hipHostFree(flag)); // waits for the kernel
+    }
+    void release() { std::atomic_ref<int>{ *flag} = 1; }
+    int *flag = nullptr;
+};
+
+} // namespace hip_test

@@ -108,7 +108,10 @@ TEST_CASE("attributes agree with the properties") {
     CHECK_EQ(attribute(hipDeviceAttributeComputeCapabilityMinor), 5);
     CHECK_EQ(attribute(hipDeviceAttributeIntegrated), 1);
     CHECK_EQ(attribute(hipDeviceAttributeMaxGridDimY), 65536);
-    CHECK_EQ(attribute(hipDeviceAttributeManagedMemory), 0);
+    CHECK_EQ(attribute(hipDeviceAttributeManagedMemory), 1);
+    CHECK_EQ(attribute(hipDeviceAttributeCooperativeLaunch), 1);
+    CHECK_EQ(attribute(hipDeviceAttributeMemoryPoolsSupported), 1);
+    CHECK_EQ(attribute(hipDeviceAttributeCooperativeMultiDeviceLaunch), 0);
     int value = 0;
     FAILS(hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(5000), 0),
           hipErrorInvalidValue);

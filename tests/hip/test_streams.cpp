@@ -9,43 +9,6 @@
 
 using namespace hip_test;
 
-namespace {
-
-struct OwnStream {
-    explicit OwnStream(unsigned flags = hipStreamDefault) {
-        OK(hipStreamCreateWithFlags(&handle, flags));
-    }
-    ~OwnStream() { static_cast<void>(hipStreamDestroy(handle)); }
-    operator hipStream_t() const { return handle; }
-    hipStream_t handle = nullptr;
-};
-
-struct OwnEvent {
-    explicit OwnEvent(unsigned flags = hipEventDefault) {
-        OK(hipEventCreateWithFlags(&handle, flags));
-    }
-    ~OwnEvent() { static_cast<void>(hipEventDestroy(handle)); }
-    operator hipEvent_t() const { return handle; }
-    hipEvent_t handle = nullptr;
-};
-
-// A kernel that holds its stream until release(), then adds 1 to `word`.
-struct Held {
-    Held(const Code &code, hipStream_t stream, int *word) {
-        OK(hipHostMalloc(reinterpret_cast<void **>(&flag), sizeof *flag, hipHostMallocMapped));
-        *flag = 0;
-        OK(launch(code["hold"], 1, stream, word, flag));
-    }
-    ~Held() {
-        release();
-        static_cast<void>(hipHostFree(flag)); // waits for the kernel
-    }
-    void release() { std::atomic_ref<int>{ *flag} = 1; }
-    int *flag = nullptr;
-};
-
-} // namespace
-
 TEST_CASE("a launch returns before the kernel ends; query and synchronize tell") {
     Code code;
     Ints word(1, 0);

@@ -21,10 +21,10 @@ struct Block {
     Kind kind = Kind::device;
     int device = 0;
     unsigned flags = 0;
-    bool borrowed = false;         // the bytes are not our allocation: hipHostRegister, graphs
-    std::shared_ptr<void> storage; // of a graph's memory: outlives the graph
-    std::shared_ptr<Pool> pool;    // that it came from, if any
-    u64 id = 0;                    // counts up
+    bool borrowed = false;              // the bytes are not our allocation: hipHostRegister, graphs
+    std::shared_ptr<void> storage = {}; // of a graph's memory: outlives the graph
+    std::shared_ptr<Pool> pool = {};    // that it came from, if any
+    u64 id = 0;                         // counts up
 };
 
 class Blocks {

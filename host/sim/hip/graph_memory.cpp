@@ -68,7 +68,7 @@ hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again
         if (lives && !again)
             fail(hipErrorInvalidValue, "its memory was not freed since the last launch");
         if (lives)
-            run_free(memory->at);
+            require(run_free(memory->at) == hipSuccess, hipErrorInvalidValue);
         // Counts what lives: until the block, and with it this pointer, is gone.
         const int device = memory->device.ordinal;
         count(device, used, memory->bytes);

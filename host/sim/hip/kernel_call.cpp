@@ -6,6 +6,7 @@
 #include "sim/hip/capture.h"
 #include "sim/hip/fatbin.h"
 #include "sim/hip/kernarg.h"
+#include "sim/hip/occupancy.h"
 #include "sim/hip/properties.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/version.h"
@@ -51,15 +52,17 @@ static hipError_t code_of(sim::Fault::Kind kind) {
     return hipErrorLaunchFailure;
 }
 
-// What can be resident at once. The simulator runs a workgroup to its end before the next one of
-// the same host thread, so workgroups that wait for each other would wait for ever.
+// All workgroups must be resident: they wait for each other.
 static void check_cooperative(const LaunchShape &shape, const Function &function) {
-    const u64 groups = u64{shape.grid.x} * shape.grid.y * shape.grid.z;
-    if (groups > resident_workgroups)
-        fail(
-            hipErrorCooperativeLaunchTooLarge,
-            fmt::format("{}: a cooperative launch of {} workgroups; the simulator holds {} at once",
-                        function.kernel->name, groups, resident_workgroups));
+    const dim3 &grid = shape.grid, &block = shape.block;
+    const u64 groups = u64{grid.x} * grid.y * grid.z;
+    const u64 resident =
+        u64{workgroups_per_wgp(function, block.x * block.y * block.z, shape.dynamic_lds)} *
+        function.device->facts.compute_units;
+    if (groups > resident)
+        fail(hipErrorCooperativeLaunchTooLarge,
+             fmt::format("{}: a cooperative launch of {} workgroups, {} fit on the device",
+                         function.kernel->name, groups, resident));
 }
 
 static sim::Dispatch dispatch_of(const Function &function, const LaunchShape &shape) {
@@ -67,7 +70,9 @@ static sim::Dispatch dispatch_of(const Function &function, const LaunchShape &sh
             .kernel = function.kernel,
             .grid = {shape.grid.x, shape.grid.y, shape.grid.z},
             .block = {shape.block.x, shape.block.y, shape.block.z},
-            .dynamic_lds = static_cast<u32>(shape.dynamic_lds)};
+            .dynamic_lds = static_cast<u32>(shape.dynamic_lds),
+            .kernarg = {},
+            .cooperative = shape.cooperative};
 }
 
 KernelCall make_call(hipFunction_t handle, const LaunchShape &shape, void **params, void **extra) {

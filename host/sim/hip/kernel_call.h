@@ -12,9 +12,6 @@
 
 namespace nw::hipsim {
 
-// Workgroups that the simulator holds at once, and that may therefore wait for each other.
-inline constexpr u64 resident_workgroups = 1;
-
 struct LaunchShape {
     dim3 grid; // workgroups
     dim3 block;

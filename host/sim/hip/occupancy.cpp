@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many workgroups fit on a multiprocessor, which is what HIP calls a WGP.
+#include "sim/hip/occupancy.h"
+
 #include <algorithm>
 
 #include "sim/hip/kernel_call.h"
@@ -8,15 +9,16 @@
 
 namespace nw::hipsim {
 
-static u32 workgroups_per_wgp(const Function &function, u32 workgroup, u64 dynamic_lds) {
-    constexpr u32 simds = 4;
+u32 workgroups_per_wgp(const Function &function, u32 workgroup, u64 dynamic_lds) {
+    constexpr u32 simds = 4, lds_bytes_per_wgp = 128 * 1024, lds_granule = 1024;
     const sim::KernelInfo &kernel = *function.kernel;
     if (workgroup > kernel.max_workgroup || dynamic_lds > lds_bytes_per_workgroup ||
         kernel.lds_bytes + dynamic_lds > lds_bytes_per_workgroup)
         return 0;
     const u32 lds = kernel.lds_bytes + static_cast<u32>(dynamic_lds);
     const u32 waves = sim::waves_per_simd(function.device->facts, kernel, workgroup, lds);
-    return waves * simds / ceil_div(workgroup, kernel.wave_size);
+    const u32 groups = waves * simds / ceil_div(workgroup, kernel.wave_size);
+    return lds ? std::min(groups, lds_bytes_per_wgp / round_up(lds, lds_granule)) : groups;
 }
 
 static void active_blocks(int *blocks, hipFunction_t handle, int workgroup, u64 dynamic_lds,

@@ -52,6 +52,8 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
         side = max_workgroup;
     p.concurrentKernels = 1;
     p.canMapHostMemory = 1;
+    p.cooperativeLaunch = 1;
+    p.managedMemory = p.concurrentManagedAccess = p.directManagedMemAccessFromHost = 1;
     p.isLargeBar = 1;
     p.integrated = is_apu(device.gfx);
     p.pciBusID = ordinal + 1;
@@ -87,6 +89,8 @@ PropR0600 properties(const sim::Device &device, int ordinal) {
     p.regsPerMultiprocessor = p.regsPerBlock;
     p.maxBlocksPerMultiProcessor = p.maxThreadsPerMultiProcessor / p.warpSize;
     p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+    p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = 1;
+    p.memoryPoolsSupported = 1;
     return p;
 }
 
@@ -95,7 +99,7 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
     const auto fits = [](size_t bytes) {
         return static_cast<int>(std::min<size_t>(bytes, INT_MAX));
     };
-    switch (which) {
+    switch (static_cast<int>(which)) { // newer headers know more than ours
     case hipDeviceAttributeCanMapHostMemory:
         return p.canMapHostMemory;
     case hipDeviceAttributeClockRate:
@@ -180,6 +184,17 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
         return p.isLargeBar;
     case hipDeviceAttributePhysicalMultiProcessorCount:
         return p.multiProcessorCount;
+    case hipDeviceAttributeConcurrentManagedAccess:
+        return p.concurrentManagedAccess;
+    case hipDeviceAttributeDirectManagedMemAccessFromHost:
+        return p.directManagedMemAccessFromHost;
+    case hipDeviceAttributeCanUseHostPointerForRegisteredMem:
+        return p.canUseHostPointerForRegisteredMem;
+    case hipDeviceAttributeMemoryPoolsSupported:
+        return p.memoryPoolsSupported;
+    case hipDeviceAttributeMemoryPoolsSupported + 1: // VirtualMemoryManagementSupported, HIP 6
+    case hipDeviceAttributeMemoryPoolsSupported + 2: // HostRegisterSupported, HIP 6
+    case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeFineGrainSupport:
         return 1;
     default:

@@ -129,6 +129,25 @@ begin add_counter
         s_endpgm
 descriptor add_counter, 8
 
+// meet(int *words, int n): adds 1 to words[0], waits until it is n, then adds 1 to words[1]. Lane 0 only, so
+// each workgroup counts once.
+begin meet
+        s_load_b64      s[4:5], s[0:1], 0x0
+        s_load_b32      s6, s[0:1], 0x8
+        v_cmpx_eq_u32   0, v0
+        v_mov_b32       v1, 0
+        v_mov_b32       v3, 1
+        wait_scalar
+        global_atomic_add_u32 v1, v3, s[4:5]
+L_meet:
+        global_load_b32 v2, v1, s[4:5]
+        wait_loads
+        v_cmp_gt_i32    vcc_lo, s6, v2
+        s_cbranch_vccnz L_meet
+        global_atomic_add_u32 v1, v3, s[4:5] offset:4
+        s_endpgm
+descriptor meet, 16
+
         .data
         .globl          counter
         .protected      counter
@@ -169,6 +188,19 @@ amdhsa.kernels:
     .vgpr_count: 8
     .args:
       - { .name: p, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
+  - .name: meet
+    .symbol: meet.kd
+    .kernarg_segment_size: 16
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .max_flat_workgroup_size: 1024
+    .wavefront_size: 32
+    .sgpr_count: 32
+    .vgpr_count: 8
+    .args:
+      - { .name: words, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
+      - { .name: n, .offset: 8, .size: 4, .value_kind: by_value }
   - .name: dump
     .symbol: dump.kd
     .kernarg_segment_size: 128

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// hipMallocAsync and its pools.
+#include <cstdint>
+
+#include "hip/common.h"
+
+using namespace hip_test;
+
+namespace {
+
+std::uint64_t amount(hipMemPool_t pool, hipMemPoolAttr which) {
+    std::uint64_t bytes = 0;
+    OK(hipMemPoolGetAttribute(pool, which, &bytes));
+    return bytes;
+}
+
+struct OwnPool {
+    explicit OwnPool(int device = 0) {
+        hipMemPoolProps props{};
+        props.allocType = hipMemAllocationTypePinned;
+        props.location = {hipMemLocationTypeDevice, device};
+        OK(hipMemPoolCreate(&handle, &props));
+    }
+    ~OwnPool() { static_cast<void>(hipMemPoolDestroy(handle)); }
+    operator hipMemPool_t() const { return handle; }
+    hipMemPool_t handle = nullptr;
+};
+
+} // namespace
+
+TEST_CASE("stream-ordered memory: there at once, gone in order") {
+    Code code;
+    OwnStream stream;
+    int *data = nullptr;
+    OK(hipMallocAsync(reinterpret_cast<void **>(&data), 4, stream));
+    OK(hipMemsetD32Async(data, 0, 1, stream));
+    Ints out(1, -1);
+    {
+        Held held(code, stream, data); // the free must not get ahead of it
+        OK(launch(code["read_at"], 1, stream, out.data, data));
+        OK(hipFreeAsync(data, stream));
+        FAILS(hipMemsetD32(data, 0, 1), hipErrorInvalidValue); // no longer the caller's
+        FAILS(hipFreeAsync(data, stream), hipErrorInvalidValue);
+        FAILS(hipFree(data), hipErrorInvalidValue);
+        held.release();
+    }
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(out.get()[0], 1);
+    CapturedStderr said;
+    OK(launch(code["read_at"], 1, stream, out.data, data));
+    FAILS(hipStreamSynchronize(stream), hipErrorIllegalAddress);
+}
+
+TEST_CASE("stream-ordered memory: edges") {
+    OwnStream stream;
+    void *data = &stream;
+    OK(hipMallocAsync(&data, 0, stream));
+    CHECK_EQ(data, nullptr);
+    FAILS(hipMallocAsync(nullptr, 4, stream), hipErrorInvalidValue);
+    FAILS(hipMallocAsync(&data, std::size_t{1} << 60, stream), hipErrorOutOfMemory);
+    FAILS(hipFreeAsync(nullptr, stream), hipErrorInvalidValue);
+    int on_stack = 0;
+    FAILS(hipFreeAsync(&on_stack, stream), hipErrorInvalidValue);
+    OK(hipMalloc(&data, 64));
+    OK(hipFreeAsync(data, stream)); // memory of hipMalloc, too
+    OK(hipMallocAsync(&data, 64, stream));
+    OK(hipFree(data)); // and the other way round
+}
+
+TEST_CASE("a pool counts") {
+    OwnPool pool;
+    OwnStream stream;
+    void *first = nullptr, *second = nullptr;
+    OK(hipMallocFromPoolAsync(&first, 1000, pool, stream));
+    OK(hipMallocFromPoolAsync(&second, 24, pool, stream));
+    CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemCurrent), 1024);
+    CHECK_GE(amount(pool, hipMemPoolAttrReservedMemCurrent), 1024);
+    OK(hipFreeAsync(first, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemCurrent), 24);
+    CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemHigh), 1024);
+    std::uint64_t zero = 0, one = 1;
+    FAILS(hipMemPoolSetAttribute(pool, hipMemPoolAttrUsedMemHigh, &one), hipErrorInvalidValue);
+    OK(hipMemPoolSetAttribute(pool, hipMemPoolAttrUsedMemHigh, &zero));
+    CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemHigh), 24);
+    FAILS(hipMemPoolSetAttribute(pool, hipMemPoolAttrUsedMemCurrent, &zero), hipErrorInvalidValue);
+    OK(hipMemPoolTrimTo(pool, 0));
+    OK(hipFreeAsync(second, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemCurrent), 0);
+}
+
+TEST_CASE("a pool's settings") {
+    OwnPool pool;
+    std::uint64_t threshold = 1 << 20;
+    OK(hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &threshold));
+    CHECK_EQ(amount(pool, hipMemPoolAttrReleaseThreshold), 1 << 20);
+    int reuse = -1;
+    OK(hipMemPoolGetAttribute(pool, hipMemPoolReuseAllowOpportunistic, &reuse));
+    CHECK_EQ(reuse, 1);
+    reuse = 0;
+    OK(hipMemPoolSetAttribute(pool, hipMemPoolReuseAllowOpportunistic, &reuse));
+    reuse = -1;
+    OK(hipMemPoolGetAttribute(pool, hipMemPoolReuseAllowOpportunistic, &reuse));
+    CHECK_EQ(reuse, 0);
+    FAILS(hipMemPoolGetAttribute(pool, static_cast<hipMemPoolAttr>(77), &reuse),
+          hipErrorInvalidValue);
+    FAILS(hipMemPoolGetAttribute(pool, hipMemPoolAttrReleaseThreshold, nullptr),
+          hipErrorInvalidValue);
+}
+
+TEST_CASE("a device's default and current pool") {
+    hipMemPool_t preset = nullptr, current = nullptr;
+    OK(hipDeviceGetDefaultMemPool(&preset, 0));
+    OK(hipDeviceGetMemPool(&current, 0));
+    CHECK_EQ(preset, current);
+    FAILS(hipMemPoolDestroy(preset), hipErrorInvalidValue);
+    OwnPool own;
+    OK(hipDeviceSetMemPool(0, own));
+    void *data = nullptr;
+    OK(hipMallocAsync(&data, 100, nullptr));
+    CHECK_EQ(amount(own, hipMemPoolAttrUsedMemCurrent), 100);
+    FAILS(hipDeviceSetMemPool(1, own), hipErrorInvalidValue); // another device's
+    OK(hipMemPoolDestroy(own));                               // its memory lives on
+    OK(hipDeviceGetMemPool(&current, 0));
+    CHECK_EQ(preset, current);
+    OK(hipMemsetD8(data, 1, 100));
+    OK(hipFreeAsync(data, nullptr));
+    FAILS(hipMallocFromPoolAsync(&data, 100, own, nullptr), hipErrorInvalidValue);
+    FAILS(hipDeviceGetDefaultMemPool(&preset, 9), hipErrorInvalidDevice);
+}
+
+TEST_CASE("pools that HIP refuses") {
+    hipMemPool_t pool = nullptr;
+    hipMemPoolProps props{};
+    FAILS(hipMemPoolCreate(&pool, &props), hipErrorInvalidValue); // no type
+    props.allocType = hipMemAllocationTypePinned;
+    FAILS(hipMemPoolCreate(&pool, &props), hipErrorInvalidValue); // no location
+    props.location = {hipMemLocationTypeDevice, 9};
+    FAILS(hipMemPoolCreate(&pool, &props), hipErrorInvalidValue);
+    FAILS(hipMemPoolCreate(nullptr, &props), hipErrorInvalidValue);
+    FAILS(hipMemPoolDestroy(nullptr), hipErrorInvalidValue);
+}
+
+TEST_CASE("a pool's memory for another device's kernels") {
+    OwnPool pool(1);
+    OK(hipSetDevice(1));
+    OwnStream stream;
+    int *early = nullptr, *late = nullptr;
+    OK(hipMallocFromPoolAsync(reinterpret_cast<void **>(&early), 4, pool, stream));
+    OK(hipMemsetD32(early, 61, 1));
+    hipMemLocation first{hipMemLocationTypeDevice, 0};
+    hipMemAccessFlags flags{};
+    OK(hipMemPoolGetAccess(&flags, pool, &first));
+    CHECK_EQ(flags, hipMemAccessFlagsProtNone);
+    hipMemAccessDesc wish{first, hipMemAccessFlagsProtReadWrite};
+    OK(hipMemPoolSetAccess(pool, &wish, 1));
+    OK(hipMemPoolGetAccess(&flags, pool, &first));
+    CHECK_EQ(flags, hipMemAccessFlagsProtReadWrite);
+    OK(hipMallocFromPoolAsync(reinterpret_cast<void **>(&late), 4, pool, stream));
+    OK(hipMemsetD32(late, 62, 1));
+    OK(hipSetDevice(0));
+    Code code;
+    Ints out(1, -1);
+    OK(launch(code["read_at"], 1, nullptr, out.data, early));
+    CHECK_EQ(out.get()[0], 61);
+    OK(launch(code["read_at"], 1, nullptr, out.data, late));
+    CHECK_EQ(out.get()[0], 62);
+    wish.flags = hipMemAccessFlagsProtNone;
+    OK(hipMemPoolSetAccess(pool, &wish, 1));
+    CapturedStderr said;
+    OK(launch(code["read_at"], 1, nullptr, out.data, early));
+    FAILS(hipDeviceSynchronize(), hipErrorIllegalAddress);
+    wish.location.id = 1;
+    FAILS(hipMemPoolSetAccess(pool, &wish, 1), hipErrorInvalidValue); // its own device keeps it
+    OK(hipFreeAsync(early, stream));
+    OK(hipFree(late));
+}
