@@ -170,7 +170,8 @@ TEST_CASE("scalar floats") {
   s_add_f16 s12, s11, s11
   s_cmp_lt_f32 s6, s7
   s_cselect_b32 s13, 1, 0
-  )") + (gfx12 ? "s_min_num_f32" : "s_min_f32") + R"( s14, s6, 0x7fc00001
+  )") + (gfx12 ? "s_min_num_f32" : "s_min_f32") +
+                                R"( s14, s6, 0x7fc00001
   v_mov_b32 v1, s8
   v_writelane_b32 v1, s9, 1
   v_writelane_b32 v1, s7, 2

@@ -121,7 +121,8 @@ Handler salu_handler(Op op) {
 #define SFPX(mn, ...)
 #define SCMPF(mn, ...)
 #include "sim/isa/salu.inc"
-    default: return salu_float_handler(op);
+    default:
+        return salu_float_handler(op);
     }
 }
 
