@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "hip/image_bytes.h"
 #include "hip/library.h"
 
 namespace nw::hip {
@@ -78,6 +79,9 @@ Module::Module(std::shared_ptr<Library> library, const std::string &path)
 
 Module::Module(std::shared_ptr<Library> library, std::span<const std::byte> image)
     : library_(std::move(library)) {
+    if (const std::string missing = what_is_missing(image); !missing.empty())
+        throw Error(-1, {}, "hipModuleLoadData",
+                    fmt::format("code object of {} bytes: {}", image.size(), missing));
     hipModule_t module = nullptr;
     library_->check(library_->on_device().hipModuleLoadData(&module, image.data()),
                     "hipModuleLoadData", fmt::format("{} bytes", image.size()));

@@ -155,6 +155,39 @@ TEST_CASE("images from memory") {
     CHECK_EQ(iota(device, 5, 1, module), std::vector<i32>{5});
 }
 
+TEST_CASE("images from memory that end too early are never handed on") {
+    const hip::Device device("sim:gfx1151");
+    std::ifstream file(code_path("gfx1151"), std::ios::binary);
+    const std::string elf{std::istreambuf_iterator<char>(file), {}};
+    const auto text = [](auto... words) {
+        std::string all;
+        (all.append(reinterpret_cast<const char *>(&words), sizeof words), ...);
+        return all;
+    };
+    const std::string name = "hipv4-amdgcn-amd-amdhsa--gfx1151";
+    const u64 start = 4096;
+    std::string bundle =
+        "__CLANG_OFFLOAD_BUNDLE__" + text(u64{1}, start, u64{elf.size()}, u64{name.size()}) + name;
+    bundle.resize(start);
+    bundle += elf;
+    const std::string compressed = "CCOB" + text(u16{2}, u16{1}, u32{100}, u32{200}, u64{0});
+    const auto refused = [&](std::string_view image) {
+        const std::vector<char> exact(image.begin(), image.end()); // nothing behind its end
+        CHECK(contains(error_of([&] { device.load(std::as_bytes(std::span(exact))); }),
+                       "its headers announce"));
+    };
+    for (const std::string &whole : {elf, bundle})
+        for (u64 bytes = 0; bytes < whole.size(); bytes += bytes < 100 ? 1 : whole.size() / 61)
+            refused(std::string_view(whole).substr(0, bytes));
+    refused(std::string_view(elf).substr(0, elf.size() - 1));
+    refused(compressed);
+    const hip::Module module = device.load(std::as_bytes(std::span(bundle)));
+    CHECK_EQ(iota(device, 5, 1, module), std::vector<i32>{5});
+    const std::string nonsense(100, 'x');
+    CHECK(contains(error_of([&] { device.load(std::as_bytes(std::span(nonsense))); }),
+                   "hipErrorInvalidImage"));
+}
+
 TEST_CASE("buffers: bounds, fill, offsets, moves") {
     const hip::Device device("sim:gfx1151");
     hip::Buffer buffer = device.allocate(8);

@@ -22,7 +22,7 @@ EDGES = {
     "host/sim/check": ["host/sim/func"],
     "host/sim/hip": ["host/sim/timing", "host/sim/check", "host/sim/func", "host/sim/isa", "host/base"],
     "host/lint": ["host/sim/isa", "host/base"],
-    "host/cli": ["host/kernels", "host/lint", "host/formats"],
+    "host/cli": ["host/kernels", "host/lint", "host/formats", "host/sim/func"],  # func: nw isa
     "tests/check": ["host/kernels", "host/ref"],
     "tests/kernels": ["tests/check", "host/kernels", "host/ref"],
     "bench": ["tests/check", "host/kernels"],

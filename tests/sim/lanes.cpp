@@ -191,3 +191,21 @@ TEST_CASE("scalar floats") {
         CHECK(out[7] == 0x40400000);
     }
 }
+
+TEST_CASE("registers chosen by M0") {
+    auto out = lanes_of(R"(
+  v_mov_b32 v10, 10
+  v_mov_b32 v11, 11
+  v_mov_b32 v12, 12
+  s_mov_b32 m0, 2
+  v_movrels_b32 v1, v10
+  v_movreld_b32 v20, v11
+  v_mov_b32 v2, v22
+  s_mov_b32 s20, 7
+  s_mov_b32 s21, 8
+  s_mov_b32 m0, 1
+  s_movrels_b32 s22, s20
+  v_lshl_or_b32 v1, v2, 8, v1
+  v_lshl_or_b32 v1, s22, 16, v1)");
+    CHECK(out[3] == (8 << 16 | 11 << 8 | 12));
+}

@@ -172,6 +172,9 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     if (MemoryOp m = find_memory_op(name); m.access != Access::none)
         return memory(i, inst, m);
 
+    if (const MatrixOp *m = find_matrix_op(name))
+        return matrix(i, inst.x, *m);
+
     std::string plain_name(name); // v_cmpx_lt_f32 is the row v_cmp_lt_f32
     if (name.starts_with("v_cmpx_"))
         plain_name.erase(5, 1);

@@ -41,6 +41,9 @@ private:
     void memory(Inst &, const Instruction &, const MemoryOp &);
     void lane_exchange(Inst &, const Instruction &, Handler);
 
+    // build_matrix.cpp
+    void matrix(Inst &, const Operation &, const MatrixOp &);
+
     // Operands.
     Source source(const Operand &, Type, bool selected_f16 = false);
     Source constant(u64 value, unsigned rows);

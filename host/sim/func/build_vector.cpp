@@ -251,6 +251,11 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
         i.imm = static_cast<i32>(element(op, "op_sel", 0, 0) | element(op, "op_sel", 1, 0) << 1);
         i.extra = nullptr; // op_sel means something else here
     }
+    if (name == "v_swap_b16") {
+        i.imm = (operand(op, 0).half == Operand::Half::high) |
+                (operand(op, 1).half == Operand::Half::high) << 1;
+        i.extra = nullptr;
+    }
     if (dot) { // neg_lo says signed (2.59)
         i.imm = static_cast<i32>(element(op, "neg_lo", 0, 0) | element(op, "neg_lo", 1, 0) << 1 |
                                  i64{op.has("clamp")} << 2);

@@ -108,6 +108,29 @@ void barrier_wait(Wave &w, const Inst &i) {
         wait(w);
 }
 
+// ---- SGPRs chosen by M0 (3.23): a source out of range is s0, a destination isn't written (1.17)
+// ---
+
+void move_relative(Wave &w, const Inst &i, u32 source_offset, u32 destination_offset, u32 count) {
+    constexpr u32 range = sreg::ttmp0; // SGPRs and VCC
+    u32 from = i.src[0].at + source_offset, to = i.dst + destination_offset;
+    if (to + count > range)
+        return;
+    for (u32 n = 0; n < count; ++n) {
+        u32 value = i.src[0].kind == Source::constant ? w.constants[i.src[0].at + n].lane[0]
+                    : from + count <= range           ? w.s[from + n]
+                                                      : w.s[n];
+        w.s[to + n] = value;
+    }
+}
+void movrels_b32(Wave &w, const Inst &i) { move_relative(w, i, w.s[sreg::m0], 0, 1); }
+void movrels_b64(Wave &w, const Inst &i) { move_relative(w, i, w.s[sreg::m0], 0, 2); }
+void movreld_b32(Wave &w, const Inst &i) { move_relative(w, i, 0, w.s[sreg::m0], 1); }
+void movreld_b64(Wave &w, const Inst &i) { move_relative(w, i, 0, w.s[sreg::m0], 2); }
+void movrelsd_2_b32(Wave &w, const Inst &i) {
+    move_relative(w, i, w.s[sreg::m0] & 0x3ff, w.s[sreg::m0] >> 16 & 0x3ff, 1);
+}
+
 // ---- hardware registers (4.8 to 4.12) ---------------------------------------------------------
 
 enum Hwreg : u32 {

@@ -46,11 +46,14 @@ u32 narrow(Sum s, Out out, const Mode &m) {
 
 } // namespace
 
-template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m) {
+template <class F>
+u32 exact(const u32 *a, const u32 *b, unsigned words, u32 c, Out out, const Mode &m) {
     u32 c32 = widen(c, out);
     Specials s;
-    look_at<F>(a & 0xffff, b & 0xffff, m.gfx12, s);
-    look_at<F>(a >> 16, b >> 16, m.gfx12, s);
+    for (unsigned n = 0; n < words; ++n) {
+        look_at<F>(a[n] & 0xffff, b[n] & 0xffff, m.gfx12, s);
+        look_at<F>(a[n] >> 16, b[n] >> 16, m.gfx12, s);
+    }
     bool nan_c = (c32 & 0x7fffffff) > 0x7f800000;
     if ((c32 & 0x7fffffff) == 0x7f800000)
         (c32 >> 31 ? s.minus_inf : s.plus_inf) = true;
@@ -73,15 +76,18 @@ template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m) {
         addend.magnitude = shift_down(addend.magnitude, -14 - addend.lead);
         addend.lead = -14;
     }
-    Product p = product<F>(a & 0xffff, b & 0xffff, m.gfx12);
-    Product q = product<F>(a >> 16, b >> 16, m.gfx12);
-    Sum sum = m.gfx12 ? add_gfx12(p, q, addend) : add_gfx11(p, q, addend);
+    auto low = [&](unsigned n) { return product<F>(a[n] & 0xffff, b[n] & 0xffff, m.gfx12); };
+    auto high = [&](unsigned n) { return product<F>(a[n] >> 16, b[n] >> 16, m.gfx12); };
+    Sum sum = !m.gfx12 ? add_gfx11(low(0), high(0), addend)
+              : words == 1
+                  ? add_gfx12(pair_gfx12(low(0), high(0)), addend)
+                  : add_gfx12(pair_gfx12(low(0), high(0)), pair_gfx12(low(1), high(1)), addend);
     if (sum.sum == 0)
         return 0;
     return narrow(sum, out, m);
 }
 
-template u32 exact<F16>(u32, u32, u32, Out, const Mode &);
-template u32 exact<BF16>(u32, u32, u32, Out, const Mode &);
+template u32 exact<F16>(const u32 *, const u32 *, unsigned, u32, Out, const Mode &);
+template u32 exact<BF16>(const u32 *, const u32 *, unsigned, u32, Out, const Mode &);
 
 } // namespace nw::sim::NW_LEVEL::dot

@@ -88,16 +88,34 @@ inline Sum add_gfx11(Product p, Product q, Addend c) {
     return {(p.magnitude | q.magnitude | c.magnitude) == 0 ? 0 : sum, grid, c.sign};
 }
 
-// 2.52. Two's complement floors: the pair on its own grid, then pair and C on the common one.
-inline Sum add_gfx12(Product p, Product q, Addend c) {
-    i32 pair_grid = larger(p.exponent, q.exponent) - 24;
-    i32 vp = shift_down(with_sign(p.magnitude, p.sign), pair_grid - (p.exponent - 24));
-    i32 vq = shift_down(with_sign(q.magnitude, q.sign), pair_grid - (q.exponent - 24));
-    i32 grid = larger(pair_grid, c.lead - 26);
+// 2.52. Two's complement floors: each pair of products on its own grid, then pairs and C on the
+// common one.
+struct PairSum {
+    i32 sum, grid;
+};
+
+inline PairSum pair_gfx12(Product p, Product q) {
+    i32 grid = larger(p.exponent, q.exponent) - 24;
+    return {shift_down(with_sign(p.magnitude, p.sign), grid - (p.exponent - 24)) +
+                shift_down(with_sign(q.magnitude, q.sign), grid - (q.exponent - 24)),
+            grid};
+}
+
+inline i32 addend_on(i32 grid, Addend c) { // without a bit on the grid it counts nothing
     i32 down = grid - (c.lead - 26);
-    i32 vc = shift_down(with_sign(c.magnitude, c.sign), down);
-    vc = shift_down(c.magnitude, down) ? vc : 0;
-    return {shift_down(vp + vq, grid - pair_grid) + vc, grid, 0};
+    i32 floor = shift_down(with_sign(c.magnitude, c.sign), down);
+    return shift_down(c.magnitude, down) ? floor : 0;
+}
+
+inline Sum add_gfx12(PairSum p, Addend c) {
+    i32 grid = larger(p.grid, c.lead - 26);
+    return {shift_down(p.sum, grid - p.grid) + addend_on(grid, c), grid, 0};
+}
+inline Sum add_gfx12(PairSum p, PairSum q, Addend c) {
+    i32 grid = larger(larger(p.grid, q.grid), c.lead - 26);
+    return {shift_down(p.sum, grid - p.grid) + shift_down(q.sum, grid - q.grid) +
+                addend_on(grid, c),
+            grid, 0};
 }
 
 // The result where nothing is special.
@@ -120,8 +138,10 @@ inline u32 is_subnormal(Sum s) {
 
 enum class Out : u8 { f32, f16, bf16 };
 
-// One lane by the book: NaN and infinities, subnormal results, 16-bit results.
-template <class F> u32 exact(u32 a, u32 b, u32 c, Out out, const Mode &m);
+// One lane by the book: NaN and infinities, subnormal results, 16-bit results. `words` pairs of
+// factors: one on gfx11, one or two (a DOT4 step of WMMA) on gfx12.
+template <class F>
+u32 exact(const u32 *a, const u32 *b, unsigned words, u32 c, Out out, const Mode &m);
 
 // Every active lane of the row tame? Then the short way.
 template <class F, bool Gfx12>
@@ -166,7 +186,7 @@ inline void run_on(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, c
         Product p = product<F>(x & 0xffff, y & 0xffff, Gfx12);
         Product q = product<F>(x >> 16, y >> 16, Gfx12);
         Addend addend = addend32(z, Gfx12);
-        Sum s = Gfx12 ? add_gfx12(p, q, addend) : add_gfx11(p, q, addend);
+        Sum s = Gfx12 ? add_gfx12(pair_gfx12(p, q), addend) : add_gfx11(p, q, addend);
         r[l] = to_f32(s);
         redo[l] = is_special<F>(x) | is_special<F>(x >> 16) | is_special<F>(y) |
                   is_special<F>(y >> 16) | ((z >> 23 & 255) == 255 ? 1 : 0) |
@@ -177,7 +197,7 @@ inline void run_on(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, c
     if (any) [[unlikely]]
         for (unsigned l = 0; l < row_lanes; ++l)
             if (redo[l] & 1)
-                r[l] = exact<F>(a[l], b[l], c[l], Out::f32, m);
+                r[l] = exact<F>(&a[l], &b[l], 1, c[l], Out::f32, m);
     blend(d, r, exec, 1);
 }
 
@@ -194,7 +214,37 @@ inline void run16(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, co
                   Out out) {
     for (unsigned l = 0; l < row_lanes; ++l)
         if (exec >> l & 1)
-            d[l] = (d[l] & 0xffff0000) | exact<F>(a[l], b[l], c[l] & 0xffff, out, m);
+            d[l] = (d[l] & 0xffff0000) | exact<F>(&a[l], &b[l], 1, c[l] & 0xffff, out, m);
+}
+
+// gfx12's DOT4 step: a0, a1 and b0, b1 are the low and high pairs of factors.
+template <class F>
+inline void run4(u32 *d, const u32 *a0, const u32 *a1, const u32 *b0, const u32 *b1, const u32 *c,
+                 const Mode &m) {
+    alignas(64) u32 r[row_lanes], redo[row_lanes];
+    u32 any = 0;
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 x = a0[l], y = b0[l], u = a1[l], v = b1[l], z = c[l];
+        PairSum p = pair_gfx12(product<F>(x & 0xffff, y & 0xffff, true),
+                               product<F>(x >> 16, y >> 16, true));
+        PairSum q = pair_gfx12(product<F>(u & 0xffff, v & 0xffff, true),
+                               product<F>(u >> 16, v >> 16, true));
+        Sum s = add_gfx12(p, q, addend32(z, true));
+        r[l] = to_f32(s);
+        redo[l] = is_special<F>(x) | is_special<F>(x >> 16) | is_special<F>(y) |
+                  is_special<F>(y >> 16) | is_special<F>(u) | is_special<F>(u >> 16) |
+                  is_special<F>(v) | is_special<F>(v >> 16) | ((z >> 23 & 255) == 255 ? 1 : 0) |
+                  is_subnormal(s);
+        any |= redo[l];
+    }
+    if (any) [[unlikely]]
+        for (unsigned l = 0; l < row_lanes; ++l)
+            if (redo[l]) {
+                u32 a[] = {a0[l], a1[l]}, b[] = {b0[l], b1[l]};
+                r[l] = exact<F>(a, b, 2, c[l], Out::f32, m);
+            }
+    blend(d, r, ~0u, 1);
 }
 
 } // namespace nw::sim::NW_LEVEL::dot

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/func/access.h"
+#include "sim/func/matrix.h"
 #include "sim/func/wave.h"
 #include "sim/isa/program.h"
 
@@ -22,6 +23,7 @@ struct Executable {
     std::vector<Row> constants; // broadcast; row 0 is zero
     std::deque<Extra> extras;
     std::deque<MemoryAccess> accesses;
+    std::deque<Matrix> matrices;
     std::deque<std::array<Inst, 2>> pairs;
     std::unordered_map<u32, std::string> unsupported; // why, by index
     bool order_matters = false; // float atomics: workgroups must run in one order

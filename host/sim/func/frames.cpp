@@ -227,6 +227,7 @@ Frames make() {
     fill_kernels(f);
     fill_special(f);
     fill_memory(f);
+    fill_matrix(f);
     return f;
 }
 

@@ -25,6 +25,7 @@ struct Frames {
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
     Handler memory; // loads, stores and atomics of vectors
+    Handler matrix; // WMMA
 };
 
 const Frames &frames(); // of the best level that this host has

@@ -11,5 +11,6 @@ namespace nw::sim::NW_LEVEL {
 void fill_kernels(Frames &); // lane, clamp, mask
 void fill_special(Frames &); // special: those that loop over lanes
 void fill_memory(Frames &);  // memory
+void fill_matrix(Frames &);  // matrix
 
 } // namespace nw::sim::NW_LEVEL

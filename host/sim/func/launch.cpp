@@ -203,6 +203,8 @@ public:
 
 private:
     static void fill(std::vector<std::byte> &bytes) {
+        if (bytes.empty())
+            return;
         auto words = reinterpret_cast<u32 *>(bytes.data());
         std::fill_n(words, bytes.size() / 4, poison);
         std::memcpy(bytes.data() + bytes.size() / 4 * 4, &poison, bytes.size() % 4);

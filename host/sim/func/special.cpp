@@ -225,6 +225,59 @@ void swap_b32(Wave &w, const Inst &i) {
     }
 }
 
+// Each operand names a half: i.imm bit 0 the destination's, bit 1 the source's.
+void swap_b16(Wave &w, const Inst &i) {
+    unsigned dx = i.imm & 1 ? 16 : 0, dy = i.imm & 2 ? 16 : 0;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 *x = w.row(i.dst, half), *y = w.row(i.src[0].at, half);
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            if (!(w.exec(half) >> l & 1))
+                continue;
+            u32 a = x[l] >> dx & 0xffff, b = y[l] >> dy & 0xffff;
+            x[l] = (x[l] & ~(0xffffu << dx)) | b << dx; // x and y may be the same register
+            y[l] = (y[l] & ~(0xffffu << dy)) | a << dy;
+        }
+    }
+}
+
+// ---- registers chosen by M0 (3.23). Out of range: a source is v0, a destination isn't written
+// (1.17).
+
+u32 source_register(unsigned reg) { return reg < vgpr_count ? reg : 0; }
+
+void move_relative(Wave &w, const Inst &i, u32 source_offset, u32 destination_offset) {
+    unsigned to = i.dst + destination_offset;
+    if (to >= vgpr_count)
+        return;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Row room[2];
+        Source from = i.src[0];
+        if (from.kind == Source::vgpr)
+            from.at = source_register(from.at + source_offset);
+        const u32 *x = fetch(w, from, half, room);
+        blend(w.row(to, half), x, w.exec(half), 1);
+    }
+}
+u32 low_offset(const Wave &w) { return w.s[sreg::m0] & 0x3ff; }
+u32 high_offset(const Wave &w) { return w.s[sreg::m0] >> 16 & 0x3ff; }
+void movreld(Wave &w, const Inst &i) { move_relative(w, i, 0, w.s[sreg::m0] & 0xffff); }
+void movrels(Wave &w, const Inst &i) { move_relative(w, i, w.s[sreg::m0] & 0xffff, 0); }
+void movrelsd(Wave &w, const Inst &i) {
+    move_relative(w, i, w.s[sreg::m0] & 0xffff, w.s[sreg::m0] & 0xffff);
+}
+void movrelsd_2(Wave &w, const Inst &i) { move_relative(w, i, low_offset(w), high_offset(w)); }
+void swaprel(Wave &w, const Inst &i) {
+    unsigned to = i.dst + high_offset(w), from = source_register(i.src[0].at + low_offset(w));
+    if (to >= vgpr_count)
+        return;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Row old;
+        blend(old.lane, w.row(to, half), ~0u, 1);
+        blend(w.row(to, half), w.row(from, half), w.exec(half), 1);
+        blend(w.row(from, half), old.lane, w.exec(half), 1);
+    }
+}
+
 // ---- integer dot products: i.imm bit 0, 1: src0, src1 are signed; bit 2: clamp
 // -------------------
 

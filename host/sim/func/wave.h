@@ -73,6 +73,7 @@ struct Extra {
 };
 
 struct MemoryAccess; // sim/func/access.h
+struct Matrix;       // sim/func/matrix.h
 
 struct Inst {
     Handler run = nullptr;
@@ -82,6 +83,7 @@ struct Inst {
         const Inst *pair;   // VOPD: X and Y
         const Inst *target; // branches
         const MemoryAccess *access;
+        const Matrix *matrix;
     };
     Source src[3];
     u16 dst = 0;  // VGPR or index into Wave::s

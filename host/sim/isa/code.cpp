@@ -81,4 +81,24 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
         parse(code.instructions[i]);
 }
 
+std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> encodings,
+                                          std::string_view cpu, u32 wave_size) {
+    Disassembler d = make_disassembler(cpu, wave_size);
+    std::vector<Instruction> decoded(encodings.size());
+    char text[512];
+    for (size_t n = 0; n < encodings.size(); ++n) {
+        auto words = encodings[n];
+        size_t size = LLVMDisasmInstruction(d.get(), reinterpret_cast<u8 *>(words.data()),
+                                            sizeof words, 0, text, sizeof text);
+        Instruction &inst = decoded[n];
+        inst.word0 = words[0];
+        inst.word1 = words[1];
+        inst.size = size ? static_cast<u32>(size) : 4;
+        if (size)
+            inst.text = text + (text[0] == '\t');
+        parse(inst);
+    }
+    return decoded;
+}
+
 } // namespace nw::sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The decoded instructions of a program.
 #pragma once
+#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,9 @@ struct Code {
 // four-byte instructions without text.
 void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::string_view cpu,
                  Code &code);
+
+// Decodes each of these encodings on its own; without text where LLVM rejects it.
+std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> encodings,
+                                          std::string_view cpu, u32 wave_size);
 
 } // namespace nw::sim

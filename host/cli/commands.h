@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// The subcommands of nw. Each adds itself to the application.
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace nw::cli {
+
+void add_isa(CLI::App &);
+
+} // namespace nw::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// nw: the command.
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+
+int main(int argc, char **argv) {
+    CLI::App app("nibblewave's command line");
+    app.require_subcommand(1);
+    nw::cli::add_isa(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error);
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "nw: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

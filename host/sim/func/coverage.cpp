@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/coverage.h"
+
+#include <fmt/format.h>
+
+#include "sim/func/build.h"
+#include "sim/isa/mnemonics.h"
+
+namespace nw::sim {
+
+namespace {
+
+// What it belongs to when it is no compute instruction; "" when it is one.
+std::string_view other_purpose(std::string_view name) {
+    auto starts = [&](std::initializer_list<std::string_view> prefixes) {
+        for (std::string_view p : prefixes)
+            if (name.starts_with(p))
+                return true;
+        return false;
+    };
+    if (starts({"image_", "ds_bvh_stack"}))
+        return "image";
+    if (starts({"exp", "export", "lds_param_load", "lds_direct_load", "ds_param_load",
+                "ds_direct_load"}))
+        return "graphics";
+    if (starts({"ds_gws_", "ds_ordered_count"}))
+        return "GDS";
+    if (starts({"s_rfe_", "s_atc_probe", "s_cbranch_cdbg"}))
+        return "trap handler or debugger";
+    return "";
+}
+
+// Why the sample can't run as a wave of this size reads it; "" when it can.
+std::vector<std::string> refusals(const std::vector<Sample> &samples, std::string_view gfx,
+                                  u32 wave_size) {
+    std::vector<Encoding> encodings;
+    for (const Sample &s : samples)
+        encodings.push_back(s.encoding);
+    Code code;
+    code.wave_size = wave_size;
+    code.instructions = disassemble_each(encodings, gfx, wave_size);
+    u32 count = static_cast<u32>(code.instructions.size());
+    Executable e;
+    e.code = &code;
+    e.insts.resize(count + 1);
+    Builder builder(e, gfx.starts_with("gfx12"));
+    std::vector<std::string> why(count);
+    for (u32 n = 0; n < count; ++n) {
+        builder.build(n);
+        if (auto it = e.unsupported.find(n); it != e.unsupported.end())
+            why[n] = fmt::format("wave{}: {}", wave_size, it->second);
+    }
+    return why;
+}
+
+Coverage judge(const std::string &mnemonic, const std::string &why32, const std::string &why64) {
+    if (std::string_view other = other_purpose(mnemonic); !other.empty())
+        return {mnemonic, Coverage::State::out_of_scope, std::string(other)};
+    if (!why32.empty() || !why64.empty())
+        return {mnemonic, Coverage::State::missing, why32.empty() ? why64 : why32};
+    FidelityNote note = fidelity_of(mnemonic);
+    switch (note.fidelity) {
+    case Fidelity::approximate:
+        return {mnemonic, Coverage::State::approximate,
+                fmt::format("{}, within {}", note.note, note.bound)};
+    case Fidelity::open:
+        return {mnemonic, Coverage::State::open, std::string(note.note)};
+    default:
+        return {mnemonic, Coverage::State::exact, ""};
+    }
+}
+
+} // namespace
+
+std::vector<Coverage> coverage(std::string_view gfx) {
+    std::vector<Sample> samples = known_mnemonics(gfx);
+    std::vector<std::string> why32 = refusals(samples, gfx, 32), why64 = refusals(samples, gfx, 64);
+    std::vector<Coverage> result;
+    for (size_t n = 0; n < samples.size(); ++n)
+        result.push_back(judge(samples[n].mnemonic, why32[n], why64[n]));
+    return result;
+}
+
+const char *name_of(Coverage::State s) {
+    constexpr const char *names[] = {"exact", "approximate", "open", "missing", "out of scope"};
+    return names[static_cast<size_t>(s)];
+}
+
+} // namespace nw::sim
