@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/checks.h"
 
+#include "sim/isa/ops.h"
+
 namespace nw::sim {
 
 CheckFacts::CheckFacts(const RunConfig &config, const Code &code, bool gfx12) {
@@ -8,9 +10,25 @@ CheckFacts::CheckFacts(const RunConfig &config, const Code &code, bool gfx12) {
         wait = std::make_unique<WaitFacts>(code, gfx12);
     if (config.check_init)
         init = std::make_unique<InitFacts>(code);
+    if (any())
+        fill_rows(code);
 }
 
-Checks::Checks(const CheckFacts &facts, size_t waves) {
+// One more row, empty, stands for the sentinel where the code ends.
+void CheckFacts::fill_rows(const Code &code) {
+    rows.resize(code.instructions.size() + 1);
+    for (size_t n = 0; n < code.instructions.size(); ++n) {
+        Row &row = rows[n];
+        row.touches = registers(wait ? wait->entries[n].uses : init->entries[n].uses);
+        row.waits = wait && wait->entries[n].counts();
+        row.sees_memory = init && init->entries[n].sees_memory;
+        // SALU may read or write SCC: uses don't say which.
+        if (init && info(find_op(code.instructions[n].x.mnemonic)).cls == Class::salu)
+            row.touches.add(RegisterSet::of_sgpr(sreg::scc));
+    }
+}
+
+Checks::Checks(const CheckFacts &facts, size_t waves) : facts_(facts) {
     for (size_t n = 0; n < waves; ++n) {
         if (facts.wait)
             wait_.emplace_back(*facts.wait);
@@ -35,9 +53,10 @@ u64 Checks::run(Wave &w, u64 budget) {
         const Inst &i = *w.pc++;
         --budget;
         ++w.counts[static_cast<size_t>(i.cls)];
-        if (wait)
+        const CheckFacts::Row &row = facts_.rows[i.index];
+        if (wait && (row.waits || row.touches.intersects(wait->in_flight())))
             wait->step(w, i);
-        if (init)
+        if (init && (row.sees_memory || row.touches.intersects(init->poisoned())))
             init->step(w, i);
         i.run(w, i);
     }

@@ -11,10 +11,19 @@ namespace nw::sim {
 
 // Made once per launch, shared by its workers.
 struct CheckFacts {
+    // What the loop looks at first: most instructions touch nothing that a checker watches.
+    struct Row {
+        RegisterSet touches;
+        bool waits = false, sees_memory = false; // WaitCheck, InitCheck must see it in any case
+    };
+    std::vector<Row> rows;                 // by instruction index
     std::unique_ptr<const WaitFacts> wait; // null: the check is off
     std::unique_ptr<const InitFacts> init;
     CheckFacts(const RunConfig &config, const Code &code, bool gfx12);
     bool any() const { return wait || init; }
+
+private:
+    void fill_rows(const Code &);
 };
 
 class Checks {
@@ -26,6 +35,7 @@ public:
     u64 run(Wave &, u64 budget);
 
 private:
+    const CheckFacts &facts_;
     InitShared shared_;
     std::vector<WaitCheck> wait_; // by wave; empty when off
     std::vector<InitCheck> init_;

@@ -6,6 +6,7 @@
 
 #include "sim/func/launch.h"
 #include "sim/isa/memory_ops.h"
+#include "sim/isa/ops.h"
 
 namespace nw::sim {
 
@@ -40,70 +41,152 @@ u32 filling(const Wave &w, const Inst &i, unsigned trial, unsigned element, unsi
     return value_of(w, i.src[n], element, half, lane);
 }
 
+// A dword of a VGPR or a half of one, lane by lane. 0: lanes mix, or nobody has looked.
+u32 bits_written(const Operation &op) {
+    const Op row = find_op(op.mnemonic);
+    const OpInfo &r = info(row);
+    std::string_view n = op.mnemonic;
+    bool by_lane = r.shape == Shape::lane || r.shape == Shape::acc || r.shape == Shape::mask ||
+                   n.starts_with("v_mad_") || n.starts_with("v_div_") || n.starts_with("v_mbcnt") ||
+                   n.starts_with("v_dot") || (n.starts_with("v_") && n.find("_co_") != n.npos);
+    if (row == Op::none || !n.starts_with("v_") || !by_lane || op.dpp)
+        return 0;
+    if (r.shape == Shape::mask || !is_half(r.d))
+        return ~0u;
+    if (op.operands.empty() || op.has("op_sel") || row == Op::v_fma_mixhi_f16)
+        return 0;
+    return op.operands[0].half == Operand::Half::high ? 0xffff0000 : 0xffff;
+}
+
+u32 bits_written(const Instruction &inst) {
+    u32 bits = bits_written(inst.x);
+    return inst.y ? bits & bits_written(*inst.y) : bits;
+}
+
+bool has_shadow(std::string_view n) {
+    return n.starts_with("ds_") || n.starts_with("flat_") || n.starts_with("scratch_");
+}
+
 } // namespace
 
 InitFacts::InitFacts(const Code &code) {
-    uses.reserve(code.instructions.size());
-    for (const Instruction &inst : code.instructions)
-        uses.push_back(inst.text.empty() ? std::vector<RegisterUse>() : register_uses(inst));
+    entries.reserve(code.instructions.size());
+    for (const Instruction &inst : code.instructions) {
+        Entry e;
+        if (!inst.text.empty()) {
+            e.uses = register_uses(inst);
+            e.overwrites = bits_written(inst);
+            e.sees_memory = has_shadow(inst.x.mnemonic) &&
+                            find_memory_op(inst.x.mnemonic).access != Access::none;
+        }
+        entries.push_back(std::move(e));
+    }
 }
 
 void InitCheck::reset(const Wave &w) {
     halves_ = w.halves;
-    v_.assign(size_t{halves_} * vgpr_count, Row{});
-    for (unsigned reg = 0; reg < vgpr_count; ++reg) {
-        for (unsigned half = 0; half < halves_; ++half)
-            for (unsigned l = 0; l < row_lanes; ++l) {
-                bool id = reg == 0 && (w.exec(half) >> l & 1); // the work-item id
-                shadow(reg, half).lane[l] = id ? 0 : ~0u;
-            }
-        note(reg);
-    }
-    for (unsigned reg = 0; reg < slot::count; ++reg)
-        s_[reg] = w.s[reg] == poison && reg < sreg::null ? ~0u : 0;
-    s_[sreg::m0] = s_[sreg::scc] = ~0u;
-    scratch_.assign(size_t{w.scratch_bytes} * row_lanes * halves_, 0xff);
+    v_.resize(size_t{halves_} * vgpr_count);
     trial_.resize(v_.size());
+    std::memset(v_.data(), 0xff, v_.size() * sizeof(Row));
+    std::memset(lanes_, 0xff, sizeof lanes_);
+    poisoned_.clear();
+    for (unsigned reg = 0; reg < vgpr_count; ++reg)
+        poisoned_.add(RegisterSet::of_vgpr(reg));
+    initialise(w, 0, ~0u); // the work-item id
+    for (unsigned reg = 0; reg < slot::count; ++reg)
+        set_sgpr(reg, w.s[reg] == poison && reg < sreg::null ? ~0u : 0);
+    for (unsigned reg : {sreg::m0, sreg::scc})
+        set_sgpr(reg, ~0u);
+    scratch_.assign(size_t{w.scratch_bytes} * row_lanes * halves_, 0xff);
 }
+
+// ---- which registers are poisoned ---------------------------------------------------------------
 
 void InitCheck::note(unsigned reg) {
     u32 any = 0;
-    for (unsigned half = 0; half < halves_; ++half)
-        for (u32 bits : shadow(reg, half).lane)
-            any |= bits;
-    dirty_[reg] = any != 0;
+    for (unsigned half = 0; half < halves_; ++half) {
+        u32 lanes = 0;
+        const Row &bits = shadow(reg, half);
+        for (unsigned l = 0; l < row_lanes; ++l)
+            lanes |= u32{bits.lane[l] != 0} << l;
+        lanes_[half][reg] = lanes;
+        any |= lanes;
+    }
+    any ? poisoned_.add(RegisterSet::of_vgpr(reg)) : poisoned_.remove(RegisterSet::of_vgpr(reg));
 }
 
-bool InitCheck::is_dirty(const std::vector<RegisterUse> &uses, bool scc) const {
-    for (const RegisterUse &use : uses)
-        for (unsigned reg = use.first; reg < use.first + unsigned{use.count}; ++reg)
-            if (use.bank == RegisterUse::vgpr ? dirty_[reg & 255] : s_[reg] != 0)
+void InitCheck::set_sgpr(unsigned reg, u32 bits) {
+    s_[reg] = bits;
+    const unsigned place = RegisterSet::of_sgpr(reg);
+    bits ? poisoned_.add(place) : poisoned_.remove(place);
+}
+
+bool InitCheck::reads_poison(const Wave &w, const Entry &e) const {
+    for (const RegisterUse &use : e.uses)
+        for (unsigned n = 0; !use.write && n < use.count; ++n) {
+            if (!poisoned_.has(use.place(n)))
+                continue;
+            if (use.bank == RegisterUse::sgpr)
                 return true;
-    return scc && s_[sreg::scc];
+            for (unsigned half = 0; half < halves_; ++half)
+                if (poisoned_lanes(w, use.first + n, half))
+                    return true;
+        }
+    return false;
+}
+
+// These bits of the register's active lanes are written with something known.
+void InitCheck::initialise(const Wave &w, unsigned reg, u32 bits) {
+    reg &= 255;
+    u32 any = 0;
+    for (unsigned half = 0; half < halves_; ++half) {
+        u32 exec = w.exec(half), lanes = 0;
+        if (!(lanes_[half][reg] & exec)) {
+            any |= lanes_[half][reg];
+            continue;
+        }
+        Row &r = shadow(reg, half);
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            r.lane[l] &= exec >> l & 1 ? ~bits : ~0u;
+            lanes |= u32{r.lane[l] != 0} << l;
+        }
+        lanes_[half][reg] = lanes;
+        any |= lanes;
+    }
+    if (!any)
+        poisoned_.remove(RegisterSet::of_vgpr(reg));
+}
+
+void InitCheck::overwrite(const Wave &w, const Entry &e) {
+    for (const RegisterUse &use : e.uses)
+        for (unsigned n = 0; use.write && n < use.count; ++n)
+            if (use.bank == RegisterUse::vgpr) {
+                initialise(w, use.first + n, e.overwrites);
+            } else {
+                set_sgpr(use.first + n, 0);
+            }
 }
 
 void InitCheck::step(const Wave &w, const Inst &i) {
-    if (i.index >= facts_->uses.size())
-        return;
-    const std::vector<RegisterUse> &uses = facts_->uses[i.index];
+    const Entry &e = facts_->entries[i.index];
     switch (i.cls) {
     case Class::valu:
     case Class::vopd:
     case Class::trans:
+        if (e.overwrites && !reads_poison(w, e))
+            return overwrite(w, e);
+        return differ(w, i, e.uses);
     case Class::wmma:
     case Class::salu:
-        if (is_dirty(uses, i.cls == Class::salu))
-            differ(w, i, uses);
-        break;
+        return differ(w, i, e.uses);
     case Class::smem:
+        return scalar_load(w, i);
     case Class::vmem_load:
     case Class::vmem_store:
     case Class::lds:
-        memory(w, i);
-        break;
+        return memory(w, i);
     case Class::branch:
-        branch(w, i);
-        break;
+        return branch(w, i);
     default:
         break;
     }
@@ -169,9 +252,9 @@ void InitCheck::differ(const Wave &w, const Inst &i, const std::vector<RegisterU
     }
     for (const RegisterUse &use : uses)
         for (unsigned n = 0; use.bank == RegisterUse::sgpr && n < use.count; ++n)
-            s_[use.first + n] = differing_s[use.first + n];
+            set_sgpr(use.first + n, differing_s[use.first + n]);
     for (unsigned implied : {sreg::scc, sreg::exec, static_cast<u16>(sreg::exec + 1)})
-        s_[implied] = differing_s[implied];
+        set_sgpr(implied, differing_s[implied]);
     if (s_[sreg::exec] || (halves_ == 2 && s_[sreg::exec + 1]))
         report(w, i, "the new EXEC", "a lane mask");
 }
@@ -188,129 +271,16 @@ void InitCheck::branch(const Wave &w, const Inst &i) {
         require_sgpr(w, i, i.src[0].at + 1, "a jump target");
     }
     if (name == "s_swappc_b64" || name == "s_call_b64")
-        s_[i.dst] = s_[i.dst + 1] = 0;
+        for (unsigned n : {0u, 1u})
+            set_sgpr(i.dst + n, 0);
 }
 
-// ---- memory
-// ---------------------------------------------------------------------------------------
-
-void InitCheck::memory(const Wave &w, const Inst &i) {
-    auto require_source = [&](const Source &s, const char *purpose) {
-        for (unsigned r = 0; r < s.rows; ++r)
-            if (s.kind == Source::sgpr)
-                require_sgpr(w, i, s.at + r, purpose);
-            else if (s.kind == Source::vgpr)
-                require_vgpr(w, i, s.at + r, purpose);
-    };
-    if (i.cls == Class::smem) {
-        require_source(i.src[0], "an address");
-        require_source(i.src[1], "an address");
-        for (unsigned r = 0; r < i.dst_rows; ++r)
-            s_[i.dst + r] = 0;
-        return;
-    }
-    const MemoryAccess &a = *i.access;
-    if (a.exchanges_lanes) { // registers only
-        if (i.run != run_ds_swizzle)
-            require_source(a.address, "an address");
-        if (is_dirty(facts_->uses[i.index], false))
-            differ(w, i, facts_->uses[i.index]);
-        return;
-    }
-    require_source(a.address, "an address");
-    require_source(a.base, "an address");
-    bool leaves = a.space == Space::global; // flat: decided per lane in transfer()
-    unsigned registers = a.op.registers();
-    u32 bits = a.op.extend == Extend::high_zero ? (a.op.bytes == 1 ? 0xff0000u : 0xffff0000u)
-               : a.op.bytes == 1                ? 0xffu
-               : a.op.bytes == 2                ? 0xffffu
-                                                : ~0u;
-    bool two_values = a.op.atomic == Atomic::compare_exchange || a.op.atomic == Atomic::mask_or;
-    if (leaves && !a.op.loads())
-        for (unsigned r = 0; r < registers; ++r) {
-            require_vgpr(w, i, a.data + r, "a value stored to memory", bits);
-            if (two_values)
-                require_vgpr(w, i, a.data2 + r, "a value stored to memory", bits);
-        }
-    for (unsigned half = 0; half < halves_; ++half)
-        for (u32 rest = w.exec(half); rest; rest &= rest - 1) {
-            auto l = static_cast<unsigned>(__builtin_ctz(rest));
-            if (a.op.loads()) {
-                transfer(w, i, half, l, a.offset, a.result, true);
-                if (a.op.two_addresses())
-                    transfer(w, i, half, l, a.offset2, a.result + registers, true);
-            } else if (!leaves) {
-                if (a.returns)
-                    transfer(w, i, half, l, a.offset, a.result, true);
-                transfer(w, i, half, l, a.offset, a.data, false);
-                if (a.op.two_addresses())
-                    transfer(w, i, half, l, a.offset2, a.data2, false);
-            } else if (a.returns) {
-                for (unsigned r = 0; r < registers; ++r)
-                    shadow(a.result + r, half).lane[l] = 0;
-            }
-        }
-    if (a.returns)
-        for (unsigned r = 0; r < registers * (a.op.two_addresses() ? 2 : 1); ++r)
-            note(a.result + r);
-}
-
-// One lane's bytes between a register's shadow and the shadow of LDS or scratch. Memory proper is
-// taken as initialised.
-void InitCheck::transfer(const Wave &w, const Inst &i, unsigned half, unsigned lane, i64 offset,
-                         unsigned reg, bool load) {
-    const MemoryAccess &a = *i.access;
-    auto vgpr = [&](unsigned r) { return w.v[half * vgpr_count + r].lane[lane]; };
-    u8 *place = nullptr;
-    size_t size = 0;
-    u64 at = 0;
-    bool shared = a.space == Space::lds, local = a.space == Space::scratch;
-    if (a.space == Space::flat) {
-        u32 high = vgpr(a.address.at + 1);
-        shared = high == shared_aperture;
-        local = high == private_aperture;
-    }
-    if (shared || local) {
-        at = (a.address.kind == Source::vgpr ? vgpr(a.address.at) : 0u) + static_cast<u64>(offset) +
-             (local && a.base.kind == Source::sgpr ? w.s[a.base.at] : 0u);
-        at = local ? static_cast<u32>(at) + u64{half * row_lanes + lane} * w.scratch_bytes : at;
-        place = shared ? shared_->lds.data() : scratch_.data();
-        size = shared ? shared_->lds.size() : scratch_.size();
-    }
-    unsigned bytes = a.op.bytes == 8 ? 8 : a.op.bytes * a.op.elements;
-    bool high_half = a.op.extend >= Extend::high_zero;
-    bool low_half = a.op.extend == Extend::low_zero || a.op.extend == Extend::low_sign;
-    u32 words[4] = {};
-    unsigned registers = std::max(1u, bytes / 4);
-    if (!load) {
-        for (unsigned r = 0; r < registers; ++r)
-            words[r] = shadow(reg + r, half).lane[lane] >> (high_half ? 16 : 0);
-        if (!place && (words[0] | words[1] | words[2] | words[3]))
-            report(w, i, fmt::format("v{} of lane {}", reg, lane), "a value stored to memory");
-        if (place && at + bytes <= size) // out of range: the access itself faults
-            std::memcpy(place + at, words, bytes);
-        return;
-    }
-    if (place && at + bytes <= size)
-        std::memcpy(words, place + at, bytes);
-    for (unsigned r = 0; r < registers; ++r) {
-        u32 &s = shadow(reg + r, half).lane[lane];
-        u32 value = bytes < 4 && words[r] ? ~0u : words[r];
-        s = high_half  ? (s & 0xffff) | value << 16
-            : low_half ? (s & 0xffff0000) | (value & 0xffff)
-                       : value;
-    }
-}
-
-// ---- reports
-// --------------------------------------------------------------------------------------
+// ---- reports ------------------------------------------------------------------------------------
 
 void InitCheck::require_vgpr(const Wave &w, const Inst &i, unsigned reg, const char *purpose,
                              u32 bits) {
-    if (!dirty_[reg])
-        return;
     for (unsigned half = 0; half < halves_; ++half)
-        for (u32 rest = w.exec(half); rest; rest &= rest - 1) {
+        for (u32 rest = poisoned_lanes(w, reg, half); rest; rest &= rest - 1) {
             auto l = static_cast<unsigned>(__builtin_ctz(rest));
             if (shadow(reg, half).lane[l] & bits)
                 report(w, i, fmt::format("v{} of lane {}", reg, l + half * row_lanes), purpose);

@@ -18,7 +18,14 @@ namespace nw::sim {
 
 // What the check needs to know of each instruction, made once per program.
 struct InitFacts {
-    std::vector<std::vector<RegisterUse>> uses; // by instruction index
+    struct Entry {
+        std::vector<RegisterUse> uses;
+        // Bits of each destination dword that the instruction writes in every active lane from
+        // that lane of its sources alone; 0 where only running it tells.
+        u32 overwrites = 0;
+        bool sees_memory = false; // LDS or scratch: has a shadow of its own
+    };
+    std::vector<Entry> entries; // by instruction index
     explicit InitFacts(const Code &code);
 };
 
@@ -32,20 +39,40 @@ public:
     InitCheck(const InitFacts &facts, InitShared &shared) : facts_(&facts), shared_(&shared) {}
     // At the wave's start, when its registers hold their entry state.
     void reset(const Wave &);
-    // Before the instruction runs. Throws Fault.
+    // Before the instruction runs. Only those that use a register of poisoned() or LDS or scratch
+    // need it. Throws Fault.
     void step(const Wave &, const Inst &);
+    // Registers with an uninitialised bit in any lane.
+    const RegisterSet &poisoned() const { return poisoned_; }
 
 private:
+    using Entry = InitFacts::Entry;
+
     Row &shadow(unsigned reg, unsigned half) { return v_[half * vgpr_count + reg]; }
-    bool is_dirty(const std::vector<RegisterUse> &, bool scc) const;
     void note(unsigned reg);
+    void set_sgpr(unsigned reg, u32 bits);
+    // Lanes that are active and have an uninitialised bit in the register.
+    u32 poisoned_lanes(const Wave &w, unsigned reg, unsigned half) const {
+        return lanes_[half][reg & 255] & w.exec(half);
+    }
+    bool reads_poison(const Wave &, const Entry &) const;
+    void initialise(const Wave &, unsigned reg, u32 bits);
+    void overwrite(const Wave &, const Entry &);
+
+    // Running it on copies, init_check.cpp.
     void fill(Wave &trial, const Wave &, const Inst &, unsigned number,
               const std::vector<RegisterUse> &);
     void differ(const Wave &, const Inst &, const std::vector<RegisterUse> &);
+    void branch(const Wave &, const Inst &);
+
+    // init_memory.cpp
     void memory(const Wave &, const Inst &);
+    void scalar_load(const Wave &, const Inst &);
+    bool lds_is_simple(const Wave &, const Inst &);
     void transfer(const Wave &, const Inst &, unsigned half, unsigned lane, i64 offset,
                   unsigned reg, bool load);
-    void branch(const Wave &, const Inst &);
+    void require_source(const Wave &, const Inst &, const Source &, const char *purpose);
+
     void require_vgpr(const Wave &, const Inst &, unsigned reg, const char *purpose,
                       u32 bits = ~0u);
     void require_sgpr(const Wave &, const Inst &, unsigned reg, const char *purpose);
@@ -55,8 +82,9 @@ private:
     const InitFacts *facts_;
     InitShared *shared_;
     unsigned halves_ = 1;
+    RegisterSet poisoned_;
+    u32 lanes_[2][vgpr_count] = {}; // with a bit in v_, by half of the wave
     std::vector<Row> v_;
-    bool dirty_[vgpr_count] = {}; // some lane of the register has a shadow
     u32 s_[slot::count] = {};
     std::vector<u8> scratch_;
     std::vector<Row> trial_; // registers of the copies

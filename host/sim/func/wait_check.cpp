@@ -52,13 +52,10 @@ void WaitCheck::reset() {
     base_ = 1;
     for (auto &o : outstanding_)
         o.clear();
-    std::fill(std::begin(vgpr_), std::end(vgpr_), 0);
-    std::fill(std::begin(sgpr_), std::end(sgpr_), 0);
+    in_flight_.clear();
 }
 
 void WaitCheck::step(const Wave &w, const Inst &i) {
-    if (i.index >= facts_->entries.size())
-        return;
     const WaitFacts::Entry &e = facts_->entries[i.index];
     if (e.waits)
         return wait(e.limits);
@@ -70,12 +67,17 @@ void WaitCheck::step(const Wave &w, const Inst &i) {
 void WaitCheck::land(Counter c, size_t keep) {
     std::deque<u32> &o = outstanding_[static_cast<int>(c)];
     for (; o.size() > keep; o.pop_front())
-        if (o.front() >= base_)
-            --flights_[o.front() - base_].pending;
-    while (!flights_.empty() && flights_.front().pending == 0) {
-        flights_.pop_front(); // registers that still name it are free: its number is below base_
-        ++base_;
-    }
+        if (--flights_[o.front() - base_].pending == 0)
+            arrive(o.front());
+    for (; !flights_.empty() && flights_.front().pending == 0; ++base_)
+        flights_.pop_front();
+}
+
+void WaitCheck::arrive(u32 number) {
+    for (const RegisterUse &use : facts_->entries[flights_[number - base_].inst].uses)
+        for (unsigned n = 0; use.write && n < use.count; ++n)
+            if (owner(use, n) == number)
+                in_flight_.remove(use.place(n));
 }
 
 void WaitCheck::wait(const WaitLimits &limits) {
@@ -89,18 +91,13 @@ void WaitCheck::wait(const WaitLimits &limits) {
 }
 
 void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
-    if (flights_.empty())
-        return;
     for (const RegisterUse &use : e.uses)
-        for (unsigned reg = use.first; reg < use.first + unsigned{use.count}; ++reg) {
-            u32 flight = use.bank == RegisterUse::vgpr
-                             ? vgpr_[reg & 255]
-                             : sgpr_[std::min<unsigned>(reg, slot::count - 1)];
-            if (flight < base_ || flights_[flight - base_].pending == 0)
+        for (unsigned n = 0; n < use.count; ++n) {
+            if (!in_flight_.has(use.place(n)))
                 continue;
-            const Flight &f = flights_[flight - base_];
-            if (!(use.write && in_order(f.issues, e.issues)))
-                report(w, i, use, reg, flight);
+            const u32 number = owner(use, n);
+            if (!(use.write && in_order(flights_[number - base_].issues, e.issues)))
+                report(w, i, use, use.first + n, number);
         }
 }
 
@@ -117,10 +114,10 @@ void WaitCheck::launch(const Inst &i, const WaitFacts::Entry &e, bool returns) {
     if (!returns)
         return;
     for (const RegisterUse &use : e.uses)
-        for (unsigned reg = use.first; use.write && reg < use.first + unsigned{use.count}; ++reg)
-            (use.bank == RegisterUse::vgpr ? vgpr_[reg & 255]
-                                           : sgpr_[std::min<unsigned>(reg, slot::count - 1)]) =
-                number;
+        for (unsigned n = 0; use.write && n < use.count; ++n) {
+            owner(use, n) = number;
+            in_flight_.add(use.place(n));
+        }
 }
 
 void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, unsigned reg,

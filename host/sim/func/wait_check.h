@@ -20,6 +20,8 @@ struct WaitFacts {
         Issues issues;
         WaitLimits limits;
         bool waits = false;
+        // Moves counters or waits on them: the check must see it in any case.
+        bool counts() const { return waits || issues.any(); }
     };
     std::vector<Entry> entries; // by instruction index
     explicit WaitFacts(const Code &code, bool gfx12);
@@ -29,8 +31,11 @@ class WaitCheck {
 public:
     explicit WaitCheck(const WaitFacts &facts) : facts_(&facts) {}
     void reset();
-    // Before the instruction runs. Throws Fault.
+    // Before the instruction runs. Only those that count() or touch in_flight() need it. Throws
+    // Fault.
     void step(const Wave &, const Inst &);
+    // Registers that a memory instruction has yet to write.
+    const RegisterSet &in_flight() const { return in_flight_; }
 
 private:
     static constexpr unsigned counters = static_cast<unsigned>(Counter::count);
@@ -42,6 +47,8 @@ private:
 
     void wait(const WaitLimits &);
     void land(Counter, size_t keep);
+    void arrive(u32 number);
+    u32 &owner(const RegisterUse &use, unsigned n) { return owner_[use.place(n)]; }
     void check(const Wave &, const Inst &, const WaitFacts::Entry &);
     void launch(const Inst &, const WaitFacts::Entry &, bool returns);
     [[noreturn]] void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg,
@@ -51,8 +58,8 @@ private:
     std::deque<Flight> flights_; // flight f has number base_ + f
     u32 base_ = 1;
     std::deque<u32> outstanding_[counters]; // flight numbers, oldest first
-    u32 vgpr_[vgpr_count] = {},
-        sgpr_[slot::count] = {}; // flight that will write the register, or 0
+    RegisterSet in_flight_;
+    u32 owner_[RegisterSet::vgprs + RegisterSet::sgprs] = {}; // the flight, of those in_flight_
 };
 
 } // namespace nw::sim

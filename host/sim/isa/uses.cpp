@@ -39,7 +39,15 @@ bool accumulates(std::string_view n) {
     return n.starts_with("v_fmac") || contains(n, "fmac") || contains(n, "dot2acc") ||
            contains(n, "dot2c") || n.starts_with("v_writelane") || n.starts_with("v_swap") ||
            n.starts_with("s_addk") || n.starts_with("s_mulk") || n.starts_with("s_cmov") ||
-           n.starts_with("s_bitset") || n.starts_with("s_fmac");
+           n.starts_with("s_bitset") || n.starts_with("s_fmac") || n.starts_with("v_swmmac");
+}
+
+bool reads_scc(std::string_view n) {
+    for (std::string_view name : {"s_cselect_", "s_cmov", "s_addc_", "s_subb_", "s_add_co_ci_",
+                                  "s_sub_co_ci_", "s_cbranch_scc"})
+        if (n.starts_with(name))
+            return true;
+    return false;
 }
 
 void add(std::vector<RegisterUse> &uses, const Operand &o, bool write) {
@@ -64,6 +72,8 @@ void add_operation(std::vector<RegisterUse> &uses, const Operation &op) {
                      n.starts_with("s_cbranch_vcc");
     if (reads_vcc)
         uses.push_back({RegisterUse::sgpr, false, sreg::vcc, 1});
+    if (reads_scc(n))
+        uses.push_back({RegisterUse::sgpr, false, sreg::scc, 1});
 }
 
 } // namespace
@@ -74,6 +84,14 @@ std::vector<RegisterUse> register_uses(const Instruction &inst) {
     if (inst.y)
         add_operation(uses, *inst.y);
     return uses;
+}
+
+RegisterSet registers(const std::vector<RegisterUse> &uses) {
+    RegisterSet set;
+    for (const RegisterUse &use : uses)
+        for (unsigned n = 0; n < use.count; ++n)
+            set.add(use.place(n));
+    return set;
 }
 
 Issues issues(const Instruction &inst, bool gfx12) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/isa/instruction.h"
+#include "sim/isa/register_set.h"
 
 namespace nw::sim {
 
@@ -12,11 +13,17 @@ struct RegisterUse {
     Bank bank = vgpr;
     bool write = false; // else it is read
     u16 first = 0, count = 1;
+
+    // Place of its n-th register in a RegisterSet.
+    unsigned place(unsigned n) const {
+        return bank == vgpr ? RegisterSet::of_vgpr(first + n) : RegisterSet::of_sgpr(first + n);
+    }
 };
 
-// Explicit operands, accumulators, and VCC where it is implied. Implied EXEC, SCC and M0 are not
-// listed: no memory instruction returns into them.
+// Explicit operands, accumulators, VCC where it is implied, and SCC where it is read. EXEC, M0 and
+// writes of SCC are not listed: no memory instruction returns into them.
 std::vector<RegisterUse> register_uses(const Instruction &);
+RegisterSet registers(const std::vector<RegisterUse> &);
 
 // The counters of outstanding memory instructions, by what they count on both gfx11 and gfx12.
 // gfx11 calls lds and smem together lgkmcnt, load vmcnt and store vscnt.
