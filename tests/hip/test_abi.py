@@ -154,12 +154,13 @@ class Environment(unittest.TestCase):
         self.assertEqual(len(lines), 2)
         self.assertEqual(lines[0], lines[1])
         line = lines[0]
-        self.assertEqual(list(line), "kernel gfx grid block lds_bytes vgprs sgprs waves_per_simd insts bytes".split())
+        self.assertEqual(list(line), "kernel gfx grid block lds_bytes vgprs sgprs waves_per_simd insts bytes fidelity".split())
         self.assertEqual(
             list(line["insts"]),
             "valu vopd trans wmma salu smem vmem_load vmem_store lds branch wait other total".split(),
         )
         self.assertEqual(list(line["bytes"]), "global_load global_store lds_read lds_write".split())
+        self.assertEqual(line["fidelity"], {"exact": line["insts"]["total"], "approximate": 0, "open": 0, "notes": []})
         expected = {"kernel": "iota", "gfx": "gfx1151", "grid": [1, 1, 1], "block": [128, 1, 1], "lds_bytes": 0,
                     "vgprs": 8, "sgprs": 32}
         self.assertEqual({key: line[key] for key in expected}, expected)

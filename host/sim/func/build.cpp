@@ -209,6 +209,9 @@ const Executable &executable(const Program &program, u32 wave_size) {
         Builder builder(*e, program.gfx().starts_with("gfx12"));
         for (u32 index = 0; index <= count; ++index)
             builder.build(index);
+        for (u32 index = 0; index < count; ++index)
+            e->insts[index].tally =
+                e->tallies.entry(e->insts[index].cls, e->code->instructions[index]);
         return e;
     });
     return *static_cast<const Executable *>(p);

@@ -52,7 +52,7 @@ u64 Checks::run(Wave &w, u64 budget) {
     while (budget && w.state == State::running) {
         const Inst &i = *w.pc++;
         --budget;
-        ++w.counts[static_cast<size_t>(i.cls)];
+        ++w.counts[i.tally];
         const CheckFacts::Row &row = facts_.rows[i.index];
         if (wait && (row.waits || row.touches.intersects(wait->in_flight())))
             wait->step(w, i);

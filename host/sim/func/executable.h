@@ -9,6 +9,7 @@
 
 #include "sim/func/access.h"
 #include "sim/func/matrix.h"
+#include "sim/func/tally.h"
 #include "sim/func/wave.h"
 #include "sim/isa/program.h"
 
@@ -26,6 +27,7 @@ struct Executable {
     std::deque<Matrix> matrices;
     std::deque<std::array<Inst, 2>> pairs;
     std::unordered_map<u32, std::string> unsupported; // why, by index
+    Tallies tallies;
     bool order_matters = false; // float atomics: workgroups must run in one order
 
     u64 pc_of(const Inst &i) const { return code->base + code->instructions[i.index].offset; }

@@ -206,7 +206,7 @@ u64 run(Wave &w, u64 budget) {
     while (budget && w.state == State::running) {
         const Inst &i = *w.pc++;
         --budget;
-        ++w.counts[static_cast<size_t>(i.cls)];
+        ++w.counts[i.tally];
         i.run(w, i);
     }
     return budget;

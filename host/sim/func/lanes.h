@@ -174,7 +174,7 @@ inline void run_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
 template <class F, class N>
 inline void run_packed_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
                             const Mode &m, F f, N nan) {
-    alignas(64) Row part[2], x[3];
+    Row part[2], x[3];
     for (unsigned h = 0; h < 2; ++h) {
 #pragma GCC ivdep
         for (unsigned l = 0; l < row_lanes; ++l) {

@@ -199,7 +199,11 @@ public:
         return group_.live();
     }
 
-    RunStats stats() const { return stats_; }
+    RunStats stats() const {
+        RunStats sum = stats_;
+        c_.code.tallies.add_up(counts_, sum);
+        return sum;
+    }
 
 private:
     static void fill(std::vector<std::byte> &bytes) {
@@ -229,7 +233,7 @@ private:
         w.scratch = scratch_.data() + size_t{n} * scratch_bytes_ * k.wave_size;
         w.pc = entry_;
         w.barriers = 0;
-        std::fill(std::begin(w.counts), std::end(w.counts), 0);
+        std::fill_n(w.counts, c_.code.tallies.size(), 0);
         w.bytes = {};
         w.executed = 0;
         set_sgprs(w, c_, group_.id);
@@ -255,11 +259,8 @@ private:
     void finish(Wave &w) {
         ++group_.ended;
         group_.check_barrier();
-        InstCounts &n = stats_.insts;
-        u64 *fields[] = {&n.valu,      &n.vopd,       &n.trans, &n.wmma,   &n.salu, &n.smem,
-                         &n.vmem_load, &n.vmem_store, &n.lds,   &n.branch, &n.wait, &n.other};
-        for (size_t i = 0; i < std::size(fields); ++i)
-            *fields[i] += w.counts[i];
+        for (size_t i = 0; i < c_.code.tallies.size(); ++i)
+            counts_[i] += w.counts[i];
         stats_.bytes += w.bytes;
     }
 
@@ -285,11 +286,13 @@ private:
     const Inst *entry_ = nullptr;
     unsigned halves_ = 1;
     u32 scratch_bytes_ = 0;
-    RunStats stats_;
+    u64 counts_[tally_limit] = {}; // of all waves that have ended
+    RunStats stats_;               // the rest of them
 };
 
 RunStats &operator+=(RunStats &sum, const RunStats &more) {
     sum.insts += more.insts;
+    sum.fidelity += more.fidelity;
     sum.bytes += more.bytes;
     sum.waves += more.waves;
     return sum;
@@ -441,18 +444,6 @@ void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &te
     throw Fault(kind,
                 fmt::format("{}\n  kernel {}, workgroup ({}, {}, {}), wave {}\n  {}", text,
                             w.context->dispatch.kernel->name, g.x, g.y, g.z, w.number, where));
-}
-
-u64 InstCounts::total() const {
-    return valu + vopd + trans + wmma + salu + smem + vmem_load + vmem_store + lds + branch + wait +
-           other;
-}
-
-InstCounts &InstCounts::operator+=(const InstCounts &o) {
-    valu += o.valu, vopd += o.vopd, trans += o.trans, wmma += o.wmma, salu += o.salu;
-    smem += o.smem, vmem_load += o.vmem_load, vmem_store += o.vmem_store, lds += o.lds;
-    branch += o.branch, wait += o.wait, other += o.other;
-    return *this;
 }
 
 ByteCounts &ByteCounts::operator+=(const ByteCounts &o) {

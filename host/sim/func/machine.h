@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "sim/func/memory.h"
@@ -38,8 +39,16 @@ struct ByteCounts {
     ByteCounts &operator+=(const ByteCounts &);
 };
 
+// The same instructions by how sure their results are (sim/isa/fidelity.h).
+struct FidelityCounts {
+    u64 exact = 0, approximate = 0, open = 0;
+    std::vector<std::string> notes; // of those that aren't exact: "S-011"; sorted
+    FidelityCounts &operator+=(const FidelityCounts &);
+};
+
 struct RunStats {
     InstCounts insts;
+    FidelityCounts fidelity;
     ByteCounts bytes;
     u64 waves = 0;
 };

@@ -53,6 +53,13 @@ static Json json(const sim::ByteCounts &bytes) {
             {"lds_write", bytes.lds_write}};
 }
 
+static Json json(const sim::FidelityCounts &counts) {
+    return {{"exact", counts.exact},
+            {"approximate", counts.approximate},
+            {"open", counts.open},
+            {"notes", counts.notes}};
+}
+
 void StatsFile::write(const sim::Dispatch &dispatch, const sim::Device &device,
                       const sim::RunStats &stats) {
     const sim::KernelInfo &kernel = *dispatch.kernel;
@@ -69,6 +76,7 @@ void StatsFile::write(const sim::Dispatch &dispatch, const sim::Device &device,
         {"waves_per_simd", sim::waves_per_simd(device, kernel, workgroup, lds_bytes)},
         {"insts", json(stats.insts)},
         {"bytes", json(stats.bytes)},
+        {"fidelity", json(stats.fidelity)},
     };
     // One append per line: several processes may share the file.
     const std::string text = line.dump() + "\n";

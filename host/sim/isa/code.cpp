@@ -40,14 +40,6 @@ u32 word(std::span<const std::byte> image, u32 at, u32 end) {
     return value;
 }
 
-void parse(Instruction &inst) {
-    std::string_view text = inst.text;
-    size_t pair = text.find(" :: ");
-    inst.x = parse_operation(text.substr(0, pair));
-    if (pair != text.npos)
-        inst.y = parse_operation(text.substr(pair + 4));
-}
-
 } // namespace
 
 u32 Code::find(u64 pc) const {

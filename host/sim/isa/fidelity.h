@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "base/types.h"
+#include "sim/isa/instruction.h"
 
 namespace nw::sim {
 
@@ -16,5 +16,7 @@ struct FidelityNote {
 };
 
 FidelityNote fidelity_of(std::string_view mnemonic);
+// Of a VOPD pair's two halves the less sure one.
+FidelityNote fidelity_of(const Instruction &);
 
 } // namespace nw::sim

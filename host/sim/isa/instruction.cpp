@@ -210,4 +210,12 @@ Operation parse_operation(std::string_view text) {
     return op;
 }
 
+void parse(Instruction &inst) {
+    std::string_view text = inst.text;
+    size_t pair = text.find(" :: ");
+    inst.x = parse_operation(text.substr(0, pair));
+    if (pair != text.npos)
+        inst.y = parse_operation(text.substr(pair + 4));
+}
+
 } // namespace nw::sim

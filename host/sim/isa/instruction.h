@@ -66,5 +66,7 @@ struct Instruction {
 
 // Fills mnemonic, operands and modifiers from `text`, which must stay where it is.
 Operation parse_operation(std::string_view text);
+// The same for the one or two operations of an instruction, from its own text.
+void parse(Instruction &);
 
 } // namespace nw::sim

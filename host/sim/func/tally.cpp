@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/tally.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace nw::sim {
+
+Tallies::Tallies() {
+    for (size_t c = 0; c < static_cast<size_t>(Class::count); ++c)
+        entries_.push_back({static_cast<Class>(c), {}});
+}
+
+u8 Tallies::entry(Class cls, const Instruction &inst) {
+    const FidelityNote note = fidelity_of(inst);
+    auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &e) {
+        return e.cls == cls && e.note.fidelity == note.fidelity && e.note.note == note.note;
+    });
+    if (it == entries_.end()) {
+        if (entries_.size() == tally_limit) // classes x notes that occur: a few
+            throw std::length_error("tally_limit is too small for the notes of fidelity.inc");
+        it = entries_.insert(it, {cls, note});
+    }
+    return static_cast<u8>(it - entries_.begin());
+}
+
+void Tallies::add_up(std::span<const u64> counts, RunStats &sum) const {
+    InstCounts &n = sum.insts;
+    u64 *by_class[] = {&n.valu,      &n.vopd,       &n.trans, &n.wmma,   &n.salu, &n.smem,
+                       &n.vmem_load, &n.vmem_store, &n.lds,   &n.branch, &n.wait, &n.other};
+    static_assert(std::size(by_class) == static_cast<size_t>(Class::count));
+    FidelityCounts more;
+    u64 *by_fidelity[] = {&more.exact, &more.approximate, &more.open};
+    for (size_t i = 0; i < entries_.size(); ++i) {
+        const auto &[cls, note] = entries_[i];
+        *by_class[static_cast<size_t>(cls)] += counts[i];
+        *by_fidelity[static_cast<size_t>(note.fidelity)] += counts[i];
+        if (counts[i] && !note.note.empty())
+            more.notes.emplace_back(note.note);
+    }
+    sum.fidelity += more;
+}
+
+FidelityCounts &FidelityCounts::operator+=(const FidelityCounts &o) {
+    exact += o.exact, approximate += o.approximate, open += o.open;
+    notes.insert(notes.end(), o.notes.begin(), o.notes.end());
+    std::sort(notes.begin(), notes.end());
+    notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+    return *this;
+}
+
+u64 InstCounts::total() const {
+    return valu + vopd + trans + wmma + salu + smem + vmem_load + vmem_store + lds + branch + wait +
+           other;
+}
+
+InstCounts &InstCounts::operator+=(const InstCounts &o) {
+    valu += o.valu, vopd += o.vopd, trans += o.trans, wmma += o.wmma, salu += o.salu;
+    smem += o.smem, vmem_load += o.vmem_load, vmem_store += o.vmem_store, lds += o.lds;
+    branch += o.branch, wait += o.wait, other += o.other;
+    return *this;
+}
+
+} // namespace nw::sim
