@@ -27,6 +27,13 @@ struct MemoryAccess {
     unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
 };
 
+// Where each active lane's bytes are on the host. Device addresses are host addresses.
+struct Places {
+    alignas(64) u64 at[row_lanes];
+    u32 lds = 0;    // lanes whose place is in LDS: flat accesses may mix
+    u32 active = 0; // lanes that access anything; set by Frames::places
+};
+
 // True when [address, address + size) is inside a live allocation or the program's image.
 bool reachable(Wave &, const Inst &, u64 address, u64 size);
 

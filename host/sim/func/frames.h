@@ -10,6 +10,8 @@ namespace nw::sim {
 
 inline constexpr size_t op_count = static_cast<size_t>(Op::count);
 
+struct Places; // sim/func/access.h
+
 struct Frames {
     std::array<LaneKernel, op_count> lane;  // null where a row has none
     std::array<LaneKernel, op_count> clamp; // integer rows that saturate
@@ -25,6 +27,9 @@ struct Frames {
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
     Handler memory; // loads, stores and atomics of vectors
+    // For checks: the places of what `memory` is about to access, or the Fault that it will throw.
+    // `second`: of a two-address instruction's second offset.
+    void (*places)(Wave &, const Inst &, unsigned half, bool second, Places &);
     Handler matrix; // WMMA
 };
 

@@ -8,12 +8,6 @@ namespace nw::sim::NW_LEVEL {
 
 namespace {
 
-// Where each active lane's bytes are on the host. Device addresses are host addresses.
-struct Places {
-    alignas(64) u64 at[row_lanes];
-    u32 lds = 0; // lanes whose place is in LDS: flat accesses may mix
-};
-
 template <class F> void for_active(u32 exec, F f) {
     for (u32 rest = exec; rest; rest &= rest - 1)
         f(static_cast<unsigned>(__builtin_ctz(rest)));
@@ -358,6 +352,12 @@ void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
     }
 }
 
+void places(Wave &w, const Inst &i, unsigned half, bool second, Places &p) {
+    p.active = w.exec(half);
+    if (p.active)
+        find_places(w, i, half, p.active, second ? i.access->offset2 : i.access->offset, p);
+}
+
 void run_memory(Wave &w, const Inst &i) {
     for (unsigned half = 0; half < w.halves; ++half) {
         u32 exec = w.exec(half);
@@ -370,6 +370,9 @@ void run_memory(Wave &w, const Inst &i) {
 
 } // namespace
 
-void fill_memory(Frames &f) { f.memory = run_memory; }
+void fill_memory(Frames &f) {
+    f.memory = run_memory;
+    f.places = places;
+}
 
 } // namespace nw::sim::NW_LEVEL
