@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/checks.h"
 
-#include "sim/isa/ops.h"
-
 namespace nw::sim {
 
 CheckFacts::CheckFacts(const RunConfig &config, const Code &code, bool gfx12) {
@@ -22,9 +20,6 @@ void CheckFacts::fill_rows(const Code &code) {
         row.touches = registers(wait ? wait->entries[n].uses : init->entries[n].uses);
         row.waits = wait && wait->entries[n].counts();
         row.sees_memory = init && init->entries[n].sees_memory;
-        // SALU may read or write SCC: uses don't say which.
-        if (init && info(find_op(code.instructions[n].x.mnemonic)).cls == Class::salu)
-            row.touches.add(RegisterSet::of_sgpr(sreg::scc));
     }
 }
 

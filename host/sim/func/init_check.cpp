@@ -49,6 +49,8 @@ u32 bits_written(const Operation &op) {
     bool by_lane = r.shape == Shape::lane || r.shape == Shape::acc || r.shape == Shape::mask ||
                    n.starts_with("v_mad_") || n.starts_with("v_div_") || n.starts_with("v_mbcnt") ||
                    n.starts_with("v_dot") || (n.starts_with("v_") && n.find("_co_") != n.npos);
+    if (r.cls == Class::salu && r.shape != Shape::special)
+        return ~0u;
     if (row == Op::none || !n.starts_with("v_") || !by_lane || op.dpp)
         return 0;
     if (r.shape == Shape::mask || !is_half(r.d))
@@ -59,8 +61,7 @@ u32 bits_written(const Operation &op) {
 }
 
 u32 bits_written(const Instruction &inst) {
-    u32 bits = bits_written(inst.x);
-    return inst.y ? bits & bits_written(*inst.y) : bits;
+    return inst.y ? ~0u : bits_written(inst.x); // VOPD: only rows of whole dwords can pair
 }
 
 bool has_shadow(std::string_view n) {
@@ -173,11 +174,11 @@ void InitCheck::step(const Wave &w, const Inst &i) {
     case Class::valu:
     case Class::vopd:
     case Class::trans:
+    case Class::salu:
         if (e.overwrites && !reads_poison(w, e))
             return overwrite(w, e);
         return differ(w, i, e.uses);
     case Class::wmma:
-    case Class::salu:
         return differ(w, i, e.uses);
     case Class::smem:
         return scalar_load(w, i);

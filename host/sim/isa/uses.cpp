@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/isa/uses.h"
 
+#include <set>
 #include <string_view>
 
 #include "sim/isa/memory_ops.h"
@@ -50,6 +51,39 @@ bool reads_scc(std::string_view n) {
     return false;
 }
 
+// The scalar rows whose last column says something of SCC, and the comparisons.
+bool writes_scc(std::string_view n) {
+    static const auto names = [] {
+        std::set<std::string_view> s;
+        const auto row = [&](std::string_view name, std::string_view scc) {
+            if (scc != "scc")
+                s.insert(name);
+        };
+#define SOP(mn, D, A, B, expr, scc) row(#mn, #scc);
+#define SOPK(mn, D, expr, scc) row(#mn, #scc);
+#define SCMP(mn, ...) row(#mn, "");
+#define SCMPK(mn, ...) row(#mn, "");
+#define SCMPB(mn, ...) row(#mn, "");
+#define SCMPF(mn, ...) row(#mn, "");
+#define SEXEC(mn, ...) row(#mn, "");
+#define SFP(mn, ...)
+#define SFPX(mn, ...)
+#include "sim/isa/salu.inc"
+#undef SOP
+#undef SOPK
+#undef SCMP
+#undef SCMPK
+#undef SCMPB
+#undef SCMPF
+#undef SEXEC
+#undef SFP
+#undef SFPX
+        s.insert("s_barrier_signal_isfirst");
+        return s;
+    }();
+    return names.contains(n);
+}
+
 void add(std::vector<RegisterUse> &uses, const Operand &o, bool write) {
     bool is_vgpr = o.kind == Operand::Kind::vgpr;
     if (!is_vgpr && (o.kind != Operand::Kind::sgpr || o.reg == sreg::null || o.reg > sreg::scc))
@@ -74,6 +108,8 @@ void add_operation(std::vector<RegisterUse> &uses, const Operation &op) {
         uses.push_back({RegisterUse::sgpr, false, sreg::vcc, 1});
     if (reads_scc(n))
         uses.push_back({RegisterUse::sgpr, false, sreg::scc, 1});
+    if (writes_scc(n))
+        uses.push_back({RegisterUse::sgpr, true, sreg::scc, 1});
 }
 
 } // namespace

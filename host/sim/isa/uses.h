@@ -20,8 +20,8 @@ struct RegisterUse {
     }
 };
 
-// Explicit operands, accumulators, VCC where it is implied, and SCC where it is read. EXEC, M0 and
-// writes of SCC are not listed: no memory instruction returns into them.
+// Explicit operands, accumulators, and VCC and SCC where they are implied. Implied EXEC and M0 are
+// not listed: no memory instruction returns into them.
 std::vector<RegisterUse> register_uses(const Instruction &);
 RegisterSet registers(const std::vector<RegisterUse> &);
 
