@@ -1,38 +1,131 @@
 // SPDX-License-Identifier: MIT
 // WMMA of f16, bf16 and integers. Every operand is read before anything is written; EXEC and MODE
 // don't matter (2.54). Compiled once per host level.
-#include "sim/func/bit.h"
 #include "sim/func/dot.h"
 #include "sim/func/kernels.h"
 #include "sim/func/matrix_operands.h"
+#include "sim/func/matrix_tame.h"
+
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
 
 namespace nw::sim::NW_LEVEL {
 
 namespace {
 
+// D while it is added up: 16 columns of each row, in the order of registers and lanes.
+struct Tile {
+    alignas(64) u32 acc[side][side];
+    unsigned row[side];
+};
+
+// Calls f(element, half, lane within the half, index in the tile) for every row of D.
+template <class F> void for_rows(const Wave &w, F f) {
+    unsigned index = 0;
+    for (unsigned e = 0; e < elements(w); ++e)
+        for (unsigned lane = 0; lane < row_lanes * w.halves; lane += side)
+            f(e, lane / row_lanes, lane % row_lanes, index++);
+}
+
+Tile read_tile(Wave &w, const Matrix &m, bool wide) {
+    Tile t;
+    for_rows(w, [&](unsigned e, unsigned half, unsigned at, unsigned index) {
+        t.row[index] = row_of(w, e, half * row_lanes + at);
+        u32 *acc = t.acc[index];
+        if (wide && m.c.kind == Source::vgpr)
+            std::memcpy(acc, w.row(m.c.at + e, half) + at, sizeof t.acc[index]);
+        else
+            for (unsigned l = 0; l < side; ++l)
+                acc[l] = wide ? m.c.value : read16(w, m, e, half, at + l);
+    });
+    return t;
+}
+
+void write_tile(Wave &w, const Matrix &m, bool wide, const Tile &t) {
+    for_rows(w, [&](unsigned e, unsigned half, unsigned at, unsigned index) {
+        if (wide)
+            std::memcpy(w.row(m.d + e, half) + at, t.acc[index], sizeof t.acc[index]);
+        else if (at == 0) { // this row of D and the next one are one row of lanes
+            Row r;
+            std::memcpy(r.lane, t.acc[index], sizeof r);
+            write16(w, m, e, half, r);
+        }
+    });
+}
+
 // ---- float: chained steps, each rounded to the type of D (2.53)
 // -----------------------------------
 
+bool has_wild_addend(const Tile &t) {
+    u32 wild = 0;
+    for (const auto &acc : t.acc)
+        for (unsigned l = 0; l < side; ++l)
+            wild |= dot::wild_addend_bit(acc[l]);
+    return wild;
+}
+
+// The steps of one row wait for one another: rows are the inner loop, so that they overlap.
+template <unsigned PerStep, class Step> void chain(Tile &t, unsigned k, Step step) {
+    for (unsigned n = 0; n < k; n += PerStep)
+        for (unsigned i = 0; i < side; ++i)
+            step(t.acc[i], t.row[i], n);
+}
+
+// Tameness is asked for once: no step leads out of what tame steps can add. A result is at least
+// 2^-24 of a product (2^-62 or more) or 2^-26 of C (2^-60 or more), and at most their sum.
 template <class F>
-void step32(const Wave &w, u32 *acc, const Factor &a, const Factor &b, unsigned n, unsigned v,
-            unsigned half) {
-    Row x = spread_a(w, a, n, v, half), y = spread_b(b, n);
-    if (!w.mode.gfx12)
-        return dot::run<F>(acc, x.lane, y.lane, acc, ~0u, w.mode);
-    Row u = spread_a(w, a, n + 1, v, half), z = spread_b(b, n + 1);
-    dot::run4<F>(acc, x.lane, u.lane, y.lane, z.lane, acc, w.mode);
+bool multiply_tame(const Mode &mode, unsigned words, const Factor &a, const Factor &b, Tile &t) {
+    if (dot::is_wild<F>(a, words) || dot::is_wild<F>(b, words) || has_wild_addend(t))
+        return false;
+    dot::Terms x, y;
+    dot::decompose<F>(a, words, dot::share_a, x);
+    dot::decompose<F>(b, words, dot::share_b, y);
+    if (mode.gfx12)
+        chain<4>(t, 2 * words, [&](u32 *acc, unsigned row, unsigned k) {
+            dot::tame_step_gfx12(acc, x, row, y, k);
+        });
+    else
+        chain<2>(t, 2 * words, [&](u32 *acc, unsigned row, unsigned k) {
+            dot::tame_step_gfx11(acc, x, row, y, k);
+        });
+    return true;
+}
+
+template <class F> void multiply_fast(unsigned words, const Factor &a, const Factor &b, Tile &t) {
+    dot::Terms x, y;
+    dot::values<F>(a, words, x);
+    dot::values<F>(b, words, y);
+    chain<2>(t, 2 * words,
+             [&](u32 *acc, unsigned row, unsigned k) { dot::fast_step(acc, x, row, y, k); });
+}
+
+// Word n of A for two rows of the tile, or of B for both.
+Row spread(const Factor &f, unsigned n, const unsigned *row) {
+    Row r;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        r.lane[l] = f.word[n][row ? row[l / side] : l % side];
+    return r;
 }
 
 template <class F>
-void step16(const Wave &w, u32 *acc, const Factor &a, const Factor &b, unsigned n, unsigned v,
-            unsigned half, dot::Out out) {
-    unsigned words = w.mode.gfx12 ? 2 : 1;
-    for (unsigned l = 0; l < row_lanes; ++l) {
-        unsigned row = row_of(w, v, l + half * row_lanes), column = l % side;
-        u32 x[2] = {a.word[n][row], a.word[(n + 1) % max_words][row]};
-        u32 y[2] = {b.word[n][column], b.word[(n + 1) % max_words][column]};
-        acc[l] = dot::exact<F>(x, y, words, acc[l], out, w.mode);
+void multiply_any(const Mode &mode, unsigned words, const Factor &a, const Factor &b, dot::Out out,
+                  Tile &t) {
+    unsigned step = mode.gfx12 ? 2 : 1;
+    for (unsigned n = 0; n < words; n += step) {
+        Row y[2] = {spread(b, n, nullptr), spread(b, n + step - 1, nullptr)};
+        for (unsigned i = 0; i < side; i += 2) {
+            Row x[2] = {spread(a, n, &t.row[i]), spread(a, n + step - 1, &t.row[i])};
+            dot::book<F>(t.acc[i], {{x[0].lane, x[1].lane}, {y[0].lane, y[1].lane}, step}, t.acc[i],
+                         out, mode);
+        }
     }
+}
+
+void change_addend(Tile &t, const Matrix &m, u32 sign) {
+    for (auto &acc : t.acc)
+        for (unsigned l = 0; l < side; ++l)
+            acc[l] = changed(acc[l], sign, m);
 }
 
 template <class F> void multiply(Wave &w, const Matrix &m) {
@@ -40,65 +133,99 @@ template <class F> void multiply(Wave &w, const Matrix &m) {
         return (m.neg_lo[n] ? 0x8000u : 0) | (m.neg_hi[n] ? 0x80000000u : 0);
     };
     Factor a = read(w, m.op, m.a, flip(0)), b = read(w, m.op, m.b, flip(1));
+    unsigned words = words_of(m.op);
     bool wide = m.op.c == Element::f32;
-    dot::Out out = m.op.c == Element::f16 ? dot::Out::f16 : dot::Out::bf16;
-    Accumulators acc;
-    for (unsigned e = 0; e < elements(w); ++e)
-        for (unsigned half = 0; half < w.halves; ++half) {
-            u32 *lane = acc.element[e][half].lane;
-            for (unsigned l = 0; l < row_lanes; ++l)
-                lane[l] = wide ? changed(read32(w, m, e, half, l), 0x80000000, m)
-                               : changed(read16(w, m, e, half, l), 0x8000, m);
-            for (unsigned n = 0; n < words_of(m.op); n += w.mode.gfx12 ? 2 : 1)
-                if (wide)
-                    step32<F>(w, lane, a, b, n, e, half);
-                else
-                    step16<F>(w, lane, a, b, n, e, half, out);
-        }
-    for (unsigned e = 0; e < elements(w); ++e)
-        for (unsigned half = 0; half < w.halves; ++half) {
-            if (wide)
-                blend(w.row(m.d + e, half), acc.element[e][half].lane, ~0u, 1);
-            else
-                write16(w, m, e, half, acc.element[e][half]);
-        }
+    Tile t = read_tile(w, m, wide);
+    if (m.neg_lo[2] || m.neg_hi[2])
+        change_addend(t, m, wide ? 0x80000000 : 0x8000);
+    if (!wide)
+        multiply_any<F>(w.mode, words, a, b,
+                        m.op.c == Element::f16 ? dot::Out::f16 : dot::Out::bf16, t);
+    else if (w.mode.fast)
+        multiply_fast<F>(words, a, b, t);
+    else if (!multiply_tame<F>(w.mode, words, a, b, t))
+        multiply_any<F>(w.mode, words, a, b, dot::Out::f32, t);
+    write_tile(w, m, wide, t);
 }
 
 // ---- integers: exact sums, wrapped or saturated (2.56)
 // ---------------------------------------------
 
-template <unsigned Bits> i32 dot_words(u32 x, u32 y, bool signed_x, bool signed_y) {
-    auto element = [](u32 v, unsigned at, bool is_signed) {
-        u32 raised = v << (32 - Bits - at);
-        return is_signed ? static_cast<i32>(raised) >> (32 - Bits)
-                         : static_cast<i32>(raised >> (32 - Bits));
-    };
-    i32 sum = 0;
-    for (unsigned at = 0; at < 32; at += Bits)
-        sum += element(x, at, signed_x) * element(y, at, signed_y);
-    return sum;
+// Elements of one operand as pairs of i16, low half first, in ascending k: what one host
+// instruction multiplies and adds.
+struct Pairs {
+    alignas(64) u32 word[2 * max_words][side];
+};
+
+template <unsigned Bits, bool Signed> u32 element(u32 word, unsigned at) {
+    u32 raised = word << (32 - Bits - at);
+    return Signed ? static_cast<u32>(static_cast<i32>(raised) >> (32 - Bits))
+                  : raised >> (32 - Bits);
+}
+
+template <unsigned Bits, bool Signed> void widen(const Factor &f, unsigned words, Pairs &p) {
+    constexpr unsigned per_word = 16 / Bits;
+    for (unsigned n = 0; n < words; ++n)
+        for (unsigned i = 0; i < per_word; ++i)
+#pragma GCC ivdep
+            for (unsigned l = 0; l < side; ++l) {
+                u32 word = f.word[n][l];
+                p.word[per_word * n + i][l] = (element<Bits, Signed>(word, 2 * Bits * i) & 0xffff) |
+                                              element<Bits, Signed>(word, 2 * Bits * i + Bits)
+                                                  << 16;
+            }
+}
+
+template <unsigned Bits> void widen(const Factor &f, unsigned words, bool is_signed, Pairs &p) {
+    return is_signed ? widen<Bits, true>(f, words, p) : widen<Bits, false>(f, words, p);
+}
+
+inline i32 low_half(u32 x) { return static_cast<i16>(x); }
+inline i32 high_half(u32 x) { return static_cast<i32>(x) >> 16; }
+
+// sum += x.low * y.low + x.high * y.high in 16 columns
+inline void add_products(u32 *sum, u32 x, const u32 *y) {
+#if defined(__AVX512BW__)
+    __m512i p = _mm512_madd_epi16(_mm512_set1_epi32(static_cast<int>(x)), _mm512_load_si512(y));
+    _mm512_store_si512(sum, _mm512_add_epi32(_mm512_load_si512(sum), p));
+#else
+    const i32 low = low_half(x), high = high_half(x);
+#pragma GCC ivdep
+    for (unsigned l = 0; l < side; ++l)
+        sum[l] += static_cast<u32>(low * low_half(y[l]) + high * high_half(y[l]));
+#endif
+}
+
+// The products of a row fit in an i32; only adding C can overflow.
+inline u32 add_saturated(u32 c, u32 sum) {
+    u32 r = c + sum, limit = 0x7fffffff + (c >> 31);
+    return static_cast<i32>(~(c ^ sum) & (c ^ r)) < 0 ? limit : r;
+}
+
+void multiply_row(u32 *acc, const Pairs &a, unsigned row, const Pairs &b, unsigned pairs,
+                  bool clamp) {
+    alignas(64) u32 sum[side] = {};
+    for (unsigned n = 0; n < pairs; ++n)
+        add_products(sum, a.word[n][row], b.word[n]);
+    if (clamp)
+#pragma GCC ivdep
+        for (unsigned l = 0; l < side; ++l)
+            acc[l] = add_saturated(acc[l], sum[l]);
+    else
+#pragma GCC ivdep
+        for (unsigned l = 0; l < side; ++l)
+            acc[l] += sum[l];
 }
 
 template <unsigned Bits> void multiply_int(Wave &w, const Matrix &m) {
-    Factor a = read(w, m.op, m.a, 0), b = read(w, m.op, m.b, 0);
-    Accumulators acc;
-    for (unsigned e = 0; e < elements(w); ++e)
-        for (unsigned half = 0; half < w.halves; ++half) {
-            i64 sum[row_lanes];
-            for (unsigned l = 0; l < row_lanes; ++l)
-                sum[l] = static_cast<i32>(read32(w, m, e, half, l));
-            for (unsigned n = 0; n < words_of(m.op); ++n) {
-                Row x = spread_a(w, a, n, e, half), y = spread_b(b, n);
-                for (unsigned l = 0; l < row_lanes; ++l)
-                    sum[l] += dot_words<Bits>(x.lane[l], y.lane[l], m.neg_lo[0], m.neg_lo[1]);
-            }
-            for (unsigned l = 0; l < row_lanes; ++l)
-                acc.element[e][half].lane[l] = static_cast<u32>(
-                    m.clamp ? bit::clamp(sum[l], i64{-0x80000000ll}, i64{0x7fffffff}) : sum[l]);
-        }
-    for (unsigned e = 0; e < elements(w); ++e)
-        for (unsigned half = 0; half < w.halves; ++half)
-            blend(w.row(m.d + e, half), acc.element[e][half].lane, ~0u, 1);
+    Pairs a, b;
+    unsigned words = words_of(m.op);
+    widen<Bits>(read(w, m.op, m.a, 0), words, m.neg_lo[0], a);
+    widen<Bits>(read(w, m.op, m.b, 0), words, m.neg_lo[1], b);
+    Tile t = read_tile(w, m, true);
+    for (unsigned i = 0; i < side; ++i)
+        multiply_row(t.acc[i], a, t.row[i], b, 16 / Bits * words, m.clamp);
+    write_tile(w, m, true, t);
 }
 
 void run_matrix(Wave &w, const Inst &i) {

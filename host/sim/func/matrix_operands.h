@@ -12,7 +12,7 @@ inline constexpr unsigned max_words = 8; // dwords of one row of A: 16 halves
 
 // Rows of A, or columns of B, as dwords in ascending k.
 struct Factor {
-    u32 word[max_words][side];
+    alignas(64) u32 word[max_words][side];
 };
 
 struct Place {
@@ -40,11 +40,14 @@ inline unsigned words_of(const MatrixOp &op) {
 
 inline Factor read(Wave &w, const MatrixOp &op, unsigned first, u32 flip) {
     Factor f;
-    for (unsigned n = 0; n < words_of(op); ++n)
-        for (unsigned row = 0; row < side; ++row) {
-            Place p = place_of(w, op, n, row);
-            f.word[n][row] = w.row(first + p.reg, p.lane / row_lanes)[p.lane % row_lanes] ^ flip;
-        }
+    for (unsigned n = 0; n < words_of(op); ++n) {
+        Place p = place_of(w, op, n, 0); // rows follow one another
+        const u32 *from = w.row(first + p.reg, p.lane / row_lanes) + p.lane % row_lanes;
+        std::memcpy(f.word[n], from, sizeof f.word[n]);
+        if (flip)
+            for (u32 &word : f.word[n])
+                word ^= flip;
+    }
     return f;
 }
 
