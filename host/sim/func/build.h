@@ -31,6 +31,7 @@ private:
     void dpp(const Operation &, Extra &, bool &needed);
     void choose_frame(Inst &, const Operation &, Op, bool is_mask, bool is_maskx);
     void destination(Inst &, const Operation &, Op, Extra &, bool &needed);
+    void quad_sad(Inst &, const Operation &, Op);
 
     // build_scalar.cpp
     void scalar(Inst &, const Instruction &, Op);

@@ -41,7 +41,24 @@ void select(const Operation &op, const Operand &o, unsigned n, Extra::Source &s)
 
 bool is_plain(const Extra::Source &s) {
     bool whole = !is_packed(s.type) || (s.op_sel == 0 && s.op_sel_hi == 1);
-    return whole && !s.neg && !s.neg_hi && !s.abs && !s.high && s.type != Type::mix;
+    return whole && !s.neg && !s.neg_hi && !s.abs && !s.high && !s.byte && s.quad < 0 &&
+           s.type != Type::mix;
+}
+
+// v_interp: of four lanes, the second holds P10, the third P20, the first P0. The f16 forms print
+// no op_sel_hi: P10, P20 and P0 are halves, what has been added up is not.
+void interpolate(const Operation &op, unsigned n, Extra::Source &s) {
+    bool p10 = op.mnemonic.starts_with("v_interp_p10");
+    if (n == 0)
+        s.quad = p10 ? 1 : 2;
+    else if (n == 2 && p10)
+        s.quad = 0;
+    if (s.type != Type::mix)
+        return;
+    const Operand &o = op.operands[n + 1];
+    s.f16 = s.quad >= 0;
+    s.high = s.f16 && (o.half == Operand::Half::none ? element(op, "op_sel", n, 0) != 0
+                                                     : o.half == Operand::Half::high);
 }
 
 bool reads_scalars(const Inst &i) {
@@ -49,6 +66,9 @@ bool reads_scalars(const Inst &i) {
         return s.kind == Source::sgpr || s.kind == Source::mask;
     });
 }
+
+// v_s_exp_f32 is v_exp_f32 of one SGPR (2.34).
+bool is_pseudo_scalar(std::string_view name) { return name.starts_with("v_s_"); }
 
 constexpr std::string_view dpp_names[] = {"quad_perm",       "row_shl",    "row_shr",
                                           "row_ror",         "row_mirror", "row_share",
@@ -116,6 +136,8 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
         extra.omod = omod;
         needed = true;
     }
+    if (op.has("clamp") && is_pseudo_scalar(r.name))
+        extra.clamp = needed = true;
     if (!op.has("clamp") || r.shape == Shape::mask || r.shape == Shape::special ||
         is_packed(r.a) != is_packed(r.d))
         return; // 2.12: compares and float DOT ignore it
@@ -140,6 +162,10 @@ void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned firs
             continue;
         const Operand &o = op.operands[first + n];
         select(op, o, n, s);
+        if (op.mnemonic.starts_with("v_interp_"))
+            interpolate(op, n, s);
+        if (op.mnemonic == "v_cvt_f32_fp8" || op.mnemonic == "v_cvt_f32_bf8")
+            s.byte = static_cast<u8>(op.value("byte_sel", 0));
         i.src[n] = source(o, s.type, s.f16);
         needed |= !is_plain(s);
     }
@@ -228,8 +254,17 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
     bool to_sgpr = name.starts_with("v_read");
     bool dot = name.starts_with("v_dot");
     unsigned masks = e_.code->wave_size / 32;
-    if (name == "v_nop")
+    if (name == "v_nop" || name == "v_pipeflush")
         return;
+    if (is_pseudo_scalar(name)) {
+        vector_sources(i, op, row, 1);
+        i.dst = sgpr_destination(operand(op, 0), 1);
+        i.type = r.a;
+        i.lane = frames_.lane[static_cast<size_t>(find_op("v_" + std::string(name.substr(4))))];
+        return;
+    }
+    if (name.find("qsad_") != name.npos)
+        return quad_sad(i, op, row);
     if (to_sgpr) {
         i.dst = sgpr_destination(operand(op, 0), 1);
         i.src[0] = source(operand(op, 1), Type::u32);
@@ -251,6 +286,8 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
         i.imm = static_cast<i32>(element(op, "op_sel", 0, 0) | element(op, "op_sel", 1, 0) << 1);
         i.extra = nullptr; // op_sel means something else here
     }
+    if (name.starts_with("v_cvt_sr_"))
+        i.imm = static_cast<i32>(op.value("byte_sel", 0));
     if (name == "v_swap_b16") {
         i.imm = (operand(op, 0).half == Operand::Half::high) |
                 (operand(op, 1).half == Operand::Half::high) << 1;
@@ -261,6 +298,24 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
                                  i64{op.has("clamp")} << 2);
         i.extra = nullptr;
     }
+}
+
+// D and C are four results: packed halves in two registers, or a register each.
+void Builder::quad_sad(Inst &i, const Operation &op, Op row) {
+    unsigned rows = row == Op::v_mqsad_u32_u8 ? 4 : 2;
+    const Operand &c = operand(op, 3);
+    i.flag = op.has("clamp");
+    i.dst = vgpr(operand(op, 0), rows);
+    i.dst_rows = static_cast<u8>(rows);
+    i.src[0] = source(operand(op, 1), Type::u64);
+    i.src[1] = source(operand(op, 2), Type::u32);
+    if (rows == 2) {
+        i.src[2] = source(c, Type::u64);
+        return;
+    }
+    i.src[2].kind = Source::vgpr;
+    i.src[2].rows = static_cast<u8>(rows);
+    i.src[2].at = vgpr(c, rows);
 }
 
 void Builder::dual(Inst &i, const Instruction &inst) {

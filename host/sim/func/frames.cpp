@@ -98,6 +98,17 @@ void scale_row(Row *r, Type type, int log2, const Mode &m) {
     }
 }
 
+} // namespace
+
+void scale_and_clamp(Row *results, const Inst &i, const Mode &m) {
+    if (i.extra->omod)
+        scale_row(results, i.type, i.extra->omod, m);
+    if (i.extra->clamp)
+        clamp_row(results, i.type, m);
+}
+
+namespace {
+
 void full(Wave &w, const Inst &i) {
     const Extra &e = *i.extra;
     for (unsigned half = 0; half < w.halves; ++half) {
@@ -114,10 +125,7 @@ void full(Wave &w, const Inst &i) {
         for (unsigned l = 0; l < row_lanes * i.dst_rows; ++l)
             r[0].lane[l] = d[l] >> (e.dst_high ? 16 : 0);
         i.lane(r[0].lane, o.src[0], o.src[1], o.src[2], ~0u, w.mode);
-        if (e.omod)
-            scale_row(r, i.type, e.omod, w.mode);
-        if (e.clamp)
-            clamp_row(r, i.type, w.mode);
+        scale_and_clamp(r, i, w.mode);
         if (e.dst_high)
             for (unsigned l = 0; l < row_lanes; ++l)
                 r[0].lane[l] = (d[l] & 0xffff) | r[0].lane[l] << 16;

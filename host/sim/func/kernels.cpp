@@ -4,6 +4,7 @@
 
 #include "sim/func/bit.h"
 #include "sim/func/dot.h"
+#include "sim/func/fp8.h"
 #include "sim/func/fp_div.h"
 #include "sim/func/lanes.h"
 #include "sim/func/trans.h"
@@ -134,6 +135,8 @@ constexpr auto dot2_f32_bf16 = dot::run32<dot::BF16>;
 void dot2_f16_f16(KERNEL_ARGS) { dot::run16<dot::F16>(d, a, b, c, exec, m, dot::Out::f16); }
 void dot2_bf16_bf16(KERNEL_ARGS) { dot::run16<dot::BF16>(d, a, b, c, exec, m, dot::Out::bf16); }
 
+void interp_p10_rtz(KERNEL_ARGS), interp_p2_rtz(KERNEL_ARGS);
+
 void permute(KERNEL_ARGS) {
     u32 other = 0;
     for (unsigned l = 0; l < row_lanes; ++l)
@@ -160,6 +163,18 @@ void permute(KERNEL_ARGS) {
 #undef ROWS
 #undef CMP
 #undef CMPX
+
+// The rows without `rtz`, told to round toward zero.
+void interp_p10_rtz(KERNEL_ARGS) {
+    MxcsrScope scope(get_mxcsr() | 3u << 13);
+    LaneKernel volatile row = v_interp_p10_f16_f32; // a call: nothing moves out of the scope
+    row(d, a, b, c, exec, m);
+}
+void interp_p2_rtz(KERNEL_ARGS) {
+    Mode toward_zero = m;
+    toward_zero.round16_64 = round_zero;
+    v_interp_p2_f16_f32(d, a, b, c, exec, toward_zero);
+}
 } // namespace rows
 
 // The saturating twin of the integer rows.

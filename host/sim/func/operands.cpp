@@ -22,6 +22,12 @@ u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
     return write;
 }
 
+// Lanes that EXEC leaves out are read, too.
+void share_in_quad(const u32 *x, u32 *out, unsigned lane) {
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = x[(l & ~3u) | lane];
+}
+
 // out = x with the sign bit cleared (abs), then flipped (neg).
 void change_sign(const u32 *x, u32 *out, bool abs, bool neg, u32 sign) {
     u32 keep = abs ? ~sign : ~0u, flip = neg ? sign : 0;
@@ -71,6 +77,11 @@ const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m
     default:
         break;
     }
+    if (s.byte) {
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = x[l] >> 8 * s.byte;
+        return out;
+    }
     if (!s.high && !s.abs && !s.neg)
         return x;
     if (!is_half(s.type)) {
@@ -93,6 +104,10 @@ void Operands::full(Wave &w, const Inst &i, unsigned half) {
         if (n == 0 && e.dpp.kind != Dpp::none) {
             write = permute(e.dpp, x, room_[0][0].lane, write, half);
             x = room_[0][0].lane;
+        }
+        if (int lane = e.src[n].quad; lane >= 0) {
+            share_in_quad(x, room_[n][1].lane, static_cast<unsigned>(lane));
+            x = room_[n][1].lane;
         }
         src[n] = modify(x, room_[n], e.src[n], w.mode);
     }

@@ -53,4 +53,7 @@ private:
     Row room_[3][2];
 };
 
+// OMOD and CLAMP of i.extra, on results of i.type.
+void scale_and_clamp(Row *results, const Inst &i, const Mode &m);
+
 } // namespace nw::sim::NW_LEVEL

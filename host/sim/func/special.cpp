@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vector instructions with effects beyond one value per lane. Compiled once per host level.
 #include "sim/func/bit.h"
+#include "sim/func/fp8.h"
 #include "sim/func/fp_div.h"
 #include "sim/func/kernels.h"
 #include "sim/func/operands.h"
@@ -276,6 +277,66 @@ void swaprel(Wave &w, const Inst &i) {
         blend(w.row(to, half), w.row(from, half), w.exec(half), 1);
         blend(w.row(from, half), old.lane, w.exec(half), 1);
     }
+}
+
+// ---- FP8 with random rounding: i.imm is the byte that gets the result, the others stay
+// ----------
+
+template <class F> void cvt_sr(Wave &w, const Inst &i) {
+    const unsigned down = 8 * static_cast<unsigned>(i.imm);
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.load(w, i, half);
+        u32 *d = w.row(i.dst, half);
+        Row r;
+        for (unsigned l = 0; l < row_lanes; ++l)
+            r.lane[l] = (d[l] & ~(255u << down)) |
+                        fp8::encode_random<F>(fp::f32_of(o.src[0][l]), o.src[1][l], w.mode) << down;
+        blend(d, r.lane, o.write, 1);
+    }
+}
+void cvt_sr_fp8(Wave &w, const Inst &i) { cvt_sr<fp8::E4M3>(w, i); }
+void cvt_sr_bf8(Wave &w, const Inst &i) { cvt_sr<fp8::E5M2>(w, i); }
+
+// ---- sums of absolute differences: four windows of src0's eight bytes against src1 (2.63).
+// i.flag: CLAMP
+
+template <bool Masked, bool Packed> void quad_sad(Wave &w, const Inst &i) {
+    const u64 limit = Packed ? 0xffff : 0xffffffff;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Operands o;
+        o.plain(w, i, half);
+        Row r[4] = {};
+        for (unsigned l = 0; l < row_lanes; ++l)
+            for (unsigned n = 0; n < 4; ++n) {
+                u64 bytes = o.src[0][l] | u64{o.src[0][l + row_lanes]} << 32;
+                u32 window = static_cast<u32>(bytes >> 8 * n), b = o.src[1][l];
+                u32 c = o.src[2][l + row_lanes * (Packed ? n / 2 : n)];
+                u64 sum = Masked ? bit::msad8(window, b) : bit::sad8(window, b);
+                sum += Packed ? c >> 16 * (n & 1) & 0xffff : c;
+                u32 result = static_cast<u32>(i.flag ? bit::min(sum, limit) : sum & limit);
+                r[Packed ? n / 2 : n].lane[l] |= result << (Packed ? 16 * (n & 1) : 0);
+            }
+        blend(w.row(i.dst, half), r[0].lane, o.write, i.dst_rows);
+    }
+}
+void qsad_pk(Wave &w, const Inst &i) { quad_sad<false, true>(w, i); }
+void mqsad_pk(Wave &w, const Inst &i) { quad_sad<true, true>(w, i); }
+void mqsad_u32(Wave &w, const Inst &i) { quad_sad<true, false>(w, i); }
+
+// ---- v_s_*: EXEC doesn't matter; f16 results have no upper half (2.34, S-012)
+// --------------------
+
+void pseudo_scalar(Wave &w, const Inst &i) {
+    Operands o;
+    o.load(w, i, 0);
+    Row r = {};
+    MxcsrScope scope(mxcsr_default);
+    LaneKernel volatile kernel = i.lane; // a call: nothing moves out of the scope
+    kernel(r.lane, o.src[0], o.src[1], o.src[2], ~0u, w.mode);
+    if (i.extra)
+        scale_and_clamp(&r, i, w.mode);
+    w.s[i.dst] = r.lane[0];
 }
 
 // ---- integer dot products: i.imm bit 0, 1: src0, src1 are signed; bit 2: clamp

@@ -65,6 +65,8 @@ struct Extra {
         bool high = false;            // 16-bit operand in the upper half
         u8 op_sel = 0, op_sel_hi = 1; // packed: which half feeds the low and the high result
         bool f16 = false;             // fma_mix: convert from f16
+        u8 byte = 0;                  // of an FP8 source
+        i8 quad = -1;                 // v_interp: this lane of each four is read by all of them
     };
     Source src[3];
     bool dst_high = false;

@@ -40,7 +40,8 @@ bool accumulates(std::string_view n) {
     return n.starts_with("v_fmac") || contains(n, "fmac") || contains(n, "dot2acc") ||
            contains(n, "dot2c") || n.starts_with("v_writelane") || n.starts_with("v_swap") ||
            n.starts_with("s_addk") || n.starts_with("s_mulk") || n.starts_with("s_cmov") ||
-           n.starts_with("s_bitset") || n.starts_with("s_fmac") || n.starts_with("v_swmmac");
+           n.starts_with("s_bitset") || n.starts_with("s_fmac") || n.starts_with("v_swmmac") ||
+           n.starts_with("v_cvt_sr_");
 }
 
 bool reads_scc(std::string_view n) {
