@@ -90,6 +90,9 @@ TEST_CASE("jumps out of code, illegal and unimplemented instructions, traps") {
     has(fault_of(kernel("  s_mov_b64 s[6:7], 0x1000\n  s_setpc_b64 s[6:7]")), "jump out of code");
     has(fault_of(kernel("  s_branch 4096")), "jump out of code");
     has(fault_of(kernel("  .long 0xffffffff")), "illegal instruction: 0xffffffff");
+    KernelText literal_barrier = kernel("  .long 0xbe804eff\n  .long 1"); // LLVM 22 can't print it
+    literal_barrier.gfx = "gfx1201";
+    has(fault_of(literal_barrier), "illegal instruction: 0xbe804eff");
     std::string missing =
         fault_of(kernel("  image_load v[0:3], v[4:5], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D"));
     has(missing, "not implemented: image_load");

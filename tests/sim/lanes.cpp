@@ -209,3 +209,56 @@ TEST_CASE("registers chosen by M0") {
   v_lshl_or_b32 v1, s22, 16, v1)");
     CHECK(out[3] == (8 << 16 | 11 << 8 | 12));
 }
+
+TEST_CASE("CLAMP saturates integer sums, min and shifts ignore it") {
+    auto out = lanes_of(R"(
+  s_mov_b32 s6, 0xffffffff
+  s_mov_b32 s7, 0x7fffffff
+  v_mov_b32 v2, 0x04030201
+  v_sad_u8 v1, v2, 0, s6 clamp
+  v_mad_u32_u16 v3, v2, v2, s6 clamp
+  v_mad_i32_i16 v4, v2, v2, s7 clamp
+  v_mov_b32 v6, -1
+  v_mov_b32 v7, -1
+  v_mad_u64_u32 v[8:9], vcc_lo, v6, v6, v[6:7] clamp
+  v_mov_b32 v7, 0x7fffffff
+  v_mad_i64_i32 v[10:11], vcc_lo, v2, v2, v[6:7] clamp
+  v_med3_i16 v12.l, v2.l, v2.l, v2.l clamp
+  v_writelane_b32 v1, s7, 31
+  v_readlane_b32 s8, v3, 0
+  v_writelane_b32 v1, s8, 1
+  v_readlane_b32 s8, v4, 0
+  v_writelane_b32 v1, s8, 2
+  v_readlane_b32 s8, v9, 0
+  v_writelane_b32 v1, s8, 3
+  v_readlane_b32 s8, v10, 0
+  v_writelane_b32 v1, s8, 4
+  v_readlane_b32 s8, v11, 0
+  v_writelane_b32 v1, s8, 5
+  v_lshlrev_b32 v12, 16, v12
+  v_readlane_b32 s8, v12, 0
+  v_writelane_b32 v1, s8, 6)");
+    CHECK(out[0] == 0xffffffff);
+    CHECK(out[1] == 0xffffffff);
+    CHECK(out[2] == 0x7fffffff);
+    CHECK(out[3] == 0xffffffff);
+    CHECK(out[4] == 0xffffffff);
+    CHECK(out[5] == 0x7fffffff);
+    CHECK(out[6] == 0x02010000);
+}
+
+TEST_CASE("division helpers scale and clamp their results") {
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        auto out = lanes_of(R"(
+  s_denorm_mode 0
+  s_mov_b64 vcc, 0
+  v_mov_b32 v2, 3.0
+  v_div_fmas_f32 v1, v2, v2, v2 clamp
+  v_div_fmas_f32 v3, v2, v2, v2 mul:2
+  v_readlane_b32 s8, v3, 0
+  v_writelane_b32 v1, s8, 1)",
+                            32, gfx);
+        CHECK(out[0] == 0x3f800000);
+        CHECK(out[1] == (std::string(gfx) == "gfx1151" ? 0x41400000 : 0x41c00000)); // 12 or 24
+    }
+}

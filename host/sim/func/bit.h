@@ -95,6 +95,9 @@ inline u32 sad8(u32 a, u32 b) {
         r += distance(a >> i & 255, b >> i & 255);
     return r;
 }
+inline u32 sad16(u32 a, u32 b) {
+    return distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16);
+}
 inline u32 msad8(u32 a, u32 b) { // bytes where b is 0 don't count
     u32 r = 0;
     for (unsigned i = 0; i < 32; i += 8)

@@ -16,6 +16,9 @@ i64 element(const Operation &op, std::string_view name, size_t n, i64 otherwise)
 
 bool is_packed(Type t) { return t == Type::pk16 || t == Type::pkf16 || t == Type::pkbf16; }
 
+// Special rows with OMOD and CLAMP as float arithmetic has them.
+bool divides(Op row) { return info(row).name.starts_with("v_div_"); }
+
 Type source_type(const OpInfo &row, unsigned n) { return n == 0 ? row.a : n == 1 ? row.b : row.c; }
 
 // fma_mix prints op_sel_hi only where it is set; packed operations where it is not (0.4).
@@ -138,17 +141,15 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
     }
     if (op.has("clamp") && is_pseudo_scalar(r.name))
         extra.clamp = needed = true;
-    if (!op.has("clamp") || r.shape == Shape::mask || r.shape == Shape::special ||
-        is_packed(r.a) != is_packed(r.d))
+    if (!op.has("clamp") || r.shape == Shape::mask ||
+        (r.shape == Shape::special && !divides(row)) || is_packed(r.a) != is_packed(r.d))
         return; // 2.12: compares and float DOT ignore it
     if (is_float(r.d)) {
         extra.clamp = needed = true;
         return;
     }
-    LaneKernel saturating = frames_.clamp[static_cast<size_t>(row)];
-    if (!saturating)
-        throw Unsupported{"clamp on this operation"};
-    i.lane = saturating;
+    if (LaneKernel saturating = frames_.clamp[static_cast<size_t>(row)])
+        i.lane = saturating; // without one its results are in range, or it ignores CLAMP
 }
 
 void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned first) {
@@ -272,8 +273,10 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
             i.src[1] = source(op.operands[2], Type::u32);
         return;
     }
-    i.flag = adds && op.has("clamp");
-    if ((op.has("clamp") && !dot && !adds) || op.has("mul") || op.has("div"))
+    bool saturates = adds || name.starts_with("v_mad_");
+    i.flag = saturates && op.has("clamp");
+    bool modified = op.has("clamp") || op.has("mul") || op.has("div");
+    if (modified && !divides(row) && (!op.has("clamp") || !(dot || saturates)))
         throw Unsupported{"clamp or omod on this operation"};
     vector_sources(i, op, row, carries ? 2 : 1);
     if (carries)
@@ -288,6 +291,12 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
     }
     if (name.starts_with("v_cvt_sr_"))
         i.imm = static_cast<i32>(op.value("byte_sel", 0));
+    if (modified && divides(row)) {
+        std::array<Inst, 2> &inner = e_.pairs.emplace_back();
+        inner[0] = i;
+        i.run = frames_.modified;
+        i.pair = inner.data();
+    }
     if (name == "v_swap_b16") {
         i.imm = (operand(op, 0).half == Operand::Half::high) |
                 (operand(op, 1).half == Operand::Half::high) << 1;

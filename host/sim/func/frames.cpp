@@ -83,7 +83,7 @@ f64 scale(f64 x, int log2, f64 smallest_normal) {
 }
 
 void scale_row(Row *r, Type type, int log2, const Mode &m) {
-    if (!omod_counts(type, m))
+    if (!log2 || !omod_counts(type, m))
         return;
     for (unsigned l = 0; l < row_lanes; ++l) {
         u32 &x = r[0].lane[l];
@@ -130,6 +130,21 @@ void full(Wave &w, const Inst &i) {
             for (unsigned l = 0; l < row_lanes; ++l)
                 r[0].lane[l] = (d[l] & 0xffff) | r[0].lane[l] << 16;
         blend(d, r[0].lane, o.write, i.dst_rows);
+    }
+}
+
+// A special row: it has written its result already.
+void modified(Wave &w, const Inst &i) {
+    const Inst &inner = *i.pair;
+    inner.run(w, inner);
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 *d = w.row(i.dst, half);
+        Row r[2];
+        blend(r[0].lane, d, ~0u, i.dst_rows);
+        scale_row(r, i.type, i.extra->omod, w.mode);
+        if (i.extra->clamp)
+            clamp_row(r, i.type, w.mode);
+        blend(d, r[0].lane, w.exec(half), i.dst_rows);
     }
 }
 
@@ -226,6 +241,7 @@ Frames make() {
     f.rows = rows, f.rows_scoped = scoped<rows>;
     f.plain = plain, f.plain_scoped = scoped<plain>;
     f.full = full, f.full_scoped = scoped<full>;
+    f.modified = modified;
     f.mask_plain = mask<false>, f.mask_full = mask<true>;
     f.mask_plain_scoped = scoped<mask<false>>, f.mask_full_scoped = scoped<mask<true>>;
     f.maskx_plain = maskx<false>, f.maskx_full = maskx<true>;

@@ -26,6 +26,7 @@ struct Frames {
     Handler maskx_plain, maskx_full, maskx_plain_scoped, maskx_full_scoped; // v_cmpx
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
+    Handler modified; // runs *pair, then OMOD and CLAMP on what it has written
     Handler memory; // loads, stores and atomics of vectors
     // For checks: the places of what `memory` is about to access, or the Fault that it will throw.
     // `second`: of a two-address instruction's second offset.

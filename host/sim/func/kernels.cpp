@@ -94,6 +94,7 @@ namespace rows {
                                               [](LANE) { return __VA_ARGS__; });                   \
     }
 #define OPS(mn, cls, T, value, ...) OP(mn, cls, T, value)
+#define OPSX(mn, cls, D, A, B, C, value, ...) OPX(mn, cls, D, A, B, C, value)
 #define FOP(mn, cls, T, expr, ...) FOPX(mn, cls, T, T, T, T, expr, __VA_ARGS__)
 #define FOPX(mn, cls, D, A, B, C, expr, ...)                                                       \
     void mn(KERNEL_ARGS) {                                                                         \
@@ -151,6 +152,7 @@ void permute(KERNEL_ARGS) {
 #undef OP
 #undef OPX
 #undef OPS
+#undef OPSX
 #undef FOP
 #undef FOPX
 #undef ACC
@@ -179,10 +181,11 @@ void interp_p2_rtz(KERNEL_ARGS) {
 
 // The saturating twin of the integer rows.
 namespace saturating {
-#define OPS(mn, cls, T, value, ...)                                                                \
+#define OPS(mn, cls, T, ...) OPSX(mn, cls, T, T, T, T, __VA_ARGS__)
+#define OPSX(mn, cls, D, A, B, C, value, ...)                                                      \
     void mn(KERNEL_ARGS) {                                                                         \
-        run_lanes<T_::T, T_::T, T_::T, T_::T>(d, a, b, c, exec, m,                                 \
-                                              [](LANE) { return saturate<T_::T>(__VA_ARGS__); });  \
+        run_lanes<T_::D, T_::A, T_::B, T_::C>(d, a, b, c, exec, m,                                 \
+                                              [](LANE) { return saturate<T_::D>(__VA_ARGS__); });  \
     }
 #define PKS(mn, T, value, ...)                                                                     \
     void mn(KERNEL_ARGS) {                                                                         \
@@ -205,6 +208,7 @@ namespace saturating {
 #undef OP
 #undef OPX
 #undef OPS
+#undef OPSX
 #undef FOP
 #undef FOPX
 #undef ACC
@@ -237,6 +241,7 @@ void fill_kernels(Frames &f) {
 #define FPKM(mn, ...) LANE_ROW(mn)
 #define ROWS(mn, ...) LANE_ROW(mn)
 #define OPS(mn, ...) LANE_ROW(mn) f.clamp[at(Op::mn)] = saturating::mn;
+#define OPSX(mn, ...) LANE_ROW(mn) f.clamp[at(Op::mn)] = saturating::mn;
 #define PKS(mn, ...) LANE_ROW(mn) f.clamp[at(Op::mn)] = saturating::mn;
 #define CMP(mn, ...) f.mask[at(Op::mn)] = rows::mn;
 #define CMPX(mn, ...) f.mask[at(Op::mn)] = rows::mn;

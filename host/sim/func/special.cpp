@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vector instructions with effects beyond one value per lane. Compiled once per host level.
+#include <limits>
+
 #include "sim/func/bit.h"
 #include "sim/func/fp8.h"
 #include "sim/func/fp_div.h"
@@ -67,6 +69,9 @@ template <bool Signed> void mad_64(Wave &w, const Inst &i) {
         for (unsigned l = 0; l < row_lanes; ++l) {
             auto c = static_cast<Sum>(o.src[2][l] | u64{o.src[2][l + row_lanes]} << 32);
             Wide sum = Wide{static_cast<Word>(o.src[0][l])} * static_cast<Word>(o.src[1][l]) + c;
+            using Limits = std::numeric_limits<Sum>;
+            if (i.flag && sum != static_cast<Sum>(sum)) // CLAMP
+                sum = sum < 0 ? Limits::min() : Limits::max();
             r[0].lane[l] = static_cast<u32>(sum);
             r[1].lane[l] = static_cast<u32>(sum >> 32);
             out[half] |= static_cast<u32>(sum >> 64 & 1) << l;

@@ -33,11 +33,32 @@ Disassembler make_disassembler(std::string_view cpu, u32 wave_size) {
     return {d, &LLVMDisasmDispose};
 }
 
-u32 word(std::span<const std::byte> image, u32 at, u32 end) {
-    u32 value = 0;
-    if (at + 4 <= end)
-        std::memcpy(&value, image.data() + at, 4);
-    return value;
+constexpr u32 longest = 20; // bytes of an instruction, gfx11 and gfx12
+
+// gfx12's s_barrier_signal and the four after it, SOP1 opcodes 0x4e to 0x52, take no literal, but
+// LLVM up to 22 looks for one (llvm-project issue 214910) and then runs off its own code.
+bool is_barrier_of_literal(u32 word0) {
+    const u32 op = word0 >> 8 & 0xff;
+    return word0 >> 23 == 0x17d && op >= 0x4e && op <= 0x52 && (word0 & 0xff) == 0xff;
+}
+
+// Fills `inst` from bytes of which `available` are code: LLVM up to 22 crashes where a literal is
+// missing (issue 214909), so it always gets the longest instruction's worth, zeros at the end.
+void decode(LLVMDisasmContextRef d, const std::byte *code, u32 available, Instruction &inst) {
+    u8 bytes[longest + 4] = {};
+    std::memcpy(bytes, code, std::min(available, longest));
+    std::memcpy(&inst.word0, bytes, 4);
+    std::memcpy(&inst.word1, bytes + 4, 4);
+    inst.size = 4;
+    char text[512];
+    size_t size =
+        is_barrier_of_literal(inst.word0)
+            ? 0
+            : LLVMDisasmInstruction(d, bytes, sizeof bytes, inst.offset, text, sizeof text);
+    if (size == 0 || size > available)
+        return;
+    inst.size = static_cast<u32>(size);
+    inst.text = text + (text[0] == '\t'); // LLVM indents
 }
 
 } // namespace
@@ -53,18 +74,11 @@ u32 Code::find(u64 pc) const {
 void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::string_view cpu,
                  Code &code) {
     Disassembler d = make_disassembler(cpu, code.wave_size);
-    auto bytes = reinterpret_cast<u8 *>(const_cast<std::byte *>(image.data())); // C API: not const
     size_t first = code.instructions.size();
-    char text[512];
     for (u32 at = begin; at + 4 <= end;) {
-        size_t size = LLVMDisasmInstruction(d.get(), bytes + at, end - at, at, text, sizeof text);
         Instruction inst;
         inst.offset = at;
-        inst.word0 = word(image, at, end);
-        inst.word1 = word(image, at + 4, end);
-        inst.size = size ? static_cast<u32>(size) : 4;
-        if (size)
-            inst.text = text + (text[0] == '\t'); // LLVM indents
+        decode(d.get(), image.data() + at, end - at, inst);
         at += inst.size;
         code.instructions.push_back(std::move(inst));
     }
@@ -77,18 +91,10 @@ std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> en
                                           std::string_view cpu, u32 wave_size) {
     Disassembler d = make_disassembler(cpu, wave_size);
     std::vector<Instruction> decoded(encodings.size());
-    char text[512];
     for (size_t n = 0; n < encodings.size(); ++n) {
-        auto words = encodings[n];
-        size_t size = LLVMDisasmInstruction(d.get(), reinterpret_cast<u8 *>(words.data()),
-                                            sizeof words, 0, text, sizeof text);
-        Instruction &inst = decoded[n];
-        inst.word0 = words[0];
-        inst.word1 = words[1];
-        inst.size = size ? static_cast<u32>(size) : 4;
-        if (size)
-            inst.text = text + (text[0] == '\t');
-        parse(inst);
+        auto bytes = std::as_bytes(std::span(encodings[n]));
+        decode(d.get(), bytes.data(), static_cast<u32>(bytes.size()), decoded[n]);
+        parse(decoded[n]);
     }
     return decoded;
 }

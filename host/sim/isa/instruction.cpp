@@ -130,10 +130,13 @@ Operand parse_operand(std::string_view s) {
         op.neg = true; // -v0, -|v0|, -s4; "-1.0" is a constant, not a modifier
         s.remove_prefix(1);
     }
-    if (s.size() > 2 && s.front() == '|' && s.back() == '|') {
+    // LLVM closes the bars of v_cndmask's second source behind its mask: "|v0, vcc_lo|".
+    if (s.starts_with('|')) {
         op.abs = true;
-        s = s.substr(1, s.size() - 2);
+        s.remove_prefix(1);
     }
+    if (s.ends_with('|'))
+        s.remove_suffix(1);
     if (s.starts_with("lit(") && s.ends_with(')')) // a literal whose value has an inline code
         s = s.substr(4, s.size() - 5);
     if (parse_register(s, op))

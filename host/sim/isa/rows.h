@@ -5,6 +5,7 @@
 #define OP(mn, cls, T, ...) NW_ROW(mn, cls, lane, T, T, T, T)
 #define OPX(mn, cls, D, A, B, C, ...) NW_ROW(mn, cls, lane, D, A, B, C)
 #define OPS(mn, cls, T, ...) NW_ROW(mn, cls, lane, T, T, T, T)
+#define OPSX(mn, cls, D, A, B, C, ...) NW_ROW(mn, cls, lane, D, A, B, C)
 #define FOP(mn, cls, T, expr, ...) NW_ROW(mn, cls, lane, T, T, T, T)
 #define FOPX(mn, cls, D, A, B, C, expr, ...) NW_ROW(mn, cls, lane, D, A, B, C)
 #define ACC(mn, cls, T, ...) NW_ROW(mn, cls, acc, T, T, T, T)
@@ -21,6 +22,7 @@
 #undef OP
 #undef OPX
 #undef OPS
+#undef OPSX
 #undef FOP
 #undef FOPX
 #undef ACC
