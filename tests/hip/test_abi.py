@@ -135,7 +135,6 @@ class Environment(unittest.TestCase):
 
     def test_what_is_asked_for_and_missing_is_said_in_one_line(self) -> None:
         for environment, text in [
-            ({"HIPSIM_CHECK": "mem,race"}, "hipsim: HIPSIM_CHECK=race: not available yet\n"),
             ({"HIPSIM_TIMING": "on"}, "hipsim: HIPSIM_TIMING=on: not available yet, continuing without\n"),
         ]:
             self.assertEqual(self.said(**environment), text)

@@ -9,7 +9,13 @@ namespace nw::sim {
 
 namespace {
 
-std::string describe(const Memory &memory, u64 address) {
+const char *verb(const MemoryOp &op) {
+    return op.updates() ? "updates" : op.loads() ? "reads" : "writes";
+}
+
+} // namespace
+
+std::string describe_allocation(const Memory &memory, u64 address) {
     Allocation a = memory.nearest(address);
     if (a.size == 0 && a.begin == 0)
         return "there is no allocation";
@@ -23,12 +29,6 @@ std::string describe(const Memory &memory, u64 address) {
     return fmt::format("the nearest allocation is #{}, 0x{:x} of {} bytes: {}", a.id, a.begin,
                        a.size, where);
 }
-
-const char *verb(const MemoryOp &op) {
-    return op.updates() ? "updates" : op.loads() ? "reads" : "writes";
-}
-
-} // namespace
 
 bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
     Context &context = *w.context;
@@ -58,7 +58,7 @@ void illegal_address(Wave &w, const Inst &i, u64 address, unsigned size, int lan
     fault(
         w, i, Fault::Kind::illegal_address,
         fmt::format("illegal address: {}{} {} bytes at 0x{:x}, which no live allocation holds; {}",
-                    who, what, size, address, describe(w.context->memory, address)));
+                    who, what, size, address, describe_allocation(w.context->memory, address)));
 }
 
 void lds_out_of_range(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {

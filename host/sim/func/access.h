@@ -37,6 +37,9 @@ struct Places {
 // True when [address, address + size) is inside a live allocation or the program's image.
 bool reachable(Wave &, const Inst &, u64 address, u64 size);
 
+// The live allocation nearest to `address`, and where that lies in or beside it.
+std::string describe_allocation(const Memory &, u64 address);
+
 [[noreturn]] void illegal_address(Wave &, const Inst &, u64 address, unsigned size, int lane);
 [[noreturn]] void lds_out_of_range(Wave &, const Inst &, u64 address, unsigned size, unsigned lane);
 [[noreturn]] void scratch_out_of_range(Wave &, const Inst &, i64 offset, unsigned size,
@@ -45,6 +48,7 @@ bool reachable(Wave &, const Inst &, u64 address, u64 size);
 
 // Handlers. Loads, stores and atomics of vectors are in Frames.
 void run_scalar_load(Wave &, const Inst &);
+u64 scalar_load_address(Wave &, const Inst &);        // of run_scalar_load, checked
 Handler small_scalar_load(std::string_view mnemonic); // gfx12's s_load_u8 and the like, or null
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);

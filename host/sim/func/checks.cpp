@@ -8,6 +8,10 @@ CheckFacts::CheckFacts(const RunConfig &config, const Code &code, bool gfx12) {
         wait = std::make_unique<WaitFacts>(code, gfx12);
     if (config.check_init)
         init = std::make_unique<InitFacts>(code);
+    if (config.check_race) {
+        race = std::make_unique<RaceFacts>(code, gfx12);
+        race_shared = std::make_unique<RaceShared>();
+    }
     if (any())
         fill_rows(code);
 }
@@ -17,13 +21,18 @@ void CheckFacts::fill_rows(const Code &code) {
     rows.resize(code.instructions.size() + 1);
     for (size_t n = 0; n < code.instructions.size(); ++n) {
         Row &row = rows[n];
-        row.touches = registers(wait ? wait->entries[n].uses : init->entries[n].uses);
+        if (wait || init)
+            row.touches = registers(wait ? wait->entries[n].uses : init->entries[n].uses);
         row.waits = wait && wait->entries[n].counts();
+        row.races = race && race->entries[n].kind != RaceFacts::Kind::none;
         row.sees_memory = init && init->entries[n].sees_memory;
     }
 }
 
-Checks::Checks(const CheckFacts &facts, size_t waves) : facts_(facts) {
+Checks::Checks(const CheckFacts &facts, size_t waves)
+    : facts_(facts), group_waves_(static_cast<u32>(waves)) {
+    if (facts.race)
+        race_ = std::make_unique<RaceCheck>(*facts.race, *facts.race_shared);
     for (size_t n = 0; n < waves; ++n) {
         if (facts.wait)
             wait_.emplace_back(*facts.wait);
@@ -32,7 +41,11 @@ Checks::Checks(const CheckFacts &facts, size_t waves) : facts_(facts) {
     }
 }
 
-void Checks::start_group(size_t lds_bytes) { shared_.lds.assign(lds_bytes, 0xff); }
+void Checks::start_group(u64 group, size_t lds_bytes) {
+    shared_.lds.assign(lds_bytes, 0xff);
+    if (race_)
+        race_->start_group(group, group_waves_, lds_bytes);
+}
 
 void Checks::start_wave(const Wave &w) {
     if (!wait_.empty())
@@ -53,6 +66,8 @@ u64 Checks::run(Wave &w, u64 budget) {
             wait->step(w, i);
         if (init && (row.sees_memory || row.touches.intersects(init->poisoned())))
             init->step(w, i);
+        if (row.races)
+            race_->step(w, i);
         i.run(w, i);
     }
     return budget;

@@ -178,7 +178,7 @@ public:
         fill(group_.lds);
         fill(scratch_);
         if (checks_)
-            checks_->start_group(group_.lds.size());
+            checks_->start_group(index, group_.lds.size());
         for (u32 n = 0; n < group_.waves.size(); ++n)
             start_wave(n);
     }
@@ -420,30 +420,15 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
     c.kernarg = reinterpret_cast<u64>(p);
     c.packet = reinterpret_cast<u64>(packet.get());
     c.lds_bytes = k.lds_bytes + d.dynamic_lds;
+    c.vgprs = vgprs(k);
     c.waves_per_group = ceil_div(d.block.x * d.block.y * d.block.z, k.wave_size);
     if (c.code.code->find(k.entry) == Code::none)
         bad_dispatch(d, "its entry is not an instruction");
     unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
     if (d.cooperative)
         return run_together(c);
-    return run_groups(c, c.code.order_matters ? 1 : std::max(1u, threads));
-}
-
-void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text) {
-    const Executable &e = w.context->code;
-    std::string where = "the end of the code", line;
-    if (i.index < e.code->instructions.size()) {
-        const Instruction &inst = e.code->instructions[i.index];
-        u64 pc = e.code->base + inst.offset;
-        line = e.program->source_line(pc);
-        where = fmt::format("pc 0x{:x} (kernel + 0x{:x}){}{}: {}", pc,
-                            pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line,
-                            inst.text.empty() ? "(undecodable)" : inst.text);
-    }
-    const Dim3 &g = w.group->id;
-    throw Fault(kind,
-                fmt::format("{}\n  kernel {}, workgroup ({}, {}, {}), wave {}\n  {}", text,
-                            w.context->dispatch.kernel->name, g.x, g.y, g.z, w.number, where));
+    const bool one_thread = c.code.order_matters || config.check_race;
+    return run_groups(c, one_thread ? 1 : std::max(1u, threads));
 }
 
 ByteCounts &ByteCounts::operator+=(const ByteCounts &o) {

@@ -20,6 +20,7 @@ struct Context {
     u64 packet = 0;  // address of the AQL packet that dispatch_ptr shows
     u32 lds_bytes = 0;
     u32 waves_per_group = 0;
+    u32 vgprs = 0; // of a wave
 };
 
 // A running workgroup.

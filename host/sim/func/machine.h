@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs a dispatch on the simulated GPU, functionally: what happens, not when.
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ struct RunStats {
 
 // A kernel did something that hardware would fault on, or that the simulator can't run.
 // what() names mnemonic or rule, kernel, pc and, where line tables exist, the .s line.
+struct Report; // sim/func/report.h
+
 class Fault : public Error {
 public:
     enum class Kind {
@@ -65,8 +68,10 @@ public:
         bad_dispatch,
         checker
     };
-    Fault(Kind kind, std::string text) : Error(std::move(text)), kind(kind) {}
+    Fault(Kind kind, std::string text, std::shared_ptr<const Report> report = nullptr)
+        : Error(std::move(text)), kind(kind), report(std::move(report)) {}
     Kind kind;
+    std::shared_ptr<const Report> report; // the same as data; null where no wave was running
 };
 
 struct RunConfig {
@@ -74,6 +79,8 @@ struct RunConfig {
     u64 max_wave_insts = 0;  // per wave; 0: 2^40
     bool check_wait = false; // a register touched while its load or store is in flight is a Fault
     bool check_init = false; // poison that reaches an address, a branch or a store is a Fault
+    bool check_race = false; // accesses of two waves that nothing orders are a Fault
+    bool dump = false;       // a Fault's text lists the wave's state
 };
 
 // Device facts that both the HIP layer (attributes) and the machine need. Null for an unknown gfx.

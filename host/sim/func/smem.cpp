@@ -30,6 +30,10 @@ template <class T> void run_small(Wave &w, const Inst &i) {
 
 } // namespace
 
+u64 scalar_load_address(Wave &w, const Inst &i) {
+    return reinterpret_cast<u64>(scalar_address(w, i, 4, u64{i.dst_rows} * 4));
+}
+
 void run_scalar_load(Wave &w, const Inst &i) { // dst_rows dwords
     u64 bytes = u64{i.dst_rows} * 4;
     const void *from = scalar_address(w, i, 4, bytes);

@@ -21,7 +21,7 @@ constexpr u64 max_image = u64{1} << 30; // offsets are 32-bit; no real code obje
 constexpr u64 page = 4096;
 constexpr u64 descriptor_size = 64;
 constexpr u16 property_wave32 = 1 << 10;
-constexpr u8 symbol_object = 1;
+constexpr u8 symbol_object = 1, symbol_function = 2;
 
 struct FreeDeleter {
     void operator()(std::byte *p) const { std::free(p); }
@@ -44,7 +44,7 @@ struct Program::Impl {
     u64 size = 0;
     std::vector<Range> text;
     std::vector<KernelInfo> kernels;
-    std::vector<Global> globals;
+    std::vector<Global> globals, functions; // data, code; functions by address
     LineTable lines;
 
     mutable std::mutex mutex; // guards the two below
@@ -59,6 +59,7 @@ struct Program::Impl {
     void relocate(const Elf &);
     void find_text(const Elf &);
     void read_kernels(const Elf &);
+    void read_functions(const Elf &);
     void read_descriptor(const Symbol &, KernelInfo &) const;
 };
 
@@ -189,6 +190,14 @@ void Program::Impl::read_kernels(const Elf &elf) {
     }
 }
 
+void Program::Impl::read_functions(const Elf &elf) {
+    for (const Symbol &s : elf.symbols())
+        if (s.section != 0 && s.type == symbol_function && s.address < size)
+            functions.push_back({std::string(s.name), base() + s.address, s.size});
+    std::sort(functions.begin(), functions.end(),
+              [](const Global &a, const Global &b) { return a.address < b.address; });
+}
+
 Program::Program() : impl_(std::make_unique<Impl>()) {}
 Program::~Program() = default;
 
@@ -208,6 +217,7 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
     impl.relocate(elf);
     impl.find_text(elf);
     impl.read_kernels(elf);
+    impl.read_functions(elf);
     impl.lines = LineTable(elf);
     return program;
 }
@@ -243,6 +253,16 @@ const Code &Program::code(u32 wave_size) const {
         code = std::move(fresh);
     }
     return *code;
+}
+
+const Global *Program::function_at(u64 pc) const {
+    const std::vector<Global> &all = impl_->functions;
+    auto above = std::upper_bound(all.begin(), all.end(), pc,
+                                  [](u64 at, const Global &f) { return at < f.address; });
+    if (above == all.begin())
+        return nullptr;
+    const Global &f = *std::prev(above);
+    return f.size == 0 || pc - f.address < f.size ? &f : nullptr; // assembly may leave sizes out
 }
 
 std::string Program::source_line(u64 pc) const { return impl_->lines.find(pc - impl_->base()); }

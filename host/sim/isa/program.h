@@ -67,6 +67,7 @@ public:
     const KernelInfo *find_kernel(std::string_view name) const; // null when absent
     const Global *find_global(std::string_view name) const;     // null when absent
     const std::vector<Global> &globals() const;
+    const Global *function_at(u64 pc) const; // the code symbol that holds it; null when none does
     // The loaded segments: code, constants, variables. Kernels may always access it; a runtime
     // whose copies must reach `Global`s adopts it into its Memory.
     std::span<std::byte> image() const;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The state of a wave in words, for HIPSIM_DUMP.
+#pragma once
+#include <string>
+
+#include "sim/func/wave.h"
+
+namespace nw::sim {
+
+// `at`: the instruction that faulted; a few around it are listed.
+std::string dump(const Wave &, const Inst &at);
+
+} // namespace nw::sim

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+// The race check's accesses: which bytes, who touched them before, and whether that is ordered.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/func/frames.h"
+#include "sim/func/launch.h"
+#include "sim/func/race_check.h"
+#include "sim/func/report.h"
+
+namespace nw::sim {
+
+namespace {
+
+constexpr u64 block_mask = ~u64{shadow_bytes - 1};
+constexpr unsigned flag_bytes = 8; // the widest store that others may wait for
+
+template <class F> void for_lanes(u32 lanes, F f) {
+    for (u32 rest = lanes; rest; rest &= rest - 1)
+        f(static_cast<unsigned>(__builtin_ctz(rest)));
+}
+
+// Splits [address, address + size) at the borders of blocks.
+template <class F> void for_blocks(u64 address, u64 size, F f) {
+    while (size) {
+        auto offset = static_cast<unsigned>(address & ~block_mask);
+        auto here = static_cast<unsigned>(std::min<u64>(size, shadow_bytes - offset));
+        f(address & block_mask, ByteMask::span(offset, here));
+        address += here;
+        size -= here;
+    }
+}
+
+bool in_a_row(const Places &p, unsigned size) {
+    u64 off = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        off |= p.at[l] - p.at[0] - u64{size} * l;
+    return off == 0 && p.active == ~0u;
+}
+
+bool all_equal(const Places &p) {
+    u64 off = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        off |= p.at[l] ^ p.at[0];
+    return off == 0 && p.active == ~0u;
+}
+
+Touch touch_of(const MemoryOp &op) {
+    return op.loads() ? Touch::read : op.updates() ? Touch::atomic : Touch::write;
+}
+
+const char *verb(Touch touch, bool past) {
+    switch (touch) {
+    case Touch::read:
+        return past ? "read" : "reads";
+    case Touch::write:
+        return past ? "wrote" : "writes";
+    default:
+        return past ? "updated atomically" : "updates atomically";
+    }
+}
+
+} // namespace
+
+// ---- from an instruction to byte masks ----------------------------------------------------------
+
+void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry &e) {
+    const Frames &f = frames();
+    me.lds_issued += e.on_lds;
+    me.global_issued += e.on_store;
+    if (i.run != f.memory)
+        return; // it can't be run
+    const MemoryAccess &a = *i.access;
+    if (a.space == Space::scratch || a.exchanges_lanes)
+        return;
+    Places p;
+    for (unsigned half = 0; half < w.halves; ++half)
+        for (unsigned second = 0; second <= a.op.two_addresses(); ++second) {
+            p.lds = 0;
+            f.places(w, i, half, second, p);
+            if (!p.active)
+                continue;
+            Half h{w, i, me, p, half, a.bytes(), second != 0, {}};
+            h.access = {{}, me.number, me.clock, 0, i.index, 0, touch_of(a.op)};
+            if (u32 shared = p.lds & p.active) {
+                h.lds = true;
+                h.base = reinterpret_cast<u64>(w.group->lds.data());
+                for_lanes(shared, [&](unsigned l) { p.at[l] -= h.base; });
+                h.synchronizes = h.cached = false;
+                h.access.serial = e.on_lds && !a.returns ? me.lds_issued : 0;
+                touch_lanes(h, shared);
+            }
+            if (u32 global = ~p.lds & p.active) {
+                h.lds = false;
+                h.base = 0;
+                h.synchronizes = e.synchronizes && h.size <= flag_bytes;
+                h.cached = a.op.loads() && !e.synchronizes;
+                h.access.serial = e.on_store ? me.global_issued : 0;
+                touch_lanes(h, global);
+            }
+        }
+}
+
+void RaceCheck::scalar_load(Wave &w, const Inst &i, State &me) {
+    if (i.run != run_scalar_load)
+        return;
+    Places p;
+    p.at[0] = scalar_load_address(w, i);
+    p.active = 1;
+    Half h{w, i, me, p, 0, i.dst_rows * 4u, false, {}};
+    h.access = {{}, me.number, me.clock, 0, i.index, 0, Touch::read};
+    touch_range(h, p.at[0], h.size);
+}
+
+void RaceCheck::touch_lanes(Half &h, u32 lanes) {
+    const Places &p = h.places;
+    Touch &kind = h.access.touch;
+    SyncLocations &locations = h.lds ? lds_locations_ : shared_->locations;
+    const bool flag = h.synchronizes || (kind == Touch::write && !locations.empty());
+    if (kind == Touch::write && !h.lds && h.size <= flag_bytes)
+        h.access.news = store_news(h.me);
+    if (kind == Touch::atomic || (flag && h.size <= flag_bytes))
+        return touch_each(h, lanes);
+    if (lanes == ~0u && in_a_row(p, h.size))
+        return touch_range(h, p.at[0], u64{h.size} * row_lanes);
+    if (kind == Touch::write)
+        lanes_agree(h, lanes);
+    if (lanes == ~0u && all_equal(p))
+        return touch_range(h, p.at[0], h.size);
+    u64 block = ~u64{0};
+    ByteMask mask;
+    for_lanes(lanes, [&](unsigned l) {
+        for_blocks(p.at[l], h.size, [&](u64 b, ByteMask m) {
+            if (b != block) {
+                if (mask.any())
+                    touch(h, block, mask);
+                block = b;
+                mask = {};
+            }
+            mask.add(m);
+        });
+    });
+    touch(h, block, mask);
+}
+
+// Atomics, and loads and stores that may be meant as such: lane by lane, each a location.
+void RaceCheck::touch_each(Half &h, u32 lanes) {
+    SyncLocations &locations = h.lds ? lds_locations_ : shared_->locations;
+    const Touch kind = h.access.touch;
+    const bool marked = h.synchronizes;
+    std::vector<u64> released;
+    if (kind == Touch::write)
+        lanes_agree(h, lanes);
+    for_lanes(lanes, [&](unsigned l) {
+        const u64 address = h.places.at[l];
+        if (kind == Touch::write && (marked || is_own_flag(h, address)))
+            h.access.touch = Touch::atomic;
+        h.synchronizes = marked || h.access.touch == Touch::atomic;
+        if (kind == Touch::read || (kind == Touch::atomic && h.i.access->returns))
+            acquire(h.me, locations, address);
+        touch_range(h, address, h.size);
+        if (h.access.touch == Touch::atomic)
+            released.push_back(address);
+        h.access.touch = kind;
+    });
+    if (!released.empty())
+        release(h.me, locations, released, kind == Touch::atomic && h.i.access->returns);
+}
+
+void RaceCheck::touch_range(Half &h, u64 address, u64 size) {
+    for_blocks(address, size, [&](u64 block, ByteMask mask) { touch(h, block, mask); });
+}
+
+// ---- one block ----------------------------------------------------------------------------------
+
+ShadowBlock &RaceCheck::block(const Half &h, u64 address) {
+    return h.lds ? lds_[address / shadow_bytes] : shared_->memory.block(address);
+}
+
+bool RaceCheck::ordered(const Half &h, const ShadowAccess &older, bool cached) const {
+    Progress p = h.me.knows.of(older.wave, cached);
+    if (older.serial)
+        return older.serial <= (h.lds ? p.lds : p.global);
+    return older.clock <= p.clock;
+}
+
+// A wave that has updated a location atomically may also store to it: how locks are given back.
+bool RaceCheck::is_own_flag(Half &h, u64 address) {
+    ByteMask mask = ByteMask::span(static_cast<unsigned>(address & ~block_mask), 1);
+    for (const ShadowAccess &a : block(h, address))
+        if (a.wave == h.me.number && a.touch == Touch::atomic && (a.bytes & mask).any())
+            return true;
+    return false;
+}
+
+void RaceCheck::touch(Half &h, u64 address, ByteMask mask) {
+    ShadowBlock &b = block(h, address);
+    const Touch kind = h.access.touch;
+    for (size_t n = 0; n < b.size(); ++n) {
+        ShadowAccess &a = b[n];
+        if (a.wave == h.me.number) {
+            if (a.touch == kind && kind == Touch::read && a.clock == h.me.clock &&
+                a.bytes.covers(mask))
+                return; // nothing is new
+            continue;
+        }
+        if (a.touch == kind && kind != Touch::write)
+            continue;
+        ByteMask both = a.bytes & mask;
+        if (!both.any())
+            continue;
+        if (!ordered(h, a, h.cached))
+            conflict(h, address, both, a);
+        else if (kind == Touch::write)
+            a.bytes.remove(mask); // later accesses that this one comes before need not know it
+    }
+    if (kind == Touch::read && h.synchronizes)
+        return; // whoever sets the flag later doesn't race with who looks at it
+    h.access.bytes = mask;
+    record(b, h.access, h.lds);
+}
+
+void RaceCheck::record(ShadowBlock &b, ShadowAccess access, bool lds) {
+    constexpr size_t most = 32, most_lds = 96; // entries of a block
+    for (size_t n = 0; n < b.size();) {
+        ShadowAccess &a = b[n];
+        if (a.wave == access.wave && (a.touch == access.touch || access.touch == Touch::write) &&
+            a.touch != Touch::atomic)
+            a.bytes.remove(access.bytes);
+        else if (a.wave == access.wave && a.touch == Touch::atomic && access.touch == Touch::atomic)
+            a.bytes.remove(access.bytes);
+        if (a.bytes.any()) {
+            ++n;
+        } else {
+            a = b.back();
+            b.pop_back();
+        }
+    }
+    if (b.size() >= (lds ? most_lds : most)) {
+        auto oldest = std::find_if(b.begin(), b.end(),
+                                   [](const ShadowAccess &a) { return a.touch == Touch::read; });
+        b.erase(oldest == b.end() ? b.begin() : oldest);
+    }
+    b.push_back(access);
+}
+
+// Two accesses that nothing orders: a race, unless one is a flag that the other waits for, or both
+// store the same.
+void RaceCheck::conflict(Half &h, u64 address, ByteMask both, const ShadowAccess &older) {
+    const Touch kind = h.access.touch;
+    if (h.synchronizes && kind == Touch::read) {
+        if (older.touch == Touch::atomic)
+            return;
+        if (older.touch == Touch::write && older.news) {
+            const News news = shared_->news[older.news - 1];
+            take(h.me, *news);
+            h.me.caches = 0;
+            return;
+        }
+    }
+    if (kind == Touch::write && older.touch == Touch::write && same_value(h, address, both))
+        return;
+    report(h, address + both.first(), older);
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+namespace {
+
+// Byte `n` of what a lane of a store writes.
+u8 stored_byte(const Wave &w, const Inst &i, unsigned half, unsigned lane, bool second,
+               unsigned n) {
+    const MemoryAccess &a = *i.access;
+    unsigned reg = (second ? a.data2 : a.data) + n / 4;
+    unsigned shift = 8 * (n % 4) + (a.op.extend == Extend::high_zero ? 16 : 0);
+    return static_cast<u8>(w.v[half * vgpr_count + reg].lane[lane] >> shift);
+}
+
+} // namespace
+
+// Whether the bytes hold already what this store writes.
+bool RaceCheck::same_value(Half &h, u64 block, ByteMask bytes) const {
+    bool same = true;
+    for_lanes(h.places.active, [&](unsigned l) {
+        for (unsigned n = 0; n < h.size; ++n) {
+            u64 at = h.places.at[l] + n;
+            if ((at & block_mask) != block ||
+                !(bytes & ByteMask::span(static_cast<unsigned>(at & ~block_mask), 1)).any())
+                continue;
+            same &= *reinterpret_cast<const u8 *>(h.base + at) ==
+                    stored_byte(h.w, h.i, h.half, l, h.second, n);
+        }
+    });
+    return same;
+}
+
+void RaceCheck::lanes_agree(Half &h, u32 lanes) {
+    const u64 *at = h.places.at;
+    u64 end = 0;
+    bool ascending = true;
+    for_lanes(lanes, [&](unsigned l) {
+        ascending &= at[l] >= end;
+        end = at[l] + h.size;
+    });
+    if (ascending)
+        return;
+    for_lanes(lanes, [&](unsigned a) {
+        for_lanes(lanes & ~((2u << a) - 1), [&](unsigned b) {
+            if (at[a] + h.size <= at[b] || at[b] + h.size <= at[a])
+                return;
+            for (u64 x = std::max(at[a], at[b]); x < std::min(at[a], at[b]) + h.size; ++x)
+                if (stored_byte(h.w, h.i, h.half, a, h.second, static_cast<unsigned>(x - at[a])) !=
+                    stored_byte(h.w, h.i, h.half, b, h.second, static_cast<unsigned>(x - at[b])))
+                    report_lanes(h, x, a, b);
+        });
+    });
+}
+
+// ---- reports ------------------------------------------------------------------------------------
+
+namespace {
+
+std::string place(u64 address, bool lds) {
+    return lds ? fmt::format("LDS byte {}", address) : fmt::format("byte 0x{:x}", address);
+}
+
+Report details(const Wave &w, u64 address, bool lds, int lane, const char *rule) {
+    Report r;
+    r.check = "race";
+    r.rule = rule;
+    r.lane = lane;
+    r.space = lds ? "lds" : "global";
+    r.address = address;
+    if (!lds)
+        r.allocation = describe_allocation(w.context->memory, address);
+    return r;
+}
+
+} // namespace
+
+void RaceCheck::report(const Half &h, u64 address, const ShadowAccess &older) {
+    const u32 group_waves = static_cast<u32>(waves_.size());
+    const bool same_group = older.wave - first_ < group_waves, gfx12 = h.w.mode.gfx12;
+    const Progress p = h.me.knows.of(older.wave, false);
+    const char *rule = "unordered";
+    std::string missing;
+    if (older.clock <= p.clock && !ordered(h, older, false)) {
+        rule = "not_waited";
+        missing = fmt::format("that store was not waited for before the {} between them; put {} "
+                              "before it",
+                              same_group ? "barrier or atomic" : "atomic",
+                              h.lds   ? gfx12 ? "s_wait_dscnt 0" : "s_waitcnt lgkmcnt(0)"
+                              : gfx12 ? "s_wait_storecnt 0"
+                                      : "s_waitcnt_vscnt null, 0");
+    } else if (ordered(h, older, false)) {
+        rule = "stale_cache";
+    } else {
+        missing = same_group ? "no barrier and no atomic orders the two; put a barrier between them"
+                             : "workgroups run in any order; order the two with atomics, or make "
+                               "them two launches";
+    }
+    if (std::string_view(rule) == "stale_cache")
+        missing =
+            fmt::format("the load may hit a stale cache line; put {} between the atomic and it",
+                        gfx12 ? "global_inv scope:SCOPE_DEV" : "buffer_gl1_inv and buffer_gl0_inv");
+    int lane = 0;
+    for_lanes(h.places.active, [&](unsigned l) {
+        if (address - h.places.at[l] < h.size)
+            lane = static_cast<int>(l + h.half * row_lanes);
+    });
+    const Dim3 &grid = h.w.context->dispatch.grid;
+    const u64 group = older.wave / group_waves;
+    const Dim3 id{static_cast<u32>(group % grid.x), static_cast<u32>(group / grid.x % grid.y),
+                  static_cast<u32>(group / grid.x / grid.y)};
+    Report r = details(h.w, address, h.lds, lane, rule);
+    r.other = site_of(*h.w.context, older.inst, id, older.wave % group_waves);
+    std::string who = same_group ? fmt::format("wave {}", r.other->wave)
+                                 : fmt::format("wave {} of workgroup ({}, {}, {})", r.other->wave,
+                                               id.x, id.y, id.z);
+    std::string text = fmt::format("race: lane {} of wave {} {} {}, which {} {} at {}: {}", lane,
+                                   h.w.number, verb(h.access.touch, false), place(address, h.lds),
+                                   who, verb(older.touch, true), text_of(*r.other), missing);
+    if (!h.lds)
+        text += "; " + r.allocation;
+    fault(h.w, h.i, Fault::Kind::checker, text, std::move(r));
+}
+
+void RaceCheck::report_lanes(const Half &h, u64 address, unsigned a, unsigned b) {
+    int first = static_cast<int>(a + h.half * row_lanes);
+    fault(h.w, h.i, Fault::Kind::checker,
+          fmt::format("race: lanes {} and {} of one store write different values to {}: which one "
+                      "stays is not defined",
+                      first, b + h.half * row_lanes, place(address, h.lds)),
+          details(h.w, address, h.lds, first, "lanes"));
+}
+
+} // namespace nw::sim

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/report.h"
+
+#include <fmt/format.h>
+
+#include "sim/func/dump.h"
+#include "sim/func/launch.h"
+
+namespace nw::sim {
+
+namespace {
+
+const char *check_of(Fault::Kind kind) {
+    return kind == Fault::Kind::illegal_address ? "mem" : "fault";
+}
+
+const char *rule_of(Fault::Kind kind) {
+    switch (kind) {
+    case Fault::Kind::illegal_instruction:
+        return "illegal_instruction";
+    case Fault::Kind::illegal_address:
+        return "illegal_address";
+    case Fault::Kind::endless:
+        return "endless";
+    case Fault::Kind::barrier:
+        return "barrier";
+    case Fault::Kind::bad_dispatch:
+        return "bad_dispatch";
+    case Fault::Kind::checker:
+        break;
+    }
+    return "";
+}
+
+// Checkers' texts start with their names: "wait: ...".
+void name_check(Report &r, Fault::Kind kind) {
+    if (r.check.empty())
+        r.check = kind == Fault::Kind::checker ? r.message.substr(0, r.message.find(':'))
+                                               : check_of(kind);
+    if (r.rule.empty())
+        r.rule = kind == Fault::Kind::checker ? r.check : rule_of(kind);
+}
+
+std::string symbol_of(const Program &program, const KernelInfo &kernel, u64 pc) {
+    if (const Global *f = program.function_at(pc))
+        return fmt::format("{} + 0x{:x}", f->name, pc - f->address);
+    return pc >= kernel.entry ? fmt::format("{} + 0x{:x}", kernel.name, pc - kernel.entry)
+                              : fmt::format("{} - 0x{:x}", kernel.name, kernel.entry - pc);
+}
+
+} // namespace
+
+Site site_of(const Context &c, u32 inst, const Dim3 &workgroup, u32 wave) {
+    const Code &code = *c.code.code;
+    const KernelInfo &kernel = *c.dispatch.kernel;
+    Site site{kernel.name, workgroup, wave, 0, "", "", ""};
+    if (inst < code.instructions.size()) {
+        const Instruction &i = code.instructions[inst];
+        site.pc = code.base + i.offset;
+        site.place = symbol_of(*c.code.program, kernel, site.pc);
+        site.line = c.code.program->source_line(site.pc);
+        site.instruction = i.text.empty() ? "(undecodable)" : i.text;
+    }
+    return site;
+}
+
+std::string text_of(const Site &s) {
+    if (s.instruction.empty())
+        return "the end of the code";
+    return fmt::format("pc 0x{:x} ({}){}{}: {}", s.pc, s.place, s.line.empty() ? "" : ", ", s.line,
+                       s.instruction);
+}
+
+void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text, Report r) {
+    const Context &c = *w.context;
+    r.site = site_of(c, i.index, w.group->id, w.number);
+    r.message = text;
+    name_check(r, kind);
+    const Dim3 &g = w.group->id;
+    std::string whole = fmt::format("{}\n  kernel {}, workgroup ({}, {}, {}), wave {}\n  {}", text,
+                                    r.site.kernel, g.x, g.y, g.z, w.number, text_of(r.site));
+    if (c.config.dump) {
+        r.dump = dump(w, i);
+        whole += "\n" + r.dump;
+    }
+    throw Fault(kind, std::move(whole), std::make_shared<const Report>(std::move(r)));
+}
+
+void fault(const Wave &w, const Inst &i, Fault::Kind kind, const std::string &text) {
+    fault(w, i, kind, text, Report{});
+}
+
+} // namespace nw::sim

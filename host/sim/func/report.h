@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What a fault or a checker found, as data: the text of a Fault is made from it, and JSON.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "sim/func/machine.h"
+
+namespace nw::sim {
+
+struct Wave;
+struct Inst;
+struct Context;
+
+// An instruction as executed by one wave.
+struct Site {
+    std::string kernel;
+    Dim3 workgroup;
+    u32 wave = 0;
+    u64 pc = 0;
+    std::string place; // the symbol that holds pc, and how far into it: "saxpy + 0x40"
+    std::string line;  // "saxpy.s:41"; empty without a line table
+    std::string instruction;
+};
+
+struct Report {
+    std::string check, rule; // "mem", "out_of_bounds"
+    int lane = -1;           // -1: the wave as a whole
+    std::optional<u64> address;
+    std::string space;         // of the address: "global", "lds", "scratch", "code"
+    std::string allocation;    // the nearest one, and who made it
+    std::optional<Site> other; // of two accesses: the earlier
+    Site site;                 // filled in by fault()
+    std::string message;       // filled in by fault()
+    std::string dump;          // the wave's state, when RunConfig::dump asks for it
+};
+
+// `inst` is an index into the executable's code, one past its end included.
+Site site_of(const Context &, u32 inst, const Dim3 &workgroup, u32 wave);
+std::string text_of(const Site &); // "pc 0x... (saxpy + 0x40), saxpy.s:41: s_nop 0"
+
+[[noreturn]] void fault(const Wave &, const Inst &, Fault::Kind, const std::string &text,
+                        Report details);
+
+} // namespace nw::sim
