@@ -7,6 +7,7 @@
 #include <random>
 
 #include "sim/assemble.h"
+#include "sim/func/choices.h"
 
 using namespace nw;
 using namespace nw::sim;
@@ -16,16 +17,28 @@ namespace {
 
 struct Case {
     const char *name;
-    const char *type; // of A and B: f16, bf16, iu8, iu4
+    const char *type; // of A and B: f16, bf16, fp8, bf8, iu8, iu4
     const char *result;
     unsigned k;
+    const char *type_b = nullptr; // where B has another one
 };
+
+// Small integers: as f32, cut to the sign, exponent and leading fraction bits.
+u32 encode_short(i32 v, int bias, unsigned fraction_bits) {
+    u32 f = std::bit_cast<u32>(static_cast<f32>(v));
+    u32 exponent = (f >> 23 & 255) - 127 + static_cast<u32>(bias);
+    return v == 0 ? 0
+                  : f >> 31 << 7 | exponent << fraction_bits |
+                        (f >> (23 - fraction_bits) & ((1u << fraction_bits) - 1));
+}
 
 u32 encode(const std::string &type, i32 v) {
     if (type == "bf16")
         return std::bit_cast<u32>(static_cast<f32>(v)) >> 16;
     if (type == "f16")
         return std::bit_cast<u16>(static_cast<_Float16>(v));
+    if (type == "fp8" || type == "bf8")
+        return type == "fp8" ? encode_short(v, 7, 3) : encode_short(v, 15, 2);
     return static_cast<u32>(v) & (type == "iu8" ? 0xff : 0xf);
 }
 
@@ -39,7 +52,9 @@ f32 decode(const std::string &type, u32 bits) {
     return static_cast<f32>(std::bit_cast<_Float16>(static_cast<u16>(bits)));
 }
 
-unsigned bits_of(const std::string &type) { return type == "iu8" ? 8 : type == "iu4" ? 4 : 16; }
+unsigned bits_of(const std::string &type) {
+    return type == "iu8" || type == "fp8" || type == "bf8" ? 8 : type == "iu4" ? 4 : 16;
+}
 
 struct Matrices {
     i32 a[16][64], b[64][16], c[16][16];
@@ -61,7 +76,8 @@ Matrices random_matrices(unsigned k, unsigned bits, bool mixed_signs) {
 
 // Register v of A, or B transposed, in this lane. gfx11: a lane has a whole row. gfx12: k is spread
 // over the groups of 16 lanes.
-u32 factor_word(const Case &c, bool gfx12, u32 wave, unsigned v, unsigned lane, auto element) {
+u32 factor_word(const Case &c, const char *type, bool gfx12, u32 wave, unsigned v, unsigned lane,
+                auto element) {
     unsigned per_word = 32 / bits_of(c.type), groups = gfx12 ? wave / 16 : 1;
     bool narrow = gfx12 && wave == 64 && bits_of(c.type) == 4 && c.k == 16; // lanes 0-31 only
     groups = narrow ? 2 : groups;
@@ -69,7 +85,7 @@ u32 factor_word(const Case &c, bool gfx12, u32 wave, unsigned v, unsigned lane, 
     u32 word = 0;
     for (unsigned e = 0; e < per_word && group < groups; ++e) {
         unsigned n = group * per_lane + v * per_word + e;
-        word |= encode(c.type, element(lane % 16, n)) << e * bits_of(c.type);
+        word |= encode(type, element(lane % 16, n)) << e * bits_of(c.type);
     }
     return word;
 }
@@ -85,16 +101,16 @@ void check(const std::string &gfx, u32 wave, const Case &c) {
     unsigned cd = gfx12 && !wide ? elements / 2 : elements;
     Matrices m = random_matrices(c.k, bits_of(c.type), gfx12 || c.type[0] == 'i');
     auto row = [&](unsigned e, unsigned lane) {
-        return gfx12 ? e + elements * (lane / 16) : wave / 16 * e + lane / 16;
+        return gfx12 ? e + 8 * (lane / 16 % 2) + 4 * (lane / 32) : wave / 16 * e + lane / 16;
     };
     std::vector<u32> in(wave * 32); // per lane: A at 0, B at 8, C at 16
     std::string result = c.result;
     for (unsigned l = 0; l < wave; ++l) {
         u32 *lane = &in[l * 32];
         for (unsigned v = 0; v < ab; ++v) {
-            lane[v] = factor_word(c, gfx12, wave, v, l,
+            lane[v] = factor_word(c, c.type, gfx12, wave, v, l,
                                   [&](unsigned i, unsigned n) { return m.a[i][n]; });
-            lane[8 + v] = factor_word(c, gfx12, wave, v, l,
+            lane[8 + v] = factor_word(c, c.type_b ? c.type_b : c.type, gfx12, wave, v, l,
                                       [&](unsigned i, unsigned n) { return m.b[n][i]; });
         }
         for (unsigned e = 0; e < elements; ++e) {
@@ -161,6 +177,15 @@ TEST_CASE("matrix products of small integers are exact") {
                 check(gfx, wave, c);
     for (u32 wave : {32u, 64u})
         check("gfx1201", wave, {"v_wmma_i32_16x16x32_iu4", "iu4", "i32", 32});
+    for (const char *gfx : {"gfx1200", "gfx1201"})
+        for (u32 wave : {32u, 64u})
+            for (const char *adding : {"step8", "step4", "exact", "chain"}) {
+                ChoicesScope scope(std::string("fp8_wmma=") + adding);
+                check(gfx, wave, {"v_wmma_f32_16x16x16_fp8_fp8", "fp8", "f32", 16});
+                check(gfx, wave, {"v_wmma_f32_16x16x16_fp8_bf8", "fp8", "f32", 16, "bf8"});
+                check(gfx, wave, {"v_wmma_f32_16x16x16_bf8_fp8", "bf8", "f32", 16, "fp8"});
+                check(gfx, wave, {"v_wmma_f32_16x16x16_bf8_bf8", "bf8", "f32", 16});
+            }
 }
 
 TEST_CASE("WMMA takes modifiers and constants, and ignores EXEC") {
@@ -188,4 +213,36 @@ TEST_CASE("WMMA takes modifiers and constants, and ignores EXEC") {
     CHECK(first("v[24:31] neg_hi:[0,0,1]") == 17);
     CHECK(first("v[24:31] neg_lo:[1,0,0]") == Approx(-1));
     CHECK(first("v[24:31] neg_lo:[1,0,0] neg_hi:[1,0,0]") == Approx(-17));
+}
+
+TEST_CASE("integer WMMA with CLAMP saturates: gfx12 after each half of the products") {
+    // Row 0, column 0: 127 * 127 among k 0-7, its negative among 8-15; C is the largest i32.
+    auto corner = [](const std::string &gfx, const std::string &modifiers) {
+        bool gfx12 = is_gfx12(gfx);
+        KernelText k;
+        k.gfx = gfx;
+        k.body = "  v_mov_b32 v24, 0x7fffffff\n";
+        for (int v = 8; v < 16; ++v)
+            k.body += fmt::format("  v_mov_b32 v{}, 0\n", v);
+        for (int v = 25; v < 32; ++v)
+            k.body += fmt::format("  v_mov_b32 v{}, 0\n", v);
+        // gfx11: four dwords in every lane. gfx12: k 8-15 start in lane 16.
+        k.body += gfx12 ? "  v_mov_b32 v8, 0x81\n  v_mov_b32 v12, 0x7f\n"
+                        : "  v_mov_b32 v8, 0x7f\n  v_mov_b32 v10, 0x81\n"
+                          "  v_mov_b32 v12, 0x7f\n  v_mov_b32 v14, 0x7f\n";
+        if (gfx12)
+            k.body += "  s_mov_b32 s9, exec_lo\n  s_mov_b32 exec_lo, 0xffff\n"
+                      "  v_mov_b32 v8, 0x7f\n  s_mov_b32 exec_lo, s9\n";
+        k.body += fmt::format("  v_wmma_i32_16x16x16_iu8 v[24:31], v[8:{}], v[12:{}], v[24:31] "
+                              "neg_lo:[1,1,0]{}\n"
+                              "  v_lshlrev_b32 v40, 2, v0\n"
+                              "  global_store_b32 v40, v24, s[2:3]",
+                              gfx12 ? 9 : 11, gfx12 ? 13 : 15, modifiers);
+        return run(k)[0];
+    };
+    CHECK(corner("gfx1201", "") == 0x7fffffff);
+    CHECK(corner("gfx1201", " clamp") == 0x7fffffff - 127 * 127);
+    CHECK(corner("gfx1151", " clamp") == 0x7fffffff);
+    ChoicesScope scope("matrix_clamp=once");
+    CHECK(corner("gfx1201", " clamp") == 0x7fffffff);
 }

@@ -11,8 +11,10 @@ namespace {
 
 constexpr MatrixOp table[] = {
 #define WMMA(mn, a, b, c, k) {#mn, Element::a, Element::b, Element::c, k},
+#define SWMMAC(mn, a, b, c, k) {#mn, Element::a, Element::b, Element::c, k, true},
 #include "sim/isa/wmma.inc"
 #undef WMMA
+#undef SWMMAC
 };
 
 bool listed(const Operation &op, std::string_view name, size_t n) {
@@ -28,7 +30,8 @@ const MatrixOp *find_matrix_op(std::string_view mnemonic) {
     return it == std::end(table) ? nullptr : it;
 }
 
-// d, a, b, c: c may be a constant, which 16-bit types replicate to both halves (2.57).
+// d, a, b, c: c may be a constant, which 16-bit types replicate to both halves (2.57). Sparse ones
+// have the index in c's place.
 void Builder::matrix(Inst &i, const Operation &op, const MatrixOp &row) {
     Matrix m;
     m.op = row;
@@ -37,7 +40,12 @@ void Builder::matrix(Inst &i, const Operation &op, const MatrixOp &row) {
     m.d = vgpr(d, d.count);
     m.a = vgpr(a, a.count);
     m.b = vgpr(b, b.count);
-    if (c.kind == Operand::Kind::vgpr) {
+    if (row.sparse) {
+        m.c.kind = Source::vgpr;
+        m.c.at = m.d;
+        m.index = vgpr(c, 1);
+        m.index_key = static_cast<u8>(op.value("index_key", 0));
+    } else if (c.kind == Operand::Kind::vgpr) {
         m.c.kind = Source::vgpr;
         m.c.at = vgpr(c, c.count);
     } else {
@@ -57,7 +65,8 @@ void Builder::matrix(Inst &i, const Operation &op, const MatrixOp &row) {
     m.clamp = op.has("clamp");
     i.matrix = &e_.matrices.emplace_back(m);
     i.cls = Class::wmma;
-    i.run = frames_.matrix;
+    bool fp8 = row.a == Element::fp8 || row.a == Element::bf8;
+    i.run = row.sparse ? frames_.matrix_sparse : fp8 ? frames_.matrix_fp8 : frames_.matrix;
 }
 
 } // namespace nw::sim

@@ -141,8 +141,9 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
     }
     if (op.has("clamp") && is_pseudo_scalar(r.name))
         extra.clamp = needed = true;
-    if (!op.has("clamp") || r.shape == Shape::mask ||
-        (r.shape == Shape::special && !divides(row)) || is_packed(r.a) != is_packed(r.d))
+    bool dot = is_packed(r.a) != is_packed(r.d) || r.name.starts_with("v_dot4_f32_");
+    if (!op.has("clamp") || dot || r.shape == Shape::mask ||
+        (r.shape == Shape::special && !divides(row)))
         return; // 2.12: compares and float DOT ignore it
     if (is_float(r.d)) {
         extra.clamp = needed = true;

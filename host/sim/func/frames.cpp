@@ -252,6 +252,8 @@ Frames make() {
     fill_special(f);
     fill_memory(f);
     fill_matrix(f);
+    fill_matrix_fp8(f);
+    fill_matrix_sparse(f);
     return f;
 }
 

@@ -31,7 +31,7 @@ struct Frames {
     // For checks: the places of what `memory` is about to access, or the Fault that it will throw.
     // `second`: of a two-address instruction's second offset.
     void (*places)(Wave &, const Inst &, unsigned half, bool second, Places &);
-    Handler matrix; // WMMA
+    Handler matrix, matrix_fp8, matrix_sparse; // WMMA, of FP8 and BF8, SWMMAC
 };
 
 const Frames &frames(); // of the best level that this host has

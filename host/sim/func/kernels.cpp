@@ -4,7 +4,7 @@
 
 #include "sim/func/bit.h"
 #include "sim/func/dot.h"
-#include "sim/func/fp8.h"
+#include "sim/func/fp8_dot.h"
 #include "sim/func/fp_div.h"
 #include "sim/func/lanes.h"
 #include "sim/func/trans.h"

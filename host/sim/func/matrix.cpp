@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // WMMA of f16, bf16 and integers. Every operand is read before anything is written; EXEC and MODE
 // don't matter (2.54). Compiled once per host level.
+#include "sim/func/choices.h"
 #include "sim/func/dot.h"
 #include "sim/func/kernels.h"
 #include "sim/func/matrix_operands.h"
@@ -13,46 +14,6 @@
 namespace nw::sim::NW_LEVEL {
 
 namespace {
-
-// D while it is added up: 16 columns of each row, in the order of registers and lanes.
-struct Tile {
-    alignas(64) u32 acc[side][side];
-    unsigned row[side];
-};
-
-// Calls f(element, half, lane within the half, index in the tile) for every row of D.
-template <class F> void for_rows(const Wave &w, F f) {
-    unsigned index = 0;
-    for (unsigned e = 0; e < elements(w); ++e)
-        for (unsigned lane = 0; lane < row_lanes * w.halves; lane += side)
-            f(e, lane / row_lanes, lane % row_lanes, index++);
-}
-
-Tile read_tile(Wave &w, const Matrix &m, bool wide) {
-    Tile t;
-    for_rows(w, [&](unsigned e, unsigned half, unsigned at, unsigned index) {
-        t.row[index] = row_of(w, e, half * row_lanes + at);
-        u32 *acc = t.acc[index];
-        if (wide && m.c.kind == Source::vgpr)
-            std::memcpy(acc, w.row(m.c.at + e, half) + at, sizeof t.acc[index]);
-        else
-            for (unsigned l = 0; l < side; ++l)
-                acc[l] = wide ? m.c.value : read16(w, m, e, half, at + l);
-    });
-    return t;
-}
-
-void write_tile(Wave &w, const Matrix &m, bool wide, const Tile &t) {
-    for_rows(w, [&](unsigned e, unsigned half, unsigned at, unsigned index) {
-        if (wide)
-            std::memcpy(w.row(m.d + e, half) + at, t.acc[index], sizeof t.acc[index]);
-        else if (at == 0) { // this row of D and the next one are one row of lanes
-            Row r;
-            std::memcpy(r.lane, t.acc[index], sizeof r);
-            write16(w, m, e, half, r);
-        }
-    });
-}
 
 // ---- float: chained steps, each rounded to the type of D (2.53)
 // -----------------------------------
@@ -202,19 +163,22 @@ inline u32 add_saturated(u32 c, u32 sum) {
     return static_cast<i32>(~(c ^ sum) & (c ^ r)) < 0 ? limit : r;
 }
 
+enum class Clamp : u8 { off, once, staged };
+
 void multiply_row(u32 *acc, const Pairs &a, unsigned row, const Pairs &b, unsigned pairs,
-                  bool clamp) {
-    alignas(64) u32 sum[side] = {};
-    for (unsigned n = 0; n < pairs; ++n)
-        add_products(sum, a.word[n][row], b.word[n]);
-    if (clamp)
+                  Clamp clamp) {
+    alignas(64) u32 sum[2][side] = {};
+    for (unsigned n = 0; n < pairs; ++n) // S-027: eight k each to the first stage and the second
+        add_products(sum[clamp == Clamp::staged ? n / 4 % 2 : 0], a.word[n][row], b.word[n]);
+    if (clamp == Clamp::off)
 #pragma GCC ivdep
         for (unsigned l = 0; l < side; ++l)
-            acc[l] = add_saturated(acc[l], sum[l]);
+            acc[l] += sum[0][l];
     else
+        for (const auto &stage : sum)
 #pragma GCC ivdep
-        for (unsigned l = 0; l < side; ++l)
-            acc[l] += sum[l];
+            for (unsigned l = 0; l < side; ++l)
+                acc[l] = add_saturated(acc[l], stage[l]);
 }
 
 template <unsigned Bits> void multiply_int(Wave &w, const Matrix &m) {
@@ -223,8 +187,10 @@ template <unsigned Bits> void multiply_int(Wave &w, const Matrix &m) {
     widen<Bits>(read(w, m.op, m.a, 0), words, m.neg_lo[0], a);
     widen<Bits>(read(w, m.op, m.b, 0), words, m.neg_lo[1], b);
     Tile t = read_tile(w, m, true);
+    const bool staged = w.mode.gfx12 && choices().matrix_clamp == choice::matrix_clamp::staged;
+    const Clamp clamp = !m.clamp ? Clamp::off : staged ? Clamp::staged : Clamp::once;
     for (unsigned i = 0; i < side; ++i)
-        multiply_row(t.acc[i], a, t.row[i], b, 16 / Bits * words, m.clamp);
+        multiply_row(t.acc[i], a, t.row[i], b, 16 / Bits * words, clamp);
     write_tile(w, m, true, t);
 }
 

@@ -7,12 +7,13 @@
 
 namespace nw::sim {
 
-enum class Element : u8 { f16, bf16, f32, iu8, iu4, i32 };
+enum class Element : u8 { f16, bf16, fp8, bf8, f32, iu8, iu4, i32 };
 
 struct MatrixOp {
     std::string_view name;
     Element a, b, c;
     u8 k;
+    bool sparse = false; // SWMMAC: A holds two of each four k, and D is also C
 };
 
 // By mnemonic; null when there is no row.
@@ -27,6 +28,9 @@ struct Matrix {
     bool neg_lo[3] = {}, neg_hi[3] = {};
     bool high_half = false; // gfx11: 16-bit C and D in the upper halves
     bool clamp = false;
+    // SWMMAC: which two. index_key picks a part of the register.
+    u16 index = 0;
+    u8 index_key = 0;
 };
 
 } // namespace nw::sim

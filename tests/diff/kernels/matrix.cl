@@ -31,7 +31,7 @@ INLINE int addend(global const uint *in, uint n, uint row, uint column, int leas
 #define IU4_FRAGMENT 8 // of lanes 0 to 31 only
 #define IU4_K_OF(lane, j) (8 * ((lane) / 16 % 2) + (j))
 #endif
-#define ROW_OF(lane, j) ((256 / WAVE) * ((lane) / 16) + (j))
+#define ROW_OF(lane, j) ((j) + 8 * ((lane) / 16 % 2) + 4 * ((lane) / 32))
 #define wmma(name) name##_gfx12
 #elif DEVICE
 #define FRAGMENT 16 // all of a row, twice over the lanes
