@@ -14,11 +14,12 @@ import unittest
 from pathlib import Path
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
-SOURCE = Path(os.environ["NW_SOURCE_DIR"]) / "tests/hip/compiled.hip"
+SOURCES = Path(os.environ["NW_SOURCE_DIR"]) / "tests/hip"
 CLANG = os.environ["NW_CLANG"]
 HIP_INCLUDE = os.environ["NW_HIP_INCLUDE"]
 REAL = os.environ.get("NW_REAL_HIP", "")
 HIPSIM = BUILD / "hipsim"
+TARGETS = ("gfx1100", "gfx1151", "gfx1200")
 
 
 def bundle(images: dict[str, bytes]) -> bytes:
@@ -35,6 +36,8 @@ def bundle(images: dict[str, bytes]) -> bytes:
     return header.ljust(at, b"\0") + body
 
 
+@unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")
+@unittest.skipUnless(REAL, "no libamdhip64 of the distribution to link with")
 class Compiled(unittest.TestCase):
     def clang(self, *arguments: Path | str) -> None:
         command = [CLANG, "-x", "hip", "-std=c++17", "-nogpulib", "-nogpuinc", "-O2", f"-I{HIP_INCLUDE}", *arguments]
@@ -44,37 +47,41 @@ class Compiled(unittest.TestCase):
                 self.skipTest("clang wants ROCm's device library")
             self.fail(done.stderr)
 
-    @unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")
-    @unittest.skipUnless(REAL, "no libamdhip64 of the distribution to link with")
+    def build(self, source: Path, folder: Path) -> Path:
+        """The program, with code for each of TARGETS."""
+        images = {}
+        for gfx in TARGETS:
+            image = folder / f"{gfx}.out"
+            self.clang("--cuda-device-only", "--no-gpu-bundle-output", f"--offload-arch={gfx}", source, "-o", image)
+            images[gfx] = image.read_bytes()
+        (folder / "all.hipfb").write_bytes(bundle(images))
+        self.clang("--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", folder / "all.hipfb",
+                   "-c", source, "-o", folder / "host.o")
+        program = folder / source.stem
+        subprocess.run([CLANG, folder / "host.o", REAL, "-lstdc++", "-o", program], check=True)
+        return program
+
+    def run_on(self, program: Path, gfx: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"LD_LIBRARY_PATH": str(HIPSIM), "HIPSIM_ARCH": gfx}
+        return subprocess.run([program], env=environment, capture_output=True, text=True)
+
     def test_runs_on_each_target_of_its_fat_binary(self) -> None:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            images = {}
-            for gfx in ("gfx1100", "gfx1151", "gfx1200"):
-                image = folder / f"{gfx}.out"
-                self.clang("--cuda-device-only", "--no-gpu-bundle-output", f"--offload-arch={gfx}", SOURCE, "-o", image)
-                images[gfx] = image.read_bytes()
-            (folder / "all.hipfb").write_bytes(bundle(images))
-            self.clang("--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", folder / "all.hipfb",
-                       "-c", SOURCE, "-o", folder / "compiled.o")
-            program = folder / "compiled"
-            subprocess.run([CLANG, folder / "compiled.o", REAL, "-lstdc++", "-o", program], check=True)
-            for gfx in images:
-                self.run_on(program, gfx)
-            self.refused_on(program, "gfx1103")
+        with tempfile.TemporaryDirectory() as folder:
+            program = self.build(SOURCES / "compiled.hip", Path(folder))
+            for gfx in TARGETS:
+                done = self.run_on(program, gfx)
+                self.assertEqual((done.returncode, done.stdout), (0, "1 passed, 0 failed\n"), f"{gfx}: {done.stderr}")
+                self.assertRegex(done.stderr, r"\Ahipsim: hipLaunchKernel: .* dynamic bytes of LDS, .*\n\Z")
+            refused = self.run_on(program, "gfx1103")
+            self.assertIn("hipErrorNoBinaryForGpu", refused.stdout)
+            self.assertIn("[gfx1100, gfx1151, gfx1200], the device is gfx1103", refused.stderr)
 
-    def environment(self, gfx: str) -> dict[str, str]:
-        return os.environ | {"LD_LIBRARY_PATH": str(HIPSIM), "HIPSIM_ARCH": gfx}
-
-    def run_on(self, program: Path, gfx: str) -> None:
-        done = subprocess.run([program], env=self.environment(gfx), capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, "1 passed, 0 failed\n"), f"{gfx}: {done.stderr}")
-        self.assertRegex(done.stderr, r"\Ahipsim: hipLaunchKernel: .* dynamic bytes of LDS, .*\n\Z")
-
-    def refused_on(self, program: Path, gfx: str) -> None:
-        done = subprocess.run([program], env=self.environment(gfx), capture_output=True, text=True)
-        self.assertIn("hipErrorNoBinaryForGpu", done.stdout)
-        self.assertIn("[gfx1100, gfx1151, gfx1200], the device is gfx1103", done.stderr)
+    def test_calls_by_the_address_of_kernels_and_variables(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            program = self.build(SOURCES / "compiled_calls.hip", Path(folder))
+            for gfx in TARGETS:
+                done = self.run_on(program, gfx)
+                self.assertEqual((done.returncode, done.stdout), (0, "1 passed, 0 failed\n"), f"{gfx}: {done.stderr}")
 
 
 if __name__ == "__main__":

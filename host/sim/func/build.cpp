@@ -2,6 +2,7 @@
 #include "sim/func/build.h"
 
 #include <bit>
+#include <charconv>
 #include <fmt/format.h>
 
 #include "sim/func/fp.h"
@@ -31,6 +32,15 @@ void end_of_code(Wave &w, const Inst &i) {
 }
 
 } // namespace
+
+// "128" of s_load_b128.
+static unsigned dwords_of_load(std::string_view bits) {
+    unsigned n = 0;
+    auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), n);
+    if (error != std::errc() || end != bits.data() + bits.size() || n % 32 || n / 32 > 16 || n == 0)
+        throw Unsupported{fmt::format("a scalar load of '{}' bits", bits)};
+    return n / 32;
+}
 
 const Operand &operand(const Operation &op, size_t n) {
     if (n >= op.operands.size())
@@ -156,8 +166,7 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
         return dual(i, inst);
     std::string_view name = inst.x.mnemonic;
     if (name.starts_with("s_load_b"))
-        return scalar_load(i, inst.x,
-                           static_cast<unsigned>(std::stoul(std::string(name.substr(8)))) / 32);
+        return scalar_load(i, inst.x, dwords_of_load(name.substr(8)));
     if (Handler load = small_scalar_load(name)) {
         scalar_load(i, inst.x, 1);
         i.run = load;

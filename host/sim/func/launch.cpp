@@ -23,6 +23,7 @@ constexpr u64 cooperative_quantum =
     1 << 12; // the same, where workgroups wait for each other in loops
 constexpr u64 default_fuel = u64{1} << 40;
 constexpr u32 max_lds = 64 * 1024;
+constexpr u32 max_workgroup = 1024;
 constexpr u64 kernarg_alignment = 64; // compilers widen scalar loads up to it
 
 // Kernel descriptor fields (1.2, 1.3, 1.7).
@@ -42,6 +43,10 @@ u32 user_sgprs(const KernelInfo &k) { return k.rsrc2 >> 1 & 31; }
 u32 scratch_bytes(const KernelInfo &k) {
     return k.properties & dynamic_stack ? std::max(k.scratch_bytes, default_stack)
                                         : k.scratch_bytes;
+}
+// The field that holds it counts 256 bytes: 15 bits on gfx11, 18 on gfx12.
+u64 max_wave_scratch(std::string_view gfx) {
+    return u64{256} * ((1u << (gfx.starts_with("gfx12") ? 18 : 15)) - 1);
 }
 u32 vgprs(const KernelInfo &k) {
     return std::min(vgpr_count, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4));
@@ -66,9 +71,16 @@ void check(const Dispatch &d) {
     u64 block = u64{d.block.x} * d.block.y * d.block.z;
     if (block == 0 || d.grid.x == 0 || d.grid.y == 0 || d.grid.z == 0)
         bad_dispatch(d, "a dimension of the grid or the block is 0");
-    if (std::max({d.block.x, d.block.y, d.block.z}) > 1024 || block > d.kernel->max_workgroup)
+    u32 most = std::min(max_workgroup, d.kernel->max_workgroup);
+    if (std::max({d.block.x, d.block.y, d.block.z}) > most || block > most)
         bad_dispatch(d, fmt::format("{} work-items in a workgroup, the kernel allows {}", block,
-                                    d.kernel->max_workgroup));
+                                    most));
+    u64 scratch = u64{scratch_bytes(*d.kernel)} * d.kernel->wave_size;
+    u64 limit = max_wave_scratch(d.program->gfx());
+    if (scratch > limit)
+        bad_dispatch(d, fmt::format("{} bytes of scratch per lane, a wave{} can have {}",
+                                    scratch_bytes(*d.kernel), d.kernel->wave_size,
+                                    limit / d.kernel->wave_size));
     u64 lds = u64{d.kernel->lds_bytes} + d.dynamic_lds;
     if (lds > max_lds)
         bad_dispatch(d, fmt::format("{} bytes of LDS, a workgroup can have {}", lds, max_lds));

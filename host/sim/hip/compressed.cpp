@@ -24,6 +24,8 @@ struct Header {
 } // namespace
 
 constexpr u64 largest_bundle = u64{1} << 32;
+// zstd's shortest block, 4 bytes, stands for 128 KiB at most; zlib does less.
+constexpr u64 most_expansion = 128 * 1024 / 4;
 
 static Header read_header(const Source &image) {
     const auto version = image.get<u16>(4);
@@ -52,6 +54,10 @@ static Header read_header(const Source &image) {
         fail(hipErrorInvalidImage, "compressed bundle: its sizes are missing or absurd");
     header.payload = *total - header.bytes;
     header.contents = *contents;
+    if (header.contents / most_expansion > header.payload)
+        fail(hipErrorInvalidImage,
+             fmt::format("compressed bundle: {} bytes can't have come from {}", header.contents,
+                         header.payload));
     return header;
 }
 
@@ -69,11 +75,11 @@ static bool unpack_zstd(std::span<const std::byte> from, std::span<std::byte> to
 std::vector<std::byte> decompress_bundle(const Source &image) {
     const Header header = read_header(image);
     const auto payload = image.copy(header.bytes, header.payload, "compressed bundle");
-    std::vector<std::byte> contents(header.contents);
     if (header.method > 1)
         fail(hipErrorInvalidImage,
              fmt::format("compressed bundle with method {}: 0 (zlib) and 1 (zstd) are known",
                          header.method));
+    std::vector<std::byte> contents(header.contents);
     if (!(header.method == 0 ? unpack_zlib : unpack_zstd)(payload, contents))
         fail(hipErrorInvalidImage, "compressed bundle: its contents are damaged");
     return contents;

@@ -108,6 +108,16 @@ sim::Global compiled_variable(const void *host_variable) {
 
 namespace {
 
+// The binary behind a handle of ours; null, and said, for anything else. The registry's lock must
+// be held.
+FatBinary *registered(const char *call, void *handle, const char *name) {
+    const auto found = registry().binaries.find(static_cast<void **>(handle));
+    if (found != registry().binaries.end() && name)
+        return found->second.get();
+    say(fmt::format("{}: {}", call, name ? "no binary of this handle" : "no name"));
+    return nullptr;
+}
+
 struct PendingLaunch {
     LaunchShape shape;
     hipStream_t stream;
@@ -139,26 +149,32 @@ void **__hipRegisterFatBinary(const void *wrapper) {
 void __hipRegisterFunction(void **binary, const void *host_function, char *, const char *name,
                            unsigned, void *, void *, void *, void *, int *) {
     const std::lock_guard lock(registry().mutex);
-    registry().functions[host_function] = {reinterpret_cast<FatBinary *>(binary), name};
+    if (FatBinary *const known = registered(__func__, binary, name))
+        registry().functions[host_function] = {known, name};
 }
 
 void __hipRegisterVar(void **binary, void *host_variable, char *, char *name, int, size_t, int,
                       int) {
     const std::lock_guard lock(registry().mutex);
-    registry().variables[host_variable] = {reinterpret_cast<FatBinary *>(binary), name};
+    if (FatBinary *const known = registered(__func__, binary, name))
+        registry().variables[host_variable] = {known, name};
 }
 
 void __hipRegisterManagedVar(void *binary, void **pointer, void *initial, const char *name,
                              size_t bytes, unsigned alignment) {
+    const std::lock_guard lock(registry().mutex);
+    FatBinary *const known = registered(__func__, binary, name);
+    if (!known || !pointer || (!initial && bytes))
+        return;
     const size_t step = std::max<size_t>(alignment, 256);
     void *const memory = std::aligned_alloc(step, round_up(std::max<size_t>(bytes, 1), step));
     if (!memory)
         return say("__hipRegisterManagedVar: out of memory");
-    std::memcpy(memory, initial, bytes);
+    if (bytes)
+        std::memcpy(memory, initial, bytes);
     *pointer = memory;
-    const std::lock_guard lock(registry().mutex);
     auto &variable = registry().managed.emplace_back();
-    variable.binary = static_cast<FatBinary *>(binary);
+    variable.binary = known;
     variable.name = name;
     variable.memory.reset(memory);
     variable.bytes = bytes;
@@ -198,6 +214,7 @@ hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
 hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
                                      hipStream_t *stream) {
     return guarded(__func__, [&] {
+        require(grid && block && dynamic_lds && stream, hipErrorInvalidValue);
         require(!pending_launches().empty(), hipErrorMissingConfiguration);
         const PendingLaunch launch = pending_launches().back();
         pending_launches().pop_back();

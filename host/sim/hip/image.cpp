@@ -22,8 +22,11 @@ constexpr u64 largest_image = u64{1} << 32;
 constexpr u32 mach_mask = 0xff; // EF_AMDGPU_MACH
 
 bool Source::read(void *to, u64 offset, u64 bytes) const {
-    if (!size_)
-        return copy_from_caller(to, begin_ + offset, bytes);
+    if (!size_) {
+        const u64 begin = reinterpret_cast<u64>(begin_);
+        return offset <= ~begin &&
+               copy_from_caller(to, reinterpret_cast<const void *>(begin + offset), bytes);
+    }
     if (offset > *size_ || bytes > *size_ - offset)
         return false;
     std::memcpy(to, begin_ + offset, bytes);
@@ -33,8 +36,10 @@ bool Source::read(void *to, u64 offset, u64 bytes) const {
 std::vector<std::byte> Source::copy(u64 offset, u64 bytes, std::string_view what) const {
     if (bytes > largest_image)
         fail(hipErrorInvalidImage, fmt::format("{}: a size of {} bytes is absurd", what, bytes));
-    std::vector<std::byte> out(bytes);
-    if (!read(out.data(), offset, bytes))
+    std::byte last; // asked for first: a damaged size must not cost its memory
+    const bool there = bytes == 0 || (offset <= ~bytes && read(&last, offset + bytes - 1, 1));
+    std::vector<std::byte> out(there ? bytes : 0);
+    if (!there || !read(out.data(), offset, bytes))
         fail(hipErrorInvalidImage,
              fmt::format("{}: truncated, its headers announce {} bytes at offset {}{}", what, bytes,
                          offset, size_ ? fmt::format(" of {}", *size_) : ""));

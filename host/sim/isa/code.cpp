@@ -42,6 +42,22 @@ bool is_barrier_of_literal(u32 word0) {
     return word0 >> 23 == 0x17d && op >= 0x4e && op <= 0x52 && (word0 & 0xff) == 0xff;
 }
 
+// v_fmamk_f16 or v_fmaak_f16 with the literal 0xff, which LLVM up to 22 takes for the selector of a
+// literal that is yet to come, and crashes.
+bool is_f16_literal_of_255(u32 word0, u32 word1) {
+    const u32 op = word0 >> 25;
+    return (op == 0x37 || op == 0x38) && word1 == 0xff;
+}
+
+// LLVM's text of the instruction, decoded with 0xfe instead.
+std::string with_255(std::string_view text) {
+    constexpr std::string_view stand_in = "0xfe";
+    std::string result(text);
+    for (size_t at = 0; (at = result.find(stand_in, at)) != result.npos; ++at)
+        result.replace(at, stand_in.size(), "0xff");
+    return result;
+}
+
 // Fills `inst` from bytes of which `available` are code: LLVM up to 22 crashes where a literal is
 // missing (issue 214909), so it always gets the longest instruction's worth, zeros at the end.
 void decode(LLVMDisasmContextRef d, const std::byte *code, u32 available, Instruction &inst) {
@@ -50,15 +66,19 @@ void decode(LLVMDisasmContextRef d, const std::byte *code, u32 available, Instru
     std::memcpy(&inst.word0, bytes, 4);
     std::memcpy(&inst.word1, bytes + 4, 4);
     inst.size = 4;
+    if (is_barrier_of_literal(inst.word0))
+        return;
+    const bool is_255 = is_f16_literal_of_255(inst.word0, inst.word1);
+    if (is_255)
+        bytes[4] = 0xfe;
     char text[512];
-    size_t size =
-        is_barrier_of_literal(inst.word0)
-            ? 0
-            : LLVMDisasmInstruction(d, bytes, sizeof bytes, inst.offset, text, sizeof text);
+    size_t size = LLVMDisasmInstruction(d, bytes, sizeof bytes, inst.offset, text, sizeof text);
     if (size == 0 || size > available)
         return;
     inst.size = static_cast<u32>(size);
     inst.text = text + (text[0] == '\t'); // LLVM indents
+    if (is_255)
+        inst.text = with_255(inst.text);
 }
 
 } // namespace
@@ -75,6 +95,7 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
                  Code &code) {
     Disassembler d = make_disassembler(cpu, code.wave_size);
     size_t first = code.instructions.size();
+    const size_t room = code.instructions.capacity();
     for (u32 at = begin; at + 4 <= end;) {
         Instruction inst;
         inst.offset = at;
@@ -82,7 +103,9 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
         at += inst.size;
         code.instructions.push_back(std::move(inst));
     }
-    // Parsed only now: the operands point into `text`, which must not move any more.
+    // Operands point into `text`. Growing has moved the short ones of earlier sections, too.
+    if (code.instructions.capacity() != room)
+        first = 0;
     for (size_t i = first; i < code.instructions.size(); ++i)
         parse(code.instructions[i]);
 }

@@ -69,6 +69,10 @@ public:
             value |= static_cast<i64>(~u64{0} << shift);
         return value;
     }
+    void skip(u64 bytes) {
+        bytes_->slice(at, bytes); // throws past the end
+        at += bytes;
+    }
     std::string_view string() {
         std::string_view s = bytes_->string(at);
         at += s.size() + 1;
@@ -147,6 +151,15 @@ void LineTable::read_unit(Unit &unit) {
     c.at = unit.end;
 }
 
+// Names may be shared, so their sum is not limited by the file's size.
+void LineTable::add_file(std::string_view name) {
+    constexpr u64 most = 64 << 20;
+    name_bytes_ += name.size() + sizeof(std::string);
+    if (name_bytes_ > most)
+        throw BadImage("file names without end");
+    files_.emplace_back(name);
+}
+
 void LineTable::read_files(Unit &unit) {
     Cursor &c = unit.c;
     if (unit.version == 4) {
@@ -154,7 +167,7 @@ void LineTable::read_files(Unit &unit) {
         while (!c.string().empty()) {
         }
         for (auto name = c.string(); !name.empty(); name = c.string()) {
-            files_.emplace_back(base_name(name));
+            add_file(base_name(name));
             c.uleb(), c.uleb(), c.uleb();
         }
         return;
@@ -167,7 +180,7 @@ void LineTable::read_files(Unit &unit) {
         if (count > unit.lines.size())
             throw BadImage("more files than bytes");
         for (u64 i = 0; i < count; ++i) {
-            std::string name;
+            std::string_view name;
             for (auto [content, form] : format) {
                 std::string_view s;
                 switch (form) {
@@ -181,28 +194,28 @@ void LineTable::read_files(Unit &unit) {
                     s = unit.strings.string(c.take<u32>());
                     break;
                 case form_data1:
-                    c.at += 1;
+                    c.skip(1);
                     break;
                 case form_data2:
-                    c.at += 2;
+                    c.skip(2);
                     break;
                 case form_data4:
-                    c.at += 4;
+                    c.skip(4);
                     break;
                 case form_data8:
-                    c.at += 8;
+                    c.skip(8);
                     break;
                 case form_data16:
-                    c.at += 16;
+                    c.skip(16);
                     break;
                 case form_udata:
                     c.uleb();
                     break;
                 case form_block:
-                    c.at += c.uleb();
+                    c.skip(c.uleb());
                     break;
                 case form_block2:
-                    c.at += c.take<u16>();
+                    c.skip(c.take<u16>());
                     break;
                 default:
                     throw BadImage("a DWARF form that line tables don't use");
@@ -211,7 +224,7 @@ void LineTable::read_files(Unit &unit) {
                     name = base_name(s);
             }
             if (!directories)
-                files_.push_back(name);
+                add_file(name);
         }
     }
 }
@@ -233,6 +246,7 @@ void LineTable::run_program(Unit &unit) {
         switch (op) {
         case 0: {
             u64 size = c.uleb(), next = c.at + size;
+            unit.lines.slice(c.at, size);
             u8 extended = size ? c.take<u8>() : 0;
             if (extended == lne_set_address && size == 9)
                 row.address = c.take<u64>();

@@ -25,9 +25,11 @@ private:
     struct Unit;
     void read_unit(Unit &unit);
     void read_files(Unit &unit);
+    void add_file(std::string_view name);
     void run_program(Unit &unit);
 
     std::vector<std::string> files_;
+    u64 name_bytes_ = 0;
     std::vector<Row> rows_; // ascending addresses
 };
 

@@ -49,13 +49,41 @@ KernelInfo read_kernel(const json &map) {
     return k;
 }
 
+// json's own readers recurse: this one goes first and stops at a depth that no metadata has.
+class DepthLimit : public nlohmann::json_sax<json> {
+public:
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool number_float(number_float_t, const string_t &) override { return true; }
+    bool string(string_t &) override { return true; }
+    bool binary(binary_t &) override { return true; }
+    bool key(string_t &) override { return true; }
+    bool start_object(size_t) override { return ++depth_ <= most; }
+    bool start_array(size_t) override { return ++depth_ <= most; }
+    bool end_object() override { return --depth_, true; }
+    bool end_array() override { return --depth_, true; }
+    bool parse_error(size_t, const std::string &, const nlohmann::detail::exception &) override {
+        return false;
+    }
+
+private:
+    static constexpr int most = 64; // real ones: 5
+    int depth_ = 0;
+};
+
 } // namespace
 
 std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack) {
     if (msgpack.empty())
         return {};
     auto first = reinterpret_cast<const u8 *>(msgpack.data());
-    json root = json::from_msgpack(first, first + msgpack.size(), true, false);
+    auto last = first + msgpack.size();
+    DepthLimit limit;
+    json root;
+    if (json::sax_parse(first, last, &limit, json::input_format_t::msgpack))
+        root = json::from_msgpack(first, last, true, false);
     if (!root.is_object())
         throw BadImage(fmt::format("the AMDGPU metadata note ({} bytes) is not a msgpack map",
                                    msgpack.size()));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
 
 #include "sim/isa/code.h"
 #include "sim/isa/elf.h"
@@ -20,12 +21,24 @@ namespace {
 constexpr u64 max_image = u64{1} << 30; // offsets are 32-bit; no real code object comes near
 constexpr u64 page = 4096;
 constexpr u64 descriptor_size = 64;
+constexpr u32 max_kernarg = 1 << 16; // HIP passes at most 4 KiB, CUDA 32 KiB
 constexpr u16 property_wave32 = 1 << 10;
 constexpr u8 symbol_object = 1, symbol_function = 2;
 
-struct FreeDeleter {
-    void operator()(std::byte *p) const { std::free(p); }
+struct Unmap {
+    u64 bytes = 0;
+    void operator()(std::byte *p) const { munmap(p, bytes); }
 };
+using Pages = std::unique_ptr<std::byte[], Unmap>;
+
+// Taken from the host only as they are touched: a damaged size costs nothing.
+Pages zero_pages(u64 bytes) {
+    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        throw BadImage(fmt::format("no host memory for an image of {} bytes", bytes));
+    return {static_cast<std::byte *>(p), Unmap{bytes}};
+}
 
 struct Range {
     u32 begin = 0, end = 0;
@@ -40,7 +53,7 @@ bool runs_on(std::string_view image_gfx, std::string_view gfx) {
 
 struct Program::Impl {
     std::string gfx, cpu;
-    std::unique_ptr<std::byte[], FreeDeleter> memory;
+    Pages memory;
     u64 size = 0;
     std::vector<Range> text;
     std::vector<KernelInfo> kernels;
@@ -84,10 +97,7 @@ void Program::Impl::map(const Elf &elf) {
     if (size == 0)
         throw BadImage("no loadable segment: link the object (ld.lld -shared) before loading it");
     size = round_up(size, page);
-    memory.reset(static_cast<std::byte *>(std::aligned_alloc(page, size)));
-    if (!memory)
-        throw BadImage(fmt::format("no host memory for an image of {} bytes", size));
-    std::memset(memory.get(), 0, size);
+    memory = zero_pages(size);
     for (const Segment &s : elf.segments()) {
         if (s.type != segment_load || s.file_size == 0)
             continue;
@@ -154,6 +164,9 @@ void Program::Impl::read_descriptor(const Symbol &symbol, KernelInfo &k) const {
     k.lds_bytes = std::max(k.lds_bytes, d.read<u32>(0));
     k.scratch_bytes = std::max(k.scratch_bytes, d.read<u32>(4));
     k.kernarg_bytes = std::max(k.kernarg_bytes, d.read<u32>(8));
+    if (k.kernarg_bytes > max_kernarg)
+        throw BadImage(fmt::format("kernel {}: {} bytes of arguments, more than {}", k.name,
+                                   k.kernarg_bytes, max_kernarg));
     k.rsrc3 = d.read<u32>(44);
     k.rsrc1 = d.read<u32>(48);
     k.rsrc2 = d.read<u32>(52);
@@ -204,6 +217,8 @@ Program::~Program() = default;
 std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
                                              std::string_view gfx) {
     Elf elf(file);
+    if (!gfx.starts_with("gfx11") && !gfx.starts_with("gfx120")) // LLVM would end the process
+        throw BadImage(fmt::format("no simulated GPU is a {}", gfx));
     if (!runs_on(elf.gfx(), gfx))
         throw BadImage(
             fmt::format("the code object is for {} (e_flags), the device is {}: assemble "
