@@ -25,7 +25,7 @@ constexpr unsigned variations = 48; // of each mnemonic
 const std::regex forbidden(R"(\[25\d:(25[6-9]|2[6-9]\d)\])"
                            R"(|src_(lds_direct|flat_scratch|pops|vccz|execz)|row_bcast)"
                            R"(|v_illegal|/\* ?Invalid)"
-                           R"(|v_(wmma|mqsad_u32).*(null|src_|exec|vcc|ttmp|s\[|m0))"
+                           R"(|v_(s?wmmac?|mqsad_u32).*(null|src_|exec|vcc|ttmp|s\[|m0))"
                            R"(|operand 'v.*' where SGPRs are expected)");
 
 class Variations {

@@ -246,3 +246,61 @@ TEST_CASE("integer WMMA with CLAMP saturates: gfx12 after each half of the produ
     ChoicesScope scope("matrix_clamp=once");
     CHECK(corner("gfx1201", " clamp") == 0x7fffffff);
 }
+
+namespace {
+
+// Lanes' first result of one WMMA after `setup`, which writes A to v8.., B to v16.., C to v24...
+std::vector<u32> first_results(const std::string &gfx, const std::string &name,
+                               const std::string &setup, const std::string &modifiers = "") {
+    const char *factors = is_gfx12(gfx) ? "v[8:11], v[16:19]" : "v[8:15], v[16:23]";
+    KernelText k;
+    k.gfx = gfx;
+    for (int v = 8; v < 32; ++v)
+        k.body += fmt::format("  v_mov_b32 v{}, 0\n", v);
+    k.body += setup + fmt::format("\n  {} v[24:31], {}, v[24:31]{}\n  v_lshlrev_b32 v40, 2, v0\n"
+                                  "  global_store_b32 v40, v24, s[2:3]",
+                                  name, factors, modifiers);
+    return run(k);
+}
+
+} // namespace
+
+TEST_CASE("gfx11's WMMA takes A and B from lanes 0-15, or each half its own: a choice") {
+    // A is 1 everywhere, B 1 in lanes 0-15 and 2 in the others.
+    const std::string setup = "  v_mov_b32 v8, 0x3c00\n  v_cmp_gt_u32 vcc_lo, 16, v0\n"
+                              "  v_mov_b32 v1, 0x4000\n  v_mov_b32 v2, 0x3c00\n"
+                              "  v_cndmask_b32 v16, v1, v2, vcc_lo";
+    const char *name = "v_wmma_f32_16x16x16_f16";
+    auto both = first_results("gfx1151", name, setup);
+    CHECK(both[3] == 0x3f800000);
+    CHECK(both[19] == 0x3f800000);
+    ChoicesScope scope("wmma_copies=own");
+    auto own = first_results("gfx1151", name, setup);
+    CHECK(own[3] == 0x3f800000);
+    CHECK(own[19] == 0x40000000);
+    for (u32 wave : {32u, 64u})
+        for (const Case &c : ::both)
+            check("gfx1100", wave, c);
+}
+
+TEST_CASE("a NaN in C keeps or changes its sign by the modifiers: a choice") {
+    const std::string setup = "  v_mov_b32 v24, 0x7f812345";
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        auto result = [&](const std::string &modifiers) {
+            return first_results(gfx, "v_wmma_f32_16x16x16_f16", setup, modifiers)[0];
+        };
+        CHECK(result("") == 0x7fc12345);
+        CHECK(result(" neg_lo:[0,0,1]") == 0xffc12345);
+        ChoicesScope scope("nan_modifiers=ignored");
+        CHECK(result(" neg_lo:[0,0,1]") == 0x7fc12345);
+    }
+}
+
+TEST_CASE("gfx12's BF16 WMMA keeps or flushes a subnormal C: a choice") {
+    const std::string setup = "  v_mov_b32 v24, 0x80000123";
+    auto result = [&](const char *name) { return first_results("gfx1201", name, setup)[0]; };
+    CHECK(result("v_wmma_f32_16x16x16_bf16") == 0x80000123);
+    ChoicesScope scope("bf16_subnormal_c=flushed");
+    CHECK((result("v_wmma_f32_16x16x16_bf16") & 0x7fffffff) == 0);
+    CHECK(result("v_wmma_f32_16x16x16_f16") == 0x80000123);
+}

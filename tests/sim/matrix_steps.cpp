@@ -56,7 +56,8 @@ void put_factor(TestWave &t, const Case &c, unsigned reg, unsigned row, unsigned
 }
 
 unsigned row_of(const Case &c, unsigned e, unsigned lane) {
-    return c.gfx12 ? e + c.elements() * (lane / side) : 2 * c.halves * e + lane / side;
+    return c.gfx12 ? e + 8 * (lane / side % 2) + 4 * (lane / row_lanes)
+                   : 2 * c.halves * e + lane / side;
 }
 
 u32 get(TestWave &t, const Case &c, unsigned e, unsigned lane) {

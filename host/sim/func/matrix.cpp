@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // WMMA of f16, bf16 and integers. Every operand is read before anything is written; EXEC and MODE
 // don't matter (2.54). Compiled once per host level.
-#include "sim/func/choices.h"
+#include <vector>
+
 #include "sim/func/dot.h"
 #include "sim/func/kernels.h"
 #include "sim/func/matrix_operands.h"
@@ -89,6 +90,14 @@ void change_addend(Tile &t, const Matrix &m, u32 sign) {
             acc[l] = changed(acc[l], sign, m);
 }
 
+// S-026: C of BF16 matrices on gfx12.
+void flush_addend(Tile &t, bool wide) {
+    const u32 exponent = wide ? 0x7f800000 : 0x7f80, sign = wide ? 0x80000000 : 0x8000;
+    for (auto &acc : t.acc)
+        for (u32 &x : acc)
+            x = x & exponent ? x : x & sign;
+}
+
 template <class F> void multiply(Wave &w, const Matrix &m) {
     auto flip = [&](unsigned n) {
         return (m.neg_lo[n] ? 0x8000u : 0) | (m.neg_hi[n] ? 0x80000000u : 0);
@@ -99,6 +108,9 @@ template <class F> void multiply(Wave &w, const Matrix &m) {
     Tile t = read_tile(w, m, wide);
     if (m.neg_lo[2] || m.neg_hi[2])
         change_addend(t, m, wide ? 0x80000000 : 0x8000);
+    if (w.mode.gfx12 && m.op.a == Element::bf16 &&
+        choices().bf16_subnormal_c == choice::bf16_subnormal_c::flushed)
+        flush_addend(t, wide);
     if (!wide)
         multiply_any<F>(w.mode, words, a, b,
                         m.op.c == Element::f16 ? dot::Out::f16 : dot::Out::bf16, t);
@@ -194,13 +206,40 @@ template <unsigned Bits> void multiply_int(Wave &w, const Matrix &m) {
     write_tile(w, m, true, t);
 }
 
-void run_matrix(Wave &w, const Inst &i) {
-    const Matrix &m = *i.matrix;
+void run_kernel(Wave &w, const Matrix &m) {
     run_nearest(w, m,
                 m.op.a == Element::f16    ? multiply<dot::F16>
                 : m.op.a == Element::bf16 ? multiply<dot::BF16>
                 : m.op.a == Element::iu8  ? multiply_int<8>
                                           : multiply_int<4>);
+}
+
+// S-024: each group of 16 lanes multiplies its own copies of A and B. For each, a product of the
+// whole wave with these copies in lanes 0-15, of which only this group's part is kept.
+void run_own_copies(Wave &w, const Matrix &m) {
+    const unsigned factors = words_of(m.op), results = elements(w);
+    const std::vector<Row> before(w.v, w.v + vgpr_count * w.halves);
+    std::vector<Row> product, after = before;
+    Wave view = w;
+    for (unsigned lane = 0; lane < row_lanes * w.halves; lane += side) {
+        const size_t half = lane / row_lanes * vgpr_count;
+        const unsigned at = lane % row_lanes;
+        product = before;
+        for (unsigned first : {unsigned{m.a}, unsigned{m.b}})
+            for (unsigned n = first; n < first + factors; ++n)
+                std::memcpy(product[n].lane, before[half + n].lane + at, side * sizeof(u32));
+        view.v = product.data();
+        run_kernel(view, m);
+        for (unsigned n = m.d; n < m.d + results; ++n)
+            std::memcpy(after[half + n].lane + at, product[half + n].lane + at, side * sizeof(u32));
+    }
+    std::memcpy(w.v, after.data(), after.size() * sizeof(Row));
+}
+
+void run_matrix(Wave &w, const Inst &i) {
+    if (!w.mode.gfx12 && choices().wmma_copies == choice::wmma_copies::own)
+        return run_own_copies(w, *i.matrix);
+    run_kernel(w, *i.matrix);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #pragma once
 #include <span>
 
+#include "sim/func/choices.h"
 #include "sim/func/lanes.h"
 #include "sim/func/matrix.h"
 
@@ -89,7 +90,14 @@ inline void write16(Wave &w, const Matrix &m, unsigned e, unsigned half, const R
         d[l] = high ? (d[l] & 0xffff) | r.lane[l] << 16 : (d[l] & 0xffff0000) | r.lane[l];
 }
 
+inline bool is_nan(Element e, u32 x) {
+    return e == Element::f32 ? (x & 0x7fffffff) > 0x7f800000
+                             : (x & 0x7fff) > (e == Element::f16 ? 0x7c00 : 0x7f80);
+}
+
 inline u32 changed(u32 x, u32 sign, const Matrix &m) { // C's modifiers
+    if (is_nan(m.op.c, x) && choices().nan_modifiers == choice::nan_modifiers::ignored)
+        return x; // S-025
     x = m.neg_hi[2] ? x & ~sign : x;
     return m.neg_lo[2] ? x ^ sign : x;
 }
