@@ -3,12 +3,13 @@
 
 A file holds both: assembled with BUG=1 it has the bug, with BUG=0 it hasn't. The line that must be reported ends in
 `// expect: CHECK`; the first lines say how to run it: `// run: gfx=gfx1151,gfx1201 block=64 ...`. Keys: gfx; lds,
-scratch (bytes), wave64 (0 or 1), macros of the kernel; max (HIPSIM_MAX_INSTS); all
-others go to bug_host.
+scratch (bytes), wave64, dynamic (stack; 0 or 1), macros of the kernel; max (HIPSIM_MAX_INSTS); all others go
+to bug_host.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -22,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 HOST = BUILD / "bin" / "tests" / "bug_host"
 CHECKS = ("mem", "init", "wait", "race", "fault")
-MACROS = {"lds": "LDS", "scratch": "SCRATCH", "wave64": "WAVE64"}
+MACROS = {"lds": "LDS", "scratch": "SCRATCH", "wave64": "WAVE64", "dynamic": "DYNAMIC"}
 ERRORS = {"mem": {"hipErrorIllegalAddress"}, "fault": {"hipErrorLaunchFailure", "hipErrorLaunchTimeOut"}}
 EXPECT = re.compile(r"//\s*expect:\s*(\w+)(?:\s+(\w+))?\s*$")
 
@@ -31,6 +32,7 @@ EXPECT = re.compile(r"//\s*expect:\s*(\w+)(?:\s+(\w+))?\s*$")
 class Bug:
     path: Path
     check: str
+    rule: str | None
     line: int
     settings: dict[str, str]
 
@@ -49,10 +51,10 @@ def read(path: Path) -> Bug:
     expected = [(number, *match.groups()) for number, line in enumerate(lines, 1) if (match := EXPECT.search(line))]
     if len(runs) != 1 or len(expected) != 1:
         raise ValueError(f"{path}: needs one `// run:` line and one `// expect:` line, has {len(runs)}, {len(expected)}")
-    line, check, _ = expected[0]
+    line, check, rule = expected[0]
     if check not in CHECKS:
         raise ValueError(f"{path}:{line}: {check} is none of {', '.join(CHECKS)}")
-    return Bug(path, check, line, dict(setting.split("=", 1) for setting in runs[0]))
+    return Bug(path, check, rule, line, dict(setting.split("=", 1) for setting in runs[0]))
 
 
 BUGS = [read(path) for path in sorted(HERE.glob("*/*.s"))]
@@ -73,18 +75,44 @@ def assemble(bug: Bug, gfx: str, seeded: bool, folder: Path) -> Path:
     return code
 
 
-def run(bug: Bug, gfx: str, code: Path, check: str) -> tuple[str, str]:
-    """The error that the launch ended with, and what was said about it."""
+@dataclass(frozen=True)
+class Outcome:
+    error: str  # that the launch ended with
+    said: str
+    reports: list[dict]
+
+
+def run(bug: Bug, gfx: str, code: Path, check: str, *more: str, **variables: str) -> Outcome:
     own = {"gfx", "max", *MACROS}
-    arguments = [f"{key}={value}" for key, value in bug.settings.items() if key not in own]
+    arguments = [f"{key}={value}" for key, value in bug.settings.items() if key not in own] + [*more]
+    report = code.with_suffix(f".{check}.json")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HIPSIM_")}
-    environment |= {"HIPSIM_ARCH": gfx, "HIPSIM_CHECK": check}
-    if "max" in bug.settings:
+    environment |= {"HIPSIM_ARCH": gfx, "HIPSIM_CHECK": check, "HIPSIM_REPORT": str(report)} | variables
+    if "max" in bug.settings and "leave=1" not in more:
         environment["HIPSIM_MAX_INSTS"] = bug.settings["max"]
     done = subprocess.run([HOST, code, *arguments], env=environment, capture_output=True, text=True, timeout=300)
-    if done.returncode != 0:
-        return f"bug_host exited with {done.returncode}", done.stderr
-    return done.stdout.strip(), done.stderr
+    error = f"bug_host exited with {done.returncode}" if done.returncode else done.stdout.strip()
+    return Outcome(error, done.stderr, [json.loads(line) for line in report.read_text().splitlines()])
+
+
+def verdict(bug: Bug, seeded: bool, outcome: Outcome) -> list[str]:
+    """What is wrong with the outcome."""
+    if not seeded:
+        silent = outcome.error == "hipSuccess" and not outcome.said and not outcome.reports
+        return [] if silent else ["expected silence"]
+    expected = ERRORS.get(bug.check, {"hipErrorLaunchFailure"})
+    wrong = [] if outcome.error in expected else [f"expected {' or '.join(expected)}"]
+    if len(outcome.reports) != 1:
+        return [*wrong, f"{len(outcome.reports)} reports"]
+    report, line = outcome.reports[0], f"{bug.path.name}:{bug.line}"
+    wanted = {"check": bug.check, "kernel": "test"} | ({"rule": bug.rule} if bug.rule else {})
+    wrong += [f"{key} is {report[key]}, not {value}" for key, value in wanted.items() if report[key] != value]
+    lines = [report["line"]] + ([report["other"]["line"]] if report["other"] else [])  # a race is between two
+    if line not in lines:
+        wrong.append(f"{line} is not {' or '.join(lines)}")
+    if report["message"] not in outcome.said or line not in outcome.said:
+        wrong.append("the text lacks the report's message or line")
+    return wrong
 
 
 def complaints(bug: Bug, gfx: str, seeded: bool, folder: Path) -> list[str]:
@@ -92,26 +120,25 @@ def complaints(bug: Bug, gfx: str, seeded: bool, folder: Path) -> list[str]:
         code = assemble(bug, gfx, seeded, folder)
     except subprocess.CalledProcessError as error:
         return [f"{bug.name} {gfx}: {error.stderr}"]
-    own_check = "off" if bug.check in ("mem", "fault") else bug.check
     found = []
-    for check in (own_check, "all"):
-        error, said = run(bug, gfx, code, check)
-        where = f"{bug.name} {gfx} {'bug' if seeded else 'twin'} HIPSIM_CHECK={check}"
-        if not seeded:
-            if error != "hipSuccess" or said:
-                found.append(f"{where}: expected silence, got {error}: {said}")
-            continue
-        if error not in ERRORS.get(bug.check, {"hipErrorLaunchFailure"}):
-            found.append(f"{where}: ended with {error}: {said}")
-        if f"{bug.path.name}:{bug.line}" not in said:
-            found.append(f"{where}: no report of {bug.path.name}:{bug.line} in: {said}")
-        if bug.check in ("init", "wait", "race") and f"{bug.check}: " not in said:
-            found.append(f"{where}: not reported by {bug.check}: {said}")
+    for check in ("off" if bug.check in ("mem", "fault") else bug.check, "all"):
+        outcome = run(bug, gfx, code, check)
+        if wrong := verdict(bug, seeded, outcome):
+            where = f"{bug.name} {gfx} {'bug' if seeded else 'twin'} HIPSIM_CHECK={check}"
+            found.append(f"{where}: {'; '.join(wrong)}; {outcome.error}: {outcome.said}")
     return found
 
 
 class Bugs(unittest.TestCase):
     maxDiff = None
+
+    def test_there_are_pairs_of_every_check(self) -> None:
+        counts = {check: sum(bug.check == check for bug in BUGS) for check in CHECKS}
+        self.assertGreaterEqual(sum(counts.values()), 40, counts)
+        self.assertGreaterEqual(min(counts.values()), 5, counts)
+
+    def test_every_kernel_is_in_the_folder_of_its_check(self) -> None:
+        self.assertEqual([bug.name for bug in BUGS if bug.path.parent.name != bug.check], [])
 
     def judge(self, check: str) -> None:
         with tempfile.TemporaryDirectory(dir=BUILD) as folder, ThreadPoolExecutor() as pool:
@@ -122,6 +149,47 @@ class Bugs(unittest.TestCase):
             self.assertTrue(jobs, f"no kernels in {HERE / check}")
             found = [text for texts in pool.map(lambda job: complaints(*job), jobs) for text in texts]
         self.assertEqual(found, [], "\n".join(found))
+
+
+class Reports(unittest.TestCase):
+    """What a report says beside check and line."""
+
+    def outcome(self, name: str, *more: str, check: str = "off", **variables: str) -> Outcome:
+        bug = next(bug for bug in BUGS if bug.name == name)
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+            return run(bug, bug.gfx[0], assemble(bug, bug.gfx[0], True, Path(folder)), check, *more, **variables)
+
+    def test_who_made_and_who_freed_the_memory(self) -> None:
+        past = self.outcome("mem/store_past_end").reports[0]["allocation"]
+        self.assertRegex(past, r"^the nearest allocation is hipMalloc #1, 256 bytes at 0x\w+: 0 bytes past its end$")
+        freed = self.outcome("mem/use_after_free").reports[0]["allocation"]
+        self.assertRegex(freed, r"^it is in hipMalloc #2, 4096 bytes at 0x\w+, which hipFree has freed$")
+
+    def test_the_other_access_of_a_race(self) -> None:
+        report = self.outcome("race/lds_no_barrier", check="race").reports[0]
+        self.assertEqual((report["space"], report["wave"], report["lane"]), ("lds", 1, 0))
+        self.assertIn("ds_store_b32 v1, v0", report["instruction"])
+        other = report["other"]
+        self.assertEqual((other["wave"], other["workgroup"], other["kernel"]), (0, [0, 0, 0], "test"))
+        self.assertIn("ds_load_b32 v3, v2", other["instruction"])
+        self.assertRegex(other["line"], r"^lds_no_barrier\.s:\d+$")
+
+    def test_the_same_report_in_every_run(self) -> None:
+        texts = {re.sub(r"0x\w+", "", self.outcome("race/global_groups", check="all", HIPSIM_THREADS=threads).said)
+                 for threads in "1247"}
+        self.assertEqual(len(texts), 1, texts)
+
+    def test_the_state_of_the_wave(self) -> None:
+        said = self.outcome("fault/trap", HIPSIM_DUMP="1").said
+        for part in (r"-> 0x\w+  s_trap 2", "EXEC ffffffff  VCC", "LDS 0 bytes", "the wave runs", r"\bs8 00000000",
+                     r"v0 +00000000 00000001 00000002", r"v1 +00000000 00000004 00000008"):
+            self.assertRegex(said, part)
+        self.assertNotRegex(said, r"\bv2\b")  # poison
+        self.assertNotIn("EXEC", self.outcome("fault/trap").said)
+
+    def test_a_running_kernel_does_not_hold_up_the_exit(self) -> None:
+        outcome = self.outcome("fault/endless", "leave=1")  # run() has a time limit, the kernel none
+        self.assertEqual((outcome.error, outcome.said, outcome.reports), ("", "", []))
 
 
 for name in sorted({bug.path.parent.name for bug in BUGS}):

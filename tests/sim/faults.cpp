@@ -99,6 +99,14 @@ TEST_CASE("jumps out of code, illegal and unimplemented instructions, traps") {
     has(fault_of(kernel("  s_trap 2")), "s_trap 2");
 }
 
+TEST_CASE("a pc is named by the symbol that holds it") {
+    has(fault_of(kernel("  s_trap 2")), "(test + 0x");
+    has(fault_of(
+            kernel("  s_branch helper\n.p2align 8\n.type helper,@function\nhelper:\n  s_nop 0\n"
+                   "  s_trap 2")),
+        "(helper + 0x4)");
+}
+
 TEST_CASE("an unimplemented instruction that isn't executed does no harm") {
     CHECK(fault_of(kernel("  s_branch .Lover\n  image_load v[0:3], v[4:5], s[8:15] dmask:0xf "
                           "dim:SQ_RSRC_IMG_2D\n.Lover:")) == "");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
+#include "sim/func/report.h"
 
 namespace nw::sim {
 
@@ -15,8 +16,19 @@ const char *verb(const MemoryOp &op) {
 
 } // namespace
 
+namespace {
+
+std::string name_of(const Origin &a) {
+    return fmt::format("{}, {} bytes at 0x{:x}",
+                       a.maker.empty() ? fmt::format("#{}", a.id) : a.maker, a.size, a.begin);
+}
+
+} // namespace
+
 std::string describe_allocation(const Memory &memory, u64 address) {
-    Allocation a = memory.nearest(address);
+    if (Origin gone = memory.released_at(address); gone.size && !memory.find(address).size)
+        return fmt::format("it is in {}, which {} has freed", name_of(gone), gone.freed_by);
+    Origin a = memory.nearest(address);
     if (a.size == 0 && a.begin == 0)
         return "there is no allocation";
     std::string where;
@@ -26,8 +38,7 @@ std::string describe_allocation(const Memory &memory, u64 address) {
         where = fmt::format("{} bytes before it", a.begin - address);
     else
         where = fmt::format("{} bytes before its end", a.begin + a.size - address);
-    return fmt::format("the nearest allocation is #{}, 0x{:x} of {} bytes: {}", a.id, a.begin,
-                       a.size, where);
+    return fmt::format("the nearest allocation is {}: {}", name_of(a), where);
 }
 
 bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
@@ -38,27 +49,78 @@ bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
         cache = {};
         cache.generation = generation;
     }
-    RangeCache::Range &r = cache.ranges[i.index % RangeCache::size];
+    // Scalar loads have half of the slots for themselves: they may keep ranges that nobody writes.
+    constexpr unsigned half = RangeCache::size / 2;
+    const bool scalar = i.cls == Class::smem;
+    RangeCache::Range &r = cache.ranges[i.index % half + (scalar ? half : 0)];
     if (address >= r.begin && address + size <= r.end && address + size >= address) [[likely]]
         return true;
-    auto image = context.code.program->image();
+    const Program &program = *context.code.program;
+    auto image = program.image();
     u64 image_begin = reinterpret_cast<u64>(image.data());
     Allocation a = context.memory.find(address);
-    if (a.size == 0 && address - image_begin < image.size())
+    const bool in_image = address - image_begin < image.size();
+    if (a.size == 0 && in_image)
         a = {image_begin, image.size(), 0};
     if (a.size == 0 || size > a.size || address - a.begin > a.size - size)
         return false;
-    r = {a.begin, a.begin + a.size};
-    return true;
+    const bool read_only = a.read_only || (in_image && program.overlaps_code(a.begin, a.size));
+    if (!read_only || scalar)
+        r = {a.begin, a.begin + a.size};
+    return !read_only || scalar || i.access->op.loads() ||
+           !(a.read_only || program.overlaps_code(address, size));
 }
 
+namespace {
+
+constexpr u64 null_page = 4096;
+constexpr u64 near = 1 << 20; // bytes from an allocation that still say it was meant
+
+// What is wrong with the address, as a rule's name and in words.
+std::pair<const char *, const char *> judge(const Context &c, u64 address) {
+    if (c.code.program->overlaps_code(address, 1))
+        return {"write_to_code", "which is code"};
+    const Memory &memory = c.memory;
+    if (memory.find(address).read_only)
+        return {"write_to_arguments", "which holds the launch's arguments"};
+    if (address < null_page)
+        return {"null_pointer", "which no live allocation holds: a null pointer"};
+    if (memory.released_at(address).size && !memory.find(address).size)
+        return {"use_after_free", "which no live allocation holds"};
+    const Origin a = memory.nearest(address);
+    const u64 end = a.begin + a.size;
+    const u64 distance = address < a.begin ? a.begin - address : address < end ? 0 : address - end;
+    return {a.size && distance < near ? "out_of_bounds" : "wild_address",
+            "which no live allocation holds"};
+}
+
+Report details(const char *rule, const char *space, u64 address, int lane) {
+    Report r;
+    r.rule = rule;
+    r.space = space;
+    r.address = address;
+    r.lane = lane;
+    return r;
+}
+
+} // namespace
+
 void illegal_address(Wave &w, const Inst &i, u64 address, unsigned size, int lane) {
+    const Memory &memory = w.context->memory;
     const char *what = i.cls == Class::smem ? "reads" : verb(i.access->op);
     std::string who = lane >= 0 ? fmt::format("lane {} ", lane) : std::string();
-    fault(
-        w, i, Fault::Kind::illegal_address,
-        fmt::format("illegal address: {}{} {} bytes at 0x{:x}, which no live allocation holds; {}",
-                    who, what, size, address, describe_allocation(w.context->memory, address)));
+    u64 bad = address; // the first byte that is at fault
+    for (u64 n = 0; n < size && memory.find(bad).size && !memory.find(bad).read_only &&
+                    !w.context->code.program->overlaps_code(bad, 1);
+         ++n)
+        ++bad;
+    auto [rule, why] = judge(*w.context, bad);
+    Report r = details(rule, "global", address, lane);
+    r.allocation = describe_allocation(memory, address);
+    fault(w, i, Fault::Kind::illegal_address,
+          fmt::format("illegal address: {}{} {} bytes at 0x{:x}, {}; {}", who, what, size, address,
+                      why, r.allocation),
+          r);
 }
 
 void lds_out_of_range(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {
@@ -66,20 +128,24 @@ void lds_out_of_range(Wave &w, const Inst &i, u64 address, unsigned size, unsign
         w, i, Fault::Kind::illegal_address,
         fmt::format("LDS out of range: lane {} {} {} bytes at LDS address {}, the workgroup has {} "
                     "bytes",
-                    lane, verb(i.access->op), size, address, w.group->lds.size()));
+                    lane, verb(i.access->op), size, address, w.group->lds.size()),
+        details("lds_out_of_bounds", "lds", address, static_cast<int>(lane)));
 }
 
 void scratch_out_of_range(Wave &w, const Inst &i, i64 offset, unsigned size, unsigned lane) {
     fault(w, i, Fault::Kind::illegal_address,
           fmt::format("scratch out of range: lane {} {} {} bytes at offset {}, a lane has {} bytes",
-                      lane, verb(i.access->op), size, offset, w.scratch_bytes));
+                      lane, verb(i.access->op), size, offset, w.scratch_bytes),
+          details("scratch_out_of_bounds", "scratch", static_cast<u64>(offset),
+                  static_cast<int>(lane)));
 }
 
 void misaligned_atomic(Wave &w, const Inst &i, u64 address, unsigned lane) {
     fault(w, i, Fault::Kind::illegal_address,
           fmt::format("misaligned atomic: lane {} updates {} bytes at 0x{:x}; atomics must be "
                       "naturally aligned",
-                      lane, i.access->op.bytes, address));
+                      lane, i.access->op.bytes, address),
+          details("misaligned", "global", address, static_cast<int>(lane)));
 }
 
 } // namespace nw::sim

@@ -18,6 +18,8 @@ namespace nw::sim {
 
 namespace {
 
+std::atomic<bool> abandoned{false};
+
 constexpr u64 quantum = 1 << 20; // instructions before another wave of the group gets a turn
 constexpr u64 cooperative_quantum =
     1 << 12; // the same, where workgroups wait for each other in loops
@@ -36,12 +38,12 @@ enum : u16 {
     dynamic_stack = 1 << 11
 };
 
-// A kernel that calls through pointers doesn't know its callees' frames: its descriptor holds its
-// own only, and the runtime gives what hipLimitStackSize says, by default this.
-constexpr u32 default_stack = 1024;
 u32 user_sgprs(const KernelInfo &k) { return k.rsrc2 >> 1 & 31; }
-u32 scratch_bytes(const KernelInfo &k) {
-    return k.properties & dynamic_stack ? std::max(k.scratch_bytes, default_stack)
+// A kernel that calls through pointers doesn't know its callees' frames: its descriptor holds its
+// own only, and the runtime gives what hipLimitStackSize says.
+u32 scratch_bytes(const Dispatch &d) {
+    const KernelInfo &k = *d.kernel;
+    return k.properties & dynamic_stack ? std::max(k.scratch_bytes, d.stack_bytes)
                                         : k.scratch_bytes;
 }
 // The field that holds it counts 256 bytes: 15 bits on gfx11, 18 on gfx12.
@@ -75,11 +77,11 @@ void check(const Dispatch &d) {
     if (std::max({d.block.x, d.block.y, d.block.z}) > most || block > most)
         bad_dispatch(d, fmt::format("{} work-items in a workgroup, the kernel allows {}", block,
                                     most));
-    u64 scratch = u64{scratch_bytes(*d.kernel)} * d.kernel->wave_size;
+    u64 scratch = u64{scratch_bytes(d)} * d.kernel->wave_size;
     u64 limit = max_wave_scratch(d.program->gfx());
     if (scratch > limit)
         bad_dispatch(d, fmt::format("{} bytes of scratch per lane, a wave{} can have {}",
-                                    scratch_bytes(*d.kernel), d.kernel->wave_size,
+                                    scratch_bytes(d), d.kernel->wave_size,
                                     limit / d.kernel->wave_size));
     u64 lds = u64{d.kernel->lds_bytes} + d.dynamic_lds;
     if (lds > max_lds)
@@ -119,7 +121,7 @@ void set_sgprs(Wave &w, const Context &c, const Dim3 &group) {
     user(wants_queue_ptr, 2, 0);
     user(wants_kernarg_ptr, 2, c.kernarg);
     user(wants_dispatch_id, 2, 0);
-    user(wants_private_size, 1, scratch_bytes(k));
+    user(wants_private_size, 1, scratch_bytes(c.dispatch));
 
     bool x = k.rsrc2 >> 7 & 1, y = k.rsrc2 >> 8 & 1, z = k.rsrc2 >> 9 & 1;
     if (w.mode.gfx12) { // 1.10
@@ -171,7 +173,7 @@ public:
         group_.waves.resize(c.waves_per_group);
         group_.lds.resize(c.lds_bytes);
         registers_.resize(size_t{c.waves_per_group} * halves_ * vgpr_count);
-        scratch_bytes_ = scratch_bytes(k);
+        scratch_bytes_ = scratch_bytes(c.dispatch);
         scratch_.resize(size_t{scratch_bytes_} * k.wave_size * c.waves_per_group);
         entry_ = &c.code.insts[c.code.code->find(k.entry)];
     }
@@ -257,6 +259,8 @@ private:
     }
 
     void run_wave(Wave &w, u64 turn) {
+        if (abandoned)
+            throw Abandoned();
         u64 limit = c_.config.max_wave_insts ? c_.config.max_wave_insts : default_fuel;
         u64 budget = std::min(turn, limit - w.executed);
         set_mxcsr(w.mode.mxcsr32);
@@ -313,7 +317,8 @@ RunStats &operator+=(RunStats &sum, const RunStats &more) {
 // Memory of the launch itself, gone with it.
 class Owned {
 public:
-    Owned(Memory &memory, u64 bytes) : memory_(memory), p_(memory.allocate(bytes)) {
+    Owned(Memory &memory, u64 bytes)
+        : memory_(memory), p_(memory.allocate(bytes, "the launch's arguments", true)) {
         if (!p_)
             throw Fault(Fault::Kind::bad_dispatch,
                         fmt::format("no memory for {} bytes of kernel arguments", bytes));
@@ -338,7 +343,7 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
     put(12, d.grid.x * d.block.x);
     put(16, d.grid.y * d.block.y);
     put(20, d.grid.z * d.block.z);
-    put(24, scratch_bytes(*d.kernel));
+    put(24, scratch_bytes(d));
     put(28, d.kernel->lds_bytes + d.dynamic_lds);
     put(32, d.kernel->descriptor);
     put(40, kernarg);
@@ -442,6 +447,8 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
     const bool one_thread = c.code.order_matters || config.check_race;
     return run_groups(c, one_thread ? 1 : std::max(1u, threads));
 }
+
+void abandon() { abandoned = true; }
 
 ByteCounts &ByteCounts::operator+=(const ByteCounts &o) {
     global_load += o.global_load, global_store += o.global_store;

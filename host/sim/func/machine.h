@@ -24,6 +24,7 @@ struct Dispatch {
     u32 dynamic_lds = 0;
     std::span<const std::byte> kernarg; // explicit and hidden arguments, laid out as `.args` says
     bool cooperative = false;           // all workgroups at once: they may wait for each other
+    u32 stack_bytes = 1024;             // of scratch, at least, where calls go through pointers
 };
 
 // Wave instructions executed, by class. Classes are disjoint; total is their sum.
@@ -100,6 +101,13 @@ std::span<const Device> devices();
 
 // Waves that fit on one SIMD (at most 16), by VGPRs, LDS and workgroup size.
 u32 waves_per_simd(const Device &, const KernelInfo &, u32 workgroup, u32 lds_bytes);
+
+// The process ends: what runs and whatever starts from now on throws Abandoned, soon.
+void abandon();
+class Abandoned : public Error {
+public:
+    Abandoned() : Error("abandoned: the process ends") {}
+};
 
 // Runs to completion or throws Fault. Results don't depend on `threads`.
 RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &);

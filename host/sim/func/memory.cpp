@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 namespace nw::sim {
 
@@ -15,40 +17,68 @@ constexpr u64 alignment = 256;
 constexpr u64 guard = 4096; // bytes before and after, that no kernel may reach
 constexpr u64 max_bytes = u64{1} << 46;
 
+// How much of what was released is remembered, and how many bytes of it stay out of reuse.
+constexpr size_t remembered = 256;
+constexpr u64 max_kept = u64{64} << 20, max_kept_each = u64{16} << 20;
+
 } // namespace
 
 struct Memory::Impl {
     struct Entry {
-        Allocation allocation;
+        Origin origin;
         void *block = nullptr; // what to free; null for adopted memory
     };
     mutable std::shared_mutex mutex;
     std::map<u64, Entry> entries; // by begin
+    std::deque<Entry> released;   // oldest first; without a block when it is back with the host
+    u64 kept = 0;                 // bytes of theirs
     u64 in_use = 0;
     u64 next_id = 1;
     std::atomic<u64> generation{1};
 
-    void add(u64 begin, u64 size, void *block) {
+    void add(u64 begin, u64 size, void *block, std::string maker, bool read_only) {
         std::unique_lock lock(mutex);
-        entries[begin] = {{begin, size, next_id++}, block};
+        entries[begin] = {{{begin, size, next_id++, read_only}, std::move(maker), {}}, block};
         in_use += block ? size : 0;
         ++generation;
     }
 
-    bool remove(u64 begin, bool owned) {
-        void *block = nullptr;
-        {
-            std::unique_lock lock(mutex);
-            auto it = entries.find(begin);
-            if (it == entries.end() || (it->second.block != nullptr) != owned)
-                return false;
-            block = it->second.block;
-            in_use -= owned ? it->second.allocation.size : 0;
-            entries.erase(it);
-            ++generation;
-        }
-        std::free(block);
+    bool remove(u64 begin, bool owned, std::string by) {
+        std::unique_lock lock(mutex);
+        auto it = entries.find(begin);
+        if (it == entries.end() || (it->second.block != nullptr) != owned)
+            return false;
+        Entry entry = std::move(it->second);
+        entries.erase(it);
+        ++generation;
+        if (owned)
+            in_use -= entry.origin.size;
+        if (owned && !entry.origin.read_only) // not a launch's own: nobody can keep its address
+            remember(std::move(entry), std::move(by));
+        else
+            std::free(entry.block);
         return true;
+    }
+
+    void remember(Entry entry, std::string by) {
+        entry.origin.freed_by = by.empty() ? "its owner" : std::move(by);
+        kept += entry.origin.size;
+        if (entry.origin.size > max_kept_each)
+            give_back(entry);
+        released.push_back(std::move(entry));
+        for (size_t n = 0; kept > max_kept; ++n)
+            give_back(released[n]);
+        if (released.size() > remembered) {
+            give_back(released.front());
+            released.pop_front();
+        }
+    }
+
+    void give_back(Entry &entry) {
+        if (!entry.block)
+            return;
+        std::free(std::exchange(entry.block, nullptr));
+        kept -= entry.origin.size;
     }
 };
 
@@ -57,9 +87,11 @@ Memory::Memory() : impl_(std::make_unique<Impl>()) {}
 Memory::~Memory() {
     for (auto &[begin, entry] : impl_->entries)
         std::free(entry.block);
+    for (Impl::Entry &entry : impl_->released)
+        std::free(entry.block);
 }
 
-void *Memory::allocate(u64 bytes) {
+void *Memory::allocate(u64 bytes, std::string maker, bool read_only) {
     if (bytes > max_bytes)
         return nullptr;
     auto block =
@@ -67,37 +99,49 @@ void *Memory::allocate(u64 bytes) {
     if (!block)
         return nullptr;
     static_assert(guard % alignment == 0);
-    impl_->add(reinterpret_cast<u64>(block + guard), bytes, block);
+    impl_->add(reinterpret_cast<u64>(block + guard), bytes, block, std::move(maker), read_only);
     return block + guard;
 }
 
-bool Memory::release(void *p) { return p && impl_->remove(reinterpret_cast<u64>(p), true); }
+bool Memory::release(void *p, std::string by) {
+    return p && impl_->remove(reinterpret_cast<u64>(p), true, std::move(by));
+}
 
-void Memory::adopt(void *p, u64 bytes) { impl_->add(reinterpret_cast<u64>(p), bytes, nullptr); }
+void Memory::adopt(void *p, u64 bytes, std::string maker) {
+    impl_->add(reinterpret_cast<u64>(p), bytes, nullptr, std::move(maker), false);
+}
 
-bool Memory::disown(void *p) { return p && impl_->remove(reinterpret_cast<u64>(p), false); }
+bool Memory::disown(void *p) { return p && impl_->remove(reinterpret_cast<u64>(p), false, {}); }
 
 Allocation Memory::find(u64 address) const {
     std::shared_lock lock(impl_->mutex);
     auto above = impl_->entries.upper_bound(address);
     if (above == impl_->entries.begin())
         return {};
-    const Allocation a = std::prev(above)->second.allocation;
-    return address - a.begin < a.size ? a : Allocation{};
+    const Allocation &a = std::prev(above)->second.origin;
+    return a.holds(address) ? a : Allocation{};
 }
 
-Allocation Memory::nearest(u64 address) const {
+Origin Memory::nearest(u64 address) const {
     std::shared_lock lock(impl_->mutex);
     if (impl_->entries.empty())
         return {};
     auto above = impl_->entries.upper_bound(address);
     if (above == impl_->entries.begin())
-        return above->second.allocation;
-    const Allocation below = std::prev(above)->second.allocation;
+        return above->second.origin;
+    const Origin &below = std::prev(above)->second.origin;
     const u64 end = below.begin + below.size;
     const bool below_is_nearer = above == impl_->entries.end() || address < end ||
-                                 address - end < above->second.allocation.begin - address;
-    return below_is_nearer ? below : above->second.allocation;
+                                 address - end < above->second.origin.begin - address;
+    return below_is_nearer ? below : above->second.origin;
+}
+
+Origin Memory::released_at(u64 address) const {
+    std::shared_lock lock(impl_->mutex);
+    for (auto entry = impl_->released.rbegin(); entry != impl_->released.rend(); ++entry)
+        if (entry->origin.holds(address))
+            return entry->origin;
+    return {};
 }
 
 u64 Memory::bytes_in_use() const {

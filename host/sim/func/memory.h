@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "base/types.h"
 
@@ -11,7 +12,15 @@ namespace nw::sim {
 struct Allocation {
     u64 begin = 0;
     u64 size = 0;
-    u64 id = 0; // counts up: names an allocation in reports
+    u64 id = 0;             // counts up
+    bool read_only = false; // for kernels
+    bool holds(u64 address) const { return address - begin < size; }
+};
+
+// The same for reports.
+struct Origin : Allocation {
+    std::string maker;    // "hipMalloc #3"; empty when nobody said
+    std::string freed_by; // "hipFree"; empty while it lives
 };
 
 // Thread-safe. Device address == host address, so hipMemcpy is memcpy and a kernel's access is a
@@ -23,17 +32,20 @@ public:
 
     // 256-byte aligned, with unmapped-to-kernels guard space on both sides; null when out of
     // memory.
-    void *allocate(u64 bytes);
-    // False when `p` is not the start of a live allocation.
-    bool release(void *p);
+    void *allocate(u64 bytes, std::string maker = {}, bool read_only = false);
+    // False when `p` is not the start of a live allocation. The host gets the memory back a while
+    // later: until then kernels that still use it are told so.
+    bool release(void *p, std::string by = {});
     // Memory that somebody else owns (host-registered, a loaded image's data).
-    void adopt(void *p, u64 bytes);
+    void adopt(void *p, u64 bytes, std::string maker = {});
     bool disown(void *p);
 
     // The live allocation that holds `address`; size 0 when there is none.
     Allocation find(u64 address) const;
-    // The live allocation with the fewest bytes between it and `address`; for reports.
-    Allocation nearest(u64 address) const;
+    // For reports: the live allocation with the fewest bytes between it and `address`; the youngest
+    // of those released lately that held it.
+    Origin nearest(u64 address) const;
+    Origin released_at(u64 address) const;
     u64 bytes_in_use() const;
     // Changes whenever an allocation appears or goes: lets a wave keep the last `find`.
     u64 generation() const;

@@ -8,7 +8,7 @@
 // returns, or a load that bypasses the caches (glc; scope:SCOPE_SE and wider on gfx12), takes it
 // over. Such a load also takes over what the wave knew that stored the flag it reads. A store
 // counts as passed on only when its wave has waited for it before the barrier or atomic, and what
-// comes from another workgroup only after the caches were invalidated.
+// comes from another workgroup only after the caches were invalidated.
 //
 // Not races: a wave's own accesses; atomics among themselves; two stores of the same value. Lanes
 // of one instruction that store different values to one byte are reported, too: which one stays is

@@ -5,6 +5,7 @@
 // that reads 128 bytes in a row costs one entry, and two waves that write neighbouring bytes don't
 // meet. An access drops the bytes that it supersedes from the entries before it.
 #pragma once
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -50,15 +51,15 @@ using ShadowBlock = std::vector<ShadowAccess>;
 class GlobalShadow {
 public:
     ShadowBlock &block(u64 address) { // that holds the address
-        u64 page = address / page_bytes;
-        if (page != last_page_) {
-            std::unique_ptr<Page> &p = pages_[page];
-            if (!p)
-                p = std::make_unique<Page>();
-            last_ = p.get();
-            last_page_ = page;
+        const u64 number = address / page_bytes;
+        Slot &slot = slots_[number % std::size(slots_)];
+        if (slot.number != number) [[unlikely]] {
+            std::unique_ptr<Page> &page = pages_[number];
+            if (!page)
+                page = std::make_unique<Page>();
+            slot = {number, page.get()};
         }
-        return last_->blocks[address % page_bytes / shadow_bytes];
+        return slot.page->blocks[address % page_bytes / shadow_bytes];
     }
 
 private:
@@ -66,9 +67,12 @@ private:
     struct Page {
         ShadowBlock blocks[page_bytes / shadow_bytes];
     };
+    struct Slot {
+        u64 number = ~u64{0};
+        Page *page = nullptr;
+    };
     std::unordered_map<u64, std::unique_ptr<Page>> pages_;
-    u64 last_page_ = ~u64{0};
-    Page *last_ = nullptr;
+    Slot slots_[64]; // the pages touched last
 };
 
 } // namespace nw::sim

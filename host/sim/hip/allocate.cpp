@@ -8,10 +8,10 @@
 
 namespace nw::hipsim {
 
-static void *allocate(sim::Memory &memory, u64 bytes) {
+static void *allocate(sim::Memory &memory, u64 bytes, const std::string &made_by) {
     require(bytes <= total_memory() - std::min(total_memory(), memory.bytes_in_use()),
             hipErrorOutOfMemory);
-    void *const at = memory.allocate(bytes);
+    void *const at = memory.allocate(bytes, made_by);
     require(at != nullptr, hipErrorOutOfMemory);
     return at;
 }
@@ -20,8 +20,9 @@ void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool) {
     if (pool)
         pool->took(bytes);
     void *at = nullptr;
+    std::string made_by = next_made_by();
     try {
-        at = allocate(device.memory, bytes);
+        at = allocate(device.memory, bytes, made_by);
     } catch (...) {
         if (pool)
             pool->gave_back(bytes);
@@ -31,17 +32,20 @@ void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool) {
                                .size = bytes,
                                .kind = Block::Kind::device,
                                .device = device.ordinal,
-                               .pool = std::move(pool)});
+                               .pool = std::move(pool),
+                               .made_by = std::move(made_by)});
     return at;
 }
 
 void *allocate_shared(u64 bytes, Block::Kind kind, unsigned flags) {
-    void *const at = allocate(runtime().host_memory, bytes);
+    std::string made_by = next_made_by();
+    void *const at = allocate(runtime().host_memory, bytes, made_by);
     runtime().sharing.publish({.begin = reinterpret_cast<u64>(at),
                                .size = bytes,
                                .kind = kind,
                                .device = runtime().current_ordinal(),
-                               .flags = flags});
+                               .flags = flags,
+                               .made_by = std::move(made_by)});
     return at;
 }
 
@@ -58,6 +62,9 @@ void release(const Block &block) {
     release_storage(block);
 }
 
+// Streams free memory in order, long after the call.
+static std::string freed_by() { return *current_call() ? current_call() : "hipFreeAsync"; }
+
 void release_storage(const Block &block) {
     Runtime &runtime = hipsim::runtime();
     runtime.sharing.conceal(block);
@@ -65,9 +72,9 @@ void release_storage(const Block &block) {
     if (block.borrowed)
         return;
     if (block.kind == Block::Kind::device)
-        runtime.device(block.device).memory.release(at);
+        runtime.device(block.device).memory.release(at, freed_by());
     else
-        runtime.host_memory.release(at);
+        runtime.host_memory.release(at, freed_by());
     if (block.pool)
         block.pool->gave_back(block.size);
 }

@@ -3,7 +3,17 @@
 
 #include <mutex>
 
+#include "sim/hip/error.h"
+
 namespace nw::hipsim {
+
+std::string next_made_by() {
+    static std::mutex mutex;
+    static std::map<std::string, u64> made;
+    const std::string call = *current_call() ? current_call() : "the runtime";
+    const std::lock_guard lock(mutex);
+    return call + " #" + std::to_string(++made[call]);
+}
 
 void Blocks::add(Block block) {
     const std::unique_lock lock(mutex_);

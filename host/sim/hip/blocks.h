@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <shared_mutex>
+#include <string>
 #include <vector>
 
 #include "base/types.h"
@@ -24,8 +25,12 @@ struct Block {
     bool borrowed = false;              // the bytes are not our allocation: hipHostRegister, graphs
     std::shared_ptr<void> storage = {}; // of a graph's memory: outlives the graph
     std::shared_ptr<Pool> pool = {};    // that it came from, if any
+    std::string made_by = {};           // "hipMalloc #3"; see next_made_by
     u64 id = 0;                         // counts up
 };
+
+// The name for what the thread's entry point is about to make: with a number per entry point.
+std::string next_made_by();
 
 class Blocks {
 public:

@@ -60,17 +60,18 @@ static void read_checks(sim::RunConfig &run) {
     }
 }
 
-static void read_threads(sim::RunConfig &run) {
-    const std::string_view text = variable("HIPSIM_THREADS");
+// The variable's number, 0 when it is unset or isn't one up to `most`.
+static u64 read_number(const char *name, u64 most, const char *zero_means) {
+    const std::string_view text = variable(name);
+    u64 number = 0;
     if (text.empty())
-        return;
-    unsigned threads = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-    if (error == std::errc{} && end == text.data() + text.size() && threads <= 1024)
-        run.threads = threads;
-    else
-        say(fmt::format("HIPSIM_THREADS={}: not a number from 0 (all cores) to 1024: ignored",
-                        text));
+        return 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size() && number <= most)
+        return number;
+    say(fmt::format("{}={}: not a number from 0 ({}) to {}: ignored", name, text, zero_means,
+                    most));
+    return 0;
 }
 
 static void refuse_what_is_missing() {
@@ -89,9 +90,12 @@ Config read_config() {
     Config config;
     config.devices = read_devices();
     read_checks(config.run);
-    read_threads(config.run);
+    config.run.threads = static_cast<unsigned>(read_number("HIPSIM_THREADS", 1024, "all cores"));
+    config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
+    config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
     refuse_what_is_missing();
     config.stats_path = variable("HIPSIM_STATS");
+    config.report_path = variable("HIPSIM_REPORT");
     const std::string_view blocking = variable("HIP_LAUNCH_BLOCKING");
     config.launch_blocking = !blocking.empty() && blocking != "0";
     return config;

@@ -10,8 +10,9 @@ namespace nw::hipsim {
 
 struct Config {
     std::vector<const sim::Device *> devices; // HIPSIM_ARCH; empty after an unknown name
-    sim::RunConfig run;                       // HIPSIM_CHECK, HIPSIM_THREADS
+    sim::RunConfig run;                       // HIPSIM_CHECK, _THREADS, _MAX_INSTS, _DUMP
     std::string stats_path;                   // HIPSIM_STATS; empty: none
+    std::string report_path;                  // HIPSIM_REPORT; empty: none
     bool launch_blocking = false;             // HIP_LAUNCH_BLOCKING, as on real ROCm
 };
 

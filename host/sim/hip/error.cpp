@@ -39,6 +39,11 @@ const char *error_string(int code) {
     return "unknown error";
 }
 
+const char *&current_call() {
+    thread_local const char *call = "";
+    return call;
+}
+
 hipError_t &last_error() {
     thread_local hipError_t code = hipSuccess;
     return code;

@@ -55,8 +55,14 @@ template <class Body> hipError_t guarded(const char *call, Body &&body) noexcept
     }
 }
 
+// The entry point that this thread is in, for who makes and frees memory; "" outside.
+const char *&current_call();
+
 template <class Body> hipError_t api(const char *call, Body &&body) noexcept {
-    return remember(guarded(call, std::forward<Body>(body)));
+    const char *const outer = std::exchange(current_call(), call);
+    const hipError_t result = guarded(call, std::forward<Body>(body));
+    current_call() = outer;
+    return remember(result);
 }
 
 } // namespace nw::hipsim

@@ -72,7 +72,8 @@ static sim::Dispatch dispatch_of(const Function &function, const LaunchShape &sh
             .block = {shape.block.x, shape.block.y, shape.block.z},
             .dynamic_lds = static_cast<u32>(shape.dynamic_lds),
             .kernarg = {},
-            .cooperative = shape.cooperative};
+            .cooperative = shape.cooperative,
+            .stack_bytes = static_cast<u32>(function.device->stack_bytes)};
 }
 
 KernelCall make_call(hipFunction_t handle, const LaunchShape &shape, void **params, void **extra) {
@@ -104,7 +105,11 @@ hipError_t KernelCall::run() const noexcept {
                 runtime.stats.write(dispatch, device.facts, stats);
         } catch (const sim::Fault &fault) {
             say(fault.what()); // it names the kernel
+            if (runtime.reports.wanted())
+                runtime.reports.write(fault, function->kernel->name);
             fail(code_of(fault.kind));
+        } catch (const sim::Abandoned &) {
+            fail(hipErrorDeinitialized); // nobody is left to hear of it
         }
     });
 }

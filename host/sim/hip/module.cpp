@@ -18,7 +18,7 @@ Module::Module(Device &device, const Source &image)
       program(sim::Program::load(code_object(image, device.facts.gfx), device.facts.gfx)) {
     Runtime &runtime = Runtime::get();
     const auto loaded = program->image();
-    device.memory.adopt(loaded.data(), loaded.size());
+    device.memory.adopt(loaded.data(), loaded.size(), "a module's image");
     for (const sim::Global &global : program->globals())
         if (global.size > 0)
             runtime.sharing.publish({.begin = global.address,

@@ -11,7 +11,7 @@ static std::atomic<Runtime *> instance{nullptr};
 static std::atomic<bool> ended{false};
 static thread_local int current = 0;
 
-Runtime::Runtime() : config(read_config()), stats(config.stats_path) {
+Runtime::Runtime() : config(read_config()), stats(config.stats_path), reports(config.report_path) {
     for (const sim::Device *facts : config.devices) {
         devices_.push_back(std::make_unique<Device>(device_count(), *facts));
         pools.add(devices_.back()->default_pool);
@@ -35,6 +35,7 @@ Runtime *Runtime::if_running() { return ended ? nullptr : instance.load(); }
 // Threads of ours must not run on while the libraries under them are being torn down.
 __attribute__((destructor)) static void at_exit() {
     ended = true;
+    sim::abandon();
     if (Runtime *runtime = instance)
         runtime->stop();
 }

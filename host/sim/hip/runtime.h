@@ -12,6 +12,7 @@
 #include "sim/hip/handles.h"
 #include "sim/hip/module.h"
 #include "sim/hip/pool.h"
+#include "sim/hip/report_file.h"
 #include "sim/hip/sharing.h"
 #include "sim/hip/stats.h"
 
@@ -26,6 +27,7 @@ public:
 
     const Config config;
     StatsFile stats;
+    ReportFile reports;
     Blocks blocks;
     Sharing sharing{*this};
     sim::Memory host_memory; // pinned and managed memory; every device may touch it

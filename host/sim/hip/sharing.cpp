@@ -29,10 +29,12 @@ void Sharing::let(int accessor, const Block &block, bool allowed) const {
     void *const at = reinterpret_cast<void *>(block.begin);
     memory.disown(at); // at most once in the list
     if (allowed)
-        memory.adopt(at, block.size);
+        memory.adopt(at, block.size, block.made_by);
 }
 
-void Sharing::publish(const Block &block) {
+void Sharing::publish(Block block) {
+    if (block.made_by.empty())
+        block.made_by = next_made_by();
     const std::lock_guard lock(mutex_);
     for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal)
         if (may_touch(ordinal, block))

@@ -17,7 +17,7 @@ public:
     explicit Sharing(Runtime &runtime) : runtime_(runtime) {}
 
     // The block exists from here on: for hipMemcpy, and for the kernels that may touch it.
-    void publish(const Block &block);
+    void publish(Block block);
     // The opposite. False when another thread was faster.
     bool withdraw(const Block &block);
     // Only for kernels: hipFreeAsync takes a block from the caller at once, from kernels in order.

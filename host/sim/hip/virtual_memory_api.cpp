@@ -54,7 +54,7 @@ static void change_access(u64 begin, Mapping &mapping, const hipMemAccessDesc &w
     void *const at = reinterpret_cast<void *>(begin);
     memory.disown(at);
     if (wish.flags != hipMemAccessFlagsProtNone)
-        memory.adopt(at, mapping.size);
+        memory.adopt(at, mapping.size, "hipMemMap");
     mapping.access[wish.location.id] = wish.flags;
 }
 

@@ -53,8 +53,9 @@ Elf::Elf(std::span<const std::byte> file) : file_(file, "code object") {
     for (u32 wanted : {section_dynsym, section_symtab}) {
         for (const Section &s : sections_)
             if (s.type == wanted && symbols_.empty())
-                read_symbols(s);
+                read_symbols(s, symbols_);
     }
+    read_functions();
     for (const Section &s : sections_)
         if (s.type == section_rela)
             read_relocations(s);
@@ -130,7 +131,19 @@ void Elf::read_sections() {
         sections_[i].name = strings.string(file_.read<u32>(at + u64{i} * size));
 }
 
-void Elf::read_symbols(const Section &table) {
+void Elf::read_functions() {
+    constexpr u8 function = 2;
+    try {
+        for (const Section &s : sections_)
+            if (s.type == section_symtab)
+                read_symbols(s, functions_);
+    } catch (const BadImage &) {
+        functions_.clear();
+    }
+    std::erase_if(functions_, [](const Symbol &s) { return s.type != function || !s.section; });
+}
+
+void Elf::read_symbols(const Section &table, std::vector<Symbol> &to) const {
     if (table.link >= sections_.size() || sections_[table.link].type == section_nobits)
         throw BadImage(
             fmt::format("symbol table links section {} of {}", table.link, sections_.size()));
@@ -142,7 +155,7 @@ void Elf::read_symbols(const Section &table) {
                  bytes.read<u16>(at + 6), bytes.read<u64>(at + 8), bytes.read<u64>(at + 16)};
         if (s.section == undefined_section)
             s.address = s.size = 0;
-        symbols_.push_back(s);
+        to.push_back(s);
     }
 }
 

@@ -72,6 +72,8 @@ public:
     const std::vector<Segment> &segments() const { return segments_; }
     const std::vector<Section> &sections() const { return sections_; }
     const std::vector<Symbol> &symbols() const { return symbols_; }
+    // Functions of the full symbol table, static ones too; for reports, so a damaged one is empty.
+    const std::vector<Symbol> &functions() const { return functions_; }
     const std::vector<Relocation> &relocations() const { return relocations_; }
     const Bytes &file() const { return file_; }
     // The section's bytes; empty when it is absent or has none in the file.
@@ -83,14 +85,15 @@ private:
     void read_header();
     void read_segments();
     void read_sections();
-    void read_symbols(const Section &);
+    void read_symbols(const Section &, std::vector<Symbol> &to) const;
+    void read_functions();
     void read_relocations(const Section &);
 
     Bytes file_;
     std::string gfx_;
     std::vector<Segment> segments_;
     std::vector<Section> sections_;
-    std::vector<Symbol> symbols_;
+    std::vector<Symbol> symbols_, functions_;
     std::vector<Relocation> relocations_;
 };
 

@@ -23,7 +23,7 @@ constexpr u64 page = 4096;
 constexpr u64 descriptor_size = 64;
 constexpr u32 max_kernarg = 1 << 16; // HIP passes at most 4 KiB, CUDA 32 KiB
 constexpr u16 property_wave32 = 1 << 10;
-constexpr u8 symbol_object = 1, symbol_function = 2;
+constexpr u8 symbol_object = 1;
 
 struct Unmap {
     u64 bytes = 0;
@@ -204,8 +204,8 @@ void Program::Impl::read_kernels(const Elf &elf) {
 }
 
 void Program::Impl::read_functions(const Elf &elf) {
-    for (const Symbol &s : elf.symbols())
-        if (s.section != 0 && s.type == symbol_function && s.address < size)
+    for (const Symbol &s : elf.functions())
+        if (s.address < size)
             functions.push_back({std::string(s.name), base() + s.address, s.size});
     std::sort(functions.begin(), functions.end(),
               [](const Global &a, const Global &b) { return a.address < b.address; });
@@ -268,6 +268,13 @@ const Code &Program::code(u32 wave_size) const {
         code = std::move(fresh);
     }
     return *code;
+}
+
+bool Program::overlaps_code(u64 address, u64 size) const {
+    const u64 begin = address - impl_->base();
+    return begin < impl_->size && std::any_of(impl_->text.begin(), impl_->text.end(), [&](Range r) {
+               return begin < r.end && begin + size > r.begin;
+           });
 }
 
 const Global *Program::function_at(u64 pc) const {

@@ -71,6 +71,7 @@ public:
     // The loaded segments: code, constants, variables. Kernels may always access it; a runtime
     // whose copies must reach `Global`s adopts it into its Memory.
     std::span<std::byte> image() const;
+    bool overlaps_code(u64 address, u64 size) const;
     // Decoded as wave32 or wave64 reads it (LLVM's text differs). Decoded at first use.
     const Code &code(u32 wave_size) const;
     // "saxpy.s:41" from the line table; "" when there is none for `pc`.
