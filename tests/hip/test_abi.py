@@ -142,6 +142,7 @@ class Environment(unittest.TestCase):
     def test_values_that_mean_nothing(self) -> None:
         self.assertIn("foo is not one of off, mem, init, wait, race, all", self.said(HIPSIM_CHECK="foo"))
         self.assertIn("HIPSIM_THREADS=many", self.said(HIPSIM_THREADS="many"))
+        self.assertIn("sr_carry=carry, wrap", self.said(HIPSIM_CHOICES="sr_carry=no"))
         self.assertIn("no statistics", self.said(HIPSIM_STATS="/no/such/folder/stats"))
 
     def test_stats_are_one_line_per_dispatch_with_the_documented_keys(self) -> None:

@@ -27,7 +27,7 @@ struct Frames {
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
     Handler modified; // runs *pair, then OMOD and CLAMP on what it has written
-    Handler memory; // loads, stores and atomics of vectors
+    Handler memory;   // loads, stores and atomics of vectors
     // For checks: the places of what `memory` is about to access, or the Fault that it will throw.
     // `second`: of a two-address instruction's second offset.
     void (*places)(Wave &, const Inst &, unsigned half, bool second, Places &);

@@ -17,7 +17,7 @@ struct Mode {
     bool flush16_out = false;     // f16 results below the smallest normal become zero
     u32 keep32 = ~0u;             // what a subnormal f32 input keeps: all bits, or its sign
     u32 keep16 = 0xffff;          // the same for f16
-    bool fast = false; // HIPSIM_MATH=fast: DOT2 and WMMA add in f32, as ordinary adds
+    bool fast = false;            // HIPSIM_MATH=fast: DOT2 and WMMA add in f32, as ordinary adds
     u32 mxcsr32 = 0, mxcsr64 = 0; // the host's control word for f32, and for f64 and f16
 
     void update();

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "sim/func/choices.h"
 #include "sim/hip/error.h"
 
 namespace nw::hipsim {
@@ -94,6 +95,7 @@ Config read_config() {
     config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
     config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
     refuse_what_is_missing();
+    sim::choices(); // a bad HIPSIM_CHOICES is told now, not when an instruction asks
     config.stats_path = variable("HIPSIM_STATS");
     config.report_path = variable("HIPSIM_REPORT");
     const std::string_view blocking = variable("HIP_LAUNCH_BLOCKING");
