@@ -69,3 +69,13 @@ TEST_CASE("damaged code objects") {
             CHECK_NOTHROW(fuzz::bundle(file));
         });
 }
+
+TEST_CASE("metadata nested a million deep") {
+    for (const unsigned char opening : {0x91, 0x81}) { // an array of one, a map of one
+        std::vector<std::byte> msgpack(1 << 20, std::byte{opening});
+        if (opening == 0x81) // its key: an empty string
+            for (size_t at = 1; at < msgpack.size(); at += 2)
+                msgpack[at] = std::byte{0xa0};
+        CHECK_NOTHROW(fuzz::metadata(msgpack));
+    }
+}

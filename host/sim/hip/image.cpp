@@ -29,7 +29,8 @@ bool Source::read(void *to, u64 offset, u64 bytes) const {
     }
     if (offset > *size_ || bytes > *size_ - offset)
         return false;
-    std::memcpy(to, begin_ + offset, bytes);
+    if (bytes > 0) // else both may be null
+        std::memcpy(to, begin_ + offset, bytes);
     return true;
 }
 
