@@ -49,6 +49,17 @@ Touch touch_of(const MemoryOp &op) {
     return op.loads() ? Touch::read : op.updates() ? Touch::atomic : Touch::write;
 }
 
+// A flat access may be to scratch, which is each lane's own.
+u32 scratch_lanes(const Wave &w, const MemoryAccess &a, const Places &p) {
+    u32 lanes = 0;
+    const u64 size = u64{w.scratch_bytes} * row_lanes * w.halves;
+    if (a.space == Space::flat)
+        for_lanes(p.active & ~p.lds, [&](unsigned l) {
+            lanes |= u32{p.at[l] - reinterpret_cast<u64>(w.scratch) < size} << l;
+        });
+    return lanes;
+}
+
 const char *verb(Touch touch, bool past) {
     switch (touch) {
     case Touch::read:
@@ -90,7 +101,7 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
                 h.access.serial = e.on_lds && !a.returns ? me.lds_issued : 0;
                 touch_lanes(h, shared);
             }
-            if (u32 global = ~p.lds & p.active) {
+            if (u32 global = ~(p.lds | scratch_lanes(w, a, p)) & p.active) {
                 h.lds = false;
                 h.base = 0;
                 h.synchronizes = e.synchronizes && h.size <= flag_bytes;
