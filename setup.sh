@@ -28,10 +28,11 @@ required=(
     "libbenchmark-dev   header benchmark/benchmark.h"
 )
 # Installed along with the others, never a reason to call apt: without ccache builds are slower,
-# without clang-format the style test skips.
+# without clang-format the style test skips, without MPFR the random instruction tests do.
 optional=(
     "ccache             command ccache"
     "clang-format-14    command clang-format-14"
+    "libmpfr-dev        header mpfr.h"
 )
 
 say() { echo "setup.sh: $*" >&2; }

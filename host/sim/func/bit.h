@@ -43,9 +43,9 @@ inline i32 abs(i32 a) { return a < 0 ? sub(0, a) : a; }
 inline i32 low24(i32 x) { return static_cast<i32>(static_cast<u32>(x) << 8) >> 8; }
 inline u32 distance(u32 a, u32 b) { return a > b ? a - b : b - a; }
 
-// v_bfe_i32: width 0 gives 0; 32 can't be said.
+// v_bfe_i32: width 0 gives 0; 32 can't be said. Past bit 31 there are copies of the sign.
 inline u32 extract_signed(u32 x, u32 offset, u32 width) {
-    u32 field = x >> offset & ((1u << width) - 1);
+    u32 field = static_cast<u32>(static_cast<i32>(x) >> offset) & ((1u << width) - 1);
     u32 sign = width ? 1u << (width - 1) : 0;
     return (field ^ sign) - sign;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/types.h"
+#include "sim/func/choices.h"
 #include "sim/func/mode.h"
 
 #ifndef NW_LEVEL
@@ -34,8 +35,8 @@ inline f32 in(f32 x, const Mode &m) {
     return f32_of(bits(x) & 0x7f800000 ? bits(x) : bits(x) & m.keep32);
 }
 
-inline f32 quiet(f32 x, const Mode &m) { return m.ieee ? f32_of(bits(x) | 0x00400000) : x; }
-inline f64 quiet(f64 x, const Mode &m) { return m.ieee ? f64_of(bits(x) | u64{1} << 51) : x; }
+inline f32 quiet(f32 x, const Mode &m) { return m.quiets ? f32_of(bits(x) | 0x00400000) : x; }
+inline f64 quiet(f64 x, const Mode &m) { return m.quiets ? f64_of(bits(x) | u64{1} << 51) : x; }
 
 // 2.1, 2.2: the NaN result of an operation on these operands, in operand order.
 template <class... X> f32 nan_of(const Mode &m, f32 a, X... rest) {
@@ -51,6 +52,29 @@ template <class... X> f64 nan_of(const Mode &m, f64 a, X... rest) {
     if constexpr (sizeof...(rest) > 0)
         return nan_of(m, rest...);
     return f64_of(default_nan64);
+}
+
+// 2.2: where a * b is invalid that NaN wins over one in c, which then isn't among nan_of's
+// operands.
+template <class T> T addend(T a, T b, T c) { return is_nan(a * b) ? T(0) : c; }
+
+// A NaN on its way to a narrower format is quiet even outside IEEE mode: what is left of a
+// signalling one's payload could be an infinity (2.40).
+inline f32 always_quiet(f32 x) { return is_nan(x) ? f32_of(bits(x) | 0x00400000) : x; }
+
+// f32 to f64 without the host's quieting.
+inline f64 widen_nan(f32 x) {
+    u64 u = bits(x);
+    return f64_of(u >> 31 << 63 | u64{0x7ff} << 52 | (u & 0x7fffff) << 29);
+}
+
+// A subnormal f64 on its way to f32, as MODE lets it in: all that counts there is "tiny, not zero",
+// and the host may be flushing inputs as f32's field says.
+inline f64 narrowed_in(f64 x, const Mode &m) {
+    u64 sign = bits(x) & u64{1} << 63;
+    bool subnormal = (bits(x) << 1 >> 53) == 0 && (bits(x) << 1) != 0;
+    f64 tiny = m.keep16 == 0xffff ? 0x1p-1000 : 0.0;
+    return subnormal ? f64_of(sign | bits(tiny)) : x;
 }
 
 inline f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
@@ -108,6 +132,22 @@ template <class U, class T> T multiply_add_odd(T a, T b, T c) {
 inline f64 fma_odd(f64 a, f64 b, f64 c) { return multiply_add_odd<u64>(a, b, c); }
 inline f32 fma_half(f32 a, f32 b, f32 c) { return multiply_add_odd<u32>(a, b, c); }
 inline f64 fma_half(f64 a, f64 b, f64 c) { return multiply_add_odd<u64>(a, b, c); }
+
+// 2.5: an exact zero of x + y is -0 when rounding down, unless both were +0. f16 arithmetic runs on
+// a host that rounds to nearest; only in f64, which every other mode takes, may this be asked.
+inline f64 zero_sum(f64 sum, f64 x, f64 y, const Mode &m) {
+    bool cancelled = sum == 0 && m.round16_64 == round_down_inf && (bits(x) | bits(y)) != 0;
+    return cancelled ? -0.0 : sum;
+}
+inline f32 sum16(f32 a, f32 b, const Mode &) { return a + b; }
+inline f64 sum16(f64 a, f64 b, const Mode &m) { return zero_sum(a + b, a, b, m); }
+inline f32 fma16(f32 a, f32 b, f32 c, const Mode &) { return fma_half(a, b, c); }
+inline f64 fma16(f64 a, f64 b, f64 c, const Mode &m) {
+    return zero_sum(fma_half(a, b, c), a * b, c, m);
+}
+inline f64 mix16(f64 a, f64 b, f64 c, const Mode &m) {
+    return zero_sum(fma_odd(a, b, c), a * b, c, m);
+}
 
 // ---- minimum and maximum ---------------------------------------------------------------------
 
@@ -173,6 +213,12 @@ template <class T> T med3(T x, T y, T z, const Mode &m) {
 inline u32 nan16(u32 widened) {
     return (widened >> 16 & 0x8000) | 0x7c00 | (widened >> 13 & 0x3ff);
 }
+// An f16 source as f32, and an f16 value back: for what picks a source and rounds nothing.
+inline f32 in16(u32 h, const Mode &m) {
+    h &= 0xffff;
+    return widen16(h & 0x7c00 ? h : h & m.keep16);
+}
+inline u32 picked16(f32 v) { return is_nan(v) ? nan16(bits(v)) : narrow16_nearest(v); }
 
 // ---- classes, conversions --------------------------------------------------------------------
 
@@ -264,6 +310,14 @@ template <class T> T round_even(T x) {
     bool away = magnitude > T(0.5) || (magnitude == T(0.5) && is_odd(t));
     T step = x < 0 ? T(-1) : T(1);
     return away ? t + step : t;
+}
+
+// 2.42: v_cvt_pk_u8_f32 (S-042).
+inline u32 to_byte(f32 x) {
+    bool truncates = choices().pk_u8_rounding == choice::pk_u8_rounding::truncate;
+    f32 whole = truncates || !(x < 256) ? x : round_even(x);
+    i32 v = to_i32(whole);
+    return static_cast<u32>(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
 // ---- parts of a number (2.35 to 2.38) --------------------------------------------------------

@@ -80,26 +80,30 @@ inline f64 unflushed(f32 x) {
 }
 
 // 2.25: the exact sum is scaled by 2^±64 (f64: ±128) before its one rounding.
-inline f32 div_fmas(f32 a, f32 b, f32 c, bool scale) {
+inline f32 div_fmas(f32 a, f32 b, f32 c, bool scale, const Mode &) {
     f64 s = fma_odd(unflushed(a), unflushed(b), unflushed(c));
     if (!scale)
         return static_cast<f32>(s);
     return static_cast<f32>(s * (exponent_of(c) > 127 ? 0x1p64 : 0x1p-64));
 }
-// For f64 in binary128, whose 113 bits hold the product exactly, and the sum rounded to odd. `s -
-// c` is exact where c is the larger term, as in division.
-inline f64 div_fmas(f64 a, f64 b, f64 c, bool scale) {
+// For f64 in binary128, whose 113 bits hold the product exactly, and the sum rounded to odd.
+inline f64 div_fmas(f64 a, f64 b, f64 c, bool scale, const Mode &m) {
     if (!scale)
         return fma(a, b, c);
     using Wide = __float128;
     using Bits = unsigned __int128;
-    Wide p = static_cast<Wide>(a) * b, s = p + c, error = p - (s - c);
-    if (error - error != 0) // infinities and NaNs
+    Wide p = static_cast<Wide>(a) * b, s = p + c, t = s - p;
+    Wide error = (p - (s - t)) + (c - t); // Knuth's two-sum
+    if (error - error != 0)               // infinities and NaNs
         return fma(a, b, c);
     Bits u = std::bit_cast<Bits>(s);
     if (error != 0 && !(u & 1))
         u += (error < 0) == (s < 0) ? Bits{1} : ~Bits{0};
-    return static_cast<f64>(std::bit_cast<Wide>(u) * (exponent_of(c) > 1023 ? 0x1p128 : 0x1p-128));
+    Wide scaled = std::bit_cast<Wide>(u) * (exponent_of(c) > 1023 ? 0x1p128 : 0x1p-128);
+    f64 unbounded = static_cast<f64>(scaled * 0x1p512); // 2.4: as if exponents had no end
+    if (m.flush16_out && __builtin_fabs(unbounded) < 0x1p-510)
+        return with_sign(0.0, is_negative(unbounded));
+    return static_cast<f64>(scaled);
 }
 
 // What a result too large or too small to be represented becomes (round up, down, zero).
@@ -145,7 +149,8 @@ inline f64 div_fixup(f64 a, f64 b, f64 c, const Mode &m) {
     return div_fixup(a, b, c, true, m.round16_64, m);
 }
 
-template <class T> T div_fixup16(T a, T b, T c, const Mode &m) { // on widened f16
+// On widened f16, where MODE's f32 fields have no say.
+inline f32 div_fixup16(f32 a, f32 b, f32 c, const Mode &m) {
     return div_fixup(a, b, c, false, m.round16_64, m);
 }
 
@@ -181,6 +186,11 @@ inline f32 cube_id(f32 x, f32 y, f32 z) {
 inline f32 cube_ma(f32 x, f32 y, f32 z) {
     return 2 * (major_z(x, y, z) ? z : major_y(x, y) ? y : x);
 }
+// A copy that went through the float unit.
+inline f32 flushed(f32 x, const Mode &m) {
+    bool keeps = m.bits & 0x20; // MODE's "subnormal results of f32"
+    return keeps || bits(x) & 0x7f800000 ? x : f32_of(bits(x) & 0x80000000);
+}
 inline f32 cube_sc(f32 x, f32 y, f32 z) {
     if (major_z(x, y, z))
         return z < 0 ? -x : x;
@@ -197,12 +207,14 @@ inline f32 cube_tc(f32 x, f32 y, f32 z) {
 
 inline f32 mul_dx9(f32 a, f32 b) { return (a == 0) | (b == 0) ? 0.0f : a * b; }
 inline f32 flush(f32 x) { return f32_of(bits(x) & 0x7f800000 ? bits(x) : bits(x) & 0x80000000); }
+// One factor as a NaN of fma_dx9 sees it: a zero beside it makes the product +0.
+inline f32 dx9_factor(f32 x, f32 other) { return flush(other) == 0 ? 0.0f : x; }
 inline f32 fma_dx9(f32 a, f32 b, f32 c) { // denormals always flushed
     a = flush(a), b = flush(b), c = flush(c);
     f64 p = (a == 0) | (b == 0) ? 0.0 : f64{a} * f64{b};
     f64 s = p == 0 ? 0.0 + f64{c} : fma_odd(f64{a}, f64{b}, f64{c});
     f32 r = static_cast<f32>(s);
-    bool tiny = __builtin_fabs(s) < 0x1.ffffffp-127; // rounds below 2^-126 (2.4)
+    bool tiny = __builtin_fabsf(static_cast<f32>(s * 0x1p64)) < 0x1p-62f; // 2.4: once rounded
     return tiny ? with_sign(0.0f, is_negative(r)) : r;
 }
 inline f32 mullit(f32 a, f32 b, f32 c) {

@@ -30,24 +30,26 @@ void rows(Wave &w, const Inst &i) {
 
 // ---- CLAMP, OMOD, high halves: on a copy of the result ---------------------------------------
 
-f32 clamp01(f32 x, const Mode &m) { // 2.11
-    if (fp::is_nan(x))
-        return m.dx10_clamp ? 0.0f : x;
-    return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f;
+// 2.11, on the bits: the result was flushed before, if at all, and a NaN that stays stays as it is.
+template <class U> U clamp_bits(U x, U sign, U inf, U one, const Mode &m) {
+    if ((x & ~sign) > inf)
+        return m.dx10_clamp ? 0 : x;
+    return x & sign ? U{0} : x < one ? x : one;
 }
-f64 clamp01(f64 x, const Mode &m) {
-    if (fp::is_nan(x))
-        return m.dx10_clamp ? 0.0 : x;
-    return x > 0 ? (x < 1 ? x : 1.0) : 0.0;
+u32 clamp32(u32 x, const Mode &m) {
+    return clamp_bits<u32>(x, 0x80000000, 0x7f800000, 0x3f800000, m);
 }
-u32 clamp16(u32 h, const Mode &m) { return fp::narrow16_nearest(clamp01(fp::widen16(h), m)); }
+u32 clamp16(u32 h, const Mode &m) { return clamp_bits<u32>(h, 0x8000, 0x7c00, 0x3c00, m); }
+u64 clamp64(u64 x, const Mode &m) {
+    return clamp_bits<u64>(x, u64{1} << 63, u64{0x7ff} << 52, u64{0x3ff} << 52, m);
+}
 
 void clamp_row(Row *r, Type type, const Mode &m) {
     for (unsigned l = 0; l < row_lanes; ++l) {
         u32 &x = r[0].lane[l];
         switch (type) {
         case Type::f32:
-            x = fp::bits(clamp01(fp::f32_of(x), m));
+            x = clamp32(x, m);
             break;
         case Type::f16:
             x = (x & 0xffff0000) | clamp16(x & 0xffff, m);
@@ -56,8 +58,8 @@ void clamp_row(Row *r, Type type, const Mode &m) {
             x = clamp16(x & 0xffff, m) | clamp16(x >> 16, m) << 16;
             break;
         case Type::f64: {
-            f64 v = clamp01(Value<Type::f64>::load(r[0].lane, l, m), m);
-            Value<Type::f64>::store(r[0].lane, l, v, nullptr);
+            u64 v = Value<Type::u64>::load(r[0].lane, l, m);
+            Value<Type::u64>::store(r[0].lane, l, clamp64(v, m), nullptr);
             break;
         }
         default:
@@ -78,6 +80,8 @@ f64 scale(f64 x, int log2, f64 smallest_normal) {
         return x;
     if (__builtin_fabs(x) < smallest_normal)
         return 0.0;
+    if (log2 < 0 && __builtin_fabs(x) < 2 * smallest_normal)
+        return __builtin_copysign(0.0, x); // before the host rounds it up to a normal
     f64 y = x * fp::power_of_two(log2);
     return __builtin_fabs(y) < smallest_normal ? __builtin_copysign(0.0, x) : y;
 }

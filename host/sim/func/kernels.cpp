@@ -49,7 +49,7 @@ void float_row(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const
 template <Type D, Type A, Type B, Type C, class F>
 void value_row(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m, F f) {
     if constexpr (D == Type::f16)
-        run_half<A, B, C>(d, a, b, c, exec, m, f, f);
+        run_half_pick<A, B, C>(d, a, b, c, exec, m, f);
     else
         run_lanes<D, A, B, C>(d, a, b, c, exec, m, f);
 }
@@ -118,8 +118,7 @@ namespace rows {
 #define FPKACC(mn, expr, ...) FPK(mn, expr, __VA_ARGS__)
 #define FPKM(mn, ...)                                                                              \
     void mn(KERNEL_ARGS) {                                                                         \
-        auto f = [](LANE) { return __VA_ARGS__; };                                                 \
-        run_packed_half(d, a, b, c, exec, m, f, f);                                                \
+        run_packed_pick(d, a, b, c, exec, m, [](LANE) { return __VA_ARGS__; });                    \
     }
 #define ROWS(mn, cls, shape, D, A, B, C, fn)                                                       \
     void mn(KERNEL_ARGS) { fn(d, a, b, c, exec, m); }

@@ -55,10 +55,7 @@ template <> struct Value<Type::i16> {
 };
 template <> struct Value<Type::f16> { // as a source; results go through narrow_row
     using type = f32;
-    static f32 load(const u32 *r, unsigned l, const Mode &m) {
-        u32 h = r[l] & 0xffff;
-        return fp::widen16(h & 0x7c00 ? h : h & m.keep16);
-    }
+    static f32 load(const u32 *r, unsigned l, const Mode &m) { return fp::in16(r[l], m); }
 };
 
 // d = exec ? r : d
@@ -147,6 +144,19 @@ template <class F, class L> inline void half_results(u32 *r, const Mode &m, F f,
     }
 }
 
+// Rows that pick one of their f16 sources, or make an exact one: nothing rounds, nothing is flushed
+// on the way out (2.21, 2.26).
+template <Type A, Type B, Type C, class F>
+inline void run_half_pick(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
+                          const Mode &mode, F f) {
+    const Mode m = mode;
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        f32 v = f(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m), m);
+        d[l] = exec >> l & 1 ? (d[l] & 0xffff0000) | fp::picked16(v) : d[l];
+    }
+}
+
 template <Type A, Type B, Type C, class F, class N>
 inline void run_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &mode,
                      F f, N nan) {
@@ -189,6 +199,21 @@ inline void run_packed_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u3
 #pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l) {
         u32 r = part[0].lane[l] | part[1].lane[l] << 16;
+        d[l] = exec >> l & 1 ? r : d[l];
+    }
+}
+
+// The same for run_half_pick.
+template <class F>
+inline void run_packed_pick(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
+                            const Mode &mode, F f) {
+    const Mode m = mode;
+    auto pick = [&](u32 x, u32 y, u32 z) {
+        return fp::picked16(f(fp::in16(x, m), fp::in16(y, m), fp::in16(z, m), m));
+    };
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 r = pick(a[l], b[l], c[l]) | pick(a[l] >> 16, b[l] >> 16, c[l] >> 16) << 16;
         d[l] = exec >> l & 1 ? r : d[l];
     }
 }

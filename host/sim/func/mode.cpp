@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/mode.h"
 
+#include "sim/func/choices.h"
+
 namespace nw::sim {
 
 namespace {
@@ -23,6 +25,7 @@ void Mode::update() {
     round16_64 = bits >> 2 & 3;
     dx10_clamp = gfx12 || (bits >> 8 & 1);
     ieee = gfx12 || (bits >> 9 & 1);
+    quiets = ieee || choices().snan_without_ieee == choice::snan_without_ieee::quieted;
     fp16_ovfl = bits >> 23 & 1;
     keep32 = denorm32 & 1 ? ~0u : 0x80000000;
     keep16 = denorm16_64 & 1 ? 0xffff : 0x8000;

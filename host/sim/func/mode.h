@@ -14,6 +14,7 @@ struct Mode {
     // Derived from `bits` by update().
     u8 round32 = 0, round16_64 = 0;
     bool ieee = true, dx10_clamp = true, fp16_ovfl = false;
+    bool quiets = true;           // a signalling NaN that goes through arithmetic (2.3, S-044)
     bool flush16_out = false;     // f16 results below the smallest normal become zero
     u32 keep32 = ~0u;             // what a subnormal f32 input keeps: all bits, or its sign
     u32 keep16 = 0xffff;          // the same for f16

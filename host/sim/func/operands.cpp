@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/operands.h"
 
+#include "sim/func/choices.h"
+
 namespace nw::sim::NW_LEVEL {
 
 namespace {
@@ -8,11 +10,13 @@ namespace {
 // 3.12 to 3.17. Permutes `x` into `out`; returns the lanes that get written.
 u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
     u32 write = exec;
+    const bool zero_edge =
+        dpp.fetch_inactive && choices().dpp_fi_edge == choice::dpp_fi_edge::zero; // S-046
     for (unsigned l = 0; l < row_lanes; ++l) {
         int from = dpp.from[l];
         bool readable = from >= 0 && (dpp.fetch_inactive || (exec >> from & 1));
         out[l] = readable ? x[from] : 0;
-        if (!readable && !dpp.bound_ctrl)
+        if (!readable && !dpp.bound_ctrl && !zero_edge)
             write &= ~(1u << l);
         bool row = dpp.row_mask >> (l / 16 + 2 * half) & 1,
              bank = dpp.bank_mask >> (l % 16 / 4) & 1;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "sim/func/bit.h"
+#include "sim/func/choices.h"
 
 namespace nw::sim {
 
@@ -42,6 +43,16 @@ template <Type T> void write(Wave &w, unsigned reg, value_t<T> value) {
     w.s[reg] = static_cast<u32>(value);
     if constexpr (rows_of(T) == 2)
         w.s[reg + 1] = static_cast<u32>(static_cast<u64>(value) >> 32);
+}
+
+// Whether the first operand of s_max counts as the larger one (S-040).
+template <class T> bool max_scc(T a, T b) {
+    return choices().max_scc == choice::max_scc::set ? a >= b : a > b;
+}
+// The width field of s_bfe's second operand (S-041).
+u32 bfe_width(u32 operand, u32 bits) {
+    u32 width = operand >> 16 & 127;
+    return choices().bfe_width == choice::bfe_width::whole ? width : width & (bits - 1);
 }
 
 #define SOP(mn, D, A, B, expr, ...)                                                                \

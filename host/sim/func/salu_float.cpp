@@ -19,6 +19,7 @@ template <> struct Scalar<Type::i32> {
     static u32 write(i32 v, const Mode &) { return static_cast<u32>(v); }
 };
 template <> struct Scalar<Type::none> : Scalar<Type::u32> {};
+template <> struct Scalar<Type::u16> : Scalar<Type::u32> {};
 template <> struct Scalar<Type::f32> {
     static f32 read(u32 bits, const Mode &m) { return fp::in(fp::f32_of(bits), m); }
     static u32 write(f32 v, const Mode &) { return fp::bits(v); }
@@ -34,17 +35,18 @@ template <> struct Scalar<Type::f16> {
 
 u32 bits_of(const Wave &w, const Source &s) { return s.kind == Source::sgpr ? w.s[s.at] : s.value; }
 
-template <Type T> u32 nan_bits(f32 x) {
-    return T == Type::f16 ? fp::nan16(fp::bits(x)) : fp::bits(x);
-}
-template <Type T> u32 nan_bits(f64 x) { return nan_bits<T>(static_cast<f32>(x)); }
-
 template <Type T, class F, class N> void arithmetic(Wave &w, const Inst &i, F f, N nan) {
     const Mode &m = w.mode;
     auto a = Scalar<T>::read(bits_of(w, i.src[0]), m), b = Scalar<T>::read(bits_of(w, i.src[1]), m);
     auto c = Scalar<T>::read(bits_of(w, i.src[2]), m);
     auto r = f(a, b, c, m);
-    w.s[i.dst] = fp::is_nan(r) ? nan_bits<T>(nan(a, b, c, m)) : Scalar<T>::write(r, m);
+    if (!fp::is_nan(r))
+        w.s[i.dst] = Scalar<T>::write(r, m);
+    else if constexpr (T == Type::f16) { // as f32: widening to f64 quiets
+        auto in = [&](unsigned n) { return fp::in16(bits_of(w, i.src[n]), m); };
+        w.s[i.dst] = fp::nan16(fp::bits(nan(in(0), in(1), in(2), m)));
+    } else
+        w.s[i.dst] = fp::bits(nan(a, b, c, m));
 }
 
 template <Type D, Type A, Type B, class F> void convert(Wave &w, const Inst &i, F f) {

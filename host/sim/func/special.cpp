@@ -127,8 +127,9 @@ template <Type T>
     using V = Value<T>;
     for (unsigned l = 0; l < row_lanes; ++l) {
         auto a = V::load(o.src[0], l, m), b = V::load(o.src[1], l, m), c = V::load(o.src[2], l, m);
-        auto value = fp::div_fmas(a, b, c, scaled >> l & 1);
-        V::store(r, l, fp::is_nan(value) ? fp::nan_of(m, a, b, c) : value, nullptr);
+        auto value = fp::div_fmas(a, b, c, scaled >> l & 1, m);
+        V::store(r, l, fp::is_nan(value) ? fp::nan_of(m, a, b, fp::addend(a, b, c)) : value,
+                 nullptr);
     }
 }
 
@@ -208,8 +209,14 @@ unsigned select16(const Operands &o, unsigned l) {
 unsigned select_var(const Operands &o, unsigned l) { return o.src[1][l] & 15; }
 void permlane16(Wave &w, const Inst &i) { permlane(w, i, false, select16); }
 void permlanex16(Wave &w, const Inst &i) { permlane(w, i, true, select16); }
-void permlane16_var(Wave &w, const Inst &i) { permlane(w, i, false, select_var); }
-void permlanex16_var(Wave &w, const Inst &i) { permlane(w, i, true, select_var); }
+void permlane_var(Wave &w, const Inst &i, bool other_row) {
+    Inst as_chosen = i;
+    if (choices().permlane_var_inactive == choice::permlane_var_inactive::read) // S-045
+        as_chosen.imm |= 1;
+    permlane(w, as_chosen, other_row, select_var);
+}
+void permlane16_var(Wave &w, const Inst &i) { permlane_var(w, i, false); }
+void permlanex16_var(Wave &w, const Inst &i) { permlane_var(w, i, true); }
 
 void permlane64(Wave &w, const Inst &i) {
     if (w.halves == 1)

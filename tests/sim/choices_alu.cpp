@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The open questions of the scalar and vector ALU (S-040 to S-047): each answer gives its own
+// result.
+#include <doctest/doctest.h>
+
+#include "sim/assemble.h"
+#include "sim/func/choices.h"
+
+using namespace nw;
+using namespace nw::sim;
+using namespace nw::sim::test;
+
+namespace {
+
+// Lane l's v1 after `body`, with v0 = l, under these choices.
+std::vector<u32> lanes_under(const std::string &choices, const std::string &body,
+                             const std::string &gfx = "gfx1151") {
+    ChoicesScope scope(choices);
+    KernelText k;
+    k.gfx = gfx;
+    k.body = body + "\n  v_lshlrev_b32 v60, 2, v0\n  global_store_b32 v60, v1, s[2:3]";
+    return run(k);
+}
+u32 under(const std::string &choices, const std::string &body, const std::string &gfx = "gfx1151") {
+    return lanes_under(choices, body, gfx)[0];
+}
+
+} // namespace
+
+TEST_CASE("S-040: SCC of s_max of equal operands") {
+    for (const char *op : {"s_max_i32", "s_max_u32"}) {
+        std::string body = std::string("s_mov_b32 s6, 5\n") + op +
+                           " s7, s6, 5\n s_cselect_b32 s8, 1, 0\n v_mov_b32 v1, s8";
+        CHECK(under("", body) == 1);
+        CHECK(under("max_scc=clear", body) == 0);
+    }
+}
+
+TEST_CASE("S-041: s_bfe wider than its operand") {
+    std::string body = "s_mov_b32 s6, 0x12345678\n s_bfe_u32 s7, s6, 0x210004\n v_mov_b32 v1, s7";
+    CHECK(under("", body) == 0x01234567); // width 33
+    CHECK(under("bfe_width=masked", body) == 1);
+}
+
+TEST_CASE("S-042: rounding of v_cvt_pk_u8_f32") {
+    std::string body = "v_mov_b32 v2, 0x40300000\n v_mov_b32 v3, 1\n v_mov_b32 v4, 0x11223344\n"
+                       "v_cvt_pk_u8_f32 v1, v2, v3, v4"; // 2.75
+    CHECK(under("", body) == 0x11220244);
+    CHECK(under("pk_u8_rounding=nearest", body) == 0x11220344);
+}
+
+TEST_CASE("S-044: a signalling NaN outside IEEE mode") {
+    std::string body = "s_setreg_imm32_b32 hwreg(1, 9, 1), 0\n v_mov_b32 v2, 0x7f800001\n"
+                       "v_add_f32 v1, v2, v2";
+    CHECK(under("", body) == 0x7f800001);
+    CHECK(under("snan_without_ieee=quieted", body) == 0x7fc00001);
+}
+
+TEST_CASE("S-045: inactive lanes under v_permlane16_var_b32") {
+    std::string body = "v_mov_b32 v1, 99\n v_add_nc_u32 v2, 100, v0\n v_mov_b32 v3, 7\n"
+                       "s_mov_b32 exec_lo, 1\n v_permlane16_var_b32 v1, v2, v3\n"
+                       "s_mov_b32 exec_lo, -1";
+    CHECK(under("", body, "gfx1201") == 99);
+    CHECK(under("permlane_var_inactive=read", body, "gfx1201") == 107);
+}
+
+TEST_CASE("S-046: DPP beyond the row with fi") {
+    std::string body = "v_mov_b32 v1, 99\n v_mov_b32 v2, v0\n"
+                       "v_mov_b32_dpp v1, v2 row_shr:1 row_mask:0xf bank_mask:0xf fi:1";
+    CHECK(under("", body) == 99);
+    CHECK(under("dpp_fi_edge=zero", body) == 0);
+    CHECK(lanes_under("dpp_fi_edge=zero", body)[5] == 4);
+}
+
+TEST_CASE("S-047: f64 seeds or precise results") {
+    std::string body = "v_mov_b32 v2, 0\n v_mov_b32 v3, 0x40080000\n" // 3
+                       "v_rcp_f64 v[4:5], v[2:3]\n v_mov_b32 v1, v4";
+    CHECK(under("", body) != 0x55555555);
+    CHECK(under("trans_f64=precise", body) == 0x55555555);
+    body = "v_mov_b32 v2, 0\n v_mov_b32 v3, 0x40000000\n"; // 2
+    CHECK(under("trans_f64=precise", body + "v_sqrt_f64 v[4:5], v[2:3]\n v_mov_b32 v1, v4") ==
+          0x667f3bcd);
+    CHECK(under("trans_f64=precise", body + "v_rsq_f64 v[4:5], v[2:3]\n v_mov_b32 v1, v4") ==
+          0x667f3bcc);
+}
