@@ -21,7 +21,7 @@ namespace nw::diff {
 namespace {
 
 struct Options {
-    std::string program, file, only;
+    std::string program, file, only, check;
     std::vector<std::string> gfx{"gfx1100", "gfx1151", "gfx1201"};
     std::vector<u32> waves{32, 64}, levels{0, 1, 2, 3};
     u64 seed = 0;
@@ -148,9 +148,9 @@ private:
     void complain(const DiffKernel &kernel, const Config &config, const std::string &wrong) {
         fmt::print("   {} {} wave{} -O{}: {}\n", kernel.name, config.gfx, config.wave, config.level,
                    wrong);
-        fmt::print("      rerun: {} --only {} --gfx {} --wave {} --level {} --seed {:#x}\n",
+        fmt::print("      rerun: {} --only {} --gfx {} --wave {} --level {} --seed {:#x}{}\n",
                    options_.program, kernel.name, config.gfx, config.wave, config.level,
-                   options_.seed);
+                   options_.seed, options_.check.empty() ? "" : " --check " + options_.check);
         fmt::print("      code:  " NW_OBJDUMP " -d --mcpu={}{} --disassemble-symbols={} {}\n",
                    config.gfx, config.wave == 64 ? " --mattr=+wavefrontsize64" : "", kernel.name,
                    code_path(kernel.file, config));
@@ -180,12 +180,15 @@ int run(int argc, char **argv) {
     app.add_option("--gfx", o.gfx, "targets, comma-separated")->delimiter(',');
     app.add_option("--wave", o.waves, "wave sizes: 32, 64")->delimiter(',');
     app.add_option("--level", o.levels, "clang's -O: 0, 1, 2, 3")->delimiter(',');
+    app.add_option("--check", o.check, "HIPSIM_CHECK: compiled code has nothing to report");
     app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
     CLI11_PARSE(app, argc, argv);
     for (const char *part : {"--file", "--only", "--gfx", "--wave", "--level"})
         o.whole &= app.count(part) == 0;
 
     setenv("HIPSIM_TIMING", "off", 0); // results do not depend on time
+    if (!o.check.empty())
+        setenv("HIPSIM_CHECK", o.check.c_str(), 1);
     fmt::print("diff: {} kernels, seed {:#x}\n", diff_kernels().size(), o.seed);
     Counts counts;
     try {

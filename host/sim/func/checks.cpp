@@ -3,9 +3,12 @@
 
 namespace nw::sim {
 
-CheckFacts::CheckFacts(const RunConfig &config, const Code &code, bool gfx12) {
-    if (config.check_wait)
+CheckFacts::CheckFacts(const RunConfig &config, const Code &code, std::string_view gfx) {
+    const bool gfx12 = gfx.starts_with("gfx12");
+    if (config.check_wait) {
         wait = std::make_unique<WaitFacts>(code, gfx12);
+        hazards = std::make_unique<HazardFacts>(code, gfx);
+    }
     if (config.check_init)
         init = std::make_unique<InitFacts>(code);
     if (config.check_race) {
@@ -24,6 +27,7 @@ void CheckFacts::fill_rows(const Code &code) {
         if (wait || init)
             row.touches = registers(wait ? wait->entries[n].uses : init->entries[n].uses);
         row.waits = wait && wait->entries[n].counts();
+        row.hazards = hazards && hazards->entries[n].watched;
         row.races = race && race->entries[n].kind != RaceFacts::Kind::none;
         row.sees_memory = init && init->entries[n].sees_memory;
     }
@@ -36,6 +40,8 @@ Checks::Checks(const CheckFacts &facts, size_t waves)
     for (size_t n = 0; n < waves; ++n) {
         if (facts.wait)
             wait_.emplace_back(*facts.wait);
+        if (facts.hazards)
+            hazards_.emplace_back(*facts.hazards);
         if (facts.init)
             init_.emplace_back(*facts.init, shared_);
     }
@@ -50,12 +56,15 @@ void Checks::start_group(u64 group, size_t lds_bytes) {
 void Checks::start_wave(const Wave &w) {
     if (!wait_.empty())
         wait_[w.number].reset();
+    if (!hazards_.empty())
+        hazards_[w.number].reset();
     if (!init_.empty())
         init_[w.number].reset(w);
 }
 
 u64 Checks::run(Wave &w, u64 budget) {
     WaitCheck *wait = wait_.empty() ? nullptr : &wait_[w.number];
+    HazardCheck *hazards = hazards_.empty() ? nullptr : &hazards_[w.number];
     InitCheck *init = init_.empty() ? nullptr : &init_[w.number];
     while (budget && w.state == State::running) {
         const Inst &i = *w.pc++;
@@ -64,6 +73,8 @@ u64 Checks::run(Wave &w, u64 budget) {
         const CheckFacts::Row &row = facts_.rows[i.index];
         if (wait && (row.waits || row.touches.intersects(wait->in_flight())))
             wait->step(w, i);
+        if (hazards && (row.hazards || hazards->following()))
+            hazards->step(w, i);
         if (init && (row.sees_memory || row.touches.intersects(init->poisoned())))
             init->step(w, i);
         if (row.races)

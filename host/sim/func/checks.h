@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/func/hazard_check.h"
 #include "sim/func/init_check.h"
 #include "sim/func/race_check.h"
 #include "sim/func/wait_check.h"
@@ -16,14 +17,16 @@ struct CheckFacts {
     struct Row {
         RegisterSet touches;
         bool waits = false, sees_memory = false; // WaitCheck, InitCheck must see it in any case
+        bool hazards = false;                    // HazardCheck must
         bool races = false;                      // RaceCheck must
     };
-    std::vector<Row> rows;                 // by instruction index
-    std::unique_ptr<const WaitFacts> wait; // null: the check is off
+    std::vector<Row> rows;                      // by instruction index
+    std::unique_ptr<const WaitFacts> wait;      // null: the check is off
+    std::unique_ptr<const HazardFacts> hazards; // with wait
     std::unique_ptr<const InitFacts> init;
     std::unique_ptr<const RaceFacts> race;
     std::unique_ptr<RaceShared> race_shared; // one thread's: see race_check.h
-    CheckFacts(const RunConfig &config, const Code &code, bool gfx12);
+    CheckFacts(const RunConfig &config, const Code &code, std::string_view gfx);
     bool any() const { return wait || init || race; }
 
 private:
@@ -42,6 +45,7 @@ private:
     const CheckFacts &facts_;
     InitShared shared_;
     std::vector<WaitCheck> wait_; // by wave; empty when off
+    std::vector<HazardCheck> hazards_;
     std::vector<InitCheck> init_;
     std::unique_ptr<RaceCheck> race_; // of the workgroup
     u32 group_waves_ = 0;

@@ -352,8 +352,7 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
 // All workgroups at once, in turns on this thread: each gets on while others wait for it.
 RunStats run_together(Context &c) {
     const Dim3 &grid = c.dispatch.grid;
-    const CheckFacts facts(c.config, *c.code.code,
-                           std::string_view(c.device.gfx).starts_with("gfx12"));
+    const CheckFacts facts(c.config, *c.code.code, c.device.gfx);
     MxcsrScope host_fpu(mxcsr_default);
     std::vector<std::unique_ptr<Worker>> groups;
     for (u64 g = 0; g < u64{grid.x} * grid.y * grid.z; ++g) {
@@ -380,8 +379,7 @@ RunStats run_groups(Context &c, unsigned threads) {
     std::mutex mutex;
     std::exception_ptr fault;
     RunStats stats;
-    const CheckFacts facts(c.config, *c.code.code,
-                           std::string_view(c.device.gfx).starts_with("gfx12"));
+    const CheckFacts facts(c.config, *c.code.code, c.device.gfx);
 
     auto work = [&] {
         MxcsrScope host_fpu(mxcsr_default);

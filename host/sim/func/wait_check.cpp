@@ -5,18 +5,11 @@
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
+#include "sim/isa/hazards.h"
 
 namespace nw::sim {
 
 namespace {
-
-// A younger load may return into the same register: both arrive in order.
-bool in_order(const Issues &older, const Issues &younger) {
-    for (Counter c : {Counter::load, Counter::lds})
-        if (older.on[static_cast<int>(c)] && younger.on[static_cast<int>(c)])
-            return true;
-    return false;
-}
 
 std::string remedy(Counter c, size_t younger, bool gfx12) {
     switch (c) {
@@ -33,7 +26,7 @@ std::string remedy(Counter c, size_t younger, bool gfx12) {
 
 } // namespace
 
-WaitFacts::WaitFacts(const Code &code, bool gfx12) {
+WaitFacts::WaitFacts(const Code &code, bool gfx12) : gfx12(gfx12) {
     entries.reserve(code.instructions.size());
     for (const Instruction &inst : code.instructions) {
         Entry e;
@@ -42,6 +35,9 @@ WaitFacts::WaitFacts(const Code &code, bool gfx12) {
             e.issues = sim::issues(inst, gfx12);
             e.limits = wait_limits(inst, gfx12);
             e.waits = inst.x.mnemonic.starts_with("s_wait");
+            const Modifier *scope = inst.x.modifier("scope");
+            e.system_store = gfx12 && scope && scope->text == "SCOPE_SYS" &&
+                             inst.x.mnemonic.find("_store_") != std::string_view::npos;
         }
         entries.push_back(std::move(e));
     }
@@ -60,6 +56,8 @@ void WaitCheck::step(const Wave &w, const Inst &i) {
     if (e.waits)
         return wait(e.limits);
     check(w, i, e);
+    if (e.system_store)
+        check_system_store(w, i);
     if (e.issues.any())
         launch(i, e, i.cls == Class::smem || w.exec_mask() != 0);
 }
@@ -96,9 +94,30 @@ void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
             if (!in_flight_.has(use.place(n)))
                 continue;
             const u32 number = owner(use, n);
-            if (!(use.write && in_order(flights_[number - base_].issues, e.issues)))
+            if (!(use.write && may_land_on(flights_[number - base_].issues, e.issues)))
                 report(w, i, use, use.first + n, number);
         }
+}
+
+// A younger load may return into the same register where both land in order.
+bool WaitCheck::may_land_on(const Issues &older, const Issues &younger) const {
+    const auto both = [&](Counter c) {
+        return older.on[static_cast<int>(c)] && younger.on[static_cast<int>(c)];
+    };
+    return both(Counter::lds) || (both(Counter::load) && !facts_->gfx12);
+}
+
+void WaitCheck::check_system_store(const Wave &w, const Inst &i) const {
+    for (Counter c : {Counter::load, Counter::smem, Counter::store}) {
+        const std::deque<u32> &o = outstanding_[static_cast<int>(c)];
+        if (o.empty())
+            continue;
+        const HazardInfo &hazard = info(Hazard::system_store);
+        const u32 inst = flights_[o.back() - base_].inst;
+        fault(w, i, Fault::Kind::checker,
+              fmt::format("wait: the value {} ({}): {}; {}", hazard.what, hazard.note,
+                          w.context->code.code->instructions[inst].text, hazard.remedy));
+    }
 }
 
 // Without an active lane nothing returns, but the instruction still counts.
@@ -137,13 +156,16 @@ void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, uns
             (waits.empty() ? "" : " and ") +
             remedy(static_cast<Counter>(c), static_cast<size_t>(o.end() - at) - 1, w.mode.gfx12);
     }
+    const int loads = static_cast<int>(Counter::load);
+    const bool two_loads =
+        use.write && f.issues.on[loads] && facts_->entries[i.index].issues.on[loads];
     fault(w, i, Fault::Kind::checker,
           fmt::format("wait: {}{} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
-                      "returned; put {} before",
+                      "returned{}; put {} before",
                       use.bank == RegisterUse::vgpr ? "v" : "s", reg,
                       use.write ? "overwritten" : "read", load.text,
                       pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line,
-                      waits));
+                      two_loads ? ", and loads land in any order (H-010)" : "", waits));
 }
 
 } // namespace nw::sim

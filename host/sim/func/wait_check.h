@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Registers touched while a memory instruction that writes them is in flight.
 //
-// Loads and LDS operations come back in order per counter, so "at most n outstanding" means that
-// all but the newest n are done. Scalar loads come back in any order: only 0 says anything. Stores
-// read their registers when they issue and are tracked only because they count.
+// Loads and LDS operations count down in order, so "at most n outstanding" means that all but the
+// newest n are done. Scalar loads come back in any order: only 0 says anything. What two loads
+// write lands in order on gfx11, in any order on gfx12 (H-010). Stores read their registers when
+// they issue and are tracked only because they count.
 #pragma once
 #include <deque>
 #include <vector>
@@ -20,11 +21,13 @@ struct WaitFacts {
         Issues issues;
         WaitLimits limits;
         bool waits = false;
+        bool system_store = false; // of gfx12: must be alone (H-011)
         // Moves counters or waits on them: the check must see it in any case.
         bool counts() const { return waits || issues.any(); }
     };
     std::vector<Entry> entries; // by instruction index
-    explicit WaitFacts(const Code &code, bool gfx12);
+    bool gfx12;
+    WaitFacts(const Code &code, bool gfx12);
 };
 
 class WaitCheck {
@@ -51,6 +54,8 @@ private:
     u32 &owner(const RegisterUse &use, unsigned n) { return owner_[use.place(n)]; }
     void check(const Wave &, const Inst &, const WaitFacts::Entry &);
     void launch(const Inst &, const WaitFacts::Entry &, bool returns);
+    void check_system_store(const Wave &, const Inst &) const;
+    bool may_land_on(const Issues &older, const Issues &younger) const;
     [[noreturn]] void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg,
                              u32 flight) const;
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/hazard_check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/func/launch.h"
+
+namespace nw::sim {
+
+namespace {
+
+bool overlap(const RegisterUse &a, const RegisterUse &b) {
+    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count;
+}
+
+bool uses_sgprs(const HazardRole &r) {
+    return std::any_of(r.uses.begin(), r.uses.end(), is_tracked_sgpr);
+}
+
+// SGPR pairs, so that one half stands for both.
+unsigned pair_of(const RegisterUse &use, unsigned n) {
+    return RegisterSet::of_sgpr((use.first + n) & ~1u);
+}
+
+} // namespace
+
+HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
+    for (size_t h = 0; h < static_cast<size_t>(Hazard::count); ++h)
+        on[h] = applies(static_cast<Hazard>(h), gfx, code.wave_size);
+    ds_nops = code.wave_size == 64 ? ds_nops_wave64 : ds_nops_wave32;
+    entries.reserve(code.instructions.size());
+    std::string_view previous;
+    for (const Instruction &inst : code.instructions) {
+        Entry e;
+        e.role = hazard_role(inst);
+        if (has(Hazard::mad_overlap) && e.role.mad_overlap)
+            e.clash = Hazard::mad_overlap;
+        if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs && previous != "s_nop")
+            e.clash = Hazard::dealloc_nop;
+        e.watched = e.clash || starts_something(e.role);
+        previous = inst.x.mnemonic;
+        entries.push_back(std::move(e));
+    }
+}
+
+bool HazardFacts::starts_something(const HazardRole &r) const {
+    if (r.trans && has(Hazard::trans_use))
+        return true;
+    if (r.matrix || r.cmpx)
+        return true;
+    bool computes = r.unit == HazardRole::valu || r.unit == HazardRole::salu;
+    bool waits = r.va_vdst || r.va_sdst || r.va_vcc || r.sa_sdst;
+    if (has(Hazard::forwarding) && (computes || waits || r.unit == HazardRole::memory))
+        return true;
+    return has(Hazard::read_sgpr) && (r.unit == HazardRole::salu || waits || r.resolves_sgprs ||
+                                      r.ds_nop || (r.unit == HazardRole::valu && uses_sgprs(r)));
+}
+
+void HazardCheck::step(const Wave &w, const Inst &i) {
+    const Entry &e = facts_->entries[i.index];
+    if (e.clash)
+        report(w, i, *e.clash, {e.role.uses.empty() ? RegisterUse{} : e.role.uses[0], i.index});
+    const auto run = [&](Hazard h, Result (HazardCheck::*find)(u32, const HazardRole &)) {
+        if (facts_->has(h))
+            if (Result found = (this->*find)(i.index, e.role))
+                report(w, i, h, *found);
+    };
+    run(Hazard::trans_use, &HazardCheck::find_trans_use);
+    run(Hazard::forwarding, &HazardCheck::find_forwarding);
+    run(Hazard::mask_write, &HazardCheck::find_mask_write);
+    run(Hazard::read_sgpr, &HazardCheck::find_read_sgpr);
+    if (neighbour_)
+        for (Hazard h : {Hazard::matrix_input, Hazard::cmpx_permute})
+            if (Result found = find_neighbour(i.index, e.role, h))
+                report(w, i, h, *found);
+    if (e.role.unit == HazardRole::valu)
+        neighbour_ = e.role.matrix || e.role.cmpx ? std::optional(i.index) : std::nullopt;
+    following_ = trans_count_ || neighbour_;
+    if (e.role.jump)
+        reset();
+}
+
+// The destination of that instruction which `use` shares a register with, or null.
+const RegisterUse *HazardCheck::written_by(u32 index, const RegisterUse &use) const {
+    for (const RegisterUse &w : facts_->entries[index].role.uses)
+        if (w.write && overlap(w, use))
+            return &w;
+    return nullptr;
+}
+
+// H-003
+HazardCheck::Result HazardCheck::find_trans_use(u32 index, const HazardRole &r) {
+    if (r.unit == HazardRole::memory || r.va_vdst)
+        trans_count_ = 0;
+    if (r.unit != HazardRole::valu)
+        return {};
+    Trans *end = trans_.data() + trans_count_;
+    for (Trans *t = trans_.data(); t != end; ++t)
+        for (const RegisterUse &use : r.uses)
+            for (unsigned n = 0; use.bank == RegisterUse::vgpr && n < use.count; ++n) {
+                if (!use.write && t->written.has(use.place(n)))
+                    return Finding{{use.bank, false, static_cast<u16>(use.first + n)}, t->index};
+            }
+    // What another instruction writes is not the transcendental's any more.
+    for (Trans *t = trans_.data(); t != end; ++t) {
+        for (const RegisterUse &use : r.uses)
+            for (unsigned n = 0; use.write && n < use.count; ++n)
+                t->written.remove(use.place(n));
+        ++t->valu;
+        t->trans += r.trans;
+    }
+    end = std::remove_if(trans_.data(), end, [](const Trans &t) {
+        return t.valu > trans_window_valu || t.trans > trans_window_trans;
+    });
+    if (r.trans) {
+        Trans t{index, 0, 0, {}};
+        for (const RegisterUse &use : r.uses)
+            for (unsigned n = 0; use.write && n < use.count; ++n)
+                t.written.add(use.place(n));
+        *end++ = t;
+    }
+    trans_count_ = static_cast<unsigned>(end - trans_.data());
+    return {};
+}
+
+// H-004. Going back from a vector instruction with two or more VGPR operands: one of them was
+// written after the last scalar write of EXEC and another before it, all of it close together.
+HazardCheck::Result HazardCheck::find_forwarding(u32 index, const HazardRole &r) {
+    if (r.unit == HazardRole::memory || r.va_vdst)
+        event_count_ = 0;
+    if (r.unit != HazardRole::valu && !r.writes_exec)
+        return {};
+    std::vector<RegisterUse> sources;
+    for (const RegisterUse &use : r.uses)
+        if (!use.write && use.bank == RegisterUse::vgpr &&
+            std::none_of(sources.begin(), sources.end(), [&](const RegisterUse &s) {
+                return s.first == use.first && s.count == use.count;
+            }))
+            sources.push_back(use);
+    Result found;
+    if (r.unit == HazardRole::valu && sources.size() >= 2) {
+        unsigned valu = 0; // vector instructions between
+        std::optional<unsigned> exec, after;
+        for (unsigned n = 0; n < event_count_ && !found; ++n) {
+            const Event &e = events_[n];
+            if (e.exec) {
+                if (after && !exec)
+                    exec = valu;
+                continue;
+            }
+            // The last write of each source is what counts.
+            std::erase_if(sources, [&](const RegisterUse &s) {
+                if (!written_by(e.index, s))
+                    return false;
+                if (!exec)
+                    after = after.value_or(valu);
+                else if (*after <= forwarding_window_use &&
+                         (*exec - *after - 1) + (valu - *exec) <= forwarding_window_exec)
+                    found = Finding{s, e.index};
+                return true;
+            });
+            ++valu;
+        }
+    }
+    std::copy_backward(events_.begin(), events_.end() - 1, events_.end());
+    events_[0] = {index, r.unit != HazardRole::valu};
+    event_count_ = std::min<unsigned>(event_count_ + 1, events_.size());
+    return found;
+}
+
+// H-005
+HazardCheck::Result HazardCheck::find_mask_write(u32 index, const HazardRole &r) {
+    const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
+    if (r.sa_sdst)
+        by_salu_.clear();
+    if (r.sa_sdst || r.va_sdst || r.va_vcc) // masks have been read by then
+        read_.clear();
+    for (unsigned reg = 0; reg < sreg::null; ++reg)
+        if (reg == sreg::vcc || reg == sreg::vcc + 1 ? r.va_vcc : r.va_sdst)
+            by_valu_.remove(RegisterSet::of_sgpr(reg));
+    if (!valu && !salu)
+        return {};
+    bool scalars = r.literal;
+    for (const RegisterUse &use : r.uses)
+        for (unsigned n = 0; is_tracked_sgpr(use) && !use.write && n < use.count; ++n) {
+            scalars = true;
+            if (by_salu_.has(use.place(n)) || (valu && by_valu_.has(use.place(n))))
+                return Finding{{use.bank, false, static_cast<u16>(use.first + n)},
+                               writer_[use.first + n]};
+        }
+    for (const RegisterUse &use : r.uses)
+        for (unsigned n = 0; is_tracked_sgpr(use) && use.write && n < use.count; ++n) {
+            const unsigned place = use.place(n);
+            by_salu_.remove(place), by_valu_.remove(place);
+            if (read_.has(place)) {
+                (salu ? by_salu_ : by_valu_).add(place);
+                writer_[use.first + n] = index;
+            }
+        }
+    if (valu && scalars) // any other scalar operand ends the window
+        read_.clear();
+    for (const RegisterUse &use : r.masks)
+        for (unsigned n = 0; n < use.count; ++n)
+            read_.add(use.place(n));
+    return {};
+}
+
+// H-002
+HazardCheck::Result HazardCheck::find_read_sgpr(u32 index, const HazardRole &r) {
+    const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
+    ds_nops_ = r.ds_nop ? ds_nops_ + 1 : 0;
+    if (ds_nops_ >= facts_->ds_nops)
+        read_.clear();
+    if (r.resolves_sgprs || r.sa_sdst)
+        by_salu_.clear();
+    for (unsigned reg = 0; reg < sreg::null; ++reg)
+        if (r.resolves_sgprs || (reg == sreg::vcc || reg == sreg::vcc + 1 ? r.va_vcc : r.va_sdst))
+            by_valu_.remove(RegisterSet::of_sgpr(reg));
+    if (!valu && !salu)
+        return {};
+    bool resolved = false; // by a scalar read
+    for (const RegisterUse &use : r.uses)
+        for (unsigned n = 0; is_tracked_sgpr(use) && !use.write && n < use.count; ++n) {
+            const unsigned place = use.place(n), reg = use.first + n;
+            bool recent = by_salu_.has(place) && scalars_ - written_at_[reg] <= scalar_write_window;
+            if (recent || (valu && by_valu_.has(place)))
+                return Finding{{use.bank, false, static_cast<u16>(reg)}, writer_[reg]};
+            resolved |= salu;
+            if (valu)
+                read_.add(pair_of(use, n));
+        }
+    if (resolved)
+        by_valu_.clear();
+    scalars_ += salu;
+    for (const RegisterUse &use : r.uses)
+        for (unsigned n = 0; is_tracked_sgpr(use) && use.write && n < use.count; ++n) {
+            const unsigned place = use.place(n), reg = use.first + n;
+            by_salu_.remove(place), by_valu_.remove(place);
+            if (!read_.has(pair_of(use, n)))
+                continue;
+            (salu ? by_salu_ : by_valu_).add(place);
+            writer_[reg] = index;
+            written_at_[reg] = scalars_;
+        }
+    return {};
+}
+
+// H-006, H-007: only the vector instruction right before matters.
+HazardCheck::Result HazardCheck::find_neighbour(u32, const HazardRole &r, Hazard h) {
+    const HazardRole &before = facts_->entries[*neighbour_].role;
+    if (h == Hazard::cmpx_permute && before.cmpx && r.permlane)
+        return Finding{{RegisterUse::sgpr, false, sreg::exec}, *neighbour_};
+    if (h == Hazard::matrix_input && before.matrix && r.matrix)
+        for (const RegisterUse &use : r.inputs)
+            if (written_by(*neighbour_, use))
+                return Finding{use, *neighbour_};
+    return {};
+}
+
+void HazardCheck::report(const Wave &w, const Inst &i, Hazard h, const Finding &f) const {
+    const HazardInfo &hazard = info(h);
+    const Executable &code = w.context->code;
+    const Instruction &earlier = code.code->instructions[f.earlier];
+    const u64 pc = code.code->base + earlier.offset;
+    const std::string line = code.program->source_line(pc);
+    std::string name = f.use.bank == RegisterUse::vgpr ? fmt::format("v{}", f.use.first)
+                       : f.use.first == sreg::exec     ? "EXEC"
+                       : f.use.first == sreg::vcc      ? "VCC"
+                                                       : fmt::format("s{}", f.use.first);
+    if (h == Hazard::dealloc_nop)
+        name = "the VGPRs";
+    std::string before =
+        f.earlier == i.index
+            ? ""
+            : fmt::format(", by {} (kernel + 0x{:x}{}{})", earlier.text,
+                          pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line);
+    fault(w, i, Fault::Kind::checker,
+          fmt::format("wait: {} {}{} ({}); {}", name, hazard.what, before, hazard.note,
+                      hazard.remedy));
+}
+
+} // namespace nw::sim
