@@ -36,34 +36,29 @@ template <class F> void book(u32 *d, const Factors &, const u32 *c, Out out, con
 
 namespace nw::sim::NW_LEVEL::dot {
 
-// Every active lane of the row tame? Then the short way.
+// Every active lane of the row tame? Then the short way: the sums are made while it is found out.
 template <class F, bool Gfx12>
 inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec) {
-    u32 wild = 0;
-    auto tame = [&](unsigned l) {
-        return Gfx12 ? tame_gfx12<F>(a[l], b[l], c[l]) : tame_gfx11<F>(a[l], b[l], c[l]);
-    };
-    auto wild_bit = [&](unsigned l) {
-        return wild_bits<F>(a[l]) | wild_bits<F>(b[l]) | wild_addend_bit(c[l]);
-    };
-    if (exec == ~0u) {
-        for (unsigned l = 0; l < row_lanes; ++l)
-            wild |= wild_bit(l);
-        if (wild)
-            return false;
+    alignas(64) u32 r[row_lanes], wild[row_lanes];
+    u32 any = 0;
 #pragma GCC ivdep
-        for (unsigned l = 0; l < row_lanes; ++l)
-            d[l] = tame(l);
-        return true;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        u32 x = a[l], y = b[l], z = c[l];
+        r[l] = Gfx12 ? tame_gfx12<F>(x, y, z) : tame_gfx11<F>(x, y, z);
+        wild[l] = wild_bits<F>(x) | wild_bits<F>(y) | wild_addend_bit(z);
+        any |= wild[l];
     }
-    for (unsigned l = 0; l < row_lanes; ++l)
-        wild |= exec >> l & 1 ? wild_bit(l) : 0;
-    if (wild)
+    if (any && exec != ~0u) {
+        any = 0;
+        for (unsigned l = 0; l < row_lanes; ++l)
+            any |= exec >> l & 1 ? wild[l] : 0;
+    }
+    if (any)
         return false;
-    alignas(64) u32 r[row_lanes];
-    for (unsigned l = 0; l < row_lanes; ++l)
-        r[l] = tame(l);
-    blend(d, r, exec, 1);
+    if (exec == ~0u)
+        std::memcpy(d, r, sizeof r);
+    else
+        blend(d, r, exec, 1);
     return true;
 }
 

@@ -9,7 +9,7 @@
 
 namespace nw::sim::NW_LEVEL::dot {
 
-inline constexpr u32 exponent_field = 0x7f800000;
+inline constexpr u32 exponent_field = 0x7f800000, sign_bit = 0x80000000, no_sign = 0x7fffffff;
 inline constexpr u32 unit = 1u << 23; // one step of an f32's exponent
 
 struct Wide {
@@ -56,8 +56,12 @@ inline i32 floor_int(f32 v) { // |v| < 2^28
 inline u32 larger(u32 a, u32 b) { return a > b ? a : b; }
 inline u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
-// Exponent sum of a product, biased by 2 * 127; zero products lie below all others.
-inline u32 product_exponent(Wide x, Wide y, f32 p) { return p == 0 ? 0 : x.exponent + y.exponent; }
+// Exponent sum of a product, biased by 2 * 127; zero products lie below `no_product`. A zero bf16's
+// own exponent is 0 and the other's 158 at most: no need to look.
+template <class F> inline u32 product_exponent(Wide x, Wide y, f32 p) {
+    u32 sum = x.exponent + y.exponent;
+    return F::bias == 127 || p != 0 ? sum : 0;
+}
 
 // Below the exponent of every tame product, and small enough that 2^-grid stays finite.
 inline constexpr u32 no_product = 160 * unit;
@@ -68,26 +72,26 @@ inline constexpr u32 product_base = (127 + 254 + 24) * unit, addend_base = (127 
 template <class F> inline u32 tame_gfx11(u32 a, u32 b, u32 c) {
     Wide x0 = widen<F>(a << 16), x1 = widen<F>(a & 0xffff0000);
     Wide y0 = widen<F>(b << 16), y1 = widen<F>(b & 0xffff0000);
-    f32 p0 = x0.value * y0.value, p1 = x1.value * y1.value, z = fp::f32_of(c);
-    u32 products = larger(product_exponent(x0, y0, p0), product_exponent(x1, y1, p1));
+    f32 p0 = x0.value * y0.value, p1 = x1.value * y1.value;
+    u32 products = larger(product_exponent<F>(x0, y0, p0), product_exponent<F>(x1, y1, p1));
     u32 scale =
         smaller(product_base - larger(products, no_product), addend_base - (c & exponent_field));
     f32 s = fp::f32_of(scale);
-    i32 t0 = static_cast<i32>(p0 * s), t1 = static_cast<i32>(p1 * s), tc = static_cast<i32>(z * s);
-    // 2.49: -1 towards C's other side for each term of the other sign.
-    i32 sign_c = static_cast<i32>(c) >> 31;
-    i32 differ =
-        (static_cast<i32>(fp::bits(p0) ^ c) >> 31) + (static_cast<i32>(fp::bits(p1) ^ c) >> 31);
-    i32 sum = tc + t0 + t1 + ((differ ^ sign_c) - sign_c);
+    // Products as seen from C's side: there those of the other sign count one less (2.49).
+    u32 sign = c & 0x80000000, q0 = fp::bits(p0) ^ sign, q1 = fp::bits(p1) ^ sign;
+    i32 t0 = static_cast<i32>(fp::f32_of(q0) * s) + (static_cast<i32>(q0) >> 31);
+    i32 t1 = static_cast<i32>(fp::f32_of(q1) * s) + (static_cast<i32>(q1) >> 31);
+    i32 sum = static_cast<i32>(fp::f32_of(c ^ sign) * s) + t0 + t1;
+    sum = ((fp::bits(p0) | fp::bits(p1) | c) & 0x7fffffff) == 0 ? 0 : sum;
     u32 r = fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
-    return ((fp::bits(p0) | fp::bits(p1) | c) << 1) == 0 ? 0 : r;
+    return sum == 0 ? 0 : r ^ sign;
 }
 
 template <class F> inline u32 tame_gfx12(u32 a, u32 b, u32 c) {
     Wide x0 = widen<F>(a << 16), x1 = widen<F>(a & 0xffff0000);
     Wide y0 = widen<F>(b << 16), y1 = widen<F>(b & 0xffff0000);
     f32 p0 = x0.value * y0.value, p1 = x1.value * y1.value, z = fp::f32_of(c);
-    u32 products = larger(product_exponent(x0, y0, p0), product_exponent(x1, y1, p1));
+    u32 products = larger(product_exponent<F>(x0, y0, p0), product_exponent<F>(x1, y1, p1));
     u32 pair_scale = product_base - larger(products, no_product);
     u32 scale = smaller(pair_scale, addend_base - larger(c & exponent_field, unit));
     f32 s = fp::f32_of(pair_scale), v = z * fp::f32_of(scale);

@@ -75,8 +75,8 @@ void check(const Dispatch &d) {
         bad_dispatch(d, "a dimension of the grid or the block is 0");
     u32 most = std::min(max_workgroup, d.kernel->max_workgroup);
     if (std::max({d.block.x, d.block.y, d.block.z}) > most || block > most)
-        bad_dispatch(d, fmt::format("{} work-items in a workgroup, the kernel allows {}", block,
-                                    most));
+        bad_dispatch(
+            d, fmt::format("{} work-items in a workgroup, the kernel allows {}", block, most));
     u64 scratch = u64{scratch_bytes(d)} * d.kernel->wave_size;
     u64 limit = max_wave_scratch(d.program->gfx());
     if (scratch > limit)
@@ -240,6 +240,7 @@ private:
         w.mode.gfx12 = std::string_view(c_.device.gfx).starts_with("gfx12");
         w.mode.bits = mode_bits(k, w.mode.gfx12);
         w.mode.update();
+        w.mode.fast = c_.config.fast_math;
         w.group = &group_;
         w.context = &c_;
         w.cache = &cache_;
@@ -440,10 +441,11 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
     if (c.code.code->find(k.entry) == Code::none)
         bad_dispatch(d, "its entry is not an instruction");
     unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
-    if (d.cooperative)
-        return run_together(c);
     const bool one_thread = c.code.order_matters || config.check_race;
-    return run_groups(c, one_thread ? 1 : std::max(1u, threads));
+    RunStats stats =
+        d.cooperative ? run_together(c) : run_groups(c, one_thread ? 1 : std::max(1u, threads));
+    stats.fast_math = config.fast_math;
+    return stats;
 }
 
 void abandon() { abandoned = true; }

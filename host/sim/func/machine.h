@@ -51,6 +51,7 @@ struct FidelityCounts {
 struct RunStats {
     InstCounts insts;
     FidelityCounts fidelity;
+    bool fast_math = false; // as in RunConfig
     ByteCounts bytes;
     u64 waves = 0;
 };
@@ -77,6 +78,7 @@ public:
 
 struct RunConfig {
     unsigned threads = 0;    // 0: all cores
+    bool fast_math = false;  // DOT2 and float WMMA add in f32 instead of the hardware's fixed point
     u64 max_wave_insts = 0;  // per wave; 0: 2^40
     bool check_wait = false; // a register touched while its load or store is in flight is a Fault
     bool check_init = false; // poison that reaches an address, a branch or a store is a Fault

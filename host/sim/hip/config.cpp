@@ -75,11 +75,16 @@ static u64 read_number(const char *name, u64 most, const char *zero_means) {
     return 0;
 }
 
+static void read_math(sim::RunConfig &run) {
+    const std::string_view text = variable("HIPSIM_MATH");
+    run.fast_math = text == "fast";
+    if (!text.empty() && text != "exact" && text != "fast")
+        say(fmt::format("HIPSIM_MATH={}: neither exact nor fast: ignored", text));
+}
+
 static void refuse_what_is_missing() {
-    constexpr std::string_view defaults[][2] = {{"HIPSIM_TIMING", "off"},
-                                                {"HIPSIM_MATH", "exact"},
-                                                {"HIPSIM_TRACE", ""},
-                                                {"HIPSIM_ISSUE_LOG", ""}};
+    constexpr std::string_view defaults[][2] = {
+        {"HIPSIM_TIMING", "off"}, {"HIPSIM_TRACE", ""}, {"HIPSIM_ISSUE_LOG", ""}};
     for (const auto &[name, usual] : defaults) {
         const std::string_view value = variable(name.data());
         if (!value.empty() && value != usual)
@@ -94,6 +99,7 @@ Config read_config() {
     config.run.threads = static_cast<unsigned>(read_number("HIPSIM_THREADS", 1024, "all cores"));
     config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
     config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
+    read_math(config.run);
     refuse_what_is_missing();
     sim::choices(); // a bad HIPSIM_CHOICES is told now, not when an instruction asks
     config.stats_path = variable("HIPSIM_STATS");

@@ -77,6 +77,7 @@ void StatsFile::write(const sim::Dispatch &dispatch, const sim::Device &device,
         {"insts", json(stats.insts)},
         {"bytes", json(stats.bytes)},
         {"fidelity", json(stats.fidelity)},
+        {"math", stats.fast_math ? "fast" : "exact"},
     };
     // One append per line: several processes may share the file.
     const std::string text = line.dump() + "\n";
