@@ -16,6 +16,7 @@
 #include "options.h"
 #include "row.h"
 #include "shapes.h"
+#include "sim.h"
 #include "stats.h"
 
 namespace nw::bench {
@@ -42,13 +43,9 @@ std::string commit() {
     return text;
 }
 
-void write_json(const Options &o, const hip::DeviceInfo &device, const std::vector<Row> &rows) {
-    nlohmann::json out = {{"commit", commit()},
-                          {"device", device.label},
-                          {"suite", o.suite},
-                          {"rows", nlohmann::json::array()}};
-    for (const Row &row : rows)
-        out["rows"].push_back(to_json(row));
+void write_json(const Options &o, const std::string &device, const nlohmann::json &rows) {
+    const nlohmann::json out = {
+        {"commit", commit()}, {"device", device}, {"suite", o.suite}, {"rows", rows}};
     std::ofstream file(o.json);
     file << out.dump(1) << "\n";
     if (!file.flush())
@@ -62,7 +59,8 @@ Options parse(int argc, char **argv) {
                  "instructions,\n"
                  "VALU slots per 8 weights, and time where a card or a model gives one.\n\n" +
                  std::string(error_unit));
-    app.add_option("--suite", o.suite, "layer: the linear layers of a model")
+    app.add_option("--suite", o.suite,
+                   "layer: the linear layers of a model; sim: the speed of the simulated GPU")
         ->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
@@ -77,6 +75,7 @@ Options parse(int argc, char **argv) {
                    "rows of a layer that the older kernels run, to save time; 0: all")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
+    app.add_option("--only", o.only, "suite sim: a regular expression for the names to run");
     app.add_option("--json", o.json, "write the rows to this file");
     app.add_flag("-v,--verbose", o.verbose,
                  "a line for every kernel, with all instruction classes");
@@ -90,8 +89,8 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    if (o.suite != "layer")
-        throw Usage(fmt::format("--suite {}: unknown; there is layer", o.suite));
+    if (o.suite != "layer" && o.suite != "sim")
+        throw Usage(fmt::format("--suite {}: unknown; there are layer, sim", o.suite));
     return o;
 }
 
@@ -99,6 +98,12 @@ int run(int argc, char **argv) {
     const Options o = parse(argc, argv);
     const std::vector<LinearShape> shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for
+    if (o.suite == "sim") {
+        const nlohmann::json rows = run_sim(o, shapes);
+        if (!o.json.empty())
+            write_json(o, "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4)), rows);
+        return 0;
+    }
     StatsFile stats;
     const hip::Device device(o.device);
     if (!device.info().note.empty())
@@ -107,8 +112,12 @@ int run(int argc, char **argv) {
     print_table(rows, o, device.info());
     if (o.verbose)
         print_details(rows);
-    if (!o.json.empty())
-        write_json(o, device.info(), rows);
+    if (!o.json.empty()) {
+        nlohmann::json json = nlohmann::json::array();
+        for (const Row &row : rows)
+            json.push_back(to_json(row));
+        write_json(o, device.info().label, json);
+    }
     u64 wrong = 0;
     for (const Row &row : rows)
         if (row.out_of_bound) {

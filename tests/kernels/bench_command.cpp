@@ -45,7 +45,7 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
     const Bad bad[] = {
         {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
-        {"--suite all", "--suite all", "layer"},
+        {"--suite all", "--suite all", "layer, sim"},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
         {"--device sim:gfx1151 --m 5", "--m 5", "f16 g128 m 1 2 3 4"},
         {"--device sim:gfx1151 --m 0", "--m 0", "f16 g128 m 1 2 3 4"},
@@ -110,4 +110,24 @@ TEST_CASE("layers that decode_w4a16 can't run are said to be left out") {
     CHECK(run.code == 2);
     CHECK(contains(run.output, "gate_up is a mixture of experts"));
     CHECK(contains(run.output, "no layer is left to run"));
+}
+
+TEST_CASE("suite sim: rows by their fixed names, and unknown ones are said") {
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("nw_bench_sim_" + std::to_string(getpid())))
+            .string();
+    const Run run =
+        bench("--suite sim --only 'scalar|micro_valu_mix|micro_wmma_iu8' --json " + file);
+    INFO(run.output);
+    REQUIRE(run.code == 0);
+    std::ifstream in(file);
+    const nlohmann::json json = nlohmann::json::parse(in);
+    std::filesystem::remove(file);
+    CHECK(json.at("suite") == "sim");
+    REQUIRE(json.at("rows").size() == 3);
+    CHECK(json["rows"][0].at("name") == "scalar interpreter");
+    for (const nlohmann::json &row : json["rows"])
+        CHECK(row.at("wave_insts_per_s") > 1000.0);
+    CHECK(bench("--suite sim --only no_such_name").code == 2);
+    CHECK(bench("--suite sim --device hip:0 --only scalar").code != 0);
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The unit of the suite `sim`: a scalar interpreter as one writes it first, a switch in a loop.
+#pragma once
+#include "base/types.h"
+
+namespace nw::bench {
+
+// Runs a small program of 32-bit integer instructions, `loops` times around its loop; returns the
+// number of instructions executed.
+u64 interpret(u32 loops);
+
+} // namespace nw::bench
