@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "sim/hip/capture.h"
 #include "sim/hip/fatbin.h"
 
 namespace nw::hipsim {
@@ -82,8 +83,10 @@ struct ThreadStreams {
     ~ThreadStreams() {
         if (Runtime *runtime = Runtime::if_running())
             for (const auto &stream : by_device)
-                if (stream)
+                if (stream) {
+                    abandon_capture(*stream);
                     runtime->device_of(*stream).retire(stream);
+                }
     }
 };
 
