@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A jump to where there is no code.
 // run: gfx=gfx1151,gfx1201
-        .include        "begin.inc"
+        .include        "begin.s"
         s_getpc_b64     s[12:13]
 .Lhere:
 .if BUG
@@ -12,4 +12,4 @@
 .endif
         s_setpc_b64     s[12:13] // expect: fault illegal_instruction
 .Lnext:
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A flat store behind the buffer.
 // run: gfx=gfx1151,gfx1201 bytes=128
-        .include        "begin.inc"
+        .include        "begin.s"
         v_add_co_u32    v2, vcc_lo, s4, v1
         v_mov_b32       v4, s5
         v_add_co_ci_u32 v3, vcc_lo, 0, v4, vcc_lo
@@ -10,4 +10,4 @@
 .else
         flat_store_b32  v[2:3], v0
 .endif
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A store to where the program counter points; reading there is fine.
 // run: gfx=gfx1151,gfx1201
-        .include        "begin.inc"
+        .include        "begin.s"
         s_getpc_b64     s[12:13]
         v_mov_b32       v2, 0
 .if BUG
@@ -9,4 +9,4 @@
 .else
         global_load_b32 v2, v2, s[12:13]
 .endif
-        .include        "end.inc"
+        .include        "end.s"

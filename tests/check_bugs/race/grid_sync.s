@@ -2,7 +2,7 @@
 // A cooperative grid: all workgroups count themselves and wait until all have; then each reads what
 // its neighbour stored. The bug doesn't wait.
 // run: gfx=gfx1100,gfx1151,gfx1201 groups=4 cooperative=1
-        .include        "begin.inc"
+        .include        "begin.s"
         s_lshl_b32      s11, s9, 7
         v_add_nc_u32    v2, s11, v1
         global_store_b32 v2, v0, s[4:5] offset:128
@@ -32,4 +32,4 @@
         global_load_b32 v6, v2, s[4:5] offset:128 // expect: race
         wait_loads
         global_store_b32 v2, v6, s[6:7]
-        .include        "end.inc"
+        .include        "end.s"

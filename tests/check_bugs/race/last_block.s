@@ -2,7 +2,7 @@
 // Workgroups leave partial sums; the last one to count itself reads them all. The bug counts before
 // the partial sum has arrived in memory.
 // run: gfx=gfx1100,gfx1151,gfx1201 groups=4
-        .include        "begin.inc"
+        .include        "begin.s"
         s_lshl_b32      s11, s9, 7
         v_add_nc_u32    v2, s11, v1
         global_store_b32 v2, v0, s[4:5] offset:64
@@ -30,4 +30,4 @@
         v_add3_u32      v6, v6, v7, v8
         global_store_b32 v1, v6, s[6:7]
 .Lnot_last:
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The counter of finished workgroups is updated by a load and a store instead of an atomic.
 // run: gfx=gfx1151,gfx1201 groups=4
-        .include        "begin.inc"
+        .include        "begin.s"
         v_mov_b32       v3, 0
         v_mov_b32       v4, 1
         s_mov_b32       exec_lo, 1
@@ -13,4 +13,4 @@
 .else
         global_atomic_add_u32 v3, v4, s[4:5]
 .endif
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A counter is zeroed by one wave and counted up by all, with no barrier between.
 // run: gfx=gfx1151,gfx1201 block=64 lds=4
-        .include        "begin.inc"
+        .include        "begin.s"
         v_mov_b32       v2, 0
         s_cmp_eq_u32    s10, 0
         s_cbranch_scc0  .Lcount
@@ -13,4 +13,4 @@
 .endif
         v_mov_b32       v3, 1
         ds_add_u32      v2, v3 // expect: race
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tile in LDS is overwritten for the next step while other waves still read this one.
 // run: gfx=gfx1100,gfx1151,gfx1201 block=128 lds=512
-        .include        "begin.inc"
+        .include        "begin.s"
         v_xor_b32       v2, 0x180, v1
         s_mov_b32       s11, 0
 .Lstep:
@@ -17,4 +17,4 @@
         s_cmp_lt_i32    s11, 3
         s_cbranch_scc1  .Lstep
         global_store_b32 v1, v3, s[4:5]
-        .include        "end.inc"
+        .include        "end.s"

@@ -2,7 +2,7 @@
 // Each workgroup waits for the flag of the one before it and reads its value (decoupled look-back);
 // the bug sets the flag before the value.
 // run: gfx=gfx1100,gfx1151,gfx1201 groups=5
-        .include        "begin.inc"
+        .include        "begin.s"
         s_mov_b32       exec_lo, 1
         v_mov_b32       v2, 0x7fff              // what a flag that is set holds
         s_lshl_b32      s11, s9, 3
@@ -32,4 +32,4 @@
         wait_stores
         global_store_b32 v3, v2, s[4:5]
 .endif
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A scalar load of what another wave stored, with no barrier between.
 // run: gfx=gfx1151,gfx1201 block=64
-        .include        "begin.inc"
+        .include        "begin.s"
         v_mov_b32       v2, 0
         s_cmp_eq_u32    s10, 0
         s_cbranch_scc0  .Lread
@@ -17,4 +17,4 @@
         wait_scalar
         v_mov_b32       v3, s11
         global_store_b32 v1, v3, s[6:7]
-        .include        "end.inc"
+        .include        "end.s"

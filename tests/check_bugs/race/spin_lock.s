@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Workgroups count in memory under a lock; the bug gives it back before the count has arrived.
 // run: gfx=gfx1100,gfx1151,gfx1201 groups=6
-        .include        "begin.inc"
+        .include        "begin.s"
         s_mov_b32       exec_lo, 1
         v_mov_b32       v3, 0
         v_mov_b32       v4, 1                   // taken
@@ -28,4 +28,4 @@
 .else
         global_store_b32 v3, v5, s[4:5]
 .endif
-        .include        "end.inc"
+        .include        "end.s"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What an atomic returns is used before it is there.
 // run: gfx=gfx1151,gfx1201
-        .include        "begin.inc"
+        .include        "begin.s"
         v_mov_b32       v3, 1
 .if GFX12
         global_atomic_add_u32 v2, v1, v3, s[4:5] th:TH_ATOMIC_RETURN
@@ -12,4 +12,4 @@
         wait_loads
 .endif
         v_add_nc_u32    v2, 1, v2 // expect: wait
-        .include        "end.inc"
+        .include        "end.s"

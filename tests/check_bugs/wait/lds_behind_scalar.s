@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // gfx11 counts LDS and scalar loads together: the one that is left may be the older LDS load.
 // run: gfx=gfx1100,gfx1151 lds=1024
-        .include        "begin.inc"
+        .include        "begin.s"
         ds_store_b32    v1, v0
         wait_lds
         ds_load_b32     v2, v1
@@ -13,4 +13,4 @@
 .endif
         v_add_nc_u32    v3, v2, v0 // expect: wait
         global_store_b32 v1, v3, s[6:7]
-        .include        "end.inc"
+        .include        "end.s"
