@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
-   A HIP host in plain C, for the headers of any HIP since 5.2: what these changed between versions is
-   used as they say. Prints one JSON object; ends with 1 at the first surprise.
+   A HIP host in plain C, for the headers of any HIP since 5.2: what these changed between versions
+   is used as they say. Prints one JSON object; ends with 1 at the first surprise.
+
    usage: version_host FILE.hsaco */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
@@ -142,7 +143,8 @@ int main(int argc, char **argv) {
     MUST(hipModuleUnload(module));
     MUST(hipFree(out));
     MUST(hipFree(copy));
-    printf("{\"headers\": %d, \"runtime\": %d, \"prop_bytes\": %d, \"name\": \"%s\", \"arch\": \"%s\", "
+    printf("{\"headers\": %d, \"runtime\": %d, \"prop_bytes\": %d, \"name\": \"%s\", \"arch\": "
+           "\"%s\", "
            "\"warp\": %d, \"multiprocessors\": %d, \"l2\": %d, \"lds\": %d, \"cooperative\": %d, "
            "\"major\": %d, \"minor\": %d, \"managed\": %d, \"large_bar\": %d}\n",
            HIP_VERSION, version, (int)sizeof prop, prop.name, prop.gcnArchName, prop.warpSize,

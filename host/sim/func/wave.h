@@ -93,7 +93,7 @@ struct Inst {
     u16 dst2 = 0; // carry or mask out, index into Wave::s
     i32 imm = 0;  // SIMM16, offsets
     Class cls = Class::other;
-    u8 tally = 0; // the entry of Executable::tallies that counts it
+    u8 tally = 0;           // the entry of Executable::tallies that counts it
     Type type = Type::none; // of the result
     u8 dst_rows = 1;
     bool own_rounding = false; // ignores MODE's rounding, as DOT, or does it itself, as f16
@@ -127,7 +127,7 @@ struct Wave {
     Mode mode;
     unsigned halves = 1; // rows per VGPR: 1 for wave32, 2 for wave64
     State state = State::running;
-    u32 number = 0; // in its group
+    u32 number = 0;               // in its group
     u64 counts[tally_limit] = {}; // by Inst::tally
     ByteCounts bytes;
     u64 executed = 0; // instructions in all
