@@ -47,12 +47,12 @@ public:
     }
 
     void add_all() {
+        if (setup_.threads == 1 && !setup_.fast)
+            add_interpreter();
         if (setup_.threads == 1)
             add_micro("micro_wmma", [](std::string_view) { return u32{2000}; });
-        if (setup_.threads == 1 && !setup_.fast) {
-            add_interpreter();
+        if (setup_.threads == 1 && !setup_.fast)
             add_micro("micro_valu", [](std::string_view) { return u32{20000}; });
-        }
         if (!setup_.fast)
             for (Dtype dtype : {Dtype::bf16, Dtype::f16})
                 for (u32 m : {1u, 4u})
