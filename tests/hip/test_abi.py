@@ -154,7 +154,7 @@ class Environment(unittest.TestCase):
         self.assertEqual(len(lines), 2)
         self.assertEqual(lines[0], lines[1])
         line = lines[0]
-        self.assertEqual(list(line), "kernel gfx grid block lds_bytes vgprs sgprs waves_per_simd insts bytes fidelity".split())
+        self.assertEqual(list(line), "kernel gfx grid block lds_bytes vgprs sgprs waves_per_simd insts bytes fidelity math".split())
         self.assertEqual(
             list(line["insts"]),
             "valu vopd trans wmma salu smem vmem_load vmem_store lds branch wait other total".split(),
