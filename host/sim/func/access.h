@@ -6,10 +6,12 @@
 
 namespace nw::sim {
 
-enum class Space : u8 { global, flat, scratch, lds };
+enum class Space : u8 { global, flat, scratch, lds, buffer };
 
 // Apertures as the simulator places them (1.22): high dword of src_shared_base, src_private_base.
 inline constexpr u32 shared_aperture = 1u << 16, private_aperture = 2u << 16;
+
+struct Places;
 
 struct MemoryAccess {
     Space space = Space::global;
@@ -24,6 +26,14 @@ struct MemoryAccess {
     u16 result = 0;    // first VGPR of the loaded value
     bool returns = false;
     bool exchanges_lanes = false; // ds_bpermute and its kind: LDS isn't touched
+    // Of buffers: `address` is index, offset or both (the index first), `base` the descriptor.
+    Source soffset;
+    bool idxen = false, offen = false;
+    i16 format = -1;        // code in the instruction; -1: the descriptor's
+    bool adds_lane = false; // addtid: 4 bytes further in each lane
+    bool adds_m0 = false;   // its low 16 bits
+    // As Frames::places, where that isn't a matter of address and offset; null where it is.
+    void (*find_places)(Wave &, const Inst &, unsigned half, bool second, Places &) = nullptr;
     unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
 };
 
@@ -48,8 +58,9 @@ std::string describe_allocation(const Memory &, u64 address);
 
 // Handlers. Loads, stores and atomics of vectors are in Frames.
 void run_scalar_load(Wave &, const Inst &);
-u64 scalar_load_address(Wave &, const Inst &);        // of run_scalar_load, checked
-Handler small_scalar_load(std::string_view mnemonic); // gfx12's s_load_u8 and the like, or null
+u64 scalar_load_address(Wave &, const Inst &);         // of run_scalar_load, checked
+Handler small_scalar_load(std::string_view mnemonic);  // gfx12's s_load_u8 and the like, or null
+Handler scalar_buffer_load(std::string_view mnemonic); // s_buffer_load_*, or null
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);
 void run_ds_swizzle(Wave &, const Inst &);

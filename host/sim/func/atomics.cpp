@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What an atomic operation stores (5.18 to 5.21). The host rounds to nearest here.
+#include <bit>
+
 #include "sim/func/access.h"
 #include "sim/func/fp.h"
 
@@ -29,11 +31,34 @@ u32 add_f32(u32 old, u32 data, const Mode &m, bool lds) {
     return fp::bits(lds && !(m.bits >> 5 & 1) ? flush(r, true) : r);
 }
 
-u32 min_max_f32(u32 old, u32 data, bool minimum, const Mode &m) {
-    f32 a = fp::f32_of(old), b = fp::f32_of(data);
+// F: f32 or f64, U: its bits.
+template <class F, class U> U min_max_float(U old, U data, bool minimum, const Mode &m) {
+    F a = std::bit_cast<F>(old), b = std::bit_cast<F>(data);
     if (fp::is_nan(a) || fp::is_nan(b))
         return fp::bits(fp::min_max(a, b, minimum, m));
     return fp::less(a, b) == minimum ? old : data;
+}
+
+// 5.20: as numbers: NaN equals nothing, and both zeros are one.
+template <class F, class U> U exchange_if_equal(U old, U data, U compare) {
+    return std::bit_cast<F>(old) == std::bit_cast<F>(compare) ? data : old;
+}
+
+// 5.10: each dword stored on its own, without its bit 31, and only where that bit was set.
+u64 exchange_marked(u64 old, u64 data) {
+    constexpr u64 low = 0xffffffff, high = low << 32;
+    if (data >> 31 & 1)
+        old = (old & high) | (data & 0x7fffffff);
+    if (data >> 63)
+        old = (old & low) | (data & high & ~(u64{1} << 63));
+    return old;
+}
+
+// S-034: {count, id}: adds the high half when the turn of the low half has come.
+u64 ordered_add(u64 old, u64 data) {
+    if (static_cast<u32>(old) != static_cast<u32>(data))
+        return old;
+    return static_cast<u32>(old + 1) | ((old >> 32) + (data >> 32)) << 32;
 }
 
 u32 add_packed(u32 old, u32 data, bool bf16, const Mode &m) {
@@ -62,6 +87,17 @@ template <class U> u64 result(Atomic op, U old, U data, U compare, const Mode &m
         return data;
     case Atomic::compare_exchange:
         return old == compare ? data : old;
+    case Atomic::compare_exchange_f32:
+        return exchange_if_equal<f32>(static_cast<u32>(old), static_cast<u32>(data),
+                                      static_cast<u32>(compare));
+    case Atomic::compare_exchange_f64:
+        return exchange_if_equal<f64>(u64{old}, u64{data}, u64{compare});
+    case Atomic::exchange_marked:
+        return exchange_marked(old, data);
+    case Atomic::ordered_add:
+        return ordered_add(old, data);
+    case Atomic::wrap:
+        return static_cast<U>(old >= data ? old - data : old + compare);
     case Atomic::add:
         return static_cast<U>(old + data);
     case Atomic::sub:
@@ -95,9 +131,13 @@ template <class U> u64 result(Atomic op, U old, U data, U compare, const Mode &m
     case Atomic::add_f32:
         return add_f32(static_cast<u32>(old), static_cast<u32>(data), m, lds);
     case Atomic::min_f32:
-        return min_max_f32(static_cast<u32>(old), static_cast<u32>(data), true, m);
+        return min_max_float<f32>(static_cast<u32>(old), static_cast<u32>(data), true, m);
     case Atomic::max_f32:
-        return min_max_f32(static_cast<u32>(old), static_cast<u32>(data), false, m);
+        return min_max_float<f32>(static_cast<u32>(old), static_cast<u32>(data), false, m);
+    case Atomic::min_f64:
+        return min_max_float<f64>(u64{old}, u64{data}, true, m);
+    case Atomic::max_f64:
+        return min_max_float<f64>(u64{old}, u64{data}, false, m);
     case Atomic::add_packed_f16:
         return add_packed(static_cast<u32>(old), static_cast<u32>(data), false, m);
     case Atomic::add_packed_bf16:

@@ -8,6 +8,7 @@
 #include "sim/func/fp.h"
 #include "sim/func/launch.h"
 #include "sim/func/salu.h"
+#include "sim/isa/scope.h"
 
 namespace nw::sim {
 
@@ -172,6 +173,11 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
         i.run = load;
         return;
     }
+    if (Handler load = scalar_buffer_load(name)) {
+        scalar_load(i, inst.x, operand(inst.x, 0).count);
+        i.run = load;
+        return;
+    }
     if (name.starts_with("ds_bpermute"))
         return lane_exchange(i, inst, run_ds_bpermute);
     if (name == "ds_permute_b32")
@@ -188,6 +194,8 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     if (name.starts_with("v_cmpx_"))
         plain_name.erase(5, 1);
     Op op = find_op(plain_name);
+    if (std::string_view other = other_purpose(name); !other.empty())
+        throw Unsupported{fmt::format("out of scope ({})", other)};
     if (op == Op::none)
         throw Unsupported{"no row of this name"};
     i.cls = info(op).cls;

@@ -41,6 +41,8 @@ private:
     // build_memory.cpp
     void memory(Inst &, const Instruction &, const MemoryOp &);
     void lane_exchange(Inst &, const Instruction &, Handler);
+    // build_buffer.cpp
+    void buffer(Inst &, const Instruction &, const MemoryOp &, bool returns);
 
     // build_matrix.cpp
     void matrix(Inst &, const Operation &, const MatrixOp &);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/build.h"
+#include "sim/func/lane_memory.h"
 
 namespace nw::sim {
 
@@ -37,8 +38,8 @@ void ds_offsets(MemoryAccess &a, u32 word0) {
 // an absent register.
 void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     const Operation &op = inst.x;
-    if (op.mnemonic.starts_with("buffer_"))
-        throw Unsupported{"buffer instructions"};
+    if (op.has("gds"))
+        throw Unsupported{"GDS is out of scope"};
     MemoryAccess a;
     a.op = m;
     a.space = space_of(op.mnemonic);
@@ -47,15 +48,24 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     a.returns = m.loads() || (atomic && (m.returns || op.has("glc") ||
                                          (th && th->text.find("ATOMIC") != th->text.npos &&
                                           th->text.find("RETURN") != th->text.npos)));
-    bool two_values = m.atomic == Atomic::compare_exchange || m.atomic == Atomic::mask_or;
+    if (op.mnemonic.starts_with("buffer_") || op.mnemonic.starts_with("tbuffer_"))
+        return buffer(i, inst, m, a.returns);
+    LaneMemory special = find_lane_memory(op.mnemonic);
+    bool addtid = op.mnemonic.find("_addtid_") != op.mnemonic.npos;
+    bool counter = op.mnemonic == "ds_append" || op.mnemonic == "ds_consume";
+    bool two_values = m.two_values();
     unsigned element = m.registers();
     unsigned next = 0;
     if (a.returns) {
-        a.result = vgpr(operand(op, next++), element * (m.two_addresses() ? 2 : 1));
+        unsigned registers = element * (m.two_addresses() ? 2 : 1);
+        if (op.mnemonic.starts_with("global_load_tr_")) // wave64 spreads the matrix over more lanes
+            registers = operand(op, next).count;
+        a.result = vgpr(operand(op, next++), registers);
     }
-    const Operand &address = operand(op, next++);
+    static const Operand none{Operand::Kind::off};
+    const Operand &address = addtid || counter ? none : operand(op, next++);
     const Operand *base = nullptr;
-    if (!m.loads()) {
+    if (!m.loads() && !counter) {
         bool packed = two_values && a.space != Space::lds; // cmpswap: new value, then compare
         a.data = vgpr(operand(op, next++), packed ? 2 * element : element);
         if (packed)
@@ -69,22 +79,23 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     bool has_base = base && base->kind == Operand::Kind::sgpr && base->reg != sreg::null;
     if (has_base)
         a.base = sgpr(*base, a.space == Space::global ? 2 : 1);
-    a.wide = a.space == Space::flat || (a.space == Space::global && !has_base);
+    a.wide = a.space == Space::flat || (a.space == Space::global && !has_base && !addtid);
+    a.adds_lane = addtid;
+    a.adds_m0 = a.space == Space::lds && (addtid || counter);
+    a.find_places = special.find_places;
     if (address.kind == Operand::Kind::vgpr)
         a.address = source(address, a.wide ? Type::u64 : Type::u32);
-    else if (address.kind != Operand::Kind::off)
+    else if (address.kind != Operand::Kind::off || (a.space == Space::lds && !a.adds_m0))
         throw Unsupported{fmt::format("operand '{}' as an address", address.text)};
     if (a.space == Space::lds)
         ds_offsets(a, inst.word0);
     else
         a.offset = op.value("offset", 0);
 
-    bool is_float =
-        m.atomic >= Atomic::add_f32 && m.atomic != Atomic::min_f32 && m.atomic != Atomic::max_f32;
-    e_.order_matters |= is_float && a.space != Space::lds;
+    e_.order_matters |= m.order_matters() && a.space != Space::lds;
     i.access = &e_.accesses.emplace_back(a);
     i.cls = class_of(a);
-    i.run = frames_.memory;
+    i.run = special.run ? special.run : frames_.memory;
 }
 
 void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {

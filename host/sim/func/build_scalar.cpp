@@ -49,6 +49,10 @@ void Builder::control(Inst &i, const Instruction &inst, Op row) {
     i.run = control_handler(row);
     i.imm = inst.simm16();
     bool relative = r.cls == Class::branch && r.a == Type::none && row != Op::s_call_b64;
+    if (r.d != Type::none) {
+        i.dst = sgpr_destination(operand(op, 0), rows_of(r.d));
+        i.dst_rows = static_cast<u8>(rows_of(r.d));
+    }
     if (relative) {
         u64 target = e_.code->base + inst.offset + 4 + static_cast<u64>(i64{i.imm} * 4);
         u32 index = e_.code->find(target);
@@ -57,8 +61,6 @@ void Builder::control(Inst &i, const Instruction &inst, Op row) {
             i.run = branch_out_of_code;
         return;
     }
-    if (r.d != Type::none)
-        i.dst = sgpr_destination(operand(op, 0), rows_of(r.d));
     if (row == Op::s_setreg_b32 || row == Op::s_setreg_imm32_b32)
         i.src[0] = source(operand(op, 1), Type::u32);
     else if (r.a != Type::none)
@@ -76,7 +78,7 @@ void Builder::scalar_load(Inst &i, const Operation &op, unsigned dwords) {
             fmt::format("operand '{}' as the destination of {} dwords", d.text, dwords)};
     i.dst = d.reg;
     i.dst_rows = static_cast<u8>(dwords);
-    i.src[0] = sgpr(operand(op, 1), 2);
+    i.src[0] = sgpr(operand(op, 1), op.mnemonic.starts_with("s_buffer_") ? 4 : 2);
     i.imm = static_cast<i32>(op.value("offset", 0));
     if (offset.kind == Operand::Kind::sgpr && offset.reg != sreg::null)
         i.src[1] = sgpr(offset, 1);

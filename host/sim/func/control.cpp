@@ -2,6 +2,7 @@
 // The rows of control.inc: branches, barriers, hardware registers.
 #include <fmt/format.h>
 
+#include "sim/func/barrier.h"
 #include "sim/func/launch.h"
 #include "sim/func/salu.h"
 
@@ -60,52 +61,52 @@ void call(Wave &w, const Inst &i) {
 }
 
 void endpgm(Wave &w, const Inst &) { w.state = State::ended; }
-
-// ---- barriers: a phase is complete when every live wave has signalled ---------------------------
-
-void signal(Wave &w) {
-    ++w.group->signalled;
-    w.group->check_barrier();
-}
-void wait(Wave &w) {
-    if (w.group->phase <= w.barriers)
-        w.state = State::barrier; // the group wakes it when the phase is complete
-    ++w.barriers;
-}
-void barrier(Wave &w, const Inst &) {
-    if (w.group->waves.size() == 1)
-        return; // 4.15
-    signal(w);
-    wait(w);
+void code_end(Wave &w, const Inst &i) {
+    fault(
+        w, i, Fault::Kind::illegal_instruction,
+        "illegal instruction: s_code_end marks the end of the code, s_endpgm is missing before it");
 }
 
-// gfx12 (4.16). src[0]: -1 the workgroup's barrier; others are not for user code or named ones.
-bool is_group_barrier(Wave &w, const Inst &i, i32 id) {
-    if (id == -1)
-        return w.group->waves.size() > 1;
-    if (id == -2 || id == 0)
-        return false;
-    fault(w, i, Fault::Kind::barrier,
-          fmt::format("barrier {} is a named barrier, which no supported gfx has", id));
+// ---- subvector loops: the low half of EXEC first, then the high half. D keeps the half that
+// waits.
+
+void set_half_exec(Wave &w, unsigned half, u32 value) { w.s[sreg::exec + half] = value; }
+
+void subvector_loop_begin(Wave &w, const Inst &i) {
+    u32 low = w.s[sreg::exec], high = w.s[sreg::exec + 1];
+    if (low == 0 && high == 0) {
+        w.pc = i.target;
+    } else if (low == 0) {
+        w.s[i.dst] = low;
+    } else {
+        w.s[i.dst] = high;
+        set_half_exec(w, 1, 0);
+    }
 }
-i32 barrier_id(const Wave &w, const Inst &i) {
-    if (i.src[0].kind == Source::sgpr)
-        return static_cast<i32>(w.s[i.src[0].at] << 27) >> 27;
-    return static_cast<i32>(i.src[0].value);
+void subvector_loop_end(Wave &w, const Inst &i) {
+    u32 kept = w.s[i.dst];
+    if (w.s[sreg::exec + 1] != 0) { // the high half has just run
+        set_half_exec(w, 0, kept);
+    } else if (kept != 0) {
+        w.s[i.dst] = w.s[sreg::exec];
+        set_half_exec(w, 0, 0);
+        set_half_exec(w, 1, kept);
+        w.pc = i.target;
+    }
 }
-void barrier_signal(Wave &w, const Inst &i) {
-    if (is_group_barrier(w, i, barrier_id(w, i)))
-        signal(w);
+
+// ---- halting: nobody is there to resume the wave
+
+[[noreturn]] void halt(Wave &w, const Inst &i) {
+    fault(w, i, Fault::Kind::endless, "endless: the wave halts itself, and nothing resumes it");
 }
-void barrier_signal_isfirst(Wave &w, const Inst &i) {
-    bool counts = is_group_barrier(w, i, barrier_id(w, i));
-    w.scc() = !counts || w.group->signalled == 0;
-    if (counts)
-        signal(w);
+void sethalt(Wave &w, const Inst &i) {
+    if (i.imm & 1)
+        halt(w, i);
 }
-void barrier_wait(Wave &w, const Inst &i) {
-    if (is_group_barrier(w, i, i.imm))
-        wait(w);
+void setkill(Wave &w, const Inst &i) {
+    if (i.imm & 1)
+        w.state = State::ended;
 }
 
 // ---- SGPRs chosen by M0 (3.23): a source out of range is s0, a destination isn't written (1.17)
@@ -147,11 +148,17 @@ enum Hwreg : u32 {
     hw_cycles_high = 30
 };
 
-u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
-    bool gfx12 = w.mode.gfx12;
-    u64 issued = 0; // a clock that results don't depend on the host for: instructions so far
+// A clock that results don't depend on the host for: instructions so far.
+u64 clock(const Wave &w) {
+    u64 issued = 0;
     for (u64 count : w.counts)
         issued += count;
+    return issued;
+}
+
+u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
+    bool gfx12 = w.mode.gfx12;
+    u64 issued = clock(w);
     switch (id) {
     case hw_mode:
         return w.mode.bits;
@@ -228,6 +235,32 @@ void sendmsg(Wave &w, const Inst &i) {
         fault(w, i, Fault::Kind::illegal_instruction,
               fmt::format("message {} is not one that compute kernels send", i.imm));
 }
+void sendmsghalt(Wave &w, const Inst &i) {
+    sendmsg(w, i);
+    halt(w, i);
+}
+
+// 4.13: of what can be asked for, only the time is not fixed here.
+void sendmsg_rtn(Wave &w, const Inst &i) {
+    constexpr u32 doorbell = 0x80, ddid = 0x81, trap_memory = 0x82, real_time = 0x83,
+                  trap_base = 0x85, engine = 0x87;
+    constexpr u64 issues_per_tick = 25; // 100 MHz, at one instruction per cycle of 2.5 GHz
+    u32 code = static_cast<u32>(i.imm) & 0xff;
+    u64 answer = 0;
+    if (code == real_time)
+        answer = clock(w) / issues_per_tick;
+    else if (code != doorbell && code != ddid && code != trap_memory && code != trap_base &&
+             !(code == engine && w.mode.gfx12))
+        fault(w, i, Fault::Kind::illegal_instruction,
+              fmt::format("message 0x{:x} is not one that compute kernels get an answer to", code));
+    w.s[i.dst] = static_cast<u32>(answer);
+    if (i.dst_rows == 2)
+        w.s[i.dst + 1] = static_cast<u32>(answer >> 32);
+}
+
+// Only waves with dynamic VGPRs can be refused (4.17).
+void alloc_vgpr(Wave &w, const Inst &) { w.scc() = 1; }
+
 void trap(Wave &w, const Inst &i) {
     constexpr i32 abort_trap = 2; // the HSA ABI's llvm.trap
     if ((i.imm & 0xff) == abort_trap)

@@ -5,30 +5,11 @@
 
 #include "sim/func/build.h"
 #include "sim/isa/mnemonics.h"
+#include "sim/isa/scope.h"
 
 namespace nw::sim {
 
 namespace {
-
-// What it belongs to when it is no compute instruction; "" when it is one.
-std::string_view other_purpose(std::string_view name) {
-    auto starts = [&](std::initializer_list<std::string_view> prefixes) {
-        for (std::string_view p : prefixes)
-            if (name.starts_with(p))
-                return true;
-        return false;
-    };
-    if (starts({"image_", "ds_bvh_stack"}))
-        return "image";
-    if (starts({"exp", "export", "lds_param_load", "lds_direct_load", "ds_param_load",
-                "ds_direct_load"}))
-        return "graphics";
-    if (starts({"ds_gws_", "ds_ordered_count"}))
-        return "GDS";
-    if (starts({"s_rfe_", "s_atc_probe", "s_cbranch_cdbg"}))
-        return "trap handler or debugger";
-    return "";
-}
 
 // Why the sample can't run as a wave of this size reads it; "" when it can.
 std::vector<std::string> refusals(const std::vector<Sample> &samples, std::string_view gfx,
@@ -66,7 +47,7 @@ Coverage judge(const std::string &mnemonic, const std::string &why32, const std:
     case Fidelity::open:
         return {mnemonic, Coverage::State::open, std::string(note.note)};
     default:
-        return {mnemonic, Coverage::State::exact, ""};
+        return {mnemonic, Coverage::State::exact, std::string(note.note)};
     }
 }
 

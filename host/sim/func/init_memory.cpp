@@ -129,12 +129,14 @@ void InitCheck::memory(const Wave &w, const Inst &i) {
     }
     require_source(w, i, a.address, "an address");
     require_source(w, i, a.base, "an address");
+    if (a.find_places)
+        return irregular(w, i);
     if (lds_is_simple(w, i))
         return;
     const unsigned registers = a.op.registers();
     const unsigned results = registers * (a.op.two_addresses() ? 2 : 1);
     if (a.space == Space::global) { // flat: decided per lane in transfer()
-        bool two_values = a.op.atomic == Atomic::compare_exchange || a.op.atomic == Atomic::mask_or;
+        bool two_values = a.op.two_values();
         for (unsigned r = 0; !a.op.loads() && r < registers; ++r) {
             require_vgpr(w, i, a.data + r, "a value stored to memory", value_bits(a.op));
             if (two_values)

@@ -38,6 +38,11 @@ enum : u16 {
     dynamic_stack = 1 << 11
 };
 
+// The field that holds it counts 256 bytes: 15 bits on gfx11, 18 on gfx12.
+u64 max_wave_scratch(std::string_view gfx) {
+    return u64{256} * ((1u << (gfx.starts_with("gfx12") ? 18 : 15)) - 1);
+}
+
 u32 user_sgprs(const KernelInfo &k) { return k.rsrc2 >> 1 & 31; }
 // A kernel that calls through pointers doesn't know its callees' frames: its descriptor holds its
 // own only, and the runtime gives what hipLimitStackSize says.
@@ -45,10 +50,6 @@ u32 scratch_bytes(const Dispatch &d) {
     const KernelInfo &k = *d.kernel;
     return k.properties & dynamic_stack ? std::max(k.scratch_bytes, d.stack_bytes)
                                         : k.scratch_bytes;
-}
-// The field that holds it counts 256 bytes: 15 bits on gfx11, 18 on gfx12.
-u64 max_wave_scratch(std::string_view gfx) {
-    return u64{256} * ((1u << (gfx.starts_with("gfx12") ? 18 : 15)) - 1);
 }
 u32 vgprs(const KernelInfo &k) {
     return std::min(vgpr_count, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4));
@@ -189,6 +190,7 @@ public:
         group_.id = {static_cast<u32>(index % grid.x), static_cast<u32>(index / grid.x % grid.y),
                      static_cast<u32>(index / grid.x / grid.y)};
         group_.ended = group_.signalled = group_.phase = 0;
+        std::fill(std::begin(group_.named), std::end(group_.named), NamedBarrier());
         fill(group_.lds);
         fill(scratch_);
         if (checks_)
@@ -206,8 +208,10 @@ public:
                 ran = true;
             }
         for (Wave &w : group_.waves)
-            if (w.state == State::barrier && group_.phase >= w.barriers)
+            if (w.state == State::barrier && group_.released(w)) {
                 w.state = State::running, ran = true;
+                w.waits_for_joined = false;
+            }
         if (!ran && group_.live())
             deadlock();
         return group_.live();
@@ -247,7 +251,8 @@ private:
         w.scratch_bytes = scratch_bytes_;
         w.scratch = scratch_.data() + size_t{n} * scratch_bytes_ * k.wave_size;
         w.pc = entry_;
-        w.barriers = 0;
+        w.barriers = w.joined_phases = w.joined = 0;
+        w.waits_for_joined = false;
         std::fill_n(w.counts, c_.code.tallies.size(), 0);
         w.bytes = {};
         w.executed = 0;
@@ -275,6 +280,7 @@ private:
 
     void finish(Wave &w) {
         ++group_.ended;
+        group_.leave_named(w);
         group_.check_barrier();
         for (size_t i = 0; i < c_.code.tallies.size(); ++i)
             counts_[i] += w.counts[i];

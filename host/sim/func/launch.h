@@ -23,6 +23,18 @@ struct Context {
     u32 vgprs = 0; // of a wave
 };
 
+// gfx12's barriers that waves join by number.
+inline constexpr u32 named_barriers = 16;
+struct NamedBarrier {
+    u32 members = 0, signalled = 0, phase = 0;
+    void check() {
+        if (members && signalled >= members) {
+            signalled = 0;
+            ++phase;
+        }
+    }
+};
+
 // A running workgroup.
 struct Group {
     Dim3 id;
@@ -32,7 +44,22 @@ struct Group {
     u32 signalled = 0; // of the current barrier phase
     u32 phase = 0;     // barrier phases completed
 
+    NamedBarrier named[named_barriers] = {}; // the first is number 1
+
     u32 live() const { return static_cast<u32>(waves.size()) - ended; }
+    // Of a wave that waits at a barrier.
+    bool released(const Wave &w) const {
+        return w.waits_for_joined ? named[w.joined - 1].phase >= w.joined_phases
+                                  : phase >= w.barriers;
+    }
+    void leave_named(Wave &w) {
+        if (w.joined == 0)
+            return;
+        NamedBarrier &b = named[w.joined - 1];
+        b.members -= b.members != 0;
+        b.check();
+        w.joined = 0;
+    }
     void check_barrier() {
         if (signalled && signalled >= live()) {
             signalled = 0;

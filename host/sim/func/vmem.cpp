@@ -139,6 +139,8 @@ void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Pl
     case Space::lds:
         lds_addresses(w, i, half, exec, offset, p);
         break;
+    case Space::buffer: // in buffer_access.cpp
+        break;
     }
 }
 
@@ -354,6 +356,8 @@ void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
 
 void places(Wave &w, const Inst &i, unsigned half, bool second, Places &p) {
     p.active = w.exec(half);
+    if (p.active && i.access->find_places)
+        return i.access->find_places(w, i, half, second, p);
     if (p.active)
         find_places(w, i, half, p.active, second ? i.access->offset2 : i.access->offset, p);
 }

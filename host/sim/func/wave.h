@@ -137,6 +137,9 @@ struct Wave {
     std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
     u32 scratch_bytes = 0;        // of one lane
     u32 barriers = 0;             // phases of the group's barrier that this wave has waited for
+    u32 joined_phases = 0;        // the same of the named barrier that it has joined
+    u8 joined = 0;                // its number; 0: none
+    bool waits_for_joined = false;
 
     u32 &scc() { return s[sreg::scc]; }
     u32 exec(unsigned half) const { return s[sreg::exec + half]; }

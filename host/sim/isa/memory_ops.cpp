@@ -13,6 +13,11 @@ using Map = std::unordered_map<std::string_view, MemoryOp>;
 
 #define MEM(name, kind, bytes, elements, extend)                                                   \
     {#name, {#name, Access::kind, Atomic::none, bytes, elements, Extend::extend}},
+// A component that fills its register is 4 bytes there, a half 2.
+#define TYPED(name, kind, components, registers, extend, d16)                                      \
+    {#name,                                                                                        \
+     {#name, Access::kind, Atomic::none, Extend::extend == Extend::whole ? 4 : 2, registers,       \
+      Extend::extend, false, components, d16}},
 #define ATOMIC(name, operation, bytes)                                                             \
     {#name, {#name, Access::atomic, Atomic::operation, bytes, 1, Extend::whole}},
 
@@ -41,8 +46,11 @@ MemoryOp look_up(const Map &map, std::string_view name) {
 MemoryOp find_ds(std::string_view name) {
     constexpr std::string_view rtn = "_rtn";
     size_t at = name.find(rtn);
-    if (at == name.npos)
-        return look_up(ds(), name);
+    if (at == name.npos) {
+        MemoryOp op = look_up(ds(), name);
+        op.returns = name == "append" || name == "consume";
+        return op;
+    }
     std::string plain(name);
     plain.erase(at, rtn.size());
     MemoryOp op = look_up(ds(), plain);
@@ -53,7 +61,8 @@ MemoryOp find_ds(std::string_view name) {
 } // namespace
 
 MemoryOp find_memory_op(std::string_view mnemonic) {
-    constexpr std::array<std::string_view, 4> prefixes{"global_", "flat_", "scratch_", "buffer_"};
+    constexpr std::array<std::string_view, 5> prefixes{"global_", "flat_", "scratch_", "buffer_",
+                                                       "tbuffer_"};
     for (std::string_view prefix : prefixes)
         if (mnemonic.starts_with(prefix))
             return look_up(vmem(), mnemonic.substr(prefix.size()));

@@ -28,6 +28,11 @@ enum class Atomic : u8 {
     none,
     exchange,
     compare_exchange,
+    compare_exchange_f32,
+    compare_exchange_f64,
+    exchange_marked, // each dword whose new value has bit 31, which is cleared
+    wrap,
+    ordered_add,
     add,
     sub,
     subtract_from,
@@ -46,6 +51,8 @@ enum class Atomic : u8 {
     add_f32,
     min_f32,
     max_f32,
+    min_f64,
+    max_f64,
     add_packed_f16,
     add_packed_bf16
 };
@@ -57,7 +64,9 @@ struct MemoryOp {
     u8 bytes = 4;    // of one element
     u8 elements = 1; // consecutive, one register each (two for 8-byte atomics)
     Extend extend = Extend::whole;
-    bool returns = false; // an atomic's `_rtn` form
+    bool returns = false; // an atomic's `_rtn` form, or one that has no other
+    u8 components = 0;    // of an element with a format; 0: it has none
+    bool d16 = false;     // its components are 16-bit ones in registers
 
     bool loads() const {
         return access == Access::load || access == Access::load2 ||
@@ -72,6 +81,17 @@ struct MemoryOp {
     bool stride64() const {
         return access == Access::load2_stride64 || access == Access::store2_stride64 ||
                access == Access::exchange2_stride64;
+    }
+    // Data of two values: the new one, then the other.
+    bool two_values() const {
+        return atomic == Atomic::compare_exchange || atomic == Atomic::compare_exchange_f32 ||
+               atomic == Atomic::compare_exchange_f64 || atomic == Atomic::mask_or ||
+               atomic == Atomic::wrap;
+    }
+    // The sum depends on the order of its terms.
+    bool order_matters() const {
+        return atomic == Atomic::add_f32 || atomic == Atomic::add_packed_f16 ||
+               atomic == Atomic::add_packed_bf16;
     }
     unsigned registers() const { return bytes == 8 ? 2 : elements; } // of one value
 };

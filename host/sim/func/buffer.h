@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Buffer descriptors (V#): addresses and bounds of what buffer instructions access (5.23 to 5.25).
+#pragma once
+#include "base/types.h"
+
+namespace nw::sim {
+
+struct Buffer {
+    // When an access is out of bounds; `offset` is without soffset.
+    enum class Bounds : u8 {
+        structured, // index >= records, or offset + bytes > stride
+        index,      // index >= records
+        none,       // there are no records
+        raw         // swizzled: as structured; else offset + bytes > records - soffset
+    };
+    u64 base = 0; // sign-extended
+    u32 stride = 0;
+    u32 records = 0;
+    u32 element = 0; // bytes that stay together in a swizzled buffer; 0: linear
+    u32 index_stride = 8;
+    bool adds_lane = false;
+    Bounds bounds = Bounds::structured;
+    u8 format = 0;
+    u8 select[4] = {}; // of x, y, z, w: 0 zero, 1 one, 4 to 7 a component
+    u8 swizzle = 0, type = 0;
+
+    explicit Buffer(const u32 *dwords);
+    // Why no access can be made through it; null when there is no reason.
+    const char *refusal() const;
+};
+
+// One lane's access. `offset` is a 32-bit sum.
+struct BufferPoint {
+    u32 index = 0, offset = 0, soffset = 0;
+};
+
+bool in_bounds(const Buffer &, BufferPoint, u32 bytes);
+// Of the byte that is `at` bytes into the access.
+u64 buffer_address(const Buffer &, BufferPoint, u32 at);
+
+} // namespace nw::sim

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Buffer instructions: [data,] off or VGPRs, descriptor, soffset.
+#include <fmt/format.h>
+
+#include "sim/func/buffer_access.h"
+#include "sim/func/build.h"
+
+namespace nw::sim {
+
+namespace {
+
+unsigned format_of(const Instruction &inst, bool gfx12) {
+    return gfx12 ? inst.word1 >> 23 & 127 : inst.word0 >> 19 & 127;
+}
+
+} // namespace
+
+void Builder::buffer(Inst &i, const Instruction &inst, const MemoryOp &m, bool returns) {
+    const Operation &op = inst.x;
+    MemoryAccess a;
+    a.op = m;
+    a.space = Space::buffer;
+    a.returns = returns;
+    a.idxen = op.has("idxen");
+    a.offen = op.has("offen");
+    a.offset = op.value("offset", 0);
+    a.find_places = buffer_places;
+    if (op.mnemonic.starts_with("tbuffer_"))
+        a.format = static_cast<i16>(format_of(inst, gfx12_));
+
+    unsigned registers = m.registers() * (m.two_values() ? 2 : 1);
+    u16 data = vgpr(operand(op, 0), registers);
+    a.result = data;
+    a.data = data;
+    a.data2 = static_cast<u16>(data + m.registers());
+    unsigned address_registers = unsigned{a.idxen} + a.offen;
+    const Operand &address = operand(op, 1);
+    if (address_registers) {
+        a.address.kind = Source::vgpr;
+        a.address.rows = static_cast<u8>(address_registers);
+        a.address.at = vgpr(address, address_registers);
+    } else if (address.kind != Operand::Kind::off) {
+        throw Unsupported{fmt::format("operand '{}' as an address", address.text)};
+    }
+    a.base = sgpr(operand(op, 2), 4);
+    a.soffset = source(operand(op, 3), Type::u32);
+    if (a.soffset.kind == Source::vgpr)
+        throw Unsupported{fmt::format("operand '{}' as an offset", operand(op, 3).text)};
+    e_.order_matters |= m.order_matters();
+    i.access = &e_.accesses.emplace_back(a);
+    i.cls = m.loads() || returns ? Class::vmem_load : Class::vmem_store;
+    i.run = run_buffer;
+}
+
+} // namespace nw::sim

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The init check's part for memory instructions whose places are no address and offset: buffers,
+// blocks, transposing loads, and LDS by M0.
+#include <cstring>
+
+#include "sim/func/access.h"
+#include "sim/func/init_check.h"
+#include "sim/func/launch.h"
+
+namespace nw::sim {
+
+// Register by register, as M0 selects them.
+void InitCheck::block(const Wave &w, const Inst &i) {
+    require_sgpr(w, i, sreg::m0, "a mask of registers");
+    for (unsigned n = 0; n < i.access->op.elements; ++n) {
+        if (!(w.s[sreg::m0] >> n & 1))
+            continue;
+        MemoryAccess one = *i.access;
+        one.find_places = nullptr;
+        one.op.elements = 1;
+        one.offset += 4 * n;
+        one.result += static_cast<u16>(n);
+        one.data += static_cast<u16>(n);
+        Inst part = i;
+        part.access = &one;
+        memory(w, part);
+    }
+}
+
+void InitCheck::lds_by_m0(const Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    require_sgpr(w, i, sreg::m0, "an address");
+    u64 base = (w.s[sreg::m0] & 0xffff) + static_cast<u64>(a.offset);
+    for (unsigned half = 0; half < halves_; ++half)
+        for (u32 rest = w.exec(half); rest; rest &= rest - 1) {
+            auto l = static_cast<unsigned>(__builtin_ctz(rest));
+            u64 at = base + (a.adds_lane ? 4 * (l + row_lanes * half) : 0);
+            if (at + 4 > shared_->lds.size())
+                continue; // the access itself faults
+            if (a.op.stores())
+                std::memcpy(&shared_->lds[at], &shadow(a.data, half).lane[l], 4);
+            else
+                std::memcpy(&shadow(a.result, half).lane[l], &shared_->lds[at], 4);
+        }
+    if (!a.op.stores())
+        note(a.result);
+}
+
+void InitCheck::irregular(const Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    constexpr unsigned largest = 4; // registers of anything but a block
+    if (a.op.elements > largest)
+        return block(w, i);
+    if (a.adds_m0)
+        return lds_by_m0(w, i);
+    require_source(w, i, a.soffset, "an address");
+    u32 bits = a.op.extend == Extend::whole       ? ~0u
+               : a.op.extend >= Extend::high_zero ? (a.op.bytes == 1 ? 0xff0000u : 0xffff0000u)
+               : a.op.bytes == 1                  ? 0xffu
+               : a.op.bytes == 2                  ? 0xffffu
+                                                  : ~0u;
+    for (unsigned r = 0; r < a.op.registers(); ++r) {
+        if (!a.op.loads())
+            require_vgpr(w, i, a.data + r, "a value stored to memory", bits);
+        if (a.op.two_values())
+            require_vgpr(w, i, a.data2 + r, "a value stored to memory", bits);
+    }
+    bool keeps_half = a.op.extend >= Extend::low_zero;
+    u32 loaded = !keeps_half ? ~0u : a.op.extend >= Extend::high_zero ? 0xffff0000u : 0xffffu;
+    for (unsigned r = 0; (a.op.loads() || a.returns) && r < a.op.registers(); ++r)
+        initialise(w, a.result + r, loaded);
+}
+
+} // namespace nw::sim

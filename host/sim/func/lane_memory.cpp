@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "sim/func/lane_memory.h"
+
+#include "sim/func/frames.h"
+#include "sim/func/launch.h"
+
+namespace nw::sim {
+
+namespace {
+
+template <class F> void for_active(u32 exec, F f) {
+    for (u32 rest = exec; rest; rest &= rest - 1)
+        f(static_cast<unsigned>(__builtin_ctz(rest)));
+}
+
+u64 m0_base(const Wave &w) { return w.s[sreg::m0] & 0xffff; }
+
+std::byte *lds_at(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {
+    if (address + size > w.group->lds.size())
+        lds_out_of_range(w, i, address, size, lane);
+    return w.group->lds.data() + address;
+}
+
+// ---- the lane's number is the address (5.2, 5.11)
+// -------------------------------------------------
+
+void addtid_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+    const MemoryAccess &a = *i.access;
+    p.active = w.exec(half);
+    p.lds = a.space == Space::lds ? ~0u : 0;
+    u64 base = a.base.kind == Source::sgpr ? w.s[a.base.at] | u64{w.s[a.base.at + 1]} << 32 : 0;
+    for_active(p.active, [&](unsigned l) {
+        u64 offset = static_cast<u64>(a.offset) + 4 * (l + row_lanes * half);
+        if (p.lds) {
+            p.at[l] = reinterpret_cast<u64>(lds_at(w, i, m0_base(w) + offset, 4, l));
+            return;
+        }
+        p.at[l] = base + offset;
+        if (!reachable(w, i, p.at[l], 4))
+            illegal_address(w, i, p.at[l], 4, static_cast<int>(l));
+    });
+}
+
+void count_bytes(Wave &w, const MemoryAccess &a, u64 bytes) {
+    bool lds = a.space == Space::lds;
+    if (!a.op.stores())
+        (lds ? w.bytes.lds_read : w.bytes.global_load) += bytes;
+    if (!a.op.loads())
+        (lds ? w.bytes.lds_write : w.bytes.global_store) += bytes;
+}
+
+void run_addtid(Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        Places p;
+        addtid_places(w, i, half, false, p);
+        u32 *v = w.row(a.op.loads() ? a.result : a.data, half);
+        for_active(p.active, [&](unsigned l) {
+            void *place = reinterpret_cast<void *>(p.at[l]);
+            if (a.op.loads())
+                std::memcpy(&v[l], place, 4);
+            else
+                std::memcpy(place, &v[l], 4);
+        });
+        count_bytes(w, a, u64{4} * static_cast<unsigned>(__builtin_popcount(p.active)));
+    }
+}
+
+// ---- ds_append, ds_consume: one update by the number of active lanes (5.11)
+// -----------------------
+
+unsigned first_lane(const Wave &w) {
+    u64 exec = w.exec_mask();
+    return exec ? static_cast<unsigned>(__builtin_ctzll(exec)) : 0;
+}
+
+u64 counter_address(Wave &w, const Inst &i) {
+    u64 address = m0_base(w) + static_cast<u64>(i.access->offset);
+    return reinterpret_cast<u64>(lds_at(w, i, address, 4, first_lane(w)));
+}
+
+void counter_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+    unsigned lane = first_lane(w);
+    bool here = w.exec_mask() && lane / row_lanes == half;
+    p.active = here ? 1u << lane % row_lanes : 0;
+    p.lds = ~0u;
+    if (here)
+        p.at[lane % row_lanes] = counter_address(w, i);
+}
+
+void run_counter(Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    u64 exec = w.exec_mask();
+    if (!exec)
+        return;
+    u64 at = counter_address(w, i);
+    if (at % 4)
+        misaligned_atomic(w, i, at, first_lane(w));
+    auto count = static_cast<u32>(__builtin_popcountll(exec)),
+         change = a.op.atomic == Atomic::add ? count : 0 - count;
+    u32 old = __atomic_fetch_add(reinterpret_cast<u32 *>(at), change, __ATOMIC_SEQ_CST);
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 *d = w.row(a.result, half);
+        for_active(w.exec(half), [&](unsigned l) { d[l] = old; });
+    }
+    count_bytes(w, a, 4);
+}
+
+// ---- blocks: M0 says which registers, each has its fixed place (5.22)
+// -----------------------------
+
+constexpr unsigned block_registers = 32;
+
+void run_block(Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    for (unsigned n = 0; n < block_registers; ++n) {
+        if (!(w.s[sreg::m0] >> n & 1))
+            continue;
+        MemoryAccess one = a;
+        one.op.elements = 1;
+        one.offset += 4 * n;
+        Inst part = i;
+        part.access = &one;
+        (one.op.loads() ? one.result : one.data) += static_cast<u16>(n);
+        frames().memory(w, part);
+    }
+}
+
+// No check by places: registers that M0 leaves out aren't accessed.
+void block_places(Wave &, const Inst &, unsigned, bool, Places &p) { p.active = 0; }
+
+// ---- transposed loads of a 16x16 matrix (S-032)
+// ---------------------------------------------------
+
+// Of element (k, c): the lane that loads it, and which of that lane's elements it is.
+struct Origin {
+    unsigned lane, element;
+};
+Origin origin16(unsigned k, unsigned c) { return {k / 8 * 16 + c / 8 * 8 + k % 8, c % 8}; }
+Origin origin8(unsigned k, unsigned c) {
+    return {k / 8 * 16 + k % 8 / 4 * 8 + c / 8 * 4 + k % 4, c % 8};
+}
+
+// Lanes 0 to 31 have the addresses, also in wave64.
+void transposed_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+    p.active = 0;
+    if (half != 0 || w.exec_mask() == 0)
+        return;
+    u64 all = w.halves == 2 ? ~u64{0} : 0xffffffff;
+    if (w.exec_mask() != all)
+        fault(w, i, Fault::Kind::illegal_instruction,
+              "a transposing load with some lanes inactive: EXEC must be all ones, or 0");
+    Inst plain = i;
+    MemoryAccess a = *i.access;
+    a.find_places = nullptr;
+    plain.access = &a;
+    frames().places(w, plain, 0, false, p);
+}
+
+// Lane c + 16 * group of the result has column c of `per_lane` consecutive rows, as WMMA wants it.
+template <class T, Origin (*origin)(unsigned, unsigned)>
+void run_transposed(Wave &w, const Inst &i) {
+    Places p;
+    transposed_places(w, i, 0, false, p);
+    if (!p.active)
+        return;
+    constexpr unsigned side = 16, row_elements = 8;
+    T matrix[row_lanes][row_elements];
+    for (unsigned l = 0; l < row_lanes; ++l)
+        std::memcpy(matrix[l], reinterpret_cast<void *>(p.at[l]), sizeof matrix[l]);
+    unsigned per_lane = row_elements / w.halves;
+    for (unsigned k = 0; k < side; k += per_lane)
+        for (unsigned c = 0; c < side; ++c) {
+            T column[row_elements];
+            for (unsigned n = 0; n < per_lane; ++n) {
+                Origin o = origin(k + n, c);
+                column[n] = matrix[o.lane][o.element];
+            }
+            unsigned lane = c + k / per_lane * side;
+            for (unsigned r = 0; r < per_lane * sizeof(T) / 4; ++r)
+                std::memcpy(&w.row(i.access->result + r, lane / row_lanes)[lane % row_lanes],
+                            reinterpret_cast<std::byte *>(column) + 4 * r, 4);
+        }
+    count_bytes(w, *i.access, sizeof matrix);
+}
+
+} // namespace
+
+LaneMemory find_lane_memory(std::string_view name) {
+    if (name.find("_addtid_") != name.npos)
+        return {run_addtid, addtid_places};
+    if (name == "ds_append" || name == "ds_consume")
+        return {run_counter, counter_places};
+    if (name.ends_with("_block"))
+        return {run_block, block_places};
+    if (name == "global_load_tr_b128")
+        return {run_transposed<u16, origin16>, transposed_places};
+    if (name == "global_load_tr_b64")
+        return {run_transposed<u8, origin8>, transposed_places};
+    return {};
+}
+
+} // namespace nw::sim
