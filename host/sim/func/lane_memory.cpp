@@ -157,30 +157,30 @@ void transposed_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
     frames().places(w, plain, 0, false, p);
 }
 
-// Lane c + 16 * group of the result has column c of `per_lane` consecutive rows, as WMMA wants it.
+// Lane c + 16 * group has column c of the group's 8 rows, as WMMA wants it. A wave64 has the upper
+// half of those registers in lanes 32 to 63 (S-003).
 template <class T, Origin (*origin)(unsigned, unsigned)>
 void run_transposed(Wave &w, const Inst &i) {
     Places p;
     transposed_places(w, i, 0, false, p);
     if (!p.active)
         return;
-    constexpr unsigned side = 16, row_elements = 8;
+    constexpr unsigned side = 16, row_elements = 8, registers = row_elements * sizeof(T) / 4;
     T matrix[row_lanes][row_elements];
     for (unsigned l = 0; l < row_lanes; ++l)
         std::memcpy(matrix[l], reinterpret_cast<void *>(p.at[l]), sizeof matrix[l]);
-    unsigned per_lane = row_elements / w.halves;
-    for (unsigned k = 0; k < side; k += per_lane)
-        for (unsigned c = 0; c < side; ++c) {
-            T column[row_elements];
-            for (unsigned n = 0; n < per_lane; ++n) {
-                Origin o = origin(k + n, c);
-                column[n] = matrix[o.lane][o.element];
-            }
-            unsigned lane = c + k / per_lane * side;
-            for (unsigned r = 0; r < per_lane * sizeof(T) / 4; ++r)
-                std::memcpy(&w.row(i.access->result + r, lane / row_lanes)[lane % row_lanes],
-                            reinterpret_cast<std::byte *>(column) + 4 * r, 4);
+    unsigned per_half = registers / w.halves;
+    for (unsigned lane = 0; lane < row_lanes; ++lane) {
+        T column[row_elements];
+        for (unsigned n = 0; n < row_elements; ++n) {
+            Origin o = origin(lane / side * row_elements + n, lane % side);
+            column[n] = matrix[o.lane][o.element];
         }
+        u32 words[registers];
+        std::memcpy(words, column, sizeof words);
+        for (unsigned r = 0; r < registers; ++r)
+            w.row(i.access->result + r % per_half, r / per_half)[lane] = words[r];
+    }
     count_bytes(w, *i.access, sizeof matrix);
 }
 
