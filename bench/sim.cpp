@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,12 +40,16 @@ class Kernels {
 public:
     Kernels(const Options &o, const std::vector<LinearShape> &shapes, Setup setup)
         : device_(o.device.empty() ? "sim:gfx1151" : o.device), modules_(device_), setup_(setup),
-          shapes_(layers_of(shapes, o.model)), group_(o.group), seed_(o.seed) {
+          shapes_(layers_of(shapes, o.model)), group_(o.group), seed_(o.seed),
+          only_(o.only.empty() ? "." : o.only) {
         if (!device_.info().simulated)
             throw Usage(fmt::format("--device {}: the suite sim measures a simulated GPU, sim:gfx…",
                                     o.device));
         out_ = device_.allocate(4 * 32 * micro_groups);
     }
+
+    // Whether --only leaves anything to run.
+    bool any() const { return any_; }
 
     void add_all() {
         if (setup_.threads == 1 && !setup_.fast)
@@ -68,6 +73,7 @@ private:
 
     // Registers `name`; `run` queues launches, `count` wave instructions in all.
     void add(const std::string &name, std::function<void()> run, std::function<u64()> count) {
+        any_ |= std::regex_search(name, only_);
         auto *b =
             benchmark::RegisterBenchmark(name.c_str(), [this, run, count](benchmark::State &state) {
                 const u64 insts = count();
@@ -91,6 +97,7 @@ private:
     }
 
     void add_interpreter() {
+        any_ |= std::regex_search("scalar interpreter", only_);
         benchmark::RegisterBenchmark("scalar interpreter", [](benchmark::State &state) {
             u64 insts = 0;
             for ([[maybe_unused]] auto _ : state)
@@ -223,6 +230,8 @@ private:
     std::vector<LinearShape> shapes_;
     u32 group_;
     u64 seed_;
+    std::regex only_; // as --only has it
+    bool any_ = false;
     hip::Buffer out_, a_, b_, c_;
     std::vector<std::unique_ptr<Linear>> linears_;
 };
@@ -236,7 +245,7 @@ public:
     void ReportRuns(const std::vector<Run> &runs) override {
         for (const Run &run : runs) {
             std::string name = run.run_name.function_name;
-            const bool real = run.run_name.time_type == "real_time";
+            const bool real = run.run_name.time_type.ends_with("real_time"); // "process_time/…"
             const f64 seconds = (real ? run.real_accumulated_time : run.cpu_accumulated_time) /
                                 static_cast<f64>(run.iterations);
             rows.push_back({{"name", name},
@@ -263,6 +272,8 @@ Json measure(const Options &o, const std::vector<LinearShape> &shapes, Setup set
     int count = 3;
     benchmark::Initialize(&count, arguments);
     Rows rows(setup);
+    if (!kernels.any())
+        return rows.rows;
     benchmark::RunSpecifiedBenchmarks(&rows);
     return rows.rows;
 }
