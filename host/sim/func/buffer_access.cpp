@@ -131,7 +131,7 @@ void Session::load(unsigned half, unsigned lane) const {
         read(p, size, value);
     }
     if (a.op.extend != Extend::whole)
-        value[0] = extend_loaded(value[0], a.op, data(a.result, half, lane));
+        value[0] = base::extend_loaded(value[0], a.op, data(a.result, half, lane));
     for (unsigned n = 0; n < a.op.registers(); ++n)
         data(a.result + n, half, lane) = value[n];
 }
@@ -234,8 +234,8 @@ void Session::update(unsigned half, unsigned lane) const {
             return a.op.bytes == 8 ? low | u64{data(reg + 1, half, lane)} << 32 : low;
         };
         u64 compare = a.op.two_values() ? value(a.data2) : 0;
-        old =
-            atomic_update(address, a.op.atomic, a.op.bytes, value(a.data), compare, w.mode, false);
+        old = base::atomic_update(address, a.op.atomic, a.op.bytes, value(a.data), compare, w.mode,
+                                  false);
     }
     if (!a.returns)
         return;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Elements on their way between memory and registers, for code outside the host levels too.
+// Elements on their way between memory and registers. Per host level, as fp.h.
 #pragma once
 #include "sim/func/access.h"
 
-namespace nw::sim {
+#ifndef NW_LEVEL
+#define NW_LEVEL base
+#endif
+
+namespace nw::sim::NW_LEVEL {
 
 template <class T>
 inline T update_memory(u64 place, Atomic op, u64 data, u64 compare, const Mode &mode, bool lds) {
@@ -43,4 +47,4 @@ inline u32 extend_loaded(u32 raw, const MemoryOp &op, u32 old) {
     }
 }
 
-} // namespace nw::sim
+} // namespace nw::sim::NW_LEVEL

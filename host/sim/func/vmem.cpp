@@ -3,6 +3,7 @@
 #include "sim/func/access.h"
 #include "sim/func/kernels.h"
 #include "sim/func/launch.h"
+#include "sim/func/transfer.h"
 
 namespace nw::sim::NW_LEVEL {
 
@@ -209,26 +210,6 @@ void store_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &
     });
 }
 
-// 5.16
-u32 extend(u32 raw, const MemoryOp &op, u32 old) {
-    u32 wide_sign = op.bytes == 1 ? static_cast<u32>(static_cast<i8>(raw))
-                                  : static_cast<u32>(static_cast<i16>(raw));
-    switch (op.extend) {
-    case Extend::sign:
-        return wide_sign;
-    case Extend::low_zero:
-        return (old & 0xffff0000) | raw;
-    case Extend::low_sign:
-        return (old & 0xffff0000) | (wide_sign & 0xffff);
-    case Extend::high_zero:
-        return (old & 0xffff) | raw << 16;
-    case Extend::high_sign:
-        return (old & 0xffff) | wide_sign << 16;
-    default:
-        return raw;
-    }
-}
-
 void load(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const Places &p) {
     const MemoryOp &op = i.access->op;
     if (op.extend == Extend::whole) {
@@ -247,7 +228,7 @@ void load(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const P
     for_active(exec, [&](unsigned l) {
         u32 raw = 0;
         std::memcpy(&raw, host(p.at[l]), op.bytes);
-        d[l] = extend(raw, op, d[l]);
+        d[l] = extend_loaded(raw, op, d[l]);
     });
 }
 
@@ -275,17 +256,6 @@ void store(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const 
 
 // ---- atomics -----------------------------------------------------------------------------------
 
-template <class T>
-T update(u64 place, Atomic op, u64 data, u64 compare, const Mode &mode, bool lds) {
-    T *target = reinterpret_cast<T *>(place);
-    T old = __atomic_load_n(target, __ATOMIC_RELAXED), fresh;
-    do {
-        fresh = static_cast<T>(atomic_result(op, sizeof(T), old, data, compare, mode, lds));
-    } while (!__atomic_compare_exchange_n(target, &old, fresh, true, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_RELAXED));
-    return old;
-}
-
 // `data`, `compare` and `result` are registers.
 void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, unsigned data,
             unsigned compare, unsigned result) {
@@ -301,8 +271,7 @@ void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, un
             misaligned_atomic(w, i, p.at[l], l);
         bool lds = p.lds >> l & 1;
         u64 d = value(data, l), c = value(compare, l);
-        u64 old = bytes == 8 ? update<u64>(p.at[l], a.op.atomic, d, c, w.mode, lds)
-                             : update<u32>(p.at[l], a.op.atomic, d, c, w.mode, lds);
+        u64 old = atomic_update(p.at[l], a.op.atomic, bytes, d, c, w.mode, lds);
         if (!a.returns)
             return;
         w.row(result, half)[l] = static_cast<u32>(old);
