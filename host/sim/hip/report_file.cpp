@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/report_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "sim/func/report.h"
-#include "sim/hip/error.h"
 
 namespace nw::hipsim {
 
 using Json = nlohmann::ordered_json;
-
-ReportFile::ReportFile(const std::string &path) {
-    if (path.empty())
-        return;
-    file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0)
-        say(fmt::format("HIPSIM_REPORT={}: {}: no reports", path, std::strerror(errno)));
-}
-
-ReportFile::~ReportFile() {
-    if (file_ >= 0)
-        close(file_);
-}
 
 static void add_site(Json &to, const sim::Site &site) {
     to["kernel"] = site.kernel;
@@ -63,11 +45,7 @@ void ReportFile::write(const sim::Fault &fault, const std::string &kernel) {
                                           {"rule", "bad_dispatch"},
                                           {"kernel", kernel},
                                           {"message", fault.what()}};
-    // One append per line: several processes may share the file. Text of a code object may be no
-    // UTF-8.
-    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        say(fmt::format("HIPSIM_REPORT: a line was not written: {}", std::strerror(errno)));
+    file_.append(line);
 }
 
 } // namespace nw::hipsim

@@ -4,19 +4,18 @@
 #include <string>
 
 #include "sim/func/machine.h"
+#include "sim/hip/line_file.h"
 
 namespace nw::hipsim {
 
 class ReportFile {
 public:
-    explicit ReportFile(const std::string &path); // appends; an empty path is no file
-    ~ReportFile();
-    ReportFile(const ReportFile &) = delete;
-    bool wanted() const { return file_ >= 0; }
+    explicit ReportFile(const std::string &path) : file_("HIPSIM_REPORT", path, "reports") {}
+    bool wanted() const { return file_.wanted(); }
     void write(const sim::Fault &fault, const std::string &kernel);
 
 private:
-    int file_ = -1;
+    LineFile file_;
 };
 
 } // namespace nw::hipsim

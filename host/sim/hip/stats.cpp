@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/stats.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
-
-#include "sim/hip/error.h"
 
 namespace nw::hipsim {
 
 using Json = nlohmann::ordered_json;
-
-StatsFile::StatsFile(const std::string &path) {
-    if (path.empty())
-        return;
-    file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0)
-        say(fmt::format("HIPSIM_STATS={}: {}: no statistics", path, std::strerror(errno)));
-}
-
-StatsFile::~StatsFile() {
-    if (file_ >= 0)
-        close(file_);
-}
 
 static Json json(const sim::Dim3 &dim) { return {dim.x, dim.y, dim.z}; }
 
@@ -79,10 +58,7 @@ void StatsFile::write(const sim::Dispatch &dispatch, const sim::Device &device,
         {"fidelity", json(stats.fidelity)},
         {"math", stats.fast_math ? "fast" : "exact"},
     };
-    // One append per line: several processes may share the file.
-    const std::string text = line.dump() + "\n";
-    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        say(fmt::format("HIPSIM_STATS: a line was not written: {}", std::strerror(errno)));
+    file_.append(line);
 }
 
 } // namespace nw::hipsim

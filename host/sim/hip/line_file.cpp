@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "sim/hip/line_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "sim/hip/error.h"
+
+namespace nw::hipsim {
+
+LineFile::LineFile(std::string variable, const std::string &path, const char *without)
+    : variable_(std::move(variable)) {
+    if (path.empty())
+        return;
+    file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0)
+        say(fmt::format("{}={}: {}: no {}", variable_, path, std::strerror(errno), without));
+}
+
+LineFile::~LineFile() {
+    if (file_ >= 0)
+        close(file_);
+}
+
+void LineFile::append(const nlohmann::ordered_json &line) {
+    // Names of a code object may be no UTF-8. One write a line, so that processes don't mix theirs.
+    using Handler = nlohmann::ordered_json::error_handler_t;
+    const std::string text = line.dump(-1, ' ', false, Handler::replace) + "\n";
+    if (write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        say(fmt::format("{}: a line was not written: {}", variable_, std::strerror(errno)));
+}
+
+} // namespace nw::hipsim
