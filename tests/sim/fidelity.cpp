@@ -11,12 +11,13 @@ using namespace nw::sim::test;
 
 namespace {
 
-RunStats stats_of(const std::string &body, const std::string &gfx = "gfx1151") {
+RunStats stats_of(const std::string &body, const std::string &gfx = "gfx1151", bool fast = false) {
     KernelText k;
     k.gfx = gfx;
     k.body = body;
     Launch launch{.grid = {3, 1, 1}, .block = {64, 1, 1}};
     launch.config.threads = 2;
+    launch.config.fast_math = fast;
     run(k, launch);
     return launch.stats;
 }
@@ -54,4 +55,32 @@ TEST_CASE("what is skipped is not counted") {
     RunStats s = stats_of("  s_branch .Lover\n  v_rcp_f64 v[2:3], v[4:5]\n.Lover:");
     CHECK(s.fidelity.approximate == 0);
     CHECK(s.fidelity.notes.empty());
+}
+
+TEST_CASE("fast math: what then adds in f32 is approximate, the rest stays as it is") {
+    const std::string matrix = "  v_wmma_f32_16x16x16_f16 v[8:15], v[16:23], v[24:31], v[8:15]\n"
+                               "  v_wmma_f32_16x16x16_bf16 v[8:15], v[16:23], v[24:31], v[8:15]\n",
+                      dots = "  v_dot2_f32_f16 v1, v2, v3, v1\n  v_dot2_f32_bf16 v1, v2, v3, v1\n"
+                             "  v_dot2acc_f32_f16 v1, v2, v3\n"
+                             "  v_dual_dot2acc_f32_bf16 v1, v2, v3 :: v_dual_mov_b32 v4, v5\n",
+                      others = "  v_wmma_f16_16x16x16_f16 v[8:15], v[16:23], v[24:31], v[8:15]\n"
+                               "  v_wmma_i32_16x16x16_iu8 v[8:15], v[16:19], v[24:27], v[8:15]\n"
+                               "  v_dot2_f16_f16 v1, v2, v3, v1\n  v_fma_f32 v1, v2, v3, v1\n"
+                               "  v_dot4_u32_u8 v1, v2, v3, v1\n";
+    const std::string body = matrix + dots + others;
+    const u64 waves = 3 * 2;
+    RunStats exact = stats_of(body), fast = stats_of(body, "gfx1151", true);
+    CHECK(exact.fidelity.exact == exact.insts.total());
+    CHECK(exact.fidelity.notes.empty());
+    CHECK(fast.fidelity.approximate == 6 * waves);
+    CHECK(fast.fidelity.exact == exact.insts.total() - 6 * waves);
+    CHECK(fast.fidelity.notes == std::vector<std::string>{"S-004"});
+    CHECK(fast.insts.wmma == exact.insts.wmma);
+}
+
+TEST_CASE("fast math doesn't make an open question less open") {
+    const std::string body = "  v_wmma_f32_16x16x16_fp8_fp8 v[8:15], v[16:17], v[18:19], v[8:15]\n"
+                             "  v_swmmac_f32_16x16x32_f16 v[8:15], v[16:19], v[20:27], v28\n";
+    CHECK(stats_of(body, "gfx1201", true).fidelity.open == 2 * 3 * 2);
+    CHECK(stats_of(body, "gfx1201", true).fidelity.approximate == 0);
 }

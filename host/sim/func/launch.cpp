@@ -219,7 +219,7 @@ public:
 
     RunStats stats() const {
         RunStats sum = stats_;
-        c_.code.tallies.add_up(counts_, sum);
+        c_.code.tallies.add_up(counts_, c_.config.fast_math, sum);
         return sum;
     }
 

@@ -6,25 +6,33 @@
 
 namespace nw::sim {
 
+namespace {
+
+bool same(const FidelityNote &a, const FidelityNote &b) {
+    return a.fidelity == b.fidelity && a.note == b.note;
+}
+
+} // namespace
+
 Tallies::Tallies() {
     for (size_t c = 0; c < static_cast<size_t>(Class::count); ++c)
-        entries_.push_back({static_cast<Class>(c), {}});
+        entries_.push_back({static_cast<Class>(c), {}, {}});
 }
 
 u8 Tallies::entry(Class cls, const Instruction &inst) {
-    const FidelityNote note = fidelity_of(inst);
+    const FidelityNote exact = fidelity_of(inst), fast = fidelity_of(inst, true);
     auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &e) {
-        return e.cls == cls && e.note.fidelity == note.fidelity && e.note.note == note.note;
+        return e.cls == cls && same(e.exact_math, exact) && same(e.fast_math, fast);
     });
     if (it == entries_.end()) {
         if (entries_.size() == tally_limit) // classes x notes that occur: a few
             throw std::length_error("tally_limit is too small for the notes of fidelity.inc");
-        it = entries_.insert(it, {cls, note});
+        it = entries_.insert(it, {cls, exact, fast});
     }
     return static_cast<u8>(it - entries_.begin());
 }
 
-void Tallies::add_up(std::span<const u64> counts, RunStats &sum) const {
+void Tallies::add_up(std::span<const u64> counts, bool fast_math, RunStats &sum) const {
     InstCounts &n = sum.insts;
     u64 *by_class[] = {&n.valu,      &n.vopd,       &n.trans, &n.wmma,   &n.salu, &n.smem,
                        &n.vmem_load, &n.vmem_store, &n.lds,   &n.branch, &n.wait, &n.other};
@@ -32,7 +40,8 @@ void Tallies::add_up(std::span<const u64> counts, RunStats &sum) const {
     FidelityCounts more;
     u64 *by_fidelity[] = {&more.exact, &more.approximate, &more.open};
     for (size_t i = 0; i < entries_.size(); ++i) {
-        const auto &[cls, note] = entries_[i];
+        const auto &[cls, exact, fast] = entries_[i];
+        const FidelityNote &note = fast_math ? fast : exact;
         *by_class[static_cast<size_t>(cls)] += counts[i];
         *by_fidelity[static_cast<size_t>(note.fidelity)] += counts[i];
         if (counts[i] && !note.note.empty())

@@ -16,13 +16,13 @@ public:
     // The entry of an instruction of this class, made where there is none yet.
     u8 entry(Class cls, const Instruction &);
     size_t size() const { return entries_.size(); }
-    // Adds instructions and fidelity, from counts by entry.
-    void add_up(std::span<const u64> counts, RunStats &) const;
+    // Adds instructions and fidelity, from counts by entry. `fast_math`: as in RunConfig.
+    void add_up(std::span<const u64> counts, bool fast_math, RunStats &) const;
 
 private:
     struct Entry {
         Class cls;
-        FidelityNote note;
+        FidelityNote exact_math, fast_math; // by what the launch is run with
     };
     std::vector<Entry> entries_; // the first are the classes' exact instructions
 };

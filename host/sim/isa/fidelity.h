@@ -15,8 +15,9 @@ struct FidelityNote {
     std::string_view bound; // of approximate ones
 };
 
-FidelityNote fidelity_of(std::string_view mnemonic);
+// Of the instruction by itself. `fast_math`: under HIPSIM_MATH=fast.
+FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math = false);
 // Of a VOPD pair's two halves the less sure one.
-FidelityNote fidelity_of(const Instruction &);
+FidelityNote fidelity_of(const Instruction &, bool fast_math = false);
 
 } // namespace nw::sim
