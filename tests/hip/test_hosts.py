@@ -22,7 +22,11 @@ CODE = BUILD / "tests/hip/code/basic_gfx1151.hsaco"
 DOWNLOADS = BUILD / "tests/hip/packages"  # kept for the next run
 HIPSIM = BUILD / "hipsim"
 CC = os.environ["NW_CC"]
+CLANG = os.environ["NW_CLANG"]
 READELF = os.environ["NW_READELF"]
+
+# Every header that declares functions of libamdhip64; which of them there are depends on the version.
+HEADERS = ("hip_runtime_api", "hip_ext", "hip_hcc", "hip_gl_interop", "hip_profile", "hiprtc")
 
 SUITES = {"bookworm": (5, 2), "trixie": (5, 7), "sid": (6, 4)}
 PACKAGES = {"bookworm": "libamdhip64-5", "trixie": "libamdhip64-5", "sid": "libamdhip64-6"}
@@ -94,6 +98,23 @@ def exported(library: Path) -> set[str]:
     rows = (line.split() for line in listing.stdout.splitlines())
     return {row[7].replace("@@", "@") for row in rows if len(row) == 8 and row[3] == "FUNC" and row[6] != "UND"
             and "@hip_" in row[7].replace("@@", "@")}
+
+
+def declared(include: Path, *options: str) -> set[str]:
+    """Linker names of the functions that the headers declare and leave to a library to define."""
+    source = "".join(f"#if __has_include(<hip/{name}.h>)\n#include <hip/{name}.h>\n#endif\n" for name in HEADERS)
+    done = subprocess.run(
+        [CLANG, "-x", "c++", "-std=c++17", "-w", "-D__HIP_PLATFORM_AMD__=1", *options, f"-I{include}", "-fsyntax-only",
+         "-Xclang", "-ast-dump=json", "-Xclang", "-ast-dump-filter=hip", "-"],
+        input=source, capture_output=True, text=True, check=True,
+    )
+    names: dict[bool, set[str]] = {False: set(), True: set()}  # by: has a body
+    decoder, at = json.JSONDecoder(), 0
+    while (at := done.stdout.find("{", at)) >= 0:  # one object after the other, one for each declaration
+        node, at = decoder.raw_decode(done.stdout, at)
+        if node["kind"] == "FunctionDecl":
+            names[any(part["kind"] == "CompoundStmt" for part in node.get("inner", ()))].add(node["mangledName"])
+    return names[False] - names[True]
 
 
 @unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")
@@ -169,6 +190,15 @@ class Hosts(unittest.TestCase):
                 self.assertGreater(len(theirs), 380)
                 missing = {name for name in theirs - ours if not name.startswith("amd_dbgapi_")}  # a debugger's
                 self.assertEqual(missing, set())
+
+    def test_every_function_of_their_headers_is_here(self) -> None:
+        ours = {name.split("@")[0] for name in exported(HIPSIM / "libamdhip64.so")}
+        for suite in SUITES:
+            for option in ((), ("-DHIP_API_PER_THREAD_DEFAULT_STREAM",)):
+                with self.subTest(suite, option=option):
+                    theirs = declared(self.root(suite) / "include", *option)
+                    self.assertGreater(len(theirs), 370)
+                    self.assertEqual(theirs - ours, set())
 
 
 if __name__ == "__main__":
