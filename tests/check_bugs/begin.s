@@ -57,6 +57,15 @@
 .endif
 .endm
 
+// s[d:d+3] becomes a buffer of `records` (bytes, or of `stride` bytes each) from s[p:p+1] on. With
+// `swizzle` 1 or 3, bytes that stay together are 4 or 16. Out of bounds is as in raw buffers.
+.macro buffer d, p, records, stride=0, swizzle=0
+        s_mov_b32       s[\d], s[\p]
+        s_or_b32        s[\d+1], s[\p+1], (\stride) << 16 | (\swizzle) << 30
+        s_mov_b32       s[\d+2], \records
+        s_mov_b32       s[\d+3], 0x30016fac
+.endm
+
         .text
         .globl          test
         .p2align        8

@@ -33,8 +33,13 @@ struct MemoryAccess {
     bool adds_lane = false; // addtid: 4 bytes further in each lane
     bool adds_m0 = false;   // its low 16 bits
     // As Frames::places, where that isn't a matter of address and offset; null where it is.
-    void (*find_places)(Wave &, const Inst &, unsigned half, bool second, Places &) = nullptr;
+    void (*find_places)(Wave &, const Inst &, unsigned half, unsigned part, Places &) = nullptr;
+    u8 parts = 1; // whose places are found one by one: the two of two addresses, dwords of buffers
     unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
+    // The VGPR that the first bytes of a stored part come from.
+    unsigned part_data(unsigned part) const {
+        return part == 0 ? data : op.two_addresses() ? data2 : data + part;
+    }
 };
 
 // Where each active lane's bytes are on the host. Device addresses are host addresses.
@@ -42,6 +47,7 @@ struct Places {
     alignas(64) u64 at[row_lanes];
     u32 lds = 0;    // lanes whose place is in LDS: flat accesses may mix
     u32 active = 0; // lanes that access anything; set by Frames::places
+    u32 bytes = 0;  // that each of them accesses there; set by Frames::places
 };
 
 // True when [address, address + size) is inside a live allocation or the program's image.
@@ -58,9 +64,15 @@ std::string describe_allocation(const Memory &, u64 address);
 
 // Handlers. Loads, stores and atomics of vectors are in Frames.
 void run_scalar_load(Wave &, const Inst &);
-u64 scalar_load_address(Wave &, const Inst &);         // of run_scalar_load, checked
 Handler small_scalar_load(std::string_view mnemonic);  // gfx12's s_load_u8 and the like, or null
 Handler scalar_buffer_load(std::string_view mnemonic); // s_buffer_load_*, or null
+// For checks: what any of these is about to read, or the Fault that it will throw. No bytes when
+// all of it is out of a buffer's bounds, or when the instruction can't be run.
+struct ScalarPlace {
+    u64 address = 0, bytes = 0;
+};
+ScalarPlace scalar_load_place(Wave &, const Inst &);
+ScalarPlace scalar_buffer_place(Wave &, const Inst &);
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);
 void run_ds_swizzle(Wave &, const Inst &);

@@ -9,8 +9,6 @@ namespace nw::sim {
 
 namespace {
 
-constexpr i32 group_barrier = -1, trap_barrier = -2, null_barrier = 0;
-
 // ---- the workgroup's: a phase is complete when every live wave has signalled
 
 bool alone(const Wave &w) { return w.group->waves.size() == 1; }
@@ -30,11 +28,6 @@ void wait_for_group(Wave &w) {
 u32 operand_of(const Wave &w, const Inst &i) {
     return i.src[0].kind == Source::sgpr ? w.s[i.src[0].at] : i.src[0].value;
 }
-i32 barrier_number(const Wave &w, const Inst &i) {
-    u32 x = operand_of(w, i);
-    return i.src[0].kind == Source::sgpr ? static_cast<i32>(x << 27) >> 27 : static_cast<i32>(x);
-}
-
 NamedBarrier &named_barrier(Wave &w, const Inst &i, i32 number) {
     if (number < 1 || number > static_cast<i32>(named_barriers))
         fault(w, i, Fault::Kind::barrier,
@@ -60,6 +53,15 @@ void signal(Wave &w, const Inst &i, i32 number) {
 }
 
 } // namespace
+
+i32 barrier_number(const Wave &w, const Inst &i) {
+    constexpr i32 m0_numbers = 32; // the last two are the negative ones
+    const auto x = static_cast<i32>(operand_of(w, i));
+    if (i.src[0].kind != Source::sgpr)
+        return x;
+    const i32 number = x & (m0_numbers - 1);
+    return number >= m0_numbers + trap_barrier ? number - m0_numbers : number;
+}
 
 void barrier(Wave &w, const Inst &) {
     if (alone(w))

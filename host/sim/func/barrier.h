@@ -5,6 +5,10 @@
 
 namespace nw::sim {
 
+// What an instruction but s_barrier_wait names, in its operand or M0: a named barrier, or these.
+inline constexpr i32 group_barrier = -1, trap_barrier = -2, null_barrier = 0;
+i32 barrier_number(const Wave &, const Inst &);
+
 void barrier(Wave &, const Inst &);
 void barrier_signal(Wave &, const Inst &);
 void barrier_signal_isfirst(Wave &, const Inst &);

@@ -117,6 +117,7 @@ struct Session {
     void load_typed(unsigned half, unsigned lane) const;
     void store(unsigned half, unsigned lane) const;
     void store_typed(unsigned half, unsigned lane) const;
+    BufferElement element_of(unsigned half, unsigned lane) const; // that store_typed writes
     void update(unsigned half, unsigned lane) const;
 
     u8 selector(unsigned c) const;
@@ -209,6 +210,10 @@ void Session::store_typed(unsigned half, unsigned lane) const {
     if (!size)
         return;
     check(p, size, lane);
+    write(p, size, element_of(half, lane).dword);
+}
+
+BufferElement Session::element_of(unsigned half, unsigned lane) const {
     BufferElement element;
     for (unsigned c = 0; c < format->components(); ++c) {
         unsigned from = supplier(c);
@@ -218,7 +223,7 @@ void Session::store_typed(unsigned half, unsigned lane) const {
         element.set_component(*format, c,
                               (a.op.d16 ? store_component16 : store_component)(*format, c, value));
     }
-    write(p, size, element.dword);
+    return element;
 }
 
 void Session::update(unsigned half, unsigned lane) const {
@@ -263,21 +268,38 @@ void run_buffer(Wave &w, const Inst &i) {
         w.bytes.global_store += lanes * s.bytes;
 }
 
-// Lanes wholly in bounds, and of swizzled buffers only those whose bytes are consecutive.
-void buffer_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+// Part 0 is the whole access where each lane's bytes are in bounds and consecutive; else parts are
+// dwords. Of a swizzled buffer, those that lie across two of its elements are left out.
+void buffer_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
     Session s(w, i);
+    const unsigned parts = i.access->parts;
+    const u32 exec = w.exec(half);
+    bool whole = s.buffer.element == 0;
+    for (u32 rest = exec; rest && whole; rest &= rest - 1)
+        whole =
+            s.bytes_in_bounds(s.point(half, static_cast<unsigned>(__builtin_ctz(rest)))) == s.bytes;
+    const u32 size = whole || parts == 1 ? s.bytes : 4, at = part * 4;
     p.active = 0;
-    for (u32 rest = w.exec(half); rest; rest &= rest - 1) {
+    p.bytes = size;
+    if (whole && part != 0)
+        return;
+    for (u32 rest = exec; rest; rest &= rest - 1) {
         auto l = static_cast<unsigned>(__builtin_ctz(rest));
         BufferPoint point = s.point(half, l);
-        bool together =
-            s.buffer.element == 0 || point.offset % s.buffer.element + s.bytes <= s.buffer.element;
-        if (s.bytes == 0 || s.bytes_in_bounds(point) != s.bytes || !together)
+        const u32 element = s.buffer.element, in_bounds = s.bytes_in_bounds(point);
+        if (size == 0 || at + size > in_bounds)
             continue;
-        s.check(point, s.bytes, l);
+        s.check(point, in_bounds, l);
+        if (element && (point.offset + at) % element + size > element)
+            continue;
         p.active |= 1u << l;
-        p.at[l] = buffer_address(s.buffer, point, 0);
+        p.at[l] = buffer_address(s.buffer, point, at);
     }
+}
+
+BufferElement stored_element(Wave &w, const Inst &i, unsigned half, unsigned lane) {
+    MxcsrScope nearest(mxcsr_default);
+    return Session(w, i).element_of(half, lane);
 }
 
 } // namespace nw::sim

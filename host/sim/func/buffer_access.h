@@ -2,10 +2,13 @@
 // Handlers of buffer instructions.
 #pragma once
 #include "sim/func/access.h"
+#include "sim/func/formats.h"
 
 namespace nw::sim {
 
 void run_buffer(Wave &, const Inst &);
-void buffer_places(Wave &, const Inst &, unsigned half, bool second, Places &);
+void buffer_places(Wave &, const Inst &, unsigned half, unsigned part, Places &);
+// For checks: the bytes that a typed store writes for a lane.
+BufferElement stored_element(Wave &, const Inst &, unsigned half, unsigned lane);
 
 } // namespace nw::sim

@@ -25,6 +25,7 @@ void Builder::buffer(Inst &i, const Instruction &inst, const MemoryOp &m, bool r
     a.offen = op.has("offen");
     a.offset = op.value("offset", 0);
     a.find_places = buffer_places;
+    a.parts = m.components || m.updates() ? 1 : m.elements;
     if (op.mnemonic.starts_with("tbuffer_"))
         a.format = static_cast<i16>(format_of(inst, gfx12_));
 

@@ -83,6 +83,7 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     a.adds_lane = addtid;
     a.adds_m0 = a.space == Space::lds && (addtid || counter);
     a.find_places = special.find_places;
+    a.parts = op.mnemonic.ends_with("_block") ? m.elements : m.two_addresses() ? 2 : 1;
     if (address.kind == Operand::Kind::vgpr)
         a.address = source(address, a.wide ? Type::u64 : Type::u32);
     else if (address.kind != Operand::Kind::off || (a.space == Space::lds && !a.adds_m0))

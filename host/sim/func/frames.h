@@ -28,9 +28,9 @@ struct Frames {
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
     Handler modified; // runs *pair, then OMOD and CLAMP on what it has written
     Handler memory;   // loads, stores and atomics of vectors
-    // For checks: the places of what `memory` is about to access, or the Fault that it will throw.
-    // `second`: of a two-address instruction's second offset.
-    void (*places)(Wave &, const Inst &, unsigned half, bool second, Places &);
+    // For checks: the places of what a vector's memory instruction is about to access, or the Fault
+    // that it will throw. `part`: of MemoryAccess::parts.
+    void (*places)(Wave &, const Inst &, unsigned half, unsigned part, Places &);
     Handler matrix, matrix_fp8, matrix_sparse; // WMMA, of FP8 and BF8, SWMMAC
 };
 

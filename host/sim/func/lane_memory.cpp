@@ -24,7 +24,7 @@ std::byte *lds_at(Wave &w, const Inst &i, u64 address, unsigned size, unsigned l
 // ---- the lane's number is the address (5.2, 5.11)
 // -------------------------------------------------
 
-void addtid_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+void addtid_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &p) {
     const MemoryAccess &a = *i.access;
     p.active = w.exec(half);
     p.lds = a.space == Space::lds ? ~0u : 0;
@@ -79,7 +79,7 @@ u64 counter_address(Wave &w, const Inst &i) {
     return reinterpret_cast<u64>(lds_at(w, i, address, 4, first_lane(w)));
 }
 
-void counter_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+void counter_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &p) {
     unsigned lane = first_lane(w);
     bool here = w.exec_mask() && lane / row_lanes == half;
     p.active = here ? 1u << lane % row_lanes : 0;
@@ -126,8 +126,18 @@ void run_block(Wave &w, const Inst &i) {
     }
 }
 
-// No check by places: registers that M0 leaves out aren't accessed.
-void block_places(Wave &, const Inst &, unsigned, bool, Places &p) { p.active = 0; }
+void block_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
+    p.active = 0;
+    if (!(w.s[sreg::m0] >> part & 1))
+        return;
+    MemoryAccess one = *i.access;
+    one.find_places = nullptr;
+    one.op.elements = 1;
+    one.offset += 4 * part;
+    Inst plain = i;
+    plain.access = &one;
+    frames().places(w, plain, half, 0, p);
+}
 
 // ---- transposed loads of a 16x16 matrix (S-032)
 // ---------------------------------------------------
@@ -142,7 +152,7 @@ Origin origin8(unsigned k, unsigned c) {
 }
 
 // Lanes 0 to 31 have the addresses, also in wave64.
-void transposed_places(Wave &w, const Inst &i, unsigned half, bool, Places &p) {
+void transposed_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &p) {
     p.active = 0;
     if (half != 0 || w.exec_mask() == 0)
         return;

@@ -8,7 +8,7 @@ namespace nw::sim {
 // By mnemonic; null for all others. `find_places` is what MemoryAccess wants to know of it.
 struct LaneMemory {
     Handler run = nullptr;
-    void (*find_places)(Wave &, const Inst &, unsigned half, bool second, Places &) = nullptr;
+    void (*find_places)(Wave &, const Inst &, unsigned half, unsigned part, Places &) = nullptr;
 };
 LaneMemory find_lane_memory(std::string_view mnemonic);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/func/buffer_access.h"
 #include "sim/func/frames.h"
 #include "sim/func/launch.h"
 #include "sim/func/race_check.h"
@@ -79,19 +80,19 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
     const Frames &f = frames();
     me.lds_issued += e.on_lds;
     me.global_issued += e.on_store;
-    if (i.run != f.memory)
+    if (!i.access)
         return; // it can't be run
     const MemoryAccess &a = *i.access;
     if (a.space == Space::scratch || a.exchanges_lanes)
         return;
     Places p;
     for (unsigned half = 0; half < w.halves; ++half)
-        for (unsigned second = 0; second <= a.op.two_addresses(); ++second) {
+        for (unsigned part = 0; part < a.parts; ++part) {
             p.lds = 0;
-            f.places(w, i, half, second, p);
+            f.places(w, i, half, part, p);
             if (!p.active)
                 continue;
-            Half h{w, i, me, p, half, a.bytes(), second != 0, {}};
+            Half h{w, i, me, p, half, p.bytes, part, {}};
             h.access = {{}, me.number, me.clock, 0, i.index, 0, touch_of(a.op)};
             if (u32 shared = p.lds & p.active) {
                 h.lds = true;
@@ -113,12 +114,13 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
 }
 
 void RaceCheck::scalar_load(Wave &w, const Inst &i, State &me) {
-    if (i.run != run_scalar_load)
+    const ScalarPlace place = scalar_load_place(w, i);
+    if (!place.bytes)
         return;
     Places p;
-    p.at[0] = scalar_load_address(w, i);
+    p.at[0] = place.address;
     p.active = 1;
-    Half h{w, i, me, p, 0, i.dst_rows * 4u, false, {}};
+    Half h{w, i, me, p, 0, static_cast<unsigned>(place.bytes), 0, {}};
     h.access = {{}, me.number, me.clock, 0, i.index, 0, Touch::read};
     touch_range(h, p.at[0], h.size);
 }
@@ -279,10 +281,11 @@ void RaceCheck::conflict(Half &h, u64 address, ByteMask both, const ShadowAccess
 namespace {
 
 // Byte `n` of what a lane of a store writes.
-u8 stored_byte(const Wave &w, const Inst &i, unsigned half, unsigned lane, bool second,
-               unsigned n) {
+u8 stored_byte(Wave &w, const Inst &i, unsigned half, unsigned lane, unsigned part, unsigned n) {
     const MemoryAccess &a = *i.access;
-    unsigned reg = (second ? a.data2 : a.data) + n / 4;
+    if (a.op.components)
+        return static_cast<u8>(stored_element(w, i, half, lane).dword[n / 4] >> 8 * (n % 4));
+    unsigned reg = a.part_data(part) + n / 4;
     unsigned shift = 8 * (n % 4) + (a.op.extend == Extend::high_zero ? 16 : 0);
     return static_cast<u8>(w.v[half * vgpr_count + reg].lane[lane] >> shift);
 }
@@ -299,7 +302,7 @@ bool RaceCheck::same_value(Half &h, u64 block, ByteMask bytes) const {
                 !(bytes & ByteMask::span(static_cast<unsigned>(at & ~block_mask), 1)).any())
                 continue;
             same &= *reinterpret_cast<const u8 *>(h.base + at) ==
-                    stored_byte(h.w, h.i, h.half, l, h.second, n);
+                    stored_byte(h.w, h.i, h.half, l, h.part, n);
         }
     });
     return same;
@@ -320,8 +323,8 @@ void RaceCheck::lanes_agree(Half &h, u32 lanes) {
             if (at[a] + h.size <= at[b] || at[b] + h.size <= at[a])
                 return;
             for (u64 x = std::max(at[a], at[b]); x < std::min(at[a], at[b]) + h.size; ++x)
-                if (stored_byte(h.w, h.i, h.half, a, h.second, static_cast<unsigned>(x - at[a])) !=
-                    stored_byte(h.w, h.i, h.half, b, h.second, static_cast<unsigned>(x - at[b])))
+                if (stored_byte(h.w, h.i, h.half, a, h.part, static_cast<unsigned>(x - at[a])) !=
+                    stored_byte(h.w, h.i, h.half, b, h.part, static_cast<unsigned>(x - at[b])))
                     report_lanes(h, x, a, b);
         });
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What orders waves: barriers, atomics, waits and cache invalidations. Accesses: race_access.cpp.
+// What orders waves: atomics, waits and cache invalidations. Barriers: race_barrier.cpp; accesses:
+// race_access.cpp.
 #include "sim/func/race_check.h"
 
 #include <algorithm>
@@ -36,9 +37,13 @@ RaceFacts::Kind kind_of(std::string_view name) {
     if (find_memory_op(name).access != Access::none)
         return Kind::memory;
     return name.starts_with("s_load_")            ? Kind::scalar_load
+           : name.starts_with("s_buffer_load_")   ? Kind::scalar_load
            : name == "s_barrier"                  ? Kind::barrier
            : name.starts_with("s_barrier_signal") ? Kind::signal
            : name == "s_barrier_wait"             ? Kind::wait
+           : name == "s_barrier_init"             ? Kind::barrier_init
+           : name == "s_barrier_join"             ? Kind::barrier_join
+           : name == "s_barrier_leave"            ? Kind::barrier_leave
            : name.starts_with("s_endpgm")         ? Kind::end
            : name.starts_with("s_wait")           ? Kind::counters
                                                   : Kind::none;
@@ -86,19 +91,16 @@ void RaceCheck::start_group(u64 group, u32 waves, size_t lds_bytes) {
     for (ShadowBlock &b : lds_)
         b.clear();
     lds_locations_.clear();
-    for (Phase &p : phases_)
-        p.number = nothing;
+    for (Barrier &b : barriers_)
+        b = {};
 }
 
 void RaceCheck::step(Wave &w, const Inst &i) {
     using Kind = RaceFacts::Kind;
     const RaceFacts::Entry &e = facts_->entries[i.index];
     State &me = waves_[w.number];
-    if (me.awaits != nothing) { // it runs again: the phase is complete
-        if (phases_[me.awaits % 2].number == me.awaits)
-            take(me, phases_[me.awaits % 2].knowledge);
-        me.awaits = nothing;
-    }
+    if (me.awaits != nothing) // it runs again: the phase is complete
+        pass(me);
     switch (e.kind) {
     case Kind::memory:
         return memory(w, i, me, e);
@@ -106,15 +108,14 @@ void RaceCheck::step(Wave &w, const Inst &i) {
         return scalar_load(w, i, me);
     case Kind::counters:
         return counters(me, e);
-    case Kind::signal:
-    case Kind::end:
-        return signal(w, me);
     case Kind::barrier:
-        signal(w, me);
-        [[fallthrough]];
+    case Kind::signal:
     case Kind::wait:
-        me.awaits = w.barriers;
-        return;
+    case Kind::barrier_init:
+    case Kind::barrier_join:
+    case Kind::barrier_leave:
+    case Kind::end:
+        return barrier(w, i, me, e.kind);
     case Kind::invalidate:
         me.caches |= e.caches;
         if (me.caches == 3)
@@ -149,18 +150,6 @@ Knowledge RaceCheck::news_of(const State &me) const {
     Knowledge all = me.knows;
     all.mate(me.number - first_) = {me.clock, me.lds_done, me.global_done};
     return all;
-}
-
-void RaceCheck::signal(Wave &w, State &me) {
-    if (waves_.size() == 1)
-        return;
-    Phase &phase = phases_[w.group->phase % 2];
-    if (phase.number != w.group->phase)
-        phase = {w.group->phase, Knowledge(first_, static_cast<u32>(waves_.size()))};
-    phase.knowledge.join(news_of(me));
-    ++me.clock;
-    me.news = 0;
-    me.published.reset();
 }
 
 const News &RaceCheck::publish(State &me) {

@@ -3,12 +3,13 @@
 // that orders them.
 //
 // Each wave keeps a vector clock of what it knows of other waves (race_clock.h); memory remembers
-// who touched it last (race_shadow.h). Barriers join the clocks of a workgroup. Atomics order waves
-// of any workgroup: each location carries what the waves that updated it knew, and an atomic that
-// returns, or a load that bypasses the caches (glc; scope:SCOPE_SE and wider on gfx12), takes it
-// over. Such a load also takes over what the wave knew that stored the flag it reads. A store
-// counts as passed on only when its wave has waited for it before the barrier or atomic, and what
-// comes from another workgroup only after the caches were invalidated.
+// who touched it last (race_shadow.h). Barriers join the clocks of a workgroup, named ones (S-033)
+// pass them from those who signal to those who wait. Atomics order waves of any workgroup: each
+// location carries what the waves that updated it knew, and an atomic that returns, or a load that
+// bypasses the caches (glc; scope:SCOPE_SE and wider on gfx12), takes it over. Such a load also
+// takes over what the wave knew that stored the flag it reads. A store counts as passed on only
+// when its wave has waited for it before the barrier or atomic, and what comes from another
+// workgroup only after the caches were invalidated.
 //
 // Not races: a wave's own accesses; atomics among themselves; two stores of the same value. Lanes
 // of one instruction that store different values to one byte are reported, too: which one stays is
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "sim/func/access.h"
+#include "sim/func/launch.h"
 #include "sim/func/race_clock.h"
 #include "sim/func/race_shadow.h"
 #include "sim/isa/code.h"
@@ -36,9 +38,12 @@ struct RaceFacts {
         memory,
         scalar_load,
         counters, // waits for memory
+        barrier,  // signal and wait
         signal,
         wait,
-        barrier, // signal and wait
+        barrier_init,
+        barrier_join,
+        barrier_leave,
         invalidate,
         end
     };
@@ -81,13 +86,31 @@ private:
         u32 clock = 1;
         u32 lds_issued = 0, lds_done = 0, global_issued = 0, global_done = 0;
         u32 caches = 0;       // invalidated since the last atomic
-        u32 awaits = nothing; // the barrier's phase whose knowledge it takes over
-        u32 news = 0;         // 1 + index of its present state; 0: it changed
-        News published;       // the same for atomics
+        u32 awaits = nothing; // the phase whose knowledge it takes over, of this barrier:
+        u32 barrier = 0;
+        u32 news = 0;   // 1 + index of its present state; 0: it changed
+        News published; // the same for atomics
     };
-    struct Phase {
-        u32 number = nothing;
-        Knowledge knowledge;
+    // What the waves knew that have signalled a barrier, by phase. Those who see a phase completed
+    // know that the ones before it are.
+    class Phases {
+    public:
+        // That is incomplete, when `number` phases are not.
+        Knowledge &current(u32 number, const Knowledge &blank);
+        const Knowledge *find(u32 number) const; // null: nobody has signalled it
+
+    private:
+        static constexpr size_t most = 16; // who asks for an older one hears of more than that
+        std::vector<Knowledge> kept_;
+        u32 first_ = 0; // number of kept_[0]
+    };
+    struct BarrierUse {
+        u32 wave = nothing, clock = 0, inst = 0;
+    };
+    struct Barrier {
+        Phases phases;
+        BarrierUse init;
+        std::vector<BarrierUse> uses; // the last one of each wave
     };
     // One access of a half wave, and the lanes that make it.
     struct Half {
@@ -95,8 +118,7 @@ private:
         const Inst &i;
         State &me;
         const Places &places; // LDS addresses are relative
-        unsigned half, size;
-        bool second;
+        unsigned half, size, part;
         ShadowAccess access;
         bool lds = false;
         u64 base = 0;              // what makes an address the host's
@@ -118,7 +140,15 @@ private:
     bool same_value(Half &, u64 address, ByteMask) const;
 
     void counters(State &, const RaceFacts::Entry &);
-    void signal(Wave &, State &);
+    // race_barrier.cpp
+    void barrier(Wave &, const Inst &, State &, RaceFacts::Kind);
+    void signal(Wave &, const Inst &, State &, u32 barrier);
+    void await(State &, u32 barrier, u32 phase);
+    void pass(State &);
+    void use_barrier(Wave &, const Inst &, State &, u32 barrier);
+    void init_barrier(Wave &, const Inst &, State &, u32 barrier);
+    [[noreturn]] void report_init(const Wave &, const Inst &, u32 barrier, const BarrierUse &other,
+                                  bool init) const;
     void acquire(State &, SyncLocations &, u64 address);
     void release(State &, SyncLocations &, const std::vector<u64> &addresses, bool returns);
     void take(State &, const Knowledge &);
@@ -136,7 +166,7 @@ private:
     std::vector<State> waves_;
     std::vector<ShadowBlock> lds_;
     SyncLocations lds_locations_;
-    Phase phases_[2]; // of the barrier, by parity
+    Barrier barriers_[1 + named_barriers]; // the first is the workgroup's
 };
 
 } // namespace nw::sim

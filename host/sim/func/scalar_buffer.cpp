@@ -78,4 +78,19 @@ Handler scalar_buffer_load(std::string_view mnemonic) {
                            : run_dwords;
 }
 
+ScalarPlace scalar_buffer_place(Wave &w, const Inst &i) {
+    const unsigned unit = i.run == run_dwords                                  ? 4
+                          : i.run == run_small<u8> || i.run == run_small<i8>   ? 1
+                          : i.run == run_small<u16> || i.run == run_small<i16> ? 2
+                                                                               : 0;
+    if (unit == 0)
+        return {};
+    const Session s(w, i, unit);
+    const unsigned most = unit == 4 ? i.dst_rows : 1;
+    unsigned count = 0;
+    for (; count < most && s.in_bounds(u64{count} * unit, unit); ++count)
+        s.place(u64{count} * unit, unit);
+    return {s.buffer.base + s.offset, u64{count} * unit};
+}
+
 } // namespace nw::sim

@@ -2,6 +2,7 @@
 // Scalar loads (4.19 to 4.21).
 #include "sim/func/access.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace nw::sim {
@@ -30,10 +31,6 @@ template <class T> void run_small(Wave &w, const Inst &i) {
 
 } // namespace
 
-u64 scalar_load_address(Wave &w, const Inst &i) {
-    return reinterpret_cast<u64>(scalar_address(w, i, 4, u64{i.dst_rows} * 4));
-}
-
 void run_scalar_load(Wave &w, const Inst &i) { // dst_rows dwords
     u64 bytes = u64{i.dst_rows} * 4;
     const void *from = scalar_address(w, i, 4, bytes);
@@ -47,6 +44,16 @@ Handler small_scalar_load(std::string_view mnemonic) {
            : mnemonic == "s_load_u16" ? run_small<u16>
            : mnemonic == "s_load_i16" ? run_small<i16>
                                       : nullptr;
+}
+
+ScalarPlace scalar_load_place(Wave &w, const Inst &i) {
+    const u64 size = i.run == run_scalar_load                             ? u64{i.dst_rows} * 4
+                     : i.run == run_small<u8> || i.run == run_small<i8>   ? 1
+                     : i.run == run_small<u16> || i.run == run_small<i16> ? 2
+                                                                          : 0;
+    if (size == 0)
+        return scalar_buffer_place(w, i);
+    return {reinterpret_cast<u64>(scalar_address(w, i, std::min<u64>(size, 4), size)), size};
 }
 
 } // namespace nw::sim

@@ -323,12 +323,13 @@ void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
     }
 }
 
-void places(Wave &w, const Inst &i, unsigned half, bool second, Places &p) {
+void places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
     p.active = w.exec(half);
+    p.bytes = i.access->bytes();
     if (p.active && i.access->find_places)
-        return i.access->find_places(w, i, half, second, p);
+        return i.access->find_places(w, i, half, part, p);
     if (p.active)
-        find_places(w, i, half, p.active, second ? i.access->offset2 : i.access->offset, p);
+        find_places(w, i, half, p.active, part ? i.access->offset2 : i.access->offset, p);
 }
 
 void run_memory(Wave &w, const Inst &i) {

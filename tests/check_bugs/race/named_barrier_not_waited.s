@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// A named barrier doesn't wait for LDS either.
+// run: gfx=gfx1200,gfx1201 block=64 lds=128
+        .include        "begin.s"
+        v_and_b32       v2, 0x7c, v1
+        s_mov_b32       m0, 0x20010 // barrier 16 has two members
+        s_cmp_eq_u32    s10, 0
+        s_cbranch_scc0  .Lready
+        s_barrier_init  m0
+.Lready:
+        barrier
+        s_barrier_join  m0
+        s_cmp_eq_u32    s10, 0
+        s_cbranch_scc0  .Lread
+        ds_store_b32    v2, v0
+.if !BUG
+        wait_lds
+.endif
+        s_barrier_signal 16
+        s_barrier_wait  16
+        s_endpgm
+.Lread:
+        s_barrier_signal 16
+        s_barrier_wait  16
+        ds_load_b32     v3, v2 // expect: race not_waited
+        wait_lds
+        .include        "end.s"
