@@ -297,6 +297,21 @@ void buffer_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places 
     }
 }
 
+u32 stored_lanes(const Wave &wave, const Inst &i, unsigned half, unsigned reg) {
+    Wave w = wave;
+    const Session s(w, i);
+    bool taken = !s.format;
+    for (unsigned c = 0; s.format && c < s.format->components(); ++c)
+        taken |= (i.access->op.d16 ? s.supplier(c) / 2 : s.supplier(c)) == reg;
+    const u32 needed = s.format || i.access->op.updates() ? 0 : reg * 4;
+    u32 lanes = 0;
+    for (u32 rest = taken ? w.exec(half) : 0; rest; rest &= rest - 1) {
+        const auto l = static_cast<unsigned>(__builtin_ctz(rest));
+        lanes |= u32{s.bytes_in_bounds(s.point(half, l)) > needed} << l;
+    }
+    return lanes;
+}
+
 BufferElement stored_element(Wave &w, const Inst &i, unsigned half, unsigned lane) {
     MxcsrScope nearest(mxcsr_default);
     return Session(w, i).element_of(half, lane);

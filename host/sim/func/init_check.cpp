@@ -281,11 +281,16 @@ void InitCheck::branch(const Wave &w, const Inst &i) {
 void InitCheck::require_vgpr(const Wave &w, const Inst &i, unsigned reg, const char *purpose,
                              u32 bits) {
     for (unsigned half = 0; half < halves_; ++half)
-        for (u32 rest = poisoned_lanes(w, reg, half); rest; rest &= rest - 1) {
-            auto l = static_cast<unsigned>(__builtin_ctz(rest));
-            if (shadow(reg, half).lane[l] & bits)
-                report(w, i, fmt::format("v{} of lane {}", reg, l + half * row_lanes), purpose);
-        }
+        require_lanes(w, i, reg, half, poisoned_lanes(w, reg, half), purpose, bits);
+}
+
+void InitCheck::require_lanes(const Wave &w, const Inst &i, unsigned reg, unsigned half, u32 lanes,
+                              const char *purpose, u32 bits) {
+    for (u32 rest = lanes; rest; rest &= rest - 1) {
+        auto l = static_cast<unsigned>(__builtin_ctz(rest));
+        if (shadow(reg, half).lane[l] & bits)
+            report(w, i, fmt::format("v{} of lane {}", reg, l + half * row_lanes), purpose);
+    }
 }
 
 void InitCheck::require_sgpr(const Wave &w, const Inst &i, unsigned reg, const char *purpose) {

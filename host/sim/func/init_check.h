@@ -77,8 +77,12 @@ private:
                   unsigned reg, bool load);
     void require_source(const Wave &, const Inst &, const Source &, const char *purpose);
 
+    void require_stored(const Wave &, const Inst &, unsigned data, unsigned reg, u32 bits);
+
     void require_vgpr(const Wave &, const Inst &, unsigned reg, const char *purpose,
                       u32 bits = ~0u);
+    void require_lanes(const Wave &, const Inst &, unsigned reg, unsigned half, u32 lanes,
+                       const char *purpose, u32 bits);
     void require_sgpr(const Wave &, const Inst &, unsigned reg, const char *purpose);
     [[noreturn]] void report(const Wave &, const Inst &, const std::string &what,
                              const char *purpose);

@@ -3,7 +3,7 @@
 // blocks, transposing loads, and LDS by M0.
 #include <cstring>
 
-#include "sim/func/access.h"
+#include "sim/func/buffer_access.h"
 #include "sim/func/init_check.h"
 #include "sim/func/launch.h"
 
@@ -46,6 +46,17 @@ void InitCheck::lds_by_m0(const Wave &w, const Inst &i) {
         note(a.result);
 }
 
+// What is out of a buffer's bounds isn't stored.
+void InitCheck::require_stored(const Wave &w, const Inst &i, unsigned data, unsigned reg,
+                               u32 bits) {
+    for (unsigned half = 0; half < halves_; ++half) {
+        u32 lanes = poisoned_lanes(w, data + reg, half);
+        if (lanes && i.access->space == Space::buffer)
+            lanes &= stored_lanes(w, i, half, reg);
+        require_lanes(w, i, data + reg, half, lanes, "a value stored to memory", bits);
+    }
+}
+
 void InitCheck::irregular(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     constexpr unsigned largest = 4; // registers of anything but a block
@@ -61,9 +72,9 @@ void InitCheck::irregular(const Wave &w, const Inst &i) {
                                                   : ~0u;
     for (unsigned r = 0; r < a.op.registers(); ++r) {
         if (!a.op.loads())
-            require_vgpr(w, i, a.data + r, "a value stored to memory", bits);
+            require_stored(w, i, a.data, r, bits);
         if (a.op.two_values())
-            require_vgpr(w, i, a.data2 + r, "a value stored to memory", bits);
+            require_stored(w, i, a.data2, r, bits);
     }
     bool keeps_half = a.op.extend >= Extend::low_zero;
     u32 loaded = !keeps_half ? ~0u : a.op.extend >= Extend::high_zero ? 0xffff0000u : 0xffffu;
