@@ -17,6 +17,8 @@ std::string checked(const std::string &gfx, u32 wave, const std::string &body) {
     k.wave = wave;
     k.body = "  v_lshlrev_b32 v1, 2, v0\n" + body;
     k.lds = 1024;
+    k.scratch = 64;
+    k.descriptor = ".amdhsa_enable_private_segment 1";
     Launch launch;
     launch.words = 2048;
     launch.block = {wave, 1, 1};
@@ -246,6 +248,19 @@ TEST_CASE("H-010: loads into one register") {
     });
 }
 
+TEST_CASE("H-010: a flat load may come from LDS or from memory") {
+    const std::string address = "v_mov_b32 v4, s2\n v_mov_b32 v5, s3\n",
+                      flat = "flat_load_b32 v2, v[4:5]\n",
+                      global = "global_load_b32 v2, v1, s[2:3]\n";
+    run_cases({
+        {"after a load", all, 32, address + global + flat, "loads land in any order"},
+        {"before a load", all, 32, address + flat + global, "loads land in any order"},
+        {"two", all, 32, address + flat + flat, "loads land in any order"},
+        {"after LDS", all, 32, address + "ds_load_b32 v2, v1\n" + flat, "v2 is overwritten"},
+        {"waited", gfx11, 32, address + global + "s_waitcnt vmcnt(0)\n" + flat, nullptr},
+    });
+}
+
 TEST_CASE("H-011: stores of system scope") {
     const std::string store = "global_store_b32 v1, v0, s[2:3] scope:SCOPE_SYS\n";
     run_cases({
@@ -257,5 +272,20 @@ TEST_CASE("H-011: stores of system scope") {
         {"other scopes", gfx12, 32,
          "global_load_b32 v2, v1, s[2:3]\n global_store_b32 v1, v0, s[2:3] scope:SCOPE_DEV\n",
          nullptr},
+    });
+}
+
+TEST_CASE("H-012: giving scratch memory back") {
+    const std::string store = "scratch_store_b32 off, v0, off\n",
+                      give = "s_nop 0\n s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)";
+    run_cases({
+        {"a store outstanding", all, 32, store + give, "H-012"},
+        {"waited", gfx11, 32, store + "s_waitcnt_vscnt null, 0\n" + give, nullptr},
+        {"waited on gfx12", gfx12, 32, store + "s_wait_storecnt 0\n" + give, nullptr},
+        {"wrong counter", gfx11, 32, store + "s_waitcnt vmcnt(0)\n" + give, "H-012"},
+        {"one too many", gfx12, 32, store + store + "s_wait_storecnt 1\n" + give, "H-012"},
+        {"the other one is no scratch", all, 32, "global_store_b32 v1, v0, s[2:3]\n" + give,
+         nullptr},
+        {"a load from it", all, 32, "scratch_load_b32 v2, off, off\n" + give, nullptr},
     });
 }

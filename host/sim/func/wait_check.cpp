@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
-#include "sim/isa/hazards.h"
 
 namespace nw::sim {
 
@@ -38,6 +37,8 @@ WaitFacts::WaitFacts(const Code &code, bool gfx12) : gfx12(gfx12) {
             const Modifier *scope = inst.x.modifier("scope");
             e.system_store = gfx12 && scope && scope->text == "SCOPE_SYS" &&
                              inst.x.mnemonic.find("_store_") != std::string_view::npos;
+            e.to_scratch = inst.x.mnemonic.starts_with("scratch_store_");
+            e.dealloc = hazard_role(inst).dealloc_vgprs;
         }
         entries.push_back(std::move(e));
     }
@@ -58,6 +59,8 @@ void WaitCheck::step(const Wave &w, const Inst &i) {
     check(w, i, e);
     if (e.system_store)
         check_system_store(w, i);
+    if (e.dealloc)
+        check_dealloc(w, i);
     if (e.issues.any())
         launch(i, e, i.cls == Class::smem || w.exec_mask() != 0);
 }
@@ -99,24 +102,28 @@ void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
         }
 }
 
-// A younger load may return into the same register where both land in order.
+// A younger load may return into the same register where both land in order. A flat one comes from
+// memory or from LDS: in no order that the program knows.
 bool WaitCheck::may_land_on(const Issues &older, const Issues &younger) const {
-    const auto both = [&](Counter c) {
-        return older.on[static_cast<int>(c)] && younger.on[static_cast<int>(c)];
+    const auto both_only = [&](Counter c, Counter not_on) {
+        const auto n = static_cast<int>(c), other = static_cast<int>(not_on);
+        return older.on[n] && younger.on[n] && !older.on[other] && !younger.on[other];
     };
-    return both(Counter::lds) || (both(Counter::load) && !facts_->gfx12);
+    return both_only(Counter::lds, Counter::load) ||
+           (both_only(Counter::load, Counter::lds) && !facts_->gfx12);
 }
 
 void WaitCheck::check_system_store(const Wave &w, const Inst &i) const {
-    for (Counter c : {Counter::load, Counter::smem, Counter::store}) {
-        const std::deque<u32> &o = outstanding_[static_cast<int>(c)];
-        if (o.empty())
-            continue;
-        const HazardInfo &hazard = info(Hazard::system_store);
-        const u32 inst = flights_[o.back() - base_].inst;
-        fault(w, i, Fault::Kind::checker,
-              fmt::format("wait: the value {} ({}): {}; {}", hazard.what, hazard.note,
-                          w.context->code.code->instructions[inst].text, hazard.remedy));
+    for (Counter c : {Counter::load, Counter::smem, Counter::store})
+        if (const std::deque<u32> &o = outstanding_[static_cast<int>(c)]; !o.empty())
+            report(w, i, Hazard::system_store, "the value", flights_[o.back() - base_].inst);
+}
+
+void WaitCheck::check_dealloc(const Wave &w, const Inst &i) const {
+    for (u32 number : outstanding_[static_cast<int>(Counter::store)]) {
+        const u32 inst = flights_[number - base_].inst;
+        if (facts_->entries[inst].to_scratch)
+            report(w, i, Hazard::dealloc_scratch, "the scratch memory", inst);
     }
 }
 
@@ -139,6 +146,14 @@ void WaitCheck::launch(const Inst &i, const WaitFacts::Entry &e, bool returns) {
         }
 }
 
+void WaitCheck::report(const Wave &w, const Inst &i, Hazard h, const char *subject,
+                       u32 earlier) const {
+    const HazardInfo &hazard = info(h);
+    fault(w, i, Fault::Kind::checker,
+          fmt::format("wait: {} {} ({}): {}; {}", subject, hazard.what, hazard.note,
+                      w.context->code.code->instructions[earlier].text, hazard.remedy));
+}
+
 void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, unsigned reg,
                        u32 number) const {
     const Flight &f = flights_[number - base_];
@@ -157,8 +172,8 @@ void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, uns
             remedy(static_cast<Counter>(c), static_cast<size_t>(o.end() - at) - 1, w.mode.gfx12);
     }
     const int loads = static_cast<int>(Counter::load);
-    const bool two_loads =
-        use.write && f.issues.on[loads] && facts_->entries[i.index].issues.on[loads];
+    const Issues &now = facts_->entries[i.index].issues;
+    const bool two_loads = use.write && f.issues.on[loads] && now.on[loads];
     fault(w, i, Fault::Kind::checker,
           fmt::format("wait: {}{} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
                       "returned{}; put {} before",

@@ -4,12 +4,17 @@
 // Loads and LDS operations count down in order, so "at most n outstanding" means that all but the
 // newest n are done. Scalar loads come back in any order: only 0 says anything. What two loads
 // write lands in order on gfx11, in any order on gfx12 (H-010). Stores read their registers when
-// they issue and are tracked only because they count.
+// they issue: what overwrites those later is no bug on these targets. They are tracked for H-011
+// and H-012; that others see them too early is the race check's matter (not_waited).
+//
+// Of no consequence here are samplecnt, bvhcnt and expcnt: only image instructions, exports and
+// what loads graphics parameters count on them, and none of these is simulated.
 #pragma once
 #include <deque>
 #include <vector>
 
 #include "sim/func/wave.h"
+#include "sim/isa/hazards.h"
 #include "sim/isa/uses.h"
 
 namespace nw::sim {
@@ -21,9 +26,10 @@ struct WaitFacts {
         Issues issues;
         WaitLimits limits;
         bool waits = false;
-        bool system_store = false; // of gfx12: must be alone (H-011)
-        // Moves counters or waits on them: the check must see it in any case.
-        bool counts() const { return waits || issues.any(); }
+        bool system_store = false;                // of gfx12: must be alone (H-011)
+        bool to_scratch = false, dealloc = false; // clash (H-012)
+        // Moves counters or looks at them: the check must see it in any case.
+        bool counts() const { return waits || dealloc || issues.any(); }
     };
     std::vector<Entry> entries; // by instruction index
     bool gfx12;
@@ -55,6 +61,9 @@ private:
     void check(const Wave &, const Inst &, const WaitFacts::Entry &);
     void launch(const Inst &, const WaitFacts::Entry &, bool returns);
     void check_system_store(const Wave &, const Inst &) const;
+    void check_dealloc(const Wave &, const Inst &) const;
+    [[noreturn]] void report(const Wave &, const Inst &, Hazard, const char *subject,
+                             u32 earlier) const;
     bool may_land_on(const Issues &older, const Issues &younger) const;
     [[noreturn]] void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg,
                              u32 flight) const;
