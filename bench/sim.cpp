@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sys/wait.h>
@@ -29,10 +30,17 @@ using Json = nlohmann::json;
 struct Setup {
     u32 threads;
     bool fast;
+    std::string check = "off"; // as HIPSIM_CHECK has it
+    bool checked() const { return check != "off"; }
     std::string name() const {
-        return fmt::format("{} core{}{}", threads, threads > 1 ? "s" : "", fast ? ", fast" : "");
+        return fmt::format("{} core{}{}{}", threads, threads > 1 ? "s" : "", fast ? ", fast" : "",
+                           checked() ? ", check " + check : "");
     }
 };
+
+const Setup plain{1, false};
+constexpr std::string_view checks[] = {"mem", "init", "wait", "race", "all"};
+constexpr f64 checks_limit = 5; // times as slow, with all of them
 
 // ---- the kernels on one device ------------------------------------------------------------------
 
@@ -52,12 +60,14 @@ public:
     bool any() const { return any_; }
 
     void add_all() {
+        if (setup_.checked())
+            return add_checked();
         if (setup_.threads == 1 && !setup_.fast)
             add_interpreter();
         if (setup_.threads == 1)
-            add_micro("micro_wmma", [](std::string_view) { return u32{2000}; });
+            add_micro("micro_wmma", 2000);
         if (setup_.threads == 1 && !setup_.fast)
-            add_micro("micro_valu", [](std::string_view) { return u32{20000}; });
+            add_micro("micro_valu", 20000);
         if (!setup_.fast)
             for (Dtype dtype : {Dtype::bf16, Dtype::f16})
                 for (u32 m : {1u, 4u})
@@ -106,13 +116,25 @@ private:
         });
     }
 
-    void add_micro(std::string_view family, u32 (*loops_of)(std::string_view)) {
+    // Registers only, matrices, and memory with LDS.
+    void add_checked() {
+        add_micro("micro_valu", 20000, {"fma_f32", "mix"});
+        add_micro("micro_wmma", 2000, {"f16"});
+        add_decode(Dtype::bf16, 4);
+        add_decode(Dtype::f16, 1);
+    }
+
+    // All kernels of the family, or those whose first parameter is one of `some`.
+    void add_micro(std::string_view family, u32 loops, std::vector<std::string_view> some = {}) {
         for (const Kernel &kernel : kernels()) {
             if (kernel.family != family || kernel.gfx != device_.info().gfx)
                 continue;
             if (setup_.fast && kernel.param("dtype").starts_with("iu"))
                 continue;
-            const u32 loops = loops_of(kernel.symbol);
+            if (!some.empty() && std::ranges::none_of(some, [&](std::string_view x) {
+                    return kernel.param("op") == x || kernel.param("dtype") == x;
+                }))
+                continue;
             auto run = [this, &kernel, loops] {
                 std::vector<std::byte> kernarg(kernel.kernarg_bytes);
                 const void *out = out_.data();
@@ -250,6 +272,7 @@ public:
                                 static_cast<f64>(run.iterations);
             rows.push_back({{"name", name},
                             {"setup", setup_.name()},
+                            {"check", setup_.check},
                             {"wave_insts_per_s", run.counters.at("insts") / seconds},
                             {"time_us", 1e6 * seconds}});
         }
@@ -263,7 +286,7 @@ private:
 Json measure(const Options &o, const std::vector<LinearShape> &shapes, Setup setup) {
     setenv("HIPSIM_THREADS", std::to_string(setup.threads).c_str(), 1);
     setenv("HIPSIM_MATH", setup.fast ? "fast" : "exact", 1);
-    setenv("HIPSIM_CHECK", "off", 1);
+    setenv("HIPSIM_CHECK", setup.check.c_str(), 1);
     Kernels kernels(o, shapes, setup);
     kernels.add_all();
     std::string program = "nw_bench", time = "--benchmark_min_time=0.3",
@@ -321,16 +344,48 @@ Json measure_apart(const Options &o, const std::vector<LinearShape> &shapes, Set
     return Json::parse(text);
 }
 
+// Rows under checks get how many times as slow they are as the same without.
+void compare(Json &rows) {
+    for (Json &row : rows)
+        for (const Json &base : rows)
+            if (row["check"] != "off" && base["setup"] == plain.name() &&
+                base["name"] == row["name"])
+                row["slowdown"] = row["time_us"].get<f64>() / base["time_us"].get<f64>();
+}
+
+void print_checks(const Json &rows) {
+    std::map<std::string, std::map<std::string, f64>> kernels;
+    for (const Json &row : rows)
+        if (row.contains("slowdown"))
+            kernels[row["name"]][row["check"]] = row["slowdown"];
+    if (kernels.empty())
+        return;
+    fmt::print("\n{:<36}", "times as slow with HIPSIM_CHECK=");
+    for (std::string_view check : checks)
+        fmt::print(" {:>6}", check);
+    f64 most = 0;
+    for (const auto &[name, slowdowns] : kernels) {
+        fmt::print("\n{:<36}", name);
+        for (std::string_view check : checks) {
+            const auto at = slowdowns.find(std::string(check));
+            fmt::print(" {:>6}", at == slowdowns.end() ? "-" : fmt::format("{:.2f}", at->second));
+            most = at == slowdowns.end() ? most : std::max(most, at->second);
+        }
+    }
+    fmt::print("\nThe most is {:.2f}, the limit {}: {}\n", most, checks_limit,
+               most <= checks_limit ? "kept" : "NOT kept");
+}
+
 void print(const Json &rows) {
     f64 unit = 0;
     for (const Json &row : rows)
         if (row["name"] == "scalar interpreter")
             unit = row["wave_insts_per_s"];
-    fmt::print("{:<36} {:<14} {:>12} {:>10} {:>10}\n", "name", "cores, math", "M insts/s", "units",
-               "ms");
+    fmt::print("{:<36} {:<18} {:>12} {:>10} {:>10}\n", "name", "cores, math, check", "M insts/s",
+               "units", "ms");
     for (const Json &row : rows) {
         const f64 rate = row["wave_insts_per_s"];
-        fmt::print("{:<36} {:<14} {:>12.3f} {:>10} {:>10.2f}\n", row["name"].get<std::string>(),
+        fmt::print("{:<36} {:<18} {:>12.3f} {:>10} {:>10.2f}\n", row["name"].get<std::string>(),
                    row["setup"].get<std::string>(), rate / 1e6,
                    unit > 0 ? fmt::format("{:.3f}", rate / unit) : "-",
                    row["time_us"].get<f64>() / 1e3);
@@ -343,12 +398,19 @@ void print(const Json &rows) {
 
 Json run_sim(const Options &o, const std::vector<LinearShape> &shapes) {
     Json rows = Json::array();
-    for (Setup setup : {Setup{1, false}, Setup{1, true}, Setup{2, false}, Setup{2, true}})
+    std::vector<Setup> setups{plain};
+    for (std::string_view check : checks)
+        setups.push_back({1, false, std::string(check)});
+    for (const Setup &setup : {Setup{1, true}, Setup{2, false}, Setup{2, true}})
+        setups.push_back(setup);
+    for (const Setup &setup : setups)
         for (Json &row : measure_apart(o, shapes, setup))
             rows.push_back(std::move(row));
     if (rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite sim has such a name", o.only));
+    compare(rows);
     print(rows);
+    print_checks(rows);
     return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,10 +125,20 @@ TEST_CASE("suite sim: rows by their fixed names, and unknown ones are said") {
     const nlohmann::json json = nlohmann::json::parse(in);
     std::filesystem::remove(file);
     CHECK(json.at("suite") == "sim");
-    REQUIRE(json.at("rows").size() == 3);
+    REQUIRE(json.at("rows").size() == 8);
     CHECK(json["rows"][0].at("name") == "scalar interpreter");
-    for (const nlohmann::json &row : json["rows"])
+    std::set<std::string> checks; // micro_valu_mix under each of them
+    for (const nlohmann::json &row : json["rows"]) {
         CHECK(row.at("wave_insts_per_s") > 1000.0);
+        CHECK(row.contains("slowdown") == (row.at("check") != "off"));
+        if (row.contains("slowdown")) {
+            CHECK(row["name"] == "micro_valu_mix");
+            CHECK(row["slowdown"] > 0.1);
+            checks.insert(row["check"]);
+        }
+    }
+    CHECK(checks == std::set<std::string>{"all", "init", "mem", "race", "wait"});
+    CHECK(contains(run.output, "times as slow with HIPSIM_CHECK="));
     CHECK(bench("--suite sim --only no_such_name").code == 2);
     CHECK(bench("--suite sim --device hip:0 --only scalar").code != 0);
 }

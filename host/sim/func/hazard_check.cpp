@@ -18,10 +18,36 @@ bool uses_sgprs(const HazardRole &r) {
     return std::any_of(r.uses.begin(), r.uses.end(), is_tracked_sgpr);
 }
 
-// SGPR pairs, so that one half stands for both.
-unsigned pair_of(const RegisterUse &use, unsigned n) {
-    return RegisterSet::of_sgpr((use.first + n) & ~1u);
+using Sgprs = HazardFacts::Sgprs;
+constexpr Sgprs one = 1, vcc_pair = one << sreg::vcc | one << (sreg::vcc + 1);
+constexpr Sgprs even_sgprs = ~Sgprs{0} / 3; // the lower ones of pairs
+
+// Those among `uses` that are read, or written.
+Sgprs sgprs(const std::vector<RegisterUse> &uses, bool write) {
+    Sgprs set = 0;
+    for (const RegisterUse &use : uses)
+        for (unsigned n = 0; is_tracked_sgpr(use) && use.write == write && n < use.count; ++n)
+            set |= one << (use.first + n);
+    return set;
 }
+
+// By s_waitcnt_depctr or s_wait_alu, of what vector instructions wrote.
+Sgprs waited_for(const HazardRole &r) {
+    return (r.va_vcc ? vcc_pair : 0) | (r.va_sdst ? ~vcc_pair : 0);
+}
+
+unsigned lowest(Sgprs set) {
+    const auto low = static_cast<u64>(set);
+    return static_cast<unsigned>(low ? __builtin_ctzll(low)
+                                     : 64 + __builtin_ctzll(static_cast<u64>(set >> 64)));
+}
+
+template <class F> void for_each(Sgprs set, F f) {
+    for (; set; set &= set - 1)
+        f(lowest(set));
+}
+
+RegisterUse use_of(unsigned sgpr) { return {RegisterUse::sgpr, false, static_cast<u16>(sgpr)}; }
 
 } // namespace
 
@@ -34,6 +60,9 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
     for (const Instruction &inst : code.instructions) {
         Entry e;
         e.role = hazard_role(inst);
+        e.reads = sgprs(e.role.uses, false);
+        e.writes = sgprs(e.role.uses, true);
+        e.masks = sgprs(e.role.masks, false);
         if (has(Hazard::mad_overlap) && e.role.mad_overlap)
             e.clash = Hazard::mad_overlap;
         if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs && previous != "s_nop")
@@ -61,9 +90,9 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
     const Entry &e = facts_->entries[i.index];
     if (e.clash)
         report(w, i, *e.clash, {e.role.uses.empty() ? RegisterUse{} : e.role.uses[0], i.index});
-    const auto run = [&](Hazard h, Result (HazardCheck::*find)(u32, const HazardRole &)) {
+    const auto run = [&](Hazard h, Result (HazardCheck::*find)(u32, const Entry &)) {
         if (facts_->has(h))
-            if (Result found = (this->*find)(i.index, e.role))
+            if (Result found = (this->*find)(i.index, e))
                 report(w, i, h, *found);
     };
     run(Hazard::trans_use, &HazardCheck::find_trans_use);
@@ -90,7 +119,8 @@ const RegisterUse *HazardCheck::written_by(u32 index, const RegisterUse &use) co
 }
 
 // H-003
-HazardCheck::Result HazardCheck::find_trans_use(u32 index, const HazardRole &r) {
+HazardCheck::Result HazardCheck::find_trans_use(u32 index, const Entry &entry) {
+    const HazardRole &r = entry.role;
     if (r.unit == HazardRole::memory || r.va_vdst)
         trans_count_ = 0;
     if (r.unit != HazardRole::valu)
@@ -126,7 +156,8 @@ HazardCheck::Result HazardCheck::find_trans_use(u32 index, const HazardRole &r) 
 
 // H-004. Going back from a vector instruction with two or more VGPR operands: one of them was
 // written after the last scalar write of EXEC and another before it, all of it close together.
-HazardCheck::Result HazardCheck::find_forwarding(u32 index, const HazardRole &r) {
+HazardCheck::Result HazardCheck::find_forwarding(u32 index, const Entry &entry) {
+    const HazardRole &r = entry.role;
     if (r.unit == HazardRole::memory || r.va_vdst)
         event_count_ = 0;
     if (r.unit != HazardRole::valu && !r.writes_exec)
@@ -169,80 +200,66 @@ HazardCheck::Result HazardCheck::find_forwarding(u32 index, const HazardRole &r)
     return found;
 }
 
+// Of what the instruction writes, the `watched` have now been overwritten.
+void HazardCheck::note_writes(u32 index, const Entry &e, Sgprs watched) {
+    by_salu_ &= ~e.writes, by_valu_ &= ~e.writes;
+    const Sgprs struck = e.writes & watched;
+    if (!struck)
+        return;
+    (e.role.unit == HazardRole::salu ? by_salu_ : by_valu_) |= struck;
+    for_each(struck, [&](unsigned reg) {
+        writer_[reg] = index;
+        written_at_[reg] = scalars_;
+    });
+}
+
 // H-005
-HazardCheck::Result HazardCheck::find_mask_write(u32 index, const HazardRole &r) {
+HazardCheck::Result HazardCheck::find_mask_write(u32 index, const Entry &e) {
+    const HazardRole &r = e.role;
     const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
     if (r.sa_sdst)
-        by_salu_.clear();
+        by_salu_ = 0;
     if (r.sa_sdst || r.va_sdst || r.va_vcc) // masks have been read by then
-        read_.clear();
-    for (unsigned reg = 0; reg < sreg::null; ++reg)
-        if (reg == sreg::vcc || reg == sreg::vcc + 1 ? r.va_vcc : r.va_sdst)
-            by_valu_.remove(RegisterSet::of_sgpr(reg));
+        read_ = 0;
+    by_valu_ &= ~waited_for(r);
     if (!valu && !salu)
         return {};
-    bool scalars = r.literal;
-    for (const RegisterUse &use : r.uses)
-        for (unsigned n = 0; is_tracked_sgpr(use) && !use.write && n < use.count; ++n) {
-            scalars = true;
-            if (by_salu_.has(use.place(n)) || (valu && by_valu_.has(use.place(n))))
-                return Finding{{use.bank, false, static_cast<u16>(use.first + n)},
-                               writer_[use.first + n]};
-        }
-    for (const RegisterUse &use : r.uses)
-        for (unsigned n = 0; is_tracked_sgpr(use) && use.write && n < use.count; ++n) {
-            const unsigned place = use.place(n);
-            by_salu_.remove(place), by_valu_.remove(place);
-            if (read_.has(place)) {
-                (salu ? by_salu_ : by_valu_).add(place);
-                writer_[use.first + n] = index;
-            }
-        }
-    if (valu && scalars) // any other scalar operand ends the window
-        read_.clear();
-    for (const RegisterUse &use : r.masks)
-        for (unsigned n = 0; n < use.count; ++n)
-            read_.add(use.place(n));
+    if (const Sgprs early = e.reads & (valu ? by_salu_ | by_valu_ : by_salu_))
+        return Finding{use_of(lowest(early)), writer_[lowest(early)]};
+    note_writes(index, e, read_);
+    if (valu && (r.literal || e.reads)) // any other scalar operand ends the window
+        read_ = 0;
+    read_ |= e.masks;
     return {};
 }
 
 // H-002
-HazardCheck::Result HazardCheck::find_read_sgpr(u32 index, const HazardRole &r) {
+HazardCheck::Result HazardCheck::find_read_sgpr(u32 index, const Entry &e) {
+    const HazardRole &r = e.role;
     const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
     ds_nops_ = r.ds_nop ? ds_nops_ + 1 : 0;
     if (ds_nops_ >= facts_->ds_nops)
-        read_.clear();
+        read_ = 0;
     if (r.resolves_sgprs || r.sa_sdst)
-        by_salu_.clear();
-    for (unsigned reg = 0; reg < sreg::null; ++reg)
-        if (r.resolves_sgprs || (reg == sreg::vcc || reg == sreg::vcc + 1 ? r.va_vcc : r.va_sdst))
-            by_valu_.remove(RegisterSet::of_sgpr(reg));
+        by_salu_ = 0;
+    by_valu_ &= r.resolves_sgprs ? 0 : ~waited_for(r);
     if (!valu && !salu)
         return {};
-    bool resolved = false; // by a scalar read
-    for (const RegisterUse &use : r.uses)
-        for (unsigned n = 0; is_tracked_sgpr(use) && !use.write && n < use.count; ++n) {
-            const unsigned place = use.place(n), reg = use.first + n;
-            bool recent = by_salu_.has(place) && scalars_ - written_at_[reg] <= scalar_write_window;
-            if (recent || (valu && by_valu_.has(place)))
-                return Finding{{use.bank, false, static_cast<u16>(reg)}, writer_[reg]};
-            resolved |= salu;
-            if (valu)
-                read_.add(pair_of(use, n));
-        }
-    if (resolved)
-        by_valu_.clear();
+    Result found;
+    for_each(e.reads & (valu ? by_salu_ | by_valu_ : by_salu_), [&](unsigned reg) {
+        const bool recent =
+            by_salu_ >> reg & 1 && scalars_ - written_at_[reg] <= scalar_write_window;
+        if (!found && (recent || (valu && by_valu_ >> reg & 1)))
+            found = Finding{use_of(reg), writer_[reg]};
+    });
+    if (found)
+        return found;
+    if (valu)
+        read_ |= e.reads | (e.reads & even_sgprs) << 1 | (e.reads >> 1 & even_sgprs);
+    else if (e.reads) // a scalar read resolves what vector instructions wrote
+        by_valu_ = 0;
     scalars_ += salu;
-    for (const RegisterUse &use : r.uses)
-        for (unsigned n = 0; is_tracked_sgpr(use) && use.write && n < use.count; ++n) {
-            const unsigned place = use.place(n), reg = use.first + n;
-            by_salu_.remove(place), by_valu_.remove(place);
-            if (!read_.has(pair_of(use, n)))
-                continue;
-            (salu ? by_salu_ : by_valu_).add(place);
-            writer_[reg] = index;
-            written_at_[reg] = scalars_;
-        }
+    note_writes(index, e, read_);
     return {};
 }
 

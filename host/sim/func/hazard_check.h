@@ -13,10 +13,13 @@ namespace nw::sim {
 
 // What the check needs to know of each instruction, made once per program.
 struct HazardFacts {
+    // SGPRs that these hazards can strike, bit n for number n.
+    using Sgprs = unsigned __int128;
     struct Entry {
         HazardRole role;
-        bool watched = false;        // the check must see it in any case
-        std::optional<Hazard> clash; // with itself
+        Sgprs reads = 0, writes = 0, masks = 0; // of the role's uses and masks
+        bool watched = false;                   // the check must see it in any case
+        std::optional<Hazard> clash;            // with itself
     };
     std::vector<Entry> entries; // by instruction index
     bool on[static_cast<size_t>(Hazard::count)] = {};
@@ -46,10 +49,13 @@ private:
     };
     using Result = std::optional<Finding>;
 
-    Result find_trans_use(u32 index, const HazardRole &);
-    Result find_forwarding(u32 index, const HazardRole &);
-    Result find_mask_write(u32 index, const HazardRole &);
-    Result find_read_sgpr(u32 index, const HazardRole &);
+    using Sgprs = HazardFacts::Sgprs;
+
+    Result find_trans_use(u32 index, const Entry &);
+    Result find_forwarding(u32 index, const Entry &);
+    Result find_mask_write(u32 index, const Entry &);
+    Result find_read_sgpr(u32 index, const Entry &);
+    void note_writes(u32 index, const Entry &, Sgprs watched);
     Result find_neighbour(u32 index, const HazardRole &, Hazard);
     const RegisterUse *written_by(u32 index, const RegisterUse &) const;
     void report(const Wave &, const Inst &, Hazard, const Finding &) const;
@@ -74,9 +80,9 @@ private:
     std::array<Event, 12> events_;
     unsigned event_count_ = 0;
 
-    // H-002, H-005: SGPRs that vector instructions have read (pairs), or used as masks, and those
-    // of them that have been overwritten since.
-    RegisterSet read_, by_salu_, by_valu_;
+    // H-002, H-005: SGPRs that vector instructions have read (and the other of the pair), or used
+    // as masks, and those of them that have been overwritten since.
+    Sgprs read_ = 0, by_salu_ = 0, by_valu_ = 0;
     u32 writer_[sreg::count] = {}; // of those in by_salu_ and by_valu_
     u32 written_at_[sreg::count] = {};
     u32 scalars_ = 0; // scalar instructions so far
