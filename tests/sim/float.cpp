@@ -44,11 +44,9 @@ Rows random_rows(std::mt19937 &random) {
 }
 
 std::vector<const Frames *> levels() {
-    std::vector<const Frames *> all{&base::level()};
-    if (__builtin_cpu_supports("x86-64-v3"))
-        all.push_back(&v3::level());
-    if (__builtin_cpu_supports("x86-64-v4"))
-        all.push_back(&v4::level());
+    std::vector<const Frames *> all;
+    for (HostLevel level : host_levels())
+        all.push_back(&frames(level));
     return all;
 }
 

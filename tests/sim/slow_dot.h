@@ -195,12 +195,8 @@ inline u32 slow_dot(const u32 *a, const u32 *b, int words, u32 c, Format f, Form
     return round(sum, grid);
 }
 
-inline const Frames &level(int n) {
-    return n == 0 ? base::level() : n == 1 ? v3::level() : v4::level();
-}
-inline int levels() { // that this host can run
-    return __builtin_cpu_supports("x86-64-v4") ? 3 : __builtin_cpu_supports("x86-64-v3") ? 2 : 1;
-}
+inline const Frames &level(int n) { return frames(host_levels()[static_cast<size_t>(n)]); }
+inline int levels() { return static_cast<int>(host_levels().size()); }
 
 inline u32 hard16(std::mt19937 &random, Format f) {
     static const u32 f16_hard[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x7bff, 0x7c00,

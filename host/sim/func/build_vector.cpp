@@ -168,7 +168,9 @@ void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned firs
             interpolate(op, n, s);
         if (op.mnemonic == "v_cvt_f32_fp8" || op.mnemonic == "v_cvt_f32_bf8")
             s.byte = static_cast<u8>(op.value("byte_sel", 0));
-        i.src[n] = source(o, s.type, s.f16);
+        // This row takes a number's bits, but its literals are those of a double (0.7).
+        bool number = row == Op::v_cmp_class_f64 && n == 0;
+        i.src[n] = source(o, number ? Type::f64 : s.type, s.f16);
         needed |= !is_plain(s);
     }
     destination(i, op, row, *extra, needed);

@@ -2,6 +2,8 @@
 // What one host vector level (x86-64 baseline, v3, v4) offers the rest of sim/func.
 #pragma once
 #include <array>
+#include <string_view>
+#include <vector>
 
 #include "sim/func/wave.h"
 #include "sim/isa/ops.h"
@@ -34,7 +36,26 @@ struct Frames {
     Handler matrix, matrix_fp8, matrix_sparse; // WMMA, of FP8 and BF8, SWMMAC
 };
 
-const Frames &frames(); // of the best level that this host has
+enum class HostLevel : u8 { base, v3, v4 };
+std::string_view name_of(HostLevel);
+const std::vector<HostLevel> &host_levels(); // that this host can run, the best one last
+
+const Frames &frames(HostLevel);
+// Of the level that HIPSIM_LEVEL names, or the best one. An Executable keeps the level it was made
+// with.
+const Frames &frames();
+
+// Another level for as long as this lives. For tests: no wave may be running.
+class HostLevelScope {
+public:
+    explicit HostLevelScope(HostLevel);
+    ~HostLevelScope();
+    HostLevelScope(const HostLevelScope &) = delete;
+    HostLevelScope &operator=(const HostLevelScope &) = delete;
+
+private:
+    HostLevel saved_;
+};
 
 namespace base {
 const Frames &level();

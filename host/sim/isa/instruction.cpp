@@ -210,6 +210,8 @@ Operation parse_operation(std::string_view text) {
             op.modifiers.push_back(parse_modifier(take_until(piece, ' ')));
         text = trim(text);
     }
+    // LLVM writes v_cmp_eq_i32_e64_dpp, but VOPC's own DPP without a suffix.
+    op.dpp |= op.has("row_mask") || op.has("dpp8");
     return op;
 }
 

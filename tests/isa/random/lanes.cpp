@@ -4,6 +4,8 @@
 #include <bit>
 #include <fmt/format.h>
 
+#include "isa/random/dpp.h"
+
 namespace nw::oracle {
 
 namespace {
@@ -22,84 +24,35 @@ u32 at(const Lanes &x, int lane) { return x[static_cast<size_t>(lane)]; }
 
 // ---- DPP ----------------------------------------------------------------------------------------
 
-constexpr int outside = -1;
-struct Control {
-    std::string text;
-    std::function<int(int)> from; // the lane that lane l reads
-};
-
-std::vector<Control> controls() {
-    std::vector<Control> all;
-    for (int n : {1, 2, 7, 15}) {
-        all.push_back({fmt::format("row_shl:{}", n),
-                       [n](int l) { return l % 16 + n < 16 ? l + n : outside; }});
-        all.push_back(
-            {fmt::format("row_shr:{}", n), [n](int l) { return l % 16 >= n ? l - n : outside; }});
-        all.push_back(
-            {fmt::format("row_ror:{}", n), [n](int l) { return (l & 16) | ((l - n) & 15); }});
-        all.push_back({fmt::format("row_share:{}", n), [n](int l) { return (l & 16) | n; }});
-        all.push_back({fmt::format("row_xmask:{}", n), [n](int l) { return l ^ n; }});
-    }
-    all.push_back({"row_mirror", [](int l) { return l ^ 15; }});
-    all.push_back({"row_half_mirror", [](int l) { return l ^ 7; }});
-    all.push_back({"quad_perm:[2,0,3,1]", [](int l) {
-                       constexpr int to[] = {2, 0, 3, 1};
-                       return (l & ~3) | to[l & 3];
-                   }});
-    return all;
-}
-
-struct Dpp {
-    bool bound_ctrl, fi;
-    unsigned row_mask, bank_mask;
-    std::string text() const {
-        return fmt::format("row_mask:{:#x} bank_mask:{:#x}{}{}", row_mask, bank_mask,
-                           bound_ctrl ? " bound_ctrl:1" : "", fi ? " fi:1" : "");
-    }
-    bool writes(int l) const { return (row_mask >> l / 16 & 1) && (bank_mask >> l % 16 / 4 & 1); }
-};
-
-// `f` of the fetched source and src1. 3.13 to 3.15.
-template <class F> Lanes dpp(const WaveState &w, const Control &c, const Dpp &d, F f) {
+// `f` of the fetched source and src1.
+template <class F> Lanes moved(const WaveState &w, const Dpp &d, F f) {
     return each_active(w, [&](int l) {
-        int from = c.from(l);
-        bool readable = from != outside && (d.fi || active(w, from));
-        if (!d.writes(l) || (!readable && !d.bound_ctrl))
+        Dpp::Fetch fetch = d.fetch(l, w.exec);
+        if (fetch == Dpp::Fetch::nothing)
             return at(w.old, l);
-        return f(readable ? at(w.a, from) : 0, at(w.b, l));
+        return f(fetch == Dpp::Fetch::lane ? at(w.a, d.from(l)) : 0, at(w.b, l));
     });
 }
 
 void add_dpp(std::vector<LaneCase> &cases) {
-    for (const Control &c : controls())
+    auto add = [&](const char *name, const Dpp &d, u32 (*f)(u32, u32)) {
+        cases.push_back({fmt::format("{} {}", name, d.text()),
+                         [=](const WaveState &w) { return moved(w, d, f); }});
+    };
+    for (Dpp d : dpp_controls())
         for (unsigned bits = 0; bits < 4; ++bits)
             for (auto [rows, banks] : {std::pair{15u, 15u}, {2u, 15u}, {13u, 6u}}) {
-                Dpp d{(bits & 1) != 0, (bits & 2) != 0, rows, banks};
-                cases.push_back({fmt::format("v_mov_b32_dpp v8, v2 {} {}", c.text, d.text()),
-                                 [=](const WaveState &w) {
-                                     return dpp(w, c, d, [](u32 a, u32) { return a; });
-                                 }});
-                cases.push_back({fmt::format("v_sub_nc_u32_dpp v8, v2, v4 {} {}", c.text, d.text()),
-                                 [=](const WaveState &w) {
-                                     return dpp(w, c, d, [](u32 a, u32 b) { return a - b; });
-                                 }});
+                d.bound_ctrl = bits & 1, d.fi = bits & 2;
+                d.row_mask = rows, d.bank_mask = banks;
+                add("v_mov_b32_dpp v8, v2", d, [](u32 a, u32) { return a; });
+                add("v_sub_nc_u32_dpp v8, v2, v4", d, [](u32 a, u32 b) { return a - b; });
                 // For `rev` shifts it is the count that comes from elsewhere (3.12).
-                cases.push_back(
-                    {fmt::format("v_lshlrev_b32_dpp v8, v2, v4 {} {}", c.text, d.text()),
-                     [=](const WaveState &w) {
-                         return dpp(w, c, d, [](u32 a, u32 b) { return b << (a & 31); });
-                     }});
+                add("v_lshlrev_b32_dpp v8, v2, v4", d, [](u32 a, u32 b) { return b << (a & 31); });
             }
     for (bool fi : {false, true}) { // 3.17
-        constexpr int to[] = {5, 0, 7, 7, 1, 2, 6, 3};
-        cases.push_back(
-            {fmt::format("v_xor_b32_dpp v8, v2, v4 dpp8:[5,0,7,7,1,2,6,3]{}", fi ? " fi:1" : ""),
-             [=](const WaveState &w) {
-                 return each_active(w, [&](int l) {
-                     int from = (l & ~7) | to[l & 7];
-                     return (fi || active(w, from) ? at(w.a, from) : 0) ^ at(w.b, l);
-                 });
-             }});
+        Dpp d = dpp8();
+        d.fi = fi;
+        add("v_xor_b32_dpp v8, v2, v4", d, [](u32 a, u32 b) { return a ^ b; });
     }
 }
 

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Operands: hard values first, then seeded random bits that are not uniformly dull.
 #pragma once
-#include <random>
 #include <span>
 
+#include "base/rng.h"
 #include "isa/random/oracle.h"
 
 namespace nw::oracle {
 
-using Random = std::mt19937_64;
+// As the standard library's algorithms want it.
+class Random {
+public:
+    using result_type = u64;
+    explicit Random(u64 seed) : rng_(seed) {}
+    static constexpr u64 min() { return 0; }
+    static constexpr u64 max() { return ~u64{0}; }
+    u64 operator()() { return rng_.next(); }
+
+private:
+    Rng rng_;
+};
 
 std::span<const u64> hard_values(T);
 u64 random_value(T, Random &);

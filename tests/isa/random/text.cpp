@@ -9,16 +9,6 @@ namespace {
 
 bool gfx12(const std::string &gfx) { return gfx.starts_with("gfx12"); }
 
-bool is_scalar(Form f) { return f >= Form::scalar; }
-
-T source_type(const Row &r, unsigned n) { return n == 0 ? r.a : n == 1 ? r.b : r.c; }
-
-unsigned source_count(const Row &r) {
-    if (r.form == Form::accumulate)
-        return 2; // the third is the destination
-    return r.c != T::none ? 3 : r.b != T::none ? 2 : r.a != T::none ? 1 : 0;
-}
-
 std::string registers(char kind, unsigned first, T t) {
     return is_64(t) ? fmt::format("{}[{}:{}]", kind, first, first + 1)
                     : fmt::format("{}{}", kind, first);
@@ -33,12 +23,19 @@ std::string vector_register(unsigned first, T t, bool high, const std::string &g
 }
 
 std::string source_text(const Row &r, const Variant &v, unsigned n, const std::string &gfx) {
-    bool literal = (r.form == Form::fmamk && n == 1) || (r.form == Form::fmaak && n == 2);
-    if (literal)
+    bool fixed = (r.form == Form::fmamk && n == 1) || (r.form == Form::fmaak && n == 2);
+    if (fixed)
         return r.d == T::h16 ? "0x3e40" : "0x3fc90000";
-    std::string text = vector_register(2 + 2 * n, source_type(r, n), v.high >> n & 1, gfx);
+    const Operand &o = v.source[n];
+    T t = source_type(r, n);
+    std::string text = o.kind == Operand::sgpr ? registers('s', 38, t)
+                       : o.kind == Operand::constant
+                           ? o.text
+                           : vector_register(2 + 2 * n, t, v.high >> n & 1, gfx);
     if (v.abs >> n & 1)
         text = "|" + text + "|";
+    else if (v.neg >> n & 1 && o.kind == Operand::constant)
+        return "neg(" + text + ")"; // -1.0 is another constant
     return v.neg >> n & 1 ? "-" + text : text;
 }
 
@@ -64,11 +61,18 @@ std::string packed_modifiers(const Row &r, const Variant &v) {
     return text;
 }
 
+bool names_halves(const Variant &v, const std::string &gfx) {
+    for (unsigned n = 0; n < 3; ++n) // an SGPR's half has no name
+        if (v.high >> n & 1 && v.source[n].kind != Operand::vgpr)
+            return true;
+    return v.high && gfx12(gfx);
+}
+
 std::string modifiers(const Row &r, const Variant &v, const std::string &gfx) {
     std::string text;
     if (r.form == Form::packed || r.form == Form::mixed || r.form == Form::dot)
         text += packed_modifiers(r, v);
-    else if (v.high && gfx12(gfx)) {
+    else if (names_halves(v, gfx)) {
         unsigned count = source_count(r);
         u32 bits = (v.high & ((1u << count) - 1)) | (v.high >> 3 & 1) << count;
         text += list("op_sel", bits, count + 1);
@@ -77,7 +81,7 @@ std::string modifiers(const Row &r, const Variant &v, const std::string &gfx) {
         text += " clamp";
     if (v.omod)
         text += v.omod == -1 ? " div:2" : fmt::format(" mul:{}", 1 << v.omod);
-    return text;
+    return v.dpp ? text + " " + v.dpp->text() : text;
 }
 
 std::string scalar_text(const Row &r, const Variant &v) {
@@ -97,143 +101,116 @@ std::string scalar_text(const Row &r, const Variant &v) {
 
 } // namespace
 
-std::string instruction_text(const Row &r, const Variant &v, const std::string &gfx) {
+std::string instruction_text(const Row &r, const Variant &v, const std::string &gfx,
+                             unsigned wave) {
     if (is_scalar(r.form))
         return scalar_text(r, v);
     std::string text = r.name;
-    if (v.high && gfx12(gfx))
+    if (names_halves(v, gfx))
         text += "_e64";
     std::string separator = " ";
     auto operand = [&](const std::string &o) {
         text += separator + o;
         separator = ", ";
     };
+    std::string mask = wave == 64   ? (v.own_mask ? "s[48:49]" : "vcc")
+                       : v.own_mask ? "s48"
+                                    : "vcc_lo";
     if (r.d != T::none)
         operand(r.form == Form::mixed ? "v8" : vector_register(8, r.d, v.high >> 3 & 1, gfx));
-    if (r.form == Form::compare || r.form == Form::carry_out || r.form == Form::carry ||
-        r.form == Form::carry_mad)
-        operand("vcc_lo");
+    if (writes_mask(r.form) && r.form != Form::comparex)
+        operand(mask);
     for (unsigned n = 0; n < source_count(r); ++n)
         operand(source_text(r, v, n, gfx));
     if (r.form == Form::carry || r.form == Form::select)
-        operand("vcc_lo");
+        operand(mask);
     return text + modifiers(r, v, gfx);
 }
 
-std::vector<Variant> variants(const Row &r, const std::string &gfx) {
-    std::vector<Variant> all{Variant{}};
-    if (r.form == Form::mixed)
-        all[0].op_sel_hi = 0;
-    if (r.form == Form::scalar_imm)
-        for (u16 immediate : {0x0001, 0x7fff, 0x8000, 0xffff, 0xabcd})
-            all.emplace_back().immediate = immediate;
-    if (is_scalar(r.form))
-        return all;
-    u32 sources = (1u << source_count(r)) - 1, floats = 0;
-    for (unsigned n = 0; n < source_count(r); ++n)
-        floats |= is_float(source_type(r, n)) ? 1u << n : 0;
-    auto add = [&](auto change) {
-        Variant v = all[0];
-        change(v);
-        all.push_back(v);
-    };
-    bool packed = r.form == Form::packed || r.form == Form::mixed || r.form == Form::dot;
-    if (!packed && r.modifiers && floats) {
-        add([&](Variant &v) { v.neg = 5 & floats, v.abs = 6 & floats; });
-        add([&](Variant &v) { v.neg = 2 & floats, v.abs = 1 & floats, v.clamp = r.clamp; });
-    }
-    if (!packed && is_float(r.d) && r.omod) {
-        add([&](Variant &v) { v.omod = 1; });
-        add([&](Variant &v) { v.omod = -1, v.clamp = r.clamp; });
-        add([&](Variant &v) { v.omod = 2, v.neg = r.modifiers ? floats : 0; });
-    }
-    if (!is_float(r.d) && r.clamp && !packed && r.d != T::none)
-        add([&](Variant &v) { v.clamp = true; });
-    bool halves = is_16(r.d) || is_16(r.a) || is_16(r.b) || is_16(r.c);
-    bool all_halves = source_count(r) >= 2 && is_16(r.d) && is_16(r.a) && is_16(r.b) &&
-                      (source_count(r) == 2 || is_16(r.c)) && r.form == Form::plain;
-    bool fixed = r.form == Form::fmamk || r.form == Form::fmaak;
-    if (halves && !packed && !fixed &&
-        (!gfx12(gfx) ||
-         (all_halves && (source_count(r) == 3 || r.name.find("_nc_") != std::string::npos)))) {
-        u32 allowed = (is_16(r.a) ? 1 : 0) | (is_16(r.b) ? 2 : 0) |
-                      (is_16(r.c) && r.form != Form::accumulate ? 4 : 0) | (is_16(r.d) ? 8 : 0);
-        for (u32 high : {1u, 10u, 13u})
-            if (high & allowed)
-                add([&](Variant &v) { v.high = high & allowed; });
-    }
-    if (r.form == Form::packed) {
-        add([&](Variant &v) { v.op_sel = 5 & sources, v.op_sel_hi = 6 & sources; });
-        add([&](Variant &v) { v.op_sel = 2 & sources, v.op_sel_hi = 1, v.clamp = r.clamp; });
-        if (r.modifiers) {
-            add([&](Variant &v) { v.neg_lo = 5 & sources, v.neg_hi = 3 & sources; });
-            add([&](Variant &v) { v.neg_lo = 2, v.neg_hi = 1, v.clamp = true, v.op_sel = 1; });
-        }
-    }
-    if (r.form == Form::mixed) {
-        add([&](Variant &v) { v.op_sel_hi = 7, v.op_sel = 2; });
-        add([&](Variant &v) { v.op_sel_hi = 1, v.op_sel = 1, v.neg = 3, v.abs = 2; });
-        add([&](Variant &v) { v.op_sel_hi = 6, v.op_sel = 4, v.neg = 4, v.abs = 4; });
-        add([&](Variant &v) { v.op_sel_hi = 5, v.clamp = true, v.neg = 1; });
-    }
-    if (r.form == Form::dot && r.modifiers)
-        for (u32 signs : {1u, 2u, 3u})
-            add([&](Variant &v) { v.neg_lo = signs, v.clamp = signs == 3; });
-    if (r.form == Form::dot && r.clamp)
-        add([&](Variant &v) { v.clamp = true; });
-    return all;
-}
+// ---- programs ---------------------------------------------------------------------------------
 
 namespace {
 
-std::string prologue(const std::string &gfx) {
-    std::string wait_scalar = gfx12(gfx) ? "s_wait_kmcnt 0x0" : "s_waitcnt lgkmcnt(0)";
-    std::string wait_vector = gfx12(gfx) ? "s_wait_loadcnt 0x0" : "s_waitcnt vmcnt(0)";
-    std::string group = gfx12(gfx) ? "ttmp9" : gfx == "gfx1100" || gfx == "gfx1102" ? "s15" : "s2";
+struct Target {
+    std::string gfx;
+    unsigned wave;
+    const char *scalar_wait() const {
+        return gfx12(gfx) ? "s_wait_kmcnt 0x0" : "s_waitcnt lgkmcnt(0)";
+    }
+    const char *vector_wait() const {
+        return gfx12(gfx) ? "s_wait_loadcnt 0x0" : "s_waitcnt vmcnt(0)";
+    }
+    const char *lds_wait() const {
+        return gfx12(gfx) ? "s_wait_dscnt 0x0" : "s_waitcnt lgkmcnt(0)";
+    }
+    const char *group() const {
+        return gfx12(gfx) ? "ttmp9" : gfx == "gfx1100" || gfx == "gfx1102" ? "s15" : "s2";
+    }
+    bool wide() const { return wave == 64; }
+};
+
+// WaveIn in s[32:39], a wave64's second one in s[40:47]; LaneIn in v[2:9]; this lane's place in
+// v12.
+std::string prologue(const Target &t) {
+    std::string high_masks = t.wide() ? "  s_mov_b32 s49, s44\n  s_mov_b32 vcc_hi, s42\n" : "";
     return fmt::format(R"(  s_mov_b32 s10, {}
   s_load_b128 s[4:7], s[0:1], 0x0
   s_load_b64 s[8:9], s[0:1], 0x10
   {}
-  s_lshl_b32 s11, s10, 3
-  s_load_b64 s[20:21], s[8:9], s11 offset:0x0
-  s_lshl_b32 s12, s10, 5
+  s_lshl_b32 s11, s10, {}
+  s_load_b256 s[32:39], s[8:9], s11 offset:0x0
+  {}
+  s_lshl_b32 s12, s10, {}
   v_add_nc_u32 v1, s12, v0
   v_lshlrev_b32 v12, 5, v1
   global_load_b128 v[2:5], v12, s[4:5]
   global_load_b128 v[6:9], v12, s[4:5] offset:16
   {}
   {}
-  s_mov_b32 vcc_lo, s21
-  s_setreg_b32 hwreg(1, 0, 24), s20
+  s_mov_b32 s48, s36
+  s_mov_b32 vcc_lo, s34
+{}  s_setreg_b32 hwreg(1, 0, 24), s32
+  v_readlane_b32 s14, v6, 0
+  v_readlane_b32 s15, v6, 1
 )",
-                       group, wait_scalar, wait_scalar, wait_vector);
+                       t.group(), t.scalar_wait(), t.wide() ? 6 : 5,
+                       t.wide() ? "s_load_b256 s[40:47], s[8:9], s11 offset:0x20" : "s_nop 0",
+                       t.wide() ? 6 : 5, t.scalar_wait(), t.vector_wait(), high_masks);
 }
 
-constexpr const char *epilogue = R"(  v_lshlrev_b32 v13, 4, v1
-  global_store_b128 v13, v[8:11], s[6:7]
-  s_endpgm
+// v10 and up: what the masks are now, of the lane's half.
+std::string epilogue(const Target &t) {
+    if (!t.wide())
+        return R"(  s_mov_b32 s52, exec_lo
+  s_mov_b32 exec_lo, -1
+  v_mov_b32 v10, s48
+  v_mov_b32 v11, s52
+  v_mov_b32 v13, vcc_lo
 )";
-
-std::string vector_body(const KernelSource &k) {
-    bool narrows = k.row->form == Form::comparex;
-    return fmt::format("  {}\n  s_mov_b32 s22, {}\n  s_mov_b32 exec_lo, -1\n  v_mov_b32 v10, s22\n",
-                       k.instruction, narrows ? "exec_lo" : "vcc_lo");
+    return R"(  s_mov_b64 s[52:53], exec
+  s_mov_b64 exec, -1
+  v_mov_b32 v10, s48
+  v_mov_b32 v11, s52
+  v_mov_b32 v13, vcc_lo
+  s_mov_b32 exec_lo, 0
+  v_mov_b32 v10, s49
+  v_mov_b32 v11, s53
+  v_mov_b32 v13, vcc_hi
+  s_mov_b32 exec_lo, -1
+)";
 }
 
-// EXEC is what VCC is elsewhere.
-std::string lanes_body(const KernelSource &k, const std::string &gfx) {
-    return fmt::format("  v_readlane_b32 s14, v6, 0\n  v_readlane_b32 s15, v6, 1\n"
-                       "  s_mov_b32 exec_lo, s21\n  {}\n  {}\n  s_mov_b32 exec_lo, -1\n"
-                       "  v_mov_b32 v10, s21\n",
-                       k.instruction, gfx12(gfx) ? "s_wait_dscnt 0x0" : "s_waitcnt lgkmcnt(0)");
+std::string vector_form(const std::string &instruction, const Target &t) {
+    return fmt::format("  s_mov_b32 exec_lo, s35\n{}  {}\n",
+                       t.wide() ? "  s_mov_b32 exec_hi, s43\n" : "", instruction);
 }
 
 // One lane after the other through the scalar registers. SCC starts as the lane's bit of VCC, EXEC
-// as the low word of the third operand.
-std::string scalar_body(const KernelSource &k) {
+// as the low word of the third operand; SCC and EXEC afterwards go to v10 and v11.
+std::string scalar_form(const std::string &instruction, const std::string &label) {
     return fmt::format(R"(  s_mov_b32 s14, vcc_lo
   s_mov_b32 s16, 0
-.L{0}:
+{0}_loop:
   v_readlane_b32 s24, v2, s16
   v_readlane_b32 s25, v3, s16
   v_readlane_b32 s26, v4, s16
@@ -254,38 +231,59 @@ std::string scalar_body(const KernelSource &k) {
   v_writelane_b32 v11, s23, s16
   s_add_u32 s16, s16, 1
   s_cmp_lt_u32 s16, 32
-  s_cbranch_scc1 .L{0}
+  s_cbranch_scc1 {0}_loop
 )",
-                       k.name, k.instruction);
+                       label, instruction);
 }
 
-std::string descriptor(const std::string &kernel, const std::string &gfx) {
-    bool init16 = gfx == "gfx1100" || gfx == "gfx1102"; // A-001
+std::string form_text(const KernelSource &k, u32 n, const Target &t) {
+    std::string label = fmt::format(".L{}_{}", k.name, n), text = label + ":\n";
+    if (k.body == Body::scalar)
+        text += scalar_form(k.forms[n], label);
+    else
+        text += vector_form(k.forms[n], t);
+    if (k.body == Body::lanes)
+        text += fmt::format("  {}\n", t.lds_wait());
+    return text +
+           fmt::format("  s_branch .L{}_{}\n", k.name, k.body == Body::scalar ? "store" : "end");
+}
+
+std::string kernel_text(const KernelSource &k, const Target &t) {
+    std::string text = fmt::format(".globl {0}\n.p2align 8\n.type {0},@function\n{0}:\n", k.name);
+    text += prologue(t);
+    for (u32 n = 1; n < k.forms.size(); ++n)
+        text += fmt::format("  s_cmp_eq_u32 s33, {1}\n  s_cbranch_scc1 .L{0}_{1}\n", k.name, n);
+    for (u32 n = 0; n < k.forms.size(); ++n)
+        text += form_text(k, n, t);
+    text += fmt::format(".L{}_end:\n{}.L{}_store:\n", k.name, epilogue(t), k.name);
+    text += "  global_store_b128 v12, v[8:11], s[6:7]\n"
+            "  global_store_b32 v12, v13, s[6:7] offset:16\n  s_endpgm\n";
+    return text + fmt::format(".size {0}, . - {0}\n", k.name);
+}
+
+std::string descriptor(const std::string &kernel, const Target &t) {
+    bool init16 = t.gfx == "gfx1100" || t.gfx == "gfx1102"; // A-001
     return fmt::format(R"(.amdhsa_kernel {}
   .amdhsa_next_free_vgpr 32
   .amdhsa_next_free_sgpr 64
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   {}
   .amdhsa_kernarg_size 24
-  .amdhsa_wavefront_size32 1
+  .amdhsa_wavefront_size32 {}
 .end_amdhsa_kernel
 )",
-                       kernel, init16 ? ".amdhsa_user_sgpr_count 15" : "");
+                       kernel, init16 ? ".amdhsa_user_sgpr_count 15" : "", t.wide() ? 0 : 1);
 }
 
 } // namespace
 
-std::string program_text(const std::vector<KernelSource> &kernels, const std::string &gfx) {
+std::string program_text(const std::vector<KernelSource> &kernels, const std::string &gfx,
+                         unsigned wave) {
+    const Target target{gfx, wave};
     std::string text = ".text\n", descriptors = ".rodata\n.p2align 6\n";
     for (const KernelSource &k : kernels) {
-        text += fmt::format(".globl {0}\n.p2align 8\n.type {0},@function\n{0}:\n", k.name);
-        text += prologue(gfx);
-        text += !k.row                   ? lanes_body(k, gfx)
-                : is_scalar(k.row->form) ? scalar_body(k)
-                                         : vector_body(k);
-        text += epilogue;
-        text += fmt::format(".size {0}, . - {0}\n", k.name);
-        descriptors += descriptor(k.name, gfx);
+        text += kernel_text(k, target);
+        descriptors += descriptor(k.name, target);
     }
     return text + descriptors;
 }
