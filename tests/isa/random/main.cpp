@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
                    t.forms, t.refused, t.modes, t.lanes, t.failed.size(), what);
         std::fflush(stdout);
         if (options.only.empty() && t.refused * 4 > t.forms) {
-            fmt::print("LLVM refuses more than a fifth of the forms: is their text right?\n");
+            fmt::print("LLVM refuses more than a fifth of all the forms: is their text right?\n");
             ++failed;
         }
         failed += t.failed.size();
