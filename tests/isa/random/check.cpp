@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "isa/random/accepted.h"
 #include "isa/random/expected.h"
-#include "isa/random/lanes.h"
+#include "isa/random/levels.h"
 #include "sim/func/coverage.h"
 
 namespace nw::oracle {
@@ -68,12 +67,6 @@ std::vector<Case> cases_of(const std::string &gfx, unsigned wave, const Options 
     return cases;
 }
 
-struct Place {
-    const std::string &gfx, &text;
-    sim::HostLevel level;
-    const Options &options;
-};
-
 std::string reproducer(const Place &p, const Batch &b, size_t n, const Expected &want) {
     const LaneIn &in = b.in[n];
     const LaneOut &got = b.out[n];
@@ -123,35 +116,6 @@ std::vector<Expected> expected_of(const Row &r, const Variant &v, const Batch &b
     return all;
 }
 
-// The code object once for each host level: what it has resolved belongs to one.
-using Programs = std::vector<std::pair<sim::HostLevel, std::shared_ptr<const sim::Program>>>;
-
-Programs load(const Accepted &a, const std::string &gfx, const Options &options) {
-    Programs all;
-    for (sim::HostLevel level : options.levels)
-        all.emplace_back(level, sim::Program::load(a.code, gfx));
-    return all;
-}
-
-// Whether the batch gives what `good` wants at every level.
-template <class Good>
-bool run_everywhere(const Programs &programs, const std::string &kernel, const std::string &text,
-                    const std::string &gfx, Batch &b, Good good) {
-    bool all = true;
-    for (const auto &[level, program] : programs) {
-        sim::HostLevelScope scope(level);
-        try {
-            run(*program, kernel, gfx, b);
-            all &= good(level);
-        } catch (const sim::Fault &fault) {
-            fmt::print("{} wave{} {} {}: {}\n", gfx, b.wave, sim::name_of(level), text,
-                       fault.what());
-            all = false;
-        }
-    }
-    return all;
-}
-
 bool check_form(const Case &c, u32 n, const Programs &programs, const std::string &gfx,
                 unsigned wave, const Options &options, Totals &totals) {
     const Row &r = *c.row;
@@ -192,83 +156,6 @@ Totals check(const std::string &gfx, unsigned wave, const Options &options) {
                         : !check_form(c, n, programs, gfx, wave, options, totals))
                 totals.failed.insert(c.row->name);
         }
-    }
-    return totals;
-}
-
-namespace {
-
-// The first few waves with all, no and single lanes active.
-Batch lane_batch(const std::string &text, u32 form, const Options &options) {
-    Batch b{32, {}, {}, {}, 1};
-    Random random(options.seed ^ std::hash<std::string>{}(text));
-    unsigned waves = std::max(options.waves / 8, 8u);
-    for (unsigned w = 0; w < waves; ++w) {
-        b.halves.push_back(
-            {0x3f0, form, static_cast<u32>(random()), some_exec(w, random), 0, 0, 0});
-        for (unsigned l = 0; l < 32; ++l)
-            b.in.push_back({low(32, random()), low(32, random()), low(32, random()), random()});
-    }
-    b.out.resize(b.in.size());
-    return b;
-}
-
-bool check_lane_case(const LaneCase &c, const Place &p, const Batch &b) {
-    for (size_t w = 0; w < b.halves.size(); ++w) {
-        WaveState state{{}, {}, {}, {}, b.halves[w].exec};
-        const LaneIn *in = &b.in[w * 32];
-        for (size_t l = 0; l < 32; ++l) {
-            state.a[l] = static_cast<u32>(in[l].a);
-            state.b[l] = static_cast<u32>(in[l].b);
-            state.c[l] = static_cast<u32>(in[l].c);
-            state.old[l] = static_cast<u32>(in[l].d);
-        }
-        Lanes want = c.result(state);
-        for (size_t l = 0; l < 32; ++l) {
-            u32 got = b.out[w * 32 + l].d[0];
-            if (got == want[l])
-                continue;
-            fmt::print(
-                "{} {} {}: EXEC {:#x}, wave {}, lane {}: got {:#x}, want {:#x} (seed {:#x})\n",
-                p.gfx, sim::name_of(p.level), c.text, state.exec, w, l, got, want[l],
-                p.options.seed);
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace
-
-Totals check_lanes(const std::string &gfx, const Options &options) {
-    constexpr size_t forms_of_a_kernel = 32;
-    Totals totals;
-    std::vector<LaneCase> cases;
-    std::vector<KernelSource> sources;
-    for (LaneCase &c : lane_cases(gfx)) {
-        if (c.text.find(options.only) == std::string::npos)
-            continue;
-        if (cases.size() % forms_of_a_kernel == 0)
-            sources.push_back({fmt::format("k{}", sources.size()), Body::lanes, {}});
-        sources.back().forms.push_back(c.text);
-        cases.push_back(std::move(c));
-    }
-    if (cases.empty())
-        return totals;
-    const Programs programs = load(accept(sources, gfx, 32), gfx, options);
-    for (size_t n = 0; n < cases.size(); ++n) {
-        const std::string &text = cases[n].text, name = text.substr(0, text.find(' '));
-        Batch b = lane_batch(text, n % forms_of_a_kernel, options);
-        bool good = run_everywhere(
-            programs, sources[n / forms_of_a_kernel].name, text, gfx, b, [&](sim::HostLevel level) {
-                return check_lane_case(cases[n], {gfx, text, level, options}, b);
-            });
-        if (!good)
-            totals.failed.insert(name);
-        totals.instructions.insert(name);
-        ++totals.forms;
-        ++totals.modes;
-        totals.lanes += b.in.size();
     }
     return totals;
 }

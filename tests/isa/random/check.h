@@ -28,7 +28,8 @@ struct Totals {
 // one line each.
 Totals check(const std::string &gfx, unsigned wave, const Options &);
 
-// The same for lane_cases, in waves of 32.
+// The same for lane_cases and dual_cases, in waves of 32.
 Totals check_lanes(const std::string &gfx, const Options &);
+Totals check_dual(const std::string &gfx, const Options &);
 
 } // namespace nw::oracle

@@ -20,6 +20,7 @@ struct WaveState {
 struct LaneCase {
     std::string text; // of v2, v4, v6 to v8; s14 and s15 hold c of lanes 0 and 1
     std::function<Lanes(const WaveState &)> result;
+    std::string name() const { return text.substr(0, text.find(' ')); }
 };
 
 // DPP16, DPP8, v_permlane*, ds_bpermute, ds_permute, ds_swizzle, lane reads and writes, mbcnt (3.12

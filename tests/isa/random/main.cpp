@@ -44,6 +44,7 @@ int main(int argc, char **argv) {
         tell(gfx, "wave32", check(gfx, 32, options));
         tell(gfx, "wave64", check(gfx, 64, options));
         tell(gfx, "between lanes", check_lanes(gfx, options));
+        tell(gfx, "pairs of VOPD", check_dual(gfx, options));
     }
     fmt::print("{} passed, {} failed\n", passed, failed);
     return failed != 0;
