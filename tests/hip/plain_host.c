@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
    A HIP host in plain C, linked against the distribution's libamdhip64: it knows nothing of us. The
-   tests run it on the simulated GPU by LD_LIBRARY_PATH alone. usage: plain_host FILE.hsaco [DEVICE]
- */
+   tests run it on the simulated GPU by LD_LIBRARY_PATH alone.
+   usage: plain_host FILE.hsaco [DEVICE [KERNEL]] */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void must(hipError_t error, const char *what) {
 
 int main(int argc, char **argv) {
     if (argc < 2)
-        return fprintf(stderr, "usage: plain_host FILE.hsaco [DEVICE]\n"), 2;
+        return fprintf(stderr, "usage: plain_host FILE.hsaco [DEVICE [KERNEL]]\n"), 2;
     hipDeviceProp_t prop;
     hipModule_t module;
     hipFunction_t iota;
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     MUST(hipMalloc((void **)&out, sizeof got));
     MUST(hipMemset(out, 0, sizeof got));
     MUST(hipModuleLoad(&module, argv[1]));
-    MUST(hipModuleGetFunction(&iota, module, "iota"));
+    MUST(hipModuleGetFunction(&iota, module, argc > 3 ? argv[3] : "iota"));
     void *params[] = {&out, &first, &n};
     MUST(hipModuleLaunchKernel(iota, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
     MUST(hipMemcpy(got, out, sizeof got, hipMemcpyDeviceToHost));

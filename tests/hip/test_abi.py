@@ -17,6 +17,7 @@ REAL = os.environ.get("NW_REAL_HIP", "")
 HIPSIM = BUILD / "hipsim"
 PLAIN_HOST = BUILD / "bin/tests/plain_host"
 MAJOR_PROBE = BUILD / "bin/tests/major_probe"
+BASIC = BUILD / "tests/hip/code/basic_gfx1151.hsaco"
 
 # What plain module hosts, Triton, PyTorch's static launcher, AITER, CuPy and tinygrad call.
 HOSTS_NEED = """
@@ -49,10 +50,11 @@ def exported(library: Path | str) -> dict[str, str]:
     return dict(re.split("@+", name, maxsplit=1) for name in defined if "@" in name)
 
 
-def run(command: list[Path | str], **environment: str) -> subprocess.CompletedProcess:
+def run(command: list[Path | str | bytes], **environment: str) -> subprocess.CompletedProcess:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("HIPSIM_")}
     return subprocess.run(
-        command, env=clean | {"LD_LIBRARY_PATH": str(HIPSIM)} | environment, capture_output=True, text=True
+        command, env=clean | {"LD_LIBRARY_PATH": str(HIPSIM)} | environment, capture_output=True, text=True,
+        errors="backslashreplace",
     )
 
 
@@ -169,6 +171,21 @@ class Environment(unittest.TestCase):
         self.assertEqual(line["bytes"]["global_store"], 400)
         self.assertEqual(line["insts"]["vmem_store"], 4)  # one per wave
         self.assertEqual(line["insts"]["total"], sum(n for c, n in line["insts"].items() if c != "total"))
+
+    def test_a_kernels_name_need_not_be_text(self) -> None:
+        """Lines stay JSON in UTF-8; what the name has instead of text is replaced."""
+        name, shown = b"i\xffta", "i\ufffdta"
+        with tempfile.TemporaryDirectory() as folder:
+            code, stats, report = (Path(folder) / each for each in ("code", "stats.jsonl", "report.jsonl"))
+            code.write_bytes(BASIC.read_bytes().replace(b"iota", name))
+            host, files = [PLAIN_HOST, code, "0", name], {"HIPSIM_STATS": str(stats), "HIPSIM_REPORT": str(report)}
+            done = run(host, **files)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            faulted = run(host, HIPSIM_MAX_INSTS="1", **files)
+            self.assertIn("hipErrorLaunch", faulted.stdout)
+            for file in (stats, report):
+                lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+                self.assertEqual([line["kernel"] for line in lines][:1], [shown], file.name)
 
 
 class Majors(unittest.TestCase):
