@@ -16,6 +16,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from declarations import functions
+from garbage_host import complaints
+
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 SOURCE = Path(os.environ["NW_SOURCE_DIR"]) / "tests/hip/version_host.c"
 CODE = BUILD / "tests/hip/code/basic_gfx1151.hsaco"
@@ -24,9 +27,6 @@ HIPSIM = BUILD / "hipsim"
 CC = os.environ["NW_CC"]
 CLANG = os.environ["NW_CLANG"]
 READELF = os.environ["NW_READELF"]
-
-# Every header that declares functions of libamdhip64; which of them there are depends on the version.
-HEADERS = ("hip_runtime_api", "hip_ext", "hip_hcc", "hip_gl_interop", "hip_profile", "hiprtc")
 
 SUITES = {"bookworm": (5, 2), "trixie": (5, 7), "sid": (6, 4)}
 PACKAGES = {"bookworm": "libamdhip64-5", "trixie": "libamdhip64-5", "sid": "libamdhip64-6"}
@@ -98,23 +98,6 @@ def exported(library: Path) -> set[str]:
     rows = (line.split() for line in listing.stdout.splitlines())
     return {row[7].replace("@@", "@") for row in rows if len(row) == 8 and row[3] == "FUNC" and row[6] != "UND"
             and "@hip_" in row[7].replace("@@", "@")}
-
-
-def declared(include: Path, *options: str) -> set[str]:
-    """Linker names of the functions that the headers declare and leave to a library to define."""
-    source = "".join(f"#if __has_include(<hip/{name}.h>)\n#include <hip/{name}.h>\n#endif\n" for name in HEADERS)
-    done = subprocess.run(
-        [CLANG, "-x", "c++", "-std=c++17", "-w", "-D__HIP_PLATFORM_AMD__=1", *options, f"-I{include}", "-fsyntax-only",
-         "-Xclang", "-ast-dump=json", "-Xclang", "-ast-dump-filter=hip", "-"],
-        input=source, capture_output=True, text=True, check=True,
-    )
-    names: dict[bool, set[str]] = {False: set(), True: set()}  # by: has a body
-    decoder, at = json.JSONDecoder(), 0
-    while (at := done.stdout.find("{", at)) >= 0:  # one object after the other, one for each declaration
-        node, at = decoder.raw_decode(done.stdout, at)
-        if node["kind"] == "FunctionDecl":
-            names[any(part["kind"] == "CompoundStmt" for part in node.get("inner", ()))].add(node["mangledName"])
-    return names[False] - names[True]
 
 
 @unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")
@@ -196,9 +179,15 @@ class Hosts(unittest.TestCase):
         for suite in SUITES:
             for option in ((), ("-DHIP_API_PER_THREAD_DEFAULT_STREAM",)):
                 with self.subTest(suite, option=option):
-                    theirs = declared(self.root(suite) / "include", *option)
+                    theirs = functions(CLANG, self.root(suite) / "include", *option).keys()
                     self.assertGreater(len(theirs), 370)
                     self.assertEqual(theirs - ours, set())
+
+    def test_garbage_is_an_error_under_each_version(self) -> None:
+        for suite, (major, _) in SUITES.items():
+            with self.subTest(suite):
+                library = HIPSIM / f"libamdhip64.so.{major}"
+                self.assertEqual(complaints(CLANG, self.root(suite) / "include", library, CODE, rounds=20), [])
 
 
 if __name__ == "__main__":

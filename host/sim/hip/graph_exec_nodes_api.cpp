@@ -103,17 +103,21 @@ hipError_t set_exec_driver_copy(hipGraphExec_t exec, hipGraphNode_t node,
                                 const HIP_MEMCPY3D *params,
                                 hipCtx_t context) asm("hipDrvGraphExecMemcpyNodeSetParams");
 hipError_t set_exec_driver_copy(hipGraphExec_t exec, hipGraphNode_t node,
-                                const HIP_MEMCPY3D *params, hipCtx_t) {
-    return set_twin<Copy>("hipDrvGraphExecMemcpyNodeSetParams", exec, node,
-                          [&] { return driver_box_action(params); });
+                                const HIP_MEMCPY3D *params, hipCtx_t context) {
+    return set_twin<Copy>("hipDrvGraphExecMemcpyNodeSetParams", exec, node, [&] {
+        check_context(context);
+        return driver_box_action(params);
+    });
 }
 
 hipError_t set_exec_driver_fill(hipGraphExec_t exec, hipGraphNode_t node,
                                 const hipMemsetParams *params,
                                 hipCtx_t context) asm("hipDrvGraphExecMemsetNodeSetParams");
 hipError_t set_exec_driver_fill(hipGraphExec_t exec, hipGraphNode_t node,
-                                const hipMemsetParams *params, hipCtx_t) {
-    return set_twin<Fill>("hipDrvGraphExecMemsetNodeSetParams", exec, node,
-                          [&] { return fill_action(params); });
+                                const hipMemsetParams *params, hipCtx_t context) {
+    return set_twin<Fill>("hipDrvGraphExecMemsetNodeSetParams", exec, node, [&] {
+        check_context(context);
+        return fill_action(params);
+    });
 }
 }

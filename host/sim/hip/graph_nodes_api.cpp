@@ -140,6 +140,7 @@ hipError_t add_driver_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
                            size_t count, const HIP_MEMCPY3D *params, hipCtx_t context) {
     return add("hipDrvGraphAddMemcpyNode", {node, graph, before, count}, [&](Graph &) {
         require(context != nullptr, hipErrorInvalidValue);
+        check_context(context);
         return driver_box_action(params);
     });
 }
@@ -148,9 +149,11 @@ hipError_t add_driver_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
                            size_t count, const hipMemsetParams *params,
                            hipCtx_t context) asm("hipDrvGraphAddMemsetNode");
 hipError_t add_driver_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                           size_t count, const hipMemsetParams *params, hipCtx_t) {
-    return add("hipDrvGraphAddMemsetNode", {node, graph, before, count},
-               [&](Graph &) { return fill_action(params); });
+                           size_t count, const hipMemsetParams *params, hipCtx_t context) {
+    return add("hipDrvGraphAddMemsetNode", {node, graph, before, count}, [&](Graph &) {
+        check_context(context);
+        return fill_action(params);
+    });
 }
 
 hipError_t add_any(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Launches as compilers before hipLaunchKernel made them: configure, push arguments, launch by
 // name.
-#include <cstring>
+#include <algorithm>
 
 #include "sim/hip/fatbin.h"
+#include "sim/hip/host_copy.h"
 #include "sim/hip/kernel_call.h"
 #include "sim/hip/runtime.h"
 
@@ -46,8 +47,10 @@ hipError_t hipSetupArgument(const void *argument, size_t bytes, size_t offset) {
         require(argument && offset <= most_argument_bytes && bytes <= most_argument_bytes - offset,
                 hipErrorInvalidValue);
         auto &all = configured().back().arguments;
+        std::vector<std::byte> value(bytes);
+        require(copy_from_caller(value.data(), argument, bytes), hipErrorInvalidValue);
         all.resize(std::max(all.size(), offset + bytes));
-        std::memcpy(all.data() + offset, argument, bytes);
+        std::ranges::copy(value, all.begin() + static_cast<std::ptrdiff_t>(offset));
     });
 }
 

@@ -11,6 +11,10 @@ namespace nw::hipsim {
 
 // ---- to actions
 
+void check_context(hipCtx_t context) {
+    require(!context || runtime().device_of(context), hipErrorInvalidContext);
+}
+
 Action kernel_action(const hipKernelNodeParams *params) {
     require(params && params->func, hipErrorInvalidValue);
     const LaunchShape shape{params->gridDim, params->blockDim, params->sharedMemBytes};

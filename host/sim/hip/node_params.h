@@ -38,6 +38,7 @@ static_assert(sizeof(NodeParams) == 256 && sizeof(AllocationParams) == 120);
 Action kernel_action(const hipKernelNodeParams *params);
 Action box_action(const hipMemcpy3DParms *params);
 Action driver_box_action(const HIP_MEMCPY3D *params);
+void check_context(hipCtx_t context); // of the driver's forms: null or a device's
 Action line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind);
 Action to_symbol_action(const void *symbol, const void *from, u64 bytes, u64 offset,
                         hipMemcpyKind kind);
