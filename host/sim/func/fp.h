@@ -35,23 +35,22 @@ inline f32 in(f32 x, const Mode &m) {
     return f32_of(bits(x) & 0x7f800000 ? bits(x) : bits(x) & m.keep32);
 }
 
-inline f32 quiet(f32 x, const Mode &m) { return m.quiets ? f32_of(bits(x) | 0x00400000) : x; }
-inline f64 quiet(f64 x, const Mode &m) { return m.quiets ? f64_of(bits(x) | u64{1} << 51) : x; }
+inline f32 quiet(f32 x, const Mode &m) { return f32_of(bits(x) | m.quiet32); }
+inline f64 quiet(f64 x, const Mode &m) { return f64_of(bits(x) | m.quiet64); }
 
-// 2.1, 2.2: the NaN result of an operation on these operands, in operand order.
+// 2.1, 2.2: the NaN result of an operation on these operands, in operand order. Selects, so that a
+// row with a NaN in it stays a vector.
 template <class... X> f32 nan_of(const Mode &m, f32 a, X... rest) {
-    if (is_nan(a))
-        return quiet(a, m);
+    f32 r = f32_of(default_nan32);
     if constexpr (sizeof...(rest) > 0)
-        return nan_of(m, rest...);
-    return f32_of(default_nan32);
+        r = nan_of(m, rest...);
+    return is_nan(a) ? quiet(a, m) : r;
 }
 template <class... X> f64 nan_of(const Mode &m, f64 a, X... rest) {
-    if (is_nan(a))
-        return quiet(a, m);
+    f64 r = f64_of(default_nan64);
     if constexpr (sizeof...(rest) > 0)
-        return nan_of(m, rest...);
-    return f64_of(default_nan64);
+        r = nan_of(m, rest...);
+    return is_nan(a) ? quiet(a, m) : r;
 }
 
 // 2.2: where a * b is invalid that NaN wins over one in c, which then isn't among nan_of's
@@ -133,6 +132,15 @@ inline f64 fma_odd(f64 a, f64 b, f64 c) { return multiply_add_odd<u64>(a, b, c);
 inline f32 fma_half(f32 a, f32 b, f32 c) { return multiply_add_odd<u32>(a, b, c); }
 inline f64 fma_half(f64 a, f64 b, f64 c) { return multiply_add_odd<u64>(a, b, c); }
 
+// An f64 rounded to odd as an f32 rounded to odd, on a host that rounds to nearest.
+inline f32 odd32(f32 x) { return x; }
+inline f32 odd32(f64 x) {
+    f32 r = static_cast<f32>(x);
+    f64 back = f64{r};
+    u32 beyond = __builtin_fabs(back) > __builtin_fabs(x) ? 1 : 0;
+    return f32_of((bits(r) - beyond) | (back < x || back > x ? 1u : 0u));
+}
+
 // 2.5: an exact zero of x + y is -0 when rounding down, unless both were +0. f16 arithmetic runs on
 // a host that rounds to nearest; only in f64, which every other mode takes, may this be asked.
 inline f64 zero_sum(f64 sum, f64 x, f64 y, const Mode &m) {
@@ -183,9 +191,8 @@ template <class T> T min_max(T x, T y, bool pick_less, const Mode &m) {
     T if_nan_a = is_nan(b) ? quiet_a : b;
     r = is_nan(b) ? a : r;
     r = is_nan(a) ? if_nan_a : r;
-    T r11 = is_signalling(b) ? quiet_b : r;
-    r11 = is_signalling(a) ? quiet_a : r11;
-    return m.gfx12 || !m.ieee ? r : r11;
+    r = is_signalling(b) & m.signalling_wins ? quiet_b : r;
+    return is_signalling(a) & m.signalling_wins ? quiet_a : r;
 }
 template <class T> T min(T a, T b, const Mode &m) { return min_max(a, b, true, m); }
 template <class T> T max(T a, T b, const Mode &m) { return min_max(a, b, false, m); }

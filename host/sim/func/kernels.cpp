@@ -6,12 +6,9 @@
 #include "sim/func/dot.h"
 #include "sim/func/fp8_dot.h"
 #include "sim/func/fp_div.h"
+#include "sim/func/host_simd.h"
 #include "sim/func/lanes.h"
 #include "sim/func/trans.h"
-
-#if defined(__AVX__)
-#include <immintrin.h>
-#endif
 
 namespace nw::sim::NW_LEVEL {
 
@@ -63,23 +60,32 @@ template <Type T> i64 saturate(i64 x) {
     return x < low ? low : x > high ? high : x;
 }
 
-// One selector for all lanes, without signs and constants: four shifts and masks.
-void permute_uniform(u32 *d, const u32 *a, const u32 *b, u32 selector, u32 exec) {
-    const u32 *word[4];
-    u32 down[4];
-    for (unsigned i = 0; i < 4; ++i) {
-        u32 s = selector >> 8 * i;
-        word[i] = s & 4 ? a : b;
-        down[i] = 8 * (s & 3);
-    }
-    Row r;
-#pragma GCC ivdep
-    for (unsigned l = 0; l < row_lanes; ++l)
-        r.lane[l] = (word[0][l] >> down[0] & 255) | (word[1][l] >> down[1] & 255) << 8 |
-                    (word[2][l] >> down[2] & 255) << 16 | (word[3][l] >> down[3]) << 24;
-    blend(d, r.lane, exec, 1);
+#if defined(__AVX512BW__)
+// bit::permute in 16 lanes.
+inline __m512i permute_bytes(__m512i a, __m512i b, __m512i selector) {
+    const __m512i own = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
+    auto has = [&](char bit) { return _mm512_test_epi8_mask(selector, _mm512_set1_epi8(bit)); };
+    auto pick = [&](__m512i byte, __mmask64 of_a) {
+        __m512i at = _mm512_or_si512(byte, own);
+        return _mm512_mask_shuffle_epi8(_mm512_shuffle_epi8(b, at), of_a, a, at);
+    };
+    __m512i r = pick(_mm512_and_si512(selector, _mm512_set1_epi8(3)), has(4));
+    __mmask64 special = has(static_cast<char>(0xf8));
+    if (!special)
+        return r;
+    // Signs of bytes 1 and 3; then 0 for 12, all ones above.
+    __m512i odd = _mm512_add_epi8(selector, selector);
+    odd = _mm512_or_si512(_mm512_and_si512(odd, _mm512_set1_epi8(2)), _mm512_set1_epi8(1));
+    __mmask64 sign = _mm512_movepi8_mask(pick(odd, has(2)));
+    __mmask64 above = _mm512_cmpgt_epu8_mask(selector, _mm512_set1_epi8(11));
+    __mmask64 ones = _mm512_cmpgt_epu8_mask(selector, _mm512_set1_epi8(12));
+    return _mm512_mask_mov_epi8(r, special, _mm512_movm_epi8((sign & ~above) | ones));
 }
+#endif
 
+// Everything that a row calls is inlined: one call in the loop over lanes keeps it from
+// vectorising, and the compiler's budget for a file this large runs out.
+#define ROW [[gnu::flatten]]
 #define KERNEL_ARGS u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m
 #define LANE                                                                                       \
     [[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c,                     \
@@ -89,7 +95,7 @@ void permute_uniform(u32 *d, const u32 *a, const u32 *b, u32 selector, u32 exec)
 namespace rows {
 #define OP(mn, cls, T, ...) OPX(mn, cls, T, T, T, T, __VA_ARGS__)
 #define OPX(mn, cls, D, A, B, C, ...)                                                              \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         value_row<T_::D, T_::A, T_::B, T_::C>(d, a, b, c, exec, m,                                 \
                                               [](LANE) { return __VA_ARGS__; });                   \
     }
@@ -97,7 +103,7 @@ namespace rows {
 #define OPSX(mn, cls, D, A, B, C, value, ...) OPX(mn, cls, D, A, B, C, value)
 #define FOP(mn, cls, T, expr, ...) FOPX(mn, cls, T, T, T, T, expr, __VA_ARGS__)
 #define FOPX(mn, cls, D, A, B, C, expr, ...)                                                       \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         float_row<T_::D, T_::A, T_::B, T_::C>(                                                     \
             d, a, b, c, exec, m, [](LANE) { return expr; },                                        \
             [](LANE) { return fp::nan_of(m, __VA_ARGS__); });                                      \
@@ -105,26 +111,26 @@ namespace rows {
 #define ACC(mn, cls, T, ...) OP(mn, cls, T, __VA_ARGS__)
 #define FACC(mn, cls, T, expr, ...) FOP(mn, cls, T, expr, __VA_ARGS__)
 #define PK(mn, T, ...)                                                                             \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         run_packed<T_::T>(d, a, b, c, exec, m, [](LANE) { return __VA_ARGS__; });                  \
     }
 #define PKS(mn, T, value, ...) PK(mn, T, value)
 #define FPK(mn, expr, ...)                                                                         \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         run_packed_half(                                                                           \
             d, a, b, c, exec, m, [](LANE) { return expr; },                                        \
             [](LANE) { return fp::nan_of(m, __VA_ARGS__); });                                      \
     }
 #define FPKACC(mn, expr, ...) FPK(mn, expr, __VA_ARGS__)
 #define FPKM(mn, ...)                                                                              \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         run_packed_pick(d, a, b, c, exec, m, [](LANE) { return __VA_ARGS__; });                    \
     }
 #define ROWS(mn, cls, shape, D, A, B, C, fn)                                                       \
-    void mn(KERNEL_ARGS) { fn(d, a, b, c, exec, m); }
+    ROW void mn(KERNEL_ARGS) { fn(d, a, b, c, exec, m); }
 #define CMP(mn, T, ...) CMPX(mn, T, T, __VA_ARGS__)
 #define CMPX(mn, A, B, ...)                                                                        \
-    u32 mn(const u32 *a, const u32 *b, const Mode &m) {                                            \
+    ROW u32 mn(const u32 *a, const u32 *b, const Mode &m) {                                        \
         return run_mask<T_::A, T_::B>(a, b, m,                                                     \
                                       []([[maybe_unused]] auto a, [[maybe_unused]] auto b,         \
                                          [[maybe_unused]] const Mode &m) { return __VA_ARGS__; }); \
@@ -137,14 +143,31 @@ void dot2_bf16_bf16(KERNEL_ARGS) { dot::run16<dot::BF16>(d, a, b, c, exec, m, do
 
 void interp_p10_rtz(KERNEL_ARGS), interp_p2_rtz(KERNEL_ARGS);
 
-void permute(KERNEL_ARGS) {
-    u32 other = 0;
+void cvt_pk_rtz(u32 *d, const u32 *a, const u32 *b, const u32 *, u32 exec, const Mode &) {
+    alignas(64) f32 x[row_lanes], y[row_lanes];
+    alignas(64) u32 low[row_lanes], high[row_lanes];
+    std::memcpy(x, a, sizeof x);
+    std::memcpy(y, b, sizeof y);
+    narrow_row<true>(low, x);
+    narrow_row<true>(high, y);
+#pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l)
-        other |= c[l] ^ c[0];
-    if (!other && !(c[0] & 0xf8f8f8f8))
-        return permute_uniform(d, a, b, c[0], exec);
-    run_lanes<T_::u32, T_::u32, T_::u32, T_::u32>(d, a, b, c, exec, m,
-                                                  [](LANE) { return bit::permute(a, b, c); });
+        d[l] = exec >> l & 1 ? low[l] | high[l] << 16 : d[l];
+}
+
+ROW void permute(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &) {
+    Row r;
+#if defined(__AVX512BW__)
+    for (unsigned l = 0; l < row_lanes; l += 16)
+        _mm512_store_si512(r.lane + l,
+                           permute_bytes(_mm512_loadu_si512(a + l), _mm512_loadu_si512(b + l),
+                                         _mm512_loadu_si512(c + l)));
+#else
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        r.lane[l] = bit::permute(a[l], b[l], c[l]);
+#endif
+    blend(d, r.lane, exec, 1);
 }
 
 #include "sim/isa/valu.inc"
@@ -182,12 +205,12 @@ void interp_p2_rtz(KERNEL_ARGS) {
 namespace saturating {
 #define OPS(mn, cls, T, ...) OPSX(mn, cls, T, T, T, T, __VA_ARGS__)
 #define OPSX(mn, cls, D, A, B, C, value, ...)                                                      \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         run_lanes<T_::D, T_::A, T_::B, T_::C>(d, a, b, c, exec, m,                                 \
                                               [](LANE) { return saturate<T_::D>(__VA_ARGS__); });  \
     }
 #define PKS(mn, T, value, ...)                                                                     \
-    void mn(KERNEL_ARGS) {                                                                         \
+    ROW void mn(KERNEL_ARGS) {                                                                     \
         run_packed<T_::T>(d, a, b, c, exec, m, [](LANE) { return saturate<T_::T>(__VA_ARGS__); }); \
     }
 #define OP(...)

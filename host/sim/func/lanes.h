@@ -2,6 +2,7 @@
 // The frame that turns a row's expression into a kernel over 32 lanes. Compiled per host level.
 #pragma once
 #include "sim/func/fp.h"
+#include "sim/func/half.h"
 #include "sim/func/wave.h"
 
 namespace nw::sim::NW_LEVEL {
@@ -104,11 +105,13 @@ inline void run_float(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec
         r[l] = f(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m), m);
         nans |= r[l] != r[l];
     }
-    if (nans) [[unlikely]]
-        for (unsigned l = 0; l < row_lanes; ++l)
-            if (fp::is_nan(r[l]))
-                r[l] = nan(Value<A>::load(a, l, m), Value<B>::load(b, l, m),
-                           Value<C>::load(c, l, m), m);
+    if (nans)
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            auto fixed =
+                nan(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m), m);
+            r[l] = fp::is_nan(r[l]) ? fixed : r[l];
+        }
     if (exec == ~0u) {
 #pragma GCC ivdep
         for (unsigned l = 0; l < row_lanes; ++l)
@@ -125,22 +128,39 @@ inline bool simple16(const Mode &m) {
     return m.round16_64 == round_nearest && !m.flush16_out && !m.fp16_ovfl;
 }
 
-// One f16 result per lane, in the low half. `f` is given f32 values when nearest-even is asked
-// for (two roundings are harmless then: 24 >= 2 * 11 + 2), else f64, where all but fma is exact.
-// f returns f32, or f64 rounded to odd.
-template <class F, class L> inline void half_results(u32 *r, const Mode &m, F f, L load) {
-    if (simple16(m)) {
+// An operand of half_results. A signalling NaN may come out quiet: it is asked for again by those
+// whose results are NaN.
+template <Type T>
+inline void half_operands(typename Value<T>::type *out, const u32 *r, const Mode &m) {
+    if constexpr (T == Type::f16)
+        if (m.keep16 == 0xffff)
+            return widen_row(out, r);
 #pragma GCC ivdep
-        for (unsigned l = 0; l < row_lanes; ++l) {
-            auto v = load(l, [&](auto... x) { return f(x...); });
-            if constexpr (sizeof(v) == 4)
-                r[l] = fp::narrow16_nearest(v);
-            else
-                r[l] = fp::narrow16(v, m);
-        }
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = Value<T>::load(r, l, m);
+}
+
+// One f16 result per lane. `f` is given f32 values when nearest-even is asked for (two roundings
+// are harmless then: 24 >= 2 * 11 + 2), else f64, where all but fma is exact. f returns f32, or
+// f64 rounded to odd.
+template <Type A, Type B, Type C, class F>
+inline void half_results(u32 *r, const u32 *a, const u32 *b, const u32 *c, const Mode &m, F f) {
+    alignas(64) typename Value<A>::type x[row_lanes];
+    alignas(64) typename Value<B>::type y[row_lanes];
+    alignas(64) typename Value<C>::type z[row_lanes];
+    half_operands<A>(x, a, m);
+    half_operands<B>(y, b, m);
+    half_operands<C>(z, c, m);
+    if (simple16(m)) {
+        alignas(64) f32 v[row_lanes];
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l)
+            v[l] = fp::odd32(f(x[l], y[l], z[l], m));
+        narrow_row(r, v);
     } else {
         for (unsigned l = 0; l < row_lanes; ++l)
-            r[l] = fp::narrow16(load(l, [&](auto... x) { return f(static_cast<f64>(x)...); }), m);
+            r[l] = fp::narrow16(
+                f(static_cast<f64>(x[l]), static_cast<f64>(y[l]), static_cast<f64>(z[l]), m), m);
     }
 }
 
@@ -162,45 +182,67 @@ inline void run_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
                      F f, N nan) {
     const Mode m = mode;
     alignas(64) u32 r[row_lanes];
-    half_results(
-        r, m, [&](auto x, auto y, auto z) { return f(x, y, z, m); },
-        [&](unsigned l, auto g) {
-            return g(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m));
-        });
+    half_results<A, B, C>(r, a, b, c, m, f);
     u32 nans = 0;
     for (unsigned l = 0; l < row_lanes; ++l)
-        nans |= (r[l] & 0x7fff) > 0x7c00;
-    if (nans) [[unlikely]]
-        for (unsigned l = 0; l < row_lanes; ++l)
-            if (fp::is_nan16(r[l]))
-                r[l] = fp::nan16(fp::bits(nan(Value<A>::load(a, l, m), Value<B>::load(b, l, m),
-                                              Value<C>::load(c, l, m), m)));
+        nans |= fp::is_nan16(r[l]) ? 1 : 0;
+    if (nans)
+#pragma GCC ivdep
+        for (unsigned l = 0; l < row_lanes; ++l) {
+            f32 fixed =
+                nan(Value<A>::load(a, l, m), Value<B>::load(b, l, m), Value<C>::load(c, l, m), m);
+            r[l] = fp::is_nan16(r[l]) ? fp::nan16(fp::bits(fixed)) : r[l];
+        }
 #pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l)
         d[l] = exec >> l & 1 ? (d[l] & 0xffff0000) | r[l] : d[l];
 }
 
+// One half of each dword, as run_half.
+template <class F, class N>
+inline void run_half_at(u32 *r, const u32 *a, const u32 *b, const u32 *c, unsigned shift,
+                        const Mode &m, F f, N nan) {
+    Row x[3];
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        x[0].lane[l] = a[l] >> shift;
+        x[1].lane[l] = b[l] >> shift;
+        x[2].lane[l] = c[l] >> shift;
+        r[l] = 0;
+    }
+    run_half<Type::f16, Type::f16, Type::f16>(r, x[0].lane, x[1].lane, x[2].lane, ~0u, m, f, nan);
+}
+
 // Two halves in one register, each as run_half.
 template <class F, class N>
 inline void run_packed_half(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
-                            const Mode &m, F f, N nan) {
-    Row part[2], x[3];
-    for (unsigned h = 0; h < 2; ++h) {
+                            const Mode &mode, F f, N nan) {
+    const Mode m = mode;
+    Row r;
+    bool again = !simple16(m) || m.keep16 != 0xffff;
+    if (!again) {
+        alignas(64) f32 x[row_halves], y[row_halves], z[row_halves];
+        widen_halves(x, a);
+        widen_halves(y, b);
+        widen_halves(z, c);
+        u32 nans = 0;
 #pragma GCC ivdep
-        for (unsigned l = 0; l < row_lanes; ++l) {
-            x[0].lane[l] = a[l] >> 16 * h;
-            x[1].lane[l] = b[l] >> 16 * h;
-            x[2].lane[l] = c[l] >> 16 * h;
-            part[h].lane[l] = 0;
+        for (unsigned n = 0; n < row_halves; ++n) {
+            x[n] = f(x[n], y[n], z[n], m);
+            nans |= x[n] != x[n];
         }
-        run_half<Type::f16, Type::f16, Type::f16>(part[h].lane, x[0].lane, x[1].lane, x[2].lane,
-                                                  ~0u, m, f, nan);
+        narrow_halves(r.lane, x);
+        again = nans;
     }
+    if (again) {
+        Row high;
+        run_half_at(r.lane, a, b, c, 0, m, f, nan);
+        run_half_at(high.lane, a, b, c, 16, m, f, nan);
 #pragma GCC ivdep
-    for (unsigned l = 0; l < row_lanes; ++l) {
-        u32 r = part[0].lane[l] | part[1].lane[l] << 16;
-        d[l] = exec >> l & 1 ? r : d[l];
+        for (unsigned l = 0; l < row_lanes; ++l)
+            r.lane[l] |= high.lane[l] << 16;
     }
+    blend(d, r.lane, exec, 1);
 }
 
 // The same for run_half_pick.

@@ -4,13 +4,10 @@
 #include <vector>
 
 #include "sim/func/dot.h"
+#include "sim/func/host_simd.h"
 #include "sim/func/kernels.h"
 #include "sim/func/matrix_operands.h"
 #include "sim/func/matrix_tame.h"
-
-#if defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
 
 namespace nw::sim::NW_LEVEL {
 

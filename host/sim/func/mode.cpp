@@ -25,7 +25,10 @@ void Mode::update() {
     round16_64 = bits >> 2 & 3;
     dx10_clamp = gfx12 || (bits >> 8 & 1);
     ieee = gfx12 || (bits >> 9 & 1);
-    quiets = ieee || choices().snan_without_ieee == choice::snan_without_ieee::quieted;
+    const bool quiets = ieee || choices().snan_without_ieee == choice::snan_without_ieee::quieted;
+    quiet32 = quiets ? 1u << 22 : 0;
+    quiet64 = quiets ? u64{1} << 51 : 0;
+    signalling_wins = ieee && !gfx12;
     fp16_ovfl = bits >> 23 & 1;
     keep32 = denorm32 & 1 ? ~0u : 0x80000000;
     keep16 = denorm16_64 & 1 ? 0xffff : 0x8000;

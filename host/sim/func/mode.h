@@ -14,7 +14,10 @@ struct Mode {
     // Derived from `bits` by update().
     u8 round32 = 0, round16_64 = 0;
     bool ieee = true, dx10_clamp = true, fp16_ovfl = false;
-    bool quiets = true;           // a signalling NaN that goes through arithmetic (2.3, S-044)
+    // The bit that quiets a signalling NaN on its way through arithmetic, or nothing (2.3, S-044).
+    u32 quiet32 = 1u << 22;
+    u64 quiet64 = u64{1} << 51;
+    bool signalling_wins = true;  // in min and max
     bool flush16_out = false;     // f16 results below the smallest normal become zero
     u32 keep32 = ~0u;             // what a subnormal f32 input keeps: all bits, or its sign
     u32 keep16 = 0xffff;          // the same for f16

@@ -69,7 +69,7 @@ u64 flushed(u64 x, bool keep) { return keep || x >> 52 & 0x7ff ? x : x & sign64;
 // S-047: results as the host rounds them, where the published model isn't believed.
 bool precise() { return choices().trans_f64 == choice::trans_f64::precise; }
 bool keeps_in(const Mode &m) { return m.keep16 == 0xffff; }
-u64 quiet(u64 nan, const Mode &m) { return m.quiets ? nan | quiet64 : nan; }
+u64 quiet(u64 nan, const Mode &m) { return nan | m.quiet64; }
 
 } // namespace
 
@@ -141,7 +141,7 @@ template <class F> inline void half_row(u32 *d, const u32 *a, u32 exec, const Mo
         r = m.flush16_out && !(r & 0x7c00) ? r & 0x8000 : r;
         bool made_infinite = (r & 0x7fff) == 0x7c00 && (h & 0x7fff) != 0x7c00;
         r = m.fp16_ovfl && made_infinite ? (r & 0x8000) | 0x7bff : r;
-        r = fp::is_nan16(h) ? h | (m.quiets ? 0x200 : 0) : r;
+        r = fp::is_nan16(h) ? h | m.quiet32 >> 13 : r;
         d[l] = exec >> l & 1 ? (d[l] & 0xffff0000) | r : d[l];
     }
 }

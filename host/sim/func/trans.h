@@ -70,7 +70,7 @@ template <Width W> inline u64 sqrt_cubic(u32 parity, u32 m) {
 
 // ---- f32 (2.29): MODE has no say but for the quieting of NaNs; subnormals are zero both ways ----
 
-inline u32 quiet(u32 nan, const Mode &m) { return m.quiets ? nan | 0x00400000 : nan; }
+inline u32 quiet(u32 nan, const Mode &m) { return nan | m.quiet32; }
 
 inline u32 rcp(u32 x, const Mode &m) {
     u32 sign = x & 0x80000000, magnitude = x & 0x7fffffff, e = magnitude >> 23;
