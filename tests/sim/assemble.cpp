@@ -117,6 +117,7 @@ std::vector<u32> run(const KernelText &k, Launch &launch) {
     d.grid = launch.grid;
     d.block = launch.block;
     d.dynamic_lds = launch.dynamic_lds;
+    d.cooperative = launch.cooperative;
     d.kernarg = std::as_bytes(std::span(arguments));
     launch.stats = sim::run(d, memory, *find_device(k.gfx), launch.config);
     return {buffer, buffer + launch.words};

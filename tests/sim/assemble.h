@@ -41,6 +41,7 @@ struct Launch {
     u32 words = 64;
     u64 second = 0;
     u32 dynamic_lds = 0;
+    bool cooperative = false;
     RunConfig config;
     RunStats stats; // filled in
 };

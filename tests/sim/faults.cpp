@@ -121,6 +121,22 @@ TEST_CASE("absurd launches") {
     has(fault_of(k, lds), "100000 bytes of LDS");
 }
 
+TEST_CASE("scratch that the host doesn't have") {
+    KernelText k = kernel("");
+    k.scratch = 1000; // 32000 bytes of a wave, 64000 of a workgroup
+    k.descriptor = ".amdhsa_enable_private_segment 1";
+    Launch launch{.grid = {8, 1, 1}, .block = {64, 1, 1}};
+    launch.config.max_scratch = 63999;
+    has(fault_of(k, launch), "out of memory: 64000 bytes of scratch for one workgroup");
+    launch.config.max_scratch = 64000; // one at a time
+    launch.config.threads = 4;
+    CHECK(fault_of(k, launch) == "");
+    launch.cooperative = true;
+    has(fault_of(k, launch), "out of memory: 8 workgroups of a cooperative launch");
+    launch.config.max_scratch = 8 * 64000;
+    CHECK(fault_of(k, launch) == "");
+}
+
 TEST_CASE("the fault that comes out is the first workgroup's, on any number of threads") {
     // Groups 3 and later store past the buffer: group id * 1024 + lane * 4 of 3072 bytes.
     KernelText k = kernel("  v_lshlrev_b32 v1, 2, v0\n  s_lshl_b32 s6, s15, 10\n"

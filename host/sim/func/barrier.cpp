@@ -54,6 +54,14 @@ void signal(Wave &w, const Inst &i, i32 number) {
 
 } // namespace
 
+std::string Group::state_of_barrier(const Wave &w) const {
+    if (!w.waits_for_joined)
+        return fmt::format("{} have signalled", signalled);
+    const NamedBarrier &b = named[w.joined - 1];
+    return fmt::format("this one at barrier {}: {} of its {} members have signalled", w.joined,
+                       b.signalled, b.members);
+}
+
 i32 barrier_number(const Wave &w, const Inst &i) {
     constexpr i32 m0_numbers = 32; // the last two are the negative ones
     const auto x = static_cast<i32>(operand_of(w, i));

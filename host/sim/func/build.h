@@ -36,6 +36,7 @@ private:
     // build_scalar.cpp
     void scalar(Inst &, const Instruction &, Op);
     void control(Inst &, const Instruction &, Op);
+    const Inst *out_of_code(const Inst &branch);
     void scalar_load(Inst &, const Operation &, unsigned dwords);
 
     // build_memory.cpp

@@ -19,6 +19,13 @@ void branch_out_of_code(Wave &w, const Inst &i) {
 
 } // namespace
 
+// Where a branch leads that leaves the code: only taking it is a fault, which names the branch.
+const Inst *Builder::out_of_code(const Inst &branch) {
+    Inst &landing = e_.landings.emplace_back(branch);
+    landing.run = branch_out_of_code;
+    return &landing;
+}
+
 void Builder::scalar(Inst &i, const Instruction &inst, Op row) {
     const OpInfo &r = info(row);
     const Operation &op = inst.x;
@@ -56,9 +63,7 @@ void Builder::control(Inst &i, const Instruction &inst, Op row) {
     if (relative) {
         u64 target = e_.code->base + inst.offset + 4 + static_cast<u64>(i64{i.imm} * 4);
         u32 index = e_.code->find(target);
-        i.target = index == Code::none ? nullptr : &e_.insts[index];
-        if (!i.target)
-            i.run = branch_out_of_code;
+        i.target = index == Code::none ? out_of_code(i) : &e_.insts[index];
         return;
     }
     if (row == Op::s_setreg_b32 || row == Op::s_setreg_imm32_b32)

@@ -32,6 +32,14 @@ std::string mask(const Wave &w, unsigned reg) {
                          : fmt::format("{:08x}", w.s[reg]);
 }
 
+std::string joined(const Wave &w) {
+    if (!w.joined)
+        return "";
+    const NamedBarrier &b = w.group->named[w.joined - 1];
+    return fmt::format("; it has joined barrier {}, {} of whose {} members have signalled",
+                       w.joined, b.signalled, b.members);
+}
+
 std::string state(const Wave &w) {
     const Group &g = *w.group;
     const char *now = w.state == State::barrier ? "waits at a barrier"
@@ -40,10 +48,10 @@ std::string state(const Wave &w) {
     return fmt::format("    EXEC {}  VCC {}  SCC {}  M0 {:08x}  MODE {:08x}\n"
                        "    LDS {} bytes, scratch {} bytes per lane, {} instructions executed\n"
                        "    the wave {}; it has waited for {} barriers, the workgroup completed "
-                       "{}, {} of {} live waves have signalled the next\n",
+                       "{}, {} of {} live waves have signalled the next{}\n",
                        mask(w, sreg::exec), mask(w, sreg::vcc), w.s[sreg::scc], w.s[sreg::m0],
                        w.mode.bits, g.lds.size(), w.scratch_bytes, w.executed, now, w.barriers,
-                       g.phase, g.signalled, g.live());
+                       g.phase, g.signalled, g.live(), joined(w));
 }
 
 // `per_line` to a line, registers that hold poison left out.

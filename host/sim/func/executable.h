@@ -26,6 +26,7 @@ struct Executable {
     std::deque<MemoryAccess> accesses;
     std::deque<Matrix> matrices;
     std::deque<std::array<Inst, 2>> pairs;
+    std::deque<Inst> landings;                        // of branches that leave the code
     std::unordered_map<u32, std::string> unsupported; // why, by index
     Tallies tallies;
     bool order_matters = false; // float atomics: workgroups must run in one order

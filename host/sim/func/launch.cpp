@@ -10,6 +10,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <thread>
+#include <unistd.h>
 
 #include "sim/func/checks.h"
 #include "sim/func/frames.h"
@@ -89,6 +90,24 @@ void check(const Dispatch &d) {
         bad_dispatch(d, fmt::format("{} bytes of LDS, a workgroup can have {}", lds, max_lds));
     if (static_cast<unsigned __int128>(d.grid.x) * d.grid.y * d.grid.z >> 63)
         bad_dispatch(d, "the grid has more than 2^63 workgroups");
+}
+
+[[noreturn]] void out_of_memory(const Dispatch &d, const std::string &why) {
+    throw Fault(Fault::Kind::out_of_memory,
+                fmt::format("launch of {}: out of memory: {}", d.kernel->name, why));
+}
+
+// How many workgroups may run at once, as far as their scratch goes.
+u64 groups_by_scratch(const Context &c) {
+    const u64 each =
+        u64{scratch_bytes(c.dispatch)} * c.dispatch.kernel->wave_size * c.waves_per_group;
+    const u64 host = static_cast<u64>(sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<u64>(sysconf(_SC_PAGESIZE)),
+              limit = c.config.max_scratch ? c.config.max_scratch : host / 2;
+    if (each > limit)
+        out_of_memory(c.dispatch, fmt::format("{} bytes of scratch for one workgroup, there are {}",
+                                              each, limit));
+    return each ? limit / each : ~u64{0};
 }
 
 // ---- entry state
@@ -288,14 +307,13 @@ private:
     }
 
     [[noreturn]] void deadlock() {
+        const auto waiting = std::count_if(group_.waves.begin(), group_.waves.end(),
+                                           [](const Wave &x) { return x.state == State::barrier; });
         for (Wave &w : group_.waves)
             if (w.state == State::barrier)
                 fault(w, *(w.pc - 1), Fault::Kind::barrier,
-                      fmt::format(
-                          "barrier deadlock: {} of {} live waves wait, {} have signalled",
-                          std::count_if(group_.waves.begin(), group_.waves.end(),
-                                        [](const Wave &x) { return x.state == State::barrier; }),
-                          group_.live(), group_.signalled));
+                      fmt::format("barrier deadlock: {} of {} live waves wait, {}", waiting,
+                                  group_.live(), group_.state_of_barrier(w)));
         std::terminate(); // live waves either run or wait
     }
 
@@ -327,7 +345,7 @@ public:
     Owned(Memory &memory, u64 bytes)
         : memory_(memory), p_(memory.allocate(bytes, "the launch's arguments", true)) {
         if (!p_)
-            throw Fault(Fault::Kind::bad_dispatch,
+            throw Fault(Fault::Kind::out_of_memory,
                         fmt::format("no memory for {} bytes of kernel arguments", bytes));
     }
     ~Owned() { memory_.release(p_); }
@@ -357,12 +375,17 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
 }
 
 // All workgroups at once, in turns on this thread: each gets on while others wait for it.
-RunStats run_together(Context &c) {
+RunStats run_together(Context &c, u64 most) {
     const Dim3 &grid = c.dispatch.grid;
+    const u64 total = u64{grid.x} * grid.y * grid.z;
+    if (total > most)
+        out_of_memory(c.dispatch, fmt::format("{} workgroups of a cooperative launch must run at "
+                                              "once, and there is scratch for {}",
+                                              total, most));
     const CheckFacts facts(c.config, *c.code.code, c.device.gfx);
     MxcsrScope host_fpu(mxcsr_default);
     std::vector<std::unique_ptr<Worker>> groups;
-    for (u64 g = 0; g < u64{grid.x} * grid.y * grid.z; ++g) {
+    for (u64 g = 0; g < total; ++g) {
         groups.push_back(std::make_unique<Worker>(c, facts));
         groups.back()->start_group(g);
     }
@@ -448,10 +471,16 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
         bad_dispatch(d, "its entry is not an instruction");
     unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
     const bool one_thread = c.code.order_matters || config.check_race;
-    RunStats stats =
-        d.cooperative ? run_together(c) : run_groups(c, one_thread ? 1 : std::max(1u, threads));
-    stats.fast_math = config.fast_math;
-    return stats;
+    const u64 most = groups_by_scratch(c);
+    threads = static_cast<unsigned>(std::min<u64>(one_thread ? 1 : std::max(1u, threads), most));
+    try {
+        RunStats stats = d.cooperative ? run_together(c, most) : run_groups(c, threads);
+        stats.fast_math = config.fast_math;
+        return stats;
+    } catch (const std::bad_alloc &) {
+        out_of_memory(d,
+                      "the host has none left for registers, LDS, scratch or what a check keeps");
+    }
 }
 
 void abandon() { abandoned = true; }

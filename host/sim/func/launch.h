@@ -52,6 +52,8 @@ struct Group {
         return w.waits_for_joined ? named[w.joined - 1].phase >= w.joined_phases
                                   : phase >= w.barriers;
     }
+    // What the wave waits for: "3 have signalled".
+    std::string state_of_barrier(const Wave &w) const;
     void leave_named(Wave &w) {
         if (w.joined == 0)
             return;

@@ -68,6 +68,7 @@ public:
         endless,
         barrier,
         bad_dispatch,
+        out_of_memory,
         checker
     };
     Fault(Kind kind, std::string text, std::shared_ptr<const Report> report = nullptr)
@@ -84,6 +85,7 @@ struct RunConfig {
     bool check_init = false; // poison that reaches an address, a branch or a store is a Fault
     bool check_race = false; // accesses of two waves that nothing orders are a Fault
     bool dump = false;       // a Fault's text lists the wave's state
+    u64 max_scratch = 0;     // bytes, of all workgroups at once; 0: half of the host's memory
 };
 
 // Device facts that both the HIP layer (attributes) and the machine need. Null for an unknown gfx.

@@ -14,24 +14,6 @@ const char *check_of(Fault::Kind kind) {
     return kind == Fault::Kind::illegal_address ? "mem" : "fault";
 }
 
-const char *rule_of(Fault::Kind kind) {
-    switch (kind) {
-    case Fault::Kind::illegal_instruction:
-        return "illegal_instruction";
-    case Fault::Kind::illegal_address:
-        return "illegal_address";
-    case Fault::Kind::endless:
-        return "endless";
-    case Fault::Kind::barrier:
-        return "barrier";
-    case Fault::Kind::bad_dispatch:
-        return "bad_dispatch";
-    case Fault::Kind::checker:
-        break;
-    }
-    return "";
-}
-
 // Checkers' texts start with their names: "wait: ...".
 void name_check(Report &r, Fault::Kind kind) {
     if (r.check.empty())
@@ -49,6 +31,26 @@ std::string symbol_of(const Program &program, const KernelInfo &kernel, u64 pc) 
 }
 
 } // namespace
+
+const char *rule_of(Fault::Kind kind) {
+    switch (kind) {
+    case Fault::Kind::illegal_instruction:
+        return "illegal_instruction";
+    case Fault::Kind::illegal_address:
+        return "illegal_address";
+    case Fault::Kind::endless:
+        return "endless";
+    case Fault::Kind::barrier:
+        return "barrier";
+    case Fault::Kind::bad_dispatch:
+        return "bad_dispatch";
+    case Fault::Kind::out_of_memory:
+        return "out_of_memory";
+    case Fault::Kind::checker:
+        break;
+    }
+    return "";
+}
 
 Site site_of(const Context &c, u32 inst, const Dim3 &workgroup, u32 wave) {
     const Code &code = *c.code.code;

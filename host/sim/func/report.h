@@ -35,6 +35,7 @@ struct Report {
     std::string dump;          // the wave's state, when RunConfig::dump asks for it
 };
 
+const char *rule_of(Fault::Kind); // of faults that no checker found: "bad_dispatch"
 // `inst` is an index into the executable's code, one past its end included.
 Site site_of(const Context &, u32 inst, const Dim3 &workgroup, u32 wave);
 std::string text_of(const Site &); // "pc 0x... (saxpy + 0x40), saxpy.s:41: s_nop 0"

@@ -43,6 +43,8 @@ static hipError_t code_of(sim::Fault::Kind kind) {
         return hipErrorIllegalAddress;
     case sim::Fault::Kind::endless:
         return hipErrorLaunchTimeOut;
+    case sim::Fault::Kind::out_of_memory:
+        return hipErrorOutOfMemory;
     case sim::Fault::Kind::illegal_instruction:
     case sim::Fault::Kind::barrier:
     case sim::Fault::Kind::bad_dispatch:

@@ -42,7 +42,7 @@ static Json json(const sim::Report &report) {
 void ReportFile::write(const sim::Fault &fault, const std::string &kernel) {
     const Json line = fault.report ? json(*fault.report)
                                    : Json{{"check", "fault"},
-                                          {"rule", "bad_dispatch"},
+                                          {"rule", sim::rule_of(fault.kind)},
                                           {"kernel", kernel},
                                           {"message", fault.what()}};
     file_.append(line);
