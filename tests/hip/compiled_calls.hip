@@ -2,6 +2,7 @@
 // The calls that only programs with kernels of their own can make: by the address of a kernel or a variable.
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,109 @@ static void graph() {
     OK(hipStreamDestroy(stream));
 }
 
+// The forms for a default stream per thread, and names that headers have renamed.
+extern "C" {
+hipError_t to_symbol_own(const void *, const void *, size_t, size_t, hipMemcpyKind) asm("hipMemcpyToSymbol_spt");
+hipError_t from_symbol_own(void *, const void *, size_t, size_t, hipMemcpyKind) asm("hipMemcpyFromSymbol_spt");
+hipError_t launch_own(const void *, dim3, dim3, void **, size_t, hipStream_t) asm("hipLaunchKernel_spt");
+hipError_t launch_cooperative_own(const void *, dim3, dim3, void **, unsigned,
+                                  hipStream_t) asm("hipLaunchCooperativeKernel_spt");
+hipError_t legacy_configure(dim3, dim3, size_t, hipStream_t) asm("hipConfigureCall");
+hipError_t legacy_argument(const void *, size_t, size_t) asm("hipSetupArgument");
+hipError_t legacy_launch(const void *) asm("hipLaunchByPtr");
+const char *name_by_address(const void *, hipStream_t) asm("hipKernelNameRefByPtr");
+}
+
+// What the library that this links with may be too old for.
+template <class F> static F *newer(const char *name) {
+    void *const found = dlsym(RTLD_DEFAULT, name);
+    CHECK(found != nullptr);
+    return (F *)found;
+}
+
+static void own_stream() {
+    const auto to_symbol_async_own =
+        newer<hipError_t(const void *, const void *, size_t, size_t, hipMemcpyKind, hipStream_t)>(
+            "hipMemcpyToSymbolAsync_spt");
+    const auto from_symbol_async_own =
+        newer<hipError_t(void *, const void *, size_t, size_t, hipMemcpyKind, hipStream_t)>(
+            "hipMemcpyFromSymbolAsync_spt");
+    const void *const symbol = (const void *)unused;
+    int value = 31, read = 0;
+    OK(to_symbol_own(symbol, &value, 4, 4, hipMemcpyHostToDevice));
+    OK(from_symbol_own(&read, symbol, 4, 4, hipMemcpyDeviceToHost));
+    CHECK(read == 31);
+    value = 32;
+    OK(to_symbol_async_own(symbol, &value, 4, 8, hipMemcpyHostToDevice, nullptr));
+    OK(from_symbol_async_own(&read, symbol, 4, 8, hipMemcpyDeviceToHost, nullptr));
+    OK(hipStreamSynchronize(hipStreamPerThread));
+    CHECK(read == 32);
+    CHECK(to_symbol_own(symbol, &value, 4, 16, hipMemcpyHostToDevice) == hipErrorInvalidValue); // behind its end
+    CHECK(from_symbol_own(&read, nullptr, 4, 0, hipMemcpyDeviceToHost) == hipErrorInvalidSymbol);
+    void *params[] = {&out};
+    const void *const kernel = (const void *)sum_table;
+    OK(launch_own(kernel, dim3(1), dim3(32), params, 0, nullptr));
+    OK(hipStreamSynchronize(hipStreamPerThread));
+    check_sum(32, 1);
+    OK(launch_cooperative_own(kernel, dim3(1), dim3(32), params, 0, nullptr));
+    OK(hipStreamSynchronize(hipStreamPerThread));
+    check_sum(32, 1);
+    CHECK(launch_own(nullptr, dim3(1), dim3(32), params, 0, nullptr) == hipErrorInvalidDeviceFunction);
+}
+
+static void symbol_nodes() {
+    const void *const symbol = (const void *)unused;
+    int first = 51, second = 52, read[2] = {};
+    hipGraph_t made;
+    hipGraphNode_t to, from;
+    hipGraphExec_t exec;
+    OK(hipGraphCreate(&made, 0));
+    OK(hipGraphAddMemcpyNodeToSymbol(&to, made, nullptr, 0, symbol, &first, 4, 0, hipMemcpyHostToDevice));
+    OK(hipGraphAddMemcpyNodeFromSymbol(&from, made, &to, 1, &read[0], symbol, 4, 0, hipMemcpyDeviceToHost));
+    OK(hipGraphInstantiate(&exec, made, nullptr, nullptr, 0));
+    OK(hipGraphLaunch(exec, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK(read[0] == 51 && read[1] == 0);
+    OK(hipGraphExecMemcpyNodeSetParamsToSymbol(exec, to, symbol, &second, 4, 12, hipMemcpyHostToDevice));
+    OK(hipGraphExecMemcpyNodeSetParamsFromSymbol(exec, from, &read[1], symbol, 4, 12, hipMemcpyDeviceToHost));
+    OK(hipGraphLaunch(exec, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK(read[0] == 51 && read[1] == 52);
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphMemcpyNodeSetParamsToSymbol(to, symbol, &second, 4, 4, hipMemcpyHostToDevice));
+    OK(hipGraphMemcpyNodeSetParamsFromSymbol(from, &read[0], symbol, 4, 4, hipMemcpyDeviceToHost));
+    OK(hipGraphInstantiate(&exec, made, nullptr, nullptr, 0));
+    OK(hipGraphLaunch(exec, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK(read[0] == 52);
+    CHECK(hipGraphMemcpyNodeSetParamsToSymbol(to, nullptr, &second, 4, 4, hipMemcpyHostToDevice) ==
+          hipErrorInvalidSymbol);
+    CHECK(hipGraphMemcpyNodeSetParamsFromSymbol(from, &read[0], symbol, 4, 13, hipMemcpyDeviceToHost) ==
+          hipErrorInvalidValue);
+    OK(hipGraphExecDestroy(exec));
+    OK(hipGraphDestroy(made));
+}
+
+// As compilers before hipLaunchKernel launched: configure, push the arguments, launch.
+static void legacy() {
+    const void *const kernel = (const void *)sum_table;
+    CHECK(legacy_launch(kernel) == hipErrorMissingConfiguration);
+    OK(legacy_configure(dim3(1), dim3(32), 0, nullptr));
+    OK(legacy_argument(&out, sizeof out, 0));
+    OK(legacy_launch(kernel));
+    check_sum(32, 1);
+    CHECK(legacy_argument(&out, sizeof out, 0) == hipErrorMissingConfiguration);
+    hipFunction_t function = nullptr;
+    const auto function_of = newer<hipError_t(hipFunction_t *, const void *)>("hipGetFuncBySymbol");
+    OK(function_of(&function, kernel));
+    void *params[] = {&out};
+    OK(hipModuleLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, params, nullptr));
+    check_sum(32, 1);
+    CHECK(function_of(&function, &out) == hipErrorInvalidDeviceFunction);
+    CHECK(strstr(name_by_address(kernel, nullptr), "sum_table") != nullptr);
+    CHECK(strcmp(name_by_address(&out, nullptr), "") == 0);
+}
+
 int main() {
     OK(hipMalloc((void **)&out, sizeof got));
     symbols();
@@ -134,6 +238,9 @@ int main() {
     launches();
     questions();
     graph();
+    own_stream();
+    symbol_nodes();
+    legacy();
     OK(hipFree(out));
     printf("1 passed, 0 failed\n");
     return 0;

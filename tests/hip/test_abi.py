@@ -15,6 +15,7 @@ BUILD = Path(os.environ["NW_BUILD_DIR"])
 READELF = os.environ["NW_READELF"]
 REAL = os.environ.get("NW_REAL_HIP", "")
 HIPSIM = BUILD / "hipsim"
+SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 PLAIN_HOST = BUILD / "bin/tests/plain_host"
 MAJOR_PROBE = BUILD / "bin/tests/major_probe"
 BASIC = BUILD / "tests/hip/code/basic_gfx1151.hsaco"
@@ -36,6 +37,9 @@ hipDevicePrimaryCtxRetain hipDevicePrimaryCtxRelease hipModuleOccupancyMaxActive
 hipGetProcAddress __hipRegisterFatBinary __hipRegisterFunction __hipRegisterVar __hipUnregisterFatBinary
 __hipPushCallConfiguration __hipPopCallConfiguration hipLaunchKernel
 """.split()
+# What clang makes of kernels, of variables and of <<<...>>>.
+BY_COMPILER = {"__hipRegisterFatBinary", "__hipRegisterFunction", "__hipRegisterVar", "__hipRegisterManagedVar",
+               "__hipUnregisterFatBinary", "__hipPushCallConfiguration", "__hipPopCallConfiguration"}
 NEWER = {"hipGetDevicePropertiesR0000": "hip_4.2", "hipStreamGetDevice": "hip_4.2",
          "hipGetDevicePropertiesR0600": "hip_6.0", "hipGetProcAddress": "hip_6.1"}
 NODES = [f"hip_{n}" for n in
@@ -96,6 +100,16 @@ class Symbols(unittest.TestCase):
         for major in (5, 6, 7):
             link = HIPSIM / f"libamdhip64.so.{major}"
             self.assertEqual(os.readlink(link), "libamdhip64.so")
+
+    def test_each_that_works_is_called_by_a_test(self) -> None:
+        """test_abuse.cpp and test_garbage.py call all of them; this is about a test of what each does."""
+        rows = re.findall(r"^HIP_ENTRY\(\S+, (\w+)\)", (SOURCE / "host/sim/hip/entry_points.inc").read_text(), re.M)
+        self.assertEqual(set(rows) - self.ours.keys(), set())
+        tests = [path for path in (SOURCE / "tests/hip").iterdir() if path.suffix in (".c", ".cpp", ".h", ".hip")]
+        text = "\n".join(path.read_text() for path in tests)
+        text = re.sub(r'"\s*"', "", text)  # a long literal on several lines
+        text = re.sub(r"\bOWN\((\w+)", r"\1_spt", text)
+        self.assertEqual(set(rows) - set(re.findall(r"\w+", text)) - BY_COMPILER, set())
 
 
 class PlainHost(unittest.TestCase):

@@ -23,6 +23,8 @@ NEWER(hcc_launch_cpp,
       "S6_",
       hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, std::size_t,
       hipStream_t, void **, void **, hipEvent_t, hipEvent_t);
+NEWER(hcc_launch, "hipHccModuleLaunchKernel", hipFunction_t, unsigned, unsigned, unsigned, unsigned,
+      unsigned, unsigned, std::size_t, hipStream_t, void **, void **, hipEvent_t, hipEvent_t);
 NEWER(launch_ex, "hipLaunchKernelExC", const void *, const void *, void **);
 NEWER(driver_launch_ex, "hipDrvLaunchKernelEx", const void *, hipFunction_t, void **, void **);
 NEWER(function_count, "hipModuleGetFunctionCount", unsigned *, hipModule_t);
@@ -108,7 +110,11 @@ TEST_CASE("launches that count work-items, in their C and C++ names") {
         OK(ext_launch_cpp(code["iota"], 64, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr, nullptr,
                           nullptr, 0));
     }
-    SUBCASE("the oldest") {
+    SUBCASE("the oldest, C") {
+        OK(hcc_launch(code["iota"], 64, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr, start, stop));
+        OK(hipEventSynchronize(stop));
+    }
+    SUBCASE("the oldest, C++") {
         OK(hcc_launch_cpp(code["iota"], 64, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr, nullptr,
                           nullptr));
     }

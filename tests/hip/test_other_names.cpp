@@ -28,7 +28,6 @@ struct OnDevice {
     ~OnDevice() { static_cast<void>(hipSetDevice(0)); }
 };
 
-
 } // namespace
 
 #define NEWER(name, symbol, ...) extern "C" hipError_t name(__VA_ARGS__) asm(symbol)
@@ -59,6 +58,8 @@ NEWER(lds_left, "hipOccupancyAvailableDynamicSMemPerBlock", std::size_t *, const
 extern "C" int device_of_stream(hipStream_t) asm("hipGetStreamDeviceId");
 extern "C" const char *call_name(std::uint32_t) asm("hipApiName");
 extern "C" const char *command_name(unsigned) asm("hipGetCmdName");
+extern "C" const char *kernel_name(hipFunction_t) asm("hipKernelNameRef");
+extern "C" int hipsim_marker();
 extern "C" unsigned short to_half(float) asm("__gnu_f2h_ieee");
 extern "C" float from_half(unsigned short) asm("__gnu_h2f_ieee");
 
@@ -352,6 +353,10 @@ TEST_CASE("functions: settings that change nothing, and more about occupancy") {
 TEST_CASE("what the library gives to tracers and compilers") {
     CHECK_EQ(std::string(call_name(3)), "unknown");
     CHECK_EQ(std::string(command_name(3)), "unknown");
+    Code code;
+    CHECK_EQ(std::string(kernel_name(code["iota"])), "iota");
+    CHECK_EQ(std::string(kernel_name(nullptr)), "");
+    CHECK_EQ(hipsim_marker(), 1); // what tells the simulated GPU from others
     CHECK_EQ(to_half(1.5f), 0x3e00);
     CHECK_EQ(to_half(70000.0f), 0x7c00);
     CHECK_EQ(from_half(0xc000), -2.0f);
