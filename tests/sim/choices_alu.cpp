@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The open questions of the scalar and vector ALU (S-040 to S-047): each answer gives its own
-// result.
+// The open questions of the scalar and vector ALU (S-025, S-040 to S-049): each answer gives its
+// own result.
 #include <doctest/doctest.h>
 
 #include "sim/assemble.h"
@@ -82,4 +82,70 @@ TEST_CASE("S-047: f64 seeds or precise results") {
           0x667f3bcd);
     CHECK(under("trans_f64=precise", body + "v_rsq_f64 v[4:5], v[2:3]\n v_mov_b32 v1, v4") ==
           0x667f3bcc);
+}
+
+TEST_CASE("S-048: CLAMP of v_pk_mul_lo_u16") {
+    std::string body = "v_mov_b32 v2, 0x01000300\n v_mov_b32 v3, 0x00ff0100\n"
+                       "v_pk_mul_lo_u16 v1, v2, v3";
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        CHECK(under("", body + " clamp", gfx) == 0xff000000);
+        CHECK(under("mul_lo_u16_clamp=saturates", body + " clamp", gfx) == 0xff00ffff);
+        CHECK(under("mul_lo_u16_clamp=saturates", body, gfx) == 0xff000000);
+    }
+}
+
+TEST_CASE("S-049: float constants of DOT2") {
+    // v2 is {3, 5}: 3 where the constant is {1, 0}, 8 where it is {1, 1}; f32's 1 is {0, 1.875}.
+    const std::string halves = "v_mov_b32 v1, 0\n v_mov_b32 v2, 0x45004200\n",
+                      brains = "v_mov_b32 v1, 0\n v_mov_b32 v2, 0x40a04040\n";
+    const u32 three = 0x40400000, eight = 0x41000000, nine = 0x41160000; // 9.375
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        const std::string dot = halves + "v_dot2_f32_f16 v1, v2, 1.0, v1",
+                          bf16 = brains + "v_dot2_f32_bf16 v1, v2, 1.0, v1",
+                          f16 = halves + "v_dot2_f16_f16 v1, v2, 1.0, v1";
+        CHECK(under("", dot, gfx) == three);
+        CHECK(under("dot2_inline=twice", dot, gfx) == eight);
+        CHECK(under("dot2_inline=text", dot, gfx) == nine);
+        CHECK(under("", bf16, gfx) == three);
+        CHECK(under("dot2_inline=twice", bf16, gfx) == eight);
+        CHECK(under("dot2_inline=text", bf16, gfx) == eight);
+        CHECK((under("", f16, gfx) & 0xffff) == 0x4200);
+        CHECK((under("dot2_inline=text", f16, gfx) & 0xffff) == 0x4800);
+        const std::string pair = "v_dual_dot2acc_f32_f16 v1, 1.0, v2 :: v_dual_mov_b32 v4, v3";
+        CHECK(under("", halves + pair, gfx) == three);
+        CHECK(under("dot2_inline=twice", halves + pair, gfx) == eight);
+        const std::string literal = "v_dot2_f32_f16 v1, v2, 0x3c003c01, v1"; // no question
+        CHECK(under("", halves + literal, gfx) ==
+              under("dot2_inline=twice", halves + literal, gfx));
+    }
+}
+
+TEST_CASE("S-049: float constants of 16-bit integers") {
+    // 1.0 inline is 0x3c00 or the low half of 0x3f800000; a literal is what it says.
+    const std::string plain = "v_mov_b32 v1, 0\n v_mov_b32 v2, 1\n .long 0xd7030001, 0x0001e502",
+                      literal =
+                          "v_mov_b32 v1, 0\n v_mov_b32 v2, 1\n v_add_nc_u16 v1, v2, lit(0x3c00)",
+                      packed = "v_mov_b32 v2, 0x00010001\n v_pk_add_u16 v1, v2, 1.0";
+    CHECK(under("", plain) == 0x3c01);
+    CHECK(under("int16_inline=f16", plain) == 0x3c01);
+    CHECK(under("int16_inline=f32", plain) == 1);
+    for (const char *choices : {"", "int16_inline=f16", "int16_inline=f32"})
+        CHECK(under(choices, literal) == 0x3c01);
+    CHECK(under("", packed) == 0x3f810001);
+    CHECK(under("int16_inline=f32", packed) == 0x3f810001);
+    CHECK(under("int16_inline=f16", packed) == 0x00013c01);
+}
+
+TEST_CASE("S-025: NEG and ABS of a NaN that a DOT adds to") {
+    const std::string nan = "v_mov_b32 v1, 0x7fc12345\n v_mov_b32 v2, 0\n",
+                      one = "v_mov_b32 v1, 1.0\n v_mov_b32 v2, 0\n",
+                      dot = "v_dot2_f32_f16 v1, v2, v2, v1 neg_lo:[0,0,1]";
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        CHECK(under("", nan + dot, gfx) == 0xffc12345);
+        CHECK(under("nan_modifiers=ignored", nan + dot, gfx) == 0x7fc12345);
+        CHECK(under("nan_modifiers=ignored", one + dot, gfx) == 0xbf800000);
+        const std::string half = "v_mov_b32 v3, 0x7e017e01\n v_dot2_f16_f16 v1, v2, v2, -v3";
+        CHECK((under("", nan + half, gfx) & 0xffff) == 0xfe01);
+        CHECK((under("nan_modifiers=ignored", nan + half, gfx) & 0xffff) == 0x7e01);
+    }
 }

@@ -84,3 +84,56 @@ TEST_CASE("fast math doesn't make an open question less open") {
     CHECK(stats_of(body, "gfx1201", true).fidelity.open == 2 * 3 * 2);
     CHECK(stats_of(body, "gfx1201", true).fidelity.approximate == 0);
 }
+
+namespace {
+
+// Of `body` alone: what it adds to the launch.
+u64 open_in(const std::string &body, const std::string &gfx, const std::string &note) {
+    RunStats s = stats_of(body, gfx);
+    CHECK(s.fidelity.notes == (s.fidelity.open ? std::vector{note} : std::vector<std::string>{}));
+    return s.fidelity.open / (3 * 2);
+}
+
+} // namespace
+
+TEST_CASE("operands and modifiers can make an exact instruction open") {
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        CHECK(open_in("  v_pk_mul_lo_u16 v1, v2, v3", gfx, "") == 0);
+        CHECK(open_in("  v_pk_mul_lo_u16 v1, v2, v3 clamp", gfx, "S-048") == 1);
+        CHECK(open_in("  v_dot2_f32_f16 v1, v2, 1.0, v3", gfx, "S-049") == 1);
+        CHECK(open_in("  v_dot2_f32_f16 v1, v2, v3, 1.0", gfx, "") == 0);
+        CHECK(open_in("  v_dot2_f32_f16 v1, v2, 0x3c003c00, v3", gfx, "") == 0);
+        CHECK(open_in("  v_dot2_f32_f16 v1, v2, 0, v3", gfx, "") == 0);
+        CHECK(open_in("  v_dual_dot2acc_f32_f16 v1, 2.0, v2 :: v_dual_mov_b32 v4, 1.0", gfx,
+                      "S-049") == 1);
+        CHECK(open_in("  v_dual_mov_b32 v4, 1.0 :: v_dual_dot2acc_f32_f16 v1, v3, v2", gfx, "") ==
+              0);
+        CHECK(open_in("  v_pk_add_u16 v1, v2, 0.5", gfx, "S-049") == 1);
+        CHECK(open_in("  v_pk_add_u16 v1, v2, -1", gfx, "") == 0);
+        CHECK(open_in("  v_pk_add_f16 v1, v2, 1.0", gfx, "") == 0);
+        CHECK(open_in("  v_mov_b32 v1, ttmp3", gfx, "S-053") == 1);
+        CHECK(open_in("  v_mov_b32 v1, ttmp8", gfx, "") == 0);
+    }
+    CHECK(open_in("  .long 0xd7030001, 0x0001e502", "gfx1151", "S-049") == 1); // v_add_nc_u16, 1.0
+    CHECK(open_in("  v_add_nc_u16 v1, v2, lit(0x3c00)", "gfx1151", "") == 0);
+}
+
+TEST_CASE("what public sources leave open is open, with its note") {
+    struct {
+        const char *mnemonic, *note;
+    } rows[] = {{"v_exp_f16", "S-012"},
+                {"v_s_exp_f16", "S-012"},
+                {"v_sin_f16", "S-013"},
+                {"v_cos_f32", "S-013"},
+                {"global_atomic_add_f32", "S-050"},
+                {"flat_atomic_min_num_f32", "S-050"},
+                {"buffer_atomic_max_f32", "S-050"},
+                {"s_barrier_signal_isfirst", "S-052"}};
+    for (auto &row : rows) {
+        CAPTURE(row.mnemonic);
+        CHECK(fidelity_of(row.mnemonic).fidelity == Fidelity::open);
+        CHECK(fidelity_of(row.mnemonic).note == row.note);
+    }
+    for (const char *exact : {"v_rcp_f16", "v_log_f16", "ds_add_f32", "s_barrier_signal"})
+        CHECK(fidelity_of(exact).fidelity == Fidelity::exact);
+}

@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "sim/func/choices.h"
 #include "sim/func/fp.h"
 #include "sim/func/frames.h"
 #include "sim/lane_op.h"
@@ -298,4 +299,85 @@ TEST_CASE("f64: within 2^29 ulp, as documented; ends of the range") {
     CHECK(lane_op64("v_rsq_f64", u64{1} << 63) == u64{0xfff} << 52);
     CHECK(lane_op64("v_sqrt_f64", std::bit_cast<u64>(-1.0)) == u64{0xfff8} << 48);
     CHECK(lane_op64("v_sqrt_f64", u64{1} << 63) == u64{1} << 63);
+}
+
+namespace {
+
+// How many f16 sources give another result under these choices.
+unsigned halves_changed(const char *name, const char *choices) {
+    unsigned changed = 0;
+    for (u32 h = 0; h < 0x10000; ++h) {
+        u32 usual = lane_op(name, h);
+        ChoicesScope scope(choices);
+        changed += lane_op(name, h) != usual;
+    }
+    return changed;
+}
+
+} // namespace
+
+TEST_CASE("S-012: only f16's exp, sin and cos depend on how they are rounded") {
+    CHECK(halves_changed("v_exp_f16", "exp_f16=twice") > 0);
+    CHECK(halves_changed("v_sin_f16", "trig_bits=nearest") == 14);
+    CHECK(halves_changed("v_cos_f16", "trig_bits=nearest") == 4);
+    ChoicesScope scope("exp_f16=twice");
+    for (u32 h : {0x0000u, 0x3c00u, 0x4000u, 0xc000u, 0x7c00u, 0xfc00u}) // exact either way
+        CHECK(lane_op("v_exp_f16", h) ==
+              base::fp::narrow16(std::exp2(base::fp::widen16(h)), make_mode(0, 3)));
+}
+
+TEST_CASE("S-013: sine and cosine to the nearest") {
+    ChoicesScope scope("trig_bits=nearest");
+    std::mt19937 random(11);
+    for (int i = 0; i < 100000; ++i) {
+        u32 exponent = 90 + static_cast<u32>(random()) % 59; // up to 2^22 turns
+        u32 x = (static_cast<u32>(random()) & 0x807fffff) | exponent << 23;
+        double turns = std::remainder(static_cast<double>(value(x)), 1.0);
+        double sine = std::sin(turns * 2 * M_PI), cosine = std::cos(turns * 2 * M_PI);
+        INFO(std::hex, x);
+        constexpr double sure = 0x1p-24; // closer to zero, these two are not accurate themselves
+        if (exponent < 125 || std::fabs(sine) > sure)
+            REQUIRE(ulps(lane_op("v_sin_f32", x), sine) <= 0.5000001);
+        if (std::fabs(cosine) > sure)
+            REQUIRE(ulps(lane_op("v_cos_f32", x), cosine) <= 0.5000001);
+    }
+    check_words("v_sin_f32", {{0x3e800000, 0x3f800000},
+                              {0x3f000000, 0},
+                              {0xbf400000, 0x3f800000},
+                              {0x4b000000, 0},
+                              {0x7f800000, 0xffc00000}});
+    check_words("v_cos_f32", {{0, 0x3f800000}, {0x3e800000, 0}, {0x3f000000, 0xbf800000}});
+}
+
+TEST_CASE("S-013: the model is not always the nearest value") {
+    std::mt19937 random(12);
+    unsigned differ = 0, count = 20000;
+    for (unsigned i = 0; i < count; ++i) {
+        u32 x = 0x3e000000 + static_cast<u32>(random()) % 0x02000000;
+        u32 model = lane_op("v_sin_f32", x);
+        ChoicesScope scope("trig_bits=nearest");
+        u32 nearest = lane_op("v_sin_f32", x);
+        differ += model != nearest;
+        REQUIRE(std::fabs(value(model) - value(nearest)) < 0x1p-22);
+    }
+    CHECK(differ > count / 10);
+}
+
+TEST_CASE("S-013: arguments beyond 256 turns") {
+    auto both = [](u32 x) { return std::pair(lane_op("v_sin_f32", x), lane_op("v_cos_f32", x)); };
+    const u32 inside = 0xc3800000, beyond = 0x43808000, far = 0xc7800200; // 256, 257, 65540 turns
+    const u32 odd = 0x43804000;                                           // 256.5
+    auto usual = both(odd);
+    CHECK(usual == std::pair(0u, 0xbf800000u));
+    ChoicesScope scope("trig_range=turns256");
+    CHECK(both(odd) == std::pair(0u, 0x3f800000u));
+    CHECK(both(inside) == std::pair(0u, 0x3f800000u));
+    for (u32 x : {beyond, far, far + 1, 0x437fc000u}) {
+        auto limited = both(x);
+        if (x != 0x437fc000) // 255.75
+            CHECK(limited == std::pair(0u, 0x3f800000u));
+        else
+            CHECK(limited == std::pair(0xbf800000u, 0u));
+    }
+    CHECK(lane_op("v_sin_f32", 0x7f800000) == 0xffc00000);
 }

@@ -45,9 +45,10 @@ struct MemoryAccess {
 // Where each active lane's bytes are on the host. Device addresses are host addresses.
 struct Places {
     alignas(64) u64 at[row_lanes];
-    u32 lds = 0;    // lanes whose place is in LDS: flat accesses may mix
-    u32 active = 0; // lanes that access anything; set by Frames::places
-    u32 bytes = 0;  // that each of them accesses there; set by Frames::places
+    u32 lds = 0;     // lanes whose place is in LDS: flat accesses may mix
+    u32 active = 0;  // lanes that access anything; set by Frames::places
+    u32 bytes = 0;   // that each of them accesses there; set by Frames::places
+    u32 outside = 0; // lanes of `active` with bytes beyond the end of LDS (S-051)
 };
 
 // True when [address, address + size) is inside a live allocation or the program's image.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What an atomic operation stores (5.18 to 5.21). The host rounds to nearest here.
 #include <bit>
+#include <limits>
 
 #include "sim/func/access.h"
+#include "sim/func/choices.h"
 #include "sim/func/fp.h"
 
 namespace nw::sim {
@@ -21,9 +23,24 @@ f32 flush(f32 x, bool on) {
     return on && !(u & 0x7f800000) ? fp::f32_of(u & 0x80000000) : x;
 }
 
-// 5.19: gfx11's memory units flush subnormal inputs, whatever MODE says; LDS follows MODE.
+// 5.19: LDS follows MODE. Of memory, sources differ (S-050).
+bool flushes_inputs(const Mode &m, bool lds, bool adds) {
+    if (lds)
+        return !m.keeps32();
+    switch (choices().atomic_subnormals) {
+    case choice::atomic_subnormals::kept:
+        return false;
+    case choice::atomic_subnormals::flushed:
+        return true;
+    case choice::atomic_subnormals::mode:
+        return !m.keeps32();
+    default:
+        return adds ? !m.gfx12 : !m.keeps32();
+    }
+}
+
 u32 add_f32(u32 old, u32 data, const Mode &m, bool lds) {
-    bool flush_in = lds ? !m.keeps32() : !m.gfx12;
+    bool flush_in = flushes_inputs(m, lds, true);
     f32 a = flush(fp::f32_of(old), flush_in), b = flush(fp::f32_of(data), flush_in);
     f32 r = a + b;
     if (fp::is_nan(r)) // the memory's NaN comes first (5.20)
@@ -31,12 +48,28 @@ u32 add_f32(u32 old, u32 data, const Mode &m, bool lds) {
     return fp::bits(lds && !(m.bits >> 5 & 1) ? flush(r, true) : r);
 }
 
-// F: f32 or f64, U: its bits.
-template <class F, class U> U min_max_float(U old, U data, bool minimum, const Mode &m) {
-    F a = std::bit_cast<F>(old), b = std::bit_cast<F>(data);
+template <class F, class U> F flushed(U bits, bool on) {
+    const U sign = U{1} << (8 * sizeof(U) - 1),
+            infinity = fp::bits(std::numeric_limits<F>::infinity());
+    return std::bit_cast<F>(on && !(bits & infinity) ? bits & sign : bits);
+}
+
+// F: f32 or f64, U: its bits. Flushed inputs decide; gfx11 stores the winner as it was, gfx12 as it
+// was compared (5.19, 5.20).
+template <class F, class U>
+U min_max_float(U old, U data, bool minimum, const Mode &m, bool flush_in) {
+    F a = flushed<F>(old, flush_in), b = flushed<F>(data, flush_in);
     if (fp::is_nan(a) || fp::is_nan(b))
         return fp::bits(fp::min_max(a, b, minimum, m));
-    return fp::less(a, b) == minimum ? old : data;
+    bool first = fp::less(a, b) == minimum;
+    return m.gfx12 ? fp::bits(first ? a : b) : first ? old : data;
+}
+
+u32 min_max_f32(u32 old, u32 data, bool minimum, const Mode &m, bool lds) {
+    return min_max_float<f32>(old, data, minimum, m, flushes_inputs(m, lds, false));
+}
+u64 min_max_f64(u64 old, u64 data, bool minimum, const Mode &m, bool lds) {
+    return min_max_float<f64>(old, data, minimum, m, lds && m.keep16 != 0xffff);
 }
 
 // 5.20: as numbers: NaN equals nothing, and both zeros are one.
@@ -131,13 +164,13 @@ template <class U> u64 result(Atomic op, U old, U data, U compare, const Mode &m
     case Atomic::add_f32:
         return add_f32(static_cast<u32>(old), static_cast<u32>(data), m, lds);
     case Atomic::min_f32:
-        return min_max_float<f32>(static_cast<u32>(old), static_cast<u32>(data), true, m);
+        return min_max_f32(static_cast<u32>(old), static_cast<u32>(data), true, m, lds);
     case Atomic::max_f32:
-        return min_max_float<f32>(static_cast<u32>(old), static_cast<u32>(data), false, m);
+        return min_max_f32(static_cast<u32>(old), static_cast<u32>(data), false, m, lds);
     case Atomic::min_f64:
-        return min_max_float<f64>(u64{old}, u64{data}, true, m);
+        return min_max_f64(old, data, true, m, lds);
     case Atomic::max_f64:
-        return min_max_float<f64>(u64{old}, u64{data}, false, m);
+        return min_max_f64(old, data, false, m, lds);
     case Atomic::add_packed_f16:
         return add_packed(static_cast<u32>(old), static_cast<u32>(data), false, m);
     case Atomic::add_packed_bf16:

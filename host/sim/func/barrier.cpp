@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/func/choices.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -86,7 +87,8 @@ void barrier_signal(Wave &w, const Inst &i) {
 void barrier_signal_isfirst(Wave &w, const Inst &i) {
     i32 number = barrier_number(w, i);
     if (has_no_effect(w, number)) {
-        w.scc() = 1;
+        if (choices().isfirst_alone == choice::isfirst_alone::set)
+            w.scc() = 1;
         return;
     }
     w.scc() = number == group_barrier ? w.group->signalled == 0

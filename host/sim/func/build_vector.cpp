@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/build.h"
+#include "sim/func/choices.h"
 
 namespace nw::sim {
 
@@ -62,6 +63,28 @@ void interpolate(const Operation &op, unsigned n, Extra::Source &s) {
     s.f16 = s.quad >= 0;
     s.high = s.f16 && (o.half == Operand::Half::none ? element(op, "op_sel", n, 0) != 0
                                                      : o.half == Operand::Half::high);
+}
+
+// S-049: an inline float constant where sources differ on its bits.
+std::optional<u32> chosen_constant(std::optional<f32> value, Op row, Type type) {
+    const bool packed = type == Type::pk16, plain = type == Type::u16 || type == Type::i16;
+    const bool dot2 = info(row).name.starts_with("v_dot2") && is_packed(type);
+    if (!value || !(packed || plain || dot2))
+        return {};
+    Operand o;
+    o.kind = Operand::Kind::real;
+    o.real = *value;
+    auto as = [&](Type t) { return static_cast<u32>(constant_bits(o, t, false)); };
+    if (dot2) {
+        using choice::dot2_inline;
+        if (choices().dot2_inline == dot2_inline::text && row == Op::v_dot2_f32_f16)
+            return as(Type::f32);
+        return as(type) * (choices().dot2_inline == dot2_inline::low ? 1 : 0x10001);
+    }
+    using choice::int16_inline;
+    const int16_inline how = choices().int16_inline;
+    bool f32_bits = how == int16_inline::f32 || (how == int16_inline::llvm && packed);
+    return as(f32_bits ? Type::f32 : Type::f16);
 }
 
 bool reads_scalars(const Inst &i) {
@@ -149,12 +172,16 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
         extra.clamp = needed = true;
         return;
     }
+    if (row == Op::v_pk_mul_lo_u16 &&
+        choices().mul_lo_u16_clamp == choice::mul_lo_u16_clamp::ignored)
+        return; // S-048
     if (LaneKernel saturating = frames_.clamp[static_cast<size_t>(row)])
         i.lane = saturating; // without one its results are in range, or it ignores CLAMP
 }
 
 void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned first) {
     const OpInfo &r = info(row);
+    const Instruction &inst = e_.code->instructions[i.index];
     auto extra = std::make_unique<Extra>();
     bool needed = false;
     for (unsigned n = 0; n < 3; ++n) {
@@ -171,6 +198,10 @@ void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned firs
         // This row takes a number's bits, but its literals are those of a double (0.7).
         bool number = row == Op::v_cmp_class_f64 && n == 0;
         i.src[n] = source(o, number ? Type::f64 : s.type, s.f16);
+        if (auto bits = chosen_constant(inst.inline_float(op, n), row, s.type))
+            i.src[n] = constant(*bits, 1);
+        s.spares_nan = n == 2 && r.name.starts_with("v_dot") && is_float(s.type) &&
+                       choices().nan_modifiers == choice::nan_modifiers::ignored;
         needed |= !is_plain(s);
     }
     destination(i, op, row, *extra, needed);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sim/func/checks.h"
+#include "sim/func/choices.h"
 #include "sim/func/frames.h"
 
 namespace nw::sim {
@@ -145,6 +146,8 @@ void set_sgprs(Wave &w, const Context &c, const Dim3 &group) {
 
     bool x = k.rsrc2 >> 7 & 1, y = k.rsrc2 >> 8 & 1, z = k.rsrc2 >> 9 & 1;
     if (w.mode.gfx12) { // 1.10
+        if (choices().other_ttmps == choice::other_ttmps::zero)
+            std::fill(&w.s[sreg::ttmp0], &w.s[sreg::null], 0);
         w.s[sreg::ttmp0 + 9] = group.x;
         w.s[sreg::ttmp0 + 7] = (group.y & 0xffff) | (z ? group.z << 16 : 0);
         w.s[sreg::ttmp0 + 8] = w.number << 25;

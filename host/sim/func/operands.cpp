@@ -39,6 +39,12 @@ void change_sign(const u32 *x, u32 *out, bool abs, bool neg, u32 sign) {
         out[l] = (x[l] & keep) ^ flip;
 }
 
+// `out` is `x` with other signs: S-025 gives NaNs their own back.
+void spare_nans(const u32 *x, u32 *out, u32 infinity, u32 magnitude) {
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = (x[l] & magnitude) > infinity ? x[l] : out[l];
+}
+
 void select_halves(const u32 *x, u32 *out, const Extra::Source &s, bool negatable) {
     unsigned low = s.op_sel ? 16 : 0, high = s.op_sel_hi ? 16 : 0;
     u32 flip = negatable ? (s.neg ? 0x8000u : 0) | (s.neg_hi ? 0x80000000u : 0) : 0;
@@ -89,12 +95,19 @@ const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m
     if (!s.high && !s.abs && !s.neg)
         return x;
     if (!is_half(s.type)) {
+        if (s.spares_nan)
+            out = room[1].lane; // DPP may have put x in the first
         change_sign(x, out, s.abs, s.neg, 0x80000000);
+        if (s.spares_nan)
+            spare_nans(x, out, 0x7f800000, 0x7fffffff);
         return out;
     }
+    u32 *half = room[1].lane;
     for (unsigned l = 0; l < row_lanes; ++l)
-        out[l] = x[l] >> (s.high ? 16 : 0);
-    change_sign(out, out, s.abs, s.neg, 0x8000);
+        half[l] = x[l] >> (s.high ? 16 : 0);
+    change_sign(half, out, s.abs, s.neg, 0x8000);
+    if (s.spares_nan)
+        spare_nans(half, out, s.type == Type::f16 ? 0x7c00 : 0x7f80, 0x7fff);
     return out;
 }
 

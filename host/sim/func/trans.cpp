@@ -116,10 +116,11 @@ f64 sqrt(f64 value, const Mode &m) {
 
 namespace {
 
-// 2^x of an f16: rounded once, from the unit's 36 fraction bits.
+// 2^x of an f16: rounded once, from the unit's 36 fraction bits, or twice (S-012).
 u32 exp_half(u32 h, const Mode &m) {
     u32 x = fp::bits(fp::widen16(h)), magnitude = x & 0x7fffffff;
-    if (magnitude >= 0x43000000 || magnitude < 0x33800000)
+    bool twice = choices().exp_f16 == choice::exp_f16::twice;
+    if (magnitude >= 0x43000000 || magnitude < 0x33800000 || twice)
         return fp::narrow16_nearest(fp::f32_of(exp(x, m)));
     WideExp w = wide_exp(x);
     Mode nearest;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // v_sin_f32, v_cos_f32: the published model of the unit (S-013). The argument counts turns.
 // Compiled once per host level.
+#include <cmath>
+
+#include "sim/func/choices.h"
 #include "sim/func/trans.h"
 
 namespace nw::sim::NW_LEVEL::trans {
@@ -97,16 +100,38 @@ u32 small_sine(u32 x, const Mode &m) {
     return sign | (mantissa + (static_cast<u32>(biased - 1) << 23));
 }
 
+// S-013, where the model isn't believed: the nearest f32 of a normal argument. Whole quarters are
+// taken off first, exactly, so that no zero of the function is a difference of large numbers.
+u32 nearest(u32 x, bool cosine) {
+    constexpr f64 two_pi = 6.283185307179586;
+    f64 turns = fp::f32_of(x & 0x7fffffff), quarters = __builtin_rint(turns * 4);
+    f64 angle = (turns - quarters / 4) * two_pi;
+    unsigned quadrant = (static_cast<unsigned>(quarters) + cosine) & 3; // cos is sin a quarter on
+    f64 r = quadrant & 1 ? std::cos(angle) : std::sin(angle);
+    if (r == 0)
+        return 0;
+    bool negative = (quadrant >> 1) ^ (!cosine && x >> 31);
+    return fp::bits(static_cast<f32>(negative ? -r : r));
+}
+
+bool beyond_domain(u32 magnitude) {
+    constexpr u32 turns256 = 0x43800000;
+    return magnitude > turns256 && choices().trig_range == choice::trig_range::turns256;
+}
+
 u32 sine_or_cosine(u32 x, bool cosine, const Mode &m) {
     u32 magnitude = x & 0x7fffffff;
     if (magnitude >= infinity32)
         return magnitude == infinity32 ? fp::default_nan32 : quiet(x, m);
     if (magnitude < 0x00800000 && (magnitude == 0 || !m.keeps32()))
         return cosine ? 0x3f800000 : x & 0x80000000;
+    if (magnitude >= 0x4b000000 || beyond_domain(magnitude)) // 2^23: whole turns
+        return cosine ? 0x3f800000 : 0;
+    constexpr u32 sine_is_normal = 0x01000000;
+    if (magnitude >= sine_is_normal && choices().trig_bits == choice::trig_bits::nearest)
+        return nearest(x, cosine);
     if (!cosine && magnitude < 0x39c00000)
         return small_sine(x, m);
-    if (magnitude >= 0x4b000000) // 2^23: whole turns
-        return cosine ? 0x3f800000 : 0;
     Phase p = phase_of(x);
     u32 table = cosine ^ (p.quadrant & 1) ^ u32 { p.reflected };
     u32 at = (p.reduced - p.reflected) >> 24, offset = p.reduced - (at << 24);

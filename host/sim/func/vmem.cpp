@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vector memory and LDS: addresses, checks, transfers. Compiled once per host level.
 #include "sim/func/access.h"
+#include "sim/func/choices.h"
 #include "sim/func/kernels.h"
 #include "sim/func/launch.h"
 #include "sim/func/transfer.h"
@@ -122,7 +123,17 @@ void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, 
     }
     if (u64{highest} + a.bytes() <= w.group->lds.size()) [[likely]]
         return;
-    for_active(exec, [&](unsigned l) { lds_place(w, i, v[l] + low, a.bytes(), l); });
+    for_active(exec, [&](unsigned l) {
+        if (u64{v[l] + low} + a.bytes() > w.group->lds.size())
+            p.outside |= 1u << l;
+    });
+}
+
+// The first of the lanes that are beyond the end of LDS.
+[[noreturn]] void outside_lds(Wave &w, const Inst &i, unsigned half, const Places &p) {
+    auto l = static_cast<unsigned>(__builtin_ctz(p.outside));
+    u64 address = p.at[l] - reinterpret_cast<u64>(w.group->lds.data());
+    lds_out_of_range(w, i, address, i.access->bytes(), l + row_lanes * half);
 }
 
 void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Places &p) {
@@ -265,11 +276,12 @@ void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, un
         u64 low = w.row(reg, half)[l];
         return bytes == 8 ? low | u64{w.row(reg + 1, half)[l]} << 32 : low;
     };
+    const bool flat_is_lds = choices().atomic_flat_lds == choice::atomic_flat_lds::as_lds; // S-050
     MxcsrScope nearest(mxcsr_default);
     for_active(exec, [&](unsigned l) { // ascending lanes (5.17)
         if (p.at[l] % bytes)
             misaligned_atomic(w, i, p.at[l], l);
-        bool lds = p.lds >> l & 1;
+        bool lds = p.lds >> l & 1 && (a.space == Space::lds || flat_is_lds);
         u64 d = value(data, l), c = value(compare, l);
         u64 old = atomic_update(p.at[l], a.op.atomic, bytes, d, c, w.mode, lds);
         if (!a.returns)
@@ -290,12 +302,9 @@ void count_bytes(Wave &w, const MemoryAccess &a, u32 exec) {
         (lds ? w.bytes.lds_write : w.bytes.global_store) += bytes;
 }
 
-void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
+// `q`: of two addresses, the second.
+void transfer(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, const Places &q) {
     const MemoryAccess &a = *i.access;
-    Places p, q;
-    find_places(w, i, half, exec, a.offset, p);
-    if (a.op.two_addresses())
-        find_places(w, i, half, exec, a.offset2, q);
     unsigned size = a.op.registers();
     switch (a.op.access) {
     case Access::load:
@@ -323,6 +332,69 @@ void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
     }
 }
 
+// S-051: lanes beyond the end of LDS work on zeros of their own. `parts`: the dwords of a load and
+// the bytes of a store that are inside are LDS's.
+class Overhang {
+public:
+    Overhang(Wave &w, const MemoryAccess &a, Places &p)
+        : begin_(reinterpret_cast<u64>(w.group->lds.data())), end_(begin_ + w.group->lds.size()),
+          bytes_(a.bytes()), places_(p) {
+        parts_ = choices().lds_edge == choice::lds_edge::parts && !a.op.updates();
+        const unsigned unit = bytes_ < 4 ? bytes_ : 4;
+        for_active(p.outside, [&](unsigned l) {
+            inside_[l] = p.at[l];
+            for (unsigned n = 0; parts_ && n < bytes_; n += unit)
+                if (is_inside(p.at[l] + n, unit))
+                    std::memcpy(&own_[l][n], host(p.at[l] + n), unit);
+            p.at[l] = reinterpret_cast<u64>(own_[l]);
+        });
+    }
+    void store() const {
+        for_active(places_.outside, [&](unsigned l) {
+            for (unsigned n = 0; parts_ && n < bytes_; ++n)
+                if (is_inside(inside_[l] + n, 1))
+                    std::memcpy(host(inside_[l] + n), &own_[l][n], 1);
+        });
+    }
+
+private:
+    bool is_inside(u64 place, unsigned size) const {
+        return place >= begin_ && place + size <= end_;
+    }
+    static constexpr unsigned widest = 16;
+    u64 begin_, end_;
+    unsigned bytes_;
+    bool parts_ = false;
+    const Places &places_;
+    u64 inside_[row_lanes]; // where the lane's bytes would be
+    alignas(16) std::byte own_[row_lanes][widest] = {};
+};
+
+[[gnu::noinline]] void transfer_outside(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p,
+                                        Places &q) {
+    const RunConfig &config = w.context->config;
+    const bool shadowed = config.check_init || config.check_race; // byte by byte, up to the end
+    if (shadowed || choices().lds_edge == choice::lds_edge::fault)
+        outside_lds(w, i, half, p.outside ? p : q);
+    Overhang first(w, *i.access, p), second(w, *i.access, q);
+    transfer(w, i, half, exec, p, q);
+    if (i.access->op.stores()) {
+        first.store();
+        second.store();
+    }
+}
+
+void run_half(Wave &w, const Inst &i, unsigned half, u32 exec) {
+    const MemoryAccess &a = *i.access;
+    Places p, q;
+    find_places(w, i, half, exec, a.offset, p);
+    if (a.op.two_addresses())
+        find_places(w, i, half, exec, a.offset2, q);
+    if (p.outside | q.outside) [[unlikely]]
+        return transfer_outside(w, i, half, exec, p, q);
+    transfer(w, i, half, exec, p, q);
+}
+
 void places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
     p.active = w.exec(half);
     p.bytes = i.access->bytes();
@@ -330,6 +402,8 @@ void places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
         return i.access->find_places(w, i, half, part, p);
     if (p.active)
         find_places(w, i, half, p.active, part ? i.access->offset2 : i.access->offset, p);
+    if (p.outside) // whoever asks shadows what LDS holds
+        outside_lds(w, i, half, p);
 }
 
 void run_memory(Wave &w, const Inst &i) {

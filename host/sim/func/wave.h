@@ -67,6 +67,7 @@ struct Extra {
         bool f16 = false;             // fma_mix: convert from f16
         u8 byte = 0;                  // of an FP8 source
         i8 quad = -1;                 // v_interp: this lane of each four is read by all of them
+        bool spares_nan = false;      // NEG and ABS leave a NaN alone (S-025)
     };
     Source src[3];
     bool dst_high = false;

@@ -4,9 +4,45 @@
 #include <string>
 #include <unordered_map>
 
+#include "sim/isa/ops.h"
+
 namespace nw::sim {
 
 namespace {
+
+bool is_half_integer(Type t) { return t == Type::u16 || t == Type::i16 || t == Type::pk16; }
+
+// S-049
+bool has_doubtful_constant(const Instruction &inst, const Operation &op, const OpInfo &row) {
+    const Type sources[] = {row.a, row.b, row.c};
+    for (unsigned n = 0; n < 3; ++n) {
+        bool dot = row.name.starts_with("v_dot2") && sources[n] >= Type::pk16;
+        if ((dot || is_half_integer(sources[n])) && inst.inline_float(op, n))
+            return true;
+    }
+    return false;
+}
+
+// S-053
+bool names_other_ttmp(const Operation &op) {
+    constexpr u16 first_id = sreg::ttmp0 + 7, last_id = sreg::ttmp0 + 9;
+    for (const Operand &o : op.operands)
+        for (u16 reg = o.reg; o.kind == Operand::Kind::sgpr && reg < o.reg + o.count; ++reg)
+            if (reg >= sreg::ttmp0 && reg < sreg::null && (reg < first_id || reg > last_id))
+                return true;
+    return false;
+}
+
+// What an operand or a modifier leaves open, of an instruction that is exact without.
+FidelityNote corner(const Instruction &inst, const Operation &op, std::string_view name) {
+    if (name == "v_pk_mul_lo_u16" && op.has("clamp"))
+        return {Fidelity::open, "S-048", ""};
+    if (name.starts_with("v_") && has_doubtful_constant(inst, op, info(find_op(name))))
+        return {Fidelity::open, "S-049", ""};
+    if (names_other_ttmp(op))
+        return {Fidelity::open, "S-053", ""};
+    return {};
+}
 
 using Notes = std::unordered_map<std::string_view, FidelityNote>;
 
@@ -41,13 +77,17 @@ FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math) {
 }
 
 FidelityNote fidelity_of(const Instruction &inst, bool fast_math) {
-    if (!inst.y)
-        return fidelity_of(inst.x.mnemonic, fast_math);
-    auto half = [&](std::string_view mnemonic) {
-        std::string name(mnemonic); // v_dual_fmac_f32 is v_fmac_f32 twice as fast
-        return fidelity_of(name.starts_with("v_dual_") ? name.erase(2, 5) : name, fast_math);
+    auto half = [&](const Operation &op) {
+        std::string name(op.mnemonic); // v_dual_fmac_f32 is v_fmac_f32 twice as fast
+        if (name.starts_with("v_dual_"))
+            name.erase(2, 5);
+        const FidelityNote plain = fidelity_of(name, fast_math), special = corner(inst, op, name);
+        return special.fidelity > plain.fidelity ? special : plain;
     };
-    const FidelityNote x = half(inst.x.mnemonic), y = half(inst.y->mnemonic);
+    const FidelityNote x = half(inst.x);
+    if (!inst.y)
+        return x;
+    const FidelityNote y = half(*inst.y);
     return y.fidelity > x.fidelity ? y : x;
 }
 

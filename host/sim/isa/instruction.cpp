@@ -197,6 +197,19 @@ i64 Operation::value(std::string_view name, i64 otherwise) const {
     return m && !m->values.empty() ? m->values[0] : otherwise;
 }
 
+std::optional<f32> Instruction::inline_float(const Operation &op, unsigned n) const {
+    constexpr u32 vop3p = 0x33, vop3 = 0x35, vopd = 0x32; // the encoding's upper six bits
+    constexpr u32 first = 240, code_mask = 0x1ff, code_bits = 9;
+    constexpr f32 values[] = {0.5f, -0.5f, 1, -1, 2, -2, 4, -4, 0.15915494f};
+    const u32 encoding = word0 >> 26;
+    const bool three = encoding == vop3 || encoding == vop3p;
+    if (n > 2 || (n > 0 && !three))
+        return {};
+    const u32 word = three || (encoding == vopd && y && &op == &*y) ? word1 : word0;
+    const u32 value = (word >> (three ? code_bits * n : 0) & code_mask) - first;
+    return value < std::size(values) ? std::optional(values[value]) : std::nullopt;
+}
+
 Operation parse_operation(std::string_view text) {
     Operation op;
     text = trim(text);

@@ -62,6 +62,9 @@ struct Instruction {
     std::optional<Operation> y; // the second half of a VOPD pair
 
     i32 simm16() const { return static_cast<i16>(word0); }
+    // The inline float constant that source n of this operation is, as f32: text prints it in
+    // hexadecimal, like a literal, where the operand is a 16-bit integer (0.6).
+    std::optional<f32> inline_float(const Operation &, unsigned n) const;
 };
 
 // Fills mnemonic, operands and modifiers from `text`, which must stay where it is.
