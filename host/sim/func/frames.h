@@ -41,9 +41,8 @@ std::string_view name_of(HostLevel);
 const std::vector<HostLevel> &host_levels(); // that this host can run, the best one last
 
 const Frames &frames(HostLevel);
-// Of the level that HIPSIM_LEVEL names, or the best one. An Executable keeps the level it was made
-// with.
-const Frames &frames();
+HostLevel host_level(); // the one that HIPSIM_LEVEL names, or the best one
+const Frames &frames(); // of it
 
 // Another level for as long as this lives. For tests: no wave may be running.
 class HostLevelScope {

@@ -52,6 +52,7 @@ const Frames &frames(HostLevel level) {
            : level == HostLevel::v3 ? v3::level()
                                     : v4::level();
 }
+HostLevel host_level() { return current(); }
 const Frames &frames() { return frames(current()); }
 
 HostLevelScope::HostLevelScope(HostLevel level) : saved_(current()) { current() = level; }

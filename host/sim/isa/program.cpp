@@ -289,16 +289,15 @@ const Global *Program::function_at(u64 pc) const {
 
 std::string Program::source_line(u64 pc) const { return impl_->lines.find(pc - impl_->base()); }
 
-const void *Program::derived(u32 wave_size,
-                             const std::function<std::shared_ptr<void>()> &make) const {
+const void *Program::derived(u32 key, const std::function<std::shared_ptr<void>()> &make) const {
     {
         std::lock_guard lock(impl_->mutex);
-        if (auto it = impl_->attachments.find(wave_size); it != impl_->attachments.end())
+        if (auto it = impl_->attachments.find(key); it != impl_->attachments.end())
             return it->second.get();
     }
     std::shared_ptr<void> fresh = make(); // may call code(), so without the lock
     std::lock_guard lock(impl_->mutex);
-    return impl_->attachments.try_emplace(wave_size, std::move(fresh)).first->second.get();
+    return impl_->attachments.try_emplace(key, std::move(fresh)).first->second.get();
 }
 
 } // namespace nw::sim

@@ -76,8 +76,8 @@ public:
     const Code &code(u32 wave_size) const;
     // "saxpy.s:41" from the line table; "" when there is none for `pc`.
     std::string source_line(u64 pc) const;
-    // Something that another room makes from the code once and keeps with it, by wave size.
-    const void *derived(u32 wave_size, const std::function<std::shared_ptr<void>()> &make) const;
+    // Something that another room makes from the code once and keeps with it, by a key of its own.
+    const void *derived(u32 key, const std::function<std::shared_ptr<void>()> &make) const;
 
 private:
     Program();

@@ -116,7 +116,7 @@ std::vector<Expected> expected_of(const Row &r, const Variant &v, const Batch &b
     return all;
 }
 
-bool check_form(const Case &c, u32 n, const Programs &programs, const std::string &gfx,
+bool check_form(const Case &c, u32 n, const sim::Program &program, const std::string &gfx,
                 unsigned wave, const Options &options, Totals &totals) {
     const Row &r = *c.row;
     const std::string &text = c.source.forms[n];
@@ -127,9 +127,9 @@ bool check_form(const Case &c, u32 n, const Programs &programs, const std::strin
     ++totals.forms;
     totals.modes += b.modes;
     totals.lanes += b.in.size();
-    return run_everywhere(programs, c.source.name, text, gfx, b, [&](sim::HostLevel level) {
-        return compare({gfx, text, level, options}, r, v, b, want);
-    });
+    const Place where{gfx, text, {}, options};
+    return run_everywhere(program, c.source.name, where, b,
+                          [&](const Place &p) { return compare(p, r, v, b, want); });
 }
 
 } // namespace
@@ -143,7 +143,7 @@ Totals check(const std::string &gfx, unsigned wave, const Options &options) {
     for (const Case &c : cases)
         sources.push_back(c.source);
     const Accepted accepted = accept(sources, gfx, wave);
-    const Programs programs = load(accepted, gfx, options);
+    const auto program = sim::Program::load(accepted.code, gfx);
     for (size_t k = 0; k < cases.size(); ++k) {
         const Case &c = cases[k];
         totals.instructions.insert(c.row->name);
@@ -153,7 +153,7 @@ Totals check(const std::string &gfx, unsigned wave, const Options &options) {
             if (refused && (!c.forms[n].variant.optional || options.show_refused))
                 fmt::print("{} wave{} {}: LLVM refuses it\n", gfx, wave, c.source.forms[n]);
             if (refused ? !c.forms[n].variant.optional
-                        : !check_form(c, n, programs, gfx, wave, options, totals))
+                        : !check_form(c, n, *program, gfx, wave, options, totals))
                 totals.failed.insert(c.row->name);
         }
     }

@@ -12,7 +12,7 @@ namespace nw::oracle {
 struct Options {
     std::string only;  // a part of the mnemonic; empty: all
     u64 seed = 0x5eed; // printed with a failure
-    unsigned waves = 256;
+    unsigned waves = 128;
     unsigned failures_shown = 1; // per form
     bool show_refused = false;
     std::vector<sim::HostLevel> levels = sim::host_levels();

@@ -54,7 +54,7 @@ Batch dual_batch(const DualCase &c, u32 form, const std::string &gfx, const Opti
     Random random(options.seed ^ std::hash<std::string>{}(c.text));
     const Row &either = c.x.row->d == T::s32 ? *c.x.row : *c.y.row;
     const std::vector<u32> all = modes(either, gfx.starts_with("gfx12"), random);
-    const unsigned waves = std::max(options.waves / 32, 4u);
+    const unsigned waves = std::max(options.waves / 16, 8u);
     b.modes = std::min<u64>(all.size(), waves);
     for (unsigned w = 0; w < waves; ++w) {
         u32 exec = w % 2 ? some_exec(w / 2, random) : ~0u, vcc = static_cast<u32>(random());
@@ -105,7 +105,7 @@ Totals check_cases(std::vector<Case> all, Body body, const std::string &gfx, con
     if (cases.empty())
         return totals;
     const Accepted accepted = accept(sources, gfx, 32);
-    const Programs programs = load(accepted, gfx, options);
+    const auto program = sim::Program::load(accepted.code, gfx);
     for (size_t n = 0; n < cases.size(); ++n) {
         const Case &c = cases[n];
         const size_t kernel = n / forms_of_a_kernel, form = n % forms_of_a_kernel;
@@ -116,9 +116,8 @@ Totals check_cases(std::vector<Case> all, Body body, const std::string &gfx, con
             continue;
         }
         Batch b = make_batch(c, static_cast<u32>(form));
-        if (!run_everywhere(programs, sources[kernel].name, c.text, gfx, b, [&](auto level) {
-                return good(c, Place{gfx, c.text, level, options}, b);
-            }))
+        if (!run_everywhere(*program, sources[kernel].name, Place{gfx, c.text, {}, options}, b,
+                            [&](const Place &p) { return good(c, p, b); }))
             totals.failed.insert(c.name());
         totals.instructions.insert(c.name());
         ++totals.forms;

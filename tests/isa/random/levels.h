@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program at every host level.
+// A kernel at every host level.
 #pragma once
 #include <fmt/format.h>
 
@@ -15,28 +15,19 @@ struct Place {
     const Options &options;
 };
 
-// The code object once for each host level: what it has resolved belongs to one.
-using Programs = std::vector<std::pair<sim::HostLevel, std::shared_ptr<const sim::Program>>>;
-
-inline Programs load(const Accepted &a, const std::string &gfx, const Options &options) {
-    Programs all;
-    for (sim::HostLevel level : options.levels)
-        all.emplace_back(level, sim::Program::load(a.code, gfx));
-    return all;
-}
-
 // Whether the batch gives what `good` wants at every level.
 template <class Good>
-bool run_everywhere(const Programs &programs, const std::string &kernel, const std::string &text,
-                    const std::string &gfx, Batch &b, Good good) {
+bool run_everywhere(const sim::Program &program, const std::string &kernel, const Place &where,
+                    Batch &b, Good good) {
     bool all = true;
-    for (const auto &[level, program] : programs) {
+    for (sim::HostLevel level : where.options.levels) {
+        const Place place{where.gfx, where.text, level, where.options};
         sim::HostLevelScope scope(level);
         try {
-            run(*program, kernel, gfx, b);
-            all &= good(level);
+            run(program, kernel, where.gfx, b);
+            all &= good(place);
         } catch (const sim::Fault &fault) {
-            fmt::print("{} wave{} {} {}: {}\n", gfx, b.wave, sim::name_of(level), text,
+            fmt::print("{} wave{} {} {}: {}\n", where.gfx, b.wave, sim::name_of(level), where.text,
                        fault.what());
             all = false;
         }
