@@ -3,6 +3,9 @@
 
 #include <cstring>
 
+#include "isa/random/captures.h"
+#include "isa/random/dot_operands.h"
+
 namespace nw::oracle {
 
 namespace {
@@ -20,6 +23,27 @@ u64 with_noise(u64 value, T t, Random &random) {
     return low(32, value | (width < 32 ? random() << width : 0)) | random() << 32;
 }
 
+// Half of DOT2's operands are made for it.
+void meet(const Row &r, LaneIn &in, Random &random) {
+    const bool floats = r.a == T::pkh16 || r.a == T::pkbf16;
+    if (!floats || !r.name.starts_with("v_dot2") || random() % 2)
+        return;
+    const Format &f = r.a == T::pkh16 ? f16 : bf16;
+    const Format &out = r.d == T::s32 ? f32 : f;
+    const FactorFormat factors{f, [&f](u64 bits) { return factor(f, bits); }};
+    if (out == f32 && random() % 16 == 0) {
+        const auto seen = captures(f);
+        const Capture &x = seen[random() % seen.size()];
+        in.a = x.a, in.b = x.b, (r.form == Form::accumulate ? in.d : in.c) = x.c;
+        return;
+    }
+    u64 a[2], b[2];
+    meeting_factors(factors, factors, a, b, random);
+    u64 c = meeting_addend(factors, factors, a, b, out, random);
+    in.a = a[0] | a[1] << 16, in.b = b[0] | b[1] << 16;
+    (r.form == Form::accumulate ? in.d : in.c) = c;
+}
+
 // Every pair of hard values first; then hard and random ones mixed.
 LaneIn operands(const Row &r, u64 index, Random &random) {
     auto hard_a = hard_values(r.a), hard_b = hard_values(r.b);
@@ -31,6 +55,7 @@ LaneIn operands(const Row &r, u64 index, Random &random) {
     in.d = random();
     if (r.form == Form::accumulate || r.form == Form::scalar_acc)
         in.d = (in.d << 16 << 16) | any(r.c, random);
+    meet(r, in, random);
     if (r.name.starts_with("v_div_scale") && random() % 4) // as division uses it
         in.a = random() & 1 ? in.b : in.c;
     in.a = with_noise(in.a, r.a, random);

@@ -95,7 +95,8 @@ void place(DualCase &c, Pattern p) {
 
 std::array<u32, 8> registers(const LaneIn &in) { return std::bit_cast<std::array<u32, 8>>(in); }
 
-u64 half_result(const DualHalf &h, const LaneIn &in, const WaveIn &w, unsigned lane, bool gfx12) {
+Expected half_result(const DualHalf &h, const LaneIn &in, const WaveIn &w, unsigned lane,
+                     bool gfx12) {
     auto value = [&](const DualSource &s) -> u64 {
         return s.vgpr                          ? registers(in)[s.vgpr - 2]
                : s.other.kind == Operand::sgpr ? low(32, w.scalar)
@@ -103,7 +104,7 @@ u64 half_result(const DualHalf &h, const LaneIn &in, const WaveIn &w, unsigned l
     };
     LaneIn one{value(h.source[0]), 0, 0, registers(in)[h.d - 2]};
     (h.row->form == Form::fmamk ? one.c : one.b) = value(h.source[1]);
-    return low(32, lane_result(*h.row, {}, one, w.vcc >> lane & 1, {w.mode, gfx12}).d);
+    return lane_result(*h.row, {}, one, w.vcc >> lane & 1, {w.mode, gfx12});
 }
 
 } // namespace
@@ -146,8 +147,9 @@ LaneIn dual_operands(const DualCase &c, Random &random) {
     return std::bit_cast<LaneIn>(words);
 }
 
-u64 dual_result(const DualCase &c, const LaneIn &in, const WaveIn &w, unsigned lane, bool gfx12) {
-    return half_result(c.x, in, w, lane, gfx12) | half_result(c.y, in, w, lane, gfx12) << 32;
+std::array<Expected, 2> dual_result(const DualCase &c, const LaneIn &in, const WaveIn &w,
+                                    unsigned lane, bool gfx12) {
+    return {half_result(c.x, in, w, lane, gfx12), half_result(c.y, in, w, lane, gfx12)};
 }
 
 } // namespace nw::oracle

@@ -34,7 +34,8 @@ std::vector<DualCase> dual_cases(const std::string &gfx);
 // LaneIn's dwords are v2 to v9.
 LaneIn dual_operands(const DualCase &, Random &);
 
-// v9:v8 of an active lane.
-u64 dual_result(const DualCase &, const LaneIn &, const WaveIn &, unsigned lane, bool gfx12);
+// v8 and v9 of an active lane.
+std::array<Expected, 2> dual_result(const DualCase &, const LaneIn &, const WaveIn &, unsigned lane,
+                                    bool gfx12);
 
 } // namespace nw::oracle
