@@ -208,30 +208,3 @@ TEST_CASE("atomics return the old value, in lane order, and add up over workgrou
     sum.body = "  v_mov_b32 v1, 0\n  v_mov_b32 v2, 1.0\n  global_atomic_add_f32 v1, v2, s[2:3]";
     CHECK(run(sum, Launch{.grid = {100, 1, 1}})[0] == 0x45480000); // 3200
 }
-
-TEST_CASE("results don't depend on the number of host threads") {
-    KernelText k;
-    k.gfx = "gfx1100";
-    k.lds = 128;
-    k.body = R"(
-  v_lshl_add_u32 v1, s15, 5, v0
-  v_lshlrev_b32 v1, 2, v1
-  v_mul_lo_u32 v2, 0x9e3779b1, v1
-  v_cvt_f32_u32 v3, v2
-  v_mul_f32 v4, v3, v3
-  global_store_b32 v1, v4, s[2:3])";
-    std::vector<u32> want;
-    RunStats stats;
-    for (unsigned threads : {1u, 2u, 5u}) {
-        Launch launch{.grid = {64, 1, 1}, .words = 2048};
-        launch.config.threads = threads;
-        auto out = run(k, launch);
-        if (threads == 1) {
-            want = out;
-            stats = launch.stats;
-        }
-        CHECK(out == want);
-        CHECK(launch.stats.insts.total() == stats.insts.total());
-        CHECK(launch.stats.bytes.global_store == 8192);
-    }
-}

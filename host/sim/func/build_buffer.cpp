@@ -4,6 +4,7 @@
 
 #include "sim/func/buffer_access.h"
 #include "sim/func/build.h"
+#include "sim/func/turns.h"
 
 namespace nw::sim {
 
@@ -47,10 +48,9 @@ void Builder::buffer(Inst &i, const Instruction &inst, const MemoryOp &m, bool r
     a.soffset = source(operand(op, 3), Type::u32);
     if (a.soffset.kind == Source::vgpr)
         throw Unsupported{fmt::format("operand '{}' as an offset", operand(op, 3).text)};
-    e_.order_matters |= m.order_matters();
     i.access = &e_.accesses.emplace_back(a);
     i.cls = m.loads() || returns ? Class::vmem_load : Class::vmem_store;
-    i.run = run_buffer;
+    i.run = m.updates() && (m.order_matters() || returns) ? run_in_turn : run_buffer;
 }
 
 } // namespace nw::sim

@@ -4,6 +4,7 @@
 
 #include "sim/func/build.h"
 #include "sim/func/lane_memory.h"
+#include "sim/func/turns.h"
 
 namespace nw::sim {
 
@@ -20,6 +21,11 @@ Class class_of(const MemoryAccess &a) {
     if (a.space == Space::lds)
         return Class::lds;
     return a.op.loads() || a.returns ? Class::vmem_load : Class::vmem_store;
+}
+
+// An atomic that must know which others came before. Waves of a workgroup run in a fixed order.
+bool needs_turn(const MemoryAccess &a) {
+    return a.op.updates() && a.space != Space::lds && (a.op.order_matters() || a.returns);
 }
 
 void ds_offsets(MemoryAccess &a, u32 word0) {
@@ -93,10 +99,9 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     else
         a.offset = op.value("offset", 0);
 
-    e_.order_matters |= m.order_matters() && a.space != Space::lds;
     i.access = &e_.accesses.emplace_back(a);
     i.cls = class_of(a);
-    i.run = special.run ? special.run : frames_.memory;
+    i.run = special.run ? special.run : needs_turn(a) ? run_in_turn : frames_.memory;
 }
 
 void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {

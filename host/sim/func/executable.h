@@ -29,7 +29,6 @@ struct Executable {
     std::deque<Inst> landings;                        // of branches that leave the code
     std::unordered_map<u32, std::string> unsupported; // why, by index
     Tallies tallies;
-    bool order_matters = false; // float atomics: workgroups must run in one order
 
     u64 pc_of(const Inst &i) const { return code->base + code->instructions[i.index].offset; }
 };

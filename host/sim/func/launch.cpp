@@ -15,6 +15,7 @@
 #include "sim/func/checks.h"
 #include "sim/func/choices.h"
 #include "sim/func/frames.h"
+#include "sim/func/turns.h"
 
 namespace nw::sim {
 
@@ -209,6 +210,7 @@ public:
 
     void start_group(u64 index) {
         const Dim3 &grid = c_.dispatch.grid;
+        group_.number = index;
         group_.id = {static_cast<u32>(index % grid.x), static_cast<u32>(index / grid.x % grid.y),
                      static_cast<u32>(index / grid.x / grid.y)};
         group_.ended = group_.signalled = group_.phase = 0;
@@ -287,8 +289,7 @@ private:
     }
 
     void run_wave(Wave &w, u64 turn) {
-        if (abandoned)
-            throw Abandoned();
+        check_abandoned();
         u64 limit = c_.config.max_wave_insts ? c_.config.max_wave_insts : default_fuel;
         u64 budget = std::min(turn, limit - w.executed);
         set_mxcsr(w.mode.mxcsr32);
@@ -413,6 +414,11 @@ RunStats run_groups(Context &c, unsigned threads) {
     std::exception_ptr fault;
     RunStats stats;
     const CheckFacts facts(c.config, *c.code.code, c.device.gfx);
+    Turns turns;
+    // More threads than TBB has would only take turns.
+    int most = tbb::this_task_arena::max_concurrency();
+    auto workers = static_cast<int>(std::min<u64>({threads, total, static_cast<u64>(most)}));
+    c.turns = workers > 1 ? &turns : nullptr;
 
     auto work = [&] {
         MxcsrScope host_fpu(mxcsr_default);
@@ -426,14 +432,13 @@ RunStats run_groups(Context &c, unsigned threads) {
                     first_fault = g;
                     fault = std::current_exception();
                 }
+                turns.stop_above(g);
             }
+            turns.done(g);
         }
         std::lock_guard lock(mutex);
         stats += worker.stats();
     };
-    // More threads than TBB has would only take turns.
-    int most = tbb::this_task_arena::max_concurrency();
-    auto workers = static_cast<int>(std::min<u64>({threads, total, static_cast<u64>(most)}));
     if (workers == 1)
         work();
     else
@@ -473,9 +478,8 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
     if (c.code.code->find(k.entry) == Code::none)
         bad_dispatch(d, "its entry is not an instruction");
     unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
-    const bool one_thread = c.code.order_matters || config.check_race;
     const u64 most = groups_by_scratch(c);
-    threads = static_cast<unsigned>(std::min<u64>(one_thread ? 1 : std::max(1u, threads), most));
+    threads = config.check_race ? 1 : static_cast<unsigned>(std::clamp<u64>(threads, 1, most));
     try {
         RunStats stats = d.cooperative ? run_together(c, most) : run_groups(c, threads);
         stats.fast_math = config.fast_math;
@@ -487,6 +491,11 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
 }
 
 void abandon() { abandoned = true; }
+
+void check_abandoned() {
+    if (abandoned)
+        throw Abandoned();
+}
 
 ByteCounts &ByteCounts::operator+=(const ByteCounts &o) {
     global_load += o.global_load, global_store += o.global_store;

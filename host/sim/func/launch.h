@@ -10,6 +10,8 @@
 
 namespace nw::sim {
 
+class Turns;
+
 struct Context {
     const Dispatch &dispatch;
     Memory &memory;
@@ -20,8 +22,11 @@ struct Context {
     u64 packet = 0;  // address of the AQL packet that dispatch_ptr shows
     u32 lds_bytes = 0;
     u32 waves_per_group = 0;
-    u32 vgprs = 0; // of a wave
+    u32 vgprs = 0;          // of a wave
+    Turns *turns = nullptr; // of workgroups on several threads
 };
+
+void check_abandoned(); // throws Abandoned when the process ends
 
 // gfx12's barriers that waves join by number.
 inline constexpr u32 named_barriers = 16;
@@ -38,6 +43,7 @@ struct NamedBarrier {
 // A running workgroup.
 struct Group {
     Dim3 id;
+    u64 number = 0; // in the order of the grid
     std::vector<std::byte> lds;
     std::vector<Wave> waves;
     u32 ended = 0;

@@ -16,8 +16,11 @@
 // nobody's promise.
 //
 // A grid under this check runs on one thread: the order of accesses decides which of two racing
-// ones is reported, and has to be the same in every run. Lists of readers are bounded: the 32 last
-// of each 128 bytes of global memory count.
+// ones is reported, and has to be the same in every run. Workgroups could each keep a shadow of
+// their own that is held against the common one when their turn comes (turns.h); but a race would
+// then be found when its second access is long past, without the lane, the wave's state and the
+// place of memory that a report names, and nothing would have stopped the wave from going on with
+// what it read. Lists of readers are bounded: the 32 last of each 128 bytes of global memory count.
 #pragma once
 #include <memory>
 #include <unordered_map>

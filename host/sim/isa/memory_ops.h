@@ -88,10 +88,22 @@ struct MemoryOp {
                atomic == Atomic::compare_exchange_f64 || atomic == Atomic::mask_or ||
                atomic == Atomic::wrap;
     }
-    // The sum depends on the order of its terms.
+    // What several updates leave depends on which came first.
     bool order_matters() const {
-        return atomic == Atomic::add_f32 || atomic == Atomic::add_packed_f16 ||
-               atomic == Atomic::add_packed_bf16;
+        switch (atomic) {
+        case Atomic::add:
+        case Atomic::sub:
+        case Atomic::min_signed:
+        case Atomic::min_unsigned:
+        case Atomic::max_signed:
+        case Atomic::max_unsigned:
+        case Atomic::and_:
+        case Atomic::or_:
+        case Atomic::xor_:
+            return false;
+        default:
+            return updates();
+        }
     }
     unsigned registers() const { return bytes == 8 ? 2 : elements; } // of one value
 };
