@@ -33,4 +33,7 @@ Totals check(const std::string &gfx, unsigned wave, const Options &);
 Totals check_lanes(const std::string &gfx, const Options &);
 Totals check_dual(const std::string &gfx, const Options &);
 
+// WMMA and SWMMAC, in waves of 32 and 64. `lanes` are elements of D.
+Totals check_matrix(const std::string &gfx, const Options &);
+
 } // namespace nw::oracle

@@ -20,8 +20,12 @@ struct FactorFormat {
 void meeting_factors(const FactorFormat &a_format, const FactorFormat &b_format, std::span<u64> a,
                      std::span<u64> b, Random &);
 
+// Of an exponent near others', or zero.
+u64 tame_factor(const Format &, Random &);
+
 // An addend near minus the sum of the products, or above or below it where the grids end.
 u64 meeting_addend(const FactorFormat &a_format, const FactorFormat &b_format,
-                   std::span<const u64> a, std::span<const u64> b, const Format &out, Random &);
+                   std::span<const u64> a, std::span<const u64> b, const Format &out, Random &,
+                   bool tame = false);
 
 } // namespace nw::oracle

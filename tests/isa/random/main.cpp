@@ -48,6 +48,7 @@ int main(int argc, char **argv) {
         tell(gfx, "wave64", check(gfx, 64, options));
         tell(gfx, "between lanes", check_lanes(gfx, options));
         tell(gfx, "pairs of VOPD", check_dual(gfx, options));
+        tell(gfx, "matrices", check_matrix(gfx, options));
     }
     if (options.only.empty() && known == 0) {
         fmt::print("StepRules::as_simulated makes no difference any more: remove it\n");
