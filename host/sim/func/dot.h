@@ -32,6 +32,7 @@ template <class F> void book(u32 *d, const Factors &, const u32 *c, Out out, con
 
 } // namespace nw::sim::NW_LEVEL::dot
 
+#include "sim/func/dot_avx512.h"
 #include "sim/func/dot_tame.h"
 
 namespace nw::sim::NW_LEVEL::dot {
@@ -62,6 +63,25 @@ inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec)
     return true;
 }
 
+// The same by AVX-512, whatever EXEC is: false where the host has none, or for gfx12.
+template <class F>
+inline bool run_gfx11([[maybe_unused]] u32 *d, [[maybe_unused]] const u32 *a,
+                      [[maybe_unused]] const u32 *b, [[maybe_unused]] const u32 *c,
+                      [[maybe_unused]] u32 exec) {
+#if defined(__AVX512BW__)
+    u32 out_of_range = 0;
+    __m512i low = sum_gfx11<F>(a, b, c, out_of_range);
+    __m512i high = sum_gfx11<F>(a + 16, b + 16, c + 16, out_of_range);
+    if (out_of_range)
+        return false;
+    _mm512_mask_storeu_epi32(d, static_cast<__mmask16>(exec), low);
+    _mm512_mask_storeu_epi32(d + 16, static_cast<__mmask16>(exec >> 16), high);
+    return true;
+#else
+    return false;
+#endif
+}
+
 template <class F> inline f32 any_half(u32 high) { // in bits 31:16; every value
     if constexpr (F::bias == 127)
         return fp::f32_of(high & 0xffff0000);
@@ -83,6 +103,8 @@ inline void run_fast(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec)
 
 template <class F>
 inline void run(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m) {
+    if (!m.gfx12 && run_gfx11<F>(d, a, b, c, exec)) [[likely]]
+        return;
     if (m.gfx12 ? run_tame<F, true>(d, a, b, c, exec) : run_tame<F, false>(d, a, b, c, exec))
         [[likely]]
         return;

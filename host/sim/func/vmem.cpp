@@ -2,6 +2,7 @@
 // Vector memory and LDS: addresses, checks, transfers. Compiled once per host level.
 #include "sim/func/access.h"
 #include "sim/func/choices.h"
+#include "sim/func/host_simd.h"
 #include "sim/func/kernels.h"
 #include "sim/func/launch.h"
 #include "sim/func/transfer.h"
@@ -114,13 +115,16 @@ void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, 
     const MemoryAccess &a = *i.access;
     const u32 *v = w.row(a.address.at, half);
     p.lds = ~0u;
-    auto base = reinterpret_cast<u64>(w.group->lds.data());
-    u32 highest = 0, low = static_cast<u32>(offset);
+    const auto base = reinterpret_cast<u64>(w.group->lds.data());
+    const u32 low = static_cast<u32>(offset);
+    u32 highest = 0;
     for (unsigned l = 0; l < row_lanes; ++l) {
-        u32 address = v[l] + low, x = exec >> l & 1 ? address : 0;
-        highest = x > highest ? x : highest;
-        p.at[l] = base + address;
+        u32 address = exec >> l & 1 ? v[l] + low : 0;
+        highest = address > highest ? address : highest;
     }
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        p.at[l] = base + (v[l] + low);
     if (u64{highest} + a.bytes() <= w.group->lds.size()) [[likely]]
         return;
     for_active(exec, [&](unsigned l) {
@@ -168,6 +172,7 @@ bool is_regular(const u64 *at, u64 stride) {
     return off == 0;
 }
 
+#if !defined(__AVX512F__)
 using Four [[gnu::vector_size(16)]] = u32;
 
 // 4 lanes x 4 dwords: rows become columns.
@@ -181,6 +186,40 @@ void transpose(Four *x) {
     x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
     x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
+#endif
+
+// Four dwords a lane, of all lanes, into as many registers.
+void load_four(u32 *const *to, const u64 *at) {
+#if defined(__AVX512F__)
+    auto four = [&](unsigned l) {
+        return _mm_loadu_si128(static_cast<const __m128i *>(host(at[l])));
+    };
+    for (unsigned l = 0; l < row_lanes; l += 16) {
+        __m512i x[4]; // of lanes l + n, + 4, + 8, + 12
+        for (unsigned n = 0; n < 4; ++n) {
+            x[n] = _mm512_castsi128_si512(four(l + n));
+            x[n] = _mm512_inserti32x4(x[n], four(l + n + 4), 1);
+            x[n] = _mm512_inserti32x4(x[n], four(l + n + 8), 2);
+            x[n] = _mm512_inserti32x4(x[n], four(l + n + 12), 3);
+        }
+        __m512i a = _mm512_unpacklo_epi32(x[0], x[1]), b = _mm512_unpacklo_epi32(x[2], x[3]);
+        __m512i c = _mm512_unpackhi_epi32(x[0], x[1]), d = _mm512_unpackhi_epi32(x[2], x[3]);
+        _mm512_storeu_si512(to[0] + l, _mm512_unpacklo_epi64(a, b));
+        _mm512_storeu_si512(to[1] + l, _mm512_unpackhi_epi64(a, b));
+        _mm512_storeu_si512(to[2] + l, _mm512_unpacklo_epi64(c, d));
+        _mm512_storeu_si512(to[3] + l, _mm512_unpackhi_epi64(c, d));
+    }
+#else
+    for (unsigned l = 0; l < row_lanes; l += 4) {
+        Four x[4];
+        for (unsigned n = 0; n < 4; ++n)
+            std::memcpy(&x[n], host(at[l + n]), 16);
+        transpose(x);
+        for (unsigned n = 0; n < 4; ++n)
+            std::memcpy(to[n] + l, &x[n], 16);
+    }
+#endif
+}
 
 template <unsigned N>
 void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p) {
@@ -189,14 +228,10 @@ void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p
         return;
     }
     if (N == 4 && exec == ~0u) {
-        for (unsigned l = 0; l < row_lanes; l += 4) {
-            Four x[4];
-            for (unsigned n = 0; n < 4; ++n)
-                std::memcpy(&x[n], host(p.at[l + n]), 16);
-            transpose(x);
-            for (unsigned n = 0; n < 4; ++n)
-                std::memcpy(w.row(reg + n, half) + l, &x[n], 16);
-        }
+        u32 *to[4];
+        for (unsigned n = 0; n < 4; ++n)
+            to[n] = w.row(reg + n, half);
+        load_four(to, p.at);
         return;
     }
     for_active(exec, [&](unsigned l) {
