@@ -11,28 +11,43 @@
 
 namespace nw::sim::NW_LEVEL::dot {
 
-// Exponents count in units of an f32's exponent field, `unit`.
-template <class F> struct Reach;
-// Factors below 2^63, the largest term at least 2^-37 (C 2^-35): no f32 product overflows, and what
-// underflows, or comes of a factor that is flushed, is less than one on the grid.
-template <> struct Reach<BF16> {
-    static constexpr u32 exponent = 0x7f807f80, nonzero = exponent; // flushed ones are zero
-    static constexpr u32 smallest = 0, largest = 189 << 7;
-    static constexpr int as_unit = 16;
-    static constexpr u32 bias = 0; // a product's exponent field counts from -2 * 127 + bias
-    static constexpr u32 from = 217 * unit, to = 379 * unit;
-};
-// All of f16's finite values. A subnormal's exponent counts as 1.
-template <> struct Reach<F16> {
-    static constexpr u32 exponent = 0x7c007c00, nonzero = 0x7fff7fff;
-    static constexpr u32 smallest = 0x04000400, largest = 30 << 10;
-    static constexpr int as_unit = 13;
-    static constexpr u32 bias = 224 * unit;
-    static constexpr u32 from = 1 * unit, to = 155 * unit;
-};
+inline __m512i all(u32 x) { return _mm512_set1_epi32(static_cast<int>(x)); }
 
-// The grid's exponent in units of product exponents: that of C counts two less of its own.
-inline constexpr u32 addend_lead = 125 * unit, grid_one = 405 * unit;
+// What is known of both halves' exponents, in bits 15:7 of each, as an f32 counts them: 127 for 1.
+// Two of them add to a product's, which then counts from -2 * 127.
+struct Exponents {
+    __m512i x, y;
+    __mmask32 too_large; // infinities and NaNs for certain
+};
+template <class F> Exponents exponents(__m512i x, __m512i y);
+
+// Below 2^63: a factor of which nothing remains (zeros, and what gfx11 flushes) makes a product
+// below smallest_grid.
+template <> inline Exponents exponents<BF16>(__m512i x, __m512i y) {
+    const __m512i ex = _mm512_and_si512(x, all(0x7f807f80)),
+                  ey = _mm512_and_si512(y, all(0x7f807f80));
+    return {ex, ey, _mm512_cmpgt_epu16_mask(_mm512_max_epu16(ex, ey), _mm512_set1_epi16(189 << 7))};
+}
+// A subnormal counts as 2^-14. What isn't finite counts so much that no sum with it is on a grid.
+template <> inline Exponents exponents<F16>(__m512i x, __m512i y) {
+    alignas(64) static constexpr auto table = [] {
+        struct {
+            u16 of[32];
+        } t{};
+        for (u16 e = 0; e < 32; ++e)
+            t.of[e] = static_cast<u16>((e == 31 ? 267 : 112 + (e ? e : 1)) << 7);
+        return t;
+    }();
+    const __m512i t = _mm512_load_si512(table.of);
+    auto of = [&](__m512i v) { return _mm512_permutexvar_epi16(_mm512_srli_epi16(v, 10), t); };
+    return {of(x), of(y), 0};
+}
+
+// Exponents of grids in units of an f32's exponent field. All products of f32 that count are exact
+// from here to there, and all sums are normal numbers: a grid of 2^-61 to 2^101.
+inline constexpr u32 smallest_grid = 217 * unit, largest_grid = 379 * unit;
+inline constexpr u32 addend_lead = 125 * unit; // C's counts from -127, and two less
+inline constexpr u32 grid_one = 405 * unit;    // 24 more than a product of 2^0
 
 struct Products {
     __m512 low, high;
@@ -57,51 +72,51 @@ template <> inline Products products<F16>(const u32 *a, const u32 *b) {
     return {_mm512_permutex2var_ps(p, even, q), _mm512_permutex2var_ps(p, odd, q)};
 }
 
-// 16 lanes. Bits of `out_of_range` say that the sum isn't one.
+// The larger of both products' exponents. An f16 zero has one that must not count, nor hide that
+// the other factor is infinite: asked of the product.
+template <class F> inline __m512i product_exponent(const Exponents &e, const Products &p) {
+    const __m512i both = _mm512_adds_epu16(e.x, e.y), high = all(0xffff0000);
+    if constexpr (F::bias == 127)
+        return _mm512_max_epu32(_mm512_slli_epi32(both, 16), _mm512_and_si512(both, high));
+    auto counts = [](__m512 product) {
+        return _mm512_test_epi32_mask(_mm512_castps_si512(product), all(no_sign));
+    };
+    return _mm512_max_epu32(_mm512_maskz_slli_epi32(counts(p.low), both, 16),
+                            _mm512_maskz_and_epi32(counts(p.high), both, high));
+}
+
+// 16 lanes. Bits of `out_of_range` say that what is returned isn't the sum.
 template <class F>
 inline __m512i sum_gfx11(const u32 *a, const u32 *b, const u32 *c, u32 &out_of_range) {
-    using R = Reach<F>;
-    auto all = [](u32 x) { return _mm512_set1_epi32(static_cast<int>(x)); };
     const __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b), z = _mm512_loadu_si512(c);
-    auto exponents = [&](__m512i v) {
-        __m512i e = _mm512_and_si512(v, all(R::exponent));
-        return R::smallest ? _mm512_max_epu16(e, all(R::smallest)) : e;
-    };
-    const __m512i ex = exponents(x), ey = exponents(y);
-    const __mmask32 too_large =
-        _mm512_cmpgt_epu16_mask(_mm512_max_epu16(ex, ey), _mm512_set1_epi16(R::largest));
-    // The larger exponent of the two products, as far as they aren't zero, or of C.
-    const __mmask32 nonzero =
-        _mm512_mask_test_epi16_mask(_mm512_test_epi16_mask(x, all(R::nonzero)), y, all(R::nonzero));
-    const __m512i both = _mm512_maskz_add_epi16(nonzero, ex, ey);
-    const __m512i larger =
-        _mm512_slli_epi32(_mm512_max_epu16(both, _mm512_srli_epi32(both, 16)), R::as_unit);
-    const __m512i of_c = _mm512_and_si512(z, all(exponent_field));
-    // Where neither product nor C is anything the sum is +0.
-    const __m512i any = _mm512_or_si512(both, of_c);
-    const __mmask16 some = _mm512_test_epi32_mask(any, any);
-    const __m512i lead = _mm512_add_epi32(of_c, all(addend_lead - R::bias));
-    const __m512i grid = R::bias ? _mm512_max_epi32(larger, lead) : _mm512_max_epu32(larger, lead);
-    const __mmask16 out = _mm512_mask_cmpgt_epu32_mask(some, _mm512_sub_epi32(grid, all(R::from)),
-                                                       all(R::to - R::from));
-    out_of_range |= too_large | out;
-    auto with_sign_of_c = [&](__m512i v) { // v ^ (c & sign)
-        return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(v, z, all(sign_bit), 0x78));
-    };
-    const __m512 down = with_sign_of_c(_mm512_sub_epi32(all(grid_one - R::bias), grid));
-    const __m512 up = with_sign_of_c(_mm512_sub_epi32(grid, all(grid_one - R::bias - 254 * unit)));
-    // Terms as seen from C's side: there products of the other sign count one less (2.49).
+    const Exponents e = exponents<F>(x, y);
     const Products p = products<F>(a, b);
+    const __m512i of_c = _mm512_and_si512(z, all(exponent_field));
+    const __m512i grid =
+        _mm512_max_epu32(product_exponent<F>(e, p), _mm512_add_epi32(of_c, all(addend_lead)));
+    // Where neither product nor C is anything the sum is +0.
+    const __m512i any = _mm512_ternarylogic_epi32(_mm512_castps_si512(p.low),
+                                                  _mm512_castps_si512(p.high), of_c, 0xfe);
+    const __mmask16 some = _mm512_test_epi32_mask(any, all(no_sign));
+    const __mmask16 off = _mm512_mask_cmpgt_epu32_mask(
+        some, _mm512_sub_epi32(grid, all(smallest_grid)), all(largest_grid - smallest_grid));
+    out_of_range |= e.too_large | off;
+    // 2^-grid and 2^grid with the sign of C: terms as seen from C's side. There products of the
+    // other sign count one less (2.49).
+    const __m512i down = _mm512_ternarylogic_epi32(_mm512_sub_epi32(all(grid_one), grid), z,
+                                                   all(sign_bit), 0x78); // d ^ (z & sign)
+    const __m512i up = _mm512_sub_epi32(all(254 * unit), down);
+    auto cut = [&](__m512 v) { return _mm512_mul_ps(v, _mm512_castsi512_ps(down)); };
     auto term = [&](__m512 product) {
-        __m512 v = _mm512_mul_ps(product, down);
+        __m512 v = cut(product);
         return _mm512_add_epi32(_mm512_cvttps_epi32(v),
                                 _mm512_srai_epi32(_mm512_castps_si512(v), 31));
     };
-    __m512i sum = _mm512_cvttps_epi32(_mm512_mul_ps(_mm512_castsi512_ps(z), down));
+    __m512i sum = _mm512_cvttps_epi32(cut(_mm512_castsi512_ps(z)));
     sum = _mm512_add_epi32(sum, _mm512_add_epi32(term(p.low), term(p.high)));
     // + 0: the zero of a sum is positive
-    return _mm512_castps_si512(
-        _mm512_maskz_fmadd_ps(some, _mm512_cvtepi32_ps(sum), up, _mm512_setzero_ps()));
+    return _mm512_castps_si512(_mm512_maskz_fmadd_ps(some, _mm512_cvtepi32_ps(sum),
+                                                     _mm512_castsi512_ps(up), _mm512_setzero_ps()));
 }
 
 } // namespace nw::sim::NW_LEVEL::dot

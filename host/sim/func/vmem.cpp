@@ -119,7 +119,7 @@ void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, 
     const u32 low = static_cast<u32>(offset);
     u32 highest = 0;
     for (unsigned l = 0; l < row_lanes; ++l) {
-        u32 address = exec >> l & 1 ? v[l] + low : 0;
+        u32 address = (v[l] + low) & (0u - (exec >> l & 1)); // a select doesn't vectorise
         highest = address > highest ? address : highest;
     }
 #pragma GCC ivdep
