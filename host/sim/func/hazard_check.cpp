@@ -107,7 +107,19 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
         neighbour_ = e.role.matrix || e.role.cmpx ? std::optional(i.index) : std::nullopt;
     following_ = trans_count_ || neighbour_;
     if (e.role.jump)
-        reset();
+        cross_call(e);
+}
+
+// What LLVM follows inside of functions only is forgotten here: its code would not be silent.
+// Scalar writes that are under way stay so, but for the return address, which its callees read as
+// it is.
+void HazardCheck::cross_call(const Entry &e) {
+    trans_count_ = event_count_ = 0;
+    neighbour_.reset();
+    following_ = false;
+    by_salu_ &= ~e.writes;
+    if (!facts_->has(Hazard::read_sgpr)) // H-005; H-002 counts reads of the whole execution
+        read_ = 0;
 }
 
 // The destination of that instruction which `use` shares a register with, or null.
@@ -219,8 +231,9 @@ HazardCheck::Result HazardCheck::find_mask_write(u32 index, const Entry &e) {
     const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
     if (r.sa_sdst)
         by_salu_ = 0;
-    if (r.sa_sdst || r.va_sdst || r.va_vcc) // masks have been read by then
+    if (r.sa_sdst) // masks have been read by then
         read_ = 0;
+    read_ &= ~waited_for(r);
     by_valu_ &= ~waited_for(r);
     if (!valu && !salu)
         return {};
@@ -231,6 +244,13 @@ HazardCheck::Result HazardCheck::find_mask_write(u32 index, const Entry &e) {
         read_ = 0;
     read_ |= e.masks;
     return {};
+}
+
+// A scalar instruction waits for vector instructions that write SGPRs, VCC or all others, before it
+// reads one of them; LLVM counts on that where it follows the register.
+void HazardCheck::resolve_by_scalar_read(Sgprs reads) {
+    by_valu_ &=
+        (reads & vcc_pair ? ~vcc_pair : ~Sgprs{0}) & (reads & ~vcc_pair ? vcc_pair : ~Sgprs{0});
 }
 
 // H-002
@@ -256,8 +276,8 @@ HazardCheck::Result HazardCheck::find_read_sgpr(u32 index, const Entry &e) {
         return found;
     if (valu)
         read_ |= e.reads | (e.reads & even_sgprs) << 1 | (e.reads >> 1 & even_sgprs);
-    else if (e.reads) // a scalar read resolves what vector instructions wrote
-        by_valu_ = 0;
+    else
+        resolve_by_scalar_read(e.reads);
     scalars_ += salu;
     note_writes(index, e, read_);
     return {};

@@ -56,6 +56,8 @@ private:
     Result find_mask_write(u32 index, const Entry &);
     Result find_read_sgpr(u32 index, const Entry &);
     void note_writes(u32 index, const Entry &, Sgprs watched);
+    void resolve_by_scalar_read(Sgprs reads);
+    void cross_call(const Entry &);
     Result find_neighbour(u32 index, const HazardRole &, Hazard);
     const RegisterUse *written_by(u32 index, const RegisterUse &) const;
     void report(const Wave &, const Inst &, Hazard, const Finding &) const;
