@@ -147,6 +147,11 @@ void InitCheck::initialise(const Wave &w, unsigned reg, u32 bits) {
             continue;
         }
         Row &r = shadow(reg, half);
+        if ((exec & bits) == ~0u) {
+            r = {};
+            lanes_[half][reg] = 0;
+            continue;
+        }
         for (unsigned l = 0; l < row_lanes; ++l) {
             r.lane[l] &= exec >> l & 1 ? ~bits : ~0u;
             lanes |= u32{r.lane[l] != 0} << l;

@@ -125,7 +125,10 @@ void InitCheck::memory(const Wave &w, const Inst &i) {
     if (a.exchanges_lanes) { // registers only
         if (i.run != run_ds_swizzle)
             require_source(w, i, a.address, "an address");
-        return differ(w, i, uses);
+        const bool may_matter = std::any_of(uses.begin(), uses.end(), [&](const RegisterUse &use) {
+            return !use.write && poisoned_.has(use.place(0)); // in any lane, active or not
+        });
+        return may_matter ? differ(w, i, uses) : initialise(w, a.result, ~0u);
     }
     require_source(w, i, a.address, "an address");
     require_source(w, i, a.base, "an address");

@@ -234,13 +234,18 @@ void RaceCheck::touch(Half &h, u64 address, ByteMask mask) {
 }
 
 void RaceCheck::record(ShadowBlock &b, ShadowAccess access, bool lds) {
-    constexpr size_t most = 32, most_lds = 96; // entries of a block
+    constexpr size_t most = 32, most_lds = 96;             // entries of a block
+    const bool may_replace = access.touch == Touch::write; // what touch() has emptied
     for (size_t n = 0; n < b.size();) {
         ShadowAccess &a = b[n];
-        if (a.wave == access.wave && (a.touch == access.touch || access.touch == Touch::write) &&
-            a.touch != Touch::atomic)
-            a.bytes.remove(access.bytes);
-        else if (a.wave == access.wave && a.touch == Touch::atomic && access.touch == Touch::atomic)
+        if (a.wave != access.wave && !may_replace) {
+            ++n;
+            continue;
+        }
+        const bool atomics = a.touch == Touch::atomic && access.touch == Touch::atomic;
+        const bool plain =
+            a.touch != Touch::atomic && (a.touch == access.touch || access.touch == Touch::write);
+        if (a.wave == access.wave && (atomics || plain))
             a.bytes.remove(access.bytes);
         if (a.bytes.any()) {
             ++n;

@@ -5,10 +5,10 @@
 // that reads 128 bytes in a row costs one entry, and two waves that write neighbouring bytes don't
 // meet. An access drops the bytes that it supersedes from the entries before it.
 #pragma once
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <unordered_map>
-#include <vector>
 
 #include "base/types.h"
 
@@ -46,7 +46,40 @@ struct ShadowAccess {
 
 constexpr unsigned shadow_bytes = 128;
 
-using ShadowBlock = std::vector<ShadowAccess>;
+// The accesses to one block, oldest first. Most blocks are touched once: that one is kept in place.
+class ShadowBlock {
+public:
+    size_t size() const { return size_; }
+    ShadowAccess *begin() { return more_ ? more_.get() : &first_; }
+    ShadowAccess *end() { return begin() + size_; }
+    ShadowAccess &operator[](size_t n) { return begin()[n]; }
+    ShadowAccess &back() { return begin()[size_ - 1]; }
+    void clear() { size_ = 0; }
+    void pop_back() { --size_; }
+    void erase(ShadowAccess *at) {
+        std::copy(at + 1, end(), at);
+        --size_;
+    }
+    void push_back(const ShadowAccess &a) {
+        if (size_ == capacity_)
+            grow();
+        begin()[size_++] = a;
+    }
+
+private:
+    void grow() {
+        constexpr u32 least = 4;
+        const u32 capacity = std::max(least, 2 * capacity_);
+        auto more = std::make_unique<ShadowAccess[]>(capacity);
+        std::copy(begin(), end(), more.get());
+        more_ = std::move(more);
+        capacity_ = capacity;
+    }
+
+    u32 size_ = 0, capacity_ = 1;
+    ShadowAccess first_;
+    std::unique_ptr<ShadowAccess[]> more_;
+};
 
 class GlobalShadow {
 public:
