@@ -6,6 +6,7 @@
 
 #include "sim/func/executable.h"
 #include "sim/func/frames.h"
+#include "sim/func/lane_memory.h"
 
 namespace nw::sim {
 
@@ -25,12 +26,18 @@ private:
 
     // build_vector.cpp
     void vector(Inst &, const Operation &, Op);
-    void vector_special(Inst &, const Operation &, Op);
     void vector_sources(Inst &, const Operation &, Op, unsigned first);
     void modifiers(Inst &, const Operation &, Op, Extra &, bool &needed);
     void dpp(const Operation &, Extra &, bool &needed);
     void choose_frame(Inst &, const Operation &, Op, bool is_mask, bool is_maskx);
     void destination(Inst &, const Operation &, Op, Extra &, bool &needed);
+
+    // build_special.cpp
+    void vector_special(Inst &, const Operation &, Op);
+    void to_sgpr(Inst &, const Operation &);
+    void pseudo_scalar(Inst &, const Operation &, Op);
+    void carry(Inst &, const Operation &, Op, bool in);
+    void division(Inst &, const Operation &, Op, bool scaled);
     void quad_sad(Inst &, const Operation &, Op);
 
     // build_scalar.cpp
@@ -41,6 +48,9 @@ private:
 
     // build_memory.cpp
     void memory(Inst &, const Instruction &, const MemoryOp &);
+    void memory_operands(MemoryAccess &, const Operation &, const LaneMemory &);
+    unsigned memory_data(MemoryAccess &, const Operation &, unsigned next);
+    void memory_address(MemoryAccess &, const Operand &);
     void lane_exchange(Inst &, const Instruction &, Handler);
     // build_buffer.cpp
     void buffer(Inst &, const Instruction &, const MemoryOp &, bool returns);
@@ -63,6 +73,13 @@ private:
 
 // The bits of a constant as an operand of this type (0.5 to 0.7, 3.2 to 3.6).
 u64 constant_bits(const Operand &, Type, bool selected_f16);
+
+// Element `n` of a modifier with several, as in op_sel:[1,0].
+i64 element(const Operation &, std::string_view name, size_t n, i64 otherwise);
+
+// Special rows with OMOD and CLAMP as float arithmetic has them; those of one SGPR.
+bool divides(Op);
+bool is_pseudo_scalar(Op);
 
 const Operand &operand(const Operation &, size_t n); // throws Unsupported
 

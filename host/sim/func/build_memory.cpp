@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "sim/func/build.h"
-#include "sim/func/lane_memory.h"
 #include "sim/func/turns.h"
 
 namespace nw::sim {
@@ -38,10 +37,15 @@ void ds_offsets(MemoryAccess &a, u32 word0) {
     a.offset2 = (word0 >> 8 & 0xff) * unit;
 }
 
+bool returns_old_value(const Operation &op, const MemoryOp &m) {
+    const Modifier *th = op.modifier("th"); // th:TH_ATOMIC_RETURN, or with more behind it
+    return m.returns || op.has("glc") ||
+           (th && th->text.find("ATOMIC") != th->text.npos &&
+            th->text.find("RETURN") != th->text.npos);
+}
+
 } // namespace
 
-// Operands come as [result,] address, [data, [data2,]] [saddr]; scratch and global name `off` for
-// an absent register.
 void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     const Operation &op = inst.x;
     if (op.has("gds"))
@@ -49,51 +53,16 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     MemoryAccess a;
     a.op = m;
     a.space = space_of(op.mnemonic);
-    bool atomic = m.updates();
-    const Modifier *th = op.modifier("th");
-    a.returns = m.loads() || (atomic && (m.returns || op.has("glc") ||
-                                         (th && th->text.find("ATOMIC") != th->text.npos &&
-                                          th->text.find("RETURN") != th->text.npos)));
+    a.returns = m.loads() || (m.updates() && returns_old_value(op, m));
     if (op.mnemonic.starts_with("buffer_") || op.mnemonic.starts_with("tbuffer_"))
         return buffer(i, inst, m, a.returns);
-    LaneMemory special = find_lane_memory(op.mnemonic);
-    bool addtid = op.mnemonic.find("_addtid_") != op.mnemonic.npos;
-    bool counter = op.mnemonic == "ds_append" || op.mnemonic == "ds_consume";
-    bool two_values = m.two_values();
-    unsigned element = m.registers();
-    unsigned next = 0;
-    if (a.returns) {
-        unsigned registers = element * (m.two_addresses() ? 2 : 1);
-        if (op.mnemonic.starts_with("global_load_tr_")) // wave64 spreads the matrix over more lanes
-            registers = operand(op, next).count;
-        a.result = vgpr(operand(op, next++), registers);
-    }
-    static const Operand none{Operand::Kind::off};
-    const Operand &address = addtid || counter ? none : operand(op, next++);
-    const Operand *base = nullptr;
-    if (!m.loads() && !counter) {
-        bool packed = two_values && a.space != Space::lds; // cmpswap: new value, then compare
-        a.data = vgpr(operand(op, next++), packed ? 2 * element : element);
-        if (packed)
-            a.data2 = static_cast<u16>(a.data + element);
-        else if (two_values || m.two_addresses())
-            a.data2 = vgpr(operand(op, next++), element);
-    }
-    if (a.space == Space::global || a.space == Space::scratch)
-        base = &operand(op, next++);
-
-    bool has_base = base && base->kind == Operand::Kind::sgpr && base->reg != sreg::null;
-    if (has_base)
-        a.base = sgpr(*base, a.space == Space::global ? 2 : 1);
-    a.wide = a.space == Space::flat || (a.space == Space::global && !has_base && !addtid);
-    a.adds_lane = addtid;
-    a.adds_m0 = a.space == Space::lds && (addtid || counter);
+    const LaneMemory special = find_lane_memory(op.mnemonic);
+    using Form = LaneMemory::Form;
+    a.adds_lane = special.form == Form::by_lane;
+    a.adds_m0 = a.space == Space::lds && special.has_no_address();
     a.find_places = special.find_places;
-    a.parts = op.mnemonic.ends_with("_block") ? m.elements : m.two_addresses() ? 2 : 1;
-    if (address.kind == Operand::Kind::vgpr)
-        a.address = source(address, a.wide ? Type::u64 : Type::u32);
-    else if (address.kind != Operand::Kind::off || (a.space == Space::lds && !a.adds_m0))
-        throw Unsupported{fmt::format("operand '{}' as an address", address.text)};
+    a.parts = special.form == Form::block ? m.elements : m.two_addresses() ? 2 : 1;
+    memory_operands(a, op, special);
     if (a.space == Space::lds)
         ds_offsets(a, inst.word0);
     else
@@ -102,6 +71,51 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     i.access = &e_.accesses.emplace_back(a);
     i.cls = class_of(a);
     i.run = special.run ? special.run : needs_turn(a) ? run_in_turn : frames_.memory;
+}
+
+// They come as [result,] [address,] [data, [data2,]] [saddr]; scratch and global name `off` for an
+// absent register.
+void Builder::memory_operands(MemoryAccess &a, const Operation &op, const LaneMemory &special) {
+    using Form = LaneMemory::Form;
+    unsigned next = 0;
+    if (a.returns) {
+        const Operand &result = operand(op, next++);
+        unsigned registers = a.op.registers() * (a.op.two_addresses() ? 2 : 1);
+        // A wave of 64 lanes spreads a transposed matrix over more of them.
+        a.result = vgpr(result, special.form == Form::transposed ? result.count : registers);
+    }
+    const Operand *address = special.has_no_address() ? nullptr : &operand(op, next++);
+    if (!a.op.loads() && special.form != Form::counter)
+        next = memory_data(a, op, next);
+    bool has_base = false;
+    if (a.space == Space::global || a.space == Space::scratch) {
+        const Operand &base = operand(op, next);
+        has_base = base.kind == Operand::Kind::sgpr && base.reg != sreg::null;
+        if (has_base)
+            a.base = sgpr(base, a.space == Space::global ? 2 : 1);
+    }
+    a.wide = a.space == Space::flat || (a.space == Space::global && !has_base && address);
+    if (address)
+        memory_address(a, *address);
+}
+
+// Returns the number of the operand behind the data.
+unsigned Builder::memory_data(MemoryAccess &a, const Operation &op, unsigned next) {
+    unsigned element = a.op.registers();
+    bool packed = a.op.two_values() && a.space != Space::lds; // cmpswap: new value, then compare
+    a.data = vgpr(operand(op, next++), packed ? 2 * element : element);
+    if (packed)
+        a.data2 = static_cast<u16>(a.data + element);
+    else if (a.op.two_values() || a.op.two_addresses())
+        a.data2 = vgpr(operand(op, next++), element);
+    return next;
+}
+
+void Builder::memory_address(MemoryAccess &a, const Operand &address) {
+    if (address.kind == Operand::Kind::vgpr)
+        a.address = source(address, a.wide ? Type::u64 : Type::u32);
+    else if (address.kind != Operand::Kind::off || a.space == Space::lds)
+        throw Unsupported{fmt::format("operand '{}' as an address", address.text)};
 }
 
 void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {

@@ -8,17 +8,14 @@
 
 namespace nw::sim {
 
-namespace {
-
 i64 element(const Operation &op, std::string_view name, size_t n, i64 otherwise) {
     const Modifier *m = op.modifier(name);
     return m && n < m->values.size() ? m->values[n] : otherwise;
 }
 
-bool is_packed(Type t) { return t == Type::pk16 || t == Type::pkf16 || t == Type::pkbf16; }
+namespace {
 
-// Special rows with OMOD and CLAMP as float arithmetic has them.
-bool divides(Op row) { return info(row).name.starts_with("v_div_"); }
+bool is_packed(Type t) { return t == Type::pk16 || t == Type::pkf16 || t == Type::pkbf16; }
 
 Type source_type(const OpInfo &row, unsigned n) { return n == 0 ? row.a : n == 1 ? row.b : row.c; }
 
@@ -93,9 +90,6 @@ bool reads_scalars(const Inst &i) {
     });
 }
 
-// v_s_exp_f32 is v_exp_f32 of one SGPR (2.34).
-bool is_pseudo_scalar(std::string_view name) { return name.starts_with("v_s_"); }
-
 constexpr std::string_view dpp_names[] = {"quad_perm",       "row_shl",    "row_shr",
                                           "row_ror",         "row_mirror", "row_share",
                                           "row_half_mirror", "row_xmask"};
@@ -162,7 +156,7 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
         extra.omod = omod;
         needed = true;
     }
-    if (op.has("clamp") && is_pseudo_scalar(r.name))
+    if (op.has("clamp") && is_pseudo_scalar(row))
         extra.clamp = needed = true;
     bool dot = is_packed(r.a) != is_packed(r.d) || r.name.starts_with("v_dot4_f32_");
     if (!op.has("clamp") || dot || r.shape == Shape::mask ||
@@ -278,87 +272,6 @@ void Builder::vector(Inst &i, const Operation &op, Op row) {
     if (is_mask && !is_maskx)
         i.dst = sgpr_destination(operand(op, 0), e_.code->wave_size / 32);
     choose_frame(i, op, row, is_mask, is_maskx);
-}
-
-void Builder::vector_special(Inst &i, const Operation &op, Op row) {
-    const OpInfo &r = info(row);
-    i.run = frames_.special[static_cast<size_t>(row)];
-    std::string_view name = r.name;
-    bool adds = !name.starts_with("v_mad_") && name.find("_co_") != name.npos;
-    bool carries = adds || name.starts_with("v_mad_") || name.starts_with("v_div_scale");
-    bool to_sgpr = name.starts_with("v_read");
-    bool dot = name.starts_with("v_dot");
-    unsigned masks = e_.code->wave_size / 32;
-    if (name == "v_nop" || name == "v_pipeflush")
-        return;
-    if (is_pseudo_scalar(name)) {
-        vector_sources(i, op, row, 1);
-        i.dst = sgpr_destination(operand(op, 0), 1);
-        i.type = r.a;
-        i.lane = frames_.lane[static_cast<size_t>(find_op("v_" + std::string(name.substr(4))))];
-        return;
-    }
-    if (name.find("qsad_") != name.npos)
-        return quad_sad(i, op, row);
-    if (to_sgpr) {
-        i.dst = sgpr_destination(operand(op, 0), 1);
-        i.src[0] = source(operand(op, 1), Type::u32);
-        if (op.operands.size() > 2)
-            i.src[1] = source(op.operands[2], Type::u32);
-        return;
-    }
-    bool saturates = adds || name.starts_with("v_mad_");
-    i.flag = saturates && op.has("clamp");
-    bool modified = op.has("clamp") || op.has("mul") || op.has("div");
-    if (modified && !divides(row) && (!op.has("clamp") || !(dot || saturates)))
-        throw Unsupported{"clamp or omod on this operation"};
-    vector_sources(i, op, row, carries ? 2 : 1);
-    if (carries)
-        i.dst2 = sgpr_destination(operand(op, 1), masks);
-    if (name.ends_with("_ci_u32")) {
-        i.src[2] = sgpr(operand(op, 4), masks);
-        i.src[2].kind = Source::mask;
-    }
-    if (name.starts_with("v_permlane")) {
-        i.imm = static_cast<i32>(element(op, "op_sel", 0, 0) | element(op, "op_sel", 1, 0) << 1);
-        i.extra = nullptr; // op_sel means something else here
-    }
-    if (name.starts_with("v_cvt_sr_"))
-        i.imm = static_cast<i32>(op.value("byte_sel", 0));
-    if (modified && divides(row)) {
-        std::array<Inst, 2> &inner = e_.pairs.emplace_back();
-        inner[0] = i;
-        i.run = frames_.modified;
-        i.pair = inner.data();
-    }
-    if (name == "v_swap_b16") {
-        i.imm = (operand(op, 0).half == Operand::Half::high) |
-                (operand(op, 1).half == Operand::Half::high) << 1;
-        i.extra = nullptr;
-    }
-    if (dot) { // neg_lo says signed (2.59)
-        i.imm = static_cast<i32>(element(op, "neg_lo", 0, 0) | element(op, "neg_lo", 1, 0) << 1 |
-                                 i64{op.has("clamp")} << 2);
-        i.extra = nullptr;
-    }
-}
-
-// D and C are four results: packed halves in two registers, or a register each.
-void Builder::quad_sad(Inst &i, const Operation &op, Op row) {
-    unsigned rows = row == Op::v_mqsad_u32_u8 ? 4 : 2;
-    const Operand &c = operand(op, 3);
-    i.flag = op.has("clamp");
-    i.dst = vgpr(operand(op, 0), rows);
-    i.dst_rows = static_cast<u8>(rows);
-    i.src[0] = source(operand(op, 1), Type::u64);
-    i.src[1] = source(operand(op, 2), Type::u32);
-    if (rows == 2) {
-        i.src[2] = source(c, Type::u64);
-        return;
-    }
-    i.src[2].kind = Source::vgpr;
-    i.src[2].rows = static_cast<u8>(rows);
-    i.src[2].at = vgpr(c, rows);
 }
 
 void Builder::dual(Inst &i, const Instruction &inst) {

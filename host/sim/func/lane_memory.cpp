@@ -197,16 +197,31 @@ void run_transposed(Wave &w, const Inst &i) {
 } // namespace
 
 LaneMemory find_lane_memory(std::string_view name) {
-    if (name.find("_addtid_") != name.npos)
-        return {run_addtid, addtid_places};
-    if (name == "ds_append" || name == "ds_consume")
-        return {run_counter, counter_places};
-    if (name.ends_with("_block"))
-        return {run_block, block_places};
-    if (name == "global_load_tr_b128")
-        return {run_transposed<u16, origin16>, transposed_places};
-    if (name == "global_load_tr_b64")
-        return {run_transposed<u8, origin8>, transposed_places};
+    using Form = LaneMemory::Form;
+    static constexpr LaneMemory addtid{Form::by_lane, run_addtid, addtid_places};
+    static constexpr LaneMemory counter{Form::counter, run_counter, counter_places};
+    static constexpr LaneMemory block{Form::block, run_block, block_places};
+    static constexpr struct {
+        std::string_view name;
+        LaneMemory memory;
+    } rows[] = {
+        {"ds_load_addtid_b32", addtid},
+        {"ds_store_addtid_b32", addtid},
+        {"global_load_addtid_b32", addtid},
+        {"global_store_addtid_b32", addtid},
+        {"ds_append", counter},
+        {"ds_consume", counter},
+        {"global_load_block", block},
+        {"global_store_block", block},
+        {"scratch_load_block", block},
+        {"scratch_store_block", block},
+        {"global_load_tr_b64", {Form::transposed, run_transposed<u8, origin8>, transposed_places}},
+        {"global_load_tr_b128",
+         {Form::transposed, run_transposed<u16, origin16>, transposed_places}},
+    };
+    for (const auto &row : rows)
+        if (row.name == name)
+            return row.memory;
     return {};
 }
 
