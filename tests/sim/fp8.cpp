@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 
+#include "sim/fp8_format.h"
 #include "sim/func/choices.h"
 #include "sim/lane_op.h"
 #include "sim/lane_program.h"
@@ -18,26 +19,10 @@ using namespace nw::sim::test;
 
 namespace {
 
-struct Format {
-    const char *name;
-    int fraction_bits, bias;
-    u32 largest, overflow, nan;
-
-    // Of a positive code; `overflow` as if the format went on.
-    double value(u32 code) const {
-        int exponent = static_cast<int>(code >> fraction_bits);
-        u32 fraction = code & ((1u << fraction_bits) - 1);
-        double significand = exponent ? fraction + (1 << fraction_bits) : fraction;
-        return std::ldexp(significand, std::max(exponent, 1) - bias - fraction_bits);
-    }
-};
-
-const Format fp8{"fp8", 3, 7, 0x7e, 0x7f, 0xff}, bf8{"bf8", 2, 15, 0x7b, 0x7c, 0xfe};
-
 u32 f32_bits(double x) { return std::bit_cast<u32>(static_cast<f32>(x)); }
 f32 f32_of(u32 bits) { return std::bit_cast<f32>(bits); }
 
-u32 decoded(const Format &f, u32 byte) {
+u32 decoded(const Fp8Format &f, u32 byte) {
     u32 code = byte & 0x7f, sign = byte >> 7 << 31;
     if (f.fraction_bits == 3 ? code == 0x7f : code > 0x7c)
         return 0xffc00000;
@@ -47,7 +32,7 @@ u32 decoded(const Format &f, u32 byte) {
 }
 
 // By comparison with every code's value.
-u32 rounded(const Format &f, u32 bits, bool saturate) {
+u32 rounded(const Fp8Format &f, u32 bits, bool saturate) {
     f32 x = f32_of(bits);
     u32 sign = bits >> 31 << 7;
     if (std::isnan(x))
@@ -67,7 +52,7 @@ u32 rounded(const Format &f, u32 bits, bool saturate) {
 
 // The value in steps of the result, cut to as many bits as a significand has below them, plus the
 // seed's upper ones.
-u32 rounded_by_seed(const Format &f, u32 bits, u32 seed, bool saturate) {
+u32 rounded_by_seed(const Fp8Format &f, u32 bits, u32 seed, bool saturate) {
     f32 x = f32_of(bits);
     u32 sign = bits >> 31 << 7;
     if (std::isnan(x))
@@ -86,7 +71,7 @@ u32 rounded_by_seed(const Format &f, u32 bits, u32 seed, bool saturate) {
 }
 
 // Every value of the format, the middles between them, and their neighbours; other formats' limits.
-std::vector<u32> hard_inputs(const Format &f) {
+std::vector<u32> hard_inputs(const Fp8Format &f) {
     std::vector<u32> all{0,          1,          0x007fffff, 0x00800000, 0x7f7fffff,
                          0x7f800000, 0x7f800001, 0x7fc12345, 0x7fffffff};
     for (u32 code = 0; code < f.overflow; ++code)
@@ -191,7 +176,7 @@ TEST_CASE("FP8 results: hard values") {
 }
 
 TEST_CASE("f32 to FP8 and BF8 rounds to nearest even in every mode") {
-    for (const Format &f : {fp8, bf8})
+    for (const Fp8Format &f : {fp8, bf8})
         for (u32 x : hard_inputs(f))
             for (u32 round = 0; round < 4; ++round)
                 for (bool saturate : {false, true}) {
@@ -222,7 +207,7 @@ TEST_CASE("packed FP8 results go to the half that is named, signs are changed be
 TEST_CASE("stochastic rounding adds the seed's upper bits below the result") {
     const u32 seeds[] = {0,          1,          0x00000fff, 0x00001000, 0x7fffffff,
                          0x80000000, 0xfffff000, 0xffffffff, 0x12345678, 0xdeadbeef};
-    for (const Format &f : {fp8, bf8})
+    for (const Fp8Format &f : {fp8, bf8})
         for (bool saturate : {false, true}) {
             std::vector<u32> in;
             for (u32 x : hard_inputs(f))

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "sim/fp8_format.h"
 #include "sim/func/choices.h"
 #include "sim/lane_op.h"
 
@@ -16,32 +17,16 @@ using namespace nw::sim::test;
 
 namespace {
 
-struct Format {
-    const char *name;
-    int fraction_bits, bias;
-
-    int exponent(u32 code) const { return std::max<int>((code & 127) >> fraction_bits, 1) - bias; }
-    double value(u32 code) const {
-        int field = static_cast<int>((code & 127) >> fraction_bits);
-        u32 fraction = code & ((1u << fraction_bits) - 1);
-        double m = std::ldexp(field ? fraction + (1 << fraction_bits) : fraction,
-                              exponent(code) - fraction_bits);
-        return code & 128 ? -m : m;
-    }
-    bool finite(u32 code) const { return (code & 127) < (fraction_bits == 3 ? 127u : 124u); }
-};
-const Format fp8{"fp8", 3, 7}, bf8{"bf8", 2, 15};
-
-const std::pair<Format, Format> pairs[] = {{fp8, fp8}, {fp8, bf8}, {bf8, fp8}, {bf8, bf8}};
+const std::pair<Fp8Format, Fp8Format> pairs[] = {{fp8, fp8}, {fp8, bf8}, {bf8, fp8}, {bf8, bf8}};
 
 u32 bits(double x) { return std::bit_cast<u32>(static_cast<f32>(x)); }
 double f64_of(u32 x) { return std::bit_cast<f32>(x); }
 
-std::string name_of(const std::pair<Format, Format> &f) {
+std::string name_of(const std::pair<Fp8Format, Fp8Format> &f) {
     return std::string("v_dot4_f32_") + f.first.name + "_" + f.second.name;
 }
 
-u32 dot(const std::pair<Format, Format> &f, u32 a, u32 b, u32 c) {
+u32 dot(const std::pair<Fp8Format, Fp8Format> &f, u32 a, u32 b, u32 c) {
     static const Mode mode = make_mode(0, 3, true);
     return lane_op(name_of(f), a, mode, b, c);
 }
@@ -50,7 +35,7 @@ u32 code(u32 word, unsigned n) { return word >> 8 * n & 255; }
 
 // The step as 2.52 says it for halves: each pair is cut to its own grid, then all to the common
 // one.
-u32 one_step(const std::pair<Format, Format> &f, u32 a, u32 b, u32 c) {
+u32 one_step(const std::pair<Fp8Format, Fp8Format> &f, u32 a, u32 b, u32 c) {
     auto cut = [](double x, int grid) {
         return std::ldexp(std::floor(std::ldexp(x, -grid)), grid);
     };
@@ -77,7 +62,7 @@ u32 one_step(const std::pair<Format, Format> &f, u32 a, u32 b, u32 c) {
     return sum == 0 ? 0 : bits(sum);
 }
 
-u32 chained(const std::pair<Format, Format> &f, u32 a, u32 b, u32 c) {
+u32 chained(const std::pair<Fp8Format, Fp8Format> &f, u32 a, u32 b, u32 c) {
     f32 sum = std::bit_cast<f32>(c);
     for (unsigned n = 0; n < 4; ++n)
         sum = std::fma(static_cast<f32>(f.first.value(code(a, n))),
@@ -85,14 +70,14 @@ u32 chained(const std::pair<Format, Format> &f, u32 a, u32 b, u32 c) {
     return std::bit_cast<u32>(sum);
 }
 
-u32 rounded_once(const std::pair<Format, Format> &f, u32 a, u32 b, u32 c) {
+u32 rounded_once(const std::pair<Fp8Format, Fp8Format> &f, u32 a, u32 b, u32 c) {
     long double sum = f64_of(c); // 64 bits: enough for the inputs below
     for (unsigned n = 0; n < 4; ++n)
         sum += static_cast<long double>(f.first.value(code(a, n))) * f.second.value(code(b, n));
     return sum == 0 ? 0 : std::bit_cast<u32>(static_cast<f32>(sum));
 }
 
-u32 finite_codes(const Format &f, std::mt19937 &random) {
+u32 finite_codes(const Fp8Format &f, std::mt19937 &random) {
     u32 word = 0;
     for (unsigned n = 0; n < 4; ++n) {
         u32 x;

@@ -162,130 +162,59 @@ counter:
         .amdgpu_metadata
 amdhsa.version: [1, 2]
 amdhsa.kernels:
-  - .name: iota
-    .symbol: iota.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-      - { .name: first, .offset: 8, .size: 4, .value_kind: by_value }
-      - { .name: n, .offset: 12, .size: 4, .value_kind: by_value }
-  - .name: increment
-    .symbol: increment.kd
-    .kernarg_segment_size: 8
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: p, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-  - .name: meet
-    .symbol: meet.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: words, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-      - { .name: n, .offset: 8, .size: 4, .value_kind: by_value }
-  - .name: dump
-    .symbol: dump.kd
-    .kernarg_segment_size: 128
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-      - { .offset: 8, .size: 4, .value_kind: hidden_block_count_x }
-      - { .offset: 12, .size: 4, .value_kind: hidden_block_count_y }
-      - { .offset: 16, .size: 4, .value_kind: hidden_block_count_z }
-      - { .offset: 20, .size: 2, .value_kind: hidden_group_size_x }
-      - { .offset: 22, .size: 2, .value_kind: hidden_group_size_y }
-      - { .offset: 24, .size: 2, .value_kind: hidden_group_size_z }
-      - { .offset: 26, .size: 2, .value_kind: hidden_remainder_x }
-      - { .offset: 28, .size: 2, .value_kind: hidden_remainder_y }
-      - { .offset: 30, .size: 2, .value_kind: hidden_remainder_z }
-      - { .offset: 48, .size: 8, .value_kind: hidden_global_offset_x }
-      - { .offset: 56, .size: 8, .value_kind: hidden_global_offset_y }
-      - { .offset: 64, .size: 8, .value_kind: hidden_global_offset_z }
-      - { .offset: 72, .size: 2, .value_kind: hidden_grid_dims }
-      - { .offset: 120, .size: 4, .value_kind: hidden_dynamic_lds_size }
-  - .name: hold
-    .symbol: hold.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: p, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-      - { .name: flag, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }
-  - .name: read_at
-    .symbol: read_at.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-      - { .name: from, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }
-  - .name: no_args
-    .symbol: no_args.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-  - .name: small
-    .symbol: small.kd
-    .kernarg_segment_size: 8
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 40000
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 64
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
-  - .name: add_counter
-    .symbol: add_counter.kd
-    .kernarg_segment_size: 8
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
-    .sgpr_count: 32
-    .vgpr_count: 8
-    .args:
-      - { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
+  - { .name: iota, .symbol: iota.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 16, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global },
+               { .name: first, .offset: 8, .size: 4, .value_kind: by_value },
+               { .name: n, .offset: 12, .size: 4, .value_kind: by_value } ] }
+  - { .name: increment, .symbol: increment.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 8, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: p, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global } ] }
+  - { .name: meet, .symbol: meet.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 16, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: words, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global },
+               { .name: n, .offset: 8, .size: 4, .value_kind: by_value } ] }
+  - { .name: dump, .symbol: dump.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 128, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global },
+               { .offset: 8, .size: 4, .value_kind: hidden_block_count_x },
+               { .offset: 12, .size: 4, .value_kind: hidden_block_count_y },
+               { .offset: 16, .size: 4, .value_kind: hidden_block_count_z },
+               { .offset: 20, .size: 2, .value_kind: hidden_group_size_x },
+               { .offset: 22, .size: 2, .value_kind: hidden_group_size_y },
+               { .offset: 24, .size: 2, .value_kind: hidden_group_size_z },
+               { .offset: 26, .size: 2, .value_kind: hidden_remainder_x },
+               { .offset: 28, .size: 2, .value_kind: hidden_remainder_y },
+               { .offset: 30, .size: 2, .value_kind: hidden_remainder_z },
+               { .offset: 48, .size: 8, .value_kind: hidden_global_offset_x },
+               { .offset: 56, .size: 8, .value_kind: hidden_global_offset_y },
+               { .offset: 64, .size: 8, .value_kind: hidden_global_offset_z },
+               { .offset: 72, .size: 2, .value_kind: hidden_grid_dims },
+               { .offset: 120, .size: 4, .value_kind: hidden_dynamic_lds_size } ] }
+  - { .name: hold, .symbol: hold.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 16, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: p, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global },
+               { .name: flag, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global } ] }
+  - { .name: read_at, .symbol: read_at.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 16, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global },
+               { .name: from, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global } ] }
+  - { .name: no_args, .symbol: no_args.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 16, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0 }
+  - { .name: small, .symbol: small.kd, .max_flat_workgroup_size: 64, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 8, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 40000, .private_segment_fixed_size: 0,
+      .args: [ { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global } ] }
+  - { .name: add_counter, .symbol: add_counter.kd, .max_flat_workgroup_size: 1024, .wavefront_size: 32,
+      .sgpr_count: 32, .vgpr_count: 8, .kernarg_segment_size: 8, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0,
+      .args: [ { .name: out, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global } ] }
 ...
         .end_amdgpu_metadata
