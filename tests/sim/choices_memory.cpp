@@ -180,3 +180,22 @@ TEST_CASE("S-053: trap registers that hold no ids") {
     CHECK(words_under("other_ttmps=zero", "gfx1201", read)[0] == 0);
     CHECK(words_under("", "gfx1151", read)[0] == 0); // 1.11: documented there
 }
+
+TEST_CASE("1.11: user code can't write trap registers, and SCC stays what it was") {
+    for (const std::string &gfx : both) {
+        CAPTURE(gfx);
+        const std::string body =
+            "  s_mov_b32 ttmp3, 77\n  v_readfirstlane_b32 ttmp3, v0\n"
+            "  s_cmp_eq_u32 0, 0\n  s_and_b32 ttmp3, 0, 0\n  s_cselect_b32 s8, 1, 0\n"
+            "  s_load_b64 ttmp[4:5], s[2:3], 0x0\n" +
+            std::string(is_gfx12(gfx) ? "  s_wait_kmcnt 0\n" : "  s_waitcnt lgkmcnt(0)\n") +
+            "  s_mov_b32 ttmp9, 5\n  s_or_b32 s9, ttmp3, ttmp4\n  s_or_b32 s9, s9, ttmp9\n"
+            "  s_and_saveexec_b32 ttmp3, 1\n"
+            "  v_mov_b32 v1, s8\n  v_mov_b32 v2, s9\n  v_mov_b32 v3, exec_lo\n"
+            "  v_mov_b32 v4, 0\n  global_store_b96 v4, v[1:3], s[2:3] offset:16\n";
+        auto out = words_under("other_ttmps=zero", gfx, body, {.initial = {1, 2, 3}});
+        CHECK(out[4] == 1); // SCC of the comparison
+        CHECK(out[5] == 0); // nothing was written; ttmp9 is workgroup id 0, or 0
+        CHECK(out[6] == 1); // saveexec still changes EXEC
+    }
+}

@@ -116,7 +116,7 @@ u16 Builder::vgpr(const Operand &o, unsigned count) {
 u16 Builder::sgpr_destination(const Operand &o, unsigned count) {
     if (o.kind != Operand::Kind::sgpr || o.reg + count > sreg::scc)
         throw Unsupported{fmt::format("operand '{}' as a scalar destination", o.text)};
-    return o.reg == sreg::null ? slot::sink : o.reg;
+    return o.reg == sreg::null || is_ttmp(o) ? slot::sink : o.reg;
 }
 
 Source Builder::source(const Operand &o, Type type, bool selected_f16) {

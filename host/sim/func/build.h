@@ -42,6 +42,7 @@ private:
 
     // build_scalar.cpp
     void scalar(Inst &, const Instruction &, Op);
+    void scalar_sources(Inst &, const Operation &, Op, unsigned first);
     void control(Inst &, const Instruction &, Op);
     const Inst *out_of_code(const Inst &branch);
     void scalar_load(Inst &, const Operation &, unsigned dwords);
@@ -70,6 +71,11 @@ private:
     bool gfx12_;
     std::map<std::pair<u64, unsigned>, u32> pool_;
 };
+
+// Trap registers: user code can't write them (1.11).
+constexpr bool is_ttmp(const Operand &o) {
+    return o.kind == Operand::Kind::sgpr && o.reg >= sreg::ttmp0 && o.reg < sreg::null;
+}
 
 // The bits of a constant as an operand of this type (0.5 to 0.7, 3.2 to 3.6).
 u64 constant_bits(const Operand &, Type, bool selected_f16);

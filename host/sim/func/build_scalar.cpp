@@ -17,6 +17,13 @@ void branch_out_of_code(Wave &w, const Inst &i) {
                       i.imm));
 }
 
+// A result that can't be written leaves SCC alone, too (1.11).
+void keep_scc(Wave &w, const Inst &i) {
+    const u32 scc = w.scc();
+    i.pair->run(w, *i.pair);
+    w.scc() = scc;
+}
+
 } // namespace
 
 // Where a branch leads that leaves the code: only taking it is a fault, which names the branch.
@@ -32,11 +39,26 @@ void Builder::scalar(Inst &i, const Instruction &inst, Op row) {
     i.run = salu_handler(row);
     i.imm = inst.simm16();
     unsigned first = 0;
+    bool dropped = false;
     if (r.d != Type::none) {
-        i.dst = sgpr_destination(operand(op, 0), rows_of(r.d));
+        const Operand &d = operand(op, 0);
+        bool compares = op.mnemonic.starts_with("s_cmpk_"); // of a register, not into one
+        dropped = is_ttmp(d) && !compares;
+        i.dst = compares ? d.reg : sgpr_destination(d, rows_of(r.d));
         i.type = r.d;
         first = 1;
     }
+    scalar_sources(i, op, row, first);
+    if (dropped) {
+        std::array<Inst, 2> &inner = e_.pairs.emplace_back();
+        inner[0] = i;
+        i.run = keep_scc;
+        i.pair = inner.data();
+    }
+}
+
+void Builder::scalar_sources(Inst &i, const Operation &op, Op row, unsigned first) {
+    const OpInfo &r = info(row);
     if (r.shape == Shape::imm)
         return;
     if (r.a != Type::none)
@@ -81,7 +103,7 @@ void Builder::scalar_load(Inst &i, const Operation &op, unsigned dwords) {
     if (d.kind != Operand::Kind::sgpr || (d.reg != sreg::null && d.reg + dwords > sreg::null))
         throw Unsupported{
             fmt::format("operand '{}' as the destination of {} dwords", d.text, dwords)};
-    i.dst = d.reg;
+    i.dst = is_ttmp(d) ? sreg::null : d.reg;
     i.dst_rows = static_cast<u8>(dwords);
     i.src[0] = sgpr(operand(op, 1), op.mnemonic.starts_with("s_buffer_") ? 4 : 2);
     i.imm = static_cast<i32>(op.value("offset", 0));
