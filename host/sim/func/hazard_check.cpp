@@ -26,8 +26,9 @@ constexpr Sgprs even_sgprs = ~Sgprs{0} / 3; // the lower ones of pairs
 Sgprs sgprs(const std::vector<RegisterUse> &uses, bool write) {
     Sgprs set = 0;
     for (const RegisterUse &use : uses)
-        for (unsigned n = 0; is_tracked_sgpr(use) && use.write == write && n < use.count; ++n)
-            set |= one << (use.first + n);
+        for (unsigned n = use.first; is_tracked_sgpr(use) && n < use.first + use.count; ++n)
+            if (use.write == write && n < 8 * sizeof set)
+                set |= one << n;
     return set;
 }
 
