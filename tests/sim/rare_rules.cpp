@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rules that compilers rarely lean on: group ids y and z, NULL, parts of MODE, traps, and addresses
-// at the ends of their ranges.
+// Rules that compilers rarely lean on: group ids y and z, NULL, parts of MODE, traps, addresses at
+// the ends of their ranges, and atomics of integers.
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 #include "sim/assemble.h"
 
@@ -125,5 +127,78 @@ TEST_CASE("5.3: scratch offsets in registers are unsigned on gfx11, signed on gf
             CHECK(run(k)[0] == 77);
         else
             CHECK(fault_of(k).find("scratch out of range") != std::string::npos);
+    }
+}
+
+namespace {
+
+struct Update {
+    std::string name; // without prefix and, of global ones, without `atomic_`
+    u32 (*fresh)(u32 old, u32 data);
+};
+
+// Memory after lane l's update of word l, of hard values in every combination.
+void check_updates(const std::string &gfx, const std::string &instruction, const Update &u) {
+    constexpr u32 hard[] = {0, 1, 5, 0x7fffffff, 0x80000000, 0xffffffff};
+    Launch launch;
+    launch.block = {36, 1, 1};
+    launch.words = 128;
+    for (u32 n = 0; n < 36; ++n)
+        launch.initial.push_back(hard[n / 6]);
+    launch.initial.resize(64);
+    for (u32 n = 0; n < 36; ++n)
+        launch.initial.push_back(hard[n % 6]);
+    KernelText k;
+    k.gfx = gfx;
+    k.lds = 256;
+    k.body =
+        "  v_lshlrev_b32 v1, 2, v0\n  global_load_b32 v4, v1, s[2:3]\n"
+        "  global_load_b32 v2, v1, s[2:3] offset:256\n" +
+        std::string(is_gfx12(gfx) ? "  s_wait_loadcnt 0\n" : "  s_waitcnt vmcnt(0)\n") +
+        "  ds_store_b32 v1, v4\n  " + instruction + "\n  ds_load_b32 v4, v1\n" +
+        (is_gfx12(gfx) ? "  s_wait_dscnt 0\n" : "  s_waitcnt lgkmcnt(0)\n") +
+        (instruction.find("ds_") != std::string::npos ? "  global_store_b32 v1, v4, s[2:3]" : "");
+    std::vector<u32> out = run(k, launch);
+    CAPTURE(gfx);
+    CAPTURE(instruction);
+    for (u32 n = 0; n < 36; ++n)
+        CHECK(out[n] == u.fresh(hard[n / 6], hard[n % 6]));
+}
+
+} // namespace
+
+TEST_CASE("5.18: atomics of integers") {
+    const Update updates[] = {
+        {"sub_u32", [](u32 old, u32 data) { return old - data; }},
+        {"inc_u32", [](u32 old, u32 data) { return old >= data ? 0 : old + 1; }},
+        {"dec_u32", [](u32 old, u32 data) { return old == 0 || old > data ? data : old - 1; }},
+        {"min_i32",
+         [](u32 old, u32 data) {
+             return static_cast<u32>(std::min(static_cast<i32>(old), static_cast<i32>(data)));
+         }},
+        {"max_i32",
+         [](u32 old, u32 data) {
+             return static_cast<u32>(std::max(static_cast<i32>(old), static_cast<i32>(data)));
+         }},
+        {"min_u32", [](u32 old, u32 data) { return std::min(old, data); }},
+        {"max_u32", [](u32 old, u32 data) { return std::max(old, data); }},
+    };
+    for (const std::string &gfx : both)
+        for (const Update &u : updates) {
+            check_updates(gfx, "ds_" + u.name + " v1, v2", u);
+            check_updates(gfx, "global_atomic_" + u.name + " v1, v2, s[2:3]", u);
+        }
+    const Update clamp{"", [](u32 old, u32 data) { return old > data ? old - data : 0; }},
+        cond{"", [](u32 old, u32 data) { return old >= data ? old - data : old; }},
+        reverse{"", [](u32 old, u32 data) { return data - old; }},
+        masked{"", [](u32 old, u32 data) { return (old & ~data) | 5; }};
+    check_updates("gfx1151", "global_atomic_csub_u32 v3, v1, v2, s[2:3] glc", clamp);
+    check_updates("gfx1201", "global_atomic_sub_clamp_u32 v1, v2, s[2:3]", clamp);
+    check_updates("gfx1201", "global_atomic_cond_sub_u32 v1, v2, s[2:3]", cond);
+    check_updates("gfx1201", "ds_sub_clamp_u32 v1, v2", clamp);
+    check_updates("gfx1201", "ds_cond_sub_u32 v1, v2", cond);
+    for (const std::string &gfx : both) {
+        check_updates(gfx, "ds_rsub_u32 v1, v2", reverse);
+        check_updates(gfx, "v_mov_b32 v5, 5\n  ds_mskor_b32 v1, v2, v5\n", masked);
     }
 }
