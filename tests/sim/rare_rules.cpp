@@ -202,3 +202,61 @@ TEST_CASE("5.18: atomics of integers") {
         check_updates(gfx, "v_mov_b32 v5, 5\n  ds_mskor_b32 v1, v2, v5\n", masked);
     }
 }
+
+TEST_CASE("4.6: in wave32 branches on VCC look at its low half") {
+    for (const std::string &gfx : both)
+        CHECK(scalars(gfx, "  s_mov_b32 s8, 0\n  s_mov_b32 s9, 0\n  s_mov_b32 s10, 3\n"
+                           "  s_mov_b32 vcc_lo, 0\n  s_mov_b32 vcc_hi, 1\n"
+                           "  s_cbranch_vccz .Lzero\n  s_mov_b32 s8, 1\n.Lzero:\n"
+                           "  s_mov_b32 vcc_lo, 4\n  s_mov_b32 vcc_hi, 0\n"
+                           "  s_cbranch_vccnz .Lset\n  s_mov_b32 s9, 1\n.Lset:") == Three{0, 0, 3});
+}
+
+TEST_CASE("4.10: hardware registers that a kernel may read; others are named in a fault") {
+    CHECK(scalars("gfx1151", "  s_cmp_eq_u32 0, 0\n  s_getreg_b32 s8, hwreg(HW_REG_STATUS, 0, 1)\n"
+                             "  s_cmp_eq_u32 0, 1\n  s_getreg_b32 s9, hwreg(HW_REG_STATUS, 0, 1)\n"
+                             "  s_getreg_b32 s10, hwreg(HW_REG_STATUS, 9, 1)") == Three{1, 0, 0});
+    CHECK(scalars("gfx1201", "  s_cmp_eq_u32 0, 0\n  s_getreg_b32 s8, hwreg(4, 9, 1)\n"
+                             "  s_cmp_eq_u32 0, 1\n  s_getreg_b32 s9, hwreg(4, 9, 1)\n"
+                             "  s_mov_b32 s10, 0") == Three{1, 0, 0});
+    for (const std::string &gfx : both) {
+        auto clock = scalars(gfx, "  s_getreg_b32 s8, hwreg(29, 0, 20)\n  s_nop 0\n"
+                                  "  s_getreg_b32 s9, hwreg(29, 0, 20)\n  s_mov_b32 s10, 0");
+        CHECK(clock[1] > clock[0]);
+        KernelText k;
+        k.gfx = gfx;
+        k.body = "  s_getreg_b32 s8, hwreg(60, 0, 8)";
+        CHECK(fault_of(k).find("hardware register 60 can't be read here") != std::string::npos);
+    }
+}
+
+TEST_CASE("1.26: the dispatch packet behind its pointer") {
+    for (const std::string &gfx : both) {
+        KernelText k;
+        k.gfx = gfx;
+        k.lds = 512;
+        k.descriptor = ".amdhsa_user_sgpr_dispatch_ptr 1";
+        k.body = "  s_load_b64 s[8:9], s[20:21], 0x4\n  s_load_b32 s10, s[20:21], 0x1c\n" +
+                 std::string(is_gfx12(gfx) ? "  s_wait_kmcnt 0\n" : "  s_waitcnt lgkmcnt(0)\n") +
+                 "  v_mov_b32 v1, s8\n  v_mov_b32 v2, s9\n  v_mov_b32 v3, s10\n"
+                 "  v_mov_b32 v4, 0\n  global_store_b96 v4, v[1:3], s[2:3]";
+        std::string source = kernel_source(k); // 1.8: the packet's pointer comes before kernargs'
+        source.insert(source.find("  s_load_b64"),
+                      "  s_mov_b64 s[20:21], s[0:1]\n  s_mov_b64 s[0:1], s[2:3]\n");
+        auto program = Program::load(assemble(gfx, source), gfx);
+        Memory memory;
+        auto out = static_cast<u32 *>(memory.allocate(12));
+        u64 arguments[2] = {reinterpret_cast<u64>(out), 0};
+        Dispatch d;
+        d.program = program.get();
+        d.kernel = program->find_kernel("test");
+        d.grid = {3, 1, 1};
+        d.block = {8, 4, 2};
+        d.dynamic_lds = 256;
+        d.kernarg = std::as_bytes(std::span(arguments));
+        sim::run(d, memory, *find_device(gfx), {});
+        CHECK(out[0] == (8 | 4 << 16)); // workgroup size x, y
+        CHECK(out[1] == 2);             // and z
+        CHECK(out[2] == 512 + 256);     // group segment
+    }
+}
