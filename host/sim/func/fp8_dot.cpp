@@ -6,6 +6,7 @@ namespace nw::sim::NW_LEVEL::fp8 {
 namespace {
 
 constexpr unsigned per_word = 4;
+constexpr u32 factor_nan = 0xffc00a3d; // of v_dot4_f32_*, as of DOT2 (2.49)
 
 struct Factor {
     i32 mantissa, exponent; // mantissa * 2^(exponent - fraction_bits)
@@ -25,7 +26,7 @@ constexpr u32 infinity = 0x7f800000, sign_bit = 0x80000000;
 
 // Is the sum decided by NaN or infinity? Then `result` is it.
 template <class A, class B>
-bool special(const u32 *a, const u32 *b, unsigned count, u32 c, u32 &result) {
+bool special(const u32 *a, const u32 *b, unsigned count, u32 c, u32 nan_word, u32 &result) {
     bool nan = false, invalid = false, plus = c == infinity, minus = c == (infinity | sign_bit);
     for (unsigned k = 0; k < count; ++k) {
         const u32 x = code(a, k), y = code(b, k);
@@ -38,7 +39,7 @@ bool special(const u32 *a, const u32 *b, unsigned count, u32 c, u32 &result) {
     const bool nan_c = (c & ~sign_bit) > infinity;
     if (!nan && !invalid && !plus && !minus && !nan_c)
         return false;
-    result = nan || invalid || (plus && minus) ? fp::default_nan32
+    result = nan || invalid || (plus && minus) ? nan_word
              : nan_c                           ? c | 0x00400000
                                                : infinity | (minus ? sign_bit : 0);
     return true;
@@ -61,38 +62,45 @@ template <class A, class B> Term product(u32 x, u32 y) {
     return {(x ^ y) & 0x80 ? -p : p, p ? f.exponent + g.exponent - 24 : nothing};
 }
 
-Term pair(Term p, Term q) {
-    const i32 grid = larger(p.grid, q.grid);
-    return {shift_down(p.value, grid - p.grid) + shift_down(q.value, grid - q.grid), grid};
+// Products n, n + 1, ... of Size, cut to the grid of the largest.
+template <class A, class B, unsigned Size> Term group(const u32 *a, const u32 *b, unsigned n) {
+    Term products[Size], sum{0, nothing};
+    for (unsigned k = 0; k < Size; ++k) {
+        products[k] = product<A, B>(code(a, n + k), code(b, n + k));
+        sum.grid = larger(sum.grid, products[k].grid);
+    }
+    for (const Term &p : products)
+        sum.value += shift_down(p.value, sum.grid - p.grid);
+    return sum;
 }
 
-template <class A, class B, unsigned Count> u32 step(const u32 *a, const u32 *b, u32 c) {
+template <class A, class B, unsigned Count, unsigned Size = 2>
+u32 step(const u32 *a, const u32 *b, u32 c, u32 nan) {
     u32 decided;
-    if (special<A, B>(a, b, Count, c, decided))
+    if (special<A, B>(a, b, Count, c, nan, decided))
         return decided;
-    Term pairs[Count / 2];
+    Term groups[Count / Size];
     const i32 field = static_cast<i32>(c >> 23 & 255), lead = (field ? field : 1) - 127;
     const i32 fraction = static_cast<i32>(c & 0x7fffff);
     const i32 magnitude = (field ? fraction | 0x800000 : fraction) << 3;
     i32 grid = lead - 26;
-    for (unsigned n = 0; n < Count / 2; ++n) {
-        pairs[n] = pair(product<A, B>(code(a, 2 * n), code(b, 2 * n)),
-                        product<A, B>(code(a, 2 * n + 1), code(b, 2 * n + 1)));
-        grid = larger(grid, pairs[n].grid);
+    for (unsigned n = 0; n < Count / Size; ++n) {
+        groups[n] = group<A, B, Size>(a, b, Size * n);
+        grid = larger(grid, groups[n].grid);
     }
     const i32 down = grid - (lead - 26);
     i32 sum = shift_down(c >> 31 ? -magnitude : magnitude, down);
     sum = shift_down(magnitude, down) ? sum : 0; // an addend without a bit on the grid
-    for (const Term &t : pairs)
+    for (const Term &t : groups)
         sum += shift_down(t.value, grid - t.grid);
     return sum ? fp::bits(static_cast<f32>(static_cast<f64>(sum) * fp::power_of_two(grid))) : 0;
 }
 
 // ---- all at once, rounded once ------------------------------------------------------------------
 
-template <class A, class B> u32 exact(const u32 *a, const u32 *b, unsigned count, u32 c) {
+template <class A, class B> u32 exact(const u32 *a, const u32 *b, unsigned count, u32 c, u32 nan) {
     u32 decided;
-    if (special<A, B>(a, b, count, c, decided))
+    if (special<A, B>(a, b, count, c, nan, decided))
         return decided;
     // Products are multiples of 2^-32, and below 2^32.
     __int128 sum = 0;
@@ -127,9 +135,9 @@ template <class A, class B> u32 exact(const u32 *a, const u32 *b, unsigned count
     return fp::bits(static_cast<f32>(negative ? -value : value));
 }
 
-template <class A, class B> u32 chain(const u32 *a, const u32 *b, unsigned count, u32 c) {
+template <class A, class B> u32 chain(const u32 *a, const u32 *b, unsigned count, u32 c, u32 nan) {
     u32 decided;
-    if (special<A, B>(a, b, count, c, decided))
+    if (special<A, B>(a, b, count, c, nan, decided))
         return decided;
     f32 sum = fp::f32_of(c);
     for (unsigned k = 0; k < count; ++k)
@@ -140,22 +148,25 @@ template <class A, class B> u32 chain(const u32 *a, const u32 *b, unsigned count
 } // namespace
 
 template <class A, class B>
-void accumulate(u32 *acc, const Row *a, const Row *b, unsigned words, Adding how) {
+void accumulate(u32 *acc, const Row *a, const Row *b, unsigned words, Adding how, u32 nan) {
     constexpr unsigned max_words = 8;
     for (unsigned l = 0; l < row_lanes; ++l) {
         u32 x[max_words], y[max_words];
         for (unsigned n = 0; n < words; ++n)
             x[n] = a[n].lane[l], y[n] = b[n].lane[l];
         if (how == Adding::exact)
-            acc[l] = exact<A, B>(x, y, per_word * words, acc[l]);
+            acc[l] = exact<A, B>(x, y, per_word * words, acc[l], nan);
         else if (how == Adding::chain)
-            acc[l] = chain<A, B>(x, y, per_word * words, acc[l]);
+            acc[l] = chain<A, B>(x, y, per_word * words, acc[l], nan);
         else if (how == Adding::step4)
             for (unsigned n = 0; n < words; ++n)
-                acc[l] = step<A, B, 4>(x + n, y + n, acc[l]);
+                acc[l] = step<A, B, 4>(x + n, y + n, acc[l], nan);
+        else if (how == Adding::joint4)
+            for (unsigned n = 0; n < words; ++n)
+                acc[l] = step<A, B, 4, 4>(x + n, y + n, acc[l], nan);
         else
             for (unsigned n = 0; n < words; n += 2)
-                acc[l] = step<A, B, 8>(x + n, y + n, acc[l]);
+                acc[l] = step<A, B, 8>(x + n, y + n, acc[l], nan);
     }
 }
 
@@ -168,15 +179,15 @@ void dot4(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode
     auto chosen = choices().fp8_dot4;
     Adding how = chosen == choice::fp8_dot4::exact   ? Adding::exact
                  : chosen == choice::fp8_dot4::chain ? Adding::chain
-                                                     : Adding::step4;
+                                                     : Adding::joint4;
     MxcsrScope scope(mxcsr_default);
     auto volatile add = accumulate<A, B>; // a call: nothing moves out of the scope
-    add(sum.lane, &x, &y, 1, how);
+    add(sum.lane, &x, &y, 1, how, factor_nan);
     blend(d, sum.lane, exec, 1);
 }
 
 #define INSTANCES(A, B)                                                                            \
-    template void accumulate<A, B>(u32 *, const Row *, const Row *, unsigned, Adding);             \
+    template void accumulate<A, B>(u32 *, const Row *, const Row *, unsigned, Adding, u32);        \
     template void dot4<A, B>(u32 *, const u32 *, const u32 *, const u32 *, u32, const Mode &);
 INSTANCES(E4M3, E4M3)
 INSTANCES(E4M3, E5M2)

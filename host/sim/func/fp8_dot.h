@@ -6,15 +6,17 @@
 
 namespace nw::sim::NW_LEVEL::fp8 {
 
-// Steps add 4 or 8 products and an f32 at a time, cut to a common grid; `exact` rounds the sum of
-// all once; `chain` is an fma for each product.
-enum class Adding : u8 { step4, step8, exact, chain };
+// Steps add 4 or 8 products and an f32 at a time, cut to a common grid: first in pairs, each cut to
+// its own, but `joint4` at once. `exact` rounds the sum of all once; `chain` is an fma for each
+// product.
+enum class Adding : u8 { step4, step8, joint4, exact, chain };
 
 // acc += the products of a and b in each of 32 lanes: `words` dwords of four codes each, ascending
 // k from the low byte of the first. A step of 8 takes two dwords. The host must be at its default
-// rounding.
+// rounding. `nan` is what a NaN factor or an invalid product makes of acc.
 template <class A, class B>
-void accumulate(u32 *acc, const Row *a, const Row *b, unsigned words, Adding how);
+void accumulate(u32 *acc, const Row *a, const Row *b, unsigned words, Adding how,
+                u32 nan = fp::default_nan32);
 
 // v_dot4_f32_*
 template <class A, class B>
