@@ -95,25 +95,26 @@ TEST_CASE("handles that are gone, in every call that takes them") {
     int value = 0;
     unsigned flags = 0;
     float ms = 0;
-    FAILS(launch(code["increment"], 1, stream, word.data), hipErrorInvalidHandle);
-    FAILS(hipMemsetAsync(word.data, 0, 4, stream), hipErrorInvalidHandle);
-    FAILS(hipMemcpyDtoHAsync(&value, word.data, 4, stream), hipErrorInvalidHandle);
-    FAILS(hipStreamGetFlags(stream, &flags), hipErrorInvalidHandle);
-    FAILS(hipStreamGetPriority(stream, &value), hipErrorInvalidHandle);
-    FAILS(hipEventRecord(recorded, stream), hipErrorInvalidHandle);
-    FAILS(hipStreamWaitEvent(stream, recorded, 0), hipErrorInvalidHandle);
+    FAILS(launch(code["increment"], 1, stream, word.data), hipErrorContextIsDestroyed);
+    FAILS(hipMemsetAsync(word.data, 0, 4, stream), hipErrorContextIsDestroyed);
+    FAILS(hipMemcpyDtoHAsync(&value, word.data, 4, stream), hipErrorContextIsDestroyed);
+    FAILS(hipStreamGetFlags(stream, &flags), hipErrorContextIsDestroyed);
+    FAILS(hipStreamGetPriority(stream, &value), hipErrorContextIsDestroyed);
+    FAILS(hipEventRecord(recorded, stream), hipErrorContextIsDestroyed);
+    FAILS(hipStreamWaitEvent(stream, recorded, 0), hipErrorContextIsDestroyed);
     FAILS(hipStreamWaitEvent(live, event, 0), hipErrorInvalidHandle);
     FAILS(hipEventSynchronize(event), hipErrorInvalidHandle);
     FAILS(hipEventElapsedTime(&ms, event, recorded), hipErrorInvalidHandle);
     FAILS(hipEventElapsedTime(&ms, recorded, event), hipErrorInvalidHandle);
     FAILS(hipLaunchHostFunc(
               stream, [](void *) {}, nullptr),
-          hipErrorInvalidHandle);
+          hipErrorContextIsDestroyed);
     FAILS(hipStreamAddCallback(
               stream, [](hipStream_t, hipError_t, void *) {}, nullptr, 0),
-          hipErrorInvalidHandle);
-    FAILS(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal), hipErrorInvalidHandle);
-    FAILS(hipMallocAsync(reinterpret_cast<void **>(&stream), 4, stream), hipErrorInvalidHandle);
+          hipErrorContextIsDestroyed);
+    FAILS(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal), hipErrorContextIsDestroyed);
+    FAILS(hipMallocAsync(reinterpret_cast<void **>(&stream), 4, stream),
+          hipErrorContextIsDestroyed);
     CHECK_EQ(word.get()[0], 0);
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("one stream, destroyed by several threads while others use it") {
         for (int t = 0; t < 4; ++t)
             threads.emplace_back([&, t] {
                 const hipError_t used = launch(code["increment"], 1, stream, word.data);
-                surprises += used != hipSuccess && used != hipErrorInvalidHandle;
+                surprises += used != hipSuccess && used != hipErrorContextIsDestroyed;
                 if (t % 2)
                     destroyed += hipStreamDestroy(stream) == hipSuccess;
                 else

@@ -320,7 +320,7 @@ TEST_CASE("streams: whose they are, and which compute units they may use") {
     FAILS(hipExtStreamCreateWithCUMask(&masked, 0, mask), hipErrorInvalidValue);
     FAILS(hipExtStreamGetCUMask(here, 0, seen), hipErrorInvalidValue);
     OK(hipStreamDestroy(masked));
-    FAILS(hipExtStreamGetCUMask(masked, 2, seen), hipErrorInvalidHandle);
+    FAILS(hipExtStreamGetCUMask(masked, 2, seen), hipErrorContextIsDestroyed);
 }
 
 TEST_CASE("functions: settings that change nothing, and more about occupancy") {

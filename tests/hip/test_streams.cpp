@@ -138,18 +138,19 @@ TEST_CASE("misuse of streams") {
     FAILS(hipStreamCreate(nullptr), hipErrorInvalidValue);
     FAILS(hipStreamCreateWithFlags(&stream, 0x80), hipErrorInvalidValue);
     FAILS(hipStreamDestroy(nullptr), hipErrorInvalidHandle);
+    FAILS(hipStreamDestroy(hipStreamPerThread), hipErrorInvalidHandle);
     OK(hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, -1));
     unsigned flags = 9;
     OK(hipStreamGetFlags(stream, &flags));
     CHECK_EQ(flags, hipStreamNonBlocking);
     OK(hipStreamDestroy(stream));
-    FAILS(hipStreamDestroy(stream), hipErrorInvalidHandle);
-    FAILS(hipStreamSynchronize(stream), hipErrorInvalidHandle);
-    FAILS(hipStreamQuery(stream), hipErrorInvalidHandle);
-    FAILS(hipStreamWaitEvent(stream, nullptr, 0), hipErrorInvalidHandle);
+    FAILS(hipStreamDestroy(stream), hipErrorContextIsDestroyed);
+    FAILS(hipStreamSynchronize(stream), hipErrorContextIsDestroyed);
+    FAILS(hipStreamQuery(stream), hipErrorContextIsDestroyed);
+    FAILS(hipStreamWaitEvent(stream, nullptr, 0), hipErrorContextIsDestroyed);
     int value = 0;
-    FAILS(hipMemcpyAsync(&value, &value, 4, hipMemcpyDefault, stream), hipErrorInvalidHandle);
-    FAILS(hipStreamSynchronize(reinterpret_cast<hipStream_t>(&value)), hipErrorInvalidHandle);
+    FAILS(hipMemcpyAsync(&value, &value, 4, hipMemcpyDefault, stream), hipErrorContextIsDestroyed);
+    FAILS(hipStreamSynchronize(reinterpret_cast<hipStream_t>(&value)), hipErrorContextIsDestroyed);
 }
 
 TEST_CASE("misuse of events") {
@@ -158,13 +159,31 @@ TEST_CASE("misuse of events") {
     FAILS(hipEventCreateWithFlags(&event, 0x1000), hipErrorInvalidValue);
     FAILS(hipEventCreateWithFlags(&event, hipEventReleaseToDevice | hipEventReleaseToSystem),
           hipErrorInvalidValue);
-    FAILS(hipEventDestroy(nullptr), hipErrorInvalidValue);
+    FAILS(hipEventDestroy(nullptr), hipErrorInvalidHandle);
     FAILS(hipEventRecord(nullptr, nullptr), hipErrorInvalidHandle);
     OK(hipEventCreate(&event));
     OK(hipEventDestroy(event));
-    FAILS(hipEventDestroy(event), hipErrorInvalidHandle);
+    FAILS(hipEventDestroy(event), hipErrorContextIsDestroyed);
     FAILS(hipEventRecord(event, nullptr), hipErrorInvalidHandle);
     FAILS(hipEventQuery(event), hipErrorInvalidHandle);
+}
+
+TEST_CASE("an event belongs to the device that was current when it was made") {
+    OwnEvent here, also_here;
+    OK(hipSetDevice(1));
+    OwnEvent there;
+    OwnStream stream;
+    OK(hipEventRecord(there, stream));
+    FAILS(hipEventRecord(here, stream), hipErrorInvalidHandle);
+    OK(hipSetDevice(0));
+    OK(hipEventRecord(here, nullptr));
+    OK(hipEventRecord(also_here, nullptr));
+    FAILS(hipEventRecord(there, nullptr), hipErrorInvalidHandle);
+    OK(hipStreamWaitEvent(nullptr, there, 0)); // who waits may be elsewhere
+    OK(hipDeviceSynchronize());
+    float ms = -1;
+    FAILS(hipEventElapsedTime(&ms, here, there), hipErrorInvalidHandle);
+    OK(hipEventElapsedTime(&ms, here, also_here));
 }
 
 // What frees something must wait for the kernel that uses it: each of these returns only after

@@ -103,6 +103,7 @@ void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
         event->frontier = stream->frontier;
         return;
     }
+    require(event->device == stream->device, hipErrorInvalidHandle);
     check_implicit(*stream);
     auto ticket = runtime().device_of(*stream).submit(*stream, [] { return hipSuccess; });
     event->capture.reset();

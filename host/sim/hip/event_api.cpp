@@ -14,6 +14,7 @@ static void create(hipEvent_t *handle, unsigned flags) {
             hipErrorInvalidValue);
     auto event = std::make_shared<Event>();
     event->flags = flags;
+    event->device = runtime().current_ordinal();
     *handle = runtime().events.add(std::move(event));
 }
 
@@ -42,8 +43,8 @@ hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags) {
 hipError_t hipEventDestroy(hipEvent_t event) {
     return api(__func__, [&] {
         runtime();
-        require(event != nullptr, hipErrorInvalidValue);
-        require(runtime().events.remove(event) != nullptr, hipErrorInvalidHandle);
+        require(event != nullptr, hipErrorInvalidHandle);
+        require(runtime().events.remove(event) != nullptr, hipErrorContextIsDestroyed);
     });
 }
 
@@ -94,6 +95,7 @@ hipError_t hipEventElapsedTime(float *ms, hipEvent_t start_handle, hipEvent_t st
         runtime();
         require(ms != nullptr, hipErrorInvalidValue);
         const auto start = runtime().event(start_handle), stop = runtime().event(stop_handle);
+        require(start->device == stop->device, hipErrorInvalidHandle);
         require(!((start->flags | stop->flags) & hipEventDisableTiming), hipErrorInvalidHandle);
         const auto first = recording(*start).first, last = recording(*stop).first;
         require(first && last, hipErrorInvalidHandle);

@@ -109,7 +109,7 @@ std::shared_ptr<Stream> Runtime::stream(hipStream_t handle) {
     if (handle == hipStreamPerThread)
         return thread_stream(current_device());
     auto stream = streams.find(handle);
-    require(stream != nullptr, hipErrorInvalidHandle);
+    require(stream != nullptr, hipErrorContextIsDestroyed);
     return stream;
 }
 

@@ -44,7 +44,7 @@ public:
     int current_ordinal() const;
 
     // A live stream by its handle: null is the current device's null stream, 2 the thread's own.
-    std::shared_ptr<Stream> stream(hipStream_t handle); // hipErrorInvalidHandle
+    std::shared_ptr<Stream> stream(hipStream_t handle); // hipErrorContextIsDestroyed
     std::shared_ptr<Event> event(hipEvent_t handle);    // hipErrorInvalidHandle
     Device &device_of(const Stream &stream) { return *devices_[stream.device]; }
     Device *device_of(hipCtx_t context); // null when it is no context; see context_of

@@ -28,8 +28,10 @@ hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int)
 
 hipError_t hipStreamDestroy(hipStream_t handle) {
     return api(__func__, [&] {
+        runtime();
+        require(handle && handle != hipStreamPerThread, hipErrorInvalidHandle); // nobody made them
         const auto stream = runtime().streams.remove(handle);
-        require(stream != nullptr, hipErrorInvalidHandle); // the null stream can't be destroyed
+        require(stream != nullptr, hipErrorContextIsDestroyed);
         abandon_capture(*stream);
         runtime().device_of(*stream).retire(stream);
     });
