@@ -102,7 +102,7 @@ private:
 // hipEventRecord keeps the ticket of an empty command.
 struct Event {
     unsigned flags = 0;
-    int device = 0; // the one whose streams may record it
+    int device = 0;   // the one whose streams may record it
     std::mutex mutex; // guards what follows
     std::shared_ptr<Ticket> recorded;
     std::weak_ptr<Stream> stream;
