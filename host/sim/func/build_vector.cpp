@@ -113,6 +113,13 @@ int source_lane(std::string_view name, const Modifier &m, int l) {
     return row | (i ^ (n & 15)); // row_xmask
 }
 
+// 3.14: a bit of row_mask for each 16 lanes of the wave, one of bank_mask for each 4 of a row.
+void place(Dpp &d, i64 row_mask, i64 bank_mask) {
+    for (unsigned l = 0; l < 2 * row_lanes; ++l)
+        if (!(row_mask >> l / 16 & 1) || !(bank_mask >> l % 16 / 4 & 1))
+            d.placed[l / row_lanes] &= ~(1u << l % row_lanes);
+}
+
 } // namespace
 
 void Builder::dpp(const Operation &op, Extra &extra, bool &needed) {
@@ -127,7 +134,7 @@ void Builder::dpp(const Operation &op, Extra &extra, bool &needed) {
         d.kind = Dpp::dpp8;
         d.bound_ctrl = true; // 3.17: a disabled source is 0
         for (int l = 0; l < 32; ++l)
-            d.from[l] = static_cast<i8>((l & ~7) | (m->values[static_cast<size_t>(l & 7)] & 7));
+            d.from[l] = static_cast<u8>((l & ~7) | (m->values[static_cast<size_t>(l & 7)] & 7));
         return;
     }
     for (std::string_view name : dpp_names) {
@@ -138,10 +145,13 @@ void Builder::dpp(const Operation &op, Extra &extra, bool &needed) {
             throw Unsupported{"quad_perm without four lanes"};
         d.kind = Dpp::table;
         d.bound_ctrl = op.value("bound_ctrl", 0) != 0;
-        d.row_mask = static_cast<u8>(op.value("row_mask", 15));
-        d.bank_mask = static_cast<u8>(op.value("bank_mask", 15));
-        for (int l = 0; l < 32; ++l)
-            d.from[l] = static_cast<i8>(source_lane(name, *m, l));
+        for (int l = 0; l < 32; ++l) {
+            int from = source_lane(name, *m, l); // negative: out of the row
+            d.from[l] = static_cast<u8>(from & 31);
+            if (from < 0)
+                d.in_row &= ~(1u << l);
+        }
+        place(d, op.value("row_mask", 15), op.value("bank_mask", 15));
         return;
     }
     throw Unsupported{"this DPP control"};

@@ -18,19 +18,17 @@ Lanes read(Wave &w, unsigned reg) {
 }
 
 void write(Wave &w, unsigned reg, const Lanes &r) {
-    u64 exec = w.exec_mask();
-    for (u64 rest = exec; rest; rest &= rest - 1) {
-        auto l = static_cast<unsigned>(__builtin_ctzll(rest));
-        w.row(reg, l / row_lanes)[l % row_lanes] = r.lane[l];
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 *d = w.row(reg, half), exec = w.exec(half);
+        for (unsigned l = 0; l < row_lanes; ++l)
+            d[l] = exec >> l & 1 ? r.lane[l + row_lanes * half] : d[l];
     }
 }
 
-// Which lane an address names: gfx11 stays within the half, gfx12 counts the whole wave.
-unsigned named_lane(const Wave &w, u32 address, unsigned own) {
-    unsigned lane = address >> 2;
-    if (w.mode.gfx12 && w.halves == 2)
-        return lane & 63;
-    return (lane & 31) | (own & 32);
+// Which lane an address names, of them all: gfx11 stays within the half.
+unsigned nameable(const Wave &w) { return w.mode.gfx12 && w.halves == 2 ? 63 : 31; }
+unsigned named_lane(unsigned nameable, u32 address, unsigned own) {
+    return (address >> 2 & nameable) | (own & ~nameable);
 }
 
 } // namespace
@@ -38,11 +36,11 @@ unsigned named_lane(const Wave &w, u32 address, unsigned own) {
 void run_ds_bpermute(Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     Lanes address = read(w, a.address.at), data = read(w, a.data), r;
-    u64 exec = w.exec_mask();
+    const u64 readable = i.flag ? ~u64{0} : w.exec_mask(); // flag: the _fi form
+    const unsigned lanes = nameable(w);
     for (unsigned l = 0; l < row_lanes * w.halves; ++l) {
-        unsigned from = named_lane(w, address.lane[l] + static_cast<u32>(a.offset), l);
-        bool readable = exec >> from & 1 || i.flag; // flag: the _fi form
-        r.lane[l] = readable ? data.lane[from] : 0;
+        unsigned from = named_lane(lanes, address.lane[l] + static_cast<u32>(a.offset), l);
+        r.lane[l] = data.lane[from] & (0u - static_cast<u32>(readable >> from & 1));
     }
     write(w, a.result, r);
 }
@@ -50,10 +48,12 @@ void run_ds_bpermute(Wave &w, const Inst &i) {
 void run_ds_permute(Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     Lanes address = read(w, a.address.at), data = read(w, a.data), r{};
-    u64 exec = w.exec_mask();
+    const u64 exec = w.exec_mask();
+    const unsigned lanes = nameable(w);
     for (unsigned l = 0; l < row_lanes * w.halves; ++l) // ascending: the highest source wins
         if (exec >> l & 1)
-            r.lane[named_lane(w, address.lane[l] + static_cast<u32>(a.offset), l)] = data.lane[l];
+            r.lane[named_lane(lanes, address.lane[l] + static_cast<u32>(a.offset), l)] =
+                data.lane[l];
     write(w, a.result, r);
 }
 

@@ -74,6 +74,11 @@ inline bool run_gfx11([[maybe_unused]] u32 *d, [[maybe_unused]] const u32 *a,
     __m512i high = sum_gfx11<F>(a + 16, b + 16, c + 16, out_of_range);
     if (out_of_range)
         return false;
+    if (exec == ~0u) { // stores without a mask forward to the loads that follow
+        _mm512_storeu_si512(d, low);
+        _mm512_storeu_si512(d + 16, high);
+        return true;
+    }
     _mm512_mask_storeu_epi32(d, static_cast<__mmask16>(exec), low);
     _mm512_mask_storeu_epi32(d + 16, static_cast<__mmask16>(exec >> 16), high);
     return true;
@@ -91,7 +96,7 @@ template <class F> inline f32 any_half(u32 high) { // in bits 31:16; every value
 
 // HIPSIM_MATH=fast: two fused multiply-adds.
 template <class F>
-inline void run_fast(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec) {
+[[gnu::noinline]] void run_fast(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec) {
     alignas(64) u32 r[row_lanes];
 #pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l) {
@@ -101,10 +106,10 @@ inline void run_fast(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec)
     blend(d, r, exec, 1);
 }
 
+// Out of line: the short way shall not pay for the frame that this wants.
 template <class F>
-inline void run(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m) {
-    if (!m.gfx12 && run_gfx11<F>(d, a, b, c, exec)) [[likely]]
-        return;
+[[gnu::noinline]] void run_any(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
+                               const Mode &m) {
     if (m.gfx12 ? run_tame<F, true>(d, a, b, c, exec) : run_tame<F, false>(d, a, b, c, exec))
         [[likely]]
         return;
@@ -117,7 +122,8 @@ template <class F>
 inline void run32(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m) {
     if (m.fast) [[unlikely]]
         return run_fast<F>(d, a, b, c, exec);
-    run<F>(d, a, b, c, exec, m);
+    if (m.gfx12 || !run_gfx11<F>(d, a, b, c, exec)) [[unlikely]]
+        run_any<F>(d, a, b, c, exec, m);
 }
 
 template <class F>

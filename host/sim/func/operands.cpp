@@ -9,21 +9,15 @@ namespace {
 
 // 3.12 to 3.17. Permutes `x` into `out`; returns the lanes that get written.
 u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
-    u32 write = exec;
     const bool zero_edge =
         dpp.fetch_inactive && choices().dpp_fi_edge == choice::dpp_fi_edge::zero; // S-046
-    for (unsigned l = 0; l < row_lanes; ++l) {
-        int from = dpp.from[l];
-        bool readable = from >= 0 && (dpp.fetch_inactive || (exec >> from & 1));
-        out[l] = readable ? x[from] : 0;
-        if (!readable && !dpp.bound_ctrl && !zero_edge)
-            write &= ~(1u << l);
-        bool row = dpp.row_mask >> (l / 16 + 2 * half) & 1,
-             bank = dpp.bank_mask >> (l % 16 / 4) & 1;
-        if (!row || !bank)
-            write &= ~(1u << l);
-    }
-    return write;
+    u32 active = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        active |= (exec >> dpp.from[l] & 1) << l;
+    const u32 readable = dpp.in_row & (dpp.fetch_inactive ? ~0u : active);
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = x[dpp.from[l]] & (0u - (readable >> l & 1));
+    return exec & dpp.placed[half] & (dpp.bound_ctrl || zero_edge ? ~0u : readable);
 }
 
 // Lanes that EXEC leaves out are read, too.

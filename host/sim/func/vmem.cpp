@@ -172,7 +172,36 @@ bool is_regular(const u64 *at, u64 stride) {
     return off == 0;
 }
 
-#if !defined(__AVX512F__)
+#if defined(__AVX512F__)
+// Four dwords a lane into as many registers. Lanes that aren't active load what the first one does.
+void load_four(u32 *const *to, u32 exec, const u64 *at) {
+    alignas(64) u64 from[row_lanes];
+    const u64 first = at[__builtin_ctz(exec)];
+#pragma GCC ivdep
+    for (unsigned l = 0; l < row_lanes; ++l)
+        from[l] = exec >> l & 1 ? at[l] : first;
+    auto four = [&](unsigned l) {
+        return _mm_loadu_si128(static_cast<const __m128i *>(host(from[l])));
+    };
+    for (unsigned l = 0; l < row_lanes; l += 16) {
+        const auto active = static_cast<__mmask16>(exec >> l);
+        auto store = [&](unsigned n, __m512i x) { _mm512_mask_storeu_epi32(to[n] + l, active, x); };
+        __m512i x[4]; // of lanes l + n, + 4, + 8, + 12
+        for (unsigned n = 0; n < 4; ++n) {
+            x[n] = _mm512_castsi128_si512(four(l + n));
+            x[n] = _mm512_inserti32x4(x[n], four(l + n + 4), 1);
+            x[n] = _mm512_inserti32x4(x[n], four(l + n + 8), 2);
+            x[n] = _mm512_inserti32x4(x[n], four(l + n + 12), 3);
+        }
+        __m512i a = _mm512_unpacklo_epi32(x[0], x[1]), b = _mm512_unpacklo_epi32(x[2], x[3]);
+        __m512i c = _mm512_unpackhi_epi32(x[0], x[1]), d = _mm512_unpackhi_epi32(x[2], x[3]);
+        store(0, _mm512_unpacklo_epi64(a, b));
+        store(1, _mm512_unpackhi_epi64(a, b));
+        store(2, _mm512_unpacklo_epi64(c, d));
+        store(3, _mm512_unpackhi_epi64(c, d));
+    }
+}
+#else
 using Four [[gnu::vector_size(16)]] = u32;
 
 // 4 lanes x 4 dwords: rows become columns.
@@ -186,31 +215,18 @@ void transpose(Four *x) {
     x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
     x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
-#endif
 
-// Four dwords a lane, of all lanes, into as many registers.
-void load_four(u32 *const *to, const u64 *at) {
-#if defined(__AVX512F__)
-    auto four = [&](unsigned l) {
-        return _mm_loadu_si128(static_cast<const __m128i *>(host(at[l])));
-    };
-    for (unsigned l = 0; l < row_lanes; l += 16) {
-        __m512i x[4]; // of lanes l + n, + 4, + 8, + 12
-        for (unsigned n = 0; n < 4; ++n) {
-            x[n] = _mm512_castsi128_si512(four(l + n));
-            x[n] = _mm512_inserti32x4(x[n], four(l + n + 4), 1);
-            x[n] = _mm512_inserti32x4(x[n], four(l + n + 8), 2);
-            x[n] = _mm512_inserti32x4(x[n], four(l + n + 12), 3);
-        }
-        __m512i a = _mm512_unpacklo_epi32(x[0], x[1]), b = _mm512_unpacklo_epi32(x[2], x[3]);
-        __m512i c = _mm512_unpackhi_epi32(x[0], x[1]), d = _mm512_unpackhi_epi32(x[2], x[3]);
-        _mm512_storeu_si512(to[0] + l, _mm512_unpacklo_epi64(a, b));
-        _mm512_storeu_si512(to[1] + l, _mm512_unpackhi_epi64(a, b));
-        _mm512_storeu_si512(to[2] + l, _mm512_unpacklo_epi64(c, d));
-        _mm512_storeu_si512(to[3] + l, _mm512_unpackhi_epi64(c, d));
-    }
-#else
+void load_four(u32 *const *to, u32 exec, const u64 *at) {
     for (unsigned l = 0; l < row_lanes; l += 4) {
+        if ((exec >> l & 15) != 15) {
+            for_active(exec >> l & 15, [&](unsigned k) {
+                u32 t[4];
+                std::memcpy(t, host(at[l + k]), sizeof t);
+                for (unsigned n = 0; n < 4; ++n)
+                    to[n][l + k] = t[n];
+            });
+            continue;
+        }
         Four x[4];
         for (unsigned n = 0; n < 4; ++n)
             std::memcpy(&x[n], host(at[l + n]), 16);
@@ -218,8 +234,8 @@ void load_four(u32 *const *to, const u64 *at) {
         for (unsigned n = 0; n < 4; ++n)
             std::memcpy(to[n] + l, &x[n], 16);
     }
-#endif
 }
+#endif
 
 template <unsigned N>
 void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p) {
@@ -227,11 +243,11 @@ void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p
         std::memcpy(w.row(reg, half), host(p.at[0]), sizeof(Row));
         return;
     }
-    if (N == 4 && exec == ~0u) {
+    if (N == 4) {
         u32 *to[4];
         for (unsigned n = 0; n < 4; ++n)
             to[n] = w.row(reg + n, half);
-        load_four(to, p.at);
+        load_four(to, exec, p.at);
         return;
     }
     for_active(exec, [&](unsigned l) {

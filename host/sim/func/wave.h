@@ -53,8 +53,9 @@ struct Dpp {
     enum Kind : u8 { none, dpp8, table };
     Kind kind = none;
     bool bound_ctrl = false, fetch_inactive = false;
-    u8 row_mask = 15, bank_mask = 15;
-    i8 from[32]; // source lane of each lane; -1: out of its row
+    u32 in_row = ~0u;           // lanes whose source is one
+    u32 placed[2] = {~0u, ~0u}; // lanes of either half that row_mask and bank_mask let through
+    u8 from[row_lanes];         // source lane of each lane
 };
 
 // Rare extras of a vector instruction, beside the hot part.
