@@ -63,18 +63,18 @@ inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec)
     return true;
 }
 
-// The same by AVX-512, whatever EXEC is: false where the host has none, or for gfx12.
+// The same by AVX-512: false where the host has none, or for gfx12.
 template <class F>
 inline bool run_gfx11([[maybe_unused]] u32 *d, [[maybe_unused]] const u32 *a,
                       [[maybe_unused]] const u32 *b, [[maybe_unused]] const u32 *c,
                       [[maybe_unused]] u32 exec) {
 #if defined(__AVX512BW__)
-    u32 out_of_range = 0;
-    __m512i low = sum_gfx11<F>(a, b, c, out_of_range);
-    __m512i high = sum_gfx11<F>(a + 16, b + 16, c + 16, out_of_range);
-    if (out_of_range)
+    u32 low_out, high_out;
+    __m512i low = sum_gfx11<F>(a, b, c, low_out);
+    __m512i high = sum_gfx11<F>(a + 16, b + 16, c + 16, high_out);
+    if ((low_out | high_out << 16) & exec)
         return false;
-    if (exec == ~0u) { // stores without a mask forward to the loads that follow
+    if (exec == ~0u) [[likely]] {
         _mm512_storeu_si512(d, low);
         _mm512_storeu_si512(d + 16, high);
         return true;

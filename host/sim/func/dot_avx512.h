@@ -85,7 +85,7 @@ template <class F> inline __m512i product_exponent(const Exponents &e, const Pro
                             _mm512_maskz_and_epi32(counts(p.high), both, high));
 }
 
-// 16 lanes. Bits of `out_of_range` say that what is returned isn't the sum.
+// 16 lanes. Bits of `out_of_range` say of which what is returned isn't the sum.
 template <class F>
 inline __m512i sum_gfx11(const u32 *a, const u32 *b, const u32 *c, u32 &out_of_range) {
     const __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b), z = _mm512_loadu_si512(c);
@@ -98,13 +98,14 @@ inline __m512i sum_gfx11(const u32 *a, const u32 *b, const u32 *c, u32 &out_of_r
     const __m512i any = _mm512_ternarylogic_epi32(_mm512_castps_si512(p.low),
                                                   _mm512_castps_si512(p.high), of_c, 0xfe);
     const __mmask16 some = _mm512_test_epi32_mask(any, all(no_sign));
-    const __mmask16 off = _mm512_mask_cmpgt_epu32_mask(
-        some, _mm512_sub_epi32(grid, all(smallest_grid)), all(largest_grid - smallest_grid));
-    out_of_range |= e.too_large | off;
+    const __mmask16 fits = _mm512_cmple_epu32_mask(_mm512_sub_epi32(grid, all(smallest_grid)),
+                                                   all(largest_grid - smallest_grid));
+    out_of_range = (some & ~fits) | _pext_u32(e.too_large | e.too_large >> 1, 0x55555555);
     // 2^-grid and 2^grid with the sign of C: terms as seen from C's side. There products of the
     // other sign count one less (2.49).
-    const __m512i down = _mm512_ternarylogic_epi32(_mm512_sub_epi32(all(grid_one), grid), z,
-                                                   all(sign_bit), 0x78); // d ^ (z & sign)
+    // Zero where the grid doesn't fit: tiny products of nothing that counts cost the host dearly.
+    const __m512i down = _mm512_maskz_ternarylogic_epi32(
+        fits, _mm512_sub_epi32(all(grid_one), grid), z, all(sign_bit), 0x78); // d ^ (z & sign)
     const __m512i up = _mm512_sub_epi32(all(254 * unit), down);
     auto cut = [&](__m512 v) { return _mm512_mul_ps(v, _mm512_castsi512_ps(down)); };
     auto term = [&](__m512 product) {

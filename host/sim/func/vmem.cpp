@@ -185,7 +185,7 @@ void load_four(u32 *const *to, u32 exec, const u64 *at) {
     };
     for (unsigned l = 0; l < row_lanes; l += 16) {
         const auto active = static_cast<__mmask16>(exec >> l);
-        auto store = [&](unsigned n, __m512i x) { _mm512_mask_storeu_epi32(to[n] + l, active, x); };
+        auto store = [&](unsigned n, __m512i r) { _mm512_mask_storeu_epi32(to[n] + l, active, r); };
         __m512i x[4]; // of lanes l + n, + 4, + 8, + 12
         for (unsigned n = 0; n < 4; ++n) {
             x[n] = _mm512_castsi128_si512(four(l + n));
