@@ -32,13 +32,25 @@ template <class F> void decompose(const Factor &f, unsigned words, u32 share, Te
         }
 }
 
-// The values alone, of any factors.
+// One half of 32 words.
+template <class F> void any_halves(f32 *out, const u32 *words, unsigned shift) {
+    alignas(64) u32 half[row_lanes];
+    for (unsigned l = 0; l < row_lanes; ++l)
+        half[l] = words[l] >> shift & 0xffff;
+    if constexpr (F::bias == 15)
+        return widen_row(out, half);
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = fp::f32_of(half[l] << 16);
+}
+
+// The values alone, of any factors. Two words of all columns are a row of lanes.
 template <class F> void values(const Factor &f, unsigned words, Terms &t) {
-    for (unsigned n = 0; n < words; ++n)
-#pragma GCC ivdep
-        for (unsigned l = 0; l < side; ++l) {
-            t.value[2 * n][l] = any_half<F>(f.word[n][l] << 16);
-            t.value[2 * n + 1][l] = any_half<F>(f.word[n][l]);
+    for (unsigned n = 0; n < words; n += 2)
+        for (unsigned high = 0; high < 2; ++high) {
+            alignas(64) f32 v[row_lanes];
+            any_halves<F>(v, f.word[n], 16 * high);
+            std::memcpy(t.value[2 * n + high], v, sizeof v / 2);
+            std::memcpy(t.value[2 * n + 2 + high], v + side, sizeof v / 2);
         }
 }
 

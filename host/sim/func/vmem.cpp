@@ -272,6 +272,14 @@ void store_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &
     });
 }
 
+template <class T> void load_small(u32 *d, const MemoryOp &op, u32 exec, const Places &p) {
+    for_active(exec, [&](unsigned l) {
+        T raw;
+        std::memcpy(&raw, host(p.at[l]), sizeof raw);
+        d[l] = extend_loaded(raw, op, d[l]);
+    });
+}
+
 void load(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const Places &p) {
     const MemoryOp &op = i.access->op;
     if (op.extend == Extend::whole) {
@@ -287,11 +295,10 @@ void load(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const P
         }
     }
     u32 *d = w.row(reg, half);
-    for_active(exec, [&](unsigned l) {
-        u32 raw = 0;
-        std::memcpy(&raw, host(p.at[l]), op.bytes);
-        d[l] = extend_loaded(raw, op, d[l]);
-    });
+    if (op.bytes == 1)
+        load_small<u8>(d, op, exec, p);
+    else
+        load_small<u16>(d, op, exec, p);
 }
 
 void store(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const Places &p) {
