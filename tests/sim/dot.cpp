@@ -61,11 +61,17 @@ void compare(Op op, Format f, bool gfx12, int rounds) {
     for (int round = 0; round < rounds && wrong < 5; ++round) {
         Row a, b, c;
         fill(random, f, static_cast<Kind>(round % 4), a, b, c);
+        // Lanes that aren't active don't decide, and keep what they had.
+        const u32 exec = round % 3 ? ~0u : static_cast<u32>(random());
+        constexpr u32 before = 0x7fbadbad;
         for (int n = 0; n < levels(); ++n) {
-            Row d{};
-            level(n).lane[static_cast<size_t>(op)](d.lane, a.lane, b.lane, c.lane, ~0u, m);
+            Row d;
+            std::fill_n(d.lane, row_lanes, before);
+            level(n).lane[static_cast<size_t>(op)](d.lane, a.lane, b.lane, c.lane, exec, m);
             for (unsigned l = 0; l < row_lanes && wrong < 5; ++l) {
-                u32 want = slow_dot(&a.lane[l], &b.lane[l], 1, c.lane[l], f, f32_format, gfx12);
+                u32 want = before;
+                if (exec >> l & 1)
+                    want = slow_dot(&a.lane[l], &b.lane[l], 1, c.lane[l], f, f32_format, gfx12);
                 if (d.lane[l] == want)
                     continue;
                 ++wrong;
