@@ -56,6 +56,23 @@ TEST_CASE("S-044: a signalling NaN outside IEEE mode") {
     CHECK(under("snan_without_ieee=quieted", body) == 0x7fc00001);
 }
 
+TEST_CASE("S-054: min and max of zeros outside IEEE mode") {
+    auto body = [](const char *row) {
+        return std::string("s_setreg_imm32_b32 hwreg(1, 9, 1), 0\n v_bfrev_b32 v2, 1\n") +
+               "v_mov_b32 v3, 0\n " + row;
+    };
+    constexpr u32 minus_zero = 0x80000000;
+    CHECK(under("", body("v_min_f32 v1, v2, v3")) == minus_zero);
+    CHECK(under("", body("v_max_f32 v1, v3, v2")) == 0);
+    CHECK(under("minmax_zeros=equal", body("v_min_f32 v1, v2, v3")) == 0);
+    CHECK(under("minmax_zeros=equal", body("v_min_f32 v1, v3, v2")) == minus_zero);
+    CHECK(under("minmax_zeros=equal", body("v_max_f32 v1, v2, v3")) == minus_zero);
+    CHECK(under("minmax_zeros=equal", body("v_max_f32 v1, v3, v2")) == 0);
+    // In IEEE mode nothing is open.
+    CHECK(under("minmax_zeros=equal",
+                "v_bfrev_b32 v2, 1\n v_mov_b32 v3, 0\n v_min_f32 v1, v2, v3") == minus_zero);
+}
+
 TEST_CASE("S-045: inactive lanes under v_permlane16_var_b32") {
     std::string body = "v_mov_b32 v1, 99\n v_add_nc_u32 v2, 100, v0\n v_mov_b32 v3, 7\n"
                        "s_mov_b32 exec_lo, 1\n v_permlane16_var_b32 v1, v2, v3\n"

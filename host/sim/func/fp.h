@@ -185,7 +185,8 @@ inline bool is_signalling(f64 x) {
 template <class T> T min_max(T x, T y, bool pick_less, const Mode &m) {
     T a = in(x, m), b = in(y, m);
     // Selects, not branches: this has to vectorise.
-    T low = less(a, b) ? a : b, high = less(a, b) ? b : a;
+    const bool is_less = less(a, b) & !(m.zeros_equal & (a == b)); // equal: zeros, or no matter
+    T low = is_less ? a : b, high = is_less ? b : a;
     T r = pick_less ? low : high;
     T quiet_a = quiet(a, m), quiet_b = quiet(b, m);
     T if_nan_a = is_nan(b) ? quiet_a : b;

@@ -29,6 +29,7 @@ void Mode::update() {
     quiet32 = quiets ? 1u << 22 : 0;
     quiet64 = quiets ? u64{1} << 51 : 0;
     signalling_wins = ieee && !gfx12;
+    zeros_equal = !ieee && choices().minmax_zeros == choice::minmax_zeros::equal;
     fp16_ovfl = bits >> 23 & 1;
     keep32 = denorm32 & 1 ? ~0u : 0x80000000;
     keep16 = denorm16_64 & 1 ? 0xffff : 0x8000;

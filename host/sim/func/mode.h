@@ -18,6 +18,7 @@ struct Mode {
     u32 quiet32 = 1u << 22;
     u64 quiet64 = u64{1} << 51;
     bool signalling_wins = true;  // in min and max
+    bool zeros_equal = false;     // -0 and +0, to min and max (S-054)
     bool flush16_out = false;     // f16 results below the smallest normal become zero
     u32 keep32 = ~0u;             // what a subnormal f32 input keeps: all bits, or its sign
     u32 keep16 = 0xffff;          // the same for f16
