@@ -80,7 +80,7 @@ inline u32 round_f32(__int128 sum, int grid, bool flush) {
         return 0;
     if (value >= 0x1p128)
         return (negative ? 0x80000000 : 0) | 0x7f800000;
-    float f = static_cast<float>(negative ? -value : value);
+    float f = static_cast<float>(negative && value != 0 ? -value : value); // underflow: +0
     u32 bits;
     std::memcpy(&bits, &f, 4);
     return bits;
@@ -105,7 +105,8 @@ inline u32 round_f16(__int128 sum, int grid) {
     u32 exponent = value < 0x1p-14 ? 0 : static_cast<u32>(std::ilogb(value) + 15);
     u32 units =
         static_cast<u32>(std::ldexp(value, exponent ? 25 - static_cast<int>(exponent) : 24));
-    return sign | ((exponent << 10) + units - (exponent ? 1024 : 0));
+    u32 magnitude = (exponent << 10) + units - (exponent ? 1024 : 0);
+    return magnitude ? sign | magnitude : 0; // what underflows to zero is +0
 }
 
 struct Word { // of results: default NaN, NaN of a NaN factor, infinity, sign, quiet bit
@@ -166,8 +167,8 @@ inline u32 slow_dot(const u32 *a, const u32 *b, int words, u32 c, Format f, Form
     }
     int grid = std::max(grid_of[0], grid_of[1]);
     if (!gfx12) {
-        if (z.m)
-            grid = std::max(grid, std::max(lead(z.m, z.e), out.mantissa == 10 ? -14 : none) - 26);
+        int least = out.mantissa == 10 ? -14 : none; // also of a zero
+        grid = std::max(grid, std::max(z.m ? lead(z.m, z.e) : none, least) - 26);
         if (!z.m && !p[0] && !p[1])
             return 0;
         for (int i = 0; i < count; ++i)
@@ -190,7 +191,7 @@ inline u32 slow_dot(const u32 *a, const u32 *b, int words, u32 c, Format f, Form
             pair += floor_to(pneg[i] ? -p[i] : p[i], pe[i], grid_of[n]);
         sum += floor_to(pair, grid_of[n], grid);
     }
-    if (floor_to(z.m, z.e, grid) != 0)
+    if (floor_to(z.m, z.e, grid) != 0 || grid <= floor_c)
         sum += floor_to(z.negative ? -z.m : z.m, z.e, grid);
     return round(sum, grid);
 }

@@ -48,10 +48,10 @@ template <Out out, bool Gfx12> inline Addend addend(u32 c) { // C as f32
     i32 e = static_cast<i32>(c >> 23 & 255), fraction = static_cast<i32>(c & 0x7fffff);
     i32 m = e ? fraction | 0x800000 : Gfx12 ? fraction : 0;
     i32 lead = (e ? e : 1) - 127; // gfx12 counts C, even 0, as at least 2^-126
-    lead = Gfx12 || m ? lead : nothing;
+    lead = Gfx12 || out == Out::f16 || m ? lead : nothing;
     m <<= 3;
     if constexpr (out == Out::f16) {
-        // 2.51: an f16 C counts as at least 2^-14. Its bits move down with the lead.
+        // 2.51: an f16 C counts as at least 2^-14, also a zero. Its bits move down with the lead.
         i32 down = lead > nothing && lead < -14 ? -14 - lead : 0;
         m = shift_down(m, down);
         lead += down;
@@ -87,16 +87,18 @@ inline PairSum pair_gfx12(Product p, Product q) {
             grid};
 }
 
-inline i32 addend_on(i32 grid, Addend c) { // without a bit on the grid it counts nothing
+// Without a bit on the grid C counts nothing, unless the grid is as fine as C can be (S-004).
+template <Out out> inline i32 addend_on(i32 grid, Addend c) {
+    constexpr i32 least = out == Out::f16 ? -14 : -126;
     i32 down = grid - (c.lead - 26);
     i32 floor = shift_down(with_sign(c.magnitude, c.sign), down);
-    return shift_down(c.magnitude, down) ? floor : 0;
+    return (shift_down(c.magnitude, down) != 0) | (grid <= least) ? floor : 0;
 }
 
-inline Sum add_gfx12(PairSum p, PairSum q, Addend c) {
+template <Out out> inline Sum add_gfx12(PairSum p, PairSum q, Addend c) {
     i32 grid = larger(larger(p.grid, q.grid), c.lead - 26);
     return {shift_down(p.sum, grid - p.grid) + shift_down(q.sum, grid - q.grid) +
-                addend_on(grid, c),
+                addend_on<out>(grid, c),
             grid, 0};
 }
 
@@ -115,7 +117,7 @@ template <bool Gfx12> inline u32 to_f32(Sum s) {
         i32 down = larger(-149 - s.grid, 0), up = larger(s.grid + 149, 0);
         u32 half = (1u << down) >> 1, odd = magnitude >> down & (down ? 1 : 0);
         u32 units = (magnitude + (half ? half - 1 : 0) + odd) >> down << (up < 31 ? up : 31);
-        tiny = sign | units;
+        tiny = units ? sign | units : 0; // what underflows to zero is +0
     }
     r = e <= 0 ? tiny : r;
     return s.sum == 0 ? 0 : r;
@@ -131,8 +133,8 @@ inline u32 to_f16(Sum s, const Mode &m) {
     exponent = exponent < -100 ? -100 : exponent;
     u32 r = fp::narrow16_nearest(units * fp::f32_of(static_cast<u32>(exponent + 127) << 23));
     r = m.fp16_ovfl && r == 0x7c00 ? 0x7bff : r;
-    r |= static_cast<u32>(s.sum ^ s.sign) >> 16 & 0x8000;
-    return s.sum == 0 ? 0 : r;
+    u32 sign = static_cast<u32>(s.sum ^ s.sign) >> 16 & 0x8000;
+    return r ? r | sign : 0; // what underflows to zero is +0
 }
 
 template <Out out, bool Gfx12> inline u32 narrow(Sum s, const Mode &m) {
@@ -207,7 +209,7 @@ void lanes(u32 *d, const Factors &f, const u32 *c, const Mode &mode) {
                 high = pair_gfx12(product<F, Gfx12>(u & 0xffff, v & 0xffff),
                                   product<F, Gfx12>(u >> 16, v >> 16));
             }
-            s = add_gfx12(low, high, z);
+            s = add_gfx12<out>(low, high, z);
         } else {
             s = add_gfx11(p, q, z);
         }

@@ -22,7 +22,6 @@ struct Totals {
     std::set<std::string> instructions, failed;
     u64 forms = 0, refused = 0; // by LLVM: not every instruction has every form
     u64 modes = 0, lanes = 0;   // each lane at every host level
-    u64 known = 0;              // StepRules::as_simulated made a difference
 };
 
 // Rows that the simulator and LLVM have on this gfx, in waves of 32 or 64. Failures go to stdout,

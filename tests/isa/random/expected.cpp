@@ -114,17 +114,7 @@ Expected lane_result(const Row &r, const Variant &v, const LaneIn &lane, bool ma
     u64 field = (width == 64 ? ~u64{0} : (u64{1} << width) - 1) << shift;
     x.d = (lane.d & ~field) | (d << shift & field); // the rest of the register is kept (3.7)
     x.counts = ~(out.ignore << shift & field);
-    if (out.known)
-        x.known = (lane.d & ~field) | (*out.known << shift & field);
     return x;
-}
-
-bool Expected::same(u64 got, u64 &known_count) const {
-    if (!((got ^ d) & counts))
-        return true;
-    bool is_known = known && got == *known;
-    known_count += is_known;
-    return is_known;
 }
 
 std::vector<Expected> expected(const Row &r, const Variant &v, const WaveIn *wave, const LaneIn *in,

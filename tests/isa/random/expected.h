@@ -10,14 +10,12 @@ namespace nw::oracle {
 
 struct Expected {
     u64 d;
-    u64 counts = ~u64{0};                    // bits of d that do
-    bool mask;                               // the lane's bit of VCC, or of what stands for it; SCC
-    bool exec;                               // the lane's bit
-    u32 scalar_exec = 0;                     // of scalar instructions
-    std::optional<u64> known = std::nullopt; // what d is known to be instead: Out::known
+    u64 counts = ~u64{0}; // bits of d that do
+    bool mask;            // the lane's bit of VCC, or of what stands for it; SCC
+    bool exec;            // the lane's bit
+    u32 scalar_exec = 0;  // of scalar instructions
 
-    // `known` counts where d was that.
-    bool same(u64 got, u64 &known_count) const;
+    bool same(u64 got) const { return !((got ^ d) & counts); }
 };
 
 // One lane, whatever EXEC says; operands that aren't VGPRs are in `lane` already.

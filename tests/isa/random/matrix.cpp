@@ -187,10 +187,10 @@ u64 addend(const MatrixCase &m, const Matrices &x, unsigned row, unsigned column
 }
 
 u64 chain(const MatrixCase &m, std::span<const u64> a, std::span<const u64> b, u64 c,
-          bool as_simulated, bool saturate) {
+          bool saturate) {
     const bool bytes = bits_of(m.a) == 8, flush = !m.gfx12;
     const unsigned length = bytes ? 8 : m.gfx12 ? 4 : 2; // S-022
-    StepRules rules{m.gfx12, format_of(m.c), factor_nan(format_of(m.c)), saturate, as_simulated};
+    StepRules rules{m.gfx12, format_of(m.c), factor_nan(format_of(m.c)), saturate};
     if (bytes)
         rules.factor_nan = f32.default_nan(); // S-022
     std::vector<Factor> x, y;
@@ -226,15 +226,11 @@ u64 integer_sum(const MatrixCase &m, std::span<const u64> a, std::span<const u64
 
 } // namespace
 
-Result matrix_element(const MatrixCase &m, const Matrices &x, unsigned row, unsigned column) {
+u64 matrix_element(const MatrixCase &m, const Matrices &x, unsigned row, unsigned column) {
     const std::span<const u64> a = row_of(m, x, row);
     const std::vector<u64> b = met_by(m, x, row, column);
     const u64 c = addend(m, x, row, column);
-    if (is_integer(m.c)) {
-        const u64 d = integer_sum(m, a, b, c);
-        return {d, d};
-    }
-    return {chain(m, a, b, c, false, x.saturate_f16), chain(m, a, b, c, true, x.saturate_f16)};
+    return is_integer(m.c) ? integer_sum(m, a, b, c) : chain(m, a, b, c, x.saturate_f16);
 }
 
 Matrices random_matrices(const MatrixCase &m, Random &random) {

@@ -46,11 +46,8 @@ struct Matrices {
 
 Matrices random_matrices(const MatrixCase &, Random &);
 
-// The element of D, and what the simulator is known to give (StepRules::as_simulated).
-struct Result {
-    u64 d, known;
-};
-Result matrix_element(const MatrixCase &, const Matrices &, unsigned row, unsigned column);
+// The element of D.
+u64 matrix_element(const MatrixCase &, const Matrices &, unsigned row, unsigned column);
 
 // Registers v4 to v36 of every lane; what isn't A, B, C or the index is noise.
 constexpr unsigned matrix_registers = 33, first_register = 4;

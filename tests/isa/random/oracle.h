@@ -56,8 +56,7 @@ struct Out {
     bool flag = false;
     std::optional<i128> wide = std::nullopt; // what CLAMP saturates
     u64 exec = 0;
-    u64 ignore = 0;                          // bits of d that the rules leave open
-    std::optional<u64> known = std::nullopt; // what the simulator is known to give instead of d
+    u64 ignore = 0; // bits of d that the rules leave open
     Out(u64 result) : d(result) {}
     Out(u64 result, bool carry) : d(result), flag(carry) {}
 };

@@ -12,11 +12,7 @@ Out dot2(const Format &in, const Format &out, u64 a, u64 b, u64 c, const Env &e)
     const bool flush = !e.gfx12 && in == bf16;
     const Factor x[] = {factor(in, low(16, a), flush), factor(in, low(16, a >> 16), flush)},
                  y[] = {factor(in, low(16, b), flush), factor(in, low(16, b >> 16), flush)};
-    StepRules rules{e.gfx12, out, factor_nan(out), e.fp16_ovfl()};
-    Out result(step(x, y, c, rules));
-    rules.as_simulated = true;
-    result.known = step(x, y, c, rules);
-    return result;
+    return step(x, y, c, {e.gfx12, out, factor_nan(out), e.fp16_ovfl()});
 }
 
 Row dot2_row(const char *name, Form form, const Format &in, const Format &out, T d, T sources) {

@@ -53,7 +53,7 @@ u64 rounded_sum(i128 sum, int grid, const StepRules &rules) {
     const bool gradual = rules.gfx12 || to == f16;
     u64 bits = rounded(to, Rounding(nearest, gradual, rules.saturate_f16 && to == f16),
                        [&](mpfr_ptr d, mpfr_rnd_t r) { return mpfr_set(d, v, r); });
-    if (to.zero(bits) && !(rules.as_simulated && gradual && sum != 0))
+    if (to.zero(bits))
         bits = 0; // and what underflows to zero is +0, too
     return rules.out == bf16 ? bits >> 16 : bits;
 }
@@ -100,7 +100,7 @@ Products multiplied(std::span<const Factor> a, std::span<const Factor> b) {
 
 u64 step_gfx11(const Products &p, const Number &c, const StepRules &rules) {
     int fields = none, lead = c.lead();
-    if (rules.out == f16 && !(rules.as_simulated && c.zero()))
+    if (rules.out == f16)
         lead = std::max(lead, -14); // 2.51; of a zero, too
     bool all_zero = c.zero();
     for (size_t n = 0; n < p.value.size(); ++n) {
@@ -126,7 +126,7 @@ u64 step_gfx12(const Products &p, const Number &c, const StepRules &rules) {
         grid = std::max(grid, field - 24);
     // A C that leaves no bits counts, if at all, as one unit below zero: where the grid isn't above
     // what C counts as at least.
-    const bool counts = truncated(c, grid) || (grid <= least && !rules.as_simulated);
+    const bool counts = truncated(c, grid) || grid <= least;
     i128 sum = counts ? floored(c, grid) : 0;
     for (size_t n = 0; n < p.value.size(); n += 2) {
         const int fields = std::max(p.field[n], p.field[n + 1]), pair_grid = fields - 24;

@@ -27,11 +27,6 @@ struct StepRules {
     Format out;                // of the addend and the result
     u64 factor_nan;            // what a factor that is a NaN makes of the result
     bool saturate_f16 = false; // FP16_OVFL
-    // As the simulator is known to differ from the published models: a sum that underflows to zero
-    // keeps its sign; gfx11's zero C of f16 has no least exponent; gfx12's C without bits on the
-    // grid never counts. A run of all tests in which this makes no difference any more is a
-    // failure.
-    bool as_simulated = false;
 };
 u64 factor_nan(const Format &out); // of f16 and bf16 factors
 
