@@ -49,10 +49,12 @@ inline u32 wild_addend_bit(u32 c) {
     return (too_large | too_small) & 0x80000000;
 }
 
-inline i32 floor_int(f32 v) { // |v| < 2^28
+// Sums wrap: those of lanes that aren't tame are thrown away.
+inline u32 floor_int(f32 v) { // |v| < 2^28
     i32 t = static_cast<i32>(v);
-    return t - (static_cast<f32>(t) > v ? 1 : 0);
+    return static_cast<u32>(t) - (static_cast<f32>(t) > v ? 1 : 0);
 }
+inline u32 truncated_int(f32 v) { return static_cast<u32>(static_cast<i32>(v)); }
 inline u32 larger(u32 a, u32 b) { return a > b ? a : b; }
 inline u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
@@ -79,9 +81,9 @@ template <class F> inline u32 tame_gfx11(u32 a, u32 b, u32 c) {
     f32 s = fp::f32_of(scale);
     // Products as seen from C's side: there those of the other sign count one less (2.49).
     u32 sign = c & 0x80000000, q0 = fp::bits(p0) ^ sign, q1 = fp::bits(p1) ^ sign;
-    i32 t0 = static_cast<i32>(fp::f32_of(q0) * s) + (static_cast<i32>(q0) >> 31);
-    i32 t1 = static_cast<i32>(fp::f32_of(q1) * s) + (static_cast<i32>(q1) >> 31);
-    i32 sum = static_cast<i32>(fp::f32_of(c ^ sign) * s) + t0 + t1;
+    u32 t0 = truncated_int(fp::f32_of(q0) * s) - (q0 >> 31);
+    u32 t1 = truncated_int(fp::f32_of(q1) * s) - (q1 >> 31);
+    auto sum = static_cast<i32>(truncated_int(fp::f32_of(c ^ sign) * s) + t0 + t1);
     sum = ((fp::bits(p0) | fp::bits(p1) | c) & 0x7fffffff) == 0 ? 0 : sum;
     u32 r = fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
     return sum == 0 ? 0 : r ^ sign;
@@ -95,12 +97,12 @@ template <class F> inline u32 tame_gfx12(u32 a, u32 b, u32 c) {
     u32 pair_scale = product_base - larger(products, no_product);
     u32 scale = smaller(pair_scale, addend_base - larger(c & exponent_field, unit));
     f32 s = fp::f32_of(pair_scale), v = z * fp::f32_of(scale);
-    i32 pair = floor_int(p0 * s) + floor_int(p1 * s);
+    auto pair = static_cast<i32>(floor_int(p0 * s) + floor_int(p1 * s));
     u32 down = (pair_scale - scale) >> 23;
     // 2.52: a C without bits on the grid counts nothing. A mask, or it doesn't vectorise.
-    i32 counts = -static_cast<i32>((fp::bits(v) & 0x7fffffff) >= 127 * unit);
-    i32 cut = floor_int(v) & counts;
-    i32 sum = (pair >> smaller(down, 31)) + cut;
+    u32 counts = 0u - ((fp::bits(v) & 0x7fffffff) >= 127 * unit);
+    u32 cut = floor_int(v) & counts;
+    auto sum = static_cast<i32>(static_cast<u32>(pair >> smaller(down, 31)) + cut);
     return fp::bits(static_cast<f32>(sum) * fp::f32_of(254 * unit - scale));
 }
 

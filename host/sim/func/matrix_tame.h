@@ -88,7 +88,7 @@ inline i32 floor_scaled(f32 v) { // |v| < 2^28
 #if defined(__SSE4_1__)
     return static_cast<i32>(__builtin_floorf(v));
 #else
-    return floor_int(v);
+    return static_cast<i32>(floor_int(v));
 #endif
 }
 
