@@ -291,11 +291,10 @@ void InitCheck::require_vgpr(const Wave &w, const Inst &i, unsigned reg, const c
 
 void InitCheck::require_lanes(const Wave &w, const Inst &i, unsigned reg, unsigned half, u32 lanes,
                               const char *purpose, u32 bits) {
-    for (u32 rest = lanes; rest; rest &= rest - 1) {
-        auto l = static_cast<unsigned>(__builtin_ctz(rest));
+    for_lanes(lanes, [&](unsigned l) {
         if (shadow(reg, half).lane[l] & bits)
             report(w, i, fmt::format("v{} of lane {}", reg, l + half * row_lanes), purpose);
-    }
+    });
 }
 
 void InitCheck::require_sgpr(const Wave &w, const Inst &i, unsigned reg, const char *purpose) {

@@ -8,11 +8,6 @@ namespace nw::sim {
 
 namespace {
 
-template <class F> void for_active(u32 exec, F f) {
-    for (u32 rest = exec; rest; rest &= rest - 1)
-        f(static_cast<unsigned>(__builtin_ctz(rest)));
-}
-
 u64 m0_base(const Wave &w) { return w.s[sreg::m0] & 0xffff; }
 
 std::byte *lds_at(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane) {
@@ -29,7 +24,7 @@ void addtid_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &p) {
     p.active = w.exec(half);
     p.lds = a.space == Space::lds ? ~0u : 0;
     u64 base = a.base.kind == Source::sgpr ? w.s[a.base.at] | u64{w.s[a.base.at + 1]} << 32 : 0;
-    for_active(p.active, [&](unsigned l) {
+    for_lanes(p.active, [&](unsigned l) {
         u64 offset = static_cast<u64>(a.offset) + 4 * (l + row_lanes * half);
         if (p.lds) {
             p.at[l] = reinterpret_cast<u64>(lds_at(w, i, m0_base(w) + offset, 4, l));
@@ -55,7 +50,7 @@ void run_addtid(Wave &w, const Inst &i) {
         Places p;
         addtid_places(w, i, half, false, p);
         u32 *v = w.row(a.op.loads() ? a.result : a.data, half);
-        for_active(p.active, [&](unsigned l) {
+        for_lanes(p.active, [&](unsigned l) {
             void *place = reinterpret_cast<void *>(p.at[l]);
             if (a.op.loads())
                 std::memcpy(&v[l], place, 4);
@@ -101,7 +96,7 @@ void run_counter(Wave &w, const Inst &i) {
     u32 old = __atomic_fetch_add(reinterpret_cast<u32 *>(at), change, __ATOMIC_SEQ_CST);
     for (unsigned half = 0; half < w.halves; ++half) {
         u32 *d = w.row(a.result, half);
-        for_active(w.exec(half), [&](unsigned l) { d[l] = old; });
+        for_lanes(w.exec(half), [&](unsigned l) { d[l] = old; });
     }
     count_bytes(w, a, 4);
 }

@@ -16,11 +16,6 @@ namespace {
 constexpr u64 block_mask = ~u64{shadow_bytes - 1};
 constexpr unsigned flag_bytes = 8; // the widest store that others may wait for
 
-template <class F> void for_lanes(u32 lanes, F f) {
-    for (u32 rest = lanes; rest; rest &= rest - 1)
-        f(static_cast<unsigned>(__builtin_ctz(rest)));
-}
-
 // Splits [address, address + size) at the borders of blocks.
 template <class F> void for_blocks(u64 address, u64 size, F f) {
     while (size) {

@@ -11,11 +11,6 @@ namespace nw::sim::NW_LEVEL {
 
 namespace {
 
-template <class F> void for_active(u32 exec, F f) {
-    for (u32 rest = exec; rest; rest &= rest - 1)
-        f(static_cast<unsigned>(__builtin_ctz(rest)));
-}
-
 u64 scalar64(const Wave &w, const Source &s) {
     return s.kind == Source::sgpr ? w.s[s.at] | u64{w.s[s.at + 1]} << 32 : 0;
 }
@@ -58,7 +53,7 @@ void check_global(Wave &w, const Inst &i, const u64 *at, u32 exec, unsigned size
     Span s = span_of(at, exec);
     if (s.high + size > s.high && reachable(w, i, s.low, s.high - s.low + size)) [[likely]]
         return;
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         if (!reachable(w, i, at[l], size))
             illegal_address(w, i, at[l], size, static_cast<int>(l));
     });
@@ -85,7 +80,7 @@ void scratch_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &
     auto extend = [&](u32 x) { return gfx12 ? i64{static_cast<i32>(x)} : i64{x}; };
     i64 base = extend(scalar32(w, a.base)) + a.offset;
     const u32 *v = a.address.kind == Source::vgpr ? w.row(a.address.at, half) : nullptr;
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         i64 offset = base + (v ? extend(v[l]) : 0);
         p.at[l] = scratch_place(w, i, offset, a.bytes(), l + row_lanes * half);
     });
@@ -96,7 +91,7 @@ void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) 
     const MemoryAccess &a = *i.access;
     const u32 *low = w.row(a.address.at, half), *high = w.row(a.address.at + 1, half);
     auto offset = static_cast<u64>(a.offset);
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         if (high[l] == shared_aperture) {
             p.lds |= 1u << l;
             p.at[l] = lds_place(w, i, (low[l] + offset) & 0x1ffff, a.bytes(), l);
@@ -127,7 +122,7 @@ void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, 
         p.at[l] = base + (v[l] + low);
     if (u64{highest} + a.bytes() <= w.group->lds.size()) [[likely]]
         return;
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         if (u64{v[l] + low} + a.bytes() > w.group->lds.size())
             p.outside |= 1u << l;
     });
@@ -219,7 +214,7 @@ void transpose(Four *x) {
 void load_four(u32 *const *to, u32 exec, const u64 *at) {
     for (unsigned l = 0; l < row_lanes; l += 4) {
         if ((exec >> l & 15) != 15) {
-            for_active(exec >> l & 15, [&](unsigned k) {
+            for_lanes(exec >> l & 15, [&](unsigned k) {
                 u32 t[4];
                 std::memcpy(t, host(at[l + k]), sizeof t);
                 for (unsigned n = 0; n < 4; ++n)
@@ -250,7 +245,7 @@ void load_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &p
         load_four(to, exec, p.at);
         return;
     }
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         u32 t[N];
         std::memcpy(t, host(p.at[l]), sizeof t);
         for (unsigned n = 0; n < N; ++n)
@@ -264,7 +259,7 @@ void store_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &
         std::memcpy(host(p.at[0]), w.row(reg, half), sizeof(Row));
         return;
     }
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         u32 t[N];
         for (unsigned n = 0; n < N; ++n)
             t[n] = w.row(reg + n, half)[l];
@@ -273,7 +268,7 @@ void store_dwords(Wave &w, unsigned reg, unsigned half, u32 exec, const Places &
 }
 
 template <class T> void load_small(u32 *d, const MemoryOp &op, u32 exec, const Places &p) {
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         T raw;
         std::memcpy(&raw, host(p.at[l]), sizeof raw);
         d[l] = extend_loaded(raw, op, d[l]);
@@ -317,7 +312,7 @@ void store(Wave &w, const Inst &i, unsigned reg, unsigned half, u32 exec, const 
     }
     const u32 *d = w.row(reg, half);
     unsigned shift = op.extend == Extend::high_zero ? 16 : 0;
-    for_active(exec, [&](unsigned l) {
+    for_lanes(exec, [&](unsigned l) {
         u32 value = d[l] >> shift;
         std::memcpy(host(p.at[l]), &value, op.bytes);
     });
@@ -336,7 +331,7 @@ void atomic(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, un
     };
     const bool flat_is_lds = choices().atomic_flat_lds == choice::atomic_flat_lds::as_lds; // S-050
     MxcsrScope nearest(mxcsr_default);
-    for_active(exec, [&](unsigned l) { // ascending lanes (5.17)
+    for_lanes(exec, [&](unsigned l) { // ascending lanes (5.17)
         if (p.at[l] % bytes)
             misaligned_atomic(w, i, p.at[l], l);
         bool lds = p.lds >> l & 1 && (a.space == Space::lds || flat_is_lds);
@@ -399,7 +394,7 @@ public:
           bytes_(a.bytes()), places_(p) {
         parts_ = choices().lds_edge == choice::lds_edge::parts && !a.op.updates();
         const unsigned unit = bytes_ < 4 ? bytes_ : 4;
-        for_active(p.outside, [&](unsigned l) {
+        for_lanes(p.outside, [&](unsigned l) {
             inside_[l] = p.at[l];
             for (unsigned n = 0; parts_ && n < bytes_; n += unit)
                 if (is_inside(p.at[l] + n, unit))
@@ -408,7 +403,7 @@ public:
         });
     }
     void store() const {
-        for_active(places_.outside, [&](unsigned l) {
+        for_lanes(places_.outside, [&](unsigned l) {
             for (unsigned n = 0; parts_ && n < bytes_; ++n)
                 if (is_inside(inside_[l] + n, 1))
                     std::memcpy(host(inside_[l] + n), &own_[l][n], 1);

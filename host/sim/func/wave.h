@@ -21,6 +21,12 @@ struct alignas(128) Row {
     u32 lane[row_lanes];
 };
 
+// f(lane) for every set bit, ascending.
+template <class F> void for_lanes(u32 lanes, F f) {
+    for (u32 rest = lanes; rest; rest &= rest - 1)
+        f(static_cast<unsigned>(__builtin_ctz(rest)));
+}
+
 // What registers and LDS hold before anything is written: a quiet NaN as f32 and as each f16 and
 // bf16 half (0x7fba, 0xdbad is a large negative number), and an address that nothing owns.
 inline constexpr u32 poison = 0x7fbadbad;
