@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What the rows of costs.inc and parts.inc have in common: a name, a unit, a legal range, and where
+// the value comes from.
+#pragma once
+#include <string_view>
+
+#include "base/types.h"
+
+namespace nw::sim::timing {
+
+enum class Origin : u8 {
+    fact,  // published; the note says by whom
+    fit,   // fitted to published measurements
+    guess, // neither: what is plausible
+};
+
+std::string_view name(Origin origin);
+
+// Units by name. What is counted is whole.
+namespace unit {
+using cycles = u32; // of the shader clock
+using bytes = u32;
+using line = u32; // bytes, a power of two
+using count = u32;
+using kind = u32;
+using mhz = u32;
+using ratio = f64;
+using ns = f64;
+using us = f64;
+using gb_per_s = f64;
+} // namespace unit
+
+// One constant and its value, for printing and for tests.
+struct Constant {
+    std::string_view name, unit;
+    f64 value;
+    Origin origin;
+    std::string_view note, what; // id of the note in isa_notes; a sentence
+};
+
+// The field of Owner (Costs or Part) that a row stands for.
+template <class Owner> struct Field {
+    std::string_view name, unit, note, what;
+    f64 low, high; // both legal
+    bool whole;
+    f64 (*get)(const Owner &);
+    void (*set)(Owner &, f64);
+};
+
+} // namespace nw::sim::timing

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// A GPU as one buys it: how many of everything, and its clocks. One named field per row of
+// parts.inc.
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/timing/constant.h"
+
+namespace nw::sim::timing {
+
+// How an address chooses its channel.
+enum class ChannelHash : u32 {
+    bits, // the address bits above the interleave
+    fold, // those, and all bits above them, by exclusive or
+};
+
+struct Part {
+    std::string_view name, gfx; // "8060S", "gfx1151"
+#define PART(name, gfx)
+#define FACT(name, unit_, ...) unit::unit_ name{};
+#include "sim/timing/parts.inc"
+#undef FACT
+#undef PART
+
+    bool operator==(const Part &) const = default;
+    u32 cus() const { return wgps * 2; }
+    ChannelHash dram_channel_hash() const { return static_cast<ChannelHash>(dram_hash); }
+    f64 cycles_of_ns(f64 ns) const { return ns * shader_mhz / 1000; }
+};
+
+std::span<const Part> parts();                // the first of a gfx is its default
+const Part *find_part(std::string_view name); // null: none of that name
+const Part *default_part(std::string_view gfx);
+
+// The facts of a part. A value that a profile has changed keeps the origin of what it replaced.
+std::vector<Constant> constants(const Part &part);
+std::span<const Field<Part>> part_fields();
+
+} // namespace nw::sim::timing
