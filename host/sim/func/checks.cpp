@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/checks.h"
 
+#include "sim/func/launch.h"
+
 namespace nw::sim {
 
 CheckFacts::CheckFacts(const RunConfig &config, const Code &code, std::string_view gfx) {
@@ -63,6 +65,7 @@ void Checks::start_wave(const Wave &w) {
 }
 
 u64 Checks::run(Wave &w, u64 budget) {
+    Observer *observer = w.observed ? w.context->config.observer : nullptr;
     WaitCheck *wait = wait_.empty() ? nullptr : &wait_[w.number];
     HazardCheck *hazards = hazards_.empty() ? nullptr : &hazards_[w.number];
     InitCheck *init = init_.empty() ? nullptr : &init_[w.number];
@@ -79,6 +82,8 @@ u64 Checks::run(Wave &w, u64 budget) {
             init->step(w, i);
         if (row.races)
             race_->step(w, i);
+        if (observer)
+            observer->before(w, i);
         i.run(w, i);
     }
     return budget;

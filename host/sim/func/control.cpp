@@ -148,8 +148,10 @@ enum Hwreg : u32 {
     hw_cycles_high = 30
 };
 
-// A clock that results don't depend on the host for: instructions so far.
+// Modelled time, or a clock that results don't depend on the host for: instructions so far.
 u64 clock(const Wave &w) {
+    if (const Clock &c = w.context->config.clock; c.mhz)
+        return c.origin + w.cycles;
     u64 issued = 0;
     for (u64 count : w.counts)
         issued += count;
@@ -244,11 +246,12 @@ void sendmsghalt(Wave &w, const Inst &i) {
 void sendmsg_rtn(Wave &w, const Inst &i) {
     constexpr u32 doorbell = 0x80, ddid = 0x81, trap_memory = 0x82, real_time = 0x83,
                   trap_base = 0x85, engine = 0x87;
-    constexpr u64 issues_per_tick = 25; // 100 MHz, at one instruction per cycle of 2.5 GHz
+    constexpr u64 tick_mhz = 100, untimed_mhz = 2500; // an instruction per cycle of 2.5 GHz
+    const u64 mhz = w.context->config.clock.mhz;
     u32 code = static_cast<u32>(i.imm) & 0xff;
     u64 answer = 0;
     if (code == real_time)
-        answer = clock(w) / issues_per_tick;
+        answer = clock(w) * tick_mhz / (mhz ? mhz : untimed_mhz);
     else if (code != doorbell && code != ddid && code != trap_memory && code != trap_base &&
              !(code == engine && w.mode.gfx12))
         fault(w, i, Fault::Kind::illegal_instruction,

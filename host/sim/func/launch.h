@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the waves of one dispatch share.
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct Context {
     u32 vgprs = 0;          // of a wave
     Turns *turns = nullptr; // of workgroups on several threads
 };
+
+// As run(), but `schedule` runs the workgroups: all of them, in whatever order it likes.
+RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &,
+             const std::function<RunStats(Context &)> &schedule);
 
 void check_abandoned(); // throws Abandoned when the process ends
 

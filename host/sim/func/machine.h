@@ -54,6 +54,7 @@ struct RunStats {
     bool fast_math = false; // as in RunConfig
     ByteCounts bytes;
     u64 waves = 0;
+    RunStats &operator+=(const RunStats &);
 };
 
 // A kernel did something that hardware would fault on, or that the simulator can't run.
@@ -77,7 +78,30 @@ public:
     std::shared_ptr<const Report> report; // the same as data; null where no wave was running
 };
 
+struct Wave;
+struct Inst;
+
+// Watches the waves of a launch as they run.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    // What it keeps of this wave, as Wave::observed; null when it doesn't watch it. From any
+    // thread.
+    virtual void *start(u64 group, u32 wave) = 0;
+    // Before each instruction of a watched wave, from the thread that runs its workgroup.
+    virtual void before(Wave &, const Inst &) = 0;
+};
+
+// Of modelled time, that kernels can read. Without one they read how many instructions they have
+// executed.
+struct Clock {
+    u32 mhz = 0;    // 0: none
+    u64 origin = 0; // cycles of the device when Wave::cycles was 0
+};
+
 struct RunConfig {
+    Observer *observer = nullptr;
+    Clock clock;
     unsigned threads = 0;    // 0: all cores
     bool fast_math = false;  // DOT2 and float WMMA add in f32 instead of the hardware's fixed point
     u64 max_wave_insts = 0;  // per wave; 0: 2^40

@@ -17,6 +17,11 @@ constexpr u64 alignment = 256;
 constexpr u64 guard = 4096; // bytes before and after, that no kernel may reach
 constexpr u64 max_bytes = u64{1} << 46;
 
+// Where a driver would put it: whole pages, large ones for what is large. What a launch brings with
+// it comes from a small ring.
+constexpr u64 small_page = u64{64} << 10, large_page = u64{2} << 20;
+constexpr u64 ring_slots = 256, first_page = large_page;
+
 // How much of what was released is remembered, and how many bytes of it stay out of reuse.
 constexpr size_t remembered = 256;
 constexpr u64 max_kept = u64{64} << 20, max_kept_each = u64{16} << 20;
@@ -36,9 +41,21 @@ struct Memory::Impl {
     u64 next_id = 1;
     std::atomic<u64> generation{1};
 
+    u64 next_place = first_page + ring_slots * small_page, next_slot = 0;
+
+    u64 place(u64 size) {
+        const u64 page = size < large_page ? small_page : large_page;
+        const u64 at = round_up(next_place, page);
+        next_place = at + round_up(size + 1, page);
+        return at;
+    }
+    u64 ring_place() { return first_page + next_slot++ % ring_slots * small_page; }
+
     void add(u64 begin, u64 size, void *block, std::string maker, bool read_only) {
         std::unique_lock lock(mutex);
-        entries[begin] = {{{begin, size, next_id++, read_only}, std::move(maker), {}}, block};
+        const u64 device = read_only && size <= small_page ? ring_place() : place(size);
+        entries[begin] = {{{begin, size, next_id++, device, read_only}, std::move(maker), {}},
+                          block};
         in_use += block ? size : 0;
         ++generation;
     }

@@ -10,9 +10,10 @@
 namespace nw::sim {
 
 struct Allocation {
-    u64 begin = 0;
+    u64 begin = 0; // on the host
     u64 size = 0;
     u64 id = 0;             // counts up
+    u64 device = 0;         // where a GPU's memory would hold it: the same in every run
     bool read_only = false; // for kernels
     bool holds(u64 address) const { return address - begin < size; }
 };

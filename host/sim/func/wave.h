@@ -142,6 +142,8 @@ struct Wave {
     Group *group = nullptr;
     Context *context = nullptr;
     RangeCache *cache = nullptr;
+    void *observed = nullptr;     // what RunConfig::observer keeps of it
+    u64 cycles = 0;               // modelled time, in a launch that has some (RunConfig::clock)
     std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
     u32 scratch_bytes = 0;        // of one lane
     u32 barriers = 0;             // phases of the group's barrier that this wave has waited for
