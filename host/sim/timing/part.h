@@ -13,7 +13,7 @@ namespace nw::sim::timing {
 // How an address chooses its channel.
 enum class ChannelHash : u32 {
     bits, // the address bits above the interleave
-    fold, // those, and all bits above them, by exclusive or
+    hash, // those, rotated by a hash of all bits above them
 };
 
 struct Part {

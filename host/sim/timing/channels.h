@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Which channel of L2 or DRAM a line is in.
+#pragma once
+#include "sim/timing/memory_units.h"
+#include "sim/timing/part.h"
+
+namespace nw::sim::timing {
+
+class Channels {
+public:
+    Channels(u32 channels, u32 interleave_bytes, ChannelHash hash);
+    u32 of(u64 line) const;
+    u32 count() const { return channels_; }
+
+private:
+    u32 channels_, shift_;
+    ChannelHash hash_;
+};
+
+} // namespace nw::sim::timing

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// When memory answers: coalescing, L0, scalar and instruction caches, GL1, L2, MALL, DRAM.
+//
+// Requests are made in the order of time. Each reserves what it passes through (a port, a bank, a
+// channel, a queue's entry) and is told at once when it will be done: nothing is called back.
+// Times are cycles of the shader clock.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "base/types.h"
+#include "sim/timing/costs.h"
+#include "sim/timing/part.h"
+
+namespace nw::sim::timing {
+
+// What a vector memory instruction touches: runs of consecutive 64-byte sectors, one after another
+// in lane order. A sector's number is its address / 64.
+struct SectorRun {
+    u64 first : 48;
+    u64 count : 16;
+};
+
+struct VectorRequest {
+    enum class Kind : u8 { load, store, atomic, atomic_return };
+    enum class Policy : u8 { normal, stream, device, system }; // what the cache bits ask for
+    Kind kind = Kind::load;
+    Policy policy = Policy::normal;
+    u32 cu = 0;         // compute unit of the part, 0-based; two to a WGP
+    u32 lanes = 32;     // active ones
+    u32 lane_bytes = 4; // that each of them moves
+    std::span<const SectorRun> runs;
+};
+
+struct Answer {
+    u64 free = 0; // the CU's address unit can take its next instruction
+    u64 done = 0; // all data is in the registers; of a store: it is acknowledged
+};
+
+// Totals of a launch.
+struct MemoryCounts {
+    struct Cache {
+        u64 hits = 0, misses = 0;
+    };
+    Cache l0, scalar, instruction, gl1, l2, mall;
+    u64 dram_read = 0, dram_write = 0; // bytes
+    u64 requests = 0, sectors = 0;     // of vector memory instructions
+};
+
+// Told of every vector and scalar request, for traces. `level`: the furthest that answered.
+struct MemoryWatcher {
+    enum class Level : u8 { l0, gl1, l2, mall, dram };
+    virtual ~MemoryWatcher() = default;
+    virtual void answered(u64 sent, u64 done, u32 cu, Level level) = 0;
+};
+
+class MemorySystem {
+public:
+    MemorySystem(const Part &part, const Costs &costs);
+    ~MemorySystem();
+
+    Answer vector(u64 now, const VectorRequest &request);
+    u64 scalar(u64 now, u32 wgp, u64 address, u32 bytes); // when the SGPRs hold it
+    u64 instructions(u64 now, u32 wgp, u64 address);      // when the line can be issued from
+
+    // Between launches: the caches keep what they hold, as on hardware; L0, scalar and instruction
+    // caches and GL1 are invalidated when a kernel starts. Queues are empty, time starts at 0.
+    void start_kernel();
+    void forget();                      // all caches empty
+    const MemoryCounts &counts() const; // since start_kernel()
+    void watch(MemoryWatcher *);        // null: nobody
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace nw::sim::timing
