@@ -67,7 +67,7 @@ void Cache::clear() { std::fill(tags_.begin(), tags_.end(), 0); }
 
 Arrivals::Pending Arrivals::pending(u64 line, Sectors wanted, u64 now) const {
     Pending pending;
-    if (now >= latest_)
+    if (!wanted || now >= latest_)
         return pending;
     const Entry &entry = entries_[line % entries_.size()];
     if (entry.line != line)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/timing/channels.h"
 
+#include <bit>
+
 namespace nw::sim::timing {
 
 Channels::Channels(u32 channels, u32 interleave_bytes, ChannelHash hash)

@@ -11,7 +11,7 @@ namespace {
 using Level = MemoryWatcher::Level;
 using Policy = VectorRequest::Policy;
 
-constexpr u32 gl1_arrivals = 4096, l2_arrivals = 32768; // entries, see Arrivals
+constexpr u32 gl1_arrivals = 4096, l2_arrivals = 16384; // entries, see Arrivals
 
 u32 work_of(f64 units, f64 per_cycle) { return static_cast<u32>(ticks(units / per_cycle)); }
 

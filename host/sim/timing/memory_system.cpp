@@ -13,7 +13,7 @@ using Kind = VectorRequest::Kind;
 using Level = MemoryWatcher::Level;
 using Policy = VectorRequest::Policy;
 
-constexpr u32 l0_arrivals = 2048, narrow_arrivals = 64; // entries, see Arrivals
+constexpr u32 l0_arrivals = 512, narrow_arrivals = 64; // entries, see Arrivals
 
 // What a CU has to itself.
 struct ComputeUnit {
@@ -151,7 +151,9 @@ void MemorySystem::Impl::load(Passage &p, u64 line, Sectors sectors) {
     bool through_l0 = policy == Policy::normal || policy == Policy::stream;
     Sectors found = through_l0 ? cu.l0.use(line) & sectors : 0;
     if (through_l0) {
-        Arrivals::Pending pending = cu.arrivals.pending(line, sectors, hit);
+        // What is streamed isn't kept, but may be on its way.
+        Sectors asked = policy == Policy::stream ? sectors : found;
+        Arrivals::Pending pending = cu.arrivals.pending(line, asked, hit);
         found |= pending.sectors;
         p.answered(std::max(hit, pending.until), Level::l0);
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Units of the memory model: time in ticks, memory in sectors and lines.
 #pragma once
-#include <bit>
-
 #include "base/types.h"
 
 namespace nw::sim::timing {
@@ -19,6 +17,6 @@ constexpr u32 sector_bytes = 64, line_sectors = 2, line_bytes = sector_bytes * l
 // Sectors of a line: bit 0 is the lower one.
 using Sectors = u32;
 constexpr Sectors all_sectors = (1 << line_sectors) - 1;
-constexpr u32 count(Sectors s) { return std::popcount(s); }
+constexpr u32 count(Sectors s) { return (s & 1) + (s >> 1); }
 
 } // namespace nw::sim::timing

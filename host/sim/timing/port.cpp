@@ -5,12 +5,12 @@
 
 namespace nw::sim::timing {
 
-Port::Port() : slots_(slot_count, {~0u, 0, 1}) {}
+Port::Port() : slots_(slot_count, {~0u, 0}) {}
 
 Port::Slot &Port::open(u64 number) {
     Slot &slot = slots_[number % slot_count];
     if (slot.number != static_cast<u32>(number)) {
-        slot = {static_cast<u32>(number), 0, 1};
+        slot = {static_cast<u32>(number), 0};
         newest_ = std::max(newest_, number);
     }
     return slot;
@@ -18,14 +18,10 @@ Port::Slot &Port::open(u64 number) {
 
 u64 Port::first_with_room(u64 number) {
     u64 found = number;
-    for (const Slot *slot = &open(found); slot->used == slot_ticks; slot = &open(found))
-        found += slot->skip;
-    // All that were passed point to it from now on: a long queue is walked once.
-    for (u64 n = number; n < found;) {
-        Slot &slot = slots_[n % slot_count];
-        n += slot.skip;
-        slot.skip = static_cast<u16>(std::min<u64>(found - (n - slot.skip), slot_count));
-    }
+    while (open(found).used == slot_ticks)
+        found = full_from_ <= found && found < full_to_ ? full_to_ : found + 1;
+    full_from_ = full_from_ <= number && number <= full_to_ ? full_from_ : number;
+    full_to_ = found;
     return found;
 }
 

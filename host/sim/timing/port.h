@@ -26,16 +26,15 @@ public:
 private:
     struct Slot {
         u32 number;
-        u16 used; // ticks
-        u16 skip; // if it is full: slots to the next that may not be
+        u32 used; // ticks
     };
-    static_assert(slot_ticks <= 0xffff && slot_count <= 0xffff);
 
     Slot &open(u64 number);
     u64 first_with_room(u64 number);
 
     std::vector<Slot> slots_;
     u64 newest_ = 0;
+    u64 full_from_ = 0, full_to_ = 0; // slots of a queue that was walked last: all of them are full
 };
 
 // As many requests as there are entries may be on their way: one more waits until the oldest has
