@@ -6,5 +6,6 @@
 namespace nw::cli {
 
 void add_isa(CLI::App &);
+void add_micro(CLI::App &);
 
 } // namespace nw::cli

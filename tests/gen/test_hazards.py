@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Note H-002 on every rendered kernel: SALU writes no SGPR pair that VALU has read before."""
+"""Note H-002 on every rendered kernel for gfx12: SALU writes no SGPR pair that VALU has read before."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def rewrites(text: str) -> list[str]:
     parser = dual.Parser(symbols)
     loop = re.search(r"^L_stage:", text, re.MULTILINE)
     read: set[int] = set()
+    nops = 0  # ds_nop in a row: four let the hardware forget the reads
     found = []
 
     def pairs(operands: str) -> set[int]:
@@ -37,6 +38,9 @@ def rewrites(text: str) -> list[str]:
         lines += body  # once more round
     for line in lines:
         mnemonic, _, rest = line.partition(" ")
+        nops = nops + 1 if mnemonic == "ds_nop" else 0
+        if nops == 4:
+            read.clear()
         if mnemonic.startswith("v_"):
             operands = rest.partition(",")[2] if not mnemonic.startswith("v_cmpx") else rest
             read |= pairs(operands)
@@ -49,7 +53,7 @@ def rewrites(text: str) -> list[str]:
 
 class Hazards(unittest.TestCase):
     def test_no_kernel_rewrites_what_valu_has_read(self) -> None:
-        files = sorted(Path(BUILD, "asm").glob("*/*.s"))
+        files = sorted(Path(BUILD, "asm").glob("gfx12*/*.s"))
         self.assertTrue(files)
         for file in files:
             self.assertEqual(rewrites(file.read_text()), [], f"{file.parent.name}/{file.name}")
@@ -58,4 +62,6 @@ class Hazards(unittest.TestCase):
         seen = "v_mov_b32 v0, s4\n s_mov_b32 s5, 1\n"
         self.assertEqual(rewrites(seen), ["s_mov_b32 s5, 1"])
         self.assertEqual(rewrites("v_mov_b32 v0, s4\n s_mov_b32 s6, 1\n"), [])
+        self.assertEqual(rewrites("v_mov_b32 v0, s4\n" + "ds_nop\n" * 4 + "s_mov_b32 s5, 1\n"), [])
+        self.assertEqual(rewrites("v_mov_b32 v0, s4\n" + "ds_nop\n" * 3 + "s_mov_b32 s5, 1\n"), ["s_mov_b32 s5, 1"])
         self.assertEqual(rewrites("L_stage:\n s_mov_b32 s5, 1\nv_mov_b32 v0, s4\n"), ["s_mov_b32 s5, 1"])

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "micro/plan.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace nw::micro {
+
+std::vector<Group> plan(const hip::DeviceInfo &device, const Settings &settings) {
+    if (settings.passes < 1 || settings.passes > 32)
+        throw Error(fmt::format("{} passes: a record has room for 1 to 32", settings.passes));
+    if (settings.repeats < 1)
+        throw Error("0 repeats: at least 1 is needed");
+    std::vector<Group> groups;
+    add_clocks(groups, device, settings);
+    add_lanes(groups, device, settings);
+    add_chases(groups, device, settings);
+    add_streams(groups, device, settings);
+    return groups;
+}
+
+} // namespace nw::micro

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// All measurements for a device, by name, in groups that a launch or a few bring together.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hip/hip.h"
+#include "kernels/modules.h"
+#include "micro/row.h"
+
+namespace nw::micro {
+
+struct Settings {
+    u32 passes = 16;                  // of each piece of code that reads the clock: 1..32
+    u32 repeats = 5;                  // of each launch that the host times
+    u64 bytes = 512ull << 20;         // that a stream reads
+    u64 largest_chase = 256ull << 20; // bytes that a walk goes through
+    u64 seed = 1;                     // of the walks
+};
+
+// What one call of `run` measures: one row for each name, in this order.
+struct Group {
+    std::string title; // the kernel
+    std::vector<std::string> names;
+    std::function<std::vector<Row>(Modules &)> run;
+};
+
+std::vector<Group> plan(const hip::DeviceInfo &, const Settings &);
+
+// The parts of it, by family of kernels.
+void add_clocks(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+void add_lanes(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+void add_chases(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+void add_streams(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+
+} // namespace nw::micro

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// The kernels that measure by the shader's clock, and the streams. What they measure is not judged
+// here, but that a clock was read where it should be, that longer code takes longer, and that what
+// they leave behind is what plain C++ does. Without timing the simulated clock counts the wave's
+// instructions, so that each step must take exactly as many cycles as it has instructions.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+
+using namespace nw;
+using check::Region, check::Test;
+
+namespace {
+
+constexpr u32 untouched = 0x7fc0dead;
+constexpr u32 record = 32; // dwords, one to a pass
+
+class Arguments {
+public:
+    explicit Arguments(const Kernel &kernel) : kernel_(kernel), bytes_(kernel.kernarg_bytes) {}
+    template <class T> Arguments &set(std::string_view name, T value) {
+        for (const KernelArg &arg : kernel_.args)
+            if (arg.name == name)
+                std::memcpy(bytes_.data() + arg.offset, &value, sizeof value);
+        return *this;
+    }
+    Arguments &set(std::string_view name, const Region &region) { return set(name, region.data()); }
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+    const Kernel &kernel_;
+    std::vector<std::byte> bytes_;
+};
+
+void launch(Test &t, const Kernel &kernel, u32 groups, const Arguments &arguments) {
+    t.modules.device().launch(t.modules.function(kernel), groups, kernel.block, 0,
+                              arguments.bytes());
+    t.modules.device().synchronize();
+    ++t.launches;
+}
+
+std::vector<u32> dwords(const Region &region) {
+    const std::vector<std::byte> bytes = region.read();
+    std::vector<u32> out(bytes.size() / 4);
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+}
+
+Region blank(Test &t, u64 count) { return t.region<u32>(std::vector<u32>(count, untouched)); }
+
+u32 words(std::string_view text) {
+    u32 count = 0;
+    for (u64 i = 0; i < text.size(); ++i)
+        count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
+    return count;
+}
+
+std::vector<u32> counts(const Kernel &kernel) {
+    const u32 few = kernel.number("short"), many = kernel.number("long");
+    return few < many ? std::vector<u32>{0, few, many} : std::vector<u32>{0, few};
+}
+
+void fail(Test &t, const std::string &text, std::source_location where) { t.fail(text, where); }
+
+// A section's records: passes that were asked for have cycles, the others none; the cycles of a
+// step are a whole number of instructions, the same between none and few as between few and many.
+void section(Test &t, const Kernel &kernel, const u32 *at, u32 number, u32 passes,
+             std::source_location where = std::source_location::current()) {
+    const std::vector<u32> steps = counts(kernel);
+    const auto cycles = [&](u64 r, u32 pass) { return at[r * record + pass]; };
+    const std::string name = "section " + std::to_string(number) + ": ";
+    for (u64 r = 0; r < steps.size(); ++r)
+        for (u32 pass = 0; pass < record; ++pass) {
+            if ((cycles(r, pass) != 0) != (pass < passes))
+                return fail(t,
+                            name + "record of " + std::to_string(steps[r]) + " steps has " +
+                                std::to_string(cycles(r, pass)) + " cycles in pass " +
+                                std::to_string(pass) + " of " + std::to_string(passes),
+                            where);
+            if (pass < passes && cycles(r, pass) != cycles(r, 0))
+                return fail(t, name + "passes differ though instructions are counted", where);
+        }
+    const u32 few = cycles(1, 0) - cycles(0, 0);
+    if (few % steps[1] > 1 || few == 0) // one more instruction where the first step prepares
+        return fail(t, name + std::to_string(few) + " instructions for few steps", where);
+    if (steps.size() > 2 && cycles(2, 0) - cycles(1, 0) != few / steps[1] * (steps[2] - steps[1]))
+        fail(t,
+             name + std::to_string(few) + " instructions for " + std::to_string(steps[1]) +
+                 " steps, but " + std::to_string(cycles(2, 0) - cycles(1, 0)) + " for " +
+                 std::to_string(steps[2] - steps[1]) + " more",
+             where);
+}
+
+void clocks(Test &t, const Kernel &kernel) {
+    const u32 sections = words(kernel.param("ops")) * words(kernel.param("forms"));
+    const u32 waves = kernel.number("waves");
+    const u64 size = counts(kernel).size() * record;
+    for (u32 passes : t.checkers ? std::vector<u32>{3} : std::vector<u32>{1, 7, 32}) {
+        t.shape("passes=" + std::to_string(passes));
+        const Region out = blank(t, waves * sections * size);
+        launch(t, kernel, 1, Arguments(kernel).set("out", out).set("passes", passes));
+        const std::vector<u32> got = dwords(out);
+        for (u32 i = 0; i < waves * sections; ++i)
+            section(t, kernel, got.data() + i * size, i, passes);
+        t.guards_clean("out", out);
+    }
+}
+
+} // namespace
+
+CHECK_FAMILY(micro_clock) { clocks(t, kernel); }
+CHECK_FAMILY(micro_clock_salu_float) { clocks(t, kernel); }
+CHECK_FAMILY(micro_clock_gfx12) { clocks(t, kernel); }
+
+// Lanes write their own address to where it says, all over what a load of theirs brings.
+CHECK_FAMILY(micro_lanes) {
+    const u32 width = kernel.number("width") / 32, passes = 3; // dwords
+    const u32 sections = words(kernel.param("ops"));
+    const bool lds = kernel.param("space") == "lds";
+    for (u32 stride : {width, 4 * width, 64u}) {
+        t.shape("stride=" + std::to_string(stride));
+        std::vector<u32> at(32), want(64 * 32 + 16, untouched);
+        for (u32 lane = 0; lane < 32; ++lane) {
+            at[lane] = 4 * stride * (31 - lane);
+            std::fill_n(want.begin() + at[lane] / 4, width, at[lane]);
+        }
+        const u64 size = counts(kernel).size() * record;
+        const Region out = blank(t, sections * size), from = t.region<u32>(at),
+                     data = blank(t, want.size());
+        launch(t, kernel, 1,
+               Arguments(kernel)
+                   .set("out", out)
+                   .set("at", from)
+                   .set("data", data)
+                   .set("passes", passes));
+        const std::vector<u32> got = dwords(out);
+        for (u32 i = 0; i < sections; ++i)
+            section(t, kernel, got.data() + i * size, i, passes);
+        t.guards_clean("out", out);
+        t.guards_clean("data", data);
+        t.unchanged("at", from);
+        if (lds)
+            t.unchanged("data", data);
+        else if (dwords(data) != want)
+            t.fail("data is not each lane's address", std::source_location::current());
+        if (t.checkers)
+            return;
+    }
+}
+
+// The walk ends where plain C++ ends after as many steps.
+CHECK_FAMILY(micro_chase) {
+    const bool vector = kernel.param("path") == "vector";
+    const u32 passes = 2;
+    for (u32 lines : {1u, 5u, 33u, 700u}) {
+        t.shape("lines=" + std::to_string(lines));
+        std::vector<u32> order(lines), chain(u64{lines} * 32, untouched);
+        std::iota(order.begin(), order.end(), 0);
+        for (u32 i = lines - 1; i > 0; --i)
+            std::swap(order[i], order[t.rng.below(i + 1)]);
+        for (u32 i = 0; i < lines; ++i)
+            chain[u64{order[i]} * 32] = order[(i + 1) % lines] * 128;
+        u32 steps = vector ? 0 : std::min(lines, 1024u); // those walked before
+        for (u32 count : counts(kernel))
+            steps += count * passes;
+        u32 want = 0;
+        for (u32 i = 0; i < steps; ++i)
+            want = chain[want / 4];
+        const Region out = blank(t, counts(kernel).size() * record), end = blank(t, 1),
+                     walk = t.region<u32>(chain);
+        launch(t, kernel, 1,
+               Arguments(kernel)
+                   .set("out", out)
+                   .set("end", end)
+                   .set("chain", walk)
+                   .set("passes", passes)
+                   .set("lines", lines));
+        if (dwords(end)[0] != want)
+            t.fail("the walk ended at " + std::to_string(dwords(end)[0]) + ", not at " +
+                       std::to_string(want),
+                   std::source_location::current());
+        section(t, kernel, dwords(out).data(), 0, passes);
+        t.guards_clean("out", out);
+        t.guards_clean("end", end);
+        t.unchanged("chain", walk);
+        if (t.checkers && lines > 1)
+            return;
+    }
+}
+
+// Each lane's xor of all that it reads: every dword of every row counts once.
+CHECK_FAMILY(micro_stream) {
+    const u32 unit = 512 * kernel.number("depth"), rows_each = kernel.number("rows");
+    const u32 groups = t.checkers ? 1 : 3, rows = groups * kernel.rows_per_workgroup;
+    for (u32 row_bytes : {unit, 2 * unit, 5 * unit}) {
+        const u32 stride = row_bytes + (row_bytes == unit ? 0 : 144);
+        t.shape("row_bytes=" + std::to_string(row_bytes) + " stride=" + std::to_string(stride));
+        std::vector<u32> data(u64{rows} * stride / 4);
+        for (u32 &x : data)
+            x = static_cast<u32>(t.rng.next());
+        std::vector<u32> want(groups * kernel.block, 0);
+        for (u32 row = 0; row < rows; ++row)
+            for (u32 i = 0; i < row_bytes / 4; ++i)
+                want[row / rows_each * 32 + i / 4 % 32] ^= data[u64{row} * stride / 4 + i];
+        const Region in = t.region<u32>(data), out = blank(t, want.size());
+        launch(t, kernel, groups,
+               Arguments(kernel)
+                   .set("data", in)
+                   .set("out", out)
+                   .set("row_bytes", row_bytes)
+                   .set("stride", stride));
+        if (dwords(out) != want)
+            t.fail("out is not the xor of what was to be read", std::source_location::current());
+        t.guards_clean("out", out);
+        t.unchanged("data", in);
+        if (t.checkers)
+            return;
+    }
+}

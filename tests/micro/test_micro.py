@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""nw micro as a command: what it lists, measures, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+OFF = {"HIPSIM_TIMING": "off"}  # the simulated clock counts the wave's instructions
+
+
+def nw(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [BUILD / "bin/nw", "micro", *arguments], capture_output=True, text=True, env=os.environ | (environment or {})
+    )
+
+
+def names(gfx: str) -> list[str]:
+    return nw("--device", f"sim:{gfx}", "--list").stdout.splitlines()
+
+
+class Command(unittest.TestCase):
+    def measure(self, *arguments: str, environment: dict[str, str] | None = None) -> dict:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "rows.json")
+            done = nw(*arguments, "--json", str(path), environment=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(path.read_text()) | {"text": done.stdout}
+
+    def test_names_are_listed_once(self) -> None:
+        for gfx in ("gfx1100", "gfx1151", "gfx1201"):
+            listed = names(gfx)
+            self.assertGreater(len(listed), 300)
+            self.assertEqual(len(listed), len(set(listed)))
+        self.assertIn("s_add_f32 dependent", names("gfx1151"))
+        self.assertNotIn("s_add_f32 dependent", names("gfx1100"))
+        self.assertIn("v_s_exp_f32 dependent", names("gfx1201"))
+
+    def test_counted_instructions(self) -> None:
+        """With timing off a step takes as many cycles as it has instructions: the code is as it says."""
+        report = self.measure("--device", "sim:gfx1151", "--mib", "4", "--passes", "3", environment=OFF)
+        rows = {row["name"]: row for row in report["rows"]}
+        self.assertEqual(list(rows), [name for name in names("gfx1151") if name in rows])
+        for name, want in {
+            "v_add_f32 dependent": 1, "v_add_f32 independent": 1, "v_dual mul_f32::add_f32 independent": 1,
+            "v_exp_f32>v_add_f32 dependent": 2, "v_readfirstlane_b32>s_add_u32>v_mov_b32": 3,
+            "v_wmma_f32_16x16x16_f16+8": 9, "s_nop_15": 1, "v_add_f32x17 done": 17, "barrier, 8 waves": 1,
+            "ds_load_b32, stride 32": 1, "ds_load_b128>wait": 2, "chase vector, 64 KiB": 2, "chase scalar, 4 KiB": 2,
+        }.items():
+            with self.subTest(name=name):
+                self.assertEqual(rows[name]["value"], want)
+                self.assertEqual((rows[name]["low"], rows[name]["high"]), (want, want))
+                self.assertEqual(rows[name]["unit"], "cycles")
+        self.assertEqual([len(passes) for passes in rows["v_add_f32 dependent"]["clocks"].values()], [3, 3, 3])
+
+    def test_only_and_labels(self) -> None:
+        report = self.measure("--device", "sim:gfx1201", "--only", "^v_wmma_i32.*iu8 ", "--passes", "1", environment=OFF)
+        self.assertEqual([row["name"] for row in report["rows"]],
+                         ["v_wmma_i32_16x16x16_iu8 dependent", "v_wmma_i32_16x16x16_iu8 independent"])
+        self.assertEqual((report["gfx"], report["simulated"]), ("gfx1201", True))
+        self.assertIn("sim gfx1201", report["device"])
+        self.assertIn("sim gfx1201", report["text"])
+
+    def test_help_says_what_the_names_mean(self) -> None:
+        text = nw("--help").stdout
+        for part in ("--device", "--only", "--json", "--list", "--passes", "dependent", "a>b"):
+            self.assertIn(part, text)
+
+    def test_bad_input_is_named(self) -> None:
+        for arguments, said in (
+            (["--only", "("], ["--only (", "regular expression"]),
+            (["--only", "v_no_such"], ["v_no_such", "--list"]),
+            (["--passes", "33", "--only", "clock"], ["33 passes", "1 to 32"]),
+            (["--passes", "0", "--only", "clock"], ["0 passes"]),
+            (["--json", "/nowhere/x.json", "--only", "^clock$"], ["/nowhere/x.json"]),
+            (["--mib", "0"], ["--mib"]),
+            (["--device", "sim:gfx900"], ["gfx900"]),
+        ):
+            with self.subTest(arguments=arguments):
+                done = nw("--device", "sim:gfx1151", *arguments) if "--device" not in arguments else nw(*arguments)
+                self.assertNotEqual(done.returncode, 0)
+                for part in said:
+                    self.assertIn(part, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
