@@ -115,9 +115,11 @@ class Manifest(unittest.TestCase):
         self.assertEqual({row["file"] for row in self.rows}, files)
 
     def test_ten_targets_have_the_same_kernels(self) -> None:
+        some = {"micro_clock_salu_float", "micro_clock_gfx12"}  # instructions that only some have
         by_gfx: dict[str, set[str]] = {}
         for row in self.rows:
-            by_gfx.setdefault(row["gfx"], set()).add(row["symbol"])
+            if row["family"] not in some:
+                by_gfx.setdefault(row["gfx"], set()).add(row["symbol"])
         self.assertEqual(len(by_gfx), 10)
         self.assertEqual(len(set(map(frozenset, by_gfx.values()))), 1)
 
