@@ -149,11 +149,34 @@ class Environment(unittest.TestCase):
         self.assertEqual(self.said(), "")
         self.assertEqual(self.said(HIPSIM_CHECK="all", HIPSIM_THREADS="1", HIPSIM_TIMING="off"), "")
 
-    def test_what_is_asked_for_and_missing_is_said_in_one_line(self) -> None:
+    def test_timing_changes_no_result_and_adds_its_keys(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            lines = []
+            for timing in ["off", "on", "on", "exact"]:
+                path = Path(folder) / "stats.jsonl"
+                path.unlink(missing_ok=True)
+                self.assertEqual(self.said(HIPSIM_TIMING=timing, HIPSIM_STATS=str(path)), "")
+                lines.append(json.loads(path.read_text()))
+        untimed, first, second, exact = lines
+        self.assertEqual(first, second)
+        self.assertEqual(first, exact)  # so small that all of it is timed
+        self.assertEqual({key: first[key] for key in untimed}, untimed)
+        self.assertGreater(first["cycles"], 0)
+        self.assertGreater(first["time_us"], 0)
+        self.assertEqual((first["part"], first["label"], first["sampling_error"]), ("8060S", "sim", 0))
+        for key in "limiter occupancy stalls dram_read dram_write l2_hit_rate gb_per_s".split():
+            self.assertIn(key, first)
+
+    def test_a_part_or_profile_that_the_model_does_not_know_is_no_device(self) -> None:
         for environment, text in [
-            ({"HIPSIM_TIMING": "on"}, "hipsim: HIPSIM_TIMING=on: not available yet, continuing without\n"),
+            ({"HIPSIM_PART": "9999X"}, "HIPSIM_PART=9999X: 9999X is not one of 7900 XTX, 7800 XT"),
+            ({"HIPSIM_PROFILE": "/no/such/profile"}, "/no/such/profile"),
         ]:
-            self.assertEqual(self.said(**environment), text)
+            done = plain_host(HIPSIM_TIMING="on", **environment)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("hipErrorNoDevice", done.stdout)
+            self.assertIn(text, done.stderr)
+        self.assertIn("HIPSIM_TIMING=maybe: neither on, exact nor off", self.said(HIPSIM_TIMING="maybe"))
 
     def test_values_that_mean_nothing(self) -> None:
         self.assertIn("foo is not one of off, mem, init, wait, race, all", self.said(HIPSIM_CHECK="foo"))

@@ -11,6 +11,7 @@
 
 #include "sim/func/choices.h"
 #include "sim/hip/error.h"
+#include "sim/timing/profile.h"
 
 namespace nw::hipsim {
 
@@ -83,12 +84,63 @@ static void read_math(sim::RunConfig &run) {
 }
 
 static void refuse_what_is_missing() {
-    constexpr std::string_view defaults[][2] = {
-        {"HIPSIM_TIMING", "off"}, {"HIPSIM_TRACE", ""}, {"HIPSIM_ISSUE_LOG", ""}};
+    constexpr std::string_view defaults[][2] = {{"HIPSIM_TRACE", ""}, {"HIPSIM_ISSUE_LOG", ""}};
     for (const auto &[name, usual] : defaults) {
         const std::string_view value = variable(name.data());
         if (!value.empty() && value != usual)
             say(fmt::format("{}={}: not available yet, continuing without", name, value));
+    }
+}
+
+static TimingMode read_timing() {
+    const std::string_view text = variable("HIPSIM_TIMING");
+    if (text == "on")
+        return TimingMode::sampled;
+    if (text == "exact")
+        return TimingMode::exact;
+    if (!text.empty() && text != "off")
+        say(fmt::format("HIPSIM_TIMING={}: neither on, exact nor off: ignored", text));
+    return TimingMode::off;
+}
+
+// The part that a device is: the one of HIPSIM_PART's list that has its gfx, or the default.
+static sim::timing::Part part_of(std::string_view gfx) {
+    const std::string_view list = variable("HIPSIM_PART");
+    for (std::string_view name : split(list)) {
+        const sim::timing::Part *part = sim::timing::find_part(name);
+        if (!part) {
+            std::vector<std::string_view> known;
+            for (const sim::timing::Part &p : sim::timing::parts())
+                known.push_back(p.name);
+            throw Error(fmt::format("HIPSIM_PART={}: {} is not one of {}", list, name,
+                                    fmt::join(known, ", ")));
+        }
+        if (part->gfx == gfx)
+            return *part;
+    }
+    return *sim::timing::default_part(gfx);
+}
+
+// A model that isn't the one that was asked for would give wrong times: then there is no device.
+static void read_parts(Config &config) {
+    try {
+        for (const sim::Device *device : config.devices)
+            config.parts.push_back({part_of(device->gfx), sim::timing::costs_for(device->gfx)});
+        const std::string path(variable("HIPSIM_PROFILE"));
+        if (path.empty())
+            return;
+        const auto profile = sim::timing::read_profile(path);
+        bool used = false;
+        for (TimedPart &timed : config.parts)
+            used |= sim::timing::apply(profile, timed.part, timed.costs);
+        if (!used)
+            throw Error(fmt::format("HIPSIM_PROFILE={}: it is of the part {}, no device is: choose "
+                                    "it with HIPSIM_ARCH or HIPSIM_PART",
+                                    path, profile.part));
+    } catch (const Error &error) {
+        say(fmt::format("{}: no device", error.what()));
+        config.devices.clear();
+        config.parts.clear();
     }
 }
 
@@ -100,6 +152,9 @@ Config read_config() {
     config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
     config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
     read_math(config.run);
+    config.timing = read_timing();
+    if (config.timing != TimingMode::off)
+        read_parts(config);
     refuse_what_is_missing();
     sim::choices(); // a bad HIPSIM_CHOICES is told now, not when an instruction asks
     config.stats_path = variable("HIPSIM_STATS");

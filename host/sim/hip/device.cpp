@@ -5,8 +5,16 @@
 
 namespace nw::hipsim {
 
-Device::Device(int ordinal, const sim::Device &facts)
-    : ordinal(ordinal), facts(facts),
+static std::unique_ptr<sim::timing::Timing> timing_of(int ordinal, const sim::Device &facts,
+                                                      const Config &config) {
+    if (config.timing == TimingMode::off)
+        return nullptr;
+    const TimedPart &timed = config.parts[static_cast<size_t>(ordinal)];
+    return std::make_unique<sim::timing::Timing>(facts, timed.part, timed.costs);
+}
+
+Device::Device(int ordinal, const sim::Device &facts, const Config &config)
+    : ordinal(ordinal), facts(facts), timing(timing_of(ordinal, facts, config)),
       default_pool(std::make_shared<Pool>(ordinal, 0, hipMemHandleTypeNone)), pool_(default_pool),
       null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
 
@@ -63,7 +71,12 @@ std::shared_ptr<Ticket> Device::submit(Stream &stream, Work work, std::shared_pt
     if (extra && !extra->done())
         after.push_back(std::move(extra));
     auto ticket = std::make_shared<Ticket>();
-    stream.push({std::move(after), std::move(work), ticket});
+    auto timed = [this, work = std::move(work), ticket] {
+        const hipError_t result = work();
+        ticket->modelled_us = modelled_us.load();
+        return result;
+    };
+    stream.push({std::move(after), std::move(timed), ticket});
     stream.tail_ = ticket;
     return ticket;
 }
@@ -81,6 +94,7 @@ hipError_t Device::run_now(Stream &stream, const Work &work) {
         earlier->wait();
     const hipError_t error = take_error(stream);
     const hipError_t result = error != hipSuccess ? error : work();
+    ticket->modelled_us = modelled_us.load();
     ticket->finish();
     return result;
 }

@@ -7,18 +7,23 @@
 #include <vector>
 
 #include "sim/func/machine.h"
+#include "sim/hip/config.h"
 #include "sim/hip/pool.h"
 #include "sim/hip/stream.h"
+#include "sim/timing/timing.h"
 
 namespace nw::hipsim {
 
 class Device {
 public:
-    Device(int ordinal, const sim::Device &facts);
+    Device(int ordinal, const sim::Device &facts, const Config &config);
 
     const int ordinal;
     const sim::Device &facts;
     sim::Memory memory;
+    const std::unique_ptr<sim::timing::Timing> timing; // null: launches aren't timed
+    // Modelled time: of all kernels so far, one after another. Copies and fills take none.
+    std::atomic<f64> modelled_us{0};
 
     // What hosts set and ask for; nothing here depends on it.
     std::atomic<unsigned> schedule_flags{0};

@@ -88,8 +88,8 @@ hipError_t hipEventQuery(hipEvent_t handle) {
     });
 }
 
-// Always 0 ms: there is no timing model yet, and the time that a simulation takes on this machine
-// must never be taken for a GPU's.
+// Modelled time, and 0 ms without it (HIPSIM_TIMING): the time that a simulation takes on this
+// machine must never be taken for a GPU's.
 hipError_t hipEventElapsedTime(float *ms, hipEvent_t start_handle, hipEvent_t stop_handle) {
     return api(__func__, [&] {
         runtime();
@@ -101,7 +101,7 @@ hipError_t hipEventElapsedTime(float *ms, hipEvent_t start_handle, hipEvent_t st
         require(first && last, hipErrorInvalidHandle);
         if (!first->done() || !last->done())
             return hipErrorNotReady;
-        *ms = 0.0f;
+        *ms = static_cast<float>((last->modelled_us - first->modelled_us) / 1000);
         return hipSuccess;
     });
 }

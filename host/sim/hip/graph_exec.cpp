@@ -39,6 +39,7 @@ struct GraphExec::Run {
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Ticket>> tickets;
     bool frees_first;
+    const Device *device = nullptr; // that it is launched on
 
     // Whoever waits for an event of a run that failed, or never ran, must not wait for ever.
     ~Run() {
@@ -50,9 +51,10 @@ struct GraphExec::Run {
     hipError_t run_step(size_t index) const {
         const Action &action = (*steps)[index].action;
         const auto &ticket = tickets[index];
-        if (ticket && std::holds_alternative<RecordEvent>(action))
+        if (ticket && std::holds_alternative<RecordEvent>(action)) {
+            ticket->modelled_us = device->modelled_us.load();
             ticket->finish();
-        else if (ticket)
+        } else if (ticket)
             ticket->wait();
         if (const auto *allocation = std::get_if<AllocateMemory>(&action))
             return run_allocation(allocation->memory, frees_first);
@@ -112,7 +114,9 @@ void GraphExec::launch(const std::shared_ptr<Stream> &stream) {
             run->tickets[i] = await->event->recorded;
         }
     }
-    runtime().device_of(*stream).submit(*stream, [run] { return run->run_all(); });
+    Device &device = runtime().device_of(*stream);
+    run->device = &device;
+    device.submit(*stream, [run] { return run->run_all(); });
 }
 
 // ---- handles

@@ -2,6 +2,7 @@
 #include "sim/hip/kernel_call.h"
 
 #include <fmt/format.h>
+#include <optional>
 
 #include "sim/hip/capture.h"
 #include "sim/hip/fatbin.h"
@@ -95,6 +96,21 @@ void set_cooperative(KernelCall &call, bool wanted) {
     call.shape.cooperative = wanted;
 }
 
+// With its time, where launches are timed.
+static std::pair<sim::RunStats, std::optional<sim::timing::Result>>
+run_on(Device &device, const sim::Dispatch &dispatch, const Config &config) {
+    if (!device.timing)
+        return {sim::run(dispatch, device.memory, device.facts, config.run), std::nullopt};
+    auto timed =
+        device.timing->run(dispatch, device.memory, config.run, config.timing == TimingMode::exact);
+    return {std::move(timed.stats), std::move(timed.result)};
+}
+
+static void add(std::atomic<f64> &sum, f64 more) {
+    for (f64 old = sum; !sum.compare_exchange_weak(old, old + more);)
+        ;
+}
+
 hipError_t KernelCall::run() const noexcept {
     return guarded(function->kernel->name.c_str(), [&] {
         Runtime &runtime = Runtime::get();
@@ -102,9 +118,11 @@ hipError_t KernelCall::run() const noexcept {
         sim::Dispatch dispatch = dispatch_of(*function, shape);
         dispatch.kernarg = kernarg;
         try {
-            const auto stats = sim::run(dispatch, device.memory, device.facts, runtime.config.run);
+            const auto [stats, times] = run_on(device, dispatch, runtime.config);
+            if (times)
+                add(device.modelled_us, times->time_us);
             if (runtime.stats.wanted())
-                runtime.stats.write(dispatch, device.facts, stats);
+                runtime.stats.write(dispatch, device.facts, stats, times ? &*times : nullptr);
         } catch (const sim::Fault &fault) {
             say(fault.what()); // it names the kernel
             if (runtime.reports.wanted())

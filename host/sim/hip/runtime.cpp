@@ -14,7 +14,7 @@ static thread_local int current = 0;
 
 Runtime::Runtime() : config(read_config()), stats(config.stats_path), reports(config.report_path) {
     for (const sim::Device *facts : config.devices) {
-        devices_.push_back(std::make_unique<Device>(device_count(), *facts));
+        devices_.push_back(std::make_unique<Device>(device_count(), *facts, config));
         pools.add(devices_.back()->default_pool);
     }
 }

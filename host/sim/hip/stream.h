@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/types.h"
 #include "sim/hip/headers.h"
 
 namespace nw::hipsim {
@@ -21,6 +22,7 @@ namespace nw::hipsim {
 // Done once its command has run.
 class Ticket {
 public:
+    std::atomic<f64> modelled_us{0}; // when it was, once it is done
     bool done() const { return done_.load(std::memory_order_acquire); }
     void wait() const { done_.wait(false, std::memory_order_acquire); }
     void finish() {

@@ -270,15 +270,15 @@ void MemorySystem::start_kernel() {
     impl_->base = round_up<u64>(over, Port::slot_ticks);
     for (ComputeUnit &cu : impl_->cus)
         cu.l0.clear();
-    for (Wgp &w : impl_->wgps) {
+    for (Wgp &w : impl_->wgps)
         w.scalar.cache.clear();
-        w.instruction.cache.clear();
-    }
     impl_->levels.start_kernel();
 }
 
 void MemorySystem::forget() {
     start_kernel();
+    for (Wgp &w : impl_->wgps)
+        w.instruction.cache.clear();
     impl_->levels.forget();
 }
 

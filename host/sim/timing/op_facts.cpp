@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "sim/timing/op_facts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/isa/memory_ops.h"
+#include "sim/isa/ops.h"
+
+namespace nw::sim::timing {
+
+namespace {
+
+using Kind = OpFacts::Kind;
+
+bool contains(std::string_view s, std::string_view part) { return s.find(part) != s.npos; }
+
+bool any_of(std::string_view n, std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view p) { return n.starts_with(p); });
+}
+
+// ---- classes of cost ----------------------------------------------------------------------------
+
+bool is_trans(const Operation &op) {
+    const Op row = find_op(op.mnemonic);
+    return row != Op::none && info(row).cls == Class::trans;
+}
+
+bool is_f64(std::string_view n) {
+    return contains(n, "_f64") && !n.starts_with("v_cmp_class") && !n.starts_with("v_mov");
+}
+
+void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
+    const std::string_view n = inst.x.mnemonic;
+    f.unit = Unit::valu;
+    f.latency = static_cast<u16>(inst.y ? c.vopd_latency : c.valu_latency);
+    if (is_trans(inst.x)) {
+        f.trans = true;
+        f.interval = static_cast<u16>(c.trans_interval * (is_f64(n) ? 4 : 1));
+        f.latency = static_cast<u16>(c.trans_to_valu);
+        f.trans_latency = static_cast<u16>(c.trans_latency);
+    } else if (is_f64(n)) {
+        f.interval = static_cast<u16>(c.f64_interval);
+        f.latency = static_cast<u16>(c.f64_latency);
+    } else if (any_of(n, {"v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"})) {
+        f.interval = static_cast<u16>(c.shift64_interval);
+        f.latency += f.interval - 1;
+    } else if (any_of(n, {"v_mad_u64", "v_mad_i64", "v_mad_co_u64", "v_mad_co_i64"})) {
+        f.interval = static_cast<u16>(c.mad64_interval);
+        f.latency += f.interval - 1;
+    } else if (any_of(n, {"v_mul_lo_u32", "v_mul_hi_u32", "v_mul_hi_i32", "v_mul_lo_i32"})) {
+        f.interval = static_cast<u16>(c.mul32_interval);
+        f.latency += f.interval - 1;
+    } else if (!inst.y && contains(n, "v_dot")) {
+        f.latency = static_cast<u16>(c.dot_latency);
+    }
+}
+
+// A and B as the first two sources name them.
+bool banks_clash(const Operation &op) {
+    if (op.operands.size() < 3)
+        return false;
+    const Operand &a = op.operands[1], &b = op.operands[2];
+    return a.kind == Operand::Kind::vgpr && b.kind == Operand::Kind::vgpr && a.reg % 4 == b.reg % 4;
+}
+
+void wmma(OpFacts &f, const Instruction &inst, const Costs &c) {
+    const std::string_view n = inst.x.mnemonic;
+    f.unit = Unit::valu;
+    f.wmma = true;
+    const bool iu4 = contains(n, "iu4"),
+               bytes = contains(n, "iu8") || contains(n, "fp8") || contains(n, "bf8");
+    f.interval = static_cast<u16>(iu4     ? c.wmma_iu4_interval
+                                  : bytes ? c.wmma_iu8_interval
+                                          : c.wmma_f16_interval);
+    if (banks_clash(inst.x))
+        f.interval += static_cast<u16>(c.wmma_bank_clash);
+    f.latency = static_cast<u16>(f.interval + c.wmma_to_valu);
+}
+
+void salu(OpFacts &f, std::string_view n, const Costs &c) {
+    f.unit = Unit::salu;
+    f.latency = static_cast<u16>(c.salu_latency);
+    if (n.starts_with("s_mul") && !contains(n, "_f")) {
+        f.latency = static_cast<u16>(c.salu_mul_latency);
+        f.interval = static_cast<u16>(c.salu_mul_interval);
+    } else if (any_of(n, {"s_getreg", "s_setreg", "s_get_shader_cycles"})) {
+        f.latency = static_cast<u16>(c.getreg_latency);
+    } else if (any_of(n, {"s_add_f", "s_sub_f", "s_mul_f", "s_fma", "s_min_f", "s_max_f",
+                          "s_min_num_f", "s_max_num_f", "s_cmp_lt_f", "s_ceil_f", "s_floor_f",
+                          "s_trunc_f", "s_rndne_f", "s_cvt_", "s_minimum_f", "s_maximum_f"})) {
+        f.latency = static_cast<u16>(c.salu_float_latency);
+    }
+}
+
+VectorRequest::Policy policy_of(const Operation &op) {
+    if (const Modifier *th = op.modifier("th"); th && contains(th->text, "NT"))
+        return VectorRequest::Policy::stream;
+    if (const Modifier *scope = op.modifier("scope"))
+        return contains(scope->text, "SYS")   ? VectorRequest::Policy::system
+               : contains(scope->text, "DEV") ? VectorRequest::Policy::device
+                                              : VectorRequest::Policy::normal;
+    if (op.has("slc"))
+        return VectorRequest::Policy::stream;
+    return op.has("glc") ? VectorRequest::Policy::device : VectorRequest::Policy::normal;
+}
+
+void memory(OpFacts &f, const Instruction &inst) {
+    const std::string_view n = inst.x.mnemonic;
+    const MemoryOp op = find_memory_op(n);
+    const bool on_lds = n.starts_with("ds_");
+    f.unit = on_lds ? Unit::lds : Unit::vmem;
+    f.payload = on_lds ? Payload::lds : Payload::vector;
+    f.store = op.stores();
+    f.atomic = op.updates();
+    f.returns = f.issues.on[static_cast<int>(Counter::load)] || (on_lds && !f.store);
+    f.saddr = std::any_of(inst.x.operands.begin(), inst.x.operands.end(), [](const Operand &o) {
+        return o.kind == Operand::Kind::sgpr && o.reg != sreg::null;
+    });
+    if (f.store || f.atomic)
+        f.data_dwords = static_cast<u16>(op.registers() * (op.two_values() ? 2 : 1));
+    f.policy = policy_of(inst.x);
+}
+
+// s_delay_alu: INSTID0[3:0], SKIP[6:4], INSTID1[10:7].
+void delay(OpFacts &f, u32 imm) {
+    f.kind = Kind::delay;
+    f.delay[0] = imm & 15;
+    f.delay_skip = imm >> 4 & 7;
+    f.delay[1] = imm >> 7 & 15;
+}
+
+void control(OpFacts &f, const Instruction &inst, bool gfx12) {
+    const std::string_view n = inst.x.mnemonic;
+    const u32 imm = inst.word0 & 0xffff;
+    f.unit = Unit::control;
+    if (n == "s_endpgm" || n == "s_endpgm_saved" || n == "s_endpgm_ordered_ps_done")
+        f.kind = Kind::end;
+    else if (n == "s_waitcnt_depctr" || n == "s_wait_alu") {
+        f.kind = Kind::wait;
+        f.va_vdst = imm >> 12 & 15;
+        f.waits_scalar = (imm & 1) == 0 || (imm >> 1 & 1) == 0 || (imm >> 9 & 7) == 0;
+    } else if (n.starts_with("s_wait")) {
+        f.kind = Kind::wait;
+        f.limits = wait_limits(inst, gfx12);
+    } else if (n == "s_barrier")
+        f.kind = Kind::barrier;
+    else if (n.starts_with("s_barrier_signal"))
+        f.kind = Kind::barrier_signal;
+    else if (n == "s_barrier_wait")
+        f.kind = Kind::barrier_wait;
+    else if (n == "s_nop" || n == "ds_nop") {
+        f.kind = Kind::nop;
+        f.count = static_cast<i32>(n == "s_nop" ? imm & 15 : 0);
+    } else if (n == "s_sleep") {
+        f.kind = Kind::sleep;
+        f.count = static_cast<i32>(imm & 127) * 64;
+    } else if (n == "s_setprio") {
+        f.kind = Kind::priority;
+        f.count = static_cast<i32>(imm & 3);
+    } else if (n == "s_delay_alu")
+        delay(f, imm);
+}
+
+Class class_of(const Instruction &inst) {
+    if (inst.y)
+        return Class::vopd;
+    if (inst.x.mnemonic.starts_with("v_wmma") || inst.x.mnemonic.starts_with("v_swmmac"))
+        return Class::wmma;
+    if (const Op row = find_op(inst.x.mnemonic); row != Op::none)
+        return info(row).cls;
+    return Class::other;
+}
+
+bool is_control(std::string_view n) {
+    return any_of(n, {"s_wait",
+                      "s_barrier",
+                      "s_nop",
+                      "ds_nop",
+                      "s_sleep",
+                      "s_setprio",
+                      "s_endpgm",
+                      "s_delay_alu",
+                      "s_clause",
+                      "s_sendmsg",
+                      "s_set_inst_prefetch",
+                      "s_setkill",
+                      "s_sethalt",
+                      "s_icache_inv",
+                      "s_code_end",
+                      "s_round_mode",
+                      "s_denorm_mode",
+                      "s_ttracedata",
+                      "s_trap",
+                      "s_version",
+                      "s_incperflevel",
+                      "s_decperflevel"});
+}
+
+void classify(OpFacts &f, const Instruction &inst, const Costs &c, bool gfx12) {
+    const std::string_view n = inst.x.mnemonic;
+    if (is_control(n))
+        return control(f, inst, gfx12);
+    if (find_memory_op(n).access != Access::none || n.starts_with("ds_"))
+        return memory(f, inst);
+    if (any_of(n, {"s_load_", "s_buffer_load_"})) {
+        f.unit = Unit::smem;
+        f.payload = Payload::scalar;
+        return;
+    }
+    switch (class_of(inst)) {
+    case Class::valu:
+    case Class::vopd:
+    case Class::trans:
+        return valu(f, inst, c);
+    case Class::wmma:
+        return wmma(f, inst, c);
+    case Class::salu:
+        return salu(f, n, c);
+    case Class::branch:
+        f.unit = Unit::control;
+        f.kind = Kind::branch;
+        f.conditional = n.starts_with("s_cbranch");
+        return;
+    default:
+        // Caches that are written back or dropped, and what else has no class of cost.
+        f.unit = n.starts_with("v_")   ? Unit::valu
+                 : n.starts_with("s_") ? Unit::salu
+                                       : Unit::control;
+        f.latency = static_cast<u16>(c.unknown_latency);
+        f.unknown = !inst.text.empty();
+    }
+}
+
+// ---- registers ----------------------------------------------------------------------------------
+
+// EXEC is implied where vectors are computed or moved, and by names that say so.
+void implied_exec(OpFacts &f, std::string_view n) {
+    if (f.unit == Unit::valu || f.unit == Unit::vmem || f.unit == Unit::lds)
+        f.sgpr_reads.push_back({sreg::exec, 1});
+    if (n.starts_with("v_cmpx") || contains(n, "saveexec") || contains(n, "wrexec"))
+        f.sgpr_writes.push_back({sreg::exec, 1});
+    if (n.starts_with("s_cbranch_exec"))
+        f.sgpr_reads.push_back({sreg::exec, 1});
+}
+
+void move_accumulator(OpFacts &f, const Operand &c) {
+    const auto found = std::find_if(f.vgpr_reads.begin(), f.vgpr_reads.end(), [&](const auto &r) {
+        return r.first == c.reg && r.count == c.count;
+    });
+    if (found == f.vgpr_reads.end())
+        return;
+    f.accumulators.push_back(*found);
+    f.vgpr_reads.erase(found);
+}
+
+void registers(OpFacts &f, const Instruction &inst) {
+    for (const RegisterUse &use : register_uses(inst)) {
+        auto &list = use.bank == RegisterUse::vgpr ? (use.write ? f.vgpr_writes : f.vgpr_reads)
+                                                   : (use.write ? f.sgpr_writes : f.sgpr_reads);
+        list.push_back({use.first, use.count});
+        f.vgpr_source |= use.bank == RegisterUse::vgpr && !use.write;
+    }
+    if (f.wmma && inst.x.operands.size() > 3) // D, A, B, C
+        if (const Operand &c = inst.x.operands[3]; c.kind == Operand::Kind::vgpr)
+            move_accumulator(f, c);
+    implied_exec(f, inst.x.mnemonic);
+    f.reads_scc = inst.x.mnemonic.starts_with("s_cbranch_scc");
+}
+
+bool reads_clock(const Instruction &inst) {
+    const std::string_view n = inst.x.mnemonic;
+    if (n.starts_with("s_getreg")) {
+        const u32 id = inst.word0 & 63;
+        return id == 29 || id == 30;
+    }
+    return any_of(n, {"s_get_shader_cycles", "s_memtime", "s_memrealtime"}) ||
+           (n.starts_with("s_sendmsg_rtn") && contains(inst.text, "REALTIME"));
+}
+
+} // namespace
+
+ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs) {
+    const bool gfx12 = gfx.starts_with("gfx12");
+    std::set<std::string> without_class;
+    ops.reserve(code.instructions.size() + 1);
+    for (const Instruction &inst : code.instructions) {
+        OpFacts f;
+        if (!inst.text.empty()) {
+            f.issues = issues(inst, gfx12);
+            classify(f, inst, costs, gfx12);
+            registers(f, inst);
+            reads_clock |= timing::reads_clock(inst);
+            if (f.unknown)
+                without_class.insert(std::string(inst.x.mnemonic));
+        }
+        ops.push_back(std::move(f));
+    }
+    ops.emplace_back(); // where the code ends
+    for (const OpFacts &f : ops)
+        payloads.push_back(f.payload);
+    unknown.assign(without_class.begin(), without_class.end());
+}
+
+} // namespace nw::sim::timing

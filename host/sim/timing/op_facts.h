@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// What the model of time needs to know of each instruction, made once per program and part.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/isa/code.h"
+#include "sim/isa/uses.h"
+#include "sim/timing/part.h"
+#include "sim/timing/trace.h"
+
+namespace nw::sim::timing {
+
+// Who executes it. Each SIMD issues one instruction of each kind a cycle, from different waves.
+enum class Unit : u8 { valu, salu, smem, vmem, lds, control, count };
+
+struct OpFacts {
+    enum class Kind : u8 {
+        plain,
+        branch,
+        wait,
+        barrier_signal,
+        barrier_wait, // s_barrier is both
+        barrier,
+        nop,
+        delay,
+        sleep,
+        priority,
+        end
+    };
+    struct Registers {
+        u16 first, count;
+    };
+
+    Unit unit = Unit::control;
+    Kind kind = Kind::plain;
+    Payload payload = Payload::none;
+    bool trans = false, wmma = false;
+    bool vgpr_source = false; // reads at least one VGPR
+    bool store = false, atomic = false, returns = false;
+    bool reads_scc = false, conditional = false;
+    bool saddr = false;   // a base in SGPRs: its address takes one cycle less to send
+    bool unknown = false; // no class of cost fits: the default is taken, and it is listed
+    VectorRequest::Policy policy = VectorRequest::Policy::normal;
+    u16 interval = 1;      // cycles that it keeps its unit
+    u16 latency = 0;       // to a VALU instruction that depends on it, from its execution
+    u16 trans_latency = 0; // the same, to a TRANS instruction, of a TRANS instruction
+    u16 data_dwords = 0;   // that a store or LDS write sends
+    i32 count = 0;         // of nop, sleep: cycles; of priority: which
+    u8 delay[2] = {};      // s_delay_alu's two codes
+    u8 delay_skip = 0;     // instructions between the two
+    Issues issues;
+    WaitLimits limits;
+    u8 va_vdst = 15; // s_waitcnt_depctr, s_wait_alu: VALU instructions that may be unfinished
+    bool waits_scalar = false;           // the same for SGPRs
+    std::vector<Registers> accumulators; // WMMA's C: read late, so that a chain of them is dense
+    std::vector<Registers> vgpr_reads, vgpr_writes, sgpr_reads, sgpr_writes; // SGPRs by code
+};
+
+struct ProgramFacts {
+    std::vector<OpFacts> ops; // by instruction index
+    std::vector<Payload> payloads;
+    bool reads_clock = false;         // what it does may depend on time
+    std::vector<std::string> unknown; // mnemonics timed by the default
+    ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs);
+};
+
+} // namespace nw::sim::timing

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What the model of time says of a launch.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/timing/memory_system.h"
+
+namespace nw::sim::timing {
+
+// Why a wave's next instruction was not issued in the cycle after the last one.
+enum class Stall : u8 {
+    none,
+    start,      // the wave starts
+    fetch,      // the instruction isn't in the instruction cache
+    branch,     // after a branch
+    nop,        // s_nop, s_sleep
+    delay,      // s_delay_alu
+    valu,       // a VALU result that a scalar or memory instruction, or a wait, needs
+    valu_queue, // too many VALU instructions wait for their sources
+    valu_busy,  // other waves' VALU instructions
+    scalar,     // an SGPR or SCC
+    wait_load,  // s_waitcnt and its kind, by what came last
+    wait_store,
+    wait_lds,
+    wait_scalar,
+    barrier,
+    counter,     // too many of the wave's memory instructions are on their way
+    memory_busy, // the address unit of the compute unit
+    lds_busy,    // LDS of the compute unit
+    port,        // another wave's instruction of this kind in the same cycle
+    count
+};
+std::string_view name(Stall);
+
+using Stalls = std::array<u64, static_cast<size_t>(Stall::count)>; // cycles of waves
+
+struct LineCost {
+    u64 issued = 0; // times
+    u64 lanes_off = 0;
+    Stalls stalls{};
+};
+
+// Units, in cycles in which they did something, summed over the part.
+struct Busy {
+    u64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, vmem = 0;
+};
+
+struct Result {
+    u64 cycles = 0;      // from the first wave's start to the last one's end, extrapolated
+    f64 time_us = 0;     // with launch overhead
+    std::string limiter; // "dram", "l2", "valu", "wmma", "lds", "issue", "latency"
+    f64 occupancy = 0;   // waves per SIMD, while the kernel ran
+    u64 waves = 0;       // timed
+    u64 insts = 0;       // timed
+    u64 groups = 0, groups_timed = 0;
+    f64 sampling_error = 0; // relative, one standard error; 0 when all groups were timed
+    Stalls stalls{};
+    Busy busy;
+    MemoryCounts memory;              // of what was timed
+    f64 scale = 1;                    // groups / groups_timed
+    std::vector<LineCost> lines;      // by instruction index, of what was timed
+    std::vector<std::string> unknown; // mnemonics without a class of cost
+    std::string part;
+    u32 simds = 0;
+};
+
+// One instruction of one wave.
+struct IssueEvent {
+    u64 group;
+    u32 wave, simd, index; // simd: of the part; index: of the instruction
+    u64 issue, done;       // done: VALU executes, data arrives
+    Stall why;
+    u64 lost; // cycles since the wave could have issued it
+};
+
+// Follows a launch as it is timed: for traces and logs. Times are cycles since its start.
+class Watcher : public MemoryWatcher {
+public:
+    virtual void wave_started(u64 group, u32 wave, u32 simd, u64 at) = 0;
+    virtual void wave_ended(u64 group, u32 wave, u32 simd, u64 at) = 0;
+    virtual void issued(const IssueEvent &) = 0; // of each wave in order, not of all waves
+};
+
+} // namespace nw::sim::timing

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+// When a wave's next instruction may issue, and what issuing it does. VALU: simd_valu.cpp.
+#include "sim/timing/simd.h"
+
+#include <bit>
+
+namespace nw::sim::timing {
+
+using Kind = OpFacts::Kind;
+
+namespace {
+
+constexpr Stall waits_for[] = {Stall::wait_load, Stall::wait_store, Stall::wait_lds,
+                               Stall::wait_scalar};
+constexpr u64 code_line = 64;
+
+} // namespace
+
+Core::Core(const Machine &m, const Code &code, u32 passes)
+    : simds(u64{m.part.wgps} * simds_per_wgp), m_(m), c_(m.costs), code_(code), passes_(passes),
+      cus_(m.part.cus()), fetched_(m.part.wgps) {
+    for (u32 n = 0; n < simds.size(); ++n)
+        simds[n].number = n;
+    const u64 bytes = code.instructions.empty()
+                          ? 0
+                          : code.instructions.back().offset + code.instructions.back().size;
+    // Code that fits stays once it is there; of what doesn't, every line is asked for again.
+    if (bytes <= m.part.instruction_size)
+        for (auto &lines : fetched_)
+            lines.resize(bytes / code_line + 1);
+}
+
+void Core::begin(TimedWave &w, u64 at) {
+    w.started = w.next = at;
+    w.after = at + c_.wave_start;
+    w.after_why = Stall::start;
+    w.index = w.live ? w.live->pc->index : w.reader.index();
+    prepare(w);
+}
+
+// ---- when it may issue --------------------------------------------------------------------------
+
+void Core::prepare(TimedWave &w) {
+    const OpFacts &f = m_.facts.ops[w.index];
+    w.ready = w.after;
+    w.why = w.after > w.next ? w.after_why : Stall::none;
+    w.refused = 0;
+    fetch(w);
+    switch (f.unit) {
+    case Unit::valu:
+        return prepare_valu(w, f);
+    case Unit::vmem:
+    case Unit::lds:
+        return prepare_memory(w, f);
+    case Unit::smem:
+        need(w, w.flights[static_cast<int>(Counter::smem)].at_most(c_.scalar_counter - 1),
+             Stall::counter);
+        break;
+    default:
+        break;
+    }
+    if (f.kind == Kind::wait)
+        return prepare_wait(w, f);
+    if (f.unit == Unit::salu && !w.unsettled.empty())
+        settle(w);
+    for (const auto &r : f.sgpr_reads)
+        for (u32 n = 0; n < r.count; ++n)
+            need(w, w.sgpr[r.first + n], Stall::scalar);
+    if (f.kind == Kind::branch && f.reads_scc)
+        need(w, w.sgpr[sreg::scc] ? w.sgpr[sreg::scc] - c_.salu_latency + c_.scc_to_branch : 0,
+             Stall::scalar);
+    if (f.kind == Kind::barrier_wait && ++w.waits > w.group->phase)
+        w.ready = never;
+    else if (f.kind == Kind::barrier_wait)
+        need(w, w.group->phase_at, Stall::barrier);
+}
+
+void Core::fetch(TimedWave &w) {
+    const u32 line = code_.instructions.size() > w.index
+                         ? static_cast<u32>(code_.instructions[w.index].offset / code_line)
+                         : w.line;
+    if (line == w.line)
+        return;
+    w.line = line;
+    const u32 wgp = w.simd / simds_per_wgp;
+    auto &fetched = fetched_[wgp];
+    const auto ask = [&](u32 l) {
+        if (l < fetched.size() && fetched[l])
+            return u64{0};
+        if (l < fetched.size())
+            fetched[l] = true;
+        return m_.memory.instructions(w.ready, wgp, m_.code_address + u64{l} * code_line);
+    };
+    const u64 there = ask(line);
+    if (there > w.ready)
+        for (u32 ahead = 1; ahead <= c_.instruction_prefetch; ++ahead)
+            ask(line + ahead);
+    need(w, there, Stall::fetch);
+}
+
+void Core::prepare_memory(TimedWave &w, const OpFacts &f) {
+    settle(w);
+    if (w.last_execution)
+        need(w, w.last_execution + c_.valu_to_memory, Stall::valu);
+    for (const auto &r : f.sgpr_reads)
+        for (u32 n = 0; n < r.count; ++n)
+            need(w, w.sgpr[r.first + n], Stall::scalar);
+    const u32 limits[] = {c_.load_counter, c_.store_counter, c_.lds_counter, c_.scalar_counter};
+    for (size_t n = 0; n < std::size(limits); ++n)
+        if (f.issues.on[n])
+            need(w, w.flights[n].at_most(limits[n] - 1), Stall::counter);
+}
+
+void Core::prepare_wait(TimedWave &w, const OpFacts &f) {
+    for (size_t n = 0; n < std::size(waits_for); ++n)
+        if (const u32 limit = f.limits.limit[n]; limit != WaitLimits::unlimited)
+            need(w, w.flights[n].at_most(limit), waits_for[n]);
+    if (f.va_vdst < 15) { // of VALU instructions, the newest may be unfinished
+        settle(w);
+        const u32 newest = f.va_vdst;
+        if (w.queue_at > newest)
+            need(w, w.queue[(w.queue_at - 1 - newest) % std::size(w.queue)] + c_.valu_latency,
+                 Stall::valu);
+    }
+    if (f.waits_scalar) {
+        settle(w);
+        u64 at = w.last_salu + c_.getreg_latency;
+        for (u64 mask : w.mask_execution)
+            at = std::max(at, mask ? mask + c_.valu_to_scalar - c_.valu_latency : 0);
+        need(w, at, Stall::scalar);
+    }
+}
+
+// ---- issue --------------------------------------------------------------------------------------
+
+// Another one has what it needs: again at `until`.
+bool Core::refuse(TimedWave &w, u64 until, Stall why, u64 now) {
+    w.refused += until - now;
+    w.refused_by = why;
+    w.ready = until;
+    return false;
+}
+
+void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
+    const OpFacts &f = m_.facts.ops[w.index];
+    u64 &port = simd.unit_free[static_cast<size_t>(f.unit)];
+    if (port > now) {
+        refuse(w, port, Stall::port, now);
+        return;
+    }
+    ComputeUnit &cu = cus_[simd.number / 2];
+    u64 done = now, port_free = now + 1;
+    w.after = now + 1;
+    w.after_why = Stall::none;
+    switch (f.unit) {
+    case Unit::valu:
+        if (!execute_valu(simd, w, f, now, done))
+            return;
+        break;
+    case Unit::vmem:
+        if (cu.address_free > now + c_.vmem_backlog) {
+            refuse(w, cu.address_free - c_.vmem_backlog, Stall::memory_busy, now);
+            return;
+        }
+        break;
+    case Unit::lds:
+        if (cu.lds_free > now + c_.lds_backlog) {
+            refuse(w, cu.lds_free - c_.lds_backlog, Stall::lds_busy, now);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    const u64 lost = now - w.next;
+    const Stall why = w.refused ? w.refused_by : w.why;
+    LineCost &line = result.lines[w.index];
+    ++line.issued;
+    if (lost) {
+        const u64 refused = std::min(w.refused, lost);
+        line.stalls[static_cast<size_t>(w.refused_by)] += refused;
+        line.stalls[static_cast<size_t>(w.why)] += lost - refused;
+        result.stalls[static_cast<size_t>(w.refused_by)] += refused;
+        result.stalls[static_cast<size_t>(w.why)] += lost - refused;
+    }
+    ++result.insts;
+    const u32 index = w.index;
+    if (w.live) { // it happens now
+        w.live->cycles = now;
+        w.group->workgroup->step(*w.live);
+        if (f.kind == Kind::barrier_wait)
+            w.group->workgroup->release_waiting();
+    }
+    switch (f.unit) {
+    case Unit::vmem:
+        done = memory(simd, w, f, now, port_free);
+        break;
+    case Unit::lds:
+        done = lds(simd, w, f, now);
+        break;
+    case Unit::smem: {
+        const auto p = std::bit_cast<ScalarPayload>(*w.reader.payload());
+        w.reader.skip_payload(1);
+        done = p.bytes ? m_.memory.scalar(now, simd.number / simds_per_wgp, p.address,
+                                          static_cast<u32>(p.bytes))
+                       : now + c_.scalar_latency;
+        w.flights[static_cast<int>(Counter::smem)].push(
+            std::max(done, w.flights[static_cast<int>(Counter::smem)].last()));
+        break;
+    }
+    case Unit::salu:
+        port_free = now + f.interval;
+        done = now + f.latency;
+        w.last_salu = now;
+        ++result.busy.salu;
+        for (const auto &r : f.sgpr_writes)
+            for (u32 n = 0; n < r.count; ++n) {
+                w.sgpr[r.first + n] = done;
+                w.sgpr_for_valu[r.first + n] =
+                    now + c_.scalar_to_valu + (f.latency - c_.salu_latency);
+                w.mask_execution[r.first + n] = 0;
+            }
+        break;
+    default:
+        break;
+    }
+    w.next = now + 1;
+    port = port_free;
+    if (m_.watcher)
+        w.events.push_back(
+            {w.group->number, w.number, w.simd, index, now, done, lost ? why : Stall::none, lost});
+    if (f.kind == Kind::end) {
+        w.ended = true;
+        w.ready = never;
+        return;
+    }
+    if (w.second_delay_in && --w.second_delay_in == 0)
+        delay(w, w.second_delay);
+    advance(w);
+    if (f.kind != Kind::plain)
+        control(simd, w, f, now);
+    if (!w.ended && w.ready != never)
+        prepare(w);
+}
+
+// To the next instruction.
+void Core::advance(TimedWave &w) {
+    w.ready = 0;
+    if (w.live) {
+        w.ended = w.live->state == State::ended;
+        w.index = w.live->pc->index;
+        w.reader = TraceReader(*w.record);
+        w.record->clear();
+        return;
+    }
+    w.reader.next();
+    if (w.reader.more())
+        w.index = w.reader.index();
+    else
+        w.ended = true, w.ready = never;
+}
+
+void Core::control(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
+    switch (f.kind) {
+    case Kind::branch: {
+        const Instruction &branch = code_.instructions[&f - m_.facts.ops.data()];
+        const bool taken = !f.conditional || w.index >= code_.instructions.size() ||
+                           code_.instructions[w.index].offset != branch.offset + branch.size;
+        w.after = now + (taken ? c_.branch_taken : c_.branch_not_taken);
+        w.after_why = Stall::branch;
+        break;
+    }
+    case Kind::nop:
+        w.after = now + static_cast<u64>(f.count) + c_.nop_extra;
+        if (static_cast<u32>(f.count) >= c_.nop_doze) // published up to 22, which is past the end
+            w.after += c_.nop_wake;
+        w.after_why = Stall::nop;
+        break;
+    case Kind::sleep:
+        w.after = now + std::max<u64>(1, static_cast<u64>(f.count));
+        w.after_why = Stall::nop;
+        break;
+    case Kind::priority:
+        w.priority = f.count;
+        simd.highest = std::max(simd.highest, f.count);
+        break;
+    case Kind::delay:
+        delay(w, f.delay[0]);
+        w.second_delay = f.delay[1];
+        w.second_delay_in = f.delay_skip;
+        if (f.delay_skip == 0)
+            delay(w, f.delay[1]);
+        break;
+    case Kind::barrier:
+        w.after_why = Stall::barrier;
+        if (w.group->waves.size() == 1) { // alone: a NOP
+            if (w.live)
+                w.group->workgroup->release_waiting();
+            break;
+        }
+        w.ready = never;
+        ++w.waits;
+        arrive(*w.group, now);
+        break;
+    case Kind::barrier_signal:
+        arrive(*w.group, now);
+        break;
+    case Kind::barrier_wait:
+        w.after_why = Stall::barrier;
+        break;
+    default:
+        break;
+    }
+}
+
+// ---- barriers -----------------------------------------------------------------------------------
+
+void Core::arrive(TimedGroup &group, u64 now) {
+    ++group.arrived;
+    arrive_if_complete(group, now);
+}
+
+void Core::arrive_if_complete(TimedGroup &group, u64 now) {
+    if (group.arrived == 0 || group.arrived < group.live)
+        return;
+    group.arrived = 0;
+    ++group.phase;
+    group.phase_at = now + c_.barrier;
+    if (group.workgroup)
+        group.workgroup->release_waiting();
+    for (TimedWave *w : group.waves)
+        if (w->ready == never && !w->ended && w->waits <= group.phase) {
+            const OpFacts &f = m_.facts.ops[w->index];
+            if (f.kind == Kind::barrier_wait) { // it is what waits: it issues then
+                w->ready = group.phase_at;
+                w->why = Stall::barrier;
+                continue;
+            }
+            w->after = group.phase_at;
+            w->after_why = Stall::barrier;
+            prepare(*w);
+        }
+    released.push_back(&group);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_free) {
+    const auto header = std::bit_cast<VectorHeader>(*w.reader.payload());
+    VectorRequest request;
+    request.kind =
+        f.atomic  ? (f.returns ? VectorRequest::Kind::atomic_return : VectorRequest::Kind::atomic)
+        : f.store ? VectorRequest::Kind::store
+                  : VectorRequest::Kind::load;
+    request.policy = f.policy;
+    request.cu = simd.number / 2;
+    request.lanes = static_cast<u32>(header.lanes);
+    request.lane_bytes = static_cast<u32>(header.lane_bytes);
+    static_assert(sizeof(SectorRun) == sizeof(u64));
+    request.runs = {reinterpret_cast<const SectorRun *>(w.reader.payload() + 1), header.runs};
+    port_free = now + (f.saddr ? 1 : 2) + f.data_dwords;
+    u64 done = port_free;
+    ComputeUnit &cu = cus_[simd.number / 2];
+    if (header.runs) {
+        const Answer answer = m_.memory.vector(now, request);
+        cu.address_free = answer.free;
+        done = answer.done;
+        ++result.busy.vmem;
+    }
+    if (header.lds_phases) { // of flat addresses
+        cu.lds_free = std::max(cu.lds_free, now) + header.lds_phases;
+        done = std::max(done, cu.lds_free + c_.lds_latency - 1);
+    }
+    w.reader.skip_payload(1 + header.runs);
+    for (size_t n = 0; n < static_cast<size_t>(Counter::count); ++n)
+        if (f.issues.on[n]) {
+            w.flights[n].retire(now);
+            w.flights[n].push(std::max(done, w.flights[n].last()));
+        }
+    return done;
+}
+
+u64 Core::lds(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
+    const u64 phases = *w.reader.payload();
+    w.reader.skip_payload(1);
+    ComputeUnit &cu = cus_[simd.number / 2];
+    cu.lds_free = std::max(cu.lds_free, now) + phases;
+    result.busy.lds += phases;
+    const u32 latency = f.store ? c_.lds_store_latency : c_.lds_latency;
+    InFlight &flights = w.flights[static_cast<int>(Counter::lds)];
+    flights.retire(now);
+    const u64 done = std::max(std::max(cu.lds_free, now + 1) - 1 + latency, flights.last());
+    flights.push(done);
+    return done;
+}
+
+u64 Core::end_of(const TimedWave &w, u64 now) const {
+    u64 at = now + 1;
+    for (const InFlight &f : w.flights)
+        at = std::max(at, f.last());
+    return at;
+}
+
+void Core::flush(TimedWave &w) {
+    settle(w);
+    for (const IssueEvent &e : w.events)
+        m_.watcher->issued(e);
+    w.events.clear();
+}
+
+std::string_view name(Stall s) {
+    constexpr std::string_view names[] = {"none",        "start",       "fetch",     "branch",
+                                          "nop",         "delay",       "valu",      "valu_queue",
+                                          "valu_busy",   "scalar",      "wait_load", "wait_store",
+                                          "wait_lds",    "wait_scalar", "barrier",   "counter",
+                                          "memory_busy", "lds_busy",    "port"};
+    static_assert(std::size(names) == static_cast<size_t>(Stall::count));
+    return names[static_cast<size_t>(s)];
+}
+
+} // namespace nw::sim::timing

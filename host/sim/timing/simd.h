@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// A wave's progress in time, and the rules by which its next instruction may issue.
+#pragma once
+#include <bitset>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "sim/func/workgroup.h"
+#include "sim/timing/dispatcher.h"
+#include "sim/timing/engine.h"
+#include "sim/timing/valu_pipe.h"
+
+namespace nw::sim::timing {
+
+struct TimedWave;
+
+struct TimedGroup {
+    u64 number = 0;
+    Placement placement;
+    u32 live = 0;     // waves
+    u32 arrived = 0;  // at the barrier's current phase
+    u32 phase = 0;    // phases completed
+    u64 phase_at = 0; // when the last one lets waves go on
+    u64 end = 0;
+    std::vector<TimedWave *> waves;
+    std::unique_ptr<Workgroup> workgroup; // of live waves
+};
+
+// Memory instructions of one kind on their way: when each is done, oldest first.
+class InFlight {
+public:
+    void push(u64 done) {
+        done_[(head_ + count_) % size] = done;
+        ++count_;
+    }
+    void retire(u64 now) {
+        while (count_ && done_[head_] <= now)
+            head_ = (head_ + 1) % size, --count_;
+    }
+    u32 count() const { return count_; }
+    u64 last() const { return count_ ? done_[(head_ + count_ - 1) % size] : 0; }
+    // When at most `n` are left.
+    u64 at_most(u32 n) const { return count_ > n ? done_[(head_ + count_ - 1 - n) % size] : 0; }
+
+private:
+    static constexpr u32 size = 256;
+    u64 done_[size];
+    u32 head_ = 0, count_ = 0;
+};
+
+struct TimedWave {
+    TimedGroup *group = nullptr;
+    u32 number = 0, simd = 0; // simd: of the part
+    u64 age = 0;
+    int priority = 0;
+    bool ended = false;
+    u64 started = 0;
+
+    // Where its instructions come from.
+    TraceReader reader;
+    Wave *live = nullptr;
+    WaveTrace *record = nullptr; // of the live one's last instruction
+
+    u32 index = 0;           // the next instruction
+    u64 ready = never;       // when it may issue, as far as this wave goes
+    Stall why = Stall::none; // what it waits for until then
+    u64 next = 0;            // the cycle after the last one issued
+    u64 after = 0;           // the first cycle that the last instruction leaves for the next
+    Stall after_why = Stall::none;
+    u64 refused = 0; // cycles that it was ready and found its unit taken
+    Stall refused_by = Stall::port;
+    u32 line = ~0u; // of the instruction cache, that it issues from
+
+    // VALU: times are of execution.
+    u64 last_execution = 0;
+    u64 busy_until = 0; // of its own last VALU instruction: they execute in order
+    u64 queue[64] = {}, wmma_queue[64] = {}; // executions, newest at queue_at - 1
+    u32 queue_at = 0, wmma_at = 0;
+    u64 dispatches[8] = {}; // of VALU instructions, for s_delay_alu; newest at dispatched - 1
+    u8 dispatch_latency[8] = {};
+    u32 dispatched = 0, trans_dispatched = 0;
+    u64 trans_dispatches[4] = {};
+    u64 last_salu = 0;
+    u64 delayed_until = 0;
+    u8 second_delay = 0, second_delay_in = 0;
+
+    // Results: the first execution (VGPRs) or issue (SGPRs) that may use them.
+    u64 vgpr[RegisterSet::vgprs] = {};
+    // So many cycles earlier for an instruction of the same kind: TRANS, or C of a WMMA.
+    u8 vgpr_early[RegisterSet::vgprs] = {};
+    bool vgpr_of_wmma[RegisterSet::vgprs] = {};
+    bool vgpr_forwarded[RegisterSet::vgprs] = {}; // as long as the pipeline is awake
+    u64 sgpr[192] = {};                           // for scalar instructions and addresses
+    u64 sgpr_for_valu[192] = {};                  // for the dispatch of VALU instructions
+    u64 mask_execution[192] = {}; // written by VALU: for the execution of VALU instructions
+
+    InFlight flights[static_cast<size_t>(Counter::count)];
+    u32 waits = 0; // barrier phases waited for
+
+    // Executions that a later dispatch of the SIMD may still speed up (T-050).
+    struct Unsettled {
+        u64 execution;
+        bool dependent;
+        u32 index;
+        size_t event;
+    };
+    std::vector<Unsettled> unsettled;
+    std::vector<IssueEvent> events; // for a watcher, until they are final
+};
+
+struct Simd {
+    u32 number = 0;
+    u64 event = never; // in the queue for then
+    std::vector<std::unique_ptr<TimedWave>> waves;
+    int highest = 0; // priority
+    ValuPipe valu;
+    u64 unit_free[static_cast<size_t>(Unit::count)] = {}; // its issue port
+    void start_cycle(u64 now) { valu.calendar.advance(now); }
+};
+
+// Of a compute unit: two SIMDs share them.
+struct ComputeUnit {
+    u64 lds_free = 0, address_free = 0;
+};
+
+class Core {
+public:
+    Core(const Machine &m, const Code &code, u32 passes);
+    void begin(TimedWave &, u64 at);
+    void try_issue(Simd &, TimedWave &, u64 now);
+    // When the wave, which has issued its last instruction, is gone.
+    u64 end_of(const TimedWave &, u64 now) const;
+    void arrive_if_complete(TimedGroup &, u64 now);
+    void flush(TimedWave &); // its events to the watcher
+
+    std::vector<Simd> simds;
+    std::vector<TimedGroup *> released; // by a barrier, in this cycle
+    Result result;
+
+private:
+    void prepare(TimedWave &); // fills ready and why
+    void prepare_valu(TimedWave &, const OpFacts &);
+    void prepare_memory(TimedWave &, const OpFacts &);
+    void prepare_wait(TimedWave &, const OpFacts &);
+    void need(TimedWave &w, u64 at, Stall why) const {
+        if (at > w.ready)
+            w.ready = at, w.why = why;
+    }
+    void fetch(TimedWave &);
+    void settle(TimedWave &); // no dispatch will speed up what it has dispatched
+    void confirm(Simd &, u64 now);
+    bool execute_valu(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done);
+    void write_results(TimedWave &, const OpFacts &, u64 execution);
+    void shift_results(TimedWave &, const OpFacts &, u64 by);
+    u64 memory(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &port_free);
+    u64 lds(Simd &, TimedWave &, const OpFacts &, u64 now);
+    void control(Simd &, TimedWave &, const OpFacts &, u64 now);
+    void delay(TimedWave &, u8 code);
+    void arrive(TimedGroup &, u64 now);
+    bool refuse(TimedWave &, u64 until, Stall why, u64 now);
+    void account(TimedWave &, const OpFacts &, u64 now, u64 done);
+    void advance(TimedWave &);
+
+    const Machine &m_;
+    const Costs &c_;
+    const Code &code_;
+    u32 passes_; // 2 for wave64
+    std::vector<ComputeUnit> cus_;
+    std::vector<std::vector<bool>> fetched_; // by WGP, by line of the code
+};
+
+} // namespace nw::sim::timing

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The VALU: dispatch, execution, forwarding (T-050), and what slower instructions add (T-053,
+// T-054).
+#include "sim/timing/simd.h"
+
+namespace nw::sim::timing {
+
+void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
+    need(w, w.delayed_until, Stall::delay);
+    // The queue gives a place back in the cycle before its instruction executes.
+    if (w.queue_at >= c_.valu_queue)
+        need(w, w.queue[(w.queue_at - c_.valu_queue) % std::size(w.queue)] - 1, Stall::valu_queue);
+    if (f.wmma && w.wmma_at >= c_.wmma_queue)
+        need(w, w.wmma_queue[(w.wmma_at - c_.wmma_queue) % std::size(w.wmma_queue)] - 1,
+             Stall::valu_queue);
+    for (const auto &r : f.sgpr_reads)
+        for (u32 n = 0; n < r.count; ++n)
+            need(w, w.sgpr_for_valu[r.first + n], Stall::scalar);
+}
+
+// Executions that the last dispatches have come in time for are final.
+void Core::confirm(Simd &simd, u64 now) {
+    for (const auto &wave : simd.waves) {
+        TimedWave &w = *wave;
+        if (w.unsettled.empty())
+            continue;
+        size_t kept = 0;
+        u64 shift = 0;
+        for (TimedWave::Unsettled u : w.unsettled) {
+            u.execution += shift;
+            if (u.dependent && u.execution <= now &&
+                u.execution > simd.valu.last_dispatch + c_.forward_window) {
+                shift += c_.valu_late; // nobody came in time
+                u.execution += c_.valu_late;
+                u.dependent = false;
+            }
+            if (shift)
+                shift_results(w, m_.facts.ops[u.index], shift);
+            if (u.dependent && u.execution > now + c_.forward_window)
+                w.unsettled[kept++] = u;
+        }
+        w.unsettled.resize(kept);
+        w.last_execution += shift;
+    }
+}
+
+// Nobody dispatches any more before what is unsettled executes: all of it is late. With other waves
+// on the SIMD somebody does.
+void Core::settle(TimedWave &w) {
+    if (w.unsettled.empty())
+        return;
+    u64 shift = 0;
+    if (simds[w.simd].waves.size() == 1)
+        for (const TimedWave::Unsettled &u : w.unsettled) {
+            shift += u.dependent ? c_.valu_late : 0;
+            shift_results(w, m_.facts.ops[u.index], shift);
+            for (u32 n = 0; n < std::size(w.queue); ++n)
+                if (w.queue[n] == u.execution)
+                    w.queue[n] += shift;
+            if (u.event < w.events.size())
+                w.events[u.event].done += shift;
+        }
+    w.unsettled.clear();
+    w.last_execution += shift;
+    w.busy_until += shift;
+    simds[w.simd].valu.last_execution += shift;
+}
+
+void Core::shift_results(TimedWave &w, const OpFacts &f, u64 by) {
+    for (const auto &r : f.vgpr_writes)
+        for (u32 n = 0; n < r.count; ++n)
+            w.vgpr[r.first + n] += by;
+    for (const auto &r : f.sgpr_writes)
+        for (u32 n = 0; n < r.count; ++n) {
+            w.sgpr[r.first + n] += by;
+            w.mask_execution[r.first + n] += by;
+        }
+}
+
+void Core::write_results(TimedWave &w, const OpFacts &f, u64 execution) {
+    for (const auto &r : f.vgpr_writes)
+        for (u32 n = 0; n < r.count; ++n) {
+            w.vgpr[r.first + n] = execution + f.latency;
+            w.vgpr_early[r.first + n] = f.trans  ? static_cast<u8>(f.latency - f.trans_latency)
+                                        : f.wmma ? static_cast<u8>(c_.wmma_to_valu)
+                                                 : 0;
+            w.vgpr_of_wmma[r.first + n] = f.wmma;
+            w.vgpr_forwarded[r.first + n] = f.latency <= c_.valu_latency;
+        }
+    for (const auto &r : f.sgpr_writes)
+        for (u32 n = 0; n < r.count; ++n) {
+            w.sgpr[r.first + n] = execution + c_.valu_to_scalar;
+            w.sgpr_for_valu[r.first + n] = 0;
+            w.mask_execution[r.first + n] = execution + f.latency;
+        }
+}
+
+namespace {
+
+// When a VGPR may be read; earlier by an instruction of the kind that wrote it.
+u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
+    const bool early = w.vgpr_of_wmma[reg] ? accumulator : trans;
+    return w.vgpr[reg] - (early ? w.vgpr_early[reg] : 0);
+}
+
+} // namespace
+
+// False when execution would be too far away to plan: again later.
+bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
+    ValuPipe &pipe = simd.valu;
+    const bool cold = !pipe.used || now > pipe.last_execution + c_.valu_idle;
+    u64 base = now + (f.wmma ? c_.wmma_ready : c_.valu_ready);
+    if (f.vgpr_source && !f.wmma)
+        base = cold ? now + c_.valu_cold_ready
+                    : std::max(now + c_.valu_vgpr_ready, pipe.cold_start + c_.valu_warm_up);
+    u64 sources = 0;
+    bool forwarded = false; // the last of them
+    for (const auto &r : f.vgpr_reads)
+        for (u32 n = 0; n < r.count; ++n)
+            if (const u64 there = source(w, r.first + n, f.trans, false); there > sources)
+                sources = there, forwarded = w.vgpr_forwarded[r.first + n];
+    for (const auto &r : f.accumulators)
+        for (u32 n = 0; n < r.count; ++n)
+            sources = std::max(sources, source(w, r.first + n, false, true));
+    for (const auto &r : f.sgpr_reads)
+        for (u32 n = 0; n < r.count; ++n)
+            sources = std::max(sources, w.mask_execution[r.first + n]);
+    const u32 length = f.trans ? passes_ : f.wmma ? f.interval : f.interval * passes_;
+    u64 at = std::max({base, sources, w.busy_until});
+    const bool dependent = sources > base && sources >= w.busy_until;
+    if (f.trans)
+        at = std::max(at, pipe.trans_free);
+    at = pipe.calendar.find(at, length);
+    if (at + length >= pipe.calendar.end())
+        return refuse(w, now + (at + length - pipe.calendar.end()) + 1, Stall::valu_busy, now);
+
+    const bool late_possible =
+        forwarded && dependent && at == sources && at > pipe.last_execution + c_.forward_gap;
+    confirm(simd, now);
+    pipe.calendar.take(at, length);
+    if (f.trans)
+        pipe.trans_free = at + u64{f.interval} * passes_;
+    if (cold)
+        pipe.cold_start = now;
+    pipe.used = true;
+    pipe.last_dispatch = now;
+    pipe.last_execution = std::max(pipe.last_execution, at + length - 1);
+    w.last_execution = std::max(w.last_execution, at + length - 1);
+    w.busy_until = at + length;
+    w.queue[w.queue_at++ % std::size(w.queue)] = at;
+    if (f.wmma)
+        w.wmma_queue[w.wmma_at++ % std::size(w.wmma_queue)] = at;
+    w.dispatches[w.dispatched % std::size(w.dispatches)] = now;
+    w.dispatch_latency[w.dispatched++ % std::size(w.dispatches)] =
+        static_cast<u8>(std::min<u32>(f.latency, 255));
+    if (f.trans)
+        w.trans_dispatches[w.trans_dispatched++ % std::size(w.trans_dispatches)] = now;
+    write_results(w, f, at);
+    if ((late_possible || !w.unsettled.empty()) && at > now + c_.forward_window &&
+        simd.waves.size() == 1)
+        w.unsettled.push_back({at, late_possible, w.index, w.events.size()});
+    (f.wmma ? result.busy.wmma : result.busy.valu) += length;
+    result.busy.trans += f.trans ? f.interval * passes_ : 0;
+    done = at;
+    return true;
+}
+
+// s_delay_alu: the next instruction waits as if it depended on that one.
+void Core::delay(TimedWave &w, u8 code) {
+    u64 until = 0;
+    if (code >= 1 && code <= 4 && w.dispatched >= code) {
+        const u32 n = (w.dispatched - code) % std::size(w.dispatches);
+        until = w.dispatches[n] + w.dispatch_latency[n];
+    } else if (code >= 5 && code <= 7 && w.trans_dispatched >= code - 4u) {
+        until =
+            w.trans_dispatches[(w.trans_dispatched - (code - 4)) % std::size(w.trans_dispatches)] +
+            c_.trans_latency;
+    } else if (code >= 9 && code <= 11) {
+        until = w.last_salu + c_.salu_latency + (code - 9u);
+    }
+    w.delayed_until = std::max(w.delayed_until, until);
+}
+
+} // namespace nw::sim::timing

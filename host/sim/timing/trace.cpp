@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "sim/timing/trace.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/func/frames.h"
+#include "sim/timing/lds_banks.h"
+
+namespace nw::sim::timing {
+
+namespace {
+
+constexpr u64 sector_bytes = 64;
+// Where addresses lie that no allocation holds: scratch, and code that nobody adopted.
+constexpr u64 scratch_region = u64{1} << 44, other_region = u64{1} << 45;
+constexpr u64 scratch_slots = 4096; // that many waves, before one uses another's again
+
+u64 word(auto value) { return std::bit_cast<u64>(value); }
+
+// Collects what lanes touch as runs of sectors.
+class Runs {
+public:
+    explicit Runs(std::vector<u64> &payload) : payload_(payload), header_(payload.size()) {
+        payload.push_back(0);
+    }
+    void add(u64 address, u32 bytes) {
+        const u64 first = address / sector_bytes, last = (address + bytes - 1) / sector_bytes;
+        for (u64 s = first; s <= last; ++s)
+            add_sector(s);
+    }
+    void finish(u32 lanes, u32 lane_bytes, u32 lds_phases) {
+        payload_[header_] = word(VectorHeader{payload_.size() - header_ - 1, std::min(lanes, 255u),
+                                              lane_bytes, lds_phases});
+    }
+
+private:
+    void add_sector(u64 sector) {
+        for (size_t r = header_ + 1; r < payload_.size(); ++r) {
+            auto run = std::bit_cast<SectorRun>(payload_[r]);
+            if (sector - run.first < run.count)
+                return;
+        }
+        if (payload_.size() > header_ + 1) {
+            auto last = std::bit_cast<SectorRun>(payload_.back());
+            if (last.first + last.count == sector && last.count < 0xffff) {
+                ++last.count;
+                payload_.back() = word(last);
+                return;
+            }
+        }
+        payload_.push_back(word(SectorRun{sector, 1}));
+    }
+    std::vector<u64> &payload_;
+    size_t header_;
+};
+
+bool is_contiguous(const Places &p) {
+    u64 off = ~u64{p.active} << 32;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        off |= p.at[l] - p.at[0] - u64{p.bytes} * l;
+    return off == ~u64{0xffffffff} && p.active == ~0u;
+}
+
+} // namespace
+
+Recorder::Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups,
+                   u32 waves_per_group)
+    : payloads_(payloads), gfx12_(gfx12), groups_(groups), waves_(waves_per_group),
+      traces_(groups * waves_per_group) {
+    for (size_t n = 0; n < traces_.size(); ++n)
+        traces_[n].number = n;
+}
+
+void *Recorder::start(u64 group, u32 wave) {
+    return group < groups_ ? &traces_[group * waves_ + wave] : nullptr;
+}
+
+void Recorder::before(Wave &w, const Inst &i) {
+    auto &r = *static_cast<Recording *>(w.observed);
+    r.trace.add(i.index);
+    switch (payloads_[i.index]) {
+    case Payload::none:
+        break;
+    case Payload::scalar:
+        scalar(r, w, i);
+        break;
+    case Payload::vector:
+    case Payload::lds:
+        vector(r, w, i);
+        break;
+    }
+}
+
+u64 Recorder::device_address(Recording &r, const Wave &w, u64 address) {
+    for (const Allocation &a : r.known)
+        if (a.holds(address))
+            return a.device + (address - a.begin);
+    const u64 scratch = u64{w.scratch_bytes} * row_lanes * w.halves;
+    if (address - reinterpret_cast<u64>(w.scratch) < scratch)
+        return scratch_region + r.number % scratch_slots * scratch +
+               (address - reinterpret_cast<u64>(w.scratch));
+    const Allocation a = w.context->memory.find(address);
+    if (!a.holds(address))
+        return other_region + (address - w.context->code.code->base);
+    r.known[r.oldest++ % std::size(r.known)] = a;
+    return a.device + (address - a.begin);
+}
+
+// A pair of addresses (ds_load_2addr) and the dwords of a buffer are parts, found one by one.
+void Recorder::vector(Recording &r, Wave &w, const Inst &i) {
+    const bool on_lds = payloads_[i.index] == Payload::lds;
+    std::vector<u64> &payload = r.trace.payload;
+    const size_t at = payload.size();
+    Runs runs(payload);
+    u32 lanes = 0, lane_bytes = 0, phases = 0;
+    const u64 lds = reinterpret_cast<u64>(w.group->lds.data());
+    Places p;
+    for (unsigned half = 0; i.access && half < w.halves; ++half) {
+        if (i.access->exchanges_lanes) {
+            phases += w.exec(half) != 0;
+            continue;
+        }
+        for (unsigned part = 0; part < i.access->parts; ++part) {
+            p.lds = p.outside = p.active = 0;
+            frames().places(w, i, half, part, p);
+            lanes += part == 0 ? static_cast<u32>(std::popcount(p.active)) : 0;
+            lane_bytes += half == 0 ? p.bytes : 0;
+            if (const u32 shared = p.active & p.lds) {
+                for_lanes(shared, [&](unsigned l) { p.at[l] -= lds; });
+                phases += lds_phases(p.at, shared, p.bytes, gfx12_, i.access->op.updates());
+            }
+            const u32 global = p.active & ~p.lds;
+            if (global == ~0u && is_contiguous(p))
+                runs.add(device_address(r, w, p.at[0]), p.bytes * row_lanes);
+            else
+                for_lanes(global,
+                          [&](unsigned l) { runs.add(device_address(r, w, p.at[l]), p.bytes); });
+        }
+    }
+    if (on_lds) {
+        payload.resize(at);
+        payload.push_back(phases);
+    } else {
+        runs.finish(lanes, lane_bytes, phases);
+    }
+}
+
+void Recorder::scalar(Recording &r, Wave &w, const Inst &i) {
+    ScalarPayload p{};
+    const std::string_view name = w.context->code.code->instructions[i.index].x.mnemonic;
+    const ScalarPlace place =
+        name.starts_with("s_buffer_") ? scalar_buffer_place(w, i) : scalar_load_place(w, i);
+    if (place.bytes)
+        p = {device_address(r, w, place.address), place.bytes};
+    r.trace.payload.push_back(word(p));
+}
+
+} // namespace nw::sim::timing

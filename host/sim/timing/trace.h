@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What a wave did, without when: the instructions it executed, and of those that touch memory
+// what they touched. Recorded while it runs, read by the model of time.
+#pragma once
+#include <atomic>
+#include <vector>
+
+#include "sim/func/launch.h"
+#include "sim/isa/uses.h"
+#include "sim/timing/memory_system.h"
+
+namespace nw::sim::timing {
+
+// What a memory instruction leaves in WaveTrace::payload, one after another.
+enum class Payload : u8 {
+    none,
+    vector, // a VectorHeader, then as many SectorRuns
+    lds,    // phases: accesses of all banks that it takes, one after another
+    scalar  // a ScalarPayload
+};
+
+struct VectorHeader {
+    u64 runs : 16;
+    u64 lanes : 8;
+    u64 lane_bytes : 16;
+    u64 lds_phases : 16; // of flat instructions: for the lanes whose address is in LDS
+};
+struct ScalarPayload {
+    u64 address : 48;
+    u64 bytes : 16;
+};
+
+struct WaveTrace {
+    struct Run {
+        u32 first, count; // instruction indices, one after another
+    };
+    std::vector<Run> runs;
+    std::vector<u64> payload;
+
+    void add(u32 index) {
+        if (!runs.empty() && runs.back().first + runs.back().count == index)
+            ++runs.back().count;
+        else
+            runs.push_back({index, 1});
+    }
+    void clear() {
+        runs.clear();
+        payload.clear();
+    }
+};
+
+// Reads it from the start.
+class TraceReader {
+public:
+    TraceReader() = default;
+    explicit TraceReader(const WaveTrace &trace) : trace_(&trace) {}
+    bool more() const { return run_ < trace_->runs.size(); }
+    u32 index() const { return trace_->runs[run_].first + at_; }
+    void next() {
+        if (++at_ == trace_->runs[run_].count)
+            ++run_, at_ = 0;
+    }
+    const u64 *payload() const { return &trace_->payload[word_]; }
+    void skip_payload(size_t words) { word_ += words; }
+
+private:
+    const WaveTrace *trace_ = nullptr;
+    size_t run_ = 0, word_ = 0;
+    u32 at_ = 0;
+};
+
+// Records the waves of workgroups [0, groups).
+class Recorder : public Observer {
+public:
+    Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups, u32 waves_per_group);
+    void *start(u64 group, u32 wave) override;
+    void before(Wave &, const Inst &) override;
+    WaveTrace &trace(u64 group, u32 wave) { return traces_[group * waves_ + wave].trace; }
+
+private:
+    // Of a wave: the trace, and the allocations that it touched last.
+    struct Recording {
+        WaveTrace trace;
+        u64 number = 0;
+        Allocation known[4];
+        u32 oldest = 0;
+    };
+    void vector(Recording &, Wave &, const Inst &);
+    void scalar(Recording &, Wave &, const Inst &);
+    u64 device_address(Recording &, const Wave &, u64 address);
+
+    const std::vector<Payload> &payloads_; // by instruction index
+    bool gfx12_;
+    u64 groups_;
+    u32 waves_;
+    std::vector<Recording> traces_;
+};
+
+} // namespace nw::sim::timing
