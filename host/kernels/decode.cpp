@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/decode.h"
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -11,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "kernels/kernarg.h"
 
 namespace nw {
 
@@ -99,36 +98,17 @@ void check_strides(const W4A16 &p) {
          "m * n = {}: C must be smaller than 2^32 bytes; split N", u64{p.m} * p.n);
 }
 
-using Kernarg = std::array<std::byte, 56>;
-
-// The argument block by the offsets that the registry states for this kernel.
 Kernarg pack(const Kernel &kernel, const W4A16 &p) {
-    Kernarg out{};
-    if (kernel.kernarg_bytes != out.size())
-        throw Error(fmt::format("{}: its argument block has {} bytes, decode_w4a16's has {}; the "
-                                "kernels and this library are from different versions",
-                                kernel.symbol, kernel.kernarg_bytes, out.size()));
-    const auto put = [&](std::string_view argument, const auto &value) {
-        for (const KernelArg &a : kernel.args) {
-            if (a.name == argument && a.size == sizeof value && a.offset + a.size <= out.size()) {
-                std::memcpy(out.data() + a.offset, &value, sizeof value);
-                return;
-            }
-        }
-        throw Error(
-            fmt::format("{}: has no argument '{}' of {} bytes; the kernels and this library "
-                        "are from different versions",
-                        kernel.symbol, argument, sizeof value));
-    };
-    put("a", p.a);
-    put("w", p.w);
-    put("s", p.s);
-    put("bias", p.bias);
-    put("c", p.c);
-    put("n", p.n);
-    put("k", p.k);
-    put("w_stride", static_cast<u32>(p.w_stride));
-    put("s_stride", static_cast<u32>(p.s_stride));
+    Kernarg out(kernel);
+    out.put("a", p.a);
+    out.put("w", p.w);
+    out.put("s", p.s);
+    out.put("bias", p.bias);
+    out.put("c", p.c);
+    out.put("n", p.n);
+    out.put("k", p.k);
+    out.put("w_stride", static_cast<u32>(p.w_stride));
+    out.put("s_stride", static_cast<u32>(p.s_stride));
     return out;
 }
 
@@ -175,7 +155,8 @@ void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::S
          name(p.dtype), p.group, p.m);
     const Kernarg kernarg = pack(kernel, p);
     const u32 workgroups = grid(kernel, p.n);
-    modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg, stream);
+    modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg.bytes(),
+                            stream);
 }
 
 } // namespace nw

@@ -26,6 +26,8 @@ void check(const DecodeW4A16 &p) {
     need_size("a", p.a.size(), u64{p.m} * p.k);
     need_size("q", p.q.size(), u64{p.n} * p.k);
     need_size("s", p.s.size(), u64{p.n} * (p.k / p.group));
+    if (!p.z.empty())
+        need_size("z", p.z.size(), p.s.size());
     if (!p.bias.empty())
         need_size("bias", p.bias.size(), p.n);
 }
@@ -50,13 +52,13 @@ struct Sums {
     f64 value = 0, magnitude = 0;
 };
 
-// sum a * (q - 8) and sum |a * (q - 8)| over one group. Four running sums, added at the end: a
-// group is at least 32 long, and in double the order of so short a sum does not matter.
-Sums group_dot(const f64 *a, const u8 *q, u32 group) {
+// sum a * (q - zero) and sum |a * (q - zero)| over one group. Four running sums, added at the end:
+// a group is at least 32 long, and in double the order of so short a sum does not matter.
+Sums group_dot(const f64 *a, const u8 *q, f64 zero, u32 group) {
     std::array<f64, 4> value{}, magnitude{};
     for (u32 k = 0; k < group; k += 4) {
         for (u32 i = 0; i < 4; ++i) {
-            const f64 term = a[k + i] * (q[k + i] - 8);
+            const f64 term = a[k + i] * (q[k + i] - zero);
             value[i] += term;
             magnitude[i] += std::fabs(term);
         }
@@ -79,8 +81,9 @@ DecodeResult decode_w4a16(const DecodeW4A16 &p) {
                 f64 c = 0, terms = 0, offsets = 0;
                 for (u64 g = 0; g < groups; ++g) {
                     const f64 s = to_f32(p.dtype, p.s[n * groups + g]);
+                    const f64 zero = p.z.empty() ? 8 : to_f32(p.dtype, p.z[n * groups + g]);
                     const u64 k = g * p.group;
-                    const Sums dot = group_dot(&a[k], &p.q[n * p.k + k], p.group);
+                    const Sums dot = group_dot(&a[k], &p.q[n * p.k + k], zero, p.group);
                     c += dot.value * s;
                     terms += dot.magnitude * std::fabs(s);
                     offsets += a_sums[g] * std::fabs(s);

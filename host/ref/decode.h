@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The decode_w4a16 family in plain double arithmetic:
+// The decode_w4a16 and splitk_w4a16 families in plain double arithmetic:
 //
-//     C[m, n] = sum_k A[m, k] * (q[n, k] - 8) * s[n, k / G] (+ bias[n])
+//     C[m, n] = sum_k A[m, k] * (q[n, k] - z) * s[n, k / G] (+ bias[n])    z = z[n, k / G], or 8
 //
 // with the sums that error bounds are made of. One thing after the other, no packing, no tricks.
 #pragma once
@@ -15,16 +15,17 @@ namespace nw::ref {
 struct DecodeW4A16 {
     Dtype dtype;
     u32 m, n, k, group;
-    std::span<const u16> a;    // [M, K], bits of dtype
-    std::span<const u8> q;     // [N, K], 0..15
-    std::span<const u16> s;    // [N, K/G]
-    std::span<const u16> bias; // [N], or empty
+    std::span<const u16> a;      // [M, K], bits of dtype
+    std::span<const u8> q;       // [N, K], 0..15
+    std::span<const u16> s;      // [N, K/G]
+    std::span<const u16> bias;   // [N], or empty
+    std::span<const u16> z = {}; // [N, K/G] zero points, or empty: 8
 };
 
 // Each [M, N].
 struct DecodeResult {
     std::vector<f64> c;       // the result, before rounding to dtype
-    std::vector<f64> terms;   // sum_k |a * (q - 8) * s| + |bias|
+    std::vector<f64> terms;   // sum_k |a * (q - z) * s| + |bias|
     std::vector<f64> offsets; // sum_k |a * s|: what an offset of 1 on every q would add to `terms`
 };
 

@@ -19,7 +19,7 @@ struct Dequant {
     f64 operand; // the largest magnitude that DOT2 sees in place of q - 8
 };
 
-const Dequant &dequant(const Kernel &kernel) {
+Dequant dequant(const Kernel &kernel) {
     // clang-format off
     static constexpr Dequant ways[] = {
         {"bf16", "perm",      136,  143},  // 128 + n
@@ -30,14 +30,21 @@ const Dequant &dequant(const Kernel &kernel) {
         {"f16",  "pk",        0,    8},    // n - 8
     };
     // clang-format on
-    for (const Dequant &way : ways)
-        if (way.dtype == kernel.param("dtype") && way.name == kernel.param("dequant"))
-            return way;
+    for (Dequant way : ways) {
+        if (way.dtype != kernel.param("dtype") || way.name != kernel.param("dequant"))
+            continue;
+        if (kernel.param("zeros") == "zp") { // zero points 0..15 in place of 8
+            way.offset += way.offset ? 7 : 0;
+            way.operand = way.offset ? way.operand : 15;
+        }
+        return way;
+    }
     throw Error(fmt::format("dequant '{}' of {}: its error bound is not known; add a row in {}",
                             kernel.param("dequant"), kernel.symbol, __FILE__));
 }
 
-constexpr u32 k_per_step = 1024; // of a row, 32 to a lane
+// Of a row that is summed up before it is scaled, spread over 32 lanes.
+u32 k_per_step(const Kernel &kernel) { return kernel.family == "splitk_w4a16" ? 512 : 1024; }
 
 } // namespace
 
@@ -58,11 +65,12 @@ constexpr u32 k_per_step = 1024; // of a row, 32 to a lane
 //     |C|, |result|  <=  T = terms + 2 * o * offsets.
 //
 // A lane takes 32 weights of a row per step of 1024 k, all of one group: a chain has at most 16
-// DOT2 of 2u * T each, or 32 fmacs of u * T: 32u * T. Then at most: joining low and high nibbles,
-// taking off o * sum(a), the scale (3 roundings); one addition per step; five to join 32 lanes; the
-// bias. 16 stand for 3 + 5 + 1 and for the second-order terms of everything above:
+// DOT2 of 2u * T each, or 32 fmacs of u * T: 32u * T; in splitk_w4a16 16 weights per 512 k, 16u *
+// T. Then at most: joining low and high nibbles, taking off o * sum(a), the scale (3 roundings);
+// one addition per step; five to join 32 lanes; the bias. 16 stand for 3 + 5 + 1 and for the
+// second-order terms of everything above. With S = 1024 or 512 k a step:
 //
-//     |C - exact|  <=  u * (4 * (d + o) * offsets + (32 + 16 + ceil(K / 1024)) * T) + floor
+//     |C - exact|  <=  u * (4 * (d + o) * offsets + (S / 32 + 16 + ceil(K / S)) * T) + floor
 //
 // The floor is for what lies below the normal numbers, K times the largest scale: partial results
 // flushed below 2^-126; in bf16 a subnormal activation that gfx11's DOT2 takes as zero, less than
@@ -78,7 +86,8 @@ std::vector<f64> decode_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
     constexpr f64 u = 0x1p-24;
     const f64 subnormal = p.dtype == Dtype::bf16 ? 0x1p-126 * d : 4 * u * 0x1p-14 * (d + o);
     const f64 floor = p.k * (0x1p-126 + (0x1p-126 + subnormal) * largest_scale);
-    const f64 roundings = 32 + 16 + ceil_div(p.k, k_per_step);
+    const u32 step = k_per_step(kernel);
+    const f64 roundings = step / 32 + 16 + ceil_div(p.k, step);
     std::vector<f64> out(r.c.size());
     for (u64 i = 0; i < out.size(); ++i)
         out[i] =

@@ -24,7 +24,7 @@ def rewrites(text: str) -> list[str]:
     for name, value in re.findall(r"^\.set (\w+), (\w+)", text, re.MULTILINE):
         symbols[name] = int(value) if value.isdigit() else symbols[value]
     parser = dual.Parser(symbols)
-    loop = re.search(r"^L_stage:", text, re.MULTILINE)
+    loop = re.search(r"^L_(stage|rows):", text, re.MULTILINE)
     read: set[int] = set()
     nops = 0  # ds_nop in a row: four let the hardware forget the reads
     found = []

@@ -115,7 +115,10 @@ class Manifest(unittest.TestCase):
         self.assertEqual({row["file"] for row in self.rows}, files)
 
     def test_ten_targets_have_the_same_kernels(self) -> None:
-        some = {"micro_clock_salu_float", "micro_clock_gfx12"}  # instructions that only some have
+        some = {
+            "micro_clock_salu_float", "micro_clock_gfx12",  # instructions that only some have
+            "splitk_w4a16",  # for the targets with published times to compare with
+        }
         by_gfx: dict[str, set[str]] = {}
         for row in self.rows:
             if row["family"] not in some:

@@ -15,6 +15,7 @@ struct DecodeCase {
     u32 m, n, k, group;
     u64 w_pad = 0, s_pad = 0; // bytes between rows, beyond the smallest stride; full of NaN
     std::vector<u16> a, s, bias;
+    std::vector<u16> z; // [N, K/G]; empty: 8 everywhere
     std::vector<u8> q;
 
     // The kernel's dtype, group and m; normal activations and scales, uniform nibbles.
@@ -22,7 +23,7 @@ struct DecodeCase {
     void add_bias(Rng &);
     u16 word(f64 x) const { return round_to(dtype, x); }
     u32 groups() const { return k / group; }
-    ref::DecodeW4A16 reference() const { return {dtype, m, n, k, group, a, q, s, bias}; }
+    ref::DecodeW4A16 reference() const { return {dtype, m, n, k, group, a, q, s, bias, z}; }
 };
 
 // Launches the kernel and returns C [M, N]; fails the test where a guard band or an input changed.
