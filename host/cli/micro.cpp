@@ -2,7 +2,9 @@
 // nw micro: what single instructions, memory and streams take, on a card or on the simulated one.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -10,6 +12,8 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/micro_fit.h"
+#include "cli/micro_model.h"
 #include "micro/plan.h"
 #include "micro/report.h"
 
@@ -21,6 +25,7 @@ using micro::Group, micro::Row;
 
 struct Options {
     std::string device, only, json;
+    std::string fit, profile, part; // of --fit: the card's rows, what is written, whose it is
     bool list = false;
     std::optional<u32> passes;
     std::optional<u64> mib;
@@ -106,6 +111,12 @@ std::vector<Row> measure(const std::vector<Group> &groups, const std::regex &onl
     return rows;
 }
 
+// A long run should not end in a file that can't be written.
+void check_writable(const std::string &path) {
+    if (!std::ofstream(path, std::ios::app))
+        throw Error(fmt::format("{}: can't be written; name a file in a folder that can be", path));
+}
+
 void run(const Options &o) {
     setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     const hip::Device device(o.device);
@@ -125,11 +136,74 @@ void run(const Options &o) {
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);
     fmt::print("nw micro on {}\n", device.info().label);
+    if (!o.json.empty())
+        check_writable(o.json);
     Modules modules(device);
-    micro::Report report{device.info().label, device.info().gfx, device.info().simulated, {}};
+    const u64 bytes = settings(o, device.info()).bytes;
+    micro::Report report{
+        device.info().label, device.info().gfx, device.info().simulated, bytes, {}};
     report.rows = measure(groups, only, modules);
     if (!o.json.empty())
         micro::write_report(o.json, report);
+}
+
+// The part that the card's label names, else the usual one of its gfx.
+const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
+    if (!o.part.empty()) {
+        if (const sim::timing::Part *part = sim::timing::find_part(o.part))
+            return *part;
+        std::vector<std::string_view> names;
+        for (const sim::timing::Part &part : sim::timing::parts())
+            names.push_back(part.name);
+        throw Error(fmt::format("--part {}: not a part that is known; choose one of {}", o.part,
+                                fmt::join(names, ", ")));
+    }
+    const sim::timing::Part *part = sim::timing::default_part(card.gfx);
+    if (!part)
+        throw Error(fmt::format("{}: its gfx is {}, which no part has", o.fit, card.gfx));
+    for (const sim::timing::Part &named : sim::timing::parts())
+        if (named.gfx == card.gfx && card.device.find(named.name) != std::string::npos)
+            part = &named;
+    return *part;
+}
+
+std::vector<std::string> all_names(const std::string &gfx, u64 bytes) {
+    hip::DeviceInfo device;
+    device.gfx = gfx;
+    device.compute_units = 1; // names don't depend on it
+    micro::Settings s;
+    s.largest_chase = bytes;
+    std::vector<std::string> names;
+    for (const Group &group : micro::plan(device, s))
+        names.insert(names.end(), group.names.begin(), group.names.end());
+    return names;
+}
+
+void print_fit(const Fit &fit) {
+    fmt::print("{:<18} {:>10} {:>10}  {:<42} {:>10} {:>10}\n", "constant", "before", "after", "row",
+               "card", "model");
+    for (const Fitted &f : fit.constants)
+        fmt::print("{:<18} {:>10.5g} {:>10.5g}  {:<42} {:>10.5g} {:>10.5g}{}{}\n", f.told.constant,
+                   f.before, f.after, f.told.row, f.card, f.model,
+                   f.why.empty() ? "" : "  kept: ", f.why);
+    fmt::print("\nnot told by any measurement, kept: {}\n", fmt::join(fit.untold, ", "));
+    if (!fit.unknown.empty())
+        fmt::print("rows that are not known here: {}\n", fmt::join(fit.unknown, "; "));
+}
+
+void run_fit(const Options &o) {
+    const micro::Report card = micro::read_report(o.fit);
+    const sim::timing::Part &part = part_of(o, card);
+    const std::string path =
+        o.profile.empty() ? std::filesystem::path(o.fit).replace_extension(".profile.json").string()
+                          : o.profile;
+    check_writable(path);
+    fmt::print("nw micro --fit: the model of {} ({}) to the rows of {}\n", part.name, part.gfx,
+               card.device);
+    const Fit done = fit(card, part, on_model(part, card.bytes), all_names(card.gfx, card.bytes));
+    print_fit(done);
+    sim::timing::write_profile(path, done.profile);
+    fmt::print("written to {}: HIPSIM_PROFILE={} loads it\n", path, path);
 }
 
 constexpr const char *footer = R"(
@@ -146,7 +220,9 @@ timed by the host, in GB/s.
 
   nw micro                                    all, on the card, or where there is none on the model
   nw micro --device sim:gfx1201 --only wmma   some, on the model of another
-  nw micro --json card.json                   keeps everything that was read)";
+  nw micro --json card.json                   keeps everything that was read
+  nw micro --fit card.json                    changes the model's constants until it measures the same, and
+                                              writes them to card.profile.json, for HIPSIM_PROFILE)";
 
 } // namespace
 
@@ -169,7 +245,12 @@ void add_micro(CLI::App &app) {
         ->add_option("--mib", o->mib,
                      "That a stream reads; a walk goes through half (default: 512, simulated 64)")
         ->check(CLI::Range(1, 4096));
-    command->callback([o] { run(*o); });
+    CLI::Option *fit =
+        command->add_option("--fit", o->fit, "Fit the model to the rows of this file of --json")
+            ->excludes("--json", "--only", "--list", "--device");
+    command->add_option("--profile", o->profile, "Write the profile there")->needs(fit);
+    command->add_option("--part", o->part, "Whose constants they are: 8060S")->needs(fit);
+    command->callback([o] { o->fit.empty() ? run(*o) : run_fit(*o); });
 }
 
 } // namespace nw::cli

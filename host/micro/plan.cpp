@@ -13,6 +13,7 @@ std::vector<Group> plan(const hip::DeviceInfo &device, const Settings &settings)
     if (settings.repeats < 1)
         throw Error("0 repeats: at least 1 is needed");
     std::vector<Group> groups;
+    add_rates(groups, device, settings);
     add_clocks(groups, device, settings);
     add_lanes(groups, device, settings);
     add_chases(groups, device, settings);

@@ -55,11 +55,9 @@ void write_report(const std::string &path, const Report &report) {
     Json rows = Json::array();
     for (const Row &row : report.rows)
         rows.push_back(to_json(row));
-    const Json json = {{"schema", schema},
-                       {"device", report.device},
-                       {"gfx", report.gfx},
-                       {"simulated", report.simulated},
-                       {"rows", rows}};
+    const Json json = {{"schema", schema},      {"device", report.device},
+                       {"gfx", report.gfx},     {"simulated", report.simulated},
+                       {"bytes", report.bytes}, {"rows", rows}};
     std::ofstream file(path);
     file << json.dump(1) << '\n';
     if (!file.flush())
@@ -75,7 +73,8 @@ Report read_report(const std::string &path) {
         if (const std::string is = json.value("schema", ""); is != schema)
             throw Error(fmt::format("its schema is \"{}\", not {}; nw micro --json writes that", is,
                                     schema));
-        Report report{json.at("device"), json.at("gfx"), json.at("simulated"), {}};
+        Report report{
+            json.at("device"), json.at("gfx"), json.at("simulated"), json.at("bytes"), {}};
         for (const Json &row : json.at("rows"))
             report.rows.push_back(to_row(row));
         return report;

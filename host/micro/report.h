@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What `nw micro --json` writes and --fit reads.
 //   {"schema": "nibblewave.micro.v1", "device": "sim gfx1151", "gfx": "gfx1151", "simulated": true,
-//    "rows": [{"name": "v_add_f32 dependent", "unit": "cycles", "value": 5, "low": 5, "high": 5,
+//    "bytes": 67108864, "rows": [{"name": "v_add_f32 dependent", "unit": "cycles", "value": 5,
+//    "low": 5, "high": 5,
 //              "offset": 1, "from": "...", "clocks": {"0": [...], "8": [...], "40": [...]}}]}
 #pragma once
 #include <string>
@@ -15,6 +16,7 @@ struct Report {
     std::string device; // label: "sim gfx1151", or the card's name
     std::string gfx;
     bool simulated = false;
+    u64 bytes = 0; // that a stream read (Settings)
     std::vector<Row> rows;
 
     const Row *find(std::string_view name) const; // null when it was not measured

@@ -198,6 +198,7 @@ CHECK_FAMILY(micro_stream) {
     const u32 groups = t.checkers ? 1 : 3, rows = groups * kernel.rows_per_workgroup;
     for (u32 row_bytes : {unit, 2 * unit, 5 * unit}) {
         const u32 stride = row_bytes + (row_bytes == unit ? 0 : 144);
+        const u32 times = row_bytes == 2 * unit ? 2 : 3; // an even number leaves nothing
         t.shape("row_bytes=" + std::to_string(row_bytes) + " stride=" + std::to_string(stride));
         std::vector<u32> data(u64{rows} * stride / 4);
         for (u32 &x : data)
@@ -206,18 +207,37 @@ CHECK_FAMILY(micro_stream) {
         for (u32 row = 0; row < rows; ++row)
             for (u32 i = 0; i < row_bytes / 4; ++i)
                 want[row / rows_each * 32 + i / 4 % 32] ^= data[u64{row} * stride / 4 + i];
+        if (times % 2 == 0)
+            std::fill(want.begin(), want.end(), 0);
         const Region in = t.region<u32>(data), out = blank(t, want.size());
         launch(t, kernel, groups,
                Arguments(kernel)
                    .set("data", in)
                    .set("out", out)
                    .set("row_bytes", row_bytes)
-                   .set("stride", stride));
+                   .set("stride", stride)
+                   .set("times", times));
         if (dwords(out) != want)
             t.fail("out is not the xor of what was to be read", std::source_location::current());
         t.guards_clean("out", out);
         t.unchanged("data", in);
         if (t.checkers)
             return;
+    }
+}
+
+// More loops take longer, by both clocks, and never less ticks than the cycles of a 10 GHz shader.
+CHECK_FAMILY(micro_rate) {
+    u32 before = 0;
+    for (u32 loops : {1u, 100u, 5000u}) {
+        t.shape("loops=" + std::to_string(loops));
+        const Region out = blank(t, 2);
+        launch(t, kernel, 1, Arguments(kernel).set("out", out).set("loops", loops));
+        const u32 cycles = dwords(out)[0], ticks = dwords(out)[1];
+        if (cycles <= before || cycles < loops || ticks > cycles || u64{ticks} * 100 + 100 < cycles)
+            t.fail(std::to_string(cycles) + " cycles and " + std::to_string(ticks) + " ticks",
+                   std::source_location::current());
+        before = cycles;
+        t.guards_clean("out", out);
     }
 }

@@ -99,13 +99,14 @@ TEST_CASE("a walk visits every line once before it comes back") {
 
 TEST_CASE("a report comes back as it was written; what is none is named") {
     const std::string path = std::filesystem::temp_directory_path() / "nw_micro_report.json";
-    Report report{"sim gfx1151", "gfx1151", true, {}};
+    Report report{"sim gfx1151", "gfx1151", true, 4096, {}};
     report.rows.push_back(derive("v_mov_b32 dependent", {{0, {20, 20}}, {1, {61, 63}}}));
     write_report(path, report);
     const Report back = read_report(path);
     CHECK(back.device == report.device);
     CHECK(back.gfx == report.gfx);
     CHECK(back.simulated);
+    CHECK(back.bytes == 4096);
     CHECK(back.rows == report.rows);
     REQUIRE(back.find("v_mov_b32 dependent"));
     CHECK(back.find("v_mov_b32 dependent")->value == report.rows[0].value);
@@ -115,7 +116,7 @@ TEST_CASE("a report comes back as it was written; what is none is named") {
         const char *text :
         {"", "{}", "[1]", R"({"schema": "nibblewave.micro.v9"})",
          R"({"schema": "nibblewave.micro.v1", "device": 1})",
-         R"({"schema": "nibblewave.micro.v1", "device": "d", "gfx": "g", "simulated": true, "rows": [{}]})"}) {
+         R"({"schema": "nibblewave.micro.v1", "device": "d", "gfx": "g", "simulated": true, "bytes": 1, "rows": [{}]})"}) {
         std::ofstream(path) << text;
         INFO(text);
         CHECK_THROWS_WITH_AS(read_report(path), doctest::Contains(path.c_str()), Error);

@@ -71,6 +71,40 @@ class Command(unittest.TestCase):
         for part in ("--device", "--only", "--json", "--list", "--passes", "dependent", "a>b"):
             self.assertIn(part, text)
 
+    def test_fit_names_what_is_wrong(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            card = Path(folder, "card.json")
+            rows = {"schema": "nibblewave.micro.v1", "device": "x", "gfx": "gfx1151", "simulated": False, "bytes": 1, "rows": []}
+            for content, arguments, said in (
+                (None, [], [str(card)]),
+                ("{", [], [str(card)]),
+                (json.dumps({"schema": "nibblewave.profile.v1"}), [], ["nibblewave.profile.v1", "nw micro --json"]),
+                (json.dumps(rows | {"gfx": "gfx900"}), [], ["gfx900"]),
+                (json.dumps(rows), ["--part", "9999 XT"], ["9999 XT", "8060S"]),
+                (json.dumps(rows), ["--part", "7600"], ["7600", "gfx1151", "gfx1102"]),
+                (json.dumps(rows), ["--profile", "/nowhere/p.json"], ["/nowhere/p.json"]),
+            ):
+                with self.subTest(content=content, arguments=arguments):
+                    card.unlink(missing_ok=True)
+                    if content is not None:
+                        card.write_text(content)
+                    done = nw("--fit", str(card), *arguments)
+                    self.assertEqual(done.returncode, 1)
+                    for part in said:
+                        self.assertIn(part, done.stderr)
+
+    def test_fit_without_rows_keeps_everything(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            card = Path(folder, "card.json")
+            card.write_text(json.dumps({"schema": "nibblewave.micro.v1", "device": "AMD Radeon RX 7800 XT", "gfx": "gfx1101",
+                                        "simulated": False, "bytes": 1 << 26, "rows": []}))
+            done = nw("--fit", str(card))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("7800 XT", done.stdout)
+            self.assertIn("no such row", done.stdout)
+            profile = json.loads(Path(folder, "card.profile.json").read_text())
+            self.assertEqual((profile["part"], profile["constants"], profile["facts"]), ("7800 XT", {}, {}))
+
     def test_bad_input_is_named(self) -> None:
         for arguments, said in (
             (["--only", "("], ["--only (", "regular expression"]),
