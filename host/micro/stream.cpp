@@ -85,7 +85,7 @@ u32 row_bytes(u64 bytes, u64 rows) {
 std::vector<Shape> streams(const Kernel &kernel, u32 wgps, u64 bytes) {
     std::vector<Shape> out;
     for (u32 waves : {1, 2, 4, 8}) { // to a SIMD
-        const u32 groups = wgps * 4 * waves / kernel.number("waves");
+        const u32 groups = std::max(1u, wgps * 4 * waves / kernel.number("waves"));
         const u32 row = row_bytes(bytes, u64{groups} * kernel.rows_per_workgroup);
         out.push_back({fmt::format("stream {} B in flight, {} wave{} a SIMD",
                                    512 * kernel.number("depth"), waves, waves > 1 ? "s" : ""),
@@ -97,7 +97,7 @@ std::vector<Shape> streams(const Kernel &kernel, u32 wgps, u64 bytes) {
 // The same bytes again and again, from where they then are.
 std::vector<Shape> again(const Kernel &kernel, u32 wgps, u64 bytes) {
     std::vector<Shape> out;
-    const u32 groups = wgps * 4 * 8 / kernel.number("waves");
+    const u32 groups = wgps * 4 * 8 / kernel.number("waves"); // full SIMDs
     for (const u64 size : {8ull << 20, 16ull << 20}) {
         const u64 rows = u64{groups} * kernel.rows_per_workgroup;
         const u32 row = row_bytes(size, rows);
