@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <queue>
 
 #include "sim/timing/dispatcher.h"
+#include "sim/timing/event_wheel.h"
 #include "sim/timing/simd.h"
 
 namespace nw::sim::timing {
@@ -28,15 +28,9 @@ public:
         m_.memory.start_kernel();
         m_.memory.watch(m_.watcher);
         fill(0);
-        while (!events_.empty()) {
-            const Event e = events_.top();
-            events_.pop();
-            Simd &simd = core_.simds[e.simd];
-            if (simd.event != e.at)
-                continue; // it was moved
-            now_ = e.at;
-            step(simd);
-        }
+        for (u32 number; events_.next(now_, number);)
+            if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was moved
+                step(simd);
         if (ended_ < script_.groups)
             stuck();
         finish();
@@ -44,14 +38,6 @@ public:
     }
 
 private:
-    struct Event {
-        u64 at;
-        u32 simd;
-        bool operator<(const Event &o) const {
-            return at != o.at ? at > o.at : simd > o.simd; // the queue's top is the earliest
-        }
-    };
-
     // ---- workgroups come and go
 
     void fill(u64 now) {
@@ -92,7 +78,7 @@ private:
                 m_.watcher->wave_started(number, n, wave->simd, at);
             group->waves.push_back(wave.get());
             Simd &simd = core_.simds[wave->simd];
-            simd.waves.push_back(std::move(wave));
+            simd.add(std::move(wave));
             reschedule(simd);
         }
         groups_.push_back(std::move(group));
@@ -124,17 +110,25 @@ private:
     // ---- a SIMD's cycle
 
     void step(Simd &simd) {
-        simd.start_cycle(now_);
+        simd.valu.calendar.advance(now_);
         // The waves are in the order of their age; priority goes first (s_setprio).
+        bool ended = false;
         for (int priority = simd.highest; priority >= 0; --priority)
             for (size_t n = 0; n < simd.waves.size(); ++n) {
+                if (simd.ready[n] > now_)
+                    continue;
                 TimedWave &w = *simd.waves[n];
-                if (w.priority == priority && w.ready <= now_)
-                    core_.try_issue(simd, w, now_);
+                if (priority && w.priority < priority)
+                    continue;
+                core_.try_issue(simd, w, now_);
+                simd.ready[n] = w.ready;
+                ended |= w.ended;
             }
-        retire(simd);
+        if (ended)
+            retire(simd);
         for (TimedGroup *group : core_.released)
-            wake(*group);
+            for (TimedWave *w : group->waves)
+                wake(*w);
         core_.released.clear();
         reschedule(simd);
         if (!ending_.empty()) {
@@ -153,26 +147,26 @@ private:
                 continue;
             }
             end(w);
-            const auto gone = std::move(simd.waves[n]);
-            std::erase(gone->group->waves, gone.get());
-            simd.waves.erase(simd.waves.begin() + static_cast<long>(n));
+            std::erase(w.group->waves, &w);
+            simd.remove(n);
         }
     }
 
-    void wake(TimedGroup &group) {
-        for (TimedWave *w : group.waves)
-            reschedule(core_.simds[w->simd]);
+    void wake(const TimedWave &w) {
+        Simd &simd = core_.simds[w.simd];
+        for (size_t n = 0; n < simd.waves.size(); ++n)
+            if (simd.waves[n].get() == &w)
+                simd.ready[n] = w.ready;
+        reschedule(simd);
     }
 
     void reschedule(Simd &simd) {
-        u64 at = never;
-        for (const auto &w : simd.waves)
-            at = std::min(at, w->ready);
+        const u64 at = simd.earliest();
         if (at == simd.event)
             return;
         simd.event = at;
         if (at != never)
-            events_.push({at, simd.number});
+            events_.plan(at, simd.number);
     }
 
     [[noreturn]] void stuck() {
@@ -204,7 +198,7 @@ private:
     Core core_;
     Dispatcher dispatcher_;
     Outcome outcome_;
-    std::priority_queue<Event> events_;
+    EventWheel events_;
     std::vector<std::unique_ptr<TimedGroup>> groups_;
     std::vector<TimedGroup *> ending_;
     u64 now_ = 0, launcher_free_ = 0, last_end_ = 0, next_group_ = 0, ended_ = 0, age_ = 0;

@@ -235,38 +235,43 @@ void classify(OpFacts &f, const Instruction &inst, const Costs &c, bool gfx12) {
 
 // ---- registers ----------------------------------------------------------------------------------
 
+// What an instruction reads and writes, by kind.
+struct Uses {
+    std::vector<OpFacts::Registers> vgpr_reads, vgpr_writes, sgpr_reads, sgpr_writes, accumulators;
+};
+
 // EXEC is implied where vectors are computed or moved, and by names that say so.
-void implied_exec(OpFacts &f, std::string_view n) {
-    if (f.unit == Unit::valu || f.unit == Unit::vmem || f.unit == Unit::lds)
-        f.sgpr_reads.push_back({sreg::exec, 1});
+void implied_exec(Uses &u, Unit unit, std::string_view n) {
+    if (unit == Unit::valu || unit == Unit::vmem || unit == Unit::lds)
+        u.sgpr_reads.push_back({sreg::exec, 1});
     if (n.starts_with("v_cmpx") || contains(n, "saveexec") || contains(n, "wrexec"))
-        f.sgpr_writes.push_back({sreg::exec, 1});
+        u.sgpr_writes.push_back({sreg::exec, 1});
     if (n.starts_with("s_cbranch_exec"))
-        f.sgpr_reads.push_back({sreg::exec, 1});
+        u.sgpr_reads.push_back({sreg::exec, 1});
 }
 
-void move_accumulator(OpFacts &f, const Operand &c) {
-    const auto found = std::find_if(f.vgpr_reads.begin(), f.vgpr_reads.end(), [&](const auto &r) {
+void move_accumulator(Uses &u, const Operand &c) {
+    const auto found = std::find_if(u.vgpr_reads.begin(), u.vgpr_reads.end(), [&](const auto &r) {
         return r.first == c.reg && r.count == c.count;
     });
-    if (found == f.vgpr_reads.end())
+    if (found == u.vgpr_reads.end())
         return;
-    f.accumulators.push_back(*found);
-    f.vgpr_reads.erase(found);
+    u.accumulators.push_back(*found);
+    u.vgpr_reads.erase(found);
 }
 
-void registers(OpFacts &f, const Instruction &inst) {
+Uses uses_of(const Instruction &inst, const OpFacts &f) {
+    Uses u;
     for (const RegisterUse &use : register_uses(inst)) {
-        auto &list = use.bank == RegisterUse::vgpr ? (use.write ? f.vgpr_writes : f.vgpr_reads)
-                                                   : (use.write ? f.sgpr_writes : f.sgpr_reads);
+        auto &list = use.bank == RegisterUse::vgpr ? (use.write ? u.vgpr_writes : u.vgpr_reads)
+                                                   : (use.write ? u.sgpr_writes : u.sgpr_reads);
         list.push_back({use.first, use.count});
-        f.vgpr_source |= use.bank == RegisterUse::vgpr && !use.write;
     }
     if (f.wmma && inst.x.operands.size() > 3) // D, A, B, C
         if (const Operand &c = inst.x.operands[3]; c.kind == Operand::Kind::vgpr)
-            move_accumulator(f, c);
-    implied_exec(f, inst.x.mnemonic);
-    f.reads_scc = inst.x.mnemonic.starts_with("s_cbranch_scc");
+            move_accumulator(u, c);
+    implied_exec(u, f.unit, inst.x.mnemonic);
+    return u;
 }
 
 bool reads_clock(const Instruction &inst) {
@@ -285,12 +290,25 @@ ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &
     const bool gfx12 = gfx.starts_with("gfx12");
     std::set<std::string> without_class;
     ops.reserve(code.instructions.size() + 1);
+    const auto kept = [&](std::vector<OpFacts::Registers> list) {
+        return std::span<const OpFacts::Registers>(registers_.emplace_back(std::move(list)));
+    };
     for (const Instruction &inst : code.instructions) {
         OpFacts f;
+        f.offset = inst.offset;
+        f.next_offset = inst.offset + inst.size;
+        f.line = inst.offset / code_line;
         if (!inst.text.empty()) {
             f.issues = issues(inst, gfx12);
             classify(f, inst, costs, gfx12);
-            registers(f, inst);
+            Uses u = uses_of(inst, f);
+            f.vgpr_source = !u.vgpr_reads.empty() || !u.accumulators.empty();
+            f.reads_scc = inst.x.mnemonic.starts_with("s_cbranch_scc");
+            f.vgpr_reads = kept(std::move(u.vgpr_reads));
+            f.vgpr_writes = kept(std::move(u.vgpr_writes));
+            f.sgpr_reads = kept(std::move(u.sgpr_reads));
+            f.sgpr_writes = kept(std::move(u.sgpr_writes));
+            f.accumulators = kept(std::move(u.accumulators));
             reads_clock |= timing::reads_clock(inst);
             if (f.unknown)
                 without_class.insert(std::string(inst.x.mnemonic));

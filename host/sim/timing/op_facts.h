@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the model of time needs to know of each instruction, made once per program and part.
 #pragma once
+#include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,10 +54,14 @@ struct OpFacts {
     Issues issues;
     WaitLimits limits;
     u8 va_vdst = 15; // s_waitcnt_depctr, s_wait_alu: VALU instructions that may be unfinished
-    bool waits_scalar = false;           // the same for SGPRs
-    std::vector<Registers> accumulators; // WMMA's C: read late, so that a chain of them is dense
-    std::vector<Registers> vgpr_reads, vgpr_writes, sgpr_reads, sgpr_writes; // SGPRs by code
+    bool waits_scalar = false;       // the same for SGPRs
+    u32 line = 0;                    // of the code, 64 bytes each
+    u32 offset = 0, next_offset = 0; // in the code: its own, and of what follows it
+    // SGPRs by code. Accumulators: WMMA's C, read late, so that a chain of them is dense.
+    std::span<const Registers> vgpr_reads, vgpr_writes, sgpr_reads, sgpr_writes, accumulators;
 };
+
+inline constexpr u32 code_line = 64; // bytes, of the instruction cache (T-011)
 
 struct ProgramFacts {
     std::vector<OpFacts> ops; // by instruction index
@@ -63,6 +69,10 @@ struct ProgramFacts {
     bool reads_clock = false;         // what it does may depend on time
     std::vector<std::string> unknown; // mnemonics timed by the default
     ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs);
+    ProgramFacts(const ProgramFacts &) = delete;
+
+private:
+    std::deque<std::vector<OpFacts::Registers>> registers_; // that the spans look at
 };
 
 } // namespace nw::sim::timing

@@ -12,7 +12,6 @@ namespace {
 
 constexpr Stall waits_for[] = {Stall::wait_load, Stall::wait_store, Stall::wait_lds,
                                Stall::wait_scalar};
-constexpr u64 code_line = 64;
 
 } // namespace
 
@@ -28,6 +27,17 @@ Core::Core(const Machine &m, const Code &code, u32 passes)
     if (bytes <= m.part.instruction_size)
         for (auto &lines : fetched_)
             lines.resize(bytes / code_line + 1);
+}
+
+void Simd::add(std::unique_ptr<TimedWave> wave) {
+    ready[waves.size()] = wave->ready;
+    waves.push_back(std::move(wave));
+}
+
+void Simd::remove(size_t slot) {
+    waves.erase(waves.begin() + static_cast<long>(slot));
+    std::copy(ready + slot + 1, std::end(ready), ready + slot);
+    ready[waves.size()] = never;
 }
 
 void Core::begin(TimedWave &w, u64 at) {
@@ -76,9 +86,7 @@ void Core::prepare(TimedWave &w) {
 }
 
 void Core::fetch(TimedWave &w) {
-    const u32 line = code_.instructions.size() > w.index
-                         ? static_cast<u32>(code_.instructions[w.index].offset / code_line)
-                         : w.line;
+    const u32 line = m_.facts.ops[w.index].line;
     if (line == w.line)
         return;
     w.line = line;
@@ -263,9 +271,7 @@ void Core::advance(TimedWave &w) {
 void Core::control(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
     switch (f.kind) {
     case Kind::branch: {
-        const Instruction &branch = code_.instructions[&f - m_.facts.ops.data()];
-        const bool taken = !f.conditional || w.index >= code_.instructions.size() ||
-                           code_.instructions[w.index].offset != branch.offset + branch.size;
+        const bool taken = !f.conditional || m_.facts.ops[w.index].offset != f.next_offset;
         w.after = now + (taken ? c_.branch_taken : c_.branch_not_taken);
         w.after_why = Stall::branch;
         break;

@@ -111,12 +111,23 @@ struct TimedWave {
 
 struct Simd {
     u32 number = 0;
-    u64 event = never; // in the queue for then
-    std::vector<std::unique_ptr<TimedWave>> waves;
-    int highest = 0; // priority
+    u64 event = never;                             // in the queue for then
+    std::vector<std::unique_ptr<TimedWave>> waves; // oldest first
+    u64 ready[waves_per_simd_limit];               // of each of them; never past their end
+    int highest = 0;                               // priority
+    bool any_unsettled = false;
     ValuPipe valu;
     u64 unit_free[static_cast<size_t>(Unit::count)] = {}; // its issue port
-    void start_cycle(u64 now) { valu.calendar.advance(now); }
+
+    Simd() { std::fill(std::begin(ready), std::end(ready), never); }
+    void add(std::unique_ptr<TimedWave> wave);
+    void remove(size_t slot);
+    u64 earliest() const {
+        u64 at = never;
+        for (u64 r : ready)
+            at = r < at ? r : at;
+        return at;
+    }
 };
 
 // Of a compute unit: two SIMDs share them.

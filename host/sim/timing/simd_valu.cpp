@@ -20,6 +20,9 @@ void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
 
 // Executions that the last dispatches have come in time for are final.
 void Core::confirm(Simd &simd, u64 now) {
+    if (!simd.any_unsettled)
+        return;
+    simd.any_unsettled = false;
     for (const auto &wave : simd.waves) {
         TimedWave &w = *wave;
         if (w.unsettled.empty())
@@ -40,6 +43,7 @@ void Core::confirm(Simd &simd, u64 now) {
                 w.unsettled[kept++] = u;
         }
         w.unsettled.resize(kept);
+        simd.any_unsettled |= kept != 0;
         w.last_execution += shift;
     }
 }
@@ -157,8 +161,10 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
         w.trans_dispatches[w.trans_dispatched++ % std::size(w.trans_dispatches)] = now;
     write_results(w, f, at);
     if ((late_possible || !w.unsettled.empty()) && at > now + c_.forward_window &&
-        simd.waves.size() == 1)
+        simd.waves.size() == 1) {
         w.unsettled.push_back({at, late_possible, w.index, w.events.size()});
+        simd.any_unsettled = true;
+    }
     (f.wmma ? result.busy.wmma : result.busy.valu) += length;
     result.busy.trans += f.trans ? f.interval * passes_ : 0;
     done = at;
