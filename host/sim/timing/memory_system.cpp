@@ -63,7 +63,6 @@ struct Passage {
     ComputeUnit &cu;
     u64 lookup;   // when the next line is looked up
     u64 done = 0; // the latest of what its lines took
-    u32 lines = 0;
     Level level = Level::l0;
 
     void answered(u64 at, Level by) {
