@@ -63,8 +63,9 @@ public:
     u64 scalar(u64 now, u32 wgp, u64 address, u32 bytes); // when the SGPRs hold it
     u64 instructions(u64 now, u32 wgp, u64 address);      // when the line can be issued from
 
-    // Between launches: the caches keep what they hold, as on hardware; L0, scalar and instruction
-    // caches and GL1 are invalidated when a kernel starts. Queues are empty, time starts at 0.
+    // Between launches: L2, MALL and the instruction caches keep what they hold, as on hardware;
+    // L0, scalar caches and GL1 are invalidated when a kernel starts. Queues are empty, time starts
+    // at 0.
     void start_kernel();
     void forget();                      // all caches empty
     const MemoryCounts &counts() const; // since start_kernel()
