@@ -83,18 +83,10 @@ static void read_math(sim::RunConfig &run) {
         say(fmt::format("HIPSIM_MATH={}: neither exact nor fast: ignored", text));
 }
 
-static void refuse_what_is_missing() {
-    constexpr std::string_view defaults[][2] = {{"HIPSIM_TRACE", ""}, {"HIPSIM_ISSUE_LOG", ""}};
-    for (const auto &[name, usual] : defaults) {
-        const std::string_view value = variable(name.data());
-        if (!value.empty() && value != usual)
-            say(fmt::format("{}={}: not available yet, continuing without", name, value));
-    }
-}
-
-static TimingMode read_timing() {
+// Who asks for what only timed launches have, and says nothing else, gets these.
+static TimingMode read_timing(bool needed) {
     const std::string_view text = variable("HIPSIM_TIMING");
-    if (text == "on")
+    if (text == "on" || (text.empty() && needed))
         return TimingMode::sampled;
     if (text == "exact")
         return TimingMode::exact;
@@ -152,10 +144,11 @@ Config read_config() {
     config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
     config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
     read_math(config.run);
-    config.timing = read_timing();
+    config.trace_path = variable("HIPSIM_TRACE");
+    config.issue_log_path = variable("HIPSIM_ISSUE_LOG");
+    config.timing = read_timing(!config.trace_path.empty() || !config.issue_log_path.empty());
     if (config.timing != TimingMode::off)
         read_parts(config);
-    refuse_what_is_missing();
     sim::choices(); // a bad HIPSIM_CHOICES is told now, not when an instruction asks
     config.stats_path = variable("HIPSIM_STATS");
     config.report_path = variable("HIPSIM_REPORT");

@@ -24,6 +24,8 @@ struct Config {
     sim::RunConfig run;                       // HIPSIM_CHECK, _THREADS, _MAX_INSTS, _DUMP
     std::string stats_path;                   // HIPSIM_STATS; empty: none
     std::string report_path;                  // HIPSIM_REPORT; empty: none
+    std::string trace_path;                   // HIPSIM_TRACE; empty: none
+    std::string issue_log_path;               // HIPSIM_ISSUE_LOG; empty: none
     TimingMode timing = TimingMode::off;      // HIPSIM_TIMING
     std::vector<TimedPart> parts;             // of the devices, when launches are timed
     bool launch_blocking = false;             // HIP_LAUNCH_BLOCKING, as on real ROCm

@@ -98,11 +98,14 @@ void set_cooperative(KernelCall &call, bool wanted) {
 
 // With its time, where launches are timed.
 static std::pair<sim::RunStats, std::optional<sim::timing::Result>>
-run_on(Device &device, const sim::Dispatch &dispatch, const Config &config) {
+run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime) {
+    const Config &config = runtime.config;
     if (!device.timing)
         return {sim::run(dispatch, device.memory, device.facts, config.run), std::nullopt};
+    auto watchers = runtime.launch_files.watch(dispatch, device.timing->part(), device.ordinal);
     auto timed =
-        device.timing->run(dispatch, device.memory, config.run, config.timing == TimingMode::exact);
+        device.timing->run(dispatch, device.memory, config.run, config.timing == TimingMode::exact,
+                           watchers.empty() ? nullptr : &watchers);
     return {std::move(timed.stats), std::move(timed.result)};
 }
 
@@ -118,7 +121,7 @@ hipError_t KernelCall::run() const noexcept {
         sim::Dispatch dispatch = dispatch_of(*function, shape);
         dispatch.kernarg = kernarg;
         try {
-            const auto [stats, times] = run_on(device, dispatch, runtime.config);
+            const auto [stats, times] = run_on(device, dispatch, runtime);
             if (times)
                 add(device.modelled_us, times->time_us);
             if (runtime.stats.wanted())

@@ -12,7 +12,9 @@ static std::atomic<Runtime *> instance{nullptr};
 static std::atomic<bool> ended{false};
 static thread_local int current = 0;
 
-Runtime::Runtime() : config(read_config()), stats(config.stats_path), reports(config.report_path) {
+Runtime::Runtime()
+    : config(read_config()), stats(config.stats_path), reports(config.report_path),
+      launch_files(config) {
     for (const sim::Device *facts : config.devices) {
         devices_.push_back(std::make_unique<Device>(device_count(), *facts, config));
         pools.add(devices_.back()->default_pool);

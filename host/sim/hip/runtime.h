@@ -10,6 +10,7 @@
 #include "sim/hip/device.h"
 #include "sim/hip/error.h"
 #include "sim/hip/handles.h"
+#include "sim/hip/launch_files.h"
 #include "sim/hip/module.h"
 #include "sim/hip/pool.h"
 #include "sim/hip/report_file.h"
@@ -28,6 +29,7 @@ public:
     const Config config;
     StatsFile stats;
     ReportFile reports;
+    LaunchFiles launch_files;
     Blocks blocks;
     Sharing sharing{*this};
     sim::Memory host_memory; // pinned and managed memory; every device may touch it

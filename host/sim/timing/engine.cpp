@@ -26,7 +26,7 @@ public:
 
     Outcome run() {
         m_.memory.start_kernel();
-        m_.memory.watch(m_.watcher);
+        m_.memory.watch(m_.watcher ? &core_.last_answer : nullptr);
         fill(0);
         for (u32 number; events_.next(now_, number);)
             if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was moved

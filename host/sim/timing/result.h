@@ -74,6 +74,9 @@ struct IssueEvent {
     u64 issue, done;       // done: VALU executes, data arrives
     Stall why;
     u64 lost; // cycles since the wave could have issued it
+    // Of what went to memory: its sectors' bytes, 0 for everything else, and who answered.
+    u32 bytes = 0;
+    MemoryWatcher::Level level = MemoryWatcher::Level::l0;
 };
 
 // Follows a launch as it is timed: for traces and logs. Times are cycles since its start.
@@ -81,7 +84,10 @@ class Watcher : public MemoryWatcher {
 public:
     virtual void wave_started(u64 group, u32 wave, u32 simd, u64 at) = 0;
     virtual void wave_ended(u64 group, u32 wave, u32 simd, u64 at) = 0;
-    virtual void issued(const IssueEvent &) = 0; // of each wave in order, not of all waves
+    // Of each wave in order, not of all waves: they come when it ends, before wave_ended().
+    virtual void issued(const IssueEvent &) = 0;
+    // After all of these, before the next launch on the device.
+    virtual void finished(const Result &) {}
 };
 
 } // namespace nw::sim::timing

@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "sim/timing/memory_units.h"
+
 namespace nw::sim::timing {
 
 using Kind = OpFacts::Kind;
@@ -16,7 +18,7 @@ constexpr Stall waits_for[] = {Stall::wait_load, Stall::wait_store, Stall::wait_
 } // namespace
 
 Core::Core(const Machine &m, const Code &code, u32 passes)
-    : simds(u64{m.part.wgps} * simds_per_wgp), m_(m), c_(m.costs), code_(code), passes_(passes),
+    : simds(u64{m.part.wgps} * simds_per_wgp), last_answer(m.watcher), m_(m), c_(m.costs), code_(code), passes_(passes),
       cus_(m.part.cus()), fetched_(m.part.wgps) {
     for (u32 n = 0; n < simds.size(); ++n)
         simds[n].number = n;
@@ -193,6 +195,7 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     }
     ++result.insts;
     const u32 index = w.index;
+    last_answer.bytes = 0;
     if (w.live) { // it happens now
         w.live->cycles = now;
         w.group->workgroup->step(*w.live);
@@ -212,6 +215,7 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
         done = p.bytes ? m_.memory.scalar(now, simd.number / simds_per_wgp, p.address,
                                           static_cast<u32>(p.bytes))
                        : now + c_.scalar_latency;
+        last_answer.bytes = static_cast<u32>(p.bytes);
         w.flights[static_cast<int>(Counter::smem)].push(
             std::max(done, w.flights[static_cast<int>(Counter::smem)].last()));
         break;
@@ -235,8 +239,8 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     w.next = now + 1;
     port = port_free;
     if (m_.watcher)
-        w.events.push_back(
-            {w.group->number, w.number, w.simd, index, now, done, lost ? why : Stall::none, lost});
+        w.events.push_back({w.group->number, w.number, w.simd, index, now, done,
+                            lost ? why : Stall::none, lost, last_answer.bytes, last_answer.level});
     if (f.kind == Kind::end) {
         w.ended = true;
         w.ready = never;
@@ -372,6 +376,8 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_
         cu.address_free = answer.free;
         done = answer.done;
         ++result.busy.vmem;
+        for (const SectorRun &run : request.runs)
+            last_answer.bytes += static_cast<u32>(run.count) * sector_bytes;
     }
     if (header.lds_phases) { // of flat addresses
         cu.lds_free = std::max(cu.lds_free, now) + header.lds_phases;

@@ -135,6 +135,20 @@ struct ComputeUnit {
     u64 lds_free = 0, address_free = 0;
 };
 
+// What became of the last request, for the event of the instruction that made it.
+struct LastAnswer : MemoryWatcher {
+    explicit LastAnswer(Watcher *watcher) : watcher_(watcher) {}
+    void answered(u64 sent, u64 done, u32 cu, Level by) override {
+        level = by;
+        watcher_->answered(sent, done, cu, by);
+    }
+    Level level = Level::l0;
+    u32 bytes = 0;
+
+private:
+    Watcher *watcher_;
+};
+
 class Core {
 public:
     Core(const Machine &m, const Code &code, u32 passes);
@@ -147,6 +161,7 @@ public:
 
     std::vector<Simd> simds;
     std::vector<TimedGroup *> released; // by a barrier, in this cycle
+    LastAnswer last_answer;
     Result result;
 
 private:

@@ -156,8 +156,11 @@ Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &co
     if (!d.program || !d.kernel)
         return {sim::run(d, memory, impl_->device, config), {}};
     const ProgramFacts &facts = impl_->facts_of(d);
-    return facts.reads_clock ? impl_->live(d, memory, config, facts, watcher)
-                             : impl_->recorded(d, memory, config, facts, exact, watcher);
+    Timed timed = facts.reads_clock ? impl_->live(d, memory, config, facts, watcher)
+                                    : impl_->recorded(d, memory, config, facts, exact, watcher);
+    if (watcher)
+        watcher->finished(timed.result);
+    return timed;
 }
 
 } // namespace nw::sim::timing

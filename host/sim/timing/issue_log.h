@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// HIPSIM_ISSUE_LOG: every instruction of every timed wave, as CSV.
+//   dispatch,workgroup,wave,simd,pc,issue_cycle,done_cycle,stall_reason,mnemonic
+// dispatch: timed launches of the process, from 0. workgroup: in the order of the grid, x first.
+// simd: of the part. pc: from the kernel's start. Cycles: since the launch's start. stall_reason:
+// why it did not issue in the cycle after the wave's last one, or none. A launch's rows are in the
+// order of issue_cycle.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "sim/func/machine.h"
+#include "sim/timing/out_file.h"
+#include "sim/timing/result.h"
+
+namespace nw::sim::timing {
+
+class IssueLog {
+public:
+    IssueLog(const std::string &path, Complain complain); // throws nw::Error
+    // For one launch; it must not outlive the log. Fewer rows are held at once than were issued
+    // while the longest wave ran.
+    std::unique_ptr<Watcher> watch(const Dispatch &);
+
+private:
+    class Launch;
+
+    std::mutex mutex_; // devices run side by side
+    OutFile file_;
+    u64 launches_ = 0;
+};
+
+} // namespace nw::sim::timing

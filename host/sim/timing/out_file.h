@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// A file that is written while launches are timed.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+
+namespace nw::sim::timing {
+
+// Told what can't be done: once for a file.
+using Complain = std::function<void(const std::string &)>;
+
+class OutFile {
+public:
+    // Empties the file. Throws nw::Error, which names it, when it can't be written.
+    OutFile(std::string path, Complain complain);
+    ~OutFile();
+    OutFile(const OutFile &) = delete;
+
+    void append(std::string_view text);
+    // What closes the file's syntax: it is there after each call, and the next append() is in its
+    // place.
+    void close_with(std::string_view tail);
+    const std::string &path() const { return path_; }
+
+private:
+    void write(std::string_view text, u64 at);
+
+    std::string path_;
+    Complain complain_;
+    int file_ = -1;
+    u64 end_ = 0; // without the tail
+    bool failed_ = false;
+};
+
+} // namespace nw::sim::timing
