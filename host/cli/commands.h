@@ -7,5 +7,6 @@ namespace nw::cli {
 
 void add_isa(CLI::App &);
 void add_micro(CLI::App &);
+void add_time(CLI::App &);
 
 } // namespace nw::cli

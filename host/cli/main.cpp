@@ -10,6 +10,7 @@ int main(int argc, char **argv) {
     app.require_subcommand(1);
     nw::cli::add_isa(app);
     nw::cli::add_micro(app);
+    nw::cli::add_time(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -8,12 +8,11 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/func/hidden_args.h"
 #include "sim/hip/error.h"
 #include "sim/hip/host_copy.h"
 
 namespace nw::hipsim {
-
-static bool is_hidden(const sim::Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
 
 namespace {
 
@@ -66,34 +65,6 @@ private:
 
 } // namespace
 
-// Code object V5's hidden arguments. HIP's workgroups are all full, so remainders are zero. Null
-// for what needs a host service we don't have (printf, hostcall, device heap, queues): a kernel
-// that uses it faults at address 0.
-static u64 hidden_value(std::string_view kind, const sim::Dispatch &dispatch) {
-    const auto grid_dims = [&] {
-        return dispatch.grid.z > 1 || dispatch.block.z > 1   ? 3u
-               : dispatch.grid.y > 1 || dispatch.block.y > 1 ? 2u
-                                                             : 1u;
-    };
-    const struct {
-        std::string_view kind;
-        u64 value;
-    } values[] = {
-        {"hidden_block_count_x", dispatch.grid.x},
-        {"hidden_block_count_y", dispatch.grid.y},
-        {"hidden_block_count_z", dispatch.grid.z},
-        {"hidden_group_size_x", dispatch.block.x},
-        {"hidden_group_size_y", dispatch.block.y},
-        {"hidden_group_size_z", dispatch.block.z},
-        {"hidden_grid_dims", grid_dims()},
-        {"hidden_dynamic_lds_size", dispatch.dynamic_lds},
-    };
-    for (const auto &row : values)
-        if (row.kind == kind)
-            return row.value;
-    return 0;
-}
-
 static void warn_once(Function &function, std::string_view text) {
     if (!function.warned.exchange(true))
         say(fmt::format("{}: {}", function.kernel->name, text));
@@ -102,7 +73,7 @@ static void warn_once(Function &function, std::string_view text) {
 static u64 explicit_end(const sim::KernelInfo &kernel) {
     u64 end = 0;
     for (const sim::Arg &arg : kernel.args)
-        if (!is_hidden(arg))
+        if (!sim::is_hidden(arg))
             end = std::max<u64>(end, u64{arg.offset} + arg.size);
     return end;
 }
@@ -135,8 +106,8 @@ std::vector<std::byte> pack_kernarg(Function &function, const sim::Dispatch &dis
                  fmt::format("{}: argument '{}' ends at byte {} of a {}-byte kernarg segment",
                              kernel.name, arg.name, arg.offset + arg.size, block.size()));
         std::byte *const at = block.data() + arg.offset;
-        if (is_hidden(arg)) {
-            const u64 value = hidden_value(arg.value_kind, dispatch);
+        if (sim::is_hidden(arg)) {
+            const u64 value = sim::hidden_value(arg.value_kind, dispatch);
             std::memcpy(at, &value, std::min<std::size_t>(arg.size, sizeof value));
         } else {
             arguments.copy(at, arg, index++);

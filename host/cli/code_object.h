@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Code objects from files; assembly is assembled on the way.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "sim/isa/program.h"
+
+namespace nw::cli {
+
+bool is_assembly(const std::string &path);
+// Which gfx a file is for: what its ELF header, or its .amdgcn_target, says. Throws nw::Error.
+std::string gfx_of_file(const std::string &path);
+// Throws nw::Error, with the assembler's words where it refuses.
+std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx);
+
+std::string read_text(const std::string &path); // throws nw::Error
+
+} // namespace nw::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// One kernel launch as a command line says it, run on the simulated GPU without HIP.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/timing/timing.h"
+
+namespace nw::cli {
+
+struct LaunchOptions {
+    std::string file; // .hsaco or .s
+    std::string kernel, gfx, part, profile;
+    std::string grid = "1", block;
+    std::vector<std::string> args;
+    u32 dynamic_lds = 0, repeat = 1;
+    u64 seed = 1;
+    bool exact = false;
+};
+void add_options(CLI::App &, LaunchOptions &);
+
+// A code object on a device of its own, with its arguments in memory.
+class Launch {
+public:
+    // Throws nw::Error: what is wrong with which option, and what would be right.
+    explicit Launch(const LaunchOptions &);
+    ~Launch();
+
+    // Caches keep what they hold from run to run.
+    sim::timing::Timing::Timed run(sim::timing::Watcher * = nullptr);
+
+    const sim::Dispatch &dispatch() const;
+    const sim::Device &device() const;
+    const sim::timing::Part &part() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace nw::cli

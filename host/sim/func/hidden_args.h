@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Code object V5's hidden arguments: what a launch tells the kernel of itself.
+#pragma once
+#include <string_view>
+
+#include "sim/func/machine.h"
+
+namespace nw::sim {
+
+inline bool is_hidden(const Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
+
+// HIP's workgroups are all full, so remainders are zero. Null for what needs a host service we
+// don't have (printf, hostcall, device heap, queues): a kernel that uses it faults at address 0.
+u64 hidden_value(std::string_view kind, const Dispatch &dispatch);
+
+} // namespace nw::sim

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "sim/timing/launch_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace nw::sim::timing {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json json(const Dim3 &dim) { return {dim.x, dim.y, dim.z}; }
+
+Json json(const InstCounts &counts) {
+    return {{"valu", counts.valu},
+            {"vopd", counts.vopd},
+            {"trans", counts.trans},
+            {"wmma", counts.wmma},
+            {"salu", counts.salu},
+            {"smem", counts.smem},
+            {"vmem_load", counts.vmem_load},
+            {"vmem_store", counts.vmem_store},
+            {"lds", counts.lds},
+            {"branch", counts.branch},
+            {"wait", counts.wait},
+            {"other", counts.other},
+            {"total", counts.total()}};
+}
+
+Json json(const ByteCounts &bytes) {
+    return {{"global_load", bytes.global_load},
+            {"global_store", bytes.global_store},
+            {"lds_read", bytes.lds_read},
+            {"lds_write", bytes.lds_write}};
+}
+
+Json json(const FidelityCounts &counts) {
+    return {{"exact", counts.exact},
+            {"approximate", counts.approximate},
+            {"open", counts.open},
+            {"notes", counts.notes}};
+}
+
+f64 rate(const MemoryCounts::Cache &cache) {
+    const u64 all = cache.hits + cache.misses;
+    return all ? static_cast<f64>(cache.hits) / static_cast<f64>(all) : 0;
+}
+
+// Counts are of the workgroups that were timed, times the share that these are.
+void add_times(Json &line, const Result &r, const RunStats &stats) {
+    const auto whole = [&](u64 count) {
+        return static_cast<u64>(static_cast<f64>(count) * r.scale + 0.5);
+    };
+    Json stalls = Json::object();
+    for (size_t n = 1; n < r.stalls.size(); ++n)
+        stalls[std::string(name(static_cast<Stall>(n)))] = whole(r.stalls[n]);
+    line["part"] = r.part;
+    line["label"] = "sim";
+    line["cycles"] = r.cycles;
+    line["time_us"] = r.time_us;
+    line["limiter"] = r.limiter;
+    line["occupancy"] = r.occupancy;
+    line["stalls"] = stalls;
+    line["dram_read"] = whole(r.memory.dram_read);
+    line["dram_write"] = whole(r.memory.dram_write);
+    line["l0_hit_rate"] = rate(r.memory.l0);
+    line["gl1_hit_rate"] = rate(r.memory.gl1);
+    line["l2_hit_rate"] = rate(r.memory.l2);
+    line["mall_hit_rate"] = rate(r.memory.mall);
+    line["gb_per_s"] = r.time_us > 0
+                           ? static_cast<f64>(stats.bytes.global_load + stats.bytes.global_store) /
+                                 r.time_us / 1000
+                           : 0;
+    line["dram_gb_per_s"] =
+        r.time_us > 0
+            ? static_cast<f64>(whole(r.memory.dram_read + r.memory.dram_write)) / r.time_us / 1000
+            : 0;
+    line["groups_timed"] = r.groups_timed;
+    line["sampling_error"] = r.sampling_error;
+    line["unknown_classes"] = r.unknown;
+}
+
+} // namespace
+
+nlohmann::ordered_json launch_json(const Dispatch &dispatch, const Device &device,
+                                   const RunStats &stats, const Result *times) {
+    const KernelInfo &kernel = *dispatch.kernel;
+    const u32 lds_bytes = kernel.lds_bytes + dispatch.dynamic_lds;
+    const u32 workgroup = dispatch.block.x * dispatch.block.y * dispatch.block.z;
+    Json line = {
+        {"kernel", kernel.name},
+        {"gfx", device.gfx},
+        {"grid", json(dispatch.grid)},
+        {"block", json(dispatch.block)},
+        {"lds_bytes", lds_bytes},
+        {"vgprs", kernel.vgprs},
+        {"sgprs", kernel.sgprs},
+        {"waves_per_simd", waves_per_simd(device, kernel, workgroup, lds_bytes)},
+        {"insts", json(stats.insts)},
+        {"bytes", json(stats.bytes)},
+        {"fidelity", json(stats.fidelity)},
+        {"math", stats.fast_math ? "fast" : "exact"},
+    };
+    if (times)
+        add_times(line, *times, stats);
+    return line;
+}
+
+} // namespace nw::sim::timing
