@@ -5,11 +5,15 @@
 #include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/launch.h"
+#include "sim/timing/issue_log.h"
 #include "sim/timing/launch_json.h"
 #include "sim/timing/limiter.h"
+#include "sim/timing/trace_file.h"
+#include "sim/timing/watchers.h"
 
 namespace nw::cli {
 
@@ -19,6 +23,7 @@ using sim::timing::MemoryCounts, sim::timing::Result, sim::timing::Stall;
 
 struct Options {
     LaunchOptions launch;
+    std::string trace, issue_log;
     bool stats = false, json = false;
 };
 
@@ -27,7 +32,7 @@ void row(std::string_view name, const std::string &text) { fmt::print("{:<13} {}
 std::string bytes(f64 count) {
     for (const char *unit : {"B", "KiB", "MiB"}) {
         if (count < 1024)
-            return fmt::format(count < 10 ? "{:.1f} {}" : "{:.0f} {}", count, unit);
+            return fmt::format("{:.{}f} {}", count, count < 10 ? 1 : 0, unit);
         count /= 1024;
     }
     return fmt::format("{:.1f} GiB", count);
@@ -122,12 +127,36 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
                           : fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
 }
 
+// --trace and --issue-log, of all launches.
+struct Files {
+    std::optional<sim::timing::TraceFile> trace;
+    std::optional<sim::timing::IssueLog> issue_log;
+
+    explicit Files(const Options &o) {
+        const auto complain = [](const std::string &what) { fmt::print(stderr, "nw: {}\n", what); };
+        if (!o.trace.empty())
+            trace.emplace(o.trace, complain);
+        if (!o.issue_log.empty())
+            issue_log.emplace(o.issue_log, complain);
+    }
+    sim::timing::Watchers watch(const Launch &launch) {
+        sim::timing::Watchers all;
+        if (trace)
+            all.add(trace->watch(launch.dispatch(), launch.part()));
+        if (issue_log)
+            all.add(issue_log->watch(launch.dispatch()));
+        return all;
+    }
+};
+
 void run(const Options &o) {
     Launch launch(o.launch);
     std::vector<f64> times;
     sim::timing::Timing::Timed timed;
+    Files files(o);
     for (u32 n = 0; n < o.launch.repeat; ++n) {
-        timed = launch.run();
+        auto watchers = files.watch(launch);
+        timed = launch.run(watchers.empty() ? nullptr : &watchers);
         times.push_back(timed.result.time_us);
     }
     if (!o.json)
@@ -145,6 +174,8 @@ void add_time(CLI::App &app) {
         app.add_subcommand("time", "Time a kernel of a code object on a modelled GPU");
     add_options(*command, options->launch);
     command->add_flag("--stats", options->stats, "Count instructions and bytes, too");
+    command->add_option("--trace", options->trace, "Write a trace there, as HIPSIM_TRACE does");
+    command->add_option("--issue-log", options->issue_log, "Write a log, as HIPSIM_ISSUE_LOG does");
     command->add_flag("--json", options->json, "Print JSON, with the keys of HIPSIM_STATS");
     command->callback([options] { run(*options); });
 }
