@@ -108,6 +108,24 @@ TEST_CASE("who asks for a line on its way shares its arrival") {
     CHECK(m.memory.counts().l0.misses == 6);
 }
 
+TEST_CASE("gfx11 returns a CU's loads in order, gfx12 as they come") {
+    for (std::string_view name : {"7900 XTX", "8060S", "9070 XT"}) {
+        INFO(name);
+        Machine m(name);
+        u64 now = send(m.memory, 0, {}).done;
+        u64 sent = now;
+        send(m.memory, sent, {.cu = 1}); // the same line, into another L0
+        sent += 2000;
+        u64 miss = send(m.memory, sent, {.address = memory_start + (1 << 20)}).done;
+        u64 hit = send(m.memory, sent + 4, {}).done,
+            other = send(m.memory, sent + 4, {.cu = 1}).done;
+        u64 store = send(m.memory, sent + 4, {.kind = Kind::store}).done;
+        CHECK(hit == (name == "9070 XT" ? sent + 4 + m.costs.l0_latency : miss));
+        CHECK(other == sent + 4 + m.costs.l0_latency);
+        CHECK(store < miss);
+    }
+}
+
 TEST_CASE("streamed data is not kept in L0, GL1 and MALL, and leaves L2 first") {
     Machine m("8060S");
     Request stream{.policy = Policy::stream};

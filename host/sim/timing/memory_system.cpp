@@ -19,10 +19,11 @@ constexpr u32 l0_arrivals = 512, narrow_arrivals = 64; // entries, see Arrivals
 struct ComputeUnit {
     Cache l0;
     Arrivals arrivals;
-    Port fill;     // from GL1 or L2 into L0
-    Queue misses;  // sectors on their way, loads and stores
-    u64 free = 0;  // the address unit can take an instruction
-    u32 array = 0; // shader array that it is in
+    Port fill;        // from GL1 or L2 into L0
+    Queue misses;     // sectors on their way, loads and stores
+    u64 free = 0;     // the address unit can take an instruction
+    u64 returned = 0; // the last of what was loaded so far
+    u32 array = 0;    // shader array that it is in
 };
 
 // A scalar or instruction cache. Its lines are sectors of the vector path's (T-011).
@@ -235,6 +236,9 @@ Answer MemorySystem::vector(u64 now, const VectorRequest &request) {
     cu.free = std::max(start + work, p.lookup);
     if (request.kind == Kind::load) // the last bytes leave L0 later than the first
         p.answered(start + impl_->l0_latency + work - ticks_per_cycle, Level::l0);
+    bool returns = request.kind == Kind::load || request.kind == Kind::atomic_return;
+    if (returns && impl_->costs.ordered_returns)
+        cu.returned = p.done = std::max(p.done, cu.returned);
     Answer answer{impl_->outside(cu.free), impl_->outside(std::max(p.done, start + work))};
     if (impl_->watcher)
         impl_->watcher->answered(now, answer.done, request.cu, p.level);
