@@ -18,6 +18,7 @@
 #include "shapes.h"
 #include "sim.h"
 #include "stats.h"
+#include "validate.h"
 
 namespace nw::bench {
 
@@ -60,7 +61,8 @@ Options parse(int argc, char **argv) {
                  "VALU slots per 8 weights, and time where a card or a model gives one.\n\n" +
                  std::string(error_unit));
     app.add_option("--suite", o.suite,
-                   "layer: the linear layers of a model; sim: the speed of the simulated GPU")
+                   "layer: the linear layers of a model; sim: the speed of the simulated GPU; "
+                   "validate: modelled times against published ones of hardware")
         ->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
@@ -75,7 +77,8 @@ Options parse(int argc, char **argv) {
                    "rows of a layer that the older kernels run, to save time; 0: all")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
-    app.add_option("--only", o.only, "suite sim: a regular expression for the names to run");
+    app.add_option("--only", o.only,
+                   "suites sim, validate: a regular expression for the names to run");
     app.add_option("--json", o.json, "write the rows to this file");
     app.add_flag("-v,--verbose", o.verbose,
                  "a line for every kernel, with all instruction classes");
@@ -89,8 +92,8 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    if (o.suite != "layer" && o.suite != "sim")
-        throw Usage(fmt::format("--suite {}: unknown; there are layer, sim", o.suite));
+    if (o.suite != "layer" && o.suite != "sim" && o.suite != "validate")
+        throw Usage(fmt::format("--suite {}: unknown; there are layer, sim, validate", o.suite));
     return o;
 }
 
@@ -102,6 +105,12 @@ int run(int argc, char **argv) {
         const nlohmann::json rows = run_sim(o, shapes);
         if (!o.json.empty())
             write_json(o, "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4)), rows);
+        return 0;
+    }
+    if (o.suite == "validate") {
+        const nlohmann::json rows = run_validate(o);
+        if (!o.json.empty())
+            write_json(o, "sim", rows);
         return 0;
     }
     StatsFile stats;

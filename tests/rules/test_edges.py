@@ -27,7 +27,7 @@ EDGES = {
     "host/cli": ["host/kernels", "host/micro", "host/lint", "host/formats", "host/sim/func", "host/sim/timing"],
     "tests/check": ["host/kernels", "host/ref"],
     "tests/kernels": ["tests/check", "host/kernels", "host/ref"],
-    "bench": ["tests/check", "host/kernels"],
+    "bench": ["tests/check", "host/kernels", "host/micro"],
 }
 INCLUDE_ROOTS = ("host", "tests")
 GENERATED = {"kernels.inc"}  # render.py writes it into the build

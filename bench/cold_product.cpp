@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "cold_product.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr u64 page = 4096; // a buffer begins on one
+// Bytes that others touch before a piece of memory comes back: twice the largest cache of the
+// parts.
+constexpr u64 rest = u64{192} << 20;
+constexpr u64 activation_bytes = 65536; // all that the kernels take
+constexpr u64 output_bytes = u64{1} << 20;
+
+u64 scale_stride(const ProductShape &p) { return u64{2} * (p.k / p.group); }
+
+} // namespace
+
+ColdProduct::ColdProduct(const hip::Device &device, u64 largest)
+    : device_(device), modules_(device), start_(device.event()), stop_(device.event()),
+      a_(device.allocate(activation_bytes)), c_(device.allocate(output_bytes)),
+      cold_(device.allocate(largest + rest)) {
+    a_.fill(0);
+    cold_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
+}
+
+u64 ColdProduct::bytes(const ProductShape &p) {
+    return round_up(p.n * p.w_stride, page) +
+           (p.zeros ? 2 : 1) * round_up(p.n * scale_stride(p), page);
+}
+
+SplitKGeometry ColdProduct::geometry(const ProductShape &p) const {
+    return published_geometry(p.m, p.n, p.k, device_.info().compute_units);
+}
+
+std::byte *ColdProduct::take(u64 bytes) {
+    std::byte *at = static_cast<std::byte *>(cold_.data()) + next_;
+    next_ += round_up(bytes, page);
+    return at;
+}
+
+void ColdProduct::launch(const ProductShape &p) {
+    if (next_ + bytes(p) > cold_.size())
+        next_ = 0;
+    SplitK arguments{p.dtype, p.m,     p.n,     p.k,       p.group,    a_.data(),
+                     nullptr, nullptr, nullptr, c_.data(), p.w_stride, scale_stride(p)};
+    arguments.w = take(p.n * p.w_stride);
+    arguments.s = take(p.n * scale_stride(p));
+    if (p.zeros)
+        arguments.z = take(p.n * scale_stride(p));
+    const SplitKGeometry g = geometry(p);
+    const Kernel &kernel = find_splitk(device_.info().gfx, arguments, g);
+    modules_.function(kernel); // loading is no part of the time
+    device_.record(start_);
+    nw::launch(modules_, kernel, arguments, device_.info().compute_units, g.waves);
+    device_.record(stop_);
+}
+
+f64 ColdProduct::us(const ProductShape &p) {
+    if (u64{2} * p.m * p.n > output_bytes)
+        throw Error(
+            fmt::format("n = {}: outputs above {} bytes are not foreseen", p.n, output_bytes));
+    launch(p); // brings the code and the arguments to where later launches find them
+    launch(p);
+    const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
+    if (!(us > 0))
+        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
+                                device_.info().label));
+    return us;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "published.h"
+
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/half.h"
+
+namespace nw::bench {
+
+namespace {
+
+// The rows of a CSV file: comments and the line of names left out, every field by its column.
+class Csv {
+public:
+    Csv(const std::string &path, std::string_view header) : path_(path), in_(path) {
+        if (!in_)
+            throw Error(fmt::format("{}: can't be read", path));
+        if (!next_line() || line_ != header)
+            fail(fmt::format("the columns are '{}', not '{}'", line_, header));
+    }
+
+    bool next() {
+        if (!next_line())
+            return false;
+        fields_.clear();
+        std::istringstream line(line_);
+        for (std::string field; std::getline(line, field, ',');)
+            fields_.push_back(field);
+        return true;
+    }
+
+    const std::string &text(u64 column) const {
+        if (column >= fields_.size())
+            fail(fmt::format("has {} fields, needs {}", fields_.size(), column + 1));
+        return fields_[column];
+    }
+
+    template <class T> T number(u64 column) const {
+        const std::string &field = text(column);
+        T value{};
+        const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+        if (error != std::errc() || end != field.data() + field.size() || !(value > 0))
+            fail(fmt::format("'{}' is no positive number", field));
+        return value;
+    }
+
+    [[noreturn]] void fail(const std::string &what) const {
+        throw Error(fmt::format("{}:{}: {}", path_, number_, what));
+    }
+
+private:
+    bool next_line() {
+        while (std::getline(in_, line_)) {
+            ++number_;
+            if (!line_.starts_with("#"))
+                return true;
+        }
+        return false;
+    }
+
+    std::string path_, line_;
+    std::ifstream in_;
+    std::vector<std::string> fields_;
+    u32 number_ = 0;
+};
+
+} // namespace
+
+std::vector<PublishedDecode> read_published_decode(const std::string &path) {
+    Csv csv(path, "k,n,group,dtype,zeros,m,us,model");
+    std::vector<PublishedDecode> out;
+    while (csv.next()) {
+        const bool bf16 = csv.text(3) == "bf16", zeros = csv.text(4) == "zp";
+        if (!bf16 && csv.text(3) != "f16")
+            csv.fail(fmt::format("dtype '{}' is neither f16 nor bf16", csv.text(3)));
+        if (!zeros && csv.text(4) != "sym")
+            csv.fail(fmt::format("zeros '{}' is neither sym nor zp", csv.text(4)));
+        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<u32>(2),
+                       bf16 ? Dtype::bf16 : Dtype::f16, zeros, csv.number<u32>(5),
+                       csv.number<f64>(6), csv.text(7)});
+    }
+    return out;
+}
+
+std::vector<PublishedStride> read_published_stride(const std::string &path) {
+    Csv csv(path, "n,k,unpadded_gib_s,padded_gib_s,model");
+    std::vector<PublishedStride> out;
+    while (csv.next())
+        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
+                       csv.number<f64>(3), csv.text(4)});
+    return out;
+}
+
+} // namespace nw::bench
