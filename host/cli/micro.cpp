@@ -77,7 +77,6 @@ micro::Settings settings(const Options &o, const hip::DeviceInfo &device) {
     }
     if (o.mib)
         s.bytes = *o.mib << 20;
-    s.largest_chase = std::max(s.bytes / 2, u64{1} << 20);
     return s;
 }
 
@@ -167,14 +166,12 @@ const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
     return *part;
 }
 
-std::vector<std::string> all_names(const std::string &gfx, u64 bytes) {
+std::vector<std::string> all_names(const std::string &gfx) {
     hip::DeviceInfo device;
     device.gfx = gfx;
     device.compute_units = 1; // names don't depend on it
-    micro::Settings s;
-    s.largest_chase = bytes;
     std::vector<std::string> names;
-    for (const Group &group : micro::plan(device, s))
+    for (const Group &group : micro::plan(device, {}))
         names.insert(names.end(), group.names.begin(), group.names.end());
     return names;
 }
@@ -200,7 +197,15 @@ void run_fit(const Options &o) {
     check_writable(path);
     fmt::print("nw micro --fit: the model of {} ({}) to the rows of {}\n", part.name, part.gfx,
                card.device);
-    const Fit done = fit(card, part, on_model(part, card.bytes), all_names(card.gfx, card.bytes));
+    Progress progress(most_rounds);
+    const Measure model = on_model(part, card.bytes);
+    const Measure shown = [&](const sim::timing::Profile &profile,
+                              const std::vector<std::string> &names) {
+        progress.show(fmt::format("{} rows on the model", names.size()));
+        return model(profile, names);
+    };
+    const Fit done = fit(card, part, shown, all_names(card.gfx));
+    progress.clear();
     print_fit(done);
     sim::timing::write_profile(path, done.profile);
     fmt::print("written to {}: HIPSIM_PROFILE={} loads it\n", path, path);

@@ -2,27 +2,17 @@
 #include "cli/micro_fit.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <fmt/format.h>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
-#include "micro/chase.h"
 
 namespace nw::cli {
 
 namespace {
 
 using sim::timing::Costs, sim::timing::Field, sim::timing::Part, sim::timing::Profile;
-
-constexpr u32 rounds = 6;
-
-// A walk that is well inside of a cache, and none of the cache before it.
-std::string walk(std::string_view path, u64 size) {
-    return micro::chase_name(path, std::bit_floor(size) / 2);
-}
 
 // Costs and parts are fields of different structs; a fit wants their values by name only.
 class Constants {
@@ -56,19 +46,6 @@ private:
     Costs costs_;
 };
 
-// A better value, from what the card and the model measure.
-f64 next(const Told &t, f64 value, f64 card, f64 model) {
-    switch (t.answer) {
-    case Answer::adds:
-        return value + (card - model) / t.scale;
-    case Answer::proportional:
-        return value * card / model;
-    case Answer::inverse:
-        return value * model / card;
-    }
-    return value;
-}
-
 void set(Profile &profile, const Told &t, f64 value) {
     (t.of_part ? profile.facts : profile.constants)[t.constant] = value;
 }
@@ -80,31 +57,67 @@ void forget(Profile &profile, const Told &t) {
 // One constant on its way.
 struct Search {
     Fitted result;
-    f64 value;
+    f64 value;     // to be tried next
     f64 error = 0; // of the row, where the search began
+    f64 tried = 0; // the value before, and what the model measured with it; 0: none
+    f64 answered = 0;
     bool done = false;
 };
 
+// The constant as its row sees it: rows are straight lines of it, or nearly.
+f64 seen(const Told &t, f64 value) { return t.answer == Answer::inverse ? 1 / value : value; }
+
+// How much the row moves for one of it, as it is said to.
+f64 said(const Search &s, f64 model) {
+    const Told &t = s.result.told;
+    return t.answer == Answer::adds ? t.scale : model / seen(t, s.value);
+}
+
+// The same, as it last did, other constants having moved as well.
+f64 observed(const Search &s, f64 model) {
+    const Told &t = s.result.told;
+    if (s.answered == 0 || s.value == s.tried)
+        return said(s, model);
+    const f64 moved = (model - s.answered) / (seen(t, s.value) - seen(t, s.tried));
+    const f64 ratio = moved / said(s, model);
+    return ratio > 0.1 && ratio < 10 ? moved : said(s, model);
+}
+
+// The value whose row would be the card's.
+f64 better(const Search &s, const Constants &constants, f64 model, f64 gain) {
+    const Told &t = s.result.told;
+    const f64 wanted = seen(t, s.value) + (s.result.card - model) / gain;
+    return constants.legal(t, seen(t, wanted)); // seen twice, it is itself
+}
+
 // Takes what the model measured with the search's value, and moves on.
 void step(Search &s, const Constants &constants, f64 model, bool first) {
-    const f64 card = s.result.card;
     s.result.model = model;
     s.result.after = s.value;
     if (first)
-        s.error = std::fabs(card - model);
-    if (!(model > 0))
+        s.error = std::fabs(s.result.card - model);
+    if (!(model > 0)) {
         s.result.why = "the model has no time for its row";
-    const f64 better = constants.legal(s.result.told, next(s.result.told, s.value, card, model));
-    s.done = !(model > 0) || std::fabs(better - s.value) <= 1e-3 * std::fabs(s.value);
-    if (!s.done)
-        s.value = better;
+        return;
+    }
+    f64 next = better(s, constants, model, observed(s, model));
+    if (next == s.value) // the others have moved the row
+        next = better(s, constants, model, said(s, model));
+    s.done = std::fabs(next - s.value) <= 1e-3 * std::fabs(s.value);
+    if (s.done)
+        return;
+    s.tried = s.value;
+    s.answered = model;
+    s.value = next;
 }
 
-// A constant that did not bring its row nearer keeps what it had.
+// A constant that did not bring its row nearer keeps what it had. Half of one of the constant is as
+// near as a whole number of cycles comes.
 void judge(Search &s) {
     Fitted &f = s.result;
     const f64 left = std::fabs(f.card - f.model);
-    if (f.why.empty() && left > 0.5 * s.error && left > 0.02 * f.card)
+    const f64 half = f.told.answer == Answer::adds ? 0.5 * f.told.scale : 0;
+    if (f.why.empty() && left > 0.5 * s.error && left > std::max(0.02 * f.card, half))
         f.why =
             fmt::format("its row stays at {:.2f} on the model: something else limits it", f.model);
     if (!f.why.empty())
@@ -165,44 +178,17 @@ bool round(std::vector<Search> &all, Profile &profile, const Constants &constant
 
 } // namespace
 
-std::vector<Told> told(const Part &part, u64 bytes) {
-    const u64 far = std::bit_floor(std::max(bytes / 2, u64{1} << 20)); // the longest walk there is
-    const f64 cycles_of_ns = part.shader_mhz / 1000.0;
-    std::vector<Told> all{
-        {"shader_mhz", true, "shader clock", Answer::proportional, 1},
-        {"launch_overhead", true, "launch of one workgroup", Answer::adds, 1},
-        {"l0_latency", false, walk("vector", part.l0_size), Answer::adds, 1},
-        {"scalar_latency", false, walk("scalar", part.scalar_size), Answer::adds, 1},
-        {"l2_latency", false, walk("vector", part.l2_size), Answer::adds, 1},
-        {"store_latency", false, "global_store_b32>wait", Answer::adds, 1},
-        {"l0_bytes", false, "global_load_b128, stride 4", Answer::inverse, 1},
-        {"l0_lookups", false, "global_load_b32, stride 32", Answer::inverse, 1},
-        {"store_bytes", false, "global_store_b128, stride 4", Answer::inverse, 1},
-        {"dram_latency", true, micro::chase_name("vector", far), Answer::adds, cycles_of_ns},
-        {"dram_efficiency", true, "stream 4096 B in flight, 8 waves a SIMD", Answer::proportional,
-         1},
-    };
-    if (part.gl1_size)
-        all.push_back({"gl1_latency", false, walk("vector", part.gl1_size), Answer::adds, 1});
-    if (part.mall_size) {
-        all.push_back(
-            {"mall_latency", true, walk("vector", part.mall_size), Answer::adds, cycles_of_ns});
-        all.push_back({"mall_gb_per_s", true, "stream again, 16 MiB", Answer::proportional, 1});
-    }
-    return all;
-}
-
 Fit fit(const micro::Report &card, const Part &part, const Measure &measure,
         const std::vector<std::string> &known) {
     if (card.gfx != part.gfx)
         throw Error(fmt::format("the rows are of {}, but {} is {}; --part names the part", card.gfx,
                                 part.name, part.gfx));
     const Constants constants(part);
-    const std::vector<Told> all = told(part, card.bytes);
+    const std::vector<Told> all = told(part);
     std::vector<Search> searching = searches(card, all, constants);
     Profile profile;
     profile.part = part.name;
-    for (u32 i = 0; i < rounds && round(searching, profile, constants, measure, i == 0); ++i) {
+    for (u32 i = 0; i < most_rounds && round(searching, profile, constants, measure, i == 0); ++i) {
     }
     Fit out{profile, {}, untold(all), {}};
     for (Search &s : searching) {

@@ -27,7 +27,7 @@ struct Told {
 };
 
 // Which rows tell which constants of a part. What the part does not have is left out.
-std::vector<Told> told(const sim::timing::Part &, u64 bytes);
+std::vector<Told> told(const sim::timing::Part &);
 
 // One constant, before and after.
 struct Fitted {
@@ -47,6 +47,8 @@ struct Fit {
 // Measures the rows whose names are given on the model with a profile.
 using Measure = std::function<micro::Report(const sim::timing::Profile &,
                                             const std::vector<std::string> &names)>;
+
+inline constexpr u32 most_rounds = 8; // of measuring
 
 // Changes constants until the model measures what the card did, or a constant turns out not to
 // move its row. `known`: all names that this build can measure.

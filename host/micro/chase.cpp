@@ -63,7 +63,7 @@ void add_chases(std::vector<Group> &groups, const hip::DeviceInfo &device,
     for (const Kernel &kernel : kernels()) {
         if (kernel.gfx != device.gfx || kernel.family != "micro_chase")
             continue;
-        for (u64 bytes = smallest_chase; bytes <= settings.largest_chase; bytes *= 2) {
+        for (u64 bytes = smallest_chase; bytes <= largest_chase; bytes *= 2) {
             const std::string name = chase_name(kernel.param("path"), bytes);
             groups.push_back({std::string(kernel.symbol),
                               {name},

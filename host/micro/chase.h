@@ -10,7 +10,7 @@
 namespace nw::micro {
 
 inline constexpr u32 line_bytes = 128;
-inline constexpr u64 smallest_chase = 4096;
+inline constexpr u64 smallest_chase = 4096, largest_chase = 256ull << 20; // powers of two
 
 // next[i] is the line after line i; all lines form one cycle. lines >= 1.
 std::vector<u32> next_lines(u32 lines, u64 seed);

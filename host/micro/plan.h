@@ -12,11 +12,10 @@
 namespace nw::micro {
 
 struct Settings {
-    u32 passes = 16;                  // of each piece of code that reads the clock: 1..32
-    u32 repeats = 5;                  // of each launch that the host times
-    u64 bytes = 512ull << 20;         // that a stream reads
-    u64 largest_chase = 256ull << 20; // bytes that a walk goes through
-    u64 seed = 1;                     // of the walks
+    u32 passes = 16;          // of each piece of code that reads the clock: 1..32
+    u32 repeats = 5;          // of each launch that the host times
+    u64 bytes = 512ull << 20; // that a stream reads
+    u64 seed = 1;             // of the walks
 };
 
 // What one call of `run` measures: one row for each name, in this order.

@@ -95,13 +95,13 @@ std::vector<Shape> streams(const Kernel &kernel, u32 wgps, u64 bytes) {
 }
 
 // The same bytes again and again, from where they then are.
-std::vector<Shape> again(const Kernel &kernel, u32 wgps, u64 bytes) {
+std::vector<Shape> again(const Kernel &kernel, u32 wgps) {
+    constexpr u32 times = 16;
     std::vector<Shape> out;
     const u32 groups = wgps * 4 * 8 / kernel.number("waves"); // full SIMDs
     for (const u64 size : {8ull << 20, 16ull << 20}) {
         const u64 rows = u64{groups} * kernel.rows_per_workgroup;
         const u32 row = row_bytes(size, rows);
-        const u32 times = static_cast<u32>(std::max<u64>(1, bytes / (row * rows)));
         out.push_back({fmt::format("stream again, {} MiB", size >> 20), groups, row, row, times});
     }
     return out;
@@ -135,18 +135,16 @@ void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
                      return measure(modules, kernel, shape, repeats);
                  }});
         };
-        const bool deepest = kernel.number("depth") == 8;
-        if (kernel.number("rows") == 1)
-            for (const Shape &s : streams(kernel, device.compute_units, settings.bytes))
+        if (kernel.param("policy") == "keep") {
+            for (const Shape &s : again(kernel, device.compute_units))
                 add(s, speed);
-        else
-            for (const Shape &s : rows(kernel, settings.bytes))
-                add(s, speed);
-        if (!deepest)
+            add({"launch of one workgroup", 1, unit, unit, 1}, launch_time);
             continue;
-        for (const Shape &s : again(kernel, device.compute_units, settings.bytes))
+        }
+        for (const Shape &s : kernel.number("rows") == 1
+                                  ? streams(kernel, device.compute_units, settings.bytes)
+                                  : rows(kernel, settings.bytes))
             add(s, speed);
-        add({"launch of one workgroup", 1, unit, unit, 1}, launch_time);
     }
 }
 

@@ -47,7 +47,7 @@ f64 row(const Told &t, const Profile &profile) {
 
 micro::Report measured(const Profile &profile, const std::vector<std::string> *names = nullptr) {
     micro::Report report{"made up", "gfx1151", true, bytes, {}};
-    for (const Told &t : told(part(), bytes))
+    for (const Told &t : told(part()))
         if (!names || std::find(names->begin(), names->end(), t.row) != names->end()) {
             micro::Row r;
             r.name = t.row;
@@ -63,7 +63,7 @@ micro::Report model(const Profile &profile, const std::vector<std::string> &name
 
 std::vector<std::string> known() {
     std::vector<std::string> out;
-    for (const Told &t : told(part(), bytes))
+    for (const Told &t : told(part()))
         out.push_back(t.row);
     return out;
 }
@@ -140,7 +140,7 @@ TEST_CASE("rows of another gfx are refused by name") {
 TEST_CASE("every constant that is told exists, and no two rows tell one") {
     for (const Part &p : sim::timing::parts()) {
         std::map<std::string, u32> count;
-        for (const Told &t : told(p, bytes)) {
+        for (const Told &t : told(p)) {
             INFO(p.name, " ", t.constant);
             CHECK(++count[t.constant] == 1);
             const auto named = [&](const auto &f) { return f.name == t.constant; };

@@ -93,6 +93,35 @@ class Command(unittest.TestCase):
                     for part in said:
                         self.assertIn(part, done.stderr)
 
+    def test_fit_finds_the_constants_again(self) -> None:
+        """A model with other constants stands for a card; the fit starts from ours and must arrive at its."""
+        changed = {"l0_latency": 120, "l2_latency": 301, "scalar_latency": 60, "lds_latency": 40, "valu_latency": 7,
+                   "trans_interval": 5, "trans_latency": 12, "wmma_f16_interval": 36, "wmma_bank_clash": 6,
+                   "scc_to_branch": 12, "branch_taken": 11, "l0_bytes": 64, "valu_to_scalar": 11}
+        facts = {"mall_latency": 171.5, "launch_overhead": 5}
+        rows = (r"^(chase (vector, (16 KiB|1 MiB|16 MiB)|scalar, 8 KiB)|ds_load_b32>wait|v_add_f32x4 done|v_exp_f32 \w+"
+                r"|v_wmma_f32_16x16x16_f16(:one_bank| independent)|s_cmp.*not_taken|s_branch|global_load_b128, stride 4"
+                r"|v_readfirstlane_b32>s_add_u32>v_mov_b32|s_add_u32 dependent|launch.*)$")
+        with tempfile.TemporaryDirectory() as folder:
+            card, theirs, found = (str(Path(folder, name)) for name in ("card.json", "theirs.json", "found.json"))
+            Path(theirs).write_text(json.dumps(
+                {"schema": "nibblewave.profile.v1", "part": "8060S", "constants": changed, "facts": facts}))
+            done = nw("--device", "sim:gfx1151", "--only", rows, "--json", card, environment={"HIPSIM_PROFILE": theirs})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = nw("--fit", card, "--profile", found)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            profile = json.loads(Path(found).read_text())
+            for name, value in changed.items():
+                with self.subTest(name=name):
+                    self.assertEqual(profile["constants"][name], value, done.stdout)
+            for name, value in facts.items():
+                with self.subTest(name=name):
+                    self.assertAlmostEqual(profile["facts"][name] / value, 1, delta=0.005, msg=done.stdout)
+            self.assertEqual(profile["constants"]["salu_latency"], 2)  # measured, and not changed
+            self.assertNotIn("f64_latency", profile["constants"])      # not measured
+            again = nw("--device", "sim:gfx1151", "--only", "^v_exp_f32 ind", environment={"HIPSIM_PROFILE": found})
+            self.assertRegex(again.stdout, r"v_exp_f32 independent +5\.00 cycles")
+
     def test_fit_without_rows_keeps_everything(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             card = Path(folder, "card.json")
