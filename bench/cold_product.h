@@ -22,14 +22,15 @@ public:
     // `largest`: the bytes of weights, scales and zero points of the largest product to come.
     ColdProduct(const hip::Device &, u64 largest);
 
-    // Microseconds between two events around the second of two launches; each has its own weights.
+    // Microseconds between two events around the launch, which follows one of the same kernel over
+    // a few rows.
     f64 us(const ProductShape &);
 
     SplitKGeometry geometry(const ProductShape &) const;
     static u64 bytes(const ProductShape &); // as they lie in memory
 
 private:
-    void launch(const ProductShape &);
+    void launch(const ProductShape &, const SplitKGeometry &);
     std::byte *take(u64 bytes);
 
     const hip::Device &device_;

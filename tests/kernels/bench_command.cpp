@@ -46,7 +46,7 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
     const Bad bad[] = {
         {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
-        {"--suite all", "--suite all", "layer, sim"},
+        {"--suite all", "--suite all", "layer, sim, validate"},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
         {"--device sim:gfx1151 --m 5", "--m 5", "f16 g128 m 1 2 3 4"},
         {"--device sim:gfx1151 --m 0", "--m 0", "f16 g128 m 1 2 3 4"},
@@ -141,4 +141,37 @@ TEST_CASE("suite sim: rows by their fixed names, and unknown ones are said") {
     CHECK(contains(run.output, "times as slow with HIPSIM_CHECK="));
     CHECK(bench("--suite sim --only no_such_name").code == 2);
     CHECK(bench("--suite sim --device hip:0 --only scalar").code != 0);
+}
+
+TEST_CASE("suite validate: model against published, by the fixed names") {
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("nw_bench_validate_" + std::to_string(getpid())))
+            .string();
+    const Run run = bench("--suite validate --only 'cycles gfx1100 v_add_f32 independent|"
+                          "decode 2048x2048 g128 f16 sym m1|cliff gfx1151 8192x512' --json " +
+                          file);
+    INFO(run.output);
+    REQUIRE(run.code == 0);
+    std::ifstream in(file);
+    const nlohmann::json json = nlohmann::json::parse(in);
+    std::filesystem::remove(file);
+    CHECK(json.at("suite") == "validate");
+    REQUIRE(json.at("rows").size() == 3);
+    std::set<std::string> groups;
+    for (const nlohmann::json &row : json["rows"]) {
+        groups.insert(row.at("group"));
+        CHECK(row.at("published") > 0.0);
+        CHECK(row.at("modelled") > 0.0);
+        CHECK(row.at("error_pct").get<double>() ==
+              doctest::Approx(
+                  100 * (row["modelled"].get<double>() / row["published"].get<double>() - 1)));
+        CHECK(row.at("error_pct") < 50.0);
+        CHECK(row.at("error_pct") > -50.0);
+    }
+    CHECK(groups == std::set<std::string>{"cliff", "cycles", "decode"});
+    CHECK(contains(run.output, "MAPE"));
+    CHECK(contains(run.output, "line: t0"));
+    CHECK(bench("--suite validate --only no_such_fact").code == 2);
+    CHECK(bench("--suite validate --only '('").code == 2);
+    CHECK(bench("--suite validate --device hip:0").code == 2);
 }

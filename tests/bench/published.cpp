@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// What the suite `validate` stands on: the published numbers as read, the line through them, the
+// geometry of the published kernel.
+#include "bench/published.h"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <set>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "bench/line_fit.h"
+#include "kernels/splitk.h"
+
+using namespace nw;
+using namespace nw::bench;
+
+namespace {
+
+const std::string data = NW_SOURCE_DIR "/bench/data/";
+
+std::string error_of_csv(const std::string &text) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / fmt::format("nw_published_{}", getpid()))
+            .string();
+    std::ofstream(path) << text;
+    std::string said;
+    try {
+        read_published_decode(path);
+    } catch (const Error &e) {
+        said = e.what();
+    }
+    std::filesystem::remove(path);
+    return said;
+}
+
+} // namespace
+
+TEST_CASE("every published decode row is read, and has a kernel") {
+    const std::vector<PublishedDecode> rows = read_published_decode(data + "decode_gfx1151.csv");
+    CHECK(rows.size() == 180);
+    std::set<u32> m, groups;
+    for (const PublishedDecode &p : rows) {
+        m.insert(p.m);
+        groups.insert(p.group);
+        const SplitKGeometry g = published_geometry(p.m, p.n, p.k, 20);
+        const int there = 0;
+        const SplitK product{
+            p.dtype, p.m, p.n, p.k, p.group, &there, &there, &there, p.zeros ? &there : nullptr,
+            nullptr, 0,   0};
+        CHECK_NOTHROW(find_splitk("gfx1151", product, g));
+        CHECK(p.n % g.rows == 0);
+    }
+    CHECK(m == std::set<u32>{1, 2, 4});
+    CHECK(groups == std::set<u32>{32, 128});
+    // 2048x2048 in groups of 128 at 12.54 us: published as 172.5 GB/s
+    CHECK(rows[0].bytes() / rows[0].us / 1e3 == doctest::Approx(172.5).epsilon(0.001));
+    CHECK(read_published_stride(data + "stride_gfx1151.csv").size() == 8);
+}
+
+TEST_CASE("a bad file is named, with the line") {
+    CHECK(error_of_csv("").find("columns are ''") != std::string::npos);
+    const std::string header = "# source\nk,n,group,dtype,zeros,m,us,model\n";
+    CHECK(error_of_csv(header) == "");
+    CHECK(error_of_csv(header + "64,8,32,f16,sym,1,1.5,x\n") == "");
+    const auto says = [&](const char *row, const char *what) {
+        const std::string said = error_of_csv(header + row);
+        INFO(said);
+        CHECK(said.find(":3: ") != std::string::npos);
+        CHECK(said.find(what) != std::string::npos);
+    };
+    says("64,8,32,f16,sym,1\n", "has 6 fields");
+    says("64,0,32,f16,sym,1,1.5,x\n", "'0' is no positive number");
+    says("64,8,32,f16,sym,1,1.5us,x\n", "'1.5us' is no positive number");
+    says("64,8,32,fp16,sym,1,1.5,x\n", "dtype 'fp16'");
+    says("64,8,32,f16,asym,1,1.5,x\n", "zeros 'asym'");
+}
+
+TEST_CASE("the line through points of a line is that line, whichever is left out") {
+    std::vector<Point> points;
+    for (f64 bytes : {1e6, 2e6, 7e6, 5e7})
+        points.push_back({bytes, 3.5 + bytes / 230e3}); // 230 GB/s
+    const Line line = fit_line(points);
+    CHECK(line.t0_us == doctest::Approx(3.5));
+    CHECK(line.gb_per_s() == doctest::Approx(230));
+    const std::vector<f64> without = leave_one_out(points);
+    for (u64 i = 0; i < points.size(); ++i)
+        CHECK(without[i] == doctest::Approx(points[i].us));
+}
+
+TEST_CASE(
+    "the fit is the least of squared relative errors, and misses an outlier that it didn't see") {
+    std::vector<Point> points = {{1e6, 8}, {2e6, 12.5}, {4e6, 21}, {1e7, 60}};
+    const auto cost = [&](const Line &line) {
+        f64 sum = 0;
+        for (const Point &p : points)
+            sum += std::pow(line.at(p.bytes) / p.us - 1, 2);
+        return sum;
+    };
+    const Line best = fit_line(points);
+    for (f64 t0 : {-0.01, 0.01})
+        CHECK(cost({best.t0_us + t0, best.us_per_byte}) > cost(best));
+    for (f64 slope : {0.999, 1.001})
+        CHECK(cost({best.t0_us, best.us_per_byte * slope}) > cost(best));
+    CHECK(std::fabs(error_pct(leave_one_out(points)[3], 60)) >
+          std::fabs(error_pct(best.at(1e7), 60)));
+    CHECK_THROWS_AS(fit_line(std::vector<Point>{{1e6, 8}, {1e6, 9}}), Error);
+}
+
+TEST_CASE("errors of a group: mean of magnitudes, and the worst with its sign") {
+    const std::vector<f64> errors = {1, -4, 3};
+    CHECK(summarize(errors).mape == doctest::Approx(8.0 / 3));
+    CHECK(summarize(errors).worst == -4);
+}
+
+TEST_CASE("the published geometry, by hand") {
+    // 4 * 20 SIMDs: 2400 rows are 30 rounds of one
+    CHECK(published_geometry(1, 2400, 4096, 20) == SplitKGeometry{2, 4, 15});
+    CHECK(published_geometry(1, 2320, 4096, 20) == SplitKGeometry{1, 4, 15});
+    CHECK(published_geometry(2, 2560, 2560, 20) == SplitKGeometry{2, 2, 16});
+    CHECK(published_geometry(4, 3200, 2560, 20) == SplitKGeometry{4, 1, 14});
+    CHECK(published_geometry(4, 2048, 2048, 20) == SplitKGeometry{2, 4, 13});
+    CHECK(published_geometry(4, 2560, 2560, 20) == SplitKGeometry{2, 2, 16});
+    CHECK(published_geometry(4, 2048, 4096, 20) == SplitKGeometry{2, 4, 13});
+    CHECK_THROWS_AS(published_geometry(4, 2560, 10240, 20), Error);
+}
+
+TEST_CASE("waves that take rows: as few as take no further round, 4 at least") {
+    CHECK(fewest_waves(2048, 20, 1) == 15); // 7 rounds of 300, where 16 waves have 320
+    CHECK(fewest_waves(2048, 20, 2) == 13); // 4 rounds of 520
+    CHECK(fewest_waves(2560, 20, 2) == 16); // 4 rounds of 640, none left
+    CHECK(fewest_waves(512, 20, 2) == 13);  // 1 round
+    CHECK(fewest_waves(20, 20, 1) == 4);    // 1 would do
+    for (u32 n = 1; n < 3000; n += 7) {
+        const u32 w = fewest_waves(n, 20, 2);
+        const auto rounds = [&](u32 waves) { return ceil_div(n, 40 * waves); };
+        CHECK(rounds(w) == rounds(16));
+        CHECK((w == 4 || rounds(w - 1) > rounds(16)));
+    }
+}
