@@ -111,9 +111,8 @@ std::string gfx_of_file(const std::string &path) {
             throw Error(fmt::format("{}: {}", path, error.what()));
         }
     std::smatch target;
-    if (std::regex_search(text, target, std::regex(R"(\.amdgcn_target\s+"[^"]*--(gfx\w+))")))
-        return target[1];
-    throw Error(fmt::format("{}: it has no .amdgcn_target: say with --gfx what it is for", path));
+    const std::regex directive(R"(\.amdgcn_target\s+"[^"]*--(gfx[\w-]+))");
+    return std::regex_search(text, target, directive) ? target[1].str() : "";
 }
 
 std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx) {

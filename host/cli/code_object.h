@@ -9,7 +9,8 @@
 namespace nw::cli {
 
 bool is_assembly(const std::string &path);
-// Which gfx a file is for: what its ELF header, or its .amdgcn_target, says. Throws nw::Error.
+// Which gfx a file is for: what its ELF header, or its .amdgcn_target, says; "" where that is
+// missing. Throws nw::Error.
 std::string gfx_of_file(const std::string &path);
 // Throws nw::Error, with the assembler's words where it refuses.
 std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx);

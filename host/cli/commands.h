@@ -5,6 +5,7 @@
 
 namespace nw::cli {
 
+void add_annotate(CLI::App &);
 void add_isa(CLI::App &);
 void add_micro(CLI::App &);
 void add_time(CLI::App &);

@@ -107,22 +107,21 @@ void apply_profile(const std::string &path, Part &part, sim::timing::Costs &cost
                                 path, profile.part, part.name, profile.part));
 }
 
-// Which gfx to run as: --gfx, or what --part is, or what the file says.
+// Which gfx to run as: --gfx, or what the file says, or, where that is several, what --part is.
 std::string choose_gfx(const LaunchOptions &o) {
-    std::string gfx = o.gfx;
-    if (const Part *part = o.part.empty() ? nullptr : sim::timing::find_part(o.part);
-        part && gfx.empty())
+    std::string gfx = o.gfx.empty() ? gfx_of_file(o.file) : o.gfx;
+    const Part *part = sim::timing::find_part(o.part);
+    if (o.gfx.empty() && part && (gfx.empty() || gfx.ends_with("-generic")))
         gfx = part->gfx;
-    if (gfx.empty())
-        gfx = gfx_of_file(o.file);
     if (sim::find_device(gfx))
         return gfx;
     std::vector<std::string_view> known;
     for (const sim::Device &d : sim::devices())
         known.push_back(d.gfx);
-    throw Error(fmt::format("{} {}: it is not simulated: choose --gfx from {}",
-                            o.gfx.empty() ? o.file + ": its gfx is" : "--gfx", gfx,
-                            fmt::join(known, ", ")));
+    const std::string what = !o.gfx.empty() ? fmt::format("--gfx {}: it is not simulated", gfx)
+                             : gfx.empty()  ? o.file + ": it has no .amdgcn_target"
+                                            : fmt::format("{}: it is for {}", o.file, gfx);
+    throw Error(fmt::format("{}: choose --gfx from {}", what, fmt::join(known, ", ")));
 }
 
 } // namespace

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// A timed launch beside its text: what each source line cost, and why.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/func/machine.h"
+#include "sim/timing/result.h"
+
+namespace nw::sim::timing {
+
+struct AnnotatedLine {
+    std::string text;              // of the source, or LLVM's of one instruction
+    std::string place;             // "41" of the source, "0x1c" of an instruction
+    std::string file;              // where it is not that of the line before
+    std::vector<u32> instructions; // of the kernel, by index; none: nothing to execute
+    u64 issued = 0, lost = 0;      // times; cycles of waves that waited to issue it
+    Stalls stalls{};
+
+    u64 cycles() const { return issued + lost; }
+    // Reasons it waited for, most first.
+    std::vector<std::pair<Stall, u64>> reasons() const;
+};
+
+// From a backward branch's target to the branch: first and last line.
+struct Loop {
+    size_t first, last;
+    u32 depth; // loops around it
+};
+
+struct Annotation {
+    std::vector<AnnotatedLine> lines; // as in the source, or in the order of addresses
+    std::vector<Loop> loops;          // outer ones first
+    AnnotatedLine total;
+
+    // Of all cycles of waves, those that the line took.
+    f64 share(const AnnotatedLine &line) const {
+        return total.cycles() ? static_cast<f64>(line.cycles()) / static_cast<f64>(total.cycles())
+                              : 0;
+    }
+    std::vector<size_t> worst(size_t most) const; // lines that took any, most first
+};
+
+// The text of a source file of the line table ("saxpy.s"), where the caller has it.
+using FindSource = std::function<std::optional<std::string>(const std::string &file)>;
+
+// Instructions without a line or whose source isn't found are lines of their own. Counts are of the
+// workgroups that were timed.
+Annotation annotate(const Dispatch &, const Result &, const FindSource &);
+
+} // namespace nw::sim::timing
