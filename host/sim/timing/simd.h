@@ -178,7 +178,7 @@ private:
     void confirm(Simd &, u64 now);
     bool execute_valu(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done);
     void write_results(TimedWave &, const OpFacts &, u64 execution);
-    void shift_results(TimedWave &, const OpFacts &, u64 by);
+    void shift_results(TimedWave &, const OpFacts &, u64 execution, u64 by);
     u64 memory(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &port_free);
     u64 lds(Simd &, TimedWave &, const OpFacts &, u64 now);
     void control(Simd &, TimedWave &, const OpFacts &, u64 now);

@@ -38,7 +38,7 @@ void Core::confirm(Simd &simd, u64 now) {
                 u.dependent = false;
             }
             if (shift)
-                shift_results(w, m_.facts.ops[u.index], shift);
+                shift_results(w, m_.facts.ops[u.index], u.execution - shift, shift);
             if (u.dependent && u.execution > now + c_.forward_window)
                 w.unsettled[kept++] = u;
         }
@@ -57,7 +57,7 @@ void Core::settle(TimedWave &w) {
     if (simds[w.simd].waves.size() == 1)
         for (const TimedWave::Unsettled &u : w.unsettled) {
             shift += u.dependent ? c_.valu_late : 0;
-            shift_results(w, m_.facts.ops[u.index], shift);
+            shift_results(w, m_.facts.ops[u.index], u.execution, shift);
             for (u32 n = 0; n < std::size(w.queue); ++n)
                 if (w.queue[n] == u.execution)
                     w.queue[n] += shift;
@@ -70,14 +70,16 @@ void Core::settle(TimedWave &w) {
     simds[w.simd].valu.last_execution += shift;
 }
 
-void Core::shift_results(TimedWave &w, const OpFacts &f, u64 by) {
+// Only what nobody has written since: a chain on one register is late once, not once per link.
+void Core::shift_results(TimedWave &w, const OpFacts &f, u64 execution, u64 by) {
+    const auto shift = [by](u64 &at, u64 was) { at += at == was ? by : 0; };
     for (const auto &r : f.vgpr_writes)
         for (u32 n = 0; n < r.count; ++n)
-            w.vgpr[r.first + n] += by;
+            shift(w.vgpr[r.first + n], execution + f.latency);
     for (const auto &r : f.sgpr_writes)
         for (u32 n = 0; n < r.count; ++n) {
-            w.sgpr[r.first + n] += by;
-            w.mask_execution[r.first + n] += by;
+            shift(w.sgpr[r.first + n], execution + c_.valu_to_scalar);
+            shift(w.mask_execution[r.first + n], execution + f.latency);
         }
 }
 
