@@ -63,6 +63,8 @@ std::vector<Told> told(const Part &part) {
         {"shader_mhz", true, "shader clock", Answer::proportional, 1},
         {"launch_overhead", true, "launch of one workgroup", Answer::adds, 1},
         {"valu_latency", false, "v_add_f32x4 done", Answer::adds, 3},
+        {"valu_late", false, "v_add_f32x16 done", Answer::adds,
+         8}, // eight of them by the registers
         {"l0_latency", false, walk("vector", part.l0_size), Answer::adds, 1},
         {"l2_latency", false, walk("vector", part.l2_size), Answer::adds, 1},
         {"scalar_latency", false, walk("scalar", part.scalar_size), Answer::adds, 1},

@@ -58,6 +58,17 @@ class Command(unittest.TestCase):
                 self.assertEqual(rows[name]["unit"], "cycles")
         self.assertEqual([len(passes) for passes in rows["v_add_f32 dependent"]["clocks"].values()], [3, 3, 3])
 
+    def test_chains_do_not_depend_on_the_pass_before(self) -> None:
+        """Published of gfx1100: 14 dependent additions are in flight, later ones issue every 5 cycles; 16 execute in 108."""
+        report = self.measure("--device", "sim:gfx1100", "--only", r"^v_add_f32x\d+ (issued|done)$")
+        rows = {row["name"]: row for row in report["rows"]}
+        for row in rows.values():
+            self.assertEqual(row["low"], row["high"], row["name"])
+        self.assertEqual(rows["v_add_f32x14 issued"]["value"], 14)
+        self.assertEqual(rows["v_add_f32x24 issued"]["value"] - rows["v_add_f32x16 issued"]["value"], 8 * 5)
+        self.assertAlmostEqual(rows["v_add_f32x16 done"]["value"] - rows["v_add_f32x1 done"]["value"], 108, delta=1)
+        self.assertAlmostEqual(rows["v_add_f32x20 done"]["value"] - rows["v_add_f32x1 done"]["value"], 128, delta=1)
+
     def test_only_and_labels(self) -> None:
         report = self.measure("--device", "sim:gfx1201", "--only", "^v_wmma_i32.*iu8 ", "--passes", "1", environment=OFF)
         self.assertEqual([row["name"] for row in report["rows"]],
