@@ -67,7 +67,6 @@ std::map<std::string, f64> measure(const std::string &gfx, const std::vector<Fac
     micro::Settings settings;
     settings.passes = 6; // the model's times do not vary
     settings.repeats = 1;
-    settings.largest_chase = u64{1} << 20; // no walk is asked for
     std::map<std::string, f64> out;
     for (const micro::Group &group : micro::plan(device.info(), settings)) {
         const bool asked = std::ranges::any_of(wanted, [&](const Fact &f) {
