@@ -31,7 +31,7 @@ td, th { padding: 0 .6rem 0 0; white-space: pre; }
 td.n, th.n { text-align: right; }
 td.line { color: var(--faint); text-align: right; }
 td.line a { color: inherit; }
-tr[id] td.share { background: rgb(var(--hot) / var(--heat)); }
+tr[style] td.share { background: rgb(var(--hot) / var(--heat)); }
 tr.off td { color: var(--faint); }
 tr:target td, tr:hover td { background: rgb(var(--hot) / .12); }
 .bar { display: inline-flex; width: 12rem; height: .8em; vertical-align: -.05em; }

@@ -67,10 +67,20 @@ std::string assemble(const std::string &path, const std::string &gfx) {
     const std::string object = folder.file("code.hsaco"), log = folder.file("log");
     const std::string source = read_text(path);
     const bool wave64 = std::regex_search(source, std::regex(R"(\.amdhsa_wavefront_size32\s+0\b)"));
-    std::vector<std::string> command = {
-        NW_CLANG, "-target", "amdgcn-amd-amdhsa", "-mcpu=" + gfx, "-mcode-object-version=5",
-        "-g",     "-x",      "assembler",         path,           "-o",
-        object};
+    // LLVM takes the working folder off the front of file names, even in the middle of a name: we
+    // name one that no path begins with.
+    std::vector<std::string> command = {NW_CLANG,
+                                        "-target",
+                                        "amdgcn-amd-amdhsa",
+                                        "-mcpu=" + gfx,
+                                        "-mcode-object-version=5",
+                                        "-g",
+                                        "-fdebug-compilation-dir=//",
+                                        "-x",
+                                        "assembler",
+                                        path,
+                                        "-o",
+                                        object};
     if (wave64)
         command.insert(command.begin() + 4, "-mwavefrontsize64");
     const int code = run(command, log);

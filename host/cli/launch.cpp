@@ -142,11 +142,14 @@ void add_options(CLI::App &command, LaunchOptions &o) {
     command.add_option("--repeat", o.repeat, "Launches, one after another; the last one counts")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
+    command.add_option("--max-insts", o.max_insts,
+                       "Instructions after which a wave is called endless; default: 2^40");
     command.add_flag("--exact", o.exact, "Time all workgroups, not a sample of a large grid");
 }
 
 struct Launch::Impl {
     const bool exact;
+    sim::RunConfig config;
     std::shared_ptr<const sim::Program> program;
     sim::Memory memory;
     const sim::Device *device = nullptr;
@@ -155,6 +158,7 @@ struct Launch::Impl {
     std::optional<sim::timing::Timing> timing;
 
     explicit Impl(const LaunchOptions &o) : exact(o.exact) {
+        config.max_wave_insts = o.max_insts;
         const std::string gfx = choose_gfx(o);
         Part part = choose_part(o, gfx);
         auto costs = sim::timing::costs_for(gfx);
@@ -179,7 +183,7 @@ Launch::Launch(const LaunchOptions &o) : impl_(std::make_unique<Impl>(o)) {}
 Launch::~Launch() = default;
 
 sim::timing::Timing::Timed Launch::run(sim::timing::Watcher *watcher) {
-    return impl_->timing->run(impl_->dispatch, impl_->memory, {}, impl_->exact, watcher);
+    return impl_->timing->run(impl_->dispatch, impl_->memory, impl_->config, impl_->exact, watcher);
 }
 
 const sim::Dispatch &Launch::dispatch() const { return impl_->dispatch; }

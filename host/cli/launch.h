@@ -16,7 +16,7 @@ struct LaunchOptions {
     std::string grid = "1", block;
     std::vector<std::string> args;
     u32 dynamic_lds = 0, repeat = 1;
-    u64 seed = 1;
+    u64 seed = 1, max_insts = 0;
     bool exact = false;
 };
 void add_options(CLI::App &, LaunchOptions &);

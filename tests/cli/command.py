@@ -17,13 +17,13 @@ DECODE_ARGS = "buf:5120 buf:327680 buf:10240 null buf:512 u32:256 u32:2560 u32:1
 LOG_HEADER = "dispatch,workgroup,wave,simd,pc,issue_cycle,done_cycle,stall_reason,mnemonic"
 
 
-def run(command: list, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(command: list, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("HIPSIM_")}
-    return subprocess.run(command, capture_output=True, text=True, env=clean | environment)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=clean | environment)
 
 
-def nw(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return run([BUILD / "bin/nw", *arguments])
+def nw(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return run([BUILD / "bin/nw", *arguments], cwd=cwd)
 
 
 def hip_decode(launches: int, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -101,6 +101,15 @@ class Text(unittest.TestCase):
         self.assertEqual(marks[load:branch + 1], ["╭"] + ["│"] * (branch - load - 1) + ["╰"])
         self.assertEqual("".join(marks[:load] + marks[branch + 1:]), "")
 
+    def test_a_file_whose_name_begins_like_the_working_folder(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            inside = Path(folder, "sums")
+            inside.mkdir()
+            source = Path(folder, "sums_of.s")
+            shutil.copy(SUMS, source)
+            done = nw("annotate", source, *SUMS_LAUNCH, cwd=inside)
+            self.assertIn("\nsums_of.s:\n", done.stdout, done.stderr)
+
     def test_without_a_source_the_instructions_are_the_lines(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             code = Path(folder, "code.hsaco")

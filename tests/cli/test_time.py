@@ -106,7 +106,8 @@ class Time(unittest.TestCase):
             ([SUMS, "--kernel", "nothing", "--trace", "/no/folder/trace"], ["/no/folder/trace: No such file"]),
             ([SUMS, "--kernel", "nothing", "--issue-log", "/no/folder/log"], ["/no/folder/log: No such file"]),
             ([SUMS, "--kernel", "sums", "--args", *good], ["illegal address", "null pointer"]),
-            (["CMakeCache.txt"], ["CMakeCache.txt"]),
+            (["CMakeCache.txt"], ["CMakeCache.txt: not an ELF file"]),
+            ([SUMS, "--kernel", "spin", "--args", "buf:4:200", "--max-insts", "100"], ["endless", "100", "kernel spin"]),
         ]:
             with self.subTest(arguments=arguments):
                 done = nw("time", *arguments)

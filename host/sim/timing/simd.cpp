@@ -376,7 +376,7 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_
         cu.address_free = answer.free;
         done = answer.done;
         ++result.busy.vmem;
-        for (const SectorRun &run : request.runs)
+        for (const SectorRun &run : m_.watcher ? request.runs : std::span<const SectorRun>())
             last_answer.bytes += static_cast<u32>(run.count) * sector_bytes;
     }
     if (header.lds_phases) { // of flat addresses
