@@ -21,38 +21,37 @@ u64 scale_stride(const ProductShape &p) { return u64{2} * (p.k / p.group); }
 
 } // namespace
 
-ColdProduct::ColdProduct(const hip::Device &device, u64 largest)
-    : device_(device), modules_(device), start_(device.event()), stop_(device.event()),
-      a_(device.allocate(activation_bytes)), c_(device.allocate(output_bytes)),
-      cold_(device.allocate(largest + rest)) {
-    a_.fill(0);
-    cold_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
+Rotation::Rotation(const hip::Device &device, u64 largest, u64 rest)
+    : buffer_(device.allocate(2 * round_up(largest, page) + rest)) {
+    buffer_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
 }
 
-u64 ColdProduct::bytes(const ProductShape &p) {
-    return round_up(p.n * p.w_stride, page) +
-           (p.zeros ? 2 : 1) * round_up(p.n * scale_stride(p), page);
+void *Rotation::take(u64 bytes) {
+    if (next_ + bytes > buffer_.size())
+        next_ = 0;
+    void *at = static_cast<std::byte *>(buffer_.data()) + next_;
+    next_ += round_up(bytes, page);
+    return at;
+}
+
+ColdProduct::ColdProduct(const hip::Device &device, u64 largest_weights, u64 largest_scales)
+    : device_(device), modules_(device), start_(device.event()), stop_(device.event()),
+      a_(device.allocate(activation_bytes)), c_(device.allocate(output_bytes)),
+      weights_(device, largest_weights, rest), scales_(device, largest_scales, rest) {
+    a_.fill(0);
 }
 
 SplitKGeometry ColdProduct::geometry(const ProductShape &p) const {
     return published_geometry(p.m, p.n, p.k, device_.info().compute_units);
 }
 
-std::byte *ColdProduct::take(u64 bytes) {
-    std::byte *at = static_cast<std::byte *>(cold_.data()) + next_;
-    next_ += round_up(bytes, page);
-    return at;
-}
-
 void ColdProduct::launch(const ProductShape &p, const SplitKGeometry &g) {
-    if (next_ + bytes(p) > cold_.size())
-        next_ = 0;
     SplitK arguments{p.dtype, p.m,     p.n,     p.k,       p.group,    a_.data(),
                      nullptr, nullptr, nullptr, c_.data(), p.w_stride, scale_stride(p)};
-    arguments.w = take(p.n * p.w_stride);
-    arguments.s = take(p.n * scale_stride(p));
+    arguments.w = weights_.take(p.n * p.w_stride);
+    arguments.s = scales_.take(p.n * scale_stride(p));
     if (p.zeros)
-        arguments.z = take(p.n * scale_stride(p));
+        arguments.z = scales_.take(p.n * scale_stride(p));
     const Kernel &kernel = find_splitk(device_.info().gfx, arguments, g);
     modules_.function(kernel); // loading is no part of the time
     device_.record(start_);

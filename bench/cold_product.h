@@ -17,27 +17,39 @@ struct ProductShape {
     u64 w_stride; // bytes
 };
 
+// Device memory that is handed out piece by piece, round and round: a piece comes back after at
+// least `rest` bytes of others.
+class Rotation {
+public:
+    Rotation(const hip::Device &, u64 largest, u64 rest);
+    void *take(u64 bytes); // begins on a page
+
+private:
+    hip::Buffer buffer_;
+    u64 next_ = 0;
+};
+
 class ColdProduct {
 public:
-    // `largest`: the bytes of weights, scales and zero points of the largest product to come.
-    ColdProduct(const hip::Device &, u64 largest);
+    // For products whose weights, and scales or zero points, have at most so many bytes.
+    ColdProduct(const hip::Device &, u64 largest_weights, u64 largest_scales);
 
     // Microseconds between two events around the launch, which follows one of the same kernel over
     // a few rows.
     f64 us(const ProductShape &);
 
     SplitKGeometry geometry(const ProductShape &) const;
-    static u64 bytes(const ProductShape &); // as they lie in memory
 
 private:
     void launch(const ProductShape &, const SplitKGeometry &);
-    std::byte *take(u64 bytes);
 
     const hip::Device &device_;
     Modules modules_;
     hip::Event start_, stop_;
-    hip::Buffer a_, c_, cold_;
-    u64 next_ = 0; // in cold_
+    hip::Buffer a_, c_;
+    // Apart from each other: caches may keep scales and let weights, which are read once, pass
+    // so that weights where scales were would be found in a cache.
+    Rotation weights_, scales_;
 };
 
 } // namespace nw::bench

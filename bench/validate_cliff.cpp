@@ -43,14 +43,17 @@ std::vector<Cliff> published_rows() {
 }
 
 void measure(std::vector<Cliff> &rows, const std::string &gfx, Progress &progress) {
-    u64 largest = 0;
-    for (const Cliff &c : rows)
-        if (c.gfx == gfx)
-            largest = std::max(largest, ColdProduct::bytes(shape_of(c, padding)));
-    if (!largest)
+    u64 weights = 0, scales = 0;
+    for (const Cliff &c : rows) {
+        if (c.gfx != gfx)
+            continue;
+        weights = std::max(weights, u64{c.n} * (c.k / 2 + padding));
+        scales = std::max(scales, u64{c.n} * (c.k / 128) * 2);
+    }
+    if (!weights)
         return;
     const hip::Device device("sim:" + gfx);
-    ColdProduct product(device, largest);
+    ColdProduct product(device, weights, scales);
     for (Cliff &c : rows) {
         if (c.gfx != gfx)
             continue;

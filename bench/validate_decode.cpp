@@ -40,13 +40,14 @@ std::string fact_of(const PublishedDecode &p) {
 }
 
 std::vector<Timed> time_all(const std::vector<PublishedDecode> &rows) {
-    u64 largest = 0, work = 0;
+    u64 weights = 0, scales = 0, work = 0;
     for (const PublishedDecode &p : rows) {
-        largest = std::max(largest, ColdProduct::bytes(shape_of(p)));
+        weights = std::max(weights, p.n * published_stride(p.k));
+        scales = std::max(scales, u64{p.n} * (p.k / p.group) * 2);
         work += p.bytes();
     }
     const hip::Device device("sim:gfx1151");
-    ColdProduct product(device, largest);
+    ColdProduct product(device, weights, scales);
     Progress progress(work);
     std::vector<Timed> out;
     for (const PublishedDecode &p : rows) {
