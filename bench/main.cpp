@@ -3,6 +3,7 @@
 // model keeps time, timed. Exit code 0; 1 where an output is wrong or something failed; 2 for a
 // command line that nothing fits.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "base/half.h"
 #include "hip/hip.h"
 #include "layer.h"
+#include "micro.h"
 #include "options.h"
 #include "row.h"
 #include "shapes.h"
@@ -62,7 +64,8 @@ Options parse(int argc, char **argv) {
                  std::string(error_unit));
     app.add_option("--suite", o.suite,
                    "layer: the linear layers of a model; sim: the speed of the simulated GPU; "
-                   "validate: modelled times against published ones of hardware")
+                   "validate: modelled times against published ones of hardware; "
+                   "micro: what nw micro measures")
         ->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
@@ -78,7 +81,7 @@ Options parse(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--only", o.only,
-                   "suites sim, validate: a regular expression for the names to run");
+                   "suites sim, validate, micro: a regular expression for the names to run");
     app.add_option("--json", o.json, "write the rows to this file");
     app.add_flag("-v,--verbose", o.verbose,
                  "a line for every kernel, with all instruction classes");
@@ -92,8 +95,10 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    if (o.suite != "layer" && o.suite != "sim" && o.suite != "validate")
-        throw Usage(fmt::format("--suite {}: unknown; there are layer, sim, validate", o.suite));
+    constexpr std::string_view suites[] = {"layer", "sim", "validate", "micro"};
+    if (std::ranges::find(suites, o.suite) == std::end(suites))
+        throw Usage(
+            fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
     return o;
 }
 
@@ -111,6 +116,14 @@ int run(int argc, char **argv) {
         const nlohmann::json rows = run_validate(o);
         if (!o.json.empty())
             write_json(o, "sim", rows);
+        return 0;
+    }
+    if (o.suite == "micro") {
+        setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+        const hip::Device device(o.device);
+        const nlohmann::json rows = run_micro(o, device);
+        if (!o.json.empty())
+            write_json(o, device.info().label, rows);
         return 0;
     }
     StatsFile stats;

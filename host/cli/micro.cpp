@@ -27,9 +27,8 @@ struct Options {
     std::string device, only, json;
     std::string fit, profile, part; // of --fit: the card's rows, what is written, whose it is
     bool list = false;
-    std::optional<u32> passes;
+    std::optional<u32> passes, repeats;
     std::optional<u64> mib;
-    u32 repeats = 5;
 };
 
 // A line on the terminal that the next one replaces; nothing where stderr is a file.
@@ -68,13 +67,9 @@ bool any(const Group &group, const std::regex &only) {
 }
 
 micro::Settings settings(const Options &o, const hip::DeviceInfo &device) {
-    micro::Settings s;
-    s.passes = o.passes.value_or(device.simulated ? 6 : 16);
-    s.repeats = o.repeats;
-    if (device.simulated) { // its time does not vary, and ours is dear
-        s.repeats = 1;
-        s.bytes = 64ull << 20;
-    }
+    micro::Settings s = micro::settings_for(device);
+    s.passes = o.passes.value_or(s.passes);
+    s.repeats = o.repeats.value_or(s.repeats);
     if (o.mib)
         s.bytes = *o.mib << 20;
     return s;
@@ -244,8 +239,7 @@ void add_micro(CLI::App &app) {
     command->add_option("--json", o->json, "Write the rows there, with raw clocks");
     command->add_option("--passes", o->passes,
                         "Of each piece of code, 1..32 (default: 16, simulated 6)");
-    command->add_option("--repeats", o->repeats, "Of each stream, on a card")
-        ->capture_default_str();
+    command->add_option("--repeats", o->repeats, "Of each stream (default: 5, simulated 1)");
     command
         ->add_option("--mib", o->mib,
                      "That a stream reads; a walk goes through half (default: 512, simulated 64)")

@@ -7,6 +7,16 @@
 
 namespace nw::micro {
 
+Settings settings_for(const hip::DeviceInfo &device) {
+    Settings s;
+    if (device.simulated) {
+        s.passes = 6;
+        s.repeats = 1;
+        s.bytes = 64ull << 20;
+    }
+    return s;
+}
+
 std::vector<Group> plan(const hip::DeviceInfo &device, const Settings &settings) {
     if (settings.passes < 1 || settings.passes > 32)
         throw Error(fmt::format("{} passes: a record has room for 1 to 32", settings.passes));

@@ -18,6 +18,9 @@ struct Settings {
     u64 seed = 1;             // of the walks
 };
 
+// Those for a card, or for the simulated one: its time does not vary, and ours is dear.
+Settings settings_for(const hip::DeviceInfo &);
+
 // What one call of `run` measures: one row for each name, in this order.
 struct Group {
     std::string title; // the kernel

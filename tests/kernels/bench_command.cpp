@@ -46,7 +46,9 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
     const Bad bad[] = {
         {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
-        {"--suite all", "--suite all", "layer, sim, validate"},
+        {"--suite all", "--suite all", "layer, sim, validate, micro"},
+        {"--suite micro --device sim:gfx1151 --only nothing", "--only nothing", "--list"},
+        {"--suite micro --device sim:gfx1151 --only '('", "--only (", ""},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
         {"--device sim:gfx1151 --m 5", "--m 5", "f16 g128 m 1 2 3 4"},
         {"--device sim:gfx1151 --m 0", "--m 0", "f16 g128 m 1 2 3 4"},
@@ -174,4 +176,23 @@ TEST_CASE("suite validate: model against published, by the fixed names") {
     CHECK(bench("--suite validate --only no_such_fact").code == 2);
     CHECK(bench("--suite validate --only '('").code == 2);
     CHECK(bench("--suite validate --device hip:0").code == 2);
+}
+
+TEST_CASE("suite micro writes what nw micro measures") {
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / "nw_bench_micro.json";
+    const Run run = bench(
+        "--suite micro --device sim:gfx1151 --only '^(v_exp_f32 independent|launch.*)$' --json " +
+        path.string());
+    INFO(run.output);
+    REQUIRE(run.code == 0);
+    CHECK(contains(run.output, "sim gfx1151"));
+    const nlohmann::json json = nlohmann::json::parse(std::ifstream(path));
+    std::filesystem::remove(path);
+    CHECK(json["suite"] == "micro");
+    REQUIRE(json["rows"].size() == 2);
+    CHECK(json["rows"][0]["name"] == "v_exp_f32 independent");
+    CHECK(json["rows"][0]["value"] == 4);
+    CHECK(json["rows"][0]["unit"] == "cycles");
+    CHECK(json["rows"][1]["time_us"].get<double>() > 0);
 }
