@@ -65,6 +65,9 @@ std::string escape(std::string_view text) {
         case '\'':
             out += "&#39;";
             break;
+        case '\n': // of a tooltip
+            out += "&#10;";
+            break;
         default:
             out += static_cast<u8>(c) < ' ' && c != '\t' ? '?' : c;
         }

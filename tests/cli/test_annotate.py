@@ -156,7 +156,7 @@ class Html(unittest.TestCase):
         in_place = rows[10:]
         self.assertEqual([row[-1] for row in in_place], lines[lines.index("sums:"):lines.index("        s_endpgm") + 1])
         self.assertEqual(sum(int(row[0] or 0) for row in in_place), 1280)
-        self.assertTrue(any("wait_load: " in tip for tip in page.tooltips))
+        self.assertTrue(any("\nwait_load: " in tip for tip in page.tooltips))
         self.assertIn("prefers-color-scheme: dark", text)
         self.assertEqual((page.classes.count("first"), page.classes.count("last")), (2, 2))
 

@@ -133,14 +133,21 @@ class Trace(Files):
         self.hip(HIPSIM_TRACE=str(self.trace))
         events = json.loads(self.trace.read_text())["traceEvents"]
         series = collections.defaultdict(list)
+        step = {}
         for e in events:
             if e["ph"] == "C":
                 series[e["name"]].append(e["args"]["value"])
-        self.assertEqual(set(series), {"waves resident", "bytes in flight", "requests answered by DRAM, GB/s"})
+                step[e["name"]] = cycles(e["ts"]) / max(1, len(series[e["name"]]) - 1)
+        self.assertEqual(set(series), {"waves resident", "bytes in flight", "DRAM GB/s"})
         for values in series.values():
             self.assertGreater(max(values), 0)
             self.assertEqual(values[-1], 0)
         self.assertLessEqual(max(series["waves resident"]), 64)
+        line, shader_ghz = self.lines()[0], 2.9
+        moved = sum(series["DRAM GB/s"]) * step["DRAM GB/s"] / shader_ghz
+        code = 4096  # the instructions' own, at most
+        self.assertLessEqual(line["dram_read"] + line["dram_write"] - code, moved)
+        self.assertLessEqual(moved, 1.001 * (line["dram_read"] + line["dram_write"]))
 
     def test_a_file_without_launches_is_whole(self) -> None:
         done = nw("time", SUMS, "--kernel", "nope", "--trace", self.trace)

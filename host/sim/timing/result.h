@@ -75,7 +75,7 @@ struct IssueEvent {
     Stall why;
     u64 lost; // cycles since the wave could have issued it
     // Of what went to memory: its sectors' bytes, 0 for everything else, and who answered.
-    u32 bytes = 0;
+    u32 bytes = 0, dram_bytes = 0; // and what DRAM moved because of it
     MemoryWatcher::Level level = MemoryWatcher::Level::l0;
 };
 

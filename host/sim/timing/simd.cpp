@@ -196,6 +196,8 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     ++result.insts;
     const u32 index = w.index;
     last_answer.bytes = 0;
+    if (m_.watcher)
+        last_answer.dram_before = dram_bytes();
     if (w.live) { // it happens now
         w.live->cycles = now;
         w.group->workgroup->step(*w.live);
@@ -240,7 +242,9 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     port = port_free;
     if (m_.watcher)
         w.events.push_back({w.group->number, w.number, w.simd, index, now, done,
-                            lost ? why : Stall::none, lost, last_answer.bytes, last_answer.level});
+                            lost ? why : Stall::none, lost, last_answer.bytes,
+                            static_cast<u32>(dram_bytes() - last_answer.dram_before),
+                            last_answer.level});
     if (f.kind == Kind::end) {
         w.ended = true;
         w.ready = never;

@@ -144,6 +144,7 @@ struct LastAnswer : MemoryWatcher {
     }
     Level level = Level::l0;
     u32 bytes = 0;
+    u64 dram_before = 0; // bytes that DRAM had moved
 
 private:
     Watcher *watcher_;
@@ -187,6 +188,7 @@ private:
     bool refuse(TimedWave &, u64 until, Stall why, u64 now);
     void account(TimedWave &, const OpFacts &, u64 now, u64 done);
     void advance(TimedWave &);
+    u64 dram_bytes() const { return m_.memory.counts().dram_read + m_.memory.counts().dram_write; }
 
     const Machine &m_;
     const Costs &c_;

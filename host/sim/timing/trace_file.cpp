@@ -76,8 +76,8 @@ public:
         if (!e.bytes)
             return;
         in_flight_.add(e.issue, e.done, e.bytes);
-        if (e.level == Level::dram)
-            dram_.add(e.done, e.bytes);
+        if (e.dram_bytes)
+            dram_.add(e.done, e.dram_bytes);
     }
 
     void wave_ended(u64 group, u32 wave, u32 simd, u64 at) override {
@@ -206,7 +206,7 @@ private:
         const f64 gb_per_s = part_.shader_mhz / 1000.0; // of a byte per cycle
         draw(resident_, "waves resident", 1);
         draw(in_flight_, "bytes in flight", 1);
-        draw(dram_, "requests answered by DRAM, GB/s", gb_per_s);
+        draw(dram_, "DRAM GB/s", gb_per_s);
     }
 
     void draw(const Series &series, std::string_view what, f64 unit) {
