@@ -138,13 +138,13 @@ class Trace(Files):
             if e["ph"] == "C":
                 series[e["name"]].append(e["args"]["value"])
                 step[e["name"]] = cycles(e["ts"]) / max(1, len(series[e["name"]]) - 1)
-        self.assertEqual(set(series), {"waves resident", "bytes in flight", "DRAM GB/s"})
+        self.assertEqual(set(series), {"waves resident", "bytes in flight", "DRAM GB/s, by arrival"})
         for values in series.values():
             self.assertGreater(max(values), 0)
             self.assertEqual(values[-1], 0)
         self.assertLessEqual(max(series["waves resident"]), 64)
         line, shader_ghz = self.lines()[0], 2.9
-        moved = sum(series["DRAM GB/s"]) * step["DRAM GB/s"] / shader_ghz
+        moved = sum(series["DRAM GB/s, by arrival"]) * step["DRAM GB/s, by arrival"] / shader_ghz
         code = 4096  # the instructions' own, at most
         self.assertLessEqual(line["dram_read"] + line["dram_write"] - code, moved)
         self.assertLessEqual(moved, 1.001 * (line["dram_read"] + line["dram_write"]))

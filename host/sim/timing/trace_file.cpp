@@ -206,7 +206,7 @@ private:
         const f64 gb_per_s = part_.shader_mhz / 1000.0; // of a byte per cycle
         draw(resident_, "waves resident", 1);
         draw(in_flight_, "bytes in flight", 1);
-        draw(dram_, "DRAM GB/s", gb_per_s);
+        draw(dram_, "DRAM GB/s, by arrival", gb_per_s);
     }
 
     void draw(const Series &series, std::string_view what, f64 unit) {

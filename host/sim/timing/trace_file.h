@@ -5,8 +5,9 @@
 // instructions, each from when the wave could have issued it to when it did; in these, what it
 // waited for. An arrow goes from an instruction that went to memory to what the wave did when the
 // answer came; its name says who answered. One more process per device has its launches, one after
-// another, and counters.
-// 1 ns of the trace is 1 cycle of the shader clock: Perfetto keeps whole nanoseconds.
+// another, and counters. What DRAM moved counts when the last byte of the instruction arrives, so
+// that short steps may show more than the part has. 1 ns of the trace is 1 cycle of the shader
+// clock: Perfetto keeps whole nanoseconds.
 #pragma once
 #include <map>
 #include <memory>
