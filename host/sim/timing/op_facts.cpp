@@ -31,6 +31,10 @@ bool is_f64(std::string_view n) {
     return contains(n, "_f64") && !n.starts_with("v_cmp_class") && !n.starts_with("v_mov");
 }
 
+bool is_bf16_dot(const Operation &op) {
+    return contains(op.mnemonic, "dot2") && contains(op.mnemonic, "_bf16");
+}
+
 void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
     const std::string_view n = inst.x.mnemonic;
     f.unit = Unit::valu;
@@ -54,6 +58,10 @@ void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
         f.latency += f.interval - 1;
     } else if (!inst.y && contains(n, "v_dot")) {
         f.latency = static_cast<u16>(c.dot_latency);
+    }
+    if (is_bf16_dot(inst.x) || (inst.y && is_bf16_dot(*inst.y))) {
+        f.interval = static_cast<u16>(c.dot_bf16_interval);
+        f.latency += f.interval - 1;
     }
 }
 
@@ -170,7 +178,7 @@ Class class_of(const Instruction &inst) {
         return Class::wmma;
     if (const Op row = find_op(inst.x.mnemonic); row != Op::none)
         return info(row).cls;
-    return Class::other;
+    return inst.x.mnemonic.starts_with("v_cmp") ? Class::valu : Class::other; // v_cmpx has no rows
 }
 
 bool is_control(std::string_view n) {
@@ -267,8 +275,10 @@ Uses uses_of(const Instruction &inst, const OpFacts &f) {
                                                    : (use.write ? u.sgpr_writes : u.sgpr_reads);
         list.push_back({use.first, use.count});
     }
-    if (f.wmma && inst.x.operands.size() > 3) // D, A, B, C
-        if (const Operand &c = inst.x.operands[3]; c.kind == Operand::Kind::vgpr)
+    // WMMA has D, A, B, C; SWMMAC adds to D and has an index.
+    const bool sparse = inst.x.mnemonic.starts_with("v_swmmac");
+    if (f.wmma && inst.x.operands.size() > 3)
+        if (const Operand &c = inst.x.operands[sparse ? 0 : 3]; c.kind == Operand::Kind::vgpr)
             move_accumulator(u, c);
     implied_exec(u, f.unit, inst.x.mnemonic);
     return u;

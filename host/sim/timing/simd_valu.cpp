@@ -115,8 +115,9 @@ u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
 bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
     ValuPipe &pipe = simd.valu;
     const bool cold = !pipe.used || now > pipe.last_execution + c_.valu_idle;
-    u64 base = now + (f.wmma ? c_.wmma_ready : c_.valu_ready);
-    if (f.vgpr_source && !f.wmma)
+    const bool first_wmma = f.wmma && now > pipe.wmma_until + c_.valu_idle;
+    u64 base = now + (first_wmma ? c_.wmma_ready : c_.valu_ready);
+    if (f.vgpr_source && !first_wmma)
         base = cold ? now + c_.valu_cold_ready
                     : std::max(now + c_.valu_vgpr_ready, pipe.cold_start + c_.valu_warm_up);
     u64 sources = 0;
@@ -154,8 +155,10 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     w.last_execution = std::max(w.last_execution, at + length - 1);
     w.busy_until = at + length;
     w.queue[w.queue_at++ % std::size(w.queue)] = at;
-    if (f.wmma)
+    if (f.wmma) {
+        pipe.wmma_until = at + length;
         w.wmma_queue[w.wmma_at++ % std::size(w.wmma_queue)] = at;
+    }
     w.dispatches[w.dispatched % std::size(w.dispatches)] = now;
     w.dispatch_latency[w.dispatched++ % std::size(w.dispatches)] =
         static_cast<u8>(std::min<u32>(f.latency, 255));

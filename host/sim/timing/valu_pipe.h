@@ -50,6 +50,7 @@ private:
 
 struct ValuPipe {
     Calendar calendar;
+    u64 wmma_until = 0;     // the last WMMA's end
     u64 trans_free = 0;     // of the TRANS unit
     u64 cold_start = never; // first dispatch into the idle pipeline
     u64 last_dispatch = 0;
