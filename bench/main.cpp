@@ -126,6 +126,7 @@ int run(int argc, char **argv) {
             write_json(o, device.info().label, rows);
         return 0;
     }
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     StatsFile stats;
     const hip::Device device(o.device);
     if (!device.info().note.empty())
