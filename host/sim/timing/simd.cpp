@@ -151,100 +151,74 @@ bool Core::refuse(TimedWave &w, u64 until, Stall why, u64 now) {
     return false;
 }
 
-void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
-    const OpFacts &f = m_.facts.ops[w.index];
-    u64 &port = simd.unit_free[static_cast<size_t>(f.unit)];
-    if (port > now) {
-        refuse(w, port, Stall::port, now);
-        return;
-    }
-    ComputeUnit &cu = cus_[simd.number / 2];
-    u64 done = now, port_free = now + 1;
-    w.after = now + 1;
-    w.after_why = Stall::none;
-    switch (f.unit) {
-    case Unit::valu:
-        if (!execute_valu(simd, w, f, now, done))
-            return;
-        break;
-    case Unit::vmem:
-        if (cu.address_free > now + c_.vmem_backlog) {
-            refuse(w, cu.address_free - c_.vmem_backlog, Stall::memory_busy, now);
-            return;
-        }
-        break;
-    case Unit::lds:
-        if (cu.lds_free > now + c_.lds_backlog) {
-            refuse(w, cu.lds_free - c_.lds_backlog, Stall::lds_busy, now);
-            return;
-        }
-        break;
-    default:
-        break;
-    }
-    const u64 lost = now - w.next;
-    const Stall why = w.refused ? w.refused_by : w.why;
+// Whether the instruction's unit takes it now; if not, the wave asks again. A VALU instruction has
+// its execution then, in `done`.
+bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
+    const ComputeUnit &cu = cus_[simd.number / 2];
+    if (const u64 port = simd.unit_free[static_cast<size_t>(f.unit)]; port > now)
+        return refuse(w, port, Stall::port, now);
+    if (f.unit == Unit::vmem && cu.address_free > now + c_.vmem_backlog)
+        return refuse(w, cu.address_free - c_.vmem_backlog, Stall::memory_busy, now);
+    if (f.unit == Unit::lds && cu.lds_free > now + c_.lds_backlog)
+        return refuse(w, cu.lds_free - c_.lds_backlog, Stall::lds_busy, now);
+    return f.unit != Unit::valu || execute_valu(simd, w, f, now, done);
+}
+
+// Counts the instruction, and the cycles that the wave lost before it.
+void Core::account(const TimedWave &w, u64 lost) {
     LineCost &line = result.lines[w.index];
     ++line.issued;
-    if (lost) {
-        const u64 refused = std::min(w.refused, lost);
-        line.stalls[static_cast<size_t>(w.refused_by)] += refused;
-        line.stalls[static_cast<size_t>(w.why)] += lost - refused;
-        result.stalls[static_cast<size_t>(w.refused_by)] += refused;
-        result.stalls[static_cast<size_t>(w.why)] += lost - refused;
-    }
     ++result.insts;
-    const u32 index = w.index;
+    const u64 refused = std::min(w.refused, lost);
+    for (Stalls *stalls : {&line.stalls, &result.stalls}) {
+        (*stalls)[static_cast<size_t>(w.refused_by)] += refused;
+        (*stalls)[static_cast<size_t>(w.why)] += lost - refused;
+    }
+}
+
+// What a live wave's instruction does, it does now.
+void Core::run_live(TimedWave &w, const OpFacts &f, u64 now) {
+    w.live->cycles = now;
+    w.group->workgroup->step(*w.live);
+    if (f.kind == Kind::barrier_wait)
+        w.group->workgroup->release_waiting();
+}
+
+void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
+    const OpFacts &f = m_.facts.ops[w.index];
+    u64 done = now, port_free = now + 1;
+    if (!enter(simd, w, f, now, done))
+        return;
+    const u64 lost = now - w.next;
+    account(w, lost);
     last_answer.bytes = 0;
     if (m_.watcher)
         last_answer.dram_before = dram_bytes();
-    if (w.live) { // it happens now
-        w.live->cycles = now;
-        w.group->workgroup->step(*w.live);
-        if (f.kind == Kind::barrier_wait)
-            w.group->workgroup->release_waiting();
-    }
-    switch (f.unit) {
-    case Unit::vmem:
+    if (w.live)
+        run_live(w, f, now);
+    if (f.unit == Unit::vmem)
         done = memory(simd, w, f, now, port_free);
-        break;
-    case Unit::lds:
+    else if (f.unit == Unit::lds)
         done = lds(simd, w, f, now);
-        break;
-    case Unit::smem: {
-        const auto p = std::bit_cast<ScalarPayload>(*w.reader.payload());
-        w.reader.skip_payload(1);
-        done = p.bytes ? m_.memory.scalar(now, simd.number / simds_per_wgp, p.address,
-                                          static_cast<u32>(p.bytes))
-                       : now + c_.scalar_latency;
-        last_answer.bytes = static_cast<u32>(p.bytes);
-        w.flights[static_cast<int>(Counter::smem)].push(
-            std::max(done, w.flights[static_cast<int>(Counter::smem)].last()));
-        break;
-    }
-    case Unit::salu:
-        port_free = now + f.interval;
-        done = now + f.latency;
-        w.last_salu = now;
-        ++result.busy.salu;
-        for (const auto &r : f.sgpr_writes)
-            for (u32 n = 0; n < r.count; ++n) {
-                w.sgpr[r.first + n] = done;
-                w.sgpr_for_valu[r.first + n] =
-                    now + c_.scalar_to_valu + (f.latency - c_.salu_latency);
-                w.mask_execution[r.first + n] = 0;
-            }
-        break;
-    default:
-        break;
-    }
-    w.next = now + 1;
-    port = port_free;
-    if (m_.watcher)
-        w.events.push_back({w.group->number, w.number, w.simd, index, now, done,
+    else if (f.unit == Unit::smem)
+        done = scalar_load(simd, w, now);
+    else if (f.unit == Unit::salu)
+        done = scalar(w, f, now, port_free);
+    simd.unit_free[static_cast<size_t>(f.unit)] = port_free;
+    if (m_.watcher) {
+        const Stall why = w.refused ? w.refused_by : w.why;
+        w.events.push_back({w.group->number, w.number, w.simd, w.index, now, done,
                             lost ? why : Stall::none, lost, last_answer.bytes,
                             static_cast<u32>(dram_bytes() - last_answer.dram_before),
                             last_answer.level});
+    }
+    go_on(simd, w, f, now);
+}
+
+// To the next instruction, and when that may issue.
+void Core::go_on(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
+    w.next = w.after = now + 1;
+    w.after_why = Stall::none;
     if (f.kind == Kind::end) {
         w.ended = true;
         w.ready = never;
@@ -257,6 +231,32 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
         control(simd, w, f, now);
     if (!w.ended && w.ready != never)
         prepare(w);
+}
+
+u64 Core::scalar_load(const Simd &simd, TimedWave &w, u64 now) {
+    const auto p = std::bit_cast<ScalarPayload>(*w.reader.payload());
+    w.reader.skip_payload(1);
+    const u32 bytes = static_cast<u32>(p.bytes);
+    last_answer.bytes = bytes;
+    const u64 done = bytes ? m_.memory.scalar(now, simd.number / simds_per_wgp, p.address, bytes)
+                           : now + c_.scalar_latency;
+    InFlight &flights = w.flights[static_cast<int>(Counter::smem)];
+    flights.retire(now);
+    flights.push(std::max(done, flights.last()));
+    return done;
+}
+
+u64 Core::scalar(TimedWave &w, const OpFacts &f, u64 now, u64 &port_free) {
+    port_free = now + f.interval;
+    w.last_salu = now;
+    ++result.busy.salu;
+    for (const auto &r : f.sgpr_writes)
+        for (u32 n = 0; n < r.count; ++n) {
+            w.sgpr[r.first + n] = now + f.latency;
+            w.sgpr_for_valu[r.first + n] = now + c_.scalar_to_valu + (f.latency - c_.salu_latency);
+            w.mask_execution[r.first + n] = 0;
+        }
+    return now + f.latency;
 }
 
 // To the next instruction.

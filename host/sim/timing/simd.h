@@ -182,11 +182,16 @@ private:
     void shift_results(TimedWave &, const OpFacts &, u64 execution, u64 by);
     u64 memory(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &port_free);
     u64 lds(Simd &, TimedWave &, const OpFacts &, u64 now);
+    u64 scalar_load(const Simd &, TimedWave &, u64 now);
+    u64 scalar(TimedWave &, const OpFacts &, u64 now, u64 &port_free);
+    bool enter(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done);
+    void account(const TimedWave &, u64 lost);
+    void run_live(TimedWave &, const OpFacts &, u64 now);
+    void go_on(Simd &, TimedWave &, const OpFacts &, u64 now);
     void control(Simd &, TimedWave &, const OpFacts &, u64 now);
     void delay(TimedWave &, u8 code);
     void arrive(TimedGroup &, u64 now);
     bool refuse(TimedWave &, u64 until, Stall why, u64 now);
-    void account(TimedWave &, const OpFacts &, u64 now, u64 done);
     void advance(TimedWave &);
     u64 dram_bytes() const { return m_.memory.counts().dram_read + m_.memory.counts().dram_write; }
 
