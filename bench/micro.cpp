@@ -26,18 +26,10 @@ nlohmann::json to_json(const micro::Row &row) {
     return json;
 }
 
-std::regex pattern(const Options &o) {
-    try {
-        return std::regex(o.only);
-    } catch (const std::regex_error &e) {
-        throw Usage(fmt::format("--only {}: {}", o.only, e.what()));
-    }
-}
-
 } // namespace
 
 nlohmann::json run_micro(const Options &o, const hip::Device &device) {
-    const std::regex only = pattern(o);
+    const std::regex only = only_pattern(o);
     const auto asked = [&](const std::string &name) { return std::regex_search(name, only); };
     std::vector<micro::Group> groups =
         micro::plan(device.info(), micro::settings_for(device.info()));

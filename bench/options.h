@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,5 +26,7 @@ struct Options {
     std::string only; // sim, validate, micro: a regular expression for names; empty: all
     bool verbose = false;
 };
+
+std::regex only_pattern(const Options &); // Usage where `only` is no regular expression
 
 } // namespace nw::bench

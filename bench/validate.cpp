@@ -8,18 +8,6 @@
 
 namespace nw::bench {
 
-namespace {
-
-std::regex pattern(const Options &o) {
-    try {
-        return std::regex(o.only);
-    } catch (const std::regex_error &e) {
-        throw Usage(fmt::format("--only {}: {}", o.only, e.what()));
-    }
-}
-
-} // namespace
-
 std::string summary(const std::vector<Validated> &rows) {
     f64 sum = 0;
     const Validated *worst = &rows.front();
@@ -38,7 +26,7 @@ nlohmann::json run_validate(const Options &o) {
                                 "numbers, on the simulated parts that they are of; for a card, use "
                                 "nw micro",
                                 o.device));
-    const std::regex only = pattern(o);
+    const std::regex only = only_pattern(o);
     setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<Validated> all;
     for (const auto group : {validate_cycles, validate_cliff, validate_decode}) {

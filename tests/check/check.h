@@ -4,6 +4,7 @@
 // printed seed. A test names a family, never a variant.
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <source_location>
 #include <span>
 #include <string>
@@ -25,6 +26,12 @@ public:
     u64 size() const { return content_.size(); }
     // What the device holds now, guards left out.
     std::vector<std::byte> read() const;
+    template <class T> std::vector<T> read_as() const {
+        const std::vector<std::byte> bytes = read();
+        std::vector<T> values(bytes.size() / sizeof(T));
+        std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+        return values;
+    }
     // Writes a byte, in a guard band too where the offset is outside: to test the harness.
     void poke(i64 offset, std::byte value);
 

@@ -47,10 +47,7 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
     t.unchanged("w", w);
     t.unchanged("s", s);
     t.unchanged("bias", bias);
-    std::vector<u16> out(u64{p.m} * p.n);
-    const std::vector<std::byte> bytes = c.read();
-    std::copy_n(reinterpret_cast<const u16 *>(bytes.data()), out.size(), out.data());
-    return out;
+    return c.read_as<u16>();
 }
 
 void check_case(check::Test &t, const Kernel &kernel, const DecodeCase &p, const char *what,

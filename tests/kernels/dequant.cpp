@@ -68,8 +68,7 @@ CHECK_FAMILY(dequant_w4) {
         ++t.launches;
 
         t.shape("n=" + std::to_string(n));
-        const std::vector<std::byte> bytes = out.read();
-        const f32 *got = reinterpret_cast<const f32 *>(bytes.data());
+        const std::vector<f32> got = out.read_as<f32>();
         for (u32 i = 0; i < 8 * n; ++i)
             if (std::bit_cast<u32>(got[i]) != std::bit_cast<u32>(words.want[i]))
                 return t.fail(

@@ -53,8 +53,7 @@ void product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, bool whole) {
                               kernarg);
     t.modules.device().synchronize();
     ++t.launches;
-    const std::vector<std::byte> bytes = rc.read();
-    const f32 *got = reinterpret_cast<const f32 *>(bytes.data());
+    const std::vector<f32> got = rc.read_as<f32>();
     for (u64 i = 0; i < want.c.size(); ++i) {
         const f64 allowed = whole ? 0 : bound(p, want.terms[i]);
         if (!(std::fabs(got[i] - want.c[i]) <= allowed))
@@ -81,9 +80,7 @@ void same_everywhere(Test &t, const Kernel &kernel) {
         t.modules.device().launch(t.modules.function(kernel), groups, kernel.block, 0, kernarg);
         t.modules.device().synchronize();
         ++t.launches;
-        const std::vector<std::byte> bytes = out.read();
-        std::vector<u32> got(32 * groups);
-        std::memcpy(got.data(), bytes.data(), bytes.size());
+        const std::vector<u32> got = out.read_as<u32>();
         if (launch == 0)
             first = got;
         for (u32 i = 0; i < got.size(); ++i)

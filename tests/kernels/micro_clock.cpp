@@ -43,13 +43,6 @@ void launch(Test &t, const Kernel &kernel, u32 groups, const Arguments &argument
     ++t.launches;
 }
 
-std::vector<u32> dwords(const Region &region) {
-    const std::vector<std::byte> bytes = region.read();
-    std::vector<u32> out(bytes.size() / 4);
-    std::memcpy(out.data(), bytes.data(), bytes.size());
-    return out;
-}
-
 Region blank(Test &t, u64 count) { return t.region<u32>(std::vector<u32>(count, untouched)); }
 
 u32 words(std::string_view text) {
@@ -103,7 +96,7 @@ void clocks(Test &t, const Kernel &kernel) {
         t.shape("passes=" + std::to_string(passes));
         const Region out = blank(t, waves * sections * size);
         launch(t, kernel, 1, Arguments(kernel).set("out", out).set("passes", passes));
-        const std::vector<u32> got = dwords(out);
+        const std::vector<u32> got = out.read_as<u32>();
         for (u32 i = 0; i < waves * sections; ++i)
             section(t, kernel, got.data() + i * size, i, passes);
         t.guards_clean("out", out);
@@ -137,7 +130,7 @@ CHECK_FAMILY(micro_lanes) {
                    .set("at", from)
                    .set("data", data)
                    .set("passes", passes));
-        const std::vector<u32> got = dwords(out);
+        const std::vector<u32> got = out.read_as<u32>();
         for (u32 i = 0; i < sections; ++i)
             section(t, kernel, got.data() + i * size, i, passes);
         t.guards_clean("out", out);
@@ -145,7 +138,7 @@ CHECK_FAMILY(micro_lanes) {
         t.unchanged("at", from);
         if (lds)
             t.unchanged("data", data);
-        else if (dwords(data) != want)
+        else if (data.read_as<u32>() != want)
             t.fail("data is not each lane's address", std::source_location::current());
         if (t.checkers)
             return;
@@ -179,11 +172,11 @@ CHECK_FAMILY(micro_chase) {
                    .set("chain", walk)
                    .set("passes", passes)
                    .set("lines", lines));
-        if (dwords(end)[0] != want)
-            t.fail("the walk ended at " + std::to_string(dwords(end)[0]) + ", not at " +
+        if (end.read_as<u32>()[0] != want)
+            t.fail("the walk ended at " + std::to_string(end.read_as<u32>()[0]) + ", not at " +
                        std::to_string(want),
                    std::source_location::current());
-        section(t, kernel, dwords(out).data(), 0, passes);
+        section(t, kernel, out.read_as<u32>().data(), 0, passes);
         t.guards_clean("out", out);
         t.guards_clean("end", end);
         t.unchanged("chain", walk);
@@ -217,7 +210,7 @@ CHECK_FAMILY(micro_stream) {
                    .set("row_bytes", row_bytes)
                    .set("stride", stride)
                    .set("times", times));
-        if (dwords(out) != want)
+        if (out.read_as<u32>() != want)
             t.fail("out is not the xor of what was to be read", std::source_location::current());
         t.guards_clean("out", out);
         t.unchanged("data", in);
@@ -233,7 +226,7 @@ CHECK_FAMILY(micro_rate) {
         t.shape("loops=" + std::to_string(loops));
         const Region out = blank(t, 2);
         launch(t, kernel, 1, Arguments(kernel).set("out", out).set("loops", loops));
-        const u32 cycles = dwords(out)[0], ticks = dwords(out)[1];
+        const u32 cycles = out.read_as<u32>()[0], ticks = out.read_as<u32>()[1];
         if (cycles <= before || cycles < loops || ticks > cycles || u64{ticks} * 100 + 100 < cycles)
             t.fail(std::to_string(cycles) + " cycles and " + std::to_string(ticks) + " ticks",
                    std::source_location::current());

@@ -57,10 +57,7 @@ std::vector<u16> run(Test &t, const Kernel &kernel, const DecodeCase &p, Grid gr
     t.unchanged("w", w);
     t.unchanged("s", s);
     t.unchanged("z", z);
-    std::vector<u16> out(u64{p.m} * p.n);
-    const std::vector<std::byte> bytes = c.read();
-    std::copy_n(reinterpret_cast<const u16 *>(bytes.data()), out.size(), out.data());
-    return out;
+    return c.read_as<u16>();
 }
 
 void check_case(Test &t, const Kernel &kernel, const DecodeCase &p, Grid grid, const char *what) {

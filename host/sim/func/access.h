@@ -51,6 +51,14 @@ struct Places {
     u32 outside = 0; // lanes of `active` with bytes beyond the end of LDS (S-051)
 };
 
+// Each lane's place is `bytes` after that of the lane before it: what most code does.
+inline bool in_a_row(const u64 *at, u64 bytes) {
+    u64 off = 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        off |= at[l] - at[0] - bytes * l;
+    return off == 0;
+}
+
 // True when [address, address + size) is inside a live allocation or the program's image.
 bool reachable(Wave &, const Inst &, u64 address, u64 size);
 

@@ -27,13 +27,6 @@ template <class F> void for_blocks(u64 address, u64 size, F f) {
     }
 }
 
-bool in_a_row(const Places &p, unsigned size) {
-    u64 off = 0;
-    for (unsigned l = 0; l < row_lanes; ++l)
-        off |= p.at[l] - p.at[0] - u64{size} * l;
-    return off == 0 && p.active == ~0u;
-}
-
 bool all_equal(const Places &p) {
     u64 off = 0;
     for (unsigned l = 0; l < row_lanes; ++l)
@@ -129,7 +122,7 @@ void RaceCheck::touch_lanes(Half &h, u32 lanes) {
         h.access.news = store_news(h.me);
     if (kind == Touch::atomic || (flag && h.size <= flag_bytes))
         return touch_each(h, lanes);
-    if (lanes == ~0u && in_a_row(p, h.size))
+    if (lanes == ~0u && in_a_row(p.at, h.size))
         return touch_range(h, p.at[0], u64{h.size} * row_lanes);
     if (kind == Touch::write)
         lanes_agree(h, lanes);

@@ -3,6 +3,7 @@
 // the value comes from.
 #pragma once
 #include <string_view>
+#include <type_traits>
 
 #include "base/types.h"
 
@@ -46,5 +47,13 @@ template <class Owner> struct Field {
     f64 (*get)(const Owner &);
     void (*set)(Owner &, f64);
 };
+
+// Such a Field, from the columns of a row.
+#define NW_TIMING_FIELD(Owner, name, unit_, note, what, low, high)                                 \
+    Field<Owner> {                                                                                 \
+#name, #unit_, note, what, low, high, std::is_integral_v<unit::unit_>,                     \
+            [](const Owner &o) { return static_cast<f64>(o.name); },                               \
+            [](Owner &o, f64 value) { o.name = static_cast<unit::unit_>(value); }       \
+    }
 
 } // namespace nw::sim::timing

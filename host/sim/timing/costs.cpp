@@ -2,7 +2,6 @@
 #include "sim/timing/costs.h"
 
 #include <fmt/format.h>
-#include <type_traits>
 
 #include "base/error.h"
 
@@ -12,15 +11,7 @@ namespace {
 
 constexpr Field<Costs> fields[] = {
 #define COST(name, unit_, gfx11, gfx115x, gfx12, origin, note, low, high, what)                    \
-    {#name,                                                                                        \
-     #unit_,                                                                                       \
-     note,                                                                                         \
-     what,                                                                                         \
-     low,                                                                                          \
-     high,                                                                                         \
-     std::is_integral_v<unit::unit_>,                                                              \
-     [](const Costs &c) { return static_cast<f64>(c.name); },                                      \
-     [](Costs &c, f64 value) { c.name = static_cast<unit::unit_>(value); }},
+    NW_TIMING_FIELD(Costs, name, unit_, note, what, low, high),
 #include "sim/timing/costs.inc"
 #undef COST
 };

@@ -2,7 +2,6 @@
 #include "sim/timing/engine.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/event_wheel.h"
@@ -15,10 +14,8 @@ namespace {
 class Engine {
 public:
     Engine(const Machine &m, const Dispatch &d, const Code &code, Script script)
-        : m_(m), d_(d), code_(code), script_(script),
-          core_(m, code, d.kernel->wave_size / row_lanes),
+        : m_(m), script_(script), core_(m, code, d.kernel->wave_size / row_lanes),
           dispatcher_(m.part, m.device, *d.kernel, d) {
-        outcome_.group_starts.resize(script.groups);
         outcome_.group_ends.resize(script.groups);
         outcome_.resident = dispatcher_.resident();
         core_.result.lines.resize(m.facts.ops.size());
@@ -59,13 +56,11 @@ private:
             group->workgroup = std::make_unique<Workgroup>(*script_.live, *script_.checks);
             group->workgroup->start(number);
         }
-        outcome_.group_starts[number] = launcher_free_;
         for (u32 n = 0; n < dispatcher_.waves(); ++n) {
             auto wave = std::make_unique<TimedWave>();
             wave->group = group.get();
             wave->number = n;
             wave->simd = place.simds[n];
-            wave->age = age_++;
             WaveTrace &trace = script_.recorder->trace(number, n);
             wave->reader = TraceReader(trace);
             if (group->workgroup) {
@@ -192,8 +187,6 @@ private:
     }
 
     const Machine &m_;
-    const Dispatch &d_;
-    const Code &code_;
     Script script_;
     Core core_;
     Dispatcher dispatcher_;
@@ -201,7 +194,7 @@ private:
     EventWheel events_;
     std::vector<std::unique_ptr<TimedGroup>> groups_;
     std::vector<TimedGroup *> ending_;
-    u64 now_ = 0, launcher_free_ = 0, last_end_ = 0, next_group_ = 0, ended_ = 0, age_ = 0;
+    u64 now_ = 0, launcher_free_ = 0, last_end_ = 0, next_group_ = 0, ended_ = 0;
 };
 
 } // namespace

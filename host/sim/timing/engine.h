@@ -31,10 +31,9 @@ struct Script {
 
 struct Outcome {
     Result result;
-    RunStats stats;                // of live waves
-    std::vector<u64> group_starts; // cycles, by workgroup
-    std::vector<u64> group_ends;
-    u32 resident = 0; // workgroups that fit at once
+    RunStats stats;              // of live waves
+    std::vector<u64> group_ends; // cycles, by workgroup
+    u32 resident = 0;            // workgroups that fit at once
 };
 
 Outcome play(const Machine &machine, const Dispatch &dispatch, const Code &code, Script script);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/func/access.h"
+
 namespace nw::sim::timing {
 
 namespace {
@@ -42,14 +44,6 @@ u32 conflicts(const u64 *at, u32 active, u32 bytes, bool serial) {
         }
     }
     return most;
-}
-
-// Consecutive lanes at consecutive places: what most code does.
-bool in_a_row(const u64 *at, u32 bytes) {
-    u64 off = 0;
-    for (u32 l = 0; l < lanes; ++l)
-        off |= at[l] - at[0] - u64{bytes} * l;
-    return off == 0;
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
 namespace nw::sim::timing {
 
@@ -30,15 +29,7 @@ constexpr size_t part_count = std::size(names);
 constexpr Field<Part> fields[] = {
 #define PART(name, gfx)
 #define FACT(name, unit_, note, low, high, what, ...)                                              \
-    {#name,                                                                                        \
-     #unit_,                                                                                       \
-     note,                                                                                         \
-     what,                                                                                         \
-     low,                                                                                          \
-     high,                                                                                         \
-     std::is_integral_v<unit::unit_>,                                                              \
-     [](const Part &p) { return static_cast<f64>(p.name); },                                       \
-     [](Part &p, f64 value) { p.name = static_cast<unit::unit_>(value); }},
+    NW_TIMING_FIELD(Part, name, unit_, note, what, low, high),
 #include "sim/timing/parts.inc"
 #undef FACT
 #undef PART

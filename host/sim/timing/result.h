@@ -39,7 +39,6 @@ using Stalls = std::array<u64, static_cast<size_t>(Stall::count)>; // cycles of 
 
 struct LineCost {
     u64 issued = 0; // times
-    u64 lanes_off = 0;
     Stalls stalls{};
 };
 

@@ -19,7 +19,7 @@ constexpr Stall waits_for[] = {Stall::wait_load, Stall::wait_store, Stall::wait_
 
 Core::Core(const Machine &m, const Code &code, u32 passes)
     : simds(u64{m.part.wgps} * simds_per_wgp), last_answer(m.watcher), m_(m), c_(m.costs),
-      code_(code), passes_(passes), cus_(m.part.cus()), fetched_(m.part.wgps) {
+      passes_(passes), cus_(m.part.cus()), fetched_(m.part.wgps) {
     for (u32 n = 0; n < simds.size(); ++n)
         simds[n].number = n;
     const u64 bytes = code.instructions.empty()

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A wave's progress in time, and the rules by which its next instruction may issue.
 #pragma once
-#include <bitset>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -38,7 +36,6 @@ public:
         while (count_ && done_[head_] <= now)
             head_ = (head_ + 1) % size, --count_;
     }
-    u32 count() const { return count_; }
     u64 last() const { return count_ ? done_[(head_ + count_ - 1) % size] : 0; }
     // When at most `n` are left.
     u64 at_most(u32 n) const { return count_ > n ? done_[(head_ + count_ - 1 - n) % size] : 0; }
@@ -52,7 +49,6 @@ private:
 struct TimedWave {
     TimedGroup *group = nullptr;
     u32 number = 0, simd = 0; // simd: of the part
-    u64 age = 0;
     int priority = 0;
     bool ended = false;
     u64 started = 0;
@@ -197,7 +193,6 @@ private:
 
     const Machine &m_;
     const Costs &c_;
-    const Code &code_;
     u32 passes_; // 2 for wave64
     std::vector<ComputeUnit> cus_;
     std::vector<std::vector<bool>> fetched_; // by WGP, by line of the code

@@ -61,8 +61,8 @@ struct Timing::Impl {
     Part part;
     Costs costs;
     MemorySystem memory;
-    std::mutex mutex; // launches are timed one after another
-    u64 elapsed = 0;
+    std::mutex mutex;           // launches are timed one after another
+    u64 elapsed = 0;            // cycles of all launches so far
     const u32 key = next_key(); // of what is kept with programs
 
     Impl(const Device &d, Part p, Costs c)
@@ -82,6 +82,11 @@ struct Timing::Impl {
         return exact || all <= generations_exact * resident ? all : generations_timed * resident;
     }
 
+    Recorder recorder_of(const Dispatch &d, const ProgramFacts &facts, u64 groups) const {
+        const u32 waves = ceil_div(d.block.x * d.block.y * d.block.z, d.kernel->wave_size);
+        return {facts.payloads, std::string_view(device.gfx).starts_with("gfx12"), groups, waves};
+    }
+
     Machine machine(const Dispatch &d, const ProgramFacts &facts, const Memory &m, Watcher *w) {
         return {part,  costs,  device,
                 facts, memory, code_address(d.program->code(d.kernel->wave_size), m),
@@ -96,11 +101,9 @@ struct Timing::Impl {
 
 Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConfig &config,
                                      const ProgramFacts &facts, bool exact, Watcher *watcher) {
-    const u32 waves = ceil_div(d.block.x * d.block.y * d.block.z, d.kernel->wave_size);
     const u64 resident = Dispatcher(part, device, *d.kernel, d).resident();
     const u64 groups = groups_timed(d, resident, exact);
-    Recorder recorder(facts.payloads, std::string_view(device.gfx).starts_with("gfx12"), groups,
-                      waves);
+    Recorder recorder = recorder_of(d, facts, groups);
     RunConfig observed = config;
     observed.observer = &recorder;
     Timed timed;
@@ -113,10 +116,8 @@ Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConf
 
 Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &config,
                                  const ProgramFacts &facts, Watcher *watcher) {
-    const u32 waves = ceil_div(d.block.x * d.block.y * d.block.z, d.kernel->wave_size);
     const u64 groups = groups_of(d);
-    Recorder recorder(facts.payloads, std::string_view(device.gfx).starts_with("gfx12"), groups,
-                      waves);
+    Recorder recorder = recorder_of(d, facts, groups);
     RunConfig observed = config;
     observed.observer = &recorder;
     observed.clock = {part.shader_mhz, elapsed};
@@ -147,7 +148,6 @@ Timing::Timing(const Device &device, Part part, Costs costs)
     : impl_(std::make_unique<Impl>(device, std::move(part), costs)) {}
 Timing::~Timing() = default;
 const Part &Timing::part() const { return impl_->part; }
-u64 Timing::elapsed() const { return impl_->elapsed; }
 
 Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &config, bool exact,
                           Watcher *watcher) {

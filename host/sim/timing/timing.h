@@ -24,7 +24,6 @@ public:
     Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher * = nullptr);
 
     const Part &part() const;
-    u64 elapsed() const; // cycles of all launches so far
 
 private:
     struct Impl;

@@ -6,12 +6,12 @@
 
 #include "sim/func/frames.h"
 #include "sim/timing/lds_banks.h"
+#include "sim/timing/memory_units.h"
 
 namespace nw::sim::timing {
 
 namespace {
 
-constexpr u64 sector_bytes = 64;
 // Where addresses lie that no allocation holds: scratch, and code that nobody adopted.
 constexpr u64 scratch_region = u64{1} << 44, other_region = u64{1} << 45;
 constexpr u64 scratch_slots = 4096; // that many waves, before one uses another's again
@@ -54,13 +54,6 @@ private:
     std::vector<u64> &payload_;
     size_t header_;
 };
-
-bool is_contiguous(const Places &p) {
-    u64 off = ~u64{p.active} << 32;
-    for (unsigned l = 0; l < row_lanes; ++l)
-        off |= p.at[l] - p.at[0] - u64{p.bytes} * l;
-    return off == ~u64{0xffffffff} && p.active == ~0u;
-}
 
 } // namespace
 
@@ -131,7 +124,7 @@ void Recorder::vector(Recording &r, Wave &w, const Inst &i) {
                 phases += lds_phases(p.at, shared, p.bytes, gfx12_, i.access->op.updates());
             }
             const u32 global = p.active & ~p.lds;
-            if (global == ~0u && is_contiguous(p))
+            if (global == ~0u && in_a_row(p.at, p.bytes))
                 runs.add(device_address(r, w, p.at[0]), p.bytes * row_lanes);
             else
                 for_lanes(global,

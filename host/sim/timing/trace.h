@@ -2,7 +2,6 @@
 // What a wave did, without when: the instructions it executed, and of those that touch memory
 // what they touched. Recorded while it runs, read by the model of time.
 #pragma once
-#include <atomic>
 #include <vector>
 
 #include "sim/func/launch.h"
