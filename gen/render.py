@@ -90,9 +90,9 @@ def layout(family: str, listed: list[list[str]]) -> tuple[Arg, ...]:
 
 
 def symbol(family: str, name: list[str], params: dict[str, str | int]) -> str:
-    """`dtype` names a parameter's value, `g{group}` formats it."""
+    """`dtype` names a parameter's value, `g{group}` formats it; an empty value has no place in the name."""
     parts = [part.format(**params) if "{" in part else str(params[part]) for part in name]
-    return "_".join([family, *parts])
+    return "_".join([family, *filter(None, parts)])
 
 
 def expand(variant: dict[str, object]) -> Iterator[dict[str, str | int]]:

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -21,21 +22,42 @@ constexpr std::string_view family = "decode_w4a16";
 constexpr u64 rows_per_wave = 4;
 constexpr u64 offset_limit = u64{1} << 32;
 
-bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m) {
-    return k.family == family && k.param("dtype") == name(dtype) && k.number("group") == group &&
-           k.number("m") == m;
+// As in the kernels' parameter `zeros`.
+constexpr std::string_view name(Zeros zeros) {
+    switch (zeros) {
+    case Zeros::packed:
+        return "zp";
+    case Zeros::typed:
+        return "zt";
+    case Zeros::eight:
+        break;
+    }
+    return "";
 }
 
-// "bf16 g32 m 1 2 3 4; bf16 g64 m 1 2": what a gfx has; empty when it has nothing.
+bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m, Zeros zeros) {
+    return k.family == family && k.param("dtype") == name(dtype) && k.number("group") == group &&
+           k.number("m") == m && k.param("zeros") == name(zeros);
+}
+
+// "bf16 g128 zp m8"
+std::string label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
+    return fmt::format("{} g{}{}{} m{}", name(dtype), group, zeros == Zeros::eight ? "" : " ",
+                       name(zeros), m);
+}
+
+// "bf16 g32 m 1 2 3 4; bf16 g32 zp m 1 2": what a gfx has; empty when it has nothing.
 std::string available(std::string_view gfx) {
-    std::map<std::pair<std::string_view, u32>, std::set<u32>> have;
+    std::map<std::tuple<std::string_view, u32, std::string_view>, std::set<u32>> have;
     for (const Kernel &k : kernels())
         if (k.family == family && k.gfx == gfx && !k.reference)
-            have[{k.param("dtype"), k.number("group")}].insert(k.number("m"));
+            have[{k.param("dtype"), k.number("group"), k.param("zeros")}].insert(k.number("m"));
     std::string out;
-    for (const auto &[key, m] : have)
-        out += fmt::format("{}{} g{} m {}", out.empty() ? "" : "; ", key.first, key.second,
-                           fmt::join(m, " "));
+    for (const auto &[key, m] : have) {
+        const auto [dtype, group, zeros] = key;
+        out += fmt::format("{}{} g{}{}{} m {}", out.empty() ? "" : "; ", dtype, group,
+                           zeros.empty() ? "" : " ", zeros, fmt::join(m, " "));
+    }
     return out;
 }
 
@@ -75,6 +97,24 @@ void check_pointer(const char *argument, const void *pointer, u64 alignment) {
          alignment);
 }
 
+// Zero points of two bytes, or of four for eight rows.
+void check_zeros(const W4A16 &p) {
+    if (p.zeros == Zeros::eight) {
+        need(!p.z,
+             "z is given, but zeros are eight: say in `zeros` which form it has, or pass null");
+        return;
+    }
+    const u64 each = p.zeros == Zeros::packed ? 4 : 2, row = each * (p.k / p.group);
+    check_pointer("z", p.z, each);
+    need(p.z_stride >= row, "z_stride = {}: must be at least a row, {}*K/G = {} bytes", p.z_stride,
+         each, row);
+    need(p.z_stride % each == 0, "z_stride = {}: must be a multiple of {}; pad rows to {} bytes",
+         p.z_stride, each, round_up<u64>(p.z_stride, each));
+    need(p.z_stride < offset_limit / rows_per_wave,
+         "z_stride = {}: must be below {}, as {} rows share a 32-bit offset", p.z_stride,
+         offset_limit / rows_per_wave, rows_per_wave);
+}
+
 void check_strides(const W4A16 &p) {
     const u64 row = p.k / 2, scale_row = u64{2} * (p.k / p.group);
     need(p.w_stride >= row, "w_stride = {}: must be at least a row, K/2 = {} bytes", p.w_stride,
@@ -85,13 +125,13 @@ void check_strides(const W4A16 &p) {
          p.s_stride, scale_row);
     need(p.s_stride % 2 == 0, "s_stride = {}: must be even; pad rows to {} bytes", p.s_stride,
          round_up<u64>(p.s_stride, 2));
-    // Subtractions, so that a stride near 2^64 can't wrap around.
     need(p.w_stride < offset_limit / rows_per_wave,
          "w_stride = {}: must be below {}, as {} rows share a 32-bit offset; split K", p.w_stride,
          offset_limit / rows_per_wave, rows_per_wave);
     need(p.s_stride < offset_limit / rows_per_wave,
          "s_stride = {}: must be below {}, as {} rows share a 32-bit offset", p.s_stride,
          offset_limit / rows_per_wave, rows_per_wave);
+    check_zeros(p);
     need(u64{2} * p.m * p.k < offset_limit,
          "m * k = {}: A must be smaller than 2^32 bytes; split K", u64{p.m} * p.k);
     need(u64{2} * p.m * p.n < offset_limit,
@@ -109,19 +149,21 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p) {
     out.put("k", p.k);
     out.put("w_stride", static_cast<u32>(p.w_stride));
     out.put("s_stride", static_cast<u32>(p.s_stride));
+    out.put("z", p.z);
+    out.put("z_stride", static_cast<u32>(p.z_stride));
     return out;
 }
 
 } // namespace
 
-const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m) {
+const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros) {
     for (const Kernel &k : kernels())
-        if (k.gfx == gfx && !k.reference && matches(k, dtype, group, m))
+        if (k.gfx == gfx && !k.reference && matches(k, dtype, group, m, zeros))
             return k;
     const std::string have = available(gfx);
     need(!have.empty(), "gfx = {}: no kernels for it; there are kernels for {}", gfx, known_gfx());
-    throw Error(fmt::format("decode_w4a16: no kernel for {} g{} m{} on {}; there is {}",
-                            name(dtype), group, m, gfx, have));
+    throw Error(fmt::format("decode_w4a16: no kernel for {} on {}; there is {}",
+                            label(dtype, group, m, zeros), gfx, have));
 }
 
 void validate(const W4A16 &p) {
@@ -146,13 +188,13 @@ u32 grid(const Kernel &kernel, u32 n) {
 
 void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
     validate(p);
-    launch(modules, choose(modules.device().info().gfx, p.dtype, p.group, p.m), p, stream);
+    launch(modules, choose(modules.device().info().gfx, p.dtype, p.group, p.m, p.zeros), p, stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::Stream &stream) {
     validate(p);
-    need(matches(kernel, p.dtype, p.group, p.m), "{} is not for {} g{} m{}", kernel.symbol,
-         name(p.dtype), p.group, p.m);
+    need(matches(kernel, p.dtype, p.group, p.m, p.zeros), "{} is not for {}", kernel.symbol,
+         label(p.dtype, p.group, p.m, p.zeros));
     const Kernarg kernarg = pack(kernel, p);
     const u32 workgroups = grid(kernel, p.n);
     modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg.bytes(),

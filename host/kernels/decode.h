@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The decode_w4a16 family, typed: C[m, n] = sum_k A[m, k] * (q[n, k] - 8) * s[n, k / G] (+
-// bias[n]), fp32 accumulation, C rounded to nearest even. Everything is checked before anything is
-// launched.
+// The decode_w4a16 family, typed: C[m, n] = sum_k A[m, k] * (q[n, k] - z) * s[n, k / G] (+
+// bias[n]), z = z[n, k / G] or 8, fp32 accumulation, C rounded to nearest even. Everything is
+// checked before anything is launched.
 #pragma once
 #include <string_view>
 
@@ -11,6 +11,13 @@
 #include "kernels/registry.h"
 
 namespace nw {
+
+// Where zero points come from.
+enum class Zeros : u8 {
+    eight,  // 8 everywhere: symmetric quantization
+    packed, // uint32 [ceil(N/8), K/G], 4 bits each: row n in bits 4 * (n % 8) of its dword
+    typed,  // [N, K/G] in the activations' type, whole numbers 0..15
+};
 
 // One product, as the kernels take it. Pointers are device memory.
 struct W4A16 {
@@ -22,10 +29,14 @@ struct W4A16 {
     const void *bias;   // [N], or null
     void *c;            // [M, N] contiguous; overlaps no input
     u64 w_stride, s_stride; // bytes from row to row: multiples of 16 and 2, at least a row
+    Zeros zeros = Zeros::eight;
+    const void *z = nullptr; // null where zeros are eight
+    u64 z_stride = 0;        // bytes from row to row (packed: of dwords): a multiple of 4; typed: 2
 };
 
 // The kernel to use: the row that is not a reference. Throws Error listing what there is.
-const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m);
+const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m,
+                     Zeros zeros = Zeros::eight);
 
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device.
 void validate(const W4A16 &);
@@ -37,7 +48,7 @@ u32 grid(const Kernel &, u32 n);
 // untouched, where an argument breaks a rule or no kernel exists.
 void launch(Modules &, const W4A16 &, const hip::Stream & = {});
 
-// The same with a kernel of the caller's choice, which must match dtype, group and m.
+// The same with a kernel of the caller's choice, which must match dtype, group, m and zeros.
 void launch(Modules &, const Kernel &, const W4A16 &, const hip::Stream & = {});
 
 } // namespace nw

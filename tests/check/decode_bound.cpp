@@ -33,7 +33,7 @@ Dequant dequant(const Kernel &kernel) {
     for (Dequant way : ways) {
         if (way.dtype != kernel.param("dtype") || way.name != kernel.param("dequant"))
             continue;
-        if (kernel.param("zeros") == "zp") { // zero points 0..15 in place of 8
+        if (kernel.param("zeros").starts_with("z")) { // zero points 0..15 in place of 8
             way.offset += way.offset ? 7 : 0;
             way.operand = way.offset ? way.operand : 15;
         }

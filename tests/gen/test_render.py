@@ -128,9 +128,9 @@ class Manifest(unittest.TestCase):
 
     def test_every_combination_can_be_chosen_once(self) -> None:
         rows = [r for r in self.decode() if not r["reference"]]
-        chosen = [(r["gfx"], r["params"]["dtype"], r["params"]["group"], r["params"]["m"]) for r in rows]
+        chosen = [(r["gfx"], *(r["params"][key] for key in ("dtype", "group", "zeros", "m"))) for r in rows]
         self.assertEqual(len(chosen), len(set(chosen)))
-        self.assertEqual(len(chosen), 10 * 2 * 3 * 4)
+        self.assertEqual(len(chosen), 10 * 2 * 3 * 3 * 4)
 
     def test_registers_at_m1_leave_room_for_sixteen_waves(self) -> None:
         for row in self.decode():

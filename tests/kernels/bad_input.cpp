@@ -61,6 +61,15 @@ public:
                 w.data(),   s.data(), bias.data(), c.data(), k / 2, k / group * 2};
     }
 
+    // The same with zero points; all of s and bias is large enough to stand for them.
+    W4A16 asymmetric(Zeros zeros) const {
+        W4A16 p = problem();
+        p.zeros = zeros;
+        p.z = s.data();
+        p.z_stride = k / group * (zeros == Zeros::packed ? 4 : 2);
+        return p;
+    }
+
     bool untouched() const {
         device().synchronize();
         std::vector<u8> now(2 * n);
@@ -154,6 +163,43 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
     CHECK(product.untouched());
 }
 
+TEST_CASE("each rule of zero points is enforced before anything is launched") {
+    struct Bad {
+        const char *says;
+        Zeros zeros;
+        std::function<void(W4A16 &)> breaks;
+    };
+    const Bad bad[] = {
+        {"z is given, but zeros are eight", Zeros::packed,
+         [](W4A16 &p) { p.zeros = Zeros::eight; }},
+        {"z is null", Zeros::packed, [](W4A16 &p) { p.z = nullptr; }},
+        {"z is null", Zeros::typed, [](W4A16 &p) { p.z = nullptr; }},
+        {"must be 4-byte aligned", Zeros::packed, [](W4A16 &p) { p.z = plus(p.z, 2); }},
+        {"must be 2-byte aligned", Zeros::typed, [](W4A16 &p) { p.z = plus(p.z, 1); }},
+        {"z_stride = 4: must be at least a row, 4*K/G = 8", Zeros::packed,
+         [](W4A16 &p) { p.z_stride = 4; }},
+        {"z_stride = 2: must be at least a row, 2*K/G = 4", Zeros::typed,
+         [](W4A16 &p) { p.z_stride = 2; }},
+        {"z_stride = 10: must be a multiple of 4; pad rows to 12", Zeros::packed,
+         [](W4A16 &p) { p.z_stride = 10; }},
+        {"z_stride = 5: must be a multiple of 2", Zeros::typed, [](W4A16 &p) { p.z_stride = 5; }},
+        {"z_stride = 18446744073709551612: must be below", Zeros::packed,
+         [](W4A16 &p) { p.z_stride = -u64{4}; }},
+    };
+    Product product;
+    Modules modules(device());
+    for (const Bad &b : bad) {
+        W4A16 p = product.asymmetric(b.zeros);
+        b.breaks(p);
+        const std::string text = error_of([&] { launch(modules, p); });
+        INFO("wanted: ", b.says, "; got: ", text);
+        CHECK(contains(text, b.says));
+    }
+    CHECK(product.untouched());
+    for (Zeros zeros : {Zeros::packed, Zeros::typed})
+        CHECK(error_of([&] { launch(modules, product.asymmetric(zeros)); }) == "");
+}
+
 TEST_CASE("a gfx without kernels is named, with those that have some") {
     const std::string text = error_of([] { choose("gfx906", Dtype::f16, 128, 1); });
     CHECK(contains(text, "gfx = gfx906: no kernels for it"));
@@ -164,6 +210,7 @@ TEST_CASE("a combination without a kernel is named, with those there are") {
     const std::string text = error_of([] { choose(device().info().gfx, Dtype::f16, 128, 7); });
     CHECK(contains(text, "no kernel for f16 g128 m7"));
     CHECK(contains(text, "f16 g128 m 1 2 3 4"));
+    CHECK(contains(text, "f16 g128 zp m 1 2 3 4"));
 }
 
 TEST_CASE("a kernel for something else is not launched") {

@@ -2,24 +2,79 @@
 #include "decode_case.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 
 #include "check/decode_bound.h"
 #include "formats/row_layout.h"
-#include "kernels/decode.h"
 
 namespace nw {
 
+namespace {
+
+Zeros zeros_of(const Kernel &kernel) {
+    const std::string_view zeros = kernel.param("zeros");
+    return zeros == "zp" && kernel.family == "decode_w4a16" ? Zeros::packed
+           : zeros == "zt"                                  ? Zeros::typed
+                                                            : Zeros::eight;
+}
+
+// Rows `stride` bytes apart, NaN between them: where something is read there, it shows.
+struct ZeroRows {
+    u64 stride = 0;
+    std::vector<u8> bytes;
+};
+
+ZeroRows typed_zeros(const DecodeCase &p) {
+    ZeroRows out{2 * u64{p.groups()} + p.z_pad, {}};
+    out.bytes.assign(p.n * out.stride, 0xff);
+    for (u64 n = 0; n < p.n; ++n)
+        std::memcpy(&out.bytes[n * out.stride], &p.z[n * p.groups()], 2 * p.groups());
+    return out;
+}
+
+// Four bits each, eight rows to a dword; what stands for rows past n is 15.
+ZeroRows packed_zeros(const DecodeCase &p) {
+    ZeroRows out{4 * u64{p.groups()} + p.z_pad, {}};
+    out.bytes.assign(ceil_div<u64>(p.n, 8) * out.stride, 0xff);
+    for (u64 n = 0; n < p.n; ++n)
+        for (u64 g = 0; g < p.groups(); ++g) {
+            const u32 zero = static_cast<u32>(to_f32(p.dtype, p.z[n * p.groups() + g]));
+            u8 &byte = out.bytes[n / 8 * out.stride + 4 * g + n % 8 / 2];
+            const u32 shift = 4 * (n % 2);
+            byte = static_cast<u8>((byte & ~(15u << shift)) | zero << shift);
+        }
+    return out;
+}
+
+ZeroRows zero_rows(const DecodeCase &p) {
+    switch (p.zeros) {
+    case Zeros::packed:
+        return packed_zeros(p);
+    case Zeros::typed:
+        return typed_zeros(p);
+    case Zeros::eight:
+        break;
+    }
+    return {};
+}
+
+} // namespace
+
 DecodeCase::DecodeCase(const Kernel &kernel, u32 rows, u32 columns, Rng &rng)
     : dtype(kernel.param("dtype") == "bf16" ? Dtype::bf16 : Dtype::f16), m(kernel.number("m")),
-      n(rows), k(columns), group(kernel.number("group")), a(u64{m} * k), s(u64{n} * (k / group)),
-      q(u64{n} * k) {
+      n(rows), k(columns), group(kernel.number("group")), zeros(zeros_of(kernel)), a(u64{m} * k),
+      s(u64{n} * (k / group)), q(u64{n} * k) {
     for (u16 &x : a)
         x = word(rng.normal());
     for (u16 &x : s)
         x = word(0.02 * rng.normal()); // of either sign: nothing forbids it
     for (u8 &x : q)
         x = static_cast<u8>(rng.below(16));
+    if (zeros != Zeros::eight)
+        z.resize(s.size());
+    for (u16 &x : z)
+        x = word(rng.below(16));
 }
 
 void DecodeCase::add_bias(Rng &rng) {
@@ -36,10 +91,13 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
     const auto w = t.region<u8>(pack_rows(p.q, layout, 0xff));
     const auto s = t.region<u8>(pack_scales(p.s, layout, 0xff));
     const auto bias = t.region<u16>(p.bias);
+    const ZeroRows zeros = zero_rows(p);
+    const auto z = t.region<u8>(zeros.bytes);
     const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.n, nan_poison));
     launch(t.modules, kernel,
            {p.dtype, p.m, p.n, p.k, p.group, a.data(), w.data(), s.data(),
-            p.bias.empty() ? nullptr : bias.data(), c.data(), layout.w_stride, layout.s_stride});
+            p.bias.empty() ? nullptr : bias.data(), c.data(), layout.w_stride, layout.s_stride,
+            p.zeros, zeros.bytes.empty() ? nullptr : z.data(), zeros.stride});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);
@@ -47,13 +105,15 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
     t.unchanged("w", w);
     t.unchanged("s", s);
     t.unchanged("bias", bias);
+    t.unchanged("z", z);
     return c.read_as<u16>();
 }
 
 void check_case(check::Test &t, const Kernel &kernel, const DecodeCase &p, const char *what,
                 std::source_location where) {
-    t.shape(fmt::format("m={} n={} k={} group={} w_pad={} s_pad={} bias={} {}", p.m, p.n, p.k,
-                        p.group, p.w_pad, p.s_pad, p.bias.empty() ? "no" : "yes", what));
+    t.shape(fmt::format("m={} n={} k={} group={} w_pad={} s_pad={} z_pad={} bias={} {}", p.m, p.n,
+                        p.k, p.group, p.w_pad, p.s_pad, p.z_pad, p.bias.empty() ? "no" : "yes",
+                        what));
     const ref::DecodeResult exact = ref::decode_w4a16(p.reference());
     t.within("c", p.dtype, run(t, kernel, p), exact.c,
              check::decode_bound(kernel, p.reference(), exact), where);

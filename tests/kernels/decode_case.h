@@ -6,6 +6,7 @@
 
 #include "base/half.h"
 #include "check/check.h"
+#include "kernels/decode.h"
 #include "ref/decode.h"
 
 namespace nw {
@@ -13,12 +14,14 @@ namespace nw {
 struct DecodeCase {
     Dtype dtype;
     u32 m, n, k, group;
-    u64 w_pad = 0, s_pad = 0; // bytes between rows, beyond the smallest stride; full of NaN
+    Zeros zeros;                         // the form that the kernel takes `z` in
+    u64 w_pad = 0, s_pad = 0, z_pad = 0; // bytes between rows, beyond the smallest stride
     std::vector<u16> a, s, bias;
     std::vector<u16> z; // [N, K/G]; empty: 8 everywhere
     std::vector<u8> q;
 
-    // The kernel's dtype, group and m; normal activations and scales, uniform nibbles.
+    // The kernel's dtype, group and m; normal activations and scales, uniform nibbles and, where
+    // the kernel takes any, zero points.
     DecodeCase(const Kernel &, u32 n, u32 k, Rng &);
     void add_bias(Rng &);
     u16 word(f64 x) const { return round_to(dtype, x); }

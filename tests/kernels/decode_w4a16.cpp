@@ -58,11 +58,13 @@ void edges_of_k(Test &t, const Kernel &kernel) {
 }
 
 void padded_rows(Test &t, const Kernel &kernel) {
-    for (const auto &[w_pad, s_pad] : {std::pair{16, 2}, {128, 0}, {0, 130}, {272, 30}}) {
+    for (const auto &[w_pad, s_pad, z_pad] :
+         {std::tuple{16, 2, 4}, {128, 0, 0}, {0, 130, 128}, {272, 30, 36}}) {
         DecodeCase p(kernel, kernel.rows_per_workgroup + 3, to_groups(kernel, k_per_step + 1),
                      t.rng);
         p.w_pad = static_cast<u64>(w_pad);
         p.s_pad = static_cast<u64>(s_pad);
+        p.z_pad = p.zeros == Zeros::eight ? 0 : static_cast<u64>(z_pad);
         p.add_bias(t.rng);
         check_case(t, kernel, p, "padded rows");
     }
@@ -86,8 +88,9 @@ void one_hot(Test &t, const Kernel &kernel) {
 }
 
 // All 16 nibbles against all 16 zero points: with one activation of 1, a scale of 1 and a bias of
-// 40 - z, C is q - z + 32, whole numbers that every way of dequantizing must give to the bit. The
-// 32 keeps them off zero: gfx11's DOT2 may leave the last place of 136 behind where 136 cancels.
+// 32, or of 40 - z where the kernel has 8 built in, C is q - z + 32, whole numbers that every way
+// of dequantizing must give to the bit. The 32 keeps them off zero: gfx11's DOT2 may leave the last
+// place of 136 behind where 136 cancels.
 void every_nibble(Test &t, const Kernel &kernel) {
     DecodeCase p(kernel, 256, kernel.number("group"), t.rng);
     p.bias.resize(p.n);
@@ -95,7 +98,8 @@ void every_nibble(Test &t, const Kernel &kernel) {
     for (u32 row = 0; row < p.n; ++row) {
         const i32 q = row % 16, z = row / 16;
         std::fill_n(p.q.begin() + row * p.k, p.k, static_cast<u8>(q));
-        p.bias[row] = p.word(40 - z);
+        p.bias[row] = p.word(p.zeros == Zeros::eight ? 40 - z : 32);
+        std::fill_n(p.z.begin() + (p.z.empty() ? 0 : row), p.z.empty() ? 0 : 1, p.word(z));
         for (u32 m = 0; m < p.m; ++m)
             want[u64{m} * p.n + row] = p.word(q - z + 32);
     }
@@ -178,10 +182,13 @@ void non_finite(Test &t, const Kernel &kernel) {
         {"infinity in a", &DecodeCase::a, u64{m} * k + 17, INFINITY},
         {"NaN in s", &DecodeCase::s, u64{row} * clean.groups(), NAN},
         {"infinity in s", &DecodeCase::s, u64{row + 1} * clean.groups() - 1, -INFINITY},
+        {"NaN in z", &DecodeCase::z, u64{row} * clean.groups(), NAN},
         {"NaN in bias", &DecodeCase::bias, row, NAN},
         {"infinity in bias", &DecodeCase::bias, row, INFINITY},
     };
     for (const Spot &spot : spots) {
+        if (spot.where == &DecodeCase::z && clean.zeros != Zeros::typed)
+            continue;
         DecodeCase p = clean;
         (p.*spot.where)[spot.index] = p.word(spot.value);
         const bool in_a = spot.where == &DecodeCase::a;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The catalogue as the build made it: whole, consistent, and one choice for each question.
+#include <algorithm>
 #include <doctest/doctest.h>
-#include <map>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -40,21 +39,29 @@ TEST_CASE("rows are consistent, and their files are code objects") {
     }
 }
 
-TEST_CASE("every target has one decode kernel for each dtype, group and m") {
-    std::map<std::tuple<std::string_view, std::string_view, u32, u32>, u32> count;
-    for (const Kernel &k : kernels())
-        if (k.family == "decode_w4a16" && !k.reference)
-            ++count[{k.gfx, k.param("dtype"), k.number("group"), k.number("m")}];
+TEST_CASE("every target has one decode kernel for each dtype, group, form of zero points and m") {
     for (std::string_view gfx : hip::supported_gfx())
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 group : {32u, 64u, 128u})
-                for (u32 m = 1; m <= 4; ++m) {
-                    INFO(gfx, " ", name(dtype), " g", group, " m", m);
-                    CHECK(count[{gfx, name(dtype), group, m}] == 1);
-                    const Kernel &k = choose(gfx, dtype, group, m);
-                    CHECK(k.gfx == gfx);
-                    CHECK_FALSE(k.reference);
-                }
+                for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::typed})
+                    for (u32 m = 1; m <= 4; ++m) {
+                        const Kernel &k = choose(gfx, dtype, group, m, zeros);
+                        INFO(gfx, " ", k.symbol);
+                        CHECK(k.gfx == gfx);
+                        CHECK(k.param("dtype") == name(dtype));
+                        CHECK(k.number("group") == group);
+                        CHECK(k.param("zeros").empty() == (zeros == Zeros::eight));
+                        CHECK(k.number("m") == m);
+                        CHECK_FALSE(k.reference);
+                        const auto same = [&](const Kernel &other) {
+                            return other.gfx == k.gfx && other.family == k.family &&
+                                   !other.reference && other.param("dtype") == k.param("dtype") &&
+                                   other.param("group") == k.param("group") &&
+                                   other.param("zeros") == k.param("zeros") &&
+                                   other.param("m") == k.param("m");
+                        };
+                        CHECK(std::ranges::count_if(kernels(), same) == 1);
+                    }
 }
 
 TEST_CASE("parameters are read by name, and are numbers or an error that says so") {

@@ -23,6 +23,8 @@ int main(int argc, char **argv) { // argv[1]: .../gfx1151/decode_w4a16_f16_g128_
     struct { // the argument block, as manifest.json lists it
         void *a, *w, *s, *bias, *c;
         uint32_t n, k, w_stride, s_stride; // strides of a row in bytes
+        void *z;                           // zero points: none, 8 is built into this kernel
+        uint32_t z_stride;
     } args = {.n = N, .k = K, .w_stride = K / 2, .s_stride = 2 * K / GROUP};
     TRY(hipMalloc(&args.a, 2 * K));
     TRY(hipMalloc(&args.w, (size_t)N * args.w_stride));
