@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/half.h"
+#include "base/progress.h"
 #include "check/decode_bound.h"
 #include "data.h"
 #include "kernels/decode.h"
-#include "progress.h"
 
 namespace nw::bench {
 

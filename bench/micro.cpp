@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/progress.h"
 #include "micro/plan.h"
-#include "progress.h"
 
 namespace nw::bench {
 

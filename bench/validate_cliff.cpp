@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "base/progress.h"
 #include "cold_product.h"
-#include "progress.h"
 #include "published.h"
 #include "validate.h"
 

@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "base/half.h"
+#include "base/progress.h"
 #include "cold_product.h"
 #include "line_fit.h"
-#include "progress.h"
 #include "published.h"
 #include "validate.h"
 

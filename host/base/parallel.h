@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -31,6 +33,36 @@ template <class Body> void parallel_for(u64 count, u64 grain, const Body &body) 
     for (const std::exception_ptr &failure : failures)
         if (failure)
             std::rethrow_exception(failure);
+}
+
+// make_worker()(i) for each i of [0, count), begun in this order, a worker on each processor: for
+// items of unequal size, or that should stay near each other in time. No item begins after an
+// exception; the first one is thrown again here.
+template <class MakeWorker> void parallel_each(u64 count, const MakeWorker &make_worker) {
+    std::atomic<u64> next{0};
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto run = [&] {
+        try {
+            auto worker = make_worker();
+            for (u64 i; (i = next.fetch_add(1)) < count;)
+                worker(i);
+        } catch (...) {
+            next = count;
+            const std::lock_guard lock(mutex);
+            if (!failure)
+                failure = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        const u64 processors = std::max(1u, std::thread::hardware_concurrency());
+        for (u64 n = 1; n < std::min(processors, count); ++n)
+            threads.emplace_back(run);
+        run();
+    }
+    if (failure)
+        std::rethrow_exception(failure);
 }
 
 } // namespace nw

@@ -6,8 +6,10 @@
 namespace nw::cli {
 
 void add_annotate(CLI::App &);
+void add_inspect(CLI::App &);
 void add_isa(CLI::App &);
 void add_micro(CLI::App &);
+void add_pack(CLI::App &);
 void add_time(CLI::App &);
 
 } // namespace nw::cli

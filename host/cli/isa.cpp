@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "base/error.h"
 #include "cli/commands.h"
+#include "cli/gfx.h"
 #include "sim/func/coverage.h"
-#include "sim/func/machine.h"
 
 namespace nw::cli {
 
@@ -51,13 +50,7 @@ void summarize(const Options &o, const std::vector<Coverage> &all) {
 }
 
 void run(const Options &o) {
-    if (!sim::find_device(o.gfx)) {
-        std::string known;
-        for (const sim::Device &d : sim::devices())
-            known += fmt::format(" {}", d.gfx);
-        throw Error(
-            fmt::format("--gfx {}: not a gfx that is simulated; choose one of{}", o.gfx, known));
-    }
+    check_gfx(o.gfx);
     std::vector<Coverage> all = sim::coverage(o.gfx);
     if (!o.counts)
         list(o, all);

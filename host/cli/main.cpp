@@ -9,8 +9,10 @@ int main(int argc, char **argv) {
     CLI::App app("nibblewave's command line");
     app.require_subcommand(1);
     nw::cli::add_annotate(app);
+    nw::cli::add_inspect(app);
     nw::cli::add_isa(app);
     nw::cli::add_micro(app);
+    nw::cli::add_pack(app);
     nw::cli::add_time(app);
     try {
         app.parse(argc, argv);

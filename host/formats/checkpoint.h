@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A model's files: one safetensors file, or a folder with one, or with shards and their index.
+#pragma once
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "formats/safetensors.h"
+
+namespace nw {
+
+class Checkpoint {
+public:
+    // Throws Error: no such file, no safetensors, a missing shard, an index that disagrees.
+    explicit Checkpoint(const std::filesystem::path &file_or_folder);
+
+    const std::filesystem::path &path() const { return path_; }
+    const std::deque<SafetensorsFile> &files() const { return files_; }
+    std::vector<const Tensor *> tensors() const; // file by file, in the order of their bytes
+    const Tensor *find(const std::string &name) const;
+
+    // quantization_config of config.json, or quantize_config.json; {} if there is neither.
+    const nlohmann::json &quantization() const { return quantization_; }
+
+private:
+    void open_folder();
+    void open_index(const std::filesystem::path &index);
+    void add_all_of(const SafetensorsFile &);
+    void read_quantization(const std::filesystem::path &folder);
+
+    std::filesystem::path path_;
+    std::deque<SafetensorsFile> files_;
+    std::unordered_map<std::string, const Tensor *> by_name_;
+    nlohmann::json quantization_ = nlohmann::json::object();
+};
+
+} // namespace nw

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "formats/pack.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fmt/format.h>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "formats/checkpoint.h"
+#include "formats/plain_values.h"
+#include "formats/repack.h"
+
+namespace nw {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr u64 copy_bytes = 4 << 20;
+
+// Rows of one slice of a linear, or with no linear part of a tensor that is copied.
+struct Item {
+    const PackedLinear *linear;
+    size_t slice; // or of the model's copies
+    u64 first, count;
+    size_t source; // of `Sources`
+};
+
+std::vector<Item> items_of(const PackedModel &m) {
+    std::vector<Item> items;
+    size_t source = 0;
+    for (const PackedLinear &p : m.linears)
+        for (size_t slice = 0; slice < p.slices.size(); ++slice, ++source)
+            for (u64 row = 0; row < p.n; row += repack_rows)
+                items.push_back({&p, slice, row, std::min<u64>(repack_rows, p.n - row), source});
+    for (size_t i = 0; i < m.copies.size(); ++i, ++source)
+        for (u64 at = 0, size = m.copies[i].second->bytes.size(); at < size; at += copy_bytes)
+            items.push_back({nullptr, i, at, std::min(copy_bytes, size - at), source});
+    return items;
+}
+
+// The parts of the maps that items read: asked for one ahead, let go after their last item, so that
+// what the process holds does not grow with the checkpoint.
+class Sources {
+public:
+    Sources(const PackedModel &m, const std::vector<Item> &items) {
+        for (const PackedLinear &p : m.linears)
+            for (const SourceLinear *l : p.slices)
+                parts_.push_back({l->weights, l->scales, l->zeros});
+        for (const auto &copy : m.copies)
+            parts_.push_back({copy.second->bytes, {}, {}});
+        left_ = std::vector<std::atomic<u64>>(parts_.size());
+        for (const Item &item : items)
+            ++left_[item.source];
+    }
+
+    void begin(const Item &item) const {
+        if (item.first == 0 && item.source + 1 < parts_.size())
+            MappedFile::prefetch(parts_[item.source + 1][0]);
+    }
+    void end(const Item &item) {
+        if (--left_[item.source] == 0)
+            for (std::span<const std::byte> part : parts_[item.source])
+                MappedFile::release(part);
+    }
+
+private:
+    std::vector<std::array<std::span<const std::byte>, 3>> parts_;
+    std::vector<std::atomic<u64>> left_;
+};
+
+class Shown {
+public:
+    Shown(const PackProgress &show, u64 total) : show_(show), total_(total) {}
+    void advance(u64 bytes, const std::string &what) {
+        done_ += bytes;
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock || !show_ || Clock::now() - last_ < std::chrono::milliseconds(50))
+            return;
+        last_ = Clock::now();
+        show_(done_, total_, what);
+    }
+
+private:
+    const PackProgress &show_;
+    u64 total_;
+    std::atomic<u64> done_{0};
+    std::mutex mutex_;
+    Clock::time_point last_{};
+};
+
+// One thread's part of the work, with the memory it uses again and again.
+class Worker {
+public:
+    Worker(const PackedModel &m, SafetensorsWriter &file) : model_(m), file_(file) {}
+
+    // Returns the rows that were checked.
+    u64 run(const Item &item) {
+        if (!item.linear) {
+            const auto &[tensor, from] = model_.copies[item.slice];
+            file_.write(tensor, item.first, from->bytes.subspan(item.first, item.count));
+            return 0;
+        }
+        repack(item);
+        check(item, item.first + Rng(item.source).at(item.first) % item.count);
+        return 1;
+    }
+
+private:
+    void repack(const Item &item) {
+        const PackedLinear &p = *item.linear;
+        const SourceLinear &l = *p.slices[item.slice];
+        const u32 first = static_cast<u32>(item.first), rows = static_cast<u32>(item.count);
+        const u64 row = item.slice * p.n + first;
+        order_ = l.act_order ? group_order(l) : std::vector<u32>();
+
+        weights_.resize(rows * p.w_stride);
+        for (u32 r = 0; r < rows; ++r)
+            std::memset(weights_.data() + r * p.w_stride + p.k / 2, 0, p.w_stride - p.k / 2);
+        repack_weights(l, first, rows, order_, weights_.data(), p.w_stride);
+        file_.write(p.w, row * p.w_stride, weights_);
+
+        halves_.resize(u64{rows} * p.groups());
+        repack_scales(l, first, rows, p.dtype, halves_.data());
+        file_.write(p.s, row * p.groups() * sizeof(u16), std::as_bytes(std::span(halves_)));
+        if (p.zp != PackedLinear::none) {
+            zeros_.resize(u64{ceil_div(rows, 8u)} * p.groups());
+            repack_zeros(l, first, rows, zeros_.data());
+            file_.write(p.zp, zeros_at(item, first), std::as_bytes(std::span(zeros_)));
+        }
+        if (first == 0)
+            whole_slice(item);
+    }
+
+    void whole_slice(const Item &item) {
+        const PackedLinear &p = *item.linear;
+        const SourceLinear &l = *p.slices[item.slice];
+        if (p.perm != PackedLinear::none) {
+            std::vector<u32> perm = order_;
+            for (u32 k = 0; perm.size() < p.k; ++k) // an expert in its own order among others
+                perm.push_back(k);
+            file_.write(p.perm, item.slice * p.k * sizeof(u32), std::as_bytes(std::span(perm)));
+        }
+        if (p.bias != PackedLinear::none) {
+            halves_.resize(p.n);
+            repack_bias(l, p.dtype, halves_.data());
+            file_.write(p.bias, item.slice * p.n * sizeof(u16), std::as_bytes(std::span(halves_)));
+        }
+    }
+
+    // Of the dword of eight rows that n is in.
+    static u64 zeros_at(const Item &item, u64 n) {
+        const PackedLinear &p = *item.linear;
+        return (item.slice * ceil_div(p.n, 8u) + n / 8) * p.groups() * sizeof(u32);
+    }
+
+    // Row n as the file has it against the checkpoint's, weight by weight.
+    void check(const Item &item, u64 n) {
+        const PackedLinear &p = *item.linear;
+        const SourceLinear &l = *p.slices[item.slice];
+        const u64 row = item.slice * p.n + n;
+        std::vector<u32> weights(p.k / 8), zeros(p.zp == PackedLinear::none ? 0 : p.groups());
+        std::vector<u16> scales(p.groups());
+        file_.read(p.w, row * p.w_stride, std::as_writable_bytes(std::span(weights)));
+        file_.read(p.s, row * p.groups() * sizeof(u16), std::as_writable_bytes(std::span(scales)));
+        if (!zeros.empty())
+            file_.read(p.zp, zeros_at(item, n), std::as_writable_bytes(std::span(zeros)));
+        want_.resize(p.k);
+        got_.resize(p.k);
+        plain_row(l, static_cast<u32>(n), p.dtype, want_);
+        plain_row({weights, scales, zeros, static_cast<u32>(n % 8), order_}, p.dtype, got_);
+        const auto [w, g] = std::ranges::mismatch(want_, got_);
+        if (w != want_.end())
+            throw Error(
+                fmt::format("{}: row {}, column {} of {} is {}, packed it is {}: a fault of "
+                            "this program or of the disk; nothing is written",
+                            p.name, n, w - want_.begin(), l.tensor, *w, *g));
+    }
+
+    const PackedModel &model_;
+    SafetensorsWriter &file_;
+    std::vector<std::byte> weights_;
+    std::vector<u16> halves_;
+    std::vector<u32> zeros_, order_;
+    std::vector<f64> want_, got_;
+};
+
+u64 convert(const PackedModel &m, SafetensorsWriter &file, const PackProgress &progress) {
+    const std::vector<Item> items = items_of(m);
+    Sources sources(m, items);
+    Shown shown(progress, m.weight_bytes);
+    std::atomic<u64> checked{0};
+    parallel_each(items.size(), [&] {
+        return [&, worker = Worker(m, file)](u64 i) mutable {
+            const Item &item = items[i];
+            sources.begin(item);
+            checked += worker.run(item);
+            sources.end(item);
+            if (item.linear)
+                shown.advance(item.count * (item.linear->k / 2), item.linear->name);
+        };
+    });
+    return checked;
+}
+
+bool inside(const fs::path &path, const fs::path &folder) {
+    const auto [end, rest] = std::ranges::mismatch(folder, path);
+    return end == folder.end();
+}
+
+fs::path layout_path(fs::path out) { return out.replace_extension(".json"); }
+
+void check_paths(const fs::path &checkpoint, const fs::path &out, const PackOptions &o) {
+    if (out.extension() != ".safetensors")
+        throw Error(fmt::format("{}: the output must be called NAME.safetensors; NAME.json is "
+                                "written beside it",
+                                out.string()));
+    if (!fs::exists(checkpoint))
+        throw Error(fmt::format("{}: there is no such file or folder", checkpoint.string()));
+    const fs::path folder = out.has_parent_path() ? out.parent_path() : ".";
+    if (!fs::is_directory(folder))
+        throw Error(fmt::format("{}: the folder {} does not exist", out.string(), folder.string()));
+    const fs::path input = fs::canonical(checkpoint), output = fs::canonical(folder);
+    if (fs::is_directory(input) && inside(output, input))
+        throw Error(
+            fmt::format("{}: lies inside the input {}; a checkpoint would be read that holds "
+                        "its own output: choose another folder",
+                        out.string(), checkpoint.string()));
+    for (const fs::path &path : {out, layout_path(out)}) {
+        if (!fs::exists(path))
+            continue;
+        if (fs::equivalent(path, input))
+            throw Error(path.string() + ": is the input itself; choose another name");
+        if (!o.replace)
+            throw Error(path.string() + ": exists; --force replaces it");
+    }
+}
+
+} // namespace
+
+PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o,
+                const PackProgress &progress) {
+    const auto start = Clock::now();
+    check_paths(input, out, o);
+    const Checkpoint checkpoint(input);
+    const SourceLinears sources = find_linears(checkpoint);
+    const PackedModel model = plan(sources, o);
+    const fs::path layout = layout_path(out);
+    const std::string text = layout_json(model, o, out.filename().string()).dump(1) + "\n";
+
+    SafetensorsWriter file(out, model.tensors, {{"format", "nibblewave"}, {"gfx", o.gfx}});
+    OutputFile json(layout, text.size());
+    json.write(0, std::as_bytes(std::span(text)));
+    PackReport report;
+    report.checked_rows = convert(model, file, progress);
+    file.commit();
+    try {
+        json.commit();
+    } catch (...) {
+        fs::remove(out);
+        throw;
+    }
+    report.linears = model.linears.size();
+    report.slices = sources.linears.size();
+    report.weight_bytes = model.weight_bytes;
+    report.file_bytes = file.size();
+    report.seconds = std::chrono::duration<f64>(Clock::now() - start).count();
+    return report;
+}
+
+} // namespace nw

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <functional>
+
+#include "formats/packed_model.h"
+
+namespace nw {
+
+struct PackReport {
+    u64 linears = 0, slices = 0;
+    u64 weight_bytes = 0; // packed, without padding
+    u64 file_bytes = 0;
+    u64 checked_rows = 0; // against plain dequantization
+    f64 seconds = 0;
+};
+
+// Called now and then, from any thread but never at once: bytes of weights done, of how many, what.
+using PackProgress = std::function<void(u64, u64, const std::string &)>;
+
+// Packs the checkpoint into `out`, NAME.safetensors, and its layout into NAME.json. Both appear
+// when they are whole, and not at all where this throws Error.
+PackReport pack(const std::filesystem::path &checkpoint, const std::filesystem::path &out,
+                const PackOptions &, const PackProgress &);
+
+} // namespace nw

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What a packed checkpoint holds: linear layers in the row layout of the kernels, in one
+// safetensors file, with a JSON beside it that says what is where.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "formats/safetensors_writer.h"
+#include "formats/source_linear.h"
+
+namespace nw {
+
+// A layer as it is packed, dense or of several experts. Its tensors are NAME.w, u32 [N, stride/4];
+// NAME.s [N, K/G]; NAME.zp, u32 [ceil(N/8), K/G], if it is not symmetric; NAME.perm, u32 [K], if
+// columns are in the order of their groups; NAME.bias [N]. Of experts all have E in front.
+struct PackedLinear {
+    std::string name;
+    std::vector<const SourceLinear *> slices; // experts 0, 1, ..., or the one matrix
+    bool experts = false;
+    u32 n = 0, k = 0, group = 0;
+    bool symmetric = false, act_order = false;
+    Dtype dtype = Dtype::f16;
+    u64 w_stride = 0; // bytes from one row of weights to the next
+    size_t w = 0, s = 0, zp = none, perm = none, bias = none; // of the file's tensors
+
+    static constexpr size_t none = ~size_t{0};
+    u32 groups() const { return k / group; }
+    u64 slice_bytes() const { return n * w_stride; }
+};
+
+struct PackedModel {
+    std::vector<PackedLinear> linears;
+    std::vector<TensorSpec> tensors;
+    std::vector<std::pair<size_t, const Tensor *>> copies; // of the file's tensors, from others
+    u64 weight_bytes = 0;                                  // of all NAME.w
+};
+
+struct PackOptions {
+    std::string gfx = "gfx1151";
+    std::optional<Dtype> dtype; // of scales; none: as they are
+    bool all = false;           // copy the checkpoint's other tensors too
+    bool replace = false;       // output that is there already
+};
+
+// Throws Error: nothing to pack, experts that differ or are missing.
+PackedModel plan(const SourceLinears &, const PackOptions &);
+
+// The JSON; `file` is the safetensors file's name.
+nlohmann::json layout_json(const PackedModel &, const PackOptions &, const std::string &file);
+
+} // namespace nw

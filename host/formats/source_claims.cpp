@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "formats/source_claims.h"
+
+#include <nlohmann/json.hpp>
+
+namespace nw {
+
+namespace {
+
+using Json = nlohmann::json;
+
+template <class T> std::optional<T> value(const Json &object, const char *key) {
+    const auto found = object.find(key);
+    if (found == object.end())
+        return std::nullopt;
+    const bool fits = std::is_same_v<T, bool> ? found->is_boolean() : found->is_number_integer();
+    return fits ? std::optional(found->get<T>()) : std::nullopt;
+}
+
+// compressed-tensors: groups of layers, each with its own arguments.
+Claims of_groups(const Json &groups) {
+    Claims c;
+    if (!groups.is_object() || groups.size() != 1)
+        return c;
+    const Json &only = groups.front();
+    if (!only.is_object() || !only.contains("weights") || !only["weights"].is_object())
+        return c;
+    const Json &weights = only["weights"];
+    c.bits = value<i64>(weights, "num_bits");
+    c.group = value<i64>(weights, "group_size");
+    if (weights.contains("strategy") && weights["strategy"] == "channel")
+        c.group = -1;
+    c.symmetric = value<bool>(weights, "symmetric");
+    return c;
+}
+
+} // namespace
+
+Claims claims_of(const Json &q) {
+    if (q.contains("config_groups"))
+        return of_groups(q["config_groups"]);
+    Claims c;
+    c.gptq_v2 = q.contains("checkpoint_format") && q["checkpoint_format"] == "gptq_v2";
+    if (q.contains("dynamic")) // GPTQ: layers that differ
+        return c;
+    c.bits = value<i64>(q, "bits");
+    c.group = value<i64>(q, "group_size");
+    if (!c.bits) // AWQ's older names
+        c.bits = value<i64>(q, "w_bit");
+    if (!c.group)
+        c.group = value<i64>(q, "q_group_size");
+    c.symmetric = value<bool>(q, "sym");
+    return c;
+}
+
+} // namespace nw

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+#include "formats/source_linear.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "formats/source_claims.h"
+#include "formats/words.h"
+
+namespace nw {
+
+namespace {
+
+constexpr u64 most_rows = u64{1} << 31; // of N or K: they are u32, and half a row is less
+
+// A layer's tensors: those with a common prefix. Slices are its matrices, more than one where the
+// tensors have a leading dimension.
+class Layer {
+public:
+    Layer(const Checkpoint &checkpoint, const Claims &claims, const Tensor &weights,
+          std::string_view suffix)
+        : checkpoint_(checkpoint), claims_(claims), weights_(weights),
+          prefix_(weights.name.substr(0, weights.name.size() - suffix.size())) {}
+
+    std::vector<SourceLinear> read() {
+        if (weights_.shape.size() != 2 && weights_.shape.size() != 3)
+            fail(weights_, "must have 2 dimensions, or 3 where experts are stacked");
+        stacked_ = weights_.shape.size() == 3;
+        slices_ = stacked_ ? weights_.shape[0] : 1;
+        if (slices_ == 0)
+            fail(weights_, "has no slices");
+        used_.push_back(&weights_);
+        SourceLinear whole;
+        whole.tensor = weights_.name;
+        want_int(weights_);
+        if (weights_.name.ends_with("qweight"))
+            read_qweight(whole);
+        else
+            read_weight_packed(whole);
+        name(whole);
+        std::vector<SourceLinear> out;
+        for (u64 slice = 0; slice < slices_; ++slice)
+            out.push_back(slice_of(whole, slice));
+        return out;
+    }
+
+    const std::vector<const Tensor *> &used() const { return used_; }
+
+private:
+    [[noreturn]] void fail(const Tensor &t, const std::string &why) const {
+        throw Error(
+            fmt::format("{} ({} {}): {}", in_quotes(t.name), t.dtype, shape_text(t.shape), why));
+    }
+
+    const Tensor *find(std::string_view suffix) {
+        const Tensor *t = checkpoint_.find(prefix_ + std::string(suffix));
+        if (t)
+            used_.push_back(t);
+        return t;
+    }
+
+    const Tensor &need(std::string_view suffix) {
+        const Tensor *t = find(suffix);
+        if (!t)
+            fail(weights_, fmt::format("its {} is missing from the checkpoint",
+                                       in_quotes(prefix_ + std::string(suffix))));
+        return *t;
+    }
+
+    void want_int(const Tensor &t) const {
+        if (t.dtype != "I32" && t.dtype != "U32")
+            fail(t, "must be I32: eight numbers of 4 bits each");
+    }
+
+    void want_real(const Tensor &t) const {
+        if (t.dtype != "F16" && t.dtype != "BF16" && t.dtype != "F32")
+            fail(t, "must be F16, BF16 or F32");
+    }
+
+    // The shape after the leading dimension.
+    void want_shape(const Tensor &t, std::vector<u64> shape, const char *rule) const {
+        if (stacked_)
+            shape.insert(shape.begin(), slices_);
+        if (t.shape != shape)
+            fail(t, fmt::format("must have the shape {} ({}), as {} is {}", shape_text(shape), rule,
+                                in_quotes(weights_.name), shape_text(weights_.shape)));
+    }
+
+    u64 rows(const Tensor &t) const { return t.shape[t.shape.size() - 2]; }
+    u64 columns(const Tensor &t) const { return t.shape.back(); }
+
+    void want_matrix(const Tensor &t) const {
+        if (t.shape.size() != weights_.shape.size() || (stacked_ && t.shape[0] != slices_))
+            fail(t, fmt::format("must have as many dimensions and slices as {}, {}",
+                                in_quotes(weights_.name), shape_text(weights_.shape)));
+    }
+
+    // ---- the two spellings -------------------------------------------------------------------
+
+    void read_qweight(SourceLinear &l) {
+        const Tensor &scales = need("scales"), &zeros = need("qzeros");
+        want_matrix(scales);
+        const u64 wr = rows(weights_), wc = columns(weights_);
+        const u64 n = columns(scales);
+        if (n == 8 * wc) {
+            l.format = SourceFormat::awq_gemm;
+            set_shape(l, n, wr, rows(scales));
+        } else if (n == wc) {
+            l.format = SourceFormat::gptq_v1; // or v2: zero points tell
+            set_shape(l, n, 8 * wr, rows(scales));
+        } else if (rows(scales) == wr) {
+            fail(weights_, fmt::format("has as many rows as {} {}: this is AWQ's GEMV layout; save "
+                                       "the model with version = GEMM",
+                                       in_quotes(scales.name), shape_text(scales.shape)));
+        } else {
+            fail(weights_, fmt::format("fits neither GPTQ [K/8, N] nor AWQ [K, N/8] with {} {}, "
+                                       "whose columns are N",
+                                       in_quotes(scales.name), shape_text(scales.shape)));
+        }
+        want_shape(zeros, {l.groups(), l.zero_words()}, "[K/G, N/8]");
+        l.zeros = zeros.bytes;
+        want_int(zeros);
+        read_rest(l, scales, find("g_idx"));
+        read_zeros(l, zeros);
+    }
+
+    void read_weight_packed(SourceLinear &l) {
+        l.format = SourceFormat::compressed_tensors;
+        const Tensor &scales = need("weight_scale"), &shape = need("weight_shape");
+        want_matrix(scales);
+        const auto [n, k] = said_shape(shape);
+        if (rows(weights_) != n || columns(weights_) != ceil_div<u64>(k, 8))
+            fail(weights_, fmt::format("must be [N, ceil(K/8)] of 4-bit weights; {} says N = {}, "
+                                       "K = {}",
+                                       in_quotes(shape.name), n, k));
+        set_shape(l, n, k, columns(scales));
+        want_shape(scales, {n, l.groups()}, "[N, K/G]");
+        const Tensor *zeros = find("weight_zero_point");
+        if (zeros) {
+            want_shape(*zeros, {l.zero_words(), l.groups()}, "[ceil(N/8), K/G]");
+            want_int(*zeros);
+            l.zeros = zeros->bytes;
+        }
+        read_rest(l, scales, find("weight_g_idx"));
+        if (zeros)
+            read_zeros(l, *zeros);
+        else
+            l.symmetric = true;
+    }
+
+    // N and K as weight_shape has them: [2], of stacked experts [3] or one row for each.
+    std::pair<u64, u64> said_shape(const Tensor &t) const {
+        if (t.dtype != "I64" && t.dtype != "I32")
+            fail(t, "must be I64 or I32");
+        const u64 size = t.dtype == "I64" ? 8 : 4, count = t.bytes.size() / size;
+        const auto at = [&](u64 i) {
+            return size == 8 ? load<i64>(t.bytes, i) : i64{load<i32>(t.bytes, i)};
+        };
+        if (count < 2 || (count != 2 && !stacked_))
+            fail(t, "must hold N and K");
+        const i64 n = at(count - 2), k = at(count - 1);
+        if (stacked_ && count == 2 * slices_)
+            for (u64 i = 0; i < count; i += 2)
+                if (at(i) != n || at(i + 1) != k)
+                    fail(t, "experts of one tensor must have one shape");
+        if (n < 1 || k < 1)
+            fail(t, fmt::format("says N = {}, K = {}: both must be positive", n, k));
+        return {static_cast<u64>(n), static_cast<u64>(k)};
+    }
+
+    // ---- what they share ---------------------------------------------------------------------
+
+    void set_shape(SourceLinear &l, u64 n, u64 k, u64 groups) const {
+        if (n < 1 || k < 1 || n >= most_rows || k >= most_rows)
+            fail(weights_, fmt::format("N = {}, K = {}: both must be 1 to 2^31 - 1", n, k));
+        if (k % 16)
+            fail(weights_, fmt::format("K = {}: must be a multiple of 16", k));
+        if (groups < 1 || k % groups)
+            fail(weights_,
+                 fmt::format("K = {} is not divided by the {} scales of a row", k, groups));
+        l.n = static_cast<u32>(n);
+        l.k = static_cast<u32>(k);
+        l.group = static_cast<u32>(k / groups);
+        if (groups > 1 && l.group != 32 && l.group != 64 && l.group != 128)
+            fail(weights_,
+                 fmt::format("K = {} with {} scales a row makes groups of {}: must be 32, "
+                             "64, 128 or a whole row; quantize with such a group",
+                             k, groups, l.group));
+        if (claims_.bits && *claims_.bits != 4)
+            fail(weights_, fmt::format("the config says {} bits: only 4 are read", *claims_.bits));
+        if (claims_.group && *claims_.group != i64{l.group} &&
+            !(*claims_.group <= 0 && groups == 1))
+            fail(weights_, fmt::format("the config says groups of {}, the scales' shape makes them "
+                                       "{}; one of them belongs to another checkpoint",
+                                       *claims_.group, l.group));
+    }
+
+    void read_rest(SourceLinear &l, const Tensor &scales, const Tensor *g_idx) {
+        want_real(scales);
+        l.scales = scales.bytes;
+        l.scale_dtype = scales.dtype;
+        l.weights = weights_.bytes;
+        if (const Tensor *bias = find("bias")) {
+            want_shape(*bias, {l.n}, "[N]");
+            want_real(*bias);
+            l.bias = bias->bytes;
+            l.bias_dtype = bias->dtype;
+        }
+        if (g_idx) {
+            want_shape(*g_idx, {l.k}, "[K]");
+            want_int(*g_idx);
+            g_idx_ = g_idx;
+        }
+    }
+
+    // Which of 0..15 occur among the zero points of all slices.
+    u32 zeros_seen(const SourceLinear &l) const {
+        const bool awq = l.format == SourceFormat::awq_gemm;
+        const bool by_row = l.format == SourceFormat::compressed_tensors;
+        const u64 words = l.zeros.size() / 4 / slices_,
+                  inner = by_row ? l.groups() : l.zero_words();
+        const u32 last = l.n % 8 && !awq ? l.n % 8 : 8; // nibbles used of the last word
+        u32 seen = 0;
+        for (u64 i = 0; i < words * slices_; ++i) {
+            const u64 at = by_row ? i % words / inner : i % inner;
+            const u32 word = load<u32>(l.zeros, i), used = at + 1 == l.zero_words() ? last : 8;
+            for (u32 j = 0; j < used; ++j)
+                seen |= 1u << nibble(word, j);
+        }
+        return seen;
+    }
+
+    void read_zeros(SourceLinear &l, const Tensor &zeros) const {
+        const u32 seen = zeros_seen(l);
+        constexpr u32 sevens = 1 << 7, eights = 1 << 8, fifteen = 1 << 15;
+        const bool gptq = l.format == SourceFormat::gptq_v1;
+        if (gptq && claims_.gptq_v2)
+            l.format = SourceFormat::gptq_v2;
+        // Symmetric files exist that claim v1 and store 8 as v2 does: what is stored decides.
+        const bool may_be_symmetric = claims_.symmetric.value_or(true);
+        if (gptq && may_be_symmetric && (seen == sevens || seen == eights)) {
+            l.format = seen == sevens ? SourceFormat::gptq_v1 : SourceFormat::gptq_v2;
+            l.symmetric = true;
+            return;
+        }
+        if (gptq && claims_.symmetric == true)
+            fail(zeros, "the config says sym, yet zero points are neither all 7 (v1) nor all 8 "
+                        "(v2); one of them belongs to another checkpoint");
+        if (l.format == SourceFormat::gptq_v1 && (seen & fifteen))
+            fail(zeros,
+                 "holds 15, which means a zero point of 16 in GPTQ v1: must be 0 to 15 after "
+                 "adding 1; if the file is v2, its config needs checkpoint_format = gptq_v2");
+        l.symmetric = l.format == SourceFormat::gptq_v1 ? seen == sevens : seen == eights;
+        if (!l.symmetric && l.per_row())
+            fail(zeros, "one zero point a row: rows without groups must be symmetric; quantize "
+                        "symmetrically, or in groups of 32, 64 or 128");
+    }
+
+    void name(SourceLinear &l) const {
+        l.name = prefix_;
+        while (l.name.ends_with('.') || l.name.ends_with('_'))
+            l.name.pop_back();
+        // a.experts.17.b is expert 17 of a.experts.b
+        constexpr std::string_view folder = ".experts.";
+        const size_t at = l.name.find(folder);
+        if (stacked_ || at == std::string::npos)
+            return;
+        const size_t begin = at + folder.size(), end = l.name.find('.', begin);
+        const std::string number = l.name.substr(begin, end - begin);
+        const bool digits =
+            !number.empty() && number.size() < 7 &&
+            std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+        if (end == std::string::npos || !digits)
+            return;
+        l.expert = static_cast<u32>(std::stoul(number));
+        l.name.erase(begin, end + 1 - begin);
+    }
+
+    SourceLinear slice_of(const SourceLinear &whole, u64 slice) const {
+        SourceLinear l = whole;
+        const auto part = [&](std::span<const std::byte> all) {
+            const u64 bytes = all.size() / slices_;
+            return all.subspan(slice * bytes, bytes);
+        };
+        l.weights = part(whole.weights);
+        l.scales = part(whole.scales);
+        l.zeros = part(whole.zeros);
+        l.bias = part(whole.bias);
+        if (stacked_)
+            l.expert = static_cast<u32>(slice);
+        if (g_idx_)
+            read_order(l, part(g_idx_->bytes));
+        return l;
+    }
+
+    void read_order(SourceLinear &l, std::span<const std::byte> g_idx) const {
+        std::vector<u32> group_of(l.k), members(l.groups());
+        for (u32 k = 0; k < l.k; ++k) {
+            group_of[k] = load<u32>(g_idx, k);
+            if (group_of[k] >= l.groups())
+                fail(*g_idx_, fmt::format("says group {} for k = {}: must be 0 to {}",
+                                          static_cast<i32>(group_of[k]), k, l.groups() - 1));
+            ++members[group_of[k]];
+            l.act_order |= group_of[k] != k / l.group;
+        }
+        for (u32 g = 0; g < l.groups(); ++g)
+            if (members[g] != l.group)
+                fail(*g_idx_, fmt::format("gives group {} {} of the k: each needs {}", g,
+                                          members[g], l.group));
+        if (l.act_order)
+            l.group_of = std::move(group_of);
+    }
+
+    const Checkpoint &checkpoint_;
+    const Claims &claims_;
+    const Tensor &weights_;
+    std::string prefix_;
+    bool stacked_ = false;
+    u64 slices_ = 1;
+    const Tensor *g_idx_ = nullptr;
+    std::vector<const Tensor *> used_;
+};
+
+// What a name ends with if it is of a layer's weights.
+std::string_view weights_suffix(const std::string &name) {
+    for (std::string_view suffix : {"qweight", "weight_packed"}) {
+        const size_t rest = name.size() - suffix.size();
+        if (name.ends_with(suffix) && rest > 1 && (name[rest - 1] == '.' || name[rest - 1] == '_'))
+            return suffix;
+    }
+    return {};
+}
+
+} // namespace
+
+std::string_view name(SourceFormat format) {
+    constexpr std::array names = {"gptq_v1", "gptq_v2", "awq_gemm", "compressed_tensors"};
+    return names[static_cast<size_t>(format)];
+}
+
+SourceLinears find_linears(const Checkpoint &checkpoint) {
+    const Claims claims = claims_of(checkpoint.quantization());
+    SourceLinears out;
+    std::unordered_set<const Tensor *> used;
+    const std::vector<const Tensor *> tensors = checkpoint.tensors();
+    for (const Tensor *t : tensors) {
+        const std::string_view suffix = weights_suffix(t->name);
+        if (suffix.empty())
+            continue;
+        Layer layer(checkpoint, claims, *t, suffix);
+        try {
+            for (SourceLinear &l : layer.read())
+                out.linears.push_back(std::move(l));
+        } catch (const Error &e) {
+            out.problems.emplace_back(e.what());
+        }
+        used.insert(layer.used().begin(), layer.used().end());
+    }
+    for (const Tensor *t : tensors)
+        if (!used.contains(t))
+            out.others.push_back(t);
+    return out;
+}
+
+} // namespace nw

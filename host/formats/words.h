@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Numbers in the bytes of a file, which may lie at any alignment.
+#pragma once
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "base/half.h"
+
+namespace nw {
+
+template <class T> T load(std::span<const std::byte> bytes, u64 index) {
+    T value;
+    std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof value);
+    return value;
+}
+
+inline u32 nibble(u32 word, u32 index) { return word >> 4 * index & 15; }
+
+// A number of the safetensors dtype F16, BF16 or F32.
+inline f32 load_real(std::string_view dtype, std::span<const std::byte> bytes, u64 index) {
+    if (dtype == "F16")
+        return f16_to_f32(load<u16>(bytes, index));
+    if (dtype == "BF16")
+        return bf16_to_f32(load<u16>(bytes, index));
+    return load<f32>(bytes, index);
+}
+
+} // namespace nw

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""nw pack: every format to the kernels' layout and back to the numbers it was made from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import unittest
+
+import make_checkpoints
+from packing import Folder, Packed, numbers, nw
+from safetensors_file import decode
+
+
+class RoundTrips(Folder):
+    maxDiff = None
+
+    def test_every_format(self) -> None:
+        for name in make_checkpoints.MAKERS:
+            with self.subTest(name=name):
+                source = make_checkpoints.make(name)
+                shutil.rmtree(self.input)
+                source.write(self.input)
+                done = nw("pack", self.input, self.packed, "--force")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.compare(source, Packed(self.packed))
+
+    def compare(self, source: make_checkpoints.Checkpoint, packed: Packed) -> None:
+        self.assertEqual(set(packed.linears), set(source.matrices))
+        for name, matrices in source.matrices.items():
+            row = packed.linears[name]
+            self.assertEqual(row.get("experts", 1), len(matrices))
+            self.assertEqual(row["symmetric"], all(z == 8 for m in matrices for zeros in m.z for z in zeros), name)
+            self.assertEqual(row["symmetric"], "zp" not in row)
+            self.assertEqual("perm" in row, any(m.g_idx != sorted(m.g_idx) for m in matrices))
+            for m, values in zip(matrices, packed.values(name), strict=True):
+                self.assertEqual(values, m.values(), name)
+            self.assertLessEqual(packed.padding(name), {0}, name)
+            if matrices[0].bias:
+                self.assertEqual(numbers(packed.tensors[row["bias"]]), matrices[0].bias)
+
+    def test_layout(self) -> None:
+        make_checkpoints.make("gptq_v1_sym").write(self.input)
+        nw("pack", self.input, self.packed, "--gfx", "gfx1151")
+        packed = Packed(self.packed)
+        self.assertEqual(packed.metadata, {"format": "nibblewave", "gfx": "gfx1151"})
+        self.assertEqual(packed.layout["file"], "model.safetensors")
+        row = packed.linears["model.layers.1.self_attn.q_proj"]  # K = 4096: rows of 2048 bytes
+        self.assertEqual((row["n"], row["k"], row["group"], row["dtype"]), (8, 4096, 32, "f16"))
+        self.assertEqual((row["w_stride"], row["s_stride"]), (2048 + 128, 256))
+        self.assertEqual(row["made_from"]["format"], "gptq_v1")
+        self.assertEqual(row["made_from"]["tensors"], [row["name"] + ".qweight"])
+        nw("pack", self.input, self.packed, "--gfx", "gfx1150", "--force")
+        self.assertEqual(Packed(self.packed).linears[row["name"]]["w_stride"], 2048)
+
+    def test_weights_are_aligned(self) -> None:
+        make_checkpoints.make("compressed_asym").write(self.input)
+        nw("pack", self.input, self.packed, "--all")
+        blob = self.packed.read_bytes()
+        length = int.from_bytes(blob[:8], "little")
+        header = json.loads(blob[8 : 8 + length])
+        size = {"U32": 4, "F32": 4, "BF16": 2}
+        for name, tensor in header.items():
+            if name != "__metadata__":
+                alignment = 16 if name.endswith(".w") else size[tensor["dtype"]]
+                self.assertEqual((8 + length + tensor["data_offsets"][0]) % alignment, 0, name)
+
+    def test_formats_are_told_apart(self) -> None:
+        for name, expected in {
+            "gptq_v1_asym": "gptq_v1",
+            "gptq_v2_asym": "gptq_v2",
+            "gptq_says_v1_is_v2": "gptq_v2",
+            "awq_g128": "awq_gemm",
+            "compressed_sym": "compressed_tensors",
+        }.items():
+            make_checkpoints.make(name).write(self.input)
+            found = json.loads(nw("inspect", "--json", self.input).stdout)
+            self.assertEqual({row["format"] for row in found["linears"]}, {expected}, name)
+            shutil.rmtree(self.input)
+
+    def test_per_row_is_group_minus_one(self) -> None:
+        make_checkpoints.make("compressed_per_row").write(self.input)
+        nw("pack", self.input, self.packed)
+        groups = {name: row["group"] for name, row in Packed(self.packed).linears.items()}
+        self.assertEqual(groups["model.layers.2.mlp.odd"], -1)
+        self.assertEqual(groups["model.layers.1.mlp.up_proj"], 32)  # K = 32: one scale a row is a group
+
+    def test_other_tensors_only_with_all(self) -> None:
+        make_checkpoints.make("awq_g128").write(self.input)
+        source, _ = decode(self.input / "model.safetensors")
+        for flags, there in ((), False), (("--all",), True):
+            nw("pack", self.input, self.packed, "--force", *flags)
+            tensors = Packed(self.packed).tensors
+            for name in ("model.embed_tokens.weight", "model.norm.weight"):
+                self.assertEqual(name in tensors, there)
+                if there:
+                    self.assertEqual(tensors[name], source[name])
+
+    def test_one_file_is_a_checkpoint(self) -> None:
+        source = make_checkpoints.make("gptq_v2_asym")
+        source.write(self.input)
+        done = nw("pack", self.input / "model.safetensors", self.packed)
+        # Without its config the file reads as v1: asymmetric v1 and v2 look alike.
+        self.assert_refused(done, "gptq_v2")
+        source = make_checkpoints.make("awq_g128")
+        source.write(self.input)
+        done = nw("pack", self.input / "model.safetensors", self.packed)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.compare(source, Packed(self.packed))
+
+    def test_dtype_rounds_scales(self) -> None:
+        source = make_checkpoints.make("gptq_v2_sym")
+        source.write(self.input)
+        done = nw("pack", self.input, self.packed, "--dtype", "bf16")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        packed = Packed(self.packed)
+        self.assertEqual({row["dtype"] for row in packed.linears.values()}, {"bf16"})
+        self.compare(source, packed)  # its scales are the same number in both types
+
+    def test_output_that_exists_needs_force(self) -> None:
+        make_checkpoints.make("awq_g128").write(self.input)
+        for path in (self.packed, self.packed.with_suffix(".json")):
+            path.write_text("precious")
+            done = nw("pack", self.input, self.packed)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("--force", done.stderr)
+            self.assertEqual(path.read_text(), "precious")
+            path.unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()
