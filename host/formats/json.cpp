@@ -45,7 +45,9 @@ Json parse_json(std::string_view text, const std::string &what, u32 deepest) {
     try {
         return Json::parse(text.begin(), text.end(), watch);
     } catch (const Json::exception &e) {
-        throw Error(fmt::format("{}: is not JSON: {}", what, e.what()));
+        const std::string_view why = e.what(); // and what was read last, which may be any bytes
+        throw Error(
+            fmt::format("{}: is not JSON: {}", what, why.substr(0, why.find("; last read"))));
     }
 }
 

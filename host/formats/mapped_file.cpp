@@ -33,7 +33,7 @@ void advise(std::span<const std::byte> part, int advice) {
 } // namespace
 
 MappedFile::MappedFile(const std::filesystem::path &path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // don't wait for a pipe
     if (file < 0)
         fail(path, "can't be opened");
     struct stat info {};

@@ -68,7 +68,10 @@ void store(const Tile &tile, u32 words, u32 rows, const Column &column, std::byt
         u32 line[tile_words];
         for (u32 j = 0; j < tile_words; ++j)
             line[j] = tile[j][from];
-        std::memcpy(out + row * stride, line, words * sizeof(u32));
+        if (words == tile_words) // of a size that the compiler knows: in registers
+            std::memcpy(out + row * stride, line, sizeof line);
+        else
+            std::memcpy(out + row * stride, line, words * sizeof(u32));
     }
 }
 
@@ -76,13 +79,22 @@ const std::byte *word_at(std::span<const std::byte> bytes, u64 index) {
     return bytes.data() + index * sizeof(u32);
 }
 
+// A tile's lines lie far apart: the processor does not guess that the next ones will be wanted.
+void ask_for(const std::byte *line, u64 bytes) {
+    constexpr u64 cache_line = 64;
+    for (u64 at = 0; at < bytes; at += cache_line)
+        __builtin_prefetch(line + at);
+}
+
 void gptq_weights(const SourceLinear &l, u32 first, u32 rows, std::byte *out, u64 stride) {
     alignas(64) Tile tile{};
     for (u32 word = 0; word < l.k / 8; word += tile_words) {
         const u32 words = std::min(tile_words, l.k / 8 - word);
         for (u32 j = 0; j < words; ++j) {
-            std::memcpy(tile[j], word_at(l.weights, u64{word + j} * l.n + first),
-                        rows * sizeof(u32));
+            const std::byte *line = word_at(l.weights, u64{word + j} * l.n + first);
+            if (word + j + tile_words < l.k / 8)
+                ask_for(line + u64{tile_words} * l.n * sizeof(u32), rows * sizeof(u32));
+            std::memcpy(tile[j], line, rows * sizeof(u32));
             for (u32 &x : tile[j])
                 x = to_kernel_order(x);
         }
@@ -101,8 +113,10 @@ void awq_weights(const SourceLinear &l, u32 first, u32 rows, std::byte *out, u64
         for (u32 j = 0; j < words; ++j) {
             for (u32 i = 0; i < 8; ++i) {
                 const u64 k = u64{8} * (word + j) + nibble_order[i];
-                std::memcpy(eight[i], word_at(l.weights, k * (l.n / 8) + first / 8),
-                            columns * sizeof(u32));
+                const std::byte *line = word_at(l.weights, k * (l.n / 8) + first / 8);
+                if (word + j + tile_words < l.k / 8)
+                    ask_for(line + u64{tile_words} * l.n * sizeof(u32), columns * sizeof(u32));
+                std::memcpy(eight[i], line, columns * sizeof(u32));
             }
             transpose_nibbles(eight, most);
             for (u32 i = 0; i < 8; ++i) // nibble i of AWQ's dwords is row 8c + nibble_order[i]
@@ -157,6 +171,21 @@ u16 converted(const SourceLinear &l, const char *what, std::string_view from,
     return bits;
 }
 
+// Of 16-bit scales, in the order of the file.
+bool all_finite(const SourceLinear &l, u32 first, u32 rows) {
+    const u16 exponent = l.scale_dtype == "BF16" ? Bf16::infinity : F16::infinity;
+    const bool by_row = l.format == SourceFormat::compressed_tensors;
+    const u32 lines = by_row ? 1 : l.groups();
+    const u64 count = by_row ? u64{rows} * l.groups() : rows;
+    u32 bad = 0;
+    for (u32 line = 0; line < lines; ++line) {
+        const u64 begin = by_row ? u64{first} * l.groups() : u64{line} * l.n + first;
+        for (u64 i = 0; i < count; ++i)
+            bad |= (load<u16>(l.scales, begin + i) & exponent) == exponent;
+    }
+    return !bad;
+}
+
 } // namespace
 
 void repack_weights(const SourceLinear &l, u32 first, u32 rows, std::span<const u32> order,
@@ -180,12 +209,19 @@ void repack_weights(const SourceLinear &l, u32 first, u32 rows, std::span<const 
 void repack_scales(const SourceLinear &l, u32 first, u32 rows, Dtype dtype, u16 *out) {
     const bool by_row = l.format == SourceFormat::compressed_tensors;
     const u32 groups = l.groups();
-    for (u32 g = 0; g < groups; ++g) // the order of most files
-        for (u32 row = 0; row < rows; ++row) {
-            const u64 from = by_row ? u64{first + row} * groups + g : u64{g} * l.n + first + row;
+    const auto source = [&](u32 row, u32 g) {
+        return by_row ? u64{first + row} * groups + g : u64{g} * l.n + first + row;
+    };
+    if (l.scale_dtype == (dtype == Dtype::bf16 ? "BF16" : "F16") && all_finite(l, first, rows)) {
+        for (u32 row = 0; row < rows; ++row)
+            for (u32 g = 0; g < groups; ++g)
+                out[u64{row} * groups + g] = load<u16>(l.scales, source(row, g));
+        return;
+    }
+    for (u32 row = 0; row < rows; ++row)
+        for (u32 g = 0; g < groups; ++g)
             out[u64{row} * groups + g] =
-                converted(l, "scale", l.scale_dtype, l.scales, from, dtype);
-        }
+                converted(l, "scale", l.scale_dtype, l.scales, source(row, g), dtype);
 }
 
 void repack_zeros(const SourceLinear &l, u32 first, u32 rows, u32 *out) {

@@ -236,6 +236,7 @@ private:
 
     void read_zeros(SourceLinear &l, const Tensor &zeros) const {
         const u32 seen = zeros_seen(l);
+        MappedFile::release(l.zeros); // all layers' together can be more than the largest tensor
         constexpr u32 sevens = 1 << 7, eights = 1 << 8, fifteen = 1 << 15;
         const bool gptq = l.format == SourceFormat::gptq_v1;
         if (gptq && claims_.gptq_v2)
@@ -311,6 +312,7 @@ private:
             if (members[g] != l.group)
                 fail(*g_idx_, fmt::format("gives group {} {} of the k: each needs {}", g,
                                           members[g], l.group));
+        MappedFile::release(g_idx);
         if (l.act_order)
             l.group_of = std::move(group_of);
     }

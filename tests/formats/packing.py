@@ -18,7 +18,7 @@ KERNEL_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # k of each nibble of a dword, from bit
 
 
 def nw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([BUILD / "bin/nw", *arguments], capture_output=True, text=True, **options)
+    return subprocess.run([BUILD / "bin/nw", *arguments], capture_output=True, text=True, timeout=60, **options)
 
 
 class Folder(unittest.TestCase):
