@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/decode.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
@@ -35,23 +36,30 @@ constexpr std::string_view name(Zeros zeros) {
     return "";
 }
 
+// As in the kernels' parameter `group`.
+std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
+
+u32 group_length(const W4A16 &p) { return p.group == per_row ? p.k : p.group; }
+
 bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    return k.family == family && k.param("dtype") == name(dtype) && k.number("group") == group &&
-           k.number("m") == m && k.param("zeros") == name(zeros);
+    return k.family == family && k.param("dtype") == name(dtype) &&
+           k.param("group") == group_name(group) && k.number("m") == m &&
+           k.param("zeros") == name(zeros);
 }
 
 // "bf16 g128 zp m8"
 std::string label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    return fmt::format("{} g{}{}{} m{}", name(dtype), group, zeros == Zeros::eight ? "" : " ",
-                       name(zeros), m);
+    return fmt::format("{} g{}{}{} m{}", name(dtype), group_name(group),
+                       zeros == Zeros::eight ? "" : " ", name(zeros), m);
 }
 
 // "bf16 g32 m 1 2 3 4; bf16 g32 zp m 1 2": what a gfx has; empty when it has nothing.
 std::string available(std::string_view gfx) {
-    std::map<std::tuple<std::string_view, u32, std::string_view>, std::set<u32>> have;
+    using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+    std::map<Key, std::set<u32>> have;
     for (const Kernel &k : kernels())
         if (k.family == family && k.gfx == gfx && !k.reference)
-            have[{k.param("dtype"), k.number("group"), k.param("zeros")}].insert(k.number("m"));
+            have[{k.param("dtype"), k.param("group"), k.param("zeros")}].insert(k.number("m"));
     std::string out;
     for (const auto &[key, m] : have) {
         const auto [dtype, group, zeros] = key;
@@ -75,13 +83,24 @@ template <class... Args> void need(bool holds, fmt::format_string<Args...> text,
             fmt::format("decode_w4a16: {}", fmt::format(text, std::forward<Args>(args)...)));
 }
 
-// Every group size is a multiple of 16, so a K of whole groups is one too.
+// Every other group size is a multiple of 16, so a K of whole groups is one too.
 void check_shape(const W4A16 &p) {
-    need(p.m >= 1 && p.m <= 4, "m = {}: must be 1..4; split larger batches into launches of 4",
+    need(p.m >= 1 && p.m <= 8, "m = {}: must be 1..8; split larger batches into launches of 8",
          p.m);
     need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    if (p.group == per_row) {
+        need(p.k >= 32 && p.k % 16 == 0,
+             "k = {}: must be a multiple of 16 and at least 32; pad activations and weights with "
+             "zeros to k = {}",
+             p.k, round_up<u64>(std::max(p.k, 32u), 16));
+        need(p.zeros == Zeros::eight,
+             "zeros are {}, groups per row: one scale a row is for symmetric quantization; repeat "
+             "scales and zero points for groups of 128",
+             name(p.zeros));
+        return;
+    }
     need(p.group == 32 || p.group == 64 || p.group == 128,
-         "group = {}: must be 32, 64 or 128; repeat the scales of larger groups", p.group);
+         "group = {}: must be 32, 64, 128 or per row; repeat the scales of larger groups", p.group);
     need(p.k > 0, "k = 0: must be a positive multiple of the group size {}", p.group);
     need(p.k % p.group == 0,
          "k = {}: must be a multiple of the group size {}; pad activations and weights with zeros "
@@ -116,7 +135,7 @@ void check_zeros(const W4A16 &p) {
 }
 
 void check_strides(const W4A16 &p) {
-    const u64 row = p.k / 2, scale_row = u64{2} * (p.k / p.group);
+    const u64 row = p.k / 2, scale_row = u64{2} * (p.k / group_length(p));
     need(p.w_stride >= row, "w_stride = {}: must be at least a row, K/2 = {} bytes", p.w_stride,
          row);
     need(p.w_stride % 16 == 0, "w_stride = {}: must be a multiple of 16; pad rows to {} bytes",

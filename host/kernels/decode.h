@@ -19,13 +19,17 @@ enum class Zeros : u8 {
     typed,  // [N, K/G] in the activations' type, whole numbers 0..15
 };
 
+// A group as long as the row: one scale for all of K.
+inline constexpr u32 per_row = ~u32{0};
+
 // One product, as the kernels take it. Pointers are device memory.
 struct W4A16 {
     Dtype dtype;        // of a, s, bias and c
-    u32 m, n, k, group; // 1 <= m <= 4, n >= 1, k a multiple of group and 16, group 32, 64 or 128
+    u32 m, n, k, group; // 1 <= m <= 8, n >= 1; group 32, 64 or 128, k a multiple of it; or per_row,
+                        // symmetric only, k >= 32 a multiple of 16
     const void *a;      // [M, K] contiguous, 16-byte aligned
     const void *w;      // int32 [N, K/8] (formats/row_layout.h), 16-byte aligned
-    const void *s;      // [N, K/G]
+    const void *s;      // [N, K/G], or [N, 1] per row
     const void *bias;   // [N], or null
     void *c;            // [M, N] contiguous; overlaps no input
     u64 w_stride, s_stride; // bytes from row to row: multiples of 16 and 2, at least a row

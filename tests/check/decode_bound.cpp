@@ -58,6 +58,11 @@ u32 k_per_step(const Kernel &kernel) { return kernel.family == "splitk_w4a16" ? 
 //
 //     4 * 2^g + u * |result|  <=  4u * max(P0, P1) + u * |C| + u * |result|.
 //
+// Where rows have zero points z, read z for 8; o and d are then those of the largest z, 15, and
+// what is taken off, (128 + z) * sum(a) or z * sum(a), is one multiplication in f32 in the kernel
+// as in o * sum(a), and 128 + z is exact. A scale for the whole row multiplies the sum of all steps
+// instead of each: as many roundings of a term.
+//
 // The first terms of all steps add up to 4u * d * sum |a s|; the same for the sums of activations,
 // multiplied by o: together 4u * (d + o) * offsets. For the others: what a kernel holds on the way
 // is a sum of some a * (q - 8 + o) minus some a * o, so that, scaled,

@@ -130,7 +130,7 @@ class Manifest(unittest.TestCase):
         rows = [r for r in self.decode() if not r["reference"]]
         chosen = [(r["gfx"], *(r["params"][key] for key in ("dtype", "group", "zeros", "m"))) for r in rows]
         self.assertEqual(len(chosen), len(set(chosen)))
-        self.assertEqual(len(chosen), 10 * 2 * 3 * 3 * 4)
+        self.assertEqual(len(chosen), 10 * 2 * (3 * 3 + 1) * 8)
 
     def test_registers_at_m1_leave_room_for_sixteen_waves(self) -> None:
         for row in self.decode():

@@ -120,12 +120,22 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
         std::function<void(W4A16 &)> breaks;
     };
     const Bad bad[] = {
-        {"m = 0: must be 1..4", [](W4A16 &p) { p.m = 0; }},
-        {"m = 5: must be 1..4", [](W4A16 &p) { p.m = 5; }},
+        {"m = 0: must be 1..8", [](W4A16 &p) { p.m = 0; }},
+        {"m = 9: must be 1..8", [](W4A16 &p) { p.m = 9; }},
         {"n = 0: must be at least 1", [](W4A16 &p) { p.n = 0; }},
-        {"group = 0: must be 32, 64 or 128", [](W4A16 &p) { p.group = 0; }},
-        {"group = 48: must be 32, 64 or 128", [](W4A16 &p) { p.group = 48; }},
-        {"group = 256: must be 32, 64 or 128", [](W4A16 &p) { p.group = 256; }},
+        {"group = 0: must be 32, 64, 128 or per row", [](W4A16 &p) { p.group = 0; }},
+        {"group = 48: must be 32, 64, 128 or per row", [](W4A16 &p) { p.group = 48; }},
+        {"group = 256: must be 32, 64, 128 or per row", [](W4A16 &p) { p.group = 256; }},
+        {"k = 24: must be a multiple of 16 and at least 32; pad activations and weights with zeros "
+         "to k = 32",
+         [](W4A16 &p) { p.group = per_row, p.k = 24; }},
+        {"k = 16: must be a multiple of 16 and at least 32",
+         [](W4A16 &p) { p.group = per_row, p.k = 16; }},
+        {"k = 264: must be a multiple of 16", [](W4A16 &p) { p.group = per_row, p.k = 264; }},
+        {"zeros are zp, groups per row",
+         [](W4A16 &p) { p.group = per_row, p.zeros = Zeros::packed, p.z = p.s; }},
+        {"s_stride = 0: must be at least a row",
+         [](W4A16 &p) { p.group = per_row, p.s_stride = 0; }},
         {"k = 0: must be a positive multiple", [](W4A16 &p) { p.k = 0; }},
         {"k = 192: must be a multiple of the group size 128", [](W4A16 &p) { p.k = 192; }},
         {"a is null", [](W4A16 &p) { p.a = nullptr; }},
@@ -207,10 +217,10 @@ TEST_CASE("a gfx without kernels is named, with those that have some") {
 }
 
 TEST_CASE("a combination without a kernel is named, with those there are") {
-    const std::string text = error_of([] { choose(device().info().gfx, Dtype::f16, 128, 7); });
-    CHECK(contains(text, "no kernel for f16 g128 m7"));
-    CHECK(contains(text, "f16 g128 m 1 2 3 4"));
-    CHECK(contains(text, "f16 g128 zp m 1 2 3 4"));
+    const std::string text = error_of([] { choose(device().info().gfx, Dtype::f16, 128, 9); });
+    CHECK(contains(text, "no kernel for f16 g128 m9"));
+    CHECK(contains(text, "f16 g128 m 1 2 3 4 5 6 7 8"));
+    CHECK(contains(text, "f16 g128 zp m 1 2 3 4 5 6 7 8"));
 }
 
 TEST_CASE("a kernel for something else is not launched") {

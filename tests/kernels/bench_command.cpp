@@ -50,9 +50,9 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
         {"--suite micro --device sim:gfx1151 --only nothing", "--only nothing", "--list"},
         {"--suite micro --device sim:gfx1151 --only '('", "--only (", ""},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
-        {"--device sim:gfx1151 --m 5", "--m 5", "f16 g128 m 1 2 3 4"},
-        {"--device sim:gfx1151 --m 0", "--m 0", "f16 g128 m 1 2 3 4"},
-        {"--device sim:gfx1151 --group 96", "--group 96", "f16 g128 m 1 2 3 4"},
+        {"--device sim:gfx1151 --m 9", "--m 9", "f16 g128 m 1 2 3 4 5 6 7 8"},
+        {"--device sim:gfx1151 --m 0", "--m 0", "f16 g128 m 1 2 3 4 5 6 7 8"},
+        {"--device sim:gfx1151 --group 96", "--group 96", "f16 g128 m 1 2 3 4 5 6 7 8"},
         {"--no-such-option", "--no-such-option", "--help"},
     };
     for (const Bad &b : bad) {

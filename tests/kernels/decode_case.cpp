@@ -19,24 +19,39 @@ Zeros zeros_of(const Kernel &kernel) {
                                                             : Zeros::eight;
 }
 
+u32 group_of(const Kernel &kernel, u32 columns) {
+    return kernel.param("group") == "k" ? columns : kernel.number("group");
+}
+
 // Rows `stride` bytes apart, NaN between them: where something is read there, it shows.
-struct ZeroRows {
+struct Rows {
     u64 stride = 0;
     std::vector<u8> bytes;
 };
 
-ZeroRows typed_zeros(const DecodeCase &p) {
-    ZeroRows out{2 * u64{p.groups()} + p.z_pad, {}};
-    out.bytes.assign(p.n * out.stride, 0xff);
+Rows blank_rows(u64 rows, u64 stride) { return {stride, std::vector<u8>(rows * stride, 0xff)}; }
+
+Rows weights(const DecodeCase &p) {
+    Rows out = blank_rows(p.n, round_up<u64>(p.k / 2, 16) + p.w_pad);
+    std::vector<u32> row(p.k / 8);
+    for (u64 n = 0; n < p.n; ++n) {
+        pack_row(std::span(p.q).subspan(n * p.k, p.k), row);
+        std::memcpy(&out.bytes[n * out.stride], row.data(), p.k / 2);
+    }
+    return out;
+}
+
+// Scales or zero points, [N, K/G].
+Rows words(const DecodeCase &p, const std::vector<u16> &values, u64 pad) {
+    Rows out = blank_rows(p.n, 2 * u64{p.groups()} + pad);
     for (u64 n = 0; n < p.n; ++n)
-        std::memcpy(&out.bytes[n * out.stride], &p.z[n * p.groups()], 2 * p.groups());
+        std::memcpy(&out.bytes[n * out.stride], &values[n * p.groups()], 2 * p.groups());
     return out;
 }
 
 // Four bits each, eight rows to a dword; what stands for rows past n is 15.
-ZeroRows packed_zeros(const DecodeCase &p) {
-    ZeroRows out{4 * u64{p.groups()} + p.z_pad, {}};
-    out.bytes.assign(ceil_div<u64>(p.n, 8) * out.stride, 0xff);
+Rows packed_zeros(const DecodeCase &p) {
+    Rows out = blank_rows(ceil_div<u64>(p.n, 8), 4 * u64{p.groups()} + p.z_pad);
     for (u64 n = 0; n < p.n; ++n)
         for (u64 g = 0; g < p.groups(); ++g) {
             const u32 zero = static_cast<u32>(to_f32(p.dtype, p.z[n * p.groups() + g]));
@@ -47,12 +62,12 @@ ZeroRows packed_zeros(const DecodeCase &p) {
     return out;
 }
 
-ZeroRows zero_rows(const DecodeCase &p) {
+Rows zero_rows(const DecodeCase &p) {
     switch (p.zeros) {
     case Zeros::packed:
         return packed_zeros(p);
     case Zeros::typed:
-        return typed_zeros(p);
+        return words(p, p.z, p.z_pad);
     case Zeros::eight:
         break;
     }
@@ -63,7 +78,7 @@ ZeroRows zero_rows(const DecodeCase &p) {
 
 DecodeCase::DecodeCase(const Kernel &kernel, u32 rows, u32 columns, Rng &rng)
     : dtype(kernel.param("dtype") == "bf16" ? Dtype::bf16 : Dtype::f16), m(kernel.number("m")),
-      n(rows), k(columns), group(kernel.number("group")), zeros(zeros_of(kernel)), a(u64{m} * k),
+      n(rows), k(columns), group(group_of(kernel, columns)), zeros(zeros_of(kernel)), a(u64{m} * k),
       s(u64{n} * (k / group)), q(u64{n} * k) {
     for (u16 &x : a)
         x = word(rng.normal());
@@ -84,20 +99,18 @@ void DecodeCase::add_bias(Rng &rng) {
 }
 
 std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) {
-    RowLayout layout = RowLayout::tight(p.n, p.k, p.group);
-    layout.w_stride += p.w_pad;
-    layout.s_stride += p.s_pad;
+    const Rows w_rows = weights(p), s_rows = words(p, p.s, p.s_pad), z_rows = zero_rows(p);
     const auto a = t.region<u16>(p.a);
-    const auto w = t.region<u8>(pack_rows(p.q, layout, 0xff));
-    const auto s = t.region<u8>(pack_scales(p.s, layout, 0xff));
+    const auto w = t.region<u8>(w_rows.bytes);
+    const auto s = t.region<u8>(s_rows.bytes);
     const auto bias = t.region<u16>(p.bias);
-    const ZeroRows zeros = zero_rows(p);
-    const auto z = t.region<u8>(zeros.bytes);
+    const auto z = t.region<u8>(z_rows.bytes);
     const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.n, nan_poison));
+    const u32 group = kernel.param("group") == "k" ? per_row : p.group;
     launch(t.modules, kernel,
-           {p.dtype, p.m, p.n, p.k, p.group, a.data(), w.data(), s.data(),
-            p.bias.empty() ? nullptr : bias.data(), c.data(), layout.w_stride, layout.s_stride,
-            p.zeros, zeros.bytes.empty() ? nullptr : z.data(), zeros.stride});
+           {p.dtype, p.m, p.n, p.k, group, a.data(), w.data(), s.data(),
+            p.bias.empty() ? nullptr : bias.data(), c.data(), w_rows.stride, s_rows.stride, p.zeros,
+            p.z.empty() ? nullptr : z.data(), z_rows.stride});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);

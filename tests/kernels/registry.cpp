@@ -42,14 +42,16 @@ TEST_CASE("rows are consistent, and their files are code objects") {
 TEST_CASE("every target has one decode kernel for each dtype, group, form of zero points and m") {
     for (std::string_view gfx : hip::supported_gfx())
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
-            for (u32 group : {32u, 64u, 128u})
-                for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::typed})
-                    for (u32 m = 1; m <= 4; ++m) {
+            for (u32 group : {32u, 64u, 128u, per_row})
+                for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::typed}) {
+                    if (group == per_row && zeros != Zeros::eight)
+                        continue;
+                    for (u32 m = 1; m <= 8; ++m) {
                         const Kernel &k = choose(gfx, dtype, group, m, zeros);
                         INFO(gfx, " ", k.symbol);
                         CHECK(k.gfx == gfx);
                         CHECK(k.param("dtype") == name(dtype));
-                        CHECK(k.number("group") == group);
+                        CHECK(k.param("group") == (group == per_row ? "k" : std::to_string(group)));
                         CHECK(k.param("zeros").empty() == (zeros == Zeros::eight));
                         CHECK(k.number("m") == m);
                         CHECK_FALSE(k.reference);
@@ -62,6 +64,7 @@ TEST_CASE("every target has one decode kernel for each dtype, group, form of zer
                         };
                         CHECK(std::ranges::count_if(kernels(), same) == 1);
                     }
+                }
 }
 
 TEST_CASE("parameters are read by name, and are numbers or an error that says so") {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # The shape that slots are quoted for: 4096 x 4096, groups of 128, every row through every kernel.
-BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151"]
+BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151", "--m", "1,4,8"]
 HEAD = ["| 4096 x 4096, G = 128, sim gfx1151 | M | slots | older ways | VGPRs | waves/SIMD | max error |",
         "|---|---|---|---|---|---|---|"]
 
@@ -30,7 +30,7 @@ def table(rows: list[dict]) -> list[str]:
     lines = list(HEAD)
     for row in (r for r in rows if not r["reference"]):
         older = [r for r in rows if r["reference"] and (r["dtype"], r["m"]) == (row["dtype"], row["m"])]
-        before = ", ".join(f"{dequant(r)} {r['valu_slots_per_8w']:.1f}" for r in older)
+        before = ", ".join(f"{dequant(r)} {r['valu_slots_per_8w']:.1f}" for r in older) or "-"
         lines.append(
             f"| `decode_w4a16` {row['dtype']}, {dequant(row)} | {row['m']} | **{row['valu_slots_per_8w']:.2f}** | {before} "
             f"| {row['vgprs']} | {row['waves_per_simd']} | {row['max_err']:.2f} ulp |"
