@@ -16,6 +16,7 @@
 #include "layer.h"
 #include "micro.h"
 #include "options.h"
+#include "pack.h"
 #include "row.h"
 #include "shapes.h"
 #include "sim.h"
@@ -65,7 +66,7 @@ Options parse(int argc, char **argv) {
     app.add_option("--suite", o.suite,
                    "layer: the linear layers of a model; sim: the speed of the simulated GPU; "
                    "validate: modelled times against published ones of hardware; "
-                   "micro: what nw micro measures")
+                   "micro: what nw micro measures; pack: the speed of nw pack")
         ->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
@@ -81,7 +82,7 @@ Options parse(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--only", o.only,
-                   "suites sim, validate, micro: a regular expression for the names to run");
+                   "suites sim, validate, micro, pack: a regular expression for the names to run");
     app.add_option("--json", o.json, "write the rows to this file");
     app.add_flag("-v,--verbose", o.verbose,
                  "a line for every kernel, with all instruction classes");
@@ -95,7 +96,7 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    constexpr std::string_view suites[] = {"layer", "sim", "validate", "micro"};
+    constexpr std::string_view suites[] = {"layer", "sim", "validate", "micro", "pack"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -116,6 +117,12 @@ int run(int argc, char **argv) {
         const nlohmann::json rows = run_validate(o);
         if (!o.json.empty())
             write_json(o, "sim", rows);
+        return 0;
+    }
+    if (o.suite == "pack") {
+        const nlohmann::json rows = run_pack(o);
+        if (!o.json.empty())
+            write_json(o, "none", rows);
         return 0;
     }
     if (o.suite == "micro") {

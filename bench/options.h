@@ -23,7 +23,7 @@ struct Options {
     u32 group = 128;
     u32 before_rows = 0; // rows of a layer that the reference kernels run; 0: all
     u64 seed = 1;
-    std::string only; // sim, validate, micro: a regular expression for names; empty: all
+    std::string only; // sim, validate, micro, pack: a regular expression for names; empty: all
     bool verbose = false;
 };
 

@@ -16,6 +16,8 @@ void bundle(Input);      // what hipModuleLoadData takes: ELF, offload bundle, C
 void instruction(Input); // LLVM's text of instructions, one a line
 void decode(Input);      // instruction bytes: disassembled, resolved
 void launch(Input);      // a descriptor and code, run under the checkers
+void safetensors(Input); // a file's header
+void checkpoint(Input);  // a safetensors file: its 4-bit layers found, repacked, compared
 
 struct Target {
     const char *name; // also of its folder in corpus/
@@ -23,6 +25,7 @@ struct Target {
 };
 inline constexpr Target targets[] = {{"code_object", code_object}, {"metadata", metadata},
                                      {"bundle", bundle},           {"instruction", instruction},
-                                     {"decode", decode},           {"launch", launch}};
+                                     {"decode", decode},           {"launch", launch},
+                                     {"safetensors", safetensors}, {"checkpoint", checkpoint}};
 
 } // namespace nw::fuzz

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "formats/packed_model.h"
+#include "formats/plain_values.h"
+#include "formats/repack.h"
+#include "fuzz/targets.h"
+
+using namespace nw;
+
+namespace {
+
+constexpr u64 most_weights = 1 << 16; // of one matrix: it would be slow, not new
+
+// A file without a folder, which has a path all the same.
+class MemoryFile {
+public:
+    explicit MemoryFile(fuzz::Input bytes) : file_(memfd_create("checkpoint", MFD_CLOEXEC)) {
+        if (write(file_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+            throw std::runtime_error("memfd: can't be written");
+    }
+    ~MemoryFile() { close(file_); }
+    MemoryFile(const MemoryFile &) = delete;
+    std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+private:
+    int file_;
+};
+
+// Every row through both ways, which must agree.
+void repack_all(const SourceLinear &l, Dtype dtype) {
+    const std::vector<u32> order = l.act_order ? group_order(l) : std::vector<u32>();
+    std::vector<u32> weights(u64{repack_rows} * l.k / 8), zeros(repack_rows / 8 * l.groups());
+    std::vector<u16> scales(repack_rows * l.groups()), bias(l.n);
+    std::vector<f64> want(l.k), got(l.k);
+    if (!l.bias.empty())
+        repack_bias(l, dtype, bias.data());
+    for (u32 first = 0; first < l.n; first += repack_rows) {
+        const u32 rows = std::min(repack_rows, l.n - first);
+        repack_weights(l, first, rows, order, reinterpret_cast<std::byte *>(weights.data()),
+                       l.k / 2);
+        repack_scales(l, first, rows, dtype, scales.data());
+        repack_zeros(l, first, rows, zeros.data());
+        for (u32 r = 0; r < rows; ++r) {
+            plain_row(l, first + r, dtype, want);
+            plain_row({std::span(weights).subspan(u64{r} * (l.k / 8), l.k / 8),
+                       std::span(scales).subspan(r * l.groups(), l.groups()),
+                       std::span(zeros).subspan(r / 8 * l.groups(), l.groups()), r % 8, order},
+                      dtype, got);
+            if (want != got)
+                throw std::logic_error("repacked weights differ from the checkpoint's");
+        }
+    }
+}
+
+} // namespace
+
+void nw::fuzz::safetensors(Input file) {
+    try {
+        u64 bytes = 0;
+        for (const Tensor &t : read_safetensors(file, "input").tensors) {
+            bytes += t.bytes.size();
+            if (t.bytes.data() < file.data() ||
+                t.bytes.data() + t.bytes.size() > file.data() + file.size())
+                throw std::logic_error("a tensor lies outside its file");
+        }
+        if (bytes > file.size())
+            throw std::logic_error("tensors are larger than their file");
+    } catch (const Error &) {
+    }
+}
+
+void nw::fuzz::checkpoint(Input file) {
+    const MemoryFile path(file);
+    try {
+        const Checkpoint checkpoint(path.path());
+        const SourceLinears found = find_linears(checkpoint);
+        for (const SourceLinear &l : found.linears)
+            if (u64{l.n} * l.k <= most_weights)
+                repack_all(l, l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16);
+        plan(found, {.all = true});
+    } catch (const Error &) {
+    }
+}
