@@ -145,6 +145,27 @@ TEST_CASE("suite sim: rows by their fixed names, and unknown ones are said") {
     CHECK(bench("--suite sim --device hip:0 --only scalar").code != 0);
 }
 
+TEST_CASE("suite pack: packing beside a plain copy") {
+    const std::string file = (std::filesystem::temp_directory_path() /
+                              ("nw_bench_pack_rows_" + std::to_string(getpid())))
+                                 .string();
+    const Run run = bench("--suite pack --only 'pack awq' --json " + file);
+    INFO(run.output);
+    REQUIRE(run.code == 0);
+    std::ifstream in(file);
+    const nlohmann::json json = nlohmann::json::parse(in);
+    std::filesystem::remove(file);
+    CHECK(json.at("suite") == "pack");
+    REQUIRE(json.at("rows").size() == 1);
+    const nlohmann::json &row = json["rows"][0];
+    CHECK(row.at("name") == "pack awq asym");
+    CHECK(row.at("gb_per_s") > 0.01);
+    CHECK(row.at("of_copy") ==
+          row.at("gb_per_s").get<double>() / row.at("copy_gb_per_s").get<double>());
+    CHECK(row.at("time_us") > 0);
+    CHECK(bench("--suite pack --only no_such_format").code == 2);
+}
+
 TEST_CASE("suite validate: model against published, by the fixed names") {
     const std::string file =
         (std::filesystem::temp_directory_path() / ("nw_bench_validate_" + std::to_string(getpid())))
