@@ -35,8 +35,8 @@ void run(Options o) {
     bar.reset();
     const f64 gigabytes = static_cast<f64>(r.weight_bytes) / 1e9;
     fmt::print("{}: {} linear layers", o.output, r.linears);
-    if (r.slices != r.linears)
-        fmt::print(" ({} matrices)", r.slices);
+    if (r.matrices != r.linears)
+        fmt::print(" ({} matrices)", r.matrices);
     fmt::print(", {:.3f} GB of weights in {:.2f} s ({:.2f} GB/s), {} rows checked\n", gigabytes,
                r.seconds, gigabytes / r.seconds, r.checked_rows);
 }
@@ -64,6 +64,10 @@ void add_pack(CLI::App &app) {
                      "Type of the activations, to which scales and biases are rounded (default: "
                      "as the scales are)")
         ->check(CLI::IsMember({"f16", "bf16"}));
+    command->add_flag(
+        "--fuse", options->pack.fuse,
+        "Join what is read at once, row under row: q_proj, k_proj, v_proj to qkv_proj, "
+        "gate_proj, up_proj to gate_up_proj, w1, w3 to w13, where they fit together");
     command->add_flag("--all", options->pack.all,
                       "Copy the tensors that are not 4-bit layers too, as they are");
     command->add_flag("--force", options->pack.replace, "Replace output that is there already");

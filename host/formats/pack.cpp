@@ -26,21 +26,24 @@ using Clock = std::chrono::steady_clock;
 
 constexpr u64 copy_bytes = 4 << 20;
 
-// Rows of one slice of a linear, or with no linear part of a tensor that is copied.
+// Rows of one part of a linear, or with no linear bytes of a tensor that is copied.
 struct Item {
     const PackedLinear *linear;
-    size_t slice; // or of the model's copies
+    size_t part; // or of the model's copies
     u64 first, count;
     size_t source; // of `Sources`
+
+    const PackedPart &packed_part() const { return linear->parts[part]; }
+    const SourceLinear &from() const { return *packed_part().source; }
 };
 
 std::vector<Item> items_of(const PackedModel &m) {
     std::vector<Item> items;
     size_t source = 0;
     for (const PackedLinear &p : m.linears)
-        for (size_t slice = 0; slice < p.slices.size(); ++slice, ++source)
-            for (u64 row = 0; row < p.n; row += repack_rows)
-                items.push_back({&p, slice, row, std::min<u64>(repack_rows, p.n - row), source});
+        for (size_t part = 0; part < p.parts.size(); ++part, ++source)
+            for (u64 row = 0, n = p.parts[part].source->n; row < n; row += repack_rows)
+                items.push_back({&p, part, row, std::min<u64>(repack_rows, n - row), source});
     for (size_t i = 0; i < m.copies.size(); ++i, ++source)
         for (u64 at = 0, size = m.copies[i].second->bytes.size(); at < size; at += copy_bytes)
             items.push_back({nullptr, i, at, std::min(copy_bytes, size - at), source});
@@ -53,8 +56,8 @@ class Sources {
 public:
     Sources(const PackedModel &m, const std::vector<Item> &items) {
         for (const PackedLinear &p : m.linears)
-            for (const SourceLinear *l : p.slices)
-                parts_.push_back({l->weights, l->scales, l->zeros});
+            for (const PackedPart &part : p.parts)
+                parts_.push_back({part.source->weights, part.source->scales, part.source->zeros});
         for (const auto &copy : m.copies)
             parts_.push_back({copy.second->bytes, {}, {}});
         left_ = std::vector<std::atomic<u64>>(parts_.size());
@@ -79,7 +82,7 @@ private:
         const std::span<const std::byte> all = parts_[item.source][0];
         if (!item.linear)
             return all.subspan(item.first, item.count);
-        if (item.linear->slices[item.slice]->format != SourceFormat::compressed_tensors)
+        if (item.from().format != SourceFormat::compressed_tensors)
             return {};
         const u64 row_bytes = item.linear->k / 2;
         return all.subspan(item.first * row_bytes, item.count * row_bytes);
@@ -117,14 +120,14 @@ public:
     // Returns the rows that were checked.
     u64 run(const Item &item) {
         if (!item.linear) {
-            const auto &[tensor, from] = model_.copies[item.slice];
+            const auto &[tensor, from] = model_.copies[item.part];
             file_.write(tensor, item.first, from->bytes.subspan(item.first, item.count));
             return 0;
         }
         repack(item);
-        // A row of each slice's first and last block, and of every fourth between.
+        // A row of each part's first and last block, and of every fourth between.
         const bool checked =
-            item.first / repack_rows % 4 == 0 || item.first + item.count == item.linear->n;
+            item.first / repack_rows % 4 == 0 || item.first + item.count == item.from().n;
         if (checked)
             check(item, item.first + Rng(item.source).at(item.first) % item.count);
         return checked;
@@ -133,9 +136,9 @@ public:
 private:
     void repack(const Item &item) {
         const PackedLinear &p = *item.linear;
-        const SourceLinear &l = *p.slices[item.slice];
+        const SourceLinear &l = item.from();
         const u32 first = static_cast<u32>(item.first), rows = static_cast<u32>(item.count);
-        const u64 row = item.slice * p.n + first;
+        const u64 row = p.row(item.packed_part()) + first;
         order_ = l.act_order ? group_order(l) : std::vector<u32>();
 
         weights_.resize(rows * p.w_stride);
@@ -153,36 +156,40 @@ private:
             file_.write(p.zp, zeros_at(item, first), std::as_bytes(std::span(zeros_)));
         }
         if (first == 0)
-            whole_slice(item);
+            whole_part(item);
     }
 
-    void whole_slice(const Item &item) {
+    void whole_part(const Item &item) {
         const PackedLinear &p = *item.linear;
-        const SourceLinear &l = *p.slices[item.slice];
+        const SourceLinear &l = item.from();
         if (p.perm != PackedLinear::none) {
             std::vector<u32> perm = order_;
             for (u32 k = 0; perm.size() < p.k; ++k) // an expert in its own order among others
                 perm.push_back(k);
-            file_.write(p.perm, item.slice * p.k * sizeof(u32), std::as_bytes(std::span(perm)));
+            file_.write(p.perm, u64{item.packed_part().expert} * p.k * sizeof(u32),
+                        std::as_bytes(std::span(perm)));
         }
         if (p.bias != PackedLinear::none) {
-            halves_.resize(p.n);
+            halves_.resize(l.n);
             repack_bias(l, p.dtype, halves_.data());
-            file_.write(p.bias, item.slice * p.n * sizeof(u16), std::as_bytes(std::span(halves_)));
+            file_.write(p.bias, p.row(item.packed_part()) * sizeof(u16),
+                        std::as_bytes(std::span(halves_)));
         }
     }
 
-    // Of the dword of eight rows that n is in.
+    // Of the dword of eight rows that row n of the part is in. Joined parts have whole dwords.
     static u64 zeros_at(const Item &item, u64 n) {
         const PackedLinear &p = *item.linear;
-        return (item.slice * ceil_div(p.n, 8u) + n / 8) * p.groups() * sizeof(u32);
+        const PackedPart &part = item.packed_part();
+        return (u64{part.expert} * ceil_div(p.n, 8u) + (part.row + n) / 8) * p.groups() *
+               sizeof(u32);
     }
 
     // Row n as the file has it against the checkpoint's, weight by weight.
     void check(const Item &item, u64 n) {
         const PackedLinear &p = *item.linear;
-        const SourceLinear &l = *p.slices[item.slice];
-        const u64 row = item.slice * p.n + n;
+        const SourceLinear &l = item.from();
+        const u64 row = p.row(item.packed_part()) + n;
         std::vector<u32> weights(p.k / 8), zeros(p.zp == PackedLinear::none ? 0 : p.groups());
         std::vector<u16> scales(p.groups());
         file_.read(p.w, row * p.w_stride, std::as_writable_bytes(std::span(weights)));
@@ -285,7 +292,7 @@ PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o
         throw;
     }
     report.linears = model.linears.size();
-    report.slices = sources.linears.size();
+    report.matrices = sources.linears.size();
     report.weight_bytes = model.weight_bytes;
     report.file_bytes = file.size();
     report.seconds = std::chrono::duration<f64>(Clock::now() - start).count();

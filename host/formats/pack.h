@@ -8,8 +8,8 @@
 namespace nw {
 
 struct PackReport {
-    u64 linears = 0, slices = 0;
-    u64 weight_bytes = 0; // packed, without padding
+    u64 linears = 0, matrices = 0; // packed, and of the checkpoint
+    u64 weight_bytes = 0;          // packed, without padding
     u64 file_bytes = 0;
     u64 checked_rows = 0; // against plain dequantization
     f64 seconds = 0;

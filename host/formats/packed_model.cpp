@@ -28,7 +28,7 @@ Dtype dtype_of(const SourceLinear &l, const PackOptions &o) {
 
 const char *dtype_name(Dtype d) { return d == Dtype::bf16 ? "BF16" : "F16"; }
 
-// Slices of one name, in the order of their experts.
+// Matrices of one name, in the order of their experts.
 std::vector<PackedLinear> grouped(const SourceLinears &sources) {
     std::vector<PackedLinear> out;
     std::unordered_map<std::string, size_t> place;
@@ -36,32 +36,97 @@ std::vector<PackedLinear> grouped(const SourceLinears &sources) {
         const auto [found, fresh] = place.try_emplace(l.name, out.size());
         if (fresh)
             out.emplace_back().name = l.name;
-        out[found->second].slices.push_back(&l);
+        out[found->second].parts.push_back({&l, l.expert.value_or(0), 0});
     }
     for (PackedLinear &p : out) {
-        std::ranges::stable_sort(p.slices, {}, [](auto *l) { return l->expert.value_or(0); });
-        p.experts = p.slices.front()->expert.has_value();
+        std::ranges::stable_sort(p.parts, {}, &PackedPart::expert);
+        if (p.parts.front().source->expert)
+            p.experts = static_cast<u32>(p.parts.size());
     }
     return out;
 }
 
+std::string described(const SourceLinear &l) {
+    return fmt::format("{} is {} x {} in groups of {}, {}, {} bias", l.tensor, l.n, l.k, l.group,
+                       l.scale_dtype, l.bias.empty() ? "without" : "with");
+}
+
 void check_experts(const PackedLinear &p) {
-    const SourceLinear &first = *p.slices.front();
-    for (u32 e = 0; e < p.slices.size(); ++e) {
-        const SourceLinear &l = *p.slices[e];
-        if (l.expert.value_or(0) != e || l.expert.has_value() != p.experts)
+    const SourceLinear &first = *p.parts.front().source;
+    for (u32 e = 0; e < p.parts.size(); ++e) {
+        const SourceLinear &l = *p.parts[e].source;
+        if (p.parts[e].expert != e || l.expert.has_value() != (p.experts > 0))
             throw Error(fmt::format("{}: expert {} is missing or there twice (next is {}); experts "
                                     "are numbered from 0 without gaps",
                                     p.name, e, l.tensor));
         if (l.n != first.n || l.k != first.k || l.group != first.group ||
             l.scale_dtype != first.scale_dtype || l.bias.empty() != first.bias.empty())
-            throw Error(fmt::format("{}: {} is {} x {} in groups of {}, {}, {} bias; {} is {} x {} "
-                                    "in groups of {}, {}, {} bias: experts of a layer must agree",
-                                    p.name, l.tensor, l.n, l.k, l.group, l.scale_dtype,
-                                    l.bias.empty() ? "no" : "with", first.tensor, first.n, first.k,
-                                    first.group, first.scale_dtype,
-                                    first.bias.empty() ? "no" : "with"));
+            throw Error(fmt::format("{}: {}, {}: experts of a layer must agree", p.name,
+                                    described(first), described(l)));
     }
+}
+
+void describe(PackedLinear &p, const PackOptions &o) {
+    const SourceLinear &first = *p.parts.front().source;
+    p.n = first.n;
+    p.k = first.k;
+    p.group = first.group;
+    p.symmetric = std::ranges::all_of(p.parts, [](auto &part) { return part.source->symmetric; });
+    p.act_order = std::ranges::any_of(p.parts, [](auto &part) { return part.source->act_order; });
+    p.dtype = dtype_of(first, o);
+    p.w_stride = weight_row_stride(o.gfx, p.k);
+}
+
+// What engines read at once, by the last part of its name, in the order of the joined rows.
+struct Fusion {
+    std::string_view joined;
+    std::vector<std::string_view> parts;
+};
+const Fusion fusions[] = {{"qkv_proj", {"q_proj", "k_proj", "v_proj"}},
+                          {"gate_up_proj", {"gate_proj", "up_proj"}},
+                          {"w13", {"w1", "w3"}}};
+
+// Rows of b can lie under those of a.
+bool join(const PackedLinear &a, const PackedLinear &b) {
+    const bool dwords_of_zeros = a.n % 8 == 0 && b.n % 8 == 0;
+    return a.k == b.k && a.group == b.group && a.experts == b.experts && a.dtype == b.dtype &&
+           a.parts.front().source->bias.empty() == b.parts.front().source->bias.empty() &&
+           !a.act_order && !b.act_order && dwords_of_zeros;
+}
+
+void append(PackedLinear &a, PackedLinear &b) {
+    for (PackedPart part : b.parts) {
+        part.row += a.n;
+        a.parts.push_back(part);
+    }
+    a.n += b.n;
+    a.symmetric &= b.symmetric;
+    b.parts.clear();
+}
+
+// Joins where all parts are there and fit; leaves the layers as they are where not.
+void fuse(std::vector<PackedLinear> &linears) {
+    std::unordered_map<std::string, PackedLinear *> by_name;
+    for (PackedLinear &p : linears)
+        by_name[p.name] = &p;
+    for (const Fusion &f : fusions)
+        for (PackedLinear &first : linears) {
+            if (first.parts.empty() || !first.name.ends_with(fmt::format(".{}", f.parts[0])))
+                continue;
+            const std::string folder = first.name.substr(0, first.name.size() - f.parts[0].size());
+            std::vector<PackedLinear *> rest;
+            for (size_t i = 1; i < f.parts.size(); ++i)
+                if (const auto found = by_name.find(fmt::format("{}{}", folder, f.parts[i]));
+                    found != by_name.end() && join(first, *found->second))
+                    rest.push_back(found->second);
+            if (rest.size() + 1 != f.parts.size() ||
+                by_name.contains(fmt::format("{}{}", folder, f.joined)))
+                continue;
+            for (PackedLinear *p : rest)
+                append(first, *p);
+            first.name = fmt::format("{}{}", folder, f.joined);
+        }
+    std::erase_if(linears, [](const PackedLinear &p) { return p.parts.empty(); });
 }
 
 // Tensors by the bytes they must be aligned to, so that each begins at such a place in the file.
@@ -93,7 +158,7 @@ void add_tensors(Specs &specs, PackedLinear &p) {
     const auto add = [&](size_t &index, const char *end, u32 alignment, const char *dtype,
                          std::vector<u64> shape) {
         if (p.experts)
-            shape.insert(shape.begin(), p.slices.size());
+            shape.insert(shape.begin(), p.experts);
         specs.add(index, alignment, {p.name + end, dtype, std::move(shape)});
     };
     add(p.w, ".w", 16, "U32", {p.n, p.w_stride / 4});
@@ -102,16 +167,19 @@ void add_tensors(Specs &specs, PackedLinear &p) {
         add(p.zp, ".zp", 4, "U32", {ceil_div(p.n, 8u), p.groups()});
     if (p.act_order)
         add(p.perm, ".perm", 4, "U32", {p.k});
-    if (!p.slices.front()->bias.empty())
+    if (!p.parts.front().source->bias.empty())
         add(p.bias, ".bias", 2, dtype_name(p.dtype), {p.n});
 }
 
 Json linear_json(const PackedModel &m, const PackedLinear &p) {
-    const SourceLinear &first = *p.slices.front();
-    Json from = Json::array();
-    for (const SourceLinear *l : p.slices)
-        if (from.empty() || from.back() != l->tensor)
-            from.push_back(l->tensor);
+    const SourceLinear &first = *p.parts.front().source;
+    Json from = Json::array(), rows = Json::array();
+    for (const PackedPart &part : p.parts) {
+        if (from.empty() || from.back() != part.source->tensor)
+            from.push_back(part.source->tensor);
+        if (part.expert == 0)
+            rows.push_back({{"name", part.source->name}, {"n", part.source->n}});
+    }
     Json out = {{"name", p.name},
                 {"n", p.n},
                 {"k", p.k},
@@ -124,9 +192,11 @@ Json linear_json(const PackedModel &m, const PackedLinear &p) {
                 {"s_stride", 2 * p.groups()},
                 {"made_from", {{"format", name(first.format)}, {"tensors", from}}}};
     if (p.experts) {
-        out["experts"] = p.slices.size();
-        out["w_expert_stride"] = p.slice_bytes();
+        out["experts"] = p.experts;
+        out["w_expert_stride"] = p.matrix_bytes();
     }
+    if (rows.size() > 1) // joined, one under the other
+        out["parts"] = rows;
     if (p.zp != PackedLinear::none) {
         out["zp"] = m.tensors[p.zp].name;
         out["zp_stride"] = 4 * p.groups();
@@ -151,18 +221,15 @@ PackedModel plan(const SourceLinears &sources, const PackOptions &o) {
     if (m.linears.empty())
         throw Error("no 4-bit linear layer is in there: GPTQ and AWQ have tensors named "
                     "...qweight, compressed-tensors ...weight_packed");
-    Specs specs;
     for (PackedLinear &p : m.linears) {
         check_experts(p);
-        const SourceLinear &first = *p.slices.front();
-        p.n = first.n;
-        p.k = first.k;
-        p.group = first.group;
-        p.symmetric = std::ranges::all_of(p.slices, &SourceLinear::symmetric);
-        p.act_order = std::ranges::any_of(p.slices, &SourceLinear::act_order);
-        p.dtype = dtype_of(first, o);
-        p.w_stride = weight_row_stride(o.gfx, p.k);
-        m.weight_bytes += p.slices.size() * p.n * (p.k / 2);
+        describe(p, o);
+    }
+    if (o.fuse)
+        fuse(m.linears);
+    Specs specs;
+    for (PackedLinear &p : m.linears) {
+        m.weight_bytes += p.matrices() * p.n * (p.k / 2);
         add_tensors(specs, p);
     }
     if (o.all) {

@@ -11,13 +11,20 @@
 
 namespace nw {
 
+// A matrix of the checkpoint as a part of a packed layer: its first row is row `row` of expert
+// `expert`'s.
+struct PackedPart {
+    const SourceLinear *source;
+    u32 expert, row;
+};
+
 // A layer as it is packed, dense or of several experts. Its tensors are NAME.w, u32 [N, stride/4];
 // NAME.s [N, K/G]; NAME.zp, u32 [ceil(N/8), K/G], if it is not symmetric; NAME.perm, u32 [K], if
 // columns are in the order of their groups; NAME.bias [N]. Of experts all have E in front.
 struct PackedLinear {
     std::string name;
-    std::vector<const SourceLinear *> slices; // experts 0, 1, ..., or the one matrix
-    bool experts = false;
+    std::vector<PackedPart> parts;
+    u32 experts = 0; // 0: a dense layer
     u32 n = 0, k = 0, group = 0;
     bool symmetric = false, act_order = false;
     Dtype dtype = Dtype::f16;
@@ -26,7 +33,10 @@ struct PackedLinear {
 
     static constexpr size_t none = ~size_t{0};
     u32 groups() const { return k / group; }
-    u64 slice_bytes() const { return n * w_stride; }
+    u64 matrices() const { return experts ? experts : 1; }
+    u64 matrix_bytes() const { return n * w_stride; }
+    // Of what the tensors' rows are counted in, all experts' one after the other.
+    u64 row(const PackedPart &part) const { return u64{part.expert} * n + part.row; }
 };
 
 struct PackedModel {
@@ -40,6 +50,7 @@ struct PackOptions {
     std::string gfx = "gfx1151";
     std::optional<Dtype> dtype; // of scales; none: as they are
     bool all = false;           // copy the checkpoint's other tensors too
+    bool fuse = false;          // join what engines read at once: q, k, v and gate, up
     bool replace = false;       // output that is there already
 };
 

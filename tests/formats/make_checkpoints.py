@@ -194,7 +194,7 @@ Pack = Callable[[Matrix], dict[str, Tensor]]
 def fill(c: Checkpoint, rng: random.Random, pack: Pack, shapes: dict, **kind) -> Checkpoint:
     c.tensors["model.embed_tokens.weight"] = reals("BF16", [4, 8], (rng.randint(-8, 8) for _ in range(32)))
     for name, (n, k, group) in shapes.items():
-        m = make_matrix(rng, n, k, group, bias=name.endswith("q_proj"), **kind)
+        m = make_matrix(rng, n, k, group, bias="self_attn" in name and "o_proj" not in name, **kind)
         c.add(name, pack(m), m)
     c.tensors["model.norm.weight"] = reals("F32", [3], (1.0, 2.0, 3.0))
     return c
@@ -252,7 +252,7 @@ def compressed_checkpoint(rng: random.Random, group: int, asym: bool, g_idx: boo
 
 def moe_checkpoint(rng: random.Random, pack: Pack, config: dict, stack: bool, asym: bool) -> Checkpoint:
     c = Checkpoint(config, shards=1 if stack else 2)
-    for proj, (n, k) in {"gate_proj": (40, 128), "down_proj": (264, 64)}.items():
+    for proj, (n, k) in {"gate_proj": (40, 128), "up_proj": (40, 128), "down_proj": (264, 64)}.items():
         experts = [make_matrix(rng, n, k, 32, asym=asym) for _ in range(12)]
         folder = f"model.layers.0.mlp.experts.{proj}"
         if stack:
@@ -263,6 +263,22 @@ def moe_checkpoint(rng: random.Random, pack: Pack, config: dict, stack: bool, as
     gate = make_matrix(rng, 16, 64, 32, asym=asym)
     c.add("model.layers.0.mlp.shared_expert.gate_proj", pack(gate), gate)
     return c
+
+
+# All linears of a model of two layers; k and v are narrower than q.
+MODEL = {
+    f"model.layers.{layer}.{name}": shape
+    for layer in range(2)
+    for name, shape in {
+        "self_attn.q_proj": (128, 128),
+        "self_attn.k_proj": (64, 128),
+        "self_attn.v_proj": (64, 128),
+        "self_attn.o_proj": (128, 128),
+        "mlp.gate_proj": (320, 128),
+        "mlp.up_proj": (320, 128),
+        "mlp.down_proj": (128, 320),
+    }.items()
+}
 
 
 MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
@@ -280,6 +296,7 @@ MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
     "compressed_asym": lambda r: compressed_checkpoint(r, 32, asym=True),
     "compressed_per_row": lambda r: compressed_checkpoint(r, -1, asym=False),
     "compressed_g_idx": lambda r: compressed_checkpoint(r, 64, asym=True, g_idx=True),
+    "model": lambda r: gptq_checkpoint(r, 64, 0, "gptq_v2", MODEL, asym=True),
     "moe_gptq": lambda r: moe_checkpoint(r, lambda m: gptq(m, "F16", 1), gptq_config(32, True, "gptq"), False, False),
     "moe_awq": lambda r: moe_checkpoint(r, lambda m: awq(m, "F16"), AWQ_CONFIG | {"group_size": 32}, False, True),
     "moe_compressed_stacked": lambda r: moe_checkpoint(

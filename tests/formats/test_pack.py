@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import unittest
 
 import make_checkpoints
-from packing import Folder, Packed, numbers, nw
+from packing import BUILD, Folder, Packed, numbers, nw
 from safetensors_file import decode
 
 
@@ -96,6 +98,45 @@ class RoundTrips(Folder):
                 if there:
                     self.assertEqual(tensors[name], source[name])
 
+    def test_fused_layers_are_rows_under_rows(self) -> None:
+        for name, joined in {
+            "model": {"self_attn.qkv_proj": 3, "self_attn.o_proj": 1, "mlp.gate_up_proj": 2, "mlp.down_proj": 1},
+            "moe_gptq": {"gate_up_proj": 2, "experts.down_proj": 1, "shared_expert.gate_proj": 1},
+            "moe_awq": {"gate_up_proj": 2, "experts.down_proj": 1, "shared_expert.gate_proj": 1},
+            "moe_compressed_stacked": {"gate_up_proj": 2, "experts.down_proj": 1, "shared_expert.gate_proj": 1},
+        }.items():
+            with self.subTest(name=name):
+                source = make_checkpoints.make(name)
+                shutil.rmtree(self.input)
+                source.write(self.input)
+                done = nw("pack", self.input, self.packed, "--force", "--fuse")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                packed = Packed(self.packed)
+                for linear, row in packed.linears.items():
+                    parts = [part["name"] for part in row.get("parts", [row])]
+                    self.assertEqual(len(parts), next(n for end, n in joined.items() if linear.endswith(end)))
+                    self.compare_rows(packed, linear, [source.matrices.pop(part) for part in parts])
+                self.assertEqual(source.matrices, {})
+
+    def compare_rows(self, packed: Packed, name: str, parts: list[list[make_checkpoints.Matrix]]) -> None:
+        for e, values in enumerate(packed.values(name)):
+            self.assertEqual(values, [row for part in parts for row in part[e].values()], name)
+        if "bias" in packed.linears[name]:
+            biases = [x for part in parts for x in part[0].bias]
+            self.assertEqual(numbers(packed.tensors[packed.linears[name]["bias"]]), biases)
+
+    def test_layers_that_don_t_fit_stay_apart(self) -> None:
+        source = make_checkpoints.make("model")
+        del source.tensors["model.layers.0.self_attn.k_proj.bias"]
+        for part in ("qweight", "qzeros", "scales", "g_idx"):
+            del source.tensors[f"model.layers.1.mlp.up_proj.{part}"]
+        source.write(self.input)
+        self.assertEqual(nw("pack", self.input, self.packed, "--fuse").returncode, 0)
+        names = set(Packed(self.packed).linears)
+        self.assertLessEqual({f"model.layers.0.self_attn.{x}_proj" for x in "qkvo"}, names)
+        self.assertIn("model.layers.1.mlp.gate_proj", names)
+        self.assertIn("model.layers.0.mlp.gate_up_proj", names)
+
     def test_one_file_is_a_checkpoint(self) -> None:
         source = make_checkpoints.make("gptq_v2_asym")
         source.write(self.input)
@@ -116,6 +157,20 @@ class RoundTrips(Folder):
         packed = Packed(self.packed)
         self.assertEqual({row["dtype"] for row in packed.linears.values()}, {"bf16"})
         self.compare(source, packed)  # its scales are the same number in both types
+
+    def test_a_bar_where_a_person_watches(self) -> None:
+        make_checkpoints.make("awq_g128").write(self.input)
+        self.assertEqual(nw("pack", self.input, self.packed).stderr, "")
+        ours, theirs = os.openpty()
+        done = subprocess.run(
+            [BUILD / "bin/nw", "pack", self.input, self.packed, "--force"], stdout=subprocess.DEVNULL, stderr=theirs
+        )
+        os.close(theirs)
+        said = os.read(ours, 1 << 16).decode()
+        os.close(ours)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(said, r"\[=* *\] +\d+% model\.layers")
+        self.assertTrue(said.endswith("\x1b[K"), "the bar was not taken away")
 
     def test_output_that_exists_needs_force(self) -> None:
         make_checkpoints.make("awq_g128").write(self.input)

@@ -82,7 +82,7 @@ void nw::fuzz::checkpoint(Input file) {
         for (const SourceLinear &l : found.linears)
             if (u64{l.n} * l.k <= most_weights)
                 repack_all(l, l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16);
-        plan(found, {.all = true});
+        plan(found, {.all = true, .fuse = true});
     } catch (const Error &) {
     }
 }
