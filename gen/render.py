@@ -22,7 +22,7 @@ ACCESS = {"ptr": {"read_only", "write_only", "read_write"}}
 ROW_KEYS = {"template", "gfx", "name", "args", "variants", "constraints"}
 ARCH_KEYS = {
     "user_sgprs", "entry_sgprs", "wg_x", "split_waits", "split_barrier", "stream", "vgprs_per_simd", "vgpr_granule",
-    "lds_per_wgp", "lds_per_workgroup", "vopd", "dot2_subnormal", "dot2acc", "wmma", "clock_bits", "trans_use",
+    "lds_per_wgp", "lds_per_workgroup", "few_waves", "vopd", "dot2_subnormal", "dot2acc", "wmma", "clock_bits", "trans_use",
 }
 MAX_WAVES = 16  # per SIMD, four SIMDs to a WGP (note T-002)
 

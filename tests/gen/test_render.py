@@ -137,6 +137,12 @@ class Manifest(unittest.TestCase):
             if row["params"]["m"] == 1 and not row["reference"]:
                 self.assertLessEqual(row["vgprs"], 96, row["symbol"])
 
+    def test_waves_are_few_where_more_are_slower(self) -> None:  # note T-021
+        for row in self.decode():
+            if row["params"]["m"] == 1 and not row["reference"]:
+                few = ARCHES[row["gfx"]]["few_waves"]
+                self.assertEqual(row["waves_per_simd"] <= 6, few, (row["gfx"], row["symbol"]))
+
     def test_a_stranger_finds_what_a_launch_needs(self) -> None:
         for row in self.rows:
             for key in ("symbol", "gfx", "family", "file", "params", "args", "kernarg_bytes", "block", "grid", "rows_per_workgroup",
