@@ -11,6 +11,23 @@ Device::Device(std::string_view spec) {
     info_ = std::move(opened.info);
 }
 
+Device::Device(std::shared_ptr<Library> library, DeviceInfo info)
+    : library_(std::move(library)), info_(std::move(info)) {}
+
+Device Device::current() {
+    Opened opened = open_current();
+    return {std::move(opened.library), std::move(opened.info)};
+}
+
+KeepCurrentDevice::KeepCurrentDevice(const Device &device) : library_(*device.library()) {
+    library_.check(library_.call().hipGetDevice(&before_), "hipGetDevice");
+}
+
+KeepCurrentDevice::~KeepCurrentDevice() {
+    if (before_ != library_.ordinal)
+        static_cast<void>(library_.call().hipSetDevice(before_));
+}
+
 Buffer Device::allocate(u64 bytes) const { return Buffer(library_, bytes); }
 Module Device::load(const std::string &path) const { return Module(library_, path); }
 Module Device::load(std::span<const std::byte> image) const { return Module(library_, image); }
@@ -23,11 +40,12 @@ void Device::launch(const Function &function, u32 workgroups, u32 block, u32 dyn
     void *const packed = const_cast<std::byte *>(kernarg.data());
     void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                      HIP_LAUNCH_PARAM_END};
-    library_->check(library_->on_device().hipModuleLaunchKernel(
-                        static_cast<hipFunction_t>(function.handle), workgroups, 1, 1, block, 1, 1,
-                        dynamic_lds, static_cast<hipStream_t>(stream.handle()), nullptr, extra),
-                    "hipModuleLaunchKernel",
-                    fmt::format("{}, {} x {}", function.name, workgroups, block));
+    const hipError_t code = library_->on_device().hipModuleLaunchKernel(
+        static_cast<hipFunction_t>(function.handle), workgroups, 1, 1, block, 1, 1, dynamic_lds,
+        static_cast<hipStream_t>(stream.handle()), nullptr, extra);
+    if (code != hipSuccess) // the text costs more than the launch
+        library_->check(code, "hipModuleLaunchKernel",
+                        fmt::format("{}, {} x {}", function.name, workgroups, block));
 }
 
 void Device::record(const Event &event, const Stream &stream) const {

@@ -10,6 +10,7 @@
 #define NW_HIP_ENTRY_POINTS(X)                                                                     \
     X(hipInit)                                                                                     \
     X(hipGetDeviceCount)                                                                           \
+    X(hipGetDevice)                                                                                \
     X(hipSetDevice)                                                                                \
     X(hipDeviceGetName)                                                                            \
     X(hipDeviceGetAttribute)                                                                       \
@@ -28,6 +29,7 @@
     X(hipStreamCreate)                                                                             \
     X(hipStreamDestroy)                                                                            \
     X(hipStreamSynchronize)                                                                        \
+    X(hipStreamIsCapturing)                                                                        \
     X(hipEventCreate)                                                                              \
     X(hipEventDestroy)                                                                             \
     X(hipEventRecord)                                                                              \

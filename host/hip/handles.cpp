@@ -141,16 +141,26 @@ Stream::Stream(std::shared_ptr<Library> library) : library_(std::move(library)) 
 }
 
 Stream::Stream(Stream &&other) noexcept
-    : library_(std::move(other.library_)), stream_(std::exchange(other.stream_, nullptr)) {}
+    : library_(std::move(other.library_)), stream_(std::exchange(other.stream_, nullptr)),
+      owned_(other.owned_) {}
 
 Stream &Stream::operator=(Stream &&other) noexcept {
     std::swap(library_, other.library_);
     std::swap(stream_, other.stream_);
+    std::swap(owned_, other.owned_);
     return *this;
 }
 
+Stream Stream::borrow(std::shared_ptr<Library> library, void *handle) {
+    Stream out;
+    out.library_ = std::move(library);
+    out.stream_ = handle;
+    out.owned_ = false;
+    return out;
+}
+
 Stream::~Stream() {
-    if (stream_)
+    if (stream_ && owned_)
         static_cast<void>(library_->call().hipStreamDestroy(stream_of(stream_)));
 }
 
@@ -161,6 +171,15 @@ void Stream::synchronize() const {
             "Stream::synchronize: the null stream belongs to a Device: call its synchronize()");
     library_->check(library_->on_device().hipStreamSynchronize(stream_of(stream_)),
                     "hipStreamSynchronize");
+}
+
+bool Stream::capturing() const {
+    if (!stream_) // the null stream can't be captured
+        return false;
+    hipStreamCaptureStatus status{};
+    library_->check(library_->call().hipStreamIsCapturing(stream_of(stream_), &status),
+                    "hipStreamIsCapturing");
+    return status != hipStreamCaptureStatusNone;
 }
 
 } // namespace nw::hip

@@ -99,12 +99,16 @@ public:
     Stream(Stream &&) noexcept;
     Stream &operator=(Stream &&) noexcept;
     ~Stream();
+    // Somebody else's hipStream_t, which must outlive this and is not destroyed with it.
+    static Stream borrow(std::shared_ptr<Library>, void *handle);
     void *handle() const { return stream_; }
     void synchronize() const;
+    bool capturing() const; // into a graph
 
 private:
     std::shared_ptr<Library> library_;
     void *stream_ = nullptr;
+    bool owned_ = true;
 };
 
 // One opened device. `spec`: "auto" (a supported real GPU, else the simulated gfx1151, and
@@ -114,6 +118,9 @@ private:
 class Device {
 public:
     explicit Device(std::string_view spec = "");
+    // The thread's current device, of the libamdhip64 that the process uses already. Where it uses
+    // none, of the first that the dynamic linker finds, ROCM_PATH names, or /opt/rocm has.
+    static Device current();
     const DeviceInfo &info() const { return info_; }
     Buffer allocate(u64 bytes) const;
     Module load(const std::string &path) const;
@@ -129,8 +136,22 @@ public:
     const std::shared_ptr<Library> &library() const { return library_; }
 
 private:
+    Device(std::shared_ptr<Library>, DeviceInfo);
+
     std::shared_ptr<Library> library_;
     DeviceInfo info_;
+};
+
+// Gives the thread the current device back that it had.
+class KeepCurrentDevice {
+public:
+    explicit KeepCurrentDevice(const Device &);
+    ~KeepCurrentDevice();
+    KeepCurrentDevice(const KeepCurrentDevice &) = delete;
+
+private:
+    const Library &library_;
+    int before_ = -1;
 };
 
 // The supported targets, in the order gfx1100 ... gfx1201.

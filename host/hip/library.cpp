@@ -27,9 +27,13 @@ std::shared_ptr<const Loaded> Loaded::open(const std::string &path, std::string 
         why = dlerror();
         return nullptr;
     }
+    return with(handle, path_of(handle, path), why);
+}
+
+std::shared_ptr<const Loaded> Loaded::with(void *handle, std::string path, std::string &why) {
     auto loaded = std::make_shared<Loaded>();
     loaded->handle_ = handle;
-    loaded->path = path_of(handle, path);
+    loaded->path = std::move(path);
     loaded->simulated = dlsym(handle, "hipsim_marker") != nullptr;
     const char *missing = nullptr;
     const auto find = [&]<class F>(F &function, const char *name) {
@@ -106,24 +110,29 @@ DeviceInfo Loaded::describe(int ordinal) const {
 
 // ---- where the libraries are
 
-static std::shared_ptr<const Loaded> find_real(std::string &why) {
-    constexpr const char *names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-                                     "libamdhip64.so"};
+std::vector<std::string> usual_paths() {
     std::vector<std::string> folders{""};
     if (const char *rocm = std::getenv("ROCM_PATH"); rocm && *rocm)
         folders.push_back(std::string(rocm) + "/lib/");
     folders.push_back("/opt/rocm/lib/");
-    std::string reason;
+    std::vector<std::string> out;
     for (const std::string &folder : folders)
-        for (const char *name : names) {
-            auto loaded = Loaded::open(folder + name, reason);
-            if (loaded && !loaded->simulated)
-                return loaded;
-            if (loaded) // LD_LIBRARY_PATH points at it, or a `sim:` device was opened before
-                reason = loaded->path + " is the simulated one";
-            if (why.empty() || fs::exists(folder + name))
-                why = reason;
-        }
+        for (const char *end : {".so.7", ".so.6", ".so.5", ".so"})
+            out.push_back(folder + "libamdhip64" + end);
+    return out;
+}
+
+static std::shared_ptr<const Loaded> find_real(std::string &why) {
+    std::string reason;
+    for (const std::string &path : usual_paths()) {
+        auto loaded = Loaded::open(path, reason);
+        if (loaded && !loaded->simulated)
+            return loaded;
+        if (loaded) // LD_LIBRARY_PATH points at it, or a `sim:` device was opened before
+            reason = loaded->path + " is the simulated one";
+        if (why.empty() || fs::exists(path))
+            why = reason;
+    }
     return nullptr;
 }
 

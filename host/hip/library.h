@@ -16,6 +16,8 @@ class Loaded {
 public:
     // Null, with the reason in `why`, when `path` can't be loaded or lacks an entry point.
     static std::shared_ptr<const Loaded> open(const std::string &path, std::string &why);
+    // The same for a handle of dlopen, or RTLD_DEFAULT.
+    static std::shared_ptr<const Loaded> with(void *handle, std::string path, std::string &why);
 
     EntryPoints call;
     std::string path; // as the dynamic linker found it
@@ -54,11 +56,17 @@ public:
 std::shared_ptr<const Loaded> real_library(std::string &why);
 // The simulated one, with all supported targets as devices; hip::Error when it is not found.
 std::shared_ptr<const Loaded> simulated_library();
+// The one that this process uses already, real or simulated; else the first that can be loaded.
+// hip::Error when there is none.
+std::shared_ptr<const Loaded> process_library();
+// Where the dynamic linker, ROCM_PATH and the usual place may have a libamdhip64, in this order.
+std::vector<std::string> usual_paths();
 
 struct Opened {
     std::shared_ptr<Library> library;
     DeviceInfo info;
 };
 Opened open_device(std::string_view spec);
+Opened open_current();
 
 } // namespace nw::hip

@@ -122,4 +122,11 @@ Opened open_device(std::string_view spec) {
                        spec, fmt::join(targets, ", ")));
 }
 
+Opened open_current() {
+    auto loaded = process_library();
+    int ordinal = 0;
+    loaded->check(loaded->call.hipGetDevice(&ordinal), "hipGetDevice");
+    return take(std::move(loaded), ordinal);
+}
+
 } // namespace nw::hip

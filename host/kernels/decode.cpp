@@ -83,31 +83,6 @@ template <class... Args> void need(bool holds, fmt::format_string<Args...> text,
             fmt::format("decode_w4a16: {}", fmt::format(text, std::forward<Args>(args)...)));
 }
 
-// Every other group size is a multiple of 16, so a K of whole groups is one too.
-void check_shape(const W4A16 &p) {
-    need(p.m >= 1 && p.m <= 8, "m = {}: must be 1..8; split larger batches into launches of 8",
-         p.m);
-    need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    if (p.group == per_row) {
-        need(p.k >= 32 && p.k % 16 == 0,
-             "k = {}: must be a multiple of 16 and at least 32; pad activations and weights with "
-             "zeros to k = {}",
-             p.k, round_up<u64>(std::max(p.k, 32u), 16));
-        need(p.zeros == Zeros::eight,
-             "zeros are {}, groups per row: one scale a row is for symmetric quantization; repeat "
-             "scales and zero points for groups of 128",
-             name(p.zeros));
-        return;
-    }
-    need(p.group == 32 || p.group == 64 || p.group == 128,
-         "group = {}: must be 32, 64, 128 or per row; repeat the scales of larger groups", p.group);
-    need(p.k > 0, "k = 0: must be a positive multiple of the group size {}", p.group);
-    need(p.k % p.group == 0,
-         "k = {}: must be a multiple of the group size {}; pad activations and weights with zeros "
-         "to k = {}",
-         p.k, p.group, round_up<u64>(p.k, p.group));
-}
-
 void check_pointer(const char *argument, const void *pointer, u64 alignment) {
     const u64 address = reinterpret_cast<std::uintptr_t>(pointer);
     need(pointer != nullptr, "{} is null: it must point to device memory", argument);
@@ -157,6 +132,32 @@ void check_strides(const W4A16 &p) {
          "m * n = {}: C must be smaller than 2^32 bytes; split N", u64{p.m} * p.n);
 }
 
+struct Range {
+    const char *argument;
+    u64 begin, bytes;
+};
+
+// What a kernel reads, or writes, of rows so many bytes apart.
+Range rows(const char *argument, const void *from, u64 count, u64 stride, u64 row) {
+    return {argument, reinterpret_cast<std::uintptr_t>(from), (count - 1) * stride + row};
+}
+
+// A workgroup may read what another one has overwritten already.
+void check_overlap(const W4A16 &p) {
+    const u64 groups = p.k / group_length(p);
+    const Range c = rows("c", p.c, 1, 0, u64{2} * p.m * p.n);
+    const Range z = p.zeros == Zeros::packed
+                        ? rows("z", p.z, ceil_div(p.n, 8u), p.z_stride, 4 * groups)
+                        : rows("z", p.z, p.n, p.z_stride, 2 * groups);
+    for (const Range &in :
+         {rows("a", p.a, 1, 0, u64{2} * p.m * p.k), rows("w", p.w, p.n, p.w_stride, p.k / 2),
+          rows("s", p.s, p.n, p.s_stride, 2 * groups), z, rows("bias", p.bias, 1, 0, u64{2} * p.n)})
+        need(in.begin == 0 || (in.begin - c.begin >= c.bytes && c.begin - in.begin >= in.bytes),
+             "c = {:#x}, {} bytes, overlaps {} = {:#x}, {} bytes: give the result memory of its "
+             "own",
+             c.begin, c.bytes, in.argument, in.begin, in.bytes);
+}
+
 Kernarg pack(const Kernel &kernel, const W4A16 &p) {
     Kernarg out(kernel);
     out.put("a", p.a);
@@ -185,8 +186,33 @@ const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros 
                             label(dtype, group, m, zeros), gfx, have));
 }
 
+// Every other group size is a multiple of 16, so a K of whole groups is one too.
+void validate_shape(const W4A16 &p) {
+    need(p.m >= 1 && p.m <= 8, "m = {}: must be 1..8; split larger batches into launches of 8",
+         p.m);
+    need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    if (p.group == per_row) {
+        need(p.k >= 32 && p.k % 16 == 0,
+             "k = {}: must be a multiple of 16 and at least 32; pad activations and weights with "
+             "zeros to k = {}",
+             p.k, round_up<u64>(std::max(p.k, 32u), 16));
+        need(p.zeros == Zeros::eight,
+             "zeros are {}, groups per row: one scale a row is for symmetric quantization; repeat "
+             "scales and zero points for groups of 128",
+             name(p.zeros));
+        return;
+    }
+    need(p.group == 32 || p.group == 64 || p.group == 128,
+         "group = {}: must be 32, 64, 128 or per row; repeat the scales of larger groups", p.group);
+    need(p.k > 0, "k = 0: must be a positive multiple of the group size {}", p.group);
+    need(p.k % p.group == 0,
+         "k = {}: must be a multiple of the group size {}; pad activations and weights with zeros "
+         "to k = {}",
+         p.k, p.group, round_up<u64>(p.k, p.group));
+}
+
 void validate(const W4A16 &p) {
-    check_shape(p);
+    validate_shape(p);
     check_pointer("a", p.a, 16);
     check_pointer("w", p.w, 16);
     check_pointer("s", p.s, 2);
@@ -216,6 +242,7 @@ void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::S
          label(p.dtype, p.group, p.m, p.zeros));
     const Kernarg kernarg = pack(kernel, p);
     const u32 workgroups = grid(kernel, p.n);
+    check_overlap(p);
     modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg.bytes(),
                             stream);
 }

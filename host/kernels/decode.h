@@ -44,6 +44,8 @@ const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m,
 
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device.
 void validate(const W4A16 &);
+// Of these, the rules for m, n, k, group and zeros.
+void validate_shape(const W4A16 &);
 
 // Workgroups of a launch over n rows.
 u32 grid(const Kernel &, u32 n);

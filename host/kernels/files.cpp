@@ -2,9 +2,11 @@
 #include "kernels/files.h"
 
 #include <cstdlib>
+#include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <fstream>
+#include <link.h>
 #include <vector>
 
 #include "base/error.h"
@@ -19,23 +21,53 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<fs::path> hsaco_directories() {
+// The program or shared library that this code is in.
+fs::path own_file() {
+    Dl_info info{};
+    link_map *object = nullptr;
+    if (dladdr1(reinterpret_cast<const void *>(&own_file), &info,
+                reinterpret_cast<void **>(&object), RTLD_DL_LINKMAP) &&
+        object && object->l_name && *object->l_name)
+        return object->l_name;
+    std::error_code error; // the program itself has no name there
+    return fs::read_symlink("/proc/self/exe", error);
+}
+
+std::vector<fs::path> directories(const fs::path &given) {
+    if (!given.empty())
+        return {given};
     if (const char *dir = std::getenv("NIBBLEWAVE_HSACO"); dir && *dir)
         return {dir};
     std::vector<fs::path> out;
     std::error_code error;
-    const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-    if (!error)
-        out.push_back(executable.parent_path().parent_path() / "hsaco");
+    if (const fs::path file = fs::canonical(own_file(), error); !error) {
+        out.push_back((file.parent_path() / NW_INSTALLED_HSACO).lexically_normal());
+        out.push_back(file.parent_path().parent_path() / "hsaco");
+    }
+#ifdef NW_BUILD_HSACO
     out.emplace_back(NW_BUILD_HSACO);
+#endif
     return out;
 }
 
 } // namespace
 
-fs::path find_code_object(const Kernel &kernel) {
+fs::path find_directory(std::string_view gfx, const fs::path &given) {
     std::string tried;
-    for (const fs::path &dir : hsaco_directories()) {
+    for (const fs::path &dir : directories(given)) {
+        std::error_code ignored;
+        if (fs::is_directory(dir / gfx, ignored))
+            return dir;
+        tried += fmt::format("{}{}", tried.empty() ? "" : ", ", (dir / gfx).string());
+    }
+    throw Error(fmt::format("no code objects for {}: tried {}; build the kernels, or set "
+                            "NIBBLEWAVE_HSACO to the directory that holds {}/",
+                            gfx, tried, gfx));
+}
+
+fs::path find_code_object(const Kernel &kernel, const fs::path &given) {
+    std::string tried;
+    for (const fs::path &dir : directories(given)) {
         const fs::path file = dir / kernel.gfx / fmt::format("{}.hsaco", kernel.symbol);
         if (fs::exists(file))
             return file;

@@ -7,10 +7,14 @@
 
 namespace nw {
 
-// <dir>/<gfx>/<symbol>.hsaco, where <dir> is $NIBBLEWAVE_HSACO if set (then only that), else the
-// first of <directory of the executable>/../hsaco and the build tree that made this binary.
-// Throws Error naming every path that was tried.
-std::filesystem::path find_code_object(const Kernel &);
+// The directory that holds <gfx>/<symbol>.hsaco: `given` if it is not empty, else $NIBBLEWAVE_HSACO
+// if set (then only that), else the first with a <gfx>/ of where an installed library has them,
+// hsaco/ beside the folder of the program or shared library that this code is in, and the build
+// tree. Throws Error naming every path that was tried.
+std::filesystem::path find_directory(std::string_view gfx, const std::filesystem::path &given = {});
+
+// The kernel's file in that directory. Throws Error naming every path that was tried.
+std::filesystem::path find_code_object(const Kernel &, const std::filesystem::path &given = {});
 
 // Throws Error naming the path unless the file is a whole 64-bit ELF for AMDGPU: a runtime's own
 // "invalid image" does not say whether the file is missing, cut off, or something else.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <filesystem>
 #include <map>
+#include <mutex>
+#include <shared_mutex>
 #include <string_view>
 
 #include "hip/hip.h"
@@ -8,14 +11,18 @@
 
 namespace nw {
 
-// The code objects loaded on one device, each loaded at its first use. Keep it as long as work of
-// its kernels is queued.
+// The code objects loaded on one device, each loaded at its first use. Any number of threads may
+// use it. Keep it as long as work of its kernels is queued.
 class Modules {
 public:
-    explicit Modules(const hip::Device &device) : device_(device) {}
+    // `directory` has the code objects (find_code_object).
+    explicit Modules(const hip::Device &device, std::filesystem::path directory = {})
+        : device_(device), directory_(std::move(directory)) {}
     // Throws Error where the kernel is for another gfx than the device's or its file is unusable,
     // hip::Error where the runtime refuses it.
     const hip::Function &function(const Kernel &);
+    // Null where it was not loaded yet.
+    const hip::Function *loaded(const Kernel &) const;
     const hip::Device &device() const { return device_; }
 
 private:
@@ -23,7 +30,12 @@ private:
         hip::Module module;
         hip::Function function;
     };
+    Loaded load(const Kernel &) const;
+
     const hip::Device &device_;
+    const std::filesystem::path directory_;
+    std::mutex loading_;               // one thread loads, while others launch what is loaded
+    mutable std::shared_mutex access_; // to loaded_, whose entries stay where they are
     std::map<std::string_view, Loaded> loaded_;
 };
 

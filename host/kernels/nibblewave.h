@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nibblewave: decode with 4-bit weights on AMD RDNA3, 3.5 and 4. C99 and C++; needs no HIP header.
+ *
+ *     nw_context *context;                       // for the HIP device that is current now
+ *     if (nw_context_create(NULL, &context) != NW_OK)
+ *         fail(nw_last_error());
+ *     nw_w4a16 p = NW_W4A16_INIT;                // C = A * dequant(W)^T + bias
+ *     p.dtype = NW_F16, p.m = 1, p.n = 4096, p.k = 4096, p.group = 128;
+ *     p.a = a, p.w = w, p.w_stride = nw_weight_row_stride("gfx1151", p.k), ...
+ *     if (nw_linear_w4a16(context, &p, stream) != NW_OK)
+ *         fail(nw_last_error());
+ *
+ * Errors. A call that fails returns a code other than NW_OK, has queued nothing and written nothing
+ * but the message for nw_last_error(). No C++ exception leaves the library.
+ *
+ * Threads. Any number of threads may use one context at once, on one stream or on many; only
+ * nw_context_destroy needs it for itself. Streams are the caller's: work is queued in stream order
+ * and nothing waits. The calling thread's current HIP device is the same before and after a call.
+ *
+ * Graphs. A launch of a kernel that is loaded only queues it: no device memory is allocated,
+ * nothing is synchronised, so it may be captured. A kernel is loaded by its first launch, or by
+ * nw_prepare: call that before capture begins. A launch into a capturing stream that would have to
+ * load its kernel is refused with NW_NOT_PREPARED, and the capture stays valid. A captured graph
+ * uses the context's kernels: destroy it before the context.
+ *
+ * HIP. The library uses the libamdhip64 that is in the process already, linked or loaded by
+ * whatever means; where there is none, it loads libamdhip64.so.7, .6, .5 or .so as the dynamic
+ * linker finds them, from ROCM_PATH/lib, or from /opt/rocm/lib.
+ */
+#ifndef NIBBLEWAVE_H
+#define NIBBLEWAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NW_VERSION_MAJOR 0
+#define NW_VERSION_MINOR 1
+#define NW_VERSION_PATCH 0
+#define NW_VERSION (NW_VERSION_MAJOR * 10000 + NW_VERSION_MINOR * 100 + NW_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define NW_API __attribute__((visibility("default")))
+#else
+#define NW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum nw_status {
+    NW_OK = 0,
+    NW_INVALID_ARGUMENT = 1, /* an argument breaks a rule of this header */
+    NW_UNSUPPORTED = 2,      /* no kernel for this product, or for this GPU */
+    NW_NO_KERNEL_FILES = 3,  /* the directory of code objects, or a file in it, is missing or bad */
+    NW_NOT_PREPARED = 4,     /* the stream is capturing, and the kernel is not loaded */
+    NW_HIP_ERROR = 5,        /* a call to HIP failed, or there is no HIP */
+    NW_OUT_OF_MEMORY = 6,    /* of the host */
+    NW_INTERNAL = 7          /* a defect of this library */
+} nw_status;
+
+/* "NW_OK", ...; "unknown nw_status" for anything else. */
+NW_API const char *nw_status_name(nw_status status);
+
+/* What went wrong in the last call of this thread that failed: the value, the rule, the remedy. ""
+ * before the first. Valid until the thread's next call that fails. */
+NW_API const char *nw_last_error(void);
+
+/* NW_VERSION of the library that is loaded; may differ from the header's. */
+NW_API uint32_t nw_version(void);
+
+/* ---- context: one device and the kernels loaded on it ---- */
+
+typedef struct nw_context nw_context;
+
+/* For the HIP device that is current for the calling thread. `kernel_directory` holds
+ * <gfx>/<kernel>.hsaco; null stands for the first that is there of: the environment's
+ * NIBBLEWAVE_HSACO (if set, nothing else is tried), <prefix>/share/nibblewave/hsaco of an installed
+ * library, hsaco/ of the build tree. *context is null where this fails. */
+NW_API nw_status nw_context_create(const char *kernel_directory, nw_context **context);
+
+/* Unloads the kernels: all work queued through the context must have ended. Null is allowed. */
+NW_API void nw_context_destroy(nw_context *context);
+
+/* "gfx1151"; lives as long as the context. "" for null. */
+NW_API const char *nw_context_gfx(const nw_context *context);
+
+/* ---- w4a16 linear ---- */
+
+/* Of a, s, bias, c, and of z where zeros are NW_ZEROS_TYPED. 16 bits each. */
+enum { NW_BF16 = 0, NW_F16 = 1 };
+
+/* Where zero points come from. */
+enum {
+    NW_ZEROS_EIGHT = 0,  /* 8 everywhere: symmetric quantization */
+    NW_ZEROS_PACKED = 1, /* uint32 [ceil(N/8), K/G]: row n in bits 4 * (n % 8) of its dword */
+    NW_ZEROS_TYPED = 2   /* [N, K/G] in the activations' type, whole numbers 0..15 */
+};
+
+/* A group as long as the row: one scale for all of K. */
+#define NW_PER_ROW UINT32_MAX
+
+/*
+ * C[m, n] = sum over k of A[m, k] * (q[n, k] - z[n, k / G]) * s[n, k / G]  (+ bias[n])
+ *
+ * accumulated in float, rounded once to dtype, to nearest even. Before that it is off by less than
+ * 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k / G]|, for k <= 32768. All
+ * matrices are row-major; pointers are device memory of the context's device; strides are bytes
+ * from a row to the next. Rows of w, s and z may be padded; what lies between rows is never used. c
+ * may overlap no input.
+ */
+typedef struct nw_w4a16 {
+    size_t size; /* sizeof(nw_w4a16): tells versions of this struct apart; NW_W4A16_INIT sets it */
+    int32_t dtype;  /* NW_BF16 or NW_F16 */
+    int32_t zeros;  /* NW_ZEROS_EIGHT, NW_ZEROS_PACKED or NW_ZEROS_TYPED */
+    uint32_t m;     /* rows of activations, 1..8 */
+    uint32_t n;     /* rows of weights, >= 1 */
+    uint32_t k;     /* a multiple of group; per row: of 16, and >= 32 */
+    uint32_t group; /* 32, 64, 128, or NW_PER_ROW with NW_ZEROS_EIGHT */
+
+    const void *a;    /* [M, K] contiguous, 16-byte aligned */
+    const void *w;    /* int32 [N, K/8], 16-byte aligned; the nibbles of a dword, from bit 0 up, are
+                         q of k = 0 2 4 6 1 3 5 7 */
+    const void *s;    /* scales [N, K/G], or [N, 1] per row; 2-byte aligned */
+    const void *z;    /* zero points as `zeros` says, 4- or 2-byte aligned; null for eight */
+    const void *bias; /* [N], 2-byte aligned, or null */
+    void *c;          /* [M, N] contiguous, 2-byte aligned */
+
+    uint64_t w_stride; /* >= K/2, a multiple of 16, < 2^30; see nw_weight_row_stride() */
+    uint64_t s_stride; /* >= 2 * K/G, even, < 2^30 */
+    uint64_t z_stride; /* packed: >= 4 * K/G, a multiple of 4; typed: as s_stride; eight: unused */
+} nw_w4a16;
+
+#define NW_W4A16_INIT                                                                              \
+    { sizeof(nw_w4a16), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0 }
+
+/* Queues the product on `stream`, a hipStream_t of the context's device; null: the null stream. */
+NW_API nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream);
+
+/* Loads the kernels that such a product needs, so that its launch has nothing left to load. Reads
+ * dtype, zeros, m, n, k, group, and nothing else; m = 0 stands for each of 1..8. */
+NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
+
+/* Device memory that a launch of such a product needs beside its operands, in bytes. 0 for each
+ * that this version has a kernel for, so nw_w4a16 has no member for one yet: a version that needs
+ * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads. */
+NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
+
+/* Bytes from one row of packed weights to the next that suit a GPU: contiguous rows, except on
+ * gfx1151 those that would gather on few DRAM channels, which get 128 bytes more. `gfx` as in
+ * gcnArchName; what follows a colon is ignored. 0, and a message, for an unknown gfx or k = 0. */
+NW_API uint64_t nw_weight_row_stride(const char *gfx, uint32_t k);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

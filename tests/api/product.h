@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What the tests of the C API share: a product with operands in device memory, and its result in
+// double.
+#pragma once
+#include <doctest/doctest.h>
+#include <nibblewave.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#define __HIP_PLATFORM_AMD__ 1
+#include <hip/hip_runtime_api.h>
+
+#include "base/types.h"
+
+#define HIP_OK(call) REQUIRE_EQ(std::string(hipGetErrorName(call)), "hipSuccess")
+#define NW_DONE(call) REQUIRE_MESSAGE((call) == NW_OK, nw_last_error())
+
+namespace api_test {
+
+using namespace nw;
+
+// For the current device; the tests' devices are gfx1151, gfx1201, gfx1151.
+struct Context {
+    explicit Context(const char *directory = nullptr);
+    ~Context() { nw_context_destroy(handle); }
+    Context(const Context &) = delete;
+    operator nw_context *() const { return handle; }
+    nw_context *handle = nullptr;
+};
+
+struct Stream {
+    Stream() { HIP_OK(hipStreamCreate(&handle)); }
+    ~Stream() { static_cast<void>(hipStreamDestroy(handle)); }
+    Stream(const Stream &) = delete;
+    operator hipStream_t() const { return handle; }
+    hipStream_t handle = nullptr;
+};
+
+struct Memory {
+    explicit Memory(u64 bytes);
+    explicit Memory(const std::vector<u8> &contents);
+    ~Memory() { static_cast<void>(hipFree(data)); }
+    Memory(const Memory &) = delete;
+    void *data = nullptr;
+    const u64 size;
+};
+
+struct Shape {
+    int dtype = NW_F16, zeros = NW_ZEROS_EIGHT;
+    u32 m = 1, n = 40, k = 256, group = 128;
+    bool bias = true;
+    u32 padding = 0; // bytes between rows, each row's size rounded up first
+};
+
+class Product {
+public:
+    explicit Product(const Shape &, u64 seed = 1);
+    const nw_w4a16 &arguments() const { return arguments_; }
+    void clear();                   // c becomes NaN
+    bool untouched() const;         // since then
+    std::string difference() const; // of c from the exact result; empty where it is right
+
+private:
+    void *upload(const std::vector<u8> &);
+
+    std::vector<std::unique_ptr<Memory>> memory_;
+    nw_w4a16 arguments_ = NW_W4A16_INIT;
+    std::vector<f64> exact_, bound_; // [M, N], rounding to dtype apart
+};
+
+} // namespace api_test
