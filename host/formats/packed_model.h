@@ -57,7 +57,12 @@ struct PackOptions {
 // Throws Error: nothing to pack, experts that differ or are missing.
 PackedModel plan(const SourceLinears &, const PackOptions &);
 
-// The JSON; `file` is the safetensors file's name.
+// The JSON; `file` is the safetensors file's name. An object {format, version, gfx, file,
+// nibble_order, linears}; a linear has name, n, k, group (-1: a whole row), symmetric, dtype,
+// made_from, the names of its tensors as w, s and, where they are, zp, perm, bias, and strides in
+// bytes: w_stride, s_stride, zp_stride from row to row. Of experts also experts and
+// w_expert_stride; the other tensors of experts are contiguous. Of joined layers also parts: name
+// and rows of each, from the top.
 nlohmann::json layout_json(const PackedModel &, const PackOptions &, const std::string &file);
 
 } // namespace nw
