@@ -41,10 +41,35 @@ std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format(
 
 u32 group_length(const W4A16 &p) { return p.group == per_row ? p.k : p.group; }
 
+// What a kernel of the family is for.
+u32 group_of(const Kernel &k) {
+    return k.param("group") == group_name(per_row) ? per_row : k.number("group");
+}
+
+Zeros zeros_of(const Kernel &k) {
+    const std::string_view zeros = k.param("zeros");
+    return zeros == name(Zeros::packed)  ? Zeros::packed
+           : zeros == name(Zeros::typed) ? Zeros::typed
+                                         : Zeros::eight;
+}
+
 bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    return k.family == family && k.param("dtype") == name(dtype) &&
-           k.param("group") == group_name(group) && k.number("m") == m &&
-           k.param("zeros") == name(zeros);
+    return k.family == family && k.param("dtype") == name(dtype) && group_of(k) == group &&
+           k.number("m") == m && zeros_of(k) == zeros;
+}
+
+// The kernel of each gfx for each kind of product: a launch has no time to search the catalogue.
+using Choices = std::map<std::tuple<std::string_view, Dtype, u32, u32, Zeros>, const Kernel *>;
+
+Choices all_choices() {
+    Choices out;
+    for (const Kernel &k : kernels()) {
+        if (k.family != family || k.reference)
+            continue;
+        const Dtype dtype = k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
+        out.emplace(std::tuple{k.gfx, dtype, group_of(k), k.number("m"), zeros_of(k)}, &k);
+    }
+    return out;
 }
 
 // "bf16 g128 zp m8"
@@ -177,9 +202,9 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p) {
 } // namespace
 
 const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    for (const Kernel &k : kernels())
-        if (k.gfx == gfx && !k.reference && matches(k, dtype, group, m, zeros))
-            return k;
+    static const Choices choices = all_choices();
+    if (const auto found = choices.find({gfx, dtype, group, m, zeros}); found != choices.end())
+        return *found->second;
     const std::string have = available(gfx);
     need(!have.empty(), "gfx = {}: no kernels for it; there are kernels for {}", gfx, known_gfx());
     throw Error(fmt::format("decode_w4a16: no kernel for {} on {}; there is {}",
@@ -238,8 +263,9 @@ void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
 
 void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::Stream &stream) {
     validate(p);
-    need(matches(kernel, p.dtype, p.group, p.m, p.zeros), "{} is not for {}", kernel.symbol,
-         label(p.dtype, p.group, p.m, p.zeros));
+    if (!matches(kernel, p.dtype, p.group, p.m, p.zeros)) // the text costs more than a launch
+        throw Error(fmt::format("decode_w4a16: {} is not for {}", kernel.symbol,
+                                label(p.dtype, p.group, p.m, p.zeros)));
     const Kernarg kernarg = pack(kernel, p);
     const u32 workgroups = grid(kernel, p.n);
     check_overlap(p);

@@ -22,7 +22,8 @@ target_include_directories(nibblewave
   PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE ${CMAKE_BINARY_DIR})
 target_include_directories(nibblewave SYSTEM PRIVATE ${HIP_INCLUDE_DIR})
-target_compile_options(nibblewave PRIVATE -Wno-deprecated-declarations -ffunction-sections -fdata-sections)
+target_compile_options(nibblewave PRIVATE -Wno-deprecated-declarations -ffunction-sections -fdata-sections
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>) # g++ 12 sees some in {fmt} that are none
 target_link_libraries(nibblewave PRIVATE fmt::fmt-header-only Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(nibblewave PRIVATE
   LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/library.map LINKER:--no-undefined

@@ -10,7 +10,7 @@ namespace nw {
 
 const hip::Function *Modules::loaded(const Kernel &kernel) const {
     const std::shared_lock lock(access_);
-    const auto found = loaded_.find(kernel.symbol);
+    const auto found = loaded_.find(kernel.symbol.data());
     return found == loaded_.end() ? nullptr : &found->second.function;
 }
 
@@ -33,7 +33,7 @@ const hip::Function &Modules::function(const Kernel &kernel) {
         return *found;
     Loaded entry = load(kernel);
     const std::unique_lock lock(access_);
-    return loaded_.emplace(kernel.symbol, std::move(entry)).first->second.function;
+    return loaded_.emplace(kernel.symbol.data(), std::move(entry)).first->second.function;
 }
 
 } // namespace nw

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <shared_mutex>
-#include <string_view>
+#include <unordered_map>
 
 #include "hip/hip.h"
 #include "kernels/registry.h"
@@ -36,7 +35,8 @@ private:
     const std::filesystem::path directory_;
     std::mutex loading_;               // one thread loads, while others launch what is loaded
     mutable std::shared_mutex access_; // to loaded_, whose entries stay where they are
-    std::map<std::string_view, Loaded> loaded_;
+    // By where the symbol's text is: catalogues last, and launches have no time to compare names.
+    std::unordered_map<const char *, Loaded> loaded_;
 };
 
 } // namespace nw

@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
-BUILD = Path(os.environ["NW_BUILD_DIR"])
+from calling import BUILD, LIBRARY, SOURCE, Folder, run
+
 TARGETS = sorted(p.name for p in (BUILD / "hsaco").iterdir() if p.is_dir())
-
-
-def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("HIPSIM_", "NIBBLEWAVE_"))}
-    environment |= {"LD_LIBRARY_PATH": f"{BUILD}/hipsim:{BUILD}/lib"} | variables
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
 class Linear(unittest.TestCase):
@@ -33,3 +30,50 @@ class Linear(unittest.TestCase):
         done = run(self.program, NIBBLEWAVE_HSACO="/no/such/folder")
         self.assertEqual(done.returncode, 1)
         self.assertIn("NW_NO_KERNEL_FILES: no code objects for gfx1151: tried /no/such/folder/gfx1151;", done.stdout)
+
+
+class Python(unittest.TestCase):
+    """linear.py: one product by ctypes."""
+
+    def test_on_old_and_new_targets(self) -> None:
+        script = SOURCE / "tests/api/linear.py"
+        for gfx in ("gfx1100", "gfx1151", "gfx1201"):
+            with self.subTest(gfx=gfx):
+                done = run(sys.executable, script, LIBRARY, HIPSIM_ARCH=gfx)
+                self.assertEqual((done.stderr, done.stdout), ("", f"{gfx}: 5 x 24 outputs, all as in double\n"))
+
+    def test_the_message_of_an_error_arrives(self) -> None:
+        done = run(sys.executable, SOURCE / "tests/api/linear.py", LIBRARY, NIBBLEWAVE_HSACO="/no/such")
+        self.assertIn("RuntimeError: no code objects for gfx1151: tried /no/such/gfx1151;", done.stderr)
+
+
+class Model(Folder):
+    """model.cpp: all linears of a packed checkpoint."""
+
+    def packed(self, name: str) -> Path:
+        maker = SOURCE / "tests/formats/make_checkpoints.py"
+        subprocess.run([sys.executable, maker, self.folder, name], check=True, env=os.environ)
+        packed = self.folder / f"{name}.safetensors"
+        subprocess.run([BUILD / "bin/nw", "pack", self.folder / name, packed], check=True, capture_output=True)
+        return packed
+
+    def test_every_format(self) -> None:
+        for name, rows in {
+            "gptq_v1_sym": "1", "gptq_v2_asym": "4", "gptq_per_row": "8", "gptq_act_order": "2", "awq_g128": "5",
+            "compressed_asym": "3", "compressed_per_row": "1", "moe_gptq": "2", "moe_compressed_stacked": "1",
+        }.items():  # fmt: skip
+            with self.subTest(name=name):
+                done = run(BUILD / "bin/tests/api_model", self.packed(name), rows)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertRegex(done.stdout, r"^gfx1151: \d+ matrices, all as in double\n$")
+
+    def test_scales_from_the_wrong_place_are_seen(self) -> None:
+        packed = self.packed("awq_g128")
+        self.assertEqual(run(BUILD / "bin/tests/api_model", packed).returncode, 0)
+        layout = packed.with_suffix(".json")
+        made = json.loads(layout.read_text())
+        made["linears"][0]["s_stride"] += 2  # only the device's reading of it: the comparison packs rows tightly
+        layout.write_text(json.dumps(made))
+        done = run(BUILD / "bin/tests/api_model", packed)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("of what is allowed", done.stdout)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""libnibblewave.so as a file: what it exports and needs, which HIP it takes, and how its header compiles."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import unittest
+
+from calling import BUILD, LIBRARY, SIMULATED, SOURCE, Folder, run
+
+HEADER = SOURCE / "host/kernels/nibblewave.h"
+CREATE = """
+import ctypes, sys
+for path in sys.argv[2:]:
+    ctypes.CDLL(path)  # RTLD_LOCAL
+nw, context = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+nw.nw_last_error.restype = nw.nw_context_gfx.restype = ctypes.c_char_p
+status = nw.nw_context_create(None, ctypes.byref(context))
+print(status, (nw.nw_context_gfx(context) if status == 0 else nw.nw_last_error()).decode())
+"""
+
+
+class File(unittest.TestCase):
+    def dynamic(self, *options: str) -> str:
+        command = [os.environ["NW_READELF"], *options, "-W", LIBRARY]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def test_only_the_api_is_exported(self) -> None:
+        rows = [line.split() for line in self.dynamic("--dyn-syms").splitlines()]
+        defined = {row[7].split("@")[0] for row in rows if len(row) > 7 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND"}
+        declared = {word.split("(")[0].lstrip("*") for line in HEADER.read_text().splitlines()
+                    if line.startswith("NW_API") for word in line.split() if "(" in word}  # fmt: skip
+        self.assertGreater(len(declared), 5)
+        self.assertEqual(defined - {"NIBBLEWAVE_0.1"}, declared)
+
+    def test_it_needs_no_hip_and_no_library_of_ours(self) -> None:
+        said = self.dynamic("-d")
+        needed = {line.split("[")[1].rstrip("]") for line in said.splitlines() if "(NEEDED)" in line}
+        system = ("libc.so", "libm.so", "libgcc_s.so", "libstdc++.so", "ld-linux", "libasan", "libubsan")
+        self.assertEqual([name for name in needed if not name.startswith(system)], [])
+        self.assertIn("[libnibblewave.so.0.1]", said)
+
+    def test_no_path_of_the_build_is_in_it(self) -> None:
+        rodata = subprocess.run(["strings", LIBRARY], check=True, capture_output=True, text=True).stdout
+        self.assertEqual([line for line in rodata.splitlines() if str(BUILD / "hsaco") in line], [])
+
+
+class Header(Folder):
+    def test_languages(self) -> None:
+        text = '#include <nibblewave.h>\nint main(void) { nw_w4a16 p = NW_W4A16_INIT; return p.dtype != NW_BF16; }\n'
+        strict = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{HEADER.parent}"]
+        for compiler, standard, end in (("NW_CC", "c99", "c"), ("NW_CC", "c17", "c"), ("NW_CXX", "c++11", "cpp"), ("NW_CXX", "c++20", "cpp")):
+            with self.subTest(standard=standard):
+                (self.folder / f"x.{end}").write_text(text)
+                done = run(os.environ[compiler], f"-std={standard}", *strict, self.folder / f"x.{end}")
+                self.assertEqual(done.stderr, "")
+
+
+@unittest.skipIf(os.environ.get("NW_SANITIZE") == "ON", "Python would have to be started with the sanitizer's runtime")
+class Hip(unittest.TestCase):
+    def create(self, *libraries: str, **variables: str) -> str:
+        return run(sys.executable, "-c", CREATE, LIBRARY, *libraries, **variables).stdout
+
+    def test_that_of_the_process_is_used_however_it_came_there(self) -> None:
+        self.assertEqual(self.create(SIMULATED, LD_LIBRARY_PATH=""), "0 gfx1151\n")
+        self.assertEqual(self.create(LD_LIBRARY_PATH="", LD_PRELOAD=str(SIMULATED)), "0 gfx1151\n")
+
+    def test_where_there_is_none_it_is_loaded(self) -> None:
+        self.assertEqual(self.create(), "0 gfx1151\n")
+
+    @unittest.skipUnless(os.environ.get("NW_REAL_HIP"), "no libamdhip64 of the distribution")
+    def test_of_two_none_is_guessed(self) -> None:
+        said = self.create(SIMULATED, os.environ["NW_REAL_HIP"], LD_LIBRARY_PATH="")
+        self.assertRegex(said, r"^5 this process has loaded 2 libraries of HIP, \S+ and \S+; which one is meant")
+
+    def test_a_device_there_are_no_kernels_for(self) -> None:
+        said = self.create(HIPSIM_ARCH="gfx1030")
+        self.assertRegex(said, r"^[25] ")  # refused by the simulator already, where it has no such device
