@@ -12,6 +12,7 @@ from pathlib import Path
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 LIBRARY = BUILD / "lib/libnibblewave.so"
+SANITIZED = os.environ.get("NW_SANITIZE") == "ON"
 SIMULATED = BUILD / "hipsim/libamdhip64.so"
 
 

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from calling import BUILD, SOURCE, run
+from calling import BUILD, SANITIZED, SOURCE, run
 
 CMAKE = os.environ["NW_CMAKE"]
 EXAMPLE = SOURCE / "tests/api/linear.c"
@@ -31,6 +31,7 @@ def check(*command: str | Path) -> str:
     return done.stdout
 
 
+@unittest.skipIf(SANITIZED, "its users would have to be built with the sanitizer, too")
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
