@@ -42,7 +42,8 @@ struct W4A16 {
 const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m,
                      Zeros zeros = Zeros::eight);
 
-// Throws Error naming argument, value, rule and remedy. Knows nothing of the device.
+// Throws Error naming argument, value, rule and remedy. Knows nothing of the device, nor whether c
+// overlaps an input: launch does, once it knows that the product is not too large for HIP.
 void validate(const W4A16 &);
 // Of these, the rules for m, n, k, group and zeros.
 void validate_shape(const W4A16 &);

@@ -105,10 +105,10 @@ enum {
  * C[m, n] = sum over k of A[m, k] * (q[n, k] - z[n, k / G]) * s[n, k / G]  (+ bias[n])
  *
  * accumulated in float, rounded once to dtype, to nearest even. Before that it is off by less than
- * 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k / G]|, for k <= 32768. All
- * matrices are row-major; pointers are device memory of the context's device; strides are bytes
- * from a row to the next. Rows of w, s and z may be padded; what lies between rows is never used. c
- * may overlap no input.
+ * 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k / G]|, for k <= 32768, where an
+ * f16 |A| below 2^-14 counts as 2^-14. All matrices are row-major; pointers are device memory of
+ * the context's device; strides are bytes from a row to the next. Rows of w, s and z may be padded;
+ * what lies between rows is never used. c may overlap no input.
  */
 typedef struct nw_w4a16 {
     size_t size; /* sizeof(nw_w4a16): tells versions of this struct apart; NW_W4A16_INIT sets it */
@@ -144,7 +144,8 @@ NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
 
 /* Device memory that a launch of such a product needs beside its operands, in bytes. 0 for each
  * that this version has a kernel for, so nw_w4a16 has no member for one yet: a version that needs
- * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads. */
+ * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads; 1 <=
+ * m <= 8. */
 NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
 
 /* Bytes from one row of packed weights to the next that suit a GPU: contiguous rows, except on
