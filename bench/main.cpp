@@ -18,6 +18,7 @@
 #include "options.h"
 #include "pack.h"
 #include "row.h"
+#include "sensitivity.h"
 #include "shapes.h"
 #include "sim.h"
 #include "stats.h"
@@ -66,7 +67,9 @@ Options parse(int argc, char **argv) {
     app.add_option("--suite", o.suite,
                    "layer: the linear layers of a model; sim: the speed of the simulated GPU; "
                    "validate: modelled times against published ones of hardware; "
-                   "micro: what nw micro measures; pack: the speed of nw pack")
+                   "micro: what nw micro measures; "
+                   "sensitivity: which constants of the model the modelled times depend on; "
+                   "pack: the speed of nw pack")
         ->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
@@ -82,7 +85,10 @@ Options parse(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--only", o.only,
-                   "suites sim, validate, micro, pack: a regular expression for the names to run");
+                   "suites sim, validate, sensitivity, micro, pack: a regular expression for the "
+                   "names to run");
+    app.add_option("--constants", o.constants,
+                   "suite sensitivity: a regular expression for the constants to change");
     app.add_option("--json", o.json, "write the rows to this file");
     app.add_flag("-v,--verbose", o.verbose,
                  "a line for every kernel, with all instruction classes");
@@ -96,7 +102,8 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    constexpr std::string_view suites[] = {"layer", "sim", "validate", "micro", "pack"};
+    constexpr std::string_view suites[] = {"layer",       "sim",   "validate",
+                                           "sensitivity", "micro", "pack"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -113,8 +120,8 @@ int run(int argc, char **argv) {
             write_json(o, "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4)), rows);
         return 0;
     }
-    if (o.suite == "validate") {
-        const nlohmann::json rows = run_validate(o);
+    if (o.suite == "validate" || o.suite == "sensitivity") {
+        const nlohmann::json rows = o.suite == "validate" ? run_validate(o) : run_sensitivity(o);
         if (!o.json.empty())
             write_json(o, "sim", rows);
         return 0;

@@ -23,10 +23,14 @@ struct Options {
     u32 group = 128;
     u32 before_rows = 0; // rows of a layer that the reference kernels run; 0: all
     u64 seed = 1;
-    std::string only; // sim, validate, micro, pack: a regular expression for names; empty: all
+    // sim, validate, sensitivity, micro, pack: a regular expression for names; empty: all
+    std::string only;
+    std::string constants; // sensitivity: the same for constants
     bool verbose = false;
 };
 
-std::regex only_pattern(const Options &); // Usage where `only` is no regular expression
+// Throw Usage where the option is no regular expression.
+std::regex only_pattern(const Options &);
+std::regex constants_pattern(const Options &);
 
 } // namespace nw::bench

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -197,6 +198,29 @@ TEST_CASE("suite validate: model against published, by the fixed names") {
     CHECK(bench("--suite validate --only no_such_fact").code == 2);
     CHECK(bench("--suite validate --only '('").code == 2);
     CHECK(bench("--suite validate --device hip:0").code == 2);
+}
+
+TEST_CASE("suite sensitivity: what moves with a constant, and what doesn't") {
+    const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                       ("nw_bench_sensitivity_" + std::to_string(getpid()));
+    const Run run =
+        bench("--suite sensitivity --only 'decode 2048x2048 g128 f16 sym m1 ' --constants "
+              "'^(launch_overhead|atomic_latency)$' --json " +
+              path.string());
+    INFO(run.output);
+    REQUIRE(run.code == 0);
+    const nlohmann::json json = nlohmann::json::parse(std::ifstream(path));
+    std::filesystem::remove(path);
+    std::map<std::string, double> moved;
+    for (const nlohmann::json &row : json.at("rows"))
+        if (row.at("to") > row.at("from"))
+            moved[row.at("constant")] = row.at("decode_mean_pct");
+    CHECK(moved.at("atomic_latency") == 0);
+    CHECK(moved.at("launch_overhead") > 1);
+    CHECK(moved.at("launch_overhead") < 50);
+    CHECK(contains(run.output, "each row left out of the fit"));
+    CHECK(bench("--suite sensitivity --constants no_such").code == 2);
+    CHECK(bench("--suite sensitivity --constants '('").code == 2);
 }
 
 TEST_CASE("suite micro writes what nw micro measures") {

@@ -2,6 +2,7 @@
 #include "sim/timing/dispatcher.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nw::sim::timing {
 
@@ -16,53 +17,58 @@ Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo 
                        const Dispatch &d)
     : waves_(ceil_div(d.block.x * d.block.y * d.block.z, kernel.wave_size)),
       lds_blocks_(ceil_div(kernel.lds_bytes + d.dynamic_lds, lds_block)),
-      cu_mode_(!(kernel.rsrc1 & wgp_mode)), wgps_(part.wgps) {
+      homes_per_wgp_(kernel.rsrc1 & wgp_mode ? 1 : 2), simds_(simds_per_wgp / homes_per_wgp_),
+      homes_(part.wgps * homes_per_wgp_) {
     // By VGPRs alone: LDS is counted here, as it fills up.
     most_per_simd_ = std::max(1u, waves_per_simd(device, kernel, kernel.wave_size, 0));
-    Wgp one;
-    while (fits(one)) {
-        one.lds += lds_blocks_;
-        for (u32 n = 0; n < waves_; ++n)
-            ++*std::min_element(std::begin(one.waves), std::end(one.waves));
-        ++resident_;
-    }
-    // What fits nowhere by these rules runs alone: the launch was accepted.
-    resident_ = std::max(1u, resident_) * part.wgps;
+    std::vector<u32> unused;
+    for (Home one; fits(one); ++resident_)
+        add(one, unused);
+    resident_ *= part.wgps * homes_per_wgp_;
 }
 
-bool Dispatcher::fits(const Wgp &w) const {
-    if (w.all() == 0)
-        return true;
-    return w.lds + lds_blocks_ <= lds_blocks_per_wgp &&
-           w.all() + waves_ <= most_per_simd_ * simds_per_wgp;
+// What fits nowhere by these rules runs alone: the launch was accepted.
+bool Dispatcher::fits(const Home &h) const {
+    return h.all() == 0 || (h.lds + lds_blocks_ <= lds_blocks_per_wgp / homes_per_wgp_ &&
+                            h.all() + waves_ <= most_per_simd_ * simds_);
+}
+
+void Dispatcher::add(Home &h, std::vector<u32> &simds) const {
+    h.lds += lds_blocks_;
+    for (u32 n = 0; n < waves_; ++n) {
+        u32 *at = std::min_element(h.waves, h.waves + simds_);
+        ++*at;
+        simds.push_back(static_cast<u32>(at - h.waves));
+    }
+}
+
+u32 Dispatcher::waves_in_wgp(u32 home) const {
+    u32 all = 0, first = home / homes_per_wgp_ * homes_per_wgp_;
+    for (u32 n = first; n < first + homes_per_wgp_; ++n)
+        all += homes_[n].all();
+    return all;
 }
 
 std::optional<Placement> Dispatcher::place() {
+    const auto load = [&](u32 n) { return std::pair(waves_in_wgp(n), homes_[n].all()); };
     u32 best = ~0u;
-    for (u32 n = 0; n < wgps_.size(); ++n)
-        if (fits(wgps_[n]) && (best == ~0u || wgps_[n].all() < wgps_[best].all()))
+    for (u32 n = 0; n < homes_.size(); ++n)
+        if (fits(homes_[n]) && (best == ~0u || load(n) < load(best)))
             best = n;
     if (best == ~0u)
         return {};
-    Wgp &w = wgps_[best];
-    w.lds += lds_blocks_;
-    Placement p{best, {}};
-    // In CU mode a workgroup stays on one half of the WGP.
-    const u32 half = w.waves[2] + w.waves[3] < w.waves[0] + w.waves[1] ? 2 : 0;
-    const u32 first = cu_mode_ ? half : 0, count = cu_mode_ ? 2 : simds_per_wgp;
-    for (u32 n = 0; n < waves_; ++n) {
-        u32 *at = std::min_element(w.waves + first, w.waves + first + count);
-        ++*at;
-        p.simds.push_back(best * simds_per_wgp + static_cast<u32>(at - w.waves));
-    }
+    Placement p{best / homes_per_wgp_, {}};
+    add(homes_[best], p.simds);
+    for (u32 &simd : p.simds)
+        simd += best * simds_;
     return p;
 }
 
 void Dispatcher::release(const Placement &p) {
-    Wgp &w = wgps_[p.wgp];
-    w.lds -= lds_blocks_;
+    Home &h = homes_[p.simds.front() / simds_];
+    h.lds -= lds_blocks_;
     for (u32 simd : p.simds)
-        --w.waves[simd % simds_per_wgp];
+        --h.waves[simd % simds_];
 }
 
 } // namespace nw::sim::timing

@@ -27,17 +27,19 @@ public:
     u32 resident() const { return resident_; } // workgroups that fit at once
 
 private:
-    struct Wgp {
-        u32 waves[simds_per_wgp] = {};
-        u32 lds = 0; // blocks
+    // What a workgroup has to fit in: a WGP, or in CU mode one half of it.
+    struct Home {
+        u32 waves[simds_per_wgp] = {}; // of its SIMDs
+        u32 lds = 0;                   // blocks
         u32 all() const { return waves[0] + waves[1] + waves[2] + waves[3]; }
     };
-    bool fits(const Wgp &) const;
-    u32 first_simd(u32 group) const; // of CU mode: one half of the WGP
+    bool fits(const Home &) const;
+    void add(Home &, std::vector<u32> &simds) const; // a workgroup; appends the SIMD of each wave
+    u32 waves_in_wgp(u32 home) const;
 
     u32 waves_, most_per_simd_, lds_blocks_, resident_ = 0;
-    bool cu_mode_;
-    std::vector<Wgp> wgps_;
+    u32 homes_per_wgp_, simds_; // SIMDs of a home
+    std::vector<Home> homes_;
 };
 
 } // namespace nw::sim::timing

@@ -25,7 +25,7 @@ public:
         m_.memory.start_kernel();
         m_.memory.watch(m_.watcher ? &core_.last_answer : nullptr);
         fill(0);
-        for (u32 number; events_.next(now_, number);)
+        for (u32 number = 0; events_.next(now_, number);)
             if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was moved
                 step(simd);
         if (ended_ < script_.groups)
