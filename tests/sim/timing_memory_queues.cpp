@@ -34,7 +34,7 @@ TEST_CASE("a stream reaches the stated DRAM bandwidth when enough is in flight")
         INFO(part.name);
         Costs costs = costs_for(part.gfx);
         f64 bound = part.dram_gb_per_s * part.dram_efficiency;
-        f64 reached = stream(part, costs, 32, std::max(20u, 20000 / part.cus() / 32));
+        f64 reached = stream(part, costs, 32, std::max(20u, 40000 / part.cus() / 32));
         CHECK(reached <= bound);
         CHECK(reached >= 0.99 * bound);
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/func/frames.h"
 #include "sim/timing/lds_banks.h"
@@ -57,9 +59,13 @@ private:
 
 } // namespace
 
+u64 default_record_limit() {
+    return static_cast<u64>(sysconf(_SC_PHYS_PAGES)) * static_cast<u64>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
 Recorder::Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups,
-                   u32 waves_per_group)
-    : payloads_(payloads), gfx12_(gfx12), groups_(groups), waves_(waves_per_group),
+                   u32 waves_per_group, u64 limit)
+    : payloads_(payloads), gfx12_(gfx12), groups_(groups), waves_(waves_per_group), limit_(limit),
       traces_(groups * waves_per_group) {
     for (size_t n = 0; n < traces_.size(); ++n)
         traces_[n].number = n;
@@ -72,6 +78,8 @@ void *Recorder::start(u64 group, u32 wave) {
 void Recorder::before(Wave &w, const Inst &i) {
     auto &r = *static_cast<Recording *>(w.observed);
     r.trace.add(i.index);
+    if (r.trace.bytes() > r.claimed)
+        claim(r, w, i);
     switch (payloads_[i.index]) {
     case Payload::none:
         break;
@@ -83,6 +91,17 @@ void Recorder::before(Wave &w, const Inst &i) {
         vector(r, w, i);
         break;
     }
+}
+
+void Recorder::claim(Recording &r, Wave &w, const Inst &i) {
+    const u64 more = std::max<u64>(1024, r.claimed / 2); // seldom, and not much too much
+    r.claimed += more;
+    if (claimed_.fetch_add(more) + more > limit_)
+        fault(
+            w, i, Fault::Kind::out_of_memory,
+            fmt::format("what its waves do takes more than {} MiB to record: if it isn't endless, "
+                        "launch fewer workgroups, or give it no modelled time (HIPSIM_TIMING=off)",
+                        limit_ >> 20));
 }
 
 u64 Recorder::device_address(Recording &r, const Wave &w, u64 address) {

@@ -2,6 +2,7 @@
 // What a wave did, without when: the instructions it executed, and of those that touch memory
 // what they touched. Recorded while it runs, read by the model of time.
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "sim/func/launch.h"
@@ -42,6 +43,7 @@ struct WaveTrace {
         else
             runs.push_back({index, 1});
     }
+    u64 bytes() const { return runs.size() * sizeof(Run) + payload.size() * sizeof(u64); }
     void clear() {
         runs.clear();
         payload.clear();
@@ -68,10 +70,15 @@ private:
     u32 at_ = 0;
 };
 
-// Records the waves of workgroups [0, groups).
+// Half of the machine's memory.
+u64 default_record_limit();
+
+// Records the waves of workgroups [0, groups). A wave whose record would make all of them larger
+// than `limit` bytes faults, out of memory: what never ends must not take all there is.
 class Recorder : public Observer {
 public:
-    Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups, u32 waves_per_group);
+    Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups, u32 waves_per_group,
+             u64 limit = default_record_limit());
     void *start(u64 group, u32 wave) override;
     void before(Wave &, const Inst &) override;
     WaveTrace &trace(u64 group, u32 wave) { return traces_[group * waves_ + wave].trace; }
@@ -81,9 +88,11 @@ private:
     struct Recording {
         WaveTrace trace;
         u64 number = 0;
+        u64 claimed = 0; // bytes
         Allocation known[4];
         u32 oldest = 0;
     };
+    void claim(Recording &, Wave &, const Inst &);
     void vector(Recording &, Wave &, const Inst &);
     void scalar(Recording &, Wave &, const Inst &);
     u64 device_address(Recording &, const Wave &, u64 address);
@@ -92,6 +101,8 @@ private:
     bool gfx12_;
     u64 groups_;
     u32 waves_;
+    u64 limit_;
+    std::atomic<u64> claimed_{0};
     std::vector<Recording> traces_;
 };
 
