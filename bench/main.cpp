@@ -132,15 +132,14 @@ int run(int argc, char **argv) {
             write_json(o, "none", rows);
         return 0;
     }
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     if (o.suite == "micro") {
-        setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
         const hip::Device device(o.device);
         const nlohmann::json rows = run_micro(o, device);
         if (!o.json.empty())
             write_json(o, device.info().label, rows);
         return 0;
     }
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     StatsFile stats;
     const hip::Device device(o.device);
     if (!device.info().note.empty())

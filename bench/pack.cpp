@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "formats/mapped_file.h"
 #include "formats/pack.h"
+#include "temporary_folder.h"
 
 namespace nw::bench {
 
@@ -51,23 +52,13 @@ std::vector<Format> formats() {
             {"compressed sym", Json::object(), compressed, 0}};
 }
 
-// A folder that is gone when this is.
-class Folder {
-public:
-    Folder() : path_(fs::temp_directory_path() / fmt::format("nw_bench_pack_{}", getpid())) {
-        fs::create_directories(path_ / "in");
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    Folder(const Folder &) = delete;
-    fs::path input() const { return path_ / "in"; }
-    fs::path file() const { return path_ / "in/model.safetensors"; }
-    fs::path output() const { return path_ / "out.safetensors"; }
-
-private:
-    fs::path path_;
+// Where the checkpoint lies, and what becomes of it.
+struct Folder {
+    TemporaryFolder folder;
+    Folder() { fs::create_directories(input()); }
+    fs::path input() const { return folder.path() / "in"; }
+    fs::path file() const { return input() / "model.safetensors"; }
+    fs::path output() const { return folder.path() / "out.safetensors"; }
 };
 
 std::vector<std::byte> contents(const TensorSpec &t, const Format &f, Rng rng) {

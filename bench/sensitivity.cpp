@@ -2,7 +2,6 @@
 #include "sensitivity.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -12,13 +11,13 @@
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "least_squares.h"
 #include "line_fit.h"
+#include "temporary_folder.h"
 
 namespace nw::bench {
 
@@ -59,25 +58,10 @@ nlohmann::json run_json(const std::string &command, const fs::path &result) {
     return nlohmann::json::parse(file);
 }
 
-// A directory of our own, gone at the end.
-struct Scratch {
-    fs::path path;
-    Scratch() {
-        std::string name = (fs::temp_directory_path() / "nw_sensitivity_XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            throw Error(fmt::format("{}: can't be created", name));
-        path = name;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-};
-
 fs::path programs() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
-std::vector<Constant> uncertain_constants(const Scratch &scratch, const std::regex &wanted) {
-    const fs::path out = scratch.path / "constants.json";
+std::vector<Constant> uncertain_constants(const fs::path &scratch, const std::regex &wanted) {
+    const fs::path out = scratch / "constants.json";
     const std::string command = fmt::format("{} constants --json --part {} > {}",
                                             quoted(programs() / "nw"), part, quoted(out));
     std::vector<Constant> all;
@@ -120,10 +104,10 @@ std::vector<Variant> plan(const std::vector<Constant> &constants) {
     return out;
 }
 
-nlohmann::json validate(const Scratch &scratch, const std::string &only, u64 number,
+nlohmann::json validate(const fs::path &scratch, const std::string &only, u64 number,
                         const Variant &v) {
-    const fs::path profile = scratch.path / fmt::format("{}.profile", number),
-                   out = scratch.path / fmt::format("{}.json", number);
+    const fs::path profile = scratch / fmt::format("{}.profile", number),
+                   out = scratch / fmt::format("{}.json", number);
     nlohmann::json json = {{"schema", "nibblewave.profile.v1"}, {"part", part}};
     if (v.constant)
         json[v.constant->section][v.constant->name] = changed(*v.constant, v.factor);
@@ -137,39 +121,24 @@ nlohmann::json validate(const Scratch &scratch, const std::string &only, u64 num
 }
 
 // Runs them all, as many at once as there are processors. Returns the rows as published.
-nlohmann::json run_all(const Scratch &scratch, const std::string &only,
+nlohmann::json run_all(const fs::path &scratch, const std::string &only,
                        std::vector<Variant> &variants) {
     nlohmann::json rows;
-    std::atomic<u64> next{0};
-    std::atomic<bool> failed{false};
-    std::string why;
     Progress progress(variants.size());
-    std::mutex lock;
-    const auto work = [&] {
-        for (u64 n; !failed && (n = next++) < variants.size();)
-            try {
-                const nlohmann::json got = validate(scratch, only, n, variants[n]);
-                for (const auto &row : got)
-                    variants[n].modelled.push_back(row.at("modelled"));
-                const std::scoped_lock held(lock);
-                if (!variants[n].constant)
-                    rows = got;
-                progress.advance(1);
-                progress.show(fmt::format("{} of {}", n + 1, variants.size()));
-            } catch (const std::exception &e) {
-                const std::scoped_lock held(lock);
-                failed = true;
-                why = e.what();
-            }
-    };
-    std::vector<std::jthread> others;
-    for (u32 n = 1; n < std::thread::hardware_concurrency(); ++n)
-        others.emplace_back(work);
-    work();
-    others.clear();
-    progress.clear();
-    if (failed)
-        throw Error(why); // of --only that matches nothing, too: validate has said which
+    std::mutex mutex; // of the two above
+    parallel_each(variants.size(), [&] {
+        return [&](u64 n) {
+            // An --only that matches nothing ends in an error here; validate has said which.
+            const nlohmann::json got = validate(scratch, only, n, variants[n]);
+            for (const auto &row : got)
+                variants[n].modelled.push_back(row.at("modelled"));
+            const std::scoped_lock held(mutex);
+            if (!variants[n].constant)
+                rows = got;
+            progress.advance(1);
+            progress.show(fmt::format("{} of {}", n + 1, variants.size()));
+        };
+    });
     return rows;
 }
 
@@ -286,15 +255,16 @@ void print_left_out(const nlohmann::json &rows, const Variant &base,
 nlohmann::json run_sensitivity(const Options &o) {
     static_cast<void>(only_pattern(o)); // said before anything runs
     const std::string only = o.only.empty() ? small_rows : o.only;
-    const Scratch scratch;
-    const std::vector<Constant> constants = uncertain_constants(scratch, constants_pattern(o));
+    const TemporaryFolder folder;
+    const std::vector<Constant> constants =
+        uncertain_constants(folder.path(), constants_pattern(o));
     if (constants.empty())
         throw Usage(
             fmt::format("--constants {}: matches no fitted or guessed constant; nw constants "
                         "lists them",
                         o.constants));
     std::vector<Variant> variants = plan(constants);
-    const nlohmann::json rows = run_all(scratch, only, variants);
+    const nlohmann::json rows = run_all(folder.path(), only, variants);
     const nlohmann::json json = print_moves(rows, variants.front(), variants);
     print_left_out(rows, variants.front(), variants);
     return json;
