@@ -14,15 +14,23 @@ constexpr u64 page = 4096; // a buffer begins on one
 // Bytes that others touch before a piece of memory comes back: twice the largest cache of the
 // parts.
 constexpr u64 rest = u64{192} << 20;
-constexpr u64 activation_bytes = 65536; // all that the kernels take
-constexpr u64 output_bytes = u64{1} << 20;
 
-u64 scale_stride(const ProductShape &p) { return u64{2} * (p.k / p.group); }
+template <class Bytes> u64 largest(std::span<const ProductShape> shapes, const Bytes &bytes) {
+    u64 out = 0;
+    for (const ProductShape &p : shapes)
+        out = std::max(out, round_up<u64>(bytes(p), page));
+    return out;
+}
+
+u64 activation_bytes(const ProductShape &p) { return u64{2} * p.m * p.k; }
+u64 output_bytes(const ProductShape &p) { return u64{2} * p.m * p.n; }
+u64 weight_bytes(const ProductShape &p) { return p.weight_bytes(); }
+u64 scale_bytes(const ProductShape &p) { return std::max(p.scale_bytes(), p.zero_bytes()); }
 
 } // namespace
 
 Rotation::Rotation(const hip::Device &device, u64 largest, u64 rest)
-    : buffer_(device.allocate(2 * round_up(largest, page) + rest)) {
+    : buffer_(device.allocate(2 * largest + rest)) {
     buffer_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
 }
 
@@ -34,46 +42,81 @@ void *Rotation::take(u64 bytes) {
     return at;
 }
 
-ColdProduct::ColdProduct(const hip::Device &device, u64 largest_weights, u64 largest_scales)
+// A product takes up to four pieces of a rotation: scales and zero points of two launches.
+ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape> shapes,
+                         u64 products)
     : device_(device), modules_(device), start_(device.event()), stop_(device.event()),
-      a_(device.allocate(activation_bytes)), c_(device.allocate(output_bytes)),
-      weights_(device, largest_weights, rest), scales_(device, largest_scales, rest) {
+      a_(device.allocate(largest(shapes, activation_bytes))),
+      c_(device.allocate(largest(shapes, output_bytes))),
+      weights_(device, largest(shapes, weight_bytes), products == 1 ? 0 : rest),
+      scales_(device, largest(shapes, scale_bytes),
+              products == 1 ? 2 * largest(shapes, scale_bytes) : rest) {
     a_.fill(0);
 }
 
-SplitKGeometry ColdProduct::geometry(const ProductShape &p) const {
-    return published_geometry(p.m, p.n, p.k, device_.info().compute_units);
-}
-
-void ColdProduct::launch(const ProductShape &p, const SplitKGeometry &g) {
-    SplitK arguments{p.dtype, p.m,     p.n,     p.k,       p.group,    a_.data(),
-                     nullptr, nullptr, nullptr, c_.data(), p.w_stride, scale_stride(p)};
-    arguments.w = weights_.take(p.n * p.w_stride);
-    arguments.s = scales_.take(p.n * scale_stride(p));
-    if (p.zeros)
-        arguments.z = scales_.take(p.n * scale_stride(p));
-    const Kernel &kernel = find_splitk(device_.info().gfx, arguments, g);
-    modules_.function(kernel); // loading is no part of the time
-    device_.record(start_);
-    nw::launch(modules_, kernel, arguments, device_.info().compute_units, g.waves);
-    device_.record(stop_);
-}
-
-f64 ColdProduct::us(const ProductShape &p) {
-    if (u64{2} * p.m * p.n > output_bytes)
-        throw Error(
-            fmt::format("n = {}: outputs above {} bytes are not foreseen", p.n, output_bytes));
-    // One round first: brings the code to where later launches find it.
+f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
+                    const std::function<void()> &launched) {
+    const auto queue = [&](const ProductShape &shape) {
+        const Memory memory{
+            a_.data(), weights_.take(shape.weight_bytes()), scales_.take(shape.scale_bytes()),
+            shape.zeros == Zeros::eight ? nullptr : scales_.take(shape.zero_bytes()), c_.data()};
+        device_.record(start_);
+        launch(shape, memory);
+        device_.record(stop_);
+        if (launched) {
+            device_.synchronize();
+            launched();
+        }
+    };
     ProductShape round = p;
-    const SplitKGeometry g = geometry(p);
-    round.n = std::min(p.n, device_.info().compute_units * g.waves * g.rows);
-    launch(round, g);
-    launch(p, g);
+    round.n = std::min(p.n, warm_rows);
+    queue(round);
+    queue(p);
     const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
     if (!(us > 0))
         throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
                                 device_.info().label));
     return us;
+}
+
+SplitKGeometry published_geometry(const hip::Device &device, const ProductShape &p) {
+    return nw::published_geometry(p.m, p.n, p.k, device.info().compute_units);
+}
+
+f64 splitk_us(ColdProduct &product, const ProductShape &p) {
+    const hip::Device &device = product.device();
+    const u32 wgps = device.info().compute_units;
+    const SplitKGeometry g = published_geometry(device, p);
+    const auto arguments = [](const ProductShape &s, const ColdProduct::Memory &at) {
+        return SplitK{s.dtype, s.m,  s.n,  s.k,  s.group,    at.a,
+                      at.w,    at.s, at.z, at.c, s.w_stride, s.s_stride()};
+    };
+    const ColdProduct::Memory somewhere{&p, &p, &p, p.zeros == Zeros::eight ? nullptr : &p,
+                                        nullptr};
+    const Kernel &kernel = find_splitk(device.info().gfx, arguments(p, somewhere), g);
+    product.modules().function(kernel); // loading is no part of the time
+    return product.us(p, wgps * g.waves * g.rows,
+                      [&](const ProductShape &shape, const ColdProduct::Memory &at) {
+                          launch(product.modules(), kernel, arguments(shape, at), wgps, g.waves);
+                      });
+}
+
+const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
+    return choose(gfx, p.dtype, p.group, p.m, p.zeros);
+}
+
+f64 decode_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
+              const std::function<void()> &launched) {
+    product.modules().function(kernel);
+    return product.us(
+        p, product.device().info().compute_units * kernel.rows_per_workgroup,
+        [&](const ProductShape &s, const ColdProduct::Memory &at) {
+            launch(product.modules(), kernel,
+                   W4A16{s.dtype, s.m, s.n, s.k, s.group, at.a, at.w, at.s, nullptr, at.c,
+                         s.w_stride, s.s_stride(), s.zeros, at.z,
+                         s.zeros == Zeros::eight ? 0 : s.z_stride()});
+        },
+        launched);
 }
 
 } // namespace nw::bench

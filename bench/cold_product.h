@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Times one product of splitk_w4a16 as the published test may have: weights, scales and zero points
-// from memory that was not touched for long, everything else as the launch before left it.
+// Times one product as the published test may have: weights, scales and zero points from memory
+// that was not touched for long, everything else as the launch before left it.
 //
 // Whether the published test rotates its buffers is unknown; this policy is the same for all rows.
 #pragma once
+#include <functional>
+#include <span>
+
 #include "hip/hip.h"
+#include "kernels/decode.h"
 #include "kernels/modules.h"
 #include "kernels/splitk.h"
 
@@ -12,9 +16,21 @@ namespace nw::bench {
 
 struct ProductShape {
     Dtype dtype;
-    bool zeros;
-    u32 m, n, k, group;
-    u64 w_stride; // bytes
+    Zeros zeros;
+    u32 m, n, k, group; // group may be per_row
+    u64 w_stride;       // bytes
+
+    u32 groups() const { return group == per_row ? 1 : k / group; }
+    u64 s_stride() const { return u64{2} * groups(); }
+    u64 z_stride() const { return zeros == Zeros::packed ? 2 * s_stride() : s_stride(); }
+    u64 z_rows() const { return zeros == Zeros::packed ? ceil_div(n, 8u) : n; }
+    u64 weight_bytes() const { return n * w_stride; }
+    u64 scale_bytes() const { return n * s_stride(); }
+    u64 zero_bytes() const { return zeros == Zeros::eight ? 0 : z_rows() * z_stride(); }
+    // What a product has to move at least, whatever lies between the rows.
+    u64 bytes_moved() const {
+        return u64{n} * k / 2 + scale_bytes() + zero_bytes() + u64{2} * m * (k + n);
+    }
 };
 
 // Device memory that is handed out piece by piece, round and round: a piece comes back after at
@@ -31,18 +47,24 @@ private:
 
 class ColdProduct {
 public:
-    // For products whose weights, and scales or zero points, have at most so many bytes.
-    ColdProduct(const hip::Device &, u64 largest_weights, u64 largest_scales);
+    // For `products` of these, or any number.
+    ColdProduct(const hip::Device &, std::span<const ProductShape>, u64 products = ~u64{0});
 
-    // Microseconds between two events around the launch, which follows one of the same kernel over
-    // a few rows.
-    f64 us(const ProductShape &);
+    struct Memory {
+        const void *a, *w, *s, *z; // z: null where zeros are eight
+        void *c;
+    };
+    using Launch = std::function<void(const ProductShape &, const Memory &)>;
+    // Microseconds between two events around `launch`, which follows one of the same over
+    // `warm_rows` rows: that brings the code to where later launches find it. `launched` is called
+    // after each.
+    f64 us(const ProductShape &, u32 warm_rows, const Launch &,
+           const std::function<void()> &launched = {});
 
-    SplitKGeometry geometry(const ProductShape &) const;
+    Modules &modules() { return modules_; }
+    const hip::Device &device() const { return device_; }
 
 private:
-    void launch(const ProductShape &, const SplitKGeometry &);
-
     const hip::Device &device_;
     Modules modules_;
     hip::Event start_, stop_;
@@ -51,5 +73,14 @@ private:
     // so that weights where scales were would be found in a cache.
     Rotation weights_, scales_;
 };
+
+// The published kernel's geometry on the device; of zeros it knows eight and typed.
+SplitKGeometry published_geometry(const hip::Device &, const ProductShape &);
+f64 splitk_us(ColdProduct &, const ProductShape &);
+
+// The chosen kernel of decode_w4a16.
+const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
+f64 decode_us(ColdProduct &, const Kernel &, const ProductShape &,
+              const std::function<void()> &launched = {});
 
 } // namespace nw::bench

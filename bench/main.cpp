@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/half.h"
+#include "decode.h"
 #include "hip/hip.h"
 #include "layer.h"
 #include "micro.h"
@@ -65,7 +66,9 @@ Options parse(int argc, char **argv) {
                  "VALU slots per 8 weights, and time where a card or a model gives one.\n\n" +
                  std::string(error_unit));
     app.add_option("--suite", o.suite,
-                   "layer: the linear layers of a model; sim: the speed of the simulated GPU; "
+                   "layer: the linear layers of a model; "
+                   "decode: modelled times of decode_w4a16 beside published ones; sim: the speed "
+                   "of the simulated GPU; "
                    "validate: modelled times against published ones of hardware; "
                    "micro: what nw micro measures; "
                    "sensitivity: which constants of the model the modelled times depend on; "
@@ -84,9 +87,10 @@ Options parse(int argc, char **argv) {
                    "rows of a layer that the older kernels run, to save time; 0: all")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
-    app.add_option("--only", o.only,
-                   "suites sim, validate, sensitivity, micro, pack: a regular expression for the "
-                   "names to run");
+    app.add_option(
+        "--only", o.only,
+        "suites decode, sim, validate, sensitivity, micro, pack: a regular expression for the "
+        "names to run");
     app.add_option("--constants", o.constants,
                    "suite sensitivity: a regular expression for the constants to change");
     app.add_option("--json", o.json, "write the rows to this file");
@@ -102,8 +106,8 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    constexpr std::string_view suites[] = {"layer",       "sim",   "validate",
-                                           "sensitivity", "micro", "pack"};
+    constexpr std::string_view suites[] = {"layer",       "decode", "sim", "validate",
+                                           "sensitivity", "micro",  "pack"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -120,8 +124,10 @@ int run(int argc, char **argv) {
             write_json(o, "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4)), rows);
         return 0;
     }
-    if (o.suite == "validate" || o.suite == "sensitivity") {
-        const nlohmann::json rows = o.suite == "validate" ? run_validate(o) : run_sensitivity(o);
+    if (o.suite == "validate" || o.suite == "sensitivity" || o.suite == "decode") {
+        const nlohmann::json rows = o.suite == "validate"      ? run_validate(o)
+                                    : o.suite == "sensitivity" ? run_sensitivity(o)
+                                                               : run_decode(o);
         if (!o.json.empty())
             write_json(o, "sim", rows);
         return 0;

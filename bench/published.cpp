@@ -70,8 +70,27 @@ private:
 
 } // namespace
 
+std::string PublishedDecode::type() const {
+    return fmt::format("{} {} m{}", nw::name(dtype), zeros ? "zp" : "sym", m);
+}
+
+std::string PublishedDecode::name() const {
+    return fmt::format("{}x{} g{} {}", k, n, group, type());
+}
+
+std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &rows) {
+    std::map<std::string, std::vector<Point>> points;
+    for (const PublishedDecode &p : rows)
+        if (!p.fell_back())
+            points[p.type()].push_back({static_cast<f64>(p.bytes()), p.us});
+    std::map<std::string, Line> out;
+    for (const auto &[type, of_type] : points)
+        out.emplace(type, fit_line(of_type));
+    return out;
+}
+
 std::vector<PublishedDecode> read_published_decode(const std::string &path) {
-    Csv csv(path, "k,n,group,dtype,zeros,m,us,model");
+    Csv csv(path, "k,n,group,dtype,zeros,m,us,kernel,model");
     std::vector<PublishedDecode> out;
     while (csv.next()) {
         const bool bf16 = csv.text(3) == "bf16", zeros = csv.text(4) == "zp";
@@ -79,9 +98,11 @@ std::vector<PublishedDecode> read_published_decode(const std::string &path) {
             csv.fail(fmt::format("dtype '{}' is neither f16 nor bf16", csv.text(3)));
         if (!zeros && csv.text(4) != "sym")
             csv.fail(fmt::format("zeros '{}' is neither sym nor zp", csv.text(4)));
+        if (csv.text(7) != "wvsplitk_int4" && csv.text(7) != "triton")
+            csv.fail(fmt::format("kernel '{}' is neither wvsplitk_int4 nor triton", csv.text(7)));
         out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<u32>(2),
                        bf16 ? Dtype::bf16 : Dtype::f16, zeros, csv.number<u32>(5),
-                       csv.number<f64>(6), csv.text(7)});
+                       csv.number<f64>(6), csv.text(7), csv.text(8)});
     }
     return out;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Numbers that others measured on hardware and published: bench/data.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/types.h"
+#include "line_fit.h"
 
 namespace nw::bench {
 
@@ -15,10 +17,16 @@ struct PublishedDecode {
     bool zeros; // zero points of two bytes, as the scales
     u32 m;
     f64 us;
+    std::string kernel; // wvsplitk_int4, the published kernel, or triton, which it fell back to
     std::string model;
 
-    // What the line t0 + bytes / bandwidth is drawn over: weights, scales, zero points.
+    bool fell_back() const { return kernel == "triton"; }
+    // Weights, scales, zero points: what the published bandwidth counts.
     u64 bytes() const { return u64{n} * k / 2 + u64{n} * (k / group) * (zeros ? 4 : 2); }
+    // "bf16 zp m1": what a line t0 + bytes / bandwidth is drawn for.
+    std::string type() const;
+    // "2048x2048 g128 bf16 zp m1", K before N.
+    std::string name() const;
 };
 
 // Weights a second with rows as they are and with rows 128 bytes further apart.
@@ -27,6 +35,9 @@ struct PublishedStride {
     f64 unpadded_gib_s, padded_gib_s;
     std::string model;
 };
+
+// The line through the rows of each type that ran the published kernel.
+std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &);
 
 // Throw Error naming file, line and what is wrong with it.
 std::vector<PublishedDecode> read_published_decode(const std::string &path);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +15,7 @@
 #include "base/progress.h"
 #include "least_squares.h"
 #include "line_fit.h"
+#include "part_constants.h"
 #include "temporary_folder.h"
 
 namespace nw::bench {
@@ -31,11 +30,6 @@ constexpr const char *small_rows =
     "^decode (2048x2048|2560x2560|4096x2048|8192x512) g128 (f16 sym|bf16 zp) m[124] us$"
     "|^cliff gfx1151 (4096x2048|8192x512) ";
 
-struct Constant {
-    std::string name, section, unit, origin, note;
-    f64 value, lowest, highest;
-};
-
 // A run of validate with one constant changed; factor 1: as it is.
 struct Variant {
     const Constant *constant = nullptr;
@@ -44,34 +38,12 @@ struct Variant {
     std::vector<f64> modelled; // by row, once it ran
 };
 
-std::string quoted(const std::string &text) {
-    std::string out = "'";
-    for (char c : text)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
-nlohmann::json run_json(const std::string &command, const fs::path &result) {
-    if (std::system(command.c_str()) != 0)
-        throw Error(fmt::format("failed: {}", command));
-    std::ifstream file(result);
-    return nlohmann::json::parse(file);
-}
-
-fs::path programs() { return fs::read_symlink("/proc/self/exe").parent_path(); }
-
-std::vector<Constant> uncertain_constants(const fs::path &scratch, const std::regex &wanted) {
-    const fs::path out = scratch / "constants.json";
-    const std::string command = fmt::format("{} constants --json --part {} > {}",
-                                            quoted(programs() / "nw"), part, quoted(out));
-    std::vector<Constant> all;
-    const nlohmann::json listed = run_json(command, out);
-    for (const auto &row : listed.at("constants"))
-        if (row.at("origin") != "fact" &&
-            std::regex_search(row.at("name").get<std::string>(), wanted))
-            all.push_back({row.at("name"), row.at("section"), row.at("unit"), row.at("origin"),
-                           row.at("note"), row.at("value"), row.at("lowest"), row.at("highest")});
-    return all;
+std::vector<Constant> uncertain_constants(const std::regex &wanted) {
+    std::vector<Constant> out = part_constants(part);
+    std::erase_if(out, [&](const Constant &c) {
+        return c.origin == "fact" || !std::regex_search(c.name, wanted);
+    });
+    return out;
 }
 
 // What the constant becomes: within its range, whole where it counts something; a kind is the other
@@ -256,8 +228,7 @@ nlohmann::json run_sensitivity(const Options &o) {
     static_cast<void>(only_pattern(o)); // said before anything runs
     const std::string only = o.only.empty() ? small_rows : o.only;
     const TemporaryFolder folder;
-    const std::vector<Constant> constants =
-        uncertain_constants(folder.path(), constants_pattern(o));
+    const std::vector<Constant> constants = uncertain_constants(constants_pattern(o));
     if (constants.empty())
         throw Usage(
             fmt::format("--constants {}: matches no fitted or guessed constant; nw constants "

@@ -30,7 +30,7 @@ struct Cliff {
 
 // f16 without zero points, groups of 128: what the published test is taken to have run.
 ProductShape shape_of(const Cliff &c, u64 pad) {
-    return {Dtype::f16, false, c.m, c.n, c.k, 128, c.k / 2 + pad};
+    return {Dtype::f16, Zeros::eight, c.m, c.n, c.k, 128, c.k / 2 + pad};
 }
 
 std::vector<Cliff> published_rows() {
@@ -43,23 +43,20 @@ std::vector<Cliff> published_rows() {
 }
 
 void measure(std::vector<Cliff> &rows, const std::string &gfx, Progress &progress) {
-    u64 weights = 0, scales = 0;
-    for (const Cliff &c : rows) {
-        if (c.gfx != gfx)
-            continue;
-        weights = std::max(weights, u64{c.n} * (c.k / 2 + padding));
-        scales = std::max(scales, u64{c.n} * (c.k / 128) * 2);
-    }
-    if (!weights)
+    std::vector<ProductShape> shapes;
+    for (const Cliff &c : rows)
+        if (c.gfx == gfx)
+            shapes.push_back(shape_of(c, padding));
+    if (shapes.empty())
         return;
     const hip::Device device("sim:" + gfx);
-    ColdProduct product(device, weights, scales);
+    ColdProduct product(device, shapes);
     for (Cliff &c : rows) {
         if (c.gfx != gfx)
             continue;
         progress.show(c.fact());
-        c.unpadded_us = product.us(shape_of(c, 0));
-        c.padded_us = product.us(shape_of(c, padding));
+        c.unpadded_us = splitk_us(product, shape_of(c, 0));
+        c.padded_us = splitk_us(product, shape_of(c, padding));
         progress.advance(u64{c.n} * c.k);
     }
 }

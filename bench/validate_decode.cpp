@@ -28,33 +28,33 @@ struct Timed {
 u64 published_stride(u32 k) { return k / 2 % 2048 ? k / 2 : k / 2 + 128; }
 
 ProductShape shape_of(const PublishedDecode &p) {
-    return {p.dtype, p.zeros, p.m, p.n, p.k, p.group, published_stride(p.k)};
+    return {p.dtype,
+            p.zeros ? Zeros::typed : Zeros::eight,
+            p.m,
+            p.n,
+            p.k,
+            p.group,
+            published_stride(p.k)};
 }
 
-std::string type_of(const PublishedDecode &p) {
-    return fmt::format("{} {} m{}", name(p.dtype), p.zeros ? "zp" : "sym", p.m);
-}
-
-std::string fact_of(const PublishedDecode &p) {
-    return fmt::format("decode {}x{} g{} {} us", p.k, p.n, p.group, type_of(p));
-}
+std::string fact_of(const PublishedDecode &p) { return fmt::format("decode {} us", p.name()); }
 
 std::vector<Timed> time_all(const std::vector<PublishedDecode> &rows) {
-    u64 weights = 0, scales = 0, work = 0;
+    std::vector<ProductShape> shapes;
+    u64 work = 0;
     for (const PublishedDecode &p : rows) {
-        weights = std::max(weights, p.n * published_stride(p.k));
-        scales = std::max(scales, u64{p.n} * (p.k / p.group) * 2);
+        shapes.push_back(shape_of(p));
         work += p.bytes();
     }
     const hip::Device device("sim:gfx1151");
-    ColdProduct product(device, weights, scales);
+    ColdProduct product(device, shapes);
     Progress progress(work);
     std::vector<Timed> out;
-    for (const PublishedDecode &p : rows) {
-        progress.show(fact_of(p));
-        const ProductShape shape = shape_of(p);
-        out.push_back({p, product.geometry(shape), product.us(shape), 0, 0});
-        progress.advance(p.bytes());
+    for (u64 i = 0; i < rows.size(); ++i) {
+        progress.show(fact_of(rows[i]));
+        out.push_back(
+            {rows[i], published_geometry(device, shapes[i]), splitk_us(product, shapes[i]), 0, 0});
+        progress.advance(rows[i].bytes());
     }
     return out;
 }
@@ -71,13 +71,13 @@ std::vector<TypeErrors> fit_lines(std::vector<Timed> &timed,
                                   const std::vector<PublishedDecode> &all) {
     std::vector<TypeErrors> out;
     for (const PublishedDecode &first : all) {
-        const std::string type = type_of(first);
+        const std::string type = first.type();
         if (std::ranges::any_of(out, [&](const TypeErrors &t) { return t.type == type; }))
             continue;
         std::vector<Point> points;
         std::vector<const PublishedDecode *> of_type;
         for (const PublishedDecode &p : all)
-            if (type_of(p) == type) {
+            if (p.type() == type) {
                 points.push_back({static_cast<f64>(p.bytes()), p.us});
                 of_type.push_back(&p);
             }
@@ -112,7 +112,7 @@ void print_rows(const std::vector<Timed> &timed) {
         const PublishedDecode &p = t.published;
         fmt::print("{:>12} {:>4} {:<12} {:>5} {:>3} {:>10.2f} {:>10.2f} {:>+7.1f}% {:>10.2f} "
                    "{:>+7.1f}%\n",
-                   fmt::format("{}x{}", p.k, p.n), p.group, type_of(p),
+                   fmt::format("{}x{}", p.k, p.n), p.group, p.type(),
                    fmt::format("{}x{}", t.geometry.rows, t.geometry.unroll), t.geometry.waves, p.us,
                    t.modelled, error_pct(t.modelled, p.us), t.line, error_pct(t.line, p.us));
     }
@@ -148,8 +148,8 @@ void print_missed(std::vector<Timed> timed) {
 } // namespace
 
 std::vector<Validated> validate_decode(const std::regex &only) {
-    const std::vector<PublishedDecode> all =
-        read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
+    std::vector<PublishedDecode> all = read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
+    std::erase_if(all, [](const PublishedDecode &p) { return p.fell_back(); });
     std::vector<PublishedDecode> wanted;
     std::ranges::copy_if(all, std::back_inserter(wanted), [&](const PublishedDecode &p) {
         return std::regex_search(fact_of(p), only);

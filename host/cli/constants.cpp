@@ -42,6 +42,8 @@ void add(std::vector<Row> &rows, const Owner &owner,
 Part part_of(const Options &o) {
     if (const Part *part = sim::timing::find_part(o.part))
         return *part;
+    if (const Part *part = sim::timing::default_part(o.part))
+        return *part;
     std::vector<std::string_view> names;
     for (const Part &part : sim::timing::parts())
         names.push_back(part.name);
@@ -108,7 +110,8 @@ void add_constants(CLI::App &app) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand(
         "constants", "List what the model of time knows of a part, and where it is from");
-    command->add_option("--part", options->part, "The GPU")->capture_default_str();
+    command->add_option("--part", options->part, "The GPU, or gfx... for the usual one of it")
+        ->capture_default_str();
     command->add_option("--origin", options->origin, "List only these")
         ->check(CLI::IsMember({"fact", "fit", "guess"}));
     command->add_option("--profile", options->profile, "Measured constants, as for HIPSIM_PROFILE");

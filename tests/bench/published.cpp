@@ -3,6 +3,7 @@
 // geometry of the published kernel.
 #include "bench/published.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -41,9 +42,13 @@ std::string error_of_csv(const std::string &text) {
 
 TEST_CASE("every published decode row is read, and has a kernel") {
     const std::vector<PublishedDecode> rows = read_published_decode(data + "decode_gfx1151.csv");
-    CHECK(rows.size() == 180);
+    CHECK(rows.size() == 228);
+    CHECK(std::ranges::count_if(rows, &PublishedDecode::fell_back) == 48);
     std::set<u32> m, groups;
     for (const PublishedDecode &p : rows) {
+        CHECK(p.fell_back() == (p.m * p.k > 32768));
+        if (p.fell_back())
+            continue;
         m.insert(p.m);
         groups.insert(p.group);
         const SplitKGeometry g = published_geometry(p.m, p.n, p.k, 20);
@@ -58,14 +63,15 @@ TEST_CASE("every published decode row is read, and has a kernel") {
     CHECK(groups == std::set<u32>{32, 128});
     // 2048x2048 in groups of 128 at 12.54 us: published as 172.5 GB/s
     CHECK(rows[0].bytes() / rows[0].us / 1e3 == doctest::Approx(172.5).epsilon(0.001));
+    CHECK(rows[0].name() == "2048x2048 g128 f16 sym m1");
     CHECK(read_published_stride(data + "stride_gfx1151.csv").size() == 8);
 }
 
 TEST_CASE("a bad file is named, with the line") {
     CHECK(error_of_csv("").find("columns are ''") != std::string::npos);
-    const std::string header = "# source\nk,n,group,dtype,zeros,m,us,model\n";
+    const std::string header = "# source\nk,n,group,dtype,zeros,m,us,kernel,model\n";
     CHECK(error_of_csv(header) == "");
-    CHECK(error_of_csv(header + "64,8,32,f16,sym,1,1.5,x\n") == "");
+    CHECK(error_of_csv(header + "64,8,32,f16,sym,1,1.5,triton,x\n") == "");
     const auto says = [&](const char *row, const char *what) {
         const std::string said = error_of_csv(header + row);
         INFO(said);
@@ -73,10 +79,22 @@ TEST_CASE("a bad file is named, with the line") {
         CHECK(said.find(what) != std::string::npos);
     };
     says("64,8,32,f16,sym,1\n", "has 6 fields");
-    says("64,0,32,f16,sym,1,1.5,x\n", "'0' is no positive number");
-    says("64,8,32,f16,sym,1,1.5us,x\n", "'1.5us' is no positive number");
-    says("64,8,32,fp16,sym,1,1.5,x\n", "dtype 'fp16'");
-    says("64,8,32,f16,asym,1,1.5,x\n", "zeros 'asym'");
+    says("64,0,32,f16,sym,1,1.5,triton,x\n", "'0' is no positive number");
+    says("64,8,32,f16,sym,1,1.5us,triton,x\n", "'1.5us' is no positive number");
+    says("64,8,32,fp16,sym,1,1.5,triton,x\n", "dtype 'fp16'");
+    says("64,8,32,f16,asym,1,1.5,triton,x\n", "zeros 'asym'");
+    says("64,8,32,f16,zp,1,1.5,cuda,x\n", "kernel 'cuda'");
+}
+
+TEST_CASE("each type has its line, through the rows that ran the published kernel") {
+    const std::vector<PublishedDecode> rows = read_published_decode(data + "decode_gfx1151.csv");
+    const std::map<std::string, Line> lines = lines_by_type(rows);
+    CHECK(lines.size() == 12);
+    std::vector<Point> points;
+    for (const PublishedDecode &p : rows)
+        if (p.dtype == Dtype::bf16 && p.zeros && p.m == 4 && p.m * p.k <= 32768)
+            points.push_back({static_cast<f64>(p.bytes()), p.us});
+    CHECK(lines.at("bf16 zp m4").t0_us == fit_line(points).t0_us);
 }
 
 TEST_CASE("the line through points of a line is that line, whichever is left out") {

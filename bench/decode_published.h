@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Our kernels on the products of which there are published times of gfx1151.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <regex>
+
+#include "decode_times.h"
+
+namespace nw::bench {
+
+// Those whose name matches: none is no error. Prints a row each and what they come to.
+nlohmann::json decode_published(const std::regex &only);
+
+} // namespace nw::bench

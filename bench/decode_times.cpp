@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "decode_times.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/half.h"
+#include "part_constants.h"
+#include "stats.h"
+#include "workers.h"
+
+namespace nw::bench {
+
+namespace {
+
+std::string_view name(Zeros zeros) {
+    return zeros == Zeros::eight ? "sym" : zeros == Zeros::packed ? "zp" : "zt";
+}
+
+std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
+
+DecodeTime time(const std::string &gfx, const DecodeJob &job) {
+    StatsFile stats; // first: a device reads where its statistics go when it is opened
+    const hip::Device device("sim:" + gfx);
+    ColdProduct product(device, std::span(&job.shape, 1), 1);
+    std::optional<Instructions> counts;
+    DecodeTime out;
+    out.us = decode_us(product, *job.kernel, job.shape,
+                       [&] { counts = stats.next(job.kernel->symbol); });
+    if (counts)
+        out.slots = 32.0 * 8 * static_cast<f64>(counts->valu_slots()) /
+                    (f64{1} * job.shape.n * job.shape.k);
+    return out;
+}
+
+} // namespace
+
+Bound dram_bound(const std::string &gfx) {
+    const std::vector<Constant> constants = part_constants(gfx);
+    return {value_of(constants, "dram_gb_per_s") * value_of(constants, "dram_efficiency"),
+            value_of(constants, "launch_overhead")};
+}
+
+std::vector<DecodeTime> time_decode(const std::string &gfx, const std::vector<DecodeJob> &jobs) {
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    std::vector<u64> work;
+    for (const DecodeJob &job : jobs)
+        work.push_back(u64{job.shape.n} * job.shape.k * (2 + job.shape.m));
+    return in_processes<DecodeTime>(work, [&](u64 i) { return time(gfx, jobs[i]); });
+}
+
+std::string name(const ProductShape &p) {
+    return fmt::format("{}x{} g{} {} {} m{}", p.k, p.n, group_name(p.group), nw::name(p.dtype),
+                       name(p.zeros), p.m);
+}
+
+nlohmann::json to_json(const DecodeJob &job, const DecodeTime &time, const Bound &bound) {
+    const ProductShape &p = job.shape;
+    return {{"kernel", job.kernel->symbol},
+            {"gfx", job.kernel->gfx},
+            {"model", job.model},
+            {"layer", job.layer},
+            {"dtype", nw::name(p.dtype)},
+            {"group", group_name(p.group)},
+            {"zp", name(p.zeros)},
+            {"m", p.m},
+            {"n", p.n},
+            {"k", p.k},
+            {"row_stride", p.w_stride},
+            {"valu_slots_per_8w", time.slots},
+            {"vgprs", job.kernel->vgprs},
+            {"lds_bytes", job.kernel->lds_bytes},
+            {"waves_per_simd", job.kernel->waves_per_simd},
+            {"time_us", time.us},
+            {"gb_per_s", time.gb_per_s(p.bytes_moved())},
+            {"pct_of_bound", 100 * bound.us(p) / time.us},
+            {"bound", "dram"}};
+}
+
+} // namespace nw::bench

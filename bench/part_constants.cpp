@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "part_constants.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "temporary_folder.h"
+
+namespace nw::bench {
+
+namespace fs = std::filesystem;
+
+fs::path programs() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+std::string quoted(const std::string &text) {
+    std::string out = "'";
+    for (char c : text)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+nlohmann::json run_json(const std::string &command, const fs::path &result) {
+    if (std::system(command.c_str()) != 0)
+        throw Error(fmt::format("failed: {}", command));
+    std::ifstream file(result);
+    return nlohmann::json::parse(file);
+}
+
+std::vector<Constant> part_constants(std::string_view part) {
+    const TemporaryFolder folder;
+    const fs::path out = folder.path() / "constants.json";
+    const std::string command =
+        fmt::format("{} constants --json --part {} > {}", quoted(programs() / "nw"),
+                    quoted(std::string(part)), quoted(out));
+    std::vector<Constant> constants;
+    const nlohmann::json listed = run_json(command, out);
+    for (const auto &row : listed.at("constants"))
+        constants.push_back({row.at("name"), row.at("section"), row.at("unit"), row.at("origin"),
+                             row.at("note"), row.at("value"), row.at("lowest"), row.at("highest")});
+    return constants;
+}
+
+f64 value_of(const std::vector<Constant> &constants, std::string_view name) {
+    for (const Constant &c : constants)
+        if (c.name == name)
+            return c.value;
+    throw Error(fmt::format("'{}' is no constant of the model", name));
+}
+
+} // namespace nw::bench
