@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""kernels.toml x arch.toml -> build/asm/<gfx>/<symbol>.s, build/kernels.inc, build/hsaco/manifest.json."""
+"""kernels.toml x arch.toml -> asm/<gfx>/<symbol>.s, kernels.inc, hsaco/manifest.json of the build directory; and
+tuning/<gfx>.toml -> tuning.inc.
+
+With --candidates: the default kernels and all candidates for them, to choose from (`nw tune`)."""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import argparse
 import functools
 import itertools
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
@@ -15,14 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
+import tuning
 from regs import Regs
 
 KINDS = {"ptr": (8, "global_buffer"), "f32": (4, "by_value"), "i32": (4, "by_value"), "u32": (4, "by_value")}
 ACCESS = {"ptr": {"read_only", "write_only", "read_write"}}
 ROW_KEYS = {"template", "gfx", "name", "args", "variants", "constraints"}
+OPTIONAL_KEYS = {"candidates"}
 ARCH_KEYS = {
     "user_sgprs", "entry_sgprs", "wg_x", "split_waits", "split_barrier", "stream", "vgprs_per_simd", "vgpr_granule",
-    "lds_per_wgp", "lds_per_workgroup", "few_waves", "vopd", "dot2_subnormal", "dot2acc", "wmma", "clock_bits", "trans_use",
+    "lds_per_wgp", "lds_per_workgroup", "simd_waves", "vopd", "dot2_subnormal", "dot2acc", "wmma", "clock_bits", "trans_use",
 }
 MAX_WAVES = 16  # per SIMD, four SIMDs to a WGP (note T-002)
 
@@ -46,6 +52,8 @@ class Kernel:
     params: dict[str, str | int]
     constraints: dict[str, str]
     reference: bool
+    candidate: bool
+    variant: str  # the symbol, or that of the variant that a candidate is for
 
     @property
     def offsets(self) -> dict[str, int]:
@@ -89,10 +97,18 @@ def layout(family: str, listed: list[list[str]]) -> tuple[Arg, ...]:
     return tuple(out)
 
 
-def symbol(family: str, name: list[str], params: dict[str, str | int]) -> str:
-    """`dtype` names a parameter's value, `g{group}` formats it; an empty value has no place in the name."""
-    parts = [part.format(**params) if "{" in part else str(params[part]) for part in name]
-    return "_".join([family, *filter(None, parts)])
+def part_of_name(part: str | list[str], params: dict[str, str | int]) -> str:
+    if isinstance(part, list):
+        pattern, left_out = part
+        text = pattern.format(**params)
+        return "" if text == left_out else text
+    return part.format(**params) if "{" in part else str(params[part])
+
+
+def symbol(family: str, name: list[str | list[str]], params: dict[str, str | int]) -> str:
+    """`dtype` names a parameter's value, `g{group}` formats it, `["w{waves}", "w8"]` too, but for one value; an
+    empty value has no place in the name."""
+    return "_".join([family, *filter(None, (part_of_name(part, params) for part in name))])
 
 
 def expand(variant: dict[str, object]) -> Iterator[dict[str, str | int]]:
@@ -102,8 +118,8 @@ def expand(variant: dict[str, object]) -> Iterator[dict[str, str | int]]:
 
 
 def check_row(family: str, row: dict, arches: dict[str, dict]) -> None:
-    if row.keys() != ROW_KEYS:
-        raise ValueError(f"[{family}]: keys differ from the format: {sorted(row.keys() ^ ROW_KEYS)}")
+    if row.keys() - OPTIONAL_KEYS != ROW_KEYS:
+        raise ValueError(f"[{family}]: keys differ from the format: {sorted((row.keys() - OPTIONAL_KEYS) ^ ROW_KEYS)}")
     known = {name for name, _, _ in row["args"]} | {"align", "grid"}
     if (unknown := set(row["constraints"]) - known) or "grid" not in row["constraints"]:
         raise ValueError(f"[{family}.constraints]: grid is required, arguments and align may be named, not {sorted(unknown)}")
@@ -112,21 +128,37 @@ def check_row(family: str, row: dict, arches: dict[str, dict]) -> None:
     keys = {frozenset(variant) for variant in row["variants"]}
     if len(keys) != 1 or not {"reference", "waves", "rows"} <= next(iter(keys)):
         raise ValueError(f"[{family}]: every variant has the same keys, reference, waves and rows among them")
+    for candidate in row.get("candidates", []):
+        named = (candidate.keys() - {"of"}) | candidate.get("of", {}).keys()
+        if unknown := named - next(iter(keys)) | named & {"reference"}:
+            raise ValueError(f"[{family}] candidates: {sorted(unknown)} is no parameter that a candidate can name")
+
+
+def candidates_of(row: dict, params: dict[str, str | int]) -> Iterator[dict[str, str | int]]:
+    """What else a variant could be."""
+    for candidate in row.get("candidates", []):
+        of = candidate.get("of", {})
+        if all(params[key] in (value if isinstance(value, list) else [value]) for key, value in of.items()):
+            for change in expand({key: value for key, value in candidate.items() if key != "of"}):
+                yield params | change
 
 
 def kernels(table: dict[str, dict], arches: dict[str, dict]) -> Iterator[Kernel]:
+    """Every kernel that can be built: variants, and after each its candidates."""
     seen: set[tuple[str, str]] = set()
     for family, row in table.items():
         check_row(family, row, arches)
         args = layout(family, row["args"])
         for params in itertools.chain.from_iterable(expand(v) for v in row["variants"]):
             reference = bool(params.pop("reference"))
-            for gfx in row["gfx"]:
-                name = symbol(family, row["name"], params)
+            forms = [(params, False), *((p, True) for p in candidates_of(row, params) if not reference)]
+            variant = symbol(family, row["name"], params)
+            for gfx, (form, candidate) in itertools.product(row["gfx"], forms):
+                name = symbol(family, row["name"], form)
                 if (gfx, name) in seen:
                     raise ValueError(f"[{family}]: {name} is listed twice for {gfx}")
                 seen.add((gfx, name))
-                yield Kernel(family, gfx, row["template"], name, args, params, row["constraints"], reference)
+                yield Kernel(family, gfx, row["template"], name, args, form, row["constraints"], reference, candidate, variant)
 
 
 def arches_of(path: Path) -> dict[str, dict]:
@@ -161,7 +193,7 @@ def manifest_row(r: Rendered) -> dict:
     k = r.kernel
     return {
         "symbol": k.symbol, "gfx": k.gfx, "family": k.family, "file": f"{k.gfx}/{k.symbol}.hsaco",
-        "reference": k.reference, "params": k.params,
+        "reference": k.reference, "candidate": k.candidate, "params": k.params,
         "kernarg_bytes": k.kernarg_bytes, "args": [a.__dict__ for a in k.args],
         "block": [k.block, 1, 1], "rows_per_workgroup": k.rows_per_workgroup, "grid": [k.constraints["grid"], "1", "1"],
         "dynamic_lds_bytes": 0, "lds_bytes": r.lds_bytes, "vgprs": r.vgprs, "sgprs": r.sgprs, "wave_size": 32,
@@ -176,7 +208,7 @@ def registry_row(r: Rendered) -> str:
     params = ", ".join(f'NW_PARAM("{key}", "{value}")' for key, value in k.params.items())
     return (
         f"NW_KERNEL({k.symbol}, {k.gfx}, {k.family}, {k.block}, {k.rows_per_workgroup}, {r.lds_bytes}, {r.vgprs}, "
-        f"{r.sgprs}, {r.waves_per_simd}, {k.kernarg_bytes}, {int(k.reference)}, NW_ARGS({args}), NW_PARAMS({params}))\n"
+        f"{r.sgprs}, {r.waves_per_simd}, {k.kernarg_bytes}, {int(k.reference)}, {int(k.candidate)}, NW_ARGS({args}), NW_PARAMS({params}))\n"
     )
 
 
@@ -194,7 +226,7 @@ def environment(root: Path) -> jinja2.Environment:
 
 
 def render_group(root: Path, group: list[Kernel]) -> list[Rendered]:
-    """Kernels of one symbol: their targets share most of the pairing work (gen/dual.py caches it)."""
+    """Kernels of one variant: targets and candidates share most of the pairing work (gen/dual.py caches it)."""
     arches, env = arches_of(root / "gen/arch.toml"), environment(root)
     return [render(env, k, arches[k.gfx]) for k in group]
 
@@ -209,25 +241,63 @@ def on_all_cores(work: Callable, items: Iterable) -> list:
         return list(pool.map(work, items))
 
 
-def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
-    arches = arches_of(root / "gen/arch.toml")
-    table = tomllib.loads((root / "gen/kernels.toml").read_text())
-    if unknown := [g for g in gfx if g not in arches]:
-        raise ValueError(f"gfx {unknown} have no facts in arch.toml, which has {sorted(arches)}")
-    groups: dict[str, list[Kernel]] = {}
-    for k in kernels(table, arches):
-        if k.gfx in gfx:
-            groups.setdefault(k.symbol, []).append(k)
-    done = list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root), groups.values())))
+def write_kernels(build: Path, done: list[Rendered]) -> None:
     for r in done:
         write_if_changed(build / "asm" / r.kernel.gfx / f"{r.kernel.symbol}.s", r.text)
     wanted = {(r.kernel.gfx, r.kernel.symbol) for r in done}
     for file in build.glob("asm/*/*.s"):
         if (file.parent.name, file.stem) not in wanted:
             file.unlink()
-    write_if_changed(build / "kernels.inc", "".join(map(registry_row, done)))
     manifest = {"version": 1, "kernels": [manifest_row(r) for r in done]}
     write_if_changed(build / "hsaco/manifest.json", json.dumps(manifest, indent=1) + "\n")
+
+
+def catalogue(root: Path, gfx: list[str]) -> list[Kernel]:
+    arches = arches_of(root / "gen/arch.toml")
+    if unknown := [g for g in gfx if g not in arches]:
+        raise ValueError(f"gfx {unknown} have no facts in arch.toml, which has {sorted(arches)}")
+    table = tomllib.loads((root / "gen/kernels.toml").read_text())
+    return [k for k in kernels(table, arches) if k.gfx in gfx]
+
+
+def render_list(root: Path, listed: list[Kernel]) -> list[Rendered]:
+    groups: dict[str, list[Kernel]] = {}
+    for k in listed:
+        groups.setdefault(k.variant, []).append(k)
+    return list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root), groups.values())))
+
+
+def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
+    every = catalogue(root, gfx)
+    tuned = tuning.read_all(root / "gen/tuning", every)
+    named = {(row.gfx, row.kernel) for row in tuned}
+    done = render_list(root, [k for k in every if not k.candidate or (k.gfx, k.symbol) in named])
+    write_kernels(build, done)
+    write_if_changed(build / "kernels.inc", "".join(map(registry_row, done)))
+    write_if_changed(build / "tuning.inc", "".join(map(tuning.registry_row, tuned)))
+    return done
+
+
+def without_twins(done: list[Rendered]) -> list[Rendered]:
+    """Without the candidates that are, but for their name, a kernel before them."""
+    seen: set[tuple[str, str]] = set()
+    out = []
+    for r in done:
+        body = (r.kernel.gfx, r.text.replace(r.kernel.symbol, ""))
+        if body not in seen:
+            out.append(r)
+        seen.add(body)
+    return out
+
+
+def render_candidates(root: Path, build: Path, gfx: list[str], only: str) -> list[Rendered]:
+    every = catalogue(root, gfx)
+    families = {k.family for k in every if k.candidate}
+    chosen = [k for k in every if k.family in families and not k.reference and re.search(only, k.symbol)]
+    if not chosen:
+        raise ValueError(f"--only {only}: no kernel of {sorted(families)} has a name that it matches")
+    done = without_twins(render_list(root, chosen))
+    write_kernels(build, done)
     return done
 
 
@@ -236,9 +306,14 @@ def main() -> int:
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/, hsaco/ and kernels.inc go")
     parser.add_argument("--gfx", required=True, help="comma list of targets")
+    parser.add_argument("--candidates", action="store_true", help="what `nw tune` chooses from, not what is shipped")
+    parser.add_argument("--only", default="", help="of the candidates those whose symbol has a match of this expression")
     options = parser.parse_args()
     try:
-        render_all(options.root, options.build, options.gfx.split(","))
+        if options.candidates:
+            render_candidates(options.root, options.build, options.gfx.split(","), options.only)
+        else:
+            render_all(options.root, options.build, options.gfx.split(","))
     except ValueError as error:
         print(f"render: {error}", file=sys.stderr)
         return 1

@@ -18,15 +18,15 @@ namespace {
 #define NW_ARGS(...)                     __VA_ARGS__
 #define NW_PARAMS(...)                   __VA_ARGS__
 
-#define NW_KERNEL(symbol, gfx, family, block, rows, lds, vgprs, sgprs, waves, kernarg, reference, args, params) \
+#define NW_KERNEL(symbol, gfx, family, block, rows, lds, vgprs, sgprs, waves, kernarg, reference, candidate, args, params) \
     constexpr KernelArg gfx##_##symbol##_args[] = {args};                                                       \
     constexpr KernelParam gfx##_##symbol##_params[] = {params};
 #include "kernels.inc"
 #undef NW_KERNEL
 
-#define NW_KERNEL(symbol, gfx, family, block, rows, lds, vgprs, sgprs, waves, kernarg, reference, args, params) \
+#define NW_KERNEL(symbol, gfx, family, block, rows, lds, vgprs, sgprs, waves, kernarg, reference, candidate, args, params) \
     Kernel{#symbol, #gfx, #family, gfx##_##symbol##_params, gfx##_##symbol##_args,                              \
-           kernarg, block, rows, lds, vgprs, sgprs, waves, (reference) != 0},
+           kernarg, block, rows, lds, vgprs, sgprs, waves, (reference) != 0, (candidate) != 0},
 constexpr Kernel table[] = {
 #include "kernels.inc"
 };

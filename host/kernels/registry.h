@@ -34,6 +34,7 @@ struct Kernel {
     u32 sgprs = 0;
     u32 waves_per_simd = 0;
     bool reference = false; // an older technique, kept for before/after columns; never chosen
+    bool candidate = false; // not the default of its kind; chosen where gen/tuning says so
 
     // Empty when the kernel has no such parameter.
     std::string_view param(std::string_view key) const;
