@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/half.h"
+#include "base/processes.h"
 #include "part_constants.h"
 #include "stats.h"
-#include "workers.h"
 
 namespace nw::bench {
 

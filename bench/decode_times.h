@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cold_product.h"
+#include "kernels/cold_product.h"
 
 namespace nw::bench {
 

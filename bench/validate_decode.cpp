@@ -8,7 +8,7 @@
 
 #include "base/half.h"
 #include "base/progress.h"
-#include "cold_product.h"
+#include "kernels/cold_product.h"
 #include "line_fit.h"
 #include "published.h"
 #include "validate.h"

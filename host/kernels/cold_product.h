@@ -4,6 +4,7 @@
 //
 // Whether the published test rotates its buffers is unknown; this policy is the same for all rows.
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <span>
 
@@ -12,7 +13,7 @@
 #include "kernels/modules.h"
 #include "kernels/splitk.h"
 
-namespace nw::bench {
+namespace nw {
 
 struct ProductShape {
     Dtype dtype;
@@ -47,8 +48,9 @@ private:
 
 class ColdProduct {
 public:
-    // For `products` of these, or any number.
-    ColdProduct(const hip::Device &, std::span<const ProductShape>, u64 products = ~u64{0});
+    // For `products` of these, or any number, by kernels of that directory (find_code_object).
+    ColdProduct(const hip::Device &, std::span<const ProductShape>, u64 products = ~u64{0},
+                const std::filesystem::path &kernels = {});
 
     struct Memory {
         const void *a, *w, *s, *z; // z: null where zeros are eight
@@ -83,4 +85,4 @@ const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
 f64 decode_us(ColdProduct &, const Kernel &, const ProductShape &,
               const std::function<void()> &launched = {});
 
-} // namespace nw::bench
+} // namespace nw

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "cold_product.h"
+#include "kernels/cold_product.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/error.h"
 
-namespace nw::bench {
+namespace nw {
 
 namespace {
 
@@ -44,8 +44,8 @@ void *Rotation::take(u64 bytes) {
 
 // A product takes up to four pieces of a rotation: scales and zero points of two launches.
 ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape> shapes,
-                         u64 products)
-    : device_(device), modules_(device), start_(device.event()), stop_(device.event()),
+                         u64 products, const std::filesystem::path &kernels)
+    : device_(device), modules_(device, kernels), start_(device.event()), stop_(device.event()),
       a_(device.allocate(largest(shapes, activation_bytes))),
       c_(device.allocate(largest(shapes, output_bytes))),
       weights_(device, largest(shapes, weight_bytes), products == 1 ? 0 : rest),
@@ -119,4 +119,4 @@ f64 decode_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
         launched);
 }
 
-} // namespace nw::bench
+} // namespace nw

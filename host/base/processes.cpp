@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "workers.h"
+#include "base/processes.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 
-namespace nw::bench::detail {
+namespace nw::detail {
 
 namespace {
 
@@ -38,7 +38,7 @@ pid_t begin(Failure &failure, const std::function<void(u64)> &item, u64 i) {
         throw Error(fmt::format("fork: {}", std::strerror(errno)));
     if (child > 0)
         return child;
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // whoever stops the bench stops all of it
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // whoever stops the parent stops all of it
     if (getppid() != parent)
         _exit(1);
     try {
@@ -83,7 +83,7 @@ void run_in_processes(const std::vector<u64> &work, const std::function<void(u64
         if (ended == running.end())
             continue;
         if (status != 0)
-            failure.set(fmt::format("a process of the bench ended with status {:#x}", status));
+            failure.set(fmt::format("a worker process ended with status {:#x}", status));
         progress.advance(work[ended->second]);
         running.erase(ended);
     }
@@ -92,4 +92,4 @@ void run_in_processes(const std::vector<u64> &work, const std::function<void(u64
         throw Error(failure.text);
 }
 
-} // namespace nw::bench::detail
+} // namespace nw::detail

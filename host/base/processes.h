@@ -8,7 +8,7 @@
 
 #include "base/types.h"
 
-namespace nw::bench {
+namespace nw {
 
 namespace detail {
 // Memory that this process and those it forks share.
@@ -38,4 +38,4 @@ std::vector<Result> in_processes(const std::vector<u64> &work, const Item &item)
     return std::vector<Result>(results, results + work.size());
 }
 
-} // namespace nw::bench
+} // namespace nw

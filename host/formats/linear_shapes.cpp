@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "formats/linear_shapes.h"
+
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+#include <utility>
+
+#include "base/error.h"
+
+namespace nw {
+
+namespace {
+
+constexpr std::string_view header = "model,layer,N,K,count,kind,experts,topk";
+
+std::vector<std::string> split(const std::string &line) {
+    std::vector<std::string> cells(1);
+    for (char c : line)
+        c == ',' ? void(cells.emplace_back()) : void(cells.back() += c);
+    return cells;
+}
+
+bool number(const std::string &text, u32 &value) {
+    const char *end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc{} && stop == end && value > 0;
+}
+
+} // namespace
+
+std::vector<LinearShape> read_shapes(const std::filesystem::path &path) {
+    std::ifstream in(path);
+    if (!in)
+        throw Error(fmt::format("{}: can't be read", path.string()));
+    std::vector<LinearShape> out;
+    bool seen_header = false;
+    u32 line_number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++line_number;
+        if (line.empty() || line[0] == '#')
+            continue;
+        if (!std::exchange(seen_header, true)) {
+            if (line != header)
+                throw Error(
+                    fmt::format("{}:{}: header must be {}", path.string(), line_number, header));
+            continue;
+        }
+        const std::vector<std::string> cell = split(line);
+        LinearShape shape;
+        if (cell.size() != 8 || !number(cell[2], shape.n) || !number(cell[3], shape.k) ||
+            (cell[5] != "dense" && cell[5] != "moe"))
+            throw Error(fmt::format("{}:{}: '{}' is no row of {}", path.string(), line_number, line,
+                                    header));
+        shape.model = cell[0];
+        shape.layer = cell[1];
+        shape.moe = cell[5] == "moe";
+        out.push_back(shape);
+    }
+    return out;
+}
+
+} // namespace nw

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The linear layers of models, from a CSV file as bench/shapes.csv.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw {
+
+struct LinearShape {
+    std::string model, layer;
+    u32 n = 0, k = 0;
+    bool moe = false;
+};
+
+// Throws Error naming file and line where a row is not as the header says.
+std::vector<LinearShape> read_shapes(const std::filesystem::path &);
+
+} // namespace nw
