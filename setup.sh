@@ -28,11 +28,13 @@ required=(
     "libbenchmark-dev   header benchmark/benchmark.h"
 )
 # Installed along with the others, never a reason to call apt: without ccache builds are slower,
-# without clang-format the style test skips, without MPFR the random instruction tests do.
+# without clang-format the style test skips, without MPFR the random instruction tests do, without
+# matplotlib the bench makes no page with plots.
 optional=(
     "ccache             command ccache"
     "clang-format-14    command clang-format-14"
     "libmpfr-dev        header mpfr.h"
+    "python3-matplotlib module matplotlib"
 )
 
 say() { echo "setup.sh: $*" >&2; }
@@ -51,6 +53,9 @@ have_header() {
     done
     return 1
 }
+
+# What bench/report.py runs by.
+have_module() { /usr/bin/python3 -c "import $1" &>/dev/null; }
 
 # The candidates are those of gen/tools.cmake.
 have_python() {

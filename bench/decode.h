@@ -4,10 +4,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "options.h"
+#include "shapes.h"
 
 namespace nw::bench {
 
 // Prints the tables and returns their rows. Throws Usage for options that nothing fits.
-nlohmann::json run_decode(const Options &);
+nlohmann::json run_decode(const Options &, const std::vector<LinearShape> &);
 
 } // namespace nw::bench

@@ -9,13 +9,13 @@
 
 #include "base/half.h"
 #include "formats/row_stride.h"
+#include "goals.h"
 #include "published.h"
 
 namespace nw::bench {
 
 namespace {
 
-constexpr std::string_view gfx = "gfx1151"; // that the published times are of
 constexpr f64 far_pct = 6;    // above its line: a row that the published kernel left slow
 constexpr f64 model_pct = 10; // the model's worst error but at K = 16384 (T-018)
 
@@ -28,14 +28,9 @@ struct Compared {
 };
 
 DecodeJob job_of(const PublishedDecode &p) {
-    const ProductShape shape{p.dtype,
-                             p.zeros ? Zeros::typed : Zeros::eight,
-                             p.m,
-                             p.n,
-                             p.k,
-                             p.group,
-                             weight_row_stride(gfx, p.k)};
-    return {shape, p.model, "", &chosen_kernel(gfx, shape)};
+    const ProductShape shape{p.dtype, p.zeros ? Zeros::typed : Zeros::eight, p.m, p.n, p.k,
+                             p.group, weight_row_stride(published_gfx, p.k)};
+    return {shape, p.model, "", &chosen_kernel(published_gfx, shape)};
 }
 
 std::vector<Compared> compare(const std::regex &only) {
@@ -53,7 +48,7 @@ std::vector<Compared> compare(const std::regex &only) {
             out.back().above_line_pct =
                 error_pct(p.us, lines.at(p.type()).at(static_cast<f64>(p.bytes())));
     }
-    const std::vector<DecodeTime> times = time_decode(std::string(gfx), jobs);
+    const std::vector<DecodeTime> times = time_decode(jobs);
     for (u64 i = 0; i < out.size(); ++i)
         out[i].time = times[i];
     return out;
@@ -65,41 +60,54 @@ void print_rows(const std::vector<Compared> &rows, const Bound &bound) {
                "of these at {:.1f} GB/s, which the\nmodel's DRAM sustains, in percent of ours; "
                "line: published against the line of its type; t: Triton\n\n"
                "{:>12} {:>4} {:<11} {:<30} {:>8} {:>6} {:>6} {:>6} {:>9} {:>7}  {:>7}\n",
-               gfx, bound.gb_per_s, "K x N", "g", "type", "kernel", "us", "GB/s", "moved", "bound",
-               "published", "line", "speedup");
+               published_gfx, bound.gb_per_s, "K x N", "g", "type", "kernel", "us", "GB/s", "moved",
+               "bound", "published", "line", "speedup");
     for (const Compared &r : rows) {
         const PublishedDecode &p = r.published;
-        fmt::print("{:>12} {:>4} {:<11} {:<30} {:>8.2f} {:>6.1f} {:>6.1f} {:>5.1f}% {:>9.2f} {} "
-                   "{:>7.3f}\n",
-                   fmt::format("{}x{}", p.k, p.n), p.group, p.type(),
-                   r.job.kernel->symbol.substr(sizeof "decode_w4a16"), r.time.us,
-                   r.time.gb_per_s(p.bytes()), r.time.gb_per_s(r.job.shape.bytes_moved()),
-                   100 * bound.us(r.job.shape) / r.time.us, p.us,
-                   p.fell_back() ? fmt::format("{:>8}", "t")
-                                 : fmt::format("{:>+7.1f}%", r.above_line_pct),
-                   r.speedup());
+        fmt::print(
+            "{} {:<30} {:>8.2f} {:>6.1f} {:>6.1f} {:>5.1f}% {:>9.2f} {} {:>7.3f}\n",
+            columns(r.job.shape), r.job.kernel->symbol.substr(sizeof "decode_w4a16"), r.time.us,
+            r.time.gb_per_s(p.bytes()), r.time.gb_per_s(r.job.shape.bytes_moved()),
+            100 * bound.us(r.job.shape) / r.time.us, p.us,
+            p.fell_back() ? fmt::format("{:>8}", "t") : fmt::format("{:>+7.1f}%", r.above_line_pct),
+            r.speedup());
     }
 }
 
 using Some = std::function<bool(const Compared &)>;
 
-// "bf16   114 rows   geometric mean 1.052, worst 0.931 (2048x2048 ...)"
-void print_speedup(const std::string &what, const std::vector<Compared> &rows, const Some &some) {
+// Of the rows that `some` lets through.
+struct Speedup {
+    u64 rows = 0;
+    f64 mean = 0, worst = 0; // geometric mean
+    std::string where;
+};
+
+Speedup speedup_of(const std::vector<Compared> &rows, const Some &some) {
+    Speedup out;
     f64 log_sum = 0;
-    u64 count = 0;
-    const Compared *worst = nullptr;
     for (const Compared &r : rows) {
         if (!some(r))
             continue;
         log_sum += std::log(r.speedup());
-        ++count;
-        if (!worst || r.speedup() < worst->speedup())
-            worst = &r;
+        if (!out.rows++ || r.speedup() < out.worst) {
+            out.worst = r.speedup();
+            out.where = r.published.name();
+        }
     }
-    if (count)
-        fmt::print("{:<34} {:>4} rows, speedup {:.3f}, worst {:.3f} ({})\n", what, count,
-                   std::exp(log_sum / static_cast<f64>(count)), worst->speedup(),
-                   worst->published.name());
+    out.mean = out.rows ? std::exp(log_sum / static_cast<f64>(out.rows)) : 0;
+    return out;
+}
+
+bool ran(const Compared &r) { return !r.published.fell_back(); }
+bool fell_back(const Compared &r) { return r.published.fell_back(); }
+bool far_above(const Compared &r) { return ran(r) && r.above_line_pct > far_pct; }
+
+void print_speedup(const std::string &what, const std::vector<Compared> &rows, const Some &some) {
+    const Speedup s = speedup_of(rows, some);
+    if (s.rows)
+        fmt::print("{:<34} {:>4} rows, speedup {:.3f}, worst {:.3f} ({})\n", what, s.rows, s.mean,
+                   s.worst, s.where);
 }
 
 void print_slower(const std::vector<Compared> &rows, f64 pct) {
@@ -110,26 +118,42 @@ void print_slower(const std::vector<Compared> &rows, f64 pct) {
 }
 
 void print_summary(const std::vector<Compared> &rows) {
-    const Some ran = [](const Compared &r) { return !r.published.fell_back(); };
-    const auto both = [&](auto some) {
-        return [=](const Compared &r) { return ran(r) && some(r); };
+    const auto print_some = [&](const std::string &what, const Some &some) {
+        print_speedup(what, rows, [&](const Compared &r) { return ran(r) && some(r); });
     };
-    fmt::print("\nSpeedups are geometric means; published kernel where nothing else is said\n");
+    fmt::print("\nSpeedups are geometric means; over the published kernel where nothing else is "
+               "said\n");
     print_speedup("all", rows, ran);
     for (Dtype dtype : {Dtype::bf16, Dtype::f16})
-        print_speedup(std::string(name(dtype)), rows,
-                      both([=](const Compared &r) { return r.published.dtype == dtype; }));
+        print_some(std::string(name(dtype)),
+                   [=](const Compared &r) { return r.published.dtype == dtype; });
     for (bool zeros : {false, true})
-        print_speedup(zeros ? "zp" : "sym", rows,
-                      both([=](const Compared &r) { return r.published.zeros == zeros; }));
+        print_some(zeros ? "zp" : "sym",
+                   [=](const Compared &r) { return r.published.zeros == zeros; });
     for (u32 m : {1, 2, 4})
-        print_speedup(fmt::format("m{}", m), rows,
-                      both([=](const Compared &r) { return r.published.m == m; }));
-    print_speedup(fmt::format("more than {} % above the line", far_pct), rows,
-                  both([](const Compared &r) { return r.above_line_pct > far_pct; }));
-    print_speedup("of rows that fell back to Triton", rows, std::not_fn(ran));
+        print_some(fmt::format("m{}", m), [=](const Compared &r) { return r.published.m == m; });
+    print_speedup(fmt::format("more than {} % above the line", far_pct), rows, far_above);
+    print_speedup("of rows that fell back to Triton", rows, fell_back);
     print_slower(rows, model_pct);
     print_slower(rows, 0);
+}
+
+std::vector<Goal> goals_of(const std::vector<Compared> &rows) {
+    std::vector<Goal> out;
+    const auto add = [&](const std::string &what, f64 goal, const Some &some) {
+        if (const Speedup s = speedup_of(rows, some); s.rows)
+            out.push_back({what, goal, s.mean, false, ""});
+    };
+    if (const Speedup s = speedup_of(rows, ran); s.rows)
+        out.push_back({"speedup of every row, the model's error granted", 1 / (1 + model_pct / 100),
+                       s.worst, false, s.where});
+    add("speedup, all rows of the published kernel", 1.05, ran);
+    add(fmt::format("speedup, rows more than {} % above their line", far_pct), 1.10, far_above);
+    if (const Speedup s = speedup_of(rows, fell_back); s.rows)
+        out.push_back(
+            {"speedup, every row that fell back to Triton", 1.7, s.worst, false, s.where});
+    add("speedup, all that fell back to Triton", 1.7, fell_back);
+    return out;
 }
 
 } // namespace
@@ -139,18 +163,24 @@ nlohmann::json decode_published(const std::regex &only) {
     nlohmann::json json = nlohmann::json::array();
     if (rows.empty())
         return json;
-    const Bound bound = dram_bound(std::string(gfx));
+    const Bound bound = dram_bound(std::string(published_gfx));
     print_rows(rows, bound);
-    if (rows.size() > 1)
+    const std::vector<Goal> goals = goals_of(rows);
+    if (rows.size() > 1) {
         print_summary(rows);
+        print(goals);
+    }
     for (const Compared &r : rows) {
         nlohmann::json row = to_json(r.job, r.time, bound);
+        row["table"] = "published";
         row["published_kernel"] = r.published.kernel;
         row["published_us"] = r.published.us;
         row["above_line_pct"] = r.above_line_pct;
         row["speedup"] = r.speedup();
         json.push_back(row);
     }
+    for (const Goal &g : goals)
+        json.push_back(to_json(g));
     return json;
 }
 

@@ -8,6 +8,8 @@
 
 namespace nw::bench {
 
+inline constexpr std::string_view published_gfx = "gfx1151"; // that the times are of
+
 // Those whose name matches: none is no error. Prints a row each and what they come to.
 nlohmann::json decode_published(const std::regex &only);
 

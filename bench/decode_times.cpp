@@ -20,17 +20,16 @@ std::string_view name(Zeros zeros) {
 
 std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
 
-DecodeTime time(const std::string &gfx, const DecodeJob &job) {
+DecodeTime time(const DecodeJob &job) {
     StatsFile stats; // first: a device reads where its statistics go when it is opened
-    const hip::Device device("sim:" + gfx);
+    const hip::Device device("sim:" + std::string(job.kernel->gfx));
     ColdProduct product(device, std::span(&job.shape, 1), 1);
     std::optional<Instructions> counts;
     DecodeTime out;
     out.us = decode_us(product, *job.kernel, job.shape,
                        [&] { counts = stats.next(job.kernel->symbol); });
     if (counts)
-        out.slots = 32.0 * 8 * static_cast<f64>(counts->valu_slots()) /
-                    (f64{1} * job.shape.n * job.shape.k);
+        out.slots = slots_per_8_weights(*counts, job.shape);
     return out;
 }
 
@@ -42,17 +41,39 @@ Bound dram_bound(const std::string &gfx) {
             value_of(constants, "launch_overhead")};
 }
 
-std::vector<DecodeTime> time_decode(const std::string &gfx, const std::vector<DecodeJob> &jobs) {
+f64 slots_per_8_weights(const Instructions &counts, const ProductShape &p) {
+    return 32.0 * 8 * static_cast<f64>(counts.valu_slots()) / (f64{1} * p.n * p.k);
+}
+
+std::vector<DecodeTime> time_decode(const std::vector<DecodeJob> &jobs) {
     setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
     for (const DecodeJob &job : jobs)
         work.push_back(u64{job.shape.n} * job.shape.k * (2 + job.shape.m));
-    return in_processes<DecodeTime>(work, [&](u64 i) { return time(gfx, jobs[i]); });
+    return in_processes<DecodeTime>(work, [&](u64 i) { return time(jobs[i]); });
+}
+
+std::string type_name(const ProductShape &p) {
+    return fmt::format("{} {} m{}", nw::name(p.dtype), name(p.zeros), p.m);
 }
 
 std::string name(const ProductShape &p) {
-    return fmt::format("{}x{} g{} {} {} m{}", p.k, p.n, group_name(p.group), nw::name(p.dtype),
-                       name(p.zeros), p.m);
+    return fmt::format("{}x{} g{} {}", p.k, p.n, group_name(p.group), type_name(p));
+}
+
+std::string columns(const ProductShape &p) {
+    return fmt::format("{:>12} {:>4} {:<11}", fmt::format("{}x{}", p.k, p.n), group_name(p.group),
+                       type_name(p));
+}
+
+std::string simulated_gfx(const Options &o) {
+    if (o.device.empty() || o.device == "sim")
+        return "gfx1151";
+    if (!o.device.starts_with("sim:"))
+        throw Usage(fmt::format("--device {}: suite {} is of modelled times, on sim:gfx...; for a "
+                                "card there is the suite layer",
+                                o.device, o.suite));
+    return o.device.substr(4);
 }
 
 nlohmann::json to_json(const DecodeJob &job, const DecodeTime &time, const Bound &bound) {

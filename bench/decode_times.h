@@ -7,6 +7,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "kernels/cold_product.h"
+#include "options.h"
+#include "stats.h"
 
 namespace nw::bench {
 
@@ -17,9 +19,12 @@ struct DecodeJob {
     const Kernel *kernel = nullptr;
 };
 
+// VALU issue slots per 8 weights and lane of a whole kernel.
+f64 slots_per_8_weights(const Instructions &, const ProductShape &);
+
 struct DecodeTime {
     f64 us = 0;
-    f64 slots = 0; // VALU issue slots per 8 weights and lane, whole kernel
+    f64 slots = 0; // per 8 weights
 
     f64 gb_per_s(u64 bytes) const { return static_cast<f64>(bytes) / us / 1e3; }
 };
@@ -35,10 +40,16 @@ struct Bound {
 Bound dram_bound(const std::string &gfx);
 
 // Call it before a device is opened.
-std::vector<DecodeTime> time_decode(const std::string &gfx, const std::vector<DecodeJob> &);
+std::vector<DecodeTime> time_decode(const std::vector<DecodeJob> &);
 
 // "2048x2048 g128 bf16 sym m1", K before N; zp: packed zero points, zt: typed.
 std::string name(const ProductShape &);
+std::string type_name(const ProductShape &); // "bf16 sym m1"
+// Both in columns of 12, 4 and 11 characters.
+std::string columns(const ProductShape &);
+
+// The gfx that --device names, gfx1151 where it names none. Throws Usage for a card.
+std::string simulated_gfx(const Options &);
 
 nlohmann::json to_json(const DecodeJob &, const DecodeTime &, const Bound &);
 

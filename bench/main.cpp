@@ -13,16 +13,20 @@
 
 #include "base/half.h"
 #include "decode.h"
+#include "golden_suite.h"
 #include "hip/hip.h"
 #include "layer.h"
 #include "micro.h"
 #include "options.h"
 #include "pack.h"
+#include "report.h"
 #include "row.h"
 #include "sensitivity.h"
 #include "shapes.h"
 #include "sim.h"
 #include "stats.h"
+#include "stride.h"
+#include "temporary_folder.h"
 #include "validate.h"
 
 namespace nw::bench {
@@ -58,6 +62,13 @@ void write_json(const Options &o, const std::string &device, const nlohmann::jso
         throw Error(fmt::format("{}: can't be written", o.json));
 }
 
+void write_html(Options o, const std::string &device, const nlohmann::json &rows) {
+    const TemporaryFolder folder;
+    o.json = (folder.path() / "rows.json").string();
+    write_json(o, device, rows);
+    write_report(o.json, o.html);
+}
+
 Options parse(int argc, char **argv) {
     Options o;
     std::vector<std::string> dtypes;
@@ -67,8 +78,10 @@ Options parse(int argc, char **argv) {
                  std::string(error_unit));
     app.add_option("--suite", o.suite,
                    "layer: the linear layers of a model; "
-                   "decode: modelled times of decode_w4a16 beside published ones; sim: the speed "
-                   "of the simulated GPU; "
+                   "decode: modelled times of decode_w4a16 beside published ones; "
+                   "stride: what padding rows of weights gains; "
+                   "golden: every kernel against bench/golden; "
+                   "sim: the speed of the simulated GPU; "
                    "validate: modelled times against published ones of hardware; "
                    "micro: what nw micro measures; "
                    "sensitivity: which constants of the model the modelled times depend on; "
@@ -79,7 +92,8 @@ Options parse(int argc, char **argv) {
         ->delimiter(',');
     app.add_option("--device", o.device,
                    "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
-    app.add_option("--m", o.m, "rows of activations, comma-separated (default: 1,4)")
+    app.add_option("--m", o.m,
+                   "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8)")
         ->delimiter(',');
     app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
     app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
@@ -87,13 +101,23 @@ Options parse(int argc, char **argv) {
                    "rows of a layer that the older kernels run, to save time; 0: all")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
-    app.add_option(
-        "--only", o.only,
-        "suites decode, sim, validate, sensitivity, micro, pack: a regular expression for the "
-        "names to run");
+    app.add_option("--only", o.only,
+                   "suites decode, stride, sim, validate, sensitivity, micro, pack: a regular "
+                   "expression for the "
+                   "names to run");
     app.add_option("--constants", o.constants,
                    "suite sensitivity: a regular expression for the constants to change");
     app.add_option("--json", o.json, "write the rows to this file");
+    app.add_option("--html", o.html, "suites decode, stride: write a page of the rows, with plots");
+    app.add_option(
+           "--table", o.tables,
+           "suite decode: published, shapes, ablations, comma-separated (default: all; with "
+           "--only: published)")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"published", "shapes", "ablations"}));
+    app.add_flag("--full", o.full, "suite decode: all models, every number of rows from 1 to 8");
+    app.add_flag("--update-golden", o.update_golden,
+                 "renew bench/golden: the suite golden, written");
     app.add_flag("-v,--verbose", o.verbose,
                  "a line for every kernel, with all instruction classes");
     try {
@@ -106,8 +130,14 @@ Options parse(int argc, char **argv) {
         for (const std::string &text : dtypes)
             o.dtypes.push_back(parse_dtype(text));
     }
-    constexpr std::string_view suites[] = {"layer",       "decode", "sim", "validate",
-                                           "sensitivity", "micro",  "pack"};
+    if (o.update_golden)
+        o.suite = "golden";
+    if (o.m.empty())
+        o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
+              : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
+                                            : std::vector<u32>{1, 4};
+    constexpr std::string_view suites[] = {"layer",    "decode",      "stride", "golden", "sim",
+                                           "validate", "sensitivity", "micro",  "pack"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -124,14 +154,20 @@ int run(int argc, char **argv) {
             write_json(o, "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4)), rows);
         return 0;
     }
-    if (o.suite == "validate" || o.suite == "sensitivity" || o.suite == "decode") {
+    if (o.suite == "validate" || o.suite == "sensitivity" || o.suite == "decode" ||
+        o.suite == "stride") {
         const nlohmann::json rows = o.suite == "validate"      ? run_validate(o)
                                     : o.suite == "sensitivity" ? run_sensitivity(o)
-                                                               : run_decode(o);
+                                    : o.suite == "decode"      ? run_decode(o, shapes)
+                                                               : run_stride(o);
+        if (!o.html.empty())
+            write_html(o, "sim", rows);
         if (!o.json.empty())
             write_json(o, "sim", rows);
         return 0;
     }
+    if (o.suite == "golden")
+        return run_golden(o) ? 0 : 1;
     if (o.suite == "pack") {
         const nlohmann::json rows = run_pack(o);
         if (!o.json.empty())

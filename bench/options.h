@@ -16,17 +16,19 @@ public:
 };
 
 struct Options {
-    std::string suite = "layer", model = "Qwen3-4B", device, json;
+    std::string suite = "layer", model = "Qwen3-4B", device, json, html;
     std::vector<std::string> layers; // empty: all
-    std::vector<u32> m = {1, 4};
+    std::vector<std::string> tables; // of suite decode; empty: all, with --only the published one
+    std::vector<u32> m;              // empty: what the suite takes
     std::vector<Dtype> dtypes = {Dtype::bf16, Dtype::f16};
     u32 group = 128;
     u32 before_rows = 0; // rows of a layer that the reference kernels run; 0: all
     u64 seed = 1;
-    // decode, sim, validate, sensitivity, micro, pack: a regular expression for names; empty: all
+    // decode, stride, sim, validate, sensitivity, micro, pack: a regular expression for names;
+    // empty: all
     std::string only;
     std::string constants; // sensitivity: the same for constants
-    bool verbose = false;
+    bool verbose = false, full = false, update_golden = false;
 };
 
 // Throw Usage where the option is no regular expression.

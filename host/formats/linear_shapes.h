@@ -11,7 +11,7 @@ namespace nw {
 
 struct LinearShape {
     std::string model, layer;
-    u32 n = 0, k = 0;
+    u32 n = 0, k = 0, count = 0; // count: of the model
     bool moe = false;
 };
 

@@ -54,14 +54,17 @@ ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape
     a_.fill(0);
 }
 
+ColdProduct::Memory ColdProduct::memory(const ProductShape &p) {
+    return {a_.data(), weights_.take(p.weight_bytes()), scales_.take(p.scale_bytes()),
+            p.zeros == Zeros::eight ? nullptr : scales_.take(p.zero_bytes()), c_.data()};
+}
+
 f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
                     const std::function<void()> &launched) {
     const auto queue = [&](const ProductShape &shape) {
-        const Memory memory{
-            a_.data(), weights_.take(shape.weight_bytes()), scales_.take(shape.scale_bytes()),
-            shape.zeros == Zeros::eight ? nullptr : scales_.take(shape.zero_bytes()), c_.data()};
+        const Memory at = memory(shape);
         device_.record(start_);
-        launch(shape, memory);
+        launch(shape, at);
         device_.record(stop_);
         if (launched) {
             device_.synchronize();
@@ -105,16 +108,20 @@ const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
     return choose(gfx, p.dtype, p.group, p.m, p.zeros);
 }
 
+void launch_decode(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
+                   const ColdProduct::Memory &at) {
+    launch(product.modules(), kernel,
+           W4A16{p.dtype, p.m, p.n, p.k, p.group, at.a, at.w, at.s, nullptr, at.c, p.w_stride,
+                 p.s_stride(), p.zeros, at.z, p.zeros == Zeros::eight ? 0 : p.z_stride()});
+}
+
 f64 decode_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
               const std::function<void()> &launched) {
     product.modules().function(kernel);
     return product.us(
         p, product.device().info().compute_units * kernel.rows_per_workgroup,
-        [&](const ProductShape &s, const ColdProduct::Memory &at) {
-            launch(product.modules(), kernel,
-                   W4A16{s.dtype, s.m, s.n, s.k, s.group, at.a, at.w, at.s, nullptr, at.c,
-                         s.w_stride, s.s_stride(), s.zeros, at.z,
-                         s.zeros == Zeros::eight ? 0 : s.z_stride()});
+        [&](const ProductShape &shape, const ColdProduct::Memory &at) {
+            launch_decode(product, kernel, shape, at);
         },
         launched);
 }

@@ -57,6 +57,8 @@ public:
         void *c;
     };
     using Launch = std::function<void(const ProductShape &, const Memory &)>;
+    // For one launch; cold.
+    Memory memory(const ProductShape &);
     // Microseconds between two events around `launch`, which follows one of the same over
     // `warm_rows` rows: that brings the code to where later launches find it. `launched` is called
     // after each.
@@ -82,6 +84,8 @@ f64 splitk_us(ColdProduct &, const ProductShape &);
 
 // The chosen kernel of decode_w4a16.
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
+void launch_decode(ColdProduct &, const Kernel &, const ProductShape &,
+                   const ColdProduct::Memory &);
 f64 decode_us(ColdProduct &, const Kernel &, const ProductShape &,
               const std::function<void()> &launched = {});
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "report.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "part_constants.h"
+
+namespace nw::bench {
+
+void write_report(const std::string &json, const std::string &html) {
+    for (const char *python : {"/usr/bin/python3", "python3"}) {
+        if (std::system(fmt::format("{} -c 'import matplotlib' 2> /dev/null", python).c_str()) != 0)
+            continue;
+        if (std::system(fmt::format("{} {} {} {}", python, quoted(NW_SOURCE_DIR "/bench/report.py"),
+                                    quoted(json), quoted(html))
+                            .c_str()) != 0)
+            throw Error(fmt::format("--html {}: bench/report.py failed", html));
+        return;
+    }
+    throw Error(fmt::format("--html {}: no Python here has matplotlib: install python3-matplotlib; "
+                            "--json needs nothing",
+                            html));
+}
+
+} // namespace nw::bench
