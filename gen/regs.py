@@ -30,12 +30,12 @@ class Regs:
         """`.set lds_NAME, first` for `count` bytes of LDS."""
         return self._take("lds", name, count, align)
 
-    def alias(self, name: str, of: str) -> str:
-        """A second name for a register or LDS block whose first use is over."""
+    def alias(self, name: str, of: str, skip: int = 0) -> str:
+        """A second name for a register or LDS block whose first use is over, or is yet to come."""
         if name in self.symbols:
             raise ValueError(f"register {name} is named twice")
-        self.symbols[name] = self.symbols[of]
-        return f".set {name}, {of}"
+        self.symbols[name] = self.symbols[of] + skip
+        return f".set {name}, {of}" + (f"+{skip}" if skip else "")
 
     def used(self, bank: str) -> int:
         return self._next[bank]

@@ -226,7 +226,8 @@ def environment(root: Path) -> jinja2.Environment:
 
 
 def render_group(root: Path, group: list[Kernel]) -> list[Rendered]:
-    """Kernels of one variant: targets and candidates share most of the pairing work (gen/dual.py caches it)."""
+    """Kernels of like variants: targets, candidates and families share most of the pairing work (gen/dual.py caches
+    it)."""
     arches, env = arches_of(root / "gen/arch.toml"), environment(root)
     return [render(env, k, arches[k.gfx]) for k in group]
 
@@ -261,9 +262,10 @@ def catalogue(root: Path, gfx: list[str]) -> list[Kernel]:
 
 
 def render_list(root: Path, listed: list[Kernel]) -> list[Rendered]:
-    groups: dict[str, list[Kernel]] = {}
+    groups: dict[tuple, list[Kernel]] = {}
     for k in listed:
-        groups.setdefault(k.variant, []).append(k)
+        alike = ("dtype", "group", "zeros", "m", "dequant")
+        groups.setdefault(tuple(k.params.get(key, k.variant) for key in alike), []).append(k)
     return list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root), groups.values())))
 
 

@@ -124,6 +124,15 @@ class Registers(unittest.TestCase):
         self.assertEqual(r.s("a", 2, align=4), ".set s_a, 4")
         self.assertEqual(r.v("b", 4, align=4), ".set v_b, 4")
 
+    def test_another_name(self) -> None:
+        r = regs.Regs(3)
+        r.s("rows", 8, align=4)
+        self.assertEqual(r.alias("s_list", "s_rows"), ".set s_list, s_rows")
+        self.assertEqual(r.alias("s_other", "s_rows", 2), ".set s_other, s_rows+2")
+        self.assertEqual((r.symbols["s_list"], r.symbols["s_other"], r.used("s")), (4, 6, 12))
+        with self.assertRaisesRegex(ValueError, "s_list is named twice"):
+            r.alias("s_list", "s_rows")
+
 
 class Occupancy(unittest.TestCase):
     def test_by_vgprs(self) -> None:  # note T-002
