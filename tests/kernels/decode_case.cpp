@@ -14,7 +14,7 @@ namespace {
 
 Zeros zeros_of(const Kernel &kernel) {
     const std::string_view zeros = kernel.param("zeros");
-    return zeros == "zp" && kernel.family == "decode_w4a16" ? Zeros::packed
+    return zeros == "zp" && kernel.family != "splitk_w4a16" ? Zeros::packed
            : zeros == "zt"                                  ? Zeros::typed
                                                             : Zeros::eight;
 }
@@ -23,23 +23,7 @@ u32 group_of(const Kernel &kernel, u32 columns) {
     return kernel.param("group") == "k" ? columns : kernel.number("group");
 }
 
-// Rows `stride` bytes apart, NaN between them: where something is read there, it shows.
-struct Rows {
-    u64 stride = 0;
-    std::vector<u8> bytes;
-};
-
 Rows blank_rows(u64 rows, u64 stride) { return {stride, std::vector<u8>(rows * stride, 0xff)}; }
-
-Rows weights(const DecodeCase &p) {
-    Rows out = blank_rows(p.n, round_up<u64>(p.k / 2, 16) + p.w_pad);
-    std::vector<u32> row(p.k / 8);
-    for (u64 n = 0; n < p.n; ++n) {
-        pack_row(std::span(p.q).subspan(n * p.k, p.k), row);
-        std::memcpy(&out.bytes[n * out.stride], row.data(), p.k / 2);
-    }
-    return out;
-}
 
 // Scales or zero points, [N, K/G].
 Rows words(const DecodeCase &p, const std::vector<u16> &values, u64 pad) {
@@ -62,6 +46,20 @@ Rows packed_zeros(const DecodeCase &p) {
     return out;
 }
 
+} // namespace
+
+Rows weight_rows(const DecodeCase &p) {
+    Rows out = blank_rows(p.n, round_up<u64>(p.k / 2, 16) + p.w_pad);
+    std::vector<u32> row(p.k / 8);
+    for (u64 n = 0; n < p.n; ++n) {
+        pack_row(std::span(p.q).subspan(n * p.k, p.k), row);
+        std::memcpy(&out.bytes[n * out.stride], row.data(), p.k / 2);
+    }
+    return out;
+}
+
+Rows scale_rows(const DecodeCase &p) { return words(p, p.s, p.s_pad); }
+
 Rows zero_rows(const DecodeCase &p) {
     switch (p.zeros) {
     case Zeros::packed:
@@ -73,8 +71,6 @@ Rows zero_rows(const DecodeCase &p) {
     }
     return {};
 }
-
-} // namespace
 
 DecodeCase::DecodeCase(const Kernel &kernel, u32 rows, u32 columns, Rng &rng)
     : dtype(kernel.param("dtype") == "bf16" ? Dtype::bf16 : Dtype::f16), m(kernel.number("m")),
@@ -99,7 +95,7 @@ void DecodeCase::add_bias(Rng &rng) {
 }
 
 std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) {
-    const Rows w_rows = weights(p), s_rows = words(p, p.s, p.s_pad), z_rows = zero_rows(p);
+    const Rows w_rows = weight_rows(p), s_rows = scale_rows(p), z_rows = zero_rows(p);
     const auto a = t.region<u16>(p.a);
     const auto w = t.region<u8>(w_rows.bytes);
     const auto s = t.region<u8>(s_rows.bytes);

@@ -29,6 +29,15 @@ struct DecodeCase {
     ref::DecodeW4A16 reference() const { return {dtype, m, n, k, group, a, q, s, bias, z}; }
 };
 
+// Rows `stride` bytes apart, NaN between them: where something is read there, it shows.
+struct Rows {
+    u64 stride = 0;
+    std::vector<u8> bytes;
+};
+Rows weight_rows(const DecodeCase &);
+Rows scale_rows(const DecodeCase &);
+Rows zero_rows(const DecodeCase &); // none where zeros are eight
+
 // Launches the kernel and returns C [M, N]; fails the test where a guard band or an input changed.
 std::vector<u16> run(check::Test &, const Kernel &, const DecodeCase &);
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// One launch of the moe_w4a16 family as a test sees it: host data, and a launch between guard
+// bands.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "decode_case.h"
+#include "kernels/moe.h"
+#include "ref/moe.h"
+
+namespace nw {
+
+struct MoeShape {
+    u32 n, k, experts, slots, top_k = 1;
+    bool silu_gate_up = false, bias = false;
+};
+
+struct MoeCase {
+    MoeShape shape;
+    u32 block_size;
+    std::vector<DecodeCase> experts; // their activations are not used
+    u64 expert_pad = 0;              // bytes between experts, beyond the rows
+    std::vector<u16> a;              // [ceil(slots / top_k), K]
+    std::vector<i32> expert_ids, sorted_token_ids;
+    std::vector<f32> topk_weights;
+    std::optional<u32> num_tokens_post_padded;
+
+    // The kernel's dtype, group, zeros and block size; data as in DecodeCase, each slot in order,
+    // blocks of experts drawn at random.
+    MoeCase(const Kernel &, const MoeShape &, Rng &);
+    // As moe_align_block_size does: each slot at a random expert, the slots of an expert in blocks
+    // of their own, filled up with `slots`, and a block more that stands for nothing.
+    void sort_slots(Rng &);
+    void add_weights(Rng &);
+
+    u32 columns() const { return shape.silu_gate_up ? shape.n / 2 : shape.n; }
+    std::vector<ref::MoeSlot> reference() const;
+};
+
+// Launches the kernel and returns C [slots, columns], NaN where it was not written; fails the test
+// where a guard band or an input changed.
+std::vector<u16> run(check::Test &, const Kernel &, const MoeCase &);
+
+// run() against the reference, within check::moe_bound(); rows of no slot must be as they were.
+void check_case(check::Test &, const Kernel &, const MoeCase &, const char *what,
+                std::source_location where = std::source_location::current());
+
+} // namespace nw
