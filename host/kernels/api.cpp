@@ -7,58 +7,19 @@
 #include <string>
 
 #include "formats/row_stride.h"
-#include "kernels/api_error.h"
-#include "kernels/decode.h"
+#include "kernels/api_context.h"
 #include "kernels/files.h"
 
 static_assert(NW_VERSION == NW_PROJECT_VERSION, "nibblewave.h and CMake's project() disagree");
-
-struct nw_context {
-    nw_context(nw::hip::Device on, const std::filesystem::path &directory)
-        : device(std::move(on)), modules(device, directory) {}
-
-    const nw::hip::Device device;
-    nw::Modules modules;
-};
 
 namespace nw::api {
 
 namespace {
 
-template <class... Args> void need(bool holds, fmt::format_string<Args...> text, Args &&...args) {
-    if (!holds)
-        throw Refusal(NW_INVALID_ARGUMENT, fmt::format(text, std::forward<Args>(args)...));
-}
-
-Dtype dtype_of(const nw_w4a16 &p) {
-    need(p.dtype == NW_BF16 || p.dtype == NW_F16, "dtype = {}: must be NW_BF16 ({}) or NW_F16 ({})",
-         p.dtype, int{NW_BF16}, int{NW_F16});
-    return p.dtype == NW_BF16 ? Dtype::bf16 : Dtype::f16;
-}
-
-Zeros zeros_of(const nw_w4a16 &p) {
-    switch (p.zeros) {
-    case NW_ZEROS_EIGHT:
-        return Zeros::eight;
-    case NW_ZEROS_PACKED:
-        return Zeros::packed;
-    case NW_ZEROS_TYPED:
-        return Zeros::typed;
-    }
-    need(false, "zeros = {}: must be NW_ZEROS_EIGHT ({}), _PACKED ({}) or _TYPED ({})", p.zeros,
-         int{NW_ZEROS_EIGHT}, int{NW_ZEROS_PACKED}, int{NW_ZEROS_TYPED});
-    return Zeros::eight;
-}
-
 W4A16 product_of(const nw_context *context, const nw_w4a16 *p) {
-    need(context, "context is null: nw_context_create makes one");
-    need(p, "product is null: it must point to an nw_w4a16");
-    need(p->size == sizeof *p,
-         "size = {}: must be sizeof(nw_w4a16), {} in this version of the library ({}.{}.{}); begin "
-         "with NW_W4A16_INIT, and build against the header of this version",
-         p->size, sizeof *p, NW_VERSION_MAJOR, NW_VERSION_MINOR, NW_VERSION_PATCH);
+    need_product(context, p, "nw_w4a16", sizeof *p);
     static_assert(NW_PER_ROW == per_row);
-    return {.dtype = dtype_of(*p),
+    return {.dtype = dtype_of(p->dtype),
             .m = p->m,
             .n = p->n,
             .k = p->k,
@@ -70,7 +31,7 @@ W4A16 product_of(const nw_context *context, const nw_w4a16 *p) {
             .c = p->c,
             .w_stride = p->w_stride,
             .s_stride = p->s_stride,
-            .zeros = zeros_of(*p),
+            .zeros = zeros_of(p->zeros),
             .z = p->z,
             .z_stride = p->z_stride};
 }
@@ -87,23 +48,12 @@ const Kernel &checked_kernel(const nw_context &context, const W4A16 &p) {
     return kernel_of(context, p);
 }
 
-void load(nw_context &context, const Kernel &kernel) {
-    meaning(NW_NO_KERNEL_FILES, [&] { context.modules.function(kernel); });
-}
-
 void launch_linear(nw_context &context, const W4A16 &p, void *handle) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
     meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
     const Kernel &kernel = kernel_of(context, p);
-    if (!context.modules.loaded(kernel)) {
-        if (stream.capturing()) // loading may allocate, which ends a capture
-            throw Refusal(NW_NOT_PREPARED,
-                          fmt::format("{} is not loaded and the stream is capturing: call "
-                                      "nw_prepare for this product before capture begins",
-                                      kernel.symbol));
-        load(context, kernel);
-    }
+    load_for(context, kernel, stream, "nw_prepare");
     meaning(NW_INVALID_ARGUMENT, [&] { launch(context.modules, kernel, p, stream); });
 }
 

@@ -148,6 +148,84 @@ NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
  * m <= 8. */
 NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
 
+/* ---- w4a16 linear of a mixture of experts ---- */
+
+/*
+ * A slot is one token at one of its experts: a row of C. Slots come in blocks of block_size_m, each
+ * block with one expert. For slot t of a block with expert e
+ *
+ *     Y[n] = sum over k of A[t / top_k, k] * (q[e, n, k] - z[e, n, k / G]) * s[e, n, k / G]
+ *            (+ bias[e, n])
+ *
+ *     C[t, n] = topk_weights[t] * Y[n]
+ *
+ *     C[t, n] = topk_weights[t] * SiLU(Y[n]) * Y[n + N/2], with silu_gate_up
+ *
+ * in float, with the accuracy of nw_w4a16 for Y, rounded once to dtype. All blocks run at once.
+ *
+ * What the host can't see does no harm: blocks whose expert is none of 0..experts-1 (-1, say) are
+ * skipped, their rows of C stay as they are; slots that are none of 0..slots-1 (padding) are not
+ * stored. A slot in two blocks gets either's row.
+ *
+ * For a first product (gate and up) top_k is how many experts a token has, A holds the tokens; for
+ * a second one (down) it is 1, A holds a row per slot. With block_size_m 1 and all experts here,
+ * expert_ids may be the router's own [tokens, top_k] and sorted_token_ids null.
+ */
+typedef struct nw_moe_w4a16 {
+    size_t size;           /* sizeof(nw_moe_w4a16); NW_MOE_W4A16_INIT sets it */
+    int32_t dtype;         /* NW_BF16 or NW_F16 */
+    int32_t zeros;         /* NW_ZEROS_EIGHT or NW_ZEROS_PACKED */
+    int32_t silu_gate_up;  /* 1: rows n < N/2 of an expert are gate, the others up; N even, with
+                              packed zero points a multiple of 8. 0: plain */
+    uint32_t block_size_m; /* slots of a block: 1, 2, 4 or 8 */
+    uint32_t blocks;       /* >= 1 */
+    uint32_t slots;        /* rows of c, >= 1 */
+    uint32_t top_k;        /* slots of a row of a, >= 1 */
+    uint32_t experts;      /* that w has, >= 1 */
+    uint32_t n;            /* rows of an expert's weights, >= 1 */
+    uint32_t k;            /* a multiple of group */
+    uint32_t group;        /* 32, 64 or 128 */
+
+    const void *a;    /* [ceil(slots / top_k), K] contiguous, 16-byte aligned */
+    const void *w;    /* int32 [experts, N, K/8] as in nw_w4a16 */
+    const void *s;    /* scales [experts, N, K/G] */
+    const void *z;    /* uint32 [experts, ceil(N/8), K/G] as in nw_w4a16; null for eight */
+    const void *bias; /* [experts, N] contiguous, or null */
+    void *c;          /* [slots, N], or [slots, N/2]; contiguous; overlaps nothing else */
+
+    const int32_t *expert_ids;       /* [blocks] */
+    const int32_t *sorted_token_ids; /* [blocks, block_size_m]: slots; or null: 0, 1, 2, ... */
+    const float *topk_weights;       /* [slots], or null: 1 */
+    const int32_t *num_tokens_post_padded; /* one number: blocks that begin there or later in
+                                              sorted_token_ids are skipped; or null */
+
+    /* Bytes from row to row, as in nw_w4a16, and from expert to expert: at least an expert's rows,
+     * of the rows' multiple, < 2^32. */
+    uint64_t w_stride, w_expert;
+    uint64_t s_stride, s_expert;
+    uint64_t z_stride, z_expert;
+} nw_moe_w4a16;
+
+#define NW_MOE_W4A16_INIT                                                                          \
+    {                                                                                              \
+        sizeof(nw_moe_w4a16), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, \
+            NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0                                               \
+    }
+
+/* As nw_linear_w4a16. */
+NW_API nw_status nw_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *product,
+                                     void *stream);
+
+/* As nw_prepare. Reads dtype, zeros, silu_gate_up, block_size_m, n, k, group, and nothing else;
+ * block_size_m = 0 stands for each of 1, 2, 4, 8. */
+NW_API nw_status nw_moe_prepare(nw_context *context, const nw_moe_w4a16 *product);
+
+/* As nw_workspace_size, of what nw_moe_prepare reads: 0 in this version. */
+NW_API nw_status nw_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *product,
+                                       uint64_t *bytes);
+
+/* ---- layouts ---- */
+
 /* Bytes from one row of packed weights to the next that suit a GPU: contiguous rows, except on
  * gfx1151 those that would gather on few DRAM channels, which get 128 bytes more. `gfx` as in
  * gcnArchName; what follows a colon is ignored. 0, and a message, for an unknown gfx or k = 0. */

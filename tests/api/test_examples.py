@@ -32,6 +32,16 @@ class Linear(unittest.TestCase):
         self.assertIn("NW_NO_KERNEL_FILES: no code objects for gfx1151: tried /no/such/folder/gfx1151;", done.stdout)
 
 
+class Moe(unittest.TestCase):
+    """moe.c: two products of a mixture of experts."""
+
+    def test_on_every_target(self) -> None:
+        for gfx in TARGETS:
+            with self.subTest(gfx=gfx):
+                done = run(BUILD / "bin/tests/api_moe", HIPSIM_ARCH=gfx)
+                self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 6 slots of 3 tokens, all as in double\n"))
+
+
 @unittest.skipIf(SANITIZED, "Python would have to be started with the sanitizer's runtime")
 class Python(unittest.TestCase):
     """linear.py: one product by ctypes."""

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// nw_moe_linear_w4a16: the same to the bit as nw_linear_w4a16 of each slot's expert, in graphs too;
+// and each of its rules, broken one at a time.
+#include <fmt/format.h>
+#include <functional>
+
+#include "api/product.h"
+#include "base/half.h"
+#include "base/rng.h"
+
+using namespace api_test;
+
+namespace {
+
+constexpr u32 experts = 3, n = 40, k = 256, group = 64, tokens = 4, top_k = 2;
+constexpr u32 slots = tokens * top_k;
+constexpr u64 w_row = k / 2, s_row = 2 * k / group, z_row = 4 * k / group;
+constexpr u64 w_expert = n * w_row + 16, s_expert = n * s_row + 2, z_expert = n / 8 * z_row + 4;
+
+std::vector<u8> random_bytes(u64 count, Rng &rng) {
+    std::vector<u8> out(count);
+    for (u8 &byte : out)
+        byte = static_cast<u8>(rng.below(256));
+    return out;
+}
+
+std::vector<u8> random_bf16(u64 count, Rng &rng) {
+    std::vector<u8> out;
+    for (u64 i = 0; i < count; ++i) {
+        const u16 word = f32_to_bf16(rng.normal() / 8);
+        out.insert(out.end(), {static_cast<u8>(word), static_cast<u8>(word >> 8)});
+    }
+    return out;
+}
+
+std::vector<u8> words(std::initializer_list<u32> values) {
+    std::vector<u8> out;
+    for (u32 value : values)
+        for (u32 shift : {0, 8, 16, 24})
+            out.push_back(static_cast<u8>(value >> shift));
+    return out;
+}
+
+// Eight slots of four tokens at three experts, with operands in device memory.
+class Mixture {
+public:
+    explicit Mixture(int zeros = NW_ZEROS_EIGHT, u64 seed = 1)
+        : rng(seed), a(random_bf16(u64{tokens} * k, rng)), w(random_bytes(experts * w_expert, rng)),
+          s(random_bf16(experts * s_expert / 2, rng)), z(random_bytes(experts * z_expert, rng)),
+          bias(random_bf16(u64{experts} * n, rng)), c(u64{2} * slots * n) {
+        p.dtype = NW_BF16, p.zeros = zeros, p.block_size_m = 1, p.blocks = slots, p.slots = slots;
+        p.top_k = top_k, p.experts = experts, p.n = n, p.k = k, p.group = group;
+        p.a = a.data, p.w = w.data, p.s = s.data, p.bias = bias.data, p.c = c.data;
+        p.w_stride = w_row, p.w_expert = w_expert, p.s_stride = s_row, p.s_expert = s_expert;
+        if (zeros == NW_ZEROS_PACKED)
+            p.z = z.data, p.z_stride = z_row, p.z_expert = z_expert;
+        p.expert_ids = static_cast<const int32_t *>(ids.data);
+        clear();
+    }
+
+    void clear() {
+        HIP_OK(hipMemset(c.data, 0xff, c.size));
+        HIP_OK(hipDeviceSynchronize());
+    }
+
+    std::vector<u16> result() const {
+        std::vector<u16> out(c.size / 2);
+        HIP_OK(hipDeviceSynchronize());
+        HIP_OK(hipMemcpy(out.data(), c.data, c.size, hipMemcpyDeviceToHost));
+        return out;
+    }
+    bool untouched() const { return result() == std::vector<u16>(c.size / 2, 0xffff); }
+
+    // What c must hold, by one nw_linear_w4a16 a slot; rows of no slot are 0xffff.
+    std::vector<u16> slot_by_slot(nw_context *context) const {
+        const Memory rows(c.size);
+        HIP_OK(hipMemset(rows.data, 0xff, rows.size));
+        for (u32 slot = 0; slot < slots; ++slot) {
+            const u64 e = expert_of[slot];
+            if (e >= experts)
+                continue;
+            nw_w4a16 q = NW_W4A16_INIT;
+            q.dtype = NW_BF16, q.zeros = p.zeros, q.m = 1, q.n = n, q.k = k, q.group = group;
+            q.a = at(a, u64{slot / top_k} * 2 * k), q.w = at(w, e * w_expert);
+            q.s = at(s, e * s_expert), q.bias = at(bias, e * 2 * n);
+            q.z = p.z ? at(z, e * z_expert) : nullptr;
+            q.c = at(rows, u64{slot} * 2 * n);
+            q.w_stride = w_row, q.s_stride = s_row, q.z_stride = z_row;
+            NW_DONE(nw_linear_w4a16(context, &q, nullptr));
+        }
+        std::vector<u16> out(c.size / 2);
+        HIP_OK(hipDeviceSynchronize());
+        HIP_OK(hipMemcpy(out.data(), rows.data, rows.size, hipMemcpyDeviceToHost));
+        return out;
+    }
+
+    static void *at(const Memory &memory, u64 offset) {
+        return static_cast<u8 *>(memory.data) + offset;
+    }
+
+    static constexpr u32 expert_of[slots] = {2, 0, 1, ~0u, 0, 2, 7, 1};
+    Rng rng;
+    const Memory a, w, s, z, bias, c;
+    const Memory ids{words({2, 0, 1, ~0u, 0, 2, 7, 1})};
+    // Blocks of two: experts 0, 1, 2 and one past the count.
+    const Memory block_ids{words({0, 1, 2, 0})}, sorted{words({1, 4, 2, 7, 0, 5, 3, 3})},
+        used{words({6})};
+    nw_moe_w4a16 p = NW_MOE_W4A16_INIT;
+};
+
+bool said(std::string_view part) {
+    return std::string_view(nw_last_error()).find(part) != std::string_view::npos;
+}
+
+} // namespace
+
+TEST_CASE("a row of c is that of nw_linear_w4a16, or is left alone") {
+    const Context context;
+    for (const int zeros : {NW_ZEROS_EIGHT, NW_ZEROS_PACKED}) {
+        Mixture m(zeros);
+        const std::vector<u16> want = m.slot_by_slot(context);
+        NW_DONE(nw_moe_linear_w4a16(context, &m.p, nullptr));
+        CHECK(m.result() == want);
+        m.clear();
+        m.p.block_size_m = 2, m.p.blocks = 4;
+        m.p.expert_ids = static_cast<const int32_t *>(m.block_ids.data);
+        m.p.sorted_token_ids = static_cast<const int32_t *>(m.sorted.data);
+        m.p.num_tokens_post_padded = static_cast<const int32_t *>(m.used.data);
+        NW_DONE(nw_moe_linear_w4a16(context, &m.p, nullptr));
+        CHECK(m.result() == want);
+    }
+}
+
+TEST_CASE("a prepared mixture is captured; one that is not is refused") {
+    const Context context;
+    const Stream stream;
+    Mixture m;
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    CHECK_EQ(nw_moe_linear_w4a16(context, &m.p, stream), NW_NOT_PREPARED);
+    CHECK_MESSAGE(said("call nw_moe_prepare for this product before capture begins"),
+                  nw_last_error());
+    hipGraph_t graph = nullptr;
+    HIP_OK(hipStreamEndCapture(stream, &graph));
+    HIP_OK(hipGraphDestroy(graph));
+
+    nw_moe_w4a16 all = NW_MOE_W4A16_INIT; // no pointers, no strides, every block size
+    all.dtype = NW_BF16, all.n = n, all.k = k, all.group = group;
+    NW_DONE(nw_moe_prepare(context, &all));
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    NW_DONE(nw_moe_linear_w4a16(context, &m.p, stream));
+    HIP_OK(hipStreamEndCapture(stream, &graph));
+    CHECK(m.untouched());
+    hipGraphExec_t exec = nullptr;
+    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    HIP_OK(hipGraphLaunch(exec, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    CHECK(m.result() == m.slot_by_slot(context));
+    HIP_OK(hipGraphExecDestroy(exec));
+    HIP_OK(hipGraphDestroy(graph));
+
+    uint64_t bytes = 1;
+    NW_DONE(nw_moe_workspace_size(context, &m.p, &bytes));
+    CHECK_EQ(bytes, 0);
+}
+
+TEST_CASE("every rule, broken one at a time") {
+    struct Bad {
+        const char *says; // must be in the message
+        std::function<void(nw_moe_w4a16 &, const Mixture &)> breaks;
+    };
+    using P = nw_moe_w4a16;
+    const auto odd = [](const void *pointer) {
+        return reinterpret_cast<const int32_t *>(static_cast<const u8 *>(pointer) + 2);
+    };
+    const Bad cases[] = {
+        {"size = 8: must be sizeof(nw_moe_w4a16)", [](P &p, auto &) { p.size = 8; }},
+        {"dtype = 2: must be", [](P &p, auto &) { p.dtype = 2; }},
+        {"zeros = 5: must be", [](P &p, auto &) { p.zeros = 5; }},
+        {"zeros are typed: an expert's must be packed",
+         [](P &p, auto &) { p.zeros = NW_ZEROS_TYPED; }},
+        {"silu_gate_up = 2: must be 0 or 1", [](P &p, auto &) { p.silu_gate_up = 2; }},
+        {"n = 39: gate and up must have as many rows",
+         [](P &p, auto &) { p.n = 39, p.silu_gate_up = 1; }},
+        {"n = 36: must be a multiple of 8 where gate and up have packed",
+         [](P &p, auto &) { p.n = 36, p.silu_gate_up = 1; }},
+        {"block_size = 3: must be 1, 2, 4 or 8", [](P &p, auto &) { p.block_size_m = 3; }},
+        {"block_size = 0: must be", [](P &p, auto &) { p.block_size_m = 0; }},
+        {"blocks = 0: must be at least 1", [](P &p, auto &) { p.blocks = 0; }},
+        {"blocks = 2147483648: with 1 slots each must be below 2^31",
+         [](P &p, auto &) { p.blocks = 1u << 31; }},
+        {"workgroups of 256 are more than 2^32 - 1 work-items; split",
+         [](P &p, auto &) { p.blocks = 1u << 24; }},
+        {"slots = 0: must be 1..2^31-1", [](P &p, auto &) { p.slots = 0; }},
+        {"slots = 4294967295: must be", [](P &p, auto &) { p.slots = ~0u; }},
+        {"top_k = 0: must be", [](P &p, auto &) { p.top_k = 0; }},
+        {"experts = 0: must be at least 1", [](P &p, auto &) { p.experts = 0; }},
+        {"n = 0: must be at least 1", [](P &p, auto &) { p.n = 0; }},
+        {"k = 200: must be a positive multiple of the group size 64; pad",
+         [](P &p, auto &) { p.k = 200; }},
+        {"k = 0: must be a positive multiple", [](P &p, auto &) { p.k = 0; }},
+        {"group = 256: must be 32, 64 or 128", [](P &p, auto &) { p.group = 256; }},
+        {"a is null", [](P &p, auto &) { p.a = nullptr; }},
+        {"w is null", [](P &p, auto &) { p.w = nullptr; }},
+        {"s is null", [](P &p, auto &) { p.s = nullptr; }},
+        {"z is null", [](P &p, auto &) { p.z = nullptr; }},
+        {"c is null", [](P &p, auto &) { p.c = nullptr; }},
+        {"expert_ids is null", [](P &p, auto &) { p.expert_ids = nullptr; }},
+        {"z is given, but zeros are eight", [](P &p, auto &) { p.zeros = NW_ZEROS_EIGHT; }},
+        {": must be 16-byte aligned", [](P &p, auto &m) { p.a = Mixture::at(m.a, 8); }},
+        {": must be 16-byte aligned", [](P &p, auto &m) { p.w = Mixture::at(m.w, 4); }},
+        {": must be 4-byte aligned", [](P &p, auto &m) { p.z = Mixture::at(m.z, 2); }},
+        {"expert_ids = ", [&](P &p, auto &) { p.expert_ids = odd(p.expert_ids); }},
+        {"sorted_token_ids = ", [&](P &p, auto &m) { p.sorted_token_ids = odd(m.sorted.data); }},
+        {"num_tokens_post_padded = ",
+         [&](P &p, auto &m) { p.num_tokens_post_padded = odd(m.used.data); }},
+        {"topk_weights = ",
+         [](P &p,
+            auto &m) { p.topk_weights = reinterpret_cast<const float *>(Mixture::at(m.a, 2)); }},
+        {"w_stride = 112: must be at least a row, K/2 = 128",
+         [](P &p, auto &) { p.w_stride = 112; }},
+        {"w_stride = 136: must be a multiple of 16", [](P &p, auto &) { p.w_stride = 136; }},
+        {"w_expert = 5104: must be at least the rows of an expert",
+         [](P &p, auto &) { p.w_expert = n * w_row - 16; }},
+        {"w_expert = 4294967296: must be below", [](P &p, auto &) { p.w_expert = u64{1} << 32; }},
+        {"s_expert = 321: must be a multiple of 2",
+         [](P &p, auto &) { p.s_expert = n * s_row + 1; }},
+        {"z_stride = 8: must be at least a row, 4*K/G = 16", [](P &p, auto &) { p.z_stride = 8; }},
+        {"z_expert = 78: must be at least", [](P &p, auto &) { p.z_expert = 78; }},
+        {"overlaps a = ", [](P &p, auto &m) { p.c = Mixture::at(m.a, m.a.size - 2); }},
+        {"overlaps w = ", [](P &p, auto &m) { p.c = Mixture::at(m.w, 2 * w_expert); }},
+        {"overlaps bias = ", [](P &p, auto &m) { p.c = Mixture::at(m.bias, 0); }},
+        {"overlaps expert_ids = ", [](P &p, auto &m) { p.c = Mixture::at(m.ids, 28); }},
+    };
+    const Context context;
+    const Mixture m(NW_ZEROS_PACKED);
+    for (const Bad &bad : cases) {
+        P p = m.p;
+        bad.breaks(p, m);
+        CAPTURE(bad.says);
+        CHECK_EQ(nw_moe_linear_w4a16(context, &p, nullptr), NW_INVALID_ARGUMENT);
+        CHECK_MESSAGE(said(bad.says), nw_last_error());
+        CHECK(m.untouched());
+    }
+    CHECK_EQ(nw_moe_linear_w4a16(nullptr, &m.p, nullptr), NW_INVALID_ARGUMENT);
+    CHECK_EQ(nw_moe_linear_w4a16(context, nullptr, nullptr), NW_INVALID_ARGUMENT);
+    CHECK(said("product is null: it must point to an nw_moe_w4a16"));
+    CHECK_EQ(nw_moe_workspace_size(context, &m.p, nullptr), NW_INVALID_ARGUMENT);
+    NW_DONE(nw_moe_linear_w4a16(context, &m.p, nullptr)); // nothing else was wrong
+}
