@@ -17,6 +17,7 @@
 #include "hip/hip.h"
 #include "layer.h"
 #include "micro.h"
+#include "moe.h"
 #include "options.h"
 #include "pack.h"
 #include "report.h"
@@ -79,6 +80,7 @@ Options parse(int argc, char **argv) {
     app.add_option("--suite", o.suite,
                    "layer: the linear layers of a model; "
                    "decode: modelled times of decode_w4a16 beside published ones; "
+                   "moe: the expert layers of models through moe_w4a16; "
                    "stride: what padding rows of weights gains; "
                    "golden: every kernel against bench/golden; "
                    "sim: the speed of the simulated GPU; "
@@ -102,7 +104,7 @@ Options parse(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--only", o.only,
-                   "suites decode, stride, sim, validate, sensitivity, micro, pack: a regular "
+                   "suites decode, moe, stride, sim, validate, sensitivity, micro, pack: a regular "
                    "expression for the "
                    "names to run");
     app.add_option("--constants", o.constants,
@@ -136,8 +138,8 @@ Options parse(int argc, char **argv) {
         o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
               : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
                                             : std::vector<u32>{1, 4};
-    constexpr std::string_view suites[] = {"layer",    "decode",      "stride", "golden", "sim",
-                                           "validate", "sensitivity", "micro",  "pack"};
+    constexpr std::string_view suites[] = {"layer", "decode",   "moe",         "stride", "golden",
+                                           "sim",   "validate", "sensitivity", "micro",  "pack"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -181,6 +183,14 @@ int run(int argc, char **argv) {
         if (!o.json.empty())
             write_json(o, device.info().label, rows);
         return 0;
+    }
+    if (o.suite == "moe") {
+        const hip::Device device(o.device);
+        nlohmann::json rows;
+        const u64 wrong = run_moe(o, shapes, device, rows);
+        if (!o.json.empty())
+            write_json(o, device.info().label, rows);
+        return wrong ? 1 : 0;
     }
     StatsFile stats;
     const hip::Device device(o.device);

@@ -24,7 +24,7 @@ struct Options {
     u32 group = 128;
     u32 before_rows = 0; // rows of a layer that the reference kernels run; 0: all
     u64 seed = 1;
-    // decode, stride, sim, validate, sensitivity, micro, pack: a regular expression for names;
+    // decode, moe, stride, sim, validate, sensitivity, micro, pack: a regular expression for names;
     // empty: all
     std::string only;
     std::string constants; // sensitivity: the same for constants

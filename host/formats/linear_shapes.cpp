@@ -49,7 +49,9 @@ std::vector<LinearShape> read_shapes(const std::filesystem::path &path) {
         const std::vector<std::string> cell = split(line);
         LinearShape shape;
         if (cell.size() != 8 || !number(cell[2], shape.n) || !number(cell[3], shape.k) ||
-            !number(cell[4], shape.count) || (cell[5] != "dense" && cell[5] != "moe"))
+            !number(cell[4], shape.count) ||
+            (cell[5] == "moe" ? !number(cell[6], shape.experts) || !number(cell[7], shape.top_k)
+                              : cell[5] != "dense"))
             throw Error(fmt::format("{}:{}: '{}' is no row of {}", path.string(), line_number, line,
                                     header));
         shape.model = cell[0];

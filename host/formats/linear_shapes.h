@@ -13,6 +13,7 @@ struct LinearShape {
     std::string model, layer;
     u32 n = 0, k = 0, count = 0; // count: of the model
     bool moe = false;
+    u32 experts = 0, top_k = 0; // of a mixture of experts
 };
 
 // Throws Error naming file and line where a row is not as the header says.

@@ -48,7 +48,7 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
         {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
         {"--suite all", "--suite all",
-         "layer, decode, stride, golden, sim, validate, sensitivity, micro, pack"},
+         "layer, decode, moe, stride, golden, sim, validate, sensitivity, micro, pack"},
         {"--suite micro --device sim:gfx1151 --only nothing", "--only nothing", "--list"},
         {"--suite micro --device sim:gfx1151 --only '('", "--only (", ""},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
@@ -115,6 +115,35 @@ TEST_CASE("layers that decode_w4a16 can't run are said to be left out") {
     CHECK(run.code == 2);
     CHECK(contains(run.output, "gate_up is a mixture of experts"));
     CHECK(contains(run.output, "no layer is left to run"));
+}
+
+TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("nw_bench_moe_" + std::to_string(getpid())))
+            .string();
+    const Run run = bench("--suite moe --device sim:gfx1151 --dtype bf16 --only "
+                          "'Qwen3.5-35B-A3B (down|gate_up) .* t1 b1( silu)?$' --json " +
+                          file);
+    INFO(run.output);
+    REQUIRE(run.code == 0); // nothing was outside the error bound
+    std::ifstream in(file);
+    const nlohmann::json json = nlohmann::json::parse(in);
+    std::filesystem::remove(file);
+    CHECK(json.at("suite") == "moe");
+    REQUIRE(json.at("rows").size() == 3); // gate_up without and with silu, down
+    for (const nlohmann::json &row : json["rows"]) {
+        CHECK(row.at("kernel") == "moe_w4a16_bf16_g128_b1");
+        CHECK(row.at("model") == "Qwen3.5-35B-A3B");
+        CHECK(row.at("experts") == 8);
+        CHECK(row.at("block_size_m") == 1);
+        CHECK(row.at("max_err") < 1.0);
+        CHECK(row.at("time_us") > 0.0);
+        CHECK(row.at("pct_of_bound") < 100.0);
+        CHECK(row.at("pct_of_bound_without_launch") > row.at("pct_of_bound").get<double>());
+    }
+    const Run none = bench("--suite moe --device sim:gfx1151 --only Qwen3-4B");
+    CHECK(none.code == 2);
+    CHECK(contains(none.output, "--only Qwen3-4B: no row of the suite moe"));
 }
 
 TEST_CASE("suite sim: rows by their fixed names, and unknown ones are said") {
