@@ -158,6 +158,8 @@ def kernels(table: dict[str, dict], arches: dict[str, dict]) -> Iterator[Kernel]
                 if (gfx, name) in seen:
                     raise ValueError(f"[{family}]: {name} is listed twice for {gfx}")
                 seen.add((gfx, name))
+                if form.get("simd_waves") == 0:
+                    form = {**form, "simd_waves": arches[gfx]["simd_waves"]}
                 yield Kernel(family, gfx, row["template"], name, args, form, row["constraints"], reference, candidate, variant)
 
 

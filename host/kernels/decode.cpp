@@ -183,7 +183,7 @@ void check_overlap(const W4A16 &p) {
              c.begin, c.bytes, in.argument, in.begin, in.bytes);
 }
 
-Kernarg pack(const Kernel &kernel, const W4A16 &p) {
+Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 groups) {
     Kernarg out(kernel);
     out.put("a", p.a);
     out.put("w", p.w);
@@ -196,6 +196,7 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p) {
     out.put("s_stride", static_cast<u32>(p.s_stride));
     out.put("z", p.z);
     out.put("z_stride", static_cast<u32>(p.z_stride));
+    out.put("groups", groups);
     return out;
 }
 
@@ -247,13 +248,11 @@ void validate(const W4A16 &p) {
     check_strides(p);
 }
 
-u32 grid(const Kernel &kernel, u32 n) {
-    const u64 groups = ceil_div<u64>(n, kernel.rows_per_workgroup);
-    // HIP counts a launch's work-items in 32 bits.
-    need(groups * kernel.block < offset_limit,
-         "n = {}: {} workgroups of {} are more than 2^32 - 1 work-items; split N", n, groups,
-         kernel.block);
-    return static_cast<u32>(groups);
+u32 grid(const Kernel &kernel, u32 n, u32 wgps) {
+    const u64 tiles = ceil_div<u64>(n, kernel.rows_per_workgroup);
+    const u32 simd_waves = std::min(kernel.waves_per_simd, kernel.number("simd_waves"));
+    const u64 most = u64{wgps} * std::max(4 * simd_waves / (kernel.block / 32), 1u);
+    return static_cast<u32>(ceil_div(tiles, ceil_div(tiles, most)));
 }
 
 void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
@@ -266,8 +265,8 @@ void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::S
     if (!matches(kernel, p.dtype, p.group, p.m, p.zeros)) // the text costs more than a launch
         throw Error(fmt::format("decode_w4a16: {} is not for {}", kernel.symbol,
                                 label(p.dtype, p.group, p.m, p.zeros)));
-    const Kernarg kernarg = pack(kernel, p);
-    const u32 workgroups = grid(kernel, p.n);
+    const u32 workgroups = grid(kernel, p.n, modules.device().info().compute_units);
+    const Kernarg kernarg = pack(kernel, p, workgroups);
     check_overlap(p);
     modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg.bytes(),
                             stream);

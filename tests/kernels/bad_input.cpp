@@ -158,7 +158,6 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
          [](W4A16 &p) {
              p.m = 4, p.k = u32{1} << 29, p.w_stride = p.k / 2, p.s_stride = p.k / 64;
          }},
-        {"work-items; split N", [](W4A16 &p) { p.n = (u32{1} << 31) - 1; }},
     };
     Product product;
     Modules modules(device());

@@ -76,11 +76,15 @@ TEST_CASE("parameters are read by name, and are numbers or an error that says so
     CHECK_THROWS_AS(k.number("dtype"), Error);
 }
 
-TEST_CASE("the grid covers every row once") {
+TEST_CASE("a grid fits on the device at once, its workgroups have as many rows each") {
     const Kernel &k = choose("gfx1151", Dtype::f16, 128, 1);
-    const u32 rows = k.rows_per_workgroup;
-    CHECK(grid(k, 1) == 1);
-    CHECK(grid(k, rows) == 1);
-    CHECK(grid(k, rows + 1) == 2);
-    CHECK_THROWS_AS(grid(k, ~0u), Error);
+    const u32 rows = k.rows_per_workgroup, simd_waves = k.number("simd_waves");
+    const u32 most = 20 * (4 * std::min(simd_waves, k.waves_per_simd) / (k.block / 32));
+    CHECK(most > 1);
+    CHECK(grid(k, 1, 20) == 1);
+    CHECK(grid(k, rows, 20) == 1);
+    CHECK(grid(k, rows + 1, 20) == 2);
+    CHECK(grid(k, most * rows, 20) == most);
+    CHECK(grid(k, most * rows + 1, 20) == most / 2 + 1);
+    CHECK(grid(k, ~0u, 20) <= most);
 }
