@@ -249,7 +249,7 @@ void validate(const W4A16 &p) {
 }
 
 u32 grid(const Kernel &kernel, u32 n, u32 wgps) {
-    const u64 tiles = ceil_div<u64>(n, kernel.rows_per_workgroup);
+    const u64 tiles = std::max<u64>(ceil_div<u64>(n, kernel.rows_per_workgroup), 1);
     const u32 simd_waves = std::min(kernel.waves_per_simd, kernel.number("simd_waves"));
     const u64 most = u64{wgps} * std::max(4 * simd_waves / (kernel.block / 32), 1u);
     return static_cast<u32>(ceil_div(tiles, ceil_div(tiles, most)));
@@ -261,11 +261,19 @@ void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
 }
 
 void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::Stream &stream) {
+    launch(modules, kernel, p, grid(kernel, p.n, modules.device().info().compute_units), stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, u32 workgroups,
+            const hip::Stream &stream) {
     validate(p);
     if (!matches(kernel, p.dtype, p.group, p.m, p.zeros)) // the text costs more than a launch
         throw Error(fmt::format("decode_w4a16: {} is not for {}", kernel.symbol,
                                 label(p.dtype, p.group, p.m, p.zeros)));
-    const u32 workgroups = grid(kernel, p.n, modules.device().info().compute_units);
+    const u64 most = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
+    need(workgroups >= 1 && workgroups <= most,
+         "workgroups = {}: must be 1..{}, a workgroup for {} rows", workgroups, most,
+         kernel.rows_per_workgroup);
     const Kernarg kernarg = pack(kernel, p, workgroups);
     check_overlap(p);
     modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, kernarg.bytes(),

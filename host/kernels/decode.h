@@ -59,4 +59,7 @@ void launch(Modules &, const W4A16 &, const hip::Stream & = {});
 // The same with a kernel of the caller's choice, which must match dtype, group, m and zeros.
 void launch(Modules &, const Kernel &, const W4A16 &, const hip::Stream & = {});
 
+// And on a grid of the caller's choice: 1 to ceil(n / rows_per_workgroup) workgroups.
+void launch(Modules &, const Kernel &, const W4A16 &, u32 workgroups, const hip::Stream & = {});
+
 } // namespace nw

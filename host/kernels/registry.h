@@ -28,7 +28,7 @@ struct Kernel {
     std::span<const KernelArg> args;
     u32 kernarg_bytes = 0;
     u32 block = 0;              // work-items of a workgroup, one-dimensional
-    u32 rows_per_workgroup = 0; // grid = ceil(N / rows_per_workgroup)
+    u32 rows_per_workgroup = 0; // that a workgroup works on at a time
     u32 lds_bytes = 0;
     u32 vgprs = 0;
     u32 sgprs = 0;

@@ -236,6 +236,19 @@ TEST_CASE("a kernel for something else is not launched") {
     CHECK(product.untouched());
 }
 
+TEST_CASE("a grid has a workgroup, and none without rows") {
+    Product product;
+    Modules modules(device());
+    const Kernel &kernel = choose(device().info().gfx, Dtype::f16, 128, 1);
+    const u32 most = ceil_div(product.problem().n, kernel.rows_per_workgroup);
+    for (u32 workgroups : {0u, most + 1}) {
+        const std::string text =
+            error_of([&] { launch(modules, kernel, product.problem(), workgroups); });
+        CHECK(contains(text, fmt::format("workgroups = {}: must be 1..{}", workgroups, most)));
+    }
+    CHECK(product.untouched());
+}
+
 TEST_CASE("a missing, truncated or foreign file is named, and nothing is launched") {
     const Kernel &kernel = choose(device().info().gfx, Dtype::f16, 128, 1);
     const std::string whole = slurp(find_code_object(kernel));

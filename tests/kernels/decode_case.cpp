@@ -103,10 +103,25 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
     const auto z = t.region<u8>(z_rows.bytes);
     const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.n, nan_poison));
     const u32 group = kernel.param("group") == "k" ? per_row : p.group;
-    launch(t.modules, kernel,
-           {p.dtype, p.m, p.n, p.k, group, a.data(), w.data(), s.data(),
-            p.bias.empty() ? nullptr : bias.data(), c.data(), w_rows.stride, s_rows.stride, p.zeros,
-            p.z.empty() ? nullptr : z.data(), z_rows.stride});
+    const W4A16 product = {p.dtype,
+                           p.m,
+                           p.n,
+                           p.k,
+                           group,
+                           a.data(),
+                           w.data(),
+                           s.data(),
+                           p.bias.empty() ? nullptr : bias.data(),
+                           c.data(),
+                           w_rows.stride,
+                           s_rows.stride,
+                           p.zeros,
+                           p.z.empty() ? nullptr : z.data(),
+                           z_rows.stride};
+    if (p.workgroups)
+        launch(t.modules, kernel, product, p.workgroups);
+    else
+        launch(t.modules, kernel, product);
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);
@@ -120,9 +135,10 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
 
 void check_case(check::Test &t, const Kernel &kernel, const DecodeCase &p, const char *what,
                 std::source_location where) {
-    t.shape(fmt::format("m={} n={} k={} group={} w_pad={} s_pad={} z_pad={} bias={} {}", p.m, p.n,
-                        p.k, p.group, p.w_pad, p.s_pad, p.z_pad, p.bias.empty() ? "no" : "yes",
-                        what));
+    t.shape(
+        fmt::format("m={} n={} k={} group={} w_pad={} s_pad={} z_pad={} bias={} workgroups={} {}",
+                    p.m, p.n, p.k, p.group, p.w_pad, p.s_pad, p.z_pad,
+                    p.bias.empty() ? "no" : "yes", p.workgroups, what));
     const ref::DecodeResult exact = ref::decode_w4a16(p.reference());
     t.within("c", p.dtype, run(t, kernel, p), exact.c,
              check::decode_bound(kernel, p.reference(), exact), where);

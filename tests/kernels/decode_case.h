@@ -16,6 +16,7 @@ struct DecodeCase {
     u32 m, n, k, group;
     Zeros zeros;                         // the form that the kernel takes `z` in
     u64 w_pad = 0, s_pad = 0, z_pad = 0; // bytes between rows, beyond the smallest stride
+    u32 workgroups = 0;                  // 0: as many as a launch takes
     std::vector<u16> a, s, bias;
     std::vector<u16> z; // [N, K/G]; empty: 8 everywhere
     std::vector<u8> q;

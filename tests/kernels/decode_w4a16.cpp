@@ -16,7 +16,8 @@ using check::Test;
 namespace {
 
 constexpr u32 k_per_step = 1024;  // what a wave covers of each of its rows in one round
-constexpr u32 chunk_words = 8192; // activations a workgroup can stage at once, all m together
+constexpr u32 chunk_words = 8192; // activations a workgroup stages at once, all m together: so
+                                  // many, twice or three times
 
 // Simulated targets of a generation run the same instructions, but for the registers that a kernel
 // starts with: one of each has all shapes. A card has them always.
@@ -53,7 +54,12 @@ void edges_of_k(Test &t, const Kernel &kernel) {
                            chunk + u,
                            k_per_step + u,
                            2 * k_per_step + 5 * u,
-                           2 * chunk + k_per_step + u,
+                           2 * chunk,
+                           2 * chunk + u,
+                           3 * chunk - u,
+                           3 * chunk,
+                           3 * chunk + u,
+                           6 * chunk + k_per_step + u,
                            2 * k_per_step - u,
                            g + u};
     sizes.insert({9728, 17408, 20480});
@@ -213,12 +219,26 @@ void non_finite(Test &t, const Kernel &kernel) {
     }
 }
 
+// Workgroups that go from rows to rows: an odd number of rounds, the last one cut short or not
+// there for some; steps of one stage, and of more.
+void rounds_of_rows(Test &t, const Kernel &kernel) {
+    const u32 chunk = to_groups(kernel, chunk_words / kernel.number("m"));
+    for (u32 k :
+         {to_groups(kernel, 1), to_groups(kernel, 2 * k_per_step + 1), 3 * chunk + k_unit(kernel)})
+        for (u32 workgroups : {1, 2}) {
+            DecodeCase p(kernel, (2 * workgroups + 1) * kernel.rows_per_workgroup - 6, k, t.rng);
+            p.workgroups = workgroups;
+            p.add_bias(t.rng);
+            check_case(t, kernel, p, "rounds of rows");
+        }
+}
+
 // Each path through the kernel once: one step or none before the last, K tails, a second and a
 // third stage, rows past N, with and without bias.
 void every_path(Test &t, const Kernel &kernel) {
     const u32 g = to_groups(kernel, 1), u = k_unit(kernel),
               chunk = to_groups(kernel, chunk_words / kernel.number("m"));
-    for (u32 k : {g, k_per_step, k_per_step + u, chunk + u, 2 * chunk + k_per_step}) {
+    for (u32 k : {g, k_per_step, k_per_step + u, 3 * chunk + u, 6 * chunk + k_per_step}) {
         DecodeCase p(kernel, 5, k, t.rng);
         if (k != g)
             p.add_bias(t.rng);
@@ -226,6 +246,7 @@ void every_path(Test &t, const Kernel &kernel) {
     }
     DecodeCase p(kernel, kernel.rows_per_workgroup + 1, to_groups(kernel, 2 * k_per_step), t.rng);
     check_case(t, kernel, p, "every path");
+    rounds_of_rows(t, kernel);
 }
 
 } // namespace
@@ -237,6 +258,7 @@ CHECK_FAMILY(decode_w4a16) {
     if (!thorough(t, kernel))
         return every_path(t, kernel);
     edges_of_k(t, kernel);
+    rounds_of_rows(t, kernel);
     padded_rows(t, kernel);
     one_hot(t, kernel);
     every_nibble(t, kernel);
