@@ -119,9 +119,10 @@ public:
 
 private:
     // The chosen kernel first.
-    std::vector<const Kernel *> variants(Dtype dtype, u32 m) const {
+    std::vector<const Kernel *> variants(const LinearShape &shape, Dtype dtype, u32 m) const {
         const std::string &gfx = device_.info().gfx;
-        const Kernel *chosen = &choose(gfx, dtype, options_.group, m);
+        const Kernel *chosen =
+            &choose(gfx, dtype, options_.group, m, Zeros::eight, shape.n, shape.k);
         std::vector<const Kernel *> out = {chosen};
         for (const Kernel &k : kernels())
             if (k.gfx == gfx && k.family == chosen->family && k.reference &&
@@ -141,7 +142,7 @@ private:
         for (const LinearShape &shape : shapes_)
             for (Dtype dtype : options_.dtypes)
                 for (u32 m : options_.m)
-                    for (const Kernel *kernel : variants(dtype, m))
+                    for (const Kernel *kernel : variants(shape, dtype, m))
                         sum += u64{rows_of(*kernel, shape.n)} * shape.k * m;
         return sum;
     }
@@ -156,7 +157,7 @@ private:
             const std::vector<u16> a = make_activations(dtype, m, shape.k, rng.fork(1));
             u32 rows = 0; // that `exact` is for
             ref::DecodeResult exact;
-            for (const Kernel *kernel : variants(dtype, m)) {
+            for (const Kernel *kernel : variants(shape, dtype, m)) {
                 progress_.show(
                     fmt::format("{} {}x{} {}", shape.layer, shape.n, shape.k, kernel->symbol));
                 const u32 n = rows_of(*kernel, shape.n);

@@ -180,7 +180,7 @@ private:
                         l->c.data(),
                         l->data.layout.w_stride,
                         l->data.layout.s_stride};
-        l->kernel = &choose(device_.info().gfx, dtype, group_, m);
+        l->kernel = &choose(device_.info().gfx, dtype, group_, m, Zeros::eight, shape.n, shape.k);
         modules_.function(*l->kernel);
         return *linears_.emplace_back(std::move(l));
     }

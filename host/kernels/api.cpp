@@ -9,6 +9,7 @@
 #include "formats/row_stride.h"
 #include "kernels/api_context.h"
 #include "kernels/files.h"
+#include "kernels/force.h"
 
 static_assert(NW_VERSION == NW_PROJECT_VERSION, "nibblewave.h and CMake's project() disagree");
 
@@ -39,7 +40,7 @@ W4A16 product_of(const nw_context *context, const nw_w4a16 *p) {
 // The kernel for a product whose shape keeps the rules.
 const Kernel &kernel_of(const nw_context &context, const W4A16 &p) {
     return meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
-        return choose(context.device.info().gfx, p.dtype, p.group, p.m, p.zeros);
+        return choose(context.device.info().gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k);
     });
 }
 
@@ -76,6 +77,7 @@ std::unique_ptr<nw_context> create(const char *directory) {
             fmt::format("the current HIP device is a {}; there are kernels for {}: choose "
                         "another with hipSetDevice",
                         gfx, fmt::join(known, ", ")));
+    meaning(NW_UNSUPPORTED, [&] { static_cast<void>(forced("", gfx)); });
     const auto found = meaning(NW_NO_KERNEL_FILES,
                                [&] { return find_directory(gfx, directory ? directory : ""); });
     return std::make_unique<nw_context>(std::move(device), std::filesystem::absolute(found));

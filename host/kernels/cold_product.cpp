@@ -105,7 +105,7 @@ f64 splitk_us(ColdProduct &product, const ProductShape &p) {
 }
 
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
-    return choose(gfx, p.dtype, p.group, p.m, p.zeros);
+    return choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k);
 }
 
 void launch_decode(ColdProduct &product, const Kernel &kernel, const ProductShape &p,

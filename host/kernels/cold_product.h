@@ -82,7 +82,7 @@ private:
 SplitKGeometry published_geometry(const hip::Device &, const ProductShape &);
 f64 splitk_us(ColdProduct &, const ProductShape &);
 
-// The chosen kernel of decode_w4a16.
+// The kernel of decode_w4a16 that the library chooses.
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
 void launch_decode(ColdProduct &, const Kernel &, const ProductShape &,
                    const ColdProduct::Memory &);

@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
-#include <map>
-#include <set>
-#include <string>
-#include <tuple>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -17,90 +13,11 @@ namespace nw {
 
 namespace {
 
-constexpr std::string_view family = "decode_w4a16";
-
 // A wave addresses up to this many rows from one base with 32-bit offsets.
 constexpr u64 rows_per_wave = 4;
 constexpr u64 offset_limit = u64{1} << 32;
 
-// As in the kernels' parameter `zeros`.
-constexpr std::string_view name(Zeros zeros) {
-    switch (zeros) {
-    case Zeros::packed:
-        return "zp";
-    case Zeros::typed:
-        return "zt";
-    case Zeros::eight:
-        break;
-    }
-    return "";
-}
-
-// As in the kernels' parameter `group`.
-std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
-
 u32 group_length(const W4A16 &p) { return p.group == per_row ? p.k : p.group; }
-
-// What a kernel of the family is for.
-u32 group_of(const Kernel &k) {
-    return k.param("group") == group_name(per_row) ? per_row : k.number("group");
-}
-
-Zeros zeros_of(const Kernel &k) {
-    const std::string_view zeros = k.param("zeros");
-    return zeros == name(Zeros::packed)  ? Zeros::packed
-           : zeros == name(Zeros::typed) ? Zeros::typed
-                                         : Zeros::eight;
-}
-
-bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    return k.family == family && k.param("dtype") == name(dtype) && group_of(k) == group &&
-           k.number("m") == m && zeros_of(k) == zeros;
-}
-
-// The kernel of each gfx for each kind of product: a launch has no time to search the catalogue.
-using Choices = std::map<std::tuple<std::string_view, Dtype, u32, u32, Zeros>, const Kernel *>;
-
-Choices all_choices() {
-    Choices out;
-    for (const Kernel &k : kernels()) {
-        if (k.family != family || k.reference)
-            continue;
-        const Dtype dtype = k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
-        out.emplace(std::tuple{k.gfx, dtype, group_of(k), k.number("m"), zeros_of(k)}, &k);
-    }
-    return out;
-}
-
-// "bf16 g128 zp m8"
-std::string label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    return fmt::format("{} g{}{}{} m{}", name(dtype), group_name(group),
-                       zeros == Zeros::eight ? "" : " ", name(zeros), m);
-}
-
-// "bf16 g32 m 1 2 3 4; bf16 g32 zp m 1 2": what a gfx has; empty when it has nothing.
-std::string available(std::string_view gfx) {
-    using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
-    std::map<Key, std::set<u32>> have;
-    for (const Kernel &k : kernels())
-        if (k.family == family && k.gfx == gfx && !k.reference)
-            have[{k.param("dtype"), k.param("group"), k.param("zeros")}].insert(k.number("m"));
-    std::string out;
-    for (const auto &[key, m] : have) {
-        const auto [dtype, group, zeros] = key;
-        out += fmt::format("{}{} g{}{}{} m {}", out.empty() ? "" : "; ", dtype, group,
-                           zeros.empty() ? "" : " ", zeros, fmt::join(m, " "));
-    }
-    return out;
-}
-
-std::string known_gfx() {
-    std::set<std::string_view> have;
-    for (const Kernel &k : kernels())
-        if (k.family == family)
-            have.insert(k.gfx);
-    return fmt::format("{}", fmt::join(have, ", "));
-}
 
 template <class... Args> void need(bool holds, fmt::format_string<Args...> text, Args &&...args) {
     if (!holds)
@@ -202,16 +119,6 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 groups) {
 
 } // namespace
 
-const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    static const Choices choices = all_choices();
-    if (const auto found = choices.find({gfx, dtype, group, m, zeros}); found != choices.end())
-        return *found->second;
-    const std::string have = available(gfx);
-    need(!have.empty(), "gfx = {}: no kernels for it; there are kernels for {}", gfx, known_gfx());
-    throw Error(fmt::format("decode_w4a16: no kernel for {} on {}; there is {}",
-                            label(dtype, group, m, zeros), gfx, have));
-}
-
 // Every other group size is a multiple of 16, so a K of whole groups is one too.
 void validate_shape(const W4A16 &p) {
     need(p.m >= 1 && p.m <= 8, "m = {}: must be 1..8; split larger batches into launches of 8",
@@ -257,7 +164,8 @@ u32 grid(const Kernel &kernel, u32 n, u32 wgps) {
 
 void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
     validate(p);
-    launch(modules, choose(modules.device().info().gfx, p.dtype, p.group, p.m, p.zeros), p, stream);
+    launch(modules, choose(modules.device().info().gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k),
+           p, stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::Stream &stream) {

@@ -7,20 +7,11 @@
 
 #include "base/types.h"
 #include "hip/hip.h"
+#include "kernels/choice.h"
 #include "kernels/modules.h"
 #include "kernels/registry.h"
 
 namespace nw {
-
-// Where zero points come from.
-enum class Zeros : u8 {
-    eight,  // 8 everywhere: symmetric quantization
-    packed, // uint32 [ceil(N/8), K/G], 4 bits each: row n in bits 4 * (n % 8) of its dword
-    typed,  // [N, K/G] in the activations' type, whole numbers 0..15
-};
-
-// A group as long as the row: one scale for all of K.
-inline constexpr u32 per_row = ~u32{0};
 
 // One product, as the kernels take it. Pointers are device memory.
 struct W4A16 {
@@ -37,10 +28,6 @@ struct W4A16 {
     const void *z = nullptr; // null where zeros are eight
     u64 z_stride = 0;        // bytes from row to row (packed: of dwords): a multiple of 4; typed: 2
 };
-
-// The kernel to use: the row that is not a reference. Throws Error listing what there is.
-const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m,
-                     Zeros zeros = Zeros::eight);
 
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device, nor whether c
 // overlaps an input: launch does, once it knows that the product is not too large for HIP.

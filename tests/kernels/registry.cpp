@@ -54,10 +54,11 @@ TEST_CASE("every target has one decode kernel for each dtype, group, form of zer
                         CHECK(k.param("group") == (group == per_row ? "k" : std::to_string(group)));
                         CHECK(k.param("zeros").empty() == (zeros == Zeros::eight));
                         CHECK(k.number("m") == m);
-                        CHECK_FALSE(k.reference);
+                        CHECK_FALSE((k.reference || k.candidate));
                         const auto same = [&](const Kernel &other) {
                             return other.gfx == k.gfx && other.family == k.family &&
-                                   !other.reference && other.param("dtype") == k.param("dtype") &&
+                                   !other.reference && !other.candidate &&
+                                   other.param("dtype") == k.param("dtype") &&
                                    other.param("group") == k.param("group") &&
                                    other.param("zeros") == k.param("zeros") &&
                                    other.param("m") == k.param("m");

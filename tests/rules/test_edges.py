@@ -30,7 +30,7 @@ EDGES = {
     "bench": ["tests/check", "host/kernels", "host/micro"],
 }
 INCLUDE_ROOTS = ("host", "tests")
-GENERATED = {"kernels.inc"}  # render.py writes it into the build
+GENERATED = {"kernels.inc", "tuning.inc"}  # render.py writes them into the build
 SOURCES = {".h", ".cpp", ".c", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
