@@ -24,6 +24,7 @@ required=(
     "zlib1g-dev         header zlib.h"
     "libzstd-dev        header zstd.h"
     "nlohmann-json3-dev header nlohmann/json.hpp"
+    "libtomlplusplus-dev header toml++/toml.h"
     "doctest-dev        header doctest/doctest.h"
     "libbenchmark-dev   header benchmark/benchmark.h"
 )

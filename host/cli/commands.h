@@ -12,5 +12,6 @@ void add_isa(CLI::App &);
 void add_micro(CLI::App &);
 void add_pack(CLI::App &);
 void add_time(CLI::App &);
+void add_tune(CLI::App &);
 
 } // namespace nw::cli

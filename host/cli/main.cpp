@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
     nw::cli::add_micro(app);
     nw::cli::add_pack(app);
     nw::cli::add_time(app);
+    nw::cli::add_tune(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// nw tune: times every candidate kernel on the shapes of models, and writes which each shape gets.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <regex>
+#include <set>
+
+#include "base/half.h"
+#include "base/processes.h"
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/manifest.h"
+#include "cli/tuning_table.h"
+#include "formats/linear_shapes.h"
+#include "formats/row_stride.h"
+#include "kernels/cold_product.h"
+
+namespace nw::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr f64 worth_it = 0.005; // of the default's time: a candidate that gains less isn't chosen
+
+struct Options {
+    std::string gfx, device, family = "decode_w4a16", candidates, out;
+    std::string only; // of candidates
+    std::string shapes = "bench/shapes.csv";
+    std::vector<std::string> dtypes = {"bf16", "f16"}, groups = {"128", "32"},
+                             zeros = {"eight", "packed"};
+    std::vector<u32> m = {1, 2, 4, 8};
+    u32 repeats = 21;
+    bool dry_run = false;
+};
+
+struct Kind {
+    Dtype dtype;
+    u32 group;
+    Zeros zeros;
+    u32 m;
+    std::vector<const Kernel *> kernels; // the default first
+    std::vector<ProductShape> shapes;
+
+    TunedKind of_table() const {
+        const Kernel &k = *kernels.front();
+        return {std::string(k.family), std::string(k.param("dtype")), std::string(k.param("group")),
+                std::string(k.param("zeros")), m};
+    }
+};
+
+u32 parse_group(const std::string &text) {
+    return text == "row" ? per_row : static_cast<u32>(std::stoul(text));
+}
+
+Zeros parse_zeros(const std::string &text) {
+    return text == "eight" ? Zeros::eight : text == "packed" ? Zeros::packed : Zeros::typed;
+}
+
+std::set<std::pair<u32, u32>> dense_shapes(const std::string &file) {
+    std::set<std::pair<u32, u32>> out;
+    for (const LinearShape &shape : read_shapes(file))
+        if (!shape.moe)
+            out.insert({shape.n, shape.k});
+    if (out.empty())
+        throw Error(fmt::format("--shapes {}: it has no dense layer", file));
+    return out;
+}
+
+std::regex pattern(const std::string &text) {
+    try {
+        return std::regex(text);
+    } catch (const std::regex_error &error) {
+        throw Error(fmt::format("--only {}: not a regular expression ({})", text, error.what()));
+    }
+}
+
+std::vector<const Kernel *> kernels_for(const Manifest &manifest, const Options &o,
+                                        const Kind &kind) {
+    const std::regex only = pattern(o.only);
+    std::vector<const Kernel *> out;
+    for (const Kernel &k : manifest.kernels())
+        if (k.gfx == o.gfx && k.family == o.family &&
+            matches(k, kind.dtype, kind.group, kind.m, kind.zeros) &&
+            (!k.candidate || std::regex_search(k.symbol.begin(), k.symbol.end(), only)))
+            out.push_back(&k);
+    std::ranges::stable_partition(out, [](const Kernel *k) { return !k->candidate; });
+    return out;
+}
+
+std::vector<Kind> plan(const Options &o, const Manifest &manifest) {
+    const auto shapes = dense_shapes(o.shapes);
+    std::vector<Kind> out;
+    for (const std::string &dtype : o.dtypes)
+        for (const std::string &group : o.groups)
+            for (const std::string &zeros : o.zeros)
+                for (u32 m : o.m) {
+                    Kind kind{dtype == "bf16" ? Dtype::bf16 : Dtype::f16,
+                              parse_group(group),
+                              parse_zeros(zeros),
+                              m,
+                              {},
+                              {}};
+                    kind.kernels = kernels_for(manifest, o, kind);
+                    if (kind.kernels.size() < 2 || kind.kernels.front()->candidate)
+                        continue;
+                    for (const auto &[n, k] : shapes)
+                        if (kind.group == per_row || k % kind.group == 0)
+                            kind.shapes.push_back({kind.dtype, kind.zeros, m, n, k, kind.group,
+                                                   weight_row_stride(o.gfx, k)});
+                    if (!kind.shapes.empty())
+                        out.push_back(std::move(kind));
+                }
+    return out;
+}
+
+// Where the times come from.
+class Clock {
+public:
+    Clock(const Options &o, fs::path kernels) : options_(o), directory_(std::move(kernels)) {}
+    virtual ~Clock() = default;
+    virtual std::string name() = 0;
+    // Microseconds of each kernel on each shape: [shape][kernel], one after another.
+    virtual std::vector<f64> times(const Kind &) = 0;
+
+protected:
+    const Options &options_;
+    const fs::path directory_;
+};
+
+// On the model a single run says it all. Each has a device as new, so the order doesn't matter.
+class ModelClock : public Clock {
+public:
+    using Clock::Clock;
+
+    std::string name() override {
+        struct Name {
+            char text[64] = "";
+        };
+        const auto found = in_processes<Name>({1}, [&](u64) {
+            Name name;
+            hip::Device("sim:" + options_.gfx).info().name.copy(name.text, sizeof name.text - 1);
+            return name;
+        });
+        return fmt::format("sim {}", found.front().text);
+    }
+
+    std::vector<f64> times(const Kind &kind) override {
+        const u64 each = kind.kernels.size();
+        std::vector<u64> work;
+        for (const ProductShape &p : kind.shapes)
+            work.insert(work.end(), each, (u64{p.n} * p.k >> 10) * (2 + p.m));
+        return in_processes<f64>(work, [&](u64 i) {
+            const ProductShape &shape = kind.shapes[i / each];
+            const hip::Device device("sim:" + options_.gfx);
+            ColdProduct product(device, std::span(&shape, 1), 1, directory_);
+            return decode_us(product, *kind.kernels[i % each], shape);
+        });
+    }
+};
+
+class CardClock : public Clock {
+public:
+    CardClock(const Options &o, fs::path kernels)
+        : Clock(o, std::move(kernels)), device_(o.device) {
+        if (device_.info().gfx != o.gfx)
+            throw Error(fmt::format("--gfx {}: the device {} is a {}", o.gfx, device_.info().spec,
+                                    device_.info().gfx));
+    }
+
+    std::string name() override { return device_.info().label; }
+
+    std::vector<f64> times(const Kind &kind) override {
+        ColdProduct product(device_, kind.shapes, ~u64{0}, directory_);
+        Progress progress(kind.shapes.size() * kind.kernels.size());
+        std::vector<f64> out;
+        for (const ProductShape &shape : kind.shapes)
+            for (const Kernel *kernel : kind.kernels) {
+                progress.show(fmt::format("{} {}x{}", kernel->symbol, shape.n, shape.k));
+                out.push_back(median_us(product, *kernel, shape));
+                progress.advance(1);
+            }
+        return out;
+    }
+
+private:
+    f64 median_us(ColdProduct &product, const Kernel &kernel, const ProductShape &shape) const {
+        std::vector<f64> times(options_.repeats);
+        for (f64 &us : times)
+            us = decode_us(product, kernel, shape);
+        std::ranges::nth_element(times, times.begin() + static_cast<i64>(times.size() / 2));
+        return times[times.size() / 2];
+    }
+
+    const hip::Device device_;
+};
+
+TunedShape decide(const Kind &kind, std::span<const f64> us, const std::string &by) {
+    std::vector<u64> order(us.size());
+    for (u64 i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](u64 i) { return us[i]; });
+    if (us[order[0]] > us[0] * (1 - worth_it)) // the default comes first
+        std::rotate(order.begin(), std::ranges::find(order, u64{0}),
+                    std::ranges::find(order, u64{0}) + 1);
+    const u64 best = order[0], next = order[1];
+    return {std::string(kind.kernels[best]->symbol),
+            std::string(kind.kernels[next]->symbol),
+            us[best],
+            us[next],
+            us[0],
+            by};
+}
+
+// How much the choice gains over the default.
+struct Gain {
+    u64 shapes = 0, changed = 0;
+    f64 logs = 0, most = 1;
+    std::string where;
+
+    void add(const TunedShape &row, const std::string &default_kernel, const std::string &what) {
+        const f64 gain = row.default_us / row.us;
+        ++shapes;
+        changed += row.kernel != default_kernel;
+        logs += std::log(gain);
+        if (gain > most) {
+            most = gain;
+            where = what;
+        }
+    }
+    std::string text() const {
+        return fmt::format(
+            "{:>3} shapes, {:>3} change, {:.3f}x over the default, at most {:.3f}x{}", shapes,
+            changed, std::exp(logs / static_cast<f64>(shapes)), most,
+            where.empty() ? "" : ", " + where);
+    }
+};
+
+void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
+    const std::string by = clock.name();
+    TuningTable table = TuningTable::read(o.out);
+    table.write(o.out); // a long run should not end in a file that can't be written
+    Gain all;
+    for (const Kind &kind : kinds) {
+        const std::vector<f64> us = clock.times(kind);
+        Gain gain;
+        for (u64 i = 0; i < kind.shapes.size(); ++i) {
+            const ProductShape &p = kind.shapes[i];
+            const u64 each = kind.kernels.size();
+            const TunedShape row = decide(kind, std::span(us).subspan(i * each, each), by);
+            const std::string standard(kind.kernels.front()->symbol);
+            gain.add(row, standard, fmt::format("{}x{}", p.n, p.k));
+            all.add(row, standard,
+                    fmt::format("{}x{} {}", p.n, p.k, label(p.dtype, p.group, p.m, p.zeros)));
+            table.put(kind.of_table(), p.n, p.k, row);
+        }
+        table.write(o.out);
+        fmt::print("{:<16} {}\n", label(kind.dtype, kind.group, kind.m, kind.zeros), gain.text());
+        std::fflush(stdout);
+    }
+    fmt::print("{:<16} {}\n", "all", all.text());
+}
+
+void print_plan(const std::vector<Kind> &kinds) {
+    u64 runs = 0;
+    for (const Kind &kind : kinds) {
+        fmt::print("{}: {} shapes, {} kernels\n", label(kind.dtype, kind.group, kind.m, kind.zeros),
+                   kind.shapes.size(), kind.kernels.size());
+        for (const Kernel *k : kind.kernels)
+            fmt::print("    {}{}\n", k->symbol, k->candidate ? "" : ", the default");
+        runs += kind.shapes.size() * kind.kernels.size();
+    }
+    fmt::print("{} products of a kernel and a shape\n", runs);
+}
+
+void run(Options o) {
+    if (o.out.empty())
+        o.out = fmt::format("gen/tuning/{}.toml", o.gfx);
+    const std::string target = "candidates_" + o.gfx;
+    const fs::path directory =
+        o.candidates.empty() ? fs::path(NW_CANDIDATES) / o.gfx / "hsaco" : fs::path(o.candidates);
+    if (!fs::exists(directory / "manifest.json"))
+        throw Error(
+            fmt::format("{}: no manifest.json there: build the candidates first, `cmake --build "
+                        "build --target {}`",
+                        directory.string(), target));
+    const Manifest manifest(directory);
+    const std::vector<Kind> kinds = plan(o, manifest);
+    if (kinds.empty())
+        throw Error(fmt::format(
+            "{}: no candidates of {} on {} for --dtype {} --group {} --zeros {} --m {}: "
+            "gen/kernels.toml lists them, `cmake --build build --target {}` builds "
+            "them",
+            directory.string(), o.family, o.gfx, fmt::join(o.dtypes, ","), fmt::join(o.groups, ","),
+            fmt::join(o.zeros, ","), fmt::join(o.m, ","), target));
+    if (o.dry_run)
+        return print_plan(kinds);
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    const auto begin = std::chrono::steady_clock::now();
+    if (o.device.empty() || o.device.starts_with("sim:")) {
+        ModelClock clock(o, directory);
+        tune(o, kinds, clock);
+    } else {
+        CardClock clock(o, directory);
+        tune(o, kinds, clock);
+    }
+    const std::chrono::duration<f64> took = std::chrono::steady_clock::now() - begin;
+    fmt::print("written to {} in {:.0f} s; the next build has it\n", o.out, took.count());
+}
+
+constexpr const char *footer = R"(
+  cmake --build build --target candidates_gfx1151        builds what there is to choose from
+  nw tune --gfx gfx1151                                  on the model, all cores
+  nw tune --gfx gfx1151 --device hip:0                   on the card
+  nw tune --gfx gfx1151 --m 1 --dtype bf16 --group 128   a part: the other rows of the file stay
+
+Weights are cold, their rows as far apart as nw_weight_row_stride says. A shape whose best candidate is not
+0.5 % faster than the default keeps the default. `nw choose` says what came out.)";
+
+} // namespace
+
+void add_tune(CLI::App &app) {
+    auto o = std::make_shared<Options>();
+    CLI::App *command =
+        app.add_subcommand("tune", "Time the candidate kernels, and write which each shape gets");
+    command->footer(footer);
+    command->add_option("--gfx", o->gfx, "The target")->required();
+    command->add_option("--shapes", o->shapes, "A CSV file of layers; dense ones are tuned")
+        ->check(CLI::ExistingFile)
+        ->capture_default_str();
+    command->add_option("--device", o->device, "A card, hip:N; default: the model of the target");
+    command->add_option("--family", o->family, "Of kernels")
+        ->check(CLI::IsMember({"decode_w4a16"}))
+        ->capture_default_str();
+    const auto list = [&](const char *name, auto &to, const char *what) {
+        return command->add_option(name, to, what)->delimiter(',')->capture_default_str();
+    };
+    list("--dtype", o->dtypes, "Of activations")->check(CLI::IsMember({"bf16", "f16"}));
+    list("--group", o->groups, "Weights to a scale")
+        ->check(CLI::IsMember({"32", "64", "128", "row"}));
+    list("--zeros", o->zeros, "Zero points")->check(CLI::IsMember({"eight", "packed", "typed"}));
+    list("--m", o->m, "Rows of activations")->check(CLI::Range(1, 8));
+    command->add_option("--only", o->only,
+                        "Candidates whose symbol has a match of this expression");
+    command->add_option("--candidates", o->candidates,
+                        "The directory of code objects and their manifest.json");
+    command->add_option("--repeats", o->repeats, "Runs on a card, of which the median counts")
+        ->check(CLI::Range(1, 1001))
+        ->capture_default_str();
+    command->add_option("--out", o->out, "The table; default: gen/tuning/<gfx>.toml");
+    command->add_flag("--dry-run", o->dry_run, "Say what would be timed, and time nothing");
+    command->callback([o] { run(*o); });
+}
+
+} // namespace nw::cli

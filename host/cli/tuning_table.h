@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// gen/tuning/<gfx>.toml: which kernel a shape gets, and what that rests on (gen/tuning.py reads
+// it).
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/types.h"
+
+namespace nw::cli {
+
+struct TunedKind {
+    std::string family, dtype, group, zeros; // as in the kernels' parameters
+    u32 m = 0;
+};
+
+struct TunedShape {
+    std::string kernel, next; // the one chosen, and the best of the others
+    f64 us = 0, next_us = 0, default_us = 0;
+    std::string by; // "sim 8060S", or the name of a card
+};
+
+class TuningTable {
+public:
+    // Empty where there is no such file. Throws Error naming the file and what is wrong with it.
+    static TuningTable read(const std::filesystem::path &);
+    void put(const TunedKind &, u32 n, u32 k, TunedShape);
+    // Sorted, one shape a line. Throws Error where it can't be written; the file is whole or as
+    // before.
+    void write(const std::filesystem::path &) const;
+
+private:
+    using Key = std::tuple<std::string, std::string, u32, std::string, u32>; // per row: last group
+    std::map<Key, std::map<std::pair<u32, u32>, TunedShape>> kinds_;
+};
+
+} // namespace nw::cli
