@@ -2,7 +2,7 @@
 """gen/tuning/<gfx>.toml, written by `nw tune`: which kernel a shape gets, and what that rests on.
 
 A section is a kind of product, a row of `shapes` one shape of it: the kernel chosen, its time, the best of the
-others, the time of the default kernel, and who measured: "sim 8060S", or the name of a card.
+others, the time of the default kernel, and who measured: "AMD Radeon 8060S (sim)", or a card.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@
 namespace nw::cli {
 
 void add_annotate(CLI::App &);
+void add_choose(CLI::App &);
 void add_constants(CLI::App &);
 void add_inspect(CLI::App &);
 void add_isa(CLI::App &);

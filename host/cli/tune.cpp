@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/manifest.h"
+#include "cli/product.h"
 #include "cli/tuning_table.h"
 #include "formats/linear_shapes.h"
 #include "formats/row_stride.h"
@@ -52,14 +53,6 @@ struct Kind {
                 std::string(k.param("zeros")), m};
     }
 };
-
-u32 parse_group(const std::string &text) {
-    return text == "row" ? per_row : static_cast<u32>(std::stoul(text));
-}
-
-Zeros parse_zeros(const std::string &text) {
-    return text == "eight" ? Zeros::eight : text == "packed" ? Zeros::packed : Zeros::typed;
-}
 
 std::set<std::pair<u32, u32>> dense_shapes(const std::string &file) {
     std::set<std::pair<u32, u32>> out;
@@ -146,7 +139,7 @@ public:
             hip::Device("sim:" + options_.gfx).info().name.copy(name.text, sizeof name.text - 1);
             return name;
         });
-        return fmt::format("sim {}", found.front().text);
+        return found.front().text; // says that it is simulated
     }
 
     std::vector<f64> times(const Kind &kind) override {
@@ -339,10 +332,9 @@ void add_tune(CLI::App &app) {
     const auto list = [&](const char *name, auto &to, const char *what) {
         return command->add_option(name, to, what)->delimiter(',')->capture_default_str();
     };
-    list("--dtype", o->dtypes, "Of activations")->check(CLI::IsMember({"bf16", "f16"}));
-    list("--group", o->groups, "Weights to a scale")
-        ->check(CLI::IsMember({"32", "64", "128", "row"}));
-    list("--zeros", o->zeros, "Zero points")->check(CLI::IsMember({"eight", "packed", "typed"}));
+    list("--dtype", o->dtypes, "Of activations")->check(CLI::IsMember(dtype_words));
+    list("--group", o->groups, "Weights to a scale")->check(CLI::IsMember(group_words));
+    list("--zeros", o->zeros, "Zero points")->check(CLI::IsMember(zeros_words));
     list("--m", o->m, "Rows of activations")->check(CLI::Range(1, 8));
     command->add_option("--only", o->only,
                         "Candidates whose symbol has a match of this expression");

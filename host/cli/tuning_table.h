@@ -19,7 +19,7 @@ struct TunedKind {
 struct TunedShape {
     std::string kernel, next; // the one chosen, and the best of the others
     f64 us = 0, next_us = 0, default_us = 0;
-    std::string by; // "sim 8060S", or the name of a card
+    std::string by; // "AMD Radeon 8060S (sim)", or a card
 };
 
 class TuningTable {

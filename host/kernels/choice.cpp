@@ -182,6 +182,11 @@ const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros 
     return *explain(gfx, dtype, group, m, zeros, n, k).kernel;
 }
 
+std::span<const Tuned> tuned_shapes(std::string_view gfx, Dtype dtype, u32 group, u32 m,
+                                    Zeros zeros) {
+    return find_kind(gfx, dtype, group, m, zeros).shapes;
+}
+
 const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros) {
     return *find_kind(gfx, dtype, group, m, zeros).standard;
 }

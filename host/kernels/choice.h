@@ -3,6 +3,7 @@
 // (kernels/force.h), else that of the tuned shape (gen/tuning/<gfx>.toml), else that of the nearest
 // one, else the default.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,7 @@ struct Tuned {
     f64 us;                // its time
     std::string_view next; // the best of the others, which need not be in this build
     f64 next_us, default_us;
-    std::string_view by; // "sim 8060S", or the name of a card
+    std::string_view by; // "AMD Radeon 8060S (sim)", or a card
 };
 
 struct Choice {
@@ -56,6 +57,9 @@ constexpr f64 farthest = 1;
 // any number of threads may call it.
 Choice explain(std::string_view gfx, Dtype, u32 group, u32 m, Zeros, u32 n, u32 k);
 const Kernel &choose(std::string_view gfx, Dtype, u32 group, u32 m, Zeros, u32 n, u32 k);
+
+// The shapes that were tuned for such products, where there is a kernel for them.
+std::span<const Tuned> tuned_shapes(std::string_view gfx, Dtype, u32 group, u32 m, Zeros);
 
 // The default, whatever the shape: the variant of gen/kernels.toml that is no reference. Throws as
 // above, but knows no NIBBLEWAVE_FORCE.

@@ -31,6 +31,20 @@ class Linear(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("NW_NO_KERNEL_FILES: no code objects for gfx1151: tried /no/such/folder/gfx1151;", done.stdout)
 
+    def test_a_kernel_is_forced(self) -> None:
+        name = "decode_w4a16_f16_g128_m2_subnormal"
+        done = run(self.program, NIBBLEWAVE_FORCE=name)
+        self.assertEqual((done.returncode, done.stdout), (0, "gfx1151: 2 x 100 outputs, all as in double\n"))
+        for wrong, expect in [
+            (name.replace("m2", "m4"), "m4, the product is"),
+            (name.replace("_f16", "_bf16").replace("subnormal", "perm"), "it is for bf16"),
+            (name + "x", f"there is no such kernel; the nearest names on gfx1151 are {name}, "),
+        ]:
+            done = run(self.program, NIBBLEWAVE_FORCE=wrong)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"NW_UNSUPPORTED: NIBBLEWAVE_FORCE={wrong}: ", done.stdout)
+            self.assertIn(expect, done.stdout)
+
 
 class Moe(unittest.TestCase):
     """moe.c: two products of a mixture of experts."""

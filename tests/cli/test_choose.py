@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""nw choose: which kernel, and why; NIBBLEWAVE_FORCE."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import unittest
+
+from command import BUILD, SOURCE, run
+
+DEFAULT = "decode_w4a16_bf16_g128_m1_perm"
+
+
+def choose(*arguments: str, force: str = "") -> tuple[int, str, str]:
+    clean = {"NIBBLEWAVE_FORCE": force} if force else {}
+    done = run([BUILD / "bin/nw", "choose", *arguments], **clean)
+    return done.returncode, done.stdout, done.stderr
+
+
+def chosen(n: int, k: int, *more: str, force: str = "") -> dict:
+    code, out, err = choose("--n", str(n), "--k", str(k), "--json", *more, force=force)
+    assert (code, err) == (0, ""), err
+    return json.loads(out)
+
+
+class Tuned(unittest.TestCase):
+    def rows(self) -> list[tuple[dict, dict]]:
+        table = tomllib.loads((SOURCE / "gen/tuning/gfx1151.toml").read_text())
+        return [(section, row) for section in table["tuned"] for row in section["shapes"]]
+
+    def test_a_tuned_shape_gets_its_row(self) -> None:
+        section, row = self.rows()[-1]
+        got = chosen(row["n"], row["k"], "--dtype", section["dtype"], "--group", str(section["group"]).replace("k", "row"),
+                     "--m", str(section["m"]), "--zeros", {"": "eight", "zp": "packed", "zt": "typed"}[section["zeros"]])
+        self.assertEqual((got["why"], got["kernel"]), ("tuned", row["kernel"]))
+        self.assertEqual([got["tuned"][key] for key in ("us", "next", "next_us", "default_us", "by")],
+                         [row[key] for key in ("us", "next", "next_us", "default_us", "by")])
+        self.assertEqual(got["tuned"]["distance"], 0)
+
+    def test_a_shape_beside_it_gets_the_same(self) -> None:
+        exact, beside = chosen(2048, 2048), chosen(2048 + 32, 2048)
+        self.assertEqual((exact["why"], beside["why"], beside["kernel"]), ("tuned", "near", exact["kernel"]))
+        self.assertEqual((beside["tuned"]["n"], beside["tuned"]["k"]), (2048, 2048))
+        self.assertAlmostEqual(beside["tuned"]["distance"], 0.0224, places=4)
+
+    def test_far_away_is_the_default(self) -> None:
+        got = chosen(64, 128)
+        self.assertEqual((got["why"], got["kernel"], got["default"]), ("untuned", DEFAULT, DEFAULT))
+        self.assertNotIn("tuned", got)
+
+    def test_a_person_reads_the_reason(self) -> None:
+        self.assertIn("because     this shape was tuned (", choose("--n", "2048", "--k", "2048")[1])
+        self.assertRegex(choose("--n", "2080", "--k", "2048")[1], "because     2048 x 2048 is the nearest .*0.02 octaves away")
+        self.assertIn("because     the default: no shape", choose("--n", "64", "--k", "128")[1])
+
+    def test_wrong_products(self) -> None:
+        for arguments, expect in [
+            (["--n", "64", "--k", "100"], "k = 100: must be a multiple of the group size 128"),
+            (["--n", "64", "--k", "128", "--m", "9"], "m = 9: must be 1..8"),
+            (["--n", "64", "--k", "128", "--gfx", "gfx900"], "gfx = gfx900: no kernels for it"),
+        ]:
+            code, out, err = choose(*arguments)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn(expect, err)
+
+
+class Force(unittest.TestCase):
+    def test_it_gets_what_it_names(self) -> None:
+        got = chosen(2048, 2048, force=DEFAULT)
+        self.assertEqual((got["why"], got["kernel"]), ("forced", DEFAULT))
+
+    def test_what_does_not_fit_is_said(self) -> None:
+        for name, expect in [
+            (DEFAULT.replace("m1", "m4"), f"NIBBLEWAVE_FORCE={DEFAULT.replace('m1', 'm4')}: it is for bf16 g128 m4, the product is bf16 g128 m1"),
+            (DEFAULT.replace("m1", "zp_m1"), "it is for bf16 g128 zp m1, the product is bf16 g128 m1"),
+            ("decode_w4a16_f16_g32_m1_subnormal", "it is for f16 g32 m1, the product is bf16 g128 m1"),
+            (DEFAULT + "x", f"there is no such kernel; the nearest names on gfx1151 are {DEFAULT}, "),
+        ]:
+            with self.subTest(name):
+                code, out, err = choose("--n", "2048", "--k", "2048", force=name)
+                self.assertEqual((code, out), (1, ""))
+                self.assertIn(expect, err)
+
+    def test_a_kernel_of_another_gfx(self) -> None:
+        name = "splitk_w4a16_bf16_g128_sym_m1_y1u4"
+        code, _, err = choose("--n", "64", "--k", "128", "--gfx", "gfx1201", force=name)
+        self.assertEqual(code, 1)
+        self.assertRegex(err, f"NIBBLEWAVE_FORCE={name}: this build has it for .*gfx1151.*, the device is a gfx1201")
+
+    def test_a_kernel_of_another_family_decides_nothing_here(self) -> None:
+        self.assertEqual(chosen(64, 128, force="splitk_w4a16_bf16_g128_sym_m1_y1u4")["why"], "untuned")
+
+
+if __name__ == "__main__":
+    unittest.main()

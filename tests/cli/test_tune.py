@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""nw tune: small shapes on the model, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+
+from command import BUILD, nw
+
+KERNELS = BUILD / "hsaco"
+STEM = "decode_w4a16_f16_g128_m1_subnormal"
+HEADER = "model,layer,N,K,count,kind,experts,topk\n"
+
+
+class Tune(unittest.TestCase):
+    """The candidates are two kernels of the build: the default, and another way that does the same."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.shapes = self.folder / "shapes.csv"
+        self.shapes.write_text(HEADER + "a,q,256,512,1,dense,,\na,o,256,512,1,dense,,\na,e,64,128,1,moe,8,2\n")
+        self.table = self.folder / "gfx1151.toml"
+        self.candidates = self.folder / "kernels"
+        self.candidates.mkdir()
+        rows = {row["symbol"]: row for row in json.loads((KERNELS / "manifest.json").read_text())["kernels"]
+                if row["gfx"] == "gfx1151"}  # fmt: skip
+        magic = rows[STEM.replace("subnormal", "magic")] | {"candidate": True, "reference": False}
+        (self.candidates / "manifest.json").write_text(json.dumps({"kernels": [magic, rows[STEM]]}))
+        (self.candidates / "gfx1151").symlink_to(KERNELS / "gfx1151")
+
+    def tune(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return nw("tune", "--gfx", "gfx1151", "--shapes", self.shapes, "--candidates", self.candidates, "--out", self.table,
+                  *arguments)
+
+    def test_the_table(self) -> None:
+        done = self.tune()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"f16 g128 m1 +1 shapes, +\d change, 1\.\d+x over the default, at most ")
+        (section,) = tomllib.loads(self.table.read_text())["tuned"]
+        self.assertEqual({key: section[key] for key in ("family", "dtype", "group", "zeros", "m")},
+                         {"family": "decode_w4a16", "dtype": "f16", "group": 128, "zeros": "", "m": 1})
+        (row,) = section["shapes"]  # the same shape twice is one, experts are none
+        self.assertEqual((row["n"], row["k"], row["by"]), (256, 512, "AMD Radeon 8060S (sim)"))
+        self.assertEqual({row["kernel"], row["next"]}, {STEM, STEM.replace("subnormal", "magic")})
+        self.assertLessEqual(row["us"], row["default_us"])
+        self.assertGreater(row["us"], 1)
+        first = self.table.read_bytes()
+        self.assertEqual(self.tune().returncode, 0)
+        self.assertEqual(self.table.read_bytes(), first)
+
+    def test_a_part_leaves_the_other_rows(self) -> None:
+        self.assertEqual(self.tune().returncode, 0)
+        self.shapes.write_text(HEADER + "a,q,128,512,1,dense,,\n")
+        self.assertEqual(self.tune().returncode, 0)
+        (section,) = tomllib.loads(self.table.read_text())["tuned"]
+        self.assertEqual([row["n"] for row in section["shapes"]], [128, 256])
+
+    def test_a_dry_run_times_nothing(self) -> None:
+        done = self.tune("--dry-run")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, f"f16 g128 m1: 1 shapes, 2 kernels\n    {STEM}, the default\n"
+                                      f"    {STEM.replace('subnormal', 'magic')}\n2 products of a kernel and a shape\n")  # fmt: skip
+        self.assertFalse(self.table.exists())
+
+    def test_nothing_to_choose_from(self) -> None:
+        for arguments in (["--m", "2"], ["--only", "nothing"]):
+            done = self.tune(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("no candidates of decode_w4a16 on gfx1151", done.stderr)
+        shutil.rmtree(self.candidates)
+        done = self.tune()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no manifest.json there: build the candidates first, `cmake --build build --target candidates_gfx1151`",
+                      done.stderr)
+
+    def test_bad_files_are_named(self) -> None:
+        for text, expect in [("tuned = 3", "no list tuned"), ("[[tuned]", "line 1: "), ('[[tuned]]\nfamily = 3\n', "no family")]:
+            with self.subTest(text):
+                self.table.write_text(text)
+                done = self.tune()
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(f"nw: {self.table}: ", done.stderr)
+                self.assertIn(expect, done.stderr)
+                self.assertEqual(self.table.read_text(), text)
+        self.shapes.write_text("N,K\n")
+        self.assertIn("shapes.csv:1: header must be", self.tune().stderr)
+        (self.candidates / "manifest.json").write_text('{"kernels": [{}]}')
+        self.assertIn("manifest.json: ", self.tune().stderr)
+
+    def test_a_table_that_cannot_be_written_is_said_first(self) -> None:
+        done = self.tune("--out", self.folder / "no/such/folder.toml")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("can't be written", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
