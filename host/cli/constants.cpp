@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // nw constants: what the model of time takes a part to be, and where each value comes from.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/part.h"
 #include "sim/timing/costs.h"
 #include "sim/timing/part.h"
-#include "sim/timing/profile.h"
 
 namespace nw::cli {
 
@@ -39,25 +38,17 @@ void add(std::vector<Row> &rows, const Owner &owner,
                 rows.push_back({c, field.low, field.high, of_part});
 }
 
+// By its name, or the usual one of a gfx.
 Part part_of(const Options &o) {
-    if (const Part *part = sim::timing::find_part(o.part))
-        return *part;
     if (const Part *part = sim::timing::default_part(o.part))
         return *part;
-    std::vector<std::string_view> names;
-    for (const Part &part : sim::timing::parts())
-        names.push_back(part.name);
-    throw Error(fmt::format("--part {}: it is none of {}", o.part, fmt::join(names, ", ")));
+    return part_of_name(o.part);
 }
 
 std::vector<Row> rows_of(const Options &o, Part part) {
     sim::timing::Costs costs = sim::timing::costs_for(part.gfx);
-    if (!o.profile.empty()) {
-        const auto profile = sim::timing::read_profile(o.profile);
-        if (!sim::timing::apply(profile, part, costs))
-            throw Error(fmt::format("--profile {}: it is of the part {}: give --part \"{}\"",
-                                    o.profile, profile.part, profile.part));
-    }
+    if (!o.profile.empty())
+        apply_profile(o.profile, part, costs);
     std::vector<Row> rows;
     add(rows, part, sim::timing::part_fields(), true);
     add(rows, costs, sim::timing::cost_fields(), false);

@@ -9,8 +9,8 @@
 
 #include "cli/arguments.h"
 #include "cli/code_object.h"
+#include "cli/part.h"
 #include "sim/isa/elf.h"
-#include "sim/timing/profile.h"
 
 namespace nw::cli {
 
@@ -18,13 +18,6 @@ namespace {
 
 using sim::Dim3;
 using sim::timing::Part;
-
-std::string part_names() {
-    std::vector<std::string> names;
-    for (const Part &p : sim::timing::parts())
-        names.push_back(fmt::format("\"{}\" ({})", p.name, p.gfx));
-    return fmt::format("{}", fmt::join(names, ", "));
-}
 
 // "64", "64,2", "64,2,1"
 Dim3 dimensions(const char *option, std::string_view text) {
@@ -89,22 +82,12 @@ Part choose_part(const LaunchOptions &o, std::string_view gfx) {
         throw Error(fmt::format("{}: its gfx is {}, of which no part is known: {}", o.file, gfx,
                                 part_names()));
     }
-    const Part *part = sim::timing::find_part(o.part);
-    if (!part)
-        throw Error(fmt::format("--part {}: it is none of {}", o.part, part_names()));
-    if (part->gfx != gfx)
+    const Part &part = part_of_name(o.part);
+    if (part.gfx != gfx)
         throw Error(fmt::format("--part {}: it is a {}, the code is for {}: choose a part of that "
                                 "gfx of {}",
-                                o.part, part->gfx, gfx, part_names()));
-    return *part;
-}
-
-void apply_profile(const std::string &path, Part &part, sim::timing::Costs &costs) {
-    const auto profile = sim::timing::read_profile(path);
-    if (!sim::timing::apply(profile, part, costs))
-        throw Error(fmt::format("--profile {}: it is of the part {}, the launch is on {}: give "
-                                "--part \"{}\"",
-                                path, profile.part, part.name, profile.part));
+                                o.part, part.gfx, gfx, part_names()));
+    return part;
 }
 
 // Which gfx to run as: --gfx, or what the file says, or, where that is several, what --part is.

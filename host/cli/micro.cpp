@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/micro_fit.h"
 #include "cli/micro_model.h"
+#include "cli/part.h"
 #include "micro/plan.h"
 #include "micro/report.h"
 
@@ -143,15 +144,8 @@ void run(const Options &o) {
 
 // The part that the card's label names, else the usual one of its gfx.
 const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
-    if (!o.part.empty()) {
-        if (const sim::timing::Part *part = sim::timing::find_part(o.part))
-            return *part;
-        std::vector<std::string_view> names;
-        for (const sim::timing::Part &part : sim::timing::parts())
-            names.push_back(part.name);
-        throw Error(fmt::format("--part {}: not a part that is known; choose one of {}", o.part,
-                                fmt::join(names, ", ")));
-    }
+    if (!o.part.empty())
+        return part_of_name(o.part);
     const sim::timing::Part *part = sim::timing::default_part(card.gfx);
     if (!part)
         throw Error(fmt::format("{}: its gfx is {}, which no part has", o.fit, card.gfx));
