@@ -74,8 +74,8 @@ void print(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.choice.kernel;
     const W4A16 &p = e.product;
     fmt::print("{}\n", kernel.symbol);
-    row("for",
-        fmt::format("{} x {}, {}, on {}", p.n, p.k, label(p.dtype, p.group, p.m, p.zeros), o.gfx));
+    row("for", fmt::format("{} x {}, {}, on {}", p.n, p.k,
+                           kind_label(p.dtype, p.group, p.m, p.zeros), o.gfx));
     row("because", reason(e));
     if (const Tuned *t = e.choice.tuned) {
         row("there", fmt::format("{:.2f} us", t->us));
@@ -88,7 +88,6 @@ void print(const Options &o, const Explained &e) {
     row("occupancy",
         fmt::format("{} waves per SIMD, {} waves and {} rows a workgroup", kernel.waves_per_simd,
                     kernel.block / 32, kernel.rows_per_workgroup));
-    row("grid", fmt::format("{} workgroups", grid(kernel, p.n)));
 }
 
 nlohmann::json to_json(const Options &o, const Explained &e) {
@@ -98,7 +97,7 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
         {"why", word(e.choice.why)},     {"default", e.standard->symbol},
         {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
         {"lds_bytes", kernel.lds_bytes}, {"waves_per_simd", kernel.waves_per_simd},
-        {"block", kernel.block},         {"grid", grid(kernel, e.product.n)}};
+        {"block", kernel.block}};
     if (const Tuned *t = e.choice.tuned)
         out["tuned"] = {{"n", t->n},
                         {"k", t->k},

@@ -248,11 +248,12 @@ void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
             const std::string standard(kind.kernels.front()->symbol);
             gain.add(row, standard, fmt::format("{}x{}", p.n, p.k));
             all.add(row, standard,
-                    fmt::format("{}x{} {}", p.n, p.k, label(p.dtype, p.group, p.m, p.zeros)));
+                    fmt::format("{}x{} {}", p.n, p.k, kind_label(p.dtype, p.group, p.m, p.zeros)));
             table.put(kind.of_table(), p.n, p.k, row);
         }
         table.write(o.out);
-        fmt::print("{:<16} {}\n", label(kind.dtype, kind.group, kind.m, kind.zeros), gain.text());
+        fmt::print("{:<16} {}\n", kind_label(kind.dtype, kind.group, kind.m, kind.zeros),
+                   gain.text());
         std::fflush(stdout);
     }
     fmt::print("{:<16} {}\n", "all", all.text());
@@ -261,8 +262,9 @@ void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
 void print_plan(const std::vector<Kind> &kinds) {
     u64 runs = 0;
     for (const Kind &kind : kinds) {
-        fmt::print("{}: {} shapes, {} kernels\n", label(kind.dtype, kind.group, kind.m, kind.zeros),
-                   kind.shapes.size(), kind.kernels.size());
+        fmt::print("{}: {} shapes, {} kernels\n",
+                   kind_label(kind.dtype, kind.group, kind.m, kind.zeros), kind.shapes.size(),
+                   kind.kernels.size());
         for (const Kernel *k : kind.kernels)
             fmt::print("    {}{}\n", k->symbol, k->candidate ? "" : ", the default");
         runs += kind.shapes.size() * kind.kernels.size();

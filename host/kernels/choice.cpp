@@ -30,9 +30,9 @@ u32 group_of(const Kernel &k) {
 
 Zeros zeros_of(const Kernel &k) {
     const std::string_view zeros = k.param("zeros");
-    return zeros == name(Zeros::packed)  ? Zeros::packed
-           : zeros == name(Zeros::typed) ? Zeros::typed
-                                         : Zeros::eight;
+    return zeros == zeros_name(Zeros::packed)  ? Zeros::packed
+           : zeros == zeros_name(Zeros::typed) ? Zeros::typed
+                                               : Zeros::eight;
 }
 
 // A row of build/tuning.inc (gen/tuning.py).
@@ -53,8 +53,7 @@ const std::initializer_list<TunedRow> tuned_rows = {
 // What there is for one kind of product: a launch has no time to search the catalogue.
 struct Kind {
     const Kernel *standard = nullptr;
-    std::vector<Tuned> shapes;
-    std::vector<std::pair<f64, f64>> at; // log2 of their n and k
+    TunedShapes shapes;
 };
 using Kinds = std::map<std::tuple<std::string_view, Dtype, u32, u32, Zeros>, Kind>;
 
@@ -78,9 +77,9 @@ Kinds all_kinds() {
             continue;
         const Kernel &kernel = *by_symbol.at({row.gfx, row.kernel});
         Kind &kind = out.at(kind_of(kernel));
-        kind.shapes.push_back(row.shape);
-        kind.shapes.back().kernel = &kernel;
-        kind.at.emplace_back(std::log2(row.shape.n), std::log2(row.shape.k));
+        Tuned shape = row.shape;
+        shape.kernel = &kernel;
+        kind.shapes.add(shape);
     }
     return out;
 }
@@ -119,29 +118,31 @@ const Kind &find_kind(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros
                                 "{}",
                                 gfx, known_gfx()));
     throw Error(fmt::format("decode_w4a16: no kernel for {} on {}; there is {}",
-                            label(dtype, group, m, zeros), gfx, have));
-}
-
-Choice nearest(const Kind &kind, u32 n, u32 k) {
-    const f64 x = std::log2(n), y = std::log2(k);
-    f64 least = farthest * farthest;
-    const Tuned *found = nullptr;
-    for (u64 i = 0; i < kind.at.size(); ++i) {
-        const f64 dx = kind.at[i].first - x, dy = kind.at[i].second - y, d = dx * dx + dy * dy;
-        if (d <= least && (!found || d < least)) {
-            least = d;
-            found = &kind.shapes[i];
-        }
-    }
-    if (!found)
-        return {kind.standard, Choice::Why::untuned};
-    const bool same = found->n == n && found->k == k;
-    return {found->kernel, same ? Choice::Why::tuned : Choice::Why::near, found, std::sqrt(least)};
+                            kind_label(dtype, group, m, zeros), gfx, have));
 }
 
 } // namespace
 
-std::string_view name(Zeros zeros) {
+void TunedShapes::add(const Tuned &shape) {
+    shapes_.push_back(shape);
+    at_.emplace_back(std::log2(shape.n), std::log2(shape.k));
+}
+
+TunedShapes::Nearest TunedShapes::nearest(u32 n, u32 k) const {
+    const f64 x = std::log2(n), y = std::log2(k);
+    f64 least = farthest * farthest;
+    const Tuned *found = nullptr;
+    for (u64 i = 0; i < at_.size(); ++i) {
+        const f64 dx = at_[i].first - x, dy = at_[i].second - y, d = dx * dx + dy * dy;
+        if (d <= least && (!found || d < least)) {
+            least = d;
+            found = &shapes_[i];
+        }
+    }
+    return {found, found ? std::sqrt(least) : 0};
+}
+
+std::string_view zeros_name(Zeros zeros) {
     switch (zeros) {
     case Zeros::packed:
         return "zp";
@@ -153,9 +154,9 @@ std::string_view name(Zeros zeros) {
     return "";
 }
 
-std::string label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
+std::string kind_label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
     return fmt::format("{} g{}{}{} m{}", name(dtype), group_name(group),
-                       zeros == Zeros::eight ? "" : " ", name(zeros), m);
+                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros), m);
 }
 
 bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m, Zeros zeros) {
@@ -171,20 +172,20 @@ Choice explain(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros,
         throw Error(
             fmt::format("NIBBLEWAVE_FORCE={}: it is for {}, the product is {}: unset it, or "
                         "name a kernel for such products",
-                        kernel->symbol, label(of_dtype, of_group, of_m, of_zeros),
-                        label(dtype, group, m, zeros)));
+                        kernel->symbol, kind_label(of_dtype, of_group, of_m, of_zeros),
+                        kind_label(dtype, group, m, zeros)));
     }
-    return nearest(find_kind(gfx, dtype, group, m, zeros), n, k);
+    const Kind &kind = find_kind(gfx, dtype, group, m, zeros);
+    const auto [shape, distance] = kind.shapes.nearest(n, k);
+    if (!shape)
+        return {kind.standard, Choice::Why::untuned};
+    const bool same = shape->n == n && shape->k == k;
+    return {shape->kernel, same ? Choice::Why::tuned : Choice::Why::near, shape, distance};
 }
 
 const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros, u32 n,
                      u32 k) {
     return *explain(gfx, dtype, group, m, zeros, n, k).kernel;
-}
-
-std::span<const Tuned> tuned_shapes(std::string_view gfx, Dtype dtype, u32 group, u32 m,
-                                    Zeros zeros) {
-    return find_kind(gfx, dtype, group, m, zeros).shapes;
 }
 
 const Kernel &choose(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros zeros) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/types.h"
 #include "kernels/registry.h"
@@ -23,10 +25,10 @@ enum class Zeros : u8 {
 inline constexpr u32 per_row = ~u32{0};
 
 // As in the kernels' parameter `zeros`: "", "zp", "zt".
-std::string_view name(Zeros);
+std::string_view zeros_name(Zeros);
 
 // "bf16 g128 zp m8"
-std::string label(Dtype, u32 group, u32 m, Zeros);
+std::string kind_label(Dtype, u32 group, u32 m, Zeros);
 
 // Whether the kernel is one of decode_w4a16 for such products.
 bool matches(const Kernel &, Dtype, u32 group, u32 m, Zeros);
@@ -41,25 +43,40 @@ struct Tuned {
     std::string_view by; // "AMD Radeon 8060S (sim)", or a card
 };
 
+// A tuned shape further away than this decides nothing.
+constexpr f64 farthest = 1;
+
+// The tuned shapes of one kind of product, for a launch to look into.
+class TunedShapes {
+public:
+    struct Nearest {
+        const Tuned *shape = nullptr; // null where none is near enough
+        f64 distance = 0;             // of (log2 n, log2 k), 1 for twice the rows
+    };
+
+    void add(const Tuned &);
+    // Of several at the same distance the one added first.
+    Nearest nearest(u32 n, u32 k) const;
+    std::span<const Tuned> all() const { return shapes_; }
+
+private:
+    std::vector<Tuned> shapes_;
+    std::vector<std::pair<f64, f64>> at_; // log2 of their n and k
+};
+
 struct Choice {
     enum class Why : u8 { forced, tuned, near, untuned };
     const Kernel *kernel;
     Why why;
     const Tuned *tuned = nullptr; // the shape that decided, where one did
-    f64 distance = 0;             // to it: of (log2 n, log2 k), 1 for twice the rows
+    f64 distance = 0;             // to it
 };
-
-// A tuned shape further away than this decides nothing.
-constexpr f64 farthest = 1;
 
 // For n rows of k weights. Throws Error where there is no such kernel, listing what there is, or
 // where NIBBLEWAVE_FORCE names one that does not fit. Allocates nothing but at its first call, and
 // any number of threads may call it.
 Choice explain(std::string_view gfx, Dtype, u32 group, u32 m, Zeros, u32 n, u32 k);
 const Kernel &choose(std::string_view gfx, Dtype, u32 group, u32 m, Zeros, u32 n, u32 k);
-
-// The shapes that were tuned for such products, where there is a kernel for them.
-std::span<const Tuned> tuned_shapes(std::string_view gfx, Dtype, u32 group, u32 m, Zeros);
 
 // The default, whatever the shape: the variant of gen/kernels.toml that is no reference. Throws as
 // above, but knows no NIBBLEWAVE_FORCE.

@@ -132,7 +132,7 @@ void validate_shape(const W4A16 &p) {
         need(p.zeros == Zeros::eight,
              "zeros are {}, groups per row: one scale a row is for symmetric quantization; repeat "
              "scales and zero points for groups of 128",
-             name(p.zeros));
+             zeros_name(p.zeros));
         return;
     }
     need(p.group == 32 || p.group == 64 || p.group == 128,
@@ -177,7 +177,7 @@ void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, u32 workgrou
     validate(p);
     if (!matches(kernel, p.dtype, p.group, p.m, p.zeros)) // the text costs more than a launch
         throw Error(fmt::format("decode_w4a16: {} is not for {}", kernel.symbol,
-                                label(p.dtype, p.group, p.m, p.zeros)));
+                                kind_label(p.dtype, p.group, p.m, p.zeros)));
     const u64 most = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
     need(workgroups >= 1 && workgroups <= most,
          "workgroups = {}: must be 1..{}, a workgroup for {} rows", workgroups, most,

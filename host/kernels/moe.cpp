@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/half.h"
+#include "kernels/force.h"
 #include "kernels/kernarg.h"
 #include "kernels/rules.h"
 
@@ -40,7 +41,7 @@ Kind kind_of(const Kernel &k) {
 std::map<Kind, const Kernel *> all_choices() {
     std::map<Kind, const Kernel *> out;
     for (const Kernel &k : kernels())
-        if (k.family == family && !k.reference)
+        if (k.family == family && !k.reference && !k.candidate)
             out.emplace(kind_of(k), &k);
     return out;
 }
@@ -162,6 +163,13 @@ Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 row_blocks) {
 const Kernel &choose_moe(std::string_view gfx, Dtype dtype, u32 group, u32 block_size,
                          Zeros zeros) {
     static const std::map<Kind, const Kernel *> choices = all_choices();
+    if (const Kernel *kernel = forced(family, gfx)) {
+        if (kind_of(*kernel) == Kind{gfx, dtype, group, block_size, zeros})
+            return *kernel;
+        throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a kernel "
+                                "for such products",
+                                kernel->symbol, label(dtype, group, block_size, zeros)));
+    }
     if (const auto found = choices.find({gfx, dtype, group, block_size, zeros});
         found != choices.end())
         return *found->second;

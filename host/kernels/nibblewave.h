@@ -80,8 +80,9 @@ typedef struct nw_context nw_context;
  * library, hsaco/ of the build tree. *context is null where this fails. */
 NW_API nw_status nw_context_create(const char *kernel_directory, nw_context **context);
 
-/* The environment's NIBBLEWAVE_FORCE, read once by the process, names the kernel that every product of its family
- * gets; NW_UNSUPPORTED, here or at the launch, where there is no such kernel or it does not fit. */
+/* The environment's NIBBLEWAVE_FORCE, read once by the process, names the kernel that every product
+ * of its family gets; NW_UNSUPPORTED, here or at the launch, where there is no such kernel or it
+ * does not fit. */
 
 /* Unloads the kernels: all work queued through the context must have ended. Null is allowed. */
 NW_API void nw_context_destroy(nw_context *context);

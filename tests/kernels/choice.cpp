@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which kernel a shape gets, of the tables that this build has: exact, nearest, default.
+// Which kernel a shape gets: exact, nearest, default; and NIBBLEWAVE_FORCE.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -22,13 +22,18 @@ namespace {
 
 thread_local u64 allocations = 0;
 
-using Why = Choice::Why;
-
-// A kind of product that gfx1151's table has.
 constexpr std::string_view gfx = "gfx1151";
-Choice at(u32 n, u32 k) { return explain(gfx, Dtype::bf16, 128, 1, Zeros::eight, n, k); }
-std::span<const Tuned> shapes() { return tuned_shapes(gfx, Dtype::bf16, 128, 1, Zeros::eight); }
 const Kernel &standard() { return choose(gfx, Dtype::bf16, 128, 1); }
+
+// Of sizes that models have; next_us tells them apart.
+TunedShapes table() {
+    TunedShapes out;
+    f64 number = 0;
+    for (u32 n : {2048u, 4096u, 6144u, 12288u, 37888u})
+        for (u32 k : {2048u, 2560u, 4096u, 14336u})
+            out.add({n, k, &standard(), 1, "", ++number, 1, ""});
+    return out;
+}
 
 f64 distance(const Tuned &t, u32 n, u32 k) {
     return std::hypot(std::log2(f64{1} * t.n / n), std::log2(f64{1} * t.k / k));
@@ -58,78 +63,79 @@ void *operator new(std::size_t bytes) {
 void operator delete(void *p) noexcept { std::free(p); }
 void operator delete(void *p, std::size_t) noexcept { std::free(p); }
 
-TEST_CASE("a tuned shape gets what its row says") {
-    REQUIRE_FALSE(shapes().empty());
-    for (const Tuned &t : shapes()) {
+TEST_CASE("a tuned shape finds itself") {
+    const TunedShapes shapes = table();
+    REQUIRE(shapes.all().size() == 20);
+    for (const Tuned &t : shapes.all()) {
         INFO(t.n, " x ", t.k);
-        const Choice c = at(t.n, t.k);
-        CHECK(c.why == Why::tuned);
-        CHECK(c.kernel == t.kernel);
-        CHECK(c.tuned == &t);
-        CHECK(c.distance == 0);
-        CHECK(matches(*c.kernel, Dtype::bf16, 128, 1, Zeros::eight));
-        CHECK(c.kernel->gfx == gfx);
-        CHECK(t.us <= t.default_us);
+        const auto found = shapes.nearest(t.n, t.k);
+        CHECK(found.shape == &t);
+        CHECK(found.distance == 0);
     }
 }
 
-TEST_CASE("any other shape gets what the nearest one has, or the default far from all") {
+TEST_CASE("any other shape finds the nearest one, or none far from all") {
+    const TunedShapes shapes = table();
     Rng rng(7);
-    u64 near = 0, untuned = 0;
+    u64 near = 0, none = 0;
     for (int i = 0; i < 2000; ++i) {
         const u32 n = 1 + static_cast<u32>(std::exp2(17 * rng.unit()));
         const u32 k = 128 * (1 + static_cast<u32>(std::exp2(9 * rng.unit())));
         INFO(n, " x ", k);
         f64 least = 1e9;
-        for (const Tuned &t : shapes())
+        for (const Tuned &t : shapes.all())
             least = std::min(least, distance(t, n, k));
-        const Choice c = at(n, k);
+        const auto found = shapes.nearest(n, k);
         if (least > farthest + 1e-9) {
-            ++untuned;
-            CHECK(c.why == Why::untuned);
-            CHECK(c.kernel == &standard());
-            CHECK(c.tuned == nullptr);
+            ++none;
+            CHECK(found.shape == nullptr);
         } else if (least < farthest - 1e-9) {
             ++near;
-            REQUIRE(c.tuned != nullptr);
-            CHECK(c.distance == doctest::Approx(least));
-            CHECK(distance(*c.tuned, n, k) == doctest::Approx(least));
-            CHECK(c.kernel == c.tuned->kernel);
+            REQUIRE(found.shape != nullptr);
+            CHECK(found.distance == doctest::Approx(least));
+            CHECK(distance(*found.shape, n, k) == doctest::Approx(least));
         }
     }
     CHECK(near > 100);
-    CHECK(untuned > 100);
+    CHECK(none > 100);
 }
 
-TEST_CASE("sizes at the ends of their range are no trouble") {
-    CHECK(at(1, 32).kernel == &standard());
-    CHECK(at(~0u, ~0u).kernel == &standard());
+TEST_CASE("sizes at the ends of their range are no trouble, and neither is an empty table") {
+    CHECK(table().nearest(1, 32).shape == nullptr);
+    CHECK(table().nearest(~0u, ~0u).shape == nullptr);
+    CHECK(TunedShapes().nearest(4096, 4096).shape == nullptr);
 }
 
 TEST_CASE("where no table has the kind of product, it is the default") {
     const Choice c = explain("gfx1151", Dtype::f16, 64, 7, Zeros::typed, 4096, 4096);
-    CHECK(c.why == Why::untuned);
+    CHECK(c.why == Choice::Why::untuned);
     CHECK(c.kernel == &choose("gfx1151", Dtype::f16, 64, 7, Zeros::typed));
+    CHECK(c.tuned == nullptr);
     CHECK_THROWS_AS(explain("gfx900", Dtype::f16, 64, 7, Zeros::typed, 4096, 4096), Error);
     CHECK_THROWS_AS(explain("gfx1151", Dtype::f16, 64, 9, Zeros::typed, 4096, 4096), Error);
 }
 
-TEST_CASE("a choice allocates nothing and costs less than to format a line") {
-    const Tuned some = shapes().front();
-    static_cast<void>(at(some.n, some.k)); // reads the tables
+TEST_CASE("a choice allocates nothing and costs less than to format three lines") {
+    const TunedShapes shapes = table();
+    const auto choice = [&](u32 n) {
+        const Kernel &k = choose(gfx, Dtype::bf16, 128, 1, Zeros::eight, n, 4096);
+        const auto found = shapes.nearest(n, 4096);
+        asm volatile("" : : "g"(&k), "g"(found.shape) : "memory");
+    };
+    choice(1); // reads the tables
     const u64 before = allocations;
     for (u32 n = 1; n < 1000; ++n)
-        static_cast<void>(at(64 * n, some.k));
+        choice(64 * n);
     CHECK(allocations == before);
 
-    const f64 choice = best_ns([&](int i) { static_cast<void>(at(some.n + i, some.k)); });
+    const f64 one = best_ns([&](int i) { choice(4096 + static_cast<u32>(i)); });
     const f64 line = best_ns([&](int i) {
-        std::string text = fmt::format("{} {} x {}: {:.3f} us, {:.3f} us", standard().symbol, i,
-                                       some.k, some.us, some.default_us + i);
+        const std::string text = fmt::format("{} {} x {}: {:.3f} us, {:.3f} us", standard().symbol,
+                                             i, 4096, 1.0 / (i + 1), 2.0 + i);
         asm volatile("" : : "g"(text.data()) : "memory");
     });
-    MESSAGE("a choice takes ", choice, " ns, a line ", line, " ns");
-    CHECK(choice < 3 * line);
+    MESSAGE("a choice and a search take ", one, " ns, a line ", line, " ns");
+    CHECK(one < 3 * line);
 }
 
 TEST_CASE("threads choose at once") {
@@ -137,9 +143,10 @@ TEST_CASE("threads choose at once") {
     std::atomic<u64> wrong{0};
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&] {
-            for (int round = 0; round < 200; ++round)
-                for (const Tuned &tuned : shapes())
-                    wrong += at(tuned.n, tuned.k).kernel != tuned.kernel;
+            for (u32 n = 1; n < 2000; ++n) {
+                const Choice c = explain(gfx, Dtype::f16, 64, 7, Zeros::typed, n, 4096);
+                wrong += !matches(*c.kernel, Dtype::f16, 64, 7, Zeros::typed);
+            }
         });
     threads.clear();
     CHECK(wrong == 0);
