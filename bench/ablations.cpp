@@ -66,10 +66,6 @@ std::vector<Ablation> ablations(const std::regex &only) {
             const DecodeJob with{p, "", "", &chosen};
             add(out, "bias correction", with,
                 reference(chosen, "dequant", dtype == Dtype::bf16 ? "f32" : "pk"), p.w_stride);
-            for (const auto &[idea, without] : {std::pair{"VOPD", "vopd"},
-                                                {"sums once per workgroup", "sums"},
-                                                {"wide scale loads", "wide"}})
-                add(out, idea, with, reference(chosen, "without", without), p.w_stride);
             if (p.w_stride != k / 2)
                 add(out, "padding", with, &chosen, k / 2);
         }

@@ -11,6 +11,7 @@
 #include "base/processes.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
+#include "kernels/moe.h"
 #include "stats.h"
 #include "temporary_folder.h"
 
@@ -25,9 +26,8 @@ constexpr u32 counted_n = 64, counted_k = 2048;
 
 bool in_golden(const Kernel &k, const std::string &gfx) { return k.gfx == gfx && !k.reference; }
 
-// ---- decode_w4a16
-
-ProductShape decode_shape(const Kernel &k, u32 n, u32 length) {
+// Of both families.
+ProductShape shape_of(const Kernel &k, u32 n, u32 length) {
     const std::string_view zeros = k.param("zeros");
     return {k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16,
             zeros == "zp"   ? Zeros::packed
@@ -40,9 +40,13 @@ ProductShape decode_shape(const Kernel &k, u32 n, u32 length) {
             weight_row_stride(k.gfx, length)};
 }
 
-f64 decode_slots(ColdProduct &product, const Kernel &k, const ProductShape &p, StatsFile &stats) {
+// ---- decode_w4a16
+
+f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    const ProductShape p = shape_of(k, counted_n, counted_k);
+    ColdProduct product(device, std::span(&p, 1), 1);
     launch_decode(product, k, p, product.memory(p));
-    product.device().synchronize();
+    device.synchronize();
     return slots_per_8_weights(stats.next(k.symbol).value(), p);
 }
 
@@ -59,17 +63,63 @@ std::vector<DecodeJob> timed_decode(const std::string &gfx) {
             continue;
         if (zeros != "" && !(all && zeros == "zp"))
             continue;
-        out.push_back({decode_shape(k, 2048, 2048), "", "", &k});
+        out.push_back({shape_of(k, 2048, 2048), "", "", &k});
         if (all)
-            out.push_back({decode_shape(k, 4096, 4096), "", "", &k});
+            out.push_back({shape_of(k, 4096, 4096), "", "", &k});
     }
     return out;
 }
 
+// ---- moe_w4a16
+
+// Two experts, a full block each.
+f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    const u32 experts = 2, block = k.number("m"), slots = experts * block;
+    const ProductShape p = shape_of(k, counted_n, counted_k); // of an expert
+    const auto zeroed = [&](u64 bytes) {
+        hip::Buffer buffer = device.allocate(bytes);
+        buffer.fill(0);
+        return buffer;
+    };
+    const u64 w_expert = p.weight_bytes(), s_expert = p.scale_bytes(), z_expert = p.zero_bytes();
+    const hip::Buffer a = zeroed(u64{2} * slots * p.k), w = zeroed(experts * w_expert),
+                      s = zeroed(experts * s_expert), z = zeroed(experts * z_expert + 4),
+                      c = zeroed(u64{2} * slots * p.n);
+    hip::Buffer ids = device.allocate(4 * experts);
+    const u32 expert_ids[experts] = {0, 1};
+    ids.upload(expert_ids, sizeof expert_ids);
+    MoeW4A16 m{};
+    m.dtype = p.dtype, m.n = p.n, m.k = p.k, m.group = p.group;
+    m.experts = m.blocks = experts, m.block_size = block, m.slots = slots, m.top_k = 1;
+    m.a = a.data(), m.w = w.data(), m.s = s.data(), m.c = c.data(), m.expert_ids = ids.data();
+    m.w_stride = p.w_stride, m.w_expert = w_expert;
+    m.s_stride = p.s_stride(), m.s_expert = s_expert;
+    if (p.zeros != Zeros::eight) {
+        m.zeros = p.zeros, m.z = z.data();
+        m.z_stride = p.z_stride(), m.z_expert = z_expert;
+    }
+    Modules modules(device);
+    launch(modules, k, m);
+    device.synchronize();
+    return slots_per_8_weights(stats.next(k.symbol).value(), p) / experts;
+}
+
 // ---- all families
 
-Figures static_figures(const Kernel &k) {
-    return {{"vgprs", k.vgprs}, {"lds_bytes", k.lds_bytes}, {"waves_per_simd", k.waves_per_simd}};
+// How the kernels of a family are counted: VALU slots per 8 weights of a small product.
+struct Counted {
+    std::string_view family;
+    f64 (*slots)(const hip::Device &, const Kernel &, StatsFile &);
+};
+constexpr Counted counted_families[] = {{"decode_w4a16", decode_slots}, {"moe_w4a16", moe_slots}};
+
+Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    Figures out = {
+        {"vgprs", k.vgprs}, {"lds_bytes", k.lds_bytes}, {"waves_per_simd", k.waves_per_simd}};
+    for (const Counted &c : counted_families)
+        if (c.family == k.family)
+            out["slots"] = c.slots(device, k, stats);
+    return out;
 }
 
 // In a process of its own: what a library simulates is settled when it is opened.
@@ -77,20 +127,10 @@ Golden counted(const std::string &gfx) {
     setenv("HIPSIM_TIMING", "off", 1);
     StatsFile stats;
     const hip::Device device("sim:" + gfx);
-    std::vector<ProductShape> shapes;
-    for (const Kernel &k : kernels())
-        if (in_golden(k, gfx) && k.family == "decode_w4a16")
-            shapes.push_back(decode_shape(k, counted_n, counted_k));
-    ColdProduct product(device, shapes, 1);
     Golden out;
-    for (const Kernel &k : kernels()) {
-        if (!in_golden(k, gfx))
-            continue;
-        Figures &figures = out[std::string(k.symbol)] = static_figures(k);
-        if (k.family == "decode_w4a16")
-            figures["slots"] =
-                decode_slots(product, k, decode_shape(k, counted_n, counted_k), stats);
-    }
+    for (const Kernel &k : kernels())
+        if (in_golden(k, gfx))
+            out[std::string(k.symbol)] = figures_of(device, k, stats);
     return out;
 }
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""nw_bench --suite decode and stride: the rows by their fixed names, and what is said to values that nothing fits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BENCH = Path(os.environ["NW_BUILD_DIR"]) / "bin/nw_bench"
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([BENCH, *arguments], capture_output=True, text=True)
+
+
+class Suites(unittest.TestCase):
+    def rows(self, *arguments: str) -> tuple[list[dict], str]:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "rows.json"
+            run = bench(*arguments, "--json", str(file))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            return json.loads(file.read_text())["rows"], run.stdout
+
+    def test_a_published_row_alone_is_the_same_as_among_others(self) -> None:
+        (row,), said = self.rows("--suite", "decode", "--only", "^2048x2048 g128 f16 zp m1$")
+        self.assertEqual((row["k"], row["n"], row["m"], row["zp"], row["group"]), (2048, 2048, 1, "zt", "128"))
+        self.assertEqual((row["table"], row["published_kernel"], row["published_us"]), ("published", "wvsplitk_int4", 13.07))
+        self.assertAlmostEqual(row["speedup"], row["published_us"] / row["time_us"])
+        self.assertGreater(row["pct_of_bound"], 30)
+        self.assertLess(row["pct_of_bound"], 100)
+        self.assertIn("published", said)
+        several, said = self.rows("--suite", "decode", "--only", "^2048x2048 g128 f16 zp m[12]$")
+        among = [r for r in several if r.get("m") == 1]
+        self.assertEqual([r["time_us"] for r in among], [row["time_us"]])
+        self.assertIn("geometric", said)
+
+    def test_layers_goals_and_the_projection(self) -> None:
+        rows, said = self.rows(
+            "--suite", "decode", "--table", "shapes", "--model", "Gemma-2B", "--dtype", "f16", "--m", "1,2", "--only", "x2048 .* sym"
+        )  # fmt: skip
+        tables = {name: [r for r in rows if r["table"] == name] for name in ("shapes", "goals", "model")}
+        self.assertEqual({(r["k"], r["n"], r["m"]) for r in tables["shapes"]}, {(k, 2048, m) for k in (2048, 16384) for m in (1, 2)})
+        self.assertFalse(tables["model"])  # two of its layers were left out
+        for row in tables["shapes"]:
+            self.assertGreater(row["valu_slots_per_8w"], 4)
+            self.assertGreater(row["of_m1"], 0.5)
+        for goal in tables["goals"]:
+            self.assertEqual(goal["met"], goal["measured"] <= goal["limit"] if goal["at_most"] else goal["measured"] >= goal["limit"])
+        self.assertIn("batch 2 by batch 1", said)
+
+    def test_what_ideas_are_worth(self) -> None:
+        rows, _ = self.rows("--suite", "decode", "--table", "ablations", "--only", "^2048x2048 .* bf16")
+        slots = {r["without"]: r["valu_slots_per_8w"] / r["slots_with"] for r in rows}
+        self.assertEqual(set(slots), {"bias correction", "padding"})
+        self.assertGreater(slots["bias correction"], 2)
+        self.assertEqual(slots["padding"], 1)
+
+    def test_padding(self) -> None:
+        rows, said = self.rows("--suite", "stride", "--only", "published gfx115. 8192x(512|2048)$")
+        gained = {(r["gfx"], r["n"]): r["speedup"] for r in rows if r["pad"]}
+        self.assertGreater(gained["gfx1151", 512], 1.3)
+        self.assertLess(gained["gfx1150", 2048], 1.02)
+        self.assertIn("as published", said)
+
+    def test_bad_values_are_named(self) -> None:
+        for arguments in (["--only", "nothing"], ["--only", "("], ["--device", "hip:0"], ["--table", "none"]):
+            for suite in ("decode", "stride"):
+                run = bench("--suite", suite, *arguments)
+                if suite == "stride" and "--table" in arguments:
+                    continue
+                self.assertEqual(run.returncode, 2, run.stderr)
+                self.assertIn(arguments[-1], run.stderr)
+
+    def test_a_page(self) -> None:
+        try:
+            subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("no matplotlib")
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            run = bench("--suite", "decode", "--only", "^2048x2048 .* f16 sym m[12]$", "--html", str(page))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            text = page.read_text()
+            self.assertIn("<svg", text)
+            self.assertIn("Beside published times", text)
