@@ -96,7 +96,8 @@ class Tune(unittest.TestCase):
         self.assertIn("manifest.json: ", self.tune().stderr)
 
     def test_a_table_that_cannot_be_written_is_said_first(self) -> None:
-        done = self.tune("--out", self.folder / "no/such/folder.toml")
+        self.table = self.folder / "no/such/folder.toml"
+        done = self.tune()
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("can't be written", done.stderr)
 
