@@ -13,7 +13,7 @@ BUILD = Path(os.environ["NW_BUILD_DIR"])
 SUMS = SOURCE / "tests/cli/kernels/sums.s"
 SUMS_LAUNCH = ["--kernel", "sums", "--grid", "4", "--args", "buf:2048", "buf:64K:1", "u32:10", "f16:1.5"]
 DECODE = BUILD / "hsaco/gfx1151/decode_w4a16_bf16_g128_m1_perm.hsaco"
-DECODE_ARGS = "buf:5120 buf:327680 buf:10240 null buf:512 u32:256 u32:2560 u32:1280 u32:40 null u32:0".split()
+DECODE_ARGS = "buf:5120 buf:327680 buf:10240 null buf:512 u32:256 u32:2560 u32:1280 u32:40 null u32:0 u32:8".split()
 LOG_HEADER = "dispatch,workgroup,wave,simd,pc,issue_cycle,done_cycle,stall_reason,mnemonic"
 
 
