@@ -24,8 +24,8 @@ int main(int argc, char **argv) { // argv[1]: .../gfx1151/decode_w4a16_f16_g128_
         void *a, *w, *s, *bias, *c;
         uint32_t n, k, w_stride, s_stride; // strides of a row in bytes
         void *z;                           // zero points: none, 8 is built into this kernel
-        uint32_t z_stride;
-    } args = {.n = N, .k = K, .w_stride = K / 2, .s_stride = 2 * K / GROUP};
+        uint32_t z_stride, groups;         // groups: the grid
+    } args = {.n = N, .k = K, .w_stride = K / 2, .s_stride = 2 * K / GROUP, .groups = N / ROWS};
     TRY(hipMalloc(&args.a, 2 * K));
     TRY(hipMalloc(&args.w, (size_t)N * args.w_stride));
     TRY(hipMalloc(&args.s, (size_t)N * args.s_stride));
@@ -37,8 +37,7 @@ int main(int argc, char **argv) { // argv[1]: .../gfx1151/decode_w4a16_f16_g128_
     size_t bytes = sizeof args;
     void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &args, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                      HIP_LAUNCH_PARAM_END};
-    TRY(hipModuleLaunchKernel(kernel, (N + ROWS - 1) / ROWS, 1, 1, BLOCK, 1, 1, 0, NULL, NULL,
-                              extra));
+    TRY(hipModuleLaunchKernel(kernel, args.groups, 1, 1, BLOCK, 1, 1, 0, NULL, NULL, extra));
 
     static uint16_t c[N];
     TRY(hipMemcpy(c, args.c, sizeof c, hipMemcpyDeviceToHost));

@@ -21,7 +21,7 @@ def slots(symbol: str, zeros: list[str]) -> float:
     """Of the same launch by nw; `zeros`: arguments z and z_stride."""
     k = n = 4096
     arguments = [f"buf:{2 * k}", f"buf:{n * k // 2}", f"buf:{n * k // 64}", "null", f"buf:{2 * n}", f"u32:{n}", f"u32:{k}",
-                 f"u32:{k // 2}", f"u32:{k // 64}", *zeros]
+                 f"u32:{k // 2}", f"u32:{k // 64}", *zeros, f"u32:{n // 32}"]
     build = Path(os.environ["NW_BUILD_DIR"])
     command = [build / "bin/nw", "time", build / f"hsaco/gfx1151/{symbol}.hsaco", "--grid", str(n // 32), "--stats", "--json"]
     said = subprocess.run([*command, "--args", *arguments], check=True, capture_output=True, text=True).stdout
