@@ -18,8 +18,6 @@ std::string_view name(Zeros zeros) {
     return zeros == Zeros::eight ? "sym" : zeros == Zeros::packed ? "zp" : "zt";
 }
 
-std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
-
 DecodeTime time(const DecodeJob &job) {
     StatsFile stats; // first: a device reads where its statistics go when it is opened
     const hip::Device device("sim:" + std::string(job.kernel->gfx));

@@ -103,10 +103,10 @@ void TuningTable::write(const fs::path &file) const {
     std::string text(head);
     for (const auto &[kind, shapes] : kinds_) {
         const auto &[family, dtype, group, zeros, m] = kind;
-        text += fmt::format("\n[[tuned]]\nfamily = \"{}\"\ndtype = \"{}\"\ngroup = {}\n"
-                            "zeros = \"{}\"\nm = {}\nshapes = [\n",
-                            family, dtype, group == per_row ? "\"k\"" : fmt::format("{}", group),
-                            zeros, m);
+        text +=
+            fmt::format("\n[[tuned]]\nfamily = \"{}\"\ndtype = \"{}\"\ngroup = {}\n"
+                        "zeros = \"{}\"\nm = {}\nshapes = [\n",
+                        family, dtype, group == per_row ? "\"k\"" : group_name(group), zeros, m);
         for (const auto &[at, row] : shapes)
             text += fmt::format("  {{ n = {}, k = {}, kernel = \"{}\", us = {:.2f}, next = \"{}\", "
                                 "next_us = {:.2f}, default_us = {:.2f}, by = \"{}\" }},\n",

@@ -20,9 +20,6 @@ namespace {
 
 constexpr std::string_view family = "decode_w4a16";
 
-// As in the kernels' parameter `group`.
-std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
-
 // What a kernel of the family is for.
 u32 group_of(const Kernel &k) {
     return k.param("group") == group_name(per_row) ? per_row : k.number("group");
@@ -153,6 +150,8 @@ std::string_view zeros_name(Zeros zeros) {
     }
     return "";
 }
+
+std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
 
 std::string kind_label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
     return fmt::format("{} g{}{}{} m{}", name(dtype), group_name(group),

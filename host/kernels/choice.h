@@ -27,6 +27,9 @@ inline constexpr u32 per_row = ~u32{0};
 // As in the kernels' parameter `zeros`: "", "zp", "zt".
 std::string_view zeros_name(Zeros);
 
+// As in the kernels' parameter `group`: "128", "k" for per_row.
+std::string group_name(u32 group);
+
 // "bf16 g128 zp m8"
 std::string kind_label(Dtype, u32 group, u32 m, Zeros);
 

@@ -29,4 +29,19 @@ private:
     std::vector<std::byte> bytes_;
 };
 
+// The arguments that products with 4-bit weights have in common (W4A16, MoeW4A16).
+template <class Product> void put_operands(Kernarg &out, const Product &p) {
+    out.put("a", p.a);
+    out.put("w", p.w);
+    out.put("s", p.s);
+    out.put("bias", p.bias);
+    out.put("c", p.c);
+    out.put("n", p.n);
+    out.put("k", p.k);
+    out.put("w_stride", static_cast<u32>(p.w_stride));
+    out.put("s_stride", static_cast<u32>(p.s_stride));
+    out.put("z", p.z);
+    out.put("z_stride", static_cast<u32>(p.z_stride));
+}
+
 } // namespace nw

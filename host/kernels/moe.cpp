@@ -130,17 +130,7 @@ u32 inverse(u32 d) { return static_cast<u32>(std::min((u64{1} << 32) / d, (u64{1
 
 Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 row_blocks) {
     Kernarg out(kernel);
-    out.put("a", p.a);
-    out.put("w", p.w);
-    out.put("s", p.s);
-    out.put("bias", p.bias);
-    out.put("c", p.c);
-    out.put("n", p.n);
-    out.put("k", p.k);
-    out.put("w_stride", static_cast<u32>(p.w_stride));
-    out.put("s_stride", static_cast<u32>(p.s_stride));
-    out.put("z", p.z);
-    out.put("z_stride", static_cast<u32>(p.z_stride));
+    put_operands(out, p);
     out.put("expert_ids", p.expert_ids);
     out.put("sorted_token_ids", p.sorted_token_ids);
     out.put("topk_weights", p.topk_weights);

@@ -8,15 +8,11 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/parallel.h"
+#include "ref/need_size.h"
 
 namespace nw::ref {
 
 namespace {
-
-void need_size(const char *what, u64 got, u64 want) {
-    if (got != want)
-        throw Error(fmt::format("{} has {} elements, needs {}", what, got, want));
-}
 
 void check(const DecodeW4A16 &p) {
     if (p.group == 0 || p.group % 4)

@@ -5,15 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "ref/need_size.h"
 
 namespace nw::ref {
 
 namespace {
-
-void need_size(const char *what, u64 got, u64 want) {
-    if (got != want)
-        throw Error(fmt::format("{} has {} elements, needs {}", what, got, want));
-}
 
 void check(const MoeW4A16 &p) {
     need_size("a", p.a.size(), ceil_div<u64>(p.slots, p.top_k) * p.k);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/types.h"
+
+namespace nw::ref {
+
+// Throws Error unless an operand has as many elements as its product wants.
+inline void need_size(const char *what, u64 got, u64 want) {
+    if (got != want)
+        throw Error(fmt::format("{} has {} elements, needs {}", what, got, want));
+}
+
+} // namespace nw::ref
