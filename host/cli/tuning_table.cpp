@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include "base/error.h"
+#include "kernels/choice.h"
 
 namespace nw::cli {
 
@@ -14,7 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr u32 per_row = ~u32{0};
 constexpr std::string_view head = R"(# SPDX-License-Identifier: MIT
 # Written by `nw tune`: the kernel that each shape gets, its time in us with cold weights, the best of the
 # others and its time, and the time of the default kernel, which is kept where nothing is 0.5 % faster.

@@ -7,6 +7,7 @@
 
 #include "check/decode_bound.h"
 #include "formats/row_layout.h"
+#include "kernels/kernarg.h"
 
 namespace nw {
 
@@ -118,7 +119,12 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
                            p.zeros,
                            p.z.empty() ? nullptr : z.data(),
                            z_rows.stride};
-    if (p.workgroups)
+    if (p.groups_unsaid) {
+        Kernarg bare(kernel);
+        put_operands(bare, product);
+        t.modules.device().launch(t.modules.function(kernel), p.workgroups, kernel.block, 0,
+                                  bare.bytes());
+    } else if (p.workgroups)
         launch(t.modules, kernel, product, p.workgroups);
     else
         launch(t.modules, kernel, product);

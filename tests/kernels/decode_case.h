@@ -17,6 +17,7 @@ struct DecodeCase {
     Zeros zeros;                         // the form that the kernel takes `z` in
     u64 w_pad = 0, s_pad = 0, z_pad = 0; // bytes between rows, beyond the smallest stride
     u32 workgroups = 0;                  // 0: as many as a launch takes
+    bool groups_unsaid = false;          // the kernel's argument `groups` is left 0
     std::vector<u16> a, s, bias;
     std::vector<u16> z; // [N, K/G]; empty: 8 everywhere
     std::vector<u8> q;

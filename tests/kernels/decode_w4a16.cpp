@@ -233,6 +233,14 @@ void rounds_of_rows(Test &t, const Kernel &kernel) {
         }
 }
 
+// A launch by hand that says nothing of `groups`: no hang, and the same product.
+void groups_unsaid(Test &t, const Kernel &kernel) {
+    DecodeCase p(kernel, 2 * kernel.rows_per_workgroup + 1, to_groups(kernel, 1), t.rng);
+    p.workgroups = 1;
+    p.groups_unsaid = true;
+    check_case(t, kernel, p, "groups unsaid");
+}
+
 // Each path through the kernel once: one step or none before the last, K tails, a second and a
 // third stage, rows past N, with and without bias.
 void every_path(Test &t, const Kernel &kernel) {
@@ -247,6 +255,7 @@ void every_path(Test &t, const Kernel &kernel) {
     DecodeCase p(kernel, kernel.rows_per_workgroup + 1, to_groups(kernel, 2 * k_per_step), t.rng);
     check_case(t, kernel, p, "every path");
     rounds_of_rows(t, kernel);
+    groups_unsaid(t, kernel);
 }
 
 } // namespace
@@ -259,6 +268,7 @@ CHECK_FAMILY(decode_w4a16) {
         return every_path(t, kernel);
     edges_of_k(t, kernel);
     rounds_of_rows(t, kernel);
+    groups_unsaid(t, kernel);
     padded_rows(t, kernel);
     one_hot(t, kernel);
     every_nibble(t, kernel);
