@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "ablations.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/half.h"
 #include "decode_published.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
+#include "kernels/choice.h"
 
 namespace nw::bench {
 
@@ -16,90 +19,123 @@ namespace {
 
 using Json = nlohmann::json;
 
-// With the idea and without: times of the same product.
+// K and N: start-up counts, bandwidth does, few rows.
+constexpr std::pair<u32, u32> sizes[] = {{2048, 2048}, {4096, 4096}, {12288, 4096}, {8192, 512}};
+
+// A product with everything, where `idea` is empty, or without one idea.
 struct Ablation {
     std::string idea;
-    DecodeJob with, without;
+    DecodeJob job;
+    DecodeTime time;
+    u64 with = 0; // the row of the same product with everything
 };
 
-// What the variants of gen/kernels.toml have for a product, whatever was tuned.
-const Kernel &variant(const ProductShape &p) {
+// The kernel that differs from the chosen one in this parameter alone; null: none is built.
+const Kernel *changed(const Kernel &chosen, std::string_view key, std::string_view value) {
+    const auto fits = [&](const KernelParam &p) {
+        return p.value == (p.key == key ? value : chosen.param(p.key));
+    };
     for (const Kernel &k : kernels())
-        if (!k.reference && !k.candidate && k.gfx == published_gfx && k.family == "decode_w4a16" &&
-            k.param("dtype") == nw::name(p.dtype) && k.param("group") == "128" &&
-            k.param("zeros") == "" && k.param("m") == "1")
-            return k;
-    throw Error(fmt::format("{} has no variant for {}", published_gfx, name(p)));
-}
-
-// Of the kernels that stand beside the chosen one, that with this parameter; null: none is built.
-const Kernel *reference(const Kernel &chosen, std::string_view key, std::string_view value) {
-    for (const Kernel &k : kernels())
-        if (k.reference && k.gfx == chosen.gfx && k.family == chosen.family &&
-            k.param("dtype") == chosen.param("dtype") &&
-            k.param("group") == chosen.param("group") &&
-            k.param("zeros") == chosen.param("zeros") && k.param("m") == chosen.param("m") &&
-            k.param(key) == value)
+        if (k.gfx == chosen.gfx && k.family == chosen.family && std::ranges::all_of(k.params, fits))
             return &k;
     return nullptr;
 }
 
-void add(std::vector<Ablation> &out, const std::string &idea, const DecodeJob &with,
-         const Kernel *kernel, u64 w_stride) {
-    if (!kernel)
-        return;
-    DecodeJob without = with;
-    without.kernel = kernel;
-    without.shape.w_stride = w_stride;
-    out.push_back({idea, with, without});
+void add_product(std::vector<Ablation> &out, const ProductShape &p) {
+    const bool bf16 = p.dtype == Dtype::bf16;
+    const u64 with = out.size();
+    // What the variants of gen/kernels.toml have, whatever was tuned.
+    const Kernel &chosen = choose(published_gfx, p.dtype, p.group, p.m, p.zeros);
+    out.push_back({"", {p, "", "", &chosen}, {}, with});
+    const auto add = [&](std::string_view idea, std::string_view key, std::string_view value) {
+        if (const Kernel *kernel = changed(chosen, key, value))
+            out.push_back({std::string(idea), {p, "", "", kernel}, {}, with});
+    };
+    add("newer unpacking", "dequant", "magic");
+    add("bias correction", "dequant", bf16 ? "f32" : "pk");
+    add("VOPD", "without", "vopd");
+    add("sums once per workgroup", "without", "sums");
+    add("wide scale loads", "without", "wide");
+    add("activations first", "without", "barrier");
+    if (const u32 row_bytes = p.k / 2; p.w_stride != row_bytes) {
+        out.push_back({"padding", {p, "", "", &chosen}, {}, with});
+        out.back().job.shape.w_stride = row_bytes;
+    }
 }
 
-std::vector<Ablation> ablations(const std::regex &only) {
+std::vector<Ablation> timed(const std::regex &only) {
     std::vector<Ablation> out;
-    for (const auto &[n, k] : {std::pair{2048u, 2048u}, {4096u, 4096u}, {4096u, 14336u}})
-        for (Dtype dtype : {Dtype::bf16, Dtype::f16}) {
-            const ProductShape p{
-                dtype, Zeros::eight, 1, n, k, 128, weight_row_stride(published_gfx, k)};
-            if (!std::regex_search(name(p), only))
-                continue;
-            const Kernel &chosen = variant(p);
-            const DecodeJob with{p, "", "", &chosen};
-            add(out, "bias correction", with,
-                reference(chosen, "dequant", dtype == Dtype::bf16 ? "f32" : "pk"), p.w_stride);
-            if (p.w_stride != k / 2)
-                add(out, "padding", with, &chosen, k / 2);
-        }
+    for (const auto &[k, n] : sizes)
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+            for (u32 m : {1, 4, 8}) {
+                const ProductShape p{
+                    dtype, Zeros::eight, m, n, k, 128, weight_row_stride(published_gfx, k)};
+                if (std::regex_search(name(p), only))
+                    add_product(out, p);
+            }
+    std::vector<DecodeJob> jobs;
+    for (const Ablation &a : out)
+        jobs.push_back(a.job);
+    const std::vector<DecodeTime> times = time_decode(jobs);
+    for (u64 i = 0; i < out.size(); ++i)
+        out[i].time = times[i];
     return out;
+}
+
+f64 time_ratio(const std::vector<Ablation> &all, const Ablation &a) {
+    return a.time.us / all[a.with].time.us;
+}
+
+void print_rows(const std::vector<Ablation> &all) {
+    fmt::print("\nWhat each idea is worth, on sim {}, weights cold: times and VALU slots per 8 "
+               "weights with everything,\nand without one idea. Newer unpacking: "
+               "v_perm_b32, f16 subnormals; without: magic. Bias correction: in what\nsums start "
+               "at; without: 8 is taken off every weight (f32, pk). Activations first: T-023\n\n"
+               "{:>12} {:>4} {:<11} {:<24} {:>8} {:>8}  {:>6} {:>7}\n",
+               published_gfx, "K x N", "g", "type", "without", "us", "", "slots", "");
+    for (const Ablation &a : all) {
+        if (a.idea.empty())
+            fmt::print("{} {:<24} {:>8.2f} {:>8}  {:>6.2f}\n", columns(a.job.shape), "-", a.time.us,
+                       "", a.time.slots);
+        else
+            fmt::print("{:>29} {:<24} {:>8.2f} {:>+7.1f}%  {:>6.2f} {:>+7.2f}\n", "", a.idea,
+                       a.time.us, 100 * (time_ratio(all, a) - 1), a.time.slots,
+                       a.time.slots - all[a.with].time.slots);
+    }
+}
+
+void print_means(const std::vector<Ablation> &all) {
+    std::map<std::string, std::vector<f64>> logs;
+    for (const Ablation &a : all)
+        if (!a.idea.empty())
+            logs[fmt::format("m{} without {}", a.job.shape.m, a.idea)].push_back(
+                std::log(time_ratio(all, a)));
+    fmt::print("\nGeometric means over these sizes and types\n");
+    for (const auto &[what, of] : logs) {
+        f64 sum = 0;
+        for (f64 log : of)
+            sum += log;
+        fmt::print("{:<34} {:>+6.1f}% time\n", what,
+                   100 * (std::exp(sum / static_cast<f64>(of.size())) - 1));
+    }
 }
 
 } // namespace
 
 Json decode_ablations(const std::regex &only) {
-    const std::vector<Ablation> all = ablations(only);
+    const std::vector<Ablation> all = timed(only);
     Json json = Json::array();
     if (all.empty())
         return json;
-    std::vector<DecodeJob> jobs;
-    for (const Ablation &a : all) {
-        jobs.push_back(a.with);
-        jobs.push_back(a.without);
-    }
-    const std::vector<DecodeTime> times = time_decode(jobs);
+    print_rows(all);
+    print_means(all);
     const Bound bound = dram_bound(std::string(published_gfx));
-    fmt::print("\nWhat each idea is worth, on sim {}: us and VALU slots per 8 weights with it and "
-               "without\n\n{:>12} {:>4} {:<11} {:<24} {:>8} {:>8} {:>7} | {:>6} {:>7}\n",
-               published_gfx, "K x N", "g", "type", "idea", "us", "without", "ratio", "slots",
-               "without");
-    for (u64 i = 0; i < all.size(); ++i) {
-        const DecodeTime with = times[2 * i], without = times[2 * i + 1];
-        fmt::print("{} {:<24} {:>8.2f} {:>8.2f} {:>7.3f} | {:>6.2f} {:>7.2f}\n",
-                   columns(all[i].with.shape), all[i].idea, with.us, without.us,
-                   without.us / with.us, with.slots, without.slots);
-        Json row = to_json(all[i].without, without, bound);
+    for (const Ablation &a : all) {
+        Json row = to_json(a.job, a.time, bound);
         row["table"] = "ablations";
-        row["without"] = all[i].idea;
-        row["time_ratio"] = without.us / with.us;
-        row["slots_with"] = with.slots;
+        row["without"] = a.idea;
+        row["time_ratio"] = time_ratio(all, a);
+        row["slots_with"] = all[a.with].time.slots;
         json.push_back(row);
     }
     return json;

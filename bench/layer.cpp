@@ -126,8 +126,8 @@ private:
         std::vector<const Kernel *> out = {chosen};
         for (const Kernel &k : kernels())
             if (k.gfx == gfx && k.family == chosen->family && k.reference &&
-                k.param("dtype") == name(dtype) && k.number("group") == options_.group &&
-                k.number("m") == m)
+                k.param("without").empty() && k.param("dtype") == name(dtype) &&
+                k.number("group") == options_.group && k.number("m") == m)
                 out.push_back(&k);
         return out;
     }

@@ -100,6 +100,41 @@ def plot_bars(rows: list[Row], name: Callable[[Row], str], value: str, axis: str
     return svg(draw, height=0.6 + 0.24 * len(rows))
 
 
+def plot_ablations(rows: list[Row]) -> str:
+    """For each type the ideas, a bar for each size, of what goes without: time and VALU slots."""
+    types: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["without"]:
+            types.setdefault(f"{row['dtype']} m{row['m']}", []).append(row)
+    more = [
+        ("% more time without it (sim), logarithmic from 10", lambda r: 100 * (r["time_ratio"] - 1), 10),
+        ("VALU slots per 8 weights more without it", lambda r: r["valu_slots_per_8w"] - r["slots_with"], None),
+    ]
+    return "".join(
+        grouped_bars(of_type, f"{name}: {axis}", value, linear_to) for name, of_type in sorted(types.items()) for axis, value, linear_to in more
+    )  # fmt: skip
+
+
+def grouped_bars(rows: list[Row], axis: str, value: Callable[[Row], float], linear_to: float | None) -> str:
+    ideas = list(dict.fromkeys(row["without"] for row in rows))
+    sizes = list(dict.fromkeys((row["k"], row["n"]) for row in rows))
+    thick = 0.8 / len(sizes)
+
+    def draw(axes):
+        for i, size in enumerate(sizes):
+            of_size = [r for r in rows if (r["k"], r["n"]) == size]
+            axes.barh([ideas.index(r["without"]) + thick * i for r in of_size], [value(r) for r in of_size],
+                      height=thick, label=f"{size[0]}x{size[1]}")  # fmt: skip
+        axes.set_yticks([i + thick * (len(sizes) - 1) / 2 for i in range(len(ideas))], ideas)
+        axes.invert_yaxis()
+        if linear_to:
+            axes.set_xscale("symlog", linthresh=linear_to)
+        axes.set_xlabel(axis)
+        axes.legend(fontsize=7)
+
+    return svg(draw, height=0.8 + 0.4 * len(ideas))
+
+
 def plot_scan(rows: list[Row]) -> str:
     series: dict[str, list[Row]] = {}
     for row in rows:
@@ -126,8 +161,7 @@ def plots(table: str, rows: list[Row]) -> str:
         return plot_bars(rows, lambda r: f"{r['model']} {r['dtype']} {r['zp']} m{r['m']}",
                          "linears_tok_per_s", "tokens a second, linear layers alone (sim)")  # fmt: skip
     if table == "ablations":
-        return plot_bars(rows, lambda r: f"{r['k']}x{r['n']} {r['dtype']} m{r['m']}, no {r['without']}",
-                         "time_ratio", "time without it by time with it (sim)")  # fmt: skip
+        return plot_ablations(rows)
     return ""
 
 

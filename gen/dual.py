@@ -179,9 +179,10 @@ def emit(text: str, comment: str) -> str:
 
 
 class Block:
-    """Ops with their dependencies turned round, and which of them may share a slot."""
+    """Ops with their dependencies turned round, and which of them may share a slot: none without `pairs`."""
 
-    def __init__(self, text: str, symbols: dict[str, int]) -> None:
+    def __init__(self, text: str, symbols: dict[str, int], pairs: bool) -> None:
+        self._may_pair = pairs
         self._parser = Parser(symbols)
         lines = [line for line in text.splitlines() if line.split("//")[0].strip()]
         self.ops = [self._parser.op(i, line) for i, line in enumerate(lines)]
@@ -197,7 +198,7 @@ class Block:
         key = (first, second) if first < second else (second, first)
         if key not in self._pairs:
             a, b = self.ops[key[0]], self.ops[key[1]]
-            self._pairs[key] = pair(self._parser, a, b) or pair(self._parser, b, a)
+            self._pairs[key] = (pair(self._parser, a, b) or pair(self._parser, b, a)) if self._may_pair else None
         return self._pairs[key]
 
 
@@ -280,18 +281,19 @@ PLANS = [
 
 
 @functools.cache
-def _schedule(text: str, symbols: tuple[tuple[str, int], ...]) -> str:
-    block = Block(text, dict(symbols))
+def _schedule(text: str, symbols: tuple[tuple[str, int], ...], pairs: bool) -> str:
+    block = Block(text, dict(symbols), pairs)
     _, order = min((attempt(block, plan) for plan in PLANS), key=lambda t: t[0])
     return "\n".join(lines(block, order)) + "\n"
 
 
-def schedule(text: str, symbols: dict[str, int]) -> str:
-    """The block with its halves paired: fewest VALU slots first, then fewest stall cycles.
+def schedule(text: str, symbols: dict[str, int], pairs: bool = True) -> str:
+    """The block with its halves paired: fewest VALU slots first, then fewest stall cycles. `pairs` false: only
+    reordered, to see what pairing is worth.
 
     Cached: targets that differ only in their SGPR numbers share one schedule.
     """
     vectors = {name: number for name, number in symbols.items() if name.startswith("v_")}
     scalar_names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", text)))
     scalar = {name: 8 * i for i, name in enumerate(scalar_names)}
-    return _schedule(text, tuple((vectors | scalar).items()))
+    return _schedule(text, tuple((vectors | scalar).items()), pairs)

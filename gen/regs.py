@@ -14,7 +14,8 @@ class Regs:
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
 
-    def __init__(self, entry_sgprs: int) -> None:
+    def __init__(self, entry_sgprs: int, *, pairs: bool = True) -> None:
+        self._pairs = pairs
         self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
         self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
 
@@ -42,7 +43,7 @@ class Regs:
 
     def dual(self, caller: object) -> str:
         """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""
-        return dual.schedule(caller(), self.symbols)  # type: ignore[operator]
+        return dual.schedule(caller(), self.symbols, self._pairs)  # type: ignore[operator]
 
     def _take(self, bank: str, name: str, count: int, align: int) -> str:
         symbol = f"{bank}_{name}"

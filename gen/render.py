@@ -123,9 +123,10 @@ def check_row(family: str, row: dict, arches: dict[str, dict]) -> None:
     known = {name for name, _, _ in row["args"]} | {"align", "grid"}
     if (unknown := set(row["constraints"]) - known) or "grid" not in row["constraints"]:
         raise ValueError(f"[{family}.constraints]: grid is required, arguments and align may be named, not {sorted(unknown)}")
-    if unknown := [gfx for gfx in row["gfx"] if gfx not in arches]:
+    named = set(row["gfx"]).union(*(variant.get("gfx", []) for variant in row["variants"]))
+    if unknown := sorted(named - arches.keys()):
         raise ValueError(f"[{family}]: gfx {unknown} have no facts in arch.toml, which has {sorted(arches)}")
-    keys = {frozenset(variant) for variant in row["variants"]}
+    keys = {frozenset(variant) - {"gfx"} for variant in row["variants"]}
     if len(keys) != 1 or not {"reference", "waves", "rows"} <= next(iter(keys)):
         raise ValueError(f"[{family}]: every variant has the same keys, reference, waves and rows among them")
     for candidate in row.get("candidates", []):
@@ -143,17 +144,25 @@ def candidates_of(row: dict, params: dict[str, str | int]) -> Iterator[dict[str,
                 yield params | change
 
 
+def points(row: dict) -> Iterator[tuple[list[str], dict[str, str | int]]]:
+    """All variants, each with its targets: those of the family, or its own."""
+    for variant in row["variants"]:
+        targets = variant.get("gfx", row["gfx"])
+        for params in expand({key: value for key, value in variant.items() if key != "gfx"}):
+            yield targets, params
+
+
 def kernels(table: dict[str, dict], arches: dict[str, dict]) -> Iterator[Kernel]:
     """Every kernel that can be built: variants, and after each its candidates."""
     seen: set[tuple[str, str]] = set()
     for family, row in table.items():
         check_row(family, row, arches)
         args = layout(family, row["args"])
-        for params in itertools.chain.from_iterable(expand(v) for v in row["variants"]):
+        for targets, params in points(row):
             reference = bool(params.pop("reference"))
             forms = [(params, False), *((p, True) for p in candidates_of(row, params) if not reference)]
             variant = symbol(family, row["name"], params)
-            for gfx, (form, candidate) in itertools.product(row["gfx"], forms):
+            for gfx, (form, candidate) in itertools.product(targets, forms):
                 name = symbol(family, row["name"], form)
                 if (gfx, name) in seen:
                     raise ValueError(f"[{family}]: {name} is listed twice for {gfx}")
@@ -182,7 +191,7 @@ def waves_per_simd(arch: dict, vgprs: int, lds_bytes: int, waves: int) -> int:
 
 
 def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
-    r = Regs(arch["entry_sgprs"])
+    r = Regs(arch["entry_sgprs"], pairs=k.params.get("without") != "vopd")
     try:
         text = env.get_template(k.template).render(k=k, p=k.params, A=k.offsets, arch=arch, R=r)
     except (ValueError, KeyError, jinja2.TemplateError) as error:

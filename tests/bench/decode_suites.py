@@ -54,11 +54,24 @@ class Suites(unittest.TestCase):
         self.assertIn("batch 2 by batch 1", said)
 
     def test_what_ideas_are_worth(self) -> None:
-        rows, _ = self.rows("--suite", "decode", "--table", "ablations", "--only", "^2048x2048 .* bf16")
-        slots = {r["without"]: r["valu_slots_per_8w"] / r["slots_with"] for r in rows}
-        self.assertEqual(set(slots), {"bias correction", "padding"})
-        self.assertGreater(slots["bias correction"], 2)
-        self.assertEqual(slots["padding"], 1)
+        rows, said = self.rows("--suite", "decode", "--table", "ablations", "--only", "^8192x512 .* (bf16 .* m1|f16 .* m8)$")
+        of = {dtype: {r["without"]: r for r in rows if r["dtype"] == dtype} for dtype in ("bf16", "f16")}
+        always = {"", "VOPD", "wide scale loads", "activations first", "padding"}
+        self.assertEqual(set(of["bf16"]), always | {"newer unpacking", "bias correction", "sums once per workgroup"})
+        self.assertEqual(set(of["f16"]), always)
+        for products in of.values():
+            for row in products.values():
+                self.assertEqual(row["slots_with"], products[""]["valu_slots_per_8w"])
+                self.assertAlmostEqual(row["time_ratio"], row["time_us"] / products[""]["time_us"])
+        added = {idea: r["valu_slots_per_8w"] - r["slots_with"] for idea, r in of["bf16"].items()}
+        self.assertGreater(added["bias correction"], 10)
+        for idea, at_least in [("VOPD", 2), ("newer unpacking", 0.5), ("sums once per workgroup", 0.3), ("wide scale loads", 0.1)]:
+            self.assertGreater(added[idea], at_least, idea)
+        for idea in ("", "activations first", "padding"):
+            self.assertEqual(added[idea], 0, idea)
+        self.assertGreater(of["bf16"]["padding"]["time_ratio"], 1.5)
+        self.assertGreater(of["f16"]["VOPD"]["valu_slots_per_8w"], 1.5 * of["f16"]["VOPD"]["slots_with"])
+        self.assertIn("without VOPD", said)
 
     def test_padding(self) -> None:
         rows, said = self.rows("--suite", "stride", "--only", "published gfx115. 8192x(512|2048)$")
@@ -83,8 +96,12 @@ class Suites(unittest.TestCase):
             self.skipTest("no matplotlib")
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.html"
-            run = bench("--suite", "decode", "--only", "^2048x2048 .* f16 sym m[12]$", "--html", str(page))
+            run = bench("--suite", "decode", "--only", "^2048x2048 .* f16 sym m[12]$", "--table", "published,ablations", "--html", str(page))
             self.assertEqual(run.returncode, 0, run.stderr)
             text = page.read_text()
             self.assertIn("<svg", text)
             self.assertIn("Beside published times", text)
+            self.assertIn("What each idea is worth", text)
+            self.assertIn("f16 m1: % more time without it", text)
+            for loaded in ("<script", "<link", "src=", "@import"):  # it needs nothing else
+                self.assertNotIn(loaded, text)

@@ -39,6 +39,9 @@ class BadRows(unittest.TestCase):
     def test_unknown_gfx(self) -> None:
         self.refused(lambda row: row["gfx"].append("gfx900"), "gfx900")
 
+    def test_unknown_gfx_of_a_variant(self) -> None:
+        self.refused(lambda row: row["variants"][0].update(gfx=["gfx900"]), "gfx900")
+
     def test_unknown_argument_kind(self) -> None:
         self.refused(lambda row: row["args"].append(["x", "f64", ""]), "f64")
 
@@ -65,6 +68,21 @@ class BadRows(unittest.TestCase):
     def test_an_unknown_target(self) -> None:
         with self.assertRaisesRegex(ValueError, "gfx1234"):
             render.render_all(ROOT, BUILD, ["gfx1234"])
+
+
+class TargetsOfAVariant(unittest.TestCase):
+    def test_they_stand_for_those_of_the_family(self) -> None:
+        table = copy.deepcopy(TABLE)
+        row = table["decode_w4a16"]
+        row["variants"] = [row["variants"][0], row["variants"][-1] | {"gfx": ["gfx1100", "gfx1201"]}]
+        built: dict[str, set[str]] = {}
+        for k in render.kernels({"decode_w4a16": row}, ARCHES):
+            built.setdefault(k.params["without"], set()).add(k.gfx)
+        self.assertEqual(built.pop(""), set(row["gfx"]))
+        self.assertEqual(set(map(frozenset, built.values())), {frozenset({"gfx1100", "gfx1201"})})
+
+    def test_it_is_no_parameter(self) -> None:
+        self.assertFalse([k for k in render.kernels(TABLE, ARCHES) if "gfx" in k.params])
 
 
 class Candidates(unittest.TestCase):
@@ -134,6 +152,14 @@ class Registers(unittest.TestCase):
             r.alias("s_list", "s_rows")
 
 
+    def test_a_block_without_pairs(self) -> None:
+        block = "        v_mov_b32 v[v_a], 0\n        v_mov_b32 v[v_a+1], 0\n"
+        for pairs, lines in [(True, 1), (False, 2)]:
+            r = regs.Regs(3, pairs=pairs)
+            r.v("a", 2, align=2)
+            self.assertEqual(len(r.dual(lambda: block).splitlines()), lines)
+
+
 class Occupancy(unittest.TestCase):
     def test_by_vgprs(self) -> None:  # note T-002
         for gfx, table in {
@@ -167,10 +193,18 @@ class Manifest(unittest.TestCase):
         }
         by_gfx: dict[str, set[str]] = {}
         for row in self.rows:
-            if row["family"] not in some and not row["candidate"]:
+            if row["family"] not in some and not row["candidate"] and not row["params"].get("without"):
                 by_gfx.setdefault(row["gfx"], set()).add(row["symbol"])
         self.assertEqual(len(by_gfx), 10)
         self.assertEqual(len(set(map(frozenset, by_gfx.values()))), 1)
+
+    def test_what_lacks_one_idea_has_all_else_of_what_is_chosen(self) -> None:
+        chosen = [(r["gfx"], r["params"]) for r in self.decode() if not r["reference"]]
+        lacking = [r for r in self.decode() if r["params"]["without"]]
+        self.assertEqual({r["gfx"] for r in lacking}, {"gfx1151"})
+        for row in lacking:
+            self.assertTrue(row["reference"], row["symbol"])
+            self.assertIn((row["gfx"], row["params"] | {"without": ""}), chosen, row["symbol"])
 
     def test_every_combination_can_be_chosen_once(self) -> None:
         rows = [r for r in self.decode() if not r["reference"] and not r["candidate"]]
