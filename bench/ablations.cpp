@@ -22,6 +22,13 @@ using Json = nlohmann::json;
 // K and N: start-up counts, bandwidth does, few rows.
 constexpr std::pair<u32, u32> sizes[] = {{2048, 2048}, {4096, 4096}, {12288, 4096}, {8192, 512}};
 
+constexpr std::string_view legend =
+    "  newer unpacking        v_perm_b32, f16 subnormals; without: magic\n"
+    "  bias correction        in what sums start at; without: 8 is taken off each weight (f32, "
+    "pk)\n"
+    "  activations first      T-023\n"
+    "  workgroups that stay   go from rows to rows; without: one for each of their rows\n";
+
 // A product with everything, where `idea` is empty, or without one idea.
 struct Ablation {
     std::string idea;
@@ -57,6 +64,7 @@ void add_product(std::vector<Ablation> &out, const ProductShape &p) {
     add("sums once per workgroup", "without", "sums");
     add("wide scale loads", "without", "wide");
     add("activations first", "without", "barrier");
+    out.push_back({"workgroups that stay", {p, "", "", &chosen, Workgroups::one_round}, {}, with});
     if (const u32 row_bytes = p.k / 2; p.w_stride != row_bytes) {
         out.push_back({"padding", {p, "", "", &chosen}, {}, with});
         out.back().job.shape.w_stride = row_bytes;
@@ -88,11 +96,9 @@ f64 time_ratio(const std::vector<Ablation> &all, const Ablation &a) {
 
 void print_rows(const std::vector<Ablation> &all) {
     fmt::print("\nWhat each idea is worth, on sim {}, weights cold: times and VALU slots per 8 "
-               "weights with everything,\nand without one idea. Newer unpacking: "
-               "v_perm_b32, f16 subnormals; without: magic. Bias correction: in what\nsums start "
-               "at; without: 8 is taken off every weight (f32, pk). Activations first: T-023\n\n"
+               "weights with everything,\nand without one idea\n{}\n"
                "{:>12} {:>4} {:<11} {:<24} {:>8} {:>8}  {:>6} {:>7}\n",
-               published_gfx, "K x N", "g", "type", "without", "us", "", "slots", "");
+               published_gfx, legend, "K x N", "g", "type", "without", "us", "", "slots", "");
     for (const Ablation &a : all) {
         if (a.idea.empty())
             fmt::print("{} {:<24} {:>8.2f} {:>8}  {:>6.2f}\n", columns(a.job.shape), "-", a.time.us,

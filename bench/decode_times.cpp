@@ -24,8 +24,9 @@ DecodeTime time(const DecodeJob &job) {
     ColdProduct product(device, std::span(&job.shape, 1), 1);
     std::optional<Instructions> counts;
     DecodeTime out;
-    out.us = decode_us(product, *job.kernel, job.shape,
-                       [&] { counts = stats.next(job.kernel->symbol); });
+    out.us = decode_us(
+        product, *job.kernel, job.shape, [&] { counts = stats.next(job.kernel->symbol); },
+        job.workgroups);
     if (counts)
         out.slots = slots_per_8_weights(*counts, job.shape);
     return out;

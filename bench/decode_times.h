@@ -17,6 +17,7 @@ struct DecodeJob {
     ProductShape shape;
     std::string model, layer;
     const Kernel *kernel = nullptr;
+    Workgroups workgroups = Workgroups::stay;
 };
 
 // VALU issue slots per 8 weights and lane of a whole kernel.

@@ -109,19 +109,23 @@ const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
 }
 
 void launch_decode(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
-                   const ColdProduct::Memory &at) {
+                   const ColdProduct::Memory &at, Workgroups workgroups) {
+    const u32 groups = workgroups == Workgroups::stay
+                           ? grid(kernel, p.n, product.device().info().compute_units)
+                           : ceil_div(p.n, kernel.rows_per_workgroup);
     launch(product.modules(), kernel,
            W4A16{p.dtype, p.m, p.n, p.k, p.group, at.a, at.w, at.s, nullptr, at.c, p.w_stride,
-                 p.s_stride(), p.zeros, at.z, p.zeros == Zeros::eight ? 0 : p.z_stride()});
+                 p.s_stride(), p.zeros, at.z, p.zeros == Zeros::eight ? 0 : p.z_stride()},
+           groups);
 }
 
 f64 decode_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
-              const std::function<void()> &launched) {
+              const std::function<void()> &launched, Workgroups workgroups) {
     product.modules().function(kernel);
     return product.us(
         p, product.device().info().compute_units * kernel.rows_per_workgroup,
         [&](const ProductShape &shape, const ColdProduct::Memory &at) {
-            launch_decode(product, kernel, shape, at);
+            launch_decode(product, kernel, shape, at, workgroups);
         },
         launched);
 }

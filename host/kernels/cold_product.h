@@ -84,9 +84,11 @@ f64 splitk_us(ColdProduct &, const ProductShape &);
 
 // The kernel of decode_w4a16 that the library chooses.
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
-void launch_decode(ColdProduct &, const Kernel &, const ProductShape &,
-                   const ColdProduct::Memory &);
+// As many workgroups as the library launches, which go from rows to rows; or one for each of these.
+enum class Workgroups { stay, one_round };
+void launch_decode(ColdProduct &, const Kernel &, const ProductShape &, const ColdProduct::Memory &,
+                   Workgroups = Workgroups::stay);
 f64 decode_us(ColdProduct &, const Kernel &, const ProductShape &,
-              const std::function<void()> &launched = {});
+              const std::function<void()> &launched = {}, Workgroups = Workgroups::stay);
 
 } // namespace nw

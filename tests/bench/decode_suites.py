@@ -56,7 +56,7 @@ class Suites(unittest.TestCase):
     def test_what_ideas_are_worth(self) -> None:
         rows, said = self.rows("--suite", "decode", "--table", "ablations", "--only", "^8192x512 .* (bf16 .* m1|f16 .* m8)$")
         of = {dtype: {r["without"]: r for r in rows if r["dtype"] == dtype} for dtype in ("bf16", "f16")}
-        always = {"", "VOPD", "wide scale loads", "activations first", "padding"}
+        always = {"", "VOPD", "wide scale loads", "activations first", "padding", "workgroups that stay"}
         self.assertEqual(set(of["bf16"]), always | {"newer unpacking", "bias correction", "sums once per workgroup"})
         self.assertEqual(set(of["f16"]), always)
         for products in of.values():
