@@ -6,11 +6,19 @@
 #include "base/half.h"
 #include "base/parallel.h"
 #include "formats/quantize.h"
+#include "formats/row_stride.h"
 
 namespace nw::bench {
 
-LayerData make_layer(Dtype dtype, u32 n, u32 k, u32 group, const Rng &rng) {
-    LayerData layer{dtype, RowLayout::tight(n, k, group), {}, {}, {}, {}};
+RowLayout layout_for(std::string_view gfx, u32 n, u32 k, u32 group) {
+    RowLayout layout = RowLayout::tight(n, k, group);
+    layout.w_stride = weight_row_stride(gfx, k);
+    return layout;
+}
+
+LayerData make_layer(Dtype dtype, const RowLayout &layout, const Rng &rng) {
+    LayerData layer{dtype, layout, {}, {}, {}, {}};
+    const u32 n = layout.n, k = layout.k, group = layout.group;
     const u64 groups = k / group;
     layer.q.resize(u64{n} * k);
     layer.s.resize(n * groups);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The data of a bench: one quantized linear layer and the activations that go in, from a seed.
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "base/rng.h"
@@ -17,8 +18,11 @@ struct LayerData {
     std::vector<u8> packed_w, packed_s;
 };
 
-// Normal weights of standard deviation 0.02, quantized round-to-nearest, packed without padding.
-LayerData make_layer(Dtype, u32 n, u32 k, u32 group, const Rng &);
+// As a packer lays rows out for the gfx: padded where that is faster (weight_row_stride).
+RowLayout layout_for(std::string_view gfx, u32 n, u32 k, u32 group);
+
+// Normal weights of standard deviation 0.02, quantized round-to-nearest, packed.
+LayerData make_layer(Dtype, const RowLayout &, const Rng &);
 
 // [M, K]: normal, with a few channels 20 to 60 times the others, the same in every row, as the
 // activations of real layers have.

@@ -24,7 +24,7 @@ std::optional<Token> token_of(const std::vector<LinearShape> &model, const Produ
                               const std::map<std::string, f64> &us) {
     Token out;
     for (const LinearShape &s : model) {
-        if (s.moe)
+        if (s.moe || !s.count)
             continue;
         ProductShape p = like;
         p.n = s.n, p.k = s.k;
@@ -35,7 +35,7 @@ std::optional<Token> token_of(const std::vector<LinearShape> &model, const Produ
         out.launches += s.count;
         out.bytes += s.count * p.bytes_moved();
     }
-    return out;
+    return out.launches ? std::optional(out) : std::nullopt;
 }
 
 } // namespace

@@ -151,8 +151,10 @@ private:
         progress_.show(
             fmt::format("{} {}x{} {}: quantizing", shape.layer, shape.n, shape.k, name(dtype)));
         const Rng rng = Rng(options_.seed).fork(u64{shape.n} << 32 | shape.k);
-        const Resident layer(device_,
-                             make_layer(dtype, shape.n, shape.k, options_.group, rng.fork(0)));
+        const Resident layer(
+            device_,
+            make_layer(dtype, layout_for(device_.info().gfx, shape.n, shape.k, options_.group),
+                       rng.fork(0)));
         for (u32 m : options_.m) {
             const std::vector<u16> a = make_activations(dtype, m, shape.k, rng.fork(1));
             u32 rows = 0; // that `exact` is for

@@ -82,9 +82,8 @@ template <class T> hip::Buffer upload(const hip::Device &device, const std::vect
 class Experts {
 public:
     Experts(const hip::Device &device, const Job &job, u32 count, const Rng &rng)
-        : layout_(RowLayout::tight(job.shape.n, job.shape.k, job.group)) {
-        layout_.w_stride = weight_row_stride(device.info().gfx, job.shape.k);
-        const LayerData layer = make_layer(job.dtype, layout_.n, layout_.k, layout_.group, rng);
+        : layout_(layout_for(device.info().gfx, job.shape.n, job.shape.k, job.group)) {
+        const LayerData layer = make_layer(job.dtype, layout_, rng);
         std::vector<u8> w, s;
         for (u32 e = 0; e < count; ++e) {
             const u64 first = 37 * u64{e} % layout_.n;

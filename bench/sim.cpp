@@ -157,7 +157,8 @@ private:
     Linear &linear(const LinearShape &shape, Dtype dtype, u32 m) {
         auto l = std::make_unique<Linear>();
         const Rng rng = Rng(seed_).fork(u64{shape.n} << 32 | shape.k);
-        l->data = make_layer(dtype, shape.n, shape.k, group_, rng.fork(0));
+        l->data = make_layer(dtype, layout_for(device_.info().gfx, shape.n, shape.k, group_),
+                             rng.fork(0));
         const std::vector<u16> a = make_activations(dtype, m, shape.k, rng.fork(1));
         auto upload = [&](const void *from, u64 bytes) {
             hip::Buffer b = device_.allocate(bytes);

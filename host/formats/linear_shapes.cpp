@@ -21,10 +21,10 @@ std::vector<std::string> split(const std::string &line) {
     return cells;
 }
 
-bool number(const std::string &text, u32 &value) {
+bool number(const std::string &text, u32 &value, u32 least = 1) {
     const char *end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc{} && stop == end && value > 0;
+    return error == std::errc{} && stop == end && value >= least;
 }
 
 } // namespace
@@ -49,7 +49,7 @@ std::vector<LinearShape> read_shapes(const std::filesystem::path &path) {
         const std::vector<std::string> cell = split(line);
         LinearShape shape;
         if (cell.size() != 8 || !number(cell[2], shape.n) || !number(cell[3], shape.k) ||
-            !number(cell[4], shape.count) ||
+            !number(cell[4], shape.count, 0) ||
             (cell[5] == "moe" ? !number(cell[6], shape.experts) || !number(cell[7], shape.top_k)
                               : cell[5] != "dense"))
             throw Error(fmt::format("{}:{}: '{}' is no row of {}", path.string(), line_number, line,

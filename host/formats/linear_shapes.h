@@ -11,7 +11,7 @@ namespace nw {
 
 struct LinearShape {
     std::string model, layer;
-    u32 n = 0, k = 0, count = 0; // count: of the model
+    u32 n = 0, k = 0, count = 0; // count: of the model; 0: not in its sums
     bool moe = false;
     u32 experts = 0, top_k = 0; // of a mixture of experts
 };
