@@ -12,9 +12,12 @@ ready (`// ready v[v_w:v_w+3]: why`), and nothing reads those before it.
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 # VOPD opcodes: X takes these, Y takes them and the three integer ones.
 X_OPS = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32", "v_mul_f32", "v_add_f32", "v_sub_f32", "v_mov_b32"}
@@ -287,13 +290,40 @@ def _schedule(text: str, symbols: tuple[tuple[str, int], ...], pairs: bool) -> s
     return "\n".join(lines(block, order)) + "\n"
 
 
+_OURSELVES = Path(__file__).read_text()
+_kept: Path | None = None
+
+
+def keep(folder: Path | None) -> None:
+    """From here on schedules are kept in files of this folder, for later runs of the generator; None: no longer."""
+    global _kept
+    _kept = folder
+
+
+def _kept_schedule(text: str, symbols: tuple[tuple[str, int], ...], pairs: bool) -> str:
+    if _kept is None:
+        return _schedule(text, symbols, pairs)
+    key = hashlib.sha256(repr((_OURSELVES, text, symbols, pairs)).encode()).hexdigest()
+    file = _kept / key[:2] / key[2:]
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        out = _schedule(text, symbols, pairs)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.{os.getpid()}")
+        part.write_text(out)
+        part.replace(file)  # whole or not at all: other processes read it
+        return out
+
+
 def schedule(text: str, symbols: dict[str, int], pairs: bool = True) -> str:
     """The block with its halves paired: fewest VALU slots first, then fewest stall cycles. `pairs` false: only
     reordered, to see what pairing is worth.
 
     Cached: targets that differ only in their SGPR numbers share one schedule.
     """
-    vectors = {name: number for name, number in symbols.items() if name.startswith("v_")}
+    named = set(re.findall(r"\bv_\w+", text))
+    vectors = {name: number for name, number in symbols.items() if name in named}
     scalar_names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", text)))
     scalar = {name: 8 * i for i, name in enumerate(scalar_names)}
-    return _schedule(text, tuple((vectors | scalar).items()), pairs)
+    return _kept_schedule(text, tuple((vectors | scalar).items()), pairs)

@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import dual
 import jinja2
 import tuning
 from regs import Regs
@@ -236,9 +237,10 @@ def environment(root: Path) -> jinja2.Environment:
     )
 
 
-def render_group(root: Path, group: list[Kernel]) -> list[Rendered]:
+def render_group(root: Path, build: Path, group: list[Kernel]) -> list[Rendered]:
     """Kernels of like variants: targets, candidates and families share most of the pairing work (gen/dual.py caches
-    it)."""
+    it, and keeps it in the build directory)."""
+    dual.keep(build / "schedules")
     arches, env = arches_of(root / "gen/arch.toml"), environment(root)
     return [render(env, k, arches[k.gfx]) for k in group]
 
@@ -272,19 +274,19 @@ def catalogue(root: Path, gfx: list[str]) -> list[Kernel]:
     return [k for k in kernels(table, arches) if k.gfx in gfx]
 
 
-def render_list(root: Path, listed: list[Kernel]) -> list[Rendered]:
+def render_list(root: Path, build: Path, listed: list[Kernel]) -> list[Rendered]:
     groups: dict[tuple, list[Kernel]] = {}
     for k in listed:
         alike = ("dtype", "group", "zeros", "m", "dequant")
         groups.setdefault(tuple(k.params.get(key, k.variant) for key in alike), []).append(k)
-    return list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root), groups.values())))
+    return list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root, build), groups.values())))
 
 
 def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     every = catalogue(root, gfx)
     tuned = tuning.read_all(root / "gen/tuning", every)
     named = {(row.gfx, row.kernel) for row in tuned}
-    done = render_list(root, [k for k in every if not k.candidate or (k.gfx, k.symbol) in named])
+    done = render_list(root, build, [k for k in every if not k.candidate or (k.gfx, k.symbol) in named])
     write_kernels(build, done)
     write_if_changed(build / "kernels.inc", "".join(map(registry_row, done)))
     write_if_changed(build / "tuning.inc", "".join(map(tuning.registry_row, tuned)))
@@ -309,7 +311,7 @@ def render_candidates(root: Path, build: Path, gfx: list[str], only: str) -> lis
     chosen = [k for k in every if k.family in families and not k.reference and re.search(only, k.symbol)]
     if not chosen:
         raise ValueError(f"--only {only}: no kernel of {sorted(families)} has a name that it matches")
-    done = without_twins(render_list(root, chosen))
+    done = without_twins(render_list(root, build, chosen))
     write_kernels(build, done)
     return done
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 from generator import clang, dual
 
@@ -35,6 +37,20 @@ KEPT_AND_BROKEN = [
      ("v_mul_f32 v0, 0x1234567, v8", "v_mul_f32 v1, 0x7654321, v9")),
     ("Y only", ("v_mul_f32 v0, v4, v8", "v_and_b32 v1, v5, v9"), ("v_and_b32 v0, v4, v8", "v_and_b32 v1, v5, v9")),
 ]
+
+
+class Kept(unittest.TestCase):
+    def test_a_schedule_is_kept_and_taken_from_there(self) -> None:
+        block = "v_mov_b32 v0, v4\nv_mov_b32 v1, v5\n"
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(dual.keep, None)
+            dual.keep(Path(folder))
+            first = dual.schedule(block, NO_SYMBOLS)
+            (file,) = [f for f in Path(folder).rglob("*") if f.is_file()]
+            self.assertEqual(file.read_text(), first)
+            file.write_text("kept")
+            self.assertEqual(dual.schedule(block, NO_SYMBOLS), "kept")
+            self.assertNotEqual(dual.schedule(block + "v_mov_b32 v2, v6\n", NO_SYMBOLS), "kept")
 
 
 class Rules(unittest.TestCase):

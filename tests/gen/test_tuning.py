@@ -15,7 +15,7 @@ import tuning
 GFX = "gfx1151"
 ALL = render.catalogue(ROOT, [GFX])
 STEM = "decode_w4a16_bf16_g128_m1_perm"
-SHAPE = f"""{{ n = 64, k = 128, kernel = "{STEM}_w4_s4", us = 1.0, next = "{STEM}", next_us = 1.1, default_us = 1.1, by = "x" }},
+SHAPE = f"""{{ n = 64, k = 128, kernel = "{STEM}_w4", us = 1.0, next = "{STEM}", next_us = 1.1, default_us = 1.1, by = "x" }},
 """
 SECTION = f"""
 [[tuned]]
@@ -43,7 +43,7 @@ class Tables(unittest.TestCase):
 
     def test_a_good_one_is_read(self) -> None:
         (row,) = self.read(SECTION)
-        self.assertEqual((row.gfx, row.n, row.k, row.kernel, row.default_us), (GFX, 64, 128, STEM + "_w4_s4", 1.1))
+        self.assertEqual((row.gfx, row.n, row.k, row.kernel, row.default_us), (GFX, 64, 128, STEM + "_w4", 1.1))
 
     def test_rows_come_sorted(self) -> None:
         rows = self.read(SECTION.replace(SHAPE, SHAPE.replace("n = 64", "n = 96") + SHAPE))
@@ -53,12 +53,12 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.read("nonsense", "gfx1100.toml"), [])
 
     def test_unknown_kernel(self) -> None:
-        self.refused(f"64x128: gen/kernels.toml has no {STEM}_w5_s4 for {GFX}: tune again", "perm_w4", "perm_w5")
+        self.refused(f"64x128: gen/kernels.toml has no {STEM}_w5 for {GFX}: tune again", "perm_w4", "perm_w5")
         self.refused(f"has no {STEM}_w7", f'next = "{STEM}"', f'next = "{STEM}_w7"')
 
     def test_a_kernel_for_other_products(self) -> None:
-        self.refused("_m2_perm_w4_s4 is not for such products", "_m1_perm_w4", "_m2_perm_w4")
-        self.refused("_m1_f32 is not for such products", "perm_w4_s4", "f32")  # a reference
+        self.refused("_m2_perm_w4 is not for such products", "_m1_perm_w4", "_m2_perm_w4")
+        self.refused("_m1_f32 is not for such products", "perm_w4", "f32")  # a reference
 
     def test_a_shape_twice(self) -> None:
         self.refused("64x128: is there twice", SHAPE, SHAPE + SHAPE)
