@@ -145,6 +145,8 @@ std::string_view zeros_name(Zeros zeros) {
         return "zp";
     case Zeros::typed:
         return "zt";
+    case Zeros::carrier:
+        return "carrier";
     case Zeros::eight:
         break;
     }

@@ -16,15 +16,17 @@ namespace nw {
 
 // Where zero points come from.
 enum class Zeros : u8 {
-    eight,  // 8 everywhere: symmetric quantization
-    packed, // uint32 [ceil(N/8), K/G], 4 bits each: row n in bits 4 * (n % 8) of its dword
-    typed,  // [N, K/G] in the activations' type, whole numbers 0..15
+    eight,   // 8 everywhere: symmetric quantization
+    packed,  // uint32 [ceil(N/8), K/G], 4 bits each: row n in bits 4 * (n % 8) of its dword
+    typed,   // [N, K/G] in the activations' type, whole numbers 0..15
+    carrier, // with the scale, uint32 [N, K/G] in place of s: s in the lower half, in the upper one
+             // -z * s rounded (f16) or z as an integer (bf16). prefill_w4a16 only
 };
 
 // A group as long as the row: one scale for all of K.
 inline constexpr u32 per_row = ~u32{0};
 
-// As in the kernels' parameter `zeros`: "", "zp", "zt".
+// As in the kernels' parameter `zeros`: "", "zp", "zt", "carrier".
 std::string_view zeros_name(Zeros);
 
 // As in the kernels' parameter `group`: "128", "k" for per_row.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A kernel's argument block, filled by the offsets that the registry states.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -28,6 +29,11 @@ private:
     const Kernel &kernel_;
     std::vector<std::byte> bytes_;
 };
+
+// By which a kernel divides by `d` (asm/lib/scalar.j2).
+inline u32 inverse(u32 d) {
+    return static_cast<u32>(std::min((u64{1} << 32) / d, (u64{1} << 32) - 1));
+}
 
 // The arguments that products with 4-bit weights have in common (W4A16, MoeW4A16).
 template <class Product> void put_operands(Kernarg &out, const Product &p) {

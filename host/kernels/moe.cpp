@@ -126,8 +126,6 @@ void check_overlap(const MoeW4A16 &p) {
         rules.apart(c, in);
 }
 
-u32 inverse(u32 d) { return static_cast<u32>(std::min((u64{1} << 32) / d, (u64{1} << 32) - 1)); }
-
 Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 row_blocks) {
     Kernarg out(kernel);
     put_operands(out, p);
@@ -183,7 +181,9 @@ void validate_shape(const MoeW4A16 &p) {
                "k = {}: must be a positive multiple of the group size {}; pad activations and "
                "weights with zeros to k = {}",
                p.k, p.group, round_up<u64>(std::max(p.k, 1u), p.group));
-    rules.need(p.zeros != Zeros::typed, "zeros are typed: an expert's must be packed, 4 bits each");
+    rules.need(p.zeros == Zeros::eight || p.zeros == Zeros::packed,
+               "zeros are {}: an expert's must be packed, 4 bits each",
+               p.zeros == Zeros::typed ? "typed" : "in the carrier");
     if (!p.silu_gate_up)
         return;
     rules.need(p.n % 2 == 0, "n = {}: gate and up must have as many rows as each other", p.n);

@@ -17,6 +17,7 @@ Zeros zeros_of(const Kernel &kernel) {
     const std::string_view zeros = kernel.param("zeros");
     return zeros == "zp" && kernel.family != "splitk_w4a16" ? Zeros::packed
            : zeros == "zt"                                  ? Zeros::typed
+           : zeros == "carrier"                             ? Zeros::carrier
                                                             : Zeros::eight;
 }
 
@@ -31,6 +32,21 @@ Rows words(const DecodeCase &p, const std::vector<u16> &values, u64 pad) {
     Rows out = blank_rows(p.n, 2 * u64{p.groups()} + pad);
     for (u64 n = 0; n < p.n; ++n)
         std::memcpy(&out.bytes[n * out.stride], &values[n * p.groups()], 2 * p.groups());
+    return out;
+}
+
+// The scale in the lower half; in the upper one -z * s in f16, in bf16 z, a whole number.
+Rows carriers(const DecodeCase &p) {
+    Rows out = blank_rows(p.n, 4 * u64{p.groups()} + p.s_pad);
+    for (u64 n = 0; n < p.n; ++n)
+        for (u64 g = 0; g < p.groups(); ++g) {
+            const u16 s = p.s[n * p.groups() + g];
+            const f64 zero = to_f32(p.dtype, p.z[n * p.groups() + g]);
+            const u32 upper =
+                p.dtype == Dtype::f16 ? p.word(-zero * to_f32(p.dtype, s)) : static_cast<u32>(zero);
+            const u32 carrier = s | upper << 16;
+            std::memcpy(&out.bytes[n * out.stride + 4 * g], &carrier, sizeof carrier);
+        }
     return out;
 }
 
@@ -59,7 +75,9 @@ Rows weight_rows(const DecodeCase &p) {
     return out;
 }
 
-Rows scale_rows(const DecodeCase &p) { return words(p, p.s, p.s_pad); }
+Rows scale_rows(const DecodeCase &p) {
+    return p.zeros == Zeros::carrier ? carriers(p) : words(p, p.s, p.s_pad);
+}
 
 Rows zero_rows(const DecodeCase &p) {
     switch (p.zeros) {
@@ -68,15 +86,19 @@ Rows zero_rows(const DecodeCase &p) {
     case Zeros::typed:
         return words(p, p.z, p.z_pad);
     case Zeros::eight:
+    case Zeros::carrier:
         break;
     }
     return {};
 }
 
 DecodeCase::DecodeCase(const Kernel &kernel, u32 rows, u32 columns, Rng &rng)
-    : dtype(kernel.param("dtype") == "bf16" ? Dtype::bf16 : Dtype::f16), m(kernel.number("m")),
-      n(rows), k(columns), group(group_of(kernel, columns)), zeros(zeros_of(kernel)), a(u64{m} * k),
-      s(u64{n} * (k / group)), q(u64{n} * k) {
+    : DecodeCase(kernel, kernel.number("m"), rows, columns, rng) {}
+
+DecodeCase::DecodeCase(const Kernel &kernel, u32 tokens, u32 rows, u32 columns, Rng &rng)
+    : dtype(kernel.param("dtype") == "bf16" ? Dtype::bf16 : Dtype::f16), m(tokens), n(rows),
+      k(columns), group(group_of(kernel, columns)), one_group(kernel.param("group") == "k"),
+      zeros(zeros_of(kernel)), a(u64{m} * k), s(u64{n} * (k / group)), q(u64{n} * k) {
     for (u16 &x : a)
         x = word(rng.normal());
     for (u16 &x : s)
@@ -95,39 +117,18 @@ void DecodeCase::add_bias(Rng &rng) {
         x = word(rng.normal());
 }
 
-std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) {
+std::vector<u16> run(check::Test &t, const DecodeCase &p,
+                     const std::function<void(const W4A16 &)> &launch) {
     const Rows w_rows = weight_rows(p), s_rows = scale_rows(p), z_rows = zero_rows(p);
     const auto a = t.region<u16>(p.a);
     const auto w = t.region<u8>(w_rows.bytes);
     const auto s = t.region<u8>(s_rows.bytes);
     const auto bias = t.region<u16>(p.bias);
     const auto z = t.region<u8>(z_rows.bytes);
-    const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.n, nan_poison));
-    const u32 group = kernel.param("group") == "k" ? per_row : p.group;
-    const W4A16 product = {p.dtype,
-                           p.m,
-                           p.n,
-                           p.k,
-                           group,
-                           a.data(),
-                           w.data(),
-                           s.data(),
-                           p.bias.empty() ? nullptr : bias.data(),
-                           c.data(),
-                           w_rows.stride,
-                           s_rows.stride,
-                           p.zeros,
-                           p.z.empty() ? nullptr : z.data(),
-                           z_rows.stride};
-    if (p.groups_unsaid) {
-        Kernarg bare(kernel);
-        put_operands(bare, product);
-        t.modules.device().launch(t.modules.function(kernel), p.workgroups, kernel.block, 0,
-                                  bare.bytes());
-    } else if (p.workgroups)
-        launch(t.modules, kernel, product, p.workgroups);
-    else
-        launch(t.modules, kernel, product);
+    const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.columns(), nan_poison));
+    launch({p.dtype, p.m, p.n, p.k, p.one_group ? per_row : p.group, a.data(), w.data(), s.data(),
+            p.bias.empty() ? nullptr : bias.data(), c.data(), w_rows.stride, s_rows.stride, p.zeros,
+            z_rows.bytes.empty() ? nullptr : z.data(), z_rows.stride, p.silu_gate_up});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);
@@ -137,6 +138,20 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) 
     t.unchanged("bias", bias);
     t.unchanged("z", z);
     return c.read_as<u16>();
+}
+
+std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) {
+    return run(t, p, [&](const W4A16 &product) {
+        if (p.groups_unsaid) {
+            Kernarg bare(kernel);
+            put_operands(bare, product);
+            t.modules.device().launch(t.modules.function(kernel), p.workgroups, kernel.block, 0,
+                                      bare.bytes());
+        } else if (p.workgroups)
+            launch(t.modules, kernel, product, p.workgroups);
+        else
+            launch(t.modules, kernel, product);
+    });
 }
 
 void check_case(check::Test &t, const Kernel &kernel, const DecodeCase &p, const char *what,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One product of the decode_w4a16 family as a test sees it: host data, and a launch between
-// guard bands.
+// One product as a test of decode_w4a16 or of a family like it sees it: host data, and a launch
+// between guard bands.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "base/half.h"
@@ -14,10 +15,12 @@ namespace nw {
 struct DecodeCase {
     Dtype dtype;
     u32 m, n, k, group;
+    bool one_group;                      // a row is one: the kernel's group is per_row
     Zeros zeros;                         // the form that the kernel takes `z` in
     u64 w_pad = 0, s_pad = 0, z_pad = 0; // bytes between rows, beyond the smallest stride
     u32 workgroups = 0;                  // 0: as many as a launch takes
     bool groups_unsaid = false;          // the kernel's argument `groups` is left 0
+    bool silu_gate_up = false;           // a column of C for two rows of w
     std::vector<u16> a, s, bias;
     std::vector<u16> z; // [N, K/G]; empty: 8 everywhere
     std::vector<u8> q;
@@ -25,9 +28,12 @@ struct DecodeCase {
     // The kernel's dtype, group and m; normal activations and scales, uniform nibbles and, where
     // the kernel takes any, zero points.
     DecodeCase(const Kernel &, u32 n, u32 k, Rng &);
+    // The same, of any m.
+    DecodeCase(const Kernel &, u32 m, u32 n, u32 k, Rng &);
     void add_bias(Rng &);
     u16 word(f64 x) const { return round_to(dtype, x); }
     u32 groups() const { return k / group; }
+    u32 columns() const { return silu_gate_up ? n / 2 : n; } // of C
     ref::DecodeW4A16 reference() const { return {dtype, m, n, k, group, a, q, s, bias, z}; }
 };
 
@@ -37,8 +43,13 @@ struct Rows {
     std::vector<u8> bytes;
 };
 Rows weight_rows(const DecodeCase &);
-Rows scale_rows(const DecodeCase &);
-Rows zero_rows(const DecodeCase &); // none where zeros are eight
+Rows scale_rows(const DecodeCase &); // zero points beside them, in the carrier
+Rows zero_rows(const DecodeCase &);  // none where zeros are eight, or in the carrier
+
+// Uploads the product, has `launch` queue it, and returns C; fails the test where a guard band or
+// an input changed.
+std::vector<u16> run(check::Test &, const DecodeCase &,
+                     const std::function<void(const W4A16 &)> &launch);
 
 // Launches the kernel and returns C [M, N]; fails the test where a guard band or an input changed.
 std::vector<u16> run(check::Test &, const Kernel &, const DecodeCase &);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/prefill.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "kernels/force.h"
+#include "kernels/kernarg.h"
+#include "kernels/operands.h"
+
+namespace nw {
+
+namespace {
+
+constexpr std::string_view family = "prefill_w4a16";
+constexpr Rules rules(family);
+
+constexpr u64 offset_limit = u64{1} << 32;
+constexpr Reach reach{offset_limit / widest_tile, "as 256 rows share a 32-bit offset"};
+
+using Kind = std::tuple<std::string_view, Dtype, u32, Zeros>; // gfx, dtype, group
+
+Kind kind_of(const Kernel &k) {
+    const std::string_view zeros = k.param("zeros");
+    return {k.gfx, k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16,
+            k.number("group"),
+            zeros == zeros_name(Zeros::packed)    ? Zeros::packed
+            : zeros == zeros_name(Zeros::carrier) ? Zeros::carrier
+                                                  : Zeros::eight};
+}
+
+std::string label(Dtype dtype, u32 group, Zeros zeros) {
+    return fmt::format("{} g{}{}{}", name(dtype), group_name(group),
+                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros));
+}
+
+// A launch has no time to search the catalogue.
+using Tiles = std::vector<const Kernel *>;
+std::map<Kind, Tiles> all_choices() {
+    std::map<Kind, Tiles> out;
+    for (const Kernel &k : kernels())
+        if (k.family == family && !k.reference && !k.candidate)
+            out[kind_of(k)].push_back(&k);
+    return out;
+}
+
+// How many rows of C the tiles of all workgroups stand for, or columns.
+u64 covered(u32 size, u32 tile) { return ceil_div<u64>(size, tile) * tile; }
+
+// The fewest elements outside of C; of as many, the largest tile, which reads the least.
+const Kernel &best_tile(const Tiles &tiles, u32 m, u32 n) {
+    const auto rank = [&](const Kernel *k) {
+        const u32 bm = k->number("bm"), bn = k->number("bn");
+        return std::pair{covered(m, bm) * covered(n, bn), -i64{bm} * bn};
+    };
+    const Kernel *best = tiles.front();
+    for (const Kernel *k : tiles)
+        if (rank(k) < rank(best))
+            best = k;
+    return *best;
+}
+
+// Offsets within a tile are 32 bits, and signed where they are added to by an instruction.
+void check_reach(const W4A16 &p) {
+    constexpr u64 most = (u64{1} << 31) / (2 * widest_tile);
+    rules.need(p.k < most, "k = {}: must be below {}, as {} rows of A share a 31-bit offset", p.k,
+               most, widest_tile);
+    rules.need(p.n < most, "n = {}: must be below {}, as {} rows of C share a 31-bit offset", p.n,
+               most, widest_tile);
+    const auto whole = [&](const char *argument, u64 stride, u64 rows, const char *why) {
+        rules.need(stride * rows < offset_limit,
+                   "{} = {}: {} rows must be smaller than 2^32 bytes together, {}; split N",
+                   argument, stride, rows, why);
+    };
+    if (p.zeros == Zeros::packed)
+        whole("z_stride", p.z_stride, ceil_div<u64>(p.n, 8), "which share a 32-bit offset");
+    if (p.silu_gate_up) {
+        whole("w_stride", p.w_stride, p.n, "as a tile has rows of both halves");
+        whole("s_stride", p.s_stride, p.n, "as a tile has rows of both halves");
+    }
+}
+
+struct Grid {
+    u32 turn; // workgroups that go through the same rows of A
+    u64 workgroups;
+};
+
+Grid grid_of(const Kernel &kernel, const W4A16 &p) {
+    const u32 raster = kernel.number("raster"), bm = kernel.number("bm"), bn = kernel.number("bn");
+    const u32 turn = raster * ceil_div(p.n, bn);
+    return {turn, turn * ceil_div<u64>(p.m, u64{raster} * bm)};
+}
+
+Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 turn) {
+    Kernarg out(kernel);
+    put_operands(out, p);
+    out.put("m", p.m);
+    out.put("turn", turn);
+    out.put("turn_inverse", inverse(turn));
+    out.put("silu", u32{p.silu_gate_up});
+    return out;
+}
+
+} // namespace
+
+const Kernel &choose_prefill(std::string_view gfx, Dtype dtype, u32 group, Zeros zeros, u32 m,
+                             u32 n) {
+    static const std::map<Kind, Tiles> choices = all_choices();
+    if (const Kernel *kernel = forced(family, gfx)) {
+        if (kind_of(*kernel) == Kind{gfx, dtype, group, zeros})
+            return *kernel;
+        throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a kernel "
+                                "for such products",
+                                kernel->symbol, label(dtype, group, zeros)));
+    }
+    if (const auto found = choices.find({gfx, dtype, group, zeros}); found != choices.end())
+        return best_tile(found->second, m, n);
+    std::set<std::string_view> known;
+    for (const auto &[kind, tiles] : choices)
+        known.insert(std::get<0>(kind));
+    rules.need(known.contains(gfx), "gfx = {}: no kernels for it; there are kernels for {}", gfx,
+               fmt::join(known, ", "));
+    throw Error(fmt::format("{}: no kernel for {} on {}; there are bf16 and f16, groups of 32, 64, "
+                            "128, symmetric, with packed zero points and with the carrier",
+                            family, label(dtype, group, zeros), gfx));
+}
+
+void validate_prefill_shape(const W4A16 &p) {
+    rules.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
+    rules.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    rules.need(p.group != per_row,
+               "groups are per row: that form is for m = 1..{}; repeat each scale for groups of "
+               "128, or split the batch",
+               decode_rows);
+    check_groups(rules, p, "32, 64 or 128");
+    rules.need(p.zeros != Zeros::typed,
+               "zeros are typed: that form is for m = 1..{}; pack the zero points, 4 bits each, "
+               "or split the batch",
+               decode_rows);
+    rules.need(!p.silu_gate_up || p.n % 2 == 0,
+               "n = {}: gate and up must have as many rows as each other", p.n);
+}
+
+void validate_prefill(const W4A16 &p) {
+    validate_prefill_shape(p);
+    check_operands(rules, p, reach);
+    check_reach(p);
+}
+
+void launch_prefill(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
+    validate_prefill(p);
+    launch_prefill(modules,
+                   choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n),
+                   p, stream);
+}
+
+void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
+                    const hip::Stream &stream) {
+    validate_prefill(p);
+    if (kernel.family != family || kind_of(kernel) != Kind{kernel.gfx, p.dtype, p.group, p.zeros})
+        throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
+                                label(p.dtype, p.group, p.zeros)));
+    const auto [turn, workgroups] = grid_of(kernel, p);
+    // HIP counts a launch's work-items in 32 bits.
+    rules.need(workgroups * kernel.block < u64{1} << 32,
+               "m = {}, n = {}: {} workgroups of {} are more than 2^32 - 1 work-items; split the "
+               "batch",
+               p.m, p.n, workgroups, kernel.block);
+    check_overlap(rules, p);
+    modules.device().launch(modules.function(kernel), static_cast<u32>(workgroups), kernel.block, 0,
+                            pack(kernel, p, turn).bytes(), stream);
+}
+
+} // namespace nw

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "check/prefill_bound.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/half.h"
+#include "check/near.h"
+
+namespace nw::check {
+
+namespace {
+
+constexpr f64 u = 0x1p-24; // half an ulp of 1 in f32
+
+// sum_k |a| of every row of A.
+std::vector<f64> activation_sums(const ref::DecodeW4A16 &p) {
+    std::vector<f64> out(p.m);
+    for (u64 i = 0; i < p.a.size(); ++i)
+        out[i / p.k] += std::fabs(to_f32(p.dtype, p.a[i]));
+    return out;
+}
+
+// sum_k |(q - z) * s| of every row of w.
+std::vector<f64> weight_sums(const ref::DecodeW4A16 &p) {
+    const u64 groups = p.k / p.group;
+    std::vector<f64> out(p.n);
+    for (u64 i = 0; i < p.q.size(); ++i) {
+        const u64 n = i / p.k, at = n * groups + i % p.k / p.group;
+        const f64 zero = p.z.empty() ? 8 : to_f32(p.dtype, p.z[at]);
+        out[n] += std::fabs((p.q[i] - zero) * to_f32(p.dtype, p.s[at]));
+    }
+    return out;
+}
+
+f64 largest_zero(const ref::DecodeW4A16 &p) {
+    f64 out = p.z.empty() ? 8 : 0;
+    for (u16 z : p.z)
+        out = std::max(out, f64{to_f32(p.dtype, z)});
+    return out;
+}
+
+// What the rounding of weights may do to an output.
+f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zero) {
+    if (kernel.param("dtype") == "bf16")
+        return 0x1p-9 * terms + 16 * 0x1p-126 * a_sum;
+    if (kernel.param("zeros") != "carrier")
+        return 0x1p-11 * terms + 0x1p-25 * a_sum;
+    const f64 bias_off = 0x1p-11 * zero * offsets + 0x1p-25 * a_sum;
+    return bias_off + 0x1p-11 * (terms + bias_off) + 0x1p-25 * a_sum;
+}
+
+} // namespace
+
+// Weights. f16: (q - z) * s is rounded once, 2^-11 of itself or, where it is subnormal, 2^-25. In
+// the carrier z * s is too, before: its error joins those of q * s - z * s. bf16: 2^-9 of itself;
+// where s is subnormal f32 arithmetic takes it as zero, less than 16 * 2^-126. f16 weights must not
+// leave the range, bf16 ones must leave room for 2^15 in f32 (scales below 2^112).
+//
+// Sums. A step of WMMA (S-004) puts products and C on a grid 2^g, g = max(exponents of a product's
+// factors, added, - 24; leading exponent of C - 26), u = 2^-24:
+//
+//     2^g  <=  u * P + u/4 * |C|      P = |a * w| of the largest, where a subnormal f16 factor
+//                                     counts as 2^-14
+//
+// gfx11 adds two products in a step, and drops at most 2^g of three terms; gfx12 adds four, drops
+// 2^g of each, of two sums of pairs and of C. Then the sum is rounded, u of itself. With T, the
+// largest that C may be, over K/2 steps of 1.75u T, or K/4 of 2.75u T:
+//
+//     7u * sum P + 7/8 K u * T,   T = (terms + what weights add) * (1 + K u) + what is below
+//
+// in any order of k. gfx11 takes bf16 subnormals as zero, and results below 2^-126. Then the bias,
+// and SiLU as moe_w4a16 has it.
+std::vector<f64> prefill_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
+                               const ref::PrefillResult &r) {
+    const std::vector<f64> a_sums = activation_sums(p), w_sums = weight_sums(p);
+    const f64 zero = largest_zero(p), k = p.k, least = p.dtype == Dtype::bf16 ? 0x1p-126 : 0x1p-14;
+    std::vector<f64> y(r.y.c.size());
+    for (u64 i = 0; i < y.size(); ++i) {
+        const f64 a = a_sums[i / p.n], w = w_sums[i % p.n];
+        const f64 weights = weights_off(kernel, r.y.terms[i], r.y.offsets[i], a, zero);
+        const f64 terms = (r.y.terms[i] + weights) * (1 + k * u);
+        const f64 below =
+            least * (a + w) + k * least * least; // of sum P; gfx11 may drop it in bf16
+        const f64 dropped = (p.dtype == Dtype::bf16 ? 1 : 7 * u) * below + k * 0x1p-126;
+        y[i] = weights + (7 + k * 7 / 8 + 1) * u * (terms + dropped) + dropped;
+    }
+    if (r.c.size() == y.size())
+        return y;
+    std::vector<f64> out(r.c.size());
+    const u64 columns = p.n / 2;
+    for (u64 i = 0; i < out.size(); ++i) {
+        const u64 gate = i / columns * p.n + i % columns, up = gate + columns;
+        out[i] = times(silu({r.y.c[gate], y[gate]}), {r.y.c[up], y[up]}).off + 0x1p-126;
+    }
+    return out;
+}
+
+} // namespace nw::check
