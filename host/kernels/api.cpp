@@ -10,6 +10,7 @@
 #include "kernels/api_context.h"
 #include "kernels/files.h"
 #include "kernels/force.h"
+#include "kernels/linear.h"
 
 static_assert(NW_VERSION == NW_PROJECT_VERSION, "nibblewave.h and CMake's project() disagree");
 
@@ -20,6 +21,8 @@ namespace {
 W4A16 product_of(const nw_context *context, const nw_w4a16 *p) {
     need_product(context, p, "nw_w4a16", sizeof *p);
     static_assert(NW_PER_ROW == per_row);
+    need(p->silu_gate_up == 0 || p->silu_gate_up == 1, "silu_gate_up = {}: must be 0 or 1",
+         p->silu_gate_up);
     return {.dtype = dtype_of(p->dtype),
             .m = p->m,
             .n = p->n,
@@ -34,35 +37,35 @@ W4A16 product_of(const nw_context *context, const nw_w4a16 *p) {
             .s_stride = p->s_stride,
             .zeros = zeros_of(p->zeros),
             .z = p->z,
-            .z_stride = p->z_stride};
+            .z_stride = p->z_stride,
+            .silu_gate_up = p->silu_gate_up != 0};
 }
 
 // The kernel for a product whose shape keeps the rules.
 const Kernel &kernel_of(const nw_context &context, const W4A16 &p) {
-    return meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
-        return choose(context.device.info().gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k);
-    });
+    return meaning(NW_UNSUPPORTED,
+                   [&]() -> const Kernel & { return choose_linear(context.device.info().gfx, p); });
 }
 
 const Kernel &checked_kernel(const nw_context &context, const W4A16 &p) {
-    meaning(NW_INVALID_ARGUMENT, [&] { validate_shape(p); });
+    meaning(NW_INVALID_ARGUMENT, [&] { validate_linear_shape(p); });
     return kernel_of(context, p);
 }
 
-void launch_linear(nw_context &context, const W4A16 &p, void *handle) {
+void launch(nw_context &context, const W4A16 &p, void *handle) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
+    meaning(NW_INVALID_ARGUMENT, [&] { validate_linear(p); });
     const Kernel &kernel = kernel_of(context, p);
     load_for(context, kernel, stream, "nw_prepare");
-    meaning(NW_INVALID_ARGUMENT, [&] { launch(context.modules, kernel, p, stream); });
+    meaning(NW_INVALID_ARGUMENT, [&] { launch_linear(context.modules, kernel, p, stream); });
 }
 
 void prepare(nw_context &context, W4A16 p) {
     const hip::KeepCurrentDevice keep(context.device);
     if (p.m > 0)
         return load(context, checked_kernel(context, p));
-    for (p.m = 1; p.m <= 8; ++p.m)
+    for (p.m = 1; p.m <= decode_rows; ++p.m)
         load(context, checked_kernel(context, p));
 }
 
@@ -121,7 +124,7 @@ const char *nw_context_gfx(const nw_context *context) {
 nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream) {
     return api::guarded([&] {
         const W4A16 p = api::product_of(context, product); // context may be null before this
-        api::launch_linear(*context, p, stream);
+        api::launch(*context, p, stream);
     });
 }
 

@@ -28,9 +28,13 @@ Zeros zeros_of(i32 zeros) {
         return Zeros::packed;
     case NW_ZEROS_TYPED:
         return Zeros::typed;
+    case NW_ZEROS_CARRIER:
+        return Zeros::carrier;
     }
-    need(false, "zeros = {}: must be NW_ZEROS_EIGHT ({}), _PACKED ({}) or _TYPED ({})", zeros,
-         int{NW_ZEROS_EIGHT}, int{NW_ZEROS_PACKED}, int{NW_ZEROS_TYPED});
+    need(false,
+         "zeros = {}: must be NW_ZEROS_EIGHT ({}), _PACKED ({}), _TYPED ({}) or _CARRIER ({})",
+         zeros, int{NW_ZEROS_EIGHT}, int{NW_ZEROS_PACKED}, int{NW_ZEROS_TYPED},
+         int{NW_ZEROS_CARRIER});
     return Zeros::eight;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nibblewave: decode with 4-bit weights on AMD RDNA3, 3.5 and 4. C99 and C++; needs no HIP header.
+ * nibblewave: products with 4-bit weights on AMD RDNA3, 3.5 and 4. C99 and C++; needs no HIP
+ * header.
  *
  *     nw_context *context;                       // for the HIP device that is current now
  *     if (nw_context_create(NULL, &context) != NW_OK)
@@ -99,57 +100,68 @@ enum { NW_BF16 = 0, NW_F16 = 1 };
 enum {
     NW_ZEROS_EIGHT = 0,  /* 8 everywhere: symmetric quantization */
     NW_ZEROS_PACKED = 1, /* uint32 [ceil(N/8), K/G]: row n in bits 4 * (n % 8) of its dword */
-    NW_ZEROS_TYPED = 2   /* [N, K/G] in the activations' type, whole numbers 0..15 */
+    NW_ZEROS_TYPED = 2,  /* [N, K/G] in the activations' type, whole numbers 0..15; m <= 8 */
+    NW_ZEROS_CARRIER = 3 /* beside the scale, s being uint32 [N, K/G]: bits 15:0 the scale, 31:16
+                            -z * scale rounded (NW_F16), or z as an integer (NW_BF16) */
 };
 
-/* A group as long as the row: one scale for all of K. */
+/* A group as long as the row: one scale for all of K. m <= 8. */
 #define NW_PER_ROW UINT32_MAX
 
 /*
- * C[m, n] = sum over k of A[m, k] * (q[n, k] - z[n, k / G]) * s[n, k / G]  (+ bias[n])
+ * Y[m, n] = sum over k of A[m, k] * (q[n, k] - z[n, k / G]) * s[n, k / G]  (+ bias[n])
  *
- * accumulated in float, rounded once to dtype, to nearest even. Before that it is off by less than
- * 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k / G]|, for k <= 32768, where an
- * f16 |A| below 2^-14 counts as 2^-14. All matrices are row-major; pointers are device memory of
- * the context's device; strides are bytes from a row to the next. Rows of w, s and z may be padded;
- * what lies between rows is never used. c may overlap no input.
+ * C[m, n] = Y[m, n], or with silu_gate_up C[m, i] = SiLU(Y[m, i]) * Y[m, i + N/2]
+ *
+ * accumulated in float, rounded once to dtype, to nearest even. Up to 8 rows are decode: before the
+ * rounding Y is off by less than 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k /
+ * G]|, for k <= 32768, where an f16 |A| below 2^-14 counts as 2^-14. More rows, and any with
+ * NW_ZEROS_CARRIER or silu_gate_up, are prefill: weights W = (q - z) * s are rounded to dtype first
+ * (f16 carrier: z * s too), and Y is off by less than 2^-11 (bf16: 2^-9) + (k + 8) * 2^-24 of the
+ * sum over k of |A * W| (f16 carrier: of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below
+ * 2^-14 counts as 2^-14. Weights beyond the largest f16 are infinite. All matrices are row-major;
+ * pointers are device memory of the context's device; strides are bytes from a row to the next.
+ * Rows of w, s and z may be padded; what lies between rows is never used. c may overlap no input.
  */
 typedef struct nw_w4a16 {
     size_t size; /* sizeof(nw_w4a16): tells versions of this struct apart; NW_W4A16_INIT sets it */
     int32_t dtype;  /* NW_BF16 or NW_F16 */
-    int32_t zeros;  /* NW_ZEROS_EIGHT, NW_ZEROS_PACKED or NW_ZEROS_TYPED */
-    uint32_t m;     /* rows of activations, 1..8 */
-    uint32_t n;     /* rows of weights, >= 1 */
-    uint32_t k;     /* a multiple of group; per row: of 16, and >= 32 */
+    int32_t zeros;  /* NW_ZEROS_EIGHT, _PACKED, _TYPED or _CARRIER */
+    uint32_t m;     /* rows of activations, >= 1 */
+    uint32_t n;     /* rows of weights, >= 1; even with silu_gate_up; prefill: < 2^22 */
+    uint32_t k;     /* a multiple of group; per row: of 16, and >= 32; prefill: < 2^22 */
     uint32_t group; /* 32, 64, 128, or NW_PER_ROW with NW_ZEROS_EIGHT */
 
-    const void *a;    /* [M, K] contiguous, 16-byte aligned */
-    const void *w;    /* int32 [N, K/8], 16-byte aligned; the nibbles of a dword, from bit 0 up, are
-                         q of k = 0 2 4 6 1 3 5 7 */
-    const void *s;    /* scales [N, K/G], or [N, 1] per row; 2-byte aligned */
-    const void *z;    /* zero points as `zeros` says, 4- or 2-byte aligned; null for eight */
+    const void *a; /* [M, K] contiguous, 16-byte aligned */
+    const void *w; /* int32 [N, K/8], 16-byte aligned; the nibbles of a dword, from bit 0 up, are
+                      q of k = 0 2 4 6 1 3 5 7 */
+    const void *s; /* scales [N, K/G], or [N, 1] per row; 2-byte aligned, a carrier 4-byte */
+    const void *z; /* zero points as `zeros` says, 4- or 2-byte aligned; null for eight, carrier */
     const void *bias; /* [N], 2-byte aligned, or null */
-    void *c;          /* [M, N] contiguous, 2-byte aligned */
+    void *c;          /* [M, N], with silu_gate_up [M, N/2]; contiguous, 2-byte aligned */
 
-    uint64_t w_stride; /* >= K/2, a multiple of 16, < 2^30; see nw_weight_row_stride() */
-    uint64_t s_stride; /* >= 2 * K/G, even, < 2^30 */
-    uint64_t z_stride; /* packed: >= 4 * K/G, a multiple of 4; typed: as s_stride; eight: unused */
+    /* Bytes, < 2^30; prefill: < 2^24, and with silu_gate_up N of them, of z N/8, < 2^32. */
+    uint64_t w_stride; /* >= K/2, a multiple of 16; see nw_weight_row_stride() */
+    uint64_t s_stride; /* >= 2 * K/G, even; carrier: twice that */
+    uint64_t z_stride; /* packed: >= 4 * K/G, a multiple of 4; typed: as s_stride; else unused */
+
+    int32_t silu_gate_up; /* 1: rows n < N/2 of w are gate, the others up. 0: plain */
 } nw_w4a16;
 
 #define NW_W4A16_INIT                                                                              \
-    { sizeof(nw_w4a16), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0 }
+    { sizeof(nw_w4a16), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 /* Queues the product on `stream`, a hipStream_t of the context's device; null: the null stream. */
 NW_API nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream);
 
 /* Loads the kernels that such a product needs, so that its launch has nothing left to load. Reads
- * dtype, zeros, m, n, k, group, and nothing else; m = 0 stands for each of 1..8. */
+ * dtype, zeros, m, n, k, group, silu_gate_up, and nothing else; m = 0 stands for each of 1..8. */
 NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
 
 /* Device memory that a launch of such a product needs beside its operands, in bytes. 0 for each
  * that this version has a kernel for, so nw_w4a16 has no member for one yet: a version that needs
- * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads; 1 <=
- * m <= 8. */
+ * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads; m >=
+ * 1. */
 NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
 
 /* ---- w4a16 linear of a mixture of experts ---- */

@@ -24,6 +24,7 @@ class W4A16(ctypes.Structure):  # nw_w4a16
         *[(name, ctypes.c_uint32) for name in ("m", "n", "k", "group")],
         *[(name, ctypes.c_void_p) for name in ("a", "w", "s", "z", "bias", "c")],
         *[(name, ctypes.c_uint64) for name in ("w_stride", "s_stride", "z_stride")],
+        ("silu_gate_up", ctypes.c_int32),
     ]
 
 

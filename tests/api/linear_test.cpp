@@ -39,11 +39,31 @@ TEST_CASE("every dtype, group, form of zero points and batch") {
                 }
 }
 
+TEST_CASE("more rows than decode takes, the carrier, and SiLU(gate) * up") {
+    const Context context;
+    const Stream stream;
+    for (const int dtype : {NW_BF16, NW_F16})
+        for (const u32 group : {32u, 64u, 128u})
+            for (const int zeros : {NW_ZEROS_EIGHT, NW_ZEROS_PACKED, NW_ZEROS_CARRIER})
+                for (const u32 m : {1u, 8u, 9u, 33u})
+                    for (const bool silu : {false, true}) {
+                        CAPTURE(fmt::format("dtype {} group {} zeros {} m {} silu {}", dtype, group,
+                                            zeros, m, silu));
+                        if (m > 8 || zeros == NW_ZEROS_CARRIER || silu)
+                            run(context,
+                                Product({dtype, zeros, m, 22, 256, group, m % 2 == 1, 0, silu}),
+                                stream);
+                    }
+}
+
 TEST_CASE("rows with padding between them, and the null stream") {
     const Context context;
     for (const int zeros : {NW_ZEROS_EIGHT, NW_ZEROS_PACKED, NW_ZEROS_TYPED})
         for (const u32 padding : {1u, 8u})
             run(context, Product({NW_BF16, zeros, 2, 37, 384, 64, true, padding}), nullptr);
+    for (const int zeros : {NW_ZEROS_EIGHT, NW_ZEROS_PACKED, NW_ZEROS_CARRIER})
+        for (const u32 padding : {2u, 8u})
+            run(context, Product({NW_BF16, zeros, 11, 37, 384, 64, true, padding}), nullptr);
 }
 
 TEST_CASE("many threads, one context, own streams, nothing loaded before") {
@@ -64,9 +84,9 @@ TEST_CASE("many threads, one context, own streams, nothing loaded before") {
             for (u32 round = 0; round < 20; ++round)
                 wrong += nw_linear_w4a16(context, &products[i]->arguments(), stream) != NW_OK;
             nw_w4a16 bad = products[i]->arguments(); // the message is the thread's own
-            bad.m = 9 + i;
+            bad.k = 129 + i;
             wrong += nw_linear_w4a16(context, &bad, stream) != NW_INVALID_ARGUMENT;
-            wrong += !std::strstr(nw_last_error(), fmt::format("m = {}:", 9 + i).c_str());
+            wrong += !std::strstr(nw_last_error(), fmt::format("k = {}:", 129 + i).c_str());
             wrong += hipStreamDestroy(stream) != hipSuccess;
         });
     for (std::thread &thread : threads)
@@ -128,6 +148,16 @@ TEST_CASE("preparing for m = 0 loads the kernels of every batch") {
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     for (const auto &product : products)
         CHECK_EQ(nw_linear_w4a16(context, &product->arguments(), stream), NW_OK);
+    HIP_OK(hipGraphDestroy(end_capture(stream)));
+}
+
+TEST_CASE("preparing for more rows loads what they need") {
+    const Context context;
+    const Stream stream;
+    Product product({NW_BF16, NW_ZEROS_CARRIER, 20, 40, 256, 64});
+    NW_DONE(nw_prepare(context, &product.arguments()));
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    CHECK_EQ(nw_linear_w4a16(context, &product.arguments(), stream), NW_OK);
     HIP_OK(hipGraphDestroy(end_capture(stream)));
 }
 

@@ -52,6 +52,9 @@ struct Shape {
     u32 m = 1, n = 40, k = 256, group = 128;
     bool bias = true;
     u32 padding = 0; // bytes between rows, each row's size rounded up first
+    bool silu = false;
+    bool prefill() const { return m > 8 || zeros == NW_ZEROS_CARRIER || silu; }
+    u32 columns() const { return silu ? n / 2 : n; }
 };
 
 class Product {
@@ -67,7 +70,7 @@ private:
 
     std::vector<std::unique_ptr<Memory>> memory_;
     nw_w4a16 arguments_ = NW_W4A16_INIT;
-    std::vector<f64> exact_, bound_; // [M, N], rounding to dtype apart
+    std::vector<f64> exact_, bound_; // of c, rounding to dtype apart
 };
 
 } // namespace api_test

@@ -57,7 +57,7 @@ public:
 TEST_CASE("shapes and types") {
     check_refused(
         {}, {{"m = 0: must be 1..8", [](auto &p) { p.m = 0; }},
-             {"m = 9: must be 1..8; split larger batches", [](auto &p) { p.m = 9; }},
+             {"silu_gate_up = 2: must be 0 or 1", [](auto &p) { p.silu_gate_up = 2; }},
              {"n = 0: must be at least 1", [](auto &p) { p.n = 0; }},
              {"k = 0: must be a positive multiple of the group size 128", [](auto &p) { p.k = 0; }},
              {"k = 200: must be a multiple of the group size 128; pad", [](auto &p) { p.k = 200; }},
@@ -65,7 +65,7 @@ TEST_CASE("shapes and types") {
              {"group = 0: must be 32", [](auto &p) { p.group = 0; }},
              {"dtype = 2: must be NW_BF16 (0) or NW_F16 (1)", [](auto &p) { p.dtype = 2; }},
              {"dtype = -1: must be", [](auto &p) { p.dtype = -1; }},
-             {"zeros = 3: must be NW_ZEROS_EIGHT (0)", [](auto &p) { p.zeros = 3; }},
+             {"zeros = 4: must be NW_ZEROS_EIGHT (0)", [](auto &p) { p.zeros = 4; }},
              {"size = 8: must be sizeof(nw_w4a16)", [](auto &p) { p.size = 8; }},
              {"size = 0: must be sizeof(nw_w4a16)", [](auto &p) { p.size = 0; }},
              {"n = 4294967295", [](auto &p) { p.n = UINT32_MAX; }}});
@@ -74,6 +74,25 @@ TEST_CASE("shapes and types") {
                    {"k = 16: must be a multiple of 16 and at least 32", [](auto &p) { p.k = 16; }},
                    {"groups per row: one scale a row is for symmetric quantization",
                     [](auto &p) { p.zeros = NW_ZEROS_PACKED; }}});
+}
+
+TEST_CASE("more rows than decode takes, and forms that it does not have") {
+    check_refused({.m = 9},
+                  {{"prefill_w4a16: n = 0: must be at least 1", [](auto &p) { p.n = 0; }},
+                   {"prefill_w4a16: k = 200: must be a multiple of", [](auto &p) { p.k = 200; }},
+                   {"groups are per row: that form is for m = 1..8; repeat each scale",
+                    [](auto &p) { p.group = NW_PER_ROW; }},
+                   {"zeros are typed: that form is for m = 1..8; pack",
+                    [](auto &p) { p.zeros = NW_ZEROS_TYPED; }},
+                   {"w_stride = 16777216: must be below", [](auto &p) { p.w_stride = 1 << 24; }},
+                   {"n = 4194304: must be below", [](auto &p) { p.n = 1 << 22; }}});
+    check_refused(
+        {.zeros = NW_ZEROS_CARRIER, .m = 2},
+        {{"m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
+         {"must be 4-byte aligned", [](auto &p) { p.s = plus(p.s, 2); }},
+         {"s_stride = 4: must be at least a row, 4*K/G = 8", [](auto &p) { p.s_stride = 4; }},
+         {"zeros are in the carrier: say in `zeros`", [](auto &p) { p.z = p.s; }}});
+    check_refused({.silu = true}, {{"n = 39: gate and up", [](auto &p) { p.n = 39; }}});
 }
 
 TEST_CASE("pointers: null, and off their alignment") {
@@ -99,7 +118,7 @@ TEST_CASE("strides: shorter than a row, not a multiple, too long") {
          {"w_stride = 136: must be a multiple of 16", [](auto &p) { p.w_stride = 136; }},
          {"w_stride = 1073741824: must be below", [](auto &p) { p.w_stride = 1 << 30; }},
          {"s_stride = 2: must be at least a row, 2*K/G = 4", [](auto &p) { p.s_stride = 2; }},
-         {"s_stride = 5: must be even", [](auto &p) { p.s_stride = 5; }},
+         {"s_stride = 5: must be a multiple of 2", [](auto &p) { p.s_stride = 5; }},
          {"s_stride = 1073741824: must be below", [](auto &p) { p.s_stride = 1 << 30; }},
          {"z_stride = 4: must be at least a row, 4*K/G = 8", [](auto &p) { p.z_stride = 4; }},
          {"z_stride = 10: must be a multiple of 4", [](auto &p) { p.z_stride = 10; }},
@@ -145,10 +164,10 @@ TEST_CASE("null where an object belongs") {
 TEST_CASE("what is asked of a shape that breaks a rule is refused as its launch is") {
     const Context context;
     nw_w4a16 p = NW_W4A16_INIT;
-    p.dtype = NW_F16, p.m = 9, p.n = 40, p.k = 256, p.group = 128;
+    p.dtype = NW_F16, p.m = 9, p.n = 0, p.k = 256, p.group = 128;
     uint64_t bytes = 1;
     CHECK_EQ(nw_prepare(context, &p), NW_INVALID_ARGUMENT);
-    CHECK(said("m = 9"));
+    CHECK(said("n = 0"));
     CHECK_EQ(nw_workspace_size(context, &p, &bytes), NW_INVALID_ARGUMENT);
     CHECK_EQ(bytes, 1);
     p.m = 0, p.k = 200; // all of 1..8

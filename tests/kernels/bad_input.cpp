@@ -121,7 +121,11 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
     };
     const Bad bad[] = {
         {"m = 0: must be 1..8", [](W4A16 &p) { p.m = 0; }},
-        {"m = 9: must be 1..8", [](W4A16 &p) { p.m = 9; }},
+        {"m = 9: must be 1..8; larger batches are prefill_w4a16's", [](W4A16 &p) { p.m = 9; }},
+        {"zeros are in the carrier: prefill_w4a16 takes that",
+         [](W4A16 &p) { p.zeros = Zeros::carrier; }},
+        {"silu_gate_up is set: prefill_w4a16 and moe_w4a16 have",
+         [](W4A16 &p) { p.silu_gate_up = true; }},
         {"n = 0: must be at least 1", [](W4A16 &p) { p.n = 0; }},
         {"group = 0: must be 32, 64, 128 or per row", [](W4A16 &p) { p.group = 0; }},
         {"group = 48: must be 32, 64, 128 or per row", [](W4A16 &p) { p.group = 48; }},
@@ -152,7 +156,7 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
         {"w_stride = 1073741824: must be below", [](W4A16 &p) { p.w_stride = u64{1} << 30; }},
         {"w_stride = 18446744073709551600: must be below", [](W4A16 &p) { p.w_stride = -u64{16}; }},
         {"s_stride = 2: must be at least a row, 2*K/G = 4", [](W4A16 &p) { p.s_stride = 2; }},
-        {"s_stride = 5: must be even", [](W4A16 &p) { p.s_stride = 5; }},
+        {"s_stride = 5: must be a multiple of 2", [](W4A16 &p) { p.s_stride = 5; }},
         {"s_stride = 1073741824: must be below", [](W4A16 &p) { p.s_stride = u64{1} << 30; }},
         {"m * k = 2147483648: A must be smaller",
          [](W4A16 &p) {
@@ -220,6 +224,9 @@ TEST_CASE("a combination without a kernel is named, with those there are") {
     CHECK(contains(text, "no kernel for f16 g128 m9"));
     CHECK(contains(text, "f16 g128 m 1 2 3 4 5 6 7 8"));
     CHECK(contains(text, "f16 g128 zp m 1 2 3 4 5 6 7 8"));
+    CHECK(
+        contains(error_of([] { choose(device().info().gfx, Dtype::f16, 128, 1, Zeros::carrier); }),
+                 "no kernel for f16 g128 carrier m1"));
 }
 
 TEST_CASE("a kernel for something else is not launched") {
