@@ -170,7 +170,7 @@ TEST_CASE("what is asked of a shape that breaks a rule is refused as its launch 
     CHECK(said("n = 0"));
     CHECK_EQ(nw_workspace_size(context, &p, &bytes), NW_INVALID_ARGUMENT);
     CHECK_EQ(bytes, 1);
-    p.m = 0, p.k = 200; // all of 1..8
+    p.n = 40, p.m = 0, p.k = 200; // all of 1..8
     CHECK_EQ(nw_prepare(context, &p), NW_INVALID_ARGUMENT);
     CHECK(said("k = 200"));
 }

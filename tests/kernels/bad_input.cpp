@@ -193,7 +193,7 @@ TEST_CASE("each rule of zero points is enforced before anything is launched") {
          [](W4A16 &p) { p.z_stride = 4; }},
         {"z_stride = 2: must be at least a row, 2*K/G = 4", Zeros::typed,
          [](W4A16 &p) { p.z_stride = 2; }},
-        {"z_stride = 10: must be a multiple of 4; pad rows to 12", Zeros::packed,
+        {"z_stride = 10: must be a multiple of 4; pad to 12", Zeros::packed,
          [](W4A16 &p) { p.z_stride = 10; }},
         {"z_stride = 5: must be a multiple of 2", Zeros::typed, [](W4A16 &p) { p.z_stride = 5; }},
         {"z_stride = 18446744073709551612: must be below", Zeros::packed,
