@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// prefill_w4a16 gives the same bits on any number of the simulated GPU's threads.
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+#include "base/half.h"
+#include "base/processes.h"
+#include "base/rng.h"
+#include "kernels/prefill.h"
+
+using namespace nw;
+
+namespace {
+
+constexpr u32 m = 600, n = 300, k = 512, group = 64;
+
+template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
+    hip::Buffer buffer = device.allocate(values.size() * sizeof(T));
+    buffer.upload(values.data(), values.size() * sizeof(T));
+    return buffer;
+}
+
+std::vector<u16> halves(Dtype dtype, u64 count, Rng rng) {
+    std::vector<u16> out(count);
+    for (u16 &x : out)
+        x = round_to(dtype, rng.normal());
+    return out;
+}
+
+// A hash of C.
+u64 result_on(const char *threads, Dtype dtype) {
+    setenv("HIPSIM_THREADS", threads, 1); // read when the library is opened
+    const hip::Device device("sim:gfx1151");
+    Rng rng(5);
+    std::vector<u8> weights(u64{n} * k / 2);
+    for (u8 &x : weights)
+        x = static_cast<u8>(rng.below(256));
+    const hip::Buffer a = upload(device, halves(dtype, u64{m} * k, rng.fork(1))),
+                      w = upload(device, weights),
+                      s = upload(device, halves(dtype, n * (k / group), rng.fork(2))),
+                      c = upload(device, std::vector<u16>(u64{m} * n, nan_poison));
+    Modules modules(device);
+    launch_prefill(modules, {dtype, m, n, k, group, a.data(), w.data(), s.data(), nullptr, c.data(),
+                             k / 2, k / group * 2});
+    device.synchronize();
+    std::vector<u16> got(u64{m} * n);
+    c.download(got.data(), got.size() * sizeof got[0]);
+    u64 hash = 0;
+    for (u16 x : got)
+        hash = mix(hash + x + 1);
+    return hash;
+}
+
+} // namespace
+
+TEST_CASE("the same bits on any number of threads") {
+    for (Dtype dtype : {Dtype::f16, Dtype::bf16}) {
+        constexpr const char *threads[] = {"1", "2", "3", "8"};
+        const std::vector<u64> hashes =
+            in_processes<u64>({1, 1, 1, 1}, [&](u64 i) { return result_on(threads[i], dtype); });
+        for (u64 hash : hashes)
+            CHECK(hash == hashes[0]);
+    }
+}
