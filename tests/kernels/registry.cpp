@@ -10,6 +10,7 @@
 #include "hip/hip.h"
 #include "kernels/decode.h"
 #include "kernels/files.h"
+#include "kernels/prefill.h"
 #include "kernels/registry.h"
 
 using namespace nw;
@@ -75,6 +76,37 @@ TEST_CASE("parameters are read by name, and are numbers or an error that says so
     CHECK(k.param("nothing").empty());
     CHECK_THROWS_AS(k.number("nothing"), Error);
     CHECK_THROWS_AS(k.number("dtype"), Error);
+}
+
+TEST_CASE("every target has a prefill kernel for each dtype, group and form of zero points") {
+    for (std::string_view gfx : hip::supported_gfx())
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+            for (u32 group : {32u, 64u, 128u})
+                for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::carrier}) {
+                    const Kernel &k = choose_prefill(gfx, dtype, group, zeros, 512, 4096);
+                    INFO(gfx, " ", k.symbol);
+                    CHECK(k.gfx == gfx);
+                    CHECK(k.param("dtype") == name(dtype));
+                    CHECK(k.number("group") == group);
+                    CHECK(k.param("zeros") == zeros_name(zeros));
+                    CHECK_FALSE((k.reference || k.candidate));
+                }
+}
+
+TEST_CASE("a tile of prefill leaves little of itself unused") {
+    const auto tile = [](u32 m, u32 n) {
+        const Kernel &k = choose_prefill("gfx1151", Dtype::f16, 128, Zeros::eight, m, n);
+        return std::pair{k.number("bm"), k.number("bn")};
+    };
+    u32 most = 0, least = ~0u; // rows of the tiles that there are
+    for (const Kernel &k : kernels())
+        if (k.family == "prefill_w4a16") {
+            most = std::max(most, k.number("bm"));
+            least = std::min(least, k.number("bm"));
+        }
+    CHECK(tile(8192, 4096).first == most);
+    CHECK(tile(9, 4096).first == least);
+    CHECK(tile(8192 + least, 4096).first == least);
 }
 
 TEST_CASE("a grid fits on the device at once, its workgroups have as many rows each") {
