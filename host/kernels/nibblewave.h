@@ -117,7 +117,7 @@ enum {
  * rounding Y is off by less than 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k /
  * G]|, for k <= 32768, where an f16 |A| below 2^-14 counts as 2^-14. More rows, and any with
  * NW_ZEROS_CARRIER or silu_gate_up, are prefill: weights W = (q - z) * s are rounded to dtype first
- * (f16 carrier: z * s too), and Y is off by less than 2^-11 (bf16: 2^-9) + (k + 8) * 2^-24 of the
+ * (f16 carrier: z * s too), and Y is off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the
  * sum over k of |A * W| (f16 carrier: of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below
  * 2^-14 counts as 2^-14. Weights beyond the largest f16 are infinite. All matrices are row-major;
  * pointers are device memory of the context's device; strides are bytes from a row to the next.

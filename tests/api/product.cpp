@@ -73,13 +73,12 @@ void Operands::set_zero(u32 n, u32 g, u32 zero) {
 void Operands::add_weight(u32 n, u32 k, u32 q, u32 zero, f64 scale) {
     w.at<u32>(n, k / 8) |= q << 4 * (k % 2 * 4 + k % 8 / 2);
     const f64 weight = (static_cast<f64>(q) - zero) * scale,
-              rounding = type == Dtype::bf16 ? 0x1p-9 : 0x1p-11,
               least = type == Dtype::bf16 ? 0 : 0x1p-14;
-    f64 size = scale, relative = rounding;
+    f64 size = scale, relative = type == Dtype::bf16 ? 0x1p-9 : 0x1p-11;
     if (shape.prefill()) {
         size = std::fmax(std::fabs(weight), least);
         size += carrier && type == Dtype::f16 ? zero * scale : 0;
-        relative += (shape.k + 8) * 0x1p-24;
+        relative = (type == Dtype::bf16 ? 0x1p-8 : 0x1p-11) + (shape.k + 8) * 0x1p-24;
     }
     for (u32 m = 0; m < shape.m; ++m) {
         const f64 x = to_f32(type, a.at<u16>(m, k));

@@ -43,7 +43,7 @@ f64 largest_zero(const ref::DecodeW4A16 &p) {
 // What the rounding of weights may do to an output.
 f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zero) {
     if (kernel.param("dtype") == "bf16")
-        return 0x1p-9 * terms + 16 * 0x1p-126 * a_sum;
+        return 0x1p-8 * terms + 16 * 0x1p-126 * a_sum;
     if (kernel.param("zeros") != "carrier")
         return 0x1p-11 * terms + 0x1p-25 * a_sum;
     const f64 bias_off = 0x1p-11 * zero * offsets + 0x1p-25 * a_sum;
@@ -53,9 +53,9 @@ f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zer
 } // namespace
 
 // Weights. f16: (q - z) * s is rounded once, 2^-11 of itself or, where it is subnormal, 2^-25. In
-// the carrier z * s is too, before: its error joins those of q * s - z * s. bf16: 2^-9 of itself;
-// where s is subnormal f32 arithmetic takes it as zero, less than 16 * 2^-126. f16 weights must not
-// leave the range, bf16 ones must leave room for 2^15 in f32 (scales below 2^112).
+// the carrier z * s is too, before: its error joins those of q * s - z * s. bf16, of 8 bits: 2^-8
+// of itself; where s is subnormal f32 arithmetic takes it as zero, less than 16 * 2^-126. f16
+// weights must not leave the range, bf16 ones must leave room for 2^15 in f32 (scales below 2^112).
 //
 // Sums. A step of WMMA (S-004) puts products and C on a grid 2^g, g = max(exponents of a product's
 // factors, added, - 24; leading exponent of C - 26), u = 2^-24:
