@@ -119,9 +119,10 @@ enum {
  * NW_ZEROS_CARRIER or silu_gate_up, are prefill: weights W = (q - z) * s are rounded to dtype first
  * (f16 carrier: z * s too), and Y is off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the
  * sum over k of |A * W| (f16 carrier: of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below
- * 2^-14 counts as 2^-14. Weights beyond the largest f16 are infinite. All matrices are row-major;
- * pointers are device memory of the context's device; strides are bytes from a row to the next.
- * Rows of w, s and z may be padded; what lies between rows is never used. c may overlap no input.
+ * 2^-14 counts as 2^-14; an f16 weight out of range is infinite, a bf16 scale must be below 2^112.
+ * All matrices are row-major; pointers are device memory of the context's device; strides are bytes
+ * from a row to the next. Rows of w, s and z may be padded; what lies between rows is never used. c
+ * may overlap no input.
  */
 typedef struct nw_w4a16 {
     size_t size; /* sizeof(nw_w4a16): tells versions of this struct apart; NW_W4A16_INIT sets it */
@@ -160,8 +161,8 @@ NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
 
 /* Device memory that a launch of such a product needs beside its operands, in bytes. 0 for each
  * that this version has a kernel for, so nw_w4a16 has no member for one yet: a version that needs
- * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads; m >=
- * 1. */
+ * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads; m is
+ * at least 1. */
 NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
 
 /* ---- w4a16 linear of a mixture of experts ---- */
