@@ -116,4 +116,13 @@ std::vector<PublishedStride> read_published_stride(const std::string &path) {
     return out;
 }
 
+std::vector<PublishedPrefill> read_published_prefill(const std::string &path) {
+    Csv csv(path, "k,n,base_tflops,tuned_tflops,model");
+    std::vector<PublishedPrefill> out;
+    while (csv.next())
+        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
+                       csv.number<f64>(3), csv.text(4)});
+    return out;
+}
+
 } // namespace nw::bench

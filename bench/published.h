@@ -36,11 +36,20 @@ struct PublishedStride {
     std::string model;
 };
 
+// A W4A16 product of 2048 rows of activations, f16, asymmetric, groups of 128, by Triton: before
+// and after it was tuned.
+struct PublishedPrefill {
+    u32 k, n;
+    f64 base_tflops, tuned_tflops;
+    std::string model;
+};
+
 // The line through the rows of each type that ran the published kernel.
 std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &);
 
 // Throw Error naming file, line and what is wrong with it.
 std::vector<PublishedDecode> read_published_decode(const std::string &path);
 std::vector<PublishedStride> read_published_stride(const std::string &path);
+std::vector<PublishedPrefill> read_published_prefill(const std::string &path);
 
 } // namespace nw::bench
