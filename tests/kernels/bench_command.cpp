@@ -48,7 +48,7 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
         {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
         {"--suite all", "--suite all",
-         "layer, decode, moe, stride, golden, sim, validate, sensitivity, micro, pack"},
+         "layer, decode, prefill, moe, stride, golden, sim, validate, sensitivity, micro, pack"},
         {"--suite micro --device sim:gfx1151 --only nothing", "--only nothing", "--list"},
         {"--suite micro --device sim:gfx1151 --only '('", "--only (", ""},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
