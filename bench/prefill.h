@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite `prefill`: modelled times of prefill_w4a16 on published shapes, beside published speeds.
+// The suite `prefill`: modelled times of prefill_w4a16 on published shapes, beside published
+// speeds.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
