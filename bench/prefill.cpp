@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "prefill.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 
 #include "base/half.h"
 #include "base/processes.h"
 #include "data.h"
 #include "decode_published.h"
 #include "decode_times.h"
-#include "formats/row_stride.h"
 #include "kernels/prefill.h"
 #include "part_constants.h"
 #include "published.h"
@@ -33,10 +30,10 @@ struct Job {
     Zeros zeros;
     const Kernel *kernel;
 
-    std::string name() const {
-        return fmt::format("{}x{} {} {} m{}", shape.k, shape.n, nw::name(dtype),
-                           zeros == Zeros::eight ? "sym" : "zp", m);
-    }
+    std::string_view zeros_label() const { return zeros == Zeros::eight ? "sym" : "zp"; }
+    std::string size() const { return fmt::format("{}x{}", shape.k, shape.n); }
+    std::string type() const { return fmt::format("{} {} m{}", nw::name(dtype), zeros_label(), m); }
+    std::string name() const { return size() + " " + type(); }
     f64 tera_operations() const { return 2e-12 * m * shape.n * shape.k; }
 };
 
@@ -111,7 +108,7 @@ Json to_json(const Job &job, const Result &r, f64 peak) {
             {"n", job.shape.n},
             {"m", job.m},
             {"dtype", name(job.dtype)},
-            {"zp", job.zeros == Zeros::eight ? "sym" : "zp"},
+            {"zp", job.zeros_label()},
             {"group", group},
             {"time_us", r.us},
             {"tflops", r.tflops(job)},
@@ -166,9 +163,7 @@ Json run_prefill(const Options &o) {
         const Json row = to_json(job, results[i], peak);
         const f64 pct = row.at("pct_of_wmma_peak");
         fmt::print("{:>12} {:<13} {:<16} {:>9.1f} {:>8.2f} {:>5.1f}% {:>6.2f} {:>6.1f} {:>6.1f}\n",
-                   fmt::format("{}x{}", job.shape.k, job.shape.n),
-                   fmt::format("{} {} m{}", name(job.dtype),
-                               job.zeros == Zeros::eight ? "sym" : "zp", job.m),
+                   job.size(), job.type(),
                    fmt::format("{}x{}", job.kernel->number("bm"), job.kernel->number("bn")),
                    results[i].us, results[i].tflops(job), pct, row.at("valu_per_wmma").get<f64>(),
                    job.shape.base_tflops, job.shape.tuned_tflops);

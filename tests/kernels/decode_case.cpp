@@ -65,6 +65,21 @@ Rows packed_zeros(const DecodeCase &p) {
 
 } // namespace
 
+bool thorough(const check::Test &t, const Kernel &k) {
+    return k.gfx == "gfx1100" || k.gfx == "gfx1151" || k.gfx == "gfx1201" ||
+           !t.modules.device().info().simulated;
+}
+
+std::vector<f64> hard_values(Dtype dtype) {
+    std::vector<f64> out = {0.0, -0.0, 1, -1, 1 + ulp(dtype, 1), 1 - ulp(dtype, 0.5), 3, 1.0 / 3};
+    if (dtype == Dtype::f16)
+        out.insert(out.end(), {0x1p-24, -0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504, -65504, 2048, 2047});
+    else
+        out.insert(out.end(),
+                   {0x1p-133, -0x1p-133, 0x1.fcp-127, 0x1p-126, 0x1p100, -0x1p100, 256, 255});
+    return out;
+}
+
 Rows weight_rows(const DecodeCase &p) {
     Rows out = blank_rows(p.n, round_up<u64>(p.k / 2, 16) + p.w_pad);
     std::vector<u32> row(p.k / 8);

@@ -12,6 +12,14 @@
 
 namespace nw {
 
+// Simulated targets of a generation run the same instructions, but for the registers that a kernel
+// starts with: one of each has all shapes. A card has them always.
+bool thorough(const check::Test &, const Kernel &);
+
+// Activations that are hard on the arithmetic. bf16 stays below 2^100: beyond, sums, and 136 times
+// them, leave f32.
+std::vector<f64> hard_values(Dtype);
+
 struct DecodeCase {
     Dtype dtype;
     u32 m, n, k, group;

@@ -19,13 +19,6 @@ constexpr u32 k_per_step = 1024;  // what a wave covers of each of its rows in o
 constexpr u32 chunk_words = 8192; // activations a workgroup stages at once, all m together: so
                                   // many, twice or three times
 
-// Simulated targets of a generation run the same instructions, but for the registers that a kernel
-// starts with: one of each has all shapes. A card has them always.
-bool thorough(const Test &t, const Kernel &k) {
-    return k.gfx == "gfx1100" || k.gfx == "gfx1151" || k.gfx == "gfx1201" ||
-           !t.modules.device().info().simulated;
-}
-
 // What K may be a multiple of: 16 where a row is one group, of 32 at least.
 u32 k_unit(const Kernel &k) { return k.param("group") == "k" ? 16 : k.number("group"); }
 
@@ -127,18 +120,6 @@ void every_nibble(Test &t, const Kernel &kernel) {
                             p.k, at[first]));
         t.same("c", p.dtype, run(t, kernel, p), want);
     }
-}
-
-// Activations that are hard on the arithmetic, the rest random. bf16 stays below 2^100: beyond,
-// 136 * sum(a) leaves f32.
-std::vector<f64> hard_values(Dtype dtype) {
-    std::vector<f64> out = {0.0, -0.0, 1, -1, 1 + ulp(dtype, 1), 1 - ulp(dtype, 0.5), 3, 1.0 / 3};
-    if (dtype == Dtype::f16)
-        out.insert(out.end(), {0x1p-24, -0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504, -65504, 2048, 2047});
-    else
-        out.insert(out.end(),
-                   {0x1p-133, -0x1p-133, 0x1.fcp-127, 0x1p-126, 0x1p100, -0x1p100, 256, 255});
-    return out;
 }
 
 void hard_activations(Test &t, const Kernel &kernel) {

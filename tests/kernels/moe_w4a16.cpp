@@ -19,12 +19,6 @@ namespace {
 constexpr u32 k_per_step = 1024;
 constexpr u32 chunk_words = 8192; // activations a workgroup can stage at once, all slots together
 
-// As for decode_w4a16: one simulated target of a generation has all shapes.
-bool thorough(const Test &t, const Kernel &k) {
-    return k.gfx == "gfx1100" || k.gfx == "gfx1151" || k.gfx == "gfx1201" ||
-           !t.modules.device().info().simulated;
-}
-
 u32 to_groups(const Kernel &k, u32 columns) { return round_up(columns, k.number("group")); }
 
 // N that silu and packed zero points of this kernel allow.

@@ -12,29 +12,11 @@
 #include "base/half.h"
 #include "kernels/linear.h"
 #include "kernels/prefill.h"
+#include "refusals.h"
 
 using namespace nw;
 
 namespace {
-
-std::string error_of(const std::function<void()> &action) {
-    try {
-        action();
-    } catch (const Error &e) {
-        return e.what();
-    }
-    return {};
-}
-
-bool contains(const std::string &text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
-const hip::Device &device() {
-    const char *environment = std::getenv("NIBBLEWAVE_DEVICE");
-    static const hip::Device one(environment && *environment ? environment : "sim:gfx1151");
-    return one;
-}
 
 // A small product that is right in every respect, on the device.
 class Product {

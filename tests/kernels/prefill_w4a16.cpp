@@ -17,12 +17,6 @@ namespace {
 
 constexpr u32 k_per_stage = 32;
 
-// As for decode_w4a16: one simulated target of a generation has all shapes.
-bool thorough(const Test &t, const Kernel &k) {
-    return k.gfx == "gfx1100" || k.gfx == "gfx1151" || k.gfx == "gfx1201" ||
-           !t.modules.device().info().simulated;
-}
-
 u32 to_groups(const Kernel &k, u32 columns) { return round_up(columns, k.number("group")); }
 
 std::vector<u16> run_prefill(Test &t, const Kernel &kernel, const DecodeCase &p) {
@@ -166,17 +160,6 @@ void dequantization(Test &t, const Kernel &kernel) {
     for (u64 i = 0; i < each.s.size(); ++i)
         each.s[i] = each.word(of[i / each.groups() % of.size()]);
     identity(t, kernel, each, "identity, every nibble and zero point");
-}
-
-// Activations that are hard on the arithmetic. bf16 stays where sums fit into f32.
-std::vector<f64> hard_values(Dtype dtype) {
-    std::vector<f64> out = {0.0, -0.0, 1, -1, 1 + ulp(dtype, 1), 1 - ulp(dtype, 0.5), 3, 1.0 / 3};
-    if (dtype == Dtype::f16)
-        out.insert(out.end(), {0x1p-24, -0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504, -65504, 2048, 2047});
-    else
-        out.insert(out.end(),
-                   {0x1p-133, -0x1p-133, 0x1.fcp-127, 0x1p-126, 0x1p100, -0x1p100, 256, 255});
-    return out;
 }
 
 void hard_activations(Test &t, const Kernel &kernel) {
