@@ -65,7 +65,7 @@ void prepare_moe(nw_context &context, MoeW4A16 p) {
     const hip::KeepCurrentDevice keep(context.device);
     if (p.block_size > 0)
         return load(context, checked_kernel(context, p));
-    for (u32 block_size : {1u, 2u, 4u, 8u}) {
+    for (u32 block_size : moe_block_sizes) {
         p.block_size = block_size;
         load(context, checked_kernel(context, p));
     }

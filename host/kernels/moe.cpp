@@ -17,14 +17,16 @@ namespace nw {
 
 namespace {
 
-constexpr std::string_view family = "moe_w4a16";
-constexpr Rules rules(family);
+constexpr std::string_view family = "moe_w4a16", prefill_family = "moe_prefill_w4a16";
+constexpr Rules rules(family); // of the product, whichever family does it
 
-// A wave addresses up to this many rows from one base with 32-bit offsets.
+bool is_prefill(u32 block_size) { return block_size > moe_decode_block; }
+
+// A wave of decode addresses up to this many rows from one base with 32-bit offsets.
 constexpr u64 rows_per_wave = 4;
 constexpr u64 stride_limit = (u64{1} << 32) / rows_per_wave;
 constexpr const char *why_stride_limit = "as 4 rows share a 32-bit offset";
-constexpr u64 expert_limit = u64{1} << 32;
+constexpr u64 offset_limit = u64{1} << 32;
 constexpr u64 list_limit = u64{1} << 31; // ids are i32
 
 constexpr std::string_view name(Zeros zeros) { return zeros == Zeros::packed ? "zp" : ""; }
@@ -33,7 +35,7 @@ using Kind = std::tuple<std::string_view, Dtype, u32, u32, Zeros>; // gfx, dtype
 
 Kind kind_of(const Kernel &k) {
     return {k.gfx, k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16,
-            k.number("group"), k.number("m"),
+            k.number("group"), moe_block_size(k),
             k.param("zeros") == name(Zeros::packed) ? Zeros::packed : Zeros::eight};
 }
 
@@ -41,7 +43,7 @@ Kind kind_of(const Kernel &k) {
 std::map<Kind, const Kernel *> all_choices() {
     std::map<Kind, const Kernel *> out;
     for (const Kernel &k : kernels())
-        if (k.family == family && !k.reference && !k.candidate)
+        if ((k.family == family || k.family == prefill_family) && !k.reference && !k.candidate)
             out.emplace(kind_of(k), &k);
     return out;
 }
@@ -64,7 +66,7 @@ void check_strides(const char *matrix, u64 stride, u64 expert, u64 rows, u64 row
                       expert_name = fmt::format("{}_expert", matrix);
     rules.stride({stride_name.c_str(), stride, row, row_is, unit, stride_limit, why_stride_limit});
     rules.stride({expert_name.c_str(), expert, (rows - 1) * stride + row,
-                  "the rows of an expert, stride for stride,", unit, expert_limit,
+                  "the rows of an expert, stride for stride,", unit, offset_limit,
                   "as it is 32 bits"});
 }
 
@@ -101,6 +103,16 @@ void check_lists(const MoeW4A16 &p) {
                                          {"num_tokens_post_padded", p.num_tokens_post_padded}})
         if (list)
             rules.pointer(argument, list, 4);
+}
+
+// From one base a kernel of prefill reaches all rows of a, and of c.
+void check_reach(const MoeW4A16 &p) {
+    const u64 a = ceil_div<u64>(p.slots, p.top_k) * 2 * p.k, c = p.slots * row_of_c(p);
+    for (const auto &[argument, bytes] : {std::pair{"a", a}, {"c", c}})
+        rules.need(bytes < offset_limit,
+                   "slots = {}: {} has {} bytes, but in blocks of {} must be smaller than 2^32; "
+                   "split the launch",
+                   p.slots, argument, bytes, p.block_size);
 }
 
 void check_overlap(const MoeW4A16 &p) {
@@ -148,10 +160,14 @@ Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 row_blocks) {
 
 } // namespace
 
+u32 moe_block_size(const Kernel &kernel) {
+    return kernel.number(kernel.family == prefill_family ? "bm" : "m");
+}
+
 const Kernel &choose_moe(std::string_view gfx, Dtype dtype, u32 group, u32 block_size,
                          Zeros zeros) {
     static const std::map<Kind, const Kernel *> choices = all_choices();
-    if (const Kernel *kernel = forced(family, gfx)) {
+    if (const Kernel *kernel = forced(is_prefill(block_size) ? prefill_family : family, gfx)) {
         if (kind_of(*kernel) == Kind{gfx, dtype, group, block_size, zeros})
             return *kernel;
         throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a kernel "
@@ -167,13 +183,15 @@ const Kernel &choose_moe(std::string_view gfx, Dtype dtype, u32 group, u32 block
     rules.need(known.contains(gfx), "gfx = {}: no kernels for it; there are kernels for {}", gfx,
                fmt::join(known, ", "));
     throw Error(fmt::format("{}: no kernel for {} on {}; there are bf16 and f16, groups of 32, 64, "
-                            "128, symmetric and with packed zero points, blocks of 1, 2, 4, 8",
-                            family, label(dtype, group, block_size, zeros), gfx));
+                            "128, symmetric and with packed zero points, blocks of {}",
+                            family, label(dtype, group, block_size, zeros), gfx,
+                            fmt::join(moe_block_sizes, ", ")));
 }
 
 void validate_shape(const MoeW4A16 &p) {
-    rules.need(p.block_size == 1 || p.block_size == 2 || p.block_size == 4 || p.block_size == 8,
-               "block_size = {}: must be 1, 2, 4 or 8", p.block_size);
+    rules.need(std::ranges::find(moe_block_sizes, p.block_size) != moe_block_sizes.end(),
+               "block_size = {}: must be one of {}", p.block_size,
+               fmt::join(moe_block_sizes, ", "));
     rules.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
     rules.need(p.group == 32 || p.group == 64 || p.group == 128,
                "group = {}: must be 32, 64 or 128; repeat the scales of larger groups", p.group);
@@ -195,6 +213,8 @@ void validate(const MoeW4A16 &p) {
     validate_shape(p);
     check_lists(p);
     check_operands(p);
+    if (is_prefill(p.block_size))
+        check_reach(p);
 }
 
 void launch(Modules &modules, const MoeW4A16 &p, const hip::Stream &stream) {
@@ -206,7 +226,7 @@ void launch(Modules &modules, const MoeW4A16 &p, const hip::Stream &stream) {
 
 void launch(Modules &modules, const Kernel &kernel, const MoeW4A16 &p, const hip::Stream &stream) {
     validate(p);
-    if (kernel.family != family ||
+    if ((kernel.family != family && kernel.family != prefill_family) ||
         kind_of(kernel) != Kind{kernel.gfx, p.dtype, p.group, p.block_size, p.zeros})
         throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
                                 label(p.dtype, p.group, p.block_size, p.zeros)));

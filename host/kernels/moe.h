@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The moe_w4a16 family, typed: decode of a mixture of experts. A launch has blocks of 1, 2, 4 or 8
-// slots; a slot is one token at one of its experts: a row of C. For slot t of a block with expert e
+// The moe_w4a16 family, typed: a mixture of experts; and moe_prefill_w4a16, its form for many
+// tokens. A launch has blocks of 1, 2, 4 or 8 slots, which are decode, or of 16, 32 or 64, which
+// are prefill, with WMMA; a slot is one token at one of its experts: a row of C. For slot t of a
+// block with expert e
 //
 //     Y[n]    = sum_k A[t / top_k, k] * (q[e, n, k] - z) * s[e, n, k / G]  (+ bias[e, n])
 //     C[t, n] = weight[t] * Y[n], or weight[t] * SiLU(Y[n]) * Y[n + N/2]
@@ -9,6 +11,7 @@
 // checked before anything is launched; what it can't see, the lists on the device, harms nobody: a
 // block whose expert does not exist is skipped, a slot that does not exist is not stored.
 #pragma once
+#include <array>
 #include <string_view>
 
 #include "base/types.h"
@@ -16,12 +19,15 @@
 
 namespace nw {
 
+inline constexpr std::array<u32, 7> moe_block_sizes = {1, 2, 4, 8, 16, 32, 64};
+inline constexpr u32 moe_decode_block = 8; // larger ones are prefill's
+
 // One launch, as the kernels take it. Pointers are device memory.
 struct MoeW4A16 {
     Dtype dtype;            // of a, s, bias and c
     u32 n, k, group;        // of an expert: n >= 1 rows; group 32, 64 or 128, k a multiple of it
     u32 experts;            // that there are weights of, >= 1
-    u32 block_size;         // slots of a block: 1, 2, 4 or 8
+    u32 block_size;         // slots of a block: one of moe_block_sizes
     u32 blocks;             // >= 1
     u32 slots;              // rows of c, >= 1
     u32 top_k;              // slots of a row of a, >= 1
@@ -43,6 +49,9 @@ struct MoeW4A16 {
     const void *z = nullptr;            // uint32 [experts, ceil(N/8), K/G]
     u64 z_stride = 0, z_expert = 0;     // multiples of 4
 };
+
+// Of a kernel of either family.
+u32 moe_block_size(const Kernel &);
 
 // The kernel to use. Throws Error listing what there is.
 const Kernel &choose_moe(std::string_view gfx, Dtype dtype, u32 group, u32 block_size, Zeros zeros);

@@ -39,9 +39,9 @@ std::vector<u16> biases(const MoeCase &p) {
 } // namespace
 
 MoeCase::MoeCase(const Kernel &kernel, const MoeShape &of, Rng &rng)
-    : shape(of), block_size(kernel.number("m")), a(ceil_div<u64>(of.slots, of.top_k) * of.k) {
+    : shape(of), block_size(moe_block_size(kernel)), a(ceil_div<u64>(of.slots, of.top_k) * of.k) {
     for (u32 e = 0; e < of.experts; ++e) {
-        experts.emplace_back(kernel, of.n, of.k, rng);
+        experts.emplace_back(kernel, 1, of.n, of.k, rng);
         if (of.bias)
             experts.back().add_bias(rng);
     }
