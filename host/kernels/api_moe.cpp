@@ -2,6 +2,7 @@
 // The mixture of experts in the C API (nibblewave.h).
 #include "kernels/api_context.h"
 #include "kernels/moe.h"
+#include "kernels/moe_align.h"
 
 namespace nw::api {
 
@@ -61,8 +62,25 @@ void launch_moe(nw_context &context, const MoeW4A16 &p, void *handle) {
     meaning(NW_INVALID_ARGUMENT, [&] { launch(context.modules, kernel, p, stream); });
 }
 
+const Kernel &align_kernel(const nw_context &context) {
+    return meaning(NW_UNSUPPORTED,
+                   [&]() -> const Kernel & { return choose_moe_align(context.device.info().gfx); });
+}
+
+void launch_align(nw_context &context, const nw_moe_routing &r, void *handle) {
+    const MoeAlign p = {r.slots,    r.experts,          r.block_size_m, r.blocks,
+                        r.topk_ids, r.sorted_token_ids, r.expert_ids,   r.num_tokens_post_padded};
+    const hip::KeepCurrentDevice keep(context.device);
+    const auto stream = hip::Stream::borrow(context.device.library(), handle);
+    meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
+    const Kernel &kernel = align_kernel(context);
+    load_for(context, kernel, stream, "nw_moe_prepare");
+    launch(context.modules, kernel, p, stream);
+}
+
 void prepare_moe(nw_context &context, MoeW4A16 p) {
     const hip::KeepCurrentDevice keep(context.device);
+    load(context, align_kernel(context));
     if (p.block_size > 0)
         return load(context, checked_kernel(context, p));
     for (u32 block_size : moe_block_sizes) {
@@ -91,6 +109,17 @@ nw_status nw_moe_prepare(nw_context *context, const nw_moe_w4a16 *product) {
         const MoeW4A16 p = api::moe_of(context, product);
         api::prepare_moe(*context, p);
     });
+}
+
+nw_status nw_moe_align(nw_context *context, const nw_moe_routing *routing, void *stream) {
+    return api::guarded([&] {
+        api::need_product(context, routing, "nw_moe_routing", sizeof *routing);
+        api::launch_align(*context, *routing, stream);
+    });
+}
+
+uint64_t nw_moe_blocks(uint32_t slots, uint32_t experts, uint32_t block_size_m) {
+    return block_size_m ? aligned_blocks(slots, experts, block_size_m) : 0;
 }
 
 nw_status nw_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *product, uint64_t *bytes) {

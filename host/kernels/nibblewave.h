@@ -178,7 +178,9 @@ NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product,
  *
  *     C[t, n] = topk_weights[t] * SiLU(Y[n]) * Y[n + N/2], with silu_gate_up
  *
- * in float, with the accuracy of nw_w4a16 for Y, rounded once to dtype. All blocks run at once.
+ * in float, rounded once to dtype, with the accuracy of nw_w4a16 for Y: that of decode in blocks of
+ * 1, 2, 4 and 8, that of prefill in blocks of 16, 32 and 64, which are for many tokens. All blocks
+ * run at once.
  *
  * What the host can't see does no harm: blocks whose expert is none of 0..experts-1 (-1, say) are
  * skipped, their rows of C stay as they are; slots that are none of 0..slots-1 (padding) are not
@@ -194,7 +196,8 @@ typedef struct nw_moe_w4a16 {
     int32_t zeros;         /* NW_ZEROS_EIGHT or NW_ZEROS_PACKED */
     int32_t silu_gate_up;  /* 1: rows n < N/2 of an expert are gate, the others up; N even, with
                               packed zero points a multiple of 8. 0: plain */
-    uint32_t block_size_m; /* slots of a block: 1, 2, 4 or 8 */
+    uint32_t block_size_m; /* slots of a block: 1, 2, 4, 8, 16, 32 or 64; from 16 on a and c must be
+                              smaller than 4 GiB each */
     uint32_t blocks;       /* >= 1 */
     uint32_t slots;        /* rows of c, >= 1 */
     uint32_t top_k;        /* slots of a row of a, >= 1 */
@@ -234,12 +237,41 @@ NW_API nw_status nw_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *pr
                                      void *stream);
 
 /* As nw_prepare. Reads dtype, zeros, silu_gate_up, block_size_m, n, k, group, and nothing else;
- * block_size_m = 0 stands for each of 1, 2, 4, 8. */
+ * block_size_m = 0 stands for each that there is. Loads the kernel of nw_moe_align too. */
 NW_API nw_status nw_moe_prepare(nw_context *context, const nw_moe_w4a16 *product);
 
 /* As nw_workspace_size, of what nw_moe_prepare reads: 0 in this version. */
 NW_API nw_status nw_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *product,
                                        uint64_t *bytes);
+
+/*
+ * From the router's choice to the lists of nw_moe_w4a16. The slots of each expert come together, in
+ * ascending order, in blocks of one expert each, expert after expert; the rest of an expert's last
+ * block is filled with the number `slots`, which stands for no slot. A slot whose expert is none of
+ * 0..experts-1 is in no block; an expert without slots has none. All that is left of
+ * sorted_token_ids is `slots`, of expert_ids -1. The same lists every time.
+ */
+typedef struct nw_moe_routing {
+    size_t size;           /* sizeof(nw_moe_routing); NW_MOE_ROUTING_INIT sets it */
+    uint32_t slots;        /* tokens times experts of a token, 1..2^30-1 */
+    uint32_t experts;      /* 1..512 */
+    uint32_t block_size_m; /* as in nw_moe_w4a16 */
+    uint32_t blocks; /* that there is room for, >= nw_moe_blocks(); times block_size_m < 2^30 */
+
+    const int32_t *topk_ids;         /* [slots]: experts */
+    int32_t *sorted_token_ids;       /* [blocks, block_size_m] */
+    int32_t *expert_ids;             /* [blocks] */
+    int32_t *num_tokens_post_padded; /* one number: slots and fillings in blocks of an expert */
+} nw_moe_routing;
+
+#define NW_MOE_ROUTING_INIT                                                                        \
+    { sizeof(nw_moe_routing), 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/* Queues it. The lists may overlap neither each other nor topk_ids. */
+NW_API nw_status nw_moe_align(nw_context *context, const nw_moe_routing *routing, void *stream);
+
+/* The most blocks that so many slots at so many experts can take. */
+NW_API uint64_t nw_moe_blocks(uint32_t slots, uint32_t experts, uint32_t block_size_m);
 
 /* ---- layouts ---- */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_moe_linear_w4a16: the same to the bit as nw_linear_w4a16 of each slot's expert, in graphs too;
-// and each of its rules, broken one at a time.
+// nw_moe_align; and each of their rules, broken one at a time.
 #include <fmt/format.h>
 #include <functional>
 
@@ -84,8 +84,9 @@ public:
             q.a = at(a, u64{slot / top_k} * 2 * k), q.w = at(w, e * w_expert);
             q.s = at(s, e * s_expert), q.bias = at(bias, e * 2 * n);
             q.z = p.z ? at(z, e * z_expert) : nullptr;
-            q.c = at(rows, u64{slot} * 2 * n);
+            q.c = at(rows, u64{slot} * (p.silu_gate_up ? n : 2 * n));
             q.w_stride = w_row, q.s_stride = s_row, q.z_stride = z_row;
+            q.silu_gate_up = p.silu_gate_up;
             NW_DONE(nw_linear_w4a16(context, &q, nullptr));
         }
         std::vector<u16> out(c.size / 2);
@@ -106,6 +107,45 @@ public:
     const Memory block_ids{words({0, 1, 2, 0})}, sorted{words({1, 4, 2, 7, 0, 5, 3, 3})},
         used{words({6})};
     nw_moe_w4a16 p = NW_MOE_W4A16_INIT;
+};
+
+// What nw_moe_align makes of the routing of a Mixture.
+class Lists {
+public:
+    Lists(const Mixture &m, u32 block_size)
+        : blocks(static_cast<u32>(nw_moe_blocks(slots, experts, block_size))),
+          sorted(u64{4} * blocks * block_size), ids(u64{4} * blocks), used(4) {
+        for (const Memory *list : {&sorted, &ids, &used})
+            HIP_OK(hipMemset(list->data, 0x77, list->size));
+        routing.slots = slots, routing.experts = experts;
+        routing.block_size_m = block_size, routing.blocks = blocks;
+        routing.topk_ids = static_cast<const int32_t *>(m.ids.data);
+        routing.sorted_token_ids = static_cast<int32_t *>(sorted.data);
+        routing.expert_ids = static_cast<int32_t *>(ids.data);
+        routing.num_tokens_post_padded = static_cast<int32_t *>(used.data);
+    }
+
+    void put_into(nw_moe_w4a16 &p) const {
+        p.block_size_m = routing.block_size_m, p.blocks = blocks;
+        p.sorted_token_ids = routing.sorted_token_ids;
+        p.expert_ids = routing.expert_ids;
+        p.num_tokens_post_padded = routing.num_tokens_post_padded;
+    }
+
+    bool untouched() const {
+        HIP_OK(hipDeviceSynchronize());
+        for (const Memory *list : {&sorted, &ids, &used}) {
+            std::vector<u8> now(list->size);
+            HIP_OK(hipMemcpy(now.data(), list->data, now.size(), hipMemcpyDeviceToHost));
+            if (now != std::vector<u8>(now.size(), 0x77))
+                return false;
+        }
+        return true;
+    }
+
+    const u32 blocks;
+    const Memory sorted, ids, used;
+    nw_moe_routing routing = NW_MOE_ROUTING_INIT;
 };
 
 bool said(std::string_view part) {
@@ -163,6 +203,92 @@ TEST_CASE("a prepared mixture is captured; one that is not is refused") {
     CHECK_EQ(bytes, 0);
 }
 
+TEST_CASE("blocks of 16 and more, as nw_moe_align makes them, are prefill's") {
+    const Context context;
+    for (const int zeros : {NW_ZEROS_EIGHT, NW_ZEROS_PACKED})
+        for (const u32 block_size : {16u, 32u, 64u}) {
+            Mixture m(zeros);
+            m.p.silu_gate_up = 1;
+            const std::vector<u16> want = m.slot_by_slot(context);
+            const Lists lists(m, block_size);
+            NW_DONE(nw_moe_align(context, &lists.routing, nullptr));
+            lists.put_into(m.p);
+            NW_DONE(nw_moe_linear_w4a16(context, &m.p, nullptr));
+            CHECK(m.result() == want);
+        }
+}
+
+TEST_CASE("what a preparation loads, the lists' kernel with it") {
+    const Context context;
+    const Stream stream;
+    Mixture m;
+    const Lists lists(m, 32);
+    lists.put_into(m.p);
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    CHECK_EQ(nw_moe_align(context, &lists.routing, stream), NW_NOT_PREPARED);
+    CHECK_MESSAGE(said("call nw_moe_prepare for this product before capture"), nw_last_error());
+    hipGraph_t graph = nullptr;
+    HIP_OK(hipStreamEndCapture(stream, &graph));
+    HIP_OK(hipGraphDestroy(graph));
+    NW_DONE(nw_moe_prepare(context, &m.p));
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    NW_DONE(nw_moe_align(context, &lists.routing, stream));
+    NW_DONE(nw_moe_linear_w4a16(context, &m.p, stream));
+    HIP_OK(hipStreamEndCapture(stream, &graph));
+    HIP_OK(hipGraphDestroy(graph));
+    CHECK(m.untouched());
+}
+
+TEST_CASE("every rule of nw_moe_align, broken one at a time") {
+    using R = nw_moe_routing;
+    struct Bad {
+        const char *says;
+        std::function<void(R &)> breaks;
+    };
+    const auto behind = [](const int32_t *p, u64 bytes) {
+        return reinterpret_cast<int32_t *>(reinterpret_cast<u64>(p) + bytes);
+    };
+    const Bad cases[] = {
+        {"size = 8: must be sizeof(nw_moe_routing)", [](R &r) { r.size = 8; }},
+        {"slots = 0: must be 1..2^30-1", [](R &r) { r.slots = 0; }},
+        {"slots = 1073741824: must be", [](R &r) { r.slots = 1u << 30; }},
+        {"experts = 0: must be 1..512", [](R &r) { r.experts = 0; }},
+        {"experts = 513: must be 1..512", [](R &r) { r.experts = 513; }},
+        {"block_size = 24: must be one of", [](R &r) { r.block_size_m = 24; }},
+        {"blocks = 2: 8 slots at 3 experts may need 3 blocks of 16; make room",
+         [](R &r) { r.blocks = 2; }},
+        {"blocks = 67108864: with 16 slots each must be below 2^30",
+         [](R &r) { r.blocks = 1u << 26; }},
+        {"topk_ids is null", [](R &r) { r.topk_ids = nullptr; }},
+        {"sorted_token_ids is null", [](R &r) { r.sorted_token_ids = nullptr; }},
+        {"expert_ids is null", [](R &r) { r.expert_ids = nullptr; }},
+        {"num_tokens_post_padded is null", [](R &r) { r.num_tokens_post_padded = nullptr; }},
+        {"topk_ids = ", [&](R &r) { r.topk_ids = behind(r.topk_ids, 2); }},
+        {"overlaps topk_ids = ", [&](R &r) { r.sorted_token_ids = behind(r.topk_ids, 28); }},
+        {"overlaps sorted_token_ids = ", [](R &r) { r.expert_ids = r.sorted_token_ids + 47; }},
+        {"overlaps expert_ids = ", [](R &r) { r.num_tokens_post_padded = r.expert_ids + 2; }},
+    };
+    const Context context;
+    const Mixture m;
+    const Lists lists(m, 16);
+    for (const Bad &bad : cases) {
+        R r = lists.routing;
+        bad.breaks(r);
+        CAPTURE(bad.says);
+        CHECK_EQ(nw_moe_align(context, &r, nullptr), NW_INVALID_ARGUMENT);
+        CHECK_MESSAGE(said(bad.says), nw_last_error());
+        CHECK(lists.untouched());
+    }
+    CHECK_EQ(nw_moe_align(nullptr, &lists.routing, nullptr), NW_INVALID_ARGUMENT);
+    CHECK_EQ(nw_moe_align(context, nullptr, nullptr), NW_INVALID_ARGUMENT);
+    CHECK(said("product is null: it must point to an nw_moe_routing"));
+    CHECK_EQ(nw_moe_blocks(4096, 128, 64), 190);
+    CHECK_EQ(nw_moe_blocks(8, 128, 64), 8);
+    CHECK_EQ(nw_moe_blocks(8, 128, 0), 0);
+    NW_DONE(nw_moe_align(context, &lists.routing, nullptr)); // nothing else was wrong
+    CHECK_FALSE(lists.untouched());
+}
+
 TEST_CASE("every rule, broken one at a time") {
     struct Bad {
         const char *says; // must be in the message
@@ -183,13 +309,19 @@ TEST_CASE("every rule, broken one at a time") {
          [](P &p, auto &) { p.n = 39, p.silu_gate_up = 1; }},
         {"n = 36: must be a multiple of 8 where gate and up have packed",
          [](P &p, auto &) { p.n = 36, p.silu_gate_up = 1; }},
-        {"block_size = 3: must be 1, 2, 4 or 8", [](P &p, auto &) { p.block_size_m = 3; }},
+        {"block_size = 3: must be one of 1, 2, 4, 8, 16, 32, 64",
+         [](P &p, auto &) { p.block_size_m = 3; }},
         {"block_size = 0: must be", [](P &p, auto &) { p.block_size_m = 0; }},
         {"blocks = 0: must be at least 1", [](P &p, auto &) { p.blocks = 0; }},
         {"blocks = 2147483648: with 1 slots each must be below 2^31",
          [](P &p, auto &) { p.blocks = 1u << 31; }},
         {"workgroups of 256 are more than 2^32 - 1 work-items; split",
          [](P &p, auto &) { p.blocks = 1u << 24; }},
+        {"slots = 268435456: a has 68719476736 bytes, but in blocks of 16 must be smaller than "
+         "2^32",
+         [](P &p, auto &) { p.block_size_m = 16, p.slots = 1u << 28; }},
+        {"slots = 268435456: c has 21474836480 bytes, but in blocks of 64 must be smaller",
+         [](P &p, auto &) { p.block_size_m = 64, p.slots = p.top_k = 1u << 28; }},
         {"slots = 0: must be 1..2^31-1", [](P &p, auto &) { p.slots = 0; }},
         {"slots = 4294967295: must be", [](P &p, auto &) { p.slots = ~0u; }},
         {"top_k = 0: must be", [](P &p, auto &) { p.top_k = 0; }},

@@ -42,7 +42,9 @@ void check_lists(Test &t, const Kernel &kernel, const Routing &p, const char *wh
     t.shape(fmt::format("slots={} experts={} block_size={} blocks={} {}", slots, p.experts,
                         p.block_size, blocks, what));
     const std::vector<i32> before(u64{blocks} * p.block_size, untouched);
-    const Region ids = t.region<i32>(p.topk_ids), sorted = t.region<i32>(before),
+    std::vector<i32> and_more = p.topk_ids; // slots past the last would show
+    and_more.resize(slots + 256, 0);
+    const Region ids = t.region<i32>(and_more), sorted = t.region<i32>(before),
                  experts = t.region<i32>(std::span(before).first(blocks)),
                  used = t.region<i32>(std::span(before).first(1));
     launch(t.modules, kernel,

@@ -10,6 +10,8 @@
 #include "hip/hip.h"
 #include "kernels/decode.h"
 #include "kernels/files.h"
+#include "kernels/moe.h"
+#include "kernels/moe_align.h"
 #include "kernels/prefill.h"
 #include "kernels/registry.h"
 
@@ -91,6 +93,29 @@ TEST_CASE("every target has a prefill kernel for each dtype, group and form of z
                     CHECK(k.param("zeros") == zeros_name(zeros));
                     CHECK_FALSE((k.reference || k.candidate));
                 }
+}
+
+TEST_CASE(
+    "every target has a kernel of experts for each dtype, group, form of zero points, block") {
+    for (std::string_view gfx : hip::supported_gfx()) {
+        CHECK(choose_moe_align(gfx).gfx == gfx);
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+            for (u32 group : {32u, 64u, 128u})
+                for (Zeros zeros : {Zeros::eight, Zeros::packed})
+                    for (u32 block : moe_block_sizes) {
+                        const Kernel &k = choose_moe(gfx, dtype, group, block, zeros);
+                        INFO(gfx, " ", k.symbol);
+                        CHECK(k.gfx == gfx);
+                        CHECK(k.family == (block > 8 ? "moe_prefill_w4a16" : "moe_w4a16"));
+                        CHECK(k.param("dtype") == name(dtype));
+                        CHECK(k.number("group") == group);
+                        CHECK(k.param("zeros") == zeros_name(zeros));
+                        CHECK(moe_block_size(k) == block);
+                        CHECK_FALSE((k.reference || k.candidate));
+                    }
+    }
+    CHECK_THROWS_AS(choose_moe_align("gfx906"), Error);
+    CHECK_THROWS_AS(choose_moe("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
 }
 
 TEST_CASE("a tile of prefill leaves little of itself unused") {
