@@ -14,6 +14,13 @@ namespace nw::bench {
 
 namespace fs = std::filesystem;
 
+f64 wmma_peak(std::string_view part) {
+    const std::vector<Constant> constants = part_constants(part);
+    const f64 simds = 4 * value_of(constants, "wgps");
+    return simds * 2 * 16 * 16 * 16 / value_of(constants, "wmma_f16_interval") *
+           value_of(constants, "shader_mhz") * 1e6;
+}
+
 fs::path programs() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
 std::string quoted(const std::string &text) {

@@ -24,6 +24,9 @@ std::vector<Constant> part_constants(std::string_view part);
 // Throws Error where there is no such constant.
 f64 value_of(const std::vector<Constant> &, std::string_view name);
 
+// FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
+f64 wmma_peak(std::string_view part);
+
 // The folder of this program, where nw is too.
 std::filesystem::path programs();
 // For a shell.

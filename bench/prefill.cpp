@@ -91,14 +91,6 @@ Result time(const Job &job) {
     return out;
 }
 
-// FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
-f64 wmma_peak(const std::string &gfx) {
-    const std::vector<Constant> constants = part_constants(gfx);
-    const f64 simds = 4 * value_of(constants, "wgps");
-    return simds * 2 * 16 * 16 * 16 / value_of(constants, "wmma_f16_interval") *
-           value_of(constants, "shader_mhz") * 1e6;
-}
-
 Json to_json(const Job &job, const Result &r, f64 peak) {
     return {{"table", "published"},
             {"kernel", job.kernel->symbol},
