@@ -138,7 +138,18 @@ void check_overlap(const MoeW4A16 &p) {
         rules.apart(c, in);
 }
 
-Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 row_blocks) {
+struct Grid {
+    u32 turn; // workgroups that go through the same blocks; of decode, through one
+    u64 workgroups;
+};
+
+Grid grid_of(const Kernel &kernel, const MoeW4A16 &p) {
+    const u32 raster = kernel.family == prefill_family ? kernel.number("raster") : 1;
+    const u32 turn = raster * static_cast<u32>(ceil_div<u64>(p.n, kernel.rows_per_workgroup));
+    return {turn, u64{turn} * ceil_div(p.blocks, raster)};
+}
+
+Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 turn) {
     Kernarg out(kernel);
     put_operands(out, p);
     out.put("expert_ids", p.expert_ids);
@@ -151,8 +162,11 @@ Kernarg pack(const Kernel &kernel, const MoeW4A16 &p, u32 row_blocks) {
     out.put("experts", p.experts);
     out.put("top_k", p.top_k);
     out.put("top_k_inverse", inverse(p.top_k));
-    out.put("row_blocks", row_blocks);
-    out.put("row_blocks_inverse", inverse(row_blocks));
+    const bool prefill = kernel.family == prefill_family;
+    out.put(prefill ? "turn" : "row_blocks", turn);
+    out.put(prefill ? "turn_inverse" : "row_blocks_inverse", inverse(turn));
+    if (prefill)
+        out.put("blocks", p.blocks);
     out.put("slots", p.slots);
     out.put("silu", u32{p.silu_gate_up});
     return out;
@@ -230,8 +244,7 @@ void launch(Modules &modules, const Kernel &kernel, const MoeW4A16 &p, const hip
         kind_of(kernel) != Kind{kernel.gfx, p.dtype, p.group, p.block_size, p.zeros})
         throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
                                 label(p.dtype, p.group, p.block_size, p.zeros)));
-    const u32 row_blocks = static_cast<u32>(ceil_div<u64>(p.n, kernel.rows_per_workgroup));
-    const u64 workgroups = u64{row_blocks} * p.blocks;
+    const auto [turn, workgroups] = grid_of(kernel, p);
     // HIP counts a launch's work-items in 32 bits.
     rules.need(workgroups * kernel.block < u64{1} << 32,
                "blocks = {}, n = {}: {} workgroups of {} are more than 2^32 - 1 work-items; split "
@@ -239,7 +252,7 @@ void launch(Modules &modules, const Kernel &kernel, const MoeW4A16 &p, const hip
                p.blocks, p.n, workgroups, kernel.block);
     check_overlap(p);
     modules.device().launch(modules.function(kernel), static_cast<u32>(workgroups), kernel.block, 0,
-                            pack(kernel, p, row_blocks).bytes(), stream);
+                            pack(kernel, p, turn).bytes(), stream);
 }
 
 } // namespace nw
