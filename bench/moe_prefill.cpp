@@ -20,6 +20,9 @@ namespace {
 constexpr std::string_view model = "Qwen3-30B-A3B";
 constexpr u32 group = 128;
 
+// Tokens, and the slots of a block that suit them.
+constexpr std::pair<u32, u32> sizes[] = {{64, 16}, {512, 32}, {2048, 64}};
+
 struct Job {
     LinearShape shape;
     Dtype dtype;
@@ -44,12 +47,11 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
     std::vector<Job> out;
     for (const LinearShape &shape : shapes)
         for (Dtype dtype : o.dtypes)
-            for (u32 tokens : {512u, 2048u})
-                for (u32 block_size : {16u, 32u, 64u}) {
-                    const Job job{shape, dtype, tokens, block_size};
-                    if (shape.model == model && shape.moe && std::regex_search(job.name(), only))
-                        out.push_back(job);
-                }
+            for (const auto &[tokens, block_size] : sizes) {
+                const Job job{shape, dtype, tokens, block_size};
+                if (shape.model == model && shape.moe && std::regex_search(job.name(), only))
+                    out.push_back(job);
+            }
     return out;
 }
 

@@ -141,6 +141,22 @@ TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
         CHECK(row.at("pct_of_bound") < 100.0);
         CHECK(row.at("pct_of_bound_without_launch") > row.at("pct_of_bound").get<double>());
     }
+    const Run many = bench("--suite moe --device sim:gfx1151 --dtype f16 --only "
+                           "'Qwen3-30B-A3B down .* t64 b16$' --json " +
+                           file);
+    INFO(many.output);
+    REQUIRE(many.code == 0);
+    std::ifstream in_many(file);
+    const nlohmann::json row = nlohmann::json::parse(in_many).at("rows").at(0);
+    std::filesystem::remove(file);
+    CHECK(row.at("kernel") == "moe_prefill_w4a16_f16_g128_16x64");
+    CHECK(row.at("tokens") == 64);
+    CHECK(row.at("block_size_m") == 16);
+    CHECK(row.at("bound") == "dram");
+    CHECK(row.at("align_us") > 0.0);
+    CHECK(row.at("tflops") > 0.0);
+    CHECK(row.at("pct_of_bound") < 100.0);
+    CHECK(row.at("pct_of_wmma_peak") < row.at("pct_of_dram_bound"));
     const Run none = bench("--suite moe --device sim:gfx1151 --only Qwen3-4B");
     CHECK(none.code == 2);
     CHECK(contains(none.output, "--only Qwen3-4B: no row of the suite moe"));
