@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/prefill.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -19,7 +20,7 @@ namespace nw {
 
 namespace {
 
-constexpr std::string_view family = "prefill_w4a16";
+constexpr std::string_view family = "prefill_w4a16", mid_family = "mid_w4a16";
 constexpr Rules rules(family);
 
 constexpr u64 offset_limit = u64{1} << 32;
@@ -41,12 +42,15 @@ std::string label(Dtype dtype, u32 group, Zeros zeros) {
                        zeros == Zeros::eight ? "" : " ", zeros_name(zeros));
 }
 
+bool is_mid(const Kernel &k) { return k.family == mid_family; }
+bool is_prefill_family(const Kernel &k) { return k.family == family || is_mid(k); }
+
 // A launch has no time to search the catalogue.
 using Tiles = std::vector<const Kernel *>;
 std::map<Kind, Tiles> all_choices() {
     std::map<Kind, Tiles> out;
     for (const Kernel &k : kernels())
-        if (k.family == family && !k.reference && !k.candidate)
+        if (is_prefill_family(k) && !k.reference && !k.candidate)
             out[kind_of(k)].push_back(&k);
     return out;
 }
@@ -54,17 +58,16 @@ std::map<Kind, Tiles> all_choices() {
 // How many rows of C the tiles of all workgroups stand for, or columns.
 u64 covered(u32 size, u32 tile) { return ceil_div<u64>(size, tile) * tile; }
 
-// The fewest elements outside of C; of as many, the largest tile, which reads the least.
-const Kernel &best_tile(const Tiles &tiles, u32 m, u32 n) {
+// Up to mid_rows the family that goes at memory's speed, where it has the form. Then the fewest
+// elements outside of C; of as many, the largest tile, which reads the least.
+const Kernel &best_tile(const Tiles &tiles, u32 m, u32 n, bool silu) {
     const auto rank = [&](const Kernel *k) {
         const u32 bm = k->number("bm"), bn = k->number("bn");
-        return std::pair{covered(m, bm) * covered(n, bn), -i64{bm} * bn};
+        const bool other = is_mid(*k) != (m <= mid_rows && !silu);
+        return std::tuple{other, is_mid(*k) ? covered(m, bm) : covered(m, bm) * covered(n, bn),
+                          -i64{bm} * bn};
     };
-    const Kernel *best = tiles.front();
-    for (const Kernel *k : tiles)
-        if (rank(k) < rank(best))
-            best = k;
-    return *best;
+    return **std::ranges::min_element(tiles, {}, rank);
 }
 
 // Offsets within a tile are 32 bits, and signed where they are added to by an instruction.
@@ -88,13 +91,17 @@ void check_reach(const W4A16 &p) {
 }
 
 struct Grid {
-    u32 turn; // workgroups that go through the same rows of A
+    u32 turn; // workgroups that go through the same rows of A; mid: the same rows of w
     u64 workgroups;
 };
 
 Grid grid_of(const Kernel &kernel, const W4A16 &p) {
-    const u32 raster = kernel.number("raster"), bm = kernel.number("bm"), bn = kernel.number("bn");
-    const u32 turn = raster * ceil_div(p.n, bn);
+    const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
+    if (is_mid(kernel)) {
+        const u32 blocks = ceil_div(p.m, bm);
+        return {blocks, blocks * ceil_div<u64>(p.n, bn)};
+    }
+    const u32 raster = kernel.number("raster"), turn = raster * ceil_div(p.n, bn);
     return {turn, turn * ceil_div<u64>(p.m, u64{raster} * bm)};
 }
 
@@ -102,26 +109,34 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 turn) {
     Kernarg out(kernel);
     put_operands(out, p);
     out.put("m", p.m);
-    out.put("turn", turn);
-    out.put("turn_inverse", inverse(turn));
-    out.put("silu", u32{p.silu_gate_up});
+    out.put(is_mid(kernel) ? "blocks" : "turn", turn);
+    out.put(is_mid(kernel) ? "blocks_inverse" : "turn_inverse", inverse(turn));
+    if (!is_mid(kernel))
+        out.put("silu", u32{p.silu_gate_up});
     return out;
+}
+
+// A kernel of the caller's or the environment's choice.
+bool fits(const Kernel &kernel, const Kind &kind, bool silu) {
+    return is_prefill_family(kernel) && kind_of(kernel) == kind && !(silu && is_mid(kernel));
 }
 
 } // namespace
 
 const Kernel &choose_prefill(std::string_view gfx, Dtype dtype, u32 group, Zeros zeros, u32 m,
-                             u32 n) {
+                             u32 n, bool silu) {
     static const std::map<Kind, Tiles> choices = all_choices();
-    if (const Kernel *kernel = forced(family, gfx)) {
-        if (kind_of(*kernel) == Kind{gfx, dtype, group, zeros})
-            return *kernel;
-        throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a kernel "
-                                "for such products",
-                                kernel->symbol, label(dtype, group, zeros)));
-    }
+    for (std::string_view of : {family, mid_family})
+        if (const Kernel *kernel = forced(of, gfx)) {
+            if (fits(*kernel, {gfx, dtype, group, zeros}, silu))
+                return *kernel;
+            throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}{}: unset it, or name a "
+                                    "kernel for such products",
+                                    kernel->symbol, label(dtype, group, zeros),
+                                    silu ? " with silu_gate_up" : ""));
+        }
     if (const auto found = choices.find({gfx, dtype, group, zeros}); found != choices.end())
-        return best_tile(found->second, m, n);
+        return best_tile(found->second, m, n, silu);
     std::set<std::string_view> known;
     for (const auto &[kind, tiles] : choices)
         known.insert(std::get<0>(kind));
@@ -157,14 +172,15 @@ void validate_prefill(const W4A16 &p) {
 void launch_prefill(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
     validate_prefill(p);
     launch_prefill(modules,
-                   choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n),
+                   choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n,
+                                  p.silu_gate_up),
                    p, stream);
 }
 
 void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
                     const hip::Stream &stream) {
     validate_prefill(p);
-    if (kernel.family != family || kind_of(kernel) != Kind{kernel.gfx, p.dtype, p.group, p.zeros})
+    if (!fits(kernel, {kernel.gfx, p.dtype, p.group, p.zeros}, p.silu_gate_up))
         throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
                                 label(p.dtype, p.group, p.zeros)));
     const auto [turn, workgroups] = grid_of(kernel, p);

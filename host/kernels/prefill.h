@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The prefill_w4a16 family, typed: W4A16 (kernels/decode.h) of any m, with WMMA. For
+// The families prefill_w4a16 and, for a few rows, mid_w4a16, typed: W4A16 (kernels/decode.h) of any
+// m, with WMMA. For
 //
 //     Y[m, n] = sum_k A[m, k] * (q[n, k] - z) * s[n, k / G]  (+ bias[n])
 //
 // C = Y, or with silu_gate_up C[m, i] = SiLU(Y[m, i]) * Y[m, i + N/2]. Weights are rounded once to
-// the dtype, sums are float, C is rounded to nearest even. Everything is checked before anything
-// is launched.
+// the dtype, in mid_w4a16 not at all; sums are float, C is rounded to nearest even. Everything is
+// checked before anything is launched.
 #pragma once
 #include <string_view>
 
@@ -20,8 +21,12 @@ namespace nw {
 // No tile has more rows of A or of w.
 inline constexpr u32 widest_tile = 256;
 
+// The most rows of A that mid_w4a16 is chosen for, which has neither carriers nor silu_gate_up.
+inline constexpr u32 mid_rows = 64;
+
 // The kernel to use. Throws Error listing what there is.
-const Kernel &choose_prefill(std::string_view gfx, Dtype, u32 group, Zeros, u32 m, u32 n);
+const Kernel &choose_prefill(std::string_view gfx, Dtype, u32 group, Zeros, u32 m, u32 n,
+                             bool silu_gate_up = false);
 
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device, nor whether c
 // overlaps an input: launch does.
