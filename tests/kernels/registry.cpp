@@ -118,6 +118,26 @@ TEST_CASE(
     CHECK_THROWS_AS(choose_moe("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
 }
 
+TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
+    const auto family = [](u32 m, Zeros zeros, bool silu) {
+        return choose_prefill("gfx1151", Dtype::f16, 128, zeros, m, 4096, silu).family;
+    };
+    const auto rows = [](u32 m) {
+        return choose_prefill("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
+    };
+    for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
+        CHECK(family(9, zeros, false) == "mid_w4a16");
+        CHECK(family(mid_rows, zeros, false) == "mid_w4a16");
+        CHECK(family(mid_rows + 1, zeros, false) == "prefill_w4a16");
+        CHECK(family(9, zeros, true) == "prefill_w4a16");
+    }
+    CHECK(family(9, Zeros::carrier, false) == "prefill_w4a16");
+    CHECK(rows(16) == 16);
+    CHECK(rows(17) == 32);
+    CHECK(rows(33) == 16); // three blocks, not four
+    CHECK(rows(64) == 32);
+}
+
 TEST_CASE("a tile of prefill leaves little of itself unused") {
     const auto tile = [](u32 m, u32 n) {
         const Kernel &k = choose_prefill("gfx1151", Dtype::f16, 128, Zeros::eight, m, n);
@@ -130,7 +150,7 @@ TEST_CASE("a tile of prefill leaves little of itself unused") {
             least = std::min(least, k.number("bm"));
         }
     CHECK(tile(8192, 4096).first == most);
-    CHECK(tile(9, 4096).first == least);
+    CHECK(tile(mid_rows + 1, 4096).first == least);
     CHECK(tile(8192 + least, 4096).first == least);
 }
 
