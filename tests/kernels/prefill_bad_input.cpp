@@ -213,7 +213,9 @@ TEST_CASE("few rows are decode's, in the forms that it has") {
         return choose_linear(gfx, p).family;
     };
     CHECK(family(8, Zeros::eight, false) == "decode_w4a16");
-    CHECK(family(9, Zeros::eight, false) == "prefill_w4a16");
+    CHECK(family(9, Zeros::eight, false) == "mid_w4a16");
+    CHECK(family(mid_rows, Zeros::eight, false) == "mid_w4a16");
+    CHECK(family(mid_rows + 1, Zeros::eight, false) == "prefill_w4a16");
     CHECK(family(1, Zeros::packed, false) == "decode_w4a16");
     CHECK(family(1, Zeros::carrier, false) == "prefill_w4a16");
     CHECK(family(1, Zeros::packed, true) == "prefill_w4a16");
