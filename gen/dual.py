@@ -145,28 +145,35 @@ def orders(op: Op) -> list[list[str]]:
     return [sources]
 
 
-def pair(parser: Parser, x: Op, y: Op) -> str | None:
+class Half:
+    """What the rules of VOPD ask of an op that may be half of a pair; asked for each partner that is tried."""
+
+    def __init__(self, parser: Parser, op: Op) -> None:
+        self.reads, self.writes = op.reads, op.writes
+        self.may_be_x = op.mnemonic in X_OPS
+        self.parity = bank(parser, op.operands[0], 2)
+        self.sgprs, self.literals = scalars(parser, op.operands[1:])
+        name = op.mnemonic.replace("v_", "v_dual_", 1)
+        self.forms = [
+            (f"{name} {', '.join([op.operands[0], *sources])}", [bank(parser, source, 4) for source in sources])
+            for sources in orders(op)
+        ]
+
+
+def pair(x: Half, y: Half) -> str | None:
     """`x :: y` as VOPD text, or None where a rule of VOPD forbids it (note H-001)."""
-    if x.mnemonic not in X_OPS or y.mnemonic not in Y_OPS:
+    if not x.may_be_x or x.parity == y.parity:
         return None
-    if x.writes & (y.reads | y.writes) or y.writes & x.reads:
+    if x.writes & y.reads or x.writes & y.writes or y.writes & x.reads:
         return None
-    if bank(parser, x.operands[0], 2) == bank(parser, y.operands[0], 2):
+    literals = len(x.literals | y.literals)
+    if literals > 1 or literals + len(x.sgprs | y.sgprs) > 2:
         return None
-    sgprs, literals = scalars(parser, x.operands[1:] + y.operands[1:])
-    if len(sgprs) + len(literals) > 2 or len(literals) > 1:
-        return None
-    for xs in orders(x):
-        for ys in orders(y):
-            banks = [(bank(parser, a, 4), bank(parser, b, 4)) for a, b in zip(xs, ys)]
-            if all(a is None or b is None or a != b for a, b in banks):
-                halves = [half(x, xs), half(y, ys)]
-                return f"{halves[0]} :: {halves[1]}"
+    for x_text, x_banks in x.forms:
+        for y_text, y_banks in y.forms:
+            if all(a is None or a != b for a, b in zip(x_banks, y_banks)):
+                return f"{x_text} :: {y_text}"
     return None
-
-
-def half(op: Op, sources: list[str]) -> str:
-    return f"{op.mnemonic.replace('v_', 'v_dual_', 1)} {', '.join([op.operands[0], *sources])}"
 
 
 def single(op: Op) -> str:
@@ -185,11 +192,14 @@ class Block:
     """Ops with their dependencies turned round, and which of them may share a slot: none without `pairs`."""
 
     def __init__(self, text: str, symbols: dict[str, int], pairs: bool) -> None:
-        self._may_pair = pairs
-        self._parser = Parser(symbols)
+        parser = Parser(symbols)
         lines = [line for line in text.splitlines() if line.split("//")[0].strip()]
-        self.ops = [self._parser.op(i, line) for i, line in enumerate(lines)]
+        self.ops = [parser.op(i, line) for i, line in enumerate(lines)]
+        self._halves = {op.index: Half(parser, op) for op in self.ops if pairs and op.dualable}
         link(self.ops)
+        self.ordered = [op.ordered for op in self.ops]
+        self.dualable = [op.dualable for op in self.ops]
+        self.y_only = [op.mnemonic not in X_OPS for op in self.ops]
         self.after: list[list[tuple[int, int]]] = [[] for _ in self.ops]
         for op in self.ops:
             for index, gap in op.before.items():
@@ -200,8 +210,8 @@ class Block:
         """VOPD text of two ops, either way round."""
         key = (first, second) if first < second else (second, first)
         if key not in self._pairs:
-            a, b = self.ops[key[0]], self.ops[key[1]]
-            self._pairs[key] = (pair(self._parser, a, b) or pair(self._parser, b, a)) if self._may_pair else None
+            a, b = (self._halves.get(i) for i in key)
+            self._pairs[key] = (pair(a, b) or pair(b, a)) if a and b else None
         return self._pairs[key]
 
 
@@ -214,46 +224,44 @@ class Plan:
 
     def choose(self, block: Block, current: list[int]) -> tuple[int, int | None, str]:
         """What issues next of the ops that can: (op, partner, VOPD text)."""
-        ops = block.ops
-        if ops[current[0]].ordered:
+        if block.ordered[current[0]]:
             return current[0], None, ""
-        halves = [i for i in current if ops[i].dualable]
+        halves = [i for i in current if block.dualable[i]]
         firsts = halves if self.eager else [i for i in halves if i == current[0]]
         if self.y_first:
-            halves = sorted(halves, key=lambda i: ops[i].mnemonic in X_OPS)
-            firsts = sorted(firsts, key=lambda i: ops[i].mnemonic in X_OPS)
+            halves = [*(i for i in halves if block.y_only[i]), *(i for i in halves if not block.y_only[i])]
+            firsts = halves if self.eager else firsts
         for first in firsts:
             for other in halves:
                 if other != first and (text := block.together(first, other)):
                     return first, other, text
-        whole = [i for i in current if not ops[i].dualable and not ops[i].ordered]
-        return (whole or current)[0], None, ""
+        whole = (i for i in current if not block.dualable[i] and not block.ordered[i])
+        return next(whole, current[0]), None, ""
 
 
 def attempt(block: Block, plan: Plan) -> tuple[int, list[tuple[int, int | None, str]]]:
     """One list schedule: its cost (VALU slots first, then cycles) and what issues in which order."""
-    ops = block.ops
-    missing = [len(op.before) for op in ops]
-    ready_at = [0] * len(ops)
-    left = list(range(len(ops)))
+    missing = [len(op.before) for op in block.ops]
+    ready_at = [0] * len(missing)
+    left = list(range(len(missing)))
     now, slots, order = 0, 0, []
     while left:
         view = [i for i in left[: plan.window] if not missing[i]]
-        soonest = min(ready_at[i] for i in view)
-        current = [i for i in view if ready_at[i] <= max(now, soonest)]
-        chosen, partner, text = plan.choose(block, current)
+        soonest = max(now, min([ready_at[i] for i in view]))
+        chosen, partner, text = plan.choose(block, [i for i in view if ready_at[i] <= soonest])
         order.append((chosen, partner, text))
-        if not ops[chosen].ordered:
-            now = max(now, soonest)
+        slot = not block.ordered[chosen]
+        if slot:
+            now = soonest
             slots += 1
-        for done in (chosen, partner):
-            if done is None:
-                continue
+        for done in (chosen,) if partner is None else (chosen, partner):
             left.remove(done)
             for index, gap in block.after[done]:
                 missing[index] -= 1
-                ready_at[index] = max(ready_at[index], now + min(gap, plan.patience))
-        now += 0 if ops[chosen].ordered else 1
+                at = now + (gap if gap < plan.patience else plan.patience)
+                if ready_at[index] < at:
+                    ready_at[index] = at
+        now += slot
     return slots * 10000 + cycles(block, order), order
 
 
@@ -261,12 +269,15 @@ def cycles(block: Block, order: list[tuple[int, int | None, str]]) -> int:
     """Issue cycles of one wave alone: a slot each, and the stalls of dependent results."""
     now, ready_at = 0, [0] * len(block.ops)
     for chosen, partner, _ in order:
-        done = [i for i in (chosen, partner) if i is not None]
-        now = max([now, *(ready_at[i] for i in done)])
-        for i in done:
+        both = (chosen,) if partner is None else (chosen, partner)
+        for i in both:
+            if ready_at[i] > now:
+                now = ready_at[i]
+        for i in both:
             for index, gap in block.after[i]:
-                ready_at[index] = max(ready_at[index], now + gap)
-        now += 0 if block.ops[chosen].ordered else 1
+                if ready_at[index] < now + gap:
+                    ready_at[index] = now + gap
+        now += not block.ordered[chosen]
     return now
 
 

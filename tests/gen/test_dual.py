@@ -20,7 +20,7 @@ def assembles(line: str, gfx: str = "gfx1151") -> bool:
 
 def pair(x: str, y: str) -> str | None:
     parser = dual.Parser(NO_SYMBOLS)
-    return dual.pair(parser, parser.op(0, x), parser.op(1, y))
+    return dual.pair(*(dual.Half(parser, parser.op(i, text)) for i, text in enumerate((x, y))))
 
 
 def as_written(x: str, y: str) -> str:
