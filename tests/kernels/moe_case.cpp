@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "moe_case.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 #include "check/moe_bound.h"
 
@@ -168,6 +173,113 @@ void check_case(check::Test &t, const Kernel &kernel, const MoeCase &p, const ch
     }
     t.shape(fmt::format("rows of no slot, {}", what));
     t.same("c", p.experts[0].dtype, got, std::vector<u16>(got.size(), nan_poison), where);
+}
+
+void check_padded(check::Test &t, const Kernel &kernel, const MoeShape &shape) {
+    MoeCase p(kernel, shape, t.rng);
+    for (DecodeCase &expert : p.experts) {
+        expert.w_pad = 128;
+        expert.s_pad = 30;
+        expert.z_pad = expert.zeros == Zeros::eight ? 0 : 36;
+    }
+    p.expert_pad = 272;
+    p.sort_slots(t.rng);
+    p.add_weights(t.rng);
+    check_case(t, kernel, p, "padded rows and experts");
+}
+
+void check_lists(check::Test &t, const Kernel &kernel, std::initializer_list<u32> slots) {
+    for (u32 top_k : {1u, 2u, 3u, 8u})
+        for (u32 count : slots) {
+            MoeCase p(kernel, {37, to_groups(kernel, 1), 5, count, top_k}, t.rng);
+            check_case(t, kernel, p, "in order");
+            p.add_weights(t.rng);
+            p.sort_slots(t.rng);
+            check_case(t, kernel, p, "sorted, weights");
+        }
+    MoeCase one(kernel, {8, to_groups(kernel, 1), 1, 40, 40}, t.rng);
+    check_case(t, kernel, one, "one expert, one token");
+}
+
+namespace {
+
+constexpr i32 least = std::numeric_limits<i32>::min(), most = std::numeric_limits<i32>::max();
+
+void experts_of_nothing(check::Test &t, const Kernel &kernel) {
+    const u32 slots = std::max(24u, 5 * moe_block_size(kernel)); // five blocks at least
+    MoeCase p(kernel, {37, to_groups(kernel, 1), 3, slots, 2}, t.rng);
+    constexpr std::array bad = {-1, 3, least, most};
+    for (u64 i = 0; i < p.expert_ids.size(); ++i)
+        if (i % 5 < bad.size())
+            p.expert_ids[i] = bad[i % 5];
+    check_case(t, kernel, p, "experts of nothing");
+    std::ranges::fill(p.expert_ids, -1);
+    check_case(t, kernel, p, "no expert at all");
+}
+
+void slots_of_nothing(check::Test &t, const Kernel &kernel) {
+    const u32 b = moe_block_size(kernel), slots = std::max(24u, b + 8);
+    MoeCase p(kernel, {37, to_groups(kernel, 1), 3, slots, 2}, t.rng);
+    p.sort_slots(t.rng);
+    p.add_weights(t.rng);
+    const std::array bad = {static_cast<i32>(slots), static_cast<i32>(slots) + 1, -1, least, most};
+    for (u64 i = 0; i < p.sorted_token_ids.size(); i += 3)
+        p.sorted_token_ids[i] = bad[i / 3 % bad.size()];
+    check_case(t, kernel, p, "slots of nothing");
+    p.expert_ids.back() = -1; // its slots have a block already
+    for (u32 used : {0u, 1u, b, 2 * b - 1, 2 * b + 1, ~0u}) {
+        p.num_tokens_post_padded = used;
+        check_case(t, kernel, p, "blocks past the count");
+    }
+}
+
+// run(), where the rows of slots of which `is_nan` is true must be NaN, and the others as `slots`
+// have them.
+void check_nan_rows(check::Test &t, const Kernel &kernel, const MoeCase &p,
+                    const std::vector<ref::MoeSlot> &slots, const char *what, auto is_nan) {
+    const std::vector<u16> got = run(t, kernel, p);
+    const u64 columns = p.columns();
+    for (const ref::MoeSlot &slot : slots) {
+        const bool nan = is_nan(slot);
+        t.shape(fmt::format("{}, slot {}, {}", what, slot.slot, nan ? "NaN" : "not NaN"));
+        t.within("c", p.experts[0].dtype, std::span(got).subspan(slot.slot * columns, columns),
+                 nan ? std::vector<f64>(columns, NAN) : slot.c,
+                 nan ? std::vector<f64>(columns) : check::moe_bound(kernel, slot));
+    }
+}
+
+} // namespace
+
+void check_ids_of_nothing(check::Test &t, const Kernel &kernel) {
+    experts_of_nothing(t, kernel);
+    slots_of_nothing(t, kernel);
+}
+
+void check_hard_values(check::Test &t, const Kernel &kernel) {
+    MoeCase p(kernel, {16, to_groups(kernel, 1), 2, 2 * moe_block_size(kernel), 1, true, true},
+              t.rng);
+    std::ranges::fill(p.a, u16{0}); // gates are their bias
+    constexpr std::array gates = {-200.0, -90.0, -88.0, -20.0, -1.0, 0.0, 3.0, 200.0};
+    for (DecodeCase &expert : p.experts)
+        for (u32 n = 0; n < gates.size(); ++n)
+            expert.bias[n] = expert.word(gates[n]);
+    check_case(t, kernel, p, "gates of every size");
+
+    p.add_weights(t.rng);
+    p.topk_weights[0] = std::numeric_limits<f32>::quiet_NaN();
+    p.topk_weights[1] = std::bit_cast<f32>(0x7fffffffu); // would carry over
+    check_nan_rows(t, kernel, p, p.reference(), "weights that are NaN",
+                   [](const ref::MoeSlot &slot) { return std::isnan(slot.weight); });
+}
+
+void check_non_finite(check::Test &t, const Kernel &kernel, u32 k) {
+    const u32 slots = std::max(8u, moe_block_size(kernel) + 2); // a whole block and more
+    MoeCase p(kernel, {33, k, 2, slots}, t.rng);
+    const u32 hit = t.rng.below(slots);
+    const std::vector<ref::MoeSlot> clean = p.reference();
+    p.a[u64{hit} * p.shape.k + 5] = nan_poison;
+    check_nan_rows(t, kernel, p, clean, "NaN among the activations",
+                   [&](const ref::MoeSlot &slot) { return slot.slot == hit; });
 }
 
 } // namespace nw

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One launch of the moe_w4a16 family as a test sees it: host data, and a launch between guard
-// bands.
+// One launch of the moe_w4a16 family, or of moe_prefill_w4a16, as a test sees it: host data, and a
+// launch between guard bands. And the cases that both families have.
 #pragma once
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,11 @@
 #include "ref/moe.h"
 
 namespace nw {
+
+inline u32 to_groups(const Kernel &k, u32 columns) { return round_up(columns, k.number("group")); }
+
+// N that silu and packed zero points allow.
+inline u32 to_halves(u32 n) { return round_up(n, 8u); }
 
 struct MoeShape {
     u32 n, k, experts, slots, top_k = 1;
@@ -45,5 +51,21 @@ std::vector<u16> run(check::Test &, const Kernel &, const MoeCase &);
 // run() against the reference, within check::moe_bound(); rows of no slot must be as they were.
 void check_case(check::Test &, const Kernel &, const MoeCase &, const char *what,
                 std::source_location where = std::source_location::current());
+
+// Rows, experts and the matrices' ends apart from each other, NaN between.
+void check_padded(check::Test &, const Kernel &, const MoeShape &);
+
+// So many slots, of one token at many experts and the other way round; in order, and sorted.
+void check_lists(check::Test &, const Kernel &, std::initializer_list<u32> slots);
+
+// What the host can't see: ids of no expert and of no slot, a count that ends anywhere.
+void check_ids_of_nothing(check::Test &, const Kernel &);
+
+// Gates from where e^-x leaves f32 to where it is nothing; weights that are NaN, which are their
+// slots' and no others'.
+void check_hard_values(check::Test &, const Kernel &);
+
+// A NaN among the activations of one slot is in its row of C and in no other.
+void check_non_finite(check::Test &, const Kernel &, u32 k);
 
 } // namespace nw

@@ -2,14 +2,6 @@
 // moe_prefill_w4a16: every row of the registry, on shapes derived from the row. What a tile
 // computes is prefill_w4a16's; here is which expert and whose activations it has, and what becomes
 // of the results.
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <fmt/format.h>
-#include <limits>
-
-#include "check/moe_bound.h"
 #include "moe_case.h"
 
 using namespace nw;
@@ -18,11 +10,6 @@ using check::Test;
 namespace {
 
 constexpr u32 k_per_stage = 32;
-
-u32 to_groups(const Kernel &k, u32 columns) { return round_up(columns, k.number("group")); }
-
-// N that silu and packed zero points of this kernel allow.
-u32 to_halves(u32 n) { return round_up(n, 8u); }
 
 // Blocks of experts that have so many slots each, in order; none for an expert that has none.
 void give(MoeCase &p, const std::vector<u32> &counts) {
@@ -63,21 +50,6 @@ void edges_of_k(Test &t, const Kernel &kernel) {
     }
 }
 
-// Rows, experts and the matrices' ends apart from each other, NaN between.
-void padded(Test &t, const Kernel &kernel) {
-    MoeCase p(kernel, {kernel.number("bn") + 3, to_groups(kernel, 5 * k_per_stage), 3, 40, 2},
-              t.rng);
-    for (DecodeCase &expert : p.experts) {
-        expert.w_pad = 128;
-        expert.s_pad = 30;
-        expert.z_pad = expert.zeros == Zeros::eight ? 0 : 36;
-    }
-    p.expert_pad = 272;
-    p.sort_slots(t.rng);
-    p.add_weights(t.rng);
-    check_case(t, kernel, p, "padded rows and experts");
-}
-
 // Experts with no slot, with few, with a block's and with more; the last block ends early.
 void sizes_of_experts(Test &t, const Kernel &kernel) {
     const u32 b = moe_block_size(kernel);
@@ -90,93 +62,6 @@ void sizes_of_experts(Test &t, const Kernel &kernel) {
     check_case(t, kernel, p, "experts of all sizes");
     p.add_weights(t.rng);
     check_case(t, kernel, p, "experts of all sizes, weights");
-}
-
-void lists(Test &t, const Kernel &kernel) {
-    const u32 b = moe_block_size(kernel);
-    for (u32 top_k : {1u, 2u, 3u, 8u})
-        for (u32 slots : {1u, b - 1, b + 8, 3 * b}) {
-            MoeCase p(kernel, {37, to_groups(kernel, 1), 5, slots, top_k}, t.rng);
-            check_case(t, kernel, p, "in order");
-            p.add_weights(t.rng);
-            p.sort_slots(t.rng);
-            check_case(t, kernel, p, "sorted, weights");
-        }
-    MoeCase one(kernel, {8, to_groups(kernel, 1), 1, 40, 40}, t.rng);
-    check_case(t, kernel, one, "one expert, one token");
-}
-
-// What the host can't see: ids of no expert and of no slot, a count that ends anywhere.
-void ids_of_nothing(Test &t, const Kernel &kernel) {
-    const u32 b = moe_block_size(kernel);
-    MoeCase p(kernel, {37, to_groups(kernel, 1), 3, 5 * b, 2}, t.rng);
-    constexpr std::array bad = {-1, 3, std::numeric_limits<i32>::min(),
-                                std::numeric_limits<i32>::max()};
-    for (u64 i = 0; i < p.expert_ids.size() - 1; ++i)
-        p.expert_ids[i] = bad[i];
-    check_case(t, kernel, p, "experts of nothing");
-    MoeCase all = p;
-    std::ranges::fill(all.expert_ids, -1);
-    check_case(t, kernel, all, "no expert at all");
-
-    const u32 slots = b + 8;
-    MoeCase sorted(kernel, {37, to_groups(kernel, 1), 3, slots, 2}, t.rng);
-    sorted.sort_slots(t.rng);
-    sorted.add_weights(t.rng);
-    const std::array no_slot = {static_cast<i32>(slots), static_cast<i32>(slots) + 1, -1,
-                                std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max()};
-    for (u64 i = 0; i < sorted.sorted_token_ids.size(); i += 3)
-        sorted.sorted_token_ids[i] = no_slot[i / 3 % no_slot.size()];
-    check_case(t, kernel, sorted, "slots of nothing");
-    sorted.expert_ids.back() = -1; // its slots have a block already
-    for (u32 used : {0u, 1u, b, 2 * b - 1, 2 * b + 1, ~0u}) {
-        sorted.num_tokens_post_padded = used;
-        check_case(t, kernel, sorted, "blocks past the count");
-    }
-}
-
-void hard_values(Test &t, const Kernel &kernel) {
-    MoeCase p(kernel, {16, to_groups(kernel, 1), 2, 2 * moe_block_size(kernel), 1, true, true},
-              t.rng);
-    const DecodeCase &one = p.experts[0];
-    // Gates from where e^-x leaves f32 to where it is nothing: -200 to 200 by bias alone.
-    std::ranges::fill(p.a, u16{0});
-    constexpr std::array gates = {-200.0, -90.0, -88.0, -20.0, -1.0, 0.0, 3.0, 200.0};
-    for (DecodeCase &expert : p.experts)
-        for (u32 n = 0; n < gates.size(); ++n)
-            expert.bias[n] = one.word(gates[n]);
-    check_case(t, kernel, p, "gates of every size");
-
-    p.add_weights(t.rng);
-    p.topk_weights[0] = std::numeric_limits<f32>::quiet_NaN();
-    p.topk_weights[1] = std::bit_cast<f32>(0x7fffffffu); // would carry over
-    const std::vector<u16> got = run(t, kernel, p);
-    const u64 columns = p.columns();
-    for (const ref::MoeSlot &slot : p.reference()) {
-        t.shape(fmt::format("weights that are NaN, slot {}", slot.slot));
-        const bool nan = std::isnan(slot.weight);
-        t.within("c", one.dtype, std::span(got).subspan(slot.slot * columns, columns),
-                 nan ? std::vector<f64>(columns, NAN) : slot.c,
-                 nan ? std::vector<f64>(columns) : check::moe_bound(kernel, slot));
-    }
-}
-
-// A NaN among the activations of one slot is in its row of C and in no other.
-void non_finite(Test &t, const Kernel &kernel) {
-    const u32 slots = moe_block_size(kernel) + 2;
-    MoeCase p(kernel, {33, to_groups(kernel, 5 * k_per_stage), 2, slots}, t.rng);
-    const u32 hit = t.rng.below(slots);
-    const std::vector<ref::MoeSlot> want = p.reference();
-    p.a[u64{hit} * p.shape.k + 5] = nan_poison;
-    const std::vector<u16> got = run(t, kernel, p);
-    const u64 columns = p.columns();
-    for (const ref::MoeSlot &slot : want) {
-        t.shape(fmt::format("NaN in a of slot {}, slot {}", hit, slot.slot));
-        const bool nan = slot.slot == hit;
-        t.within("c", p.experts[0].dtype, std::span(got).subspan(slot.slot * columns, columns),
-                 nan ? std::vector<f64>(columns, NAN) : slot.c,
-                 nan ? std::vector<f64>(columns) : check::moe_bound(kernel, slot));
-    }
 }
 
 // The same bits every time, whichever workgroup is first.
@@ -216,15 +101,17 @@ CHECK_FAMILY(moe_prefill_w4a16) {
     every_path(t, kernel);
     if (t.checkers)
         return;
-    ids_of_nothing(t, kernel);
+    check_ids_of_nothing(t, kernel);
     if (!thorough(t, kernel))
         return;
+    const u32 b = moe_block_size(kernel);
     sizes_of_experts(t, kernel);
     edges_of_n(t, kernel);
     edges_of_k(t, kernel);
-    padded(t, kernel);
-    lists(t, kernel);
-    hard_values(t, kernel);
-    non_finite(t, kernel);
+    check_padded(t, kernel,
+                 {kernel.number("bn") + 3, to_groups(kernel, 5 * k_per_stage), 3, 40, 2});
+    check_lists(t, kernel, {1, b - 1, b + 8, 3 * b});
+    check_hard_values(t, kernel);
+    check_non_finite(t, kernel, to_groups(kernel, 5 * k_per_stage));
     same_every_time(t, kernel);
 }
