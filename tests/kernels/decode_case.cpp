@@ -132,6 +132,23 @@ void DecodeCase::add_bias(Rng &rng) {
         x = word(rng.normal());
 }
 
+void DecodeCase::fill_a_hard() {
+    const std::vector<f64> hard = hard_values(dtype);
+    for (u64 i = 0; i < a.size(); ++i)
+        a[i] = word(hard[(i * 5 + i / hard.size()) % hard.size()]);
+}
+
+void DecodeCase::fill_a_hard_rows() {
+    const std::vector<f64> hard = hard_values(dtype);
+    for (u64 i = 0; i < a.size(); ++i)
+        a[i] = word(hard[i / k % hard.size()]);
+}
+
+void DecodeCase::fill_a_outliers(Rng &rng) {
+    for (u64 i = 0; i < a.size(); ++i)
+        a[i] = word(rng.normal() * (i % k % 97 == 5 ? 20 + 40 * rng.unit() : 1));
+}
+
 std::vector<u16> run(check::Test &t, const DecodeCase &p,
                      const std::function<void(const W4A16 &)> &launch) {
     const Rows w_rows = weight_rows(p), s_rows = scale_rows(p), z_rows = zero_rows(p);

@@ -39,6 +39,9 @@ struct DecodeCase {
     // The same, of any m.
     DecodeCase(const Kernel &, u32 m, u32 n, u32 k, Rng &);
     void add_bias(Rng &);
+    void fill_a_hard();          // each of hard_values() in turn, beside others in every row
+    void fill_a_hard_rows();     // a row of each, so that a large one hides nothing
+    void fill_a_outliers(Rng &); // a few channels 20 to 60 times the others, as in real layers
     u16 word(f64 x) const { return round_to(dtype, x); }
     u32 groups() const { return k / group; }
     u32 columns() const { return silu_gate_up ? n / 2 : n; } // of C

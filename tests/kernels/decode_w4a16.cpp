@@ -124,17 +124,13 @@ void every_nibble(Test &t, const Kernel &kernel) {
 
 void hard_activations(Test &t, const Kernel &kernel) {
     DecodeCase p(kernel, 9, to_groups(kernel, k_per_step + 1), t.rng);
-    const std::vector<f64> hard = hard_values(p.dtype);
-    for (u64 i = 0; i < p.a.size(); ++i)
-        p.a[i] = p.word(hard[(i * 5 + i / hard.size()) % hard.size()]);
+    p.fill_a_hard();
     check_case(t, kernel, p, "hard activations");
-    for (f64 one : hard) { // each by itself, so that a large one hides nothing
+    for (f64 one : hard_values(p.dtype)) { // each by itself, so that a large one hides nothing
         std::ranges::fill(p.a, p.word(one));
         check_case(t, kernel, p, fmt::format("every activation {}", one).c_str());
     }
-    for (u64 i = 0; i < p.a.size();
-         ++i) // a few channels 20 to 60 times the others, as in real layers
-        p.a[i] = p.word(t.rng.normal() * (i % p.k % 97 == 5 ? 20 + 40 * t.rng.unit() : 1));
+    p.fill_a_outliers(t.rng);
     check_case(t, kernel, p, "outlier channels");
 }
 

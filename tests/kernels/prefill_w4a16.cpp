@@ -165,15 +165,11 @@ void dequantization(Test &t, const Kernel &kernel) {
 void hard_activations(Test &t, const Kernel &kernel) {
     const Shape shape = {33, 18, 10 * k_per_stage, true};
     DecodeCase p = product(t, kernel, shape);
-    const std::vector<f64> hard = hard_values(p.dtype);
-    for (u64 i = 0; i < p.a.size(); ++i)
-        p.a[i] = p.word(hard[(i * 5 + i / hard.size()) % hard.size()]);
+    p.fill_a_hard();
     check_product(t, kernel, p, "hard activations");
-    for (u64 i = 0; i < p.a.size(); ++i) // a row of each, so that a large one hides nothing
-        p.a[i] = p.word(hard[i / p.k % hard.size()]);
+    p.fill_a_hard_rows();
     check_product(t, kernel, p, "hard rows");
-    for (u64 i = 0; i < p.a.size(); ++i) // a few channels far above the others, as in real layers
-        p.a[i] = p.word(t.rng.normal() * (i % p.k % 97 == 5 ? 20 + 40 * t.rng.unit() : 1));
+    p.fill_a_outliers(t.rng);
     check_product(t, kernel, p, "outlier channels");
 }
 

@@ -139,8 +139,7 @@ void every_nibble(Test &t, const Kernel &kernel) {
 void hard_values(Test &t, const Kernel &kernel) {
     DecodeCase p = make_case(kernel, 8 * kernel.number("rows"),
                              to_groups(kernel, k_per_step(kernel) + 1), t.rng);
-    for (u64 i = 0; i < p.a.size(); ++i) // a few channels 20 to 60 times the others
-        p.a[i] = p.word(t.rng.normal() * (i % p.k % 97 == 5 ? 20 + 40 * t.rng.unit() : 1));
+    p.fill_a_outliers(t.rng);
     check_case(t, kernel, p, {1, 4}, "outlier channels");
     for (u8 nibble : {0, 8, 15}) {
         std::ranges::fill(p.q, nibble);
