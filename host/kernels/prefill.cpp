@@ -37,9 +37,10 @@ Kind kind_of(const Kernel &k) {
                                                   : Zeros::eight};
 }
 
-std::string label(Dtype dtype, u32 group, Zeros zeros) {
-    return fmt::format("{} g{}{}{}", name(dtype), group_name(group),
-                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros));
+std::string label(Dtype dtype, u32 group, Zeros zeros, bool silu = false) {
+    return fmt::format("{} g{}{}{}{}", name(dtype), group_name(group),
+                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros),
+                       silu ? " with silu_gate_up" : "");
 }
 
 bool is_mid(const Kernel &k) { return k.family == mid_family; }
@@ -130,10 +131,9 @@ const Kernel &choose_prefill(std::string_view gfx, Dtype dtype, u32 group, Zeros
         if (const Kernel *kernel = forced(of, gfx)) {
             if (fits(*kernel, {gfx, dtype, group, zeros}, silu))
                 return *kernel;
-            throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}{}: unset it, or name a "
+            throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a "
                                     "kernel for such products",
-                                    kernel->symbol, label(dtype, group, zeros),
-                                    silu ? " with silu_gate_up" : ""));
+                                    kernel->symbol, label(dtype, group, zeros, silu)));
         }
     if (const auto found = choices.find({gfx, dtype, group, zeros}); found != choices.end())
         return best_tile(found->second, m, n, silu);
@@ -182,7 +182,7 @@ void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
     validate_prefill(p);
     if (!fits(kernel, {kernel.gfx, p.dtype, p.group, p.zeros}, p.silu_gate_up))
         throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
-                                label(p.dtype, p.group, p.zeros)));
+                                label(p.dtype, p.group, p.zeros, p.silu_gate_up)));
     const auto [turn, workgroups] = grid_of(kernel, p);
     // HIP counts a launch's work-items in 32 bits.
     rules.need(workgroups * kernel.block < u64{1} << 32,

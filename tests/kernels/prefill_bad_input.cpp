@@ -186,6 +186,12 @@ TEST_CASE("a kernel for something else is not launched") {
     CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40)),
                    "is not for f16 g128"));
     CHECK(contains(text(choose(gfx, Dtype::f16, 128, 1)), "is not for f16 g128"));
+    CHECK_FALSE(contains(text(choose(gfx, Dtype::f16, 128, 1)), "silu_gate_up"));
+    W4A16 halves = p;
+    halves.silu_gate_up = true;
+    const Kernel &mid = choose_prefill(gfx, p.dtype, 128, p.zeros, 11, 40);
+    CHECK(contains(error_of([&] { launch_prefill(modules, mid, halves); }),
+                   fmt::format("{} is not for f16 g128 with silu_gate_up", mid.symbol)));
     const std::string other = gfx == "gfx1100" ? "gfx1201" : "gfx1100";
     CHECK(contains(error_of([&] { choose_prefill("gfx906", p.dtype, 128, p.zeros, 11, 40); }),
                    "gfx = gfx906: no kernels for it; there are kernels for gfx1"));
