@@ -192,7 +192,8 @@ bool run_moe_prefill(const Options &o, const std::vector<LinearShape> &shapes,
         rows.push_back(row);
     }
     fmt::print("each token at {} of {} experts drawn at random; % WMMA: of its peak, {:.1f} "
-               "TFLOP/s; % DRAM: of what it takes to read the weights of all experts once\n",
+               "TFLOP/s; % DRAM: of what it takes to move the weights of the experts that are met, "
+               "activations and results once\n",
                jobs[0].shape.top_k, jobs[0].shape.experts, peak / 1e12);
     return true;
 }
