@@ -20,18 +20,6 @@ namespace {
 
 constexpr std::string_view family = "decode_w4a16";
 
-// What a kernel of the family is for.
-u32 group_of(const Kernel &k) {
-    return k.param("group") == group_name(per_row) ? per_row : k.number("group");
-}
-
-Zeros zeros_of(const Kernel &k) {
-    const std::string_view zeros = k.param("zeros");
-    return zeros == zeros_name(Zeros::packed)  ? Zeros::packed
-           : zeros == zeros_name(Zeros::typed) ? Zeros::typed
-                                               : Zeros::eight;
-}
-
 // A row of build/tuning.inc (gen/tuning.py).
 struct TunedRow {
     std::string_view gfx, family, kernel;
@@ -41,11 +29,12 @@ struct TunedRow {
 // clang-format off
 #define NW_TUNED(gfx, family, dtype, group, zeros, m, n, k, kernel, us, next, next_us, default_us, by) \
     TunedRow{#gfx, #family, #kernel, {n, k, nullptr, us, #next, next_us, default_us, by}},
-const std::initializer_list<TunedRow> tuned_rows = {
+constexpr TunedRow table[] = {{}, // an array has something
 #include "tuning.inc"
 };
 #undef NW_TUNED
 // clang-format on
+constexpr std::span<const TunedRow> tuned_rows = std::span(table).subspan(1);
 
 // What there is for one kind of product: a launch has no time to search the catalogue.
 struct Kind {
@@ -55,8 +44,7 @@ struct Kind {
 using Kinds = std::map<std::tuple<std::string_view, Dtype, u32, u32, Zeros>, Kind>;
 
 std::tuple<std::string_view, Dtype, u32, u32, Zeros> kind_of(const Kernel &k) {
-    const Dtype dtype = k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
-    return {k.gfx, dtype, group_of(k), k.number("m"), zeros_of(k)};
+    return {k.gfx, dtype_of(k), group_of(k), k.number("m"), zeros_of(k)};
 }
 
 Kinds all_kinds() {
@@ -155,13 +143,29 @@ std::string_view zeros_name(Zeros zeros) {
 
 std::string group_name(u32 group) { return group == per_row ? "k" : fmt::format("{}", group); }
 
+Dtype dtype_of(const Kernel &k) {
+    return k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
+}
+
+u32 group_of(const Kernel &k) {
+    return k.param("group") == group_name(per_row) ? per_row : k.number("group");
+}
+
+Zeros zeros_of(const Kernel &k) {
+    const std::string_view zeros = k.param("zeros");
+    for (Zeros of : {Zeros::packed, Zeros::typed, Zeros::carrier})
+        if (zeros == zeros_name(of))
+            return of;
+    return Zeros::eight;
+}
+
 std::string kind_label(Dtype dtype, u32 group, u32 m, Zeros zeros) {
     return fmt::format("{} g{}{}{} m{}", name(dtype), group_name(group),
                        zeros == Zeros::eight ? "" : " ", zeros_name(zeros), m);
 }
 
 bool matches(const Kernel &k, Dtype dtype, u32 group, u32 m, Zeros zeros) {
-    return k.family == family && k.param("dtype") == name(dtype) && group_of(k) == group &&
+    return k.family == family && dtype_of(k) == dtype && group_of(k) == group &&
            k.number("m") == m && zeros_of(k) == zeros;
 }
 

@@ -32,6 +32,11 @@ std::string_view zeros_name(Zeros);
 // As in the kernels' parameter `group`: "128", "k" for per_row.
 std::string group_name(u32 group);
 
+// What a kernel of these families is for.
+Dtype dtype_of(const Kernel &);
+u32 group_of(const Kernel &);
+Zeros zeros_of(const Kernel &);
+
 // "bf16 g128 zp m8"
 std::string kind_label(Dtype, u32 group, u32 m, Zeros);
 

@@ -29,14 +29,10 @@ constexpr const char *why_stride_limit = "as 4 rows share a 32-bit offset";
 constexpr u64 offset_limit = u64{1} << 32;
 constexpr u64 list_limit = u64{1} << 31; // ids are i32
 
-constexpr std::string_view name(Zeros zeros) { return zeros == Zeros::packed ? "zp" : ""; }
-
 using Kind = std::tuple<std::string_view, Dtype, u32, u32, Zeros>; // gfx, dtype, group, slots
 
 Kind kind_of(const Kernel &k) {
-    return {k.gfx, k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16,
-            k.number("group"), moe_block_size(k),
-            k.param("zeros") == name(Zeros::packed) ? Zeros::packed : Zeros::eight};
+    return {k.gfx, dtype_of(k), group_of(k), moe_block_size(k), zeros_of(k)};
 }
 
 // A launch has no time to search the catalogue.
@@ -51,7 +47,7 @@ std::map<Kind, const Kernel *> all_choices() {
 // "bf16 g128 zp b8"
 std::string label(Dtype dtype, u32 group, u32 block_size, Zeros zeros) {
     return fmt::format("{} g{}{}{} b{}", name(dtype), group, zeros == Zeros::eight ? "" : " ",
-                       name(zeros), block_size);
+                       zeros_name(zeros), block_size);
 }
 
 u64 row_of_w(const MoeW4A16 &p) { return p.k / 2; }

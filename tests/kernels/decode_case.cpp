@@ -13,12 +13,9 @@ namespace nw {
 
 namespace {
 
-Zeros zeros_of(const Kernel &kernel) {
-    const std::string_view zeros = kernel.param("zeros");
-    return zeros == "zp" && kernel.family != "splitk_w4a16" ? Zeros::packed
-           : zeros == "zt"                                  ? Zeros::typed
-           : zeros == "carrier"                             ? Zeros::carrier
-                                                            : Zeros::eight;
+// splitk_w4a16 has zero points of its own.
+Zeros zeros_in(const Kernel &kernel) {
+    return kernel.family == "splitk_w4a16" ? Zeros::eight : zeros_of(kernel);
 }
 
 u32 group_of(const Kernel &kernel, u32 columns) {
@@ -111,9 +108,9 @@ DecodeCase::DecodeCase(const Kernel &kernel, u32 rows, u32 columns, Rng &rng)
     : DecodeCase(kernel, kernel.number("m"), rows, columns, rng) {}
 
 DecodeCase::DecodeCase(const Kernel &kernel, u32 tokens, u32 rows, u32 columns, Rng &rng)
-    : dtype(kernel.param("dtype") == "bf16" ? Dtype::bf16 : Dtype::f16), m(tokens), n(rows),
-      k(columns), group(group_of(kernel, columns)), one_group(kernel.param("group") == "k"),
-      zeros(zeros_of(kernel)), a(u64{m} * k), s(u64{n} * (k / group)), q(u64{n} * k) {
+    : dtype(dtype_of(kernel)), m(tokens), n(rows), k(columns), group(group_of(kernel, columns)),
+      one_group(kernel.param("group") == "k"), zeros(zeros_in(kernel)), a(u64{m} * k),
+      s(u64{n} * (k / group)), q(u64{n} * k) {
     for (u16 &x : a)
         x = word(rng.normal());
     for (u16 &x : s)
