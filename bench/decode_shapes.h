@@ -4,22 +4,15 @@
 #include <nlohmann/json_fwd.hpp>
 #include <regex>
 
-#include "decode_times.h"
 #include "options.h"
 #include "shapes.h"
+#include "sized.h"
 
 namespace nw::bench {
 
 // Prints a row each, what they come to, and what a token of each model costs. No row is no error.
 nlohmann::json decode_shapes(const Options &, const std::vector<LinearShape> &,
                              const std::regex &only);
-
-// What a shape's table is printed and judged by.
-struct Sized {
-    DecodeJob job;
-    DecodeTime time;
-    f64 of_m1 = 0; // this time by that of batch 1; 0: batch 1 was not run
-};
 
 // The linear layers of a token, where all dense ones of a model were run.
 nlohmann::json model_view(const std::vector<Sized> &, const std::vector<LinearShape> &);

@@ -24,7 +24,7 @@ DecodeTime time(const DecodeJob &job) {
     ColdProduct product(device, std::span(&job.shape, 1), 1);
     std::optional<Instructions> counts;
     DecodeTime out;
-    out.us = decode_us(
+    out.us = product_us(
         product, *job.kernel, job.shape, [&] { counts = stats.next(job.kernel->symbol); },
         job.workgroups);
     if (counts)

@@ -26,28 +26,21 @@ constexpr u32 counted_n = 64, counted_k = 2048;
 
 bool in_golden(const Kernel &k, const std::string &gfx) { return k.gfx == gfx && !k.reference; }
 
-// Of both families.
-ProductShape shape_of(const Kernel &k, u32 n, u32 length) {
-    const std::string_view zeros = k.param("zeros");
-    return {k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16,
-            zeros == "zp"   ? Zeros::packed
-            : zeros == "zt" ? Zeros::typed
-                            : Zeros::eight,
-            k.number("m"),
-            n,
-            length,
-            k.param("group") == "k" ? per_row : k.number("group"),
-            weight_row_stride(k.gfx, length)};
+ProductShape shape_of(const Kernel &k, u32 m, u32 n, u32 length) {
+    return {dtype_of(k), zeros_of(k), m, n, length, group_of(k), weight_row_stride(k.gfx, length)};
 }
 
 // ---- decode_w4a16
 
-f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
-    const ProductShape p = shape_of(k, counted_n, counted_k);
+f64 slots_of(const hip::Device &device, const Kernel &k, StatsFile &stats, const ProductShape &p) {
     ColdProduct product(device, std::span(&p, 1), 1);
-    launch_decode(product, k, p, product.memory(p));
+    launch_product(product, k, p, product.memory(p));
     device.synchronize();
     return slots_per_8_weights(stats.next(k.symbol).value(), p);
+}
+
+f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    return slots_of(device, k, stats, shape_of(k, k.number("m"), counted_n, counted_k));
 }
 
 // Of gfx1151, which the kernels are tuned for first, more.
@@ -63,9 +56,32 @@ std::vector<DecodeJob> timed_decode(const std::string &gfx) {
             continue;
         if (zeros != "" && !(all && zeros == "zp"))
             continue;
-        out.push_back({shape_of(k, 2048, 2048), "", "", &k});
+        out.push_back({shape_of(k, m, 2048, 2048), "", "", &k});
         if (all)
-            out.push_back({shape_of(k, 4096, 4096), "", "", &k});
+            out.push_back({shape_of(k, m, 4096, 4096), "", "", &k});
+    }
+    return out;
+}
+
+// ---- mid_w4a16, prefill_w4a16
+
+// A tile each, those of WMMA among them.
+f64 tile_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    return slots_of(device, k, stats, shape_of(k, k.number("bm"), k.number("bn"), 512));
+}
+
+// Of gfx1151: all rows of a mid tile against a matrix of 8 MiB; enough tiles of prefill_w4a16 that
+// each WGP has one.
+std::vector<DecodeJob> timed_tiles(const std::string &gfx) {
+    std::vector<DecodeJob> out;
+    for (const Kernel &k : kernels()) {
+        const bool mid = k.family == "mid_w4a16";
+        if (!in_golden(k, gfx) || gfx != "gfx1151" || !(mid || k.family == "prefill_w4a16") ||
+            group_of(k) != 128)
+            continue;
+        const u32 bm = k.number("bm"), bn = k.number("bn");
+        out.push_back(
+            {mid ? shape_of(k, bm, 4096, 4096) : shape_of(k, 4 * bm, 5 * bn, 1024), "", "", &k});
     }
     return out;
 }
@@ -75,7 +91,7 @@ std::vector<DecodeJob> timed_decode(const std::string &gfx) {
 // Two experts, a full block each.
 f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
     const u32 experts = 2, block = k.number("m"), slots = experts * block;
-    const ProductShape p = shape_of(k, counted_n, counted_k); // of an expert
+    const ProductShape p = shape_of(k, k.number("m"), counted_n, counted_k); // of an expert
     const auto zeroed = [&](u64 bytes) {
         hip::Buffer buffer = device.allocate(bytes);
         buffer.fill(0);
@@ -111,7 +127,10 @@ struct Counted {
     std::string_view family;
     f64 (*slots)(const hip::Device &, const Kernel &, StatsFile &);
 };
-constexpr Counted counted_families[] = {{"decode_w4a16", decode_slots}, {"moe_w4a16", moe_slots}};
+constexpr Counted counted_families[] = {{"decode_w4a16", decode_slots},
+                                        {"mid_w4a16", tile_slots},
+                                        {"prefill_w4a16", tile_slots},
+                                        {"moe_w4a16", moe_slots}};
 
 Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats) {
     Figures out = {
@@ -147,8 +166,8 @@ std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx
     std::vector<DecodeJob> jobs;
     for (u64 i = 0; i < gfx.size(); ++i) {
         out[gfx[i]] = read_golden(file(i));
-        for (const DecodeJob &job : timed_decode(gfx[i]))
-            jobs.push_back(job);
+        for (const auto &timed : {timed_decode(gfx[i]), timed_tiles(gfx[i])})
+            jobs.insert(jobs.end(), timed.begin(), timed.end());
     }
     const std::vector<DecodeTime> times = time_decode(jobs);
     for (u64 i = 0; i < jobs.size(); ++i) {

@@ -17,6 +17,7 @@
 #include "hip/hip.h"
 #include "layer.h"
 #include "micro.h"
+#include "mid.h"
 #include "moe.h"
 #include "options.h"
 #include "pack.h"
@@ -82,6 +83,7 @@ Options parse(int argc, char **argv) {
                    "layer: the linear layers of a model; "
                    "decode: modelled times of decode_w4a16 beside published ones; "
                    "prefill: the same of prefill_w4a16; "
+                   "mid: 1 to 64 rows beside one; "
                    "moe: the expert layers of models through moe_w4a16; "
                    "stride: what padding rows of weights gains; "
                    "golden: every kernel against bench/golden; "
@@ -98,7 +100,7 @@ Options parse(int argc, char **argv) {
                    "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
     app.add_option("--m", o.m,
                    "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8; "
-                   "prefill: 2048)")
+                   "prefill: 2048; mid: 1,8,16,24,32,48,64)")
         ->delimiter(',');
     app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
     app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
@@ -106,11 +108,11 @@ Options parse(int argc, char **argv) {
                    "rows of a layer that the older kernels run, to save time; 0: all")
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
-    app.add_option(
-        "--only", o.only,
-        "suites decode, prefill, moe, stride, sim, validate, sensitivity, micro, pack: a regular "
-        "expression for the "
-        "names to run");
+    app.add_option("--only", o.only,
+                   "suites decode, prefill, mid, moe, stride, sim, validate, sensitivity, micro, "
+                   "pack: a regular "
+                   "expression for the "
+                   "names to run");
     app.add_option("--constants", o.constants,
                    "suite sensitivity: a regular expression for the constants to change");
     app.add_option("--json", o.json, "write the rows to this file");
@@ -142,10 +144,11 @@ Options parse(int argc, char **argv) {
         o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
               : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
               : o.suite == "prefill"        ? std::vector<u32>{2048}
+              : o.suite == "mid"            ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
                                             : std::vector<u32>{1, 4};
-    constexpr std::string_view suites[] = {"layer",       "decode", "prefill", "moe",
-                                           "stride",      "golden", "sim",     "validate",
-                                           "sensitivity", "micro",  "pack"};
+    constexpr std::string_view suites[] = {"layer",    "decode",      "prefill", "mid",
+                                           "moe",      "stride",      "golden",  "sim",
+                                           "validate", "sensitivity", "micro",   "pack"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -163,11 +166,12 @@ int run(int argc, char **argv) {
         return 0;
     }
     if (o.suite == "validate" || o.suite == "sensitivity" || o.suite == "decode" ||
-        o.suite == "stride" || o.suite == "prefill") {
+        o.suite == "stride" || o.suite == "prefill" || o.suite == "mid") {
         const nlohmann::json rows = o.suite == "validate"      ? run_validate(o)
                                     : o.suite == "sensitivity" ? run_sensitivity(o)
                                     : o.suite == "decode"      ? run_decode(o, shapes)
                                     : o.suite == "prefill"     ? run_prefill(o)
+                                    : o.suite == "mid"         ? run_mid(o)
                                                                : run_stride(o);
         if (!o.html.empty())
             write_html(o, "sim", rows);

@@ -151,7 +151,7 @@ public:
             const ProductShape &shape = kind.shapes[i / each];
             const hip::Device device("sim:" + options_.gfx);
             ColdProduct product(device, std::span(&shape, 1), 1, directory_);
-            return decode_us(product, *kind.kernels[i % each], shape);
+            return product_us(product, *kind.kernels[i % each], shape);
         });
     }
 };
@@ -184,7 +184,7 @@ private:
     f64 median_us(ColdProduct &product, const Kernel &kernel, const ProductShape &shape) const {
         std::vector<f64> times(options_.repeats);
         for (f64 &us : times)
-            us = decode_us(product, kernel, shape);
+            us = product_us(product, kernel, shape);
         std::ranges::nth_element(times, times.begin() + static_cast<i64>(times.size() / 2));
         return times[times.size() / 2];
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "kernels/prefill.h"
 
 namespace nw {
 
@@ -21,6 +22,8 @@ template <class Bytes> u64 largest(std::span<const ProductShape> shapes, const B
         out = std::max(out, round_up<u64>(bytes(p), page));
     return out;
 }
+
+bool is_decode(const Kernel &k) { return k.family == "decode_w4a16"; }
 
 u64 activation_bytes(const ProductShape &p) { return u64{2} * p.m * p.k; }
 u64 output_bytes(const ProductShape &p) { return u64{2} * p.m * p.n; }
@@ -56,7 +59,7 @@ ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape
 
 ColdProduct::Memory ColdProduct::memory(const ProductShape &p) {
     return {a_.data(), weights_.take(p.weight_bytes()), scales_.take(p.scale_bytes()),
-            p.zeros == Zeros::eight ? nullptr : scales_.take(p.zero_bytes()), c_.data()};
+            p.has_z() ? scales_.take(p.zero_bytes()) : nullptr, c_.data()};
 }
 
 f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
@@ -105,27 +108,32 @@ f64 splitk_us(ColdProduct &product, const ProductShape &p) {
 }
 
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
-    return choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k);
+    return p.m <= decode_rows ? choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k)
+                              : choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n);
 }
 
-void launch_decode(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
-                   const ColdProduct::Memory &at, Workgroups workgroups) {
+void launch_product(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
+                    const ColdProduct::Memory &at, Workgroups workgroups) {
+    const W4A16 args{
+        p.dtype,    p.m,          p.n,     p.k,     p.group,
+        at.a,       at.w,         at.s,    nullptr, at.c,
+        p.w_stride, p.s_stride(), p.zeros, at.z,    p.zeros == Zeros::eight ? 0 : p.z_stride()};
+    if (!is_decode(kernel))
+        return launch_prefill(product.modules(), kernel, args);
     const u32 groups = workgroups == Workgroups::stay
                            ? grid(kernel, p.n, product.device().info().compute_units)
                            : ceil_div(p.n, kernel.rows_per_workgroup);
-    launch(product.modules(), kernel,
-           W4A16{p.dtype, p.m, p.n, p.k, p.group, at.a, at.w, at.s, nullptr, at.c, p.w_stride,
-                 p.s_stride(), p.zeros, at.z, p.zeros == Zeros::eight ? 0 : p.z_stride()},
-           groups);
+    launch(product.modules(), kernel, args, groups);
 }
 
-f64 decode_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
-              const std::function<void()> &launched, Workgroups workgroups) {
+f64 product_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
+               const std::function<void()> &launched, Workgroups workgroups) {
     product.modules().function(kernel);
+    const u32 rows = is_decode(kernel) ? kernel.rows_per_workgroup : kernel.number("bn");
     return product.us(
-        p, product.device().info().compute_units * kernel.rows_per_workgroup,
+        p, product.device().info().compute_units * rows,
         [&](const ProductShape &shape, const ColdProduct::Memory &at) {
-            launch_decode(product, kernel, shape, at, workgroups);
+            launch_product(product, kernel, shape, at, workgroups);
         },
         launched);
 }

@@ -22,12 +22,13 @@ struct ProductShape {
     u64 w_stride;       // bytes
 
     u32 groups() const { return group == per_row ? 1 : k / group; }
-    u64 s_stride() const { return u64{2} * groups(); }
-    u64 z_stride() const { return zeros == Zeros::packed ? 2 * s_stride() : s_stride(); }
+    bool has_z() const { return zeros == Zeros::packed || zeros == Zeros::typed; }
+    u64 s_stride() const { return u64{zeros == Zeros::carrier ? 4u : 2u} * groups(); }
+    u64 z_stride() const { return has_z() ? u64{zeros == Zeros::packed ? 4u : 2u} * groups() : 0; }
     u64 z_rows() const { return zeros == Zeros::packed ? ceil_div(n, 8u) : n; }
     u64 weight_bytes() const { return n * w_stride; }
     u64 scale_bytes() const { return n * s_stride(); }
-    u64 zero_bytes() const { return zeros == Zeros::eight ? 0 : z_rows() * z_stride(); }
+    u64 zero_bytes() const { return z_rows() * z_stride(); }
     // What a product has to move at least, whatever lies between the rows.
     u64 bytes_moved() const {
         return u64{n} * k / 2 + scale_bytes() + zero_bytes() + u64{2} * m * (k + n);
@@ -53,7 +54,7 @@ public:
                 const std::filesystem::path &kernels = {});
 
     struct Memory {
-        const void *a, *w, *s, *z; // z: null where zeros are eight
+        const void *a, *w, *s, *z; // z: null where there are none
         void *c;
     };
     using Launch = std::function<void(const ProductShape &, const Memory &)>;
@@ -82,13 +83,14 @@ private:
 SplitKGeometry published_geometry(const hip::Device &, const ProductShape &);
 f64 splitk_us(ColdProduct &, const ProductShape &);
 
-// The kernel of decode_w4a16 that the library chooses.
+// The kernel that the library chooses: of decode_w4a16, or for more rows than it has of another
+// family.
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
 // As many workgroups as the library launches, which go from rows to rows; or one for each of these.
 enum class Workgroups { stay, one_round };
-void launch_decode(ColdProduct &, const Kernel &, const ProductShape &, const ColdProduct::Memory &,
-                   Workgroups = Workgroups::stay);
-f64 decode_us(ColdProduct &, const Kernel &, const ProductShape &,
-              const std::function<void()> &launched = {}, Workgroups = Workgroups::stay);
+void launch_product(ColdProduct &, const Kernel &, const ProductShape &,
+                    const ColdProduct::Memory &, Workgroups = Workgroups::stay);
+f64 product_us(ColdProduct &, const Kernel &, const ProductShape &,
+               const std::function<void()> &launched = {}, Workgroups = Workgroups::stay);
 
 } // namespace nw

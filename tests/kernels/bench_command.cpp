@@ -48,7 +48,8 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
         {"--model Qwen9", "--model Qwen9", "Qwen3-4B"},
         {"--layer attention", "--layer attention", "qkv, o, gate_up, down"},
         {"--suite all", "--suite all",
-         "layer, decode, prefill, moe, stride, golden, sim, validate, sensitivity, micro, pack"},
+         "layer, decode, prefill, mid, moe, stride, golden, sim, validate, sensitivity, micro, "
+         "pack"},
         {"--suite micro --device sim:gfx1151 --only nothing", "--only nothing", "--list"},
         {"--suite micro --device sim:gfx1151 --only '('", "--only (", ""},
         {"--dtype fp8", "--dtype fp8", "bf16, f16"},
@@ -115,6 +116,35 @@ TEST_CASE("layers that decode_w4a16 can't run are said to be left out") {
     CHECK(run.code == 2);
     CHECK(contains(run.output, "gate_up is a mixture of experts"));
     CHECK(contains(run.output, "no layer is left to run"));
+}
+
+TEST_CASE("suites mid and prefill: the family that suits the rows, and the JSON by its names") {
+    const std::string file =
+        (std::filesystem::temp_directory_path() / ("nw_bench_mid_" + std::to_string(getpid())))
+            .string();
+    const auto rows_of = [&](const std::string &arguments) {
+        const Run run = bench("--device sim:gfx1151 --dtype f16 --json " + file + " " + arguments);
+        INFO(run.output);
+        REQUIRE(run.code == 0);
+        std::ifstream in(file);
+        const nlohmann::json json = nlohmann::json::parse(in);
+        std::filesystem::remove(file);
+        return json.at("rows");
+    };
+    const nlohmann::json mid = rows_of("--suite mid --m 1,16 --only '2560x2560 g128 f16 sym'");
+    REQUIRE(mid.size() >= 2);
+    CHECK(mid[0].at("kernel").get<std::string>().starts_with("decode_w4a16_f16_g128_m1"));
+    CHECK(mid[0].at("of_m1") == 1.0);
+    CHECK(mid[1].at("kernel") == "mid_w4a16_f16_g128_16x32");
+    CHECK(mid[1].at("time_us") > mid[0].at("time_us").get<double>());
+    CHECK(mid[1].at("of_m1") < 2.0);
+    const nlohmann::json many = rows_of("--suite prefill --m 128 --only '2560x2560 f16 sym'");
+    REQUIRE(many.size() == 1);
+    CHECK(many[0].at("kernel").get<std::string>().starts_with("prefill_w4a16_f16_g128_"));
+    CHECK(many[0].at("m") == 128);
+    CHECK(many[0].at("tflops") > many[0].at("published_tuned_tflops").get<double>() / 8);
+    CHECK(many[0].at("pct_of_wmma_peak") < 100.0);
+    CHECK(bench("--suite mid --device sim:gfx1151 --only no_such_shape").code == 2);
 }
 
 TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
