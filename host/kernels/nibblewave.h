@@ -119,7 +119,7 @@ enum {
  * NW_ZEROS_CARRIER or silu_gate_up, are prefill: weights W = (q - z) * s are rounded to dtype first
  * (f16 carrier: z * s too), and Y is off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the
  * sum over k of |A * W| (f16 carrier: of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below
- * 2^-14 counts as 2^-14; an f16 weight out of range is infinite, a bf16 scale must be below 2^112.
+ * 2^-14 counts as 2^-14; an f16 weight out of range is infinite, a bf16 scale must be below 2^108.
  * All matrices are row-major; pointers are device memory of the context's device; strides are bytes
  * from a row to the next. Rows of w, s and z may be padded; what lies between rows is never used. c
  * may overlap no input.

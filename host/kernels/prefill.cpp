@@ -28,14 +28,7 @@ constexpr Reach reach{offset_limit / widest_tile, "as 256 rows share a 32-bit of
 
 using Kind = std::tuple<std::string_view, Dtype, u32, Zeros>; // gfx, dtype, group
 
-Kind kind_of(const Kernel &k) {
-    const std::string_view zeros = k.param("zeros");
-    return {k.gfx, k.param("dtype") == name(Dtype::bf16) ? Dtype::bf16 : Dtype::f16,
-            k.number("group"),
-            zeros == zeros_name(Zeros::packed)    ? Zeros::packed
-            : zeros == zeros_name(Zeros::carrier) ? Zeros::carrier
-                                                  : Zeros::eight};
-}
+Kind kind_of(const Kernel &k) { return {k.gfx, dtype_of(k), group_of(k), zeros_of(k)}; }
 
 std::string label(Dtype dtype, u32 group, Zeros zeros, bool silu = false) {
     return fmt::format("{} g{}{}{}{}", name(dtype), group_name(group),
@@ -106,14 +99,24 @@ Grid grid_of(const Kernel &kernel, const W4A16 &p) {
     return {turn, turn * ceil_div<u64>(p.m, u64{raster} * bm)};
 }
 
+// Stages of 32 k from where one tile of rows of a turn begins to where the next one does: a whole
+// number of groups, and of the 256 bytes that a DRAM channel has in a row.
+u32 rotation(u32 raster, u32 k) {
+    constexpr u32 unit = 4, far = 9 * unit;
+    const u32 tiles = raster - 1, stages = k / 32;
+    return stages > tiles * far ? far : stages > tiles * unit ? unit : 0;
+}
+
 Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 turn) {
     Kernarg out(kernel);
     put_operands(out, p);
     out.put("m", p.m);
     out.put(is_mid(kernel) ? "blocks" : "turn", turn);
     out.put(is_mid(kernel) ? "blocks_inverse" : "turn_inverse", inverse(turn));
-    if (!is_mid(kernel))
+    if (!is_mid(kernel)) {
         out.put("silu", u32{p.silu_gate_up});
+        out.put("rotate", rotation(kernel.number("raster"), p.k));
+    }
     return out;
 }
 

@@ -55,7 +55,7 @@ f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zer
 // Weights. f16: (q - z) * s is rounded once, 2^-11 of itself or, where it is subnormal, 2^-25. In
 // the carrier z * s is too, before: its error joins those of q * s - z * s. bf16, of 8 bits: 2^-8
 // of itself; where s is subnormal f32 arithmetic takes it as zero, less than 16 * 2^-126. f16
-// weights must not leave the range, bf16 ones must leave room for 2^15 in f32 (scales below 2^112).
+// weights must not leave the range, bf16 ones must leave room for 2^20 in f32 (scales below 2^108).
 //
 // Sums. A step of WMMA (S-004) puts products and C on a grid 2^g, g = max(exponents of a product's
 // factors, added, - 24; leading exponent of C - 26), u = 2^-24:

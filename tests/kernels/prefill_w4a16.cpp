@@ -74,13 +74,13 @@ void edges_of_k(Test &t, const Kernel &kernel) {
         check_shape(t, kernel, {18, 21, k, true}, "edge of k");
 }
 
-// A row of tiles begins with a k of its own where it has so many: with tiles that have and tiles
-// that have not, and all. The rows of a second turn, a second column.
+// A row of tiles begins with a k of its own where there are so many: far from the one before, near
+// it, or where that begins. The rows of a second turn, a second column.
 void turns(Test &t, const Kernel &kernel) {
     const u32 raster = kernel.number("raster"), rows = raster * kernel.number("bm");
-    const u32 last = 4 * (raster - 1) * k_per_stage; // the latest k that one begins with
-    check_shape(t, kernel, {rows + 1, 17, last + k_per_stage, true}, "every tile begins elsewhere");
-    check_shape(t, kernel, {rows, kernel.number("bn") + 1, last / 3}, "some tiles begin elsewhere");
+    const auto stages = [&](u32 apart) { return (apart * (raster - 1) + 1) * k_per_stage; };
+    check_shape(t, kernel, {rows + 1, 17, stages(36), true}, "tiles begin far from each other");
+    check_shape(t, kernel, {rows, kernel.number("bn") + 1, stages(4)}, "tiles begin near");
     check_shape(t, kernel, {2 * rows + 3, 3, 1}, "three turns");
 }
 
@@ -160,6 +160,17 @@ void dequantization(Test &t, const Kernel &kernel) {
     for (u64 i = 0; i < each.s.size(); ++i)
         each.s[i] = each.word(of[i / each.groups() % of.size()]);
     identity(t, kernel, each, "identity, every nibble and zero point");
+    if (each.dtype == Dtype::f16)
+        return;
+    // bf16 is rounded by hand: each product of a significand and a |q - z|, ties among them.
+    for (u32 row = 0; row < each.n; ++row)
+        for (u32 g = 0; g < each.groups(); ++g) {
+            const u64 i = u64{row} * each.groups() + g;
+            each.s[i] = each.word(1 + row % 128 * 0x1p-7);
+            if (!each.z.empty())
+                each.z[i] = each.word(row / 128 * 15);
+        }
+    identity(t, kernel, each, "identity, every significand");
 }
 
 void hard_activations(Test &t, const Kernel &kernel) {
