@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,15 +12,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # The shape that slots are quoted for: 4096 x 4096, groups of 128, every row through every kernel.
-BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151", "--m", "1,4,8"]
+BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151"]
+# The default kernels, whichever the tuner gave this shape.
+DEFAULTS = [(dtype, m, f"decode_w4a16_{dtype}_g128_m{m}_{way}") for dtype, way in [("bf16", "perm"), ("f16", "subnormal")] for m in (1, 4, 8)]
 HEAD = ["| 4096 x 4096, G = 128, sim gfx1151 | M | slots | older ways | VGPRs | waves/SIMD | max error |",
         "|---|---|---|---|---|---|---|"]
 
 
 def measure(build: Path) -> list[dict]:
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        subprocess.run([build / "bin/nw_bench", *BENCH, "--json", file.name], check=True, capture_output=True)
-        return json.loads(Path(file.name).read_text())["rows"]
+    rows = []
+    for dtype, m, kernel in DEFAULTS:
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            command = [build / "bin/nw_bench", *BENCH, "--dtype", dtype, "--m", str(m), "--json", file.name]
+            subprocess.run(command, check=True, capture_output=True, env=os.environ | {"NIBBLEWAVE_FORCE": kernel})
+            rows += json.loads(Path(file.name).read_text())["rows"]
+    return rows
 
 
 def dequant(row: dict) -> str:
