@@ -58,7 +58,7 @@ void validate_shape(const W4A16 &p) {
             zeros_name(p.zeros));
         return;
     }
-    check_groups(rules, p, "32, 64, 128 or per row");
+    check_groups(rules, p.k, p.group, "32, 64, 128 or per row");
 }
 
 void validate(const W4A16 &p) {

@@ -28,15 +28,15 @@ void check_zeros(const Rules &rules, const W4A16 &p, const Reach &reach) {
 
 } // namespace
 
-void check_groups(const Rules &rules, const W4A16 &p, const char *lengths) {
-    rules.need(p.group == 32 || p.group == 64 || p.group == 128,
-               "group = {}: must be {}; repeat the scales of larger groups", p.group, lengths);
-    rules.need(p.k > 0, "k = 0: must be a positive multiple of the group size {}", p.group);
+void check_groups(const Rules &rules, u32 k, u32 group, const char *lengths) {
+    rules.need(group == 32 || group == 64 || group == 128,
+               "group = {}: must be {}; repeat the scales of larger groups", group, lengths);
+    rules.need(k > 0, "k = 0: must be a positive multiple of the group size {}", group);
     rules.need(
-        p.k % p.group == 0,
+        k % group == 0,
         "k = {}: must be a multiple of the group size {}; pad activations and weights with zeros "
         "to k = {}",
-        p.k, p.group, round_up<u64>(p.k, p.group));
+        k, group, round_up<u64>(k, group));
 }
 
 void check_operands(const Rules &rules, const W4A16 &p, const Reach &reach) {

@@ -14,7 +14,7 @@ struct Reach {
 };
 
 // `group`, and that k has whole ones. `lengths` are those the message names.
-void check_groups(const Rules &, const W4A16 &, const char *lengths);
+void check_groups(const Rules &, u32 k, u32 group, const char *lengths);
 // Pointers, and strides of w, s and z.
 void check_operands(const Rules &, const W4A16 &, const Reach &);
 // c overlaps no input.

@@ -157,7 +157,7 @@ void validate_prefill_shape(const W4A16 &p) {
                "groups are per row: that form is for m = 1..{}; repeat each scale for groups of "
                "128, or split the batch",
                decode_rows);
-    check_groups(rules, p, "32, 64 or 128");
+    check_groups(rules, p.k, p.group, "32, 64 or 128");
     rules.need(p.zeros != Zeros::typed,
                "zeros are typed: that form is for m = 1..{}; pack the zero points, 4 bits each, "
                "or split the batch",

@@ -8,6 +8,7 @@
 #include "check/decode_bound.h"
 #include "formats/row_layout.h"
 #include "kernels/kernarg.h"
+#include "ref/carrier.h"
 
 namespace nw {
 
@@ -32,16 +33,13 @@ Rows words(const DecodeCase &p, const std::vector<u16> &values, u64 pad) {
     return out;
 }
 
-// The scale in the lower half; in the upper one -z * s in f16, in bf16 z, a whole number.
 Rows carriers(const DecodeCase &p) {
     Rows out = blank_rows(p.n, 4 * u64{p.groups()} + p.s_pad);
     for (u64 n = 0; n < p.n; ++n)
         for (u64 g = 0; g < p.groups(); ++g) {
             const u16 s = p.s[n * p.groups() + g];
-            const f64 zero = to_f32(p.dtype, p.z[n * p.groups() + g]);
-            const u32 upper =
-                p.dtype == Dtype::f16 ? p.word(-zero * to_f32(p.dtype, s)) : static_cast<u32>(zero);
-            const u32 carrier = s | upper << 16;
+            const f32 zero = to_f32(p.dtype, p.z[n * p.groups() + g]);
+            const u32 carrier = ref::carrier(p.dtype, s, static_cast<u32>(zero));
             std::memcpy(&out.bytes[n * out.stride + 4 * g], &carrier, sizeof carrier);
         }
     return out;

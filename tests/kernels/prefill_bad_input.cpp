@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "kernels/carriers.h"
 #include "kernels/linear.h"
 #include "kernels/prefill.h"
 #include "refusals.h"
@@ -198,6 +199,25 @@ TEST_CASE("a kernel for something else is not launched") {
     CHECK(contains(error_of([&] { choose_prefill(gfx, p.dtype, 256, p.zeros, 11, 40); }),
                    "no kernel for f16 g256 on " + gfx));
     CHECK(product.untouched());
+}
+
+TEST_CASE("a kernel that is not for these carriers makes none") {
+    const Product product;
+    Modules modules(device());
+    const std::string &gfx = device().info().gfx;
+    const W4A16 in = product.problem(Zeros::packed);
+    const CarrierW4A16 p = {Dtype::f16, in.n, in.k,        in.group,    in.s,
+                            in.s,       in.c, in.s_stride, in.z_stride, in.z_stride};
+    const auto text = [&](const Kernel &k) { return error_of([&] { launch(modules, k, p); }); };
+    CHECK(contains(text(choose_carrier(gfx, Dtype::bf16)),
+                   "carrier_w4a16_bf16 does not make carriers of f16"));
+    CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40)),
+                   " does not make carriers of f16"));
+    CHECK(contains(error_of([] { choose_carrier("gfx906", Dtype::f16); }),
+                   "carrier_w4a16: gfx = gfx906: no kernel of f16 for it"));
+    CHECK(product.untouched());
+    CHECK(text(choose_carrier(gfx, Dtype::f16)) == "");
+    CHECK_FALSE(product.untouched());
 }
 
 TEST_CASE("no tile is wider than the rules for strides say") {

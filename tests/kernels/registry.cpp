@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "hip/hip.h"
+#include "kernels/carriers.h"
 #include "kernels/decode.h"
 #include "kernels/files.h"
 #include "kernels/moe.h"
@@ -93,6 +94,16 @@ TEST_CASE("every target has a prefill kernel for each dtype, group and form of z
                     CHECK(k.param("zeros") == zeros_name(zeros));
                     CHECK_FALSE((k.reference || k.candidate));
                 }
+}
+
+TEST_CASE("every target has a kernel for carriers of each dtype") {
+    for (std::string_view gfx : hip::supported_gfx())
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16}) {
+            const Kernel &k = choose_carrier(gfx, dtype);
+            CHECK(k.gfx == gfx);
+            CHECK(k.param("dtype") == name(dtype));
+        }
+    CHECK_THROWS_AS(choose_carrier("gfx906", Dtype::f16), Error);
 }
 
 TEST_CASE(
