@@ -8,6 +8,7 @@
 
 #include "formats/row_stride.h"
 #include "kernels/api_context.h"
+#include "kernels/carriers.h"
 #include "kernels/files.h"
 #include "kernels/force.h"
 #include "kernels/linear.h"
@@ -61,8 +62,27 @@ void launch(nw_context &context, const W4A16 &p, void *handle) {
     meaning(NW_INVALID_ARGUMENT, [&] { launch_linear(context.modules, kernel, p, stream); });
 }
 
+const Kernel &carrier_kernel(const nw_context &context, Dtype dtype) {
+    return meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
+        return choose_carrier(context.device.info().gfx, dtype);
+    });
+}
+
+void make_carriers(nw_context &context, const nw_carriers &c, void *handle) {
+    const CarrierW4A16 p = {dtype_of(c.dtype), c.n,        c.k,        c.group,         c.s, c.z,
+                            c.carrier,         c.s_stride, c.z_stride, c.carrier_stride};
+    const hip::KeepCurrentDevice keep(context.device);
+    const auto stream = hip::Stream::borrow(context.device.library(), handle);
+    meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
+    const Kernel &kernel = carrier_kernel(context, p.dtype);
+    load_for(context, kernel, stream, "nw_prepare");
+    launch(context.modules, kernel, p, stream);
+}
+
 void prepare(nw_context &context, W4A16 p) {
     const hip::KeepCurrentDevice keep(context.device);
+    if (p.zeros == Zeros::carrier)
+        load(context, carrier_kernel(context, p.dtype));
     if (p.m > 0)
         return load(context, checked_kernel(context, p));
     for (p.m = 1; p.m <= decode_rows; ++p.m)
@@ -125,6 +145,13 @@ nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *st
     return api::guarded([&] {
         const W4A16 p = api::product_of(context, product); // context may be null before this
         api::launch(*context, p, stream);
+    });
+}
+
+nw_status nw_make_carriers(nw_context *context, const nw_carriers *carriers, void *stream) {
+    return api::guarded([&] {
+        api::need_product(context, carriers, "nw_carriers", sizeof *carriers);
+        api::make_carriers(*context, *carriers, stream);
     });
 }
 

@@ -102,7 +102,8 @@ enum {
     NW_ZEROS_PACKED = 1, /* uint32 [ceil(N/8), K/G]: row n in bits 4 * (n % 8) of its dword */
     NW_ZEROS_TYPED = 2,  /* [N, K/G] in the activations' type, whole numbers 0..15; m <= 8 */
     NW_ZEROS_CARRIER = 3 /* beside the scale, s being uint32 [N, K/G]: bits 15:0 the scale, 31:16
-                            -z * scale rounded (NW_F16), or z as an integer (NW_BF16) */
+                            -z * scale rounded (NW_F16), or z as an integer (NW_BF16);
+                            nw_make_carriers makes them */
 };
 
 /* A group as long as the row: one scale for all of K. m <= 8. */
@@ -156,7 +157,8 @@ typedef struct nw_w4a16 {
 NW_API nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream);
 
 /* Loads the kernels that such a product needs, so that its launch has nothing left to load. Reads
- * dtype, zeros, m, n, k, group, silu_gate_up, and nothing else; m = 0 stands for each of 1..8. */
+ * dtype, zeros, m, n, k, group, silu_gate_up, and nothing else; m = 0 stands for each of 1..8. With
+ * NW_ZEROS_CARRIER it loads the kernel of nw_make_carriers too. */
 NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
 
 /* Device memory that a launch of such a product needs beside its operands, in bytes. 0 for each
@@ -164,6 +166,34 @@ NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
  * some says so here, and knows by `size` whether its caller does. Reads what nw_prepare reads; m is
  * at least 1. */
 NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
+
+/*
+ * From scales and NW_ZEROS_PACKED zero points to what nw_w4a16 takes as s with NW_ZEROS_CARRIER.
+ * Scales are carried to the bit; -z * scale of NW_F16 is rounded to nearest even, and is -scale * 0
+ * where z is 0. What lies between rows is neither read nor written.
+ */
+typedef struct nw_carriers {
+    size_t size;    /* sizeof(nw_carriers); NW_CARRIERS_INIT sets it */
+    int32_t dtype;  /* NW_BF16 or NW_F16 */
+    uint32_t n;     /* rows, 1..2^26 */
+    uint32_t k;     /* a multiple of group */
+    uint32_t group; /* 32, 64 or 128 */
+
+    const void *s; /* scales [N, K/G], 2-byte aligned */
+    const void *z; /* uint32 [ceil(N/8), K/G]: row n in bits 4 * (n % 8); 4-byte aligned */
+    void *carrier; /* uint32 [N, K/G], 4-byte aligned; overlaps neither s nor z */
+
+    /* Bytes, < 2^32. */
+    uint64_t s_stride;       /* >= 2 * K/G, even */
+    uint64_t z_stride;       /* >= 4 * K/G, a multiple of 4 */
+    uint64_t carrier_stride; /* as z_stride */
+} nw_carriers;
+
+#define NW_CARRIERS_INIT                                                                           \
+    { sizeof(nw_carriers), 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0 }
+
+/* Queues it. */
+NW_API nw_status nw_make_carriers(nw_context *context, const nw_carriers *carriers, void *stream);
 
 /* ---- w4a16 linear of a mixture of experts ---- */
 

@@ -170,20 +170,18 @@ void Product::clear() {
     HIP_OK(hipDeviceSynchronize());
 }
 
-static std::vector<u16> download(const void *from, u64 count) {
-    std::vector<u16> out(count);
+std::vector<u16> Product::result() const {
+    std::vector<u16> out(exact_.size());
     HIP_OK(hipDeviceSynchronize());
-    HIP_OK(hipMemcpy(out.data(), from, 2 * count, hipMemcpyDeviceToHost));
+    HIP_OK(hipMemcpy(out.data(), arguments_.c, 2 * out.size(), hipMemcpyDeviceToHost));
     return out;
 }
 
-bool Product::untouched() const {
-    return download(arguments_.c, exact_.size()) == std::vector<u16>(exact_.size(), 0xffff);
-}
+bool Product::untouched() const { return result() == std::vector<u16>(exact_.size(), 0xffff); }
 
 std::string Product::difference() const {
     const Dtype type = type_of(arguments_.dtype);
-    const std::vector<u16> c = download(arguments_.c, exact_.size());
+    const std::vector<u16> c = result();
     for (u64 i = 0; i < c.size(); ++i) {
         const f64 got = to_f32(type, c[i]), bound = bound_[i] + ulp(type, exact_[i]) / 2;
         if (!(std::fabs(got - exact_[i]) <= bound))

@@ -61,8 +61,9 @@ class Product {
 public:
     explicit Product(const Shape &, u64 seed = 1);
     const nw_w4a16 &arguments() const { return arguments_; }
-    void clear();                   // c becomes NaN
-    bool untouched() const;         // since then
+    void clear();           // c becomes NaN
+    bool untouched() const; // since then
+    std::vector<u16> result() const;
     std::string difference() const; // of c from the exact result; empty where it is right
 
 private:
