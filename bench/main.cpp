@@ -120,9 +120,9 @@ Options parse(int argc, char **argv) {
     app.add_option(
            "--table", o.tables,
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
-           "--only: published)")
+           "--only: published); suite prefill: published, ladder (default: published)")
         ->delimiter(',')
-        ->check(CLI::IsMember({"published", "shapes", "ablations"}));
+        ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder"}));
     app.add_flag("--full", o.full, "suite decode: all models, every number of rows from 1 to 8");
     app.add_flag("--update-golden", o.update_golden,
                  "renew bench/golden: the suite golden, written");

@@ -144,6 +144,12 @@ TEST_CASE("suites mid and prefill: the family that suits the rows, and the JSON 
     CHECK(many[0].at("m") == 128);
     CHECK(many[0].at("tflops") > many[0].at("published_tuned_tflops").get<double>() / 8);
     CHECK(many[0].at("pct_of_wmma_peak") < 100.0);
+    const nlohmann::json ladder =
+        rows_of("--suite prefill --table ladder --m 256 --only '2560x3840'");
+    REQUIRE(ladder.size() == 6);
+    CHECK(ladder.front().at("with").get<std::string>().starts_with("plain"));
+    CHECK(ladder.back().at("kernel") == "prefill_w4a16_f16_g128_256x128");
+    CHECK(ladder[1].at("tflops") > ladder[0].at("tflops").get<double>()); // gains on any shape
     CHECK(bench("--suite mid --device sim:gfx1151 --only no_such_shape").code == 2);
 }
 
