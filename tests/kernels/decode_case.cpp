@@ -75,6 +75,20 @@ std::vector<f64> hard_values(Dtype dtype) {
     return out;
 }
 
+void hard_weights(DecodeCase p,
+                  const std::function<void(const DecodeCase &, const char *)> &check) {
+    for (u64 i = 0; i < p.q.size(); ++i)
+        p.q[i] = i % 2 ? 15 : 0;
+    check(p, "nibbles 0 and 15 in turn");
+    std::ranges::fill(p.s, u16{0});
+    check(p, "no scale");
+    if (p.dtype == Dtype::bf16)
+        return;
+    std::ranges::fill(p.s, p.word(1000)); // C leaves the range
+    std::ranges::fill(p.a, p.word(60000));
+    check(p, "results beyond f16");
+}
+
 Rows weight_rows(const DecodeCase &p) {
     Rows out = blank_rows(p.n, round_up<u64>(p.k / 2, 16) + p.w_pad);
     std::vector<u32> row(p.k / 8);

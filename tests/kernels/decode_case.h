@@ -48,6 +48,10 @@ struct DecodeCase {
     ref::DecodeW4A16 reference() const { return {dtype, m, n, k, group, a, q, s, bias, z}; }
 };
 
+// A product with the largest nibbles beside the smallest, without scales, and in f16 with results
+// out of range, each given to `check` with its name.
+void hard_weights(DecodeCase, const std::function<void(const DecodeCase &, const char *)> &check);
+
 // Rows `stride` bytes apart, NaN between them: where something is read there, it shows.
 struct Rows {
     u64 stride = 0;
