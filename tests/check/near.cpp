@@ -29,4 +29,16 @@ Near times(const Near &a, const Near &b) {
     return {a.exact * b.exact, off + u * (std::fabs(a.exact * b.exact) + off) + 0x1p-149};
 }
 
+std::vector<f64> bound_of_c(const ref::PrefillResult &r, u64 n, std::vector<f64> y) {
+    if (r.c.size() == y.size())
+        return y;
+    std::vector<f64> out(r.c.size());
+    const u64 columns = n / 2;
+    for (u64 i = 0; i < out.size(); ++i) {
+        const u64 gate = i / columns * n + i % columns, up = gate + columns;
+        out[i] = times(silu({r.y.c[gate], y[gate]}), {r.y.c[up], y[up]}).off + 0x1p-126;
+    }
+    return out;
+}
+
 } // namespace nw::check

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/half.h"
 #include "check/near.h"
@@ -85,15 +86,7 @@ std::vector<f64> prefill_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
         const f64 dropped = (p.dtype == Dtype::bf16 ? 1 : 7 * u) * below + k * 0x1p-126;
         y[i] = weights + (7 + k * 7 / 8 + 1) * u * (terms + dropped) + dropped;
     }
-    if (r.c.size() == y.size())
-        return y;
-    std::vector<f64> out(r.c.size());
-    const u64 columns = p.n / 2;
-    for (u64 i = 0; i < out.size(); ++i) {
-        const u64 gate = i / columns * p.n + i % columns, up = gate + columns;
-        out[i] = times(silu({r.y.c[gate], y[gate]}), {r.y.c[up], y[up]}).off + 0x1p-126;
-    }
-    return out;
+    return bound_of_c(r, p.n, std::move(y));
 }
 
 } // namespace nw::check

@@ -2,6 +2,7 @@
 #include "decode_case.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -156,6 +157,14 @@ void DecodeCase::fill_a_hard_rows() {
 void DecodeCase::fill_a_outliers(Rng &rng) {
     for (u64 i = 0; i < a.size(); ++i)
         a[i] = word(rng.normal() * (i % k % 97 == 5 ? 20 + 40 * rng.unit() : 1));
+}
+
+// From where e^-x leaves f32 to where it is nothing.
+void DecodeCase::fill_gates() {
+    constexpr std::array gates = {-200.0, -90.0, -88.0, -20.0, -1.0, 0.0, 3.0, 200.0};
+    std::ranges::fill(a, u16{0});
+    for (u32 i = 0; i < columns(); ++i)
+        bias[i] = word(gates[i % gates.size()]);
 }
 
 std::vector<u16> run(check::Test &t, const DecodeCase &p,

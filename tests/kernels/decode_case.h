@@ -42,6 +42,7 @@ struct DecodeCase {
     void fill_a_hard();          // each of hard_values() in turn, beside others in every row
     void fill_a_hard_rows();     // a row of each, so that a large one hides nothing
     void fill_a_outliers(Rng &); // a few channels 20 to 60 times the others, as in real layers
+    void fill_gates();           // a of zeros; biases: gates of every size, with silu_gate_up
     u16 word(f64 x) const { return round_to(dtype, x); }
     u32 groups() const { return k / group; }
     u32 columns() const { return silu_gate_up ? n / 2 : n; } // of C

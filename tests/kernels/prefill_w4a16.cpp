@@ -91,11 +91,7 @@ void halves(Test &t, const Kernel &kernel) {
         check_shape(t, kernel, {21, 2 * half, 1, half % 2 == 1, true}, "halves");
     check_shape(t, kernel, {kernel.number("bm") + 1, 34, 5 * k_per_stage, true, true}, "halves");
     DecodeCase p = product(t, kernel, {8, 32, 1, true, true});
-    // Gates from where e^-x leaves f32 to where it is nothing: by bias alone.
-    std::ranges::fill(p.a, u16{0});
-    constexpr std::array gates = {-200.0, -90.0, -88.0, -20.0, -1.0, 0.0, 3.0, 200.0};
-    for (u32 n = 0; n < 16; ++n)
-        p.bias[n] = p.word(gates[n % gates.size()]);
+    p.fill_gates();
     check_product(t, kernel, p, "gates of every size");
 }
 
