@@ -44,7 +44,7 @@ void validate_shape(const W4A16 &p) {
                "zeros are in the carrier: prefill_w4a16 takes that, of any m; here give scales, "
                "and packed or typed zero points");
     rules.need(!p.silu_gate_up,
-               "silu_gate_up is set: prefill_w4a16 and moe_w4a16 have that epilogue");
+               "silu_gate_up is set: mid_w4a16, prefill_w4a16 and moe_w4a16 have that epilogue");
     if (p.group == per_row) {
         rules.need(
             p.k >= 32 && p.k % 16 == 0,

@@ -31,7 +31,7 @@ struct W4A16 {
     Zeros zeros = Zeros::eight;
     const void *z = nullptr; // null where zeros are eight, or in the carrier
     u64 z_stride = 0;        // bytes from row to row (packed: of dwords): a multiple of 4; typed: 2
-    bool silu_gate_up = false; // prefill only: C[m, i] = SiLU(row i) * row i + N/2 of w
+    bool silu_gate_up = false; // kernels/prefill.h only: C[m, i] = SiLU(row i) * row i + N/2 of w
 };
 
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device, nor whether c

@@ -10,7 +10,7 @@ bool is_prefill(const W4A16 &p) {
 }
 
 const Kernel &choose_linear(std::string_view gfx, const W4A16 &p) {
-    return is_prefill(p) ? choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.silu_gate_up)
+    return is_prefill(p) ? choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n)
                          : choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One product of any m: decode_w4a16 (kernels/decode.h) for few rows, else prefill_w4a16
-// (kernels/prefill.h). The rules are those of the family it goes to.
+// One product of any m: decode_w4a16 (kernels/decode.h) for few rows, else mid_w4a16 or
+// prefill_w4a16 (kernels/prefill.h). The rules are those of the family it goes to.
 #pragma once
 #include <string_view>
 

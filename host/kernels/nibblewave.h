@@ -116,22 +116,23 @@ enum {
  *
  * accumulated in float, rounded once to dtype, to nearest even. Up to 8 rows are decode: before the
  * rounding Y is off by less than 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k /
- * G]|, for k <= 32768, where an f16 |A| below 2^-14 counts as 2^-14. More rows, and any with
- * NW_ZEROS_CARRIER or silu_gate_up, are prefill: weights W = (q - z) * s are rounded to dtype first
- * (f16 carrier: z * s too), and Y is off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the
- * sum over k of |A * W| (f16 carrier: of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below
- * 2^-14 counts as 2^-14; an f16 weight out of range is infinite, a bf16 scale must be below 2^108.
- * All matrices are row-major; pointers are device memory of the context's device; strides are bytes
- * from a row to the next. Rows of w, s and z may be padded; what lies between rows is never used. c
- * may overlap no input.
+ * G]|, for k <= 32768, where an f16 |A| below 2^-14 counts as 2^-14. 9 to 64 rows, or 1 to 64 with
+ * silu_gate_up, are mid, but not with NW_ZEROS_CARRIER: Y is off by less than 2^-12 + k * 2^-25
+ * (bf16: 2^-8 + 10 * k * 2^-24) of the same sum. More rows, and any with NW_ZEROS_CARRIER, are
+ * prefill: weights W = (q - z) * s are rounded to dtype first (f16 carrier: z * s too), and Y is
+ * off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the sum over k of |A * W| (f16 carrier:
+ * of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below 2^-14 counts as 2^-14; an f16 weight out
+ * of range is infinite, a bf16 scale must be below 2^108. All matrices are row-major; pointers are
+ * device memory of the context's device; strides are bytes from a row to the next. Rows of w, s and
+ * z may be padded; what lies between rows is never used. c may overlap no input.
  */
 typedef struct nw_w4a16 {
     size_t size; /* sizeof(nw_w4a16): tells versions of this struct apart; NW_W4A16_INIT sets it */
     int32_t dtype;  /* NW_BF16 or NW_F16 */
     int32_t zeros;  /* NW_ZEROS_EIGHT, _PACKED, _TYPED or _CARRIER */
     uint32_t m;     /* rows of activations, >= 1 */
-    uint32_t n;     /* rows of weights, >= 1; even with silu_gate_up; prefill: < 2^22 */
-    uint32_t k;     /* a multiple of group; per row: of 16, and >= 32; prefill: < 2^22 */
+    uint32_t n;     /* rows of weights, >= 1; even with silu_gate_up; mid and prefill: < 2^22 */
+    uint32_t k;     /* a multiple of group; per row: of 16, and >= 32; mid and prefill: < 2^22 */
     uint32_t group; /* 32, 64, 128, or NW_PER_ROW with NW_ZEROS_EIGHT */
 
     const void *a; /* [M, K] contiguous, 16-byte aligned */
@@ -142,7 +143,7 @@ typedef struct nw_w4a16 {
     const void *bias; /* [N], 2-byte aligned, or null */
     void *c;          /* [M, N], with silu_gate_up [M, N/2]; contiguous, 2-byte aligned */
 
-    /* Bytes, < 2^30; prefill: < 2^24, and with silu_gate_up N of them, of z N/8, < 2^32. */
+    /* Bytes, < 2^30; mid and prefill: < 2^24, and with silu_gate_up N of them, of z N/8, < 2^32. */
     uint64_t w_stride; /* >= K/2, a multiple of 16; see nw_weight_row_stride() */
     uint64_t s_stride; /* >= 2 * K/G, even; carrier: twice that */
     uint64_t z_stride; /* packed: >= 4 * K/G, a multiple of 4; typed: as s_stride; else unused */

@@ -30,10 +30,9 @@ using Kind = std::tuple<std::string_view, Dtype, u32, Zeros>; // gfx, dtype, gro
 
 Kind kind_of(const Kernel &k) { return {k.gfx, dtype_of(k), group_of(k), zeros_of(k)}; }
 
-std::string label(Dtype dtype, u32 group, Zeros zeros, bool silu = false) {
-    return fmt::format("{} g{}{}{}{}", name(dtype), group_name(group),
-                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros),
-                       silu ? " with silu_gate_up" : "");
+std::string label(Dtype dtype, u32 group, Zeros zeros) {
+    return fmt::format("{} g{}{}{}", name(dtype), group_name(group),
+                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros));
 }
 
 bool is_mid(const Kernel &k) { return k.family == mid_family; }
@@ -54,10 +53,10 @@ u64 covered(u32 size, u32 tile) { return ceil_div<u64>(size, tile) * tile; }
 
 // Up to mid_rows the family that goes at memory's speed, where it has the form. Then the fewest
 // elements outside of C; of as many, the largest tile, which reads the least.
-const Kernel &best_tile(const Tiles &tiles, u32 m, u32 n, bool silu) {
+const Kernel &best_tile(const Tiles &tiles, u32 m, u32 n) {
     const auto rank = [&](const Kernel *k) {
         const u32 bm = k->number("bm"), bn = k->number("bn");
-        const bool other = is_mid(*k) != (m <= mid_rows && !silu);
+        const bool other = is_mid(*k) != (m <= mid_rows);
         return std::tuple{other, is_mid(*k) ? covered(m, bm) : covered(m, bm) * covered(n, bn),
                           -i64{bm} * bn};
     };
@@ -113,33 +112,32 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 turn) {
     out.put("m", p.m);
     out.put(is_mid(kernel) ? "blocks" : "turn", turn);
     out.put(is_mid(kernel) ? "blocks_inverse" : "turn_inverse", inverse(turn));
-    if (!is_mid(kernel)) {
-        out.put("silu", u32{p.silu_gate_up});
+    out.put("silu", u32{p.silu_gate_up});
+    if (!is_mid(kernel))
         out.put("rotate", rotation(kernel.number("raster"), p.k));
-    }
     return out;
 }
 
 // A kernel of the caller's or the environment's choice.
-bool fits(const Kernel &kernel, const Kind &kind, bool silu) {
-    return is_prefill_family(kernel) && kind_of(kernel) == kind && !(silu && is_mid(kernel));
+bool fits(const Kernel &kernel, const Kind &kind) {
+    return is_prefill_family(kernel) && kind_of(kernel) == kind;
 }
 
 } // namespace
 
 const Kernel &choose_prefill(std::string_view gfx, Dtype dtype, u32 group, Zeros zeros, u32 m,
-                             u32 n, bool silu) {
+                             u32 n) {
     static const std::map<Kind, Tiles> choices = all_choices();
     for (std::string_view of : {family, mid_family})
         if (const Kernel *kernel = forced(of, gfx)) {
-            if (fits(*kernel, {gfx, dtype, group, zeros}, silu))
+            if (fits(*kernel, {gfx, dtype, group, zeros}))
                 return *kernel;
             throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a "
                                     "kernel for such products",
-                                    kernel->symbol, label(dtype, group, zeros, silu)));
+                                    kernel->symbol, label(dtype, group, zeros)));
         }
     if (const auto found = choices.find({gfx, dtype, group, zeros}); found != choices.end())
-        return best_tile(found->second, m, n, silu);
+        return best_tile(found->second, m, n);
     std::set<std::string_view> known;
     for (const auto &[kind, tiles] : choices)
         known.insert(std::get<0>(kind));
@@ -175,17 +173,16 @@ void validate_prefill(const W4A16 &p) {
 void launch_prefill(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
     validate_prefill(p);
     launch_prefill(modules,
-                   choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n,
-                                  p.silu_gate_up),
+                   choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n),
                    p, stream);
 }
 
 void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
                     const hip::Stream &stream) {
     validate_prefill(p);
-    if (!fits(kernel, {kernel.gfx, p.dtype, p.group, p.zeros}, p.silu_gate_up))
+    if (!fits(kernel, {kernel.gfx, p.dtype, p.group, p.zeros}))
         throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
-                                label(p.dtype, p.group, p.zeros, p.silu_gate_up)));
+                                label(p.dtype, p.group, p.zeros)));
     const auto [turn, workgroups] = grid_of(kernel, p);
     // HIP counts a launch's work-items in 32 bits.
     rules.need(workgroups * kernel.block < u64{1} << 32,

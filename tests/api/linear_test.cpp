@@ -45,7 +45,7 @@ TEST_CASE("more rows than decode takes, the carrier, and SiLU(gate) * up") {
     for (const int dtype : {NW_BF16, NW_F16})
         for (const u32 group : {32u, 64u, 128u})
             for (const int zeros : {NW_ZEROS_EIGHT, NW_ZEROS_PACKED, NW_ZEROS_CARRIER})
-                for (const u32 m : {1u, 8u, 9u, 33u})
+                for (const u32 m : {1u, 8u, 9u, 24u, 33u, 65u})
                     for (const bool silu : {false, true}) {
                         CAPTURE(fmt::format("dtype {} group {} zeros {} m {} silu {}", dtype, group,
                                             zeros, m, silu));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr u32 experts = 3, n = 40, k = 256, group = 64, tokens = 4, top_k = 2;
 constexpr u32 slots = tokens * top_k;
+constexpr u32 prefill_rows = 65; // the fewest that nw_linear_w4a16 takes prefill for
 constexpr u64 w_row = k / 2, s_row = 2 * k / group, z_row = 4 * k / group;
 constexpr u64 w_expert = n * w_row + 16, s_expert = n * s_row + 2, z_expert = n / 8 * z_row + 4;
 
@@ -71,23 +72,29 @@ public:
     }
     bool untouched() const { return result() == std::vector<u16>(c.size / 2, 0xffff); }
 
-    // What c must hold, by one nw_linear_w4a16 a slot; rows of no slot are 0xffff.
+    // What c must hold, by one nw_linear_w4a16 a slot, with silu_gate_up by prefill; rows of no
+    // slot are 0xffff.
     std::vector<u16> slot_by_slot(nw_context *context) const {
-        const Memory rows(c.size);
+        const u32 m = p.silu_gate_up ? prefill_rows : 1;
+        const u64 row = p.silu_gate_up ? n : 2 * n;
+        const Memory rows(c.size), product(m * row), token(std::vector<u8>(u64{2} * m * k));
         HIP_OK(hipMemset(rows.data, 0xff, rows.size));
         for (u32 slot = 0; slot < slots; ++slot) {
             const u64 e = expert_of[slot];
             if (e >= experts)
                 continue;
             nw_w4a16 q = NW_W4A16_INIT;
-            q.dtype = NW_BF16, q.zeros = p.zeros, q.m = 1, q.n = n, q.k = k, q.group = group;
-            q.a = at(a, u64{slot / top_k} * 2 * k), q.w = at(w, e * w_expert);
+            q.dtype = NW_BF16, q.zeros = p.zeros, q.m = m, q.n = n, q.k = k, q.group = group;
+            HIP_OK(hipMemcpy(token.data, at(a, u64{slot / top_k} * 2 * k), 2 * k,
+                             hipMemcpyDeviceToDevice));
+            q.a = token.data, q.w = at(w, e * w_expert);
             q.s = at(s, e * s_expert), q.bias = at(bias, e * 2 * n);
             q.z = p.z ? at(z, e * z_expert) : nullptr;
-            q.c = at(rows, u64{slot} * (p.silu_gate_up ? n : 2 * n));
+            q.c = product.data;
             q.w_stride = w_row, q.s_stride = s_row, q.z_stride = z_row;
             q.silu_gate_up = p.silu_gate_up;
             NW_DONE(nw_linear_w4a16(context, &q, nullptr));
+            HIP_OK(hipMemcpy(at(rows, slot * row), q.c, row, hipMemcpyDeviceToDevice));
         }
         std::vector<u16> out(c.size / 2);
         HIP_OK(hipDeviceSynchronize());

@@ -79,6 +79,8 @@ void Operands::add_weight(u32 n, u32 k, u32 q, u32 zero, f64 scale) {
         size = std::fmax(std::fabs(weight), least);
         size += carrier && type == Dtype::f16 ? zero * scale : 0;
         relative = (type == Dtype::bf16 ? 0x1p-8 : 0x1p-11) + (shape.k + 8) * 0x1p-24;
+    } else if (shape.mid()) {
+        relative = type == Dtype::bf16 ? 0x1p-8 + shape.k * 0xap-24 : 0x1p-12 + shape.k * 0x1p-25;
     }
     for (u32 m = 0; m < shape.m; ++m) {
         const f64 x = to_f32(type, a.at<u16>(m, k));

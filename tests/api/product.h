@@ -53,7 +53,8 @@ struct Shape {
     bool bias = true;
     u32 padding = 0; // bytes between rows, each row's size rounded up first
     bool silu = false;
-    bool prefill() const { return m > 8 || zeros == NW_ZEROS_CARRIER || silu; }
+    bool prefill() const { return m > 64 || zeros == NW_ZEROS_CARRIER; }
+    bool mid() const { return !prefill() && (m > 8 || silu); }
     u32 columns() const { return silu ? n / 2 : n; }
 };
 

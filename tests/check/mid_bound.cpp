@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/half.h"
+#include "check/near.h"
 
 namespace nw::check {
 
@@ -23,8 +25,8 @@ namespace nw::check {
 // groups or fewer, that of eight waves, the bias: 2 + K/G + 8 + 1, and 5 for the second-order
 // terms.
 //
-// The floor: as in decode_bound.cpp, with 7u for 4u.
-std::vector<f64> mid_bound(const Kernel &, const ref::DecodeW4A16 &p, const ref::DecodeResult &r) {
+// The floor: as in decode_bound.cpp, with 7u for 4u. SiLU(gate) * up: near.h.
+std::vector<f64> mid_bound(const Kernel &, const ref::DecodeW4A16 &p, const ref::PrefillResult &r) {
     const bool bf16 = p.dtype == Dtype::bf16;
     const f64 o = !bf16 ? 0 : p.z.empty() ? 136 : 143, d = bf16 ? 143 : p.z.empty() ? 8 : 15;
     constexpr f64 u = 0x1p-24;
@@ -35,12 +37,12 @@ std::vector<f64> mid_bound(const Kernel &, const ref::DecodeW4A16 &p, const ref:
     const f64 subnormal = bf16 ? 0x1p-126 * (d + o) : 7 * u * 0x1p-14 * d;
     const f64 floor = p.k * (0x1p-126 + (0x1p-126 + subnormal) * largest_scale);
     const f64 g = p.group, roundings = g * 7 / 8 + (g + 4) / 2 + p.k / g + 16;
-    std::vector<f64> out(r.c.size());
-    for (u64 i = 0; i < out.size(); ++i)
-        out[i] =
-            u * ((7 * d + 4 * o) * r.offsets[i] + roundings * (r.terms[i] + 2 * o * r.offsets[i])) +
-            floor;
-    return out;
+    std::vector<f64> y(r.y.c.size());
+    for (u64 i = 0; i < y.size(); ++i)
+        y[i] = u * ((7 * d + 4 * o) * r.y.offsets[i] +
+                    roundings * (r.y.terms[i] + 2 * o * r.y.offsets[i])) +
+               floor;
+    return bound_of_c(r, p.n, std::move(y));
 }
 
 } // namespace nw::check

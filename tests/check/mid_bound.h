@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "kernels/registry.h"
-#include "ref/decode.h"
+#include "ref/prefill.h"
 
 namespace nw::check {
 
 // One for each element of C; derived in mid_bound.cpp.
-std::vector<f64> mid_bound(const Kernel &, const ref::DecodeW4A16 &, const ref::DecodeResult &);
+std::vector<f64> mid_bound(const Kernel &, const ref::DecodeW4A16 &, const ref::PrefillResult &);
 
 } // namespace nw::check

@@ -105,7 +105,7 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
         {"m = 9: must be 1..8; larger batches are prefill_w4a16's", [](W4A16 &p) { p.m = 9; }},
         {"zeros are in the carrier: prefill_w4a16 takes that",
          [](W4A16 &p) { p.zeros = Zeros::carrier; }},
-        {"silu_gate_up is set: prefill_w4a16 and moe_w4a16 have",
+        {"silu_gate_up is set: mid_w4a16, prefill_w4a16 and moe_w4a16 have",
          [](W4A16 &p) { p.silu_gate_up = true; }},
         {"n = 0: must be at least 1", [](W4A16 &p) { p.n = 0; }},
         {"group = 0: must be 32, 64, 128 or per row", [](W4A16 &p) { p.group = 0; }},

@@ -23,14 +23,15 @@ std::vector<u16> run_mid(Test &t, const Kernel &kernel, const DecodeCase &p) {
 }
 
 void say(Test &t, const DecodeCase &p, const std::string &what) {
-    t.shape(fmt::format("m={} n={} k={} w_pad={} s_pad={} z_pad={} bias={} {}", p.m, p.n, p.k,
-                        p.w_pad, p.s_pad, p.z_pad, p.bias.empty() ? "no" : "yes", what));
+    t.shape(fmt::format("m={} n={} k={} w_pad={} s_pad={} z_pad={} bias={} silu={} {}", p.m, p.n,
+                        p.k, p.w_pad, p.s_pad, p.z_pad, p.bias.empty() ? "no" : "yes",
+                        p.silu_gate_up, what));
 }
 
 void check_product(Test &t, const Kernel &kernel, const DecodeCase &p, const std::string &what,
                    std::source_location where = std::source_location::current()) {
     say(t, p, what);
-    const ref::DecodeResult exact = ref::decode_w4a16(p.reference());
+    const ref::PrefillResult exact = ref::prefill_w4a16(p.reference(), p.silu_gate_up);
     t.within("c", p.dtype, run_mid(t, kernel, p), exact.c,
              check::mid_bound(kernel, p.reference(), exact), where);
 }
@@ -40,6 +41,12 @@ DecodeCase product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, bool bias
     DecodeCase p(kernel, m, n, round_up(k, kernel.number("group")), t.rng);
     if (bias)
         p.add_bias(t.rng);
+    return p;
+}
+
+DecodeCase gate_up(Test &t, const Kernel &kernel, u32 m, u32 columns, u32 k, bool bias = false) {
+    DecodeCase p = product(t, kernel, m, 2 * columns, k, bias);
+    p.silu_gate_up = true;
     return p;
 }
 
@@ -54,6 +61,23 @@ void edges_of_n(Test &t, const Kernel &kernel) {
     const u32 bn = kernel.number("bn");
     for (u32 n : {1u, 8u, 15u, 16u, 17u, bn / 2 + 1, bn - 1, bn, bn + 1, 2 * bn + 5})
         check_product(t, kernel, product(t, kernel, 19, n, 1, n % 2 == 1), "edge of n");
+}
+
+// Gate and up of a tile's columns, fewer and more; up begins within eight rows of zero points.
+void halves(Test &t, const Kernel &kernel) {
+    const u32 bm = kernel.number("bm"), of_tile = kernel.number("bn") / 2;
+    for (u32 columns :
+         {1u, 7u, 8u, of_tile - 1, of_tile, of_tile + 1, 2 * of_tile - 3, 2 * of_tile + 5})
+        check_product(t, kernel, gate_up(t, kernel, 19, columns, 1, columns % 2 == 1), "halves");
+    for (u32 m : {1u, 8u, 9u, 15u, 16u, 17u, bm - 1, bm, bm + 1, 2 * bm + 3, 64u})
+        check_product(t, kernel, gate_up(t, kernel, m, of_tile + 2, 1, m % 2 == 0), "halves");
+    for (u32 chunks : {2u, 8u, 11u})
+        check_product(t, kernel,
+                      gate_up(t, kernel, bm + 5, of_tile + 3, chunks * k_per_chunk(kernel), true),
+                      "halves");
+    DecodeCase p = gate_up(t, kernel, 8, of_tile, 1, true);
+    p.fill_gates();
+    check_product(t, kernel, p, "gates of every size");
 }
 
 // Waves with nothing, with a part of a chunk, one, two and three.
@@ -72,7 +96,10 @@ void padded_rows(Test &t, const Kernel &kernel) {
         p.w_pad = static_cast<u64>(w_pad);
         p.s_pad = static_cast<u64>(s_pad);
         p.z_pad = p.zeros == Zeros::packed ? static_cast<u64>(z_pad) : 0;
-        check_product(t, kernel, p, "padded rows");
+        for (bool silu : {false, true}) {
+            p.silu_gate_up = silu;
+            check_product(t, kernel, p, "padded rows");
+        }
     }
 }
 
@@ -121,38 +148,40 @@ void hard_scales_and_weights(Test &t, const Kernel &kernel) {
 }
 
 // They make the outputs that they belong to something that is not finite, and no others.
-void non_finite(Test &t, const Kernel &kernel) {
-    const DecodeCase clean = product(t, kernel, 35, 37, 320, true);
-    const ref::DecodeResult exact = ref::decode_w4a16(clean.reference());
+void non_finite(Test &t, const Kernel &kernel, const DecodeCase &clean) {
+    const ref::PrefillResult exact = ref::prefill_w4a16(clean.reference(), clean.silu_gate_up);
     const std::vector<f64> bound = check::mid_bound(kernel, clean.reference(), exact);
     const auto check = [&](DecodeCase p, const std::string &what, auto belongs) {
         say(t, p, what);
         std::vector<u16> got = run_mid(t, kernel, p);
         std::vector<f64> want = exact.c;
         for (u64 i = 0; i < got.size(); ++i)
-            if (belongs(i / p.n, i % p.n)) {
+            if (belongs(i / p.columns(), i % p.columns())) {
                 want[i] = NAN;
                 if (std::isinf(to_f32(p.dtype, got[i])))
                     got[i] = nan_poison;
             }
         t.within("c", p.dtype, got, want, bound);
     };
+    const u32 column = 19;
+    const auto of_column = [&](u64, u64 n) { return n == column; };
     for (f64 value : {f64{NAN}, f64{INFINITY}, -f64{INFINITY}}) {
         DecodeCase p = clean;
         p.a[3 * u64{p.k} + 17] = p.a[35 * u64{p.k} - 1] = p.word(value);
         check(p, fmt::format("{} in a", value), [](u64 m, u64) { return m == 3 || m == 34; });
-        p = clean;
-        p.s[19 * u64{p.groups()}] = p.word(value);
-        check(p, fmt::format("{} in s", value), [](u64, u64 n) { return n == 19; });
-        p = clean;
-        p.bias[19] = p.word(value);
-        check(p, fmt::format("{} in bias", value), [](u64, u64 n) { return n == 19; });
+        for (u32 n = column; n < p.n; n += p.columns()) { // gate's, and up's
+            p = clean;
+            p.s[n * u64{p.groups()}] = p.word(value);
+            check(p, fmt::format("{} in s[{}]", value, n), of_column);
+            p = clean;
+            p.bias[n] = p.word(value);
+            check(p, fmt::format("{} in bias[{}]", value, n), of_column);
+        }
     }
 }
 
 // The same bits every time, whichever wave is first.
-void same_every_time(Test &t, const Kernel &kernel) {
-    const DecodeCase p = product(t, kernel, 50, 2 * kernel.number("bn") + 2, 1500, true);
+void same_every_time(Test &t, const Kernel &kernel, const DecodeCase &p) {
     say(t, p, "twice");
     const std::vector<u16> first = run_mid(t, kernel, p);
     t.same("c", p.dtype, run_mid(t, kernel, p), first);
@@ -167,6 +196,10 @@ CHECK_FAMILY(mid_w4a16) {
                   product(t, kernel, kernel.number("bm") + 1, kernel.number("bn") + 1,
                           17 * chunk + kernel.number("group"), true),
                   "every path");
+    check_product(t, kernel,
+                  gate_up(t, kernel, kernel.number("bm") + 1, kernel.number("bn") / 2 + 1,
+                          9 * chunk + kernel.number("group"), true),
+                  "every path");
     if (t.checkers)
         return;
     every_weight(t, kernel);
@@ -174,10 +207,15 @@ CHECK_FAMILY(mid_w4a16) {
         return;
     edges_of_m(t, kernel);
     edges_of_n(t, kernel);
+    halves(t, kernel);
     edges_of_k(t, kernel);
     padded_rows(t, kernel);
     hard_activations(t, kernel);
     hard_scales_and_weights(t, kernel);
-    non_finite(t, kernel);
-    same_every_time(t, kernel);
+    const u32 bn = kernel.number("bn");
+    for (bool silu : {false, true}) {
+        const auto shape = silu ? gate_up : product;
+        non_finite(t, kernel, shape(t, kernel, 35, 37, 320, true));
+        same_every_time(t, kernel, shape(t, kernel, 50, 2 * bn + 2, 1500, true));
+    }
 }

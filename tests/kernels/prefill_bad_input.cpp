@@ -3,7 +3,6 @@
 // nothing launched, the output as it was. And what chooses between it and decode.
 #include <cstdlib>
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <functional>
 #include <string>
 #include <vector>
@@ -187,12 +186,6 @@ TEST_CASE("a kernel for something else is not launched") {
     CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40)),
                    "is not for f16 g128"));
     CHECK(contains(text(choose(gfx, Dtype::f16, 128, 1)), "is not for f16 g128"));
-    CHECK_FALSE(contains(text(choose(gfx, Dtype::f16, 128, 1)), "silu_gate_up"));
-    W4A16 halves = p;
-    halves.silu_gate_up = true;
-    const Kernel &mid = choose_prefill(gfx, p.dtype, 128, p.zeros, 11, 40);
-    CHECK(contains(error_of([&] { launch_prefill(modules, mid, halves); }),
-                   fmt::format("{} is not for f16 g128 with silu_gate_up", mid.symbol)));
     const std::string other = gfx == "gfx1100" ? "gfx1201" : "gfx1100";
     CHECK(contains(error_of([&] { choose_prefill("gfx906", p.dtype, 128, p.zeros, 11, 40); }),
                    "gfx = gfx906: no kernels for it; there are kernels for gfx1"));
@@ -244,5 +237,9 @@ TEST_CASE("few rows are decode's, in the forms that it has") {
     CHECK(family(mid_rows + 1, Zeros::eight, false) == "prefill_w4a16");
     CHECK(family(1, Zeros::packed, false) == "decode_w4a16");
     CHECK(family(1, Zeros::carrier, false) == "prefill_w4a16");
-    CHECK(family(1, Zeros::packed, true) == "prefill_w4a16");
+    CHECK(family(1, Zeros::packed, true) == "mid_w4a16");
+    CHECK(family(8, Zeros::eight, true) == "mid_w4a16");
+    CHECK(family(mid_rows, Zeros::eight, true) == "mid_w4a16");
+    CHECK(family(mid_rows + 1, Zeros::eight, true) == "prefill_w4a16");
+    CHECK(family(8, Zeros::carrier, true) == "prefill_w4a16");
 }

@@ -130,19 +130,18 @@ TEST_CASE(
 }
 
 TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
-    const auto family = [](u32 m, Zeros zeros, bool silu) {
-        return choose_prefill("gfx1151", Dtype::f16, 128, zeros, m, 4096, silu).family;
+    const auto family = [](u32 m, Zeros zeros) {
+        return choose_prefill("gfx1151", Dtype::f16, 128, zeros, m, 4096).family;
     };
     const auto rows = [](u32 m) {
         return choose_prefill("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
     };
     for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
-        CHECK(family(9, zeros, false) == "mid_w4a16");
-        CHECK(family(mid_rows, zeros, false) == "mid_w4a16");
-        CHECK(family(mid_rows + 1, zeros, false) == "prefill_w4a16");
-        CHECK(family(9, zeros, true) == "prefill_w4a16");
+        CHECK(family(9, zeros) == "mid_w4a16");
+        CHECK(family(mid_rows, zeros) == "mid_w4a16");
+        CHECK(family(mid_rows + 1, zeros) == "prefill_w4a16");
     }
-    CHECK(family(9, Zeros::carrier, false) == "prefill_w4a16");
+    CHECK(family(9, Zeros::carrier) == "prefill_w4a16");
     CHECK(rows(16) == 16);
     CHECK(rows(17) == 32);
     CHECK(rows(33) == 16); // three blocks, not four
