@@ -35,6 +35,9 @@ Json to_json(const PrefillJob &job, const PrefillTime &r, f64 peak) {
             {"tflops", r.tflops(job)},
             {"pct_of_wmma_peak", 100e12 * r.tflops(job) / peak},
             {"valu_per_wmma", static_cast<f64>(r.valu) / static_cast<f64>(r.wmma)},
+            {"pct_wmma_busy", 100 * r.busy.wmma},
+            {"pct_lds_busy", 100 * r.busy.lds},
+            {"lds_conflict_cycles", r.busy.lds_conflicts},
             {"published_base_tflops", job.shape.base_tflops},
             {"published_tuned_tflops", job.shape.tuned_tflops}};
 }
@@ -45,7 +48,7 @@ std::vector<PrefillJob> jobs_of(const Options &o, const std::string &gfx) {
     for (const PublishedPrefill &p : read_published_prefill(NW_BENCH_DATA "/prefill_gfx1151.csv"))
         for (u32 m : o.m)
             for (Dtype dtype : o.dtypes)
-                for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
+                for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::carrier}) {
                     PrefillJob job{p, m, dtype, zeros, nullptr};
                     if (!std::regex_search(job.name(), only))
                         continue;
@@ -61,12 +64,13 @@ Json published(const Options &o, const std::string &gfx) {
     const std::vector<PrefillJob> jobs = jobs_of(o, gfx);
     const f64 peak = wmma_peak(gfx);
     const std::vector<PrefillTime> times = time_prefill(jobs);
-    fmt::print("W4A16 products of many tokens on sim {}, TFLOP/s: ours, % of WMMA's peak ({:.1f}), "
-               "VALU slots to a WMMA;\nand as published of a Triton kernel on gfx1151 (f16, "
-               "asymmetric, m 2048), before and after tuning\n\n"
-               "{:>12} {:<13} {:<16} {:>9} {:>8} {:>6} {:>6} {:>6} {:>6}\n",
-               gfx, peak / 1e12, "K x N", "type", "tile", "us", "TFLOP/s", "peak", "valu", "base",
-               "tuned");
+    fmt::print("W4A16 products of many tokens on sim {}: TFLOP/s, % of WMMA's peak ({:.1f}), % of "
+               "cycles in which WMMA\nand LDS are busy, cycles of LDS for bank conflicts, VALU "
+               "slots to a WMMA; and as published of a\nTriton kernel on gfx1151 (f16, asymmetric, "
+               "m 2048), before and after tuning\n\n"
+               "{:>12} {:<18} {:<8} {:>9} {:>8} {:>6} {:>6} {:>6} {:>5} {:>6} {:>6} {:>6}\n",
+               gfx, peak / 1e12, "K x N", "type", "tile", "us", "TFLOP/s", "peak", "wmma", "lds",
+               "confl", "valu", "base", "tuned");
     Json rows = Json::array();
     f64 mean = 0, worst = 1e9;
     std::string worst_name;
@@ -74,10 +78,12 @@ Json published(const Options &o, const std::string &gfx) {
         const PrefillJob &job = jobs[i];
         const Json row = to_json(job, times[i], peak);
         const f64 pct = row.at("pct_of_wmma_peak");
-        fmt::print("{:>12} {:<13} {:<16} {:>9.1f} {:>8.2f} {:>5.1f}% {:>6.2f} {:>6.1f} {:>6.1f}\n",
-                   job.size(), job.type(), job.tile(), times[i].us, times[i].tflops(job), pct,
-                   row.at("valu_per_wmma").get<f64>(), job.shape.base_tflops,
-                   job.shape.tuned_tflops);
+        const PrefillTime &r = times[i];
+        fmt::print("{:>12} {:<18} {:<8} {:>9.1f} {:>8.2f} {:>5.1f}% {:>5.1f}% {:>5.1f}% {:>5} "
+                   "{:>6.2f} {:>6.1f} {:>6.1f}\n",
+                   job.size(), job.type(), job.tile(), r.us, r.tflops(job), pct, 100 * r.busy.wmma,
+                   100 * r.busy.lds, r.busy.lds_conflicts, row.at("valu_per_wmma").get<f64>(),
+                   job.shape.base_tflops, job.shape.tuned_tflops);
         mean += std::log(pct) / static_cast<f64>(jobs.size());
         if (pct < worst)
             worst = pct, worst_name = job.name();

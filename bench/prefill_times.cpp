@@ -5,56 +5,36 @@
 #include <optional>
 
 #include "base/processes.h"
-#include "data.h"
-#include "kernels/prefill.h"
-#include "stats.h"
+#include "formats/row_stride.h"
+#include "kernels/cold_product.h"
 
 namespace nw::bench {
 
 namespace {
 
-// Weights, scales, activations and results of one product; what is in them takes no time.
 PrefillTime time(const PrefillJob &job) {
     StatsFile stats; // first: a device reads where its statistics go when it is opened
-    const hip::Device device("sim:" + std::string(job.kernel->gfx));
-    const u32 n = job.shape.n, k = job.shape.k;
-    const RowLayout layout = layout_for(job.kernel->gfx, n, k, prefill_group);
-    const u64 z_stride = u64{4} * (k / prefill_group);
-    const auto filled = [&](u64 bytes, int with) {
-        hip::Buffer buffer = device.allocate(bytes);
-        buffer.fill(with);
-        return buffer;
-    };
-    const hip::Buffer a = filled(u64{2} * job.m * k, 0), w = filled(layout.weight_bytes(), 0x5a),
-                      s = filled(layout.scale_bytes(), 0),
-                      z = filled(ceil_div<u64>(n, 8) * z_stride, 0x87),
-                      c = filled(u64{2} * job.m * n, 0);
-    const W4A16 product = {job.dtype,
-                           job.m,
-                           n,
-                           k,
-                           prefill_group,
-                           a.data(),
-                           w.data(),
-                           s.data(),
-                           nullptr,
-                           c.data(),
-                           layout.w_stride,
-                           layout.s_stride,
-                           job.zeros,
-                           job.zeros == Zeros::packed ? z.data() : nullptr,
-                           job.zeros == Zeros::packed ? z_stride : 0};
-    Modules modules(device);
-    modules.function(*job.kernel); // loading is no part of the time
+    const std::string gfx(job.kernel->gfx);
+    const hip::Device device("sim:" + gfx);
+    const ProductShape p{job.dtype,
+                         job.zeros,
+                         job.m,
+                         job.shape.n,
+                         job.shape.k,
+                         prefill_group,
+                         weight_row_stride(gfx, job.shape.k)};
+    ColdProduct product(device, std::span(&p, 1), 1);
+    product.modules().function(*job.kernel); // loading is no part of the time
     hip::Event begin = device.event(), end = device.event();
     device.record(begin);
-    launch_prefill(modules, *job.kernel, product);
+    launch_product(product, *job.kernel, p, product.memory(p));
     device.record(end);
     PrefillTime out;
     out.us = 1000 * device.elapsed_ms(begin, end);
-    if (const std::optional<Instructions> counts = stats.next(job.kernel->symbol)) {
-        out.wmma = counts->of("wmma");
-        out.valu = counts->valu_slots() - out.wmma;
+    if (const std::optional<LaunchStats> launch = stats.next_launch(job.kernel->symbol)) {
+        out.wmma = launch->insts.of("wmma");
+        out.valu = launch->insts.valu_slots() - out.wmma;
+        out.busy = launch->busy;
     }
     return out;
 }

@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "kernels/choice.h"
 #include "published.h"
+#include "stats.h"
 
 namespace nw::bench {
 
@@ -22,7 +23,9 @@ struct PrefillJob {
     Zeros zeros;
     const Kernel *kernel;
 
-    std::string_view zeros_label() const { return zeros == Zeros::eight ? "sym" : "zp"; }
+    std::string_view zeros_label() const {
+        return zeros == Zeros::eight ? "sym" : zeros_name(zeros);
+    }
     std::string tile() const {
         return fmt::format("{}x{}", kernel->number("bm"), kernel->number("bn"));
     }
@@ -35,6 +38,7 @@ struct PrefillJob {
 struct PrefillTime {
     f64 us = 0;
     u64 valu = 0, wmma = 0; // wave instructions
+    Busy busy;
     f64 tflops(const PrefillJob &job) const { return job.tera_operations() / (us * 1e-6); }
 };
 

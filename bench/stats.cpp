@@ -15,6 +15,19 @@ namespace nw::bench {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+Busy busy_of(const nlohmann::json &stats) {
+    if (!stats.contains("busy"))
+        return {};
+    const auto cycles = [&](const char *unit) { return stats["busy"].at(unit).get<f64>(); };
+    const f64 all = stats.at("cycles").get<f64>() * stats.at("simds").get<f64>();
+    return {cycles("wmma") / all, cycles("lds") / (all / 2),
+            stats["busy"].at("lds_conflicts").get<u64>()};
+}
+
+} // namespace
+
 u64 Instructions::of(std::string_view instruction_class) const {
     const auto at = std::ranges::find(instruction_classes, instruction_class);
     if (at == instruction_classes.end())
@@ -57,7 +70,7 @@ void StatsFile::skip() {
     read_ = missing ? 0 : size;
 }
 
-std::optional<Instructions> StatsFile::next(std::string_view kernel) {
+std::optional<LaunchStats> StatsFile::next_launch(std::string_view kernel) {
     std::ifstream in(path_);
     in.seekg(static_cast<std::streamoff>(read_));
     std::vector<std::string> lines;
@@ -70,18 +83,25 @@ std::optional<Instructions> StatsFile::next(std::string_view kernel) {
     if (lines.size() > 1)
         throw Error(
             fmt::format("{}: {} dispatches where one was made", path_.string(), lines.size()));
-    Instructions out;
+    LaunchStats out;
     try {
         const nlohmann::json stats = nlohmann::json::parse(lines[0]);
         if (stats.at("kernel").get<std::string>() != kernel)
             throw Error(fmt::format("{}: counts of {}, not of {}", path_.string(),
                                     stats.at("kernel").get<std::string>(), kernel));
-        for (u64 i = 0; i < out.count.size(); ++i)
-            out.count[i] = stats.at("insts").at(std::string(instruction_classes[i])).get<u64>();
+        for (u64 i = 0; i < out.insts.count.size(); ++i)
+            out.insts.count[i] =
+                stats.at("insts").at(std::string(instruction_classes[i])).get<u64>();
+        out.busy = busy_of(stats);
     } catch (const nlohmann::json::exception &e) {
         throw Error(fmt::format("{}: '{}': {}", path_.string(), lines[0], e.what()));
     }
     return out;
+}
+
+std::optional<Instructions> StatsFile::next(std::string_view kernel) {
+    const std::optional<LaunchStats> launch = next_launch(kernel);
+    return launch ? std::optional(launch->insts) : std::nullopt;
 }
 
 } // namespace nw::bench

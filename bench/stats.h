@@ -23,6 +23,17 @@ struct Instructions {
     u64 valu_slots() const { return of("valu") + of("vopd") + of("trans") + of("wmma"); }
 };
 
+// How busy the part was, where time is modelled.
+struct Busy {
+    f64 wmma = 0, lds = 0; // shares of the launch's cycles
+    u64 lds_conflicts = 0; // cycles of LDS for a bank that is asked again
+};
+
+struct LaunchStats {
+    Instructions insts;
+    Busy busy;
+};
+
 // Points HIPSIM_STATS at a file of its own, or reads the one that the environment names. Make it
 // before the device is opened.
 class StatsFile {
@@ -32,8 +43,10 @@ public:
     StatsFile(const StatsFile &) = delete;
     StatsFile &operator=(const StatsFile &) = delete;
 
-    // The counts of the dispatch since the last call; empty on a real GPU. Throws Error where the
+    // Of the dispatch since the last call; empty on a real GPU. Throws Error where the
     // line is for another kernel or there is not exactly one.
+    std::optional<LaunchStats> next_launch(std::string_view kernel);
+    // Of that, the counts.
     std::optional<Instructions> next(std::string_view kernel);
     // Lets the lines written so far pass.
     void skip();

@@ -79,6 +79,9 @@ void print_utilization(const Launch &launch, const Result &r) {
     row("utilization", fmt::format("VALU {} (WMMA {}, TRANS {}), SALU {}, LDS {}, DRAM {}",
                                    percent(u.valu), percent(u.wmma), percent(u.trans),
                                    percent(u.salu), percent(u.lds), percent(u.dram)));
+    const auto cycles = [&](u64 busy) { return static_cast<f64>(busy) * r.scale; };
+    row("LDS", fmt::format("{:.0f} cycles, {:.0f} of them for bank conflicts", cycles(r.busy.lds),
+                           cycles(r.busy.lds_conflicts)));
 }
 
 void print_stats(const sim::RunStats &s) {

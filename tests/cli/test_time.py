@@ -31,7 +31,7 @@ class Time(unittest.TestCase):
     def test_everything_is_labelled_and_named(self) -> None:
         text = self.said(SUMS, *SUMS_LAUNCH, "--stats")
         self.assertIn("sums on 8060S (gfx1151), grid 4,1,1, block 128,1,1 [sim", text)
-        for word in ("time ", "cycles ", "limiter ", "occupancy ", "utilization ", "stalls ", "wait_load ",
+        for word in ("time ", "cycles ", "limiter ", "occupancy ", "utilization ", "LDS ", "stalls ", "wait_load ",
                      "caches ", "DRAM ", "instructions ", "by default "):
             self.assertIn(f"\n{word}", text.replace("\n" + " " * 14, "\n"))
         self.assertIn("4, all of them timed", text)

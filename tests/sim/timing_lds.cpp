@@ -16,7 +16,7 @@ u32 phases(u32 stride, u32 bytes, bool gfx12, bool serial = false, u32 active = 
     u64 at[32];
     for (u32 l = 0; l < 32; ++l)
         at[l] = u64{l} * stride;
-    return timing::lds_phases(at, active, bytes, gfx12, serial);
+    return timing::lds_phases(at, active, bytes, gfx12, serial).all;
 }
 
 } // namespace
@@ -49,8 +49,8 @@ TEST_CASE("b128 is served in groups of eight lanes, other ones on gfx11 than on 
     u64 at[32];
     for (u32 l = 0; l < 32; ++l)
         at[l] = u64{l % 8} * 16;
-    CHECK(timing::lds_phases(at, 0xff, 16, true, false) == 1);
-    CHECK(timing::lds_phases(at, 0xff, 16, false, false) == 2);
+    CHECK(timing::lds_phases(at, 0xff, 16, true, false).all == 1);
+    CHECK(timing::lds_phases(at, 0xff, 16, false, false).all == 2);
     u64 other[32] = {};
     const u32 group[] = {0, 1, 2, 3, 20, 21, 22, 23};
     u32 active = 0;
@@ -58,8 +58,41 @@ TEST_CASE("b128 is served in groups of eight lanes, other ones on gfx11 than on 
         other[group[n]] = u64{n} * 16;
         active |= 1u << group[n];
     }
-    CHECK(timing::lds_phases(other, active, 16, false, false) == 1);
-    CHECK(timing::lds_phases(other, active, 16, true, false) == 2);
+    CHECK(timing::lds_phases(other, active, 16, false, false).all == 1);
+    CHECK(timing::lds_phases(other, active, 16, true, false).all == 2);
+}
+
+TEST_CASE("what lanes in their own banks would not need is a conflict") {
+    const auto conflicts = [](u32 stride, u32 bytes, u32 active = ~0u) {
+        u64 at[32];
+        for (u32 l = 0; l < 32; ++l)
+            at[l] = u64{l} * stride;
+        return timing::lds_phases(at, active, bytes, false, false).conflicts;
+    };
+    CHECK(conflicts(4, 4) == 0);
+    CHECK(conflicts(16, 16) == 0);
+    CHECK(conflicts(8, 4) == 1);
+    CHECK(conflicts(128, 4) == 31);
+    CHECK(conflicts(128, 16) == 4 * 7);
+    CHECK(conflicts(128, 16, 0xf) == 3); // one of the four groups
+    CHECK(conflicts(128, 16, 0) == 0);
+}
+
+TEST_CASE("a launch counts the cycles of LDS, and those of conflicts") {
+    const auto busy = [](u32 shift) {
+        TimedLaunch l;
+        time({.gfx = "gfx1151",
+              .body = fmt::format("v_lshlrev_b32 v9, {}, v0\nds_load_b32 v10, v9\n"
+                                  "s_waitcnt lgkmcnt(0)\n",
+                                  shift),
+              .lds = 8192},
+             l);
+        return l.result.busy;
+    };
+    CHECK(busy(2).lds == 1);
+    CHECK(busy(2).lds_conflicts == 0);
+    CHECK(busy(5).lds == 8);
+    CHECK(busy(5).lds_conflicts == 7);
 }
 
 TEST_CASE("64 reads take one phase after the other") {

@@ -46,6 +46,14 @@ f64 rate(const MemoryCounts::Cache &cache) {
     return all ? static_cast<f64>(cache.hits) / static_cast<f64>(all) : 0;
 }
 
+// Cycles in which units did something, summed over the part: it has as many of VALU, WMMA, TRANS
+// and SALU as SIMDs, of LDS half as many.
+Json json(const Busy &busy, const auto &whole) {
+    return {{"valu", whole(busy.valu)},   {"wmma", whole(busy.wmma)},
+            {"trans", whole(busy.trans)}, {"salu", whole(busy.salu)},
+            {"lds", whole(busy.lds)},     {"lds_conflicts", whole(busy.lds_conflicts)}};
+}
+
 // Counts are of the workgroups that were timed, times the share that these are.
 void add_times(Json &line, const Result &r, const RunStats &stats) {
     const auto whole = [&](u64 count) {
@@ -61,6 +69,8 @@ void add_times(Json &line, const Result &r, const RunStats &stats) {
     line["limiter"] = r.limiter;
     line["occupancy"] = r.occupancy;
     line["stalls"] = stalls;
+    line["simds"] = r.simds;
+    line["busy"] = json(r.busy, whole);
     line["dram_read"] = whole(r.memory.dram_read);
     line["dram_write"] = whole(r.memory.dram_write);
     line["l0_hit_rate"] = rate(r.memory.l0);

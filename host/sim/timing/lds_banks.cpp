@@ -28,7 +28,7 @@ std::span<const u32> groups_of(u32 bytes, bool gfx12) {
 }
 
 // The most different dwords that one bank is asked for by these lanes.
-u32 conflicts(const u64 *at, u32 active, u32 bytes, bool serial) {
+u32 phases_of(const u64 *at, u32 active, u32 bytes, bool serial) {
     u32 count[banks] = {};
     u64 seen[lanes * 4];
     u32 seen_count = 0;
@@ -48,18 +48,20 @@ u32 conflicts(const u64 *at, u32 active, u32 bytes, bool serial) {
 
 } // namespace
 
-u32 lds_phases(const u64 *at, u32 active, u32 bytes, bool gfx12, bool serial) {
+LdsPhases lds_phases(const u64 *at, u32 active, u32 bytes, bool gfx12, bool serial) {
     if (!active)
-        return 0;
+        return {};
     const auto groups = groups_of(bytes, gfx12);
     const bool regular = bytes == 4 || bytes == 8 || bytes == 16;
     if (active == ~0u && regular && in_a_row(at, bytes) && at[0] % bytes == 0)
-        return static_cast<u32>(groups.size());
-    u32 phases = 0;
+        return {static_cast<u32>(groups.size()), 0};
+    LdsPhases out;
     for (u32 group : groups)
-        if (group & active)
-            phases += conflicts(at, group & active, bytes, serial);
-    return phases;
+        if (group & active) {
+            const u32 phases = phases_of(at, group & active, bytes, serial);
+            out += {phases, phases - 1};
+        }
+    return out;
 }
 
 } // namespace nw::sim::timing

@@ -42,9 +42,10 @@ struct LineCost {
     Stalls stalls{};
 };
 
-// Units, in cycles in which they did something, summed over the part.
+// Units, in cycles in which they did something, summed over the part. lds_conflicts: those of lds
+// in which a bank was asked again (flat instructions are not counted).
 struct Busy {
-    u64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, vmem = 0;
+    u64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, lds_conflicts = 0, vmem = 0;
 };
 
 struct Result {

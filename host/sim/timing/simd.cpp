@@ -397,11 +397,12 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_
 }
 
 u64 Core::lds(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
-    const u64 phases = *w.reader.payload();
+    const u64 payload = *w.reader.payload(), phases = static_cast<u32>(payload);
     w.reader.skip_payload(1);
     ComputeUnit &cu = cus_[simd.number / 2];
     cu.lds_free = std::max(cu.lds_free, now) + phases;
     result.busy.lds += phases;
+    result.busy.lds_conflicts += payload >> lds_conflicts_at;
     const u32 latency = f.store ? c_.lds_store_latency : c_.lds_latency;
     InFlight &flights = w.flights[static_cast<int>(Counter::lds)];
     flights.retire(now);

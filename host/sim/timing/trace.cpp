@@ -125,12 +125,13 @@ void Recorder::vector(Recording &r, Wave &w, const Inst &i) {
     std::vector<u64> &payload = r.trace.payload;
     const size_t at = payload.size();
     Runs runs(payload);
-    u32 lanes = 0, lane_bytes = 0, phases = 0;
+    u32 lanes = 0, lane_bytes = 0;
+    LdsPhases phases;
     const u64 lds = reinterpret_cast<u64>(w.group->lds.data());
     Places p;
     for (unsigned half = 0; i.access && half < w.halves; ++half) {
         if (i.access->exchanges_lanes) {
-            phases += w.exec(half) != 0;
+            phases.all += w.exec(half) != 0;
             continue;
         }
         for (unsigned part = 0; part < i.access->parts; ++part) {
@@ -152,9 +153,9 @@ void Recorder::vector(Recording &r, Wave &w, const Inst &i) {
     }
     if (on_lds) {
         payload.resize(at);
-        payload.push_back(phases);
+        payload.push_back(phases.all | u64{phases.conflicts} << lds_conflicts_at);
     } else {
-        runs.finish(lanes, lane_bytes, phases);
+        runs.finish(lanes, lane_bytes, phases.all);
     }
 }
 

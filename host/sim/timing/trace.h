@@ -15,9 +15,12 @@ namespace nw::sim::timing {
 enum class Payload : u8 {
     none,
     vector, // a VectorHeader, then as many SectorRuns
-    lds,    // phases: accesses of all banks that it takes, one after another
+    lds,    // phases: accesses of all banks that it takes, one after another; above
+            // lds_conflicts_at, how many of them are bank conflicts
     scalar  // a ScalarPayload
 };
+
+constexpr u32 lds_conflicts_at = 32;
 
 struct VectorHeader {
     u64 runs : 16;
