@@ -2,6 +2,7 @@
 #include "kernels/prefill.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -86,16 +87,19 @@ void check_reach(const W4A16 &p) {
 struct Grid {
     u32 turn; // workgroups that go through the same rows of A; mid: the same rows of w
     u64 workgroups;
+    u32 raster_shift = 0; // log2 of the tiles of rows that a turn has
 };
 
 Grid grid_of(const Kernel &kernel, const W4A16 &p) {
     const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
-    if (is_mid(kernel)) {
-        const u32 blocks = ceil_div(p.m, bm);
-        return {blocks, blocks * ceil_div<u64>(p.n, bn)};
-    }
-    const u32 raster = kernel.number("raster"), turn = raster * ceil_div(p.n, bn);
-    return {turn, turn * ceil_div<u64>(p.m, u64{raster} * bm)};
+    const u32 tiles = ceil_div(p.m, bm);
+    if (is_mid(kernel))
+        return {tiles, tiles * ceil_div<u64>(p.n, bn)};
+    // No more than there are: a workgroup without a tile takes a place for a moment, and the next
+    // one another WGP.
+    const u32 raster = std::min(kernel.number("raster"), std::bit_ceil(tiles)),
+              turn = raster * ceil_div(p.n, bn);
+    return {turn, turn * ceil_div<u64>(tiles, raster), static_cast<u32>(std::countr_zero(raster))};
 }
 
 // Stages of 32 k from where one tile of rows of a turn begins to where the next one does: a whole
@@ -106,15 +110,41 @@ u32 rotation(u32 raster, u32 k) {
     return stages > tiles * far ? far : stages > tiles * unit ? unit : 0;
 }
 
-Kernarg pack(const Kernel &kernel, const W4A16 &p, u32 turn) {
+// Which workgroups begin later (T-027): `pause` times 64 cycles for each `first` before them.
+struct Start {
+    u32 first = 1, levels = 1, pause = 0;
+};
+
+// Workgroups of a WGP that began together end together, and the last ones of all then share a few
+// WGPs. Not where k camps on DRAM's channels (T-026): it wants workgroups in step.
+Start start_of(const Kernel &kernel, const W4A16 &p, u64 workgroups, u32 wgps) {
+    constexpr u32 simds = 4, lanes = 32, camping = 2048;
+    const u32 levels = kernel.waves_per_simd * simds * lanes / kernel.block;
+    const u64 of_wgp = ceil_div<u64>(workgroups, wgps);
+    if (levels < 2 || of_wgp <= levels || of_wgp % levels == 0 || p.k % camping == 0)
+        return {};
+    // Of one alone on its WGP, whose WMMA is busy 7 of 8 cycles.
+    const u64 macs_a_cycle = kernel.gfx.starts_with("gfx12") ? 1024 : 512;
+    const u64 cycles = u64{kernel.number("bm")} * kernel.number("bn") * p.k / macs_a_cycle * 8 / 7;
+    return {wgps, levels, static_cast<u32>(cycles / levels / 64)};
+}
+
+Kernarg pack(const Kernel &kernel, const W4A16 &p, const Grid &grid, u32 wgps) {
+    const u32 turn = grid.turn;
     Kernarg out(kernel);
     put_operands(out, p);
     out.put("m", p.m);
     out.put(is_mid(kernel) ? "blocks" : "turn", turn);
     out.put(is_mid(kernel) ? "blocks_inverse" : "turn_inverse", inverse(turn));
     out.put("silu", u32{p.silu_gate_up});
-    if (!is_mid(kernel))
-        out.put("rotate", rotation(kernel.number("raster"), p.k));
+    if (!is_mid(kernel)) {
+        out.put("raster_shift", grid.raster_shift);
+        out.put("rotate", rotation(1u << grid.raster_shift, p.k));
+        const Start start = start_of(kernel, p, grid.workgroups, wgps);
+        out.put("first", start.first);
+        out.put("levels", start.levels);
+        out.put("pause", start.pause);
+    }
     return out;
 }
 
@@ -183,7 +213,8 @@ void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
     if (!fits(kernel, {kernel.gfx, p.dtype, p.group, p.zeros}))
         throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
                                 label(p.dtype, p.group, p.zeros)));
-    const auto [turn, workgroups] = grid_of(kernel, p);
+    const Grid grid = grid_of(kernel, p);
+    const u64 workgroups = grid.workgroups;
     // HIP counts a launch's work-items in 32 bits.
     rules.need(workgroups * kernel.block < u64{1} << 32,
                "m = {}, n = {}: {} workgroups of {} are more than 2^32 - 1 work-items; split the "
@@ -191,7 +222,8 @@ void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
                p.m, p.n, workgroups, kernel.block);
     check_overlap(rules, p);
     modules.device().launch(modules.function(kernel), static_cast<u32>(workgroups), kernel.block, 0,
-                            pack(kernel, p, turn).bytes(), stream);
+                            pack(kernel, p, grid, modules.device().info().compute_units).bytes(),
+                            stream);
 }
 
 } // namespace nw

@@ -84,6 +84,13 @@ void turns(Test &t, const Kernel &kernel) {
     check_shape(t, kernel, {2 * rows + 3, 3, 1}, "three turns");
 }
 
+// More workgroups than the part has room for, so that some begin later (T-027).
+void later_starts(Test &t, const Kernel &kernel) {
+    const u32 at_once =
+        kernel.waves_per_simd * 4 * 32 / kernel.block * t.modules.device().info().compute_units;
+    check_shape(t, kernel, {3, at_once / 2 * kernel.number("bn") + 1, 1}, "later starts");
+}
+
 // Gate and up of 16 and fewer columns, of a tile's and of more.
 void halves(Test &t, const Kernel &kernel) {
     const u32 bn = kernel.number("bn");
@@ -267,6 +274,7 @@ CHECK_FAMILY(prefill_w4a16) {
     edges_of_n(t, kernel);
     edges_of_k(t, kernel);
     turns(t, kernel);
+    later_starts(t, kernel);
     halves(t, kernel);
     padded_rows(t, kernel);
     hard_activations(t, kernel);
