@@ -92,13 +92,14 @@ struct Grid {
 
 Grid grid_of(const Kernel &kernel, const W4A16 &p) {
     const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
-    const u32 tiles = ceil_div(p.m, bm);
+    const u64 tiles = ceil_div<u64>(p.m, bm);
     if (is_mid(kernel))
-        return {tiles, tiles * ceil_div<u64>(p.n, bn)};
+        return {static_cast<u32>(tiles), tiles * ceil_div<u64>(p.n, bn)};
     // No more than there are: a workgroup without a tile takes a place for a moment, and the next
     // one another WGP.
-    const u32 raster = std::min(kernel.number("raster"), std::bit_ceil(tiles)),
-              turn = raster * ceil_div(p.n, bn);
+    const u32 raster =
+        static_cast<u32>(std::min<u64>(kernel.number("raster"), std::bit_ceil(tiles)));
+    const u32 turn = raster * ceil_div(p.n, bn);
     return {turn, turn * ceil_div<u64>(tiles, raster), static_cast<u32>(std::countr_zero(raster))};
 }
 
