@@ -8,7 +8,7 @@
 
 #include "base/half.h"
 #include "decode_times.h"
-#include "kernels/prefill.h"
+#include "kernels/tile.h"
 #include "part_constants.h"
 #include "prefill_ladder.h"
 #include "prefill_times.h"
@@ -52,8 +52,8 @@ std::vector<PrefillJob> jobs_of(const Options &o, const std::string &gfx) {
                     PrefillJob job{p, m, dtype, zeros, nullptr};
                     if (!std::regex_search(job.name(), only))
                         continue;
-                    job.kernel = &choose_prefill(gfx, dtype, prefill_group, zeros, m, p.n);
-                    out.push_back(job);
+                    job.kernel = &choose_prefill(gfx, dtype, prefill_group, zeros, m, p.n, p.k);
+                    out.push_back(std::move(job));
                 }
     if (out.empty())
         throw Usage(fmt::format("--only {}: no row of suite prefill has such a name", o.only));

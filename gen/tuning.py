@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 KIND_KEYS = ("family", "dtype", "group", "zeros", "m")
+# Whose tiles are chosen for the number of rows.
+MANY_ROWS = "prefill_w4a16"
+TILES = {MANY_ROWS, "mid_w4a16"}
 SECTION_KEYS = {*KIND_KEYS, "shapes"}
 SHAPE_KEYS = {"n", "k", "kernel", "us", "next", "next_us", "default_us", "by"}
 
@@ -76,7 +79,9 @@ def check_kernel(where: str, row: Tuned, symbol: str, known: dict[tuple[str, str
     kernel = known.get((row.gfx, symbol))
     if kernel is None:
         raise ValueError(f"{where}: gen/kernels.toml has no {symbol} for {row.gfx}: tune again, or delete the row")
-    kind = (kernel.family, *(kernel.params.get(key) for key in KIND_KEYS[1:]))
+    tile = kernel.family in TILES
+    m = row.m if tile else kernel.params.get("m")
+    kind = (MANY_ROWS if tile else kernel.family, *(kernel.params.get(key) for key in KIND_KEYS[1:-1]), m)
     if kind != (row.family, row.dtype, row.group, row.zeros, row.m) or kernel.reference:
         raise ValueError(f"{where}: {symbol} is not for such products")
 

@@ -8,6 +8,8 @@
 #include "cli/commands.h"
 #include "cli/product.h"
 #include "hip/hip.h"
+#include "kernels/linear.h"
+#include "kernels/tile.h"
 
 namespace nw::cli {
 
@@ -33,7 +35,10 @@ Explained explain(const Options &o) {
     p.group = parse_group(o.group);
     p.zeros = parse_zeros(o.zeros);
     p.m = o.m, p.n = o.n, p.k = o.k;
-    validate_shape(p);
+    validate_linear_shape(p);
+    if (is_prefill(p))
+        return {p, explain_prefill(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k),
+                &default_tile(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n)};
     return {p, nw::explain(o.gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k),
             &choose(o.gfx, p.dtype, p.group, p.m, p.zeros)};
 }
@@ -133,7 +138,7 @@ void add_choose(CLI::App &app) {
     command->add_option("--zeros", o->zeros, "Zero points")
         ->check(CLI::IsMember(zeros_words))
         ->capture_default_str();
-    command->add_option("--m", o->m, "Rows of activations, 1..8")->capture_default_str();
+    command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
     command->add_option("--n", o->n, "Rows of weights")->required();
     command->add_option("--k", o->k, "Weights of a row")->required();
     command->add_flag("--json", o->json, "Print JSON");

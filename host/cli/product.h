@@ -10,7 +10,7 @@ namespace nw::cli {
 
 inline const std::vector<std::string> dtype_words = {"bf16", "f16"},
                                       group_words = {"32", "64", "128", "row"},
-                                      zeros_words = {"eight", "packed", "typed"};
+                                      zeros_words = {"eight", "packed", "typed", "carrier"};
 
 // Of a word of these.
 inline Dtype parse_dtype(const std::string &word) {
@@ -20,7 +20,10 @@ inline u32 parse_group(const std::string &word) {
     return word == "row" ? per_row : static_cast<u32>(std::stoul(word));
 }
 inline Zeros parse_zeros(const std::string &word) {
-    return word == "eight" ? Zeros::eight : word == "packed" ? Zeros::packed : Zeros::typed;
+    return word == "eight"    ? Zeros::eight
+           : word == "packed" ? Zeros::packed
+           : word == "typed"  ? Zeros::typed
+                              : Zeros::carrier;
 }
 
 } // namespace nw::cli

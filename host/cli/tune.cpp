@@ -19,6 +19,7 @@
 #include "formats/linear_shapes.h"
 #include "formats/row_stride.h"
 #include "kernels/cold_product.h"
+#include "kernels/tile.h"
 
 namespace nw::cli {
 
@@ -34,12 +35,15 @@ struct Options {
     std::string shapes = "bench/shapes.csv";
     std::vector<std::string> dtypes = {"bf16", "f16"}, groups = {"128", "32"},
                              zeros = {"eight", "packed"};
-    std::vector<u32> m = {1, 2, 4, 8};
+    std::vector<u32> m; // empty: the family's
     u32 repeats = 21;
     bool dry_run = false;
 };
 
+constexpr std::string_view many_rows = "prefill_w4a16";
+
 struct Kind {
+    std::string family;
     Dtype dtype;
     u32 group;
     Zeros zeros;
@@ -49,7 +53,7 @@ struct Kind {
 
     TunedKind of_table() const {
         const Kernel &k = *kernels.front();
-        return {std::string(k.family), std::string(k.param("dtype")), std::string(k.param("group")),
+        return {family, std::string(k.param("dtype")), std::string(k.param("group")),
                 std::string(k.param("zeros")), m};
     }
 };
@@ -72,16 +76,28 @@ std::regex pattern(const std::string &text) {
     }
 }
 
+// No tile that is mostly empty, nor one that reads the weights more than twice as often as others.
+bool is_for(const Kernel &k, const Kind &kind) {
+    if (kind.family != many_rows)
+        return matches(k, kind.dtype, kind.group, kind.m, kind.zeros);
+    return fits(k, k.gfx, kind.dtype, kind.group, kind.zeros) && !k.reference &&
+           (is_mid(k) ? kind.m <= mid_rows : k.number("bm") <= 2 * kind.m);
+}
+
 std::vector<const Kernel *> kernels_for(const Manifest &manifest, const Options &o,
                                         const Kind &kind) {
     const std::regex only = pattern(o.only);
     std::vector<const Kernel *> out;
     for (const Kernel &k : manifest.kernels())
-        if (k.gfx == o.gfx && k.family == o.family &&
-            matches(k, kind.dtype, kind.group, kind.m, kind.zeros) &&
+        if (k.gfx == o.gfx && is_for(k, kind) &&
             (!k.candidate || std::regex_search(k.symbol.begin(), k.symbol.end(), only)))
             out.push_back(&k);
     std::ranges::stable_partition(out, [](const Kernel *k) { return !k->candidate; });
+    if (kind.family == many_rows && !out.empty()) {
+        constexpr u32 any_n = 4096; // the rule of thumb asks for little more than m
+        const Kernel *standard = &best_tile(out, kind.m, any_n);
+        std::ranges::stable_partition(out, [&](const Kernel *k) { return k == standard; });
+    }
     return out;
 }
 
@@ -92,7 +108,8 @@ std::vector<Kind> plan(const Options &o, const Manifest &manifest) {
         for (const std::string &group : o.groups)
             for (const std::string &zeros : o.zeros)
                 for (u32 m : o.m) {
-                    Kind kind{dtype == "bf16" ? Dtype::bf16 : Dtype::f16,
+                    Kind kind{o.family,
+                              dtype == "bf16" ? Dtype::bf16 : Dtype::f16,
                               parse_group(group),
                               parse_zeros(zeros),
                               m,
@@ -266,7 +283,7 @@ void print_plan(const std::vector<Kind> &kinds) {
                    kind_label(kind.dtype, kind.group, kind.m, kind.zeros), kind.shapes.size(),
                    kind.kernels.size());
         for (const Kernel *k : kind.kernels)
-            fmt::print("    {}{}\n", k->symbol, k->candidate ? "" : ", the default");
+            fmt::print("    {}{}\n", k->symbol, k == kind.kernels.front() ? ", the default" : "");
         runs += kind.shapes.size() * kind.kernels.size();
     }
     fmt::print("{} products of a kernel and a shape\n", runs);
@@ -275,9 +292,19 @@ void print_plan(const std::vector<Kind> &kinds) {
 void run(Options o) {
     if (o.out.empty())
         o.out = fmt::format("gen/tuning/{}.toml", o.gfx);
-    const std::string target = "candidates_" + o.gfx;
-    const fs::path directory =
-        o.candidates.empty() ? fs::path(NW_CANDIDATES) / o.gfx / "hsaco" : fs::path(o.candidates);
+    const bool many = o.family == many_rows;
+    if (o.m.empty())
+        o.m = many ? std::vector<u32>{16, 32, 64, 128, 256, 512} : std::vector<u32>{1, 2, 4, 8};
+    for (u32 m : o.m)
+        if (many == (m <= decode_rows))
+            throw Error(fmt::format("--m {}: {} has kernels for {} rows", m, o.family,
+                                    many ? "9 and more" : "1..8"));
+    // All tiles are in the build.
+    const std::string target = many ? "all" : "candidates_" + o.gfx;
+    const fs::path built(NW_CANDIDATES);
+    const fs::path directory = !o.candidates.empty() ? fs::path(o.candidates)
+                               : many                ? built.parent_path() / "hsaco"
+                                                     : built / o.gfx / "hsaco";
     if (!fs::exists(directory / "manifest.json"))
         throw Error(
             fmt::format("{}: no manifest.json there: build the candidates first, `cmake --build "
@@ -312,6 +339,7 @@ constexpr const char *footer = R"(
   nw tune --gfx gfx1151                                  on the model, all cores
   nw tune --gfx gfx1151 --device hip:0                   on the card
   nw tune --gfx gfx1151 --m 1 --dtype bf16 --group 128   a part: the other rows of the file stay
+  nw tune --gfx gfx1151 --family prefill_w4a16 --group 128 --shapes few.csv   tiles for many rows
 
 Weights are cold, their rows as far apart as nw_weight_row_stride says. A shape whose best candidate is not
 0.5 % faster than the default keeps the default. `nw choose` says what came out.)";
@@ -328,8 +356,10 @@ void add_tune(CLI::App &app) {
         ->check(CLI::ExistingFile)
         ->capture_default_str();
     command->add_option("--device", o->device, "A card, hip:N; default: the model of the target");
-    command->add_option("--family", o->family, "Of kernels")
-        ->check(CLI::IsMember({"decode_w4a16"}))
+    command
+        ->add_option("--family", o->family,
+                     "Of kernels; prefill_w4a16: the tiles for 9 rows and more, mid_w4a16's too")
+        ->check(CLI::IsMember({"decode_w4a16", "prefill_w4a16"}))
         ->capture_default_str();
     const auto list = [&](const char *name, auto &to, const char *what) {
         return command->add_option(name, to, what)->delimiter(',')->capture_default_str();
@@ -337,7 +367,9 @@ void add_tune(CLI::App &app) {
     list("--dtype", o->dtypes, "Of activations")->check(CLI::IsMember(dtype_words));
     list("--group", o->groups, "Weights to a scale")->check(CLI::IsMember(group_words));
     list("--zeros", o->zeros, "Zero points")->check(CLI::IsMember(zeros_words));
-    list("--m", o->m, "Rows of activations")->check(CLI::Range(1, 8));
+    list("--m", o->m,
+         "Rows of activations; default: 1, 2, 4, 8, or of prefill_w4a16 16 to 512 by doubling")
+        ->check(CLI::Range(1, 8192));
     command->add_option("--only", o->only,
                         "Candidates whose symbol has a match of this expression");
     command->add_option("--candidates", o->candidates,

@@ -20,21 +20,15 @@ namespace {
 
 constexpr std::string_view family = "decode_w4a16";
 
-// A row of build/tuning.inc (gen/tuning.py).
-struct TunedRow {
-    std::string_view gfx, family, kernel;
-    Tuned shape;
-};
-
+// build/tuning.inc (gen/tuning.py)
 // clang-format off
 #define NW_TUNED(gfx, family, dtype, group, zeros, m, n, k, kernel, us, next, next_us, default_us, by) \
-    TunedRow{#gfx, #family, #kernel, {n, k, nullptr, us, #next, next_us, default_us, by}},
+    TunedRow{#gfx, #family, #kernel, m, {n, k, nullptr, us, #next, next_us, default_us, by}},
 constexpr TunedRow table[] = {{}, // an array has something
 #include "tuning.inc"
 };
 #undef NW_TUNED
 // clang-format on
-constexpr std::span<const TunedRow> tuned_rows = std::span(table).subspan(1);
 
 // What there is for one kind of product: a launch has no time to search the catalogue.
 struct Kind {
@@ -57,7 +51,7 @@ Kinds all_kinds() {
         if (!k.candidate)
             out[kind_of(k)].standard = &k;
     }
-    for (const TunedRow &row : tuned_rows) {
+    for (const TunedRow &row : tuned_rows()) {
         if (row.family != family)
             continue;
         const Kernel &kernel = *by_symbol.at({row.gfx, row.kernel});
@@ -107,6 +101,8 @@ const Kind &find_kind(std::string_view gfx, Dtype dtype, u32 group, u32 m, Zeros
 }
 
 } // namespace
+
+std::span<const TunedRow> tuned_rows() { return std::span(table).subspan(1); }
 
 void TunedShapes::add(const Tuned &shape) {
     shapes_.push_back(shape);

@@ -53,6 +53,14 @@ struct Tuned {
     std::string_view by; // "AMD Radeon 8060S (sim)", or a card
 };
 
+// A row of gen/tuning, for the product of m rows of activations.
+struct TunedRow {
+    std::string_view gfx, family, kernel; // family: decode_w4a16, or prefill_w4a16 (with mid_w4a16)
+    u32 m = 0;
+    Tuned shape; // without its kernel
+};
+std::span<const TunedRow> tuned_rows();
+
 // A tuned shape further away than this decides nothing.
 constexpr f64 farthest = 1;
 

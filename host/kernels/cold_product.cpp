@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernels/prefill.h"
+#include "kernels/tile.h"
 
 namespace nw {
 
@@ -109,7 +110,7 @@ f64 splitk_us(ColdProduct &product, const ProductShape &p) {
 
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
     return p.m <= decode_rows ? choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k)
-                              : choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n);
+                              : choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k);
 }
 
 void launch_product(ColdProduct &product, const Kernel &kernel, const ProductShape &p,

@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 find_package(Threads REQUIRED)
 
 set(sources api.cpp api_context.cpp api_error.cpp api_moe.cpp carriers.cpp choice.cpp decode.cpp files.cpp force.cpp kernarg.cpp linear.cpp modules.cpp moe.cpp moe_align.cpp
-            operands.cpp prefill.cpp registry.cpp rules.cpp ../formats/row_stride.cpp)
+            operands.cpp prefill.cpp registry.cpp rules.cpp tile.cpp ../formats/row_stride.cpp)
 get_target_property(hip_sources nw_hip SOURCES)
 list(TRANSFORM hip_sources PREPEND ../hip/)
 

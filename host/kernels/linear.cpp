@@ -2,6 +2,7 @@
 #include "kernels/linear.h"
 
 #include "kernels/prefill.h"
+#include "kernels/tile.h"
 
 namespace nw {
 
@@ -10,7 +11,7 @@ bool is_prefill(const W4A16 &p) {
 }
 
 const Kernel &choose_linear(std::string_view gfx, const W4A16 &p) {
-    return is_prefill(p) ? choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n)
+    return is_prefill(p) ? choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k)
                          : choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k);
 }
 

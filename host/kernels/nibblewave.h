@@ -117,14 +117,14 @@ enum {
  * accumulated in float, rounded once to dtype, to nearest even. Up to 8 rows are decode: before the
  * rounding Y is off by less than 2^-11 (f16; bf16: 2^-9) of the sum over k of |A[m, k] * s[n, k /
  * G]|, for k <= 32768, where an f16 |A| below 2^-14 counts as 2^-14. 9 to 64 rows, or 1 to 64 with
- * silu_gate_up, are mid, but not with NW_ZEROS_CARRIER: Y is off by less than 2^-12 + k * 2^-25
- * (bf16: 2^-8 + 10 * k * 2^-24) of the same sum. More rows, and any with NW_ZEROS_CARRIER, are
- * prefill: weights W = (q - z) * s are rounded to dtype first (f16 carrier: z * s too), and Y is
- * off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the sum over k of |A * W| (f16 carrier:
- * of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below 2^-14 counts as 2^-14; an f16 weight out
- * of range is infinite, a bf16 scale must be below 2^108. All matrices are row-major; pointers are
- * device memory of the context's device; strides are bytes from a row to the next. Rows of w, s and
- * z may be padded; what lies between rows is never used. c may overlap no input.
+ * silu_gate_up, are mid where that is faster (`nw choose` says), but not with NW_ZEROS_CARRIER: Y
+ * is off by less than 2^-12 + k * 2^-25 (bf16: 2^-8 + 10 * k * 2^-24) of the same sum. All others
+ * are prefill: weights W = (q - z) * s are rounded to dtype first (f16 carrier: z * s too), and Y
+ * is off by less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the sum over k of |A * W| (f16
+ * carrier: of |A| * (|W| + |z * s|)), where an f16 |A| or |W| below 2^-14 counts as 2^-14; an f16
+ * weight out of range is infinite, a bf16 scale must be below 2^108. All matrices are row-major;
+ * pointers are device memory of the context's device; strides are bytes from a row to the next.
+ * Rows of w, s and z may be padded; what lies between rows is never used. c may overlap no input.
  */
 typedef struct nw_w4a16 {
     size_t size; /* sizeof(nw_w4a16): tells versions of this struct apart; NW_W4A16_INIT sets it */

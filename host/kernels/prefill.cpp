@@ -4,65 +4,22 @@
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <map>
-#include <set>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "base/error.h"
 #include "base/half.h"
-#include "kernels/force.h"
 #include "kernels/kernarg.h"
 #include "kernels/operands.h"
+#include "kernels/tile.h"
 
 namespace nw {
 
 namespace {
 
-constexpr std::string_view family = "prefill_w4a16", mid_family = "mid_w4a16";
-constexpr Rules rules(family);
+constexpr Rules rules("prefill_w4a16");
 
 constexpr u64 offset_limit = u64{1} << 32;
 constexpr Reach reach{offset_limit / widest_tile, "as 256 rows share a 32-bit offset"};
-
-using Kind = std::tuple<std::string_view, Dtype, u32, Zeros>; // gfx, dtype, group
-
-Kind kind_of(const Kernel &k) { return {k.gfx, dtype_of(k), group_of(k), zeros_of(k)}; }
-
-std::string label(Dtype dtype, u32 group, Zeros zeros) {
-    return fmt::format("{} g{}{}{}", name(dtype), group_name(group),
-                       zeros == Zeros::eight ? "" : " ", zeros_name(zeros));
-}
-
-bool is_mid(const Kernel &k) { return k.family == mid_family; }
-bool is_prefill_family(const Kernel &k) { return k.family == family || is_mid(k); }
-
-// A launch has no time to search the catalogue.
-using Tiles = std::vector<const Kernel *>;
-std::map<Kind, Tiles> all_choices() {
-    std::map<Kind, Tiles> out;
-    for (const Kernel &k : kernels())
-        if (is_prefill_family(k) && !k.reference && !k.candidate)
-            out[kind_of(k)].push_back(&k);
-    return out;
-}
-
-// How many rows of C the tiles of all workgroups stand for, or columns.
-u64 covered(u32 size, u32 tile) { return ceil_div<u64>(size, tile) * tile; }
-
-// Up to mid_rows the family that goes at memory's speed, where it has the form. Then the fewest
-// elements outside of C; of as many, the largest tile, which reads the least.
-const Kernel &best_tile(const Tiles &tiles, u32 m, u32 n) {
-    const auto rank = [&](const Kernel *k) {
-        const u32 bm = k->number("bm"), bn = k->number("bn");
-        const bool other = is_mid(*k) != (m <= mid_rows);
-        return std::tuple{other, is_mid(*k) ? covered(m, bm) : covered(m, bm) * covered(n, bn),
-                          -i64{bm} * bn};
-    };
-    return **std::ranges::min_element(tiles, {}, rank);
-}
 
 // Offsets within a tile are 32 bits, and signed where they are added to by an instruction.
 void check_reach(const W4A16 &p) {
@@ -104,9 +61,10 @@ Grid grid_of(const Kernel &kernel, const W4A16 &p) {
 }
 
 // Stages of 32 k from where one tile of rows of a turn begins to where the next one does: a whole
-// number of groups, and of the 256 bytes that a DRAM channel has in a row.
+// number of groups, and of the 256 bytes that a DRAM channel has in a row. How many is by trial.
 u32 rotation(u32 raster, u32 k) {
-    constexpr u32 unit = 4, far = 9 * unit;
+    constexpr u32 unit = 4;
+    const u32 far = (k == 4096 ? 13 : 9) * unit;
     const u32 tiles = raster - 1, stages = k / 32;
     return stages > tiles * far ? far : stages > tiles * unit ? unit : 0;
 }
@@ -149,35 +107,7 @@ Kernarg pack(const Kernel &kernel, const W4A16 &p, const Grid &grid, u32 wgps) {
     return out;
 }
 
-// A kernel of the caller's or the environment's choice.
-bool fits(const Kernel &kernel, const Kind &kind) {
-    return is_prefill_family(kernel) && kind_of(kernel) == kind;
-}
-
 } // namespace
-
-const Kernel &choose_prefill(std::string_view gfx, Dtype dtype, u32 group, Zeros zeros, u32 m,
-                             u32 n) {
-    static const std::map<Kind, Tiles> choices = all_choices();
-    for (std::string_view of : {family, mid_family})
-        if (const Kernel *kernel = forced(of, gfx)) {
-            if (fits(*kernel, {gfx, dtype, group, zeros}))
-                return *kernel;
-            throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for {}: unset it, or name a "
-                                    "kernel for such products",
-                                    kernel->symbol, label(dtype, group, zeros)));
-        }
-    if (const auto found = choices.find({gfx, dtype, group, zeros}); found != choices.end())
-        return best_tile(found->second, m, n);
-    std::set<std::string_view> known;
-    for (const auto &[kind, tiles] : choices)
-        known.insert(std::get<0>(kind));
-    rules.need(known.contains(gfx), "gfx = {}: no kernels for it; there are kernels for {}", gfx,
-               fmt::join(known, ", "));
-    throw Error(fmt::format("{}: no kernel for {} on {}; there are bf16 and f16, groups of 32, 64, "
-                            "128, symmetric, with packed zero points and with the carrier",
-                            family, label(dtype, group, zeros), gfx));
-}
 
 void validate_prefill_shape(const W4A16 &p) {
     rules.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
@@ -203,17 +133,18 @@ void validate_prefill(const W4A16 &p) {
 
 void launch_prefill(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
     validate_prefill(p);
-    launch_prefill(modules,
-                   choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n),
-                   p, stream);
+    launch_prefill(
+        modules,
+        choose_prefill(modules.device().info().gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k), p,
+        stream);
 }
 
 void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
                     const hip::Stream &stream) {
     validate_prefill(p);
-    if (!fits(kernel, {kernel.gfx, p.dtype, p.group, p.zeros}))
-        throw Error(fmt::format("{}: {} is not for {}", family, kernel.symbol,
-                                label(p.dtype, p.group, p.zeros)));
+    if (!fits(kernel, kernel.gfx, p.dtype, p.group, p.zeros))
+        throw Error(fmt::format("prefill_w4a16: {} is not for {}", kernel.symbol,
+                                tile_label(p.dtype, p.group, p.zeros)));
     const Grid grid = grid_of(kernel, p);
     const u64 workgroups = grid.workgroups;
     // HIP counts a launch's work-items in 32 bits.

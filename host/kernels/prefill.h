@@ -21,12 +21,6 @@ namespace nw {
 // No tile has more rows of A or of w.
 inline constexpr u32 widest_tile = 256;
 
-// The most rows of A that mid_w4a16 is chosen for, which has no carriers.
-inline constexpr u32 mid_rows = 64;
-
-// The kernel to use. Throws Error listing what there is.
-const Kernel &choose_prefill(std::string_view gfx, Dtype, u32 group, Zeros, u32 m, u32 n);
-
 // Throws Error naming argument, value, rule and remedy. Knows nothing of the device, nor whether c
 // overlaps an input: launch does.
 void validate_prefill(const W4A16 &);

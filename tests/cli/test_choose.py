@@ -64,12 +64,21 @@ class Untuned(unittest.TestCase):
     def test_wrong_products(self) -> None:
         for arguments, expect in [
             (["--n", "64", "--k", "100"], "k = 100: must be a multiple of the group size 128"),
-            (["--n", "64", "--k", "128", "--m", "9"], "m = 9: must be 1..8"),
+            (["--n", "64", "--k", "128", "--m", "9", "--zeros", "typed"], "zeros are typed: that form is for m = 1..8"),
+            (["--n", "64", "--k", "128", "--m", "0"], "m = 0: must be"),
             (["--n", "64", "--k", "128", "--gfx", "gfx900"], "gfx = gfx900: no kernels for it"),
         ]:
             code, out, err = choose(*arguments)
             self.assertEqual((code, out), (1, ""))
             self.assertIn(expect, err)
+
+
+class ManyRows(unittest.TestCase):
+    def test_the_family_for_as_many(self) -> None:
+        for m, zeros, family in [(9, "eight", "mid"), (2048, "packed", "prefill"), (1, "carrier", "prefill")]:
+            got = chosen(64, 128, "--m", str(m), "--zeros", zeros)
+            self.assertTrue(got["kernel"].startswith(f"{family}_w4a16_bf16_g128"), got)
+            self.assertEqual((got["why"], got["default"]), ("untuned", got["kernel"]))
 
 
 class Force(unittest.TestCase):

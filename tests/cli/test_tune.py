@@ -18,9 +18,7 @@ STEM = "decode_w4a16_f16_g128_m1_subnormal"
 HEADER = "model,layer,N,K,count,kind,experts,topk\n"
 
 
-class Tune(unittest.TestCase):
-    """The candidates are two kernels of the build: the default, and another way that does the same."""
-
+class Table(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -28,6 +26,13 @@ class Tune(unittest.TestCase):
         self.shapes = self.folder / "shapes.csv"
         self.shapes.write_text(HEADER + "a,q,256,512,1,dense,,\na,o,256,512,1,dense,,\na,e,64,128,1,moe,8,2\n")
         self.table = self.folder / "gfx1151.toml"
+
+
+class Tune(Table):
+    """The candidates are two kernels of the build: the default, and another way that does the same."""
+
+    def setUp(self) -> None:
+        super().setUp()
         self.candidates = self.folder / "kernels"
         self.candidates.mkdir()
         rows = {row["symbol"]: row for row in json.loads((KERNELS / "manifest.json").read_text())["kernels"]
@@ -100,6 +105,41 @@ class Tune(unittest.TestCase):
         done = self.tune()
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("can't be written", done.stderr)
+
+    def test_rows_that_the_family_has_no_kernels_for(self) -> None:
+        for family, m in [("decode_w4a16", 9), ("prefill_w4a16", 8)]:
+            done = self.tune("--family", family, "--m", str(m))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(f"--m {m}: {family} has kernels for ", done.stderr)
+
+
+class Tiles(Table):
+    """Of prefill_w4a16: all tiles of the build, mid_w4a16's too."""
+
+    def tune_tiles(self, m: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return nw("tune", "--gfx", "gfx1151", "--family", "prefill_w4a16", "--shapes", self.shapes, "--dtype", "f16", "--group",
+                  "128", "--zeros", "eight", "--m", str(m), "--out", self.table, *arguments)  # fmt: skip
+
+    def test_the_tile_of_a_shape(self) -> None:
+        done = self.tune_tiles(64)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"f16 g128 m64 +1 shapes, ")
+        (section,) = tomllib.loads(self.table.read_text())["tuned"]
+        self.assertEqual({key: section[key] for key in ("family", "dtype", "group", "zeros", "m")},
+                         {"family": "prefill_w4a16", "dtype": "f16", "group": 128, "zeros": "", "m": 64})
+        (row,) = section["shapes"]
+        for key in ("kernel", "next"):
+            self.assertRegex(row[key], r"^(mid|prefill)_w4a16_f16_g128_")
+        self.assertLessEqual(row["us"], row["default_us"])
+
+    def test_which_tiles(self) -> None:
+        few, many = (self.tune_tiles(m, "--dry-run").stdout for m in (32, 512))
+        self.assertRegex(few, r"    mid_w4a16_f16_g128_\w+, the default\n")
+        self.assertRegex(many, r"    prefill_w4a16_f16_g128_256x128, the default\n")
+        self.assertEqual(many.count(", the default"), 1)
+        self.assertNotIn("mid_", many)  # it reads w for each 32 rows
+        self.assertNotIn("256x128", few)  # 8 times the rows
+        self.assertFalse(self.table.exists())
 
 
 if __name__ == "__main__":

@@ -60,6 +60,14 @@ class Tables(unittest.TestCase):
         self.refused("_m2_perm_w4 is not for such products", "_m1_perm_w4", "_m2_perm_w4")
         self.refused("_m1_f32 is not for such products", "perm_w4", "f32")  # a reference
 
+    def test_tiles_are_for_any_number_of_rows(self) -> None:
+        for m, tile in [(48, "mid_w4a16_bf16_g128_32x32"), (300, "prefill_w4a16_bf16_g128_256x128")]:
+            text = SECTION.replace("decode_w4a16\"", "prefill_w4a16\"").replace("m = 1\n", f"m = {m}\n")
+            (row,) = self.read(text.replace(STEM + "_w4", tile).replace(STEM, "prefill_w4a16_bf16_g128_128x128"))
+            self.assertEqual((row.family, row.m, row.kernel), ("prefill_w4a16", m, tile))
+            with self.assertRaisesRegex(ValueError, f"{tile} is not for such products"):
+                self.read(SECTION.replace(STEM + "_w4", tile))
+
     def test_a_shape_twice(self) -> None:
         self.refused("64x128: is there twice", SHAPE, SHAPE + SHAPE)
 

@@ -12,6 +12,7 @@
 #include "kernels/carriers.h"
 #include "kernels/linear.h"
 #include "kernels/prefill.h"
+#include "kernels/tile.h"
 #include "refusals.h"
 
 using namespace nw;
@@ -181,15 +182,15 @@ TEST_CASE("a kernel for something else is not launched") {
     const auto text = [&](const Kernel &kernel) {
         return error_of([&] { launch_prefill(modules, kernel, p); });
     };
-    CHECK(contains(text(choose_prefill(gfx, Dtype::bf16, 128, Zeros::eight, 11, 40)),
+    CHECK(contains(text(choose_prefill(gfx, Dtype::bf16, 128, Zeros::eight, 11, 40, 128)),
                    "is not for f16 g128"));
-    CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40)),
+    CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40, 128)),
                    "is not for f16 g128"));
     CHECK(contains(text(choose(gfx, Dtype::f16, 128, 1)), "is not for f16 g128"));
     const std::string other = gfx == "gfx1100" ? "gfx1201" : "gfx1100";
-    CHECK(contains(error_of([&] { choose_prefill("gfx906", p.dtype, 128, p.zeros, 11, 40); }),
+    CHECK(contains(error_of([&] { choose_prefill("gfx906", p.dtype, 128, p.zeros, 11, 40, 128); }),
                    "gfx = gfx906: no kernels for it; there are kernels for gfx1"));
-    CHECK(contains(error_of([&] { choose_prefill(gfx, p.dtype, 256, p.zeros, 11, 40); }),
+    CHECK(contains(error_of([&] { choose_prefill(gfx, p.dtype, 256, p.zeros, 11, 40, 128); }),
                    "no kernel for f16 g256 on " + gfx));
     CHECK(product.untouched());
 }
@@ -204,7 +205,7 @@ TEST_CASE("a kernel that is not for these carriers makes none") {
     const auto text = [&](const Kernel &k) { return error_of([&] { launch(modules, k, p); }); };
     CHECK(contains(text(choose_carrier(gfx, Dtype::bf16)),
                    "carrier_w4a16_bf16 does not make carriers of f16"));
-    CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40)),
+    CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40, 128)),
                    " does not make carriers of f16"));
     CHECK(contains(error_of([] { choose_carrier("gfx906", Dtype::f16); }),
                    "carrier_w4a16: gfx = gfx906: no kernel of f16 for it"));

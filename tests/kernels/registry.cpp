@@ -15,6 +15,7 @@
 #include "kernels/moe_align.h"
 #include "kernels/prefill.h"
 #include "kernels/registry.h"
+#include "kernels/tile.h"
 
 using namespace nw;
 
@@ -86,7 +87,7 @@ TEST_CASE("every target has a prefill kernel for each dtype, group and form of z
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::carrier}) {
-                    const Kernel &k = choose_prefill(gfx, dtype, group, zeros, 512, 4096);
+                    const Kernel &k = choose_prefill(gfx, dtype, group, zeros, 512, 4096, 4096);
                     INFO(gfx, " ", k.symbol);
                     CHECK(k.gfx == gfx);
                     CHECK(k.param("dtype") == name(dtype));
@@ -131,10 +132,10 @@ TEST_CASE(
 
 TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
     const auto family = [](u32 m, Zeros zeros) {
-        return choose_prefill("gfx1151", Dtype::f16, 128, zeros, m, 4096).family;
+        return default_tile("gfx1151", Dtype::f16, 128, zeros, m, 4096).family;
     };
     const auto rows = [](u32 m) {
-        return choose_prefill("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
+        return default_tile("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
     };
     for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
         CHECK(family(9, zeros) == "mid_w4a16");
@@ -148,20 +149,45 @@ TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
     CHECK(rows(64) == 32);
 }
 
-TEST_CASE("a tile of prefill leaves little of itself unused") {
-    const auto tile = [](u32 m, u32 n) {
-        const Kernel &k = choose_prefill("gfx1151", Dtype::f16, 128, Zeros::eight, m, n);
-        return std::pair{k.number("bm"), k.number("bn")};
+TEST_CASE(
+    "a tile of prefill leaves little of itself unused, and does not unpack weights too often") {
+    const auto rows = [](u32 m) {
+        return default_tile("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
     };
-    u32 most = 0, least = ~0u; // rows of the tiles that there are
-    for (const Kernel &k : kernels())
-        if (k.family == "prefill_w4a16") {
-            most = std::max(most, k.number("bm"));
-            least = std::min(least, k.number("bm"));
+    CHECK(rows(mid_rows + 1) == 128);
+    CHECK(rows(128) == 128);
+    CHECK(rows(129) == 64); // three, 240 with the unpacking; two of 128 are 288, one of 256 272
+    CHECK(rows(256) == 256);
+    CHECK(rows(300) == 64); // 400; three of 128 432, two of 256 544
+    CHECK(rows(8192) == 256);
+    CHECK(rows(8192 + 128) == 256);
+}
+
+TEST_CASE("a tuned tile goes for its shape, and for other groups") {
+    u64 rows = 0;
+    for (const TunedRow &row : tuned_rows()) {
+        if (row.family != "prefill_w4a16")
+            continue;
+        ++rows;
+        const auto known = std::ranges::find_if(
+            kernels(), [&](const Kernel &k) { return k.gfx == row.gfx && k.symbol == row.kernel; });
+        REQUIRE(known != kernels().end());
+        INFO(row.gfx, " ", row.kernel, " ", row.m, " ", row.shape.n, " ", row.shape.k);
+        for (u32 group : {group_of(*known), 64u}) {
+            const Choice got = explain_prefill(row.gfx, dtype_of(*known), group, zeros_of(*known),
+                                               row.m, row.shape.n, row.shape.k);
+            CHECK(got.why == Choice::Why::tuned);
+            CHECK(got.kernel->family == known->family);
+            CHECK(group_of(*got.kernel) == group);
+            for (const char *side : {"bm", "bn"})
+                CHECK(got.kernel->number(side) == known->number(side));
         }
-    CHECK(tile(8192, 4096).first == most);
-    CHECK(tile(mid_rows + 1, 4096).first == least);
-    CHECK(tile(8192 + least, 4096).first == least);
+        // Half as many rows is for the row below; the carrier has no mid_w4a16.
+        CHECK(explain_prefill(row.gfx, dtype_of(*known), 128, Zeros::carrier, row.m, row.shape.n,
+                              row.shape.k)
+                  .kernel->family == "prefill_w4a16");
+    }
+    CHECK(rows > 0);
 }
 
 TEST_CASE("a grid fits on the device at once, its workgroups have as many rows each") {
