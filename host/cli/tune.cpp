@@ -40,8 +40,6 @@ struct Options {
     bool dry_run = false;
 };
 
-constexpr std::string_view many_rows = "prefill_w4a16";
-
 struct Kind {
     std::string family;
     Dtype dtype;
@@ -78,7 +76,7 @@ std::regex pattern(const std::string &text) {
 
 // No tile that is mostly empty, nor one that reads the weights more than twice as often as others.
 bool is_for(const Kernel &k, const Kind &kind) {
-    if (kind.family != many_rows)
+    if (kind.family != tile_family)
         return matches(k, kind.dtype, kind.group, kind.m, kind.zeros);
     return fits(k, k.gfx, kind.dtype, kind.group, kind.zeros) && !k.reference &&
            (is_mid(k) ? kind.m <= mid_rows : k.number("bm") <= 2 * kind.m);
@@ -93,7 +91,7 @@ std::vector<const Kernel *> kernels_for(const Manifest &manifest, const Options 
             (!k.candidate || std::regex_search(k.symbol.begin(), k.symbol.end(), only)))
             out.push_back(&k);
     std::ranges::stable_partition(out, [](const Kernel *k) { return !k->candidate; });
-    if (kind.family == many_rows && !out.empty()) {
+    if (kind.family == tile_family && !out.empty()) {
         constexpr u32 any_n = 4096; // the rule of thumb asks for little more than m
         const Kernel *standard = &best_tile(out, kind.m, any_n);
         std::ranges::stable_partition(out, [&](const Kernel *k) { return k == standard; });
@@ -292,7 +290,7 @@ void print_plan(const std::vector<Kind> &kinds) {
 void run(Options o) {
     if (o.out.empty())
         o.out = fmt::format("gen/tuning/{}.toml", o.gfx);
-    const bool many = o.family == many_rows;
+    const bool many = o.family == tile_family;
     if (o.m.empty())
         o.m = many ? std::vector<u32>{16, 32, 64, 128, 256, 512} : std::vector<u32>{1, 2, 4, 8};
     for (u32 m : o.m)
@@ -359,7 +357,7 @@ void add_tune(CLI::App &app) {
     command
         ->add_option("--family", o->family,
                      "Of kernels; prefill_w4a16: the tiles for 9 rows and more, mid_w4a16's too")
-        ->check(CLI::IsMember({"decode_w4a16", "prefill_w4a16"}))
+        ->check(CLI::IsMember(std::vector<std::string>{"decode_w4a16", std::string(tile_family)}))
         ->capture_default_str();
     const auto list = [&](const char *name, auto &to, const char *what) {
         return command->add_option(name, to, what)->delimiter(',')->capture_default_str();

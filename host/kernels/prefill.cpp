@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/half.h"
 #include "kernels/kernarg.h"
 #include "kernels/operands.h"
 #include "kernels/tile.h"
@@ -16,7 +15,7 @@ namespace nw {
 
 namespace {
 
-constexpr Rules rules("prefill_w4a16");
+constexpr Rules rules(tile_family);
 
 constexpr u64 offset_limit = u64{1} << 32;
 constexpr Reach reach{offset_limit / widest_tile, "as 256 rows share a 32-bit offset"};
@@ -143,7 +142,7 @@ void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
                     const hip::Stream &stream) {
     validate_prefill(p);
     if (!fits(kernel, kernel.gfx, p.dtype, p.group, p.zeros))
-        throw Error(fmt::format("prefill_w4a16: {} is not for {}", kernel.symbol,
+        throw Error(fmt::format("{}: {} is not for {}", tile_family, kernel.symbol,
                                 tile_label(p.dtype, p.group, p.zeros)));
     const Grid grid = grid_of(kernel, p);
     const u64 workgroups = grid.workgroups;

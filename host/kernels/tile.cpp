@@ -12,17 +12,19 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "kernels/force.h"
+#include "kernels/rules.h"
 
 namespace nw {
 
 namespace {
 
-constexpr std::string_view family = "prefill_w4a16", mid_family = "mid_w4a16";
+constexpr std::string_view mid_family = "mid_w4a16";
+constexpr Rules rules(tile_family);
 
 using Key = std::tuple<std::string_view, Dtype, u32, Zeros>; // gfx, dtype, group
 
 Key key_of(const Kernel &k) { return {k.gfx, dtype_of(k), group_of(k), zeros_of(k)}; }
-bool of_these(const Kernel &k) { return k.family == family || is_mid(k); }
+bool of_these(const Kernel &k) { return k.family == tile_family || is_mid(k); }
 
 using Tiles = std::vector<const Kernel *>;
 using TunedByRows = std::map<u32, TunedShapes>; // by m
@@ -51,6 +53,17 @@ TunedByRows same_tiles(const TunedByRows &rows, const Tiles &tiles) {
     return out;
 }
 
+// Those of the first kind, in the order of likeness, that has some of these tiles.
+TunedByRows borrowed(const Kinds &own, const Key &key, const Tiles &tiles) {
+    const auto [gfx, type, group, zeros] = key;
+    for (Dtype dtype : {type, type == Dtype::bf16 ? Dtype::f16 : Dtype::bf16})
+        for (Zeros form : {zeros, Zeros::packed, Zeros::eight})
+            if (const auto like = own.find({gfx, dtype, 128, form}); like != own.end())
+                if (TunedByRows rows = same_tiles(like->second.tuned, tiles); !rows.empty())
+                    return rows;
+    return {};
+}
+
 Kinds all_kinds() {
     Kinds out;
     std::map<std::pair<std::string_view, std::string_view>, const Kernel *> by_symbol;
@@ -60,21 +73,16 @@ Kinds all_kinds() {
             out[key_of(k)].tiles.push_back(&k);
         }
     for (const TunedRow &row : tuned_rows()) {
-        if (row.family != family)
+        if (row.family != tile_family)
             continue;
         Tuned shape = row.shape;
         shape.kernel = by_symbol.at({row.gfx, row.kernel});
         out.at(key_of(*shape.kernel)).tuned[row.m].add(shape);
     }
     const Kinds own = out;
-    for (auto &[key, kind] : out) {
-        const auto [gfx, type, group, zeros] = key;
-        for (Dtype dtype : {type, type == Dtype::bf16 ? Dtype::f16 : Dtype::bf16})
-            for (Zeros form : {zeros, Zeros::packed, Zeros::eight})
-                if (const auto like = own.find({gfx, dtype, 128, form});
-                    kind.tuned.empty() && like != own.end())
-                    kind.tuned = same_tiles(like->second.tuned, kind.tiles);
-    }
+    for (auto &[key, kind] : out)
+        if (kind.tuned.empty())
+            kind.tuned = borrowed(own, key, kind.tiles);
     return out;
 }
 
@@ -89,12 +97,11 @@ const Kind &find_kind(std::string_view gfx, Dtype dtype, u32 group, Zeros zeros)
     std::set<std::string_view> known;
     for (const auto &[key, kind] : kinds())
         known.insert(std::get<0>(key));
-    if (!known.contains(gfx))
-        throw Error(fmt::format("{}: gfx = {}: no kernels for it; there are kernels for {}", family,
-                                gfx, fmt::join(known, ", ")));
+    rules.need(known.contains(gfx), "gfx = {}: no kernels for it; there are kernels for {}", gfx,
+               fmt::join(known, ", "));
     throw Error(fmt::format("{}: no kernel for {} on {}; there are bf16 and f16, groups of 32, 64, "
                             "128, symmetric, with packed zero points and with the carrier",
-                            family, tile_label(dtype, group, zeros), gfx));
+                            tile_family, tile_label(dtype, group, zeros), gfx));
 }
 
 } // namespace
@@ -128,7 +135,7 @@ const Kernel &best_tile(std::span<const Kernel *const> tiles, u32 m, u32 n) {
 
 Choice explain_prefill(std::string_view gfx, Dtype dtype, u32 group, Zeros zeros, u32 m, u32 n,
                        u32 k) {
-    for (std::string_view of : {family, mid_family})
+    for (std::string_view of : {tile_family, mid_family})
         if (const Kernel *kernel = forced(of, gfx)) {
             if (fits(*kernel, gfx, dtype, group, zeros))
                 return {kernel, Choice::Why::forced};

@@ -16,6 +16,9 @@ namespace nw {
 // The most rows of A that mid_w4a16 is chosen for where nothing was tuned. It has no carriers.
 inline constexpr u32 mid_rows = 64;
 
+// Of the rows of gen/tuning, mid_w4a16's tiles among them.
+inline constexpr std::string_view tile_family = "prefill_w4a16";
+
 bool is_mid(const Kernel &);
 
 // Whether the kernel is one of these families for such products.

@@ -182,7 +182,7 @@ TEST_CASE("a tuned tile goes for its shape, and for other groups") {
             for (const char *side : {"bm", "bn"})
                 CHECK(got.kernel->number(side) == known->number(side));
         }
-        // Half as many rows is for the row below; the carrier has no mid_w4a16.
+        // The carrier has no mid_w4a16.
         CHECK(explain_prefill(row.gfx, dtype_of(*known), 128, Zeros::carrier, row.m, row.shape.n,
                               row.shape.k)
                   .kernel->family == "prefill_w4a16");
