@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fstream>
-#include <set>
 
 #include "cli/code_object.h"
 #include "cli/commands.h"
+#include "cli/sources.h"
 
 namespace nw::cli {
 
@@ -23,49 +21,6 @@ using sim::timing::AnnotatedLine, sim::timing::Annotation, sim::timing::Loop;
 struct Options {
     LaunchOptions launch;
     std::string html, source;
-};
-
-// Finds the source files that a line table names: it has no folders.
-class Sources {
-public:
-    Sources(const Options &o, const std::string &gfx) : given_(o.source) {
-        namespace fs = std::filesystem;
-        std::error_code ignored;
-        if (!given_.empty() && !fs::is_regular_file(given_, ignored))
-            throw Error(fmt::format("--source {}: it is no file", o.source));
-        const fs::path file = o.launch.file;
-        if (is_assembly(o.launch.file))
-            files_.push_back(file);
-        folders_ = {file.parent_path(),
-                    file.parent_path() / "../../asm" / gfx}; // of build/hsaco/<gfx>
-    }
-
-    std::optional<std::string> find(const std::string &name) {
-        namespace fs = std::filesystem;
-        named_.insert(name);
-        std::vector<fs::path> candidates = files_;
-        if (!given_.empty())
-            candidates.insert(candidates.begin(), given_);
-        for (const fs::path &folder : folders_)
-            candidates.push_back(folder / name);
-        std::error_code ignored;
-        for (const fs::path &path : candidates)
-            if (path.filename() == name && fs::is_regular_file(path, ignored))
-                return read_text(path.string());
-        return {};
-    }
-
-    void check_used() const {
-        if (!given_.empty() && !named_.contains(given_.filename().string()))
-            throw Error(fmt::format(
-                "--source {}: the line table of the code names {}", given_.string(),
-                named_.empty() ? "no file" : fmt::format("{}", fmt::join(named_, ", "))));
-    }
-
-private:
-    std::filesystem::path given_;
-    std::vector<std::filesystem::path> files_, folders_;
-    std::set<std::string> named_; // by the line table
 };
 
 constexpr int heat_cells = 5;
@@ -174,7 +129,7 @@ void run(const Options &o) {
     sim::timing::Result result;
     for (u32 n = 0; n < o.launch.repeat; ++n)
         result = launch.run().result;
-    Sources sources(o, launch.device().gfx);
+    Sources sources(o.launch.file, o.source, launch.device().gfx);
     const Annotation a = annotate(launch.dispatch(), result,
                                   [&](const std::string &file) { return sources.find(file); });
     sources.check_used();

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cli/annotate.h"
+#include "cli/html.h"
 
 namespace nw::cli {
 
@@ -13,14 +14,6 @@ namespace {
 using sim::timing::AnnotatedLine, sim::timing::Annotation, sim::timing::Loop, sim::timing::Stall;
 
 constexpr const char *style = R"(
-:root { color-scheme: light dark; --paper: #fff; --ink: #1c1e21; --faint: #6b7280; --rule: #e5e7eb;
-  --hot: 220 60 0; --loop: #3b82f6; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14161a; --ink: #e5e7eb; --faint: #8b93a1;
-  --rule: #2a2e35; --hot: 255 110 30; --loop: #60a5fa; } }
-body { background: var(--paper); color: var(--ink); font: 14px/1.4 system-ui, sans-serif;
-  margin: 1.5rem; }
-h1 { font-size: 1.2rem; margin: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1rem; margin: 1.5rem 0 .4rem; }
 p, dl { color: var(--faint); margin: .3rem 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; }
 dd { margin: 0; color: var(--ink); }
@@ -46,34 +39,6 @@ td.loop b.last { border-bottom: 2px solid var(--loop); border-radius: 0 0 0 4px;
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
 )";
 
-std::string escape(std::string_view text) {
-    std::string out;
-    for (char c : text)
-        switch (c) {
-        case '&':
-            out += "&amp;";
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        case '\'':
-            out += "&#39;";
-            break;
-        case '\n': // of a tooltip
-            out += "&#10;";
-            break;
-        default:
-            out += static_cast<u8>(c) < ' ' && c != '\t' ? '?' : c;
-        }
-    return out;
-}
-
 // Far enough apart on both schemes; the hues go round by the golden angle.
 std::string colour(Stall s) {
     return fmt::format("hsl({} 65% 55%)", static_cast<u32>(s) * 137 % 360);
@@ -92,8 +57,8 @@ public:
         const std::string kernel = escape(launch_.dispatch().kernel->name);
         add("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
             "<meta name=\"viewport\" content=\"width=device-width\">"
-            "<title>{} on {} (sim)</title><style>{}</style></head><body>\n",
-            kernel, escape(r_.part), style);
+            "<title>{} on {} (sim)</title><style>{}{}</style></head><body>\n",
+            kernel, escape(r_.part), page_style, style);
         add("<h1>{}</h1><p>A model's estimate for the {} ({}), not a measurement.</p>\n", kernel,
             escape(r_.part), launch_.device().gfx);
         summary();

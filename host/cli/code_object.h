@@ -10,9 +10,10 @@ namespace nw::cli {
 
 bool is_assembly(const std::string &path);
 // Which gfx a file is for: what its ELF header, or its .amdgcn_target, says; "" where that is
-// missing. Throws nw::Error.
+// missing. Throws nw::Error, also where an offload bundle has code for several.
 std::string gfx_of_file(const std::string &path);
-// Throws nw::Error, with the assembler's words where it refuses.
+// An .s is assembled, a .o linked, and of a bundle (or a host program that has one in it) the code
+// for `gfx` is taken. Throws nw::Error, with the assembler's words where it refuses.
 std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx);
 
 std::string read_text(const std::string &path); // throws nw::Error

@@ -8,8 +8,11 @@ namespace nw::cli {
 void add_annotate(CLI::App &);
 void add_choose(CLI::App &);
 void add_constants(CLI::App &);
+void add_diff(CLI::App &);
+void add_info(CLI::App &);
 void add_inspect(CLI::App &);
 void add_isa(CLI::App &);
+void add_lint(CLI::App &);
 void add_micro(CLI::App &);
 void add_pack(CLI::App &);
 void add_time(CLI::App &);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/gfx.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -15,6 +16,14 @@ void check_gfx(const std::string &gfx) {
     for (const sim::Device &d : sim::devices())
         known += fmt::format(" {}", d.gfx);
     throw Error(fmt::format("--gfx {}: not a gfx that is simulated; choose one of{}", gfx, known));
+}
+
+void check_readable_gfx(const std::string &gfx) {
+    constexpr std::string_view gfx10[] = {"gfx1010", "gfx1011", "gfx1012", "gfx1013",
+                                          "gfx1030", "gfx1031", "gfx1032", "gfx1033",
+                                          "gfx1034", "gfx1035", "gfx1036"};
+    if (std::ranges::find(gfx10, gfx) == std::end(gfx10))
+        check_gfx(gfx);
 }
 
 } // namespace nw::cli

@@ -111,6 +111,10 @@ std::string choose_gfx(const LaunchOptions &o) {
 
 void add_options(CLI::App &command, LaunchOptions &o) {
     command.add_option("file", o.file, "The code object (.hsaco), or assembly (.s)")->required();
+    add_launch_options(command, o);
+}
+
+void add_launch_options(CLI::App &command, LaunchOptions &o) {
     command.add_option("--kernel", o.kernel, "The kernel; default: the only one");
     command.add_option("--grid", o.grid, "Workgroups: X[,Y[,Z]]")->capture_default_str();
     command.add_option("--block", o.block,

@@ -20,6 +20,7 @@ struct LaunchOptions {
     bool exact = false;
 };
 void add_options(CLI::App &, LaunchOptions &);
+void add_launch_options(CLI::App &, LaunchOptions &); // without the file
 
 // A code object on a device of its own, with its arguments in memory.
 class Launch {

@@ -11,8 +11,11 @@ int main(int argc, char **argv) {
     nw::cli::add_annotate(app);
     nw::cli::add_choose(app);
     nw::cli::add_constants(app);
+    nw::cli::add_diff(app);
+    nw::cli::add_info(app);
     nw::cli::add_inspect(app);
     nw::cli::add_isa(app);
+    nw::cli::add_lint(app);
     nw::cli::add_micro(app);
     nw::cli::add_pack(app);
     nw::cli::add_time(app);

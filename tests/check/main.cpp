@@ -26,7 +26,7 @@ std::map<std::string, Family, std::less<>> &families() {
 }
 
 struct Options {
-    std::string program, device, only;
+    std::string program, device, only, kernel;
     std::vector<std::string> gfx;
     u64 seed = 0;
     bool checkers = false, verbose = false;
@@ -86,7 +86,9 @@ void run_device(const Options &o, const std::string &spec) {
     std::fflush(stdout);
     std::map<std::string_view, Counts> by_family;
     for (const Kernel &kernel : kernels()) {
-        if (kernel.gfx != device.info().gfx || kernel.symbol.find(o.only) == std::string_view::npos)
+        if (kernel.gfx != device.info().gfx ||
+            kernel.symbol.find(o.only) == std::string_view::npos ||
+            (!o.kernel.empty() && kernel.symbol != o.kernel))
             continue;
         const bool passed = run_kernel(o, modules, kernel);
         for (Counts *c : {&counts, &by_family[kernel.family]})
@@ -123,6 +125,7 @@ int run(int argc, char **argv) {
         ->delimiter(',')
         ->excludes(device);
     app.add_option("--only", o.only, "kernels whose symbol contains this");
+    app.add_option("--kernel", o.kernel, "the kernel of that symbol alone");
     app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
     app.add_flag("--checkers", o.checkers,
                  "under every checker of the simulated GPU, on fewer shapes");
@@ -143,7 +146,7 @@ int run(int argc, char **argv) {
         }
     }
     if (counts.passed + counts.failed == 0) {
-        fmt::print("   no kernel matches --only '{}'\n", o.only);
+        fmt::print("   no kernel matches --only '{}' --kernel '{}'\n", o.only, o.kernel);
         counts.failed = 1;
     }
     fmt::print("{} passed, {} failed\n", counts.passed, counts.failed);

@@ -41,7 +41,7 @@ struct Wrapper { // what __hipRegisterFatBinary is handed
     const void *binary, *unused = nullptr;
 };
 
-void extract(const Source &source) {
+void extract(const sim::ByteSource &source) {
     for (const char *gfx : {"gfx1100", "gfx1151", "gfx1200"}) {
         try {
             code_object(source, gfx);
@@ -53,9 +53,9 @@ void extract(const Source &source) {
 } // namespace
 
 void nw::fuzz::bundle(Input image) {
-    extract(Source(image));
+    extract(sim::SpanSource(image));
     const AtTheEdge memory(image);
-    extract(Source(static_cast<const void *>(memory.begin())));
+    extract(PointerSource(memory.begin()));
     const Wrapper wrapper{.binary = memory.begin()};
-    extract(Source(&wrapper));
+    extract(PointerSource(&wrapper));
 }

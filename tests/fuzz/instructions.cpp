@@ -15,10 +15,11 @@ using namespace nw::sim;
 // What is done with instructions before any of them runs.
 static void prepare(Code &code, const Device &device) {
     const bool gfx12 = std::string_view(device.gfx).starts_with("gfx12");
+    const Generation generation = generation_of(device.gfx);
     for (const Instruction &i : code.instructions) {
         register_uses(i);
-        issues(i, gfx12);
-        wait_limits(i, gfx12);
+        issues(i, generation);
+        wait_limits(i, generation);
     }
     Executable e;
     e.code = &code;

@@ -42,7 +42,7 @@ u8 index_of(std::string_view gfx) {
     return index;
 }
 
-// `shell` is the number that launch.cpp gives the gfx.
+// `shell` is the number that shell.cpp gives the gfx.
 void instructions(const fs::path &folder, const char *gfx, u8 shell) {
     const std::vector<Sample> samples = known_mnemonics(gfx);
     std::vector<Encoding> encodings;
@@ -66,6 +66,9 @@ void instructions(const fs::path &folder, const char *gfx, u8 shell) {
             Bytes launch{static_cast<char>(shell), flags, 40, 0, 1, 1};
             append(launch, code.data(), code.size());
             write(folder / "launch", name, launch);
+            Bytes lint{static_cast<char>(shell << 6 | (flags & 1))};
+            append(lint, code.data(), code.size());
+            write(folder / "lint", name, lint);
             code.clear();
         }
     }
@@ -79,6 +82,7 @@ void code_objects(const fs::path &folder) {
         const auto bytes = std::as_bytes(std::span(file));
         write(folder / "code_object", gfx, file);
         write(folder / "bundle", gfx, file);
+        write(folder / "lint", gfx, file);
         const auto note = Elf(bytes).metadata();
         auto begin = reinterpret_cast<const char *>(note.data());
         write(folder / "metadata", gfx, Bytes(begin, begin + note.size()));

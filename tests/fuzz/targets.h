@@ -16,6 +16,7 @@ void bundle(Input);      // what hipModuleLoadData takes: ELF, offload bundle, C
 void instruction(Input); // LLVM's text of instructions, one a line
 void decode(Input);      // instruction bytes: disassembled, resolved
 void launch(Input);      // a descriptor and code, run under the checkers
+void lint(Input);        // an ELF, or a descriptor and code: linted
 void safetensors(Input); // a file's header
 void checkpoint(Input);  // a safetensors file: its 4-bit layers found, repacked, compared
 
@@ -23,9 +24,14 @@ struct Target {
     const char *name; // also of its folder in corpus/
     void (*run)(Input);
 };
-inline constexpr Target targets[] = {{"code_object", code_object}, {"metadata", metadata},
-                                     {"bundle", bundle},           {"instruction", instruction},
-                                     {"decode", decode},           {"launch", launch},
-                                     {"safetensors", safetensors}, {"checkpoint", checkpoint}};
+inline constexpr Target targets[] = {{"code_object", code_object},
+                                     {"metadata", metadata},
+                                     {"bundle", bundle},
+                                     {"instruction", instruction},
+                                     {"decode", decode},
+                                     {"launch", launch},
+                                     {"lint", lint},
+                                     {"safetensors", safetensors},
+                                     {"checkpoint", checkpoint}};
 
 } // namespace nw::fuzz

@@ -96,6 +96,7 @@ void same_everywhere(Test &t, const Kernel &kernel) {
 
 CHECK_FAMILY(wmma_gemm) {
     product(t, kernel, 128, 128, 32, true);
+    product(t, kernel, 128, 128, 96, true); // several stages
     if (t.checkers)
         return;
     product(t, kernel, 256, 128, 96, true);

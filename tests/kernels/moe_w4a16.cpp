@@ -37,9 +37,13 @@ void edges_of_k(Test &t, const Kernel &kernel) {
     }
 }
 
-// Each path once.
+// Each path once: one stage, a second and a third.
 void every_path(Test &t, const Kernel &kernel) {
     const u32 m = kernel.number("m"), g = to_groups(kernel, 1);
+    for (u32 chunks : {3, 6}) {
+        const u32 k = to_groups(kernel, chunks * chunk_words / m + k_per_step);
+        check_case(t, kernel, MoeCase(kernel, {5, k, 2, m + 1}, t.rng), "every path");
+    }
     MoeCase plain(kernel, {5, g, 2, 2 * m + 1}, t.rng);
     plain.expert_ids.back() = -1;
     check_case(t, kernel, plain, "every path");

@@ -100,6 +100,17 @@ test:
                        k.wave == 32 ? 1 : 0, k.descriptor);
 }
 
+KernelText waiting_kernel(const std::string &gfx, u32 wave, const std::string &body) {
+    KernelText k;
+    k.gfx = gfx;
+    k.wave = wave;
+    k.body = "  v_lshlrev_b32 v1, 2, v0\n" + body;
+    k.lds = 4096;
+    k.scratch = 64;
+    k.descriptor = ".amdhsa_enable_private_segment 1";
+    return k;
+}
+
 std::shared_ptr<const Program> load(const KernelText &k) {
     return Program::load(assemble(k.gfx, kernel_source(k)), k.gfx);
 }

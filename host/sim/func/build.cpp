@@ -8,6 +8,7 @@
 #include "sim/func/fp.h"
 #include "sim/func/launch.h"
 #include "sim/func/salu.h"
+#include "sim/isa/classes.h"
 #include "sim/isa/scope.h"
 
 namespace nw::sim {
@@ -163,6 +164,7 @@ void Builder::build(u32 index) {
 }
 
 void Builder::dispatch(Inst &i, const Instruction &inst) {
+    i.cls = class_of(inst);
     if (inst.y)
         return dual(i, inst);
     std::string_view name = inst.x.mnemonic;
@@ -198,7 +200,6 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
         throw Unsupported{fmt::format("out of scope ({})", other)};
     if (op == Op::none)
         throw Unsupported{"no row of this name"};
-    i.cls = info(op).cls;
     switch (info(op).shape) {
     case Shape::lane:
     case Shape::acc:

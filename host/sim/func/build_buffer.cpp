@@ -49,7 +49,6 @@ void Builder::buffer(Inst &i, const Instruction &inst, const MemoryOp &m, bool r
     if (a.soffset.kind == Source::vgpr)
         throw Unsupported{fmt::format("operand '{}' as an offset", operand(op, 3).text)};
     i.access = &e_.accesses.emplace_back(a);
-    i.cls = m.loads() || returns ? Class::vmem_load : Class::vmem_store;
     i.run = m.updates() && (m.order_matters() || returns) ? run_in_turn : run_buffer;
 }
 

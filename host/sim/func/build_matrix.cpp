@@ -64,7 +64,6 @@ void Builder::matrix(Inst &i, const Operation &op, const MatrixOp &row) {
     m.high_half = listed(op, "op_sel", 2);
     m.clamp = op.has("clamp");
     i.matrix = &e_.matrices.emplace_back(m);
-    i.cls = Class::wmma;
     bool fp8 = row.a == Element::fp8 || row.a == Element::bf8;
     i.run = row.sparse ? frames_.matrix_sparse : fp8 ? frames_.matrix_fp8 : frames_.matrix;
 }

@@ -4,6 +4,7 @@
 
 #include "sim/func/build.h"
 #include "sim/func/turns.h"
+#include "sim/isa/uses.h"
 
 namespace nw::sim {
 
@@ -14,12 +15,6 @@ Space space_of(std::string_view name) {
            : name.starts_with("scratch_") ? Space::scratch
            : name.starts_with("flat_")    ? Space::flat
                                           : Space::global;
-}
-
-Class class_of(const MemoryAccess &a) {
-    if (a.space == Space::lds)
-        return Class::lds;
-    return a.op.loads() || a.returns ? Class::vmem_load : Class::vmem_store;
 }
 
 // An atomic that must know which others came before. Waves of a workgroup run in a fixed order.
@@ -35,13 +30,6 @@ void ds_offsets(MemoryAccess &a, u32 word0) {
     i64 unit = a.op.bytes * a.op.elements * (a.op.stride64() ? 64 : 1);
     a.offset = (word0 & 0xff) * unit;
     a.offset2 = (word0 >> 8 & 0xff) * unit;
-}
-
-bool returns_old_value(const Operation &op, const MemoryOp &m) {
-    const Modifier *th = op.modifier("th"); // th:TH_ATOMIC_RETURN, or with more behind it
-    return m.returns || op.has("glc") ||
-           (th && th->text.find("ATOMIC") != th->text.npos &&
-            th->text.find("RETURN") != th->text.npos);
 }
 
 } // namespace
@@ -69,7 +57,6 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
         a.offset = op.value("offset", 0);
 
     i.access = &e_.accesses.emplace_back(a);
-    i.cls = class_of(a);
     i.run = special.run ? special.run : needs_turn(a) ? run_in_turn : frames_.memory;
 }
 
@@ -132,7 +119,6 @@ void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {
         a.data = vgpr(op.operands[2], 1);
     i.flag = op.mnemonic.find("_fi_") != op.mnemonic.npos;
     i.access = &e_.accesses.emplace_back(a);
-    i.cls = Class::lds;
     i.run = handler;
 }
 

@@ -97,7 +97,6 @@ void Builder::control(Inst &i, const Instruction &inst, Op row) {
 }
 
 void Builder::scalar_load(Inst &i, const Operation &op, unsigned dwords) {
-    i.cls = Class::smem;
     i.run = run_scalar_load;
     const Operand &d = operand(op, 0), &offset = operand(op, 2);
     if (d.kind != Operand::Kind::sgpr || (d.reg != sreg::null && d.reg + dwords > sreg::null))

@@ -285,7 +285,6 @@ void Builder::vector(Inst &i, const Operation &op, Op row) {
 }
 
 void Builder::dual(Inst &i, const Instruction &inst) {
-    i.cls = Class::vopd;
     std::array<Inst, 2> &pair = e_.pairs.emplace_back();
     const Operation *halves[] = {&inst.x, &*inst.y};
     for (unsigned n = 0; n < 2; ++n) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "sim/func/launch.h"
 
@@ -57,7 +58,7 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         on[h] = applies(static_cast<Hazard>(h), gfx, code.wave_size);
     ds_nops = code.wave_size == 64 ? ds_nops_wave64 : ds_nops_wave32;
     entries.reserve(code.instructions.size());
-    std::string_view previous;
+    bool nop = false; // right before
     for (const Instruction &inst : code.instructions) {
         Entry e;
         e.role = hazard_role(inst);
@@ -66,10 +67,13 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         e.masks = sgprs(e.role.masks, false);
         if (has(Hazard::mad_overlap) && e.role.mad_overlap)
             e.clash = Hazard::mad_overlap;
-        if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs && previous != "s_nop")
+        if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs) {
             e.clash = Hazard::dealloc_nop;
+            if (nop)
+                entries.back().resolves_next = entries.back().watched = true;
+        }
         e.watched = e.clash || starts_something(e.role);
-        previous = inst.x.mnemonic;
+        nop = inst.x.mnemonic == "s_nop";
         entries.push_back(std::move(e));
     }
 }
@@ -89,7 +93,8 @@ bool HazardFacts::starts_something(const HazardRole &r) const {
 
 void HazardCheck::step(const Wave &w, const Inst &i) {
     const Entry &e = facts_->entries[i.index];
-    if (e.clash)
+    const bool resolved = std::exchange(resolved_, e.resolves_next);
+    if (e.clash && !resolved)
         report(w, i, *e.clash, {e.role.uses.empty() ? RegisterUse{} : e.role.uses[0], i.index});
     const auto run = [&](Hazard h, Result (HazardCheck::*find)(u32, const Entry &)) {
         if (facts_->has(h))

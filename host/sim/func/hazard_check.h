@@ -19,7 +19,8 @@ struct HazardFacts {
         HazardRole role;
         Sgprs reads = 0, writes = 0, masks = 0; // of the role's uses and masks
         bool watched = false;                   // the check must see it in any case
-        std::optional<Hazard> clash;            // with itself
+        std::optional<Hazard> clash;            // with itself, unless
+        bool resolves_next = false;             // what ran right before resolves it
     };
     std::vector<Entry> entries; // by instruction index
     bool on[static_cast<size_t>(Hazard::count)] = {};
@@ -89,6 +90,8 @@ private:
     u32 written_at_[sreg::count] = {};
     u32 scalars_ = 0; // scalar instructions so far
     unsigned ds_nops_ = 0;
+
+    bool resolved_ = false; // H-009: s_nop was right before
 
     // H-006, H-007: the last vector instruction, if it was one of these.
     std::optional<u32> neighbour_;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "sim/func/memory.h"
+#include "sim/isa/device.h"
 #include "sim/isa/program.h"
 
 namespace nw::sim {
@@ -111,24 +112,6 @@ struct RunConfig {
     bool dump = false;       // a Fault's text lists the wave's state
     u64 max_scratch = 0;     // bytes, of all workgroups at once; 0: half of the host's memory
 };
-
-// Device facts that both the HIP layer (attributes) and the machine need. Null for an unknown gfx.
-struct Device {
-    const char *gfx;
-    const char *marketing_name;
-    u32 compute_units;  // as HIP reports: WGPs on RDNA report CUs/2 through multiProcessorCount
-    u32 vgprs_per_simd; // 1536 or 1024, wave32
-    u32 vgpr_granule;   // 24 or 16, wave32
-    u32 l2_bytes;
-    u32 clock_khz;
-    u32 memory_clock_khz;
-    u32 memory_bus_bits;
-};
-const Device *find_device(std::string_view gfx);
-std::span<const Device> devices();
-
-// Waves that fit on one SIMD (at most 16), by VGPRs, LDS and workgroup size.
-u32 waves_per_simd(const Device &, const KernelInfo &, u32 workgroup, u32 lds_bytes);
 
 // The process ends: what runs and whatever starts from now on throws Abandoned, soon.
 void abandon();

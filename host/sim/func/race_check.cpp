@@ -50,19 +50,20 @@ RaceFacts::Kind kind_of(std::string_view name) {
 }
 
 RaceFacts::Entry entry_of(const Instruction &inst, bool gfx12) {
+    const Generation generation = gfx12 ? Generation::gfx12 : Generation::gfx11;
     RaceFacts::Entry e;
     e.kind = kind_of(inst.x.mnemonic);
     e.caches = invalidated(inst, gfx12);
     if (e.caches)
         e.kind = RaceFacts::Kind::invalidate;
     if (e.kind == RaceFacts::Kind::memory) {
-        Issues on = issues(inst, gfx12);
+        Issues on = issues(inst, generation);
         e.on_lds = on.on[static_cast<int>(Counter::lds)];
         e.on_store = on.on[static_cast<int>(Counter::store)];
         e.synchronizes = bypasses_caches(inst, gfx12);
     }
     if (e.kind == RaceFacts::Kind::counters) {
-        WaitLimits limits = wait_limits(inst, gfx12);
+        WaitLimits limits = wait_limits(inst, generation);
         e.keep_lds = limits.limit[static_cast<int>(Counter::lds)];
         e.keep_store = limits.limit[static_cast<int>(Counter::store)];
         if (e.keep_lds == WaitLimits::unlimited && e.keep_store == WaitLimits::unlimited)

@@ -26,13 +26,14 @@ std::string remedy(Counter c, size_t younger, bool gfx12) {
 } // namespace
 
 WaitFacts::WaitFacts(const Code &code, bool gfx12) : gfx12(gfx12) {
+    const Generation generation = gfx12 ? Generation::gfx12 : Generation::gfx11;
     entries.reserve(code.instructions.size());
     for (const Instruction &inst : code.instructions) {
         Entry e;
         if (!inst.text.empty()) {
             e.uses = register_uses(inst);
-            e.issues = sim::issues(inst, gfx12);
-            e.limits = wait_limits(inst, gfx12);
+            e.issues = sim::issues(inst, generation);
+            e.limits = wait_limits(inst, generation);
             e.waits = inst.x.mnemonic.starts_with("s_wait");
             const Modifier *scope = inst.x.modifier("scope");
             e.system_store = gfx12 && scope && scope->text == "SCOPE_SYS" &&

@@ -47,7 +47,7 @@ public:
     const RegisterSet &in_flight() const { return in_flight_; }
 
 private:
-    static constexpr unsigned counters = static_cast<unsigned>(Counter::count);
+    static constexpr unsigned counters = simulated_counters;
     struct Flight {
         u32 inst = 0;
         u8 pending = 0; // counters that still hold it

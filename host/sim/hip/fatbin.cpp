@@ -73,7 +73,7 @@ void publish_managed_variables(Runtime &runtime) {
 static Module &loaded_module(FatBinary &binary, Device &device) {
     auto found = binary.by_device.find(device.ordinal);
     if (found == binary.by_device.end()) {
-        auto module = std::make_shared<Module>(device, Source(binary.wrapper)); // may throw
+        auto module = std::make_shared<Module>(device, PointerSource(binary.wrapper)); // may throw
         for (const ManagedVariable &variable : registry().managed)
             if (variable.binary == &binary)
                 set_device_pointer(*module, variable);

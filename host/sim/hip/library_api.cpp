@@ -19,7 +19,8 @@ struct Library {
         const std::lock_guard lock(mutex);
         auto &module = by_device[device.ordinal];
         if (!module)
-            module = std::make_shared<Module>(device, pointer ? Source(pointer) : Source(image));
+            module = pointer ? std::make_shared<Module>(device, PointerSource(pointer))
+                             : std::make_shared<Module>(device, sim::SpanSource(image));
         return *module;
     }
 };

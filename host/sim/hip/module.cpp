@@ -13,7 +13,7 @@
 
 namespace nw::hipsim {
 
-Module::Module(Device &device, const Source &image)
+Module::Module(Device &device, const sim::ByteSource &image)
     : device(device),
       program(sim::Program::load(code_object(image, device.facts.gfx), device.facts.gfx)) {
     Runtime &runtime = Runtime::get();
@@ -72,7 +72,7 @@ std::vector<std::byte> read_file(const char *path) {
     return image;
 }
 
-static hipModule_t load(const Source &image) {
+static hipModule_t load(const sim::ByteSource &image) {
     Runtime &runtime = hipsim::runtime();
     return runtime.modules.add(std::make_shared<Module>(runtime.current_device(), image));
 }
@@ -94,7 +94,7 @@ hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
         require(module && path, hipErrorInvalidValue);
         const auto image = read_file(path);
         try {
-            *module = load(Source(image));
+            *module = load(sim::SpanSource(image));
         } catch (Failure &failure) {
             failure.text = fmt::format("{}: {}", path, failure.text);
             throw;
@@ -106,7 +106,7 @@ hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
     return api(__func__, [&] {
         runtime();
         require(module && image, hipErrorInvalidValue);
-        *module = load(Source(image));
+        *module = load(PointerSource(image));
     });
 }
 
@@ -116,7 +116,7 @@ hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned,
     return api(__func__, [&] {
         runtime();
         require(module && image, hipErrorInvalidValue);
-        *module = load(Source(image));
+        *module = load(PointerSource(image));
     });
 }
 
@@ -159,7 +159,7 @@ hipError_t hipModuleLoadFatBinary(hipModule_t *module, const void *fat_binary) {
     return api(__func__, [&] {
         runtime();
         require(module && fat_binary, hipErrorInvalidValue);
-        *module = load(Source(fat_binary));
+        *module = load(PointerSource(fat_binary));
     });
 }
 

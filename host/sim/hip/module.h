@@ -25,7 +25,7 @@ struct Function {
 class Module {
 public:
     // Also makes the module's variables known to kernels and to hipMemcpy.
-    Module(Device &device, const Source &image);
+    Module(Device &device, const sim::ByteSource &image);
     ~Module();
     Module(const Module &) = delete;
 

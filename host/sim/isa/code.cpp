@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "sim/isa/gfx10_names.h"
 #include "sim/isa/program.h"
 
 namespace nw::sim {
@@ -106,8 +107,13 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
     // Operands point into `text`. Growing has moved the short ones of earlier sections, too.
     if (code.instructions.capacity() != room)
         first = 0;
-    for (size_t i = first; i < code.instructions.size(); ++i)
+    const bool gfx10 = cpu.starts_with("gfx10");
+    for (size_t i = first; i < code.instructions.size(); ++i) {
+        Operation &x = code.instructions[i].x;
         parse(code.instructions[i]);
+        if (gfx10)
+            x.mnemonic = name_since_gfx11(x.mnemonic);
+    }
 }
 
 std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> encodings,

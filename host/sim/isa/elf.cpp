@@ -10,22 +10,25 @@ namespace nw::sim {
 
 namespace {
 
-constexpr u16 machine_amdgpu = 224;
+constexpr u16 machine_amdgpu = 224, relocatable = 1;
 constexpr u32 section_symtab = 2, section_rela = 4, section_nobits = 8, section_dynsym = 11;
 constexpr u32 note_amdgpu_metadata = 32;
 constexpr u64 program_header_size = 56, section_header_size = 64, symbol_size = 24, rela_size = 24;
 constexpr u16 undefined_section = 0;
 
 // EF_AMDGPU_MACH, from LLVM's AMDGPUUsage: the ones a user may hand us.
-constexpr std::array<std::pair<u32, const char *>, 33> machines{{
-    {0x02c, "gfx900"},        {0x02f, "gfx906"},  {0x030, "gfx908"},  {0x031, "gfx909"},
-    {0x032, "gfx90c"},        {0x033, "gfx1010"}, {0x034, "gfx1011"}, {0x035, "gfx1012"},
-    {0x036, "gfx1030"},       {0x037, "gfx1031"}, {0x038, "gfx1032"}, {0x039, "gfx1033"},
-    {0x03d, "gfx1035"},       {0x03e, "gfx1034"}, {0x03f, "gfx90a"},  {0x041, "gfx1100"},
-    {0x042, "gfx1013"},       {0x043, "gfx1150"}, {0x044, "gfx1103"}, {0x045, "gfx1036"},
-    {0x046, "gfx1101"},       {0x047, "gfx1102"}, {0x048, "gfx1200"}, {0x049, "gfx1250"},
-    {0x04a, "gfx1151"},       {0x04c, "gfx942"},  {0x04e, "gfx1201"}, {0x053, "gfx10-3-generic"},
-    {0x054, "gfx11-generic"}, {0x055, "gfx1152"}, {0x058, "gfx1153"}, {0x059, "gfx12-generic"},
+constexpr std::array<std::pair<u32, const char *>, 34> machines{{
+    {0x02c, "gfx900"},          {0x02f, "gfx906"},          {0x030, "gfx908"},
+    {0x031, "gfx909"},          {0x032, "gfx90c"},          {0x033, "gfx1010"},
+    {0x034, "gfx1011"},         {0x035, "gfx1012"},         {0x036, "gfx1030"},
+    {0x037, "gfx1031"},         {0x038, "gfx1032"},         {0x039, "gfx1033"},
+    {0x03d, "gfx1035"},         {0x03e, "gfx1034"},         {0x03f, "gfx90a"},
+    {0x041, "gfx1100"},         {0x042, "gfx1013"},         {0x043, "gfx1150"},
+    {0x044, "gfx1103"},         {0x045, "gfx1036"},         {0x046, "gfx1101"},
+    {0x047, "gfx1102"},         {0x048, "gfx1200"},         {0x049, "gfx1250"},
+    {0x04a, "gfx1151"},         {0x04c, "gfx942"},          {0x04e, "gfx1201"},
+    {0x052, "gfx10-1-generic"}, {0x053, "gfx10-3-generic"}, {0x054, "gfx11-generic"},
+    {0x055, "gfx1152"},         {0x058, "gfx1153"},         {0x059, "gfx12-generic"},
     {0x05a, "gfx1251"},
 }};
 
@@ -44,6 +47,12 @@ std::string_view Bytes::string(u64 at) const {
     if (end == rest.end())
         throw BadImage(fmt::format("{}: the string at byte {} has no end", what_, at));
     return {reinterpret_cast<const char *>(rest.data()), static_cast<size_t>(end - rest.begin())};
+}
+
+std::string gfx_of_flags(u32 flags) {
+    const u32 mach = flags & 0xff;
+    const auto row = std::ranges::find(machines, mach, &std::pair<u32, const char *>::first);
+    return row != machines.end() ? row->second : fmt::format("e_flags machine 0x{:03x}", mach);
 }
 
 Elf::Elf(std::span<const std::byte> file) : file_(file, "code object") {
@@ -73,10 +82,11 @@ void Elf::read_header() {
     if (u16 machine = file_.read<u16>(18); machine != machine_amdgpu)
         throw BadImage(fmt::format("an ELF file for machine {}, not for AMDGPU ({})", machine,
                                    machine_amdgpu));
-    u32 mach = file_.read<u32>(48) & 0xff;
-    auto row = std::find_if(machines.begin(), machines.end(),
-                            [&](const auto &m) { return m.first == mach; });
-    gfx_ = row != machines.end() ? row->second : fmt::format("e_flags machine 0x{:03x}", mach);
+    linked_ = file_.read<u16>(16) != relocatable;
+    const u32 flags = file_.read<u32>(48);
+    version_ = file_.read<u8>(8) + 2; // EI_ABIVERSION
+    generic_version_ = version_ >= 6 ? flags >> 24 : 0;
+    gfx_ = gfx_of_flags(flags);
 }
 
 void Elf::read_segments() {

@@ -59,6 +59,9 @@ struct Relocation {
     i64 addend = 0;
 };
 
+// "gfx1151", "gfx11-generic", by e_flags; for what isn't known a text that says the number.
+std::string gfx_of_flags(u32 flags);
+
 inline constexpr u32 segment_load = 1, segment_note = 4;
 inline constexpr u32 segment_executable = 1;
 inline constexpr u64 section_executable = 4;
@@ -69,6 +72,9 @@ public:
     explicit Elf(std::span<const std::byte> file); // throws BadImage
 
     const std::string &gfx() const { return gfx_; } // "gfx1151", "gfx11-generic"
+    u32 code_object_version() const { return version_; }
+    u32 generic_version() const { return generic_version_; } // 0: none
+    bool is_linked() const { return linked_; }
     const std::vector<Segment> &segments() const { return segments_; }
     const std::vector<Section> &sections() const { return sections_; }
     const std::vector<Symbol> &symbols() const { return symbols_; }
@@ -91,6 +97,8 @@ private:
 
     Bytes file_;
     std::string gfx_;
+    u32 version_ = 0, generic_version_ = 0;
+    bool linked_ = true;
     std::vector<Segment> segments_;
     std::vector<Section> sections_;
     std::vector<Symbol> symbols_, functions_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/isa/hazards.h"
 
+#include <algorithm>
+
 #include "sim/isa/ops.h"
 
 namespace nw::sim {
@@ -12,13 +14,17 @@ enum : u8 {
     gfx115x = 2,
     gfx11 = gfx110x | gfx115x,
     gfx12 = 4,
-    all_gfx = gfx11 | gfx12
+    all_gfx = gfx11 | gfx12, // that the simulator runs
+    gfx10_1 = 8,
+    gfx10_3 = 16,
+    gfx10 = gfx10_1 | gfx10_3,
+    all_but_gfx10_3 = all_gfx | gfx10_1
 };
 enum : u8 { wave32 = 1, wave64 = 2, any_wave = wave32 | wave64 };
 
 constexpr HazardInfo table[] = {
-#define HAZARD(name, note, targets, waves, what, remedy)                                           \
-    {#name, note, targets, waves, what, remedy},
+#define HAZARD(name, note, targets, waves, by, what, remedy)                                       \
+    {#name, note, targets, waves, Checkers::by, what, remedy},
 #include "sim/isa/hazards.inc"
 #undef HAZARD
 };
@@ -46,6 +52,9 @@ HazardRole::Unit unit_of(std::string_view n, Class cls) {
     return n.starts_with("v_") ? HazardRole::valu : HazardRole::other;
 }
 
+constexpr std::string_view scalar_memory[] = {"s_load_",   "s_store_",   "s_buffer_",
+                                              "s_atomic_", "s_scratch_", "s_dcache_"};
+
 // Which operand is a lane mask; 0: none.
 size_t mask_operand(std::string_view n) {
     return n.starts_with("v_cndmask") ? 3 : contains(n, "_co_ci_") && n.starts_with("v_") ? 4 : 0;
@@ -69,43 +78,41 @@ void read_depctr(HazardRole &r, u32 imm) {
     r.va_sdst = (imm >> 9 & 7) == 0;
     r.va_vcc = (imm >> 1 & 1) == 0;
     r.sa_sdst = (imm & 1) == 0;
+    r.vm_vsrc = (imm >> 2 & 7) == 0;
 }
 
-} // namespace
-
-const HazardInfo &info(Hazard h) { return table[static_cast<size_t>(h)]; }
-
-bool applies(Hazard h, std::string_view gfx, u32 wave_size) {
-    const HazardInfo &i = info(h);
-    u8 target = gfx.starts_with("gfx110")   ? gfx110x
-                : gfx.starts_with("gfx115") ? gfx115x
-                : gfx.starts_with("gfx12")  ? gfx12
-                                            : 0;
-    return i.targets & target && i.waves & (wave_size == 64 ? wave64 : wave32);
+// gfx11 has wait_vdst, gfx12 both fields by other names.
+void read_lds_direct(HazardRole &r, std::string_view n, u32 word) {
+    const bool gfx12 = n.starts_with("ds_");
+    r.lds_direct = true;
+    r.unit = HazardRole::other;
+    r.wait_vdst = word >> 16 & 15;
+    r.wait_vsrc = gfx12 && (word >> 23 & 1) == 0;
 }
 
-HazardRole hazard_role(const Instruction &inst) {
-    HazardRole r;
-    if (inst.text.empty())
-        return r;
+// In wave64, the pass for the upper lanes reads its scalar operands when that for the lower ones
+// has written the first register of each mask. A mask that is read has its upper half for itself.
+bool overwrites_own_scalar(const HazardRole &r, std::string_view n) {
+    if (r.unit != HazardRole::valu || n.starts_with("v_readlane") ||
+        n.starts_with("v_readfirstlane"))
+        return false;
+    const auto is_mask = [&](const RegisterUse &use) {
+        return std::any_of(r.masks.begin(), r.masks.end(), [&](const RegisterUse &m) {
+            return m.first == use.first && m.count == use.count;
+        });
+    };
+    for (const RegisterUse &w : r.uses)
+        for (const RegisterUse &use : r.uses)
+            if (w.write && is_tracked_sgpr(w) && !use.write && use.bank == w.bank &&
+                !is_mask(use) && overlap(use, {w.bank, false, w.first, 1}))
+                return true;
+    return false;
+}
+
+void read_registers(HazardRole &r, const Instruction &inst) {
     const Operation &op = inst.x;
-    std::string_view n = op.mnemonic;
-    Class cls = info(find_op(n)).cls;
-    r.unit = unit_of(n, cls);
-    r.trans = cls == Class::trans;
-    r.matrix = n.starts_with("v_wmma") || n.starts_with("v_swmmac");
-    r.cmpx = n.starts_with("v_cmpx_");
-    r.permlane = n.starts_with("v_permlane");
-    r.ds_nop = n == "ds_nop";
-    r.resolves_sgprs = n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
-                       n.starts_with("s_dcache") || n.starts_with("buffer_") ||
-                       n.starts_with("tbuffer_");
-    if (n == "s_waitcnt_depctr" || n == "s_wait_alu")
-        read_depctr(r, inst.word0 & 0xffff);
-    r.dealloc_vgprs = n == "s_sendmsg" && (inst.word0 & 0xff) == 3;
-
+    const std::string_view n = op.mnemonic;
     r.uses = register_uses(inst);
-    r.jump = n == "s_setpc_b64" || n == "s_swappc_b64" || n == "s_call_b64";
     for (const Operand &o : op.operands)
         r.literal |= o.literal;
     for (const RegisterUse &use : r.uses)
@@ -125,6 +132,108 @@ HazardRole hazard_role(const Instruction &inst) {
         for (const RegisterUse &use : r.uses)
             r.mad_overlap |= !use.write && use.bank == RegisterUse::vgpr &&
                              overlap(r.uses[0], {use.bank, false, use.first, 1});
+}
+
+void read_gfx10_waits(Gfx10Role &r, std::string_view n, u32 word) {
+    const u32 imm = word & 0xffff;
+    const bool all = n == "s_waitcnt", sopp = word >> 23 == 0x17f;
+    r.waits = n.starts_with("s_waitcnt") && n != "s_waitcnt_depctr";
+    r.waits_load = (all && (imm & 15) == 0 && imm >> 14 == 0) || (n == "s_waitcnt_vmcnt" && !imm);
+    r.waits_lds = (all && (imm >> 8 & 63) == 0) || (n == "s_waitcnt_lgkmcnt" && !imm);
+    r.waits_store = n == "s_waitcnt_vscnt" && imm == 0;
+    r.resolves_smem = r.waits_lds || (n.starts_with("s_") && !sopp && !r.smem && !r.waits &&
+                                      n != "s_version" && n != "s_setvskip");
+}
+
+u8 target_bits(std::string_view gfx) {
+    if (gfx.starts_with("gfx12"))
+        return gfx12;
+    if (gfx == "gfx11-generic")
+        return gfx11;
+    if (gfx.starts_with("gfx11"))
+        return gfx.starts_with("gfx110") ? gfx110x : gfx115x;
+    return gfx.starts_with("gfx101") || gfx == "gfx10-1-generic"   ? gfx10_1
+           : gfx.starts_with("gfx103") || gfx == "gfx10-3-generic" ? gfx10_3
+                                                                   : 0;
+}
+
+} // namespace
+
+const HazardInfo &info(Hazard h) { return table[static_cast<size_t>(h)]; }
+
+bool applies(Hazard h, std::string_view gfx, u32 wave_size) {
+    const HazardInfo &i = info(h);
+    return i.targets & target_bits(gfx) && i.waves & (wave_size == 64 ? wave64 : wave32);
+}
+
+HazardRole hazard_role(const Instruction &inst) {
+    HazardRole r;
+    if (inst.text.empty())
+        return r;
+    const Operation &op = inst.x;
+    std::string_view n = op.mnemonic;
+    Class cls = info(find_op(n)).cls;
+    r.unit = unit_of(n, cls);
+    r.trans = cls == Class::trans;
+    r.matrix = n.starts_with("v_wmma") || n.starts_with("v_swmmac");
+    r.cmpx = n.starts_with("v_cmpx_");
+    r.permlane = n.starts_with("v_permlane");
+    r.ds_nop = n == "ds_nop";
+    r.dropped = n == "v_nop";
+    r.resolves_sgprs = n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
+                       n.starts_with("s_dcache") || n.starts_with("buffer_") ||
+                       n.starts_with("tbuffer_");
+    if (n == "s_waitcnt_depctr" || n == "s_wait_alu")
+        read_depctr(r, inst.word0 & 0xffff);
+    if (n.starts_with("lds_") || n.starts_with("ds_direct_load") || n.starts_with("ds_param_load"))
+        read_lds_direct(r, n, inst.word0);
+    r.dealloc_vgprs = n == "s_sendmsg" && (inst.word0 & 0xff) == 3;
+
+    r.jump = n == "s_setpc_b64" || n == "s_swappc_b64" || n == "s_call_b64";
+    read_registers(r, inst);
+    r.same_sgpr = overwrites_own_scalar(r, n);
+    return r;
+}
+
+Gfx10Role gfx10_role(const Instruction &inst, const HazardRole &role) {
+    Gfx10Role r;
+    if (inst.text.empty())
+        return r;
+    const std::string_view n = inst.x.mnemonic;
+    const u32 imm = inst.word0 & 0xffff;
+    const bool atomic = contains(n, "_atomic_"), flat = n.starts_with("flat_");
+    if (role.unit == HazardRole::memory && !n.starts_with("exp")) {
+        const bool ds = n.starts_with("ds_");
+        r.lds = flat || ds;
+        r.store = !ds && (contains(n, "_store_") || (atomic && !inst.x.has("glc")));
+        r.load = !r.store && !ds;
+        r.reads_m0 = contains(n, "addtid") || contains(n, "_gws_") || inst.x.has("lds");
+    }
+    r.smem = std::any_of(std::begin(scalar_memory), std::end(scalar_memory),
+                         [&](std::string_view prefix) { return n.starts_with(prefix); });
+    r.salu = n.starts_with("s_") && !r.smem;
+    r.reads_exec = role.unit == HazardRole::memory || contains(n, "saveexec") ||
+                   contains(n, "wrexec") || n.starts_with("s_cbranch_exec");
+    for (const RegisterUse &use : role.uses) {
+        const bool sgpr = use.bank == RegisterUse::sgpr;
+        r.reads_exec |=
+            sgpr && !use.write && use.first + use.count > sreg::exec && use.first <= sreg::exec + 1;
+        r.scalar_dst |= use.write && is_tracked_sgpr(use);
+    }
+    const bool valu = role.unit == HazardRole::valu;
+    r.reads_exec &= !valu;
+    r.scalar_dst &= valu && !n.starts_with("v_read");
+    r.branch = n == "s_branch" || n.starts_with("s_cbranch");
+    r.branch_3f = r.branch && imm == 0x3f;
+    read_gfx10_waits(r, n, inst.word0);
+    r.fp_atomic = contains(n, "_atomic_f") || (atomic && contains(n, "_f32"));
+    r.denorm_mode = n == "s_denorm_mode";
+    r.image_16 = n.starts_with("image_") && inst.size >= 16;
+    r.offset_6 = (n.starts_with("buffer_") || n.starts_with("tbuffer_")) &&
+                 (inst.x.value("offset", 0) & 6) != 0;
+    r.flat_offset = flat && inst.x.value("offset", 0) != 0;
+    r.inst_prefetch = n == "s_inst_prefetch";
+    r.wait_states = n == "s_nop" ? static_cast<u8>((imm & 15) + 1) : 1;
     return r;
 }
 

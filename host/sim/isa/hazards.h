@@ -15,9 +15,12 @@ enum class Hazard : u8 {
     count
 };
 
+enum class Checkers : u8 { both, lint, note }; // simulator and lint, lint, lint as a note
+
 struct HazardInfo {
     std::string_view name, note;
     u8 targets, waves; // bits
+    Checkers by;
     std::string_view what, remedy;
 };
 const HazardInfo &info(Hazard);
@@ -26,6 +29,8 @@ bool applies(Hazard, std::string_view gfx, u32 wave_size);
 // The windows of H-002 to H-004, in instructions between the two that clash.
 inline constexpr unsigned trans_window_valu = 5, trans_window_trans = 1;
 inline constexpr unsigned forwarding_window_exec = 2, forwarding_window_use = 4;
+inline constexpr unsigned lds_direct_window = 15;                 // H-014, in vector instructions
+inline constexpr unsigned denorm_window = 3;                      // H-023, in wait states
 inline constexpr unsigned scalar_write_window = 10;               // scalar instructions
 inline constexpr unsigned ds_nops_wave32 = 4, ds_nops_wave64 = 8; // that clear H-002
 
@@ -33,20 +38,43 @@ struct HazardRole {
     enum Unit : u8 { other, valu, salu, memory };
     Unit unit = other;
     bool trans = false, matrix = false, cmpx = false, permlane = false;
+    bool dropped = false;     // v_nop, before it gets to the unit
     bool writes_exec = false; // by SALU
     bool literal = false;     // a 32-bit constant follows
     bool jump = false;        // call or return: the pipeline drains
     bool ds_nop = false;
     bool resolves_sgprs = false; // SMEM, and vector memory that isn't of the FLAT family
     // Fields that s_waitcnt_depctr or s_wait_alu asks to be 0.
-    bool va_vdst = false, va_sdst = false, va_vcc = false, sa_sdst = false;
+    bool va_vdst = false, va_sdst = false, va_vcc = false, sa_sdst = false, vm_vsrc = false;
     // Own clashes of the instruction, and the first of the registers: no path leads there.
-    bool mad_overlap = false, dealloc_vgprs = false;
+    bool mad_overlap = false, same_sgpr = false, dealloc_vgprs = false;
+    // Loads from LDS into its one destination, beside the instructions that count as LDS's.
+    bool lds_direct = false;
+    u8 wait_vdst = 15;      // it waits until so many vector instructions are under way
+    bool wait_vsrc = false; // and until no memory instruction has sources to read
     std::vector<RegisterUse> uses;
     std::vector<RegisterUse> masks;  // SGPRs read as lane masks; among uses
     std::vector<RegisterUse> inputs; // A, B and the index of a matrix instruction; among uses
 };
 HazardRole hazard_role(const Instruction &);
+
+// What else the hazards of gfx10 alone ask, H-016 to H-024.
+struct Gfx10Role {
+    // Vector memory instructions by the counter that they move; a flat one has lds, too.
+    bool load = false, store = false, lds = false;
+    bool smem = false, salu = false;
+    bool reads_exec = false;    // being no vector instruction
+    bool scalar_dst = false;    // a vector instruction's second destination, or VCC
+    bool reads_m0 = false;      // implied
+    bool branch = false;        // not a call
+    bool resolves_smem = false; // H-018
+    bool waits_load = false, waits_store = false, waits_lds = false; // for all of them
+    bool waits = false;                                              // for some memory instruction
+    bool fp_atomic = false, denorm_mode = false, image_16 = false, offset_6 = false;
+    bool branch_3f = false, inst_prefetch = false, flat_offset = false;
+    u8 wait_states = 1;
+};
+Gfx10Role gfx10_role(const Instruction &, const HazardRole &);
 
 // An SGPR that these hazards can strike: not EXEC, M0, NULL or SCC.
 constexpr bool is_tracked_sgpr(const RegisterUse &use) {

@@ -38,7 +38,7 @@ KernelInfo read_kernel(const json &map) {
     k.lds_bytes = number(map, ".group_segment_fixed_size", 0);
     k.scratch_bytes = number(map, ".private_segment_fixed_size", 0);
     k.max_workgroup = number(map, ".max_flat_workgroup_size", 1024);
-    k.wave_size = number(map, ".wavefront_size", 64);
+    k.metadata_wave_size = number(map, ".wavefront_size", 0);
     k.sgprs = number(map, ".sgpr_count", 0);
     k.vgprs = number(map, ".vgpr_count", 0);
     k.has_metadata = true;

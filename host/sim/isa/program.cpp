@@ -46,13 +46,23 @@ struct Range {
 
 bool runs_on(std::string_view image_gfx, std::string_view gfx) {
     return image_gfx == gfx || (image_gfx == "gfx11-generic" && gfx.starts_with("gfx11")) ||
-           (image_gfx == "gfx12-generic" && gfx.starts_with("gfx120"));
+           (image_gfx == "gfx12-generic" && gfx.starts_with("gfx120")) ||
+           (image_gfx == "gfx10-1-generic" && gfx.starts_with("gfx101")) ||
+           (image_gfx == "gfx10-3-generic" && gfx.starts_with("gfx103"));
+}
+
+// LLVM would end the process for a target that it doesn't know.
+bool is_known(std::string_view gfx) {
+    return gfx.starts_with("gfx11") || gfx.starts_with("gfx120") || gfx.starts_with("gfx101") ||
+           gfx.starts_with("gfx103");
 }
 
 } // namespace
 
 struct Program::Impl {
     std::string gfx, cpu;
+    u32 version = 0, generic_version = 0;
+    bool generic = false;
     Pages memory;
     u64 size = 0;
     std::vector<Range> text;
@@ -217,8 +227,8 @@ Program::~Program() = default;
 std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
                                              std::string_view gfx) {
     Elf elf(file);
-    if (!gfx.starts_with("gfx11") && !gfx.starts_with("gfx120")) // LLVM would end the process
-        throw BadImage(fmt::format("no simulated GPU is a {}", gfx));
+    if (!is_known(gfx))
+        throw BadImage(fmt::format("{} is no target that can be read: gfx10 to gfx12 are", gfx));
     if (!runs_on(elf.gfx(), gfx))
         throw BadImage(
             fmt::format("the code object is for {} (e_flags), the device is {}: assemble "
@@ -234,10 +244,16 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
     impl.read_kernels(elf);
     impl.read_functions(elf);
     impl.lines = LineTable(elf);
+    impl.version = elf.code_object_version();
+    impl.generic = elf.gfx().ends_with("-generic");
+    impl.generic_version = elf.generic_version();
     return program;
 }
 
 const std::string &Program::gfx() const { return impl_->gfx; }
+u32 Program::code_object_version() const { return impl_->version; }
+bool Program::is_generic() const { return impl_->generic; }
+u32 Program::generic_version() const { return impl_->generic_version; }
 const std::vector<KernelInfo> &Program::kernels() const { return impl_->kernels; }
 const std::vector<Global> &Program::globals() const { return impl_->globals; }
 std::span<std::byte> Program::image() const { return {impl_->memory.get(), impl_->size}; }

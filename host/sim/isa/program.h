@@ -40,8 +40,9 @@ struct KernelInfo {
     u32 scratch_bytes = 0; // per lane
     u32 max_workgroup = 1024;
     u32 wave_size = 32;
-    u32 sgprs = 0, vgprs = 0;  // from the metadata
-    bool has_metadata = false; // without it real ROCm passes no kernel arguments
+    u32 metadata_wave_size = 0; // 0: not said
+    u32 sgprs = 0, vgprs = 0;   // from the metadata
+    bool has_metadata = false;  // without it real ROCm passes no kernel arguments
     std::vector<Arg> args;
 };
 
@@ -63,6 +64,9 @@ public:
     ~Program();
 
     const std::string &gfx() const;
+    u32 code_object_version() const; // 2 to 6
+    bool is_generic() const;         // for gfx11-generic or such
+    u32 generic_version() const;     // of that target; 0: it has none, which loaders refuse
     const std::vector<KernelInfo> &kernels() const;
     const KernelInfo *find_kernel(std::string_view name) const; // null when absent
     const Global *find_global(std::string_view name) const;     // null when absent

@@ -24,6 +24,31 @@ public:
         return common != 0;
     }
     void clear() { *this = {}; }
+    // Returns whether one of them was new.
+    bool add_all(const RegisterSet &o) {
+        u64 fresh = 0;
+        for (unsigned n = 0; n < words; ++n) {
+            fresh |= o.words_[n] & ~words_[n];
+            words_[n] |= o.words_[n];
+        }
+        return fresh != 0;
+    }
+    unsigned count(unsigned begin, unsigned end) const {
+        unsigned all = 0;
+        for (unsigned n = begin; n < end; ++n)
+            all += has(n);
+        return all;
+    }
+    bool includes(const RegisterSet &o) const {
+        u64 missing = 0;
+        for (unsigned n = 0; n < words; ++n)
+            missing |= o.words_[n] & ~words_[n];
+        return missing == 0;
+    }
+    void remove_all(const RegisterSet &o) {
+        for (unsigned n = 0; n < words; ++n)
+            words_[n] &= ~o.words_[n];
+    }
 
 private:
     static constexpr unsigned words = (vgprs + sgprs) / 64;

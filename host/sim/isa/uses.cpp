@@ -4,18 +4,13 @@
 #include <set>
 #include <string_view>
 
-#include "sim/isa/memory_ops.h"
+#include "sim/isa/ops.h"
 
 namespace nw::sim {
 
 namespace {
 
 bool contains(std::string_view s, std::string_view part) { return s.find(part) != s.npos; }
-
-bool returns_atomic(const Operation &op, const MemoryOp &m) {
-    const Modifier *th = op.modifier("th");
-    return m.returns || op.has("glc") || (th && contains(th->text, "RETURN"));
-}
 
 // How many leading operands are destinations.
 size_t destinations(const Operation &op) {
@@ -24,10 +19,13 @@ size_t destinations(const Operation &op) {
         n.starts_with("s_setpc") || n.starts_with("s_setreg") || n.starts_with("s_wait") ||
         n.starts_with("s_barrier") || n.starts_with("v_cmpx_") || n.starts_with("s_rfe") ||
         n.starts_with("s_prefetch") || n.starts_with("s_sleep_var") || n.starts_with("s_sendmsg") ||
-        n == "s_branch" || n.starts_with("s_delay_alu") || n.starts_with("exp"))
+        n == "s_branch" || n.starts_with("s_delay_alu") || n.starts_with("exp") ||
+        n.starts_with("image_store"))
         return n.starts_with("s_sendmsg_rtn") ? 1 : 0;
     if (MemoryOp m = find_memory_op(n); m.access != Access::none)
-        return m.loads() || (m.updates() && returns_atomic(op, m)) ? 1 : 0;
+        return m.loads() || (m.updates() && returns_old_value(op, m)) ? 1 : 0;
+    if (n.starts_with("image_atomic"))
+        return returns_old_value(op, {}) ? 1 : 0;
     bool carries = contains(n, "_co_") && n.starts_with("v_");
     return carries || n.starts_with("v_mad_u64") || n.starts_with("v_mad_i64") ||
                    n.starts_with("v_div_scale")
@@ -85,22 +83,57 @@ bool writes_scc(std::string_view n) {
     return names.contains(n);
 }
 
-void add(std::vector<RegisterUse> &uses, const Operand &o, bool write) {
+void add(std::vector<RegisterUse> &uses, const Operand &o, bool write, Operand::Half half) {
     bool is_vgpr = o.kind == Operand::Kind::vgpr;
     if (!is_vgpr && (o.kind != Operand::Kind::sgpr || o.reg == sreg::null || o.reg > sreg::scc))
         return;
-    uses.push_back({is_vgpr ? RegisterUse::vgpr : RegisterUse::sgpr, write, o.reg, o.count});
+    uses.push_back({is_vgpr ? RegisterUse::vgpr : RegisterUse::sgpr, write, o.reg, o.count,
+                    !is_vgpr || half != Operand::Half::high,
+                    !is_vgpr || half != Operand::Half::low});
+}
+
+// The half of a VGPR that operand n means, by its name (v1.h), by where a load puts what is small,
+// or by its type, low or as op_sel says: the last of its values is the destination's.
+Operand::Half half_of(const Operation &op, size_t n, const OpInfo &row) {
+    if (op.operands[n].half != Operand::Half::none)
+        return op.operands[n].half;
+    if (const MemoryOp m = find_memory_op(op.mnemonic); m.loads())
+        return n != 0 || m.extend < Extend::low_zero ? Operand::Half::none
+               : m.extend < Extend::high_zero        ? Operand::Half::low
+                                                     : Operand::Half::high;
+    else if (m.access != Access::none && m.stores() && m.bytes < 4) {
+        const bool data = n == (op.mnemonic.find("buffer_") != op.mnemonic.npos ? 0 : 1);
+        return !data                           ? Operand::Half::none
+               : m.extend >= Extend::high_zero ? Operand::Half::high
+                                               : Operand::Half::low;
+    }
+    if (n == 0 && op.mnemonic == "v_fma_mixhi_f16")
+        return Operand::Half::high;
+    const Type types[] = {row.d, row.a, row.b, row.c};
+    if (n >= std::size(types) || row.shape > Shape::acc || !is_half(types[n]))
+        return Operand::Half::none;
+    const Modifier *op_sel = op.modifier("op_sel");
+    if (!op_sel || op_sel->values.empty() || op.mnemonic == "v_fma_mixlo_f16")
+        return Operand::Half::low;
+    const auto &high = op_sel->values;
+    return (n == 0             ? high.back()
+            : n <= high.size() ? high[n - 1]
+                               : 0)
+               ? Operand::Half::high
+               : Operand::Half::low;
 }
 
 void add_operation(std::vector<RegisterUse> &uses, const Operation &op) {
     std::string_view n = op.mnemonic;
     size_t written = destinations(op);
+    const OpInfo &row = info(find_op(n));
     for (size_t i = 0; i < op.operands.size(); ++i) {
         bool write = i < written || (n.starts_with("v_swap") && i == 1);
+        const Operand::Half half = half_of(op, i, row);
         if (write)
-            add(uses, op.operands[i], true);
+            add(uses, op.operands[i], true, half);
         if (!write || (i == 0 && accumulates(n)) || n.starts_with("v_swap"))
-            add(uses, op.operands[i], false);
+            add(uses, op.operands[i], false, half);
     }
     bool reads_vcc = n.starts_with("v_div_fmas") ||
                      (n == "v_dual_cndmask_b32" && op.operands.size() == 3) ||
@@ -114,6 +147,11 @@ void add_operation(std::vector<RegisterUse> &uses, const Operation &op) {
 }
 
 } // namespace
+
+bool returns_old_value(const Operation &op, const MemoryOp &m) {
+    const Modifier *th = op.modifier("th"); // th:TH_ATOMIC_RETURN, or with more behind it
+    return m.returns || op.has("glc") || (th && contains(th->text, "RETURN"));
+}
 
 std::vector<RegisterUse> register_uses(const Instruction &inst) {
     std::vector<RegisterUse> uses;
@@ -131,7 +169,39 @@ RegisterSet registers(const std::vector<RegisterUse> &uses) {
     return set;
 }
 
-Issues issues(const Instruction &inst, bool gfx12) {
+namespace {
+
+// Images: loads are counted apart on gfx12 where a sampler or a ray is in it.
+Issues image_issues(const Operation &op, bool gfx12) {
+    const std::string_view n = op.mnemonic;
+    const bool store = n.starts_with("image_store") ||
+                       (n.starts_with("image_atomic") && !returns_old_value(op, {}));
+    const bool sampler = n.starts_with("image_sample") || n.starts_with("image_gather4") ||
+                         n.starts_with("image_msaa_load") || n.starts_with("image_get_lod");
+    Issues r;
+    r.on[static_cast<int>(store                                 ? Counter::store
+                          : gfx12 && sampler                    ? Counter::sample
+                          : gfx12 && n.starts_with("image_bvh") ? Counter::bvh
+                                                                : Counter::load)] = true;
+    return r;
+}
+
+// What loads from LDS on behalf of a pixel shader is counted with exports.
+bool counts_as_export(std::string_view n) {
+    return n == "exp" || n.starts_with("export") || n.starts_with("lds_") ||
+           n.starts_with("ds_param_load") || n.starts_with("ds_direct_load");
+}
+
+} // namespace
+
+Generation generation_of(std::string_view gfx) {
+    return gfx.starts_with("gfx10")   ? Generation::gfx10
+           : gfx.starts_with("gfx11") ? Generation::gfx11
+                                      : Generation::gfx12;
+}
+
+Issues issues(const Instruction &inst, Generation generation) {
+    const bool gfx12 = generation == Generation::gfx12;
     Issues r;
     auto on = [&](Counter c) { r.on[static_cast<int>(c)] = true; };
     const Operation &op = inst.x;
@@ -139,8 +209,12 @@ Issues issues(const Instruction &inst, bool gfx12) {
     if (n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
         n.starts_with("s_sendmsg_rtn") || n.starts_with("s_atc_probe"))
         on(Counter::smem);
-    if (n.starts_with("ds_"))
+    if (counts_as_export(n))
+        on(Counter::exp);
+    else if (n.starts_with("ds_"))
         on(Counter::lds);
+    if (n.starts_with("image_"))
+        return image_issues(op, gfx12);
     if (gfx12 && n == "global_inv")
         on(Counter::load);
     if (gfx12 && (n == "global_wb" || n == "global_wbinv"))
@@ -151,22 +225,39 @@ Issues issues(const Instruction &inst, bool gfx12) {
          atomic = contains(n, "_atomic_");
     if (!vector || !(load || store || atomic))
         return r;
-    on(load || (atomic && returns_atomic(op, {})) ? Counter::load : Counter::store);
+    on(load || (atomic && returns_old_value(op, {})) ? Counter::load : Counter::store);
     if (n.starts_with("flat_"))
         on(Counter::lds);
     return r;
 }
 
-WaitLimits wait_limits(const Instruction &inst, bool gfx12) {
+namespace {
+
+// s_waitcnt's fields; a full one doesn't wait.
+void unpack(WaitLimits &w, u32 imm, Generation generation) {
+    const bool gfx10 = generation == Generation::gfx10;
+    const u32 vm = gfx10 ? (imm & 15) | (imm >> 14 & 3) << 4 : imm >> 10 & 63;
+    const u32 lgkm = imm >> (gfx10 ? 8 : 4) & 63, exp = imm >> (gfx10 ? 4 : 0) & 7;
+    const auto limit = [&](Counter c, u32 n, u32 full) {
+        if (n != full)
+            w.limit[static_cast<int>(c)] = n;
+    };
+    for (Counter c : {Counter::load, Counter::sample, Counter::bvh})
+        limit(c, vm, 63);
+    for (Counter c : {Counter::lds, Counter::smem})
+        limit(c, lgkm, 63);
+    limit(Counter::exp, exp, 7);
+}
+
+} // namespace
+
+WaitLimits wait_limits(const Instruction &inst, Generation generation) {
     WaitLimits w;
     auto limit = [&](Counter c, u32 n) { w.limit[static_cast<int>(c)] = n; };
     std::string_view n = inst.x.mnemonic;
     u32 imm = inst.word0 & 0xffff;
-    if (n == "s_waitcnt" && !gfx12) { // vmcnt[15:10], lgkmcnt[9:4]; a full field doesn't wait
-        u32 vm = imm >> 10 & 63, lgkm = imm >> 4 & 63;
-        limit(Counter::load, vm == 63 ? WaitLimits::unlimited : vm);
-        limit(Counter::lds, lgkm == 63 ? WaitLimits::unlimited : lgkm);
-        limit(Counter::smem, lgkm == 63 ? WaitLimits::unlimited : lgkm);
+    if (n == "s_waitcnt" && generation != Generation::gfx12) {
+        unpack(w, imm, generation);
     } else if (n == "s_waitcnt_vscnt" || n == "s_wait_storecnt") {
         limit(Counter::store, imm);
     } else if (n == "s_waitcnt_vmcnt" || n == "s_wait_loadcnt") {
@@ -181,6 +272,12 @@ WaitLimits wait_limits(const Instruction &inst, bool gfx12) {
     } else if (n == "s_wait_loadcnt_dscnt" || n == "s_wait_storecnt_dscnt") {
         limit(n == "s_wait_loadcnt_dscnt" ? Counter::load : Counter::store, imm >> 8 & 63);
         limit(Counter::lds, imm & 63);
+    } else if (n == "s_waitcnt_expcnt" || n == "s_wait_expcnt") {
+        limit(Counter::exp, imm);
+    } else if (n == "s_wait_samplecnt") {
+        limit(Counter::sample, imm);
+    } else if (n == "s_wait_bvhcnt") {
+        limit(Counter::bvh, imm);
     } else if (n == "s_wait_idle") {
         for (u32 &l : w.limit)
             l = 0;

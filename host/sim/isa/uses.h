@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Which registers an instruction reads and writes, and which counters it moves or waits on.
 #pragma once
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "sim/isa/instruction.h"
+#include "sim/isa/memory_ops.h"
 #include "sim/isa/register_set.h"
 
 namespace nw::sim {
@@ -13,6 +16,8 @@ struct RegisterUse {
     Bank bank = vgpr;
     bool write = false; // else it is read
     u16 first = 0, count = 1;
+    // Of a VGPR, the halves that are meant: a d16 load leaves the other one as it was.
+    bool low = true, high = true;
 
     // Place of its n-th register in a RegisterSet.
     unsigned place(unsigned n) const {
@@ -25,22 +30,31 @@ struct RegisterUse {
 std::vector<RegisterUse> register_uses(const Instruction &);
 RegisterSet registers(const std::vector<RegisterUse> &);
 
-// The counters of outstanding memory instructions, by what they count on both gfx11 and gfx12.
-// gfx11 calls lds and smem together lgkmcnt, load vmcnt and store vscnt.
-enum class Counter : u8 { load, store, lds, smem, count };
+// Whether an atomic brings back what was there before.
+bool returns_old_value(const Operation &, const MemoryOp &);
+
+enum class Generation : u8 { gfx10, gfx11, gfx12 };
+Generation generation_of(std::string_view gfx);
+
+// The counters of outstanding memory instructions and exports, by what they count on all
+// generations. gfx10 and gfx11 call lds and smem together lgkmcnt, load, sample and bvh vmcnt, and
+// store vscnt. The simulator runs what the first four count.
+enum class Counter : u8 { load, store, lds, smem, exp, sample, bvh, count };
+inline constexpr unsigned simulated_counters = 4;
 
 // What issuing the instruction adds to; flat ones count twice.
 struct Issues {
     bool on[static_cast<int>(Counter::count)] = {};
-    bool any() const { return on[0] || on[1] || on[2] || on[3]; }
+    bool any() const { return std::ranges::find(on, true) != std::end(on); }
 };
-Issues issues(const Instruction &, bool gfx12);
+Issues issues(const Instruction &, Generation);
 
 // How many may be outstanding after a wait instruction; `unlimited` where it doesn't wait.
 struct WaitLimits {
     static constexpr u32 unlimited = ~0u;
-    u32 limit[static_cast<int>(Counter::count)] = {unlimited, unlimited, unlimited, unlimited};
+    u32 limit[static_cast<int>(Counter::count)];
+    WaitLimits() { std::ranges::fill(limit, unlimited); }
 };
-WaitLimits wait_limits(const Instruction &, bool gfx12);
+WaitLimits wait_limits(const Instruction &, Generation);
 
 } // namespace nw::sim

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/isa/classes.h"
 #include "sim/isa/memory_ops.h"
-#include "sim/isa/ops.h"
 
 namespace nw::sim::timing {
 
@@ -139,7 +139,7 @@ void delay(OpFacts &f, u32 imm) {
     f.delay[1] = imm >> 7 & 15;
 }
 
-void control(OpFacts &f, const Instruction &inst, bool gfx12) {
+void control(OpFacts &f, const Instruction &inst, Generation generation) {
     const std::string_view n = inst.x.mnemonic;
     const u32 imm = inst.word0 & 0xffff;
     f.unit = Unit::control;
@@ -151,7 +151,7 @@ void control(OpFacts &f, const Instruction &inst, bool gfx12) {
         f.waits_scalar = (imm & 1) == 0 || (imm >> 1 & 1) == 0 || (imm >> 9 & 7) == 0;
     } else if (n.starts_with("s_wait")) {
         f.kind = Kind::wait;
-        f.limits = wait_limits(inst, gfx12);
+        f.limits = wait_limits(inst, generation);
     } else if (n == "s_barrier")
         f.kind = Kind::barrier;
     else if (n.starts_with("s_barrier_signal"))
@@ -169,16 +169,6 @@ void control(OpFacts &f, const Instruction &inst, bool gfx12) {
         f.count = static_cast<i32>(imm & 3);
     } else if (n == "s_delay_alu")
         delay(f, imm);
-}
-
-Class class_of(const Instruction &inst) {
-    if (inst.y)
-        return Class::vopd;
-    if (inst.x.mnemonic.starts_with("v_wmma") || inst.x.mnemonic.starts_with("v_swmmac"))
-        return Class::wmma;
-    if (const Op row = find_op(inst.x.mnemonic); row != Op::none)
-        return info(row).cls;
-    return inst.x.mnemonic.starts_with("v_cmp") ? Class::valu : Class::other; // v_cmpx has no rows
 }
 
 bool is_control(std::string_view n) {
@@ -206,10 +196,10 @@ bool is_control(std::string_view n) {
                       "s_decperflevel"});
 }
 
-void classify(OpFacts &f, const Instruction &inst, const Costs &c, bool gfx12) {
+void classify(OpFacts &f, const Instruction &inst, const Costs &c, Generation generation) {
     const std::string_view n = inst.x.mnemonic;
     if (is_control(n))
-        return control(f, inst, gfx12);
+        return control(f, inst, generation);
     if (find_memory_op(n).access != Access::none || n.starts_with("ds_"))
         return memory(f, inst);
     if (any_of(n, {"s_load_", "s_buffer_load_"})) {
@@ -297,7 +287,7 @@ bool reads_clock(const Instruction &inst) {
 } // namespace
 
 ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs) {
-    const bool gfx12 = gfx.starts_with("gfx12");
+    const Generation generation = generation_of(gfx);
     std::set<std::string> without_class;
     ops.reserve(code.instructions.size() + 1);
     const auto kept = [&](std::vector<OpFacts::Registers> list) {
@@ -309,8 +299,8 @@ ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &
         f.next_offset = inst.offset + inst.size;
         f.line = inst.offset / code_line;
         if (!inst.text.empty()) {
-            f.issues = issues(inst, gfx12);
-            classify(f, inst, costs, gfx12);
+            f.issues = issues(inst, generation);
+            classify(f, inst, costs, generation);
             Uses u = uses_of(inst, f);
             f.vgpr_source = !u.vgpr_reads.empty() || !u.accumulators.empty();
             f.reads_scc = inst.x.mnemonic.starts_with("s_cbranch_scc");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "sim/hip/compressed.h"
+#include "sim/isa/compressed.h"
 
 #include <fmt/format.h>
 
 #include <zlib.h>
 #include <zstd.h>
 
-#include "sim/hip/error.h"
+#include "sim/isa/program.h"
 
-namespace nw::hipsim {
+namespace nw::sim {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr u64 largest_bundle = u64{1} << 32;
 // zstd's shortest block, 4 bytes, stands for 128 KiB at most; zlib does less.
 constexpr u64 most_expansion = 128 * 1024 / 4;
 
-static Header read_header(const Source &image) {
+static Header read_header(const ByteSource &image) {
     const auto version = image.get<u16>(4);
     const auto method = image.get<u16>(6);
     Header header{.method = method.value_or(0)};
@@ -45,19 +45,17 @@ static Header read_header(const Source &image) {
         total = image.get<u64>(8);
         contents = image.get<u64>(16);
     } else {
-        fail(hipErrorInvalidImage,
-             fmt::format("compressed bundle of version {}: 1, 2 and 3 are known",
-                         version.value_or(0)));
+        throw BadImage(fmt::format("compressed bundle of version {}: 1, 2 and 3 are known",
+                                   version.value_or(0)));
     }
     if (!total || !contents || *total < header.bytes || *total > largest_bundle ||
         *contents > largest_bundle)
-        fail(hipErrorInvalidImage, "compressed bundle: its sizes are missing or absurd");
+        throw BadImage("compressed bundle: its sizes are missing or absurd");
     header.payload = *total - header.bytes;
     header.contents = *contents;
     if (header.contents / most_expansion > header.payload)
-        fail(hipErrorInvalidImage,
-             fmt::format("compressed bundle: {} bytes can't have come from {}", header.contents,
-                         header.payload));
+        throw BadImage(fmt::format("compressed bundle: {} bytes can't have come from {}",
+                                   header.contents, header.payload));
     return header;
 }
 
@@ -72,17 +70,16 @@ static bool unpack_zstd(std::span<const std::byte> from, std::span<std::byte> to
     return ZSTD_decompress(to.data(), to.size(), from.data(), from.size()) == to.size();
 }
 
-std::vector<std::byte> decompress_bundle(const Source &image) {
+std::vector<std::byte> decompress_bundle(const ByteSource &image) {
     const Header header = read_header(image);
     const auto payload = image.copy(header.bytes, header.payload, "compressed bundle");
     if (header.method > 1)
-        fail(hipErrorInvalidImage,
-             fmt::format("compressed bundle with method {}: 0 (zlib) and 1 (zstd) are known",
-                         header.method));
+        throw BadImage(fmt::format(
+            "compressed bundle with method {}: 0 (zlib) and 1 (zstd) are known", header.method));
     std::vector<std::byte> contents(header.contents);
     if (!(header.method == 0 ? unpack_zlib : unpack_zstd)(payload, contents))
-        fail(hipErrorInvalidImage, "compressed bundle: its contents are damaged");
+        throw BadImage("compressed bundle: its contents are damaged");
     return contents;
 }
 
-} // namespace nw::hipsim
+} // namespace nw::sim

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "sim/isa/device.h"
+
 #include <algorithm>
 #include <array>
-
-#include "sim/func/machine.h"
 
 namespace nw::sim {
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Where a kernel's blocks go in a drawing: in layers from top to bottom.
+#pragma once
+#include <vector>
+
+#include "lint/flow.h"
+
+namespace nw::cli {
+
+struct Layout {
+    struct Node {
+        u32 layer = 0, place = 0; // from the top, from the left
+        f64 x = 0, y = 0;         // of its upper left corner, pixels
+    };
+    struct Edge {
+        u32 from, to; // blocks
+        bool back;    // to a block above or itself: drawn at the side
+        u32 lane = 0; // of those at the side, 0 next to the blocks
+    };
+    static constexpr f64 node_width = 132, node_height = 34, gap_x = 26, gap_y = 30, lane_width = 7;
+
+    explicit Layout(const lint::Flow &);
+
+    std::vector<Node> nodes; // by block
+    std::vector<Edge> edges;
+    f64 width = 0, height = 0, left = 0; // left: of the first node, behind the lanes
+
+private:
+    void layers(const lint::Flow &);
+    void order();
+    void lanes();
+    std::vector<std::vector<u32>> rows_; // blocks by layer
+};
+
+} // namespace nw::cli

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "lint/descriptor.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "lint/solve.h"
+#include "sim/isa/memory_ops.h"
+
+namespace nw::lint {
+
+namespace {
+
+using namespace sim;
+
+// Whether the pair still holds the address of the arguments.
+struct Kernarg {
+    bool there = true;
+    bool join(const Kernarg &o) {
+        const bool news = there && !o.there;
+        there &= o.there;
+        return news;
+    }
+    void forget() { there = false; }
+};
+
+// Bytes that an s_load of that name reads.
+u32 loaded_bytes(std::string_view n) {
+    for (const auto &[suffix, bytes] : {std::pair{"_b32", 4u},
+                                        {"_b64", 8u},
+                                        {"_b96", 12u},
+                                        {"_b128", 16u},
+                                        {"_b256", 32u},
+                                        {"_b512", 64u},
+                                        {"_i8", 1u},
+                                        {"_u8", 1u},
+                                        {"_i16", 2u},
+                                        {"_u16", 2u}})
+        if (n.ends_with(suffix))
+            return bytes;
+    return 0;
+}
+
+class Undeclared {
+public:
+    Undeclared(const Flow &flow, const Facts &facts, const KernelInfo &kernel)
+        : flow_(flow), facts_(facts), kernel_(kernel), descriptor_(kernel, facts.generation()) {}
+
+    void registers();
+    void lds();
+    void kernarg();
+    void scratch();
+    void arguments(std::string_view gfx);
+    void container(const Program &);
+    Findings found;
+
+private:
+    template <class F> void each(F f) const {
+        for (const Block &block : flow_.blocks())
+            for (u32 i = block.first; i < block.end; ++i)
+                f(i, flow_.code().instructions[i]);
+    }
+    void add(Rule rule, u32 i, std::string text, std::string remedy) {
+        found.push_back({rule, i, Finding::nothing, std::move(text), std::move(remedy)});
+    }
+
+    const Flow &flow_;
+    const Facts &facts_;
+    const KernelInfo &kernel_;
+    const Descriptor descriptor_;
+};
+
+void Undeclared::registers() {
+    u32 most = 0, at = 0;
+    each([&](u32 i, const Instruction &) {
+        for (const RegisterUse &use : facts_[i].role.uses)
+            if (const u32 end = use.first + use.count;
+                use.bank == RegisterUse::sgpr && end <= sreg::vcc && end > most)
+                most = end, at = i;
+        for (const RegisterUse &use : facts_[i].role.uses)
+            if (use.bank == RegisterUse::vgpr && use.first + use.count > descriptor_.vgprs)
+                return add(Rule::vgprs, i,
+                           fmt::format("v{} is used, the descriptor allocates {} VGPRs",
+                                       use.first + use.count - 1, descriptor_.vgprs),
+                           fmt::format(".amdhsa_next_free_vgpr {} or more", use.first + use.count));
+    });
+    if (kernel_.has_metadata && kernel_.sgprs && most > kernel_.sgprs)
+        add(Rule::sgprs, at,
+            fmt::format("s{} is used, the metadata counts {} SGPRs: that is what tools show",
+                        most - 1, kernel_.sgprs),
+            fmt::format(".sgpr_count: {} or more", most));
+}
+
+// Where the offset alone is outside: addresses are not known, nor LDS that the launch adds.
+void Undeclared::lds() {
+    each([&](u32 i, const Instruction &inst) {
+        const MemoryOp op = find_memory_op(inst.x.mnemonic);
+        if (kernel_.lds_bytes == 0 || !inst.x.mnemonic.starts_with("ds_") ||
+            op.access == Access::none)
+            return;
+        const u64 bytes = u64{op.bytes} * op.elements;
+        u64 last = static_cast<u64>(inst.x.value("offset", 0));
+        if (op.two_addresses())
+            last =
+                bytes * (op.stride64() ? 64 : 1) *
+                static_cast<u64>(std::max(inst.x.value("offset0", 0), inst.x.value("offset1", 0)));
+        if (last + bytes > kernel_.lds_bytes)
+            add(Rule::lds, i,
+                fmt::format("offset {} and {} bytes are outside of the {} bytes of LDS that are "
+                            "declared",
+                            last, bytes, kernel_.lds_bytes),
+                ".amdhsa_group_segment_fixed_size of as much, or a smaller offset");
+    });
+}
+
+void Undeclared::kernarg() {
+    if (!descriptor_.has_kernarg || kernel_.kernarg_bytes == 0)
+        return;
+    const auto pair = static_cast<u16>(descriptor_.kernarg_at);
+    const auto step = [&](Kernarg &k, u32 i) {
+        for (u16 reg : {pair, static_cast<u16>(pair + 1)})
+            k.there &= !facts_[i].writes.has(RegisterSet::of_sgpr(reg));
+    };
+    const auto at = solve(flow_, Kernarg{}, step);
+    for (u32 n = 0; n < at.size(); ++n) {
+        Kernarg k = *at[n];
+        for (u32 i = flow_.blocks()[n].first; i < flow_.blocks()[n].end; ++i) {
+            const Operation &op = flow_.code().instructions[i].x;
+            if (k.there && op.mnemonic.starts_with("s_load_") && op.operands.size() == 3 &&
+                op.operands[1].kind == Operand::Kind::sgpr && op.operands[1].reg == pair &&
+                op.operands[2].kind == Operand::Kind::integer) {
+                const i64 offset = op.operands[2].integer;
+                const i64 end = offset + loaded_bytes(op.mnemonic);
+                if (offset < 0 || end > i64{kernel_.kernarg_bytes})
+                    add(Rule::kernarg, i,
+                        fmt::format("bytes {} to {} of the arguments are read, the metadata says "
+                                    "that there are {}",
+                                    offset, end - 1, kernel_.kernarg_bytes),
+                        "list them in .args and count them in .kernarg_segment_size");
+            }
+            step(k, i);
+        }
+    }
+}
+
+void Undeclared::scratch() {
+    if (kernel_.scratch_bytes == 0)
+        return;
+    bool used = false;
+    each([&](u32 i, const Instruction &inst) {
+        used |= inst.x.mnemonic.starts_with("scratch_") || inst.x.mnemonic.starts_with("flat_") ||
+                inst.x.mnemonic.starts_with("buffer_") || facts_[i].role.jump;
+    });
+    if (!used)
+        add(Rule::scratch_unused, Finding::nothing,
+            fmt::format("{} bytes of scratch memory are declared for a lane, and nothing uses them",
+                        kernel_.scratch_bytes),
+            ".amdhsa_private_segment_fixed_size 0");
+}
+
+void Undeclared::arguments(std::string_view gfx) {
+    if (!kernel_.has_metadata)
+        add(Rule::no_args, Finding::nothing,
+            "there is no metadata for it: the runtime passes it no arguments",
+            ".amdgpu_metadata with the kernel and its .args");
+    else if (kernel_.args.empty() && kernel_.kernarg_bytes > 0)
+        add(Rule::no_args, Finding::nothing,
+            fmt::format("{} bytes of arguments are declared, and .args lists none: the runtime "
+                        "passes none",
+                        kernel_.kernarg_bytes),
+            "list them in .args");
+    const u32 initialised = descriptor_.user_sgprs + descriptor_.system_sgprs;
+    if ((gfx == "gfx1100" || gfx == "gfx1102") && kernel_.wave_size == 32 && initialised < 16)
+        add(Rule::init16, Finding::nothing,
+            fmt::format("{} user and {} system SGPRs are initialised", descriptor_.user_sgprs,
+                        descriptor_.system_sgprs),
+            fmt::format(".amdhsa_user_sgpr_count {} (note A-001)", 16 - descriptor_.system_sgprs));
+}
+
+// What the code object says of itself.
+void Undeclared::container(const Program &program) {
+    if (kernel_.metadata_wave_size && kernel_.metadata_wave_size != kernel_.wave_size)
+        add(Rule::wave_size, Finding::nothing,
+            fmt::format("the descriptor says wave{}, the metadata wave{}: the runtime counts a "
+                        "workgroup's waves by the metadata, the hardware runs the descriptor's",
+                        kernel_.wave_size, kernel_.metadata_wave_size),
+            ".wavefront_size as in .amdhsa_wavefront_size32");
+    if (program.is_generic() && program.generic_version() == 0)
+        add(Rule::generic_version, Finding::nothing,
+            fmt::format("code object V{} for a generic target, without that target's version: "
+                        "loaders refuse it",
+                        program.code_object_version()),
+            "-mcode-object-version=6");
+    if (!program.is_generic() && program.code_object_version() > 5)
+        add(Rule::too_new, Finding::nothing,
+            fmt::format("code object V{}: ROCm 5 doesn't load it, and only generic targets need it "
+                        "(note A-006)",
+                        program.code_object_version()),
+            "-mcode-object-version=5");
+}
+
+} // namespace
+
+Descriptor::Descriptor(const KernelInfo &k, Generation generation)
+    : vgprs(std::min(256u, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4))),
+      user_sgprs(k.rsrc2 >> 1 & 31),
+      system_sgprs(0), workgroup_id{bool(k.rsrc2 >> 7 & 1), bool(k.rsrc2 >> 8 & 1),
+                                    bool(k.rsrc2 >> 9 & 1)},
+      item_id_vgprs(generation == Generation::gfx10 ? std::min(3u, (k.rsrc2 >> 11 & 3) + 1) : 1),
+      kernarg_at(0), has_kernarg(k.properties & 1 << 3) {
+    if (generation != Generation::gfx12) // there in TTMPs
+        system_sgprs += workgroup_id[0] + workgroup_id[1] + workgroup_id[2] + (k.rsrc2 >> 10 & 1);
+    if (generation == Generation::gfx10)
+        system_sgprs += k.rsrc2 & 1;
+    for (const auto &[bit, sgprs] : {std::pair{0, 4u}, {1, 2u}, {2, 2u}}) // before it
+        kernarg_at += k.properties & 1 << bit ? sgprs : 0;
+}
+
+Findings find_undeclared(const Flow &flow, const Facts &facts, const Program &program,
+                         const KernelInfo &kernel) {
+    Undeclared all(flow, facts, kernel);
+    all.registers();
+    all.lds();
+    all.kernarg();
+    all.scratch();
+    all.arguments(program.gfx());
+    all.container(program);
+    return std::move(all.found);
+}
+
+} // namespace nw::lint

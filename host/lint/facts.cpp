@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "lint/facts.h"
+
+#include <algorithm>
+
+#include "sim/isa/memory_ops.h"
+
+namespace nw::lint {
+
+namespace {
+
+using namespace sim;
+
+Fact fact_of(const Instruction &inst, Generation generation) {
+    Fact f;
+    f.role = hazard_role(inst);
+    for (const RegisterUse &use : f.role.uses)
+        for (unsigned n = 0; n < use.count; ++n)
+            (use.write ? f.writes : f.reads).add(use.place(n));
+    f.issues = issues(inst, generation);
+    f.limits = wait_limits(inst, generation);
+    const std::string_view n = inst.x.mnemonic;
+    f.waits = std::ranges::any_of(f.limits.limit,
+                                  [](u32 limit) { return limit != WaitLimits::unlimited; });
+    f.barrier = n == "s_barrier" || n.starts_with("s_barrier_signal");
+    f.ends = n.starts_with("s_endpgm");
+    const MemoryOp memory = find_memory_op(n);
+    f.to_lds = n.starts_with("ds_") && memory.access != Access::none && !memory.loads();
+    f.to_scratch = n.starts_with("scratch_store_");
+    const Modifier *scope = inst.x.modifier("scope");
+    f.system_store = generation == Generation::gfx12 && scope && scope->text == "SCOPE_SYS" &&
+                     n.find("_store_") != std::string_view::npos;
+    return f;
+}
+
+} // namespace
+
+Facts::Facts(const Flow &flow, std::string_view gfx)
+    : generation_(generation_of(gfx)), wave_size_(flow.code().wave_size) {
+    for (size_t h = 0; h < std::size(hazards_); ++h)
+        hazards_[h] = applies(static_cast<Hazard>(h), gfx, wave_size_);
+    u32 end = 0;
+    first_ = flow.blocks().front().first;
+    for (const Block &b : flow.blocks())
+        first_ = std::min(first_, b.first), end = std::max(end, b.end);
+    facts_.resize(end - first_);
+    for (const Block &b : flow.blocks())
+        for (u32 i = b.first; i < b.end; ++i)
+            facts_[i - first_] = fact_of(flow.code().instructions[i], generation_);
+}
+
+} // namespace nw::lint

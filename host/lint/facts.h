@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What the rules ask of each instruction, found once for a kernel.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "lint/flow.h"
+#include "sim/isa/code.h"
+#include "sim/isa/hazards.h"
+#include "sim/isa/uses.h"
+
+namespace nw::lint {
+
+struct Fact {
+    sim::HazardRole role; // uses among it
+    sim::RegisterSet reads, writes;
+    sim::Issues issues;
+    sim::WaitLimits limits;
+    bool waits = false;        // on counters of memory instructions
+    bool barrier = false;      // lets others go on
+    bool ends = false;         // the wave
+    bool to_lds = false;       // changes LDS
+    bool to_scratch = false;   // changes scratch memory
+    bool system_store = false; // of gfx12: must be alone (H-011)
+};
+
+class Facts {
+public:
+    Facts(const Flow &, std::string_view gfx);
+
+    // Of an instruction that control reaches.
+    const Fact &operator[](u32 instruction) const { return facts_[instruction - first_]; }
+    bool gfx12() const { return generation_ == sim::Generation::gfx12; }
+    sim::Generation generation() const { return generation_; }
+    bool has(sim::Hazard h) const { return hazards_[static_cast<size_t>(h)]; }
+    u32 wave_size() const { return wave_size_; }
+
+private:
+    sim::Generation generation_;
+    u32 wave_size_;
+    bool hazards_[static_cast<size_t>(sim::Hazard::count)] = {};
+    u32 first_ = 0;
+    std::vector<Fact> facts_;
+};
+
+} // namespace nw::lint

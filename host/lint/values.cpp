@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "lint/values.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "lint/descriptor.h"
+#include "lint/solve.h"
+
+namespace nw::lint {
+
+namespace {
+
+using namespace sim;
+
+// ---- registers that nothing wrote
+// -----------------------------------------------------------------
+
+struct Written {
+    RegisterSet set; // on some way here
+    bool join(const Written &o) { return set.add_all(o.set); }
+    void forget() { // a call may have written anything
+        for (unsigned n = 0; n < RegisterSet::vgprs + RegisterSet::sgprs; ++n)
+            set.add(n);
+    }
+};
+
+Written at_entry(const KernelInfo &kernel, Generation generation) {
+    const Descriptor d(kernel, generation);
+    Written w;
+    for (u32 s = 0; s < d.user_sgprs + d.system_sgprs; ++s)
+        w.set.add(RegisterSet::of_sgpr(s));
+    for (u32 s : {u32{sreg::exec}, u32{sreg::exec} + 1, u32{sreg::m0}})
+        w.set.add(RegisterSet::of_sgpr(s));
+    for (u32 s = sreg::ttmp0; s < sreg::null; ++s)
+        w.set.add(RegisterSet::of_sgpr(s));
+    for (u32 v = 0; v < d.item_id_vgprs; ++v)
+        w.set.add(RegisterSet::of_vgpr(v));
+    return w;
+}
+
+// Keeps what it doesn't read of a register, or saves one for a caller who knows.
+bool may_read_anything(std::string_view n, Generation generation) {
+    return n.starts_with("v_writelane") || n.starts_with("scratch_store") ||
+           (generation == Generation::gfx10 && n.starts_with("buffer_store")) || // to scratch
+           n.find("_d16_hi") != n.npos;
+}
+
+// Places of two registers: what is only copied is read where the copy is. A 64-bit multiply-add
+// copies in this sense, too: the upper half of its addend goes into the upper half of the sum
+// alone.
+std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
+    const std::string_view n = op.mnemonic;
+    const bool mad = n.starts_with("v_mad_") && (n.ends_with("u64_u32") || n.ends_with("i64_i32"));
+    const bool move = n == "s_mov_b32" || n == "s_mov_b64" || (n == "v_mov_b32" && !op.dpp);
+    if ((!mad && !move) || op.operands.size() < 2)
+        return {};
+    const Operand &to = op.operands.front(), &from = op.operands.back();
+    const auto place = [](const Operand &o, unsigned n) {
+        return o.kind == Operand::Kind::vgpr ? RegisterSet::of_vgpr(o.reg + n)
+                                             : RegisterSet::of_sgpr(o.reg + n);
+    };
+    const bool sgpr = from.kind == Operand::Kind::sgpr && from.reg < sreg::null;
+    if (to.count != from.count || (from.kind != Operand::Kind::vgpr && !sgpr))
+        return {};
+    std::vector<std::pair<unsigned, unsigned>> out;
+    for (unsigned n = mad ? 1 : 0; n < to.count; ++n)
+        out.emplace_back(place(to, n), place(from, n));
+    return out;
+}
+
+// ---- lanes
+// -----------------------------------------------------------------------------------------
+
+// EXEC, and where it was saved.
+struct Lanes {
+    bool full = true, zero = false;
+    std::set<u16> saved; // SGPRs that hold all lanes
+    bool join(const Lanes &o) {
+        const size_t before = saved.size();
+        std::erase_if(saved, [&](u16 reg) { return !o.saved.contains(reg); });
+        const bool news = (full && !o.full) || (zero && !o.zero) || saved.size() != before;
+        full &= o.full, zero &= o.zero;
+        return news;
+    }
+    void forget() {}
+};
+
+bool is_exec(const Operand &o) { return o.kind == Operand::Kind::sgpr && o.reg == sreg::exec; }
+
+class LaneSteps {
+public:
+    explicit LaneSteps(const Facts &facts, const Code &code) : facts_(facts), code_(code) {}
+
+    void operator()(Lanes &l, u32 i) const {
+        const Operation &op = code_.instructions[i].x;
+        const std::string_view n = op.mnemonic;
+        const Fact &fact = facts_[i];
+        const Lanes was = l;
+        for (const RegisterUse &use : fact.role.uses)
+            for (u16 reg = use.first;
+                 use.write && use.bank == RegisterUse::sgpr && reg < use.first + use.count; ++reg)
+                l.saved.erase(reg);
+        if (fact.role.cmpx) {
+            l.full = false;
+            return;
+        }
+        if (fact.role.unit != HazardRole::salu || op.operands.empty())
+            return;
+        const Operand &d = op.operands[0];
+        const bool saves = n.find("_saveexec_") != n.npos;
+        if (saves || (n.starts_with("s_mov_b") && op.operands.size() == 2 &&
+                      is_exec(op.operands[1]) && !is_exec(d))) {
+            if (was.full && d.kind == Operand::Kind::sgpr)
+                l.saved.insert(d.reg);
+            if (!saves)
+                return;
+        } else if (!is_exec(d)) {
+            return;
+        }
+        const Operand &last = op.operands.back();
+        l.zero = false;
+        if (n.starts_with("s_mov_b")) {
+            l.full = value(was, last);
+            l.zero = last.kind == Operand::Kind::integer && last.integer == 0;
+        } else if (n.starts_with("s_or_")) {
+            l.full = (saves && was.full) || std::ranges::any_of(op.operands, [&](const Operand &o) {
+                         return &o != &d && value(was, o);
+                     });
+        } else {
+            l.full = false;
+        }
+    }
+
+private:
+    // Whether it is all lanes.
+    static bool value(const Lanes &l, const Operand &o) {
+        return is_exec(o) ? l.full
+               : o.kind == Operand::Kind::sgpr
+                   ? l.saved.contains(o.reg)
+                   : o.kind == Operand::Kind::integer && o.integer == -1;
+    }
+
+    const Facts &facts_;
+    const Code &code_;
+};
+
+// ---- comparisons
+// ------------------------------------------------------------------------------------
+
+bool compares(std::string_view n) {
+    return n.starts_with("s_cmp") || n.starts_with("s_bitcmp") ||
+           (n.starts_with("v_cmp_") && !n.starts_with("v_cmpx"));
+}
+
+} // namespace
+
+RegisterSet written_at_entry(const KernelInfo &kernel, Generation generation) {
+    return at_entry(kernel, generation).set;
+}
+
+std::vector<bool> all_lanes(const Flow &flow, const Facts &facts) {
+    const LaneSteps step(facts, flow.code());
+    const auto at = solve(flow, Lanes{}, step);
+    std::vector<bool> out(flow.code().instructions.size());
+    for (u32 n = 0; n < at.size(); ++n) {
+        Lanes l = *at[n];
+        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
+            out[i] = l.full;
+            step(l, i);
+        }
+    }
+    return out;
+}
+
+Findings find_never_written(const Flow &flow, const Facts &facts, const KernelInfo &kernel) {
+    const std::vector<Instruction> &code = flow.code().instructions;
+    const auto step = [&](Written &w, u32 i) {
+        RegisterSet fresh = facts[i].writes;
+        for (const auto &[to, from] : copies(code[i].x))
+            if (!w.set.has(from))
+                fresh.remove(to);
+        w.set.add_all(fresh);
+    };
+    const auto is_copied = [&](u32 i, unsigned place) {
+        return std::ranges::any_of(copies(code[i].x),
+                                   [&](const auto &copy) { return copy.second == place; });
+    };
+    const auto at = solve(flow, at_entry(kernel, facts.generation()), step);
+    Findings found;
+    for (u32 n = 0; n < at.size(); ++n) {
+        Written w = *at[n];
+        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
+            const Fact &fact = facts[i];
+            const bool any = may_read_anything(code[i].x.mnemonic, facts.generation());
+            for (const RegisterUse &use : fact.role.uses)
+                for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
+                    if (!w.set.has(use.place(reg)) && !is_copied(i, use.place(reg))) {
+                        found.push_back({Rule::never_written, i, Finding::nothing,
+                                         fmt::format("{} is read, and nothing on any way here has "
+                                                     "written it",
+                                                     register_name(use.bank, use.first + reg)),
+                                         "write it first, or name another register"});
+                        break;
+                    }
+            step(w, i);
+        }
+    }
+    return found;
+}
+
+Findings find_lanes_off(const Flow &flow, const Facts &facts) {
+    const LaneSteps step(facts, flow.code());
+    const auto at = solve(flow, Lanes{}, step);
+    Findings found;
+    for (u32 n = 0; n < at.size(); ++n) {
+        Lanes l = *at[n];
+        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
+            const Fact &fact = facts[i];
+            const bool stores = fact.to_lds || fact.issues.on[static_cast<size_t>(Counter::store)];
+            if (fact.barrier && !l.full)
+                found.push_back({Rule::exec_at_barrier, i, Finding::nothing,
+                                 "EXEC may lack lanes that the wave began with",
+                                 "restore EXEC before, or say why that is meant"});
+            if (stores && l.zero)
+                found.push_back({Rule::exec_zero, i, Finding::nothing,
+                                 "EXEC is 0 on every way here: nothing is stored",
+                                 "restore EXEC before"});
+            step(l, i);
+        }
+    }
+    return found;
+}
+
+// A comparison writes nothing else: if no way leads to a reader, it was for nothing, or something
+// got in between.
+Findings find_lost_compares(const Flow &flow, const Facts &facts) {
+    Findings found;
+    for (const Block &block : flow.blocks())
+        for (u32 i = block.first; i < block.end; ++i) {
+            if (!compares(flow.code().instructions[i].x.mnemonic))
+                continue;
+            std::set<u32> seen;
+            std::vector<u32> todo = flow.after(i);
+            u32 overwritten = Finding::nothing;
+            bool read = false;
+            while (!todo.empty() && !read) {
+                const u32 next = todo.back();
+                todo.pop_back();
+                if (!seen.insert(next).second)
+                    continue;
+                const Fact &fact = facts[next];
+                read = fact.reads.intersects(facts[i].writes) || fact.role.jump;
+                if (fact.writes.includes(facts[i].writes)) {
+                    overwritten = std::min(overwritten, next);
+                    continue;
+                }
+                const std::vector<u32> after = flow.after(next);
+                todo.insert(todo.end(), after.begin(), after.end());
+            }
+            // Overwritten by another comparison it was meant to be: a loop that is timed.
+            if (!read && (overwritten == Finding::nothing ||
+                          !compares(flow.code().instructions[overwritten].x.mnemonic)))
+                found.push_back(
+                    {Rule::lost_compare, i, overwritten,
+                     overwritten == Finding::nothing
+                         ? "nothing reads the result"
+                         : fmt::format("nothing reads the result before {} overwrites it",
+                                       flow.code().instructions[overwritten].text),
+                     "compare after what overwrites the result, or leave it out"});
+        }
+    return found;
+}
+
+} // namespace nw::lint

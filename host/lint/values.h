@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Rules R-001, F-005, F-006 and F-007: registers that nothing wrote, lanes that are off where
+// others count on them, comparisons whose result is lost.
+#pragma once
+#include "lint/facts.h"
+#include "lint/finding.h"
+
+namespace nw::lint {
+
+// Registers that the hardware fills before the kernel's first instruction.
+sim::RegisterSet written_at_entry(const sim::KernelInfo &, sim::Generation);
+// By instruction, whether EXEC surely has all lanes that the wave began with right before it.
+std::vector<bool> all_lanes(const Flow &, const Facts &);
+
+Findings find_never_written(const Flow &, const Facts &, const sim::KernelInfo &);
+Findings find_lanes_off(const Flow &, const Facts &);
+Findings find_lost_compares(const Flow &, const Facts &);
+
+} // namespace nw::lint

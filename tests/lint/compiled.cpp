@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What compilers do with registers, and is no bug; beside it what looks like it and is one.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lint/lint.h"
+#include "sim/assemble.h"
+
+using namespace nw;
+using namespace nw::sim::test;
+
+namespace {
+
+// The rules that a kernel of these lines breaks, notes left out.
+std::vector<std::string> rules(const std::string &gfx, u32 wave, const std::string &body) {
+    const auto program = load(waiting_kernel(gfx, wave, body));
+    std::vector<std::string> out;
+    for (const lint::Finding &f : lint::lint(*program, program->kernels().front(), false))
+        if (info(f.rule).severity != lint::Severity::note && info(f.rule).id != "D-008")
+            out.emplace_back(info(f.rule).id);
+    return out;
+}
+
+using Rules = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a register that nothing wrote may be copied, but not used") {
+    const std::string save = "s_mov_b32 s40, s41\n";
+    CHECK(rules("gfx1151", 32, save) == Rules{});
+    CHECK(rules("gfx1151", 32, save + "s_add_u32 s42, s40, 1") == Rules{"R-001"});
+    CHECK(rules("gfx1151", 32, "v_mov_b32 v9, v10\n v_add_nc_u32 v11, v9, v0") == Rules{"R-001"});
+    CHECK(rules("gfx1151", 32, "v_mov_b32 v9, s41\n v_add_nc_u32 v11, v9, v0") == Rules{"R-001"});
+    CHECK(rules("gfx1151", 32, "v_mov_b32 v9, src_private_limit\n v_add_nc_u32 v11, v9, v0") ==
+          Rules{});
+}
+
+TEST_CASE("the upper half of a multiply-add's addend goes into the upper half of the sum") {
+    const std::string sum[] = {"v_mad_u64_u32 v[2:3], null, v0, 3, v[10:11]\n",
+                               "v_mad_co_u64_u32 v[2:3], null, v0, 3, v[10:11]\n"};
+    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+        const std::string half = "v_mov_b32 v10, 1\n" + sum[is_gfx12(gfx)];
+        CHECK(rules(gfx, 32, half + "v_add_nc_u32 v4, v2, v0") == Rules{});
+        CHECK(rules(gfx, 32, half + "v_add_nc_u32 v4, v3, v0") == Rules{"R-001"});
+        CHECK(rules(gfx, 32, sum[is_gfx12(gfx)]) == Rules{"R-001"});
+    }
+}
+
+TEST_CASE("only wave32 wants 16 initialised SGPRs (A-001)") {
+    const std::string few = ".amdhsa_user_sgpr_count 2", many = ".amdhsa_user_sgpr_count 15";
+    KernelText k;
+    k.body = "s_nop 0";
+    for (const char *gfx : {"gfx1100", "gfx1102"})
+        for (u32 wave : {32u, 64u}) {
+            k.gfx = gfx, k.wave = wave;
+            std::string source = kernel_source(k);
+            source.replace(source.find(many), many.size(), few);
+            const auto program = sim::Program::load(assemble(gfx, source), gfx);
+            const auto found = lint::lint(*program, program->kernels().front(), false);
+            CHECK(std::ranges::count(found, lint::Rule::init16, &lint::Finding::rule) ==
+                  (wave == 32));
+        }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// Each rule but the hazards': a kernel that it is against, and the same without the fault.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lint/lint.h"
+#include "sim/assemble.h"
+#include "sim/isa/code.h"
+
+using namespace nw;
+using namespace nw::sim::test;
+
+namespace {
+
+struct Case {
+    const char *name;
+    const char *gfx;
+    const char *body;
+    const char *rule;      // "": nothing is found
+    const char *says = ""; // in its text or remedy
+};
+
+// clang-format off
+const Case waits[] = {
+    {"W-004 nothing is outstanding", "gfx1151", "s_waitcnt vmcnt(0)", "W-004"},
+    {"W-004 on one of two ways something is", "gfx1151", "s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 .L\n global_load_b32 v2, v1, s[2:3]\n.L:\n s_waitcnt vmcnt(0)\n v_mov_b32 v3, v2", ""},
+    {"W-005 the older is needed first", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_waitcnt vmcnt(0)\n v_mov_b32 v4, v2\n s_waitcnt vmcnt(0)\n v_mov_b32 v5, v3", "W-005", "vmcnt(1) would do: of what it waits for, global_load_b32 v2, v1, s[2:3] is the first that is touched, 1 instructions later"},
+    {"W-005 both are", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_waitcnt vmcnt(0)\n v_mov_b32 v4, v2\n v_mov_b32 v5, v3", ""},
+    {"W-005 nobody touches it", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n s_waitcnt vmcnt(0)", "W-005", "leave vmcnt(0) out"},
+    {"W-005 the next trip does", "gfx1151", "v_mov_b32 v2, 0\n s_mov_b32 s8, 4\n.L:\n v_add_nc_u32 v3, v2, v2\n global_load_b32 v2, v1, s[2:3]\n s_waitcnt vmcnt(0)\n s_sub_u32 s8, s8, 1\n s_cmp_lg_u32 s8, 0\n s_cbranch_scc1 .L", ""},
+    {"W-005 LDS that others read", "gfx1151", "ds_store_b32 v1, v0\n s_waitcnt lgkmcnt(0)\n s_barrier", ""},
+    {"W-005 LDS that others don't read", "gfx1151", "ds_store_b32 v1, v0\n s_waitcnt lgkmcnt(0)", "W-005", "leave lgkmcnt(0) out"},
+    {"W-005 scalar loads have no order", "gfx1151", "s_load_b32 s8, s[2:3], 0x0\n ds_load_b32 v2, v1\n ds_load_b32 v3, v1\n s_waitcnt lgkmcnt(0)\n s_mov_b32 s9, s8\n s_waitcnt lgkmcnt(0)\n v_mov_b32 v4, v2", "W-004"},
+    {"W-005 a counter of its own on gfx12", "gfx1201", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_wait_loadcnt 0\n v_mov_b32 v4, v2\n s_wait_loadcnt 0\n v_mov_b32 v5, v3", "W-005", "s_wait_loadcnt 1 would do"},
+    {"W-006", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n v_mov_b32 v0, 0", "W-006", "s_waitcnt expcnt(0)"},
+    {"W-006 another register", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n v_mov_b32 v2, 0", ""},
+    {"W-006 waited", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt expcnt(0)\n v_mov_b32 v0, 0", ""},
+    {"W-006 across a branch", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_branch .L\n s_nop 0\n.L:\n v_mov_b32 v0, 0", "W-006"},
+    {"W-006 wrong counter", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt vmcnt(0) lgkmcnt(0)\n v_mov_b32 v0, 0", "W-006"},
+    {"W-006 gfx12", "gfx1201", "export mrt0 v0, v0, v0, v0 done\n v_mov_b32 v0, 0", "W-006", "s_wait_expcnt 0"},
+    {"W-001 gfx12 a sampler's counter", "gfx1201", "image_sample v2, [v0, v1], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D\n s_wait_loadcnt 0\n v_mov_b32 v3, v2", "W-001", "s_wait_samplecnt 0"},
+    {"W-001 gfx11 has no such", "gfx1151", "image_sample v2, [v0, v1], s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_2D\n s_waitcnt vmcnt(0)\n v_mov_b32 v3, v2", "R-001"},
+};
+const Case gfx10[] = {
+    {"a load", "gfx1030", "global_load_dword v2, v1, s[2:3]\n v_mov_b32 v3, v2", "W-001", "s_waitcnt vmcnt(0)"},
+    {"waited", "gfx1030", "global_load_dword v2, v1, s[2:3]\n s_waitcnt vmcnt(0)\n v_mov_b32 v3, v2", ""},
+    {"another register", "gfx1030", "global_load_dword v2, v1, s[2:3]\n v_mov_b32 v3, v1", ""},
+    {"wrong counter", "gfx1030", "global_load_dword v2, v1, s[2:3]\n s_waitcnt lgkmcnt(0)\n v_mov_b32 v3, v2", "W-001"},
+    {"across a branch", "gfx1030", "global_load_dword v2, v1, s[2:3]\n s_branch .L\n s_nop 0\n.L:\n v_mov_b32 v3, v2", "W-001"},
+    {"the older of two", "gfx1010", "global_load_dwordx2 v[2:3], v1, s[2:3]\n global_load_dwordx4 v[4:7], v1, s[2:3]\n s_waitcnt vmcnt(1)\n v_mov_b32 v8, v3\n s_waitcnt vmcnt(0)\n v_mov_b32 v8, v7", ""},
+    {"the younger of two", "gfx1010", "global_load_dwordx2 v[2:3], v1, s[2:3]\n global_load_dwordx4 v[4:7], v1, s[2:3]\n s_waitcnt vmcnt(1)\n v_mov_b32 v8, v7", "W-001"},
+    {"LDS", "gfx1030", "ds_read_b64 v[2:3], v1\n v_mov_b32 v4, v3", "W-001", "s_waitcnt lgkmcnt(0)"},
+    {"LDS waited", "gfx1030", "ds_read_b64 v[2:3], v1\n s_waitcnt lgkmcnt(0)\n v_mov_b32 v4, v3", ""},
+    {"LDS at a barrier", "gfx1030", "ds_write_b32 v1, v0\n s_barrier", "W-003"},
+    {"a store has no result", "gfx1030", "global_store_dword v1, v0, s[2:3]\n v_mov_b32 v2, v1\n ds_write_b32 v1, v0\n v_mov_b32 v2, v1", ""},
+    {"stores are counted apart", "gfx1030", "global_load_dword v2, v1, s[2:3]\n s_waitcnt_vscnt null, 0x0\n v_mov_b32 v3, v2", "W-001"},
+    {"a scalar load", "gfx1030", "s_load_dwordx2 s[8:9], s[2:3], 0x0\n s_mov_b32 s10, s9", "W-001", "s_waitcnt lgkmcnt(0)"},
+    {"an export", "gfx1030", "exp mrt0 v0, v0, v0, v0 done\n v_mov_b32 v0, 0", "W-006", "s_waitcnt expcnt(0)"},
+    {"an export waited", "gfx1030", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt expcnt(0)\n v_mov_b32 v0, 0", ""},
+};
+const Case values[] = {
+    {"R-001", "gfx1151", "v_add_f32 v2, v3, v0", "R-001", "v3"},
+    {"R-001 a copy is read where it is", "gfx1151", "v_mov_b32 v2, v3\n v_add_f32 v4, v2, v0", "R-001", "v2"},
+    {"R-001 a copy that nothing reads", "gfx1151", "v_mov_b32 v2, v3", ""},
+    {"R-001 on one of two ways it is written", "gfx1151", "s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 .L\n v_mov_b32 v3, 0\n.L:\n v_mov_b32 v2, v3", ""},
+    {"F-001", "gfx1151", ".long 0xbfa07fff", "F-001"},
+    {"F-002", "gfx1151", "s_branch .L\n.L:\n .long 0xbfff0000", "F-002"},
+    {"F-004", "gfx1151", "s_branch .L\n v_mov_b32 v2, 0\n.L:", "F-004"},
+    {"F-005", "gfx1151", "s_mov_b32 exec_lo, 1\n s_barrier\n s_mov_b32 exec_lo, -1", "F-005"},
+    {"F-005 given back", "gfx1151", "s_mov_b32 exec_lo, 1\n s_mov_b32 exec_lo, -1\n s_barrier", ""},
+    {"F-006", "gfx1151", "s_mov_b32 exec_lo, 0\n global_store_b32 v1, v0, s[2:3]", "F-006"},
+    {"F-006 a lane is on", "gfx1151", "s_mov_b32 exec_lo, 1\n global_store_b32 v1, v0, s[2:3]", ""},
+    {"F-007", "gfx1151", "s_cmp_eq_u32 s2, 0\n s_add_u32 s6, s2, s3\n s_cbranch_scc1 .L\n v_mov_b32 v2, 0\n.L:", "F-007"},
+    {"F-007 read in time", "gfx1151", "s_add_u32 s6, s2, s3\n s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 .L\n v_mov_b32 v2, 0\n.L:", ""},
+    {"F-007 VCC", "gfx1151", "v_cmp_eq_u32 vcc_lo, 0, v0\n s_mov_b32 vcc_lo, 0\n v_cndmask_b32 v2, v0, v1, vcc_lo", "F-007"},
+};
+// clang-format on
+
+// What is said of the kernel; not that many of these leave its arguments alone, for which they
+// wait.
+std::vector<lint::Finding> findings(const std::vector<std::byte> &image, const std::string &gfx) {
+    const auto program = sim::Program::load(image, gfx);
+    REQUIRE(program->kernels().size() == 1);
+    const sim::KernelInfo &kernel = program->kernels().front();
+    const u32 wait = program->code(kernel.wave_size).find(kernel.entry) + 2;
+    std::vector<lint::Finding> found = lint::lint(*program, kernel, true);
+    std::erase_if(found, [&](const lint::Finding &f) {
+        return f.rule == lint::Rule::long_wait && f.instruction == wait;
+    });
+    return found;
+}
+
+std::string ids_of(const std::vector<lint::Finding> &found) {
+    std::vector<std::string_view> ids;
+    for (const lint::Finding &f : found)
+        ids.push_back(info(f.rule).id);
+    return fmt::format("{}", fmt::join(ids, " "));
+}
+
+std::string source_of(const Case &c) {
+    KernelText k = waiting_kernel(c.gfx, 32, c.body);
+    const bool is_gfx10 = std::string_view(c.gfx).starts_with("gfx10");
+    if (is_gfx10)
+        k.scratch = 0, k.descriptor.clear();
+    std::string source = ".amdhsa_code_object_version 5\n" + kernel_source(k);
+    constexpr std::string_view load = "s_load_b64";
+    for (size_t at; is_gfx10 && (at = source.find(load)) != source.npos;)
+        source.replace(at, load.size(), "s_load_dwordx2");
+    return source;
+}
+
+void check(const Case &c) {
+    CAPTURE(c.name);
+    CAPTURE(c.gfx);
+    std::vector<lint::Finding> found = findings(assemble(c.gfx, source_of(c)), c.gfx);
+    std::erase_if(found, [](const lint::Finding &f) { // the kernel as a whole
+        return f.rule == lint::Rule::no_args || f.rule == lint::Rule::scratch_unused;
+    });
+    std::string texts;
+    for (const lint::Finding &f : found)
+        texts += fmt::format("{} {}; {}\n", info(f.rule).id, f.text, f.remedy);
+    CAPTURE(texts);
+    if (std::string_view(c.rule).empty())
+        CHECK(ids_of(found) == "");
+    else
+        CHECK(ids_of(found).find(c.rule) != std::string::npos);
+    CHECK(texts.find(c.says) != texts.npos);
+}
+
+// ---- what descriptor and metadata say
+
+constexpr const char *metadata = R"(
+.amdgpu_metadata
+---
+amdhsa.version: [ 1, 2 ]
+amdhsa.kernels:
+  - {{ .name: test, .symbol: test.kd, .kernarg_segment_size: {}, .kernarg_segment_align: 8,
+      .group_segment_fixed_size: 0, .private_segment_fixed_size: 0, .max_flat_workgroup_size: 1024,
+      .wavefront_size: {}, .sgpr_count: {}, .vgpr_count: 64, .args: [ {} ] }}
+...
+.end_amdgpu_metadata
+)";
+constexpr const char *two_args =
+    "{ .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }, "
+    "{ .offset: 8, .size: 8, .value_kind: by_value }";
+
+struct Says {
+    const char *gfx = "gfx1151", *load_as = gfx;
+    std::string body;
+    u32 version = 5;
+    u32 kernarg = 16, wave = 32, sgprs = 100;
+    std::string args = two_args;
+    u32 lds = 0, scratch = 0;
+    std::string descriptor;
+};
+
+std::string said_of(const Says &s) {
+    KernelText k;
+    k.gfx = s.gfx;
+    k.body = s.body;
+    k.lds = s.lds, k.scratch = s.scratch;
+    k.kernarg = s.kernarg;
+    k.descriptor = s.descriptor;
+    const std::string source = fmt::format(".amdhsa_code_object_version {}\n", s.version) +
+                               kernel_source(k) +
+                               fmt::format(metadata, s.kernarg, s.wave, s.sgprs, s.args);
+    return ids_of(findings(assemble(s.gfx, source), s.load_as));
+}
+
+} // namespace
+
+TEST_CASE("waits") {
+    for (const Case &c : waits)
+        check(c);
+}
+
+TEST_CASE("waits of gfx10") {
+    for (const Case &c : gfx10)
+        check(c);
+}
+
+TEST_CASE("values and where control goes") {
+    for (const Case &c : values)
+        check(c);
+}
+
+TEST_CASE("descriptor and metadata") {
+    CHECK(said_of({}) == "");
+    CHECK(said_of({.body = "v_mov_b32 v64, 0"}) == "D-001");
+    CHECK(said_of({.body = "s_mov_b32 s20, 0"}) == "");
+    CHECK(said_of({.body = "s_mov_b32 s20, 0", .sgprs = 16}) == "D-002");
+    CHECK(said_of({.body = "ds_store_b32 v0, v0 offset:1024", .lds = 1024}) == "D-003");
+    CHECK(said_of({.body = "ds_store_b32 v0, v0 offset:1020", .lds = 1024}) == "");
+    CHECK(said_of({.kernarg = 8}) == "D-004"); // the second argument is loaded all the same
+    CHECK(said_of({.gfx = "gfx1100"}) == "");
+    CHECK(said_of({.gfx = "gfx1101", .descriptor = ".amdhsa_user_sgpr_count 8"}) == "");
+    CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1100", .version = 6}) == "D-005");
+    CHECK(said_of({.wave = 64}) == "D-006");
+    CHECK(said_of({.scratch = 64, .descriptor = ".amdhsa_enable_private_segment 1"}) == "D-007");
+    CHECK(said_of({.args = ""}) == "D-008");
+    CHECK(said_of({.version = 6}) == "D-010");
+}
+
+TEST_CASE("a generic target has its version from code object V6 on") {
+    CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1151", .version = 6}) == "");
+    CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1151"}) == "D-009");
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""nw lint: every kernel of the build is clean; seeded bugs are found, their clean twins are not; what is meant or known."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SOURCE = Path(os.environ["NW_SOURCE_DIR"])
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/check_bugs")]
+
+import test_bugs as bugs  # noqa: E402  (the kernels, and how they are assembled)
+from command import nw  # noqa: E402
+
+# Twins that do what a rule is against, and why that is right there.
+MEANT = {
+    "fault/branch_out_of_code": "F-001",  # the branch is never taken
+    "fault/call_wild": "F-004",  # the bug's code is there, and not called
+    "race/block_store": "R-001",  # stores those of a block that M0 says
+    "race/buffer_atomic": "F-005",  # one lane at a barrier
+}
+LATE = """        .amdgcn_target "amdgcn-amd-amdhsa--gfx1151"
+        .text
+        .globl late
+        .p2align 8
+        .type late,@function
+late:
+        s_load_b64      s[4:5], s[0:1], 0x0
+        s_add_u32       s6, s4, 1{comment}
+        s_endpgm
+.Lend:
+        .size late, .Lend - late
+        .rodata
+        .p2align 6
+        .amdhsa_kernel late
+          .amdhsa_kernarg_size 8
+          .amdhsa_user_sgpr_kernarg_segment_ptr 1
+          .amdhsa_user_sgpr_count 15
+          .amdhsa_next_free_vgpr 8
+          .amdhsa_next_free_sgpr 16
+        .end_amdhsa_kernel
+        .amdgpu_metadata
+---
+amdhsa.version: [ 1, 2 ]
+amdhsa.kernels:
+  - {{ .name: late, .symbol: late.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
+      .private_segment_fixed_size: 0, .max_flat_workgroup_size: 1024, .wavefront_size: 32, .sgpr_count: 16, .vgpr_count: 8,
+      .args: [ {{ .name: a, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }} ] }}
+...
+        .end_amdgpu_metadata
+"""
+
+
+def findings(path: Path, *more: str) -> list[dict]:
+    done = nw("lint", path, "--json", *more)
+    if done.returncode not in (0, 1):
+        raise AssertionError(done.stderr)
+    return [row for file in json.loads(done.stdout) for row in file["findings"]]
+
+
+class Collection(unittest.TestCase):
+    def test_every_kernel_is_clean(self) -> None:
+        files = sorted((BUILD / "hsaco").glob("*/*.hsaco"))
+        self.assertGreater(len(files), 1000)
+        begin = time.monotonic()
+        done = nw("lint", *files)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[:4000])
+        self.assertRegex(done.stdout, rf"^{len(files)} kernels: 0 errors, 0 warnings")
+        print(f"{len(files)} kernels in {time.monotonic() - begin:.1f} s")
+
+
+class Bugs(unittest.TestCase):
+    def verdict(self, bug: bugs.Bug, gfx: str, seeded: bool, folder: Path) -> str:
+        rows = findings(bugs.assemble(bug, gfx, seeded, folder), "--kernel", "test")
+        where = f"{bug.name} {gfx} {'bug' if seeded else 'twin'}"
+        if not seeded:
+            rows = [row for row in rows if row["rule"] != MEANT.get(bug.name)]
+            return f"{where}: {rows}" if rows else ""
+        lines = {row["line"] for row in rows} | {row["other"]["line"] for row in rows if "other" in row}
+        return f"{where}: {rows}" if bug.check == "wait" and bug.line not in lines else ""
+
+    def test_each_wait_and_hazard_at_its_line_and_no_twin(self) -> None:
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder, ThreadPoolExecutor() as pool:
+            jobs = [(bug, gfx, seeded, Path(folder)) for bug in bugs.BUGS for gfx in bug.gfx for seeded in (True, False)
+                    if bug.check == "wait" or not seeded]  # fmt: skip
+            wrong = [text for text in pool.map(lambda job: self.verdict(*job), jobs) if text]
+        self.assertGreater(len(jobs), 300)
+        self.assertEqual(wrong, [], "\n".join(wrong))
+
+
+class Command(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def source(self, comment: str = "") -> Path:
+        path = self.folder / "late.s"
+        path.write_text(LATE.format(comment=comment))
+        return path
+
+    def lint(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return nw("lint", *arguments)
+
+    def test_text(self) -> None:
+        done = self.lint(self.source())
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        for part in ("late.s:8: error W-001: s4 is read while s_load_b64 s[4:5], s[0:1], null has yet to write it",
+                     "after ", "late.s:7: s_load_b64", "fix: put s_waitcnt lgkmcnt(0) before", "1 kernels: 1 errors, 0 warnings"):
+            self.assertIn(part, done.stdout)
+
+    def test_json_and_sarif(self) -> None:
+        (row,) = findings(self.source())
+        self.assertEqual((row["rule"], row["severity"], row["kernel"], row["line"], row["offset"]), ("W-001", "error", "late", 8, 8))
+        self.assertEqual((row["other"]["line"], row["fix"]), (7, "put s_waitcnt lgkmcnt(0) before"))
+        (run,) = json.loads(self.lint(self.source(), "--sarif").stdout)["runs"]
+        (result,) = run["results"]
+        self.assertIn(result["ruleId"], [rule["id"] for rule in run["tool"]["driver"]["rules"]])
+        place = result["locations"][0]["physicalLocation"]
+        self.assertEqual((place["artifactLocation"]["uri"], place["region"]["startLine"]), (str(self.folder / "late.s"), 8))
+
+    def test_what_is_meant_needs_a_reason(self) -> None:
+        for comment, code in [("   // nw lint: W-001 the value doesn't matter", 0), ("   // nw lint: W-001", 1),
+                              ("   // nw lint: W-002 another rule", 1)]:  # fmt: skip
+            done = self.lint(self.source(comment))
+            self.assertEqual(done.returncode, code, done.stdout)
+        self.assertIn("1 known or meant", self.lint(self.source("   // nw lint: W-001 why")).stdout)
+
+    def test_baseline(self) -> None:
+        known = self.folder / "known.json"
+        self.assertEqual(self.lint(self.source(), "--write-baseline", known).returncode, 1)
+        self.assertEqual(self.lint(self.source(), "--baseline", known).returncode, 0)
+        other = self.folder / "other.s"
+        other.write_text(LATE.format(comment="").replace("s_add_u32", "s_sub_u32"))
+        self.assertEqual(self.lint(other, "--baseline", known).returncode, 1)
+        known.write_text("{}")
+        done = self.lint(self.source(), "--baseline", known)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("write it with --write-baseline", done.stderr)
+
+    def test_unusable_files(self) -> None:
+        empty, text = self.folder / "empty.hsaco", self.folder / "text.hsaco"
+        empty.write_bytes(b"")
+        text.write_text("hello")
+        wrong = self.folder / "wrong.s"
+        wrong.write_text('.amdgcn_target "amdgcn-amd-amdhsa--gfx1151"\nv_nonsense v0\n')
+        for path in (empty, text, wrong, self.folder / "missing.s", self.folder):
+            done = self.lint(path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), path)
+            self.assertIn(str(path), done.stderr)
+        done = self.lint(self.source(), "--kernel", "nobody")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--kernel nobody: ", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What is found in a kernel: one program of tests asks the simulator's check, another one the lint.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw::sim::test {
+
+// In a kernel of these lines, whose v0 is the work-item, v1 4 * v0 and s[2:3] a buffer: "wait: ..."
+// with a hazard's note or what is wrong with a register, and the remedy; "" where nothing is.
+std::string found_in(const std::string &gfx, u32 wave, const std::string &body);
+
+} // namespace nw::sim::test
