@@ -118,16 +118,16 @@ class Case(unittest.TestCase):
 
 
 class Collection(unittest.TestCase):
-    def test_every_kernel_goes_through(self) -> None:
+    def test_all_kernels_of_a_target_and_some_of_each_go_through(self) -> None:
         folders = sorted(folder for folder in (BUILD / "hsaco").glob("*") if folder.is_dir())
         count, begin = 0, time.monotonic()
         for folder in folders:
-            files = sorted(folder.glob("*.hsaco"))
+            files = sorted(folder.glob("*.hsaco"))[:: 1 if folder.name == "gfx1151" else 10]
             count += len(files)
             with tempfile.TemporaryFile() as out:
                 done = subprocess.run([BUILD / "bin/nw", "info", "--json", *files], stdout=out, stderr=subprocess.PIPE, text=True)
                 self.assertEqual((done.returncode, done.stderr), (0, ""), folder)
-        self.assertGreater(count, 1000)
+        self.assertGreater(count, 800)
         print(f"{count} kernels in {time.monotonic() - begin:.1f} s")
 
     def test_what_the_manifest_says_of_occupancy(self) -> None:
