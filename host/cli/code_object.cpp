@@ -82,8 +82,8 @@ std::string clang(const std::string &path, const std::string &gfx,
                                 "instead",
                                 NW_CLANG, std::strerror(-code)));
     if (code)
-        throw Error(fmt::format("{}: it can't be assembled or linked for {}:\n{}", path, gfx,
-                                read_text(log)));
+        throw Error(fmt::format("{}: it can't be {} for {}:\n{}", path,
+                                is_assembly(path) ? "assembled" : "linked", gfx, read_text(log)));
     return read_text(object);
 }
 
