@@ -73,21 +73,38 @@ std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
 // ---- lanes
 // -----------------------------------------------------------------------------------------
 
-// EXEC, and where it was saved.
+// EXEC, and what it can be restored from. Where it has shrunk, `rest` is of what it was before: an
+// if or a loop inside of another one is taken to give back what it took.
 struct Lanes {
     bool full = true, zero = false;
-    std::set<u16> saved; // SGPRs that hold all lanes
+    std::set<u32> saved; // places of SGPRs that hold all lanes
+    std::set<u32> rest;  // and that hold those that are off, at least
     bool join(const Lanes &o) {
-        const size_t before = saved.size();
-        std::erase_if(saved, [&](u16 reg) { return !o.saved.contains(reg); });
-        const bool news = (full && !o.full) || (zero && !o.zero) || saved.size() != before;
+        const Lanes was = *this;
+        std::erase_if(saved, [&](u32 place) { return !o.saved.contains(place); });
+        const auto off = [](const Lanes &l, u32 place) {
+            return l.full || l.rest.contains(place) || l.saved.contains(place);
+        };
+        if (full && !o.full)
+            rest = o.rest, rest.insert(o.saved.begin(), o.saved.end());
+        else
+            std::erase_if(rest, [&](u32 place) { return !off(o, place); });
         full &= o.full, zero &= o.zero;
-        return news;
+        return full != was.full || zero != was.zero || saved != was.saved || rest != was.rest;
     }
     void forget() {}
+
+    void copy(u32 to, u32 from, const Lanes &was) {
+        saved.erase(to), rest.erase(to);
+        if (was.saved.contains(from))
+            saved.insert(to);
+        if (was.rest.contains(from))
+            rest.insert(to);
+    }
 };
 
 bool is_exec(const Operand &o) { return o.kind == Operand::Kind::sgpr && o.reg == sreg::exec; }
+bool is_sgpr(const Operand &o) { return o.kind == Operand::Kind::sgpr && !is_exec(o); }
 
 class LaneSteps {
 public:
@@ -95,51 +112,105 @@ public:
 
     void operator()(Lanes &l, u32 i) const {
         const Operation &op = code_.instructions[i].x;
-        const std::string_view n = op.mnemonic;
         const Fact &fact = facts_[i];
         const Lanes was = l;
         for (const RegisterUse &use : fact.role.uses)
-            for (u16 reg = use.first;
-                 use.write && use.bank == RegisterUse::sgpr && reg < use.first + use.count; ++reg)
-                l.saved.erase(reg);
+            for (u32 reg = use.first; use.write && reg < u32{use.first} + use.count; ++reg)
+                forget(l, use.bank, reg, op.mnemonic);
         if (fact.role.cmpx) {
             l.full = false;
-            return;
-        }
-        if (fact.role.unit != HazardRole::salu || op.operands.empty())
-            return;
-        const Operand &d = op.operands[0];
-        const bool saves = n.find("_saveexec_") != n.npos;
-        if (saves || (n.starts_with("s_mov_b") && op.operands.size() == 2 &&
-                      is_exec(op.operands[1]) && !is_exec(d))) {
-            if (was.full && d.kind == Operand::Kind::sgpr)
-                l.saved.insert(d.reg);
-            if (!saves)
-                return;
-        } else if (!is_exec(d)) {
-            return;
-        }
-        const Operand &last = op.operands.back();
-        l.zero = false;
-        if (n.starts_with("s_mov_b")) {
-            l.full = value(was, last);
-            l.zero = last.kind == Operand::Kind::integer && last.integer == 0;
-        } else if (n.starts_with("s_or_")) {
-            l.full = (saves && was.full) || std::ranges::any_of(op.operands, [&](const Operand &o) {
-                         return &o != &d && value(was, o);
-                     });
-        } else {
-            l.full = false;
+        } else if (op.mnemonic == "v_writelane_b32" || op.mnemonic == "v_readlane_b32") {
+            spill(l, was, op.operands);
+        } else if (fact.role.unit == HazardRole::salu && op.operands.size() >= 2) {
+            if (is_exec(op.operands[0]) || op.mnemonic.find("_saveexec_") != op.mnemonic.npos)
+                write_exec(l, was, op);
+            else if (is_sgpr(op.operands[0]))
+                write_mask(l, was, op);
         }
     }
 
 private:
-    // Whether it is all lanes.
-    static bool value(const Lanes &l, const Operand &o) {
-        return is_exec(o) ? l.full
-               : o.kind == Operand::Kind::sgpr
-                   ? l.saved.contains(o.reg)
-                   : o.kind == Operand::Kind::integer && o.integer == -1;
+    static constexpr u32 most_lanes = 64, spilled = 1024; // places of a VGPR's lanes, from there
+    static u32 place(u32 vgpr, i64 lane) {
+        return spilled + vgpr * most_lanes + static_cast<u32>(lane) % most_lanes;
+    }
+
+    // A VGPR that comes back from scratch memory is taken to be the one that went there.
+    static void forget(Lanes &l, RegisterUse::Bank bank, u32 reg, std::string_view n) {
+        if (bank == RegisterUse::sgpr) {
+            l.saved.erase(reg), l.rest.erase(reg);
+        } else if (n != "v_writelane_b32" && !n.starts_with("scratch_load_")) {
+            for (std::set<u32> *places : {&l.saved, &l.rest})
+                places->erase(places->lower_bound(place(reg, 0)),
+                              places->lower_bound(place(reg + 1, 0)));
+        }
+    }
+
+    static void spill(Lanes &l, const Lanes &was, const std::vector<Operand> &o) {
+        if (o.size() != 3 || o[2].kind != Operand::Kind::integer)
+            return;
+        if (o[0].kind == Operand::Kind::vgpr && is_sgpr(o[1]))
+            l.copy(place(o[0].reg, o[2].integer), o[1].reg, was);
+        else if (o[1].kind == Operand::Kind::vgpr && is_sgpr(o[0]))
+            l.copy(o[0].reg, place(o[1].reg, o[2].integer), was);
+    }
+
+    void write_exec(Lanes &l, const Lanes &was, const Operation &op) const {
+        const std::string_view n = op.mnemonic;
+        const bool saves = n.find("_saveexec_") != n.npos;
+        const Operand &d = op.operands[0], &last = op.operands.back();
+        if (saves && was.full && is_sgpr(d))
+            l.saved.insert(d.reg);
+        l.zero = false;
+        l.full = false;
+        if (n.starts_with("s_mov_b")) {
+            l.full = all(was, last);
+            l.zero = last.kind == Operand::Kind::integer && last.integer == 0;
+        } else if (n.starts_with("s_or_")) {
+            bool exec = saves, rest = false;
+            for (size_t o = 1; o < op.operands.size(); ++o) {
+                exec |= is_exec(op.operands[o]);
+                rest |= off(was, op.operands[o]);
+                l.full |= all(was, op.operands[o]);
+            }
+            l.full |= exec && (rest || was.full);
+        } else if (saves && n.starts_with("s_and_not1_") && off(was, last)) {
+            l.rest.insert(d.reg); // those that were on, of all of them
+        } else if (was.full && is_sgpr(last) && (n.starts_with("s_xor_b") || is_and_not(n))) {
+            l.rest.insert(last.reg);
+        }
+    }
+
+    // Of registers that EXEC may come back from.
+    static void write_mask(Lanes &l, const Lanes &was, const Operation &op) {
+        const std::string_view n = op.mnemonic;
+        const auto &o = op.operands;
+        const u32 d = o[0].reg;
+        if (n.starts_with("s_mov_b") && is_sgpr(o[1]))
+            l.copy(d, o[1].reg, was);
+        else if (n.starts_with("s_mov_b") && is_exec(o[1]) && was.full)
+            l.saved.insert(d);
+        if (o.size() != 3)
+            return;
+        const bool difference = (n.starts_with("s_xor_b") && ((is_exec(o[1]) && all(was, o[2])) ||
+                                                              (is_exec(o[2]) && all(was, o[1])))) ||
+                                (is_and_not(n) && off(was, o[1]) && is_exec(o[2]));
+        const bool more = n.starts_with("s_or_b") && (was.full || off(was, o[1]) || off(was, o[2]));
+        if (difference || more)
+            l.rest.insert(d);
+    }
+
+    static bool is_and_not(std::string_view n) {
+        return n.starts_with("s_and_not1_b") || n.starts_with("s_andn2_b");
+    }
+    // Whether it is all lanes; those that are off, at least.
+    static bool all(const Lanes &l, const Operand &o) {
+        return is_exec(o)   ? l.full
+               : is_sgpr(o) ? l.saved.contains(o.reg)
+                            : o.kind == Operand::Kind::integer && o.integer == -1;
+    }
+    static bool off(const Lanes &l, const Operand &o) {
+        return is_sgpr(o) && (l.rest.contains(o.reg) || l.saved.contains(o.reg));
     }
 
     const Facts &facts_;

@@ -64,3 +64,31 @@ TEST_CASE("only wave32 wants 16 initialised SGPRs (A-001)") {
                   (wave == 32));
         }
 }
+
+TEST_CASE("lanes come back from what holds those that were off") {
+    const std::string compare = "v_cmp_gt_u32 vcc_lo, 7, v0\n", barrier = "\ns_barrier";
+    const std::string if_else = compare +
+                                "s_and_saveexec_b32 s40, vcc_lo\n s_xor_b32 s40, exec_lo, s40\n"
+                                "v_mov_b32 v3, 1\n s_or_saveexec_b32 s40, s40\n"
+                                "s_xor_b32 exec_lo, exec_lo, s40\n v_mov_b32 v3, 2\n";
+    CHECK(rules("gfx1151", 32, if_else + "s_or_b32 exec_lo, exec_lo, s40" + barrier) == Rules{});
+    CHECK(rules("gfx1151", 32, if_else + "s_or_b32 exec_lo, exec_lo, s2" + barrier) ==
+          Rules{"F-005"});
+    CHECK(rules("gfx1151", 32, if_else + barrier) == Rules{"F-005"});
+
+    const std::string loop = "s_mov_b32 s41, 0\n.Lloop:\n v_add_nc_u32 v0, 1, v0\n" + compare +
+                             "s_or_b32 s41, vcc_lo, s41\n s_and_not1_b32 exec_lo, exec_lo, s41\n"
+                             "s_cbranch_execnz .Lloop\n";
+    CHECK(rules("gfx1151", 32, loop + "s_or_b32 exec_lo, exec_lo, s41" + barrier) == Rules{});
+    CHECK(rules("gfx1151", 32, loop + barrier) == Rules{"F-005"});
+
+    const std::string spilled = compare +
+                                "s_and_saveexec_b32 s40, vcc_lo\n v_writelane_b32 v9, s40, 3\n"
+                                "v_mov_b32 v3, 1\n s_mov_b32 s40, 0\n";
+    CHECK(rules("gfx1151", 32,
+                spilled + "v_readlane_b32 s42, v9, 3\n s_or_b32 exec_lo, exec_lo, s42" + barrier) ==
+          Rules{});
+    CHECK(rules("gfx1151", 32,
+                spilled + "v_readlane_b32 s42, v9, 4\n s_or_b32 exec_lo, exec_lo, s42" + barrier) ==
+          Rules{"F-005"});
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels that clang compiled, -O0 to -O3, have no bugs of this kind: whatever is found in them is
-// a mistake of the lint.
+// a mistake of the lint. At -O0, where masks of loops with several exits live in lanes of spilled
+// VGPRs, a few barriers are warned of (F-005); nothing else is said, and nothing from -O1 on.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,8 +25,9 @@ namespace {
 
 struct Corpus {
     size_t kernels = 0;
-    std::map<std::string, size_t> gfx, warnings; // kernels of each; warnings by rule
-    std::vector<std::string> findings;           // errors
+    std::map<std::string, size_t> gfx; // kernels of each
+    size_t masks = 0;                  // F-005 at -O0
+    std::vector<std::string> findings; // all others
 };
 
 void lint_file(const std::filesystem::path &path, Corpus &all, std::mutex &mutex) {
@@ -34,12 +36,13 @@ void lint_file(const std::filesystem::path &path, Corpus &all, std::mutex &mutex
     const auto bytes = std::as_bytes(std::span(file));
     const std::string gfx = sim::Elf(bytes).gfx();
     const auto program = sim::Program::load(bytes, gfx);
+    const bool unoptimized = path.stem().string().ends_with("_O0");
     for (const sim::KernelInfo &kernel : program->kernels()) {
         std::vector<std::string> found;
+        size_t masks = 0;
         for (const lint::Finding &f : lint::lint(*program, kernel, false)) {
-            if (info(f.rule).severity != lint::Severity::error) {
-                const std::lock_guard lock(mutex);
-                ++all.warnings[std::string(info(f.rule).id)];
+            if (unoptimized && f.rule == lint::Rule::exec_at_barrier) {
+                ++masks;
                 continue;
             }
             const auto &code = program->code(kernel.wave_size).instructions;
@@ -48,14 +51,14 @@ void lint_file(const std::filesystem::path &path, Corpus &all, std::mutex &mutex
                             f.instruction < code.size() ? code[f.instruction].text : "", f.text));
         }
         const std::lock_guard lock(mutex);
-        ++all.kernels, ++all.gfx[gfx];
+        ++all.kernels, ++all.gfx[gfx], all.masks += masks;
         std::ranges::move(found, std::back_inserter(all.findings));
     }
 }
 
 } // namespace
 
-TEST_CASE("no error is found in what clang compiled") {
+TEST_CASE("nothing is found in what clang compiled") {
     std::vector<std::filesystem::path> files;
     for (const auto &entry : std::filesystem::directory_iterator(NW_BUILD_DIR "/diff"))
         if (entry.path().extension() == ".hsaco")
@@ -63,10 +66,9 @@ TEST_CASE("no error is found in what clang compiled") {
     Corpus all;
     std::mutex mutex;
     parallel_each(files.size(), [&] { return [&](u64 n) { lint_file(files[n], all, mutex); }; });
-    MESSAGE(all.kernels << " kernels");
-    for (const auto &[rule, count] : all.warnings)
-        MESSAGE(count << " warnings " << rule);
+    MESSAGE(all.kernels << " kernels, " << all.masks << " warnings of masks at -O0");
     CHECK(all.kernels > 6000);
+    CHECK(all.masks < 80);
     for (const char *gfx : {"gfx1100", "gfx1151", "gfx1201"})
         CHECK(all.gfx[gfx] > 2000);
     std::ranges::sort(all.findings);
