@@ -16,35 +16,6 @@ namespace {
 
 using namespace sim;
 
-// SGPRs that these hazards can strike, bit n for number n.
-using Sgprs = unsigned __int128;
-constexpr Sgprs one = 1, vcc_pair = one << sreg::vcc | one << (sreg::vcc + 1);
-constexpr Sgprs even_sgprs = ~Sgprs{0} / 3; // the lower ones of pairs
-
-Sgprs sgprs(const std::vector<RegisterUse> &uses, bool write) {
-    Sgprs set = 0;
-    for (const RegisterUse &use : uses)
-        for (unsigned n = use.first; is_tracked_sgpr(use) && n < use.first + use.count; ++n)
-            if (use.write == write && n < 8 * sizeof set)
-                set |= one << n;
-    return set;
-}
-
-// By s_waitcnt_depctr or s_wait_alu, of what vector instructions wrote.
-Sgprs waited_for(const HazardRole &r) {
-    return (r.va_vcc ? vcc_pair : 0) | (r.va_sdst ? ~vcc_pair : 0);
-}
-
-template <class F> void for_each(Sgprs set, F f) {
-    for (unsigned n = 0; n < sreg::null; ++n)
-        if (set >> n & 1)
-            f(n);
-}
-
-bool overlap(const RegisterUse &a, const RegisterUse &b) {
-    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count;
-}
-
 bool writes(const HazardRole &r, const RegisterUse &use) {
     return std::ranges::any_of(r.uses,
                                [&](const RegisterUse &w) { return w.write && overlap(w, use); });
@@ -168,7 +139,7 @@ void Hazards::step(Recent &state, u32 i, Findings *found) const {
 void Hazards::cross_call(Recent &state, const HazardRole &r, bool reads_stay) {
     state.trans.clear();
     state.neighbours.clear();
-    state.by_salu &= ~sgprs(r.uses, true);
+    state.by_salu &= ~tracked_sgprs(r.uses, true);
     if (!reads_stay) // H-005; H-002 counts reads of the whole execution
         state.read = 0;
 }
@@ -202,7 +173,7 @@ void Hazards::step_trans(Recent &state, u32 i, const HazardRole &r, Findings *fo
 
 // Of what the instruction writes, those that had been read have now been overwritten.
 void Hazards::note_writes(Recent &state, u32 i, const HazardRole &r) {
-    const Sgprs written = sgprs(r.uses, true), struck = written & state.read;
+    const Sgprs written = tracked_sgprs(r.uses, true), struck = written & state.read;
     state.by_salu &= ~written, state.by_valu &= ~written;
     (r.unit == HazardRole::salu ? state.by_salu : state.by_valu) |= struck;
     for_each(struck, [&](unsigned reg) {
@@ -220,14 +191,14 @@ void Hazards::step_masks(Recent &state, u32 i, const HazardRole &r, Findings *fo
     state.by_valu &= ~waited_for(r);
     if (!valu && !salu)
         return;
-    const Sgprs reads = sgprs(r.uses, false);
+    const Sgprs reads = tracked_sgprs(r.uses, false);
     for_each(reads & (valu ? state.by_salu | state.by_valu : state.by_salu), [&](unsigned reg) {
         add(found, Hazard::mask_write, i, state.writer[reg], register_name(RegisterUse::sgpr, reg));
     });
     note_writes(state, i, r);
     if (valu && (r.literal || reads)) // any other scalar operand ends the window
         state.read = 0;
-    state.read |= sgprs(r.masks, false);
+    state.read |= tracked_sgprs(r.masks, false);
 }
 
 // H-002
@@ -241,7 +212,7 @@ void Hazards::step_sgprs(Recent &state, u32 i, const HazardRole &r, Findings *fo
     state.by_valu &= r.resolves_sgprs ? 0 : ~waited_for(r);
     if (!valu && !salu)
         return;
-    const Sgprs reads = sgprs(r.uses, false);
+    const Sgprs reads = tracked_sgprs(r.uses, false);
     for_each(reads & (valu ? state.by_salu | state.by_valu : state.by_salu), [&](unsigned reg) {
         const bool recent = state.by_salu >> reg & 1 && state.since[reg] <= scalar_write_window;
         if (recent || (valu && state.by_valu >> reg & 1))

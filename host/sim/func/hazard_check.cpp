@@ -11,42 +11,8 @@ namespace nw::sim {
 
 namespace {
 
-bool overlap(const RegisterUse &a, const RegisterUse &b) {
-    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count;
-}
-
 bool uses_sgprs(const HazardRole &r) {
     return std::any_of(r.uses.begin(), r.uses.end(), is_tracked_sgpr);
-}
-
-using Sgprs = HazardFacts::Sgprs;
-constexpr Sgprs one = 1, vcc_pair = one << sreg::vcc | one << (sreg::vcc + 1);
-constexpr Sgprs even_sgprs = ~Sgprs{0} / 3; // the lower ones of pairs
-
-// Those among `uses` that are read, or written.
-Sgprs sgprs(const std::vector<RegisterUse> &uses, bool write) {
-    Sgprs set = 0;
-    for (const RegisterUse &use : uses)
-        for (unsigned n = use.first; is_tracked_sgpr(use) && n < use.first + use.count; ++n)
-            if (use.write == write && n < 8 * sizeof set)
-                set |= one << n;
-    return set;
-}
-
-// By s_waitcnt_depctr or s_wait_alu, of what vector instructions wrote.
-Sgprs waited_for(const HazardRole &r) {
-    return (r.va_vcc ? vcc_pair : 0) | (r.va_sdst ? ~vcc_pair : 0);
-}
-
-unsigned lowest(Sgprs set) {
-    const auto low = static_cast<u64>(set);
-    return static_cast<unsigned>(low ? __builtin_ctzll(low)
-                                     : 64 + __builtin_ctzll(static_cast<u64>(set >> 64)));
-}
-
-template <class F> void for_each(Sgprs set, F f) {
-    for (; set; set &= set - 1)
-        f(lowest(set));
 }
 
 RegisterUse use_of(unsigned sgpr) { return {RegisterUse::sgpr, false, static_cast<u16>(sgpr)}; }
@@ -62,9 +28,9 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
     for (const Instruction &inst : code.instructions) {
         Entry e;
         e.role = hazard_role(inst);
-        e.reads = sgprs(e.role.uses, false);
-        e.writes = sgprs(e.role.uses, true);
-        e.masks = sgprs(e.role.masks, false);
+        e.reads = tracked_sgprs(e.role.uses, false);
+        e.writes = tracked_sgprs(e.role.uses, true);
+        e.masks = tracked_sgprs(e.role.masks, false);
         if (has(Hazard::mad_overlap) && e.role.mad_overlap)
             e.clash = Hazard::mad_overlap;
         if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs) {

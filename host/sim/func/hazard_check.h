@@ -13,8 +13,6 @@ namespace nw::sim {
 
 // What the check needs to know of each instruction, made once per program.
 struct HazardFacts {
-    // SGPRs that these hazards can strike, bit n for number n.
-    using Sgprs = unsigned __int128;
     struct Entry {
         HazardRole role;
         Sgprs reads = 0, writes = 0, masks = 0; // of the role's uses and masks
@@ -50,7 +48,6 @@ private:
     };
     using Result = std::optional<Finding>;
 
-    using Sgprs = HazardFacts::Sgprs;
 
     Result find_trans_use(u32 index, const Entry &);
     Result find_forwarding(u32 index, const Entry &);

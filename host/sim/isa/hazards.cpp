@@ -69,10 +69,6 @@ void add_operand(std::vector<RegisterUse> &uses, const Operation &op, size_t n) 
                         false, o.reg, o.count});
 }
 
-bool overlap(const RegisterUse &a, const RegisterUse &b) {
-    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count;
-}
-
 void read_depctr(HazardRole &r, u32 imm) {
     r.va_vdst = (imm >> 12 & 15) == 0;
     r.va_sdst = (imm >> 9 & 7) == 0;
@@ -235,6 +231,15 @@ Gfx10Role gfx10_role(const Instruction &inst, const HazardRole &role) {
     r.inst_prefetch = n == "s_inst_prefetch";
     r.wait_states = n == "s_nop" ? static_cast<u8>((imm & 15) + 1) : 1;
     return r;
+}
+
+Sgprs tracked_sgprs(const std::vector<RegisterUse> &uses, bool write) {
+    Sgprs set = 0;
+    for (const RegisterUse &use : uses)
+        for (unsigned n = use.first; is_tracked_sgpr(use) && n < use.first + use.count; ++n)
+            if (use.write == write && n < 8 * sizeof set)
+                set |= one_sgpr << n;
+    return set;
 }
 
 } // namespace nw::sim

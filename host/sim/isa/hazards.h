@@ -81,4 +81,29 @@ constexpr bool is_tracked_sgpr(const RegisterUse &use) {
     return use.bank == RegisterUse::sgpr && use.first < sreg::null;
 }
 
+// Of these, bit n for number n.
+using Sgprs = unsigned __int128;
+inline constexpr Sgprs one_sgpr = 1;
+inline constexpr Sgprs vcc_pair = one_sgpr << sreg::vcc | one_sgpr << (sreg::vcc + 1);
+inline constexpr Sgprs even_sgprs = ~Sgprs{0} / 3; // the lower ones of pairs
+
+// Those among `uses` that are read, or written.
+Sgprs tracked_sgprs(const std::vector<RegisterUse> &uses, bool write);
+
+// By s_waitcnt_depctr or s_wait_alu, of what vector instructions wrote.
+inline Sgprs waited_for(const HazardRole &r) {
+    return (r.va_vcc ? vcc_pair : 0) | (r.va_sdst ? ~vcc_pair : 0);
+}
+
+inline unsigned lowest(Sgprs set) {
+    const auto low = static_cast<u64>(set);
+    return static_cast<unsigned>(low ? __builtin_ctzll(low)
+                                     : 64 + __builtin_ctzll(static_cast<u64>(set >> 64)));
+}
+
+template <class F> void for_each(Sgprs set, F f) {
+    for (; set; set &= set - 1)
+        f(lowest(set));
+}
+
 } // namespace nw::sim

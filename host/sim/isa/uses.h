@@ -25,6 +25,10 @@ struct RegisterUse {
     }
 };
 
+inline bool overlap(const RegisterUse &a, const RegisterUse &b) {
+    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count;
+}
+
 // Explicit operands, accumulators, and VCC and SCC where they are implied. Implied EXEC and M0 are
 // not listed: no memory instruction returns into them.
 std::vector<RegisterUse> register_uses(const Instruction &);
