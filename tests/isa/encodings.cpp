@@ -3,10 +3,12 @@
 // literals, special registers as operands) can be run, too, but for what the ISA forbids.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <regex>
 #include <set>
+#include <thread>
 
 #include "sim/func/build.h"
 #include "sim/func/coverage.h"
@@ -109,4 +111,28 @@ TEST_CASE("what LLVM accepts runs, in every variation") {
             for (auto &[why, text] : r.text)
                 FAIL_CHECK(std::string(gfx), " wave", wave_size, ": ", why);
         }
+}
+
+// Texts are remembered from one program to the next (isa/code.cpp).
+TEST_CASE("an instruction reads the same whatever was decoded before it") {
+    for (const char *gfx : {"gfx1030", "gfx1100", "gfx1151", "gfx1201"}) {
+        Variations variations_of(7);
+        std::vector<Encoding> encodings;
+        for (const Sample &s : known_mnemonics(gfx))
+            for (unsigned n = 0; n < 8; ++n) {
+                encodings.push_back(variations_of.of(s.encoding));
+                Encoding other = encodings.back(); // begins with the same word
+                other[1] = variations_of.of(other)[1];
+                encodings.push_back(other);
+            }
+        std::vector<Instruction> one, two;
+        std::thread([&] { one = disassemble_each(encodings, gfx, 32); }).join();
+        std::ranges::reverse(encodings);
+        std::thread([&] { two = disassemble_each(encodings, gfx, 32); }).join();
+        std::ranges::reverse(two);
+        size_t same = 0;
+        for (size_t n = 0; n < one.size(); ++n)
+            same += one[n].text == two[n].text && one[n].size == two[n].size;
+        CHECK(same == one.size());
+    }
 }

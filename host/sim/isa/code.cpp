@@ -6,8 +6,12 @@
 #include <fmt/format.h>
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "sim/isa/gfx10_names.h"
 #include "sim/isa/program.h"
@@ -59,28 +63,73 @@ std::string with_255(std::string_view text) {
     return result;
 }
 
-// Fills `inst` from bytes of which `available` are code: LLVM up to 22 crashes where a literal is
-// missing (issue 214909), so it always gets the longest instruction's worth, zeros at the end.
-void decode(LLVMDisasmContextRef d, const std::byte *code, u32 available, Instruction &inst) {
-    u8 bytes[longest + 4] = {};
-    std::memcpy(bytes, code, std::min(available, longest));
-    std::memcpy(&inst.word0, bytes, 4);
-    std::memcpy(&inst.word1, bytes + 4, 4);
-    inst.size = 4;
-    if (is_barrier_of_literal(inst.word0))
-        return;
-    const bool is_255 = is_f16_literal_of_255(inst.word0, inst.word1);
-    if (is_255)
-        bytes[4] = 0xfe;
-    char text[512];
-    size_t size = LLVMDisasmInstruction(d, bytes, sizeof bytes, inst.offset, text, sizeof text);
-    if (size == 0 || size > available)
-        return;
-    inst.size = static_cast<u32>(size);
-    inst.text = text + (text[0] == '\t'); // LLVM indents
-    if (is_255)
-        inst.text = with_255(inst.text);
-}
+// LLVM's disassembler for one target, and what it has said. Kernels say the same few thousand
+// things over and over, and looking that up takes a small part of the time.
+class Decoder {
+public:
+    Decoder(std::string_view cpu, u32 wave_size) : llvm_(make_disassembler(cpu, wave_size)) {}
+
+    // This thread's.
+    static Decoder &of(std::string_view cpu, u32 wave_size) {
+        thread_local std::map<std::pair<std::string, u32>, Decoder> decoders;
+        const std::pair key(std::string(cpu), wave_size);
+        return decoders.try_emplace(key, cpu, wave_size).first->second;
+    }
+
+    // Fills `inst` from bytes of which `available` are code: LLVM up to 22 crashes where a literal
+    // is missing (issue 214909), so it always gets the longest instruction's worth, zeros at the
+    // end.
+    void decode(const std::byte *code, u32 available, Instruction &inst) {
+        u8 bytes[longest + 4] = {};
+        std::memcpy(bytes, code, std::min(available, longest));
+        std::memcpy(&inst.word0, bytes, 4);
+        std::memcpy(&inst.word1, bytes + 4, 4);
+        inst.size = 4;
+        if (is_barrier_of_literal(inst.word0) || recall(available, inst))
+            return;
+        const bool is_255 = is_f16_literal_of_255(inst.word0, inst.word1);
+        if (is_255)
+            bytes[4] = 0xfe;
+        char text[512];
+        const size_t size =
+            LLVMDisasmInstruction(llvm_.get(), bytes, sizeof bytes, inst.offset, text, sizeof text);
+        if (size == 0 || size > available)
+            return;
+        inst.size = static_cast<u32>(size);
+        inst.text = text + (text[0] == '\t'); // LLVM indents
+        if (is_255)
+            inst.text = with_255(inst.text);
+        remember(inst);
+    }
+
+private:
+    static constexpr size_t most = 1 << 16; // texts of each size: some 10 MB
+
+    // The first word alone says whether there is a second one, and those two whether a third:
+    // three are not kept.
+    bool recall(u32 available, Instruction &inst) const {
+        if (const auto one = one_word_.find(inst.word0); one != one_word_.end()) {
+            inst.text = one->second;
+            return true;
+        }
+        const auto two = two_words_.find(u64{inst.word1} << 32 | inst.word0);
+        if (available < 8 || two == two_words_.end())
+            return false;
+        inst.size = 8;
+        inst.text = two->second;
+        return true;
+    }
+    void remember(const Instruction &inst) {
+        if (inst.size == 4 && one_word_.size() < most)
+            one_word_.emplace(inst.word0, inst.text);
+        else if (inst.size == 8 && two_words_.size() < most)
+            two_words_.emplace(u64{inst.word1} << 32 | inst.word0, inst.text);
+    }
+
+    Disassembler llvm_;
+    std::unordered_map<u32, std::string> one_word_;
+    std::unordered_map<u64, std::string> two_words_;
+};
 
 } // namespace
 
@@ -94,13 +143,13 @@ u32 Code::find(u64 pc) const {
 
 void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::string_view cpu,
                  Code &code) {
-    Disassembler d = make_disassembler(cpu, code.wave_size);
+    Decoder &decoder = Decoder::of(cpu, code.wave_size);
     size_t first = code.instructions.size();
     const size_t room = code.instructions.capacity();
     for (u32 at = begin; at + 4 <= end;) {
         Instruction inst;
         inst.offset = at;
-        decode(d.get(), image.data() + at, end - at, inst);
+        decoder.decode(image.data() + at, end - at, inst);
         at += inst.size;
         code.instructions.push_back(std::move(inst));
     }
@@ -118,11 +167,11 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
 
 std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> encodings,
                                           std::string_view cpu, u32 wave_size) {
-    Disassembler d = make_disassembler(cpu, wave_size);
+    Decoder &decoder = Decoder::of(cpu, wave_size);
     std::vector<Instruction> decoded(encodings.size());
     for (size_t n = 0; n < encodings.size(); ++n) {
         auto bytes = std::as_bytes(std::span(encodings[n]));
-        decode(d.get(), bytes.data(), static_cast<u32>(bytes.size()), decoded[n]);
+        decoder.decode(bytes.data(), static_cast<u32>(bytes.size()), decoded[n]);
         parse(decoded[n]);
     }
     return decoded;
