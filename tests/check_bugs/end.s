@@ -44,6 +44,7 @@ after:
           .amdhsa_wavefront_size32              1 - WAVE64
         .end_amdhsa_kernel
 
+        .macro metadata wave
         .amdgpu_metadata
 ---
 amdhsa.version: [ 1, 2 ]
@@ -55,7 +56,7 @@ amdhsa.kernels:
     .group_segment_fixed_size: 0
     .private_segment_fixed_size: 0
     .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
+    .wavefront_size: \wave
     .sgpr_count: 64
     .vgpr_count: 64
     .args:
@@ -69,10 +70,16 @@ amdhsa.kernels:
     .group_segment_fixed_size: 0
     .private_segment_fixed_size: 0
     .max_flat_workgroup_size: 1024
-    .wavefront_size: 32
+    .wavefront_size: \wave
     .sgpr_count: 16
     .vgpr_count: 8
     .args:
       - { .name: a, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
 ...
         .end_amdgpu_metadata
+        .endm
+        .if WAVE64
+        metadata 64
+        .else
+        metadata 32
+        .endif

@@ -16,40 +16,12 @@ from pathlib import Path
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 CLANG = os.environ["NW_CLANG"]
-sys.path[:0] = [str(SOURCE / "tests/cli")]
+sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/lint")]
+
+from kernel_text import code, metadata  # noqa: E402
 
 SECONDS = 60
 MACHINE, MACHINE_X86 = 18, 62  # where an ELF says it; x86-64
-KERNEL = """        .amdgcn_target "amdgcn-amd-amdhsa--{gfx}"
-        .text
-        .globl strange
-        .p2align 8
-        .type strange,@function
-strange:
-{body}
-.Lend:
-        .size strange, .Lend - strange
-{after}
-        .rodata
-        .p2align 6
-        .amdhsa_kernel strange
-          .amdhsa_kernarg_size 8
-          .amdhsa_user_sgpr_kernarg_segment_ptr 1
-          .amdhsa_user_sgpr_count 15
-          .amdhsa_next_free_vgpr 8
-          .amdhsa_next_free_sgpr 32
-        .end_amdhsa_kernel
-"""
-METADATA = """        .amdgpu_metadata
----
-amdhsa.version: [ 1, 2 ]
-amdhsa.kernels:
-  - { .name: strange, .symbol: strange.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
-      .private_segment_fixed_size: 0, .max_flat_workgroup_size: 1024, .wavefront_size: 32, .sgpr_count: 32, .vgpr_count: 8,
-      .args: [ { .name: a, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global } ] }
-...
-        .end_amdgpu_metadata
-"""
 CLEAN = "        s_endpgm"
 TO_ITSELF = """        s_getpc_b64 s[16:17]
 .Lhere:
@@ -80,9 +52,9 @@ class BadInput(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def code(self, body: str = CLEAN, after: str = "", metadata: str = METADATA, gfx: str = "gfx1151", debug: bool = False) -> Path:
+    def code(self, body: str = CLEAN, after: str = "", metadata: str = metadata("strange"), gfx: str = "gfx1151", debug: bool = False) -> Path:
         source, out = self.folder / "strange.s", self.folder / f"strange_{gfx}.hsaco"
-        source.write_text(KERNEL.format(gfx=gfx, body=body, after=after) + metadata)
+        source.write_text(code("strange", body, gfx, after) + metadata)
         command = [CLANG, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-mcode-object-version=5", source, "-o", out]
         subprocess.run(command + ["-g"] * debug, check=True)
         source.unlink()

@@ -15,17 +15,12 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
-sys.path[:0] = [str(SOURCE / "tests/cli")]
+sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/lint")]
 
 from command import nw  # noqa: E402
+from kernel_text import kernel  # noqa: E402
 
-KERNEL = """        .amdgcn_target "amdgcn-amd-amdhsa--gfx1151"
-        .text
-        .globl sums
-        .p2align 8
-        .type sums,@function
-sums:
-        s_load_b64      s[4:5], s[0:1], 0x0
+SUMS = """        s_load_b64      s[4:5], s[0:1], 0x0
         v_lshlrev_b32   v1, 2, v0
         v_mov_b32       v2, 0
         s_mov_b32       s6, 0
@@ -38,28 +33,7 @@ L_main:
         s_cmp_lt_u32    s6, 8
         s_cbranch_scc1  L_main
         global_store_b32 v1, v2, s[4:5]
-        s_endpgm
-.Lend:
-        .size sums, .Lend - sums
-        .rodata
-        .p2align 6
-        .amdhsa_kernel sums
-          .amdhsa_kernarg_size 8
-          .amdhsa_user_sgpr_kernarg_segment_ptr 1
-          .amdhsa_user_sgpr_count 15
-          .amdhsa_next_free_vgpr 8
-          .amdhsa_next_free_sgpr 16
-        .end_amdhsa_kernel
-        .amdgpu_metadata
----
-amdhsa.version: [ 1, 2 ]
-amdhsa.kernels:
-  - {{ .name: sums, .symbol: sums.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
-      .private_segment_fixed_size: 0, .max_flat_workgroup_size: 256, .wavefront_size: 32, .sgpr_count: 16, .vgpr_count: 8,
-      .args: [ {{ .name: a, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }} ] }}
-...
-        .end_amdgpu_metadata
-"""
+        s_endpgm"""
 CLASSES = ["valu", "vopd", "trans", "wmma", "salu", "smem", "vmem_load", "vmem_store", "lds", "branch", "wait", "other"]
 VOID = {"meta", "br"}
 
@@ -103,7 +77,7 @@ class Case(unittest.TestCase):
 
     def source(self, name: str = "sums.s", body: str = "v_add_f32 v2, v2, v3") -> Path:
         path = self.folder / name
-        path.write_text(KERNEL.format(body=body))
+        path.write_text(kernel("sums", SUMS.format(body=body)))
         return path
 
     def json(self, *arguments: str | Path) -> dict | list:

@@ -15,10 +15,11 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
-sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/check_bugs")]
+sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/check_bugs"), str(SOURCE / "tests/lint")]
 
 import test_bugs as bugs  # noqa: E402  (the kernels, and how they are assembled)
 from command import nw  # noqa: E402
+from kernel_text import kernel  # noqa: E402
 
 # Twins that do what a rule is against, and why that is right there.
 MEANT = {
@@ -27,36 +28,9 @@ MEANT = {
     "race/block_store": "R-001",  # stores those of a block that M0 says
     "race/buffer_atomic": "F-005",  # one lane at a barrier
 }
-LATE = """        .amdgcn_target "amdgcn-amd-amdhsa--gfx1151"
-        .text
-        .globl late
-        .p2align 8
-        .type late,@function
-late:
-        s_load_b64      s[4:5], s[0:1], 0x0
+LATE = """        s_load_b64      s[4:5], s[0:1], 0x0
         s_add_u32       s6, s4, 1{comment}
-        s_endpgm
-.Lend:
-        .size late, .Lend - late
-        .rodata
-        .p2align 6
-        .amdhsa_kernel late
-          .amdhsa_kernarg_size 8
-          .amdhsa_user_sgpr_kernarg_segment_ptr 1
-          .amdhsa_user_sgpr_count 15
-          .amdhsa_next_free_vgpr 8
-          .amdhsa_next_free_sgpr 16
-        .end_amdhsa_kernel
-        .amdgpu_metadata
----
-amdhsa.version: [ 1, 2 ]
-amdhsa.kernels:
-  - {{ .name: late, .symbol: late.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
-      .private_segment_fixed_size: 0, .max_flat_workgroup_size: 1024, .wavefront_size: 32, .sgpr_count: 16, .vgpr_count: 8,
-      .args: [ {{ .name: a, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }} ] }}
-...
-        .end_amdgpu_metadata
-"""
+        s_endpgm"""
 
 
 def findings(path: Path, *more: str) -> list[dict]:
@@ -104,7 +78,7 @@ class Command(unittest.TestCase):
 
     def source(self, comment: str = "") -> Path:
         path = self.folder / "late.s"
-        path.write_text(LATE.format(comment=comment))
+        path.write_text(kernel("late", LATE.format(comment=comment)))
         return path
 
     def lint(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -139,7 +113,7 @@ class Command(unittest.TestCase):
         self.assertEqual(self.lint(self.source(), "--write-baseline", known).returncode, 1)
         self.assertEqual(self.lint(self.source(), "--baseline", known).returncode, 0)
         other = self.folder / "other.s"
-        other.write_text(LATE.format(comment="").replace("s_add_u32", "s_sub_u32"))
+        other.write_text(kernel("late", LATE.format(comment="").replace("s_add_u32", "s_sub_u32")))
         self.assertEqual(self.lint(other, "--baseline", known).returncode, 1)
         known.write_text("{}")
         done = self.lint(self.source(), "--baseline", known)
