@@ -28,18 +28,19 @@ def code(name: str, body: str, gfx: str = "gfx1151", after: str = "") -> str:
 """
 
 
-def metadata(name: str) -> str:
+def metadata(name: str, items: int = 1024) -> str:
+    """Says that a workgroup has at most `items`."""
     return f"""        .amdgpu_metadata
 ---
 amdhsa.version: [ 1, 2 ]
 amdhsa.kernels:
   - {{ .name: {name}, .symbol: {name}.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
-      .private_segment_fixed_size: 0, .max_flat_workgroup_size: 1024, .wavefront_size: 32, .sgpr_count: 32, .vgpr_count: 8,
+      .private_segment_fixed_size: 0, .max_flat_workgroup_size: {items}, .wavefront_size: 32, .sgpr_count: 32, .vgpr_count: 8,
       .args: [ {{ .name: a, .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }} ] }}
 ...
         .end_amdgpu_metadata
 """
 
 
-def kernel(name: str, body: str) -> str:
-    return code(name, body) + metadata(name)
+def kernel(name: str, body: str, items: int = 1024) -> str:
+    return code(name, body) + metadata(name, items)

@@ -17,6 +17,7 @@ SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/lint")]
 
 from command import nw  # noqa: E402
+from kernel_text import kernel  # noqa: E402
 from test_lint import LATE  # noqa: E402
 
 CLANG = os.environ["NW_CLANG"]
@@ -47,7 +48,7 @@ class Containers(unittest.TestCase):
 
     def code(self, gfx: str, *options: str) -> bytes:
         source, out = self.folder / "late.s", self.folder / "out"
-        source.write_text(LATE.format(comment="").replace("gfx1151", gfx))
+        source.write_text(kernel("late", LATE.format(comment="")).replace("gfx1151", gfx))
         subprocess.run([CLANG, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-mcode-object-version=5", "-g", *options, source, "-o", out],
                        check=True)  # fmt: skip
         return out.read_bytes()

@@ -77,7 +77,7 @@ class Case(unittest.TestCase):
 
     def source(self, name: str = "sums.s", body: str = "v_add_f32 v2, v2, v3") -> Path:
         path = self.folder / name
-        path.write_text(kernel("sums", SUMS.format(body=body)))
+        path.write_text(kernel("sums", SUMS.format(body=body), 256))
         return path
 
     def json(self, *arguments: str | Path) -> dict | list:
@@ -120,7 +120,7 @@ class Command(Case):
         self.assertEqual((file["gfx"], file["part"], file["model"]), ("gfx1151", "8060S", "sim"))
         (k,) = file["kernels"]
         self.assertEqual((k["kernel"], k["wave_size"], k["max_workgroup"], k["has_metadata"]), ("sums", 32, 256, True))
-        self.assertEqual(k["registers"], {"vgprs_allocated": 8, "vgprs_used": 4, "sgprs_declared": 16, "sgprs_used": 7})
+        self.assertEqual(k["registers"], {"vgprs_allocated": 8, "vgprs_used": 4, "sgprs_declared": 32, "sgprs_used": 7})
         self.assertEqual(list(k["mix"]), [*CLASSES, "total"])
         self.assertEqual(k["mix"]["total"], k["instructions"])
         self.assertEqual(sum(k["mix"][name] for name in CLASSES), k["instructions"])

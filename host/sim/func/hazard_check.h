@@ -48,7 +48,6 @@ private:
     };
     using Result = std::optional<Finding>;
 
-
     Result find_trans_use(u32 index, const Entry &);
     Result find_forwarding(u32 index, const Entry &);
     Result find_mask_write(u32 index, const Entry &);
