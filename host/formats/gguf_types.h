@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// ggml's tensor types: a row is a sequence of blocks of one size.
+#pragma once
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/types.h"
+
+namespace nw {
+
+// The ids that files hold, of the types that are spoken of by name here. A file may hold any other.
+enum class GgmlType : u32 {
+    f32 = 0,
+    f16 = 1,
+    q4_0 = 2,
+    q8_0 = 8,
+    q4_K = 12,
+    q6_K = 14,
+    bf16 = 30,
+};
+
+struct GgmlTypeInfo {
+    GgmlType id;
+    std::string_view name; // ggml's own
+    u32 elements, bytes;   // of a block
+    bool decoded;          // ref::dequantize_row has its formula
+};
+
+std::span<const GgmlTypeInfo> ggml_types(); // by id
+const GgmlTypeInfo *find_ggml_type(GgmlType id);
+
+} // namespace nw
