@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Rows of ggml's types as f32.
+//
+//   q4_0  w[i] = d * (q - 8)                 32 elements, nibble i % 16, low for i < 16
+//   q8_0  w[i] = d * q                       32 elements, signed bytes
+//   q4_K  w[i] = (d * sc) * q - dmin * m     256 elements, sc and m of sub-block i / 32
+//   q6_K  w[i] = (d * sc) * (q - 32)         256 elements, sc of sub-block i / 16
+//
+// d and dmin are f16, sc, m and q whole numbers. Each operation rounds to f32, as in ggml, d * sc
+// first; the products have 23 bits at most and are exact, so q4_K's difference is the one rounding.
+// f16, bf16 and f32 are exact.
+#pragma once
+#include <cstddef>
+
+#include "formats/gguf_types.h"
+
+namespace nw::ref {
+
+// out[0, k) from one row at any alignment. Throws Error: a type without a formula here, a k that is
+// no whole number of blocks.
+void dequantize_row(GgmlType, const std::byte *row, u64 k, f32 *out);
+
+} // namespace nw::ref
