@@ -19,6 +19,7 @@ void launch(Input);      // a descriptor and code, run under the checkers
 void lint(Input);        // an ELF, or a descriptor and code: linted
 void safetensors(Input); // a file's header
 void checkpoint(Input);  // a safetensors file: its 4-bit layers found, repacked, compared
+void gguf(Input);        // a file: metadata, tensors, a row of each
 
 struct Target {
     const char *name; // also of its folder in corpus/
@@ -32,6 +33,7 @@ inline constexpr Target targets[] = {{"code_object", code_object},
                                      {"launch", launch},
                                      {"lint", lint},
                                      {"safetensors", safetensors},
-                                     {"checkpoint", checkpoint}};
+                                     {"checkpoint", checkpoint},
+                                     {"gguf", gguf}};
 
 } // namespace nw::fuzz
