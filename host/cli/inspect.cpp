@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// nw inspect: what is in a checkpoint, and what nw pack would make of it.
-#include <algorithm>
+// nw inspect: what is in a checkpoint, and what nw pack would make of it; what is in a GGUF file.
 #include <fmt/format.h>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/inspect_gguf.h"
+#include "cli/inspect_text.h"
 #include "formats/json.h"
 #include "formats/source_linear.h"
 
@@ -22,58 +22,7 @@ struct Options {
     bool json = false;
 };
 
-std::string size_text(u64 bytes) {
-    if (bytes < 10'000)
-        return fmt::format("{} B", bytes);
-    return bytes < 1'000'000'000 ? fmt::format("{:.1f} MB", static_cast<f64>(bytes) / 1e6)
-                                 : fmt::format("{:.2f} GB", static_cast<f64>(bytes) / 1e9);
-}
-
-// a.12.b as a.*.b: what the layers of a model have in common.
-std::string pattern(const std::string &name) {
-    std::string out, part;
-    const auto flush = [&] {
-        const bool number = !part.empty() && part.find_first_not_of("0123456789") == part.npos;
-        out += number ? "*" : part;
-        part.clear();
-    };
-    for (char c : name) {
-        if (c != '.') {
-            part += c;
-            continue;
-        }
-        flush();
-        out += c;
-    }
-    flush();
-    return out;
-}
-
 std::string zero_text(const SourceLinear &l) { return l.symmetric ? "sym" : "asym"; }
-
-// Lines that differ in numbers only, once, in the order they came.
-class Lines {
-public:
-    void add(const std::string &left, const std::string &name) {
-        const std::string right = pattern(name);
-        const auto [found, fresh] = place_.try_emplace(left + right, rows_.size());
-        if (fresh)
-            rows_.push_back({left, right, 0});
-        ++rows_[found->second].count;
-    }
-    void print() const {
-        for (const Row &row : rows_)
-            fmt::print("{} {:>6}  {}\n", row.left, row.count, row.right);
-    }
-
-private:
-    struct Row {
-        std::string left, right;
-        u64 count;
-    };
-    std::vector<Row> rows_;
-    std::map<std::string, size_t> place_;
-};
 
 void print_files(const Checkpoint &c) {
     u64 bytes = 0, tensors = 0;
@@ -81,8 +30,8 @@ void print_files(const Checkpoint &c) {
         bytes += file.size();
         tensors += file.tensors().size();
     }
-    fmt::print("{}: {} file{}, {}, {} tensors\n", c.path().string(), c.files().size(),
-               c.files().size() == 1 ? "" : "s", size_text(bytes), tensors);
+    fmt::print("{}: {}, {}, {} tensors\n", c.path().string(), count_text(c.files().size(), "file"),
+               size_text(bytes), tensors);
     for (const auto &[key, value] : c.files().front().metadata())
         fmt::print("metadata {} = {}\n", in_quotes(key), in_quotes(value));
     if (!c.quantization().empty())
@@ -160,6 +109,8 @@ void print_json(const Checkpoint &c, const SourceLinears &found) {
 }
 
 void run(const Options &o) {
+    if (is_gguf(o.input))
+        return inspect_gguf(o.input, o.json);
     const Checkpoint checkpoint{o.input};
     const SourceLinears found = find_linears(checkpoint);
     (o.json ? print_json : print_text)(checkpoint, found);
@@ -170,14 +121,19 @@ void run(const Options &o) {
 void add_inspect(CLI::App &app) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand(
-        "inspect", "Say what is in a checkpoint, and which of its layers nw pack can read");
+        "inspect", "Say what is in a checkpoint or a GGUF file, and which of a checkpoint's "
+                   "layers nw pack can read");
     command
-        ->add_option("input", options->input,
-                     "A safetensors file, or a folder with one or with shards and their index")
+        ->add_option(
+            "input", options->input,
+            "A safetensors file, or a folder with one or with shards and their index; a GGUF "
+            "file, any one of a split model's")
         ->required();
-    command->add_flag("--json", options->json, "Everything, as JSON");
+    command->add_flag("--json", options->json,
+                      "Everything, as JSON; of a GGUF file's arrays the first elements");
     command->footer("Names of layers that differ in numbers only are one line, with * for the "
-                    "numbers; count says how many.");
+                    "numbers; count says how many. Of a GGUF file's types those that are decoded "
+                    "have their formula in ref/gguf.h.");
     command->callback([options] { run(*options); });
 }
 

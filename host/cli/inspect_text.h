@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What nw inspect prints, whatever the format of the file.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw::cli {
+
+std::string size_text(u64 bytes); // 17 B, 36.9 KB, 1.2 MB, 3.45 GB
+
+std::string count_text(u64 count, const char *thing); // 1 file, 2 files
+
+// Lines that differ in numbers only, once, in the order they came.
+class Lines {
+public:
+    // The name's numbers are left out: a.12.b is a.*.b.
+    void add(const std::string &left, const std::string &name);
+    void print() const;
+
+private:
+    struct Row {
+        std::string left, right;
+        u64 count;
+    };
+    std::vector<Row> rows_;
+    std::map<std::string, size_t> place_;
+};
+
+} // namespace nw::cli
