@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/gguf.h"
+
+#include <algorithm>
+
+#include "kernels/kernarg.h"
+#include "kernels/rules.h"
+
+namespace nw {
+
+namespace {
+
+constexpr Rules quantize("quantize_q8"), decode("gguf_decode");
+constexpr u64 offset_limit = u64{1} << 32;
+constexpr u32 q4k_k = 256, q4k_bytes = 144;
+constexpr u32 lds_limit = 65536;
+
+u64 row_bytes(const GgufDecode &p) { return u64{p.k} / q4k_k * q4k_bytes; }
+
+bool matches(const Kernel &kernel, const GgufDecode &p) {
+    return kernel.family == "gguf_decode" && kernel.param("type") == p.type &&
+           kernel.number("m") == p.m;
+}
+
+template <class Fits> const Kernel *find(std::string_view gfx, const Fits &fits) {
+    for (const Kernel &k : kernels())
+        if (k.gfx == gfx && !k.reference && !k.candidate && fits(k))
+            return &k;
+    return nullptr;
+}
+
+} // namespace
+
+void validate(const QuantizeQ8 &p) {
+    quantize.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
+    quantize.need(p.k >= 1 && p.k % 32 == 0,
+                  "k = {}: must be a multiple of 32; pad the row with zeros", p.k);
+    quantize.pointer("x", p.x, 16);
+    quantize.pointer("y", p.y, 16);
+    quantize.stride({"x_stride", p.x_stride, u64{4} * p.k, "4 * k", 16, offset_limit,
+                     "as it is a 32-bit argument"});
+    quantize.need(ceil_div<u64>(p.k, q8_tile_k) * p.m < offset_limit,
+                  "m = {}, k = {}: must be fewer than 2^32 tiles; split m", p.m, p.k);
+    quantize.apart(Rules::rows("y", p.y, 1, 0, q8_bytes(p.m, p.k)),
+                   Rules::rows("x", p.x, p.m, p.x_stride, u64{4} * p.k));
+}
+
+void validate(const GgufDecode &p) {
+    decode.need(p.type == "q4_K", "type = {}: must be q4_K", p.type);
+    decode.need(p.m >= 1 && p.m <= gguf_decode_rows, "m = {}: must be 1..{}", p.m,
+                gguf_decode_rows);
+    decode.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    decode.need(p.k >= 1 && p.k % q4k_k == 0,
+                "k = {}: must be a multiple of {}, as {} has super-blocks of so many", p.k, q4k_k,
+                p.type);
+    decode.need(row_bytes(p) < offset_limit && q8_bytes(p.m, p.k) < offset_limit,
+                "k = {}: a row and its activations must be smaller than 2^32 bytes; split K", p.k);
+    decode.need(u64{4} * p.n < offset_limit,
+                "n = {}: a row of c must be smaller than 2^32 bytes; split N", p.n);
+    decode.pointer("a", p.a, 16);
+    decode.pointer("w", p.w, 16);
+    decode.pointer("c", p.c, 4);
+    const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.m * p.n);
+    decode.apart(c, Rules::rows("a", p.a, 1, 0, q8_bytes(p.m, p.k)));
+    decode.apart(c, Rules::rows("w", p.w, p.n, row_bytes(p), row_bytes(p)));
+}
+
+void launch(Modules &modules, const QuantizeQ8 &p, const hip::Stream &stream) {
+    validate(p);
+    const std::string_view gfx = modules.device().info().gfx;
+    const Kernel *kernel = find(gfx, [](const Kernel &k) { return k.family == "quantize_q8"; });
+    quantize.need(kernel, "gfx = {}: no kernel for it", gfx);
+    launch(modules, *kernel, p, stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const QuantizeQ8 &p,
+            const hip::Stream &stream) {
+    validate(p);
+    quantize.need(kernel.family == "quantize_q8", "{} does something else", kernel.symbol);
+    Kernarg out(kernel);
+    out.put("x", p.x);
+    out.put("y", p.y);
+    out.put("k", p.k);
+    out.put("m", p.m);
+    out.put("x_stride", static_cast<u32>(p.x_stride));
+    modules.device().launch(modules.function(kernel), ceil_div(p.k, q8_tile_k), kernel.block, 0,
+                            out.bytes(), stream);
+}
+
+void launch(Modules &modules, const GgufDecode &p, const hip::Stream &stream) {
+    validate(p);
+    const std::string_view gfx = modules.device().info().gfx;
+    const Kernel *kernel = find(gfx, [&](const Kernel &k) { return matches(k, p); });
+    decode.need(kernel, "gfx = {}, type = {}, m = {}: no kernel for it", gfx, p.type, p.m);
+    launch(modules, *kernel, p, stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p,
+            const hip::Stream &stream) {
+    validate(p);
+    launch(modules, kernel, p, gguf_grid(kernel, p, modules.device().info().compute_units), stream);
+}
+
+// As many workgroups as fit at once, with LDS for all activations where that leaves enough waves.
+GgufGrid gguf_grid(const Kernel &kernel, const GgufDecode &p, u32 wgps) {
+    const u32 waves = kernel.block / 32, step = p.m * q8_tile_bytes;
+    const u32 most = (lds_limit - kernel.lds_bytes) / step + 1;
+    const u32 stage = std::min(ceil_div(p.k, q8_tile_k), most);
+    const u32 lds = kernel.lds_bytes + (stage - 1) * step;
+    const u32 by_lds = 2 * lds_limit / lds; // a WGP has twice what a workgroup may have
+    const u32 fit = std::max(
+        std::min(4 * std::min(kernel.waves_per_simd, kernel.number("simd_waves")) / waves, by_lds),
+        1u);
+    const u64 tiles = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
+    return {static_cast<u32>(ceil_div(tiles, ceil_div(tiles, u64{wgps} * fit))), stage};
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGrid grid,
+            const hip::Stream &stream) {
+    validate(p);
+    decode.need(matches(kernel, p), "{} is not for {}, m = {}", kernel.symbol, p.type, p.m);
+    const u64 most = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
+    decode.need(grid.workgroups >= 1 && grid.workgroups <= most,
+                "workgroups = {}: must be 1..{}, a workgroup for {} rows", grid.workgroups, most,
+                kernel.rows_per_workgroup);
+    const u64 more = u64{p.m} * q8_tile_bytes * (grid.stage - u64{1});
+    decode.need(grid.stage >= 1 && kernel.lds_bytes + more <= lds_limit,
+                "stage = {}: must be 1..{}, as LDS has {} bytes", grid.stage,
+                (lds_limit - kernel.lds_bytes) / (p.m * q8_tile_bytes) + 1, lds_limit);
+    Kernarg out(kernel);
+    out.put("a", p.a);
+    out.put("w", p.w);
+    out.put("c", p.c);
+    out.put("groups", grid.workgroups);
+    out.put("n", p.n);
+    out.put("blocks", p.k / q4k_k);
+    out.put("stage", grid.stage);
+    modules.device().launch(modules.function(kernel), grid.workgroups, kernel.block,
+                            static_cast<u32>(more), out.bytes(), stream);
+}
+
+} // namespace nw

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Weights as GGUF files have them: C[m, n] = sum_k A[m, k] * w[n, k]. Activations become int8 first
+// (quantize_q8), then a family for their number takes the product (gguf_decode: 1 to 8 rows).
+#pragma once
+#include <string_view>
+
+#include "base/types.h"
+#include "hip/hip.h"
+#include "kernels/modules.h"
+#include "kernels/registry.h"
+
+namespace nw {
+
+inline constexpr u32 gguf_decode_rows = 8;
+
+// Activations as int8, in tiles of 1024 of a row: asm/gguf/quantize_q8.s.j2 says what is in one.
+inline constexpr u32 q8_tile_k = 1024, q8_tile_bytes = 1152;
+
+// Bytes of the tiles of [m, k].
+constexpr u64 q8_bytes(u32 m, u32 k) { return ceil_div<u64>(k, q8_tile_k) * m * q8_tile_bytes; }
+
+// One launch of quantize_q8. Pointers are device memory, 16-byte aligned.
+struct QuantizeQ8 {
+    u32 m, k;      // m >= 1; k a multiple of 32
+    const void *x; // f32 [m, k]
+    u64 x_stride;  // bytes from row to row: a multiple of 16, at least 4k
+    void *y;       // q8_bytes(m, k); overlaps nothing else
+};
+
+// One launch of gguf_decode. Pointers are device memory.
+struct GgufDecode {
+    std::string_view type; // "q4_K"
+    u32 m, n, k;           // m 1..8, n >= 1, k a multiple of 256
+    const void *a;         // what QuantizeQ8 wrote, 16-byte aligned
+    const void *w;         // [n, k / 256] super-blocks of 144 bytes, 16-byte aligned
+    void *c;               // f32 [m, n] contiguous, 4-byte aligned; overlaps nothing else
+};
+
+// Throws Error naming argument, value, rule and remedy.
+void validate(const QuantizeQ8 &);
+void validate(const GgufDecode &);
+
+// Queues it on the device of `modules`. Throws Error, with nothing launched, where an argument
+// breaks a rule or no kernel exists.
+void launch(Modules &, const QuantizeQ8 &, const hip::Stream & = {});
+void launch(Modules &, const GgufDecode &, const hip::Stream & = {});
+
+// The same with a kernel of the caller's choice, which must match.
+void launch(Modules &, const Kernel &, const QuantizeQ8 &, const hip::Stream & = {});
+void launch(Modules &, const Kernel &, const GgufDecode &, const hip::Stream & = {});
+
+// And on a grid of the caller's choice, with so many tiles of a row's activations in LDS at a time.
+struct GgufGrid {
+    u32 workgroups; // 1 to ceil(n / rows_per_workgroup)
+    u32 stage;      // >= 1
+};
+GgufGrid gguf_grid(const Kernel &, const GgufDecode &, u32 wgps);
+void launch(Modules &, const Kernel &, const GgufDecode &, GgufGrid, const hip::Stream & = {});
+
+} // namespace nw

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Products with GGUF weights as the kernels define them, every rounding of f32 written out, and as
+// they would be without any.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw::ref {
+
+// The tiles of x, f32 [m, k] (asm/gguf/quantize_q8.s.j2). Throws Error where k % 32 != 0 or the
+// size of x is another.
+std::vector<std::byte> quantize_q8(std::span<const f32> x, u32 m, u32 k);
+
+// What a tile says of a block of 32, b in 0..31.
+struct Q8Block {
+    f32 d, s; // from f16
+    const i8 *q;
+};
+Q8Block q8_block(std::span<const std::byte> tiles, u32 m, u32 rows, u64 block);
+
+struct GgufProduct {
+    u32 m, n, k;
+    std::span<const std::byte> tiles; // of the activations
+    std::span<const std::byte> w;     // q4_K: [n, k / 256, 144]
+};
+
+// f32 [m, n], bit for bit what gguf_decode gives (asm/gguf/decode_q4k.s.j2).
+std::vector<f32> gguf_decode_q4k(const GgufProduct &);
+
+// In f64, of x itself: [m, n] sums of x * w, and how far the tiles may make a result differ:
+// sum |w| * (what q and d leave of x), and of the minima |dmin * mn| * (what s leaves of the sum).
+struct GgufExact {
+    std::vector<f64> c, tolerance;
+};
+GgufExact gguf_exact_q4k(std::span<const f32> x, const GgufProduct &);
+
+} // namespace nw::ref

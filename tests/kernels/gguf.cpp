@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// quantize_q8 and gguf_decode: every bit, and how near to the product without int8.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "base/half.h"
+#include "check/check.h"
+#include "kernels/gguf.h"
+#include "ref/gguf_product.h"
+
+using namespace nw;
+using check::Region;
+using check::Test;
+
+namespace {
+
+constexpr u32 super_k = 256, super_bytes = 144;
+
+f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit(); }
+
+// Of all sizes, signs and shapes: blocks of nothing, of one value, of quotients halfway between two
+// numbers and right beside them.
+std::vector<f32> activations(Rng &rng, u64 count) {
+    std::vector<f32> x(count);
+    for (u64 at = 0; at < count; at += 32) {
+        const f32 most = std::ldexp(1.0f + rng.unit(), static_cast<int>(rng.below(12)) - 6);
+        const f32 d = most / 127.0f;
+        const u32 kind = rng.below(8);
+        for (u32 i = 0; i < 32; ++i) {
+            f32 &v = x[at + i];
+            v = uniform(rng, -most, most);
+            if (kind == 0)
+                v = 0;
+            else if (kind == 1) // halfway, and the numbers next to that
+                v = std::nextafter(d * (static_cast<f32>(rng.below(126)) + 0.5f),
+                                   rng.below(2) ? 0.0f : most);
+            else if (kind == 2)
+                v = d * (static_cast<f32>(rng.below(126)) + 0.5f) * (rng.below(2) ? 1.0f : -1.0f);
+        }
+        if (kind != 0)
+            x[at + rng.below(32)] = most;
+    }
+    return x;
+}
+
+std::vector<std::byte> super_blocks(Rng &rng, u64 count) {
+    std::vector<std::byte> w(count * super_bytes);
+    for (std::byte &b : w)
+        b = static_cast<std::byte>(rng.below(256));
+    for (u64 s = 0; s < count; ++s) {
+        // Scales as models have them, now and then subnormal or negative.
+        const f32 unit = rng.below(16) ? 0x1p-9f : 0x1p-22f;
+        const u16 d[2] = {f32_to_f16(unit * uniform(rng, -0.25f, 1)),
+                          f32_to_f16(unit * uniform(rng, -0.25f, 1))};
+        std::memcpy(&w[s * super_bytes], d, 4);
+    }
+    return w;
+}
+
+void compare(Test &t, const char *name, const Region &region, std::span<const f32> want,
+             std::source_location where) {
+    t.guards_clean(name, region, where);
+    const std::vector<f32> got = region.read_as<f32>();
+    for (u64 i = 0; i < got.size(); ++i)
+        if (std::bit_cast<u32>(got[i]) != std::bit_cast<u32>(want[i]) &&
+            !(std::isnan(got[i]) && std::isnan(want[i]))) {
+            t.fail(fmt::format("{}[{}] is {:a}, not {:a}", name, i, got[i], want[i]), where);
+            return;
+        }
+}
+
+// How the kernel may be launched: 0 as the library would.
+struct Launch {
+    u32 workgroups = 0, stage = 0;
+};
+
+void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
+                   std::source_location where = std::source_location::current()) {
+    const u32 m = kernel.number("m");
+    t.shape(
+        fmt::format("m={} n={} k={} workgroups={} stage={}", m, n, k, how.workgroups, how.stage));
+    const std::vector<f32> x = activations(t.rng, u64{m} * k);
+    const std::vector<std::byte> tiles = ref::quantize_q8(x, m, k),
+                                 w = super_blocks(t.rng, u64{n} * (k / super_k));
+    const std::vector<f32> before(u64{m} * n, -777.0f);
+    const Region a = t.region<std::byte>(tiles), weights = t.region<std::byte>(w),
+                 c = t.region<f32>(before);
+    const GgufDecode p{kernel.param("type"), m, n, k, a.data(), weights.data(), c.data()};
+    GgufGrid grid = gguf_grid(kernel, p, t.modules.device().info().compute_units);
+    grid = {how.workgroups ? how.workgroups : grid.workgroups, how.stage ? how.stage : grid.stage};
+    launch(t.modules, kernel, p, grid);
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.unchanged("a", a, where);
+    t.unchanged("w", weights, where);
+    const ref::GgufProduct product{m, n, k, tiles, w};
+    const std::vector<f32> want = ref::gguf_decode_q4k(product);
+    compare(t, "c", c, want, where);
+    const ref::GgufExact exact = ref::gguf_exact_q4k(x, product);
+    for (u64 i = 0; i < want.size(); ++i)
+        if (!(std::fabs(want[i] - exact.c[i]) <= exact.tolerance[i] * 1.0001 + 1e-5)) {
+            t.fail(fmt::format("c[{}] is {}, off {} by more than {}", i, want[i], exact.c[i],
+                               exact.tolerance[i]),
+                   where);
+            return;
+        }
+}
+
+void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
+                 const char *what, std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} {}", m, k, what));
+    const std::vector<std::byte> before(q8_bytes(m, k), std::byte{0x5e});
+    const u32 padding = 8; // floats between rows
+    std::vector<f32> apart(u64{m} * (k + padding), std::numeric_limits<f32>::quiet_NaN());
+    for (u32 row = 0; row < m; ++row)
+        std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
+    const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
+    launch(t.modules, kernel, QuantizeQ8{m, k, from.data(), u64{4} * (k + padding), y.data()});
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.guards_clean("y", y, where);
+    const std::vector<std::byte> got = y.read(), want = ref::quantize_q8(x, m, k);
+    for (u64 i = 0; i < got.size(); ++i) {
+        const bool d = i % q8_tile_bytes >= q8_tile_k;
+        const u64 at = d ? i & ~u64{1} : i; // of d and s, any NaN will do
+        const auto half = [&](const std::vector<std::byte> &v) {
+            u16 bits;
+            std::memcpy(&bits, &v[at], 2);
+            return f16_to_f32(bits);
+        };
+        if (got[i] != want[i] && !(d && std::isnan(half(got)) && std::isnan(half(want)))) {
+            t.fail(fmt::format("y[{}] is {}, not {}", i, std::to_integer<int>(got[i]),
+                               std::to_integer<int>(want[i])),
+                   where);
+            return;
+        }
+    }
+}
+
+} // namespace
+
+CHECK_FAMILY(quantize_q8) {
+    for (const auto &[m, k] : {std::pair{1u, 32u}, {1u, 1024u}, {3u, 1056u}, {11u, 2304u}})
+        check_tiles(t, kernel, activations(t.rng, u64{m} * k), m, k, "any");
+    constexpr f32 infinity = std::numeric_limits<f32>::infinity();
+    std::vector<f32> x = activations(t.rng, 1024);
+    x[5] = infinity;
+    x[40] = -infinity;
+    x[77] = std::numeric_limits<f32>::quiet_NaN();
+    for (u32 i = 96; i < 128; ++i)
+        x[i] = i % 2 ? 3e38f : -2e38f; // f16 has no such d
+    for (u32 i = 128; i < 160; ++i)
+        x[i] = 3e38f; // nor f32 such a sum
+    for (u32 i = 160; i < 192; ++i)
+        x[i] = std::ldexp(1.0f, -static_cast<int>(i)); // d is 0 in f16
+    for (u32 i = 192; i < 224; ++i)
+        x[i] = std::ldexp(static_cast<f32>(i), -22); // and subnormal here
+    for (u32 i = 224; i < 256; ++i)
+        x[i] = std::numeric_limits<f32>::denorm_min() * static_cast<f32>(i);
+    check_tiles(t, kernel, x, 1, 1024, "extremes");
+}
+
+CHECK_FAMILY(gguf_decode) {
+    const u32 rows = kernel.rows_per_workgroup;
+    check_product(t, kernel, 1, 256);
+    check_product(t, kernel, rows + 1, 1280);
+    check_product(t, kernel, rows + 5, 3072, {2, 1});     // three stages
+    check_product(t, kernel, 3 * rows - 1, 2304, {2, 2}); // two rounds of two stages
+    if (t.checkers)
+        return;
+    for (u32 n : check::edges(rows))
+        check_product(t, kernel, n, 1024);
+    check_product(t, kernel, 5 * rows, 4096, {2, 0});
+    check_product(t, kernel, 7, 17408); // more than LDS holds from m = 4 on
+}
