@@ -32,24 +32,10 @@ void dequantize(const BlockQ8_0 &b, f32 *out) {
         out[i] = d * b.qs[i];
 }
 
-struct SubScale {
-    u32 scale, min; // 0 to 63
-};
-
-// The first four lie in the low 6 bits of bytes 0 to 3 (scale) and 4 to 7 (min). Of the last four
-// bytes 8 to 11 hold the low 4 bits, scale below min; the high 2 bits are what the first eight
-// bytes have left.
-SubScale sub_scale(const u8 (&s)[12], u32 j) {
-    if (j < 4)
-        return {s[j] & 63u, s[j + 4] & 63u};
-    return {(s[j + 4] & 15u) | (s[j - 4] >> 6 & 3u) << 4, (s[j + 4] >> 4 & 15u) | (s[j] >> 6 & 3u)
-                                                                                      << 4};
-}
-
 void dequantize(const BlockQ4_K &b, f32 *out) {
     const f32 d = f16_to_f32(b.d), dmin = f16_to_f32(b.dmin);
     for (u32 j = 0; j < 8; ++j) {
-        const SubScale s = sub_scale(b.scales, j);
+        const SubScale s = sub_scale(b, j);
         const f32 scale = d * static_cast<f32>(s.scale), min = dmin * static_cast<f32>(s.min);
         for (u32 i = 0; i < 32; ++i) {
             const u32 q = b.qs[j / 2 * 32 + i] >> j % 2 * 4 & 15;
@@ -79,6 +65,17 @@ template <class Block> void blocks(const std::byte *row, u64 k, f32 *out) {
 }
 
 } // namespace
+
+// The first four lie in the low 6 bits of bytes 0 to 3 (scale) and 4 to 7 (min). Of the last four
+// bytes 8 to 11 hold the low 4 bits, scale below min; the high 2 bits are what the first eight
+// bytes have left.
+SubScale sub_scale(const BlockQ4_K &b, u32 j) {
+    const u8(&s)[12] = b.scales;
+    if (j < 4)
+        return {s[j] & 63u, s[j + 4] & 63u};
+    return {(s[j + 4] & 15u) | (s[j - 4] >> 6 & 3u) << 4, (s[j + 4] >> 4 & 15u) | (s[j] >> 6 & 3u)
+                                                                                      << 4};
+}
 
 void dequantize_row(GgmlType type, const std::byte *row, u64 k, f32 *out) {
     const GgmlTypeInfo *info = find_ggml_type(type);

@@ -12,6 +12,7 @@
 #pragma once
 #include <cstddef>
 
+#include "formats/gguf_blocks.h"
 #include "formats/gguf_types.h"
 
 namespace nw::ref {
@@ -19,5 +20,11 @@ namespace nw::ref {
 // out[0, k) from one row at any alignment. Throws Error: a type without a formula here, a k that is
 // no whole number of blocks.
 void dequantize_row(GgmlType, const std::byte *row, u64 k, f32 *out);
+
+// sc and m of a sub-block of q4_K: 0 to 63.
+struct SubScale {
+    u32 scale, min;
+};
+SubScale sub_scale(const BlockQ4_K &, u32 sub_block);
 
 } // namespace nw::ref

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/half.h"
+#include "ref/gguf.h"
 #include "ref/need_size.h"
 
 namespace nw::ref {
@@ -14,7 +15,7 @@ namespace nw::ref {
 namespace {
 
 constexpr u32 block_k = 32, tile_blocks = 32, tile_bytes = 1152, tile_ds = 1024;
-constexpr u32 super_k = 256, super_bytes = 144, lanes = 32;
+constexpr u32 super_k = BlockQ4_K::elements, super_bytes = sizeof(BlockQ4_K), lanes = 32;
 
 // Of a tile: q of even blocks, q of odd ones, then d and s of each.
 u32 q_at(u32 b) { return b % 2 * 512 + b / 2 * 32; }
@@ -47,17 +48,15 @@ struct Super {
     f32 d, dmin;
     u32 scale[8], least[8], quant[super_k];
 
-    explicit Super(const std::byte *p) : d(half_of(p)), dmin(half_of(p + 2)) {
-        const auto byte = [&](u32 at) { return std::to_integer<u32>(p[at]); };
-        for (u32 j = 0; j < 8; ++j) {
-            const u32 s = 4 + j % 4, m = 8 + j % 4, both = 12 + j % 4;
-            scale[j] = j < 4 ? byte(s) % 64 : byte(both) % 16 + byte(s) / 64 * 16;
-            least[j] = j < 4 ? byte(m) % 64 : byte(both) / 16 + byte(m) / 64 * 16;
-        }
-        for (u32 i = 0; i < super_k; ++i) {
-            const u32 at = byte(16 + i / 64 * 32 + i % 32);
-            quant[i] = i / 32 % 2 ? at / 16 : at % 16;
-        }
+    explicit Super(const std::byte *p) {
+        BlockQ4_K b;
+        std::memcpy(&b, p, sizeof b);
+        d = f16_to_f32(b.d), dmin = f16_to_f32(b.dmin);
+        for (u32 j = 0; j < 8; ++j)
+            scale[j] = sub_scale(b, j).scale, least[j] = sub_scale(b, j).min;
+        for (u32 i = 0; i < super_k; ++i)
+            quant[i] =
+                i / 32 % 2 ? b.qs[i / 64 * 32 + i % 32] / 16u : b.qs[i / 64 * 32 + i % 32] % 16u;
     }
 };
 
@@ -99,6 +98,22 @@ f32 sum_lanes(const f32 *lane) {
         for (u32 i = 0; i < 8; i += 2 * step)
             eight[i] += eight[i + step];
     return eight[0];
+}
+
+// What a super-block's tiles leave of x: of each value, and of each sum.
+f64 left_out(const Super &w, std::span<const f32> x, const GgufProduct &p, u32 m, u64 super) {
+    f64 result = 0;
+    for (u32 j = 0; j < super_k / block_k; ++j) {
+        const Q8Block a = q8_block(p.tiles, m, p.m, super * (super_k / block_k) + j);
+        f64 sum = 0;
+        for (u32 i = block_k * j; i < block_k * (j + 1); ++i) {
+            result += std::fabs(f64{w.d} * w.scale[j] * w.quant[i]) *
+                      std::fabs(f64{x[i]} - f64{a.d} * a.q[i % block_k]);
+            sum += x[i];
+        }
+        result += std::fabs(f64{w.dmin} * w.least[j]) * std::fabs(sum - a.s);
+    }
+    return result;
 }
 
 } // namespace
@@ -148,26 +163,22 @@ GgufExact gguf_exact_q4k(std::span<const f32> x, const GgufProduct &p) {
     need_size("x", x.size(), u64{p.m} * p.k);
     const u32 supers = p.k / super_k;
     GgufExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
-    for (u32 n = 0; n < p.n; ++n)
-        for (u32 s = 0; s < supers; ++s) {
-            const Super w(&p.w[(u64{n} * supers + s) * super_bytes]);
-            for (u32 m = 0; m < p.m; ++m) {
-                f64 &c = out.c[u64{m} * p.n + n], &tolerance = out.tolerance[u64{m} * p.n + n];
-                for (u32 j = 0; j < 8; ++j) {
-                    const Q8Block a = q8_block(p.tiles, m, p.m, u64{s} * 8 + j);
-                    const f64 scale = f64{w.d} * w.scale[j], least = f64{w.dmin} * w.least[j];
-                    f64 sum = 0;
-                    for (u32 i = 0; i < 32; ++i) {
-                        const f64 v = x[u64{m} * p.k + s * super_k + 32 * j + i];
-                        const f64 term = scale * w.quant[32 * j + i];
-                        c += (term - least) * v;
-                        tolerance += std::fabs(term) * std::fabs(v - f64{a.d} * a.q[i]);
-                        sum += v;
-                    }
-                    tolerance += std::fabs(least) * std::fabs(sum - a.s);
-                }
+    std::vector<f32> row(p.k);
+    for (u32 n = 0; n < p.n; ++n) {
+        const std::byte *w = &p.w[u64{n} * supers * super_bytes];
+        dequantize_row(GgmlType::q4_K, w, p.k, row.data());
+        for (u32 m = 0; m < p.m; ++m) {
+            const std::span<const f32> v = x.subspan(u64{m} * p.k, p.k);
+            f64 &c = out.c[u64{m} * p.n + n], &tolerance = out.tolerance[u64{m} * p.n + n];
+            for (u32 i = 0; i < p.k; ++i) {
+                c += f64{row[i]} * v[i];
+                tolerance += std::fabs(f64{row[i]} * v[i]) * 0x1p-24; // of the weight's rounding
             }
+            for (u32 s = 0; s < supers; ++s)
+                tolerance += left_out(Super(w + u64{s} * super_bytes),
+                                      v.subspan(s * super_k, super_k), p, m, s);
         }
+    }
     return out;
 }
 
