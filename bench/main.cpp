@@ -13,6 +13,7 @@
 
 #include "base/half.h"
 #include "decode.h"
+#include "gguf.h"
 #include "golden_suite.h"
 #include "hip/hip.h"
 #include "layer.h"
@@ -84,6 +85,7 @@ Options parse(int argc, char **argv) {
                    "decode: modelled times of decode_w4a16 beside published ones; "
                    "prefill: the same of prefill_w4a16; "
                    "mid: 1 to 64 rows beside one; "
+                   "gguf: products with weights of GGUF files; "
                    "moe: the expert layers of models through moe_w4a16; "
                    "stride: what padding rows of weights gains; "
                    "golden: every kernel against bench/golden; "
@@ -100,7 +102,7 @@ Options parse(int argc, char **argv) {
                    "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
     app.add_option("--m", o.m,
                    "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8; "
-                   "prefill: 2048; mid: 1,8,16,24,32,48,64)")
+                   "prefill: 2048; mid: 1,8,16,24,32,48,64; gguf: 1,2,4,8)")
         ->delimiter(',');
     app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
     app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
@@ -141,14 +143,14 @@ Options parse(int argc, char **argv) {
     if (o.update_golden)
         o.suite = "golden";
     if (o.m.empty())
-        o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
-              : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
-              : o.suite == "prefill"        ? std::vector<u32>{2048}
-              : o.suite == "mid"            ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
-                                            : std::vector<u32>{1, 4};
-    constexpr std::string_view suites[] = {"layer",    "decode",      "prefill", "mid",
-                                           "moe",      "stride",      "golden",  "sim",
-                                           "validate", "sensitivity", "micro",   "pack"};
+        o.m = o.suite == "decode" && o.full              ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
+              : o.suite == "decode" || o.suite == "gguf" ? std::vector<u32>{1, 2, 4, 8}
+              : o.suite == "prefill"                     ? std::vector<u32>{2048}
+              : o.suite == "mid" ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
+                                 : std::vector<u32>{1, 4};
+    constexpr std::string_view suites[] = {"layer",  "decode", "prefill", "mid",      "moe",
+                                           "stride", "golden", "sim",     "validate", "sensitivity",
+                                           "micro",  "pack",   "gguf"};
     if (std::ranges::find(suites, o.suite) == std::end(suites))
         throw Usage(
             fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
@@ -166,12 +168,13 @@ int run(int argc, char **argv) {
         return 0;
     }
     if (o.suite == "validate" || o.suite == "sensitivity" || o.suite == "decode" ||
-        o.suite == "stride" || o.suite == "prefill" || o.suite == "mid") {
+        o.suite == "stride" || o.suite == "prefill" || o.suite == "mid" || o.suite == "gguf") {
         const nlohmann::json rows = o.suite == "validate"      ? run_validate(o)
                                     : o.suite == "sensitivity" ? run_sensitivity(o)
                                     : o.suite == "decode"      ? run_decode(o, shapes)
                                     : o.suite == "prefill"     ? run_prefill(o)
                                     : o.suite == "mid"         ? run_mid(o)
+                                    : o.suite == "gguf"        ? run_gguf(o, shapes)
                                                                : run_stride(o);
         if (!o.html.empty())
             write_html(o, "sim", rows);

@@ -17,9 +17,9 @@ constexpr u32 lds_limit = 65536;
 
 u64 row_bytes(const GgufDecode &p) { return u64{p.k} / q4k_k * q4k_bytes; }
 
-bool matches(const Kernel &kernel, const GgufDecode &p) {
-    return kernel.family == "gguf_decode" && kernel.param("type") == p.type &&
-           kernel.number("m") == p.m;
+bool matches(const Kernel &kernel, std::string_view type, u32 m) {
+    return kernel.family == "gguf_decode" && kernel.param("type") == type &&
+           kernel.number("m") == m;
 }
 
 template <class Fits> const Kernel *find(std::string_view gfx, const Fits &fits) {
@@ -30,6 +30,18 @@ template <class Fits> const Kernel *find(std::string_view gfx, const Fits &fits)
 }
 
 } // namespace
+
+const Kernel &choose_quantize_q8(std::string_view gfx) {
+    const Kernel *kernel = find(gfx, [](const Kernel &k) { return k.family == "quantize_q8"; });
+    quantize.need(kernel, "gfx = {}: no kernel for it", gfx);
+    return *kernel;
+}
+
+const Kernel &choose_gguf_decode(std::string_view gfx, std::string_view type, u32 m) {
+    const Kernel *kernel = find(gfx, [&](const Kernel &k) { return matches(k, type, m); });
+    decode.need(kernel, "gfx = {}, type = {}, m = {}: no kernel for it", gfx, type, m);
+    return *kernel;
+}
 
 void validate(const QuantizeQ8 &p) {
     quantize.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
@@ -67,10 +79,7 @@ void validate(const GgufDecode &p) {
 
 void launch(Modules &modules, const QuantizeQ8 &p, const hip::Stream &stream) {
     validate(p);
-    const std::string_view gfx = modules.device().info().gfx;
-    const Kernel *kernel = find(gfx, [](const Kernel &k) { return k.family == "quantize_q8"; });
-    quantize.need(kernel, "gfx = {}: no kernel for it", gfx);
-    launch(modules, *kernel, p, stream);
+    launch(modules, choose_quantize_q8(modules.device().info().gfx), p, stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const QuantizeQ8 &p,
@@ -89,10 +98,7 @@ void launch(Modules &modules, const Kernel &kernel, const QuantizeQ8 &p,
 
 void launch(Modules &modules, const GgufDecode &p, const hip::Stream &stream) {
     validate(p);
-    const std::string_view gfx = modules.device().info().gfx;
-    const Kernel *kernel = find(gfx, [&](const Kernel &k) { return matches(k, p); });
-    decode.need(kernel, "gfx = {}, type = {}, m = {}: no kernel for it", gfx, p.type, p.m);
-    launch(modules, *kernel, p, stream);
+    launch(modules, choose_gguf_decode(modules.device().info().gfx, p.type, p.m), p, stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p,
@@ -118,7 +124,8 @@ GgufGrid gguf_grid(const Kernel &kernel, const GgufDecode &p, u32 wgps) {
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGrid grid,
             const hip::Stream &stream) {
     validate(p);
-    decode.need(matches(kernel, p), "{} is not for {}, m = {}", kernel.symbol, p.type, p.m);
+    decode.need(matches(kernel, p.type, p.m), "{} is not for {}, m = {}", kernel.symbol, p.type,
+                p.m);
     const u64 most = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
     decode.need(grid.workgroups >= 1 && grid.workgroups <= most,
                 "workgroups = {}: must be 1..{}, a workgroup for {} rows", grid.workgroups, most,

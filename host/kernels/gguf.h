@@ -36,6 +36,10 @@ struct GgufDecode {
     void *c;               // f32 [m, n] contiguous, 4-byte aligned; overlaps nothing else
 };
 
+// Throw Error where there is none.
+const Kernel &choose_quantize_q8(std::string_view gfx);
+const Kernel &choose_gguf_decode(std::string_view gfx, std::string_view type, u32 m);
+
 // Throws Error naming argument, value, rule and remedy.
 void validate(const QuantizeQ8 &);
 void validate(const GgufDecode &);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "gguf.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/processes.h"
+#include "decode_times.h"
+#include "goals.h"
+#include "kernels/gguf.h"
+#include "stats.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> models = {"Qwen3.6-27B", "Llama-3.1-8B", "Qwen3-30B-A3B"};
+constexpr std::string_view type = "q4_K";
+constexpr u32 super_k = 256, super_bytes = 144;
+constexpr u64 large = u64{16} << 20; // bytes of weights from which on goals hold
+
+struct Job {
+    const LinearShape *shape;
+    const Kernel *kernel, *quantize;
+    u32 m;
+
+    u64 weight_bytes() const { return u64{shape->n} * shape->k / super_k * super_bytes; }
+    std::string name() const {
+        return fmt::format("{} {} {}x{} {} m{}", shape->model, shape->layer, shape->n, shape->k,
+                           type, m);
+    }
+};
+
+struct Time {
+    f64 us = 0, quantize_us = 0;
+    f64 per_256 = 0, valu_per_256 = 0; // wave instructions for 256 weights
+};
+
+std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shapes,
+                         const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    std::vector<Job> out;
+    std::set<std::pair<u32, u32>> seen;
+    for (const LinearShape &shape : shapes) {
+        if (std::ranges::find(models, shape.model) == models.end() || shape.moe ||
+            !seen.insert({shape.n, shape.k}).second)
+            continue;
+        for (u32 m : o.m) {
+            const Job job{&shape, &choose_gguf_decode(gfx, type, m), &choose_quantize_q8(gfx), m};
+            if (std::regex_search(job.name(), only))
+                out.push_back(job);
+        }
+    }
+    if (out.empty())
+        throw Usage(fmt::format("--only {}: no row of suite gguf has such a name", o.only));
+    return out;
+}
+
+// After a launch of the first rows of other weights: caches have none of these, the part is awake.
+Time time(const Job &job) {
+    StatsFile stats; // first: a device reads where its statistics go when it is opened
+    const hip::Device device("sim:" + std::string(job.kernel->gfx));
+    Modules modules(device);
+    modules.function(*job.kernel); // loading is no part of the time
+    modules.function(*job.quantize);
+    const auto &[n, k] = std::pair(job.shape->n, job.shape->k);
+    const u32 warm_rows = std::min(n, device.info().compute_units * job.kernel->rows_per_workgroup);
+    const u64 row = u64{k} / super_k * super_bytes;
+    const hip::Buffer w = device.allocate((u64{n} + warm_rows) * row),
+                      tiles = device.allocate(q8_bytes(job.m, k)),
+                      c = device.allocate(u64{4} * job.m * n);
+    hip::Buffer x = device.allocate(u64{4} * job.m * k);
+    x.fill(0);
+    const hip::Event start = device.event(), between = device.event(), stop = device.event();
+    const auto product = [&](u64 from, u32 rows) {
+        launch(modules, *job.kernel,
+               GgufDecode{type, job.m, rows, k, tiles.data(),
+                          static_cast<const std::byte *>(w.data()) + from, c.data()});
+    };
+    const QuantizeQ8 quantize{job.m, k, x.data(), u64{4} * k, tiles.data()};
+    launch(modules, *job.quantize, quantize);
+    product(0, warm_rows);
+    device.synchronize();
+    stats.skip();
+    device.record(start);
+    launch(modules, *job.quantize, quantize);
+    device.record(between);
+    device.synchronize();
+    stats.skip();
+    const hip::Event go = device.event();
+    device.record(go);
+    product(warm_rows * row, n);
+    device.record(stop);
+    Time out;
+    out.us = 1000 * f64{device.elapsed_ms(go, stop)};
+    out.quantize_us = 1000 * f64{device.elapsed_ms(start, between)};
+    if (const auto counts = stats.next(job.kernel->symbol)) {
+        const f64 blocks = f64{1} * n * k / super_k;
+        out.per_256 = static_cast<f64>(counts->total()) / blocks;
+        out.valu_per_256 = static_cast<f64>(counts->valu_slots()) / blocks;
+    }
+    return out;
+}
+
+struct Timed {
+    Job job;
+    Time time;
+    f64 of_m1 = 0, of_bound = 0; // time by that of one row; GB/s by what DRAM sustains
+};
+
+// Of the time without a launch's own, which no bandwidth shortens.
+f64 of_bound(const Job &job, const Time &time, const Bound &bound) {
+    return static_cast<f64>(job.weight_bytes()) / (time.us - bound.overhead_us) / 1e3 /
+           bound.gb_per_s;
+}
+
+std::vector<Timed> time_all(const std::vector<Job> &jobs, const Bound &bound) {
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    std::vector<u64> work;
+    for (const Job &job : jobs)
+        work.push_back(job.weight_bytes() * (2 + job.m));
+    const std::vector<Time> times = in_processes<Time>(work, [&](u64 i) { return time(jobs[i]); });
+    std::map<const LinearShape *, f64> one;
+    std::vector<Timed> out;
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        if (jobs[i].m == 1)
+            one[jobs[i].shape] = times[i].us;
+        out.push_back({jobs[i], times[i], 0, of_bound(jobs[i], times[i], bound)});
+    }
+    for (Timed &t : out)
+        if (const auto found = one.find(t.job.shape); found != one.end())
+            t.of_m1 = t.time.us / found->second;
+    return out;
+}
+
+void print_rows(const std::vector<Timed> &rows, const std::string &gfx, const Bound &bound) {
+    fmt::print("\nProducts with {} weights on sim {}, weights cold. q8: activations to int8, a "
+               "launch of its own; GB/s of the\nweights; bound: of the {:.1f} GB/s that the "
+               "model's DRAM sustains, a launch's own {:.1f} us left out; /256: wave\n"
+               "instructions for 256 weights, of them VALU slots; /m1: time by that of one row\n\n"
+               "{:<14} {:<9} {:>12} {:>3} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>5} {:>6}\n",
+               type, gfx, bound.gb_per_s, bound.overhead_us, "model", "layer", "N x K", "m", "us",
+               "q8 us", "GB/s", "bound", "/256", "VALU", "vgprs", "/m1");
+    for (const Timed &t : rows)
+        fmt::print("{:<14} {:<9} {:>12} {:>3} {:>9.2f} {:>6.2f} {:>6.1f} {:>5.1f}% {:>6.2f} "
+                   "{:>6.2f} {:>5} {:>6}\n",
+                   t.job.shape->model, t.job.shape->layer,
+                   fmt::format("{}x{}", t.job.shape->n, t.job.shape->k), t.job.m, t.time.us,
+                   t.time.quantize_us, static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3,
+                   100 * t.of_bound, t.time.per_256, t.time.valu_per_256, t.job.kernel->vgprs,
+                   t.of_m1 > 0 ? fmt::format("{:.3f}", t.of_m1) : "-");
+}
+
+void add_goal(std::vector<Goal> &goals, const std::vector<Timed> &rows, const std::string &what,
+              f64 goal, bool at_most, const std::function<f64(const Timed &)> &value) {
+    const Timed *worst = nullptr;
+    for (const Timed &t : rows)
+        if (t.job.weight_bytes() >= large && value(t) > 0 &&
+            (!worst || (at_most ? value(t) > value(*worst) : value(t) < value(*worst))))
+            worst = &t;
+    if (worst)
+        goals.push_back({what, goal, value(*worst), at_most, worst->job.name()});
+}
+
+std::vector<Goal> goals_of(const std::vector<Timed> &rows) {
+    std::vector<Goal> goals;
+    const auto at = [](u32 m, f64 Timed::*figure) {
+        return [=](const Timed &t) { return t.job.m == m ? t.*figure : 0; };
+    };
+    add_goal(goals, rows, "one row: of sustained bandwidth, 16 MiB and more", 0.95, false,
+             at(1, &Timed::of_bound));
+    add_goal(goals, rows, "8 rows by one", 1.10, true, at(8, &Timed::of_m1));
+    add_goal(goals, rows, "one row: instructions for 256 weights", 28, true,
+             [](const Timed &t) { return t.job.m == 1 ? t.time.per_256 : 0; });
+    return goals;
+}
+
+nlohmann::json to_json(const Timed &t, const Bound &bound) {
+    nlohmann::json out = {{"kernel", t.job.kernel->symbol},
+                          {"gfx", t.job.kernel->gfx},
+                          {"model", t.job.shape->model},
+                          {"layer", t.job.shape->layer},
+                          {"type", type},
+                          {"m", t.job.m},
+                          {"n", t.job.shape->n},
+                          {"k", t.job.shape->k},
+                          {"vgprs", t.job.kernel->vgprs},
+                          {"lds_bytes", t.job.kernel->lds_bytes},
+                          {"waves_per_simd", t.job.kernel->waves_per_simd},
+                          {"time_us", t.time.us},
+                          {"quantize_us", t.time.quantize_us},
+                          {"gb_per_s", static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3},
+                          {"pct_of_bound", 100 * t.of_bound},
+                          {"bound", "dram"},
+                          {"bound_gb_per_s", bound.gb_per_s},
+                          {"insts_per_256w", t.time.per_256}};
+    if (t.of_m1 > 0)
+        out["of_m1"] = t.of_m1;
+    return out;
+}
+
+} // namespace
+
+nlohmann::json run_gguf(const Options &o, const std::vector<LinearShape> &shapes) {
+    const std::string gfx = simulated_gfx(o);
+    const Bound bound = dram_bound(gfx);
+    const std::vector<Timed> rows = time_all(jobs_of(o, shapes, gfx), bound);
+    print_rows(rows, gfx, bound);
+    const std::vector<Goal> goals = goals_of(rows);
+    print(goals);
+    nlohmann::json json = nlohmann::json::array();
+    for (const Timed &t : rows)
+        json.push_back(to_json(t, bound));
+    for (const Goal &g : goals)
+        json.push_back(to_json(g));
+    return json;
+}
+
+} // namespace nw::bench
