@@ -65,13 +65,8 @@ bool is_large(const ProductShape &p) { return u64{p.n} * p.k / 2 >= u64{8} << 20
 
 void add_goal(std::vector<Goal> &goals, const std::vector<Sized> &rows, const std::string &what,
               f64 goal, bool at_most, const std::function<f64(const Sized &)> &value) {
-    const Sized *worst = nullptr;
-    for (const Sized &r : rows)
-        if (value(r) > 0 &&
-            (!worst || (at_most ? value(r) > value(*worst) : value(r) < value(*worst))))
-            worst = &r;
-    if (worst)
-        goals.push_back({what, goal, value(*worst), at_most, name(worst->job.shape)});
+    add_goal(goals, rows, what, goal, at_most, value,
+             [](const Sized &r) { return name(r.job.shape); });
 }
 
 } // namespace nw::bench

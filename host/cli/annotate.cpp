@@ -116,14 +116,6 @@ void print_text(const Launch &launch, const sim::timing::Result &r, const Annota
     }
 }
 
-void write_file(const std::string &path, const std::string &text) {
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    if (!out)
-        throw Error(fmt::format("--html {}: {}", path, std::strerror(errno)));
-}
-
 void run(const Options &o) {
     Launch launch(o.launch);
     sim::timing::Result result;
@@ -135,7 +127,7 @@ void run(const Options &o) {
     sources.check_used();
     if (o.html.empty())
         return print_text(launch, result, a);
-    write_file(o.html, html_page(launch, result, a));
+    write_text("--html", o.html, html_page(launch, result, a));
     print_summary(launch, result, a);
 }
 

@@ -178,6 +178,14 @@ std::string read_text(const std::string &path) {
     return all.str();
 }
 
+void write_text(const char *option, const std::string &path, const std::string &text) {
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.close();
+    if (!out)
+        throw Error(fmt::format("{} {}: {}", option, path, std::strerror(errno)));
+}
+
 std::string gfx_of_file(const std::string &path) {
     const std::string text = read_text(path);
     if (!is_assembly(path))

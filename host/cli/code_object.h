@@ -17,5 +17,7 @@ std::string gfx_of_file(const std::string &path);
 std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx);
 
 std::string read_text(const std::string &path); // throws nw::Error
+// Throws nw::Error that names the option, too.
+void write_text(const char *option, const std::string &path, const std::string &text);
 
 } // namespace nw::cli

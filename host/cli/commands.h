@@ -2,8 +2,21 @@
 // The subcommands of nw. Each adds itself to the application.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/error.h"
 
 namespace nw::cli {
+
+// Of commands that exit with 1 where they found something: what can't be used is 2.
+template <class Work> void or_exit_2(const Work &work) {
+    try {
+        work();
+    } catch (const Error &error) {
+        std::fprintf(stderr, "nw: %s\n", error.what());
+        throw CLI::RuntimeError(2);
+    }
+}
 
 void add_annotate(CLI::App &);
 void add_choose(CLI::App &);

@@ -321,17 +321,14 @@ std::string blocks_text(const Comparison &c) {
 }
 
 void run(const Options &o) {
-    try {
+    or_exit_2([&] {
         const Comparison c(o);
         if (o.json)
             fmt::print("{}\n",
                        comparison_json(c).dump(1, ' ', false, Json::error_handler_t::replace));
         else
             fmt::print("{}{}{}", summary_text(c), loops_text(c), blocks_text(c));
-    } catch (const Error &error) {
-        std::fprintf(stderr, "nw: %s\n", error.what());
-        throw CLI::RuntimeError(2);
-    }
+    });
 }
 
 constexpr const char *footer = R"(

@@ -26,4 +26,14 @@ void check_readable_gfx(const std::string &gfx) {
         check_gfx(gfx);
 }
 
+std::string one_gfx(const std::string &gfx) {
+    for (const auto &[generic, first] : {std::pair{"gfx10-1-generic", "gfx1010"},
+                                         {"gfx10-3-generic", "gfx1030"},
+                                         {"gfx11-generic", "gfx1100"},
+                                         {"gfx12-generic", "gfx1200"}})
+        if (gfx == generic)
+            return first;
+    return gfx;
+}
+
 } // namespace nw::cli

@@ -30,9 +30,7 @@ std::string choose_gfx(const std::string &path, const InfoOptions &o) {
     if (gfx.empty())
         throw Error(
             fmt::format("{}: it doesn't say what it is for (.amdgcn_target): give --gfx", path));
-    const std::string one = gfx == "gfx11-generic"   ? "gfx1100"
-                            : gfx == "gfx12-generic" ? "gfx1200"
-                                                     : gfx;
+    const std::string one = one_gfx(gfx);
     if (!find_device(one))
         throw Error(fmt::format("{}: it is for {}, which is not simulated: assemble it for one of "
                                 "gfx110x, gfx115x, gfx120x",
@@ -106,11 +104,7 @@ std::string Info::place(u32 i) const {
 }
 
 u32 Info::line(u32 i) const {
-    const std::string text = file.program->source_line(survey.code.base + at(i).offset);
-    const size_t colon = text.rfind(':');
-    return colon == text.npos
-               ? 0
-               : static_cast<u32>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
+    return file.program->source_place(survey.code.base + at(i).offset).line;
 }
 
 i64 Info::offset(u32 i) const {

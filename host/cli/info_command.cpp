@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // nw info: a kernel's registers, occupancy, loops and what bounds them, without running it.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
+#include "cli/code_object.h"
 #include "cli/commands.h"
 #include "cli/info.h"
 
@@ -36,14 +34,6 @@ std::string as_json(const InfoFile &file, const std::vector<std::unique_ptr<Info
     return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
-void write_page(const std::string &path, const std::string &page) {
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out << page;
-    out.close();
-    if (!out)
-        throw Error(fmt::format("--html {}: {}", path, std::strerror(errno)));
-}
-
 // What is printed of a file.
 std::string report(const Options &o, const std::string &path) {
     InfoFile file(path, o.info);
@@ -51,7 +41,7 @@ std::string report(const Options &o, const std::string &path) {
     for (const sim::KernelInfo *kernel : file.kernels(o.info.kernel))
         kernels.push_back(std::make_unique<Info>(file, *kernel, o.info));
     if (!o.html.empty())
-        write_page(o.html, info_html(kernels));
+        write_text("--html", o.html, info_html(kernels));
     if (o.json)
         return as_json(file, kernels);
     std::string out;
@@ -78,15 +68,6 @@ void info_all(const Options &o) {
     }
     if (o.json)
         fmt::print("\n]\n");
-}
-
-void run(const Options &o) {
-    try {
-        info_all(o);
-    } catch (const Error &error) {
-        std::fprintf(stderr, "nw: %s\n", error.what());
-        throw CLI::RuntimeError(2);
-    }
 }
 
 constexpr const char *footer = R"(
@@ -123,7 +104,7 @@ void add_info(CLI::App &app) {
         ->check(CLI::Range(0, 65536));
     command->add_flag("--json", o->json, "Print JSON");
     command->add_option("--html", o->html, "Write one HTML page there, too");
-    command->callback([o] { run(*o); });
+    command->callback([o] { or_exit_2([&] { info_all(*o); }); });
 }
 
 } // namespace nw::cli

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -94,13 +93,7 @@ private:
         if (gfx.empty())
             throw Error(fmt::format(
                 "{}: it doesn't say what it is for (.amdgcn_target): give --gfx", path));
-        for (const auto &[generic, first] : {std::pair{"gfx10-1-generic", "gfx1010"},
-                                             {"gfx10-3-generic", "gfx1030"},
-                                             {"gfx11-generic", "gfx1100"},
-                                             {"gfx12-generic", "gfx1200"}})
-            if (gfx == generic)
-                return first;
-        return gfx;
+        return one_gfx(gfx);
     }
 
     LintRow row_of(const sim::KernelInfo &kernel, const lint::Finding &f) {
@@ -125,12 +118,9 @@ private:
         LintPlace place{"", 0, code.instructions[i].text, pc - kernel.entry};
         if (place.instruction.empty())
             place.instruction = fmt::format(".long 0x{:08x}", code.instructions[i].word0);
-        const std::string line = program_->source_line(pc);
-        if (const size_t colon = line.rfind(':'); colon != line.npos) {
-            place.file = line.substr(0, colon);
-            place.line = static_cast<u32>(std::strtoul(line.c_str() + colon + 1, nullptr, 10));
-            if (const auto found = sources_.path(place.file))
-                place.file = *found;
+        if (const sim::SourcePlace source = program_->source_place(pc); !source.file.empty()) {
+            place.file = sources_.path(source.file).value_or(source.file);
+            place.line = source.line;
         }
         return place;
     }
@@ -186,11 +176,7 @@ public:
                                  {"kernel", row.kernel},
                                  {"rule", lint::info(row.rule).id},
                                  {"instruction", row.place.instruction}});
-        std::ofstream out(path);
-        out << Json{{"known", known}}.dump(1) << "\n";
-        out.close();
-        if (!out)
-            throw Error(fmt::format("--write-baseline {}: {}", path, std::strerror(errno)));
+        write_text("--write-baseline", path, Json{{"known", known}}.dump(1) + "\n");
     }
 
 private:
@@ -253,14 +239,11 @@ void print_rules() {
 void run(const Options &o) {
     if (o.rules)
         return print_rules();
-    try {
+    or_exit_2([&] {
         if (o.files.empty())
             throw Error("lint: name at least one file; --help says more");
         lint_all(o);
-    } catch (const Error &error) {
-        std::fprintf(stderr, "nw: %s\n", error.what());
-        throw CLI::RuntimeError(2);
-    }
+    });
 }
 
 constexpr const char *footer = R"(

@@ -27,10 +27,9 @@ void check_overlap(const CarrierW4A16 &p) {
 } // namespace
 
 const Kernel &choose_carrier(std::string_view gfx, Dtype dtype) {
-    for (const Kernel &k : kernels())
-        if (k.family == family && k.gfx == gfx && dtype_of(k) == dtype && !k.reference &&
-            !k.candidate)
-            return k;
+    if (const Kernel *found =
+            find_default(family, gfx, [&](const Kernel &k) { return dtype_of(k) == dtype; }))
+        return *found;
     throw Error(fmt::format("{}: gfx = {}: no kernel of {} for it", family, gfx, name(dtype)));
 }
 

@@ -67,10 +67,11 @@ void validate(const W4A16 &p) {
     check_sizes(p);
 }
 
-u32 grid(const Kernel &kernel, u32 n, u32 wgps) {
+u32 grid(const Kernel &kernel, u32 n, u32 wgps, u32 of_wgp) {
     const u64 tiles = std::max<u64>(ceil_div<u64>(n, kernel.rows_per_workgroup), 1);
     const u32 simd_waves = std::min(kernel.waves_per_simd, kernel.number("simd_waves"));
-    const u64 most = u64{wgps} * std::max(4 * simd_waves / (kernel.block / 32), 1u);
+    const u32 fit = std::min(4 * simd_waves / (kernel.block / 32), of_wgp);
+    const u64 most = u64{wgps} * std::max(fit, 1u);
     return static_cast<u32>(ceil_div(tiles, ceil_div(tiles, most)));
 }
 

@@ -40,9 +40,9 @@ void validate(const W4A16 &);
 // Of these, the rules for m, n, k, group and zeros.
 void validate_shape(const W4A16 &);
 
-// Workgroups of a launch over n rows on a device of so many WGPs: no more than fit at once, and as
-// few as have the same number of rows each.
-u32 grid(const Kernel &, u32 n, u32 wgps);
+// Workgroups of a launch over n rows on a device of so many WGPs: no more than fit at once, at most
+// `of_wgp` on each, and as few as have the same number of rows each.
+u32 grid(const Kernel &, u32 n, u32 wgps, u32 of_wgp = ~0u);
 
 // Queues the product on the device of `modules`. Throws Error, with nothing launched and c
 // untouched, where an argument breaks a rule or no kernel exists.

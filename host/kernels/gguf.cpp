@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "formats/gguf_blocks.h"
+#include "kernels/decode.h"
 #include "kernels/kernarg.h"
 #include "kernels/rules.h"
 
@@ -12,33 +14,29 @@ namespace {
 
 constexpr Rules quantize("quantize_q8"), decode("gguf_decode");
 constexpr u64 offset_limit = u64{1} << 32;
-constexpr u32 q4k_k = 256, q4k_bytes = 144;
 constexpr u32 lds_limit = 65536;
-
-u64 row_bytes(const GgufDecode &p) { return u64{p.k} / q4k_k * q4k_bytes; }
 
 bool matches(const Kernel &kernel, std::string_view type, u32 m) {
     return kernel.family == "gguf_decode" && kernel.param("type") == type &&
            kernel.number("m") == m;
 }
 
-template <class Fits> const Kernel *find(std::string_view gfx, const Fits &fits) {
-    for (const Kernel &k : kernels())
-        if (k.gfx == gfx && !k.reference && !k.candidate && fits(k))
-            return &k;
-    return nullptr;
-}
-
 } // namespace
 
+u64 gguf_row_bytes(std::string_view type, u32 k) {
+    decode.need(type == "q4_K", "type = {}: must be q4_K", type);
+    return u64{k} / BlockQ4_K::elements * sizeof(BlockQ4_K);
+}
+
 const Kernel &choose_quantize_q8(std::string_view gfx) {
-    const Kernel *kernel = find(gfx, [](const Kernel &k) { return k.family == "quantize_q8"; });
+    const Kernel *kernel = find_default("quantize_q8", gfx, [](const Kernel &) { return true; });
     quantize.need(kernel, "gfx = {}: no kernel for it", gfx);
     return *kernel;
 }
 
 const Kernel &choose_gguf_decode(std::string_view gfx, std::string_view type, u32 m) {
-    const Kernel *kernel = find(gfx, [&](const Kernel &k) { return matches(k, type, m); });
+    const Kernel *kernel =
+        find_default("gguf_decode", gfx, [&](const Kernel &k) { return matches(k, type, m); });
     decode.need(kernel, "gfx = {}, type = {}, m = {}: no kernel for it", gfx, type, m);
     return *kernel;
 }
@@ -58,14 +56,14 @@ void validate(const QuantizeQ8 &p) {
 }
 
 void validate(const GgufDecode &p) {
-    decode.need(p.type == "q4_K", "type = {}: must be q4_K", p.type);
+    const u64 row = gguf_row_bytes(p.type, p.k);
     decode.need(p.m >= 1 && p.m <= gguf_decode_rows, "m = {}: must be 1..{}", p.m,
                 gguf_decode_rows);
     decode.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    decode.need(p.k >= 1 && p.k % q4k_k == 0,
-                "k = {}: must be a multiple of {}, as {} has super-blocks of so many", p.k, q4k_k,
-                p.type);
-    decode.need(row_bytes(p) < offset_limit && q8_bytes(p.m, p.k) < offset_limit,
+    decode.need(p.k >= 1 && p.k % BlockQ4_K::elements == 0,
+                "k = {}: must be a multiple of {}, as {} has super-blocks of so many", p.k,
+                BlockQ4_K::elements, p.type);
+    decode.need(row < offset_limit && q8_bytes(p.m, p.k) < offset_limit,
                 "k = {}: a row and its activations must be smaller than 2^32 bytes; split K", p.k);
     decode.need(u64{4} * p.n < offset_limit,
                 "n = {}: a row of c must be smaller than 2^32 bytes; split N", p.n);
@@ -74,7 +72,7 @@ void validate(const GgufDecode &p) {
     decode.pointer("c", p.c, 4);
     const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.m * p.n);
     decode.apart(c, Rules::rows("a", p.a, 1, 0, q8_bytes(p.m, p.k)));
-    decode.apart(c, Rules::rows("w", p.w, p.n, row_bytes(p), row_bytes(p)));
+    decode.apart(c, Rules::rows("w", p.w, p.n, row, row));
 }
 
 void launch(Modules &modules, const QuantizeQ8 &p, const hip::Stream &stream) {
@@ -107,18 +105,13 @@ void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p,
     launch(modules, kernel, p, gguf_grid(kernel, p, modules.device().info().compute_units), stream);
 }
 
-// As many workgroups as fit at once, with LDS for all activations where that leaves enough waves.
+// LDS for all activations, where a workgroup may have as much.
 GgufGrid gguf_grid(const Kernel &kernel, const GgufDecode &p, u32 wgps) {
-    const u32 waves = kernel.block / 32, step = p.m * q8_tile_bytes;
-    const u32 most = (lds_limit - kernel.lds_bytes) / step + 1;
+    const u32 step = p.m * q8_tile_bytes, most = (lds_limit - kernel.lds_bytes) / step + 1;
     const u32 stage = std::min(ceil_div(p.k, q8_tile_k), most);
-    const u32 lds = kernel.lds_bytes + (stage - 1) * step;
-    const u32 by_lds = 2 * lds_limit / lds; // a WGP has twice what a workgroup may have
-    const u32 fit = std::max(
-        std::min(4 * std::min(kernel.waves_per_simd, kernel.number("simd_waves")) / waves, by_lds),
-        1u);
-    const u64 tiles = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
-    return {static_cast<u32>(ceil_div(tiles, ceil_div(tiles, u64{wgps} * fit))), stage};
+    // A WGP has twice what a workgroup may have.
+    const u32 by_lds = 2 * lds_limit / (kernel.lds_bytes + (stage - 1) * step);
+    return {grid(kernel, p.n, wgps, by_lds), stage};
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGrid grid,
@@ -140,7 +133,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGri
     out.put("c", p.c);
     out.put("groups", grid.workgroups);
     out.put("n", p.n);
-    out.put("blocks", p.k / q4k_k);
+    out.put("blocks", p.k / BlockQ4_K::elements);
     out.put("stage", grid.stage);
     modules.device().launch(modules.function(kernel), grid.workgroups, kernel.block,
                             static_cast<u32>(more), out.bytes(), stream);

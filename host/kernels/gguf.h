@@ -19,6 +19,9 @@ inline constexpr u32 q8_tile_k = 1024, q8_tile_bytes = 1152;
 // Bytes of the tiles of [m, k].
 constexpr u64 q8_bytes(u32 m, u32 k) { return ceil_div<u64>(k, q8_tile_k) * m * q8_tile_bytes; }
 
+// Bytes of a row of weights; throws Error for a type that no kernel takes.
+u64 gguf_row_bytes(std::string_view type, u32 k);
+
 // One launch of quantize_q8. Pointers are device memory, 16-byte aligned.
 struct QuantizeQ8 {
     u32 m, k;      // m >= 1; k a multiple of 32

@@ -42,9 +42,8 @@ u64 aligned_blocks(u64 slots, u64 experts, u64 block_size) {
 }
 
 const Kernel &choose_moe_align(std::string_view gfx) {
-    for (const Kernel &k : kernels())
-        if (k.family == family && k.gfx == gfx && !k.reference && !k.candidate)
-            return k;
+    if (const Kernel *found = find_default(family, gfx, [](const Kernel &) { return true; }))
+        return *found;
     throw Error(fmt::format("moe_align: gfx = {}: no kernel for it", gfx));
 }
 

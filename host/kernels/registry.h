@@ -44,4 +44,13 @@ struct Kernel {
 
 std::span<const Kernel> kernels();
 
+// The family's one for the gfx that `fits`, of the defaults alone; null where there is none.
+template <class Fits>
+const Kernel *find_default(std::string_view family, std::string_view gfx, const Fits &fits) {
+    for (const Kernel &k : kernels())
+        if (k.family == family && k.gfx == gfx && !k.reference && !k.candidate && fits(k))
+            return &k;
+    return nullptr;
+}
+
 } // namespace nw

@@ -108,11 +108,7 @@ private:
 
 } // namespace
 
-Conditions::Conditions(const Flow &flow, const Facts &facts) {
-    u32 end = 0;
-    first_ = flow.blocks().front().first;
-    for (const Block &b : flow.blocks())
-        first_ = std::min(first_, b.first), end = std::max(end, b.end);
+Conditions::Conditions(const Flow &flow, const Facts &facts) : first_(flow.first()) {
     std::map<u32, Form> tests; // by instruction
     std::map<std::string, u32> times;
     std::map<i32, u32> of_counter;
@@ -133,7 +129,7 @@ Conditions::Conditions(const Flow &flow, const Facts &facts) {
             numbers[form.text] = static_cast<u8>(all.size());
             all.push_back(form);
         }
-    effects_.resize(end - first_);
+    effects_.resize(flow.end() - first_);
     for (const Block &b : flow.blocks())
         for (u32 i = b.first; i < b.end; ++i) {
             Effect &effect = effects_[i - first_];

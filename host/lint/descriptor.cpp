@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "lint/solve.h"
+#include "sim/isa/device.h"
 #include "sim/isa/memory_ops.h"
 
 namespace nw::lint {
@@ -122,25 +123,22 @@ void Undeclared::kernarg() {
             k.there &= !facts_[i].writes.has(RegisterSet::of_sgpr(reg));
     };
     const auto at = solve(flow_, Kernarg{}, step);
-    for (u32 n = 0; n < at.size(); ++n) {
-        Kernarg k = *at[n];
-        for (u32 i = flow_.blocks()[n].first; i < flow_.blocks()[n].end; ++i) {
-            const Operation &op = flow_.code().instructions[i].x;
-            if (k.there && op.mnemonic.starts_with("s_load_") && op.operands.size() == 3 &&
-                op.operands[1].kind == Operand::Kind::sgpr && op.operands[1].reg == pair &&
-                op.operands[2].kind == Operand::Kind::integer) {
-                const i64 offset = op.operands[2].integer;
-                const i64 end = offset + loaded_bytes(op.mnemonic);
-                if (offset < 0 || end > i64{kernel_.kernarg_bytes})
-                    add(Rule::kernarg, i,
-                        fmt::format("bytes {} to {} of the arguments are read, the metadata says "
-                                    "that there are {}",
-                                    offset, end - 1, kernel_.kernarg_bytes),
-                        "list them in .args and count them in .kernarg_segment_size");
-            }
-            step(k, i);
+    each_state(flow_, at, [&](Kernarg &k, u32 i) {
+        const Operation &op = flow_.code().instructions[i].x;
+        if (k.there && op.mnemonic.starts_with("s_load_") && op.operands.size() == 3 &&
+            op.operands[1].kind == Operand::Kind::sgpr && op.operands[1].reg == pair &&
+            op.operands[2].kind == Operand::Kind::integer) {
+            const i64 offset = op.operands[2].integer;
+            const i64 end = offset + loaded_bytes(op.mnemonic);
+            if (offset < 0 || end > i64{kernel_.kernarg_bytes})
+                add(Rule::kernarg, i,
+                    fmt::format("bytes {} to {} of the arguments are read, the metadata says "
+                                "that there are {}",
+                                offset, end - 1, kernel_.kernarg_bytes),
+                    "list them in .args and count them in .kernarg_segment_size");
         }
-    }
+        step(k, i);
+    });
 }
 
 void Undeclared::scratch() {
@@ -202,8 +200,7 @@ void Undeclared::container(const Program &program) {
 } // namespace
 
 Descriptor::Descriptor(const KernelInfo &k, Generation generation)
-    : vgprs(std::min(256u, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4))),
-      user_sgprs(k.rsrc2 >> 1 & 31),
+    : vgprs(allocated_vgprs(k)), user_sgprs(k.rsrc2 >> 1 & 31),
       system_sgprs(0), workgroup_id{bool(k.rsrc2 >> 7 & 1), bool(k.rsrc2 >> 8 & 1),
                                     bool(k.rsrc2 >> 9 & 1)},
       item_id_vgprs(generation == Generation::gfx10 ? std::min(3u, (k.rsrc2 >> 11 & 3) + 1) : 1),

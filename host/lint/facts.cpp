@@ -36,14 +36,10 @@ Fact fact_of(const Instruction &inst, Generation generation) {
 } // namespace
 
 Facts::Facts(const Flow &flow, std::string_view gfx)
-    : generation_(generation_of(gfx)), wave_size_(flow.code().wave_size) {
+    : generation_(generation_of(gfx)), wave_size_(flow.code().wave_size), first_(flow.first()) {
     for (size_t h = 0; h < std::size(hazards_); ++h)
         hazards_[h] = applies(static_cast<Hazard>(h), gfx, wave_size_);
-    u32 end = 0;
-    first_ = flow.blocks().front().first;
-    for (const Block &b : flow.blocks())
-        first_ = std::min(first_, b.first), end = std::max(end, b.end);
-    facts_.resize(end - first_);
+    facts_.resize(flow.end() - first_);
     for (const Block &b : flow.blocks())
         for (u32 i = b.first; i < b.end; ++i)
             facts_[i - first_] = fact_of(flow.code().instructions[i], generation_);

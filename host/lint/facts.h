@@ -24,6 +24,10 @@ struct Fact {
     bool system_store = false; // of gfx12: must be alone (H-011)
 };
 
+inline bool is_exec(const sim::Operand &o) {
+    return o.kind == sim::Operand::Kind::sgpr && o.reg == sim::sreg::exec;
+}
+
 class Facts {
 public:
     Facts(const Flow &, std::string_view gfx);
@@ -39,7 +43,7 @@ private:
     sim::Generation generation_;
     u32 wave_size_;
     bool hazards_[static_cast<size_t>(sim::Hazard::count)] = {};
-    u32 first_ = 0;
+    u32 first_;
     std::vector<Fact> facts_;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <set>
 
+#include "lint/hazards.h"
 #include "lint/ways.h"
 
 namespace nw::lint {
@@ -166,10 +167,7 @@ private:
         findings_.push_back({rule, i, f.instruction, std::move(what), remedy(f, facts_.gfx12())});
     }
     void add_hazard(Hazard h, u32 i, const Flight &f, std::string_view subject) {
-        const HazardInfo &hazard = sim::info(h);
-        findings_.push_back({rule_of(h), i, f.instruction,
-                             fmt::format("{} {}", subject, hazard.what),
-                             std::string(hazard.remedy)});
+        findings_.push_back(finding_of(h, i, f.instruction, subject));
     }
 
     static bool waits_for_nothing(const InFlight &state, const WaitLimits &limits) {
@@ -276,15 +274,10 @@ Findings find_in_flight(const Flow &flow, const Facts &facts) {
                        return std::optional(ways.keeping(0, false));
                    });
     }
-    for (u32 n = 0; n < at.size(); ++n) {
-        if (!at[n])
-            continue;
-        Ways<InFlight> ways = *at[n];
-        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
-            watch.look(ways, i);
-            advance(ways, i);
-        }
-    }
+    each_state(flow, at, [&](Ways<InFlight> &ways, u32 i) {
+        watch.look(ways, i);
+        advance(ways, i);
+    });
     return watch.take();
 }
 

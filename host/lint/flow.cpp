@@ -296,6 +296,7 @@ Flow::Flow(const Code &code, u32 entry) : code_(code) {
         block_of_.resize(std::max<size_t>(block_of_.size(), blocks_[n].end), none);
         std::fill(block_of_.begin() + blocks_[n].first, block_of_.begin() + blocks_[n].end, n);
     }
+    first_ = std::ranges::min(blocks_, {}, &Block::first).first;
     before_.resize(blocks_.size());
     for (u32 n = 0; n < blocks_.size(); ++n)
         for (u32 next : blocks_[n].next)
@@ -324,29 +325,6 @@ std::vector<u32> Flow::after(u32 instruction) const {
     std::vector<u32> out;
     for (u32 next : block.next)
         out.push_back(blocks_[next].first);
-    return out;
-}
-
-std::vector<u32> Flow::loop_of(u32 head) const {
-    std::vector<u8> in(blocks_.size());
-    std::vector<u32> todo, out;
-    for (u32 n : before_[head]) // from later in the order: the way back
-        if (n >= head)
-            todo.push_back(n);
-    if (todo.empty())
-        return out;
-    in[head] = 1;
-    while (!todo.empty()) {
-        const u32 n = todo.back();
-        todo.pop_back();
-        if (in[n] || n < head)
-            continue;
-        in[n] = 1;
-        todo.insert(todo.end(), before_[n].begin(), before_[n].end());
-    }
-    for (u32 n = 0; n < in.size(); ++n)
-        if (in[n])
-            out.push_back(n);
     return out;
 }
 

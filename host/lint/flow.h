@@ -47,15 +47,18 @@ public:
     std::vector<u32> before(u32 instruction) const;
     // And that may be the next one.
     std::vector<u32> after(u32 instruction) const;
-    // Blocks that a loop of this block runs through, itself among them; empty where it isn't the
-    // head of one.
-    std::vector<u32> loop_of(u32 head) const;
+    // Blocks that lead to a block.
+    const std::vector<u32> &blocks_before(u32 block) const { return before_[block]; }
+    // The first instruction that control reaches, and the one after the last.
+    u32 first() const { return first_; }
+    u32 end() const { return static_cast<u32>(block_of_.size()); }
 
 private:
     const sim::Code &code_;
     std::vector<Block> blocks_;
     std::vector<std::vector<u32>> before_; // blocks
     std::vector<u32> block_of_;            // by instruction; shorter where nothing more is reached
+    u32 first_;
     std::vector<BadFlow> bad_;
 };
 

@@ -16,11 +16,6 @@ namespace {
 
 using namespace sim;
 
-bool writes(const HazardRole &r, const RegisterUse &use) {
-    return std::ranges::any_of(r.uses,
-                               [&](const RegisterUse &w) { return w.write && overlap(w, use); });
-}
-
 // Two values of the same thing on two ways: the one that clashes sooner.
 template <class T> bool take_less(T &mine, const T &other) {
     if (other >= mine)
@@ -281,14 +276,11 @@ Findings find_hazards(const Flow &flow, const Facts &facts) {
     const auto at =
         solve(flow, Recent{}, [&](Recent &state, u32 i) { hazards.step(state, i, nullptr); });
     Findings found;
-    for (u32 n = 0; n < at.size(); ++n) {
-        Recent state = *at[n];
-        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
-            hazards.step(state, i, &found);
-            find_going_back(flow, facts, i, found);
-            hazards.find_own(i, found);
-        }
-    }
+    each_state(flow, at, [&](Recent &state, u32 i) {
+        hazards.step(state, i, &found);
+        find_going_back(flow, facts, i, found);
+        hazards.find_own(i, found);
+    });
     if (facts.has(Hazard::denorm_mode))
         find_gfx10_hazards(flow, facts, found);
     return found;

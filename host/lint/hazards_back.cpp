@@ -11,13 +11,10 @@ namespace {
 
 using namespace sim;
 
-bool uses(const HazardRole &r, const RegisterUse &reg, bool only_writes) {
-    return std::ranges::any_of(r.uses, [&](const RegisterUse &use) {
-        return (use.write || !only_writes) && use.bank == reg.bank &&
-               use.first < reg.first + reg.count && reg.first < use.first + use.count;
-    });
+bool uses(const HazardRole &r, const RegisterUse &registers) {
+    return std::ranges::any_of(r.uses,
+                               [&](const RegisterUse &use) { return overlap(use, registers); });
 }
-bool writes(const HazardRole &r, const RegisterUse &reg) { return uses(r, reg, true); }
 
 // H-004. Going back from a vector instruction with two or more VGPR operands: one of them was
 // written after the last scalar write of EXEC and another before it, all of it close together.
@@ -100,7 +97,7 @@ void find_lds_direct_valu(const Flow &flow, const Facts &facts, u32 i, Findings 
                 continue;
             if (b.unit == HazardRole::valu) {
                 next.trans |= b.trans;
-                if (r.wait_vdst > (next.trans ? 0 : next.valu) && uses(b, r.uses[0], false))
+                if (r.wait_vdst > (next.trans ? 0 : next.valu) && uses(b, r.uses[0]))
                     return found.push_back(
                         finding_of(Hazard::lds_direct_valu, i, before,
                                    register_name(RegisterUse::vgpr, r.uses[0].first)));
@@ -127,7 +124,7 @@ void find_lds_direct_vmem(const Flow &flow, const Facts &facts, u32 i, Findings 
             const bool memory = b.role.unit == HazardRole::memory;
             const std::string_view n = flow.code().instructions[before].x.mnemonic;
             const bool exported = n.starts_with("exp");
-            if (memory && !exported && uses(b.role, r.uses[0], false))
+            if (memory && !exported && uses(b.role, r.uses[0]))
                 return found.push_back(
                     finding_of(Hazard::lds_direct_vmem, i, before,
                                register_name(RegisterUse::vgpr, r.uses[0].first)));

@@ -208,11 +208,7 @@ void find_gfx10_hazards(const Flow &flow, const Facts &facts, Findings &found) {
     const Gfx10 hazards(flow, facts);
     const auto at =
         solve(flow, Recent{}, [&](Recent &state, u32 i) { hazards.step(state, i, nullptr); });
-    for (u32 n = 0; n < at.size(); ++n) {
-        Recent state = *at[n];
-        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i)
-            hazards.step(state, i, &found);
-    }
+    each_state(flow, at, [&](Recent &state, u32 i) { hazards.step(state, i, &found); });
 }
 
 } // namespace nw::lint

@@ -64,8 +64,6 @@ struct Live {
 
 enum class ExecChange : u8 { none, had_all, narrows, switches, grows };
 
-bool is_exec(const Operand &o) { return o.kind == Operand::Kind::sgpr && o.reg == sreg::exec; }
-
 ExecChange exec_change(const Instruction &inst, const Fact &fact, bool had_all) {
     const std::string_view n = inst.x.mnemonic;
     const auto &o = inst.x.operands;
@@ -176,12 +174,10 @@ RegisterSet common(const RegisterSet &a, const RegisterSet &b) {
 
 } // namespace
 
-Liveness::Liveness(const Flow &flow, const Facts &facts, const KernelInfo &kernel) {
+Liveness::Liveness(const Flow &flow, const Facts &facts, const KernelInfo &kernel)
+    : first_(flow.first()) {
     const std::vector<Block> &blocks = flow.blocks();
-    u32 end = 0;
-    first_ = blocks.front().first;
-    for (const Block &b : blocks)
-        first_ = std::min(first_, b.first), end = std::max(end, b.end);
+    const u32 end = flow.end();
     const std::vector<bool> full = all_lanes(flow, facts);
     std::vector<Step> steps(end - first_);
     for (const Block &b : blocks)

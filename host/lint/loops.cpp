@@ -7,24 +7,12 @@
 
 namespace nw::lint {
 
-namespace {
-
-std::vector<std::vector<u32>> predecessors(const Flow &flow) {
-    std::vector<std::vector<u32>> before(flow.blocks().size());
-    for (u32 n = 0; n < before.size(); ++n)
-        for (u32 next : flow.blocks()[n].next)
-            before[next].push_back(n);
-    return before;
-}
-
-} // namespace
-
 // Loops as strongly connected parts; without its head, what is left of one has those within. Where
 // control enters by heads alone these are the natural loops of the heads.
 class LoopFinder {
 public:
     LoopFinder(const Flow &flow, Loops &out)
-        : blocks_(flow.blocks()), before_(predecessors(flow)), out_(out), part_(blocks_.size()),
+        : flow_(flow), blocks_(flow.blocks()), out_(out), part_(blocks_.size()),
           index_(blocks_.size()), low_(blocks_.size()), on_stack_(blocks_.size()) {}
 
     void run() {
@@ -54,7 +42,7 @@ private:
         loop.depth = parent == Flow::none ? 0 : out_.loops_[parent].depth + 1;
         const auto in = [&](u32 n) { return std::ranges::binary_search(part, n); };
         for (u32 n : part)
-            for (u32 from : before_[n]) {
+            for (u32 from : flow_.blocks_before(n)) {
                 if (n == loop.head && in(from))
                     loop.latches.push_back(from);
                 loop.irreducible |= n != loop.head && !in(from);
@@ -130,8 +118,8 @@ private:
             out.push_back(std::move(part));
     }
 
+    const Flow &flow_;
     const std::vector<Block> &blocks_;
-    const std::vector<std::vector<u32>> before_;
     Loops &out_;
     std::vector<u32> part_, index_, low_, stack_; // by block
     std::vector<bool> on_stack_;
@@ -164,8 +152,7 @@ Loops::Loops(const Flow &flow) : innermost_(flow.blocks().size(), Flow::none) {
 }
 
 std::vector<u32> dominators(const Flow &flow) {
-    const auto before = predecessors(flow);
-    std::vector<u32> out(before.size(), Flow::none);
+    std::vector<u32> out(flow.blocks().size(), Flow::none);
     if (out.empty())
         return out;
     out[0] = 0;
@@ -178,7 +165,7 @@ std::vector<u32> dominators(const Flow &flow) {
         news = false;
         for (u32 n = 1; n < out.size(); ++n) {
             u32 found = Flow::none;
-            for (u32 from : before[n])
+            for (u32 from : flow.blocks_before(n))
                 if (out[from] != Flow::none)
                     found = found == Flow::none ? from : meet(found, from);
             news |= found != out[n];

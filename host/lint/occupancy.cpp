@@ -65,7 +65,7 @@ Occupancy occupancy(const Device &device, const KernelInfo &kernel, u32 workgrou
     Occupancy o;
     o.workgroup = workgroup;
     o.lds_bytes = lds_bytes;
-    o.vgprs = std::min(256u, ((kernel.rsrc1 & 63) + 1) * (kernel.wave_size == 32 ? 8 : 4));
+    o.vgprs = allocated_vgprs(kernel);
     o.by_vgprs = home.by_vgprs(o.vgprs);
     o.by_lds = std::min(f64{max_waves}, home.waves(home.groups_by_lds(lds_bytes)));
     o.groups = home.groups(o.vgprs, lds_bytes);

@@ -49,4 +49,17 @@ std::vector<std::optional<State>> solve(const Flow &flow, const State &entry, co
                  [](const State &state, const Block &, u32) { return std::optional(state); });
 }
 
+// visit(state, i) for each instruction that is reached, with what is known before it; it takes the
+// step itself.
+template <class State, class Visit>
+void each_state(const Flow &flow, const std::vector<std::optional<State>> &at, const Visit &visit) {
+    for (u32 n = 0; n < at.size(); ++n) {
+        if (!at[n])
+            continue;
+        State state = *at[n];
+        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i)
+            visit(state, i);
+    }
+}
+
 } // namespace nw::lint

@@ -77,11 +77,7 @@ bool says_scc(const Instruction &inst) { return writes(inst, sreg::scc); }
 } // namespace
 
 TripCounter::TripCounter(const Flow &flow, const Loops &loops)
-    : flow_(flow), loops_(loops), dominators_(dominators(flow)), before_(flow.blocks().size()) {
-    for (u32 n = 0; n < before_.size(); ++n)
-        for (u32 next : flow.blocks()[n].next)
-            before_[next].push_back(n);
-}
+    : flow_(flow), loops_(loops), dominators_(dominators(flow)) {}
 
 // Of a loop with one way back and one way out, both by the same branch.
 std::optional<TripCounter::Exit> TripCounter::exit_of(const Loop &loop) const {
@@ -135,10 +131,10 @@ std::optional<u32> TripCounter::change_of(const Loop &loop, u32 counter) const {
 std::optional<u32> TripCounter::begin_of(const Loop &loop, u32 counter) const {
     u32 n = loop.head;
     std::vector<u32> from;
-    for (u32 p : before_[n])
+    for (u32 p : flow_.blocks_before(n))
         if (!std::ranges::binary_search(loop.blocks, p))
             from.push_back(p);
-    for (size_t steps = 0; from.size() == 1 && steps < before_.size(); ++steps) {
+    for (size_t steps = 0; from.size() == 1 && steps < flow_.blocks().size(); ++steps) {
         n = from.front();
         const Block &b = flow_.blocks()[n];
         if (b.unknown_call)
@@ -152,7 +148,7 @@ std::optional<u32> TripCounter::begin_of(const Loop &loop, u32 counter) const {
                 return {};
             return constant(op, op.operands[1]);
         }
-        from = before_[n];
+        from = flow_.blocks_before(n);
     }
     return {};
 }

@@ -29,7 +29,6 @@ private:
     const Flow &flow_;
     const Loops &loops_;
     std::vector<u32> dominators_;
-    std::vector<std::vector<u32>> before_;
 };
 
 } // namespace nw::lint

@@ -103,7 +103,6 @@ struct Lanes {
     }
 };
 
-bool is_exec(const Operand &o) { return o.kind == Operand::Kind::sgpr && o.reg == sreg::exec; }
 bool is_sgpr(const Operand &o) { return o.kind == Operand::Kind::sgpr && !is_exec(o); }
 
 class LaneSteps {
@@ -235,13 +234,10 @@ std::vector<bool> all_lanes(const Flow &flow, const Facts &facts) {
     const LaneSteps step(facts, flow.code());
     const auto at = solve(flow, Lanes{}, step);
     std::vector<bool> out(flow.code().instructions.size());
-    for (u32 n = 0; n < at.size(); ++n) {
-        Lanes l = *at[n];
-        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
-            out[i] = l.full;
-            step(l, i);
-        }
-    }
+    each_state(flow, at, [&](Lanes &l, u32 i) {
+        out[i] = l.full;
+        step(l, i);
+    });
     return out;
 }
 
@@ -260,24 +256,21 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
     };
     const auto at = solve(flow, at_entry(kernel, facts.generation()), step);
     Findings found;
-    for (u32 n = 0; n < at.size(); ++n) {
-        Written w = *at[n];
-        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
-            const Fact &fact = facts[i];
-            const bool any = may_read_anything(code[i].x.mnemonic, facts.generation());
-            for (const RegisterUse &use : fact.role.uses)
-                for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
-                    if (!w.set.has(use.place(reg)) && !is_copied(i, use.place(reg))) {
-                        found.push_back({Rule::never_written, i, Finding::nothing,
-                                         fmt::format("{} is read, and nothing on any way here has "
-                                                     "written it",
-                                                     register_name(use.bank, use.first + reg)),
-                                         "write it first, or name another register"});
-                        break;
-                    }
-            step(w, i);
-        }
-    }
+    each_state(flow, at, [&](Written &w, u32 i) {
+        const Fact &fact = facts[i];
+        const bool any = may_read_anything(code[i].x.mnemonic, facts.generation());
+        for (const RegisterUse &use : fact.role.uses)
+            for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
+                if (!w.set.has(use.place(reg)) && !is_copied(i, use.place(reg))) {
+                    found.push_back({Rule::never_written, i, Finding::nothing,
+                                     fmt::format("{} is read, and nothing on any way here has "
+                                                 "written it",
+                                                 register_name(use.bank, use.first + reg)),
+                                     "write it first, or name another register"});
+                    break;
+                }
+        step(w, i);
+    });
     return found;
 }
 
@@ -285,22 +278,19 @@ Findings find_lanes_off(const Flow &flow, const Facts &facts) {
     const LaneSteps step(facts, flow.code());
     const auto at = solve(flow, Lanes{}, step);
     Findings found;
-    for (u32 n = 0; n < at.size(); ++n) {
-        Lanes l = *at[n];
-        for (u32 i = flow.blocks()[n].first; i < flow.blocks()[n].end; ++i) {
-            const Fact &fact = facts[i];
-            const bool stores = fact.to_lds || fact.issues.on[static_cast<size_t>(Counter::store)];
-            if (fact.barrier && !l.full)
-                found.push_back({Rule::exec_at_barrier, i, Finding::nothing,
-                                 "EXEC may lack lanes that the wave began with",
-                                 "restore EXEC before, or say why that is meant"});
-            if (stores && l.zero)
-                found.push_back({Rule::exec_zero, i, Finding::nothing,
-                                 "EXEC is 0 on every way here: nothing is stored",
-                                 "restore EXEC before"});
-            step(l, i);
-        }
-    }
+    each_state(flow, at, [&](Lanes &l, u32 i) {
+        const Fact &fact = facts[i];
+        const bool stores = fact.to_lds || fact.issues.on[static_cast<size_t>(Counter::store)];
+        if (fact.barrier && !l.full)
+            found.push_back({Rule::exec_at_barrier, i, Finding::nothing,
+                             "EXEC may lack lanes that the wave began with",
+                             "restore EXEC before, or say why that is meant"});
+        if (stores && l.zero)
+            found.push_back({Rule::exec_zero, i, Finding::nothing,
+                             "EXEC is 0 on every way here: nothing is stored",
+                             "restore EXEC before"});
+        step(l, i);
+    });
     return found;
 }
 

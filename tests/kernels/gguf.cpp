@@ -8,6 +8,7 @@
 
 #include "base/half.h"
 #include "check/check.h"
+#include "formats/gguf_blocks.h"
 #include "kernels/gguf.h"
 #include "ref/gguf_product.h"
 
@@ -17,7 +18,7 @@ using check::Test;
 
 namespace {
 
-constexpr u32 super_k = 256, super_bytes = 144;
+constexpr u32 super_k = BlockQ4_K::elements, super_bytes = sizeof(BlockQ4_K);
 
 f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit(); }
 

@@ -14,6 +14,7 @@
 
 #include "sim/func/turns.h"
 #include "sim/func/workgroup.h"
+#include "sim/isa/device.h"
 
 namespace nw::sim {
 

@@ -6,6 +6,7 @@
 
 #include "sim/func/choices.h"
 #include "sim/func/frames.h"
+#include "sim/isa/device.h"
 
 namespace nw::sim {
 
@@ -134,9 +135,6 @@ u32 scratch_bytes(const Dispatch &d) {
     const KernelInfo &k = *d.kernel;
     return k.properties & dynamic_stack ? std::max(k.scratch_bytes, d.stack_bytes)
                                         : k.scratch_bytes;
-}
-u32 allocated_vgprs(const KernelInfo &k) {
-    return std::min(vgpr_count, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4));
 }
 
 Workgroup::Workgroup(Context &c, const CheckFacts &facts) : c_(c), frames_(frames()) {

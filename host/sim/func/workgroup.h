@@ -13,7 +13,6 @@ struct Frames; // sim/func/frames.h
 
 // Of one lane, as the descriptor and hipLimitStackSize have it.
 u32 scratch_bytes(const Dispatch &);
-u32 allocated_vgprs(const KernelInfo &); // of a wave
 
 // Room for one workgroup at a time; one after another may run in it.
 class Workgroup {

@@ -41,6 +41,11 @@ const Device *find_device(std::string_view gfx) {
     return it == table.end() ? nullptr : &*it;
 }
 
+u32 allocated_vgprs(const KernelInfo &k) {
+    constexpr u32 most = 256;
+    return std::min(most, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4));
+}
+
 u32 waves_per_simd(const Device &device, const KernelInfo &kernel, u32 workgroup, u32 lds_bytes) {
     if (workgroup == 0 || workgroup > kernel.max_workgroup)
         return 0;

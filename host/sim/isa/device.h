@@ -23,6 +23,9 @@ struct Device {
 const Device *find_device(std::string_view gfx); // null: none of that gfx
 std::span<const Device> devices();
 
+// VGPRs of a lane, as the descriptor says.
+u32 allocated_vgprs(const KernelInfo &);
+
 // Waves that fit on one SIMD (at most 16), by VGPRs, LDS and workgroup size.
 u32 waves_per_simd(const Device &, const KernelInfo &, u32 workgroup, u32 lds_bytes);
 

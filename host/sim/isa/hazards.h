@@ -81,6 +81,12 @@ constexpr bool is_tracked_sgpr(const RegisterUse &use) {
     return use.bank == RegisterUse::sgpr && use.first < sreg::null;
 }
 
+// Whether it writes one of the registers.
+inline bool writes(const HazardRole &r, const RegisterUse &registers) {
+    return std::ranges::any_of(
+        r.uses, [&](const RegisterUse &use) { return use.write && overlap(use, registers); });
+}
+
 // Of these, bit n for number n.
 using Sgprs = unsigned __int128;
 inline constexpr Sgprs one_sgpr = 1;

@@ -2,6 +2,7 @@
 #include "sim/isa/program.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -301,6 +302,16 @@ const Global *Program::function_at(u64 pc) const {
         return nullptr;
     const Global &f = *std::prev(above);
     return f.size == 0 || pc - f.address < f.size ? &f : nullptr; // assembly may leave sizes out
+}
+
+SourcePlace place_of(const std::string &source_line) {
+    const size_t colon = source_line.rfind(':');
+    if (colon == source_line.npos)
+        return {};
+    SourcePlace place{source_line.substr(0, colon), 0};
+    std::from_chars(source_line.data() + colon + 1, source_line.data() + source_line.size(),
+                    place.line);
+    return place;
 }
 
 std::string Program::source_line(u64 pc) const { return impl_->lines.find(pc - impl_->base()); }

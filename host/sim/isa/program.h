@@ -55,6 +55,13 @@ struct Global {
 struct Code; // decoded instructions, sim/isa/code.h
 
 // Loaded and decoded once, then read-only and shared by all launches.
+// "saxpy.s" and 41 of "saxpy.s:41"; without a file line 0.
+struct SourcePlace {
+    std::string file;
+    u32 line = 0;
+};
+SourcePlace place_of(const std::string &source_line);
+
 class Program {
 public:
     // Throws BadImage. `gfx` is the device's ("gfx1151"); an image for another one is refused.
@@ -80,6 +87,7 @@ public:
     const Code &code(u32 wave_size) const;
     // "saxpy.s:41" from the line table; "" when there is none for `pc`.
     std::string source_line(u64 pc) const;
+    SourcePlace source_place(u64 pc) const { return place_of(source_line(pc)); }
     // Something that another room makes from the code once and keeps with it, by a key of its own.
     const void *derived(u32 key, const std::function<std::shared_ptr<void>()> &make) const;
 

@@ -2,7 +2,6 @@
 #include "sim/timing/annotate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <numeric>
@@ -12,21 +11,6 @@
 namespace nw::sim::timing {
 
 namespace {
-
-struct Place {
-    std::string file;
-    size_t line = 0; // 0: none
-};
-
-Place place_of(const std::string &file_line) {
-    const size_t colon = file_line.rfind(':');
-    Place p;
-    if (colon == file_line.npos)
-        return p;
-    p.file = file_line.substr(0, colon);
-    std::from_chars(file_line.data() + colon + 1, file_line.data() + file_line.size(), p.line);
-    return p;
-}
 
 std::vector<std::string> lines_of(const std::string &text) {
     std::vector<std::string> lines;
@@ -76,8 +60,8 @@ private:
     }
 
     // The file is "" where its text can't be shown.
-    Place source_of(u32 n) {
-        Place place = place_of(listing_.source_line(n));
+    SourcePlace source_of(u32 n) {
+        SourcePlace place = place_of(listing_.source_line(n));
         const auto [known, fresh] = sources_.try_emplace(place.file);
         if (fresh && !place.file.empty())
             if (const auto text = find_(place.file))
