@@ -2,6 +2,7 @@
 #include "kernels/gguf.h"
 
 #include <algorithm>
+#include <array>
 
 #include "formats/gguf_blocks.h"
 #include "kernels/decode.h"
@@ -16,6 +17,17 @@ constexpr Rules quantize("quantize_q8"), decode("gguf_decode");
 constexpr u64 offset_limit = u64{1} << 32;
 constexpr u32 lds_limit = 65536;
 
+template <class Block> constexpr GgufBlocks blocks_of(std::string_view type) {
+    return {type, Block::elements, sizeof(Block)};
+}
+
+constexpr std::array types = {
+    blocks_of<BlockQ4_0>("q4_0"),
+    blocks_of<BlockQ8_0>("q8_0"),
+    blocks_of<BlockQ4_K>("q4_K"),
+    blocks_of<BlockQ6_K>("q6_K"),
+};
+
 bool matches(const Kernel &kernel, std::string_view type, u32 m) {
     return kernel.family == "gguf_decode" && kernel.param("type") == type &&
            kernel.number("m") == m;
@@ -23,9 +35,17 @@ bool matches(const Kernel &kernel, std::string_view type, u32 m) {
 
 } // namespace
 
+std::span<const GgufBlocks> gguf_types() { return types; }
+
+const GgufBlocks &gguf_blocks(std::string_view type) {
+    const auto found = std::ranges::find(types, type, &GgufBlocks::type);
+    decode.need(found != types.end(), "type = {}: must be q4_0, q8_0, q4_K or q6_K", type);
+    return *found;
+}
+
 u64 gguf_row_bytes(std::string_view type, u32 k) {
-    decode.need(type == "q4_K", "type = {}: must be q4_K", type);
-    return u64{k} / BlockQ4_K::elements * sizeof(BlockQ4_K);
+    const GgufBlocks &blocks = gguf_blocks(type);
+    return u64{k} / blocks.elements * blocks.bytes;
 }
 
 const Kernel &choose_quantize_q8(std::string_view gfx) {
@@ -56,13 +76,14 @@ void validate(const QuantizeQ8 &p) {
 }
 
 void validate(const GgufDecode &p) {
+    const u32 block = gguf_blocks(p.type).elements;
     const u64 row = gguf_row_bytes(p.type, p.k);
     decode.need(p.m >= 1 && p.m <= gguf_decode_rows, "m = {}: must be 1..{}", p.m,
                 gguf_decode_rows);
     decode.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    decode.need(p.k >= 1 && p.k % BlockQ4_K::elements == 0,
-                "k = {}: must be a multiple of {}, as {} has super-blocks of so many", p.k,
-                BlockQ4_K::elements, p.type);
+    decode.need(p.k >= 1 && p.k % block == 0,
+                "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k, block,
+                p.type);
     decode.need(row < offset_limit && q8_bytes(p.m, p.k) < offset_limit,
                 "k = {}: a row and its activations must be smaller than 2^32 bytes; split K", p.k);
     decode.need(u64{4} * p.n < offset_limit,
@@ -133,7 +154,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGri
     out.put("c", p.c);
     out.put("groups", grid.workgroups);
     out.put("n", p.n);
-    out.put("blocks", p.k / BlockQ4_K::elements);
+    out.put("blocks", p.k / gguf_blocks(p.type).elements);
     out.put("stage", grid.stage);
     modules.device().launch(modules.function(kernel), grid.workgroups, kernel.block,
                             static_cast<u32>(more), out.bytes(), stream);

@@ -2,6 +2,7 @@
 // Weights as GGUF files have them: C[m, n] = sum_k A[m, k] * w[n, k]. Activations become int8 first
 // (quantize_q8), then a family for their number takes the product (gguf_decode: 1 to 8 rows).
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "base/types.h"
@@ -19,6 +20,18 @@ inline constexpr u32 q8_tile_k = 1024, q8_tile_bytes = 1152;
 // Bytes of the tiles of [m, k].
 constexpr u64 q8_bytes(u32 m, u32 k) { return ceil_div<u64>(k, q8_tile_k) * m * q8_tile_bytes; }
 
+// A row of weights is a sequence of blocks.
+struct GgufBlocks {
+    std::string_view type; // ggml's name
+    u32 elements, bytes;   // of a block
+};
+
+// Those of gguf_decode: q4_0, q8_0, q4_K, q6_K.
+std::span<const GgufBlocks> gguf_types();
+
+// Throws Error for a type that no kernel takes.
+const GgufBlocks &gguf_blocks(std::string_view type);
+
 // Bytes of a row of weights; throws Error for a type that no kernel takes.
 u64 gguf_row_bytes(std::string_view type, u32 k);
 
@@ -32,10 +45,10 @@ struct QuantizeQ8 {
 
 // One launch of gguf_decode. Pointers are device memory.
 struct GgufDecode {
-    std::string_view type; // "q4_K"
-    u32 m, n, k;           // m 1..8, n >= 1, k a multiple of 256
+    std::string_view type; // of gguf_types()
+    u32 m, n, k;           // m 1..8, n >= 1, k a multiple of the type's block
     const void *a;         // what QuantizeQ8 wrote, 16-byte aligned
-    const void *w;         // [n, k / 256] super-blocks of 144 bytes, 16-byte aligned
+    const void *w;         // [n, k / elements] blocks of the type, 16-byte aligned
     void *c;               // f32 [m, n] contiguous, 4-byte aligned; overlaps nothing else
 };
 

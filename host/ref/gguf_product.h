@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "formats/gguf_types.h"
 
 namespace nw::ref {
 
@@ -22,19 +23,21 @@ struct Q8Block {
 Q8Block q8_block(std::span<const std::byte> tiles, u32 m, u32 rows, u64 block);
 
 struct GgufProduct {
+    GgmlType type; // q4_0, q8_0, q4_K, q6_K
     u32 m, n, k;
     std::span<const std::byte> tiles; // of the activations
-    std::span<const std::byte> w;     // q4_K: [n, k / 256, 144]
+    std::span<const std::byte> w;     // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_decode gives (asm/gguf/decode_q4k.s.j2).
-std::vector<f32> gguf_decode_q4k(const GgufProduct &);
+// f32 [m, n], bit for bit what gguf_decode gives (asm/gguf/decode_gguf.s.j2). Throws Error: another
+// type, a k that is no whole number of blocks, another size.
+std::vector<f32> gguf_decode(const GgufProduct &);
 
 // In f64, of x itself: [m, n] sums of x * w, and how far the tiles may make a result differ:
-// sum |w| * (what q and d leave of x), and of the minima |dmin * mn| * (what s leaves of the sum).
+// sum |w| * (what q and d leave of x); of q4_K's minima |dmin * mn| * (what s leaves of the sum).
 struct GgufExact {
     std::vector<f64> c, tolerance;
 };
-GgufExact gguf_exact_q4k(std::span<const f32> x, const GgufProduct &);
+GgufExact gguf_exact(std::span<const f32> x, const GgufProduct &);
 
 } // namespace nw::ref

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
 #include "base/half.h"
 #include "check/check.h"
 #include "formats/gguf_blocks.h"
+#include "formats/gguf_types.h"
 #include "kernels/gguf.h"
 #include "ref/gguf_product.h"
 
@@ -17,8 +20,6 @@ using check::Region;
 using check::Test;
 
 namespace {
-
-constexpr u32 super_k = BlockQ4_K::elements, super_bytes = sizeof(BlockQ4_K);
 
 f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit(); }
 
@@ -47,16 +48,30 @@ std::vector<f32> activations(Rng &rng, u64 count) {
     return x;
 }
 
-std::vector<std::byte> super_blocks(Rng &rng, u64 count) {
-    std::vector<std::byte> w(count * super_bytes);
+// A type as the reader knows it, and where in a block f16 scales are.
+struct Type {
+    GgmlTypeInfo info;
+    std::vector<u32> scales;
+};
+
+Type type_of(const Kernel &kernel) {
+    const auto info = std::ranges::find(ggml_types(), kernel.param("type"), &GgmlTypeInfo::name);
+    if (info->id == GgmlType::q4_K)
+        return {*info, {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)}};
+    return {*info, {info->id == GgmlType::q6_K ? u32{offsetof(BlockQ6_K, d)} : 0}};
+}
+
+std::vector<std::byte> random_blocks(Rng &rng, const Type &type, u64 count) {
+    std::vector<std::byte> w(count * type.info.bytes);
     for (std::byte &b : w)
         b = static_cast<std::byte>(rng.below(256));
-    for (u64 s = 0; s < count; ++s) {
+    for (u64 block = 0; block < count; ++block) {
         // Scales as models have them, now and then subnormal or negative.
         const f32 unit = rng.below(16) ? 0x1p-9f : 0x1p-22f;
-        const u16 d[2] = {f32_to_f16(unit * uniform(rng, -0.25f, 1)),
-                          f32_to_f16(unit * uniform(rng, -0.25f, 1))};
-        std::memcpy(&w[s * super_bytes], d, 4);
+        for (u32 at : type.scales) {
+            const u16 d = f32_to_f16(unit * uniform(rng, -0.25f, 1));
+            std::memcpy(&w[block * type.info.bytes + at], &d, 2);
+        }
     }
     return w;
 }
@@ -78,36 +93,61 @@ struct Launch {
     u32 workgroups = 0, stage = 0;
 };
 
-void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
-                   std::source_location where = std::source_location::current()) {
-    const u32 m = kernel.number("m");
-    t.shape(
-        fmt::format("m={} n={} k={} workgroups={} stage={}", m, n, k, how.workgroups, how.stage));
-    const std::vector<f32> x = activations(t.rng, u64{m} * k);
-    const std::vector<std::byte> tiles = ref::quantize_q8(x, m, k),
-                                 w = super_blocks(t.rng, u64{n} * (k / super_k));
-    const std::vector<f32> before(u64{m} * n, -777.0f);
-    const Region a = t.region<std::byte>(tiles), weights = t.region<std::byte>(w),
+std::vector<f32> product(Test &t, const Kernel &kernel, const ref::GgufProduct &p, Launch how,
+                         std::source_location where) {
+    t.shape(fmt::format("m={} n={} k={} workgroups={} stage={}", p.m, p.n, p.k, how.workgroups,
+                        how.stage));
+    const std::vector<f32> before(u64{p.m} * p.n, -777.0f);
+    const Region a = t.region<std::byte>(p.tiles), w = t.region<std::byte>(p.w),
                  c = t.region<f32>(before);
-    const GgufDecode p{kernel.param("type"), m, n, k, a.data(), weights.data(), c.data()};
-    GgufGrid grid = gguf_grid(kernel, p, t.modules.device().info().compute_units);
+    const GgufDecode args{kernel.param("type"), p.m, p.n, p.k, a.data(), w.data(), c.data()};
+    GgufGrid grid = gguf_grid(kernel, args, t.modules.device().info().compute_units);
     grid = {how.workgroups ? how.workgroups : grid.workgroups, how.stage ? how.stage : grid.stage};
-    launch(t.modules, kernel, p, grid);
+    launch(t.modules, kernel, args, grid);
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);
-    t.unchanged("w", weights, where);
-    const ref::GgufProduct product{m, n, k, tiles, w};
-    const std::vector<f32> want = ref::gguf_decode_q4k(product);
-    compare(t, "c", c, want, where);
-    const ref::GgufExact exact = ref::gguf_exact_q4k(x, product);
-    for (u64 i = 0; i < want.size(); ++i)
-        if (!(std::fabs(want[i] - exact.c[i]) <= exact.tolerance[i] * 1.0001 + 1e-5)) {
-            t.fail(fmt::format("c[{}] is {}, off {} by more than {}", i, want[i], exact.c[i],
+    t.unchanged("w", w, where);
+    compare(t, "c", c, ref::gguf_decode(p), where);
+    return c.read_as<f32>();
+}
+
+void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
+                   std::source_location where = std::source_location::current()) {
+    const u32 m = kernel.number("m");
+    const Type type = type_of(kernel);
+    const std::vector<f32> x = activations(t.rng, u64{m} * k);
+    const std::vector<std::byte> tiles = ref::quantize_q8(x, m, k),
+                                 w = random_blocks(t.rng, type, u64{n} * (k / type.info.elements));
+    const ref::GgufProduct p{type.info.id, m, n, k, tiles, w};
+    const std::vector<f32> got = product(t, kernel, p, how, where);
+    const ref::GgufExact exact = ref::gguf_exact(x, p);
+    for (u64 i = 0; i < got.size(); ++i)
+        if (!(std::fabs(got[i] - exact.c[i]) <= exact.tolerance[i] * 1.0001 + 1e-5)) {
+            t.fail(fmt::format("c[{}] is {}, off {} by more than {}", i, got[i], exact.c[i],
                                exact.tolerance[i]),
                    where);
             return;
         }
+}
+
+// Of each f16 scale of a row's last block: NaN makes that row NaN, and no other.
+void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
+               std::source_location where = std::source_location::current()) {
+    const u32 m = kernel.number("m"), sick = n / 2;
+    const Type type = type_of(kernel);
+    const u64 blocks = k / type.info.elements;
+    const std::vector<std::byte> tiles = ref::quantize_q8(activations(t.rng, u64{m} * k), m, k);
+    const u16 nan = 0x7e01;
+    for (u32 at : type.scales) {
+        std::vector<std::byte> w = random_blocks(t.rng, type, n * blocks);
+        std::memcpy(&w[((sick + 1) * blocks - 1) * type.info.bytes + at], &nan, 2);
+        const std::vector<f32> got =
+            product(t, kernel, {type.info.id, m, n, k, tiles, w}, {}, where);
+        for (u64 i = 0; i < got.size(); ++i)
+            if (std::isnan(got[i]) != (i % n == sick))
+                t.fail(fmt::format("c[{}] is {} beside a row {} of NaN", i, got[i], sick), where);
+    }
 }
 
 void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
@@ -165,15 +205,17 @@ CHECK_FAMILY(quantize_q8) {
 }
 
 CHECK_FAMILY(gguf_decode) {
-    const u32 rows = kernel.rows_per_workgroup;
-    check_product(t, kernel, 1, 256);
-    check_product(t, kernel, rows + 1, 1280);
-    check_product(t, kernel, rows + 5, 3072, {2, 1});     // three stages
-    check_product(t, kernel, 3 * rows - 1, 2304, {2, 2}); // two rounds of two stages
+    const u32 rows = kernel.rows_per_workgroup, block = gguf_blocks(kernel.param("type")).elements;
+    check_product(t, kernel, 1, block);
+    check_product(t, kernel, rows + 1, 1024 + block);
+    check_product(t, kernel, rows + 5, 3072, {2, 1});             // three stages
+    check_product(t, kernel, 3 * rows - 1, 2048 + block, {2, 2}); // two rounds of two stages
+    check_nan(t, kernel, 5, 512 + block);
     if (t.checkers)
         return;
     for (u32 n : check::edges(rows))
         check_product(t, kernel, n, 1024);
     check_product(t, kernel, 5 * rows, 4096, {2, 0});
+    check_product(t, kernel, 2, 2048 - block);
     check_product(t, kernel, 7, 17408); // more than LDS holds from m = 4 on
 }
