@@ -20,13 +20,12 @@ namespace nw::bench {
 namespace {
 
 constexpr std::array<std::string_view, 3> models = {"Qwen3.6-27B", "Llama-3.1-8B", "Qwen3-30B-A3B"};
-constexpr std::string_view type = "q4_K";
-constexpr u32 super_k = 256;
 constexpr u64 large = u64{16} << 20; // bytes of weights from which on goals hold
 
 struct Job {
     const LinearShape *shape;
     const Kernel *kernel, *quantize;
+    std::string_view type;
     u32 m;
 
     u64 weight_bytes() const { return shape->n * gguf_row_bytes(type, shape->k); }
@@ -50,11 +49,13 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
         if (std::ranges::find(models, shape.model) == models.end() || shape.moe ||
             !seen.insert({shape.n, shape.k}).second)
             continue;
-        for (u32 m : o.m) {
-            const Job job{&shape, &choose_gguf_decode(gfx, type, m), &choose_quantize_q8(gfx), m};
-            if (std::regex_search(job.name(), only))
-                out.push_back(job);
-        }
+        for (const GgufBlocks &blocks : gguf_types())
+            for (u32 m : o.m) {
+                const Job job{&shape, &choose_gguf_decode(gfx, blocks.type, m),
+                              &choose_quantize_q8(gfx), blocks.type, m};
+                if (std::regex_search(job.name(), only))
+                    out.push_back(job);
+            }
     }
     if (out.empty())
         throw Usage(fmt::format("--only {}: no row of suite gguf has such a name", o.only));
@@ -70,7 +71,7 @@ Time time(const Job &job) {
     modules.function(*job.quantize);
     const auto &[n, k] = std::pair(job.shape->n, job.shape->k);
     const u32 warm_rows = std::min(n, device.info().compute_units * job.kernel->rows_per_workgroup);
-    const u64 row = gguf_row_bytes(type, k);
+    const u64 row = gguf_row_bytes(job.type, k);
     const hip::Buffer w = device.allocate((u64{n} + warm_rows) * row),
                       tiles = device.allocate(q8_bytes(job.m, k)),
                       c = device.allocate(u64{4} * job.m * n);
@@ -80,7 +81,7 @@ Time time(const Job &job) {
                      stop = device.event();
     const auto product = [&](u64 from, u32 rows) {
         launch(modules, *job.kernel,
-               GgufDecode{type, job.m, rows, k, tiles.data(),
+               GgufDecode{job.type, job.m, rows, k, tiles.data(),
                           static_cast<const std::byte *>(w.data()) + from, c.data()});
     };
     const QuantizeQ8 quantize{job.m, k, x.data(), u64{4} * k, tiles.data()};
@@ -98,7 +99,7 @@ Time time(const Job &job) {
     out.us = 1000 * f64{device.elapsed_ms(go, stop)};
     out.quantize_us = 1000 * f64{device.elapsed_ms(start, between)};
     if (const auto counts = stats.next(job.kernel->symbol)) {
-        const f64 blocks = f64{1} * n * k / super_k;
+        const f64 blocks = f64{1} * n * k / 256;
         out.per_256 = static_cast<f64>(counts->total()) / blocks;
         out.valu_per_256 = static_cast<f64>(counts->valu_slots()) / blocks;
     }
@@ -123,53 +124,58 @@ std::vector<Timed> time_all(const std::vector<Job> &jobs, const Bound &bound) {
     for (const Job &job : jobs)
         work.push_back(job.weight_bytes() * (2 + job.m));
     const std::vector<Time> times = in_processes<Time>(work, [&](u64 i) { return time(jobs[i]); });
-    std::map<const LinearShape *, f64> one;
+    std::map<std::pair<const LinearShape *, std::string_view>, f64> one;
     std::vector<Timed> out;
     for (u64 i = 0; i < jobs.size(); ++i) {
         if (jobs[i].m == 1)
-            one[jobs[i].shape] = times[i].us;
+            one[{jobs[i].shape, jobs[i].type}] = times[i].us;
         out.push_back({jobs[i], times[i], 0, of_bound(jobs[i], times[i], bound)});
     }
     for (Timed &t : out)
-        if (const auto found = one.find(t.job.shape); found != one.end())
+        if (const auto found = one.find({t.job.shape, t.job.type}); found != one.end())
             t.of_m1 = t.time.us / found->second;
     return out;
 }
 
 void print_rows(const std::vector<Timed> &rows, const std::string &gfx, const Bound &bound) {
-    fmt::print("\nProducts with {} weights on sim {}, weights cold. q8: activations to int8, a "
+    fmt::print("\nProducts with GGUF weights on sim {}, weights cold. q8: activations to int8, a "
                "launch of its own; GB/s of the\nweights; bound: of the {:.1f} GB/s that the "
                "model's DRAM sustains, a launch's own {:.1f} us left out; /256: wave\n"
                "instructions for 256 weights, of them VALU slots; /m1: time by that of one row\n\n"
-               "{:<14} {:<9} {:>12} {:>3} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>5} {:>6}\n",
-               type, gfx, bound.gb_per_s, bound.overhead_us, "model", "layer", "N x K", "m", "us",
+               "{:<14} {:<9} {:>12} {:<4} {:>3} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>5} {:>6}\n",
+               gfx, bound.gb_per_s, bound.overhead_us, "model", "layer", "N x K", "type", "m", "us",
                "q8 us", "GB/s", "bound", "/256", "VALU", "vgprs", "/m1");
     for (const Timed &t : rows)
-        fmt::print("{:<14} {:<9} {:>12} {:>3} {:>9.2f} {:>6.2f} {:>6.1f} {:>5.1f}% {:>6.2f} "
+        fmt::print("{:<14} {:<9} {:>12} {:<4} {:>3} {:>9.2f} {:>6.2f} {:>6.1f} {:>5.1f}% {:>6.2f} "
                    "{:>6.2f} {:>5} {:>6}\n",
                    t.job.shape->model, t.job.shape->layer,
-                   fmt::format("{}x{}", t.job.shape->n, t.job.shape->k), t.job.m, t.time.us,
-                   t.time.quantize_us, static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3,
-                   100 * t.of_bound, t.time.per_256, t.time.valu_per_256, t.job.kernel->vgprs,
+                   fmt::format("{}x{}", t.job.shape->n, t.job.shape->k), t.job.type, t.job.m,
+                   t.time.us, t.time.quantize_us,
+                   static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3, 100 * t.of_bound,
+                   t.time.per_256, t.time.valu_per_256, t.job.kernel->vgprs,
                    t.of_m1 > 0 ? fmt::format("{:.3f}", t.of_m1) : "-");
 }
 
 std::vector<Goal> goals_of(const std::vector<Timed> &rows) {
     std::vector<Goal> goals;
-    const auto add = [&](const std::string &what, f64 goal, bool at_most, u32 m,
-                         const auto &value) {
+    const auto add = [&](std::string_view type, const std::string &what, f64 goal, bool at_most,
+                         u32 m, const auto &value) {
         add_goal(
-            goals, rows, what, goal, at_most,
+            goals, rows, fmt::format("{}, {}", type, what), goal, at_most,
             [&](const Timed &t) {
-                return t.job.m == m && t.job.weight_bytes() >= large ? value(t) : 0;
+                return t.job.type == type && t.job.m == m && t.job.weight_bytes() >= large
+                           ? value(t)
+                           : 0;
             },
             [](const Timed &t) { return t.job.name(); });
     };
-    add("one row: of sustained bandwidth, 16 MiB and more", 0.95, false, 1,
-        [](const Timed &t) { return t.of_bound; });
-    add("8 rows by one", 1.10, true, 8, [](const Timed &t) { return t.of_m1; });
-    add("one row: instructions for 256 weights", 28, true, 1,
-        [](const Timed &t) { return t.time.per_256; });
+    for (const auto &[type, elements, bytes] : gguf_types()) {
+        add(type, "one row: of sustained bandwidth, 16 MiB and more", 0.95, false, 1,
+            [](const Timed &t) { return t.of_bound; });
+        add(type, "8 rows by one", 1.10, true, 8, [](const Timed &t) { return t.of_m1; });
+        add(type, "one row: instructions for 256 weights", 28, true, 1,
+            [](const Timed &t) { return t.time.per_256; });
+    }
     return goals;
 }
 
@@ -178,7 +184,7 @@ nlohmann::json to_json(const Timed &t, const Bound &bound) {
                           {"gfx", t.job.kernel->gfx},
                           {"model", t.job.shape->model},
                           {"layer", t.job.shape->layer},
-                          {"type", type},
+                          {"type", t.job.type},
                           {"m", t.job.m},
                           {"n", t.job.shape->n},
                           {"k", t.job.shape->k},
