@@ -15,7 +15,8 @@ namespace {
 
 constexpr Rules quantize("quantize_q8"), decode("gguf_decode");
 constexpr u64 offset_limit = u64{1} << 32;
-constexpr u32 lds_limit = 65536;
+constexpr u32 lds_limit = 65536, lds_of_wgp = 131072, lds_piece = 1024; // T-003
+constexpr u32 few_wgps = 4;
 
 template <class Block> constexpr GgufBlocks blocks_of(std::string_view type) {
     return {type, Block::elements, sizeof(Block)};
@@ -126,13 +127,19 @@ void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p,
     launch(modules, kernel, p, gguf_grid(kernel, p, modules.device().info().compute_units), stream);
 }
 
-// LDS for all activations, where a workgroup may have as much.
+// One workgroup's rows in flight are more than DRAM's latency asks for, and more waves only mix
+// their order (T-021): a WGP gets one that holds all activations. Where a part has few WGPs their
+// arithmetic is what counts; where LDS holds only stages, others work while one waits for its next.
 GgufGrid gguf_grid(const Kernel &kernel, const GgufDecode &p, u32 wgps) {
-    const u32 step = p.m * q8_tile_bytes, most = (lds_limit - kernel.lds_bytes) / step + 1;
-    const u32 stage = std::min(ceil_div(p.k, q8_tile_k), most);
-    // A WGP has twice what a workgroup may have.
-    const u32 by_lds = 2 * lds_limit / (kernel.lds_bytes + (stage - 1) * step);
-    return {grid(kernel, p.n, wgps, by_lds), stage};
+    const u32 step = p.m * q8_tile_bytes, steps = ceil_div(p.k, q8_tile_k);
+    const auto stage_in = [&](u32 lds) { return (lds - kernel.lds_bytes) / step + 1; };
+    if (steps <= stage_in(lds_limit)) {
+        const u32 fit = lds_of_wgp / (kernel.lds_bytes + (steps - 1) * step);
+        return {grid(kernel, p.n, wgps, wgps < few_wgps ? fit : 1), steps};
+    }
+    const u32 simd_waves = std::min(kernel.waves_per_simd, kernel.number("simd_waves"));
+    const u32 fit = std::clamp(4 * simd_waves / (kernel.block / 32), 2u, 3u);
+    return {grid(kernel, p.n, wgps, fit), stage_in(lds_of_wgp / fit / lds_piece * lds_piece)};
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGrid grid,
