@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/gguf_mid.h"
+
+#include <algorithm>
+
+#include "formats/gguf_blocks.h"
+#include "kernels/gguf.h"
+#include "kernels/kernarg.h"
+#include "kernels/rules.h"
+
+namespace nw {
+
+namespace {
+
+constexpr Rules halves("gguf_halves"), mid("gguf_mid");
+constexpr u64 offset_limit = u64{1} << 32, store_limit = u64{1} << 31, unit_limit = store_limit;
+constexpr u32 widest_rows = 32, widest_cols = 64; // of the tiles of gguf_mid
+
+// Tiles of 32 rows want two of activations.
+bool matches(const Kernel &kernel, std::string_view type, u32 m) {
+    return kernel.family == "gguf_mid" && kernel.param("type") == type &&
+           kernel.number("bm") <= 16 * gguf_halves_tiles(m);
+}
+
+u64 tiles_of(const Kernel &kernel, u32 m, u32 n) {
+    return u64{ceil_div(m, kernel.number("bm"))} * ceil_div(n, kernel.rows_per_workgroup);
+}
+
+u64 units_of(const Kernel &kernel, u32 m, u32 n, u32 k) {
+    return tiles_of(kernel, m, n) * (k / BlockQ4_K::elements);
+}
+
+// APUs take longer to answer, and return what was loaded in the order of issue: fewer weights under
+// way let activations through.
+u32 fewest_of_wgp(const Kernel &kernel) {
+    const bool apu = kernel.gfx == "gfx1103" || kernel.gfx.starts_with("gfx115");
+    return apu && kernel.number("bm") > 16 ? 2 : 3;
+}
+
+} // namespace
+
+// As many workgroups as let the SIMD with the most to do be done first: a wave more on each, or
+// not.
+u32 gguf_mid_share(const Kernel &kernel, u32 m, u32 n, u32 k, u32 wgps) {
+    const u64 units = units_of(kernel, m, n, k);
+    const u32 waves = kernel.number("waves"), fewest = fewest_of_wgp(kernel);
+    u64 least = ~u64{0}, best = 1;
+    for (u32 of_wgp = fewest; of_wgp <= fewest + 1; ++of_wgp) {
+        const u64 share = ceil_div<u64>(units, u64{of_wgp} * wgps);
+        const u64 most = of_wgp * ceil_div<u64>(share, waves);
+        if (most < least)
+            least = most, best = share;
+    }
+    return static_cast<u32>(std::max<u64>(best, 1));
+}
+
+u64 gguf_mid_parts_bytes(const Kernel &kernel, u32 m, u32 n, u32 k, u32 share) {
+    return 2 * ceil_div<u64>(units_of(kernel, m, n, k), share) * 4 * kernel.number("bm") *
+           kernel.rows_per_workgroup;
+}
+
+u64 gguf_mid_arrived_bytes(const Kernel &kernel, u32 m, u32 n) {
+    return 4 * tiles_of(kernel, m, n);
+}
+
+const Kernel &choose_gguf_halves(std::string_view gfx) {
+    const Kernel *kernel = find_default("gguf_halves", gfx, [](const Kernel &) { return true; });
+    halves.need(kernel, "gfx = {}: no kernel for it", gfx);
+    return *kernel;
+}
+
+const Kernel &choose_gguf_mid(std::string_view gfx, std::string_view type, u32 m) {
+    const Kernel *kernel = find_default("gguf_mid", gfx, [&](const Kernel &k) {
+        return matches(k, type, m) && k.number("bm") == (m <= 16 ? 16 : 32);
+    });
+    mid.need(kernel, "gfx = {}, type = {}: no kernel for it", gfx, type);
+    return *kernel;
+}
+
+void validate(const GgufHalves &p) {
+    halves.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
+    halves.need(p.k >= 1 && p.k % 8 == 0, "k = {}: must be a multiple of 8; pad the row with zeros",
+                p.k);
+    halves.pointer("x", p.x, 16);
+    halves.pointer("y", p.y, 16);
+    halves.stride({"x_stride", p.x_stride, u64{4} * p.k, "4 * k", 16, offset_limit,
+                   "as it is a 32-bit argument"});
+    halves.need(gguf_halves_bytes(p.m, p.k) < offset_limit,
+                "m = {}, k = {}: the result must be smaller than 2^32 bytes; split m", p.m, p.k);
+    halves.apart(Rules::rows("y", p.y, 1, 0, gguf_halves_bytes(p.m, p.k)),
+                 Rules::rows("x", p.x, p.m, p.x_stride, u64{4} * p.k));
+}
+
+void validate(const GgufMid &p) {
+    const u64 row = gguf_row_bytes(p.type, p.k);
+    mid.need(p.type == "q4_K", "type = {}: must be q4_K", p.type);
+    mid.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
+    mid.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    mid.need(p.k >= 1 && p.k % BlockQ4_K::elements == 0,
+             "k = {}: must be a multiple of {}, as {} has super-blocks of so many", p.k,
+             BlockQ4_K::elements, p.type);
+    mid.need(row * widest_cols < offset_limit && gguf_halves_bytes(p.m, p.k) < offset_limit,
+             "m = {}, k = {}: {} rows of w and all activations must be smaller than 2^32 bytes; "
+             "split K or m",
+             p.m, p.k, widest_cols);
+    mid.need(u64{4} * widest_rows * p.n < store_limit,
+             "n = {}: {} rows of c must be smaller than 2^31 bytes; split N", p.n, widest_rows);
+    mid.pointer("a", p.a, 16);
+    mid.pointer("w", p.w, 16);
+    mid.pointer("c", p.c, 4);
+    mid.pointer("parts", p.parts, 16);
+    mid.pointer("arrived", p.arrived, 4);
+    const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.m * p.n);
+    mid.apart(c, Rules::rows("a", p.a, 1, 0, gguf_halves_bytes(p.m, p.k)));
+    mid.apart(c, Rules::rows("w", p.w, p.n, row, row));
+}
+
+void launch(Modules &modules, const GgufHalves &p, const hip::Stream &stream) {
+    validate(p);
+    launch(modules, choose_gguf_halves(modules.device().info().gfx), p, stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufHalves &p,
+            const hip::Stream &stream) {
+    validate(p);
+    halves.need(kernel.family == "gguf_halves", "{} does something else", kernel.symbol);
+    const u32 tiles = gguf_halves_tiles(p.m);
+    Kernarg out(kernel);
+    out.put("x", p.x);
+    out.put("y", p.y);
+    out.put("k", p.k);
+    out.put("m", p.m);
+    out.put("x_stride", static_cast<u32>(p.x_stride));
+    out.put("tiles", tiles);
+    modules.device().launch(modules.function(kernel), 16 * tiles, kernel.block, 0, out.bytes(),
+                            stream);
+}
+
+void launch(Modules &modules, const GgufMid &p, const hip::Stream &stream) {
+    validate(p);
+    launch(modules, choose_gguf_mid(modules.device().info().gfx, p.type, p.m), p, stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufMid &p, const hip::Stream &stream) {
+    validate(p);
+    launch(modules, kernel, p,
+           gguf_mid_share(kernel, p.m, p.n, p.k, modules.device().info().compute_units), stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufMid &p, u32 share,
+            const hip::Stream &stream) {
+    validate(p);
+    mid.need(matches(kernel, p.type, p.m), "{} is not for {}, m = {}", kernel.symbol, p.type, p.m);
+    mid.need(share >= 1, "share = 0: must be at least 1");
+    const u64 units = units_of(kernel, p.m, p.n, p.k);
+    mid.need(units < unit_limit,
+             "m = {}, n = {}, k = {}: must be fewer than 2^31 super-blocks of tiles; split m", p.m,
+             p.n, p.k);
+    const u32 blocks = ceil_div(p.m, kernel.number("bm")), supers = p.k / BlockQ4_K::elements;
+    Kernarg out(kernel);
+    out.put("a", p.a);
+    out.put("w", p.w);
+    out.put("c", p.c);
+    out.put("m", p.m);
+    out.put("n", p.n);
+    out.put("supers", supers);
+    out.put("tiles", gguf_halves_tiles(p.m));
+    out.put("blocks", blocks);
+    out.put("share", share);
+    out.put("blocks_inverse", inverse(blocks));
+    out.put("supers_inverse", inverse(supers));
+    out.put("share_inverse", inverse(share));
+    out.put("parts", p.parts);
+    out.put("arrived", p.arrived);
+    modules.device().launch(modules.function(kernel), ceil_div<u64>(units, share), kernel.block, 0,
+                            out.bytes(), stream);
+}
+
+} // namespace nw

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+#include "ref/gguf_mid.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "ref/gguf.h"
+#include "ref/need_size.h"
+#include "ref/wmma.h"
+
+namespace nw::ref {
+
+namespace {
+
+constexpr u32 super_k = BlockQ4_K::elements, block_k = 32, blocks = super_k / block_k;
+constexpr u64 tile_bytes = 8192, sums_bytes = 256;
+constexpr int top = 9;
+
+f32 half_at(const std::byte *p) {
+    u16 bits;
+    std::memcpy(&bits, p, 2);
+    return f16_to_f32(bits);
+}
+void put_half(std::byte *p, f32 x) {
+    const u16 bits = f32_to_f16(x);
+    std::memcpy(p, &bits, 2);
+}
+
+// Where things are in what gguf_halves writes.
+struct Layout {
+    u64 supers, tiles;
+
+    u64 value(u32 row, u32 k) const {
+        const u32 in = k % super_k;
+        const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // its own inverse
+        return (k / super_k * tiles + row / 16) * tile_bytes + in / 32 * 1024 + in / 8 % 2 * 512 +
+               in / 16 % 2 * 256 + row % 16 * 16 + order[in % 8] * 2;
+    }
+    u64 sum(u32 row, u64 block) const {
+        return supers * tiles * tile_bytes + (block / blocks * tiles + row / 16) * sums_bytes +
+               row % 16 * 16 + block % blocks * 2;
+    }
+    u64 shift(u32 row) const { return supers * tiles * (tile_bytes + sums_bytes) + 4 * row; }
+    u64 bytes() const { return shift(static_cast<u32>(16 * tiles)); }
+};
+
+// Of a row's exponent: where it has no finite value but 0, that of 0.
+int exponent_of(f32 most) {
+    int e = 0;
+    if (std::isfinite(most))
+        std::frexp(most, &e);
+    return e;
+}
+
+// Of eight, then of four of those.
+f32 sum_block(const f32 *x) {
+    f32 four[4];
+    for (int i = 0; i < 4; ++i, x += 8)
+        four[i] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    return (four[0] + four[1]) + (four[2] + four[3]);
+}
+
+// A super-block of a row of w, taken apart as the kernel does.
+struct Factors {
+    f32 scale[blocks];  // d * sc * 2^24
+    f32 least[blocks];  // -dmin * mn in f16
+    f32 quant[super_k]; // as f16 has them, 2^-24 of them: of odd blocks 16 times as much
+
+    explicit Factors(const std::byte *p) {
+        BlockQ4_K b;
+        std::memcpy(&b, p, sizeof b);
+        const f32 d = f16_to_f32(b.d) * 0x1p24f, dmin = f16_to_f32(b.dmin);
+        for (u32 j = 0; j < blocks; ++j) {
+            const SubScale s = sub_scale(b, j);
+            scale[j] = d * static_cast<f32>(s.scale);
+            least[j] = f16_to_f32(f32_to_f16(-dmin * static_cast<f32>(s.min)));
+        }
+        for (u32 i = 0; i < super_k; ++i) {
+            const u32 byte = b.qs[i / 64 * 32 + i % 32];
+            quant[i] = static_cast<f32>(i / 32 % 2 ? byte & 0xf0 : byte & 0x0f) * 0x1p-24f;
+        }
+    }
+};
+
+// Which k of a block are those of WMMA s, in the instruction's order.
+std::array<u32, 16> order_of(WmmaSum kind, u32 s) {
+    std::array<u32, 16> out;
+    for (u32 i = 0; i < 16; ++i) {
+        // gfx12 has four of the lower sixteen k, then four of the upper ones.
+        const u32 upper = kind == WmmaSum::gfx11 ? i / 8 : i / 4 % 2;
+        const u32 in = kind == WmmaSum::gfx11 ? i % 8 : i / 8 * 4 + i % 4;
+        const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7};
+        out[i] = 16 * upper + 8 * s + order[in];
+    }
+    return out;
+}
+
+class Product {
+public:
+    explicit Product(const GgufMidProduct &p)
+        : p_(p), kind_(wmma_sum(p.gfx)), at_{p.k / super_k, p.tiles}, order_{order_of(kind_, 0),
+                                                                             order_of(kind_, 1)} {
+        if (p.k == 0 || p.k % super_k)
+            throw Error(fmt::format("k = {}: q4_K has super-blocks of {}", p.k, super_k));
+        need_size("a", p.a.size(), at_.bytes());
+        need_size("w", p.w.size(), p.n * at_.supers * sizeof(BlockQ4_K));
+        halves_.resize(u64{p.m} * p.k);
+        sums_.resize(u64{p.m} * at_.supers * blocks);
+        for (u32 row = 0; row < p.m; ++row) {
+            for (u32 k = 0; k < p.k; ++k)
+                halves_[u64{row} * p.k + k] = half_at(&p.a[at_.value(row, k)]);
+            for (u64 b = 0; b < at_.supers * blocks; ++b)
+                sums_[row * at_.supers * blocks + b] = half_at(&p.a[at_.sum(row, b)]);
+        }
+    }
+
+    std::vector<Factors> factors(u32 n) const {
+        std::vector<Factors> out;
+        for (u64 s = 0; s < at_.supers; ++s)
+            out.emplace_back(&p_.w[(n * at_.supers + s) * sizeof(BlockQ4_K)]);
+        return out;
+    }
+
+    // The tile's super-blocks, cut where workgroups' shares end.
+    f32 result(u32 row, u32 n, const std::vector<Factors> &w) const {
+        const u64 tile = n / p_.columns * ceil_div(p_.m, p_.rows) + row / p_.rows;
+        const u64 first = tile * at_.supers, last = first + at_.supers;
+        f32 total = 0;
+        for (u64 from = first; from < last;) {
+            const u64 to = std::min(last, (from / p_.share + 1) * p_.share);
+            const f32 sum = part(row, from - first, to - first, w);
+            total = from == first ? sum : total + sum;
+            from = to;
+        }
+        return std::ldexp(total, shift(row));
+    }
+
+    i32 shift(u32 row) const {
+        i32 out;
+        std::memcpy(&out, &p_.a[at_.shift(row)], 4);
+        return out;
+    }
+    f32 half(u32 row, u32 k) const { return halves_[u64{row} * p_.k + k]; }
+    f32 sum(u32 row, u64 block) const { return sums_[row * at_.supers * blocks + block]; }
+
+private:
+    f32 part(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
+        f32 total = 0;
+        for (u32 slice = 0; slice < p_.waves; ++slice) {
+            f32 acc = 0;
+            for (u64 s = from + slice; s < to; s += p_.waves)
+                acc = add_super(acc, row, s, w[s]);
+            total = slice ? total + acc : acc;
+        }
+        return total;
+    }
+
+    f32 add_super(f32 acc, u32 row, u64 super, const Factors &w) const {
+        // The sums have half of a WMMA's k: on gfx11 the first eight, on gfx12 every other four.
+        std::array<f32, 16> a{}, b{};
+        for (u32 j = 0; j < blocks; ++j) {
+            const u32 at = kind_ == WmmaSum::gfx11 ? j : j / 4 * 8 + j % 4;
+            a[at] = sum(row, super * blocks + j), b[at] = w.least[j];
+        }
+        acc = wmma(kind_, a, b, acc);
+        for (u32 j = 0; j < blocks; ++j) {
+            f32 c = 0;
+            for (const std::array<u32, 16> &order : order_) {
+                for (u32 i = 0; i < 16; ++i) {
+                    a[i] = half(row, static_cast<u32>(super * super_k + block_k * j + order[i]));
+                    b[i] = w.quant[block_k * j + order[i]];
+                }
+                c = wmma(kind_, a, b, c);
+            }
+            acc = std::fma(c, w.scale[j], acc);
+        }
+        return acc;
+    }
+
+    const GgufMidProduct &p_;
+    WmmaSum kind_;
+    Layout at_;
+    std::array<std::array<u32, 16>, 2> order_;
+    std::vector<f32> halves_, sums_;
+};
+
+} // namespace
+
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles) {
+    need_size("x", x.size(), u64{m} * k);
+    if (k == 0 || k % block_k || m > u64{16} * tiles)
+        throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of {}, m at most "
+                                "16 * tiles",
+                                k, m, tiles, block_k));
+    const Layout at{ceil_div(k, super_k), tiles};
+    std::vector<std::byte> out(at.bytes());
+    for (u32 row = 0; row < 16 * tiles; ++row) {
+        std::vector<f32> v(at.supers * super_k);
+        f32 most = 0;
+        for (u32 i = 0; row < m && i < k; ++i)
+            most = std::fmax(most, std::fabs(x[u64{row} * k + i]));
+        const i32 shift = exponent_of(most) - top;
+        for (u32 i = 0; row < m && i < k; ++i)
+            v[i] = std::ldexp(x[u64{row} * k + i], -shift);
+        for (u32 i = 0; i < v.size(); ++i)
+            put_half(&out[at.value(row, i)], i / block_k % 2 ? v[i] / 16 : v[i]);
+        for (u32 b = 0; b < v.size() / block_k; ++b)
+            put_half(&out[at.sum(row, b)], sum_block(&v[u64{b} * block_k]));
+        std::memcpy(&out[at.shift(row)], &shift, 4);
+    }
+    return out;
+}
+
+std::vector<f32> gguf_mid_q4k(const GgufMidProduct &p) {
+    const Product product(p);
+    std::vector<f32> c(u64{p.m} * p.n);
+    for (u32 n = 0; n < p.n; ++n) {
+        const std::vector<Factors> w = product.factors(n);
+        for (u32 m = 0; m < p.m; ++m)
+            c[u64{m} * p.n + n] = product.result(m, n, w);
+    }
+    return c;
+}
+
+GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
+    const Product product(p);
+    need_size("x", x.size(), u64{p.m} * p.k);
+    GgufMidExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
+    std::vector<f32> row(p.k);
+    for (u32 n = 0; n < p.n; ++n) {
+        dequantize_row(GgmlType::q4_K, &p.w[u64{n} * (p.k / super_k) * sizeof(BlockQ4_K)], p.k,
+                       row.data());
+        const std::vector<Factors> w = product.factors(n);
+        for (u32 m = 0; m < p.m; ++m) {
+            f64 &c = out.c[u64{m} * p.n + n], &tolerance = out.tolerance[u64{m} * p.n + n];
+            const f64 unit = std::ldexp(1.0, product.shift(m));
+            for (u32 i = 0; i < p.k; ++i) {
+                const f64 v = x[u64{m} * p.k + i], times = i / block_k % 2 ? 16 : 1;
+                const Factors &f = w[i / super_k];
+                const f64 quant = f64{f.quant[i % super_k]} / times * f.scale[i / block_k % blocks];
+                c += row[i] * v;
+                // Of the weight's own rounding, and of sums of f32; then of what f16 leaves of v.
+                tolerance += (std::fabs(row[i] * v) + std::fabs(quant * v)) * 0x1p-20;
+                tolerance += std::fabs(quant) * std::fabs(v - product.half(m, i) * times * unit);
+            }
+            for (u64 b = 0; b < p.k / block_k; ++b) {
+                f64 sum = 0;
+                for (u64 i = block_k * b; i < block_k * (b + 1); ++i)
+                    sum += x[u64{m} * p.k + i];
+                const f64 least = std::fabs(f64{w[b / blocks].least[b % blocks]});
+                tolerance += least * std::fabs(sum - product.sum(m, b) * unit) +
+                             (least * 0x1p-11 + 0x1p-25) * std::fabs(sum);
+            }
+        }
+    }
+    return out;
+}
+
+} // namespace nw::ref

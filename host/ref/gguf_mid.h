@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Products of many rows with GGUF weights as gguf_mid defines them, every rounding written out.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw::ref {
+
+// What gguf_halves writes of x, f32 [m, k] (asm/gguf_mid/gguf_halves.s.j2); tiles of 16 rows, at
+// least m. Throws Error where k % 32 != 0 or a size is another.
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles);
+
+struct GgufMidProduct {
+    u32 m, n, k;
+    u32 tiles;                    // of 16 rows
+    u32 rows, columns;            // of a tile of c
+    u32 waves;                    // of a workgroup
+    u32 share;                    // super-blocks of a workgroup
+    std::string_view gfx;         // whose WMMA
+    std::span<const std::byte> a; // of gguf_halves
+    std::span<const std::byte> w; // q4_K: [n, k / 256, 144]
+};
+
+// f32 [m, n], bit for bit what gguf_mid gives (asm/gguf_mid/mid_gguf.s.j2).
+std::vector<f32> gguf_mid_q4k(const GgufMidProduct &);
+
+// In f64, of x itself: [m, n] sums of x * w, and how far f16 may make a result differ.
+struct GgufMidExact {
+    std::vector<f64> c, tolerance;
+};
+GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &);
+
+} // namespace nw::ref

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "ref/wmma.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace nw::ref {
+
+namespace {
+
+constexpr int none = -10000; // below every grid
+
+// Of a normal number, and below those of one less than any.
+int exponent_of(f32 x) { return static_cast<int>(std::bit_cast<u32>(x) >> 23 & 255) - 127; }
+// Of an f16: subnormals have the exponent of the least normal number.
+int half_exponent_of(f32 x) { return std::max(exponent_of(x), -14); }
+
+f64 power_of_2(int e) { return std::bit_cast<f64>(static_cast<u64>(1023 + e) << 52); }
+
+struct Product {
+    f64 value; // exact
+    int exponent;
+
+    Product(f32 a, f32 b)
+        : value(f64{a} * b),
+          exponent(value == 0 ? none : half_exponent_of(a) + half_exponent_of(b)) {}
+};
+
+// How many units of 2^grid, cut off towards minus infinity.
+f64 units(f64 x, int grid) { return std::floor(x * power_of_2(-grid)); }
+
+// A term of the other sign than c counts one unit more, a zero too.
+f32 step_gfx11(const Product &p, const Product &q, f32 c) {
+    const bool negative = std::signbit(c);
+    if (std::fabs(c) < 0x1p-126f)
+        c = 0;
+    if (p.value == 0 && q.value == 0 && c == 0)
+        return 0;
+    const int lead = c == 0 ? none : exponent_of(c) - 26;
+    const int grid = std::max(std::max(p.exponent, q.exponent) - 24, lead);
+    f64 sum = units(std::fabs(c), grid);
+    for (const Product &t : {p, q}) {
+        const f64 magnitude = units(std::fabs(t.value), grid);
+        sum += std::signbit(t.value) == negative ? magnitude : -magnitude - 1;
+    }
+    const f32 result = static_cast<f32>((negative ? -sum : sum) * power_of_2(grid));
+    return std::fabs(result) < 0x1p-126f ? 0 : result;
+}
+
+// Each pair on a grid of its own first.
+struct Pair {
+    f64 sum; // units of 2^grid
+    int grid;
+
+    Pair(const Product &p, const Product &q) : sum(0), grid(std::max(p.exponent, q.exponent) - 24) {
+        if (grid >= none / 2)
+            sum = units(p.value, grid) + units(q.value, grid);
+    }
+};
+
+f32 step_gfx12(const Pair &p, const Pair &q, f32 c) {
+    const int lead = std::max(exponent_of(c), -126);
+    const int grid = std::max(std::max(p.grid, q.grid), lead - 26);
+    f64 sum = 0;
+    for (const Pair &pair : {p, q})
+        sum += pair.sum == 0 ? 0 : units(pair.sum, grid - pair.grid);
+    // Without a bit on the grid c counts nothing, unless the grid is as fine as c can be.
+    if (units(std::fabs(c), grid) != 0 || grid <= -126)
+        sum += units(c, grid);
+    const f32 result = static_cast<f32>(sum * power_of_2(grid));
+    return result == 0 ? 0 : result;
+}
+
+} // namespace
+
+WmmaSum wmma_sum(std::string_view gfx) {
+    if (gfx.starts_with("gfx11"))
+        return WmmaSum::gfx11;
+    if (gfx.starts_with("gfx12"))
+        return WmmaSum::gfx12;
+    throw Error(fmt::format("{} has no WMMA that is known", gfx));
+}
+
+f32 wmma(WmmaSum kind, std::span<const f32, 16> a, std::span<const f32, 16> b, f32 c) {
+    const auto finite = [](f32 x) { return std::isfinite(x); };
+    if (!std::ranges::all_of(a, finite) || !std::ranges::all_of(b, finite) || !std::isfinite(c)) {
+        f64 sum = c;
+        for (int i = 0; i < 16; ++i)
+            sum += f64{a[i]} * b[i];
+        return static_cast<f32>(sum);
+    }
+    const auto product = [&](int i) { return Product(a[i], b[i]); };
+    if (kind == WmmaSum::gfx11)
+        for (int i = 0; i < 16; i += 2)
+            c = step_gfx11(product(i), product(i + 1), c);
+    else
+        for (int i = 0; i < 16; i += 4)
+            c = step_gfx12({product(i), product(i + 1)}, {product(i + 2), product(i + 3)}, c);
+    return c;
+}
+
+} // namespace nw::ref

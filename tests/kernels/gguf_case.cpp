@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "gguf_case.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+#include "base/half.h"
+#include "formats/gguf_blocks.h"
+
+namespace nw::check {
+
+namespace {
+
+constexpr u32 super_bytes = sizeof(BlockQ4_K);
+
+f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit(); }
+
+} // namespace
+
+std::vector<f32> gguf_activations(Rng &rng, u64 count) {
+    std::vector<f32> x(count);
+    for (u64 at = 0; at < count; at += 32) {
+        const f32 most = std::ldexp(1.0f + rng.unit(), static_cast<int>(rng.below(12)) - 6);
+        const f32 d = most / 127.0f;
+        const u32 kind = rng.below(8);
+        for (u32 i = 0; i < 32; ++i) {
+            f32 &v = x[at + i];
+            v = uniform(rng, -most, most);
+            if (kind == 0)
+                v = 0;
+            else if (kind == 1) // halfway, and the numbers next to that
+                v = std::nextafter(d * (static_cast<f32>(rng.below(126)) + 0.5f),
+                                   rng.below(2) ? 0.0f : most);
+            else if (kind == 2)
+                v = d * (static_cast<f32>(rng.below(126)) + 0.5f) * (rng.below(2) ? 1.0f : -1.0f);
+        }
+        if (kind != 0)
+            x[at + rng.below(32)] = most;
+    }
+    return x;
+}
+
+std::vector<std::byte> q4k_super_blocks(Rng &rng, u64 count) {
+    std::vector<std::byte> w(count * super_bytes);
+    for (std::byte &b : w)
+        b = static_cast<std::byte>(rng.below(256));
+    for (u64 s = 0; s < count; ++s) {
+        // Scales as models have them, now and then subnormal or negative.
+        const f32 unit = rng.below(16) ? 0x1p-9f : 0x1p-22f;
+        const u16 d[2] = {f32_to_f16(unit * uniform(rng, -0.25f, 1)),
+                          f32_to_f16(unit * uniform(rng, -0.25f, 1))};
+        std::memcpy(&w[s * super_bytes], d, 4);
+    }
+    return w;
+}
+
+void same_bits(Test &t, const char *name, const Region &region, std::span<const f32> want,
+               std::source_location where) {
+    t.guards_clean(name, region, where);
+    const std::vector<f32> got = region.read_as<f32>();
+    for (u64 i = 0; i < got.size(); ++i)
+        if (std::bit_cast<u32>(got[i]) != std::bit_cast<u32>(want[i]) &&
+            !(std::isnan(got[i]) && std::isnan(want[i]))) {
+            t.fail(fmt::format("{}[{}] is {:a}, not {:a}", name, i, got[i], want[i]), where);
+            return;
+        }
+}
+
+void near_exact(Test &t, std::span<const f32> want, std::span<const f64> exact,
+                std::span<const f64> tolerance, std::source_location where) {
+    for (u64 i = 0; i < want.size(); ++i)
+        if (!(std::fabs(want[i] - exact[i]) <= tolerance[i] * 1.0001 + 1e-5)) {
+            t.fail(fmt::format("c[{}] is {}, off {} by more than {}", i, want[i], exact[i],
+                               tolerance[i]),
+                   where);
+            return;
+        }
+}
+
+} // namespace nw::check

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// gguf_halves and gguf_mid: every bit, and how near to the product without f16.
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "check/check.h"
+#include "formats/gguf_blocks.h"
+#include "gguf_case.h"
+#include "kernels/gguf_mid.h"
+#include "ref/gguf_mid.h"
+
+using namespace nw;
+using check::Region;
+using check::Test;
+
+namespace {
+
+constexpr u32 super_k = BlockQ4_K::elements;
+
+// share 0: as the library would.
+void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
+                   std::source_location where = std::source_location::current()) {
+    if (!share)
+        share = gguf_mid_share(kernel, m, n, k, t.modules.device().info().compute_units);
+    t.shape(fmt::format("m={} n={} k={} share={}", m, n, k, share));
+    const u32 tiles = gguf_halves_tiles(m);
+    const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
+    const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles),
+                                 w = check::q4k_super_blocks(t.rng, u64{n} * (k / super_k));
+    const std::vector<f32> before(u64{m} * n, -777.0f);
+    const std::vector<std::byte> any(gguf_mid_parts_bytes(kernel, m, n, k, share), std::byte{0x7f}),
+        none(gguf_mid_arrived_bytes(kernel, m, n));
+    const Region a = t.region<std::byte>(halves), weights = t.region<std::byte>(w),
+                 c = t.region<f32>(before), parts = t.region<std::byte>(any),
+                 arrived = t.region<std::byte>(none);
+    launch(t.modules, kernel,
+           GgufMid{kernel.param("type"), m, n, k, a.data(), weights.data(), c.data(), parts.data(),
+                   arrived.data()},
+           share);
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.unchanged("a", a, where);
+    t.unchanged("w", weights, where);
+    t.unchanged("arrived", arrived, where);
+    t.guards_clean("parts", parts, where);
+    const ref::GgufMidProduct product{m,
+                                      n,
+                                      k,
+                                      tiles,
+                                      kernel.number("bm"),
+                                      kernel.rows_per_workgroup,
+                                      kernel.number("waves"),
+                                      share,
+                                      kernel.gfx,
+                                      halves,
+                                      w};
+    const std::vector<f32> want = ref::gguf_mid_q4k(product);
+    check::same_bits(t, "c", c, want, where);
+    const ref::GgufMidExact exact = ref::gguf_mid_exact(x, product);
+    check::near_exact(t, want, exact.c, exact.tolerance, where);
+}
+
+void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
+                  const char *what, std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} {}", m, k, what));
+    const std::vector<std::byte> before(gguf_halves_bytes(m, k), std::byte{0x5e});
+    const u32 padding = 8; // floats between rows
+    std::vector<f32> apart(u64{m} * (k + padding), std::numeric_limits<f32>::quiet_NaN());
+    for (u32 row = 0; row < m; ++row)
+        std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
+    const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
+    launch(t.modules, kernel, GgufHalves{m, k, from.data(), u64{4} * (k + padding), y.data()});
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.guards_clean("y", y, where);
+    const std::vector<std::byte> got = y.read(),
+                                 want = ref::gguf_halves(x, m, k, gguf_halves_tiles(m));
+    const u64 shifts = got.size() - 64 * gguf_halves_tiles(m);
+    for (u64 i = 0; i < got.size(); i += 2) {
+        u16 g, w;
+        std::memcpy(&g, &got[i], 2);
+        std::memcpy(&w, &want[i], 2);
+        const auto nan = [](u16 h) { return (h & 0x7fff) > 0x7c00; };
+        if (g != w && (i >= shifts || !nan(g) || !nan(w))) {
+            t.fail(fmt::format("y[{}] is {:#06x}, not {:#06x}", i / 2, g, w), where);
+            return;
+        }
+    }
+}
+
+} // namespace
+
+CHECK_FAMILY(gguf_halves) {
+    for (const auto &[m, k] : {std::pair{1u, 32u}, {17u, 256u}, {3u, 1056u}, {40u, 10496u}})
+        if (!t.checkers || k < 10000)
+            check_halves(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any");
+    constexpr f32 infinity = std::numeric_limits<f32>::infinity();
+    constexpr u32 k = 512;
+    std::vector<f32> x = check::gguf_activations(t.rng, 7 * k);
+    x[5] = infinity;
+    x[k + 40] = std::numeric_limits<f32>::quiet_NaN();
+    for (u32 i = 0; i < k; ++i) {
+        x[2 * k + i] = 0;
+        x[3 * k + i] = i % 2 ? 3e38f : -2e38f;
+        x[4 * k + i] = std::ldexp(1.0f, -static_cast<int>(i % 160)); // down to subnormal f16, and 0
+        x[5 * k + i] = std::numeric_limits<f32>::denorm_min() * static_cast<f32>(i);
+        x[6 * k + i] = std::ldexp(1.0f + static_cast<f32>(i) / 4096, 120); // halfway, too
+    }
+    check_halves(t, kernel, x, 7, k, "extremes");
+}
+
+CHECK_FAMILY(gguf_mid) {
+    const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
+    check_product(t, kernel, bm, 1, 256);                // one wave has all of k
+    check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles
+    check_product(t, kernel, 2 * bm + 1, rows + 17, 2304,
+                  1); // nine workgroups to each of six tiles
+    if (t.checkers)
+        return;
+    check_product(t, kernel, bm, 2 * rows - 1, 4096, 21); // more than a tile
+    check_product(t, kernel, bm + 1, rows, 4864, 19);     // a tile
+    check_product(t, kernel, bm, 4 * rows, 1536, ~0u);    // one workgroup for all
+    check_product(t, kernel, bm, 12 * rows, 512);
+}
