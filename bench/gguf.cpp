@@ -8,11 +8,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "base/processes.h"
 #include "decode_times.h"
 #include "goals.h"
 #include "kernels/gguf.h"
+#include "kernels/gguf_mid.h"
 #include "stats.h"
 
 namespace nw::bench {
@@ -24,9 +26,11 @@ constexpr u64 large = u64{16} << 20; // bytes of weights from which on goals hol
 
 struct Job {
     const LinearShape *shape;
-    const Kernel *kernel, *quantize;
+    const Kernel *kernel, *convert; // of the product, and of its activations
     std::string_view type;
     u32 m;
+
+    bool mid() const { return kernel->family == "gguf_mid"; }
 
     u64 weight_bytes() const { return shape->n * gguf_row_bytes(type, shape->k); }
     std::string name() const {
@@ -36,9 +40,15 @@ struct Job {
 };
 
 struct Time {
-    f64 us = 0, quantize_us = 0;
+    f64 us = 0, convert_us = 0;
     f64 per_256 = 0, valu_per_256 = 0; // wave instructions for 256 weights
+    f64 cycles_per_256 = 0;            // that VALU and WMMA are busy
 };
+
+// Null where no kernel takes it.
+const Kernel *kernel_of(const std::string &gfx, std::string_view type, u32 m) {
+    return m <= gguf_decode_rows ? &choose_gguf_decode(gfx, type, m) : find_gguf_mid(gfx, type, m);
+}
 
 std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shapes,
                          const std::string &gfx) {
@@ -51,8 +61,12 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
             continue;
         for (const GgufBlocks &blocks : gguf_types())
             for (u32 m : o.m) {
-                const Job job{&shape, &choose_gguf_decode(gfx, blocks.type, m),
-                              &choose_quantize_q8(gfx), blocks.type, m};
+                const Kernel *const kernel = kernel_of(gfx, blocks.type, m);
+                if (!kernel)
+                    continue;
+                const Kernel &convert =
+                    m <= gguf_decode_rows ? choose_quantize_q8(gfx) : choose_gguf_halves(gfx);
+                const Job job{&shape, kernel, &convert, blocks.type, m};
                 if (std::regex_search(job.name(), only))
                     out.push_back(job);
             }
@@ -62,46 +76,90 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
     return out;
 }
 
+// A product's operands on a device, all 0, and its two launches.
+class Product {
+public:
+    Product(const hip::Device &device, const Job &job, u32 rows)
+        : job_(job), modules_(device), wgps_(device.info().compute_units),
+          w_(device.allocate(rows * gguf_row_bytes(job.type, job.shape->k))),
+          x_(device.allocate(u64{4} * job.m * job.shape->k)),
+          a_(device.allocate(job.mid() ? gguf_halves_bytes(job.m, job.shape->k)
+                                       : q8_bytes(job.m, job.shape->k))),
+          c_(device.allocate(u64{4} * job.m * rows)) {
+        modules_.function(*job.kernel); // loading is no part of the time
+        modules_.function(*job.convert);
+        x_.fill(0);
+        if (!job.mid())
+            return;
+        // No share is smaller than that of the fewest rows.
+        parts_ = device.allocate(gguf_mid_parts_bytes(*job.kernel, job.m, rows, job.shape->k,
+                                                      share(job.kernel->rows_per_workgroup)));
+        arrived_ = device.allocate(gguf_mid_arrived_bytes(*job.kernel, job.m, rows));
+        arrived_.fill(0);
+    }
+
+    void convert() {
+        const u32 k = job_.shape->k;
+        if (job_.mid())
+            launch(modules_, *job_.convert,
+                   GgufHalves{job_.m, k, x_.data(), u64{4} * k, a_.data()});
+        else
+            launch(modules_, *job_.convert,
+                   QuantizeQ8{job_.m, k, x_.data(), u64{4} * k, a_.data()});
+    }
+
+    // By so many rows of w, the first left out.
+    void multiply(u32 first, u32 rows) {
+        const u32 k = job_.shape->k;
+        const void *const w =
+            static_cast<const std::byte *>(w_.data()) + first * gguf_row_bytes(job_.type, k);
+        if (job_.mid())
+            launch(modules_, *job_.kernel,
+                   GgufMid{job_.type, job_.m, rows, k, a_.data(), w, c_.data(), parts_.data(),
+                           arrived_.data()});
+        else
+            launch(modules_, *job_.kernel,
+                   GgufDecode{job_.type, job_.m, rows, k, a_.data(), w, c_.data()});
+    }
+
+private:
+    u32 share(u32 rows) const {
+        return gguf_mid_share(*job_.kernel, job_.m, rows, job_.shape->k, wgps_);
+    }
+
+    const Job &job_;
+    Modules modules_;
+    u32 wgps_;
+    hip::Buffer w_, x_, a_, c_, parts_, arrived_;
+};
+
 // After a launch of the first rows of other weights: caches have none of these, the part is awake.
 Time time(const Job &job) {
     StatsFile stats; // first: a device reads where its statistics go when it is opened
     const hip::Device device("sim:" + std::string(job.kernel->gfx));
-    Modules modules(device);
-    modules.function(*job.kernel); // loading is no part of the time
-    modules.function(*job.quantize);
     const auto &[n, k] = std::pair(job.shape->n, job.shape->k);
     const u32 warm_rows = std::min(n, device.info().compute_units * job.kernel->rows_per_workgroup);
-    const u64 row = gguf_row_bytes(job.type, k);
-    const hip::Buffer w = device.allocate((u64{n} + warm_rows) * row),
-                      tiles = device.allocate(q8_bytes(job.m, k)),
-                      c = device.allocate(u64{4} * job.m * n);
-    hip::Buffer x = device.allocate(u64{4} * job.m * k);
-    x.fill(0);
+    Product product(device, job, n + warm_rows);
     const hip::Event start = device.event(), between = device.event(), go = device.event(),
                      stop = device.event();
-    const auto product = [&](u64 from, u32 rows) {
-        launch(modules, *job.kernel,
-               GgufDecode{job.type, job.m, rows, k, tiles.data(),
-                          static_cast<const std::byte *>(w.data()) + from, c.data()});
-    };
-    const QuantizeQ8 quantize{job.m, k, x.data(), u64{4} * k, tiles.data()};
-    launch(modules, *job.quantize, quantize);
-    product(0, warm_rows);
+    product.convert();
+    product.multiply(0, warm_rows);
     device.record(start);
-    launch(modules, *job.quantize, quantize);
+    product.convert();
     device.record(between);
     device.synchronize();
     stats.skip(); // to the product that is timed
     device.record(go);
-    product(warm_rows * row, n);
+    product.multiply(warm_rows, n);
     device.record(stop);
     Time out;
     out.us = 1000 * f64{device.elapsed_ms(go, stop)};
-    out.quantize_us = 1000 * f64{device.elapsed_ms(start, between)};
-    if (const auto counts = stats.next(job.kernel->symbol)) {
+    out.convert_us = 1000 * f64{device.elapsed_ms(start, between)};
+    if (const auto counts = stats.next_launch(job.kernel->symbol)) {
         const f64 blocks = f64{1} * n * k / 256;
-        out.per_256 = static_cast<f64>(counts->total()) / blocks;
-        out.valu_per_256 = static_cast<f64>(counts->valu_slots()) / blocks;
+        out.per_256 = static_cast<f64>(counts->insts.total()) / blocks;
+        out.valu_per_256 = static_cast<f64>(counts->insts.valu_slots()) / blocks;
+        out.cycles_per_256 = counts->busy.valu_and_wmma_cycles / blocks;
     }
     return out;
 }
@@ -138,25 +196,28 @@ std::vector<Timed> time_all(const std::vector<Job> &jobs, const Bound &bound) {
 }
 
 void print_rows(const std::vector<Timed> &rows, const std::string &gfx, const Bound &bound) {
-    fmt::print("\nProducts with GGUF weights on sim {}, weights cold. q8: activations to int8, a "
-               "launch of its own; GB/s of the\nweights; bound: of the {:.1f} GB/s that the "
-               "model's DRAM sustains, a launch's own {:.1f} us left out; /256: wave\n"
-               "instructions for 256 weights, of them VALU slots; /m1: time by that of one row\n\n"
-               "{:<14} {:<9} {:>12} {:<4} {:>3} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>5} {:>6}\n",
-               gfx, bound.gb_per_s, bound.overhead_us, "model", "layer", "N x K", "type", "m", "us",
-               "q8 us", "GB/s", "bound", "/256", "VALU", "vgprs", "/m1");
+    fmt::print(
+        "\nProducts with GGUF weights on sim {}, weights cold. a: activations to int8, from 9 "
+        "rows on to f16, a launch of its own;\nGB/s of the weights; bound: of the {:.1f} "
+        "GB/s that the model's DRAM sustains, a launch's own {:.1f} us left out; /256:\n"
+        "wave instructions for 256 weights, of them VALU slots, and cycles that VALU and "
+        "WMMA take for them; /m1: time by that\nof one row\n\n"
+        "{:<14} {:<9} {:>12} {:<4} {:>3} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>5} "
+        "{:>6}\n",
+        gfx, bound.gb_per_s, bound.overhead_us, "model", "layer", "N x K", "type", "m", "us",
+        "a us", "GB/s", "bound", "/256", "VALU", "cycles", "vgprs", "/m1");
     for (const Timed &t : rows)
         fmt::print("{:<14} {:<9} {:>12} {:<4} {:>3} {:>9.2f} {:>6.2f} {:>6.1f} {:>5.1f}% {:>6.2f} "
-                   "{:>6.2f} {:>5} {:>6}\n",
+                   "{:>6.2f} {:>6.2f} {:>5} {:>6}\n",
                    t.job.shape->model, t.job.shape->layer,
                    fmt::format("{}x{}", t.job.shape->n, t.job.shape->k), t.job.type, t.job.m,
-                   t.time.us, t.time.quantize_us,
+                   t.time.us, t.time.convert_us,
                    static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3, 100 * t.of_bound,
-                   t.time.per_256, t.time.valu_per_256, t.job.kernel->vgprs,
+                   t.time.per_256, t.time.valu_per_256, t.time.cycles_per_256, t.job.kernel->vgprs,
                    t.of_m1 > 0 ? fmt::format("{:.3f}", t.of_m1) : "-");
 }
 
-std::vector<Goal> goals_of(const std::vector<Timed> &rows) {
+std::vector<Goal> goals_of(const std::vector<Timed> &rows, const std::string &gfx) {
     std::vector<Goal> goals;
     const auto add = [&](std::string_view type, const std::string &what, f64 goal, bool at_most,
                          u32 m, const auto &value) {
@@ -175,6 +236,14 @@ std::vector<Goal> goals_of(const std::vector<Timed> &rows) {
         add(type, "8 rows by one", 1.10, true, 8, [](const Timed &t) { return t.of_m1; });
         add(type, "one row: instructions for 256 weights", 28, true, 1,
             [](const Timed &t) { return t.time.per_256; });
+        for (const auto &[m, times, cycles] :
+             {std::tuple{16u, 1.15, 45}, {23u, 1.35, 0}, {32u, 1.35, 80}}) {
+            add(type, fmt::format("{} rows by one", m), gfx == "gfx1100" ? times : 1.15, true, m,
+                [](const Timed &t) { return t.of_m1; });
+            if (cycles)
+                add(type, fmt::format("{} rows: cycles for 256 weights", m), cycles, true, m,
+                    [](const Timed &t) { return t.time.cycles_per_256; });
+        }
     }
     return goals;
 }
@@ -192,12 +261,13 @@ nlohmann::json to_json(const Timed &t, const Bound &bound) {
                           {"lds_bytes", t.job.kernel->lds_bytes},
                           {"waves_per_simd", t.job.kernel->waves_per_simd},
                           {"time_us", t.time.us},
-                          {"quantize_us", t.time.quantize_us},
+                          {"activations_us", t.time.convert_us},
                           {"gb_per_s", static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3},
                           {"pct_of_bound", 100 * t.of_bound},
                           {"bound", "dram"},
                           {"bound_gb_per_s", bound.gb_per_s},
-                          {"insts_per_256w", t.time.per_256}};
+                          {"insts_per_256w", t.time.per_256},
+                          {"cycles_per_256w", t.time.cycles_per_256}};
     if (t.of_m1 > 0)
         out["of_m1"] = t.of_m1;
     return out;
@@ -210,7 +280,7 @@ nlohmann::json run_gguf(const Options &o, const std::vector<LinearShape> &shapes
     const Bound bound = dram_bound(gfx);
     const std::vector<Timed> rows = time_all(jobs_of(o, shapes, gfx), bound);
     print_rows(rows, gfx, bound);
-    const std::vector<Goal> goals = goals_of(rows);
+    const std::vector<Goal> goals = goals_of(rows, gfx);
     print(goals);
     nlohmann::json json = nlohmann::json::array();
     for (const Timed &t : rows)

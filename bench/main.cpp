@@ -102,7 +102,8 @@ Options parse(int argc, char **argv) {
                    "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
     app.add_option("--m", o.m,
                    "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8; "
-                   "prefill: 2048; mid: 1,8,16,24,32,48,64; gguf: 1,2,4,8)")
+                   "prefill: 2048; mid: 1,8,16,24,32,48,64; "
+                   "gguf: 1,2,4,8,9,16,23,32)")
         ->delimiter(',');
     app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
     app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
@@ -143,11 +144,12 @@ Options parse(int argc, char **argv) {
     if (o.update_golden)
         o.suite = "golden";
     if (o.m.empty())
-        o.m = o.suite == "decode" && o.full              ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
-              : o.suite == "decode" || o.suite == "gguf" ? std::vector<u32>{1, 2, 4, 8}
-              : o.suite == "prefill"                     ? std::vector<u32>{2048}
-              : o.suite == "mid" ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
-                                 : std::vector<u32>{1, 4};
+        o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
+              : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
+              : o.suite == "gguf"           ? std::vector<u32>{1, 2, 4, 8, 9, 16, 23, 32}
+              : o.suite == "prefill"        ? std::vector<u32>{2048}
+              : o.suite == "mid"            ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
+                                            : std::vector<u32>{1, 4};
     constexpr std::string_view suites[] = {"layer",  "decode", "prefill", "mid",      "moe",
                                            "stride", "golden", "sim",     "validate", "sensitivity",
                                            "micro",  "pack",   "gguf"};

@@ -23,7 +23,7 @@ Busy busy_of(const nlohmann::json &stats) {
     const auto cycles = [&](const char *unit) { return stats["busy"].at(unit).get<f64>(); };
     const f64 all = stats.at("cycles").get<f64>() * stats.at("simds").get<f64>();
     return {cycles("wmma") / all, cycles("lds") / (all / 2),
-            stats["busy"].at("lds_conflicts").get<u64>()};
+            stats["busy"].at("lds_conflicts").get<u64>(), cycles("valu") + cycles("wmma")};
 }
 
 } // namespace

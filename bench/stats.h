@@ -25,8 +25,9 @@ struct Instructions {
 
 // How busy the part was, where time is modelled.
 struct Busy {
-    f64 wmma = 0, lds = 0; // shares of the launch's cycles
-    u64 lds_conflicts = 0; // cycles of LDS for a bank that is asked again
+    f64 wmma = 0, lds = 0;        // shares of the launch's cycles
+    u64 lds_conflicts = 0;        // cycles of LDS for a bank that is asked again
+    f64 valu_and_wmma_cycles = 0; // of all SIMDs
 };
 
 struct LaunchStats {

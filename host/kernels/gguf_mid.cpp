@@ -69,10 +69,14 @@ const Kernel &choose_gguf_halves(std::string_view gfx) {
     return *kernel;
 }
 
-const Kernel &choose_gguf_mid(std::string_view gfx, std::string_view type, u32 m) {
-    const Kernel *kernel = find_default("gguf_mid", gfx, [&](const Kernel &k) {
+const Kernel *find_gguf_mid(std::string_view gfx, std::string_view type, u32 m) {
+    return find_default("gguf_mid", gfx, [&](const Kernel &k) {
         return matches(k, type, m) && k.number("bm") == (m <= 16 ? 16 : 32);
     });
+}
+
+const Kernel &choose_gguf_mid(std::string_view gfx, std::string_view type, u32 m) {
+    const Kernel *kernel = find_gguf_mid(gfx, type, m);
     mid.need(kernel, "gfx = {}, type = {}: no kernel for it", gfx, type);
     return *kernel;
 }

@@ -47,6 +47,8 @@ u32 gguf_mid_share(const Kernel &, u32 m, u32 n, u32 k, u32 wgps);
 u64 gguf_mid_parts_bytes(const Kernel &, u32 m, u32 n, u32 k, u32 share);
 u64 gguf_mid_arrived_bytes(const Kernel &, u32 m, u32 n);
 
+// Null where there is none.
+const Kernel *find_gguf_mid(std::string_view gfx, std::string_view type, u32 m);
 // Throw Error where there is none.
 const Kernel &choose_gguf_halves(std::string_view gfx);
 const Kernel &choose_gguf_mid(std::string_view gfx, std::string_view type, u32 m);

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // quantize_q8 and gguf_decode: every bit, and how near to the product without int8.
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
 #include "base/half.h"
 #include "check/check.h"
-#include "formats/gguf_blocks.h"
-#include "formats/gguf_types.h"
+#include "gguf_case.h"
 #include "kernels/gguf.h"
 #include "ref/gguf_product.h"
 
@@ -20,73 +17,6 @@ using check::Region;
 using check::Test;
 
 namespace {
-
-f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit(); }
-
-// Of all sizes, signs and shapes: blocks of nothing, of one value, of quotients halfway between two
-// numbers and right beside them.
-std::vector<f32> activations(Rng &rng, u64 count) {
-    std::vector<f32> x(count);
-    for (u64 at = 0; at < count; at += 32) {
-        const f32 most = std::ldexp(1.0f + rng.unit(), static_cast<int>(rng.below(12)) - 6);
-        const f32 d = most / 127.0f;
-        const u32 kind = rng.below(8);
-        for (u32 i = 0; i < 32; ++i) {
-            f32 &v = x[at + i];
-            v = uniform(rng, -most, most);
-            if (kind == 0)
-                v = 0;
-            else if (kind == 1) // halfway, and the numbers next to that
-                v = std::nextafter(d * (static_cast<f32>(rng.below(126)) + 0.5f),
-                                   rng.below(2) ? 0.0f : most);
-            else if (kind == 2)
-                v = d * (static_cast<f32>(rng.below(126)) + 0.5f) * (rng.below(2) ? 1.0f : -1.0f);
-        }
-        if (kind != 0)
-            x[at + rng.below(32)] = most;
-    }
-    return x;
-}
-
-// A type as the reader knows it, and where in a block f16 scales are.
-struct Type {
-    GgmlTypeInfo info;
-    std::vector<u32> scales;
-};
-
-Type type_of(const Kernel &kernel) {
-    const auto info = std::ranges::find(ggml_types(), kernel.param("type"), &GgmlTypeInfo::name);
-    if (info->id == GgmlType::q4_K)
-        return {*info, {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)}};
-    return {*info, {info->id == GgmlType::q6_K ? u32{offsetof(BlockQ6_K, d)} : 0}};
-}
-
-std::vector<std::byte> random_blocks(Rng &rng, const Type &type, u64 count) {
-    std::vector<std::byte> w(count * type.info.bytes);
-    for (std::byte &b : w)
-        b = static_cast<std::byte>(rng.below(256));
-    for (u64 block = 0; block < count; ++block) {
-        // Scales as models have them, now and then subnormal or negative.
-        const f32 unit = rng.below(16) ? 0x1p-9f : 0x1p-22f;
-        for (u32 at : type.scales) {
-            const u16 d = f32_to_f16(unit * uniform(rng, -0.25f, 1));
-            std::memcpy(&w[block * type.info.bytes + at], &d, 2);
-        }
-    }
-    return w;
-}
-
-void compare(Test &t, const char *name, const Region &region, std::span<const f32> want,
-             std::source_location where) {
-    t.guards_clean(name, region, where);
-    const std::vector<f32> got = region.read_as<f32>();
-    for (u64 i = 0; i < got.size(); ++i)
-        if (std::bit_cast<u32>(got[i]) != std::bit_cast<u32>(want[i]) &&
-            !(std::isnan(got[i]) && std::isnan(want[i]))) {
-            t.fail(fmt::format("{}[{}] is {:a}, not {:a}", name, i, got[i], want[i]), where);
-            return;
-        }
-}
 
 // How the kernel may be launched: 0 as the library would.
 struct Launch {
@@ -108,39 +38,35 @@ std::vector<f32> product(Test &t, const Kernel &kernel, const ref::GgufProduct &
     ++t.launches;
     t.unchanged("a", a, where);
     t.unchanged("w", w, where);
-    compare(t, "c", c, ref::gguf_decode(p), where);
+    check::same_bits(t, "c", c, ref::gguf_decode(p), where);
     return c.read_as<f32>();
 }
 
 void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
                    std::source_location where = std::source_location::current()) {
     const u32 m = kernel.number("m");
-    const Type type = type_of(kernel);
-    const std::vector<f32> x = activations(t.rng, u64{m} * k);
+    const check::GgufType type = check::gguf_type(kernel);
+    const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
     const std::vector<std::byte> tiles = ref::quantize_q8(x, m, k),
-                                 w = random_blocks(t.rng, type, u64{n} * (k / type.info.elements));
+                                 w = check::gguf_random_blocks(t.rng, type,
+                                                               u64{n} * (k / type.info.elements));
     const ref::GgufProduct p{type.info.id, m, n, k, tiles, w};
     const std::vector<f32> got = product(t, kernel, p, how, where);
     const ref::GgufExact exact = ref::gguf_exact(x, p);
-    for (u64 i = 0; i < got.size(); ++i)
-        if (!(std::fabs(got[i] - exact.c[i]) <= exact.tolerance[i] * 1.0001 + 1e-5)) {
-            t.fail(fmt::format("c[{}] is {}, off {} by more than {}", i, got[i], exact.c[i],
-                               exact.tolerance[i]),
-                   where);
-            return;
-        }
+    check::near_exact(t, got, exact.c, exact.tolerance, where);
 }
 
 // Of each f16 scale of a row's last block: NaN makes that row NaN, and no other.
 void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
                std::source_location where = std::source_location::current()) {
     const u32 m = kernel.number("m"), sick = n / 2;
-    const Type type = type_of(kernel);
+    const check::GgufType type = check::gguf_type(kernel);
     const u64 blocks = k / type.info.elements;
-    const std::vector<std::byte> tiles = ref::quantize_q8(activations(t.rng, u64{m} * k), m, k);
+    const std::vector<std::byte> tiles =
+        ref::quantize_q8(check::gguf_activations(t.rng, u64{m} * k), m, k);
     const u16 nan = 0x7e01;
     for (u32 at : type.scales) {
-        std::vector<std::byte> w = random_blocks(t.rng, type, n * blocks);
+        std::vector<std::byte> w = check::gguf_random_blocks(t.rng, type, n * blocks);
         std::memcpy(&w[((sick + 1) * blocks - 1) * type.info.bytes + at], &nan, 2);
         const std::vector<f32> got =
             product(t, kernel, {type.info.id, m, n, k, tiles, w}, {}, where);
@@ -185,9 +111,9 @@ void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u
 
 CHECK_FAMILY(quantize_q8) {
     for (const auto &[m, k] : {std::pair{1u, 32u}, {1u, 1024u}, {3u, 1056u}, {11u, 2304u}})
-        check_tiles(t, kernel, activations(t.rng, u64{m} * k), m, k, "any");
+        check_tiles(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any");
     constexpr f32 infinity = std::numeric_limits<f32>::infinity();
-    std::vector<f32> x = activations(t.rng, 1024);
+    std::vector<f32> x = check::gguf_activations(t.rng, 1024);
     x[5] = infinity;
     x[40] = -infinity;
     x[77] = std::numeric_limits<f32>::quiet_NaN();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "gguf_case.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -12,8 +14,6 @@
 namespace nw::check {
 
 namespace {
-
-constexpr u32 super_bytes = sizeof(BlockQ4_K);
 
 f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit(); }
 
@@ -42,16 +42,24 @@ std::vector<f32> gguf_activations(Rng &rng, u64 count) {
     return x;
 }
 
-std::vector<std::byte> q4k_super_blocks(Rng &rng, u64 count) {
-    std::vector<std::byte> w(count * super_bytes);
+GgufType gguf_type(const Kernel &kernel) {
+    const auto info = std::ranges::find(ggml_types(), kernel.param("type"), &GgmlTypeInfo::name);
+    if (info->id == GgmlType::q4_K)
+        return {*info, {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)}};
+    return {*info, {info->id == GgmlType::q6_K ? u32{offsetof(BlockQ6_K, d)} : 0}};
+}
+
+std::vector<std::byte> gguf_random_blocks(Rng &rng, const GgufType &type, u64 count) {
+    std::vector<std::byte> w(count * type.info.bytes);
     for (std::byte &b : w)
         b = static_cast<std::byte>(rng.below(256));
-    for (u64 s = 0; s < count; ++s) {
+    for (u64 block = 0; block < count; ++block) {
         // Scales as models have them, now and then subnormal or negative.
         const f32 unit = rng.below(16) ? 0x1p-9f : 0x1p-22f;
-        const u16 d[2] = {f32_to_f16(unit * uniform(rng, -0.25f, 1)),
-                          f32_to_f16(unit * uniform(rng, -0.25f, 1))};
-        std::memcpy(&w[s * super_bytes], d, 4);
+        for (u32 at : type.scales) {
+            const u16 d = f32_to_f16(unit * uniform(rng, -0.25f, 1));
+            std::memcpy(&w[block * type.info.bytes + at], &d, 2);
+        }
     }
     return w;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/check.h"
+#include "formats/gguf_types.h"
 
 namespace nw::check {
 
@@ -14,9 +15,15 @@ namespace nw::check {
 // 127th of the greatest halfway between two numbers and right beside them.
 std::vector<f32> gguf_activations(Rng &, u64 count);
 
-// So many super-blocks of q4_K: any quants and scales, d and dmin as models have them, now and then
-// subnormal or negative.
-std::vector<std::byte> q4k_super_blocks(Rng &, u64 count);
+// A type of weights as the reader knows it, and where in a block f16 scales are.
+struct GgufType {
+    GgmlTypeInfo info;
+    std::vector<u32> scales;
+};
+GgufType gguf_type(const Kernel &);
+
+// So many blocks: any quants, f16 scales as models have them, now and then subnormal or negative.
+std::vector<std::byte> gguf_random_blocks(Rng &, const GgufType &, u64 count);
 
 // Fails unless the region's bits are those wanted, any NaN where NaN is, and its guards clean.
 void same_bits(Test &, const char *name, const Region &, std::span<const f32> want,

@@ -27,7 +27,8 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     const u32 tiles = gguf_halves_tiles(m);
     const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
     const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles),
-                                 w = check::q4k_super_blocks(t.rng, u64{n} * (k / super_k));
+                                 w = check::gguf_random_blocks(t.rng, check::gguf_type(kernel),
+                                                               u64{n} * (k / super_k));
     const std::vector<f32> before(u64{m} * n, -777.0f);
     const std::vector<std::byte> any(gguf_mid_parts_bytes(kernel, m, n, k, share), std::byte{0x7f}),
         none(gguf_mid_arrived_bytes(kernel, m, n));
