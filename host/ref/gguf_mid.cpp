@@ -152,21 +152,36 @@ private:
         f32 total = 0;
         for (u32 slice = 0; slice < p_.waves; ++slice) {
             f32 acc = 0;
-            for (u64 s = from + slice; s < to; s += p_.waves)
-                acc = add_super(acc, row, s, w[s]);
+            // gfx11 takes the minima of two super-blocks off together, when the second comes.
+            const u64 step = p_.waves, together = kind_ == WmmaSum::gfx11 ? 2 : 1;
+            u64 turn = 0;
+            for (u64 s = from + slice; s < to; s += step, turn = (turn + 1) % together) {
+                if (turn == together - 1)
+                    acc = take_minima(acc, row, w, s - turn * step, s);
+                acc = add_blocks(acc, row, s, w[s]);
+                if (turn < together - 1 && s + step >= to)
+                    acc = take_minima(acc, row, w, s, s);
+            }
             total = slice ? total + acc : acc;
         }
         return total;
     }
 
-    f32 add_super(f32 acc, u32 row, u64 super, const Factors &w) const {
-        // The sums have half of a WMMA's k: on gfx11 the first eight, on gfx12 every other four.
+    // Those of the first have half of a WMMA's k, those of the second, if it is another, the other:
+    // on gfx11 the upper eight. On gfx12, which has no second, the first has every other four.
+    f32 take_minima(f32 acc, u32 row, const std::vector<Factors> &w, u64 first, u64 second) const {
         std::array<f32, 16> a{}, b{};
         for (u32 j = 0; j < blocks; ++j) {
             const u32 at = kind_ == WmmaSum::gfx11 ? j : j / 4 * 8 + j % 4;
-            a[at] = sum(row, super * blocks + j), b[at] = w.least[j];
+            a[at] = sum(row, first * blocks + j), b[at] = w[first].least[j];
+            if (second != first)
+                a[8 + j] = sum(row, second * blocks + j), b[8 + j] = w[second].least[j];
         }
-        acc = wmma(kind_, a, b, acc);
+        return wmma(kind_, a, b, acc);
+    }
+
+    f32 add_blocks(f32 acc, u32 row, u64 super, const Factors &w) const {
+        std::array<f32, 16> a, b;
         for (u32 j = 0; j < blocks; ++j) {
             f32 c = 0;
             for (const std::array<u32, 16> &order : order_) {
