@@ -112,6 +112,8 @@ void launch(Modules &modules, const Kernel &kernel, const QuantizeQ8 &p,
     out.put("k", p.k);
     out.put("m", p.m);
     out.put("x_stride", static_cast<u32>(p.x_stride));
+    out.put("y_step", p.by_row ? 1 : p.m);
+    out.put("y_row", p.by_row ? ceil_div(p.k, q8_tile_k) : 1);
     modules.device().launch(modules.function(kernel), ceil_div(p.k, q8_tile_k), kernel.block, 0,
                             out.bytes(), stream);
 }

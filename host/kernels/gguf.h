@@ -37,10 +37,11 @@ u64 gguf_row_bytes(std::string_view type, u32 k);
 
 // One launch of quantize_q8. Pointers are device memory, 16-byte aligned.
 struct QuantizeQ8 {
-    u32 m, k;      // m >= 1; k a multiple of 32
-    const void *x; // f32 [m, k]
-    u64 x_stride;  // bytes from row to row: a multiple of 16, at least 4k
-    void *y;       // q8_bytes(m, k); overlaps nothing else
+    u32 m, k;            // m >= 1; k a multiple of 32
+    const void *x;       // f32 [m, k]
+    u64 x_stride;        // bytes from row to row: a multiple of 16, at least 4k
+    void *y;             // q8_bytes(m, k); overlaps nothing else
+    bool by_row = false; // its tiles: [m, steps], as gguf_moe_decode takes them; else [steps, m]
 };
 
 // One launch of gguf_decode. Pointers are device memory.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "formats/gguf_blocks.h"
 #include "kernels/gguf.h"
 #include "kernels/kernarg.h"
 #include "kernels/rules.h"
@@ -14,6 +13,7 @@ namespace {
 
 constexpr Rules halves("gguf_halves"), mid("gguf_mid");
 constexpr u64 offset_limit = u64{1} << 32, store_limit = u64{1} << 31, unit_limit = store_limit;
+constexpr u32 super_k = 256;                      // that a wave has at a time, of any type
 constexpr u32 widest_rows = 32, widest_cols = 64; // of the tiles of gguf_mid
 
 // Tiles of 32 rows want two of activations.
@@ -27,7 +27,7 @@ u64 tiles_of(const Kernel &kernel, u32 m, u32 n) {
 }
 
 u64 units_of(const Kernel &kernel, u32 m, u32 n, u32 k) {
-    return tiles_of(kernel, m, n) * (k / BlockQ4_K::elements);
+    return tiles_of(kernel, m, n) * (k / super_k);
 }
 
 // APUs take longer to answer, and return what was loaded in the order of issue: fewer weights under
@@ -97,12 +97,12 @@ void validate(const GgufHalves &p) {
 
 void validate(const GgufMid &p) {
     const u64 row = gguf_row_bytes(p.type, p.k);
-    mid.need(p.type == "q4_K", "type = {}: must be q4_K", p.type);
     mid.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
     mid.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    mid.need(p.k >= 1 && p.k % BlockQ4_K::elements == 0,
-             "k = {}: must be a multiple of {}, as {} has super-blocks of so many", p.k,
-             BlockQ4_K::elements, p.type);
+    mid.need(p.k >= 1 && p.k % super_k == 0,
+             "k = {}: must be a multiple of {}, as so many are multiplied at a time; gguf_decode "
+             "takes any whole number of blocks, 8 rows at a time",
+             p.k, super_k);
     mid.need(row * widest_cols < offset_limit && gguf_halves_bytes(p.m, p.k) < offset_limit,
              "m = {}, k = {}: {} rows of w and all activations must be smaller than 2^32 bytes; "
              "split K or m",
@@ -160,7 +160,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufMid &p, u32 share,
     mid.need(units < unit_limit,
              "m = {}, n = {}, k = {}: must be fewer than 2^31 super-blocks of tiles; split m", p.m,
              p.n, p.k);
-    const u32 blocks = ceil_div(p.m, kernel.number("bm")), supers = p.k / BlockQ4_K::elements;
+    const u32 blocks = ceil_div(p.m, kernel.number("bm")), supers = p.k / super_k;
     Kernarg out(kernel);
     out.put("a", p.a);
     out.put("w", p.w);

@@ -32,10 +32,10 @@ struct GgufHalves {
 
 // One launch of gguf_mid. Pointers are device memory.
 struct GgufMid {
-    std::string_view type; // "q4_K"
+    std::string_view type; // of gguf_types()
     u32 m, n, k;           // m, n >= 1, k a multiple of 256
     const void *a;         // what GgufHalves wrote, 16-byte aligned
-    const void *w;         // [n, k / 256] super-blocks of 144 bytes, 16-byte aligned
+    const void *w;         // [n, k / elements] blocks of the type, 16-byte aligned
     void *c;               // f32 [m, n] contiguous, 4-byte aligned; overlaps nothing else
     void *parts;           // scratch, 16-byte aligned: gguf_mid_parts_bytes
     void *arrived;         // 4-byte aligned, gguf_mid_arrived_bytes: 0, and 0 again after a launch.

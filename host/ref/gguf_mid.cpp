@@ -16,7 +16,7 @@ namespace nw::ref {
 
 namespace {
 
-constexpr u32 super_k = BlockQ4_K::elements, block_k = 32, blocks = super_k / block_k;
+constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 constexpr u64 tile_bytes = 8192, sums_bytes = 256;
 constexpr int top = 9;
 
@@ -64,37 +64,95 @@ f32 sum_block(const f32 *x) {
     return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
+template <class Block> Block block_at(const std::byte *p, u64 index = 0) {
+    Block b;
+    std::memcpy(&b, p + index * sizeof b, sizeof b);
+    return b;
+}
+
 // A super-block of a row of w, taken apart as the kernel does.
 struct Factors {
-    f32 scale[blocks];  // d * sc * 2^24
-    f32 least[blocks];  // -dmin * mn in f16
-    f32 quant[super_k]; // as f16 has them, 2^-24 of them: of odd blocks 16 times as much
-
-    explicit Factors(const std::byte *p) {
-        BlockQ4_K b;
-        std::memcpy(&b, p, sizeof b);
-        const f32 d = f16_to_f32(b.d) * 0x1p24f, dmin = f16_to_f32(b.dmin);
-        for (u32 j = 0; j < blocks; ++j) {
-            const SubScale s = sub_scale(b, j);
-            scale[j] = d * static_cast<f32>(s.scale);
-            least[j] = f16_to_f32(f32_to_f16(-dmin * static_cast<f32>(s.min)));
-        }
-        for (u32 i = 0; i < super_k; ++i) {
-            const u32 byte = b.qs[i / 64 * 32 + i % 32];
-            quant[i] = static_cast<f32>(i / 32 % 2 ? byte & 0xf0 : byte & 0x0f) * 0x1p-24f;
-        }
-    }
+    f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
+    f32 least[blocks];     // what is taken off, of q4_K
+    f32 quant[super_k];    // as f16 has them
 };
 
-// Which k of a block are those of WMMA s, in the instruction's order.
-std::array<u32, 16> order_of(WmmaSum kind, u32 s) {
+Factors factors_of(const BlockQ4_K &b) {
+    Factors f;
+    const f32 d = f16_to_f32(b.d) * 0x1p24f, dmin = f16_to_f32(b.dmin);
+    for (u32 j = 0; j < blocks; ++j) {
+        const SubScale s = sub_scale(b, j);
+        f.scale[2 * j] = f.scale[2 * j + 1] = d * static_cast<f32>(s.scale);
+        f.least[j] = f16_to_f32(f32_to_f16(-dmin * static_cast<f32>(s.min)));
+    }
+    for (u32 i = 0; i < super_k; ++i) {
+        const u32 byte = b.qs[i / 64 * 32 + i % 32];
+        f.quant[i] = static_cast<f32>(i / 32 % 2 ? byte & 0xf0 : byte & 0x0f) * 0x1p-24f;
+    }
+    return f;
+}
+
+// Blocks 2 and 3 of each four have their quants at bit 4.
+Factors factors_of(const BlockQ6_K &b) {
+    Factors f;
+    for (u32 i = 0; i < super_k; ++i) {
+        const u32 block = i / 32 % 4, in = i % 32, n = i / 128;
+        const u32 nibble = b.ql[64 * n + 32 * (block % 2) + in] >> (4 * (block / 2)) & 15;
+        const u32 two = b.qh[32 * n + in] >> (2 * block) & 3;
+        const int q = static_cast<int>(nibble | two << 4) - 32;
+        f.quant[i] = static_cast<f32>(q) * (block / 2 ? 0x1p-20f : 0x1p-24f);
+        const f32 unit = std::ldexp(1.0f, static_cast<int>(24 - 4 * (block / 2) + 4 * (block % 2)));
+        f.scale[i / 16] = f16_to_f32(b.d) * unit * static_cast<f32>(b.scales[i / 16]);
+    }
+    return f;
+}
+
+// Eight blocks of one scale each.
+template <class Block, class Quant> Factors factors_of(const std::byte *p, const Quant &quant) {
+    Factors f;
+    for (u32 j = 0; j < blocks; ++j) {
+        const auto b = block_at<Block>(p, j);
+        f.scale[2 * j] = f.scale[2 * j + 1] = f16_to_f32(b.d) * (j % 2 ? 0x1p28f : 0x1p24f);
+        for (u32 i = 0; i < block_k; ++i)
+            f.quant[block_k * j + i] = static_cast<f32>(quant(b, i)) * 0x1p-24f;
+    }
+    return f;
+}
+
+int nibble_less_8(const BlockQ4_0 &b, u32 i) {
+    return (i < 16 ? b.qs[i] & 15 : b.qs[i - 16] >> 4) - 8;
+}
+
+Factors factors_of(GgmlType type, const std::byte *p) {
+    switch (type) {
+    case GgmlType::q4_K:
+        return factors_of(block_at<BlockQ4_K>(p));
+    case GgmlType::q6_K:
+        return factors_of(block_at<BlockQ6_K>(p));
+    case GgmlType::q8_0:
+        return factors_of<BlockQ8_0>(p, [](const BlockQ8_0 &b, u32 i) { return int{b.qs[i]}; });
+    case GgmlType::q4_0:
+        return factors_of<BlockQ4_0>(p, nibble_less_8);
+    default:
+        throw Error("the type must be q4_K, q6_K, q8_0 or q4_0");
+    }
+}
+
+u64 super_bytes(GgmlType type) {
+    const GgmlTypeInfo *info = find_ggml_type(type);
+    return info->bytes * (super_k / info->elements);
+}
+
+// Which k of a block are those of its WMMA `step`, in the instruction's order. q6_K, whose scales
+// are of 16 k, has sixteen neighbours, others eight of the first and eight of the second sixteen.
+std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
     std::array<u32, 16> out;
     for (u32 i = 0; i < 16; ++i) {
-        // gfx12 has four of the lower sixteen k, then four of the upper ones.
+        // gfx12 has four of a lower lane's k, then four of an upper one's.
         const u32 upper = kind == WmmaSum::gfx11 ? i / 8 : i / 4 % 2;
         const u32 in = kind == WmmaSum::gfx11 ? i % 8 : i / 8 * 4 + i % 4;
         const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7};
-        out[i] = 16 * upper + 8 * s + order[in];
+        out[i] = (sixteens ? 16 * step + 8 * upper : 16 * upper + 8 * step) + order[in];
     }
     return out;
 }
@@ -102,12 +160,13 @@ std::array<u32, 16> order_of(WmmaSum kind, u32 s) {
 class Product {
 public:
     explicit Product(const GgufMidProduct &p)
-        : p_(p), kind_(wmma_sum(p.gfx)), at_{p.k / super_k, p.tiles}, order_{order_of(kind_, 0),
-                                                                             order_of(kind_, 1)} {
+        : p_(p), kind_(wmma_sum(p.gfx)),
+          sixteens_(p.type == GgmlType::q6_K), at_{p.k / super_k, p.tiles},
+          order_{order_of(kind_, sixteens_, 0), order_of(kind_, sixteens_, 1)} {
         if (p.k == 0 || p.k % super_k)
-            throw Error(fmt::format("k = {}: q4_K has super-blocks of {}", p.k, super_k));
+            throw Error(fmt::format("k = {}: must be a multiple of {}", p.k, super_k));
         need_size("a", p.a.size(), at_.bytes());
-        need_size("w", p.w.size(), p.n * at_.supers * sizeof(BlockQ4_K));
+        need_size("w", p.w.size(), p.n * at_.supers * super_bytes(p.type));
         halves_.resize(u64{p.m} * p.k);
         sums_.resize(u64{p.m} * at_.supers * blocks);
         for (u32 row = 0; row < p.m; ++row) {
@@ -121,7 +180,7 @@ public:
     std::vector<Factors> factors(u32 n) const {
         std::vector<Factors> out;
         for (u64 s = 0; s < at_.supers; ++s)
-            out.emplace_back(&p_.w[(n * at_.supers + s) * sizeof(BlockQ4_K)]);
+            out.push_back(factors_of(p_.type, &p_.w[(n * at_.supers + s) * super_bytes(p_.type)]));
         return out;
     }
 
@@ -149,6 +208,8 @@ public:
 
 private:
     f32 part(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
+        if (p_.type != GgmlType::q4_K)
+            return part_of_blocks(row, from, to, w);
         f32 total = 0;
         for (u32 slice = 0; slice < p_.waves; ++slice) {
             f32 acc = 0;
@@ -162,6 +223,18 @@ private:
                 if (turn < together - 1 && s + step >= to)
                     acc = take_minima(acc, row, w, s, s);
             }
+            total = slice ? total + acc : acc;
+        }
+        return total;
+    }
+
+    // Without minima.
+    f32 part_of_blocks(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
+        f32 total = 0;
+        for (u32 slice = 0; slice < p_.waves; ++slice) {
+            f32 acc = 0;
+            for (u64 s = from + slice; s < to; s += p_.waves)
+                acc = add_blocks(acc, row, s, w[s]);
             total = slice ? total + acc : acc;
         }
         return total;
@@ -184,20 +257,23 @@ private:
         std::array<f32, 16> a, b;
         for (u32 j = 0; j < blocks; ++j) {
             f32 c = 0;
-            for (const std::array<u32, 16> &order : order_) {
+            for (u32 step = 0; step < 2; ++step) {
                 for (u32 i = 0; i < 16; ++i) {
-                    a[i] = half(row, static_cast<u32>(super * super_k + block_k * j + order[i]));
-                    b[i] = w.quant[block_k * j + order[i]];
+                    const u32 k = block_k * j + order_[step][i];
+                    a[i] = half(row, static_cast<u32>(super * super_k + k));
+                    b[i] = w.quant[k];
                 }
-                c = wmma(kind_, a, b, c);
+                c = wmma(kind_, a, b, sixteens_ ? 0 : c);
+                if (step || sixteens_)
+                    acc = std::fma(c, w.scale[2 * j + step], acc);
             }
-            acc = std::fma(c, w.scale[j], acc);
         }
         return acc;
     }
 
     const GgufMidProduct &p_;
     WmmaSum kind_;
+    bool sixteens_;
     Layout at_;
     std::array<std::array<u32, 16>, 2> order_;
     std::vector<f32> halves_, sums_;
@@ -230,7 +306,7 @@ std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 til
     return out;
 }
 
-std::vector<f32> gguf_mid_q4k(const GgufMidProduct &p) {
+std::vector<f32> gguf_mid(const GgufMidProduct &p) {
     const Product product(p);
     std::vector<f32> c(u64{p.m} * p.n);
     for (u32 n = 0; n < p.n; ++n) {
@@ -247,7 +323,7 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
     GgufMidExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
     std::vector<f32> row(p.k);
     for (u32 n = 0; n < p.n; ++n) {
-        dequantize_row(GgmlType::q4_K, &p.w[u64{n} * (p.k / super_k) * sizeof(BlockQ4_K)], p.k,
+        dequantize_row(p.type, &p.w[u64{n} * (p.k / super_k) * super_bytes(p.type)], p.k,
                        row.data());
         const std::vector<Factors> w = product.factors(n);
         for (u32 m = 0; m < p.m; ++m) {
@@ -256,13 +332,13 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
             for (u32 i = 0; i < p.k; ++i) {
                 const f64 v = x[u64{m} * p.k + i], times = i / block_k % 2 ? 16 : 1;
                 const Factors &f = w[i / super_k];
-                const f64 quant = f64{f.quant[i % super_k]} / times * f.scale[i / block_k % blocks];
+                const f64 quant = f64{f.quant[i % super_k]} / times * f.scale[i % super_k / 16];
                 c += row[i] * v;
                 // Of the weight's own rounding, and of sums of f32; then of what f16 leaves of v.
                 tolerance += (std::fabs(row[i] * v) + std::fabs(quant * v)) * 0x1p-20;
                 tolerance += std::fabs(quant) * std::fabs(v - product.half(m, i) * times * unit);
             }
-            for (u64 b = 0; b < p.k / block_k; ++b) {
+            for (u64 b = 0; p.type == GgmlType::q4_K && b < p.k / block_k; ++b) {
                 f64 sum = 0;
                 for (u64 i = block_k * b; i < block_k * (b + 1); ++i)
                     sum += x[u64{m} * p.k + i];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "formats/gguf_types.h"
 
 namespace nw::ref {
 
@@ -15,6 +16,7 @@ namespace nw::ref {
 std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles);
 
 struct GgufMidProduct {
+    GgmlType type;
     u32 m, n, k;
     u32 tiles;                    // of 16 rows
     u32 rows, columns;            // of a tile of c
@@ -22,11 +24,12 @@ struct GgufMidProduct {
     u32 share;                    // super-blocks of a workgroup
     std::string_view gfx;         // whose WMMA
     std::span<const std::byte> a; // of gguf_halves
-    std::span<const std::byte> w; // q4_K: [n, k / 256, 144]
+    std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_mid gives (asm/gguf_mid/mid_gguf.s.j2).
-std::vector<f32> gguf_mid_q4k(const GgufMidProduct &);
+// f32 [m, n], bit for bit what gguf_mid gives (asm/gguf_mid/mid_gguf.s.j2). Types q4_K, q6_K, q8_0,
+// q4_0; throws Error for another.
+std::vector<f32> gguf_mid(const GgufMidProduct &);
 
 // In f64, of x itself: [m, n] sums of x * w, and how far f16 may make a result differ.
 struct GgufMidExact {

@@ -76,20 +76,34 @@ void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
     }
 }
 
+// In the order of steps, or of rows.
+std::vector<std::byte> tiles_of(std::span<const f32> x, u32 m, u32 k, bool by_row) {
+    if (!by_row)
+        return ref::quantize_q8(x, m, k);
+    std::vector<std::byte> out;
+    for (u32 row = 0; row < m; ++row) {
+        const std::vector<std::byte> one = ref::quantize_q8(x.subspan(u64{row} * k, k), 1, k);
+        out.insert(out.end(), one.begin(), one.end());
+    }
+    return out;
+}
+
 void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
-                 const char *what, std::source_location where = std::source_location::current()) {
-    t.shape(fmt::format("m={} k={} {}", m, k, what));
+                 const char *what, bool by_row = false,
+                 std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} {}{}", m, k, what, by_row ? ", by row" : ""));
     const std::vector<std::byte> before(q8_bytes(m, k), std::byte{0x5e});
     const u32 padding = 8; // floats between rows
     std::vector<f32> apart(u64{m} * (k + padding), std::numeric_limits<f32>::quiet_NaN());
     for (u32 row = 0; row < m; ++row)
         std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
     const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
-    launch(t.modules, kernel, QuantizeQ8{m, k, from.data(), u64{4} * (k + padding), y.data()});
+    launch(t.modules, kernel,
+           QuantizeQ8{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("y", y, where);
-    const std::vector<std::byte> got = y.read(), want = ref::quantize_q8(x, m, k);
+    const std::vector<std::byte> got = y.read(), want = tiles_of(x, m, k, by_row);
     for (u64 i = 0; i < got.size(); ++i) {
         const bool d = i % q8_tile_bytes >= q8_tile_k;
         const u64 at = d ? i & ~u64{1} : i; // of d and s, any NaN will do
@@ -111,7 +125,8 @@ void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u
 
 CHECK_FAMILY(quantize_q8) {
     for (const auto &[m, k] : {std::pair{1u, 32u}, {1u, 1024u}, {3u, 1056u}, {11u, 2304u}})
-        check_tiles(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any");
+        for (bool by_row : {false, true})
+            check_tiles(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any", by_row);
     constexpr f32 infinity = std::numeric_limits<f32>::infinity();
     std::vector<f32> x = check::gguf_activations(t.rng, 1024);
     x[5] = infinity;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "check/check.h"
-#include "formats/gguf_blocks.h"
 #include "gguf_case.h"
 #include "kernels/gguf_mid.h"
 #include "ref/gguf_mid.h"
@@ -16,8 +15,6 @@ using check::Test;
 
 namespace {
 
-constexpr u32 super_k = BlockQ4_K::elements;
-
 // share 0: as the library would.
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
                    std::source_location where = std::source_location::current()) {
@@ -25,10 +22,11 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
         share = gguf_mid_share(kernel, m, n, k, t.modules.device().info().compute_units);
     t.shape(fmt::format("m={} n={} k={} share={}", m, n, k, share));
     const u32 tiles = gguf_halves_tiles(m);
+    const check::GgufType type = check::gguf_type(kernel);
     const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
     const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles),
-                                 w = check::gguf_random_blocks(t.rng, check::gguf_type(kernel),
-                                                               u64{n} * (k / super_k));
+                                 w = check::gguf_random_blocks(t.rng, type,
+                                                               u64{n} * (k / type.info.elements));
     const std::vector<f32> before(u64{m} * n, -777.0f);
     const std::vector<std::byte> any(gguf_mid_parts_bytes(kernel, m, n, k, share), std::byte{0x7f}),
         none(gguf_mid_arrived_bytes(kernel, m, n));
@@ -45,7 +43,8 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     t.unchanged("w", weights, where);
     t.unchanged("arrived", arrived, where);
     t.guards_clean("parts", parts, where);
-    const ref::GgufMidProduct product{m,
+    const ref::GgufMidProduct product{type.info.id,
+                                      m,
                                       n,
                                       k,
                                       tiles,
@@ -56,7 +55,7 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
                                       kernel.gfx,
                                       halves,
                                       w};
-    const std::vector<f32> want = ref::gguf_mid_q4k(product);
+    const std::vector<f32> want = ref::gguf_mid(product);
     check::same_bits(t, "c", c, want, where);
     const ref::GgufMidExact exact = ref::gguf_mid_exact(x, product);
     check::near_exact(t, want, exact.c, exact.tolerance, where);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/gguf_moe.h"
+
+#include <algorithm>
+
+#include "kernels/gguf.h"
+#include "kernels/gguf_mid.h"
+#include "kernels/kernarg.h"
+#include "kernels/rules.h"
+
+namespace nw {
+
+namespace {
+
+constexpr Rules decode("gguf_moe_decode"), mid("gguf_moe_mid");
+constexpr u64 offset_limit = u64{1} << 32, count_limit = u64{1} << 31;
+constexpr u32 lds_limit = 65536, super_k = 256, widest_cols = 32;
+constexpr u32 groups_of_wgp = 4;
+
+void validate(const Rules &rules, const GgufExperts &p) {
+    const u32 block = gguf_blocks(p.type).elements;
+    const u64 row = gguf_row_bytes(p.type, p.k);
+    rules.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
+    rules.need(p.k >= 1 && p.k % block == 0,
+               "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k, block, p.type);
+    rules.need(p.experts >= 1, "experts = 0: must be at least 1");
+    rules.need(p.slots >= 1, "slots = 0: must be at least 1; there is nothing to launch");
+    rules.need(p.top_k >= 1, "top_k = 0: must be at least 1, the slots of a row of a");
+    rules.need(row * widest_cols < offset_limit,
+               "k = {}: {} rows of w must be smaller than 2^32 bytes; split K", p.k, widest_cols);
+    rules.pointer("w", p.w, 2);
+    rules.pointer("c", p.c, 4);
+    rules.stride({"w_expert", p.w_expert, p.n * row, "n rows", 2, offset_limit,
+                  "as it is a 32-bit argument"});
+}
+
+// c apart from activations and weights.
+void need_apart(const Rules &rules, const GgufExperts &p, const void *a, u64 a_bytes) {
+    const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.slots * p.n);
+    rules.apart(c, Rules::rows("a", a, 1, 0, a_bytes));
+    rules.apart(c, Rules::rows("w", p.w, p.experts, p.w_expert, p.n * gguf_row_bytes(p.type, p.k)));
+}
+
+bool matches(const Kernel &kernel, std::string_view family, std::string_view type) {
+    return kernel.family == family && kernel.param("type") == type;
+}
+
+// Steps of 1024 k.
+u32 steps_of(const GgufExperts &p) { return ceil_div(p.k, q8_tile_k); }
+
+} // namespace
+
+const Kernel &choose_gguf_moe_decode(std::string_view gfx, std::string_view type) {
+    const Kernel *kernel = find_default("gguf_moe_decode", gfx, [&](const Kernel &k) {
+        return matches(k, "gguf_moe_decode", type);
+    });
+    decode.need(kernel, "gfx = {}, type = {}: no kernel for it", gfx, type);
+    return *kernel;
+}
+
+const Kernel &choose_gguf_moe_mid(std::string_view gfx, std::string_view type, u32 block_size) {
+    const Kernel *kernel = find_default("gguf_moe_mid", gfx, [&](const Kernel &k) {
+        return matches(k, "gguf_moe_mid", type) && k.number("bm") == block_size;
+    });
+    mid.need(kernel,
+             "gfx = {}, type = {}, block_size = {}: no kernel for it; blocks are of 16 or "
+             "32 slots",
+             gfx, type, block_size);
+    return *kernel;
+}
+
+void validate(const GgufMoeDecode &p) {
+    validate(decode, p.of);
+    decode.need(u64{steps_of(p.of)} * q8_tile_bytes < offset_limit &&
+                    u64{4} * p.of.n < offset_limit,
+                "n = {}, k = {}: a row of a and of c must be smaller than 2^32 bytes; split N or K",
+                p.of.n, p.of.k);
+    decode.pointer("a", p.a, 16);
+    decode.pointer("expert_ids", p.expert_ids, 4);
+    need_apart(decode, p.of, p.a, q8_bytes(p.of.rows(), p.of.k));
+}
+
+void validate(const GgufMoeMid &p) {
+    validate(mid, p.of);
+    mid.need(p.of.k % super_k == 0,
+             "k = {}: must be a multiple of {}, as so many are multiplied at a time; "
+             "gguf_moe_decode takes any whole number of blocks",
+             p.of.k, super_k);
+    mid.need(p.block_size == 16 || p.block_size == 32, "block_size = {}: must be 16 or 32",
+             p.block_size);
+    mid.need(p.blocks >= 1, "blocks = 0: must be at least 1; there is nothing to launch");
+    mid.need(u64{4} * p.of.slots * p.of.n < offset_limit &&
+                 gguf_halves_bytes(p.of.rows(), p.of.k) < offset_limit,
+             "slots = {}, n = {}, k = {}: c and the activations must be smaller than 2^32 bytes "
+             "each; split the slots",
+             p.of.slots, p.of.n, p.of.k);
+    mid.pointer("a", p.a, 16);
+    mid.pointer("expert_ids", p.expert_ids, 4);
+    mid.pointer("slot_ids", p.slot_ids, 4);
+    need_apart(mid, p.of, p.a, gguf_halves_bytes(p.of.rows(), p.of.k));
+}
+
+// A WGP gets a few: more of a slot's only wait for their turn.
+u32 gguf_moe_groups(const Kernel &kernel, const GgufMoeDecode &p, u32 wgps) {
+    const u32 most = ceil_div(p.of.n, kernel.rows_per_workgroup);
+    return std::clamp(ceil_div(groups_of_wgp * wgps, p.of.slots), 1u, most);
+}
+
+void launch(Modules &modules, const GgufMoeDecode &p, const hip::Stream &stream) {
+    validate(p);
+    launch(modules, choose_gguf_moe_decode(modules.device().info().gfx, p.of.type), p, stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p,
+            const hip::Stream &stream) {
+    validate(p);
+    launch(modules, kernel, p, gguf_moe_groups(kernel, p, modules.device().info().compute_units),
+           stream);
+}
+
+void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p, u32 groups,
+            const hip::Stream &stream) {
+    validate(p);
+    decode.need(matches(kernel, "gguf_moe_decode", p.of.type), "{} is not for {}", kernel.symbol,
+                p.of.type);
+    const u32 most = ceil_div(p.of.n, kernel.rows_per_workgroup);
+    decode.need(groups >= 1 && groups <= most,
+                "groups = {}: must be 1..{}, a workgroup for {} rows", groups, most,
+                kernel.rows_per_workgroup);
+    decode.need(u64{p.of.slots} * groups < count_limit,
+                "slots = {}: {} workgroups of each must be fewer than 2^31; split the slots",
+                p.of.slots, groups);
+    const u32 stage = std::min(steps_of(p.of), (lds_limit - kernel.lds_bytes) / q8_tile_bytes + 1);
+    Kernarg out(kernel);
+    out.put("a", p.a);
+    out.put("w", p.of.w);
+    out.put("c", p.of.c);
+    out.put("groups", groups);
+    out.put("n", p.of.n);
+    out.put("blocks", p.of.k / gguf_blocks(p.of.type).elements);
+    out.put("stage", stage);
+    out.put("expert_ids", p.expert_ids);
+    out.put("w_expert", static_cast<u32>(p.of.w_expert));
+    out.put("experts", p.of.experts);
+    out.put("top_k", p.of.top_k);
+    out.put("top_k_inverse", inverse(p.of.top_k));
+    out.put("groups_inverse", inverse(groups));
+    modules.device().launch(modules.function(kernel), p.of.slots * groups, kernel.block,
+                            q8_tile_bytes * (stage - 1), out.bytes(), stream);
+}
+
+void launch(Modules &modules, const GgufMoeMid &p, const hip::Stream &stream) {
+    validate(p);
+    launch(modules, choose_gguf_moe_mid(modules.device().info().gfx, p.of.type, p.block_size), p,
+           stream);
+}
+
+// A workgroup to a tile.
+void launch(Modules &modules, const Kernel &kernel, const GgufMoeMid &p,
+            const hip::Stream &stream) {
+    validate(p);
+    mid.need(matches(kernel, "gguf_moe_mid", p.of.type) && kernel.number("bm") == p.block_size,
+             "{} is not for {}, block_size = {}", kernel.symbol, p.of.type, p.block_size);
+    const u64 tiles = u64{p.blocks} * ceil_div(p.of.n, kernel.rows_per_workgroup);
+    const u32 supers = p.of.k / super_k;
+    mid.need(tiles * supers < count_limit,
+             "blocks = {}, n = {}, k = {}: must be fewer than 2^31 super-blocks of tiles; split "
+             "the slots",
+             p.blocks, p.of.n, p.of.k);
+    Kernarg out(kernel);
+    out.put("a", p.a);
+    out.put("w", p.of.w);
+    out.put("c", p.of.c);
+    out.put("m", p.of.slots);
+    out.put("n", p.of.n);
+    out.put("supers", supers);
+    out.put("tiles", gguf_halves_tiles(p.of.rows()));
+    out.put("blocks", p.blocks);
+    out.put("share", supers);
+    out.put("blocks_inverse", inverse(p.blocks));
+    out.put("supers_inverse", inverse(supers));
+    out.put("share_inverse", inverse(supers));
+    out.put("expert_ids", p.expert_ids);
+    out.put("slot_ids", p.slot_ids);
+    out.put("w_expert", static_cast<u32>(p.of.w_expert));
+    out.put("experts", p.of.experts);
+    out.put("top_k", p.of.top_k);
+    out.put("top_k_inverse", inverse(p.of.top_k));
+    modules.device().launch(modules.function(kernel), static_cast<u32>(tiles), kernel.block, 0,
+                            out.bytes(), stream);
+}
+
+} // namespace nw

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// gguf_moe_decode and gguf_moe_mid: every bit of every slot, each the product of its row of a with
+// its expert's weights as gguf_decode and gguf_mid define it; lists that say nothing sensible.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "check/check.h"
+#include "gguf_case.h"
+#include "kernels/gguf.h"
+#include "kernels/gguf_mid.h"
+#include "kernels/gguf_moe.h"
+#include "ref/gguf_mid.h"
+#include "ref/gguf_product.h"
+
+using namespace nw;
+using check::Region;
+using check::Test;
+
+namespace {
+
+constexpr f32 untouched = -777.0f;
+constexpr u32 padding = 6; // bytes between experts
+
+struct Shape {
+    u32 n, k, experts, slots, top_k;
+    u32 rows() const { return ceil_div(slots, top_k); }
+};
+
+// Experts with weights of their own, 2-byte aligned, and rows of activations.
+struct Operands {
+    Shape shape;
+    check::GgufType type;
+    std::vector<f32> x;
+    std::vector<std::byte> w; // with what is between the experts, and 2 bytes before the first
+    u64 of_expert;
+
+    Operands(Test &t, const Kernel &kernel, const Shape &s)
+        : shape(s), type(check::gguf_type(kernel)),
+          x(check::gguf_activations(t.rng, u64{s.rows()} * s.k)),
+          of_expert(u64{s.n} * (s.k / type.info.elements) * type.info.bytes) {
+        w.assign(2, std::byte{0xff});
+        for (u32 e = 0; e < s.experts; ++e) {
+            const std::vector<std::byte> blocks =
+                check::gguf_random_blocks(t.rng, type, of_expert / type.info.bytes);
+            w.insert(w.end(), blocks.begin(), blocks.end());
+            w.insert(w.end(), padding, std::byte{0xff});
+        }
+    }
+    std::span<const std::byte> expert(u32 e) const {
+        return std::span(w).subspan(2 + e * (of_expert + padding), of_expert);
+    }
+    GgufExperts launch(const Kernel &kernel, const Region &weights, const Region &c) const {
+        return {kernel.param("type"),
+                shape.n,
+                shape.k,
+                shape.experts,
+                shape.slots,
+                shape.top_k,
+                static_cast<const std::byte *>(weights.data()) + 2,
+                of_expert + padding,
+                c.data()};
+    }
+};
+
+i32 any_expert(Rng &rng, u32 experts) {
+    const i32 none[] = {-1, static_cast<i32>(experts), std::numeric_limits<i32>::min()};
+    return rng.below(8) ? static_cast<i32>(rng.below(experts)) : none[rng.below(3)];
+}
+
+void put(std::vector<f32> &c, u32 slot, u32 n, std::span<const f32> row) {
+    std::ranges::copy(row, &c[u64{slot} * n]);
+}
+
+void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
+                  std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("n={} k={} experts={} slots={} top_k={} groups={}", s.n, s.k, s.experts,
+                        s.slots, s.top_k, groups));
+    const Operands o(t, kernel, s);
+    const u64 row_bytes = q8_bytes(1, s.k);
+    std::vector<std::byte> tiles;
+    for (u32 r = 0; r < s.rows(); ++r) {
+        const std::vector<std::byte> of_row =
+            ref::quantize_q8(std::span(o.x).subspan(u64{r} * s.k, s.k), 1, s.k);
+        tiles.insert(tiles.end(), of_row.begin(), of_row.end());
+    }
+    std::vector<i32> experts(s.slots);
+    std::vector<f32> want(u64{s.slots} * s.n, untouched);
+    for (u32 slot = 0; slot < s.slots; ++slot) {
+        experts[slot] = any_expert(t.rng, s.experts);
+        if (static_cast<u32>(experts[slot]) >= s.experts)
+            continue;
+        const auto a = std::span(tiles).subspan(slot / s.top_k * row_bytes, row_bytes);
+        put(want, slot, s.n,
+            ref::gguf_decode(
+                {o.type.info.id, 1, s.n, s.k, a, o.expert(static_cast<u32>(experts[slot]))}));
+    }
+    const Region a = t.region<std::byte>(tiles), w = t.region<std::byte>(o.w),
+                 ids = t.region<i32>(experts),
+                 c = t.region<f32>(std::vector<f32>(want.size(), untouched));
+    const GgufMoeDecode p{o.launch(kernel, w, c), a.data(), ids.data()};
+    launch(t.modules, kernel, p,
+           groups ? groups : gguf_moe_groups(kernel, p, t.modules.device().info().compute_units));
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.unchanged("a", a, where);
+    t.unchanged("w", w, where);
+    t.unchanged("expert_ids", ids, where);
+    check::same_bits(t, "c", c, want, where);
+}
+
+// Slots in any order, some of them none; some in no block.
+std::vector<i32> shuffled_slots(Rng &rng, u32 slots, u32 places) {
+    std::vector<i32> out(places);
+    for (u32 i = 0; i < places; ++i)
+        out[i] = static_cast<i32>(i < slots ? i : slots + rng.below(3));
+    for (u32 i = places; i > 1; --i)
+        std::swap(out[i - 1], out[rng.below(i)]);
+    if (places > 3)
+        out[rng.below(places)] = -1;
+    return out;
+}
+
+void check_mid(Test &t, const Kernel &kernel, const Shape &s, u32 blocks,
+               std::source_location where = std::source_location::current()) {
+    const u32 size = kernel.number("bm"), tiles = gguf_halves_tiles(s.rows());
+    t.shape(fmt::format("n={} k={} experts={} slots={} top_k={} blocks={}", s.n, s.k, s.experts,
+                        s.slots, s.top_k, blocks));
+    const Operands o(t, kernel, s);
+    const std::vector<std::byte> halves = ref::gguf_halves(o.x, s.rows(), s.k, tiles);
+    const std::vector<i32> slots = shuffled_slots(t.rng, s.slots, blocks * size);
+    std::vector<i32> experts(blocks);
+    std::ranges::generate(experts, [&] { return any_expert(t.rng, s.experts); });
+    std::vector<f32> want(u64{s.slots} * s.n, untouched);
+    for (u32 e = 0; e < s.experts; ++e) {
+        const std::vector<f32> all =
+            ref::gguf_mid({o.type.info.id, s.rows(), s.n, s.k, tiles, 16, kernel.rows_per_workgroup,
+                           kernel.number("waves"), s.k / 256, kernel.gfx, halves, o.expert(e)});
+        for (u32 i = 0; i < slots.size(); ++i) {
+            const u32 slot = static_cast<u32>(slots[i]);
+            if (experts[i / size] == static_cast<i32>(e) && slot < s.slots)
+                put(want, slot, s.n, std::span(all).subspan(u64{slot / s.top_k} * s.n, s.n));
+        }
+    }
+    const Region a = t.region<std::byte>(halves), w = t.region<std::byte>(o.w),
+                 ids = t.region<i32>(experts), places = t.region<i32>(slots),
+                 c = t.region<f32>(std::vector<f32>(want.size(), untouched));
+    launch(t.modules, kernel,
+           GgufMoeMid{o.launch(kernel, w, c), size, blocks, a.data(), ids.data(), places.data()});
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.unchanged("a", a, where);
+    t.unchanged("w", w, where);
+    t.unchanged("expert_ids", ids, where);
+    t.unchanged("slot_ids", places, where);
+    check::same_bits(t, "c", c, want, where);
+}
+
+} // namespace
+
+CHECK_FAMILY(gguf_moe_decode) {
+    const u32 rows = kernel.rows_per_workgroup, block = gguf_blocks(kernel.param("type")).elements;
+    check_decode(t, kernel, {1, block, 1, 1, 1});
+    check_decode(t, kernel, {rows + 3, 1024 + block, 3, 7, 2}, 2);
+    check_decode(t, kernel, {2 * rows + 1, 768, 4, 5, 5}, 1); // rounds of rows
+    if (t.checkers)
+        return;
+    check_decode(t, kernel, {3 * rows - 1, 2048, 5, 16, 8});
+    check_decode(t, kernel, {5, 3072, 2, 3, 1});
+}
+
+CHECK_FAMILY(gguf_moe_mid) {
+    const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
+    check_mid(t, kernel, {1, 256, 1, 3, 1}, 1);
+    check_mid(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
+    if (t.checkers)
+        return;
+    check_mid(t, kernel, {2 * rows - 1, 2560, 4, 3 * bm, 1}, 3); // each slot has a row of its own
+    check_mid(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
+}
