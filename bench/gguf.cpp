@@ -2,37 +2,35 @@
 #include "gguf.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "base/processes.h"
 #include "decode_times.h"
 #include "goals.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_mid.h"
+#include "kernels/gguf_product.h"
 #include "stats.h"
 
 namespace nw::bench {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> models = {"Qwen3.6-27B", "Llama-3.1-8B", "Qwen3-30B-A3B"};
 constexpr u64 large = u64{16} << 20; // bytes of weights from which on goals hold
 
 struct Job {
     const LinearShape *shape;
-    const Kernel *kernel, *convert; // of the product, and of its activations
+    GgufKernels kernels;
     std::string_view type;
     u32 m;
 
-    bool mid() const { return kernel->family == "gguf_mid"; }
-
-    u64 weight_bytes() const { return shape->n * gguf_row_bytes(type, shape->k); }
+    const Kernel *kernel() const { return kernels.product; }
+    GgufShape product() const { return {type, m, shape->n, shape->k}; }
+    u64 weight_bytes() const { return product().weight_bytes(); }
     std::string name() const {
         return fmt::format("{} {} {}x{} {} m{}", shape->model, shape->layer, shape->n, shape->k,
                            type, m);
@@ -45,28 +43,21 @@ struct Time {
     f64 cycles_per_256 = 0;            // that VALU and WMMA are busy
 };
 
-// Null where no kernel takes it.
-const Kernel *kernel_of(const std::string &gfx, std::string_view type, u32 m) {
-    return m <= gguf_decode_rows ? &choose_gguf_decode(gfx, type, m) : find_gguf_mid(gfx, type, m);
-}
-
 std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shapes,
                          const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<Job> out;
     std::set<std::pair<u32, u32>> seen;
     for (const LinearShape &shape : shapes) {
-        if (std::ranges::find(models, shape.model) == models.end() || shape.moe ||
+        if (std::ranges::find(gguf_models, shape.model) == gguf_models.end() || shape.moe ||
             !seen.insert({shape.n, shape.k}).second)
             continue;
         for (const GgufBlocks &blocks : gguf_types())
             for (u32 m : o.m) {
-                const Kernel *const kernel = kernel_of(gfx, blocks.type, m);
-                if (!kernel)
+                const GgufKernels kernels = find_gguf_kernels(gfx, blocks.type, m);
+                if (!kernels)
                     continue;
-                const Kernel &convert =
-                    m <= gguf_decode_rows ? choose_quantize_q8(gfx) : choose_gguf_halves(gfx);
-                const Job job{&shape, kernel, &convert, blocks.type, m};
+                const Job job{&shape, kernels, blocks.type, m};
                 if (std::regex_search(job.name(), only))
                     out.push_back(job);
             }
@@ -76,87 +67,19 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
     return out;
 }
 
-// A product's operands on a device, all 0, and its two launches.
-class Product {
-public:
-    Product(const hip::Device &device, const Job &job, u32 rows)
-        : job_(job), modules_(device), wgps_(device.info().compute_units),
-          w_(device.allocate(rows * gguf_row_bytes(job.type, job.shape->k))),
-          x_(device.allocate(u64{4} * job.m * job.shape->k)),
-          a_(device.allocate(job.mid() ? gguf_halves_bytes(job.m, job.shape->k)
-                                       : q8_bytes(job.m, job.shape->k))),
-          c_(device.allocate(u64{4} * job.m * rows)) {
-        modules_.function(*job.kernel); // loading is no part of the time
-        modules_.function(*job.convert);
-        x_.fill(0);
-        if (!job.mid())
-            return;
-        // No share is smaller than that of the fewest rows.
-        parts_ = device.allocate(gguf_mid_parts_bytes(*job.kernel, job.m, rows, job.shape->k,
-                                                      share(job.kernel->rows_per_workgroup)));
-        arrived_ = device.allocate(gguf_mid_arrived_bytes(*job.kernel, job.m, rows));
-        arrived_.fill(0);
-    }
-
-    void convert() {
-        const u32 k = job_.shape->k;
-        if (job_.mid())
-            launch(modules_, *job_.convert,
-                   GgufHalves{job_.m, k, x_.data(), u64{4} * k, a_.data()});
-        else
-            launch(modules_, *job_.convert,
-                   QuantizeQ8{job_.m, k, x_.data(), u64{4} * k, a_.data()});
-    }
-
-    // By so many rows of w, the first left out.
-    void multiply(u32 first, u32 rows) {
-        const u32 k = job_.shape->k;
-        const void *const w =
-            static_cast<const std::byte *>(w_.data()) + first * gguf_row_bytes(job_.type, k);
-        if (job_.mid())
-            launch(modules_, *job_.kernel,
-                   GgufMid{job_.type, job_.m, rows, k, a_.data(), w, c_.data(), parts_.data(),
-                           arrived_.data()});
-        else
-            launch(modules_, *job_.kernel,
-                   GgufDecode{job_.type, job_.m, rows, k, a_.data(), w, c_.data()});
-    }
-
-private:
-    u32 share(u32 rows) const {
-        return gguf_mid_share(*job_.kernel, job_.m, rows, job_.shape->k, wgps_);
-    }
-
-    const Job &job_;
-    Modules modules_;
-    u32 wgps_;
-    hip::Buffer w_, x_, a_, c_, parts_, arrived_;
-};
-
-// After a launch of the first rows of other weights: caches have none of these, the part is awake.
 Time time(const Job &job) {
     StatsFile stats; // first: a device reads where its statistics go when it is opened
-    const hip::Device device("sim:" + std::string(job.kernel->gfx));
-    const auto &[n, k] = std::pair(job.shape->n, job.shape->k);
-    const u32 warm_rows = std::min(n, device.info().compute_units * job.kernel->rows_per_workgroup);
-    Product product(device, job, n + warm_rows);
-    const hip::Event start = device.event(), between = device.event(), go = device.event(),
-                     stop = device.event();
-    product.convert();
-    product.multiply(0, warm_rows);
-    device.record(start);
-    product.convert();
-    device.record(between);
-    device.synchronize();
-    stats.skip(); // to the product that is timed
-    device.record(go);
-    product.multiply(warm_rows, n);
-    device.record(stop);
-    Time out;
-    out.us = 1000 * f64{device.elapsed_ms(go, stop)};
-    out.convert_us = 1000 * f64{device.elapsed_ms(start, between)};
-    if (const auto counts = stats.next_launch(job.kernel->symbol)) {
-        const f64 blocks = f64{1} * n * k / 256;
+    const hip::Device device("sim:" + std::string(job.kernel()->gfx));
+    std::optional<LaunchStats> counts;
+    const GgufTimes times =
+        time_gguf_product(device, job.kernels, job.product(), 1, [&](const Kernel &kernel) {
+            const auto launch = stats.next_launch(kernel.symbol);
+            if (&kernel == job.kernel())
+                counts = launch;
+        });
+    Time out{times.us, times.convert_us};
+    if (counts) {
+        const f64 blocks = f64{1} * job.shape->n * job.shape->k / 256;
         out.per_256 = static_cast<f64>(counts->insts.total()) / blocks;
         out.valu_per_256 = static_cast<f64>(counts->insts.valu_slots()) / blocks;
         out.cycles_per_256 = counts->busy.valu_and_wmma_cycles / blocks;
@@ -213,8 +136,8 @@ void print_rows(const std::vector<Timed> &rows, const std::string &gfx, const Bo
                    fmt::format("{}x{}", t.job.shape->n, t.job.shape->k), t.job.type, t.job.m,
                    t.time.us, t.time.convert_us,
                    static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3, 100 * t.of_bound,
-                   t.time.per_256, t.time.valu_per_256, t.time.cycles_per_256, t.job.kernel->vgprs,
-                   t.of_m1 > 0 ? fmt::format("{:.3f}", t.of_m1) : "-");
+                   t.time.per_256, t.time.valu_per_256, t.time.cycles_per_256,
+                   t.job.kernel()->vgprs, t.of_m1 > 0 ? fmt::format("{:.3f}", t.of_m1) : "-");
 }
 
 std::vector<Goal> goals_of(const std::vector<Timed> &rows, const std::string &gfx) {
@@ -249,17 +172,17 @@ std::vector<Goal> goals_of(const std::vector<Timed> &rows, const std::string &gf
 }
 
 nlohmann::json to_json(const Timed &t, const Bound &bound) {
-    nlohmann::json out = {{"kernel", t.job.kernel->symbol},
-                          {"gfx", t.job.kernel->gfx},
+    nlohmann::json out = {{"kernel", t.job.kernel()->symbol},
+                          {"gfx", t.job.kernel()->gfx},
                           {"model", t.job.shape->model},
                           {"layer", t.job.shape->layer},
                           {"type", t.job.type},
                           {"m", t.job.m},
                           {"n", t.job.shape->n},
                           {"k", t.job.shape->k},
-                          {"vgprs", t.job.kernel->vgprs},
-                          {"lds_bytes", t.job.kernel->lds_bytes},
-                          {"waves_per_simd", t.job.kernel->waves_per_simd},
+                          {"vgprs", t.job.kernel()->vgprs},
+                          {"lds_bytes", t.job.kernel()->lds_bytes},
+                          {"waves_per_simd", t.job.kernel()->waves_per_simd},
                           {"time_us", t.time.us},
                           {"activations_us", t.time.convert_us},
                           {"gb_per_s", static_cast<f64>(t.job.weight_bytes()) / t.time.us / 1e3},

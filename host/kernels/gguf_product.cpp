@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/gguf_product.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/gguf_mid.h"
+
+namespace nw {
+
+namespace {
+
+// Bytes that others touch before weights come back: twice the largest cache of the parts.
+constexpr u64 rest = u64{192} << 20;
+constexpr u32 step = 16; // rows after which those of every type are aligned as kernels want
+
+f64 median(std::vector<f64> &times) {
+    const auto middle = times.begin() + static_cast<i64>(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    return *middle;
+}
+
+} // namespace
+
+GgufKernels find_gguf_kernels(std::string_view gfx, std::string_view type, u32 m) {
+    if (m <= gguf_decode_rows)
+        return {&choose_gguf_decode(gfx, type, m), &choose_quantize_q8(gfx)};
+    const Kernel *const product = find_gguf_mid(gfx, type, m);
+    return {product, product ? &choose_gguf_halves(gfx) : nullptr};
+}
+
+u64 gguf_activation_bytes(const GgufKernels &kernels, const GgufShape &shape) {
+    return kernels.mid() ? gguf_halves_bytes(shape.m, shape.k) : q8_bytes(shape.m, shape.k);
+}
+
+u32 gguf_dynamic_lds(const GgufKernels &kernels, const GgufShape &shape, u32 wgps) {
+    if (kernels.mid())
+        return 0;
+    GgufDecode product{};
+    product.type = shape.type, product.m = shape.m, product.n = shape.n, product.k = shape.k;
+    return shape.m * q8_tile_bytes * (gguf_grid(*kernels.product, product, wgps).stage - 1);
+}
+
+GgufProduct::GgufProduct(const hip::Device &device, const GgufKernels &kernels,
+                         const GgufShape &shape, u64 rows)
+    : kernels_(kernels), shape_(shape), modules_(device), wgps_(device.info().compute_units),
+      w_(device.allocate(rows * gguf_row_bytes(shape.type, shape.k))),
+      x_(device.allocate(u64{4} * shape.m * shape.k)),
+      a_(device.allocate(gguf_activation_bytes(kernels, shape))),
+      c_(device.allocate(u64{4} * shape.m * shape.n)) {
+    modules_.function(*kernels_.product); // loading is no part of the time
+    modules_.function(*kernels_.convert);
+    x_.fill(0);
+    if (!device.info().simulated) // whose memory is 0 as it is
+        w_.fill(0);
+    if (!kernels_.mid())
+        return;
+    // No share is smaller than that of the fewest rows.
+    const Kernel &mid = *kernels_.product;
+    parts_ = device.allocate(
+        gguf_mid_parts_bytes(mid, shape.m, shape.n, shape.k, share(mid.rows_per_workgroup)));
+    arrived_ = device.allocate(gguf_mid_arrived_bytes(mid, shape.m, shape.n));
+    arrived_.fill(0);
+}
+
+u32 GgufProduct::share(u32 rows) const {
+    return gguf_mid_share(*kernels_.product, shape_.m, rows, shape_.k, wgps_);
+}
+
+void GgufProduct::convert() {
+    const auto &[type, m, n, k] = shape_;
+    if (kernels_.mid())
+        launch(modules_, *kernels_.convert, GgufHalves{m, k, x_.data(), u64{4} * k, a_.data()});
+    else
+        launch(modules_, *kernels_.convert, QuantizeQ8{m, k, x_.data(), u64{4} * k, a_.data()});
+}
+
+void GgufProduct::multiply(u64 first, u32 rows) {
+    const auto &[type, m, n, k] = shape_;
+    const void *const w =
+        static_cast<const std::byte *>(w_.data()) + first * gguf_row_bytes(type, k);
+    if (kernels_.mid())
+        launch(modules_, *kernels_.product,
+               GgufMid{type, m, rows, k, a_.data(), w, c_.data(), parts_.data(), arrived_.data()});
+    else
+        launch(modules_, *kernels_.product, GgufDecode{type, m, rows, k, a_.data(), w, c_.data()});
+}
+
+GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernels,
+                            const GgufShape &shape, u32 runs,
+                            const std::function<void(const Kernel &)> &launched) {
+    const u32 n = shape.n;
+    const u32 warm_rows =
+        std::min(n, device.info().compute_units * kernels.product->rows_per_workgroup);
+    const u64 begin = round_up<u64>(warm_rows, step), each = round_up<u64>(n, step);
+    const u64 others = rest / gguf_row_bytes(shape.type, shape.k);
+    const u64 rows = begin + (runs == 1 ? n : 2 * each + others);
+    GgufProduct product(device, kernels, shape, rows);
+    const hip::Event start = device.event(), stop = device.event();
+    const auto us = [&](const Kernel &kernel, const auto &queue) {
+        device.record(start);
+        queue();
+        device.record(stop);
+        device.synchronize();
+        if (launched)
+            launched(kernel);
+        return 1000 * f64{device.elapsed_ms(start, stop)};
+    };
+    const auto convert = [&] { return us(*kernels.convert, [&] { product.convert(); }); };
+    const auto multiply = [&](u64 first, u32 count) {
+        return us(*kernels.product, [&] { product.multiply(first, count); });
+    };
+    convert();
+    multiply(0, warm_rows);
+    std::vector<f64> converts, products;
+    for (u64 first = begin; products.size() < runs;
+         first = first + 2 * each > rows ? 0 : first + each) {
+        converts.push_back(convert());
+        products.push_back(multiply(first, n));
+    }
+    const GgufTimes out{median(products), median(converts)};
+    if (!(out.us > 0 && out.convert_us > 0))
+        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
+                                device.info().label));
+    return out;
+}
+
+} // namespace nw
