@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nibblewave: products with 4-bit weights on AMD RDNA3, 3.5 and 4. C99 and C++; needs no HIP
- * header.
+ * nibblewave: products with 4-bit weights, and with those of GGUF files, on AMD RDNA3, 3.5 and 4.
+ * C99 and C++; needs no HIP header.
  *
  *     nw_context *context;                       // for the HIP device that is current now
  *     if (nw_context_create(NULL, &context) != NW_OK)
@@ -303,6 +303,81 @@ NW_API nw_status nw_moe_align(nw_context *context, const nw_moe_routing *routing
 
 /* The most blocks that so many slots at so many experts can take. */
 NW_API uint64_t nw_moe_blocks(uint32_t slots, uint32_t experts, uint32_t block_size_m);
+
+/* ---- linear with the weights of a GGUF file ---- */
+
+/* ggml's numbers of its types. NW_GGUF_F32, _F16 and _BF16 are no quantized types: they are refused
+ * with NW_UNSUPPORTED, and so is every number that is not here. */
+enum {
+    NW_GGUF_F32 = 0,
+    NW_GGUF_F16 = 1,
+    NW_GGUF_Q4_0 = 2,  /* blocks of 32 weights in 18 bytes */
+    NW_GGUF_Q8_0 = 8,  /* of 32 in 34 */
+    NW_GGUF_Q4_K = 12, /* of 256 in 144 */
+    NW_GGUF_Q6_K = 14, /* of 256 in 210 */
+    NW_GGUF_BF16 = 30
+};
+
+/*
+ * C[m, n] = sum over k of X[m, k] * w[n, k]
+ *
+ * with w as ggml defines it: q4_0: d * (q - 8); q8_0: d * q; q4_K: d * scale * q - dmin * min;
+ * q6_K: d * scale * (q - 32). Weights are read as they lie in the file. X is converted first, on
+ * the device: for few rows to int8 in blocks of 32 as ggml's q8_1, for more to f16, each row times
+ * a power of two; `nw choose --gguf` says which. Say w = p - b, where b is q4_K's dmin * min and 0
+ * of the other types, B the greatest |X| of a block of 32 k, at least 2^-7, and R that of the row:
+ * C is off by less than
+ *
+ *     sum over k of |p| * B / 220 + |b| * B / 700 + (|p| + |b|) * R * 2^-29 + |X| * 2^-25
+ *
+ * for k <= 32768, |b| < 65504, B < 2^22 and sums of 32 X below 65504. The result of a row depends
+ * on nothing but the row, the weights, m, n, k and the kernels: it is the same every time. A scale
+ * or an X that is not finite makes its row or column so. asm/gguf and asm/gguf_mid say every
+ * rounding.
+ *
+ * Workspace. Some device memory that launches need beside the operands: 16-byte aligned, at least
+ * nw_gguf_workspace_size, set to 0 once by the caller after it was allocated (hipMemset; and again
+ * should a launch have been broken off by a fault of the device). Its first 256 KiB are counters
+ * that every launch leaves at 0, so products of any shapes and types may use it one after the
+ * other, and no launch spends time on clearing it. Two launches that may run at the same time, on
+ * two streams or in two branches of a graph, need a workspace each: one per stream is enough. A
+ * captured graph uses the workspace that it was captured with, each time it runs.
+ */
+typedef struct nw_gguf {
+    size_t size;  /* sizeof(nw_gguf); NW_GGUF_INIT sets it */
+    int32_t type; /* of w: NW_GGUF_Q4_0, _Q8_0, _Q4_K or _Q6_K */
+    uint32_t m;   /* rows of activations, >= 1 */
+    uint32_t n;   /* rows of weights, >= 1, 4 * n < 2^32 */
+    uint32_t k;   /* a multiple of the type's block */
+
+    const void *x; /* float [M, K], 16-byte aligned */
+    const void *w; /* [N, K / block] blocks, contiguous, 16-byte aligned */
+    void *c;       /* float [M, N] contiguous, 4-byte aligned; overlaps nothing else */
+
+    uint64_t x_stride; /* bytes from a row of x to the next: >= 4 * K, a multiple of 16, < 2^32 */
+
+    void *workspace;          /* see above; overlaps nothing else */
+    uint64_t workspace_bytes; /* that there are */
+} nw_gguf;
+
+#define NW_GGUF_INIT                                                                               \
+    { sizeof(nw_gguf), 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0 }
+
+/* Queues the product on `stream`: two launches, or two for each 8 rows. */
+NW_API nw_status nw_gguf_linear(nw_context *context, const nw_gguf *product, void *stream);
+
+/* Loads the kernels that such a product needs. Reads type, m, n, k and nothing else; m = 0 stands
+ * for each number of rows. */
+NW_API nw_status nw_gguf_prepare(nw_context *context, const nw_gguf *product);
+
+/* Bytes of workspace that are enough for such a product and for each of fewer rows, whichever
+ * kernels are chosen. Reads type, m, n, k; m is at least 1. For several products: the largest. */
+NW_API nw_status nw_gguf_workspace_size(nw_context *context, const nw_gguf *product,
+                                        uint64_t *bytes);
+
+/* Bytes of a row of k weights. 0, and a message, for a type without kernels or a k that is no
+ * multiple of its block. */
+NW_API uint64_t nw_gguf_row_bytes(int32_t type, uint32_t k);
 
 /* ---- layouts ---- */
 

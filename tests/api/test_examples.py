@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import random
+import struct
 import subprocess
 import sys
 import unittest
@@ -54,6 +57,72 @@ class Moe(unittest.TestCase):
             with self.subTest(gfx=gfx):
                 done = run(BUILD / "bin/tests/api_moe", HIPSIM_ARCH=gfx)
                 self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 6 slots of 3 tokens, all as in double\n"))
+
+
+# ggml's number of the type, elements and bytes of a block, where its f16 scales are.
+BLOCKS = {"q4_0": (2, 32, 18, [0]), "q8_0": (8, 32, 34, [0]), "q4_K": (12, 256, 144, [0, 2]), "q6_K": (14, 256, 210, [208])}
+
+
+def tensor_bytes(rng: random.Random, name: str, ne: list[int]) -> bytes:
+    """Any quants, scales as models have them."""
+    _, elements, size, scales = BLOCKS[name]
+    out = bytearray()
+    for _ in range(math.prod(ne) // elements):
+        block = bytearray(rng.randbytes(size))
+        for at in scales:
+            block[at : at + 2] = struct.pack("<e", rng.random() / 512)
+        out += block
+    return bytes(out)
+
+
+def gguf_file(tensors: list[tuple[str, str, list[int]]]) -> bytes:
+    """GGUF 3 without metadata; tensors of one type each, and a norm in f32."""
+    rng, infos, data = random.Random(5), b"", b""
+    for name, kind, ne in [*tensors, ("norm", "f32", [8])]:
+        number = 0 if kind == "f32" else BLOCKS[kind][0]
+        infos += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", len(ne))
+        infos += struct.pack(f"<{len(ne)}Q", *ne) + struct.pack("<IQ", number, len(data))
+        data += bytes(32) if kind == "f32" else tensor_bytes(rng, kind, ne)
+        data += bytes(-len(data) % 32)
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors) + 1, 0) + infos
+    return header + bytes(-len(header) % 32) + data
+
+
+class Gguf(Folder):
+    """gguf.c: the tensors of a file through nibblewave_ggml.h."""
+
+    def multiply(self, rows: int, gfx: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return run(BUILD / "bin/tests/api_gguf", self.folder / "model.gguf", str(rows), HIPSIM_ARCH=gfx, **variables)
+
+    def test_on_every_target(self) -> None:
+        tensors = [(f"w.{name}", name, [512, 40]) for name in BLOCKS] + [("experts", "q4_K", [256, 24, 2, 2])]
+        (self.folder / "model.gguf").write_bytes(gguf_file(tensors))
+        for gfx in TARGETS:
+            for rows in (1, 9):
+                with self.subTest(gfx=gfx, rows=rows):
+                    done = self.multiply(rows, gfx)
+                    self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 20 products, all as in double\n"))
+
+    def test_a_way_is_forced(self) -> None:
+        (self.folder / "model.gguf").write_bytes(gguf_file([("w", "q4_K", [512, 40])]))
+        for name in ("gguf_decode_q4_K_m8", "gguf_mid_q4_K_b32"):
+            done = self.multiply(20, "gfx1151", NIBBLEWAVE_FORCE=name)
+            self.assertEqual((done.returncode, done.stdout), (0, "gfx1151: 4 products, all as in double\n"))
+        done = self.multiply(4, "gfx1151", NIBBLEWAVE_FORCE="gguf_decode_q4_K_m8")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("NW_UNSUPPORTED: NIBBLEWAVE_FORCE=gguf_decode_q4_K_m8: it is for m >= 8", done.stdout)
+
+    def test_a_result_that_is_none_is_seen(self) -> None:
+        blob = bytearray(gguf_file([("w", "q8_0", [64, 8])]))
+        place = len(blob) - 32 - 8 * 68  # the norm's 32 bytes come last
+        good = self.folder / "model.gguf"
+        good.write_bytes(blob)
+        self.assertEqual(self.multiply(2, "gfx1151").returncode, 0)
+        blob[place : place + 2] = struct.pack("<e", math.nan)  # a scale that is none
+        good.write_bytes(blob)
+        done = self.multiply(2, "gfx1151")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("w: dst[0][0][0][0] is ", done.stdout)
 
 
 @unittest.skipIf(SANITIZED, "Python would have to be started with the sanitizer's runtime")

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "api/gguf_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <fmt/format.h>
+
+#include "base/half.h"
+#include "base/rng.h"
+#include "ref/gguf.h"
+
+namespace api_test {
+
+namespace {
+
+// Where the f16 scales of a block are, and that of q4_K's minima at last.
+std::vector<u64> scales_of(int type) {
+    if (type == NW_GGUF_Q4_K)
+        return {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)};
+    return {type == NW_GGUF_Q6_K ? offsetof(BlockQ6_K, d) : 0};
+}
+
+std::vector<u8> random_weights(int type, u32 n, u32 k, Rng rng) {
+    const GgmlTypeInfo &info = *find_ggml_type(static_cast<GgmlType>(type));
+    std::vector<u8> out(u64{n} * (k / info.elements) * info.bytes);
+    for (u8 &b : out)
+        b = static_cast<u8>(rng.below(256));
+    for (u64 block = 0; block < out.size(); block += info.bytes)
+        for (u64 at : scales_of(type)) {
+            const u16 d = f32_to_f16(0x1p-9f * rng.unit());
+            std::memcpy(&out[block + at], &d, 2);
+        }
+    return out;
+}
+
+std::vector<f32> dequantized(int type, const std::vector<u8> &w, u32 n, u32 k) {
+    const u64 row = w.size() / n;
+    std::vector<f32> out(u64{n} * k);
+    for (u32 i = 0; i < n; ++i)
+        ref::dequantize_row(static_cast<GgmlType>(type),
+                            reinterpret_cast<const std::byte *>(&w[i * row]), k, &out[u64{i} * k]);
+    return out;
+}
+
+// The same blocks without minima.
+std::vector<u8> without_minima(int type, std::vector<u8> w) {
+    for (u64 at = offsetof(BlockQ4_K, dmin); type == NW_GGUF_Q4_K && at < w.size();
+         at += sizeof(BlockQ4_K))
+        std::memset(&w[at], 0, 2);
+    return w;
+}
+
+// Of nibblewave.h.
+f64 bound_of(const f32 *x, const f32 *w, const f32 *p, u32 k) {
+    f64 row = 0, sum = 0;
+    for (u32 i = 0; i < k; ++i)
+        row = std::fmax(row, std::fabs(x[i]));
+    f64 most = 0; // of a block
+    for (u32 i = 0; i < k; ++i) {
+        if (i % 32 == 0) {
+            most = 0x1p-7;
+            for (u32 j = i; j < i + 32; ++j)
+                most = std::fmax(most, std::fabs(x[j]));
+        }
+        const f64 a = std::fabs(p[i]), b = std::fabs(f64{p[i]} - w[i]);
+        sum +=
+            a * most / 220 + b * most / 700 + (a + b) * row * 0x1p-29 + std::fabs(x[i]) * 0x1p-25;
+    }
+    return sum;
+}
+
+} // namespace
+
+u64 workspace_bytes(nw_context *context, int type, u32 m, u32 n, u32 k) {
+    nw_gguf p = NW_GGUF_INIT;
+    p.type = type, p.m = m, p.n = n, p.k = k;
+    uint64_t bytes = 0;
+    NW_DONE(nw_gguf_workspace_size(context, &p, &bytes));
+    return bytes;
+}
+
+GgufProduct::GgufProduct(int type, u32 m, u32 n, u32 k, u32 padding, u64 seed)
+    : exact_(u64{m} * n), bound_(exact_.size()) {
+    const u32 row = k + padding;
+    Rng rng(seed);
+    std::vector<f32> x(u64{m} * row, NAN);
+    for (u32 i = 0; i < m; ++i)
+        for (u32 j = 0; j < k; ++j)
+            x[u64{i} * row + j] = rng.normal() * (j % 96 < 32 ? 1.0f : 0.05f);
+    const std::vector<u8> w = random_weights(type, n, k, rng.fork(1));
+    const std::vector<f32> weights = dequantized(type, w, n, k),
+                           quants = dequantized(type, without_minima(type, w), n, k);
+    for (u32 i = 0; i < m; ++i)
+        for (u32 j = 0; j < n; ++j) {
+            const f32 *const at = &x[u64{i} * row], *const by = &weights[u64{j} * k];
+            for (u32 l = 0; l < k; ++l)
+                exact_[u64{i} * n + j] += f64{at[l]} * by[l];
+            bound_[u64{i} * n + j] = bound_of(at, by, &quants[u64{j} * k], k);
+        }
+    std::vector<u8> bytes(4 * x.size());
+    std::memcpy(bytes.data(), x.data(), bytes.size());
+    memory_.push_back(std::make_unique<Memory>(bytes));
+    memory_.push_back(std::make_unique<Memory>(w));
+    memory_.push_back(std::make_unique<Memory>(u64{4} * m * n));
+    arguments_.type = type;
+    arguments_.m = m, arguments_.n = n, arguments_.k = k;
+    arguments_.x = memory_[0]->data, arguments_.x_stride = u64{4} * row;
+    arguments_.w = memory_[1]->data;
+    arguments_.c = memory_[2]->data;
+    clear();
+}
+
+nw_gguf GgufProduct::arguments(const Memory &workspace) const {
+    nw_gguf out = arguments_;
+    out.workspace = workspace.data;
+    out.workspace_bytes = workspace.size;
+    return out;
+}
+
+void GgufProduct::clear() { HIP_OK(hipMemset(arguments_.c, 0xff, 4 * exact_.size())); }
+
+bool GgufProduct::untouched() const {
+    const std::vector<float> now = result();
+    return std::ranges::all_of(now, [](float v) { return std::isnan(v); });
+}
+
+std::vector<float> GgufProduct::result() const {
+    std::vector<float> out(exact_.size());
+    HIP_OK(hipMemcpy(out.data(), arguments_.c, 4 * out.size(), hipMemcpyDeviceToHost));
+    return out;
+}
+
+std::string GgufProduct::difference() const {
+    const std::vector<float> got = result();
+    for (u64 i = 0; i < got.size(); ++i)
+        if (!(std::fabs(got[i] - exact_[i]) < bound_[i])) // also where it is NaN
+            return fmt::format("c[{}] is {}, {} is exact, the bound {}", i, got[i], exact_[i],
+                               bound_[i]);
+    return {};
+}
+
+} // namespace api_test

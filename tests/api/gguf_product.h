@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// A product with GGUF weights for the tests of the C API, and its result in double.
+#pragma once
+#include "api/product.h"
+
+namespace api_test {
+
+// Device memory of 0, as a workspace has to be.
+struct Workspace : Memory {
+    explicit Workspace(u64 bytes) : Memory(std::vector<u8>(bytes)) {}
+};
+
+// For any of these products by that context.
+u64 workspace_bytes(nw_context *, int type, u32 m, u32 n, u32 k);
+
+class GgufProduct {
+public:
+    GgufProduct(int type, u32 m, u32 n, u32 k, u32 padding = 0, u64 seed = 1);
+    // In that workspace.
+    nw_gguf arguments(const Memory &workspace) const;
+    void clear();           // c becomes NaN
+    bool untouched() const; // since then
+    std::vector<float> result() const;
+    std::string difference() const; // of c from the exact result; empty where it is right
+
+private:
+    nw_gguf arguments_ = NW_GGUF_INIT;
+    std::vector<std::unique_ptr<Memory>> memory_;
+    std::vector<f64> exact_, bound_;
+};
+
+} // namespace api_test
