@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/half.h"
 #include "cli/commands.h"
 #include "cli/product.h"
 #include "hip/hip.h"
+#include "kernels/gguf.h"
+#include "kernels/gguf_linear.h"
 #include "kernels/linear.h"
 #include "kernels/tile.h"
 
@@ -19,28 +22,44 @@ using Why = Choice::Why;
 
 struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
+    std::string gguf; // a type of GGUF weights, in place of the last three
     u32 m = 1, n = 0, k = 0;
     bool json = false;
 };
 
 struct Explained {
-    W4A16 product;
+    std::string kind;
     Choice choice;
-    const Kernel *standard; // the default
+    const Kernel *standard;         // the default
+    std::optional<GgufRoute> route; // with GGUF weights
 };
 
+Explained explain_gguf(const Options &o) {
+    validate_gguf_shape(o.gguf, o.m, o.n, o.k);
+    const Choice choice = nw::explain_gguf(o.gfx, o.gguf, o.m, o.n, o.k);
+    return {fmt::format("{} m{}", o.gguf, o.m), choice, &default_gguf(o.gfx, o.gguf, o.m, o.n, o.k),
+            gguf_route(*choice.kernel, o.gguf, o.m, o.n, o.k)};
+}
+
 Explained explain(const Options &o) {
+    if (!o.gguf.empty())
+        return explain_gguf(o);
     W4A16 p{};
     p.dtype = parse_dtype(o.dtype);
     p.group = parse_group(o.group);
     p.zeros = parse_zeros(o.zeros);
     p.m = o.m, p.n = o.n, p.k = o.k;
     validate_linear_shape(p);
+    const std::string kind = kind_label(p.dtype, p.group, p.m, p.zeros);
     if (is_prefill(p))
-        return {p, explain_prefill(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k),
-                &default_tile(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n)};
-    return {p, nw::explain(o.gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k),
-            &choose(o.gfx, p.dtype, p.group, p.m, p.zeros)};
+        return {kind,
+                explain_prefill(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k),
+                &default_tile(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n),
+                {}};
+    return {kind,
+            nw::explain(o.gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k),
+            &choose(o.gfx, p.dtype, p.group, p.m, p.zeros),
+            {}};
 }
 
 std::string_view word(Why why) {
@@ -75,12 +94,22 @@ std::string reason(const Explained &e) {
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
 
+// "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
+std::string steps(const GgufRoute &route, u32 m) {
+    std::string out = fmt::format("{}, then this kernel", route.convert->symbol);
+    if (route.rows < m)
+        out += fmt::format(", for {} rows at a time", route.rows);
+    if (const u32 rest = m % route.rows; rest && route.last != route.kernel)
+        out += fmt::format("; {} for the last {}", route.last->symbol, rest);
+    return out;
+}
+
 void print(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.choice.kernel;
-    const W4A16 &p = e.product;
     fmt::print("{}\n", kernel.symbol);
-    row("for", fmt::format("{} x {}, {}, on {}", p.n, p.k,
-                           kind_label(p.dtype, p.group, p.m, p.zeros), o.gfx));
+    row("for", fmt::format("{} x {}, {}, on {}", o.n, o.k, e.kind, o.gfx));
+    if (e.route)
+        row("launches", steps(*e.route, o.m));
     row("because", reason(e));
     if (const Tuned *t = e.choice.tuned) {
         row("there", fmt::format("{:.2f} us", t->us));
@@ -103,6 +132,10 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
         {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
         {"lds_bytes", kernel.lds_bytes}, {"waves_per_simd", kernel.waves_per_simd},
         {"block", kernel.block}};
+    if (e.route)
+        out["route"] = {{"convert", e.route->convert->symbol},
+                        {"rows", e.route->rows},
+                        {"last", e.route->last->symbol}};
     if (const Tuned *t = e.choice.tuned)
         out["tuned"] = {{"n", t->n},
                         {"k", t->k},
@@ -138,6 +171,10 @@ void add_choose(CLI::App &app) {
     command->add_option("--zeros", o->zeros, "Zero points")
         ->check(CLI::IsMember(zeros_words))
         ->capture_default_str();
+    CLI::Option *gguf =
+        command->add_option("--gguf", o->gguf, "A type of GGUF weights: q4_0, q8_0, q4_K, q6_K");
+    for (const char *other : {"--dtype", "--group", "--zeros"})
+        gguf->excludes(command->get_option(other));
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
     command->add_option("--n", o->n, "Rows of weights")->required();
     command->add_option("--k", o->k, "Weights of a row")->required();

@@ -81,6 +81,50 @@ class ManyRows(unittest.TestCase):
             self.assertEqual((got["why"], got["default"]), ("untuned", got["kernel"]))
 
 
+def gguf(m: int, n: int, k: int, *more: str, gfx: str = "gfx1100", force: str = "") -> dict:
+    return chosen(n, k, "--gguf", "q4_K", "--m", str(m), "--gfx", gfx, *more, force=force)
+
+
+class Gguf(unittest.TestCase):
+    """Weights of GGUF files: ways to a product."""
+
+    def test_far_away_the_rule(self) -> None:
+        for m, kernel, convert in [(1, "decode_q4_K_m1", "quantize_q8"), (8, "decode_q4_K_m8", "quantize_q8"),
+                                   (9, "mid_q4_K_b16", "gguf_halves"), (17, "mid_q4_K_b32", "gguf_halves")]:  # fmt: skip
+            got = gguf(m, 64, 256)
+            self.assertEqual((got["why"], got["kernel"], got["default"]), ("untuned", f"gguf_{kernel}", f"gguf_{kernel}"))
+            self.assertEqual(got["route"], {"convert": f"{convert}_f32", "rows": m, "last": f"gguf_{kernel}"})
+
+    def test_a_person_reads_the_launches(self) -> None:
+        out = choose("--gguf", "q8_0", "--m", "17", "--n", "64", "--k", "1056", "--gfx", "gfx1151")[1]
+        self.assertIn("for         64 x 1056, q8_0 m17, on gfx1151", out)
+        self.assertIn("launches    quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q8_0_m1 for the last 1", out)
+
+    def test_it_gets_what_is_forced(self) -> None:
+        for m, name, rows in [(23, "gguf_decode_q4_K_m8", 8), (4, "gguf_mid_q4_K_b16", 4), (40, "gguf_mid_q4_K_b16", 40)]:
+            got = gguf(m, 4096, 4096, force=name)
+            self.assertEqual((got["why"], got["kernel"], got["route"]["rows"]), ("forced", name, rows))
+
+    def test_wrong_products(self) -> None:
+        for arguments, force, expect in [
+            (["q5_K", "--m", "1", "--k", "256"], "", "type = q5_K: must be q4_0, q8_0, q4_K or q6_K"),
+            (["q4_K", "--m", "0", "--k", "256"], "", "m = 0: must be at least 1"),
+            (["q4_K", "--m", "1", "--k", "128"], "", "k = 128: must be a multiple of 256"),
+            (["q4_K", "--m", "1", "--k", "256", "--gfx", "gfx900"], "", "gfx = gfx900, type = q4_K: no kernels for it"),
+            (["q4_K", "--m", "4", "--k", "256"], "gguf_decode_q4_K_m8", "it is for m >= 8, the product is m = 4, n = 64"),
+            (["q4_K", "--m", "16", "--k", "256"], "gguf_mid_q4_K_b32", "it is for m >= 17, the product is m = 16"),
+            (["q6_K", "--m", "8", "--k", "256"], "gguf_decode_q4_K_m8", "it is for q4_K, the product is q6_K"),
+        ]:
+            code, out, err = choose("--n", "64", "--gguf", *arguments, force=force)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn(expect, err)
+
+    def test_other_forms_do_not_go_with_it(self) -> None:
+        code, _, err = choose("--gguf", "q4_K", "--group", "128", "--n", "64", "--k", "256")
+        self.assertNotEqual(code, 0)
+        self.assertIn("--group excludes --gguf", err)
+
+
 class Force(unittest.TestCase):
     def test_it_gets_what_it_names(self) -> None:
         got = chosen(2048, 2048, force=DEFAULT)
