@@ -2,12 +2,10 @@
 // nw tune: times every candidate kernel on the shapes of models, and writes which each shape gets.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
 #include <regex>
-#include <set>
 
 #include "base/half.h"
 #include "base/processes.h"
@@ -15,10 +13,13 @@
 #include "cli/commands.h"
 #include "cli/manifest.h"
 #include "cli/product.h"
+#include "cli/tune_decide.h"
+#include "cli/tune_gguf.h"
 #include "cli/tuning_table.h"
 #include "formats/linear_shapes.h"
 #include "formats/row_stride.h"
 #include "kernels/cold_product.h"
+#include "kernels/gguf_linear.h"
 #include "kernels/tile.h"
 
 namespace nw::cli {
@@ -27,17 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr f64 worth_it = 0.005; // of the default's time: a candidate that gains less isn't chosen
-
-struct Options {
-    std::string gfx, device, family = "decode_w4a16", candidates, out;
+struct Options : GgufTuning {
+    std::string family = "decode_w4a16", candidates;
     std::string only; // of candidates
-    std::string shapes = "bench/shapes.csv";
     std::vector<std::string> dtypes = {"bf16", "f16"}, groups = {"128", "32"},
                              zeros = {"eight", "packed"};
-    std::vector<u32> m; // empty: the family's
-    u32 repeats = 21;
-    bool dry_run = false;
 };
 
 struct Kind {
@@ -51,20 +46,14 @@ struct Kind {
 
     TunedKind of_table() const {
         const Kernel &k = *kernels.front();
-        return {family, std::string(k.param("dtype")), std::string(k.param("group")),
-                std::string(k.param("zeros")), m};
+        return {family,
+                std::string(k.param("dtype")),
+                std::string(k.param("group")),
+                std::string(k.param("zeros")),
+                "",
+                m};
     }
 };
-
-std::set<std::pair<u32, u32>> dense_shapes(const std::string &file) {
-    std::set<std::pair<u32, u32>> out;
-    for (const LinearShape &shape : read_shapes(file))
-        if (!shape.moe)
-            out.insert({shape.n, shape.k});
-    if (out.empty())
-        throw Error(fmt::format("--shapes {}: it has no dense layer", file));
-    return out;
-}
 
 std::regex pattern(const std::string &text) {
     try {
@@ -207,47 +196,6 @@ private:
     const hip::Device device_;
 };
 
-TunedShape decide(const Kind &kind, std::span<const f64> us, const std::string &by) {
-    std::vector<u64> order(us.size());
-    for (u64 i = 0; i < order.size(); ++i)
-        order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](u64 i) { return us[i]; });
-    if (us[order[0]] > us[0] * (1 - worth_it)) // the default comes first
-        std::rotate(order.begin(), std::ranges::find(order, u64{0}),
-                    std::ranges::find(order, u64{0}) + 1);
-    const u64 best = order[0], next = order[1];
-    return {std::string(kind.kernels[best]->symbol),
-            std::string(kind.kernels[next]->symbol),
-            us[best],
-            us[next],
-            us[0],
-            by};
-}
-
-// How much the choice gains over the default.
-struct Gain {
-    u64 shapes = 0, changed = 0;
-    f64 logs = 0, most = 1;
-    std::string where;
-
-    void add(const TunedShape &row, const std::string &default_kernel, const std::string &what) {
-        const f64 gain = row.default_us / row.us;
-        ++shapes;
-        changed += row.kernel != default_kernel;
-        logs += std::log(gain);
-        if (gain > most) {
-            most = gain;
-            where = what;
-        }
-    }
-    std::string text() const {
-        return fmt::format(
-            "{:>3} shapes, {:>3} change, {:.3f}x over the default, at most {:.3f}x{}", shapes,
-            changed, std::exp(logs / static_cast<f64>(shapes)), most,
-            where.empty() ? "" : ", " + where);
-    }
-};
-
 void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
     const std::string by = clock.name();
     TuningTable table = TuningTable::read(o.out);
@@ -259,8 +207,8 @@ void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
         for (u64 i = 0; i < kind.shapes.size(); ++i) {
             const ProductShape &p = kind.shapes[i];
             const u64 each = kind.kernels.size();
-            const TunedShape row = decide(kind, std::span(us).subspan(i * each, each), by);
-            const std::string standard(kind.kernels.front()->symbol);
+            const TunedShape row = decide(kind.kernels, std::span(us).subspan(i * each, each), by);
+            const std::string_view standard = kind.kernels.front()->symbol;
             gain.add(row, standard, fmt::format("{}x{}", p.n, p.k));
             all.add(row, standard,
                     fmt::format("{}x{} {}", p.n, p.k, kind_label(p.dtype, p.group, p.m, p.zeros)));
@@ -290,6 +238,12 @@ void print_plan(const std::vector<Kind> &kinds) {
 void run(Options o) {
     if (o.out.empty())
         o.out = fmt::format("gen/tuning/{}.toml", o.gfx);
+    if (o.family == gguf_family) {
+        if (!o.only.empty() || !o.candidates.empty())
+            throw Error("--only, --candidates: family gguf has all ways of the build timed; leave "
+                        "them out");
+        return tune_gguf(o);
+    }
     const bool many = o.family == tile_family;
     if (o.m.empty())
         o.m = many ? std::vector<u32>{16, 32, 64, 128, 256, 512} : std::vector<u32>{1, 2, 4, 8};
@@ -338,6 +292,7 @@ constexpr const char *footer = R"(
   nw tune --gfx gfx1151 --device hip:0                   on the card
   nw tune --gfx gfx1151 --m 1 --dtype bf16 --group 128   a part: the other rows of the file stay
   nw tune --gfx gfx1151 --family prefill_w4a16 --group 128 --shapes few.csv   tiles for many rows
+  nw tune --gfx gfx1151 --family gguf --type q4_K --shapes few.csv            ways to GGUF products
 
 Weights are cold, their rows as far apart as nw_weight_row_stride says. A shape whose best candidate is not
 0.5 % faster than the default keeps the default. `nw choose` says what came out.)";
@@ -356,8 +311,10 @@ void add_tune(CLI::App &app) {
     command->add_option("--device", o->device, "A card, hip:N; default: the model of the target");
     command
         ->add_option("--family", o->family,
-                     "Of kernels; prefill_w4a16: the tiles for 9 rows and more, mid_w4a16's too")
-        ->check(CLI::IsMember(std::vector<std::string>{"decode_w4a16", std::string(tile_family)}))
+                     "Of kernels; prefill_w4a16: the tiles for 9 rows and more, mid_w4a16's too; "
+                     "gguf: the ways to a product with GGUF weights")
+        ->check(CLI::IsMember(std::vector<std::string>{"decode_w4a16", std::string(tile_family),
+                                                       std::string(gguf_family)}))
         ->capture_default_str();
     const auto list = [&](const char *name, auto &to, const char *what) {
         return command->add_option(name, to, what)->delimiter(',')->capture_default_str();
@@ -365,8 +322,11 @@ void add_tune(CLI::App &app) {
     list("--dtype", o->dtypes, "Of activations")->check(CLI::IsMember(dtype_words));
     list("--group", o->groups, "Weights to a scale")->check(CLI::IsMember(group_words));
     list("--zeros", o->zeros, "Zero points")->check(CLI::IsMember(zeros_words));
+    list("--type", o->types, "Of gguf: types of weights")
+        ->check(CLI::IsMember(std::vector<std::string>{"q4_0", "q8_0", "q4_K", "q6_K"}));
     list("--m", o->m,
-         "Rows of activations; default: 1, 2, 4, 8, or of prefill_w4a16 16 to 512 by doubling")
+         "Rows of activations; default: 1, 2, 4, 8, or of prefill_w4a16 16 to 512 by doubling, of "
+         "gguf 1 to 64")
         ->check(CLI::Range(1, 8192));
     command->add_option("--only", o->only,
                         "Candidates whose symbol has a match of this expression");

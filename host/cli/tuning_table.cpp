@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "kernels/choice.h"
+#include "kernels/gguf_linear.h"
 
 namespace nw::cli {
 
@@ -51,12 +52,22 @@ std::string group_of(const toml::table &section) {
                                         : fmt::format("{}", number(section, "group"));
 }
 
+TunedKind kind_of(const toml::table &section) {
+    const auto family = get<std::string>(section, "family");
+    if (family == gguf_family)
+        return {family, "", "", "", get<std::string>(section, "type"), number(section, "m")};
+    return {family,
+            get<std::string>(section, "dtype"),
+            group_of(section),
+            get<std::string>(section, "zeros"),
+            "",
+            number(section, "m")};
+}
+
 void add(TuningTable &out, const toml::table &file) {
     for (const toml::node &node : array(file, "tuned")) {
         const toml::table &section = as_table(node);
-        const TunedKind kind{get<std::string>(section, "family"),
-                             get<std::string>(section, "dtype"), group_of(section),
-                             get<std::string>(section, "zeros"), number(section, "m")};
+        const TunedKind kind = kind_of(section);
         for (const toml::node &entry : array(section, "shapes")) {
             const toml::table &row = as_table(entry);
             out.put(kind, number(row, "n"), number(row, "k"),
@@ -95,18 +106,21 @@ TuningTable TuningTable::read(const fs::path &file) {
 }
 
 void TuningTable::put(const TunedKind &kind, u32 n, u32 k, TunedShape shape) {
-    kinds_[{kind.family, kind.dtype, group_number(kind.group), kind.zeros, kind.m}][{n, k}] =
-        std::move(shape);
+    const bool gguf = kind.family == gguf_family;
+    kinds_[{kind.family, gguf ? kind.type : kind.dtype, gguf ? 0 : group_number(kind.group),
+            kind.zeros, kind.m}][{n, k}] = std::move(shape);
 }
 
 void TuningTable::write(const fs::path &file) const {
     std::string text(head);
     for (const auto &[kind, shapes] : kinds_) {
         const auto &[family, dtype, group, zeros, m] = kind;
-        text +=
-            fmt::format("\n[[tuned]]\nfamily = \"{}\"\ndtype = \"{}\"\ngroup = {}\n"
-                        "zeros = \"{}\"\nm = {}\nshapes = [\n",
-                        family, dtype, group == per_row ? "\"k\"" : group_name(group), zeros, m);
+        text += fmt::format("\n[[tuned]]\nfamily = \"{}\"\n", family);
+        text += family == gguf_family
+                    ? fmt::format("type = \"{}\"\n", dtype)
+                    : fmt::format("dtype = \"{}\"\ngroup = {}\nzeros = \"{}\"\n", dtype,
+                                  group == per_row ? "\"k\"" : group_name(group), zeros);
+        text += fmt::format("m = {}\nshapes = [\n", m);
         for (const auto &[at, row] : shapes)
             text += fmt::format("  {{ n = {}, k = {}, kernel = \"{}\", us = {:.2f}, next = \"{}\", "
                                 "next_us = {:.2f}, default_us = {:.2f}, by = \"{}\" }},\n",

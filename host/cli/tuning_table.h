@@ -12,7 +12,8 @@
 namespace nw::cli {
 
 struct TunedKind {
-    std::string family, dtype, group, zeros; // as in the kernels' parameters
+    std::string family, dtype, group, zeros; // as in the kernels' parameters; of family gguf the
+    std::string type;                        // last three are empty, of others this one is
     u32 m = 0;
 };
 
@@ -32,7 +33,8 @@ public:
     void write(const std::filesystem::path &) const;
 
 private:
-    using Key = std::tuple<std::string, std::string, u32, std::string, u32>; // per row: last group
+    // family, dtype or type, group (per row: the last), zeros, m
+    using Key = std::tuple<std::string, std::string, u32, std::string, u32>;
     std::map<Key, std::map<std::pair<u32, u32>, TunedShape>> kinds_;
 };
 

@@ -13,9 +13,6 @@ namespace nw {
 namespace {
 
 constexpr u64 page = 4096; // a buffer begins on one
-// Bytes that others touch before a piece of memory comes back: twice the largest cache of the
-// parts.
-constexpr u64 rest = u64{192} << 20;
 
 template <class Bytes> u64 largest(std::span<const ProductShape> shapes, const Bytes &bytes) {
     u64 out = 0;
@@ -52,9 +49,9 @@ ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape
     : device_(device), modules_(device, kernels), start_(device.event()), stop_(device.event()),
       a_(device.allocate(largest(shapes, activation_bytes))),
       c_(device.allocate(largest(shapes, output_bytes))),
-      weights_(device, largest(shapes, weight_bytes), products == 1 ? 0 : rest),
+      weights_(device, largest(shapes, weight_bytes), products == 1 ? 0 : cold_rest),
       scales_(device, largest(shapes, scale_bytes),
-              products == 1 ? 2 * largest(shapes, scale_bytes) : rest) {
+              products == 1 ? 2 * largest(shapes, scale_bytes) : cold_rest) {
     a_.fill(0);
 }
 

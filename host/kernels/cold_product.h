@@ -35,6 +35,10 @@ struct ProductShape {
     }
 };
 
+// Bytes that others touch before a piece of memory comes back: twice the largest cache of the
+// parts.
+inline constexpr u64 cold_rest = u64{192} << 20;
+
 // Device memory that is handed out piece by piece, round and round: a piece comes back after at
 // least `rest` bytes of others.
 class Rotation {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// nw tune --family gguf: which way each product with GGUF weights gets.
+#pragma once
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/types.h"
+
+namespace nw::cli {
+
+struct GgufTuning {
+    std::string gfx, device, out; // out: the table
+    std::string shapes = "bench/shapes.csv";
+    std::vector<std::string> types = {"q4_K"};
+    std::vector<u32> m; // empty: the family's
+    u32 repeats = 21;
+    bool dry_run = false;
+};
+
+void tune_gguf(GgufTuning);
+
+// (n, k) of the dense layers of a CSV file. Throws Error where it has none.
+std::set<std::pair<u32, u32>> dense_shapes(const std::string &file);
+
+} // namespace nw::cli
