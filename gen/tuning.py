@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 KIND_KEYS = ("family", "dtype", "group", "zeros", "m")
+# Ways to a product with GGUF weights: a kernel for as many rows of activations, or for fewer, so many at a time.
+GGUF = "gguf"
+GGUF_KEYS = ("family", "type", "m")
+GGUF_WAYS = {"gguf_decode", "gguf_mid"}
 # Whose tiles are chosen for the number of rows.
 MANY_ROWS = "prefill_w4a16"
 TILES = {MANY_ROWS, "mid_w4a16"}
-SECTION_KEYS = {*KIND_KEYS, "shapes"}
 SHAPE_KEYS = {"n", "k", "kernel", "us", "next", "next_us", "default_us", "by"}
 
 
@@ -36,7 +39,7 @@ class Kernel(Protocol):
 class Tuned:
     gfx: str
     family: str
-    dtype: str
+    dtype: str  # or the type of GGUF weights, which have neither groups nor zeros of their own
     group: str | int
     zeros: str
     m: int
@@ -63,9 +66,12 @@ def rows_of(path: Path) -> Iterator[tuple[str, Tuned]]:
         raise ValueError(f"{path.name}: {error}") from error
     check_keys(path.name, set(table), {"tuned"})
     for section in table["tuned"]:
-        check_keys(f"{path.name} [[tuned]]", set(section), SECTION_KEYS)
-        kind = {key: section[key] for key in KIND_KEYS}
+        keys = GGUF_KEYS if section.get("family") == GGUF else KIND_KEYS
+        check_keys(f"{path.name} [[tuned]]", set(section), {*keys, "shapes"})
+        kind = {key: section[key] for key in keys}
         name = " ".join(f"{key} {value!r}" for key, value in kind.items())
+        if "type" in kind:
+            kind |= {"dtype": kind.pop("type"), "group": "", "zeros": ""}
         for shape in section["shapes"]:
             check_keys(f"{path.name}, {name}", set(shape), SHAPE_KEYS)
             where = f"{path.name}, {name}, {shape['n']}x{shape['k']}"
@@ -79,6 +85,11 @@ def check_kernel(where: str, row: Tuned, symbol: str, known: dict[tuple[str, str
     kernel = known.get((row.gfx, symbol))
     if kernel is None:
         raise ValueError(f"{where}: gen/kernels.toml has no {symbol} for {row.gfx}: tune again, or delete the row")
+    if row.family == GGUF:
+        fits = kernel.family in GGUF_WAYS and kernel.params["type"] == row.dtype and kernel.params.get("m", 1) <= row.m
+        if not fits or kernel.reference:
+            raise ValueError(f"{where}: {symbol} is not for such products")
+        return
     tile = kernel.family in TILES
     m = row.m if tile else kernel.params.get("m")
     kind = (MANY_ROWS if tile else kernel.family, *(kernel.params.get(key) for key in KIND_KEYS[1:-1]), m)

@@ -68,6 +68,18 @@ class Tables(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, f"{tile} is not for such products"):
                 self.read(SECTION.replace(STEM + "_w4", tile))
 
+    def test_ways_to_gguf_products(self) -> None:
+        shape = SHAPE.replace(f"{STEM}_w4", "gguf_mid_q4_K_b16").replace(STEM, "gguf_decode_q4_K_m8")
+        text = f'[[tuned]]\nfamily = "gguf"\ntype = "q4_K"\nm = 12\nshapes = [\n{shape}]\n'
+        (row,) = self.read(text)
+        self.assertEqual((row.family, row.dtype, row.m, row.kernel), ("gguf", "q4_K", 12, "gguf_mid_q4_K_b16"))
+        self.assertTrue(tuning.registry_row(row).startswith('NW_TUNED(gfx1151, gguf, "q4_K", "", "", 12, 64, 128, gguf_mid_q4_K_b16, '))
+        for change in (("q4_K_m8", "q6_K_m8"), ("m = 12", "m = 7"), ("gguf_mid_q4_K_b16", STEM)):  # another type; more rows; no way
+            with self.assertRaisesRegex(ValueError, "is not for such products"):
+                self.read(text.replace(*change))
+        with self.assertRaisesRegex(ValueError, "keys differ from the format"):
+            self.read(text.replace("m = 12", 'm = 12\nzeros = ""'))
+
     def test_a_shape_twice(self) -> None:
         self.refused("64x128: is there twice", SHAPE, SHAPE + SHAPE)
 
