@@ -87,13 +87,14 @@ void prepare_gguf(nw_context &context, GgufLinear p) {
     meaning(NW_INVALID_ARGUMENT, [&] { validate_gguf_shape(p.type, std::max(p.m, 1u), p.n, p.k); });
     if (p.m > 0)
         return load_route(context, p);
+    p.m = ~u32{0};
     const std::string &gfx = context.device.info().gfx;
-    constexpr u32 any = ~u32{0};
     for (const Kernel *kernel :
-         meaning(NW_UNSUPPORTED, [&] { return gguf_route_kernels(gfx, p.type, any, p.n, p.k); })) {
+         meaning(NW_UNSUPPORTED, [&] { return gguf_route_kernels(gfx, p.type, p.m, p.n, p.k); })) {
         load(context, *kernel);
-        load(context, *gguf_route(*kernel, p.type, any, p.n, p.k).convert);
+        load(context, *gguf_route(*kernel, p.type, p.m, p.n, p.k).convert);
     }
+    load_route(context, p); // NIBBLEWAVE_FORCE may name one that is never chosen
 }
 
 u64 workspace_of(const nw_context &context, const GgufLinear &p) {

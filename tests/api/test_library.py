@@ -55,9 +55,30 @@ class File(unittest.TestCase):
         self.assertEqual([line for line in rodata.splitlines() if str(BUILD / "hsaco") in line], [])
 
 
+# A backend's node, in the form of ggml's tensors.
+NODE = """#include <nibblewave_ggml.h>
+struct node { int type; int64_t ne[4]; size_t nb[4]; struct node *src[2]; void *data; };
+int main(void) {
+    struct node n[3] = {{12, {256, 8, 1, 1}, {144, 144, 1152, 1152}, {0, 0}, 0}, {0, {256, 2, 1, 1}, {4, 1024, 2048, 2048}, {0, 0}, 0},
+                        {0, {8, 2, 1, 1}, {4, 32, 64, 64}, {&n[0], &n[1]}, 0}};
+    const struct node *op = &n[2];
+    const nw_ggml_tensor a = NW_GGML_TENSOR(op->src[0]), b = NW_GGML_TENSOR(op->src[1]), c = NW_GGML_TENSOR(op);
+    const char *why;
+    uint64_t bytes;
+    return !nw_ggml_supports_mul_mat(&a, &b, &c, &why) ||
+           nw_ggml_mul_mat_workspace_size(0, &a, &b, &c, &bytes) == nw_ggml_mul_mat(0, &a, &b, &c, 0, 0, 0);
+}
+"""
+
+
 class Header(Folder):
     def test_languages(self) -> None:
-        text = '#include <nibblewave.h>\nint main(void) { nw_w4a16 p = NW_W4A16_INIT; return p.dtype != NW_BF16; }\n'
+        self.compiles('#include <nibblewave.h>\nint main(void) { nw_w4a16 p = NW_W4A16_INIT; return p.dtype != NW_BF16; }\n')
+
+    def test_languages_of_a_ggml_backend(self) -> None:
+        self.compiles(NODE)
+
+    def compiles(self, text: str) -> None:
         strict = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{HEADER.parent}"]
         for compiler, standard, end in (("NW_CC", "c99", "c"), ("NW_CC", "c17", "c"), ("NW_CXX", "c++11", "cpp"), ("NW_CXX", "c++20", "cpp")):
             with self.subTest(standard=standard):
