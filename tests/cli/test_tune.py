@@ -142,5 +142,36 @@ class Tiles(Table):
         self.assertFalse(self.table.exists())
 
 
+class Gguf(Table):
+    """Of gguf: the ways to a product."""
+
+    def tune_ways(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return nw("tune", "--gfx", "gfx1151", "--family", "gguf", "--shapes", self.shapes, "--out", self.table, *arguments)
+
+    def test_the_way_of_a_shape(self) -> None:
+        self.table.write_text('[[tuned]]\nfamily = "decode_w4a16"\ndtype = "f16"\ngroup = 32\nzeros = "zp"\nm = 2\nshapes = []\n')
+        done = self.tune_ways("--m", "1,9")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"q4_K m9 +1 shapes, ")
+        one, nine = (s for s in tomllib.loads(self.table.read_text())["tuned"] if s["family"] == "gguf")
+        self.assertEqual((set(one), one["type"], one["m"], nine["m"]), ({"family", "type", "m", "shapes"}, "q4_K", 1, 9))
+        (row,) = nine["shapes"]
+        self.assertEqual({row["kernel"], row["next"]}, {"gguf_mid_q4_K_b16", "gguf_decode_q4_K_m8"})
+        self.assertLessEqual(row["us"], row["default_us"])
+        first = self.table.read_bytes()
+        self.assertEqual(self.tune_ways("--m", "9").returncode, 0)
+        self.assertEqual(self.table.read_bytes(), first)  # the same time, the other rows stay
+
+    def test_which_ways(self) -> None:
+        done = self.tune_ways("--m", "17", "--type", "q4_K,q4_0", "--dry-run")
+        self.assertIn("q4_K m17 256x512: gguf_mid_q4_K_b32, the default gguf_decode_q4_K_m8 gguf_mid_q4_K_b16\n", done.stdout)
+        self.assertFalse(self.table.exists())
+
+    def test_options_of_other_families(self) -> None:
+        done = self.tune_ways("--only", "b16")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("family gguf has all ways of the build timed", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
