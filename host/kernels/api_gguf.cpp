@@ -4,6 +4,7 @@
 
 #include "formats/gguf_types.h"
 #include "kernels/api_context.h"
+#include "kernels/api_gguf_types.h"
 #include "kernels/gguf.h"
 #include "kernels/gguf_linear.h"
 
@@ -17,36 +18,9 @@ static_assert(same(NW_GGUF_F32, GgmlType::f32) && same(NW_GGUF_F16, GgmlType::f1
               same(NW_GGUF_Q4_K, GgmlType::q4_K) && same(NW_GGUF_Q6_K, GgmlType::q6_K) &&
               same(NW_GGUF_BF16, GgmlType::bf16));
 
-std::string_view type_of(i32 type) {
-    switch (type) {
-    case NW_GGUF_Q4_0:
-        return "q4_0";
-    case NW_GGUF_Q8_0:
-        return "q8_0";
-    case NW_GGUF_Q4_K:
-        return "q4_K";
-    case NW_GGUF_Q6_K:
-        return "q6_K";
-    case NW_GGUF_F32:
-    case NW_GGUF_F16:
-    case NW_GGUF_BF16:
-        throw Refusal(NW_UNSUPPORTED,
-                      fmt::format("type = {}: f32, f16 and bf16 weights are not quantized: take a "
-                                  "BLAS (hipBLAS) for such tensors",
-                                  type));
-    default:
-        throw Refusal(NW_UNSUPPORTED,
-                      fmt::format("type = {}: there are kernels for NW_GGUF_Q4_0 ({}), _Q8_0 ({}), "
-                                  "_Q4_K ({}), _Q6_K ({}); requantize such tensors, or keep them "
-                                  "with the backend that you have",
-                                  type, int{NW_GGUF_Q4_0}, int{NW_GGUF_Q8_0}, int{NW_GGUF_Q4_K},
-                                  int{NW_GGUF_Q6_K}));
-    }
-}
-
 GgufLinear gguf_of(const nw_context *context, const nw_gguf *p) {
     need_product(context, p, "nw_gguf", sizeof *p);
-    return {.type = type_of(p->type),
+    return {.type = gguf_type_of(p->type),
             .m = p->m,
             .n = p->n,
             .k = p->k,
@@ -106,12 +80,39 @@ u64 workspace_of(const nw_context &context, const GgufLinear &p) {
 }
 
 u64 row_bytes(i32 type, u32 k) {
-    const std::string_view name = type_of(type);
+    const std::string_view name = gguf_type_of(type);
     meaning(NW_INVALID_ARGUMENT, [&] { validate_gguf_shape(name, 1, 1, k); });
     return gguf_row_bytes(name, k);
 }
 
 } // namespace
+
+std::string_view gguf_type_of(i32 type) {
+    switch (type) {
+    case NW_GGUF_Q4_0:
+        return "q4_0";
+    case NW_GGUF_Q8_0:
+        return "q8_0";
+    case NW_GGUF_Q4_K:
+        return "q4_K";
+    case NW_GGUF_Q6_K:
+        return "q6_K";
+    case NW_GGUF_F32:
+    case NW_GGUF_F16:
+    case NW_GGUF_BF16:
+        throw Refusal(NW_UNSUPPORTED,
+                      fmt::format("type = {}: f32, f16 and bf16 weights are not quantized: take a "
+                                  "BLAS (hipBLAS) for such tensors",
+                                  type));
+    default:
+        throw Refusal(NW_UNSUPPORTED,
+                      fmt::format("type = {}: there are kernels for NW_GGUF_Q4_0 ({}), _Q8_0 ({}), "
+                                  "_Q4_K ({}), _Q6_K ({}); requantize such tensors, or keep them "
+                                  "with the backend that you have",
+                                  type, int{NW_GGUF_Q4_0}, int{NW_GGUF_Q8_0}, int{NW_GGUF_Q4_K},
+                                  int{NW_GGUF_Q6_K}));
+    }
+}
 
 } // namespace nw::api
 

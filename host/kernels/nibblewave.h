@@ -379,6 +379,49 @@ NW_API nw_status nw_gguf_workspace_size(nw_context *context, const nw_gguf *prod
  * multiple of its block. */
 NW_API uint64_t nw_gguf_row_bytes(int32_t type, uint32_t k);
 
+/*
+ * The same for a mixture of experts (ggml's mul_mat_id). A slot is one token at one of its experts,
+ * a row of C: C[t, n] = sum over k of X[t / top_k, k] * w[expert_ids[t], n, k]. Slots whose expert
+ * is none of 0..experts-1 are skipped, their rows of C stay as they are. Accuracy, workspace and
+ * its counters are those of nw_gguf_linear; a workspace may serve both. Where experts have few
+ * slots each is a product of one row; else the slots of an expert come together in blocks of 16 or
+ * 32, where k is a multiple of 256 and there are 512 experts at most.
+ */
+typedef struct nw_gguf_moe {
+    size_t size;      /* sizeof(nw_gguf_moe); NW_GGUF_MOE_INIT sets it */
+    int32_t type;     /* of w: NW_GGUF_Q4_0, _Q8_0, _Q4_K or _Q6_K */
+    uint32_t n;       /* rows of an expert's weights, >= 1 */
+    uint32_t k;       /* a multiple of the type's block */
+    uint32_t experts; /* that w has, >= 1 */
+    uint32_t slots;   /* rows of c, 1..2^30-1; slots * n * 4 < 2^32 where they come in blocks */
+    uint32_t top_k;   /* slots of a row of x, >= 1: 1 where each slot has a row of its own */
+
+    const void *x;             /* float [ceil(slots / top_k), K], 16-byte aligned */
+    const void *w;             /* [experts, N, K / block] blocks, an expert's contiguous; even */
+    const int32_t *expert_ids; /* [slots] */
+    void *c;                   /* float [slots, N] contiguous, 4-byte aligned */
+
+    uint64_t x_stride; /* bytes from row to row: >= 4 * K, a multiple of 16, < 2^32 */
+    uint64_t w_expert; /* from expert to expert: even, >= an expert's, < 2^32 */
+
+    void *workspace; /* c and workspace overlap nothing else */
+    uint64_t workspace_bytes;
+} nw_gguf_moe;
+
+#define NW_GGUF_MOE_INIT                                                                           \
+    { sizeof(nw_gguf_moe), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0 }
+
+/* Queues it: two launches, or three. */
+NW_API nw_status nw_gguf_moe_linear(nw_context *context, const nw_gguf_moe *product, void *stream);
+
+/* Loads the kernels that products with such weights need. Reads type. */
+NW_API nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *product);
+
+/* Bytes of workspace that are enough for such a product and for fewer slots. Reads type, n, k,
+ * experts, slots, top_k. */
+NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_moe *product,
+                                            uint64_t *bytes);
+
 /* ---- layouts ---- */
 
 /* Bytes from one row of packed weights to the next that suit a GPU: contiguous rows, except on

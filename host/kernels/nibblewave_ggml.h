@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a ggml backend calls nibblewave: GGML_OP_MUL_MAT with quantized weights, from ggml's own
- * descriptions of tensors. C99 and C++, no ggml header, nothing to link but libnibblewave.
+ * How a ggml backend calls nibblewave: GGML_OP_MUL_MAT and GGML_OP_MUL_MAT_ID with quantized
+ * weights, from ggml's own descriptions of tensors. C99 and C++, no ggml header, nothing to link
+ * but libnibblewave.
  *
  *     const nw_ggml_tensor a = NW_GGML_TENSOR(op->src[0]), b = NW_GGML_TENSOR(op->src[1]),
  *                          c = NW_GGML_TENSOR(op);
@@ -27,11 +28,13 @@
  *
  * ggml_mul_mat_id(a, b, ids), a mixture of experts:
  *
- *     a = src0 [K, N, experts]    b = src1 [K, 1 or used, tokens], f32    ids = src2 [used,
- * tokens], i32 dst [N, used, tokens], f32 dst[n, u, t] = sum over k of a[k, n, ids[u, t]] * b[k, u
- * % b.ne[1], t]
+ *     a = src0 [K, N, experts]            b = src1 [K, 1 or used, tokens], f32
+ *     ids = src2 [used, tokens], i32      dst [N, used, tokens], f32
  *
- * There is no call for it in this header yet: a backend answers no to GGML_OP_MUL_MAT_ID.
+ *     dst[n, u, t] = sum over k of a[k, n, ids[u, t]] * b[k, u % b.ne[1], t]
+ *
+ * is nw_gguf_moe_linear. ids must be contiguous; ggml's top-k is a view of sorted rows and is not:
+ * one copy (hipMemcpy2DAsync of 4 * used bytes a token) serves all products of the layer.
  */
 #ifndef NIBBLEWAVE_GGML_H
 #define NIBBLEWAVE_GGML_H
@@ -41,6 +44,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ggml's number of i32. */
+enum { NW_GGML_I32 = 26 };
 
 /* Of a ggml_tensor what a product needs. */
 typedef struct nw_ggml_tensor {
@@ -191,6 +197,96 @@ static inline nw_status nw_ggml_mul_mat(nw_context *context, const nw_ggml_tenso
                 return status;
         }
     return NW_OK;
+}
+
+/* As nw_ggml_mul_mat_refusal, of a mixture of experts. */
+static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
+                                                     const nw_ggml_tensor *b,
+                                                     const nw_ggml_tensor *ids,
+                                                     const nw_ggml_tensor *c) {
+    uint32_t elements, bytes;
+    nw_ggml_block(a->type, &elements, &bytes);
+    if (!elements)
+        return "src0 is of a type without kernels: there are q4_0, q8_0, q4_K and q6_K";
+    if (b->type != NW_GGUF_F32 || c->type != NW_GGUF_F32 || ids->type != NW_GGML_I32)
+        return "src1 and dst must be f32, ids i32: convert them";
+    for (int d = 0; d < 4; d++)
+        if (a->ne[d] < 1 || b->ne[d] < 1 || ids->ne[d] < 1 || a->ne[d] > UINT32_MAX ||
+            b->ne[d] > UINT32_MAX || ids->ne[d] > UINT32_MAX)
+            return "a dimension is empty or has 2^32 elements";
+    if (a->ne[3] != 1 || b->ne[3] != 1 || ids->ne[2] != 1 || ids->ne[3] != 1 || c->ne[3] != 1)
+        return "src0, src1 and dst have 3 dimensions, ids has 2";
+    if (a->ne[0] != b->ne[0] || a->ne[0] % elements)
+        return "rows of src0 and src1 must be as long, and whole blocks of src0's type";
+    if (ids->ne[1] != b->ne[2] || (b->ne[1] != 1 && b->ne[1] != ids->ne[0]))
+        return "src1 must be [K, 1 or ids.ne[0], ids.ne[1]]";
+    if (c->ne[0] != a->ne[1] || c->ne[1] != ids->ne[0] || c->ne[2] != ids->ne[1])
+        return "dst must be [src0.ne[1], ids.ne[0], ids.ne[1]]";
+    const uint64_t k = (uint64_t)a->ne[0], a_row = k / elements * bytes;
+    if (a->nb[0] != bytes || (a->ne[1] > 1 && a->nb[1] != a_row) ||
+        (a->ne[2] > 1 && a->nb[2] < (uint64_t)a->ne[1] * a_row))
+        return "src0's rows must be contiguous: no transposed or permuted weights; make them so";
+    const nw_ggml_rows x = nw_ggml_rows_of(b, 4 * k),
+                       y = nw_ggml_rows_of(c, 4 * (uint64_t)c->ne[0]),
+                       list = nw_ggml_rows_of(ids, 4 * (uint64_t)ids->ne[0]);
+    if (b->nb[0] != 4 || !x.rows || x.stride < 4 * k)
+        return "rows of src1 must be contiguous and evenly apart: make it so";
+    if (c->nb[0] != 4 || !y.rows || y.stride != 4 * (uint64_t)c->ne[0])
+        return "dst must be contiguous";
+    if (ids->nb[0] != 4 || list.stride != 4 * (uint64_t)ids->ne[0])
+        return "ids must be contiguous: copy the view of sorted rows";
+    if (!nw_ggml_aligned(a, 2, 2) || x.stride % 16 || (uintptr_t)b->data % 16 ||
+        !nw_ggml_aligned(c, 4, 1) || !nw_ggml_aligned(ids, 4, 1))
+        return "experts of src0 must begin at even bytes, rows of src1 at multiples of 16, dst and "
+               "ids of 4";
+    return NULL;
+}
+
+/* For supports_op: 1 or 0. `why`, where it is not null, becomes the reason for a 0. */
+static inline int nw_ggml_supports_mul_mat_id(const nw_ggml_tensor *src0,
+                                              const nw_ggml_tensor *src1, const nw_ggml_tensor *ids,
+                                              const nw_ggml_tensor *dst, const char **why) {
+    const char *const refusal = nw_ggml_mul_mat_id_refusal(src0, src1, ids, dst);
+    if (why)
+        *why = refusal ? refusal : "";
+    return refusal == NULL;
+}
+
+static inline nw_gguf_moe nw_ggml_moe_product(const nw_ggml_tensor *a, const nw_ggml_tensor *b,
+                                              const nw_ggml_tensor *ids, const nw_ggml_tensor *c) {
+    nw_gguf_moe p = NW_GGUF_MOE_INIT;
+    const uint64_t slots = (uint64_t)ids->ne[0] * (uint64_t)ids->ne[1];
+    p.type = a->type;
+    p.n = (uint32_t)a->ne[1], p.k = (uint32_t)a->ne[0], p.experts = (uint32_t)a->ne[2];
+    p.slots = slots > UINT32_MAX ? UINT32_MAX : (uint32_t)slots; /* too many: refused */
+    p.top_k = b->ne[1] == 1 ? (uint32_t)ids->ne[0] : 1;
+    p.x = b->data, p.w = a->data, p.expert_ids = (const int32_t *)ids->data, p.c = c->data;
+    p.x_stride = nw_ggml_rows_of(b, 4 * (uint64_t)p.k).stride;
+    p.w_expert = a->ne[2] > 1 ? a->nb[2] : (uint64_t)p.n * nw_gguf_row_bytes(p.type, p.k);
+    return p;
+}
+
+/* Bytes of workspace that nw_ggml_mul_mat_id needs for it. NW_UNSUPPORTED where it would refuse. */
+static inline nw_status
+nw_ggml_mul_mat_id_workspace_size(nw_context *context, const nw_ggml_tensor *src0,
+                                  const nw_ggml_tensor *src1, const nw_ggml_tensor *ids,
+                                  const nw_ggml_tensor *dst, uint64_t *bytes) {
+    if (nw_ggml_mul_mat_id_refusal(src0, src1, ids, dst))
+        return NW_UNSUPPORTED;
+    const nw_gguf_moe p = nw_ggml_moe_product(src0, src1, ids, dst);
+    return nw_gguf_moe_workspace_size(context, &p, bytes);
+}
+
+/* dst = ggml_mul_mat_id(src0, src1, ids), queued on `stream`, as nw_ggml_mul_mat. */
+static inline nw_status nw_ggml_mul_mat_id(nw_context *context, const nw_ggml_tensor *src0,
+                                           const nw_ggml_tensor *src1, const nw_ggml_tensor *ids,
+                                           const nw_ggml_tensor *dst, void *workspace,
+                                           uint64_t workspace_bytes, void *stream) {
+    if (nw_ggml_mul_mat_id_refusal(src0, src1, ids, dst))
+        return NW_UNSUPPORTED;
+    nw_gguf_moe p = nw_ggml_moe_product(src0, src1, ids, dst);
+    p.workspace = workspace, p.workspace_bytes = workspace_bytes;
+    return nw_gguf_moe_linear(context, &p, stream);
 }
 
 #ifdef __cplusplus

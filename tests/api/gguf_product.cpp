@@ -81,6 +81,20 @@ u64 workspace_bytes(nw_context *context, int type, u32 m, u32 n, u32 k) {
     return bytes;
 }
 
+std::vector<u8> gguf_weights(int type, u32 n, u32 k, Rng rng) {
+    return random_weights(type, n, k, rng);
+}
+
+GgufSum gguf_sum(int type, const float *x, std::span<const u8> row, u32 k) {
+    const std::vector<u8> w(row.begin(), row.end());
+    const std::vector<f32> weights = dequantized(type, w, 1, k),
+                           quants = dequantized(type, without_minima(type, w), 1, k);
+    GgufSum out{0, bound_of(x, weights.data(), quants.data(), k)};
+    for (u32 i = 0; i < k; ++i)
+        out.exact += f64{x[i]} * weights[i];
+    return out;
+}
+
 GgufProduct::GgufProduct(int type, u32 m, u32 n, u32 k, u32 padding, u64 seed)
     : exact_(u64{m} * n), bound_(exact_.size()) {
     const u32 row = k + padding;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A product with GGUF weights for the tests of the C API, and its result in double.
 #pragma once
+#include <span>
+
 #include "api/product.h"
+#include "base/rng.h"
 
 namespace api_test {
 
@@ -12,6 +15,15 @@ struct Workspace : Memory {
 
 // For any of these products by that context.
 u64 workspace_bytes(nw_context *, int type, u32 m, u32 n, u32 k);
+
+// Random blocks of n rows.
+std::vector<u8> gguf_weights(int type, u32 n, u32 k, Rng);
+
+// Of one row of x by one of weights, and how far nibblewave.h lets the result be off.
+struct GgufSum {
+    f64 exact, bound;
+};
+GgufSum gguf_sum(int type, const float *x, std::span<const u8> row, u32 k);
 
 class GgufProduct {
 public:
