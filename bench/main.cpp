@@ -14,6 +14,7 @@
 #include "base/half.h"
 #include "decode.h"
 #include "gguf.h"
+#include "gguf_crossover.h"
 #include "golden_suite.h"
 #include "hip/hip.h"
 #include "layer.h"
@@ -73,6 +74,10 @@ void write_html(Options o, const std::string &device, const nlohmann::json &rows
     write_report(o.json, o.html);
 }
 
+bool crosses(const Options &o) {
+    return o.suite == "gguf" && std::ranges::find(o.tables, "crossover") != o.tables.end();
+}
+
 Options parse(int argc, char **argv) {
     Options o;
     std::vector<std::string> dtypes;
@@ -112,8 +117,8 @@ Options parse(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--only", o.only,
-                   "suites decode, prefill, mid, moe, stride, sim, validate, sensitivity, micro, "
-                   "pack: a regular "
+                   "suites decode, prefill, mid, gguf, moe, stride, sim, validate, sensitivity, "
+                   "micro, pack: a regular "
                    "expression for the "
                    "names to run");
     app.add_option("--constants", o.constants,
@@ -123,9 +128,10 @@ Options parse(int argc, char **argv) {
     app.add_option(
            "--table", o.tables,
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
-           "--only: published); suite prefill: published, ladder (default: published)")
+           "--only: published); suite prefill: published, ladder (default: published); suite gguf: "
+           "crossover, each way from 1 row to 64")
         ->delimiter(',')
-        ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder"}));
+        ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover"}));
     app.add_flag("--full", o.full, "suite decode: all models, every number of rows from 1 to 8");
     app.add_flag("--update-golden", o.update_golden,
                  "renew bench/golden: the suite golden, written");
@@ -146,6 +152,7 @@ Options parse(int argc, char **argv) {
     if (o.m.empty())
         o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
               : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
+              : crosses(o)                  ? crossover_rows()
               : o.suite == "gguf"           ? std::vector<u32>{1, 2, 4, 8, 9, 16, 23, 32}
               : o.suite == "prefill"        ? std::vector<u32>{2048}
               : o.suite == "mid"            ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
@@ -176,6 +183,7 @@ int run(int argc, char **argv) {
                                     : o.suite == "decode"      ? run_decode(o, shapes)
                                     : o.suite == "prefill"     ? run_prefill(o)
                                     : o.suite == "mid"         ? run_mid(o)
+                                    : crosses(o)               ? run_gguf_crossover(o, shapes)
                                     : o.suite == "gguf"        ? run_gguf(o, shapes)
                                                                : run_stride(o);
         if (!o.html.empty())
