@@ -7,8 +7,8 @@
  *     const nw_ggml_tensor a = NW_GGML_TENSOR(op->src[0]), b = NW_GGML_TENSOR(op->src[1]),
  *                          c = NW_GGML_TENSOR(op);
  *     const char *why;
- *     if (nw_ggml_supports_mul_mat(&a, &b, &c, &why))          // in supports_op: `why` is for a
- * log status = nw_ggml_mul_mat(context, &a, &b, &c, workspace, workspace_bytes, stream);
+ *     if (nw_ggml_supports_mul_mat(&a, &b, &c, &why)) // in supports_op
+ *         status = nw_ggml_mul_mat(context, &a, &b, &c, workspace, workspace_bytes, stream);
  *
  * What goes where in a backend:
  * - device init: nw_context_create, one context per device;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Products of many rows with GGUF weights as gguf_prefill defines them, every rounding written out.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "formats/gguf_types.h"
+
+namespace nw::ref {
+
+struct GgufPrefillProduct {
+    GgmlType type; // q4_K, q6_K, q8_0, q4_0
+    u32 m, n, k;
+    u32 tiles;                    // of 16 rows, that `a` has
+    u32 rows;                     // of a tile of c
+    u32 raster, rotate;           // tile of rows i begins at k = 256 * rotate * (i % raster)
+    std::string_view gfx;         // whose WMMA
+    std::span<const std::byte> a; // of gguf_halves
+    std::span<const std::byte> w; // [n, k / elements] blocks
+};
+
+// f32 [m, n], bit for bit what gguf_prefill gives (asm/gguf_prefill/prefill_gguf.s.j2). Throws
+// Error: another type, a k that is no whole number of blocks, another size.
+std::vector<f32> gguf_prefill(const GgufPrefillProduct &);
+
+// In f64, of x itself: [m, n] sums of x * w, and how far f16 and sums of f32 may make a result
+// differ.
+struct GgufPrefillExact {
+    std::vector<f64> c, tolerance;
+};
+GgufPrefillExact gguf_prefill_exact(std::span<const f32> x, const GgufPrefillProduct &);
+
+} // namespace nw::ref

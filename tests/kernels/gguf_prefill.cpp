@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// gguf_prefill: every bit, and how near to the product without f16.
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+
+#include "base/half.h"
+#include "check/check.h"
+#include "gguf_case.h"
+#include "kernels/gguf.h"
+#include "kernels/gguf_prefill.h"
+#include "ref/gguf_mid.h"
+#include "ref/gguf_prefill.h"
+
+using namespace nw;
+using check::Region;
+using check::Test;
+
+namespace {
+
+struct Shape {
+    u32 m, n, k;
+};
+
+class Case {
+public:
+    Case(Test &t, const Kernel &kernel, Shape s)
+        : t_(t), kernel_(kernel), s_(s), x_(check::gguf_activations(t.rng, u64{s.m} * s.k)),
+          type_(check::gguf_type(kernel)),
+          w_(check::gguf_random_blocks(t.rng, type_, u64{s.n} * (s.k / type_.info.elements))) {}
+
+    // Scale `which` of a block of a row of w.
+    void set_scale(u32 row, u32 block, u32 which, u16 bits) {
+        const u64 at = u64{row} * (s_.k / type_.info.elements) + block;
+        std::memcpy(&w_[at * type_.info.bytes + type_.scales.at(which)], &bits, 2);
+    }
+    f32 &activation(u32 row, u32 k) { return x_[u64{row} * s_.k + k]; }
+    u32 scales() const { return static_cast<u32>(type_.scales.size()); }
+
+    // Of finite values the bound holds, too.
+    void check(const GgufPrefillOrder &order, const char *what, bool finite = true,
+               std::source_location where = std::source_location::current()) {
+        const auto &[m, n, k] = s_;
+        t_.shape(fmt::format("m={} n={} k={} raster={} rotate={} levels={} {}", m, n, k,
+                             order.raster, order.rotate, order.levels, what));
+        const u32 tiles = gguf_halves_tiles(m);
+        const std::vector<std::byte> halves = ref::gguf_halves(x_, m, k, tiles);
+        const std::vector<f32> before(u64{m} * n, -777.0f);
+        const Region a = t_.region<std::byte>(halves), w = t_.region<std::byte>(w_),
+                     c = t_.region<f32>(before);
+        launch(t_.modules, kernel_,
+               GgufPrefill{kernel_.param("type"), m, n, k, a.data(), w.data(), c.data()}, order);
+        t_.modules.device().synchronize();
+        ++t_.launches;
+        t_.unchanged("a", a, where);
+        t_.unchanged("w", w, where);
+        const ref::GgufPrefillProduct product{
+            type_.info.id, m,           n,      k, tiles, kernel_.number("bm"), order.raster,
+            order.rotate,  kernel_.gfx, halves, w_};
+        const std::vector<f32> want = ref::gguf_prefill(product);
+        check::same_bits(t_, "c", c, want, where);
+        if (!finite)
+            return;
+        const ref::GgufPrefillExact exact = ref::gguf_prefill_exact(x_, product);
+        check::near_exact(t_, want, exact.c, exact.tolerance, where);
+    }
+
+    // As the library would.
+    void check(const char *what = "", bool finite = true,
+               std::source_location where = std::source_location::current()) {
+        check(
+            gguf_prefill_order(kernel_, s_.m, s_.n, s_.k, t_.modules.device().info().compute_units),
+            what, finite, where);
+    }
+
+private:
+    Test &t_;
+    const Kernel &kernel_;
+    Shape s_;
+    std::vector<f32> x_;
+    check::GgufType type_;
+    std::vector<std::byte> w_;
+};
+
+// A scale that is no number, and activations that are none, reach their row or column only.
+void not_finite(Test &t, const Kernel &kernel) {
+    constexpr u16 nan = 0x7e00, infinity = 0x7c00, largest = 0x7bff;
+    Case c(t, kernel, {5, 20, 512});
+    for (u32 which = 0; which < c.scales(); ++which) {
+        c.set_scale(1 + which, 1, which, nan);
+        c.set_scale(5 + which, 0, which, infinity);
+        c.set_scale(9 + which, 1, which, largest); // weights beyond f16's range
+    }
+    c.activation(2, 40) = std::numeric_limits<f32>::quiet_NaN();
+    c.activation(4, 300) = -std::numeric_limits<f32>::infinity();
+    c.check("not finite", false);
+}
+
+// Scales of 0 and below f16's normal numbers.
+void tiny(Test &t, const Kernel &kernel) {
+    Case c(t, kernel, {3, 20, 256});
+    for (u32 row = 0; row < 20; ++row)
+        for (u32 which = 0; which < c.scales(); ++which)
+            c.set_scale(row, 0, which, static_cast<u16>(row % 2 ? 0x8000 + row / 2 : 3 * row));
+    c.check("tiny");
+}
+
+// Where blocks are of 32, k may end anywhere among the 256 that activations come in.
+void ends(Test &t, const Kernel &kernel) {
+    if (gguf_blocks(kernel.param("type")).elements != 32)
+        return;
+    for (u32 k : {32, 64, 96, 224, 288, 480})
+        Case(t, kernel, {17, 21, k}).check();
+}
+
+} // namespace
+
+CHECK_FAMILY(gguf_prefill) {
+    const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
+    Case(t, kernel, {bm + 3, bn + 5, 512}).check(); // four tiles, three of them in part
+    Case(t, kernel, {17, 1, 256}).check();
+    ends(t, kernel);
+    if (t.checkers)
+        return;
+    not_finite(t, kernel);
+    tiny(t, kernel);
+    Case(t, kernel, {bm - 1, bn - 1, 256}).check();
+    Case(t, kernel, {33, 16, 2304}).check(); // nine super-blocks
+    Case turns(t, kernel, {bm + 9, bn + 1, 1024});
+    turns.check({.raster = 4, .rotate = 1, .first = 1, .levels = 3, .pause = 40}, "turns");
+}
