@@ -17,8 +17,20 @@ namespace nw {
 namespace {
 
 constexpr Rules rules("gguf_linear");
+constexpr u32 most_mid_rows = 64; // from there on weights are unpacked too often
 
 using Key = std::pair<std::string_view, std::string_view>; // gfx, type
+
+// Of the largest part of a gfx (note T-015): which tile suits depends on it, its results do not.
+u32 usual_wgps(std::string_view gfx) {
+    constexpr std::pair<std::string_view, u32> parts[] = {
+        {"gfx1100", 48}, {"gfx1101", 30}, {"gfx1102", 16}, {"gfx1103", 6}, {"gfx1150", 8},
+        {"gfx1151", 20}, {"gfx1152", 4},  {"gfx1153", 2},  {"gfx1200", 16}};
+    for (const auto &[name, wgps] : parts)
+        if (name == gfx)
+            return wgps;
+    return 32;
+}
 
 // What there is for one type: a launch has no time to search the catalogue.
 struct Kind {
@@ -90,7 +102,25 @@ const Kernel *of_family(const Kind &kind, std::string_view family, u32 m, u32 n,
     return best;
 }
 
+// The tile that is done first on a part of usual size. Null where there is none.
+const Kernel *prefill_tile(const Kind &kind, u32 m, u32 n, u32 k) {
+    const Kernel *best = nullptr;
+    u64 least = 0;
+    for (const Kernel *kernel : kind.kernels) {
+        if (kernel->family != GgufPrefillWay::family || kernel->reference || kernel->candidate ||
+            !fits(*kernel, m, n, k))
+            continue;
+        const u64 cost = gguf_prefill_cost(*kernel, m, n, usual_wgps(kernel->gfx));
+        if (!best || cost < least)
+            best = kernel, least = cost;
+    }
+    return best;
+}
+
 const Kernel &by_rule(const Kind &kind, u32 m, u32 n, u32 k) {
+    if (m > most_mid_rows)
+        if (const Kernel *const prefill = prefill_tile(kind, m, n, k))
+            return *prefill;
     const Kernel *const decode = of_family(kind, GgufDecodeWay::family, m, n, k);
     const Kernel *const mid =
         m > gguf_decode_rows ? of_family(kind, GgufMidWay::family, m, n, k) : nullptr;
@@ -103,7 +133,8 @@ const Kernel *for_fewer(const Kind &kind, const Kernel &kernel, u32 m, u32 n, u3
 }
 
 const Kernel *forced_way(std::string_view gfx, std::string_view type, u32 m, u32 n, u32 k) {
-    for (std::string_view family : {GgufDecodeWay::family, GgufMidWay::family})
+    for (std::string_view family :
+         {GgufDecodeWay::family, GgufMidWay::family, GgufPrefillWay::family})
         if (const Kernel *kernel = forced(family, gfx)) {
             if (kernel->param("type") != type)
                 throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is for {}, the product is {}: "
@@ -128,7 +159,7 @@ GgufRoute gguf_route(const Kernel &kernel, std::string_view type, u32 m, u32 n, 
     return gguf_way(kernel, [&](auto way) {
         const u32 rows = std::min(m, way.most_rows(kernel, n)), rest = m % rows;
         const Kernel *const last =
-            rest == 0 || fits(kernel, rest, n, k)
+            rest == 0 || way.fewest_left(kernel) <= rest
                 ? &kernel
                 : of_family(find_kind(kernel.gfx, type), way.family, rest, n, k);
         return GgufRoute{&kernel, last, all().converters.at({kernel.gfx, way.convert_family}),

@@ -67,19 +67,22 @@ GgufPrefillOrder gguf_prefill_order(const Kernel &kernel, u32 m, u32 n, u32 k, u
 
 // The WGP with the most tiles is done last. A tile's weights, which are unpacked whatever its rows,
 // keep the VALU about as long as 8 rows keep WMMA (T-054); of as much, the largest reads the least.
+u64 gguf_prefill_cost(const Kernel &kernel, u32 m, u32 n, u32 wgps) {
+    constexpr u32 unpacking = 8, largest = 1024;
+    const u32 bm = kernel.number("bm");
+    return ceil_div(tiles_of(kernel, m, n), u64{wgps}) * (bm + unpacking) * largest + largest - bm;
+}
+
 const Kernel *find_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,
                                 u32 wgps) {
-    constexpr u32 unpacking = 8;
     const Kernel *best = nullptr;
-    std::tuple<u64, i64> least;
+    u64 least = 0;
     for (const Kernel &k : kernels()) {
         if (k.gfx != gfx || k.reference || k.candidate || !matches(k, type))
             continue;
-        const u64 bm = k.number("bm");
-        const std::tuple rank{ceil_div(tiles_of(k, m, n), u64{wgps}) * (bm + unpacking),
-                              -static_cast<i64>(bm)};
-        if (!best || rank < least)
-            best = &k, least = rank;
+        const u64 cost = gguf_prefill_cost(k, m, n, wgps);
+        if (!best || cost < least)
+            best = &k, least = cost;
     }
     return best;
 }

@@ -34,6 +34,9 @@ struct GgufPrefillOrder {
 };
 GgufPrefillOrder gguf_prefill_order(const Kernel &, u32 m, u32 n, u32 k, u32 wgps);
 
+// Of how long it takes with so many WGPs, to be compared with others.
+u64 gguf_prefill_cost(const Kernel &, u32 m, u32 n, u32 wgps);
+
 // For so many WGPs the tile that takes the least time; null where there is none.
 const Kernel *find_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,
                                 u32 wgps);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What differs from one way to a product with GGUF weights to the next (kernels/gguf_linear.h). Of
-// each: the family that multiplies; how many rows it takes at a time, in steps of which its scratch
-// grows; what k it takes; bytes of converted activations and of scratch; both launches.
+// each: the family that multiplies; for how many rows it is, how many it takes at a time, in steps
+// of which its scratch grows, and how few when they are what is left; what k it takes; bytes of
+// converted activations and of scratch; both launches.
 #pragma once
 #include <algorithm>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "kernels/gguf.h"
 #include "kernels/gguf_linear.h"
 #include "kernels/gguf_mid.h"
+#include "kernels/gguf_prefill.h"
 
 namespace nw {
 
@@ -30,6 +32,7 @@ struct GgufDecodeWay {
     static constexpr std::string_view family = "gguf_decode", convert_family = "quantize_q8";
 
     static u32 fewest_rows(const Kernel &k) { return k.number("m"); }
+    static u32 fewest_left(const Kernel &k) { return k.number("m"); }
     static u32 most_rows(const Kernel &k, u32) { return k.number("m"); }
     static u32 step(const Kernel &k) { return k.number("m"); }
     static bool takes(const Kernel &, u32, u32) { return true; }
@@ -50,6 +53,7 @@ struct GgufMidWay {
     static constexpr u32 rows_at_a_time = 1024; // more would only make the workspace larger
 
     static u32 fewest_rows(const Kernel &k) { return k.number("bm") > 16 ? 17 : 1; }
+    static u32 fewest_left(const Kernel &k) { return fewest_rows(k); }
     // A tile has a counter.
     static u32 most_rows(const Kernel &k, u32 n) {
         const u32 blocks = gguf_counters / ceil_div(n, k.rows_per_workgroup);
@@ -72,14 +76,38 @@ struct GgufMidWay {
     }
 };
 
+// Many rows in tiles of 64 and more; the activations are gguf_mid's.
+struct GgufPrefillWay {
+    static constexpr std::string_view family = "gguf_prefill", convert_family = "gguf_halves";
+    static constexpr u32 rows_at_a_time = 4096; // more would only make the workspace larger
+
+    static u32 fewest_rows(const Kernel &) { return gguf_prefill_rows; }
+    static u32 fewest_left(const Kernel &) { return 1; }
+    static u32 most_rows(const Kernel &, u32) { return rows_at_a_time; }
+    static u32 step(const Kernel &k) { return k.number("bm"); }
+    static bool takes(const Kernel &, u32, u32) { return true; }
+    static u64 converted_bytes(u32 m, u32 k) { return gguf_halves_bytes(m, k); }
+    static u64 scratch_bytes(const Kernel &, u32, u32, u32, u32) { return 0; }
+
+    template <class Use> static void convert(const Kernel &k, const GgufSlice &s, const Use &use) {
+        use(k, GgufHalves{s.m, s.k, s.x, s.x_stride, s.converted});
+    }
+    template <class Use> static void multiply(const Kernel &k, const GgufSlice &s, const Use &use) {
+        use(k, GgufPrefill{s.type, s.m, s.n, s.k, s.converted, s.w, s.c});
+    }
+};
+
 // action(way) of the kernel's family. A way more is a line here.
 template <class Action> auto gguf_way(const Kernel &kernel, const Action &action) {
+    if (kernel.family == GgufPrefillWay::family)
+        return action(GgufPrefillWay{});
     if (kernel.family == GgufMidWay::family)
         return action(GgufMidWay{});
     return action(GgufDecodeWay{});
 }
 inline bool has_gguf_way(const Kernel &kernel) {
-    return kernel.family == GgufDecodeWay::family || kernel.family == GgufMidWay::family;
+    return kernel.family == GgufDecodeWay::family || kernel.family == GgufMidWay::family ||
+           kernel.family == GgufPrefillWay::family;
 }
 
 } // namespace nw

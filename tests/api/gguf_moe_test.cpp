@@ -44,9 +44,9 @@ std::vector<i32> router(const Layer &l, Rng rng) {
     return ids;
 }
 
-class Product {
+class MoeProduct {
 public:
-    explicit Product(const Layer &l)
+    explicit MoeProduct(const Layer &l)
         : layer(l), row_(nw_gguf_row_bytes(l.type, l.k)), x_(activations(l, Rng(3))),
           w_(gguf_weights(l.type, l.n * l.experts, l.k, Rng(4))), ids_(router(l, Rng(5))),
           x(bytes_of(x_.data(), 4 * x_.size())), w(w_), ids(bytes_of(ids_.data(), 4 * ids_.size())),
@@ -120,7 +120,7 @@ TEST_CASE("gguf moe: few slots and many, in a workspace of just as many bytes") 
     for (const Layer &layer : layers) {
         CAPTURE(
             fmt::format("type {} experts {} slots {}", layer.type, layer.experts, layer.slots()));
-        Product product(layer);
+        MoeProduct product(layer);
         nw_gguf_moe p = product.arguments();
         const Workspace workspace(workspace_of(context, p));
         p.workspace = workspace.data, p.workspace_bytes = workspace.size;
@@ -139,7 +139,7 @@ TEST_CASE("gguf moe: few slots and many, in a workspace of just as many bytes") 
 TEST_CASE("gguf moe: captured once it is prepared, not before") {
     const Context context;
     const Stream stream;
-    Product product(layers[3]);
+    MoeProduct product(layers[3]);
     nw_gguf_moe p = product.arguments();
     const Workspace workspace(workspace_of(context, p));
     p.workspace = workspace.data, p.workspace_bytes = workspace.size;
@@ -163,7 +163,7 @@ TEST_CASE("gguf moe: captured once it is prepared, not before") {
 
 TEST_CASE("gguf moe: what is refused says which value, and leaves c as it is") {
     const Context context;
-    const Product product(layers[3]);
+    const MoeProduct product(layers[3]);
     const nw_gguf_moe good = [&] {
         nw_gguf_moe p = product.arguments();
         p.workspace_bytes = workspace_of(context, p);
@@ -219,7 +219,7 @@ TEST_CASE("ggml: mul_mat_id") {
     const Context context;
     for (const Layer &l : layers) {
         CAPTURE(fmt::format("type {} experts {} slots {}", l.type, l.experts, l.slots()));
-        const Product product(l);
+        const MoeProduct product(l);
         const nw_gguf_moe like = product.arguments();
         const u64 block = nw_gguf_row_bytes(l.type, 256) / (l.type >= 12 ? 1 : 8);
         const nw_ggml_tensor a = tensor(l.type, {l.k, l.n, l.experts}, block,
