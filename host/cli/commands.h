@@ -19,6 +19,7 @@ template <class Work> void or_exit_2(const Work &work) {
 }
 
 void add_annotate(CLI::App &);
+void add_atlas(CLI::App &);
 void add_choose(CLI::App &);
 void add_constants(CLI::App &);
 void add_diff(CLI::App &);

@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
     CLI::App app("nibblewave's command line");
     app.require_subcommand(1);
     nw::cli::add_annotate(app);
+    nw::cli::add_atlas(app);
     nw::cli::add_choose(app);
     nw::cli::add_constants(app);
     nw::cli::add_diff(app);
