@@ -20,6 +20,7 @@ void lint(Input);        // an ELF, or a descriptor and code: linted
 void safetensors(Input); // a file's header
 void checkpoint(Input);  // a safetensors file: its 4-bit layers found, repacked, compared
 void gguf(Input);        // a file: metadata, tensors, a row of each
+void trace(Input);       // a profiler's CSV of dispatches
 
 struct Target {
     const char *name; // also of its folder in corpus/
@@ -34,6 +35,7 @@ inline constexpr Target targets[] = {{"code_object", code_object},
                                      {"lint", lint},
                                      {"safetensors", safetensors},
                                      {"checkpoint", checkpoint},
-                                     {"gguf", gguf}};
+                                     {"gguf", gguf},
+                                     {"trace", trace}};
 
 } // namespace nw::fuzz
