@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/atlas_rocprof.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <memory>
 #include <set>
 
 #include "base/error.h"
@@ -25,7 +25,15 @@ namespace {
 // Our kernels of one gfx.
 struct Ours {
     fs::path directory; // of manifest.json
+    std::unique_ptr<const Manifest> manifest;
     std::string gfx;
+
+    const Kernel *find(const std::string &symbol) const {
+        for (const Kernel &k : manifest->kernels())
+            if (k.gfx == gfx && k.symbol == symbol)
+                return &k;
+        return nullptr;
+    }
 };
 
 fs::path built_directory() {
@@ -51,8 +59,8 @@ Ours find_ours(const AtlasTraceOptions &o) {
         directory = fs::canonical(directory).parent_path();
     }
     std::set<std::string> known;
-    const Manifest manifest(directory);
-    for (const Kernel &k : manifest.kernels())
+    auto manifest = std::make_unique<const Manifest>(directory);
+    for (const Kernel &k : manifest->kernels())
         known.emplace(k.gfx);
     if (gfx.empty() && known.size() == 1)
         gfx = *known.begin();
@@ -60,7 +68,7 @@ Ours find_ours(const AtlasTraceOptions &o) {
         throw Error(fmt::format("--gfx {}: a trace does not say which GPU it is of; {} has {}",
                                 gfx.empty() ? "(none)" : gfx, directory.string(),
                                 fmt::join(known, ", ")));
-    return {directory, gfx};
+    return {directory, std::move(manifest), gfx};
 }
 
 // What name and manifest say: neither n nor k, and rows of activations only of kernels for just so
@@ -114,15 +122,11 @@ std::vector<Json> atlas_rocprof(const AtlasTraceOptions &o) {
     const std::string_view text(reinterpret_cast<const char *>(file.bytes().data()),
                                 file.bytes().size());
     const Trace trace = read_trace(text, o.trace);
-    const Manifest manifest(ours.directory);
     CodeFacts facts(ours.directory, part);
     const Json commit = atlas_commit();
     std::vector<Json> out;
     for (const TraceKernel &k : trace.kernels) {
-        const auto all = manifest.kernels();
-        const auto kernel = std::ranges::find_if(
-            all, [&](const Kernel &m) { return m.gfx == ours.gfx && m.symbol == k.name; });
-        const bool known = kernel != all.end();
+        const Kernel *const known = ours.find(k.name);
         Json row = {{"schema", atlas_schema},
                     {"source", "rocprof"},
                     {"device", "card"},
@@ -131,10 +135,10 @@ std::vector<Json> atlas_rocprof(const AtlasTraceOptions &o) {
                     {"gfx", ours.gfx},
                     {"commit", commit},
                     {"kernel", k.name},
-                    {"workload", known ? workload_json(*kernel) : Json::object()},
+                    {"workload", known ? workload_json(*known) : Json::object()},
                     {"metrics", metrics_json(k, trace)},
                     {"trace", said_json(k, fs::path(o.trace).filename())}};
-        row["code_object"] = known ? facts.of(k.name, kernel->block, 0) : Json();
+        row["code_object"] = known ? facts.of(k.name, known->block, 0) : Json();
         if (!row["code_object"].is_null())
             row["code_object"]["dynamic_lds_bytes"] = nullptr; // a trace has the kernel's own
         else

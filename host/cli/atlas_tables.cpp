@@ -187,8 +187,11 @@ std::string html(const Cells &cells, const char *tag, u64 words) {
 
 std::string atlas_text(std::span<const AtlasGroup> groups) {
     std::string out;
-    for (const Table &t : tables(groups))
-        out += (out.empty() ? "" : "\n") + text(t);
+    for (const Table &t : tables(groups)) {
+        if (!out.empty())
+            out += '\n';
+        out += text(t);
+    }
     return out;
 }
 

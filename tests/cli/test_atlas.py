@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import subprocess
@@ -28,9 +29,14 @@ V3 = ('"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kerne
 OURS = "gguf_decode_q4_K_m1"
 
 
+@functools.cache
+def manifest() -> list[dict]:
+    return json.loads((HSACO / "manifest.json").read_text())["kernels"]
+
+
+@functools.cache
 def kernels() -> dict[str, dict]:
-    rows = json.loads((HSACO / "manifest.json").read_text())["kernels"]
-    return {row["symbol"]: row for row in rows if row["gfx"] == GFX}
+    return {row["symbol"]: row for row in manifest() if row["gfx"] == GFX}
 
 
 def v3(name: str, start: int, end: int, grid: int = 4096) -> str:
@@ -164,8 +170,15 @@ class Runs(Folder):
 
 
 class Traces(Folder):
+    def setUp(self) -> None:
+        super().setUp()
+        self.hsaco = self.folder / "hsaco"  # of one kernel: read in no time
+        self.hsaco.mkdir()
+        (self.hsaco / GFX).symlink_to(HSACO / GFX)
+        self.write("hsaco/manifest.json", json.dumps({"kernels": [kernels()[OURS]]}))
+
     def trace(self, text: str | bytes, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return nw("atlas", "--rocprof", self.write("t.csv", text), "--gfx", GFX, *arguments)
+        return nw("atlas", "--rocprof", self.write("t.csv", text), "--hsaco", self.hsaco, *arguments)
 
     def rows(self, text: str | bytes) -> list[dict]:
         done = self.trace(text, "--json")
@@ -251,20 +264,19 @@ class Traces(Folder):
         self.assertAlmostEqual(sum(row["metrics"]["share_of_trace"] for row in rows), 1)
 
     def test_whose_kernels(self) -> None:
-        path = self.write("t.csv", V3 + v3(OURS, 1, 2))
+        path = self.write("ours.csv", V3 + v3(OURS, 1, 2))
         one = nw("atlas", "--rocprof", path, "--hsaco", HSACO / GFX, "--json", "--part", "8060S")
         self.assertEqual((one.returncode, json.loads(one.stdout)["part"]), (0, "8060S"))
-        gfx = {row["gfx"] for row in json.loads((HSACO / "manifest.json").read_text())["kernels"]}
-        if len(gfx) > 1:
+        self.assertEqual(json.loads(nw("atlas", "--rocprof", path, "--gfx", GFX, "--json").stdout)["kernel"], OURS)
+        if len({row["gfx"] for row in manifest()}) > 1:
             self.fails(nw("atlas", "--rocprof", path), "--gfx (none): a trace does not say which GPU it is of", GFX)
-        self.fails(nw("atlas", "--rocprof", path, "--gfx", "gfx900"), "--gfx gfx900: a trace does not say")
-        self.fails(self.trace("", "--hsaco", self.folder), "manifest.json: can't be read")
+        self.fails(self.trace("", "--gfx", "gfx900"), "--gfx gfx900: a trace does not say", f"has {GFX}")
+        self.fails(nw("atlas", "--rocprof", path, "--hsaco", self.folder), "manifest.json: can't be read")
         self.fails(self.trace("", "--part", "7900 XTX"), "--part 7900 XTX: it is a gfx1100, the code objects are for gfx1151")
-        self.fails(nw("atlas", "--rocprof", self.folder / "none.csv", "--gfx", GFX), "none.csv")
-        rows = json.loads((HSACO / "manifest.json").read_text())["kernels"]
-        self.write("manifest.json", json.dumps({"kernels": [r for r in rows if r["gfx"] == GFX and r["symbol"] == OURS]}))
-        done = nw("atlas", "--rocprof", path, "--hsaco", self.folder, "--json")
-        self.assertEqual(json.loads(done.stdout)["note"], "its code object is missing: no facts")
+        self.fails(nw("atlas", "--rocprof", self.folder / "none.csv", "--hsaco", self.hsaco), "none.csv")
+        (self.hsaco / GFX).unlink()
+        done = nw("atlas", "--rocprof", path, "--hsaco", self.hsaco, "--json")
+        self.assertEqual((json.loads(done.stdout)["note"], done.stderr), ("its code object is missing: no facts", ""))
 
 
 class Reports(Folder):
