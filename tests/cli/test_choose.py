@@ -24,11 +24,15 @@ def chosen(n: int, k: int, *more: str, force: str = "") -> dict:
     return json.loads(out)
 
 
+def tuned_rows(gfx: str) -> list[tuple[dict, dict]]:
+    table = tomllib.loads((SOURCE / f"gen/tuning/{gfx}.toml").read_text())
+    return [(section, row) for section in table["tuned"] for row in section["shapes"]]
+
+
 @unittest.skipUnless((SOURCE / "gen/tuning/gfx1151.toml").exists(), "nothing was tuned")
 class Tuned(unittest.TestCase):
     def rows(self) -> list[tuple[dict, dict]]:
-        table = tomllib.loads((SOURCE / "gen/tuning/gfx1151.toml").read_text())
-        return [(section, row) for section in table["tuned"] for row in section["shapes"]]
+        return [(section, row) for section, row in tuned_rows("gfx1151") if section["family"] != "gguf"]
 
     def test_a_tuned_shape_gets_its_row(self) -> None:
         section, row = self.rows()[-1]
@@ -94,6 +98,22 @@ class Gguf(unittest.TestCase):
             got = gguf(m, 64, 256)
             self.assertEqual((got["why"], got["kernel"], got["default"]), ("untuned", f"gguf_{kernel}", f"gguf_{kernel}"))
             self.assertEqual(got["route"], {"convert": f"{convert}_f32", "rows": m, "last": f"gguf_{kernel}"})
+
+    def test_a_tuned_shape_gets_its_row(self) -> None:
+        for gfx in ("gfx1100", "gfx1151", "gfx1201"):
+            found = [(section, row) for section, row in tuned_rows(gfx) if section["family"] == "gguf"]
+            self.assertGreater(len(found), 10)
+            for section, row in found:
+                with self.subTest(gfx=gfx, m=section["m"], n=row["n"], k=row["k"]):
+                    got = gguf(section["m"], row["n"], row["k"], gfx=gfx)
+                    self.assertEqual((got["why"], got["kernel"], got["tuned"]["us"]), ("tuned", row["kernel"], row["us"]))
+
+    def test_fewer_rows_than_were_tuned(self) -> None:
+        rows = {section["m"]: row for section, row in tuned_rows("gfx1100") if section["family"] == "gguf" and row["n"] == 2048}
+        seven, ten, forty = (gguf(m, 2048, 2048) for m in (7, 10, 40))
+        self.assertEqual((seven["why"], seven["kernel"], seven["tuned"]["us"]), ("near", "gguf_decode_q4_K_m7", rows[8]["us"]))
+        self.assertEqual((ten["why"], ten["kernel"], ten["tuned"]["us"]), ("near", rows[16]["kernel"], rows[16]["us"]))
+        self.assertEqual((forty["why"], forty["kernel"], forty["tuned"]["us"]), ("near", rows[64]["kernel"], rows[64]["us"]))
 
     def test_a_person_reads_the_launches(self) -> None:
         out = choose("--gguf", "q8_0", "--m", "17", "--n", "64", "--k", "1056", "--gfx", "gfx1151")[1]
