@@ -13,7 +13,9 @@
 #include "base/processes.h"
 #include "decode_times.h"
 #include "gguf_moe.h"
+#include "gguf_prefill.h"
 #include "goals.h"
+#include "kernels/gguf_prefill.h"
 #include "kernels/gguf_product.h"
 #include "stats.h"
 
@@ -44,25 +46,31 @@ struct Time {
     f64 cycles_per_256 = 0;            // that VALU and WMMA are busy
 };
 
-std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shapes,
+// Dense ones, each once.
+std::vector<const LinearShape *> shapes_of(const std::vector<LinearShape> &shapes) {
+    std::vector<const LinearShape *> out;
+    std::set<std::pair<u32, u32>> seen;
+    for (const LinearShape &shape : shapes)
+        if (std::ranges::find(gguf_models, shape.model) != gguf_models.end() && !shape.moe &&
+            seen.insert({shape.n, shape.k}).second)
+            out.push_back(&shape);
+    return out;
+}
+
+std::vector<Job> jobs_of(const Options &o, const std::vector<const LinearShape *> &shapes,
                          const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<Job> out;
-    std::set<std::pair<u32, u32>> seen;
-    for (const LinearShape &shape : shapes) {
-        if (std::ranges::find(gguf_models, shape.model) == gguf_models.end() || shape.moe ||
-            !seen.insert({shape.n, shape.k}).second)
-            continue;
+    for (const LinearShape *shape : shapes)
         for (const GgufBlocks &blocks : gguf_types())
             for (u32 m : o.m) {
                 const GgufKernels kernels = find_gguf_kernels(gfx, blocks.type, m);
-                if (!kernels)
+                if (!kernels || m >= gguf_prefill_rows)
                     continue;
-                const Job job{&shape, kernels, blocks.type, m};
+                const Job job{shape, kernels, blocks.type, m};
                 if (std::regex_search(job.name(), only))
                     out.push_back(job);
             }
-    }
     return out;
 }
 
@@ -201,14 +209,17 @@ nlohmann::json to_json(const Timed &t, const Bound &bound) {
 
 nlohmann::json run_gguf(const Options &o, const std::vector<LinearShape> &shapes) {
     const std::string gfx = simulated_gfx(o);
+    const std::vector<const LinearShape *> dense = shapes_of(shapes);
     const Bound bound = dram_bound(gfx);
-    const std::vector<Timed> rows = time_all(jobs_of(o, shapes, gfx), bound);
+    const std::vector<Timed> rows = time_all(jobs_of(o, dense, gfx), bound);
     const std::vector<Goal> goals = goals_of(rows, gfx);
     if (!rows.empty()) {
         print_rows(rows, gfx, bound);
         print(goals);
     }
-    nlohmann::json json = run_gguf_moe(o, shapes, gfx);
+    nlohmann::json json = run_gguf_prefill(o, dense, gfx);
+    for (const nlohmann::json &row : run_gguf_moe(o, shapes, gfx))
+        json.push_back(row);
     if (rows.empty() && json.empty())
         throw Usage(fmt::format("--only {}: no row of suite gguf has such a name", o.only));
     for (const Timed &t : rows)

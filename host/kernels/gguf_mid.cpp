@@ -13,6 +13,7 @@ namespace {
 
 constexpr Rules halves("gguf_halves"), mid("gguf_mid");
 constexpr u64 offset_limit = u64{1} << 32, store_limit = u64{1} << 31, unit_limit = store_limit;
+constexpr u32 most_rows = 1u << 24;               // whose activations are larger, whatever k
 constexpr u32 super_k = 256;                      // that a wave has at a time, of any type
 constexpr u32 widest_rows = 32, widest_cols = 64; // of the tiles of gguf_mid
 
@@ -89,7 +90,7 @@ void validate(const GgufHalves &p) {
     halves.pointer("y", p.y, 16);
     halves.stride({"x_stride", p.x_stride, u64{4} * p.k, "4 * k", 16, offset_limit,
                    "as it is a 32-bit argument"});
-    halves.need(gguf_halves_bytes(p.m, p.k) < offset_limit,
+    halves.need(p.m < most_rows && gguf_halves_bytes(p.m, p.k) < offset_limit,
                 "m = {}, k = {}: the result must be smaller than 2^32 bytes; split m", p.m, p.k);
     halves.apart(Rules::rows("y", p.y, 1, 0, gguf_halves_bytes(p.m, p.k)),
                  Rules::rows("x", p.x, p.m, p.x_stride, u64{4} * p.k));
@@ -103,7 +104,8 @@ void validate(const GgufMid &p) {
              "k = {}: must be a multiple of {}, as so many are multiplied at a time; gguf_decode "
              "takes any whole number of blocks, 8 rows at a time",
              p.k, super_k);
-    mid.need(row * widest_cols < offset_limit && gguf_halves_bytes(p.m, p.k) < offset_limit,
+    mid.need(row * widest_cols < offset_limit && p.m < most_rows &&
+                 gguf_halves_bytes(p.m, p.k) < offset_limit,
              "m = {}, k = {}: {} rows of w and all activations must be smaller than 2^32 bytes; "
              "split K or m",
              p.m, p.k, widest_cols);

@@ -330,10 +330,11 @@ enum {
  *
  *     sum over k of |p| * B / 220 + |b| * B / 700 + (|p| + |b|) * R * 2^-29 + |X| * 2^-25
  *
- * for k <= 32768, |b| < 65504, B < 2^22 and sums of 32 X below 65504. The result of a row depends
- * on nothing but the row, the weights, m, n, k and the kernels: it is the same every time. A scale
- * or an X that is not finite makes its row or column so. asm/gguf and asm/gguf_mid say every
- * rounding.
+ * for k <= 32768, |b| < 65504, B < 2^22 and sums of 32 X below 65504. Where `nw choose` names a
+ * kernel of gguf_prefill weights are rounded to f16 first: add |X| * 2^-19, and a weight of 4094
+ * and more may be infinite. The result of a row depends on nothing but the row, the weights, m, n,
+ * k and the kernels: it is the same every time. A scale or an X that is not finite makes its row or
+ * column so. asm/gguf* say every rounding.
  *
  * Workspace. Some device memory that launches need beside the operands: 16-byte aligned, at least
  * nw_gguf_workspace_size, set to 0 once by the caller after it was allocated (hipMemset; and again
