@@ -34,8 +34,6 @@ bool matches(const Kernel &kernel, std::string_view type, u32 m) {
            kernel.number("m") == m;
 }
 
-void validate_but_m(const GgufDecode &);
-
 } // namespace
 
 std::span<const GgufBlocks> gguf_types() { return types; }
@@ -79,17 +77,10 @@ void validate(const QuantizeQ8 &p) {
 }
 
 void validate(const GgufDecode &p) {
-    decode.need(p.m >= 1 && p.m <= gguf_decode_rows, "m = {}: must be 1..{}", p.m,
-                gguf_decode_rows);
-    validate_but_m(p);
-}
-
-namespace {
-
-// Kernels that are kept to be compared with take more rows.
-void validate_but_m(const GgufDecode &p) {
     const u32 block = gguf_blocks(p.type).elements;
     const u64 row = gguf_row_bytes(p.type, p.k);
+    decode.need(p.m >= 1 && p.m <= gguf_decode_rows, "m = {}: must be 1..{}", p.m,
+                gguf_decode_rows);
     decode.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
     decode.need(p.k >= 1 && p.k % block == 0,
                 "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k, block,
@@ -105,8 +96,6 @@ void validate_but_m(const GgufDecode &p) {
     decode.apart(c, Rules::rows("a", p.a, 1, 0, q8_bytes(p.m, p.k)));
     decode.apart(c, Rules::rows("w", p.w, p.n, row, row));
 }
-
-} // namespace
 
 void launch(Modules &modules, const QuantizeQ8 &p, const hip::Stream &stream) {
     validate(p);
@@ -136,7 +125,7 @@ void launch(Modules &modules, const GgufDecode &p, const hip::Stream &stream) {
 
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p,
             const hip::Stream &stream) {
-    validate_but_m(p);
+    validate(p);
     launch(modules, kernel, p, gguf_grid(kernel, p, modules.device().info().compute_units), stream);
 }
 
@@ -157,7 +146,7 @@ GgufGrid gguf_grid(const Kernel &kernel, const GgufDecode &p, u32 wgps) {
 
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p, GgufGrid grid,
             const hip::Stream &stream) {
-    validate_but_m(p);
+    validate(p);
     decode.need(matches(kernel, p.type, p.m), "{} is not for {}, m = {}", kernel.symbol, p.type,
                 p.m);
     const u64 most = ceil_div<u64>(p.n, kernel.rows_per_workgroup);
