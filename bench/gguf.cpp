@@ -64,8 +64,11 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<const LinearShape *
     for (const LinearShape *shape : shapes)
         for (const GgufBlocks &blocks : gguf_types())
             for (u32 m : o.m) {
-                const GgufKernels kernels = find_gguf_kernels(gfx, blocks.type, m);
-                if (!kernels || m >= gguf_prefill_rows)
+                if (m >= gguf_prefill_rows)
+                    continue;
+                const GgufKernels kernels =
+                    find_gguf_kernels(gfx, {blocks.type, m, shape->n, shape->k}, 1);
+                if (!kernels)
                     continue;
                 const Job job{shape, kernels, blocks.type, m};
                 if (std::regex_search(job.name(), only))

@@ -144,7 +144,7 @@ AtlasBound product_bound(const AtlasPart &p, const GgufKernels &kernels, const G
     out.launch = p.part.launch_overhead;
     out.memory = static_cast<f64>(shape.weight_bytes()) / 1e3 /
                  (p.part.dram_gb_per_s * p.part.dram_efficiency);
-    if (kernels.mid()) {
+    if (kernels.wmma()) {
         out.unit = "wmma";
         out.arithmetic =
             ceil_div(shape.m, 16u) * weights / (tile * tile) * p.costs.wmma_f16_interval / per_us;

@@ -77,8 +77,8 @@ std::string set_name(const LinearShape &layer, const GgufShape &shape) {
 
 class Planner {
 public:
-    Planner(const AtlasRunOptions &o, std::string gfx)
-        : o_(o), gfx_(std::move(gfx)), only_(pattern(o.only)) {}
+    Planner(const AtlasRunOptions &o, const DeviceFacts &on)
+        : o_(o), gfx_(on.gfx), wgps_(on.compute_units), only_(pattern(o.only)) {}
 
     Plan plan() {
         for (const std::string &model : o_.models)
@@ -120,7 +120,7 @@ private:
     }
 
     void add(const LinearShape &layer, const GgufShape &shape) {
-        const GgufKernels kernels = find_gguf_kernels(gfx_, shape.type, shape.m);
+        const GgufKernels kernels = find_gguf_kernels(gfx_, shape, wgps_);
         if (!kernels) {
             ++missing_[fmt::format("{} at {} rows", shape.type, shape.m)];
             return;
@@ -147,6 +147,7 @@ private:
 
     const AtlasRunOptions &o_;
     const std::string gfx_;
+    const u32 wgps_;
     const std::regex only_;
     Plan out_;
     std::map<std::tuple<std::string_view, u32, u32, u32>, u64> seen_;
@@ -355,7 +356,7 @@ private:
 
 std::vector<Json> atlas_run(const AtlasRunOptions &o) {
     const DeviceFacts on = find_device(o.device);
-    const Plan plan = Planner(o, on.gfx).plan();
+    const Plan plan = Planner(o, on).plan();
     const std::vector<Timed> timed =
         on.simulated ? time_on_model(plan.jobs, on) : time_on_card(plan.jobs, on, o.repeats);
     return Writer(o, on, plan, timed).rows();

@@ -17,7 +17,6 @@ namespace nw {
 namespace {
 
 constexpr Rules rules("gguf_linear");
-constexpr u32 most_mid_rows = 64; // from there on weights are unpacked too often
 
 using Key = std::pair<std::string_view, std::string_view>; // gfx, type
 
@@ -118,7 +117,7 @@ const Kernel *prefill_tile(const Kind &kind, u32 m, u32 n, u32 k) {
 }
 
 const Kernel &by_rule(const Kind &kind, u32 m, u32 n, u32 k) {
-    if (m > most_mid_rows)
+    if (m > gguf_most_mid_rows)
         if (const Kernel *const prefill = prefill_tile(kind, m, n, k))
             return *prefill;
     const Kernel *const decode = of_family(kind, GgufDecodeWay::family, m, n, k);

@@ -15,6 +15,8 @@ namespace nw {
 
 // Fewest rows that it is meant for: fewer are gguf_mid's.
 inline constexpr u32 gguf_prefill_rows = 33;
+// From there on it is what a product gets; gguf_mid unpacks weights for each 32 rows.
+inline constexpr u32 gguf_most_mid_rows = 64;
 
 // One launch of gguf_prefill. Pointers are device memory.
 struct GgufPrefill {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "kernels/gguf_mid.h"
+#include "kernels/gguf_prefill.h"
 
 namespace nw {
 
@@ -24,19 +25,21 @@ f64 median(std::vector<f64> &times) {
 
 } // namespace
 
-GgufKernels find_gguf_kernels(std::string_view gfx, std::string_view type, u32 m) {
+GgufKernels find_gguf_kernels(std::string_view gfx, const GgufShape &shape, u32 wgps) {
+    const auto &[type, m, n, k] = shape;
     if (m <= gguf_decode_rows)
         return {&choose_gguf_decode(gfx, type, m), &choose_quantize_q8(gfx)};
-    const Kernel *const product = find_gguf_mid(gfx, type, m);
+    const Kernel *const product = m > gguf_most_mid_rows ? find_gguf_prefill(gfx, type, m, n, wgps)
+                                                         : find_gguf_mid(gfx, type, m);
     return {product, product ? &choose_gguf_halves(gfx) : nullptr};
 }
 
 u64 gguf_activation_bytes(const GgufKernels &kernels, const GgufShape &shape) {
-    return kernels.mid() ? gguf_halves_bytes(shape.m, shape.k) : q8_bytes(shape.m, shape.k);
+    return kernels.wmma() ? gguf_halves_bytes(shape.m, shape.k) : q8_bytes(shape.m, shape.k);
 }
 
 u32 gguf_dynamic_lds(const GgufKernels &kernels, const GgufShape &shape, u32 wgps) {
-    if (kernels.mid())
+    if (kernels.wmma())
         return 0;
     GgufDecode product{};
     product.type = shape.type, product.m = shape.m, product.n = shape.n, product.k = shape.k;
@@ -71,7 +74,7 @@ u32 GgufProduct::share(u32 rows) const {
 
 void GgufProduct::convert() {
     const auto &[type, m, n, k] = shape_;
-    if (kernels_.mid())
+    if (kernels_.wmma())
         launch(modules_, *kernels_.convert, GgufHalves{m, k, x_.data(), u64{4} * k, a_.data()});
     else
         launch(modules_, *kernels_.convert, QuantizeQ8{m, k, x_.data(), u64{4} * k, a_.data()});
@@ -84,6 +87,8 @@ void GgufProduct::multiply(u64 first, u32 rows) {
     if (kernels_.mid())
         launch(modules_, *kernels_.product,
                GgufMid{type, m, rows, k, a_.data(), w, c_.data(), parts_.data(), arrived_.data()});
+    else if (kernels_.prefill())
+        launch(modules_, *kernels_.product, GgufPrefill{type, m, rows, k, a_.data(), w, c_.data()});
     else
         launch(modules_, *kernels_.product, GgufDecode{type, m, rows, k, a_.data(), w, c_.data()});
 }

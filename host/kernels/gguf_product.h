@@ -28,8 +28,11 @@ struct GgufKernels {
 
     explicit operator bool() const { return product && convert; }
     bool mid() const { return product->family == "gguf_mid"; }
+    bool prefill() const { return product->family == "gguf_prefill"; }
+    bool wmma() const { return mid() || prefill(); } // of activations in f16
 };
-GgufKernels find_gguf_kernels(std::string_view gfx, std::string_view type, u32 m);
+// What gguf_linear takes where nothing was tuned, on a part of so many WGPs.
+GgufKernels find_gguf_kernels(std::string_view gfx, const GgufShape &, u32 wgps);
 
 // Bytes of the activations as the product takes them.
 u64 gguf_activation_bytes(const GgufKernels &, const GgufShape &);
