@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // gguf_halves and gguf_mid: every bit, and how near to the product without f16.
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
 
 #include "check/check.h"
 #include "gguf_case.h"
@@ -15,8 +17,17 @@ using check::Test;
 
 namespace {
 
-// share 0: as the library would.
+// Of each f16 scale of the last block of row `sick` a NaN.
+void make_sick(std::vector<std::byte> &w, const check::GgufType &type, u32 sick, u32 k) {
+    const u64 blocks = k / type.info.elements, last = (sick + 1) * blocks - 1;
+    const u16 nan = 0x7e01;
+    for (u32 at : type.scales)
+        std::memcpy(&w[last * type.info.bytes + at], &nan, 2);
+}
+
+// share 0: as the library would. sick: a row of w whose result is NaN, and no other's.
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
+                   std::optional<u32> sick = {},
                    std::source_location where = std::source_location::current()) {
     if (!share)
         share = gguf_mid_share(kernel, m, n, k, t.modules.device().info().compute_units);
@@ -24,9 +35,11 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     const u32 tiles = gguf_halves_tiles(m);
     const check::GgufType type = check::gguf_type(kernel);
     const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
-    const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles),
-                                 w = check::gguf_random_blocks(t.rng, type,
-                                                               u64{n} * (k / type.info.elements));
+    const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles);
+    std::vector<std::byte> w =
+        check::gguf_random_blocks(t.rng, type, u64{n} * (k / type.info.elements));
+    if (sick)
+        make_sick(w, type, *sick, k);
     const std::vector<f32> before(u64{m} * n, -777.0f);
     const std::vector<std::byte> any(gguf_mid_parts_bytes(kernel, m, n, k, share), std::byte{0x7f}),
         none(gguf_mid_arrived_bytes(kernel, m, n));
@@ -57,6 +70,12 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
                                       w};
     const std::vector<f32> want = ref::gguf_mid(product);
     check::same_bits(t, "c", c, want, where);
+    if (sick) {
+        for (u64 i = 0; i < want.size(); ++i)
+            if (std::isnan(want[i]) != (i % n == *sick))
+                t.fail(fmt::format("c[{}] is {} beside a row {} of NaN", i, want[i], *sick), where);
+        return;
+    }
     const ref::GgufMidExact exact = ref::gguf_mid_exact(x, product);
     check::near_exact(t, want, exact.c, exact.tolerance, where);
 }
@@ -112,7 +131,8 @@ CHECK_FAMILY(gguf_halves) {
 
 CHECK_FAMILY(gguf_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
-    check_product(t, kernel, bm, 1, 256);                // one wave has all of k
+    check_product(t, kernel, bm, 1, 256); // one wave has all of k
+    check_product(t, kernel, bm - 1, 5, 512, 0, 2);
     check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles
     check_product(t, kernel, 2 * bm + 1, rows + 17, 2304,
                   1); // nine workgroups to each of six tiles
