@@ -13,6 +13,7 @@
 #include "kernels/gguf.h"
 #include "kernels/gguf_linear.h"
 #include "kernels/gguf_mid.h"
+#include "kernels/gguf_prefill.h"
 #include "refusals.h"
 
 using namespace nw;
@@ -129,6 +130,14 @@ public:
             device().synchronize();
             return c.read();
         }
+        if (kernel.family == "gguf_prefill") {
+            const Guarded a(gguf_halves_bytes(rows, k_), 0x5e);
+            launch(modules(), GgufHalves{rows, k_, x, stride(), a.data()});
+            launch(modules(), kernel,
+                   GgufPrefill{type_, rows, n_, k_, a.data(), w_.data(), c.data()});
+            device().synchronize();
+            return c.read();
+        }
         const u32 share = gguf_mid_share(kernel, rows, n_, k_, wgps());
         const Guarded a(gguf_halves_bytes(rows, k_), 0x5e),
             parts(gguf_mid_parts_bytes(kernel, rows, n_, k_, share), 0x5e),
@@ -166,6 +175,8 @@ private:
 };
 
 const Kernel &kernel_for(const Kernel &way, std::string_view type, u32 rows) {
+    if (way.family == "gguf_prefill")
+        return way; // takes what is left
     return way.family == "gguf_decode" ? choose_gguf_decode(gfx(), type, rows)
            : rows > 16                 ? way
                                        : choose_gguf_mid(gfx(), type, rows);
@@ -173,12 +184,15 @@ const Kernel &kernel_for(const Kernel &way, std::string_view type, u32 rows) {
 
 void check_ways(std::string_view type, u32 m, u32 n, u32 k, std::string_view family = "") {
     constexpr u32 slice_of_mid = 1024;
+    constexpr u32 slice_of_prefill = 4096;
     Product product(type, m, n, k);
     for (const Kernel *way : gguf_route_kernels(gfx(), type, m, n, k)) {
         if (!way->family.starts_with(family))
             continue;
         CAPTURE(fmt::format("{} m={} n={} k={}", way->symbol, m, n, k));
-        const u32 slice = way->family == "gguf_decode" ? way->number("m") : slice_of_mid;
+        const u32 slice = way->family == "gguf_decode"    ? way->number("m")
+                          : way->family == "gguf_prefill" ? slice_of_prefill
+                                                          : slice_of_mid;
         Bytes want;
         for (u32 first = 0; first < m; first += slice) {
             const u32 rows = std::min(slice, m - first);
@@ -202,13 +216,15 @@ TEST_CASE("each way has the bits of its plain launches, and keeps within its wor
 TEST_CASE("more rows than a way takes at a time") {
     check_ways("q4_K", 1024 + 5, 40, 256, "gguf_mid");
     check_ways("q4_K", 1024 + 20, 40, 256, "gguf_mid");
+    check_ways("q4_K", 4096 + 3, 8, 256, "gguf_prefill");
 }
 
 TEST_CASE("k of blocks of 32 that are no super-blocks") {
     check_ways("q8_0", 11, 40, 1056);
     check_ways("q4_0", 2, 40, 96);
+    check_ways("q4_0", 34, 40, 1056);
     for (const Kernel *way : gguf_route_kernels(gfx(), "q8_0", 64, 40, 1056))
-        CHECK(way->family == "gguf_decode");
+        CHECK(way->family != "gguf_mid");
 }
 
 TEST_CASE("products of other shapes use a workspace one after the other") {
@@ -247,7 +263,7 @@ TEST_CASE("the workspace of a product is enough for fewer rows, by every way") {
         }
 }
 
-TEST_CASE("without a tuned shape near, few rows get decode, more get mid where there is one") {
+TEST_CASE("without a tuned shape near, few rows get decode, more mid, many prefill") {
     for (u32 m = 1; m <= 70; ++m) {
         CAPTURE(m);
         const Choice choice = explain_gguf("gfx1100", "q4_K", m, 40, 256);
@@ -255,7 +271,8 @@ TEST_CASE("without a tuned shape near, few rows get decode, more get mid where t
         CHECK(choice.kernel == &default_gguf("gfx1100", "q4_K", m, 40, 256));
         CHECK(choice.kernel->symbol == (m <= 8    ? fmt::format("gguf_decode_q4_K_m{}", m)
                                         : m <= 16 ? std::string("gguf_mid_q4_K_b16")
-                                                  : std::string("gguf_mid_q4_K_b32")));
+                                        : m <= 64 ? std::string("gguf_mid_q4_K_b32")
+                                                  : std::string("gguf_prefill_q4_K_64x128")));
     }
     CHECK(default_gguf("gfx1100", "q8_0", 11, 40, 1056).symbol == "gguf_decode_q8_0_m8");
 }
