@@ -60,7 +60,7 @@ std::vector<GgufShape> shapes_of(const Options &o, const std::vector<LinearShape
     std::vector<GgufShape> out;
     for (const LinearShape &layer : layers)
         for (const GgufBlocks &blocks : gguf_types()) {
-            const GgufShape p{std::string(blocks.type), 1, layer.n, layer.k};
+            const GgufShape p{blocks.type, 1, layer.n, layer.k};
             const std::string text = name(p);
             const bool wanted = o.only.empty() ? std::ranges::find(usual, text) != usual.end()
                                                : std::regex_search(text, only);

@@ -38,9 +38,10 @@ bool is_worth_a_run(const Kernel &k, u32 m) {
 std::vector<Job> jobs_of(const GgufTuning &o, const Kind &kind) {
     std::vector<Job> out;
     for (const auto &[n, k] : dense_shapes(o.shapes)) {
-        if (k % gguf_blocks(kind.type).elements)
+        const GgufBlocks &blocks = gguf_blocks(kind.type); // its name outlasts the kind's
+        if (k % blocks.elements)
             continue;
-        Job job{{kind.type, kind.m, n, k}, {&default_gguf(o.gfx, kind.type, kind.m, n, k)}};
+        Job job{{blocks.type, kind.m, n, k}, {&default_gguf(o.gfx, kind.type, kind.m, n, k)}};
         for (const Kernel *way : gguf_route_kernels(o.gfx, kind.type, kind.m, n, k))
             if (way != job.kernels.front() && is_worth_a_run(*way, kind.m))
                 job.kernels.push_back(way);

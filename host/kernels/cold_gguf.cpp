@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/gguf.h"
 #include "kernels/gguf_linear.h"
 
 namespace nw {
@@ -20,8 +19,6 @@ template <class Bytes> u64 largest(std::span<const GgufShape> shapes, const Byte
 }
 
 } // namespace
-
-u64 GgufShape::weight_bytes() const { return n * gguf_row_bytes(type, k); }
 
 ColdGguf::ColdGguf(const hip::Device &device, std::span<const GgufShape> shapes, u64 products,
                    const std::filesystem::path &kernels)

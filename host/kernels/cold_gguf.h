@@ -5,19 +5,13 @@
 #pragma once
 #include <filesystem>
 #include <span>
-#include <string>
 
 #include "hip/hip.h"
 #include "kernels/cold_product.h"
+#include "kernels/gguf.h"
 #include "kernels/modules.h"
 
 namespace nw {
-
-struct GgufShape {
-    std::string type;
-    u32 m, n, k;
-    u64 weight_bytes() const;
-};
 
 class ColdGguf {
 public:

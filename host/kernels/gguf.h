@@ -35,6 +35,14 @@ const GgufBlocks &gguf_blocks(std::string_view type);
 // Bytes of a row of weights; throws Error for a type that no kernel takes.
 u64 gguf_row_bytes(std::string_view type, u32 k);
 
+// A product.
+struct GgufShape {
+    std::string_view type; // of gguf_types(), whose names last
+    u32 m, n, k;
+
+    u64 weight_bytes() const { return n * gguf_row_bytes(type, k); }
+};
+
 // One launch of quantize_q8. Pointers are device memory, 16-byte aligned.
 struct QuantizeQ8 {
     u32 m, k;            // m >= 1; k a multiple of 32

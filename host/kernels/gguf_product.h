@@ -15,13 +15,6 @@ namespace nw {
 inline constexpr std::array<std::string_view, 3> gguf_models = {"Qwen3.6-27B", "Llama-3.1-8B",
                                                                 "Qwen3-30B-A3B"};
 
-struct GgufShape {
-    std::string_view type;
-    u32 m, n, k;
-
-    u64 weight_bytes() const { return n * gguf_row_bytes(type, k); }
-};
-
 // Of a product, and of its activations.
 struct GgufKernels {
     const Kernel *product = nullptr, *convert = nullptr; // null where none takes it
