@@ -2,9 +2,7 @@
 #include "kernels/cold_gguf.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
-#include "base/error.h"
 #include "kernels/gguf_linear.h"
 
 namespace nw {
@@ -64,9 +62,7 @@ f64 ColdGguf::us(const Kernel &kernel, const GgufShape &p) {
     queue(kernel, round);
     queue(kernel, p);
     const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
-    if (!(us > 0))
-        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
-                                device_.info().label));
+    need_time(device_, us);
     return us;
 }
 

@@ -30,6 +30,12 @@ u64 scale_bytes(const ProductShape &p) { return std::max(p.scale_bytes(), p.zero
 
 } // namespace
 
+void need_time(const hip::Device &device, f64 us) {
+    if (!(us > 0))
+        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
+                                device.info().label));
+}
+
 Rotation::Rotation(const hip::Device &device, u64 largest, u64 rest)
     : buffer_(device.allocate(2 * largest + rest)) {
     buffer_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
@@ -77,9 +83,7 @@ f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
     queue(round);
     queue(p);
     const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
-    if (!(us > 0))
-        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
-                                device_.info().label));
+    need_time(device_, us);
     return us;
 }
 

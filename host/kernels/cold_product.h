@@ -35,6 +35,9 @@ struct ProductShape {
     }
 };
 
+// Throws Error unless the device has kept time, as these microseconds show.
+void need_time(const hip::Device &, f64 us);
+
 // Bytes that others touch before a piece of memory comes back: twice the largest cache of the
 // parts.
 inline constexpr u64 cold_rest = u64{192} << 20;

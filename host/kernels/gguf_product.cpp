@@ -2,10 +2,9 @@
 #include "kernels/gguf_product.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <vector>
 
-#include "base/error.h"
+#include "kernels/cold_product.h"
 #include "kernels/gguf_mid.h"
 #include "kernels/gguf_prefill.h"
 
@@ -13,8 +12,6 @@ namespace nw {
 
 namespace {
 
-// Bytes that others touch before weights come back: twice the largest cache of the parts.
-constexpr u64 rest = u64{192} << 20;
 constexpr u32 step = 16; // rows after which those of every type are aligned as kernels want
 
 // Rows of c that there is memory for. More than n where one launch is timed, as in the figures so
@@ -106,7 +103,7 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
     const u32 warm_rows =
         std::min(n, device.info().compute_units * kernels.product->rows_per_workgroup);
     const u64 begin = round_up<u64>(warm_rows, step), each = round_up<u64>(n, step);
-    const u64 others = rest / gguf_row_bytes(shape.type, shape.k);
+    const u64 others = cold_rest / gguf_row_bytes(shape.type, shape.k);
     const u64 rows = begin + (runs == 1 ? n : 2 * each + others);
     GgufProduct product(device, kernels, shape, rows);
     const hip::Event start = device.event(), stop = device.event();
@@ -132,9 +129,8 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
         products.push_back(multiply(first, n));
     }
     const GgufTimes out{median(products), median(converts)};
-    if (!(out.us > 0 && out.convert_us > 0))
-        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
-                                device.info().label));
+    need_time(device, out.us);
+    need_time(device, out.convert_us);
     return out;
 }
 
