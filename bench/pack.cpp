@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -119,11 +120,6 @@ f64 seconds_of(const std::function<void()> &work) {
     return std::chrono::duration<f64>(std::chrono::steady_clock::now() - start).count();
 }
 
-f64 median(std::vector<f64> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
-
 Json measure(const Format &f, const Folder &folder, u64 seed) {
     write_checkpoint(f, folder, seed);
     std::vector<f64> pack_times, copy_times;
@@ -137,10 +133,10 @@ Json measure(const Format &f, const Folder &folder, u64 seed) {
     }
     const f64 weights = static_cast<f64>(layers * n * k) / 2;
     const f64 file = static_cast<f64>(fs::file_size(folder.file()));
-    const f64 pack_rate = weights / median(pack_times) / 1e9;
-    const f64 copy_rate = file / median(copy_times) / 1e9;
+    const f64 pack_rate = weights / upper_median(pack_times) / 1e9;
+    const f64 copy_rate = file / upper_median(copy_times) / 1e9;
     return {{"name", fmt::format("pack {}", f.name)},
-            {"time_us", 1e6 * median(pack_times)},
+            {"time_us", 1e6 * upper_median(pack_times)},
             {"gb_per_s", pack_rate},
             {"copy_gb_per_s", copy_rate},
             {"of_copy", pack_rate / copy_rate}};

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "base/half.h"
+#include "base/median.h"
 #include "base/processes.h"
 #include "base/progress.h"
 #include "cli/commands.h"
@@ -189,8 +190,7 @@ private:
         std::vector<f64> times(options_.repeats);
         for (f64 &us : times)
             us = product_us(product, kernel, shape);
-        std::ranges::nth_element(times, times.begin() + static_cast<i64>(times.size() / 2));
-        return times[times.size() / 2];
+        return upper_median(std::move(times));
     }
 
     const hip::Device device_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/median.h"
 #include "base/processes.h"
 #include "base/progress.h"
 #include "cli/tune_decide.h"
@@ -80,8 +81,7 @@ f64 median_us(ColdGguf &product, const Kernel &kernel, const GgufShape &shape, u
     std::vector<f64> times(repeats);
     for (f64 &us : times)
         us = product.us(kernel, shape);
-    std::ranges::nth_element(times, times.begin() + static_cast<i64>(times.size() / 2));
-    return times[times.size() / 2];
+    return upper_median(std::move(times));
 }
 
 std::vector<f64> card_times(const GgufTuning &o, const hip::Device &device,

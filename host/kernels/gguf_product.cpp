@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/median.h"
 #include "kernels/cold_product.h"
 #include "kernels/gguf_mid.h"
 #include "kernels/gguf_prefill.h"
@@ -18,12 +19,6 @@ constexpr u32 step = 16; // rows after which those of every type are aligned as 
 // far: where buffers lie moves times by up to a percent.
 u32 room(const GgufShape &shape, u64 rows) {
     return static_cast<u32>(std::min<u64>(rows, u64{2} * shape.n));
-}
-
-f64 median(std::vector<f64> &times) {
-    const auto middle = times.begin() + static_cast<i64>(times.size() / 2);
-    std::ranges::nth_element(times, middle);
-    return *middle;
 }
 
 } // namespace
@@ -128,7 +123,7 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
         converts.push_back(convert());
         products.push_back(multiply(first, n));
     }
-    const GgufTimes out{median(products), median(converts)};
+    const GgufTimes out{upper_median(products), upper_median(converts)};
     need_time(device, out.us);
     need_time(device, out.convert_us);
     return out;
