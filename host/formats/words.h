@@ -9,10 +9,14 @@
 
 namespace nw {
 
-template <class T> T load(std::span<const std::byte> bytes, u64 index) {
+// Of several numbers, or blocks of numbers, one after the other: that of this index.
+template <class T> T load(const std::byte *bytes, u64 index = 0) {
     T value;
-    std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof value);
+    std::memcpy(&value, bytes + index * sizeof(T), sizeof value);
     return value;
+}
+template <class T> T load(std::span<const std::byte> bytes, u64 index) {
+    return load<T>(bytes.data(), index);
 }
 
 inline u32 nibble(u32 word, u32 index) { return word >> 4 * index & 15; }

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "ref/gguf.h"
 
-#include <cstring>
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/half.h"
 #include "formats/gguf_blocks.h"
+#include "formats/words.h"
 
 namespace nw::ref {
 
 namespace {
-
-template <class T> T at(const std::byte *row, u64 index) {
-    T value;
-    std::memcpy(&value, row + index * sizeof value, sizeof value);
-    return value;
-}
 
 void dequantize(const BlockQ4_0 &b, f32 *out) {
     const f32 d = f16_to_f32(b.d);
@@ -61,7 +55,7 @@ void dequantize(const BlockQ6_K &b, f32 *out) {
 
 template <class Block> void blocks(const std::byte *row, u64 k, f32 *out) {
     for (u64 i = 0; i < k / Block::elements; ++i)
-        dequantize(at<Block>(row, i), out + i * Block::elements);
+        dequantize(load<Block>(row, i), out + i * Block::elements);
 }
 
 } // namespace
@@ -85,15 +79,15 @@ void dequantize_row(GgmlType type, const std::byte *row, u64 k, f32 *out) {
     switch (type) {
     case GgmlType::f32:
         for (u64 i = 0; i < k; ++i)
-            out[i] = at<f32>(row, i);
+            out[i] = load<f32>(row, i);
         return;
     case GgmlType::f16:
         for (u64 i = 0; i < k; ++i)
-            out[i] = f16_to_f32(at<u16>(row, i));
+            out[i] = f16_to_f32(load<u16>(row, i));
         return;
     case GgmlType::bf16:
         for (u64 i = 0; i < k; ++i)
-            out[i] = bf16_to_f32(at<u16>(row, i));
+            out[i] = bf16_to_f32(load<u16>(row, i));
         return;
     case GgmlType::q4_0:
         return blocks<BlockQ4_0>(row, k, out);

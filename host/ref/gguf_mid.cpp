@@ -3,72 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "base/half.h"
+#include "formats/words.h"
 #include "ref/gguf.h"
+#include "ref/gguf_halves.h"
 #include "ref/need_size.h"
-#include "ref/wmma.h"
 
 namespace nw::ref {
 
 namespace {
 
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
-constexpr u64 tile_bytes = 8192, sums_bytes = 256;
-constexpr int top = 9;
-
-f32 half_at(const std::byte *p) {
-    u16 bits;
-    std::memcpy(&bits, p, 2);
-    return f16_to_f32(bits);
-}
-void put_half(std::byte *p, f32 x) {
-    const u16 bits = f32_to_f16(x);
-    std::memcpy(p, &bits, 2);
-}
-
-// Where things are in what gguf_halves writes.
-struct Layout {
-    u64 supers, tiles;
-
-    u64 value(u32 row, u32 k) const {
-        const u32 in = k % super_k;
-        const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // its own inverse
-        return (k / super_k * tiles + row / 16) * tile_bytes + in / 32 * 1024 + in / 8 % 2 * 512 +
-               in / 16 % 2 * 256 + row % 16 * 16 + order[in % 8] * 2;
-    }
-    u64 sum(u32 row, u64 block) const {
-        return supers * tiles * tile_bytes + (block / blocks * tiles + row / 16) * sums_bytes +
-               row % 16 * 16 + block % blocks * 2;
-    }
-    u64 shift(u32 row) const { return supers * tiles * (tile_bytes + sums_bytes) + 4 * row; }
-    u64 bytes() const { return shift(static_cast<u32>(16 * tiles)); }
-};
-
-// Of a row's exponent: where it has no finite value but 0, that of 0.
-int exponent_of(f32 most) {
-    int e = 0;
-    if (std::isfinite(most))
-        std::frexp(most, &e);
-    return e;
-}
-
-// Of eight, then of four of those.
-f32 sum_block(const f32 *x) {
-    f32 four[4];
-    for (int i = 0; i < 4; ++i, x += 8)
-        four[i] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
-    return (four[0] + four[1]) + (four[2] + four[3]);
-}
-
-template <class Block> Block block_at(const std::byte *p, u64 index = 0) {
-    Block b;
-    std::memcpy(&b, p + index * sizeof b, sizeof b);
-    return b;
-}
 
 // A super-block of a row of w, taken apart as the kernel does.
 struct Factors {
@@ -111,7 +58,7 @@ Factors factors_of(const BlockQ6_K &b) {
 template <class Block, class Quant> Factors factors_of(const std::byte *p, const Quant &quant) {
     Factors f;
     for (u32 j = 0; j < blocks; ++j) {
-        const auto b = block_at<Block>(p, j);
+        const auto b = load<Block>(p, j);
         f.scale[2 * j] = f.scale[2 * j + 1] = f16_to_f32(b.d) * (j % 2 ? 0x1p28f : 0x1p24f);
         for (u32 i = 0; i < block_k; ++i)
             f.quant[block_k * j + i] = static_cast<f32>(quant(b, i)) * 0x1p-24f;
@@ -126,9 +73,9 @@ int nibble_less_8(const BlockQ4_0 &b, u32 i) {
 Factors factors_of(GgmlType type, const std::byte *p) {
     switch (type) {
     case GgmlType::q4_K:
-        return factors_of(block_at<BlockQ4_K>(p));
+        return factors_of(load<BlockQ4_K>(p));
     case GgmlType::q6_K:
-        return factors_of(block_at<BlockQ6_K>(p));
+        return factors_of(load<BlockQ6_K>(p));
     case GgmlType::q8_0:
         return factors_of<BlockQ8_0>(p, [](const BlockQ8_0 &b, u32 i) { return int{b.qs[i]}; });
     case GgmlType::q4_0:
@@ -141,20 +88,6 @@ Factors factors_of(GgmlType type, const std::byte *p) {
 u64 super_bytes(GgmlType type) {
     const GgmlTypeInfo *info = find_ggml_type(type);
     return info->bytes * (super_k / info->elements);
-}
-
-// Which k of a block are those of its WMMA `step`, in the instruction's order. q6_K, whose scales
-// are of 16 k, has sixteen neighbours, others eight of the first and eight of the second sixteen.
-std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
-    std::array<u32, 16> out;
-    for (u32 i = 0; i < 16; ++i) {
-        // gfx12 has four of a lower lane's k, then four of an upper one's.
-        const u32 upper = kind == WmmaSum::gfx11 ? i / 8 : i / 4 % 2;
-        const u32 in = kind == WmmaSum::gfx11 ? i % 8 : i / 8 * 4 + i % 4;
-        const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7};
-        out[i] = (sixteens ? 16 * step + 8 * upper : 16 * upper + 8 * step) + order[in];
-    }
-    return out;
 }
 
 class Product {
@@ -171,9 +104,9 @@ public:
         sums_.resize(u64{p.m} * at_.supers * blocks);
         for (u32 row = 0; row < p.m; ++row) {
             for (u32 k = 0; k < p.k; ++k)
-                halves_[u64{row} * p.k + k] = half_at(&p.a[at_.value(row, k)]);
+                halves_[u64{row} * p.k + k] = f16_to_f32(load<u16>(&p.a[at_.value(row, k)]));
             for (u64 b = 0; b < at_.supers * blocks; ++b)
-                sums_[row * at_.supers * blocks + b] = half_at(&p.a[at_.sum(row, b)]);
+                sums_[row * at_.supers * blocks + b] = f16_to_f32(load<u16>(&p.a[at_.sum(row, b)]));
         }
     }
 
@@ -198,11 +131,7 @@ public:
         return std::ldexp(total, shift(row));
     }
 
-    i32 shift(u32 row) const {
-        i32 out;
-        std::memcpy(&out, &p_.a[at_.shift(row)], 4);
-        return out;
-    }
+    i32 shift(u32 row) const { return load<i32>(&p_.a[at_.shift(row)]); }
     f32 half(u32 row, u32 k) const { return halves_[u64{row} * p_.k + k]; }
     f32 sum(u32 row, u64 block) const { return sums_[row * at_.supers * blocks + block]; }
 
@@ -273,38 +202,13 @@ private:
 
     const GgufMidProduct &p_;
     WmmaSum kind_;
-    bool sixteens_;
-    Layout at_;
+    bool sixteens_; // q6_K's scales are of 16 k
+    HalvesLayout at_;
     std::array<std::array<u32, 16>, 2> order_;
     std::vector<f32> halves_, sums_;
 };
 
 } // namespace
-
-std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles) {
-    need_size("x", x.size(), u64{m} * k);
-    if (k == 0 || k % block_k || m > u64{16} * tiles)
-        throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of {}, m at most "
-                                "16 * tiles",
-                                k, m, tiles, block_k));
-    const Layout at{ceil_div(k, super_k), tiles};
-    std::vector<std::byte> out(at.bytes());
-    for (u32 row = 0; row < 16 * tiles; ++row) {
-        std::vector<f32> v(at.supers * super_k);
-        f32 most = 0;
-        for (u32 i = 0; row < m && i < k; ++i)
-            most = std::fmax(most, std::fabs(x[u64{row} * k + i]));
-        const i32 shift = exponent_of(most) - top;
-        for (u32 i = 0; row < m && i < k; ++i)
-            v[i] = std::ldexp(x[u64{row} * k + i], -shift);
-        for (u32 i = 0; i < v.size(); ++i)
-            put_half(&out[at.value(row, i)], i / block_k % 2 ? v[i] / 16 : v[i]);
-        for (u32 b = 0; b < v.size() / block_k; ++b)
-            put_half(&out[at.sum(row, b)], sum_block(&v[u64{b} * block_k]));
-        std::memcpy(&out[at.shift(row)], &shift, 4);
-    }
-    return out;
-}
 
 std::vector<f32> gguf_mid(const GgufMidProduct &p) {
     const Product product(p);

@@ -11,10 +11,6 @@
 
 namespace nw::ref {
 
-// What gguf_halves writes of x, f32 [m, k] (asm/gguf_mid/gguf_halves.s.j2); tiles of 16 rows, at
-// least m. Throws Error where k % 32 != 0 or a size is another.
-std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles);
-
 struct GgufMidProduct {
     GgmlType type;
     u32 m, n, k;

@@ -3,25 +3,18 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
 
 #include "base/half.h"
+#include "formats/words.h"
 #include "ref/gguf.h"
+#include "ref/gguf_halves.h"
 #include "ref/need_size.h"
-#include "ref/wmma.h"
 
 namespace nw::ref {
 
 namespace {
 
 constexpr u32 super_k = 256, block_k = 32, mma_k = 16;
-constexpr u64 tile_bytes = 8192, sums_bytes = 256;
-
-template <class T> T at(const std::byte *p) {
-    T value;
-    std::memcpy(&value, p, sizeof value);
-    return value;
-}
 
 // f16(x), and that of a sum that is exact in f64.
 f32 half(f64 x) { return f16_to_f32(F16::narrow(x)); }
@@ -73,7 +66,7 @@ void weights_of(const BlockQ6_K &w, u32 b, f32 *out) {
 
 template <class Block> void weights_of_row(const std::byte *row, u32 k, f32 *out) {
     for (u32 b = 0; b < k / block_k; ++b)
-        weights_of(at<Block>(row + b * block_k / Block::elements * sizeof(Block)), b,
+        weights_of(load<Block>(row + b * block_k / Block::elements * sizeof(Block)), b,
                    out + b * block_k);
 }
 
@@ -92,34 +85,21 @@ void weights_of_row(GgmlType type, const std::byte *row, u32 k, f32 *out) {
     }
 }
 
-// Which k of a block are those of WMMA s, in the instruction's order: gfx12 has four of the lower
-// sixteen k, then four of the upper ones.
-std::array<u32, mma_k> order_of(WmmaSum kind, u32 s) {
-    std::array<u32, mma_k> out;
-    const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7};
-    for (u32 i = 0; i < mma_k; ++i) {
-        const u32 upper = kind == WmmaSum::gfx11 ? i / 8 : i / 4 % 2;
-        const u32 in = kind == WmmaSum::gfx11 ? i % 8 : i / 8 * 4 + i % 4;
-        out[i] = 16 * upper + 8 * s + order[in];
-    }
-    return out;
-}
-
 class Product {
 public:
     explicit Product(const GgufPrefillProduct &p)
-        : p_(p), kind_(wmma_sum(p.gfx)),
-          supers_(ceil_div(p.k, super_k)), order_{order_of(kind_, 0), order_of(kind_, 1)} {
+        : p_(p), kind_(wmma_sum(p.gfx)), at_{ceil_div(p.k, super_k), p.tiles},
+          order_{order_of(kind_, false, 0), order_of(kind_, false, 1)} {
         const GgmlTypeInfo *type = find_ggml_type(p.type);
         if (!type || p.k == 0 || p.k % type->elements)
             throw Error(fmt::format("k = {}: no whole number of blocks", p.k));
         row_bytes_ = u64{p.k} / type->elements * type->bytes;
         need_size("w", p.w.size(), p.n * row_bytes_);
-        need_size("a", p.a.size(), shift_at(16 * p.tiles));
+        need_size("a", p.a.size(), at_.bytes());
         halves_.resize(u64{p.m} * p.k);
         for (u32 m = 0; m < p.m; ++m)
             for (u32 k = 0; k < p.k; ++k)
-                halves_[u64{m} * p.k + k] = f16_to_f32(at<u16>(&p.a[value_at(m, k)]));
+                halves_[u64{m} * p.k + k] = f16_to_f32(load<u16>(&p.a[at_.value(m, k)]));
     }
 
     // As WMMA gets them.
@@ -129,7 +109,7 @@ public:
         return out;
     }
     const std::byte *row(u32 n) const { return &p_.w[n * row_bytes_]; }
-    i32 shift(u32 m) const { return at<i32>(&p_.a[shift_at(m)]); }
+    i32 shift(u32 m) const { return load<i32>(&p_.a[at_.shift(m)]); }
     // What WMMA gets of x, and what it stands for.
     f32 activation(u32 m, u32 k) const { return halves_[u64{m} * p_.k + k]; }
     f64 value(u32 m, u32 k) const {
@@ -147,17 +127,6 @@ public:
     }
 
 private:
-    // Where things are in what gguf_halves writes.
-    u64 value_at(u32 m, u32 k) const {
-        const u32 in = k % super_k;
-        const u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // its own inverse
-        return (u64{k / super_k} * p_.tiles + m / 16) * tile_bytes + in / 32 * 1024 +
-               in / 8 % 2 * 512 + in / 16 % 2 * 256 + m % 16 * 16 + order[in % 8] * 2;
-    }
-    u64 shift_at(u32 m) const {
-        return u64{supers_} * p_.tiles * (tile_bytes + sums_bytes) + 4 * m;
-    }
-
     f32 add_block(f32 acc, u32 m, u32 block, std::span<const f32> w) const {
         std::array<f32, mma_k> a, b;
         for (const std::array<u32, mma_k> &order : order_) {
@@ -172,7 +141,7 @@ private:
 
     const GgufPrefillProduct &p_;
     WmmaSum kind_;
-    u32 supers_;
+    HalvesLayout at_;
     std::array<std::array<u32, mma_k>, 2> order_;
     u64 row_bytes_ = 0;
     std::vector<f32> halves_;
@@ -190,7 +159,7 @@ f64 weight_error(f32 w, f64 least) {
 f64 least_of(GgmlType type, const std::byte *row, u32 k) {
     if (type != GgmlType::q4_K)
         return 0;
-    const auto block = at<BlockQ4_K>(row + k / super_k * sizeof(BlockQ4_K));
+    const auto block = load<BlockQ4_K>(row + k / super_k * sizeof(BlockQ4_K));
     return std::fabs(f64{f16_to_f32(block.dmin)}) * sub_scale(block, k % super_k / block_k).min;
 }
 

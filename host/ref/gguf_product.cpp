@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/half.h"
+#include "formats/words.h"
 #include "ref/gguf.h"
 #include "ref/need_size.h"
 
@@ -20,12 +21,6 @@ constexpr u32 lanes = 32;
 
 // Of a tile: q of even blocks, q of odd ones, then d and s of each.
 u32 q_at(u32 b) { return b % 2 * 512 + b / 2 * 32; }
-
-f32 half_of(const std::byte *p) {
-    u16 bits;
-    std::memcpy(&bits, p, 2);
-    return f16_to_f32(bits);
-}
 
 void quantize_block(const f32 *x, std::byte *tile, u32 b) {
     f32 sum[block_k], most = 0;
@@ -185,9 +180,7 @@ struct Q4_0 {
 };
 
 template <class W> W block_at(const GgufProduct &p, u64 block) {
-    typename W::Block b;
-    std::memcpy(&b, &p.w[block * sizeof b], sizeof b);
-    return W(b);
+    return W(load<typename W::Block>(p.w, block));
 }
 
 void check_sizes(const GgufProduct &p) {
@@ -297,7 +290,8 @@ Q8Block q8_block(std::span<const std::byte> tiles, u32 m, u32 rows, u64 block) {
     const std::byte *tile = &tiles[(block / tile_blocks * rows + m) * tile_bytes];
     const u32 b = static_cast<u32>(block % tile_blocks);
     const std::byte *ds = tile + tile_ds + 4 * b;
-    return {half_of(ds), half_of(ds + 2), reinterpret_cast<const i8 *>(tile + q_at(b))};
+    return {f16_to_f32(load<u16>(ds, 0)), f16_to_f32(load<u16>(ds, 1)),
+            reinterpret_cast<const i8 *>(tile + q_at(b))};
 }
 
 std::vector<f32> gguf_decode(const GgufProduct &p) {

@@ -9,6 +9,7 @@
 #include "check/check.h"
 #include "gguf_case.h"
 #include "kernels/gguf_mid.h"
+#include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
 
 using namespace nw;

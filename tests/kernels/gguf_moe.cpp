@@ -11,6 +11,7 @@
 #include "kernels/gguf.h"
 #include "kernels/gguf_mid.h"
 #include "kernels/gguf_moe.h"
+#include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
 #include "ref/gguf_product.h"
 

@@ -9,7 +9,7 @@
 #include "gguf_case.h"
 #include "kernels/gguf.h"
 #include "kernels/gguf_prefill.h"
-#include "ref/gguf_mid.h"
+#include "ref/gguf_halves.h"
 #include "ref/gguf_prefill.h"
 
 using namespace nw;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "ref/gguf_halves.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "ref/need_size.h"
+
+namespace nw::ref {
+
+namespace {
+
+constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
+constexpr u64 tile_bytes = 8192, sums_bytes = 256;
+constexpr int top = 9;
+constexpr u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // of eight neighbours; its own inverse
+
+void put_half(std::byte *p, f32 x) {
+    const u16 bits = f32_to_f16(x);
+    std::memcpy(p, &bits, 2);
+}
+
+// Of a row's exponent: where it has no finite value but 0, that of 0.
+int exponent_of(f32 most) {
+    int e = 0;
+    if (std::isfinite(most))
+        std::frexp(most, &e);
+    return e;
+}
+
+// Of eight, then of four of those.
+f32 sum_block(const f32 *x) {
+    f32 four[4];
+    for (int i = 0; i < 4; ++i, x += 8)
+        four[i] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    return (four[0] + four[1]) + (four[2] + four[3]);
+}
+
+} // namespace
+
+u64 HalvesLayout::value(u32 row, u32 k) const {
+    const u32 in = k % super_k;
+    return (k / super_k * tiles + row / 16) * tile_bytes + in / 32 * 1024 + in / 8 % 2 * 512 +
+           in / 16 % 2 * 256 + row % 16 * 16 + order[in % 8] * 2;
+}
+
+u64 HalvesLayout::sum(u32 row, u64 block) const {
+    return supers * tiles * tile_bytes + (block / blocks * tiles + row / 16) * sums_bytes +
+           row % 16 * 16 + block % blocks * 2;
+}
+
+u64 HalvesLayout::shift(u32 row) const {
+    return supers * tiles * (tile_bytes + sums_bytes) + 4 * row;
+}
+
+u64 HalvesLayout::bytes() const { return shift(static_cast<u32>(16 * tiles)); }
+
+std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
+    std::array<u32, 16> out;
+    for (u32 i = 0; i < 16; ++i) {
+        // gfx12 has four of a lower lane's k, then four of an upper one's.
+        const u32 upper = kind == WmmaSum::gfx11 ? i / 8 : i / 4 % 2;
+        const u32 in = kind == WmmaSum::gfx11 ? i % 8 : i / 8 * 4 + i % 4;
+        out[i] = (sixteens ? 16 * step + 8 * upper : 16 * upper + 8 * step) + order[in];
+    }
+    return out;
+}
+
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles) {
+    need_size("x", x.size(), u64{m} * k);
+    if (k == 0 || k % block_k || m > u64{16} * tiles)
+        throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of {}, m at most "
+                                "16 * tiles",
+                                k, m, tiles, block_k));
+    const HalvesLayout at{ceil_div(k, super_k), tiles};
+    std::vector<std::byte> out(at.bytes());
+    for (u32 row = 0; row < 16 * tiles; ++row) {
+        std::vector<f32> v(at.supers * super_k);
+        f32 most = 0;
+        for (u32 i = 0; row < m && i < k; ++i)
+            most = std::fmax(most, std::fabs(x[u64{row} * k + i]));
+        const i32 shift = exponent_of(most) - top;
+        for (u32 i = 0; row < m && i < k; ++i)
+            v[i] = std::ldexp(x[u64{row} * k + i], -shift);
+        for (u32 i = 0; i < v.size(); ++i)
+            put_half(&out[at.value(row, i)], i / block_k % 2 ? v[i] / 16 : v[i]);
+        for (u32 b = 0; b < v.size() / block_k; ++b)
+            put_half(&out[at.sum(row, b)], sum_block(&v[u64{b} * block_k]));
+        std::memcpy(&out[at.shift(row)], &shift, 4);
+    }
+    return out;
+}
+
+} // namespace nw::ref

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Activations for products with GGUF weights by WMMA: in f16 as gguf_halves makes them
+// (asm/gguf_mid/gguf_halves.s.j2), and in which order WMMA gets them.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "ref/wmma.h"
+
+namespace nw::ref {
+
+// What gguf_halves writes of x, f32 [m, k]; tiles of 16 rows, at least m. Throws Error where
+// k % 32 != 0 or a size is another.
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles);
+
+// Where things are in that.
+struct HalvesLayout {
+    u64 supers, tiles; // of 256 k, of 16 rows
+
+    u64 value(u32 row, u32 k) const;   // f16
+    u64 sum(u32 row, u64 block) const; // f16
+    u64 shift(u32 row) const;          // i32
+    u64 bytes() const;
+};
+
+// Which k of a block of 32 are those of its WMMA `step`, 0 or 1, in the instruction's order:
+// sixteen neighbours, or eight of the first and eight of the second sixteen.
+std::array<u32, 16> order_of(WmmaSum, bool sixteens, u32 step);
+
+} // namespace nw::ref
