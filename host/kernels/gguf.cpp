@@ -6,8 +6,8 @@
 
 #include "formats/gguf_blocks.h"
 #include "kernels/decode.h"
+#include "kernels/gguf_operands.h"
 #include "kernels/kernarg.h"
-#include "kernels/rules.h"
 
 namespace nw {
 
@@ -38,11 +38,7 @@ bool matches(const Kernel &kernel, std::string_view type, u32 m) {
 
 std::span<const GgufBlocks> gguf_types() { return types; }
 
-const GgufBlocks &gguf_blocks(std::string_view type) {
-    const auto found = std::ranges::find(types, type, &GgufBlocks::type);
-    decode.need(found != types.end(), "type = {}: must be q4_0, q8_0, q4_K or q6_K", type);
-    return *found;
-}
+const GgufBlocks &gguf_blocks(std::string_view type) { return gguf_blocks(decode, type); }
 
 u64 gguf_row_bytes(std::string_view type, u32 k) {
     const GgufBlocks &blocks = gguf_blocks(type);
@@ -77,24 +73,17 @@ void validate(const QuantizeQ8 &p) {
 }
 
 void validate(const GgufDecode &p) {
-    const u32 block = gguf_blocks(p.type).elements;
-    const u64 row = gguf_row_bytes(p.type, p.k);
+    const GgufBlocks &blocks = gguf_blocks(p.type);
     decode.need(p.m >= 1 && p.m <= gguf_decode_rows, "m = {}: must be 1..{}", p.m,
                 gguf_decode_rows);
     decode.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    decode.need(p.k >= 1 && p.k % block == 0,
-                "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k, block,
-                p.type);
-    decode.need(row < offset_limit && q8_bytes(p.m, p.k) < offset_limit,
+    check_gguf_blocks(decode, blocks, p.k);
+    decode.need(gguf_row_bytes(p.type, p.k) < offset_limit && q8_bytes(p.m, p.k) < offset_limit,
                 "k = {}: a row and its activations must be smaller than 2^32 bytes; split K", p.k);
     decode.need(u64{4} * p.n < offset_limit,
                 "n = {}: a row of c must be smaller than 2^32 bytes; split N", p.n);
-    decode.pointer("a", p.a, 16);
-    decode.pointer("w", p.w, 16);
-    decode.pointer("c", p.c, 4);
-    const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.m * p.n);
-    decode.apart(c, Rules::rows("a", p.a, 1, 0, q8_bytes(p.m, p.k)));
-    decode.apart(c, Rules::rows("w", p.w, p.n, row, row));
+    check_gguf_pointers(decode, p);
+    check_gguf_overlap(decode, p, q8_bytes(p.m, p.k));
 }
 
 void launch(Modules &modules, const QuantizeQ8 &p, const hip::Stream &stream) {

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/gguf.h"
+#include "kernels/gguf_operands.h"
 #include "kernels/gguf_ways.h"
-#include "kernels/rules.h"
 
 namespace nw {
 
@@ -84,13 +83,12 @@ u64 gguf_linear_workspace(std::string_view gfx, std::string_view type, u32 m, u3
 }
 
 void validate_gguf_shape(std::string_view type, u32 m, u32 n, u32 k) {
-    const u32 block = gguf_blocks(type).elements;
+    const GgufBlocks &blocks = gguf_blocks(type);
     rules.need(m >= 1, "m = 0: must be at least 1; there is nothing to launch");
     rules.need(n >= 1, "n = 0: must be at least 1; there is nothing to launch");
     rules.need(u64{4} * n < offset_limit,
                "n = {}: a row of c must be smaller than 2^32 bytes; split N", n);
-    rules.need(k >= 1 && k % block == 0,
-               "k = {}: must be a multiple of {}, as {} has blocks of so many", k, block, type);
+    check_gguf_blocks(rules, blocks, k);
 }
 
 void validate(const GgufLinear &p) {

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/gguf.h"
+#include "kernels/gguf_operands.h"
 #include "kernels/kernarg.h"
-#include "kernels/rules.h"
 
 namespace nw {
 
@@ -111,14 +110,10 @@ void validate(const GgufMid &p) {
              p.m, p.k, widest_cols);
     mid.need(u64{4} * widest_rows * p.n < store_limit,
              "n = {}: {} rows of c must be smaller than 2^31 bytes; split N", p.n, widest_rows);
-    mid.pointer("a", p.a, 16);
-    mid.pointer("w", p.w, 16);
-    mid.pointer("c", p.c, 4);
+    check_gguf_pointers(mid, p);
     mid.pointer("parts", p.parts, 16);
     mid.pointer("arrived", p.arrived, 4);
-    const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.m * p.n);
-    mid.apart(c, Rules::rows("a", p.a, 1, 0, gguf_halves_bytes(p.m, p.k)));
-    mid.apart(c, Rules::rows("w", p.w, p.n, row, row));
+    check_gguf_overlap(mid, p, gguf_halves_bytes(p.m, p.k));
 }
 
 void launch(Modules &modules, const GgufHalves &p, const hip::Stream &stream) {

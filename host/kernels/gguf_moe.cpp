@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include "kernels/gguf.h"
 #include "kernels/gguf_mid.h"
+#include "kernels/gguf_operands.h"
 #include "kernels/kernarg.h"
-#include "kernels/rules.h"
 
 namespace nw {
 
@@ -18,11 +17,10 @@ constexpr u32 lds_limit = 65536, super_k = 256, widest_cols = 32;
 constexpr u32 groups_of_wgp = 4;
 
 void validate(const Rules &rules, const GgufExperts &p) {
-    const u32 block = gguf_blocks(p.type).elements;
+    const GgufBlocks &blocks = gguf_blocks(p.type);
     const u64 row = gguf_row_bytes(p.type, p.k);
     rules.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    rules.need(p.k >= 1 && p.k % block == 0,
-               "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k, block, p.type);
+    check_gguf_blocks(rules, blocks, p.k);
     rules.need(p.experts >= 1, "experts = 0: must be at least 1");
     rules.need(p.slots >= 1, "slots = 0: must be at least 1; there is nothing to launch");
     rules.need(p.top_k >= 1, "top_k = 0: must be at least 1, the slots of a row of a");

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include "kernels/gguf.h"
 #include "kernels/gguf_linear.h"
 #include "kernels/gguf_mid.h"
+#include "kernels/gguf_operands.h"
 #include "kernels/moe_align.h"
-#include "kernels/rules.h"
 
 namespace nw {
 
@@ -91,10 +90,9 @@ u64 gguf_moe_workspace(const GgufExperts &p) {
 }
 
 void validate_gguf_moe_shape(const GgufExperts &p) {
-    const u32 block = gguf_blocks(p.type).elements;
+    const GgufBlocks &blocks = gguf_blocks(p.type);
     rules.need(p.n >= 1 && p.slots >= 1, "n = {}, slots = {}: must be at least 1", p.n, p.slots);
-    rules.need(p.k >= 1 && p.k % block == 0,
-               "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k, block, p.type);
+    check_gguf_blocks(rules, blocks, p.k);
     rules.need(p.experts >= 1 && p.top_k >= 1, "experts = {}, top_k = {}: must be at least 1",
                p.experts, p.top_k);
     rules.need(p.slots < u32{1} << 30, "slots = {}: must be below 2^30; split them", p.slots);

@@ -5,9 +5,8 @@
 #include <bit>
 #include <tuple>
 
-#include "kernels/gguf.h"
+#include "kernels/gguf_operands.h"
 #include "kernels/kernarg.h"
-#include "kernels/rules.h"
 
 namespace nw {
 
@@ -21,12 +20,6 @@ constexpr u32 most_rows = 1u << 24; // their activations are larger than offset_
 
 bool matches(const Kernel &kernel, std::string_view type) {
     return kernel.family == "gguf_prefill" && kernel.param("type") == type;
-}
-
-const GgufBlocks &blocks_of(std::string_view type) {
-    const auto found = std::ranges::find(gguf_types(), type, &GgufBlocks::type);
-    rules.need(found != gguf_types().end(), "type = {}: must be q4_0, q8_0, q4_K or q6_K", type);
-    return *found;
 }
 
 u64 tiles_of(const Kernel &kernel, u32 m, u32 n) {
@@ -96,26 +89,19 @@ const Kernel &choose_gguf_prefill(std::string_view gfx, std::string_view type, u
 }
 
 void validate(const GgufPrefill &p) {
-    const GgufBlocks &blocks = blocks_of(p.type);
+    const GgufBlocks &blocks = gguf_blocks(rules, p.type);
     rules.need(p.m >= 1, "m = 0: must be at least 1; there is nothing to launch");
     rules.need(p.n >= 1, "n = 0: must be at least 1; there is nothing to launch");
-    rules.need(p.k >= 1 && p.k % blocks.elements == 0,
-               "k = {}: must be a multiple of {}, as {} has blocks of so many", p.k,
-               blocks.elements, p.type);
-    const u64 row = gguf_row_bytes(p.type, p.k);
-    rules.need(row * widest_cols < offset_limit,
+    check_gguf_blocks(rules, blocks, p.k);
+    rules.need(gguf_row_bytes(p.type, p.k) * widest_cols < offset_limit,
                "k = {}: {} rows of w must be smaller than 2^32 bytes; split K", p.k, widest_cols);
     // m alone first: no u32 is too large for what follows.
     rules.need(p.m < most_rows && gguf_halves_bytes(p.m, p.k) < offset_limit,
                "m = {}, k = {}: activations must be smaller than 2^32 bytes; split m", p.m, p.k);
     rules.need(u64{4} * widest_rows * p.n < store_limit,
                "n = {}: {} rows of c must be smaller than 2^31 bytes; split N", p.n, widest_rows);
-    rules.pointer("a", p.a, 16);
-    rules.pointer("w", p.w, 16);
-    rules.pointer("c", p.c, 4);
-    const auto c = Rules::rows("c", p.c, 1, 0, u64{4} * p.m * p.n);
-    rules.apart(c, Rules::rows("a", p.a, 1, 0, gguf_halves_bytes(p.m, p.k)));
-    rules.apart(c, Rules::rows("w", p.w, p.n, row, row));
+    check_gguf_pointers(rules, p);
+    check_gguf_overlap(rules, p, gguf_halves_bytes(p.m, p.k));
 }
 
 void launch(Modules &modules, const GgufPrefill &p, const hip::Stream &stream) {

@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 find_package(Threads REQUIRED)
 
-set(sources api.cpp api_context.cpp api_error.cpp api_gguf.cpp api_gguf_moe.cpp api_moe.cpp carriers.cpp choice.cpp decode.cpp files.cpp force.cpp gguf.cpp gguf_choice.cpp gguf_linear.cpp gguf_mid.cpp gguf_moe.cpp gguf_moe_linear.cpp gguf_prefill.cpp kernarg.cpp linear.cpp modules.cpp moe.cpp moe_align.cpp
+set(sources api.cpp api_context.cpp api_error.cpp api_gguf.cpp api_gguf_moe.cpp api_moe.cpp carriers.cpp choice.cpp decode.cpp files.cpp force.cpp gguf.cpp gguf_choice.cpp gguf_linear.cpp gguf_mid.cpp gguf_moe.cpp gguf_moe_linear.cpp gguf_operands.cpp gguf_prefill.cpp kernarg.cpp linear.cpp modules.cpp moe.cpp moe_align.cpp
             operands.cpp prefill.cpp registry.cpp rules.cpp tile.cpp ../formats/row_stride.cpp)
 get_target_property(hip_sources nw_hip SOURCES)
 list(TRANSFORM hip_sources PREPEND ../hip/)
