@@ -118,8 +118,9 @@ void validate(const GgufMoeLinear &p) {
         rules.apart(result, Rules::rows("w", p.of.w, p.of.experts, p.of.w_expert, p.of.n * row));
     }
     if (const u32 size = block_size_of(p.of); size == 1) {
-        validate(slot_by_slot(p).convert);
-        validate(slot_by_slot(p).product);
+        const SlotBySlot steps = slot_by_slot(p);
+        validate(steps.convert);
+        validate(steps.product);
     } else {
         const InBlocks steps = in_blocks(p, size);
         validate(steps.convert);
