@@ -101,24 +101,10 @@ const Kernel *of_family(const Kind &kind, std::string_view family, u32 m, u32 n,
     return best;
 }
 
-// The tile that is done first on a part of usual size. Null where there is none.
-const Kernel *prefill_tile(const Kind &kind, u32 m, u32 n, u32 k) {
-    const Kernel *best = nullptr;
-    u64 least = 0;
-    for (const Kernel *kernel : kind.kernels) {
-        if (kernel->family != GgufPrefillWay::family || kernel->reference || kernel->candidate ||
-            !fits(*kernel, m, n, k))
-            continue;
-        const u64 cost = gguf_prefill_cost(*kernel, m, n, usual_wgps(kernel->gfx));
-        if (!best || cost < least)
-            best = kernel, least = cost;
-    }
-    return best;
-}
-
 const Kernel &by_rule(const Kind &kind, u32 m, u32 n, u32 k) {
-    if (m > gguf_most_mid_rows)
-        if (const Kernel *const prefill = prefill_tile(kind, m, n, k))
+    if (m > gguf_most_mid_rows) // prefill's tiles take any n and k
+        if (const Kernel *const prefill =
+                best_gguf_prefill(kind.kernels, m, n, usual_wgps(kind.kernels.front()->gfx)))
             return *prefill;
     const Kernel *const decode = of_family(kind, GgufDecodeWay::family, m, n, k);
     const Kernel *const mid =

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
+#include <vector>
 
 #include "kernels/gguf_operands.h"
 #include "kernels/kernarg.h"
@@ -12,14 +12,15 @@ namespace nw {
 
 namespace {
 
-constexpr Rules rules("gguf_prefill");
+constexpr std::string_view family = "gguf_prefill";
+constexpr Rules rules(family);
 constexpr u64 offset_limit = u64{1} << 32, store_limit = u64{1} << 31;
 constexpr u32 widest_rows = 256, widest_cols = 128; // of a tile
 constexpr u32 stage_k = 32, super_k = 256;
 constexpr u32 most_rows = 1u << 24; // their activations are larger than offset_limit, whatever k
 
 bool matches(const Kernel &kernel, std::string_view type) {
-    return kernel.family == "gguf_prefill" && kernel.param("type") == type;
+    return kernel.family == family && kernel.param("type") == type;
 }
 
 u64 tiles_of(const Kernel &kernel, u32 m, u32 n) {
@@ -48,6 +49,15 @@ void start_later(GgufPrefillOrder &order, const Kernel &kernel, u32 m, u32 n, u3
     order.pause = static_cast<u32>(cycles / levels / 64);
 }
 
+// In time, to be compared: the WGP with the most tiles is done last. A tile's weights, which are
+// unpacked whatever its rows, keep the VALU as long as so many rows keep WMMA (T-054); of as much,
+// the largest reads the least.
+u64 cost_of(const Kernel &kernel, u32 m, u32 n, u32 wgps) {
+    constexpr u32 largest = 1024;
+    const u32 unpacking = kernel.gfx.starts_with("gfx12") ? 16 : 8, bm = kernel.number("bm");
+    return ceil_div(tiles_of(kernel, m, n), u64{wgps}) * (bm + unpacking) * largest + largest - bm;
+}
+
 } // namespace
 
 GgufPrefillOrder gguf_prefill_order(const Kernel &kernel, u32 m, u32 n, u32 k, u32 wgps) {
@@ -59,26 +69,26 @@ GgufPrefillOrder gguf_prefill_order(const Kernel &kernel, u32 m, u32 n, u32 k, u
     return order;
 }
 
-// The WGP with the most tiles is done last. A tile's weights, which are unpacked whatever its rows,
-// keep the VALU as long as so many rows keep WMMA (T-054); of as much, the largest reads the least.
-u64 gguf_prefill_cost(const Kernel &kernel, u32 m, u32 n, u32 wgps) {
-    constexpr u32 largest = 1024;
-    const u32 unpacking = kernel.gfx.starts_with("gfx12") ? 16 : 8, bm = kernel.number("bm");
-    return ceil_div(tiles_of(kernel, m, n), u64{wgps}) * (bm + unpacking) * largest + largest - bm;
+const Kernel *best_gguf_prefill(std::span<const Kernel *const> among, u32 m, u32 n, u32 wgps) {
+    const Kernel *best = nullptr;
+    u64 least = 0;
+    for (const Kernel *kernel : among) {
+        if (kernel->family != family || kernel->reference || kernel->candidate)
+            continue;
+        const u64 cost = cost_of(*kernel, m, n, wgps);
+        if (!best || cost < least)
+            best = kernel, least = cost;
+    }
+    return best;
 }
 
 const Kernel *find_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,
                                 u32 wgps) {
-    const Kernel *best = nullptr;
-    u64 least = 0;
-    for (const Kernel &k : kernels()) {
-        if (k.gfx != gfx || k.reference || k.candidate || !matches(k, type))
-            continue;
-        const u64 cost = gguf_prefill_cost(k, m, n, wgps);
-        if (!best || cost < least)
-            best = &k, least = cost;
-    }
-    return best;
+    std::vector<const Kernel *> fitting;
+    for (const Kernel &kernel : kernels())
+        if (kernel.gfx == gfx && matches(kernel, type))
+            fitting.push_back(&kernel);
+    return best_gguf_prefill(fitting, m, n, wgps);
 }
 
 const Kernel &choose_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,

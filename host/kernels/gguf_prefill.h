@@ -3,6 +3,7 @@
 // tiles of C. Activations become f16 first (gguf_halves, kernels/gguf_mid.h); weights are rounded
 // once to f16. No scratch. Everything is checked before anything is launched.
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "base/types.h"
@@ -36,10 +37,9 @@ struct GgufPrefillOrder {
 };
 GgufPrefillOrder gguf_prefill_order(const Kernel &, u32 m, u32 n, u32 k, u32 wgps);
 
-// Of how long it takes with so many WGPs, to be compared with others.
-u64 gguf_prefill_cost(const Kernel &, u32 m, u32 n, u32 wgps);
-
-// For so many WGPs the tile that takes the least time; null where there is none.
+// For so many WGPs the tile that takes the least time, of the family's among these or of all of a
+// type; null where there is none.
+const Kernel *best_gguf_prefill(std::span<const Kernel *const> among, u32 m, u32 n, u32 wgps);
 const Kernel *find_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,
                                 u32 wgps);
 // Throws Error where there is none.
