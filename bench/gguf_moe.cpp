@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/processes.h"
-#include "base/rng.h"
+#include "data.h"
 #include "decode_times.h"
 #include "kernels/gguf.h"
 #include "kernels/gguf_mid.h"
@@ -45,17 +45,6 @@ struct Time {
     f64 us = 0, before_us = 0; // before: activations, lists
     f64 met = 0;               // experts that any token has
 };
-
-std::vector<i32> route(const Job &job, Rng rng) {
-    std::vector<i32> out;
-    for (u32 token = 0; token < job.tokens; ++token) {
-        std::set<i32> mine;
-        while (mine.size() < job.shape->top_k)
-            mine.insert(static_cast<i32>(rng.below(job.shape->experts)));
-        out.insert(out.end(), mine.begin(), mine.end());
-    }
-    return out;
-}
 
 // The operands, all 0: what is in them takes no time.
 class Layer {
@@ -153,7 +142,8 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
 
 Time time(const Job &job, const std::string &gfx, u64 seed) {
     const hip::Device device("sim:" + gfx);
-    const std::vector<i32> experts = route(job, Rng(seed).fork(job.tokens));
+    const std::vector<i32> experts =
+        make_routes(job.tokens, *job.shape, Rng(seed).fork(job.tokens));
     Time out = Layer(device, job, experts).time();
     out.met = static_cast<f64>(std::set(experts.begin(), experts.end()).size());
     return out;

@@ -134,31 +134,27 @@ struct Routing {
     u32 met = 0;
     std::vector<i32> expert_ids, sorted_token_ids; // the latter empty: in order
 
-    Routing(const Job &job, Rng rng) {
+    Routing(const Job &job, const Rng &rng) {
         std::vector<std::vector<i32>> slots_of(job.shape.experts);
-        std::vector<u32> order, expert_of;
-        for (u32 token = 0; token < job.tokens; ++token) {
-            std::set<u32> mine;
-            while (mine.size() < job.shape.top_k)
-                mine.insert(rng.below(job.shape.experts));
-            for (u32 expert : mine) {
-                if (slots_of[expert].empty())
-                    order.push_back(expert);
-                slots_of[expert].push_back(static_cast<i32>(expert_of.size()));
-                expert_of.push_back(expert);
-            }
+        std::vector<i32> order;
+        const std::vector<i32> expert_of = make_routes(job.tokens, job.shape, rng);
+        for (u32 slot = 0; slot < expert_of.size(); ++slot) {
+            std::vector<i32> &slots = slots_of[static_cast<u32>(expert_of[slot])];
+            if (slots.empty())
+                order.push_back(expert_of[slot]);
+            slots.push_back(static_cast<i32>(slot));
         }
         met = static_cast<u32>(order.size());
-        const auto id = [&](u32 expert) {
+        const auto id = [&](i32 expert) {
             return static_cast<i32>(std::ranges::find(order, expert) - order.begin()) + 1;
         };
         if (job.block_size == 1) {
-            for (u32 expert : expert_of)
+            for (i32 expert : expert_of)
                 expert_ids.push_back(id(expert));
             return;
         }
-        for (u32 expert : order) {
-            std::vector<i32> &slots = slots_of[expert];
+        for (i32 expert : order) {
+            std::vector<i32> &slots = slots_of[static_cast<u32>(expert)];
             slots.resize(round_up<u64>(slots.size(), job.block_size),
                          static_cast<i32>(job.slots()));
             sorted_token_ids.insert(sorted_token_ids.end(), slots.begin(), slots.end());

@@ -55,18 +55,6 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
     return out;
 }
 
-// Each token at `top_k` experts, none twice.
-std::vector<i32> route(const Job &job, Rng rng) {
-    std::vector<i32> out;
-    for (u32 token = 0; token < job.tokens; ++token) {
-        std::set<i32> mine;
-        while (mine.size() < job.shape.top_k)
-            mine.insert(static_cast<i32>(rng.below(job.shape.experts)));
-        out.insert(out.end(), mine.begin(), mine.end());
-    }
-    return out;
-}
-
 struct Times {
     f64 align_us, us;
     u64 bytes; // of DRAM: the weights of experts that are met, activations and results, once
@@ -82,7 +70,7 @@ hip::Buffer filled(const hip::Device &device, u64 bytes, int with) {
 Times time(const Job &job, const Kernel &kernel, const hip::Device &device, u64 seed) {
     const auto &[shape, dtype, tokens, block_size] = job;
     const RowLayout layout = layout_for(kernel.gfx, shape.n, shape.k, group);
-    const std::vector<i32> experts = route(job, Rng(seed).fork(tokens));
+    const std::vector<i32> experts = make_routes(tokens, shape, Rng(seed).fork(tokens));
     const u64 met = std::set(experts.begin(), experts.end()).size();
     const u64 rows_of_a = ceil_div(job.slots(), job.slots_per_row()),
               a_bytes = 2 * rows_of_a * shape.k, c_bytes = u64{2} * job.slots() * job.columns();
