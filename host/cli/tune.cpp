@@ -16,8 +16,8 @@
 #include "cli/product.h"
 #include "cli/tune_decide.h"
 #include "cli/tune_gguf.h"
+#include "cli/tune_inputs.h"
 #include "cli/tuning_table.h"
-#include "formats/linear_shapes.h"
 #include "formats/row_stride.h"
 #include "kernels/cold_product.h"
 #include "kernels/gguf_linear.h"
@@ -135,17 +135,7 @@ class ModelClock : public Clock {
 public:
     using Clock::Clock;
 
-    std::string name() override {
-        struct Name {
-            char text[64] = "";
-        };
-        const auto found = in_processes<Name>({1}, [&](u64) {
-            Name name;
-            hip::Device("sim:" + options_.gfx).info().name.copy(name.text, sizeof name.text - 1);
-            return name;
-        });
-        return found.front().text; // says that it is simulated
-    }
+    std::string name() override { return model_name(options_.gfx); }
 
     std::vector<f64> times(const Kind &kind) override {
         const u64 each = kind.kernels.size();
@@ -165,9 +155,7 @@ class CardClock : public Clock {
 public:
     CardClock(const Options &o, fs::path kernels)
         : Clock(o, std::move(kernels)), device_(o.device) {
-        if (device_.info().gfx != o.gfx)
-            throw Error(fmt::format("--gfx {}: the device {} is a {}", o.gfx, device_.info().spec,
-                                    device_.info().gfx));
+        need_gfx(device_, o.gfx);
     }
 
     std::string name() override { return device_.info().label; }

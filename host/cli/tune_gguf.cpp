@@ -5,12 +5,11 @@
 #include <chrono>
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/median.h"
 #include "base/processes.h"
 #include "base/progress.h"
 #include "cli/tune_decide.h"
-#include "formats/linear_shapes.h"
+#include "cli/tune_inputs.h"
 #include "kernels/cold_gguf.h"
 #include "kernels/gguf.h"
 #include "kernels/gguf_linear.h"
@@ -102,18 +101,6 @@ std::vector<f64> card_times(const GgufTuning &o, const hip::Device &device,
     return out;
 }
 
-std::string model_name(const std::string &gfx) {
-    struct Name {
-        char text[64] = "";
-    };
-    const auto found = in_processes<Name>({1}, [&](u64) {
-        Name name;
-        hip::Device("sim:" + gfx).info().name.copy(name.text, sizeof name.text - 1);
-        return name;
-    });
-    return found.front().text; // says that it is simulated
-}
-
 template <class Times> void tune(const GgufTuning &o, const std::string &by, const Times &times) {
     TuningTable table = TuningTable::read(o.out);
     table.write(o.out); // a long run should not end in a file that can't be written
@@ -158,16 +145,6 @@ void print_plan(const GgufTuning &o) {
 
 } // namespace
 
-std::set<std::pair<u32, u32>> dense_shapes(const std::string &file) {
-    std::set<std::pair<u32, u32>> out;
-    for (const LinearShape &shape : read_shapes(file))
-        if (!shape.moe)
-            out.insert({shape.n, shape.k});
-    if (out.empty())
-        throw Error(fmt::format("--shapes {}: it has no dense layer", file));
-    return out;
-}
-
 void tune_gguf(GgufTuning o) {
     if (o.m.empty())
         o.m = {1, 2, 4, 8, 9, 12, 16, 17, 23, 24, 32, 33, 48, 64};
@@ -180,9 +157,7 @@ void tune_gguf(GgufTuning o) {
              [&](const std::vector<Job> &jobs) { return model_times(o, jobs); });
     } else {
         const hip::Device device(o.device);
-        if (device.info().gfx != o.gfx)
-            throw Error(fmt::format("--gfx {}: the device {} is a {}", o.gfx, device.info().spec,
-                                    device.info().gfx));
+        need_gfx(device, o.gfx);
         tune(o, device.info().label,
              [&](const std::vector<Job> &jobs) { return card_times(o, device, jobs); });
     }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nw tune --family gguf: which way each product with GGUF weights gets.
 #pragma once
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/types.h"
@@ -20,8 +18,5 @@ struct GgufTuning {
 };
 
 void tune_gguf(GgufTuning);
-
-// (n, k) of the dense layers of a CSV file. Throws Error where it has none.
-std::set<std::pair<u32, u32>> dense_shapes(const std::string &file);
 
 } // namespace nw::cli
