@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "base/processes.h"
 #include "base/progress.h"
 #include "cli/atlas_facts.h"
+#include "cli/only.h"
 #include "formats/linear_shapes.h"
 #include "kernels/files.h"
 
@@ -78,7 +78,7 @@ std::string set_name(const LinearShape &layer, const GgufShape &shape) {
 class Planner {
 public:
     Planner(const AtlasRunOptions &o, const DeviceFacts &on)
-        : o_(o), gfx_(on.gfx), wgps_(on.compute_units), only_(pattern(o.only)) {}
+        : o_(o), gfx_(on.gfx), wgps_(on.compute_units), only_(only_pattern(o.only)) {}
 
     Plan plan() {
         for (const std::string &model : o_.models)
@@ -105,15 +105,6 @@ public:
     }
 
 private:
-    static std::regex pattern(const std::string &text) {
-        try {
-            return std::regex(text);
-        } catch (const std::regex_error &error) {
-            throw Error(
-                fmt::format("--only {}: not a regular expression ({})", text, error.what()));
-        }
-    }
-
     static bool chosen(const auto &words, std::string_view word) {
         return std::ranges::empty(words) ||
                std::ranges::find(words, word) != std::ranges::end(words);

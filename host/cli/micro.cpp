@@ -7,13 +7,13 @@
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/micro_fit.h"
 #include "cli/micro_model.h"
+#include "cli/only.h"
 #include "cli/part.h"
 #include "micro/plan.h"
 #include "micro/report.h"
@@ -51,14 +51,6 @@ private:
     u64 total_, done_ = 0;
     bool terminal_;
 };
-
-std::regex pattern(const std::string &text) {
-    try {
-        return std::regex(text);
-    } catch (const std::regex_error &error) {
-        throw Error(fmt::format("--only {}: not a regular expression ({})", text, error.what()));
-    }
-}
 
 bool any(const Group &group, const std::regex &only) {
     for (const std::string &name : group.names)
@@ -115,7 +107,7 @@ void check_writable(const std::string &path) {
 void run(const Options &o) {
     setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     const hip::Device device(o.device);
-    const std::regex only = pattern(o.only);
+    const std::regex only = only_pattern(o.only);
     std::vector<Group> groups = micro::plan(device.info(), settings(o, device.info()));
     std::erase_if(groups, [&](const Group &group) { return !any(group, only); });
     if (groups.empty())

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
-#include <regex>
 
 #include "base/half.h"
 #include "base/median.h"
@@ -13,6 +12,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/manifest.h"
+#include "cli/only.h"
 #include "cli/product.h"
 #include "cli/tune_decide.h"
 #include "cli/tune_gguf.h"
@@ -56,14 +56,6 @@ struct Kind {
     }
 };
 
-std::regex pattern(const std::string &text) {
-    try {
-        return std::regex(text);
-    } catch (const std::regex_error &error) {
-        throw Error(fmt::format("--only {}: not a regular expression ({})", text, error.what()));
-    }
-}
-
 // No tile that is mostly empty, nor one that reads the weights more than twice as often as others.
 bool is_for(const Kernel &k, const Kind &kind) {
     if (kind.family != tile_family)
@@ -74,7 +66,7 @@ bool is_for(const Kernel &k, const Kind &kind) {
 
 std::vector<const Kernel *> kernels_for(const Manifest &manifest, const Options &o,
                                         const Kind &kind) {
-    const std::regex only = pattern(o.only);
+    const std::regex only = only_pattern(o.only);
     std::vector<const Kernel *> out;
     for (const Kernel &k : manifest.kernels())
         if (k.gfx == o.gfx && is_for(k, kind) &&
