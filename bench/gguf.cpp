@@ -23,8 +23,6 @@ namespace nw::bench {
 
 namespace {
 
-constexpr u64 large = u64{16} << 20; // bytes of weights from which on goals hold
-
 struct Job {
     const LinearShape *shape;
     GgufKernels kernels;
@@ -34,10 +32,7 @@ struct Job {
     const Kernel *kernel() const { return kernels.product; }
     GgufShape product() const { return {type, m, shape->n, shape->k}; }
     u64 weight_bytes() const { return product().weight_bytes(); }
-    std::string name() const {
-        return fmt::format("{} {} {}x{} {} m{}", shape->model, shape->layer, shape->n, shape->k,
-                           type, m);
-    }
+    std::string name() const { return gguf_name(*shape, type, m); }
 };
 
 struct Time {
@@ -157,7 +152,7 @@ std::vector<Goal> goals_of(const std::vector<Timed> &rows, const std::string &gf
         add_goal(
             goals, rows, fmt::format("{}, {}", type, what), goal, at_most,
             [&](const Timed &t) {
-                return t.job.type == type && t.job.m == m && t.job.weight_bytes() >= large
+                return t.job.type == type && t.job.m == m && t.job.weight_bytes() >= gguf_goal_bytes
                            ? value(t)
                            : 0;
             },
@@ -209,6 +204,10 @@ nlohmann::json to_json(const Timed &t, const Bound &bound) {
 }
 
 } // namespace
+
+std::string gguf_name(const LinearShape &shape, std::string_view type, u32 m) {
+    return fmt::format("{} {} {}x{} {} m{}", shape.model, shape.layer, shape.n, shape.k, type, m);
+}
 
 nlohmann::json run_gguf(const Options &o, const std::vector<LinearShape> &shapes) {
     const std::string gfx = simulated_gfx(o);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/processes.h"
+#include "gguf.h"
 #include "goals.h"
 #include "kernels/gguf.h"
 #include "kernels/gguf_prefill.h"
@@ -18,8 +19,6 @@ namespace nw::bench {
 
 namespace {
 
-constexpr u64 large = u64{16} << 20; // bytes of weights from which on goals hold
-
 struct Job {
     const LinearShape *shape;
     std::string_view type;
@@ -28,10 +27,7 @@ struct Job {
 
     u64 weight_bytes() const { return shape->n * gguf_row_bytes(type, shape->k); }
     f64 operations() const { return 2.0 * m * shape->n * shape->k; }
-    std::string name() const {
-        return fmt::format("{} {} {}x{} {} m{}", shape->model, shape->layer, shape->n, shape->k,
-                           type, m);
-    }
+    std::string name() const { return gguf_name(*shape, type, m); }
 };
 
 struct Time {
@@ -128,7 +124,7 @@ std::vector<Goal> goals_of(const std::vector<Timed> &rows, std::string_view gfx)
                 false,
                 [&](const Timed &t) {
                     return t.job.type == blocks.type && t.job.m == m &&
-                                   t.job.weight_bytes() >= large
+                                   t.job.weight_bytes() >= gguf_goal_bytes
                                ? t.of_peak
                                : 0;
                 },
