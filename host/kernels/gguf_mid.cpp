@@ -14,7 +14,7 @@ constexpr Rules halves("gguf_halves"), mid("gguf_mid");
 constexpr u64 offset_limit = u64{1} << 32, store_limit = u64{1} << 31, unit_limit = store_limit;
 constexpr u32 most_rows = 1u << 24;               // whose activations are larger, whatever k
 constexpr u32 super_k = 256;                      // that a wave has at a time, of any type
-constexpr u32 widest_rows = 32, widest_cols = 64; // of the tiles of gguf_mid
+constexpr u32 widest_rows = 32, widest_cols = 128; // of the tiles of gguf_mid
 
 // Tiles of 32 rows want two of activations.
 bool matches(const Kernel &kernel, std::string_view type, u32 m) {
@@ -30,28 +30,14 @@ u64 units_of(const Kernel &kernel, u32 m, u32 n, u32 k) {
     return tiles_of(kernel, m, n) * (k / super_k);
 }
 
-// APUs take longer to answer, and return what was loaded in the order of issue: fewer weights under
-// way let activations through.
-u32 fewest_of_wgp(const Kernel &kernel) {
-    const bool apu = kernel.gfx == "gfx1103" || kernel.gfx.starts_with("gfx115");
-    return apu && kernel.number("bm") > 16 ? 2 : 3;
-}
-
 } // namespace
 
-// As many workgroups as let the SIMD with the most to do be done first: a wave more on each, or
-// not.
+// Two workgroups to a WGP, or three, as there is room for: whichever lets the WGP with the most to
+// do be done first; of as much, three, as two more often wait at the same time.
 u32 gguf_mid_share(const Kernel &kernel, u32 m, u32 n, u32 k, u32 wgps) {
     const u64 units = units_of(kernel, m, n, k);
-    const u32 waves = kernel.number("waves"), fewest = fewest_of_wgp(kernel);
-    u64 least = ~u64{0}, best = 1;
-    for (u32 of_wgp = fewest; of_wgp <= fewest + 1; ++of_wgp) {
-        const u64 share = ceil_div<u64>(units, u64{of_wgp} * wgps);
-        const u64 most = of_wgp * ceil_div<u64>(share, waves);
-        if (most < least)
-            least = most, best = share;
-    }
-    return static_cast<u32>(std::max<u64>(best, 1));
+    const u64 two = ceil_div<u64>(units, u64{2} * wgps), three = ceil_div<u64>(units, u64{3} * wgps);
+    return static_cast<u32>(2 * two < 3 * three ? two : three);
 }
 
 u64 gguf_mid_parts_bytes(const Kernel &kernel, u32 m, u32 n, u32 k, u32 share) {

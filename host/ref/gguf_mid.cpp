@@ -137,36 +137,23 @@ public:
 
 private:
     f32 part(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
-        if (p_.type != GgmlType::q4_K)
-            return part_of_blocks(row, from, to, w);
-        f32 total = 0;
-        for (u32 slice = 0; slice < p_.waves; ++slice) {
-            f32 acc = 0;
-            // gfx11 takes the minima of two super-blocks off together, when the second comes.
-            const u64 step = p_.waves, together = kind_ == WmmaSum::gfx11 ? 2 : 1;
-            u64 turn = 0;
-            for (u64 s = from + slice; s < to; s += step, turn = (turn + 1) % together) {
-                if (turn == together - 1)
-                    acc = take_minima(acc, row, w, s - turn * step, s);
+        f32 acc = 0;
+        if (p_.type != GgmlType::q4_K) {
+            for (u64 s = from; s < to; ++s)
                 acc = add_blocks(acc, row, s, w[s]);
-                if (turn < together - 1 && s + step >= to)
-                    acc = take_minima(acc, row, w, s, s);
-            }
-            total = slice ? total + acc : acc;
+            return acc;
         }
-        return total;
-    }
-
-    // Without minima.
-    f32 part_of_blocks(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
-        f32 total = 0;
-        for (u32 slice = 0; slice < p_.waves; ++slice) {
-            f32 acc = 0;
-            for (u64 s = from + slice; s < to; s += p_.waves)
-                acc = add_blocks(acc, row, s, w[s]);
-            total = slice ? total + acc : acc;
+        // gfx11 takes the minima of two super-blocks off together, when the second comes.
+        const u64 together = kind_ == WmmaSum::gfx11 ? 2 : 1;
+        for (u64 s = from; s < to; ++s) {
+            const u64 turn = (s - from) % together;
+            if (turn == together - 1)
+                acc = take_minima(acc, row, w, s - turn, s);
+            acc = add_blocks(acc, row, s, w[s]);
+            if (turn < together - 1 && s + 1 == to)
+                acc = take_minima(acc, row, w, s, s);
         }
-        return total;
+        return acc;
     }
 
     // Those of the first have half of a WMMA's k, those of the second, if it is another, the other:

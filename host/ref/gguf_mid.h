@@ -16,7 +16,6 @@ struct GgufMidProduct {
     u32 m, n, k;
     u32 tiles;                    // of 16 rows
     u32 rows, columns;            // of a tile of c
-    u32 waves;                    // of a workgroup
     u32 share;                    // super-blocks of a workgroup
     std::string_view gfx;         // whose WMMA
     std::span<const std::byte> a; // of gguf_halves

@@ -64,7 +64,6 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
                                       tiles,
                                       kernel.number("bm"),
                                       kernel.rows_per_workgroup,
-                                      kernel.number("waves"),
                                       share,
                                       kernel.gfx,
                                       halves,
@@ -132,7 +131,7 @@ CHECK_FAMILY(gguf_halves) {
 
 CHECK_FAMILY(gguf_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
-    check_product(t, kernel, bm, 1, 256); // one wave has all of k
+    check_product(t, kernel, bm, 1, 256); // one of all columns
     check_product(t, kernel, bm - 1, 5, 512, 0, 2);
     check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles
     check_product(t, kernel, 2 * bm + 1, rows + 17, 2304,

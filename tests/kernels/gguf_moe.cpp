@@ -137,7 +137,7 @@ void check_mid(Test &t, const Kernel &kernel, const Shape &s, u32 blocks,
     for (u32 e = 0; e < s.experts; ++e) {
         const std::vector<f32> all =
             ref::gguf_mid({o.type.info.id, s.rows(), s.n, s.k, tiles, 16, kernel.rows_per_workgroup,
-                           kernel.number("waves"), s.k / 256, kernel.gfx, halves, o.expert(e)});
+                           s.k / 256, kernel.gfx, halves, o.expert(e)});
         for (u32 i = 0; i < slots.size(); ++i) {
             const u32 slot = static_cast<u32>(slots[i]);
             if (experts[i / size] == static_cast<i32>(e) && slot < s.slots)
