@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/error.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/gfx.h"
+#include "cli/inspect_gguf.h"
 #include "formats/pack.h"
 
 namespace nw::cli {
@@ -20,6 +22,11 @@ struct Options {
 
 void run(Options o) {
     check_gfx(o.pack.gfx);
+    if (is_gguf(o.input))
+        throw Error(fmt::format("{}: is a GGUF file, which needs no packing: q4_K, q6_K, q8_0 and "
+                                "q4_0 are read as they "
+                                "lie there (nw_gguf_linear); `nw inspect {}` says what it has",
+                                o.input, o.input));
     if (!o.dtype.empty())
         o.pack.dtype = o.dtype == "bf16" ? Dtype::bf16 : Dtype::f16;
     std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then an error of the write
@@ -48,9 +55,10 @@ void add_pack(CLI::App &app) {
     CLI::App *command = app.add_subcommand(
         "pack", "Pack a checkpoint's 4-bit layers into the layout of the kernels");
     command
-        ->add_option("input", options->input,
-                     "A folder with safetensors files (one, or shards with their index), or one "
-                     "file: GPTQ, AWQ GEMM or compressed-tensors pack-quantized")
+        ->add_option(
+            "input", options->input,
+            "A folder with safetensors files (one, or shards with their index), or one "
+            "file: GPTQ, AWQ GEMM or compressed-tensors pack-quantized. GGUF needs no packing")
         ->required();
     command
         ->add_option("output", options->output,

@@ -115,6 +115,10 @@ class Inspect(Folder):
         shutil.copy(CORPUS / "small-model", path)
         self.assertEqual(len(self.inspect(path)["tensors"]), 4)
 
+    def test_needs_no_packing(self) -> None:
+        path = CORPUS / "small-model"
+        self.assert_refused(nw("pack", path, self.packed), str(path), "needs no packing", "nw inspect")
+
     def test_split(self) -> None:
         parts = [self.input / f"m-0000{n}-of-00003.gguf" for n in (1, 2, 3)]
         for n, part in enumerate(parts):
