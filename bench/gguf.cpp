@@ -62,7 +62,7 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<const LinearShape *
                 if (m >= gguf_prefill_rows)
                     continue;
                 const GgufKernels kernels =
-                    find_gguf_kernels(gfx, {blocks.type, m, shape->n, shape->k}, 1);
+                    choose_gguf_kernels(gfx, {blocks.type, m, shape->n, shape->k});
                 if (!kernels)
                     continue;
                 const Job job{shape, kernels, blocks.type, m};

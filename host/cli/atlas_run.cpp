@@ -78,7 +78,7 @@ std::string set_name(const LinearShape &layer, const GgufShape &shape) {
 class Planner {
 public:
     Planner(const AtlasRunOptions &o, const DeviceFacts &on)
-        : o_(o), gfx_(on.gfx), wgps_(on.compute_units), only_(only_pattern(o.only)) {}
+        : o_(o), gfx_(on.gfx), only_(only_pattern(o.only)) {}
 
     Plan plan() {
         for (const std::string &model : o_.models)
@@ -111,14 +111,14 @@ private:
     }
 
     void add(const LinearShape &layer, const GgufShape &shape) {
-        const GgufKernels kernels = find_gguf_kernels(gfx_, shape, wgps_);
-        if (!kernels) {
-            ++missing_[fmt::format("{} at {} rows", shape.type, shape.m)];
-            return;
-        }
         if (shape.k % gguf_blocks(shape.type).elements) {
             ++missing_[fmt::format("{} at rows of {} weights", shape.type, shape.k)];
             cut_.insert(set_name(layer, shape));
+            return;
+        }
+        const GgufKernels kernels = choose_gguf_kernels(gfx_, shape);
+        if (!kernels) {
+            ++missing_[fmt::format("{} at {} rows", shape.type, shape.m)];
             return;
         }
         const std::string name =
@@ -138,7 +138,6 @@ private:
 
     const AtlasRunOptions &o_;
     const std::string gfx_;
-    const u32 wgps_;
     const std::regex only_;
     Plan out_;
     std::map<std::tuple<std::string_view, u32, u32, u32>, u64> seen_;

@@ -30,9 +30,12 @@ struct Job {
     std::vector<const Kernel *> kernels;
 };
 
-// A way of decode for fewer rows than it could have reads weights more often.
+// A way of decode for fewer rows than it could have reads weights more often, and four times are
+// too many; a tile that is mostly empty multiplies for nothing.
 bool is_worth_a_run(const Kernel &k, u32 m) {
-    return k.family != "gguf_decode" || k.number("m") == std::min(m, gguf_decode_rows);
+    if (k.family == "gguf_decode")
+        return k.number("m") == std::min(m, gguf_decode_rows) && m <= 4 * gguf_decode_rows;
+    return k.family != "gguf_prefill" || k.number("bm") <= 2 * m;
 }
 
 std::vector<Job> jobs_of(const GgufTuning &o, const Kind &kind) {

@@ -101,15 +101,35 @@ const Kernel *of_family(const Kind &kind, std::string_view family, u32 m, u32 n,
     return best;
 }
 
+// The tile of gguf_mid that is done first. Its weights, which are unpacked whatever its rows, take
+// as long as WMMA takes for eight (T-054).
+const Kernel *mid_tile(const Kind &kind, u32 m, u32 n, u32 k) {
+    constexpr u32 unpacking = 8;
+    const Kernel *best = nullptr;
+    u64 least = 0;
+    for (const Kernel *kernel : kind.kernels) {
+        if (kernel->family != GgufMidWay::family || kernel->reference || kernel->candidate ||
+            !fits(*kernel, m, n, k))
+            continue;
+        const u32 bm = kernel->number("bm");
+        const u64 cost = ceil_div<u64>(m, bm) * (bm + unpacking);
+        if (!best || cost < least)
+            best = kernel, least = cost;
+    }
+    return best;
+}
+
 const Kernel &by_rule(const Kind &kind, u32 m, u32 n, u32 k) {
-    if (m > gguf_most_mid_rows) // prefill's tiles take any n and k
-        if (const Kernel *const prefill =
-                best_gguf_prefill(kind.kernels, m, n, usual_wgps(kind.kernels.front()->gfx)))
+    const Kernel *const mid = m > gguf_decode_rows ? mid_tile(kind, m, n, k) : nullptr;
+    if (m >= gguf_prefill_rows) { // prefill's tiles take any n and k
+        const u32 wgps = usual_wgps(kind.kernels.front()->gfx);
+        const Kernel *const prefill = best_gguf_prefill(kind.kernels, m, n, wgps);
+        if (prefill && (!mid || m > gguf_most_mid_rows ||
+                        2 * gguf_prefill_tiles(*prefill, m, n) >= 3 * u64{wgps}))
             return *prefill;
-    const Kernel *const decode = of_family(kind, GgufDecodeWay::family, m, n, k);
-    const Kernel *const mid =
-        m > gguf_decode_rows ? of_family(kind, GgufMidWay::family, m, n, k) : nullptr;
-    return mid ? *mid : *decode; // which a type has from one row on
+    }
+    // Decode is there for every type from one row on.
+    return mid ? *mid : *of_family(kind, GgufDecodeWay::family, m, n, k);
 }
 
 // What was tuned for more rows may be for more than there are.

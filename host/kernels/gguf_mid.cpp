@@ -12,8 +12,8 @@ namespace {
 
 constexpr Rules halves("gguf_halves"), mid("gguf_mid");
 constexpr u64 offset_limit = u64{1} << 32, store_limit = u64{1} << 31, unit_limit = store_limit;
-constexpr u32 most_rows = 1u << 24;               // whose activations are larger, whatever k
-constexpr u32 super_k = 256;                      // that a wave has at a time, of any type
+constexpr u32 most_rows = 1u << 24;                // whose activations are larger, whatever k
+constexpr u32 super_k = 256;                       // that a wave has at a time, of any type
 constexpr u32 widest_rows = 32, widest_cols = 128; // of the tiles of gguf_mid
 
 // Tiles of 32 rows want two of activations.
@@ -36,7 +36,8 @@ u64 units_of(const Kernel &kernel, u32 m, u32 n, u32 k) {
 // do be done first; of as much, three, as two more often wait at the same time.
 u32 gguf_mid_share(const Kernel &kernel, u32 m, u32 n, u32 k, u32 wgps) {
     const u64 units = units_of(kernel, m, n, k);
-    const u64 two = ceil_div<u64>(units, u64{2} * wgps), three = ceil_div<u64>(units, u64{3} * wgps);
+    const u64 two = ceil_div<u64>(units, u64{2} * wgps),
+              three = ceil_div<u64>(units, u64{3} * wgps);
     return static_cast<u32>(2 * two < 3 * three ? two : three);
 }
 

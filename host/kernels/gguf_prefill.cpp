@@ -23,10 +23,6 @@ bool matches(const Kernel &kernel, std::string_view type) {
     return kernel.family == family && kernel.param("type") == type;
 }
 
-u64 tiles_of(const Kernel &kernel, u32 m, u32 n) {
-    return ceil_div<u64>(m, kernel.number("bm")) * ceil_div<u64>(n, kernel.number("bn"));
-}
-
 u64 workgroups_of(const Kernel &kernel, const GgufPrefill &p, u32 raster) {
     return u64{raster} * ceil_div(p.n, kernel.number("bn")) *
            ceil_div<u64>(ceil_div(p.m, kernel.number("bm")), raster);
@@ -37,7 +33,7 @@ u64 workgroups_of(const Kernel &kernel, const GgufPrefill &p, u32 raster) {
 void start_later(GgufPrefillOrder &order, const Kernel &kernel, u32 m, u32 n, u32 k, u32 wgps) {
     constexpr u32 simds = 4, lanes = 32;
     const u32 levels = kernel.waves_per_simd * simds * lanes / kernel.block;
-    const u64 of_wgp = ceil_div(tiles_of(kernel, m, n), u64{wgps});
+    const u64 of_wgp = ceil_div(gguf_prefill_tiles(kernel, m, n), u64{wgps});
     // Of four places that began apart the last ones gain nothing, and lines are fetched more often.
     if (levels != 2 || of_wgp <= levels || of_wgp % levels == 0)
         return;
@@ -55,7 +51,8 @@ void start_later(GgufPrefillOrder &order, const Kernel &kernel, u32 m, u32 n, u3
 u64 cost_of(const Kernel &kernel, u32 m, u32 n, u32 wgps) {
     constexpr u32 largest = 1024;
     const u32 unpacking = kernel.gfx.starts_with("gfx12") ? 16 : 8, bm = kernel.number("bm");
-    return ceil_div(tiles_of(kernel, m, n), u64{wgps}) * (bm + unpacking) * largest + largest - bm;
+    return ceil_div(gguf_prefill_tiles(kernel, m, n), u64{wgps}) * (bm + unpacking) * largest +
+           largest - bm;
 }
 
 } // namespace
@@ -67,6 +64,10 @@ GgufPrefillOrder gguf_prefill_order(const Kernel &kernel, u32 m, u32 n, u32 k, u
     order.raster = std::min(kernel.number("raster"), std::bit_ceil(rows));
     start_later(order, kernel, m, n, k, wgps);
     return order;
+}
+
+u64 gguf_prefill_tiles(const Kernel &kernel, u32 m, u32 n) {
+    return ceil_div<u64>(m, kernel.number("bm")) * ceil_div<u64>(n, kernel.number("bn"));
 }
 
 const Kernel *best_gguf_prefill(std::span<const Kernel *const> among, u32 m, u32 n, u32 wgps) {

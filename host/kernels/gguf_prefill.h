@@ -16,7 +16,8 @@ namespace nw {
 
 // Fewest rows that it is meant for: fewer are gguf_mid's.
 inline constexpr u32 gguf_prefill_rows = 33;
-// From there on it is what a product gets; gguf_mid unpacks weights for each 32 rows.
+// More are always its; gguf_mid unpacks weights for each 32 rows. Up to there gguf_mid, which
+// splits K, is the faster where WGPs have less than one tile and a half each.
 inline constexpr u32 gguf_most_mid_rows = 64;
 
 // One launch of gguf_prefill. Pointers are device memory.
@@ -42,6 +43,8 @@ GgufPrefillOrder gguf_prefill_order(const Kernel &, u32 m, u32 n, u32 k, u32 wgp
 const Kernel *best_gguf_prefill(std::span<const Kernel *const> among, u32 m, u32 n, u32 wgps);
 const Kernel *find_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,
                                 u32 wgps);
+// Tiles of C.
+u64 gguf_prefill_tiles(const Kernel &, u32 m, u32 n);
 // Throws Error where there is none.
 const Kernel &choose_gguf_prefill(std::string_view gfx, std::string_view type, u32 m, u32 n,
                                   u32 wgps);

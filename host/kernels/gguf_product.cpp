@@ -6,6 +6,7 @@
 
 #include "base/median.h"
 #include "kernels/cold_product.h"
+#include "kernels/gguf_linear.h"
 #include "kernels/gguf_mid.h"
 #include "kernels/gguf_prefill.h"
 
@@ -23,13 +24,13 @@ u32 room(const GgufShape &shape, u64 rows) {
 
 } // namespace
 
-GgufKernels find_gguf_kernels(std::string_view gfx, const GgufShape &shape, u32 wgps) {
+GgufKernels choose_gguf_kernels(std::string_view gfx, const GgufShape &shape) {
     const auto &[type, m, n, k] = shape;
-    if (m <= gguf_decode_rows)
-        return {&choose_gguf_decode(gfx, type, m), &choose_quantize_q8(gfx)};
-    const Kernel *const product = m > gguf_most_mid_rows ? find_gguf_prefill(gfx, type, m, n, wgps)
-                                                         : find_gguf_mid(gfx, type, m);
-    return {product, product ? &choose_gguf_halves(gfx) : nullptr};
+    const auto route = [&](const Kernel &kernel) { return gguf_route(kernel, type, m, n, k); };
+    GgufRoute way = route(*explain_gguf(gfx, type, m, n, k).kernel);
+    if (way.rows < m)
+        way = route(default_gguf(gfx, type, m, n, k));
+    return way.rows < m ? GgufKernels{} : GgufKernels{way.kernel, way.convert};
 }
 
 u64 gguf_activation_bytes(const GgufKernels &kernels, const GgufShape &shape) {

@@ -17,15 +17,15 @@ inline constexpr std::array<std::string_view, 3> gguf_models = {"Qwen3.6-27B", "
 
 // Of a product, and of its activations.
 struct GgufKernels {
-    const Kernel *product = nullptr, *convert = nullptr; // null where none takes it
+    const Kernel *product = nullptr, *convert = nullptr; // null where it takes several launches
 
     explicit operator bool() const { return product && convert; }
     bool mid() const { return product->family == "gguf_mid"; }
     bool prefill() const { return product->family == "gguf_prefill"; }
     bool wmma() const { return mid() || prefill(); } // of activations in f16
 };
-// What gguf_linear takes where nothing was tuned, on a part of so many WGPs.
-GgufKernels find_gguf_kernels(std::string_view gfx, const GgufShape &, u32 wgps);
+// What gguf_linear takes, or, if that is in slices, the default.
+GgufKernels choose_gguf_kernels(std::string_view gfx, const GgufShape &);
 
 // Bytes of the activations as the product takes them.
 u64 gguf_activation_bytes(const GgufKernels &, const GgufShape &);

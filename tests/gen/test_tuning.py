@@ -74,6 +74,8 @@ class Tables(unittest.TestCase):
         (row,) = self.read(text)
         self.assertEqual((row.family, row.dtype, row.m, row.kernel), ("gguf", "q4_K", 12, "gguf_mid_q4_K_b16"))
         self.assertTrue(tuning.registry_row(row).startswith('NW_TUNED(gfx1151, gguf, "q4_K", "", "", 12, 64, 128, gguf_mid_q4_K_b16, '))
+        (many,) = self.read(text.replace("m = 12", "m = 48").replace("gguf_mid_q4_K_b16", "gguf_prefill_q4_K_64x128"))
+        self.assertEqual((many.m, many.kernel), (48, "gguf_prefill_q4_K_64x128"))
         for change in (("q4_K_m8", "q6_K_m8"), ("m = 12", "m = 7"), ("gguf_mid_q4_K_b16", STEM)):  # another type; more rows; no way
             with self.assertRaisesRegex(ValueError, "is not for such products"):
                 self.read(text.replace(*change))

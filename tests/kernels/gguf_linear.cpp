@@ -269,12 +269,17 @@ TEST_CASE("without a tuned shape near, few rows get decode, more mid, many prefi
         const Choice choice = explain_gguf("gfx1100", "q4_K", m, 40, 256);
         CHECK(choice.why == Choice::Why::untuned);
         CHECK(choice.kernel == &default_gguf("gfx1100", "q4_K", m, 40, 256));
-        CHECK(choice.kernel->symbol == (m <= 8    ? fmt::format("gguf_decode_q4_K_m{}", m)
-                                        : m <= 16 ? std::string("gguf_mid_q4_K_b16")
-                                        : m <= 64 ? std::string("gguf_mid_q4_K_b32")
+        CHECK(choice.kernel->symbol == (m <= 8              ? fmt::format("gguf_decode_q4_K_m{}", m)
+                                        : m <= 16           ? std::string("gguf_mid_q4_K_b16")
+                                        : m > 32 && m <= 48 ? std::string("gguf_mid_q4_K_b16")
+                                        : m <= 64           ? std::string("gguf_mid_q4_K_b32")
                                                   : std::string("gguf_prefill_q4_K_64x128")));
     }
     CHECK(default_gguf("gfx1100", "q8_0", 11, 40, 1056).symbol == "gguf_decode_q8_0_m8");
+    // Of 48 WGPs each has a tile and a half, or less.
+    CHECK(default_gguf("gfx1100", "q4_K", 33, 9216, 256).symbol == "gguf_prefill_q4_K_64x128");
+    CHECK(default_gguf("gfx1100", "q8_0", 33, 40, 1056).symbol == "gguf_prefill_q8_0_64x128");
+    CHECK(default_gguf("gfx1100", "q4_K", 33, 9088, 256).symbol == "gguf_mid_q4_K_b16");
 }
 
 TEST_CASE("what is refused, with nothing launched") {

@@ -57,17 +57,9 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     t.unchanged("w", weights, where);
     t.unchanged("arrived", arrived, where);
     t.guards_clean("parts", parts, where);
-    const ref::GgufMidProduct product{type.info.id,
-                                      m,
-                                      n,
-                                      k,
-                                      tiles,
-                                      kernel.number("bm"),
-                                      kernel.rows_per_workgroup,
-                                      share,
-                                      kernel.gfx,
-                                      halves,
-                                      w};
+    const ref::GgufMidProduct product{
+        type.info.id, m,          n,      k, tiles, kernel.number("bm"), kernel.rows_per_workgroup,
+        share,        kernel.gfx, halves, w};
     const std::vector<f32> want = ref::gguf_mid(product);
     check::same_bits(t, "c", c, want, where);
     if (sick) {
