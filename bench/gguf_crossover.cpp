@@ -145,11 +145,13 @@ std::vector<std::string> columns_of(std::span<const Line> lines) {
     return out;
 }
 
+u64 width(const std::string &column) { return std::max<u64>(column.size(), 8); }
+
 void print_line(const Line &line, const std::vector<std::string> &columns, f64 one) {
     fmt::print("{:>4}", line.shape().m);
     for (const std::string &column : columns) {
         const Timed *t = line.by(column);
-        fmt::print(" {:>12}", t ? fmt::format("{:.2f}", t->us) : "-");
+        fmt::print(" {:>{}}", t ? fmt::format("{:.2f}", t->us) : "-", width(column));
     }
     fmt::print("  {:<14}", line.fastest->way.column);
     const std::string chosen = !line.chosen || line.chosen == line.fastest
@@ -190,7 +192,7 @@ void print_table(std::span<const Line> lines) {
     const std::vector<std::string> columns = columns_of(lines);
     fmt::print("\n{}\n{:>4}", name(lines.front().shape()), "m");
     for (const std::string &column : columns)
-        fmt::print(" {:>12}", column);
+        fmt::print(" {:>{}}", column, width(column));
     fmt::print("  {:<14} {:<22} {}\n", "fastest", "chosen, if another", "/m1");
     const f64 one = lines.front().shape().m == 1 ? lines.front().fastest->us : 0;
     for (const Line &line : lines)
