@@ -12,6 +12,7 @@
 #include "kernels/gguf.h"
 #include "kernels/gguf_mid.h"
 #include "kernels/gguf_moe.h"
+#include "kernels/gguf_prefill.h"
 #include "kernels/moe_align.h"
 
 namespace nw::bench {
@@ -134,6 +135,8 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
         for (u32 tokens : o.m)
             for (u32 block_size : {1, 16, 32}) {
                 const Job job{&shape, tokens, block_size};
+                if (block_size == 1 && tokens >= gguf_prefill_rows)
+                    continue; // slot by slot they would read weights thousands of times
                 if (shape.moe && shape.model == model && std::regex_search(job.name(), only))
                     out.push_back(job);
             }

@@ -108,7 +108,7 @@ Options parse(int argc, char **argv) {
     app.add_option("--m", o.m,
                    "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8; "
                    "prefill: 2048; mid: 1,8,16,24,32,48,64; "
-                   "gguf: 1,2,4,8,9,16,23,32)")
+                   "gguf: 1,2,4,8,9,16,23,32,512)")
         ->delimiter(',');
     app.add_option("--dtype", dtypes, "bf16, f16 (default: both)")->delimiter(',');
     app.add_option("--group", o.group, "weights to a scale")->capture_default_str();
@@ -153,7 +153,7 @@ Options parse(int argc, char **argv) {
         o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
               : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
               : crosses(o)                  ? crossover_rows()
-              : o.suite == "gguf"           ? std::vector<u32>{1, 2, 4, 8, 9, 16, 23, 32}
+              : o.suite == "gguf"           ? std::vector<u32>{1, 2, 4, 8, 9, 16, 23, 32, 512}
               : o.suite == "prefill"        ? std::vector<u32>{2048}
               : o.suite == "mid"            ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
                                             : std::vector<u32>{1, 4};
