@@ -67,7 +67,7 @@ public:
         modules_.function(choose_moe_align(gfx));
         modules_.function(choose_gguf_moe_decode(gfx, type));
         modules_.function(
-            choose_gguf_moe_mid(gfx, type, job.block_size == 1 ? 16 : job.block_size));
+            choose_gguf_moe_blocks(gfx, type, job.block_size == 1 ? 16 : job.block_size));
     }
 
     Time time() {
@@ -84,8 +84,8 @@ public:
         if (job_.block_size == 1)
             launch(modules_, GgufMoeDecode{experts(), a_.data(), ids_.data()});
         else
-            launch(modules_, GgufMoeMid{experts(), job_.block_size, blocks, a_.data(),
-                                        block_experts_.data(), slots_.data()});
+            launch(modules_, GgufMoeBlocks{experts(), job_.block_size, blocks, a_.data(),
+                                           block_experts_.data(), slots_.data()});
         device_.record(stop);
         return {1000 * f64{device_.elapsed_ms(go, stop)},
                 1000 * f64{device_.elapsed_ms(start, between)}};
@@ -108,7 +108,7 @@ private:
         slots_ = device_.allocate(u64{4} * job_.blocks() * job_.block_size);
         block_experts_ = device_.allocate(u64{4} * job_.blocks());
         used_ = device_.allocate(4);
-        launch(modules_, GgufHalves{job_.rows(), k, x_.data(), u64{4} * k, a_.data()});
+        launch(modules_, GgufHalves{job_.rows(), k, x_.data(), u64{4} * k, a_.data(), true});
         launch(modules_, MoeAlign{job_.slots(), job_.shape->experts, job_.block_size, job_.blocks(),
                                   ids_.data(), slots_.data(), block_experts_.data(), used_.data()});
     }
@@ -133,10 +133,12 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
     std::vector<Job> out;
     for (const LinearShape &shape : shapes)
         for (u32 tokens : o.m)
-            for (u32 block_size : {1, 16, 32}) {
+            for (u32 block_size : {1, 16, 64}) {
                 const Job job{&shape, tokens, block_size};
-                if (block_size == 1 && tokens >= gguf_prefill_rows)
-                    continue; // slot by slot they would read weights thousands of times
+                // Slot by slot many would read weights thousands of times; few fill no such block.
+                if ((tokens >= gguf_prefill_rows && block_size == 1) ||
+                    (tokens < gguf_prefill_rows && block_size == gguf_moe_prefill_block))
+                    continue;
                 if (shape.moe && shape.model == model && std::regex_search(job.name(), only))
                     out.push_back(job);
             }

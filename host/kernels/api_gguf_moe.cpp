@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The mixture of experts with GGUF weights in the C API (nibblewave.h).
+#include <algorithm>
+
 #include "kernels/api_context.h"
 #include "kernels/api_gguf_types.h"
 #include "kernels/gguf_moe_linear.h"
@@ -66,8 +68,11 @@ nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *product) {
     return api::guarded([&] {
         const GgufMoeLinear p = api::gguf_moe_of(context, product);
         const hip::KeepCurrentDevice keep(context->device);
-        for (const u32 size : {1u, 16u, 32u})
+        const auto load_of = [&](u32 size) {
             api::with_kernels(*context, p, size, [&](const Kernel &k) { api::load(*context, k); });
+        };
+        load_of(1);
+        std::ranges::for_each(gguf_moe_block_sizes, load_of);
     });
 }
 

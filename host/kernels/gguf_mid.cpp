@@ -120,6 +120,9 @@ void launch(Modules &modules, const Kernel &kernel, const GgufHalves &p,
     out.put("m", p.m);
     out.put("x_stride", static_cast<u32>(p.x_stride));
     out.put("tiles", tiles);
+    constexpr u32 piece = 16; // bytes of eight k
+    out.put("y_piece", p.by_row ? piece : 16 * piece);
+    out.put("y_row", p.by_row ? super_k / 8 * piece : piece);
     modules.device().launch(modules.function(kernel), 16 * tiles, kernel.block, 0, out.bytes(),
                             stream);
 }

@@ -24,10 +24,11 @@ constexpr u64 gguf_halves_bytes(u32 m, u32 k) {
 
 // One launch of gguf_halves. Pointers are device memory, 16-byte aligned.
 struct GgufHalves {
-    u32 m, k;      // m >= 1; k a multiple of 8
-    const void *x; // f32 [m, k]
-    u64 x_stride;  // bytes from row to row: a multiple of 16, at least 4k
-    void *y;       // gguf_halves_bytes(m, k); overlaps nothing else
+    u32 m, k;            // m >= 1; k a multiple of 8
+    const void *x;       // f32 [m, k]
+    u64 x_stride;        // bytes from row to row: a multiple of 16, at least 4k
+    void *y;             // gguf_halves_bytes(m, k); overlaps nothing else
+    bool by_row = false; // a row's pieces together, as mixtures of experts want them
 };
 
 // One launch of gguf_mid. Pointers are device memory.

@@ -2,18 +2,19 @@
 #include "kernels/gguf_moe.h"
 
 #include <algorithm>
+#include <bit>
 
-#include "kernels/gguf_mid.h"
 #include "kernels/gguf_operands.h"
+#include "kernels/gguf_prefill.h"
 #include "kernels/kernarg.h"
 
 namespace nw {
 
 namespace {
 
-constexpr Rules decode("gguf_moe_decode"), mid("gguf_moe_mid");
+constexpr Rules decode("gguf_moe_decode"), mid("gguf_moe_mid"), prefill("gguf_moe_prefill");
 constexpr u64 offset_limit = u64{1} << 32, count_limit = u64{1} << 31;
-constexpr u32 lds_limit = 65536, super_k = 256, widest_cols = 32;
+constexpr u32 lds_limit = 65536, super_k = 256, stage_k = 32, widest_cols = 128;
 constexpr u32 groups_of_wgp = 4;
 
 void validate(const Rules &rules, const GgufExperts &p) {
@@ -43,8 +44,60 @@ bool matches(const Kernel &kernel, std::string_view family, std::string_view typ
     return kernel.family == family && kernel.param("type") == type;
 }
 
+bool is_large(u32 block_size) { return block_size >= gguf_moe_prefill_block; }
+std::string_view family_of(u32 block_size) {
+    return is_large(block_size) ? "gguf_moe_prefill" : "gguf_moe_mid";
+}
+const Rules &rules_of(u32 block_size) { return is_large(block_size) ? prefill : mid; }
+
+bool matches(const Kernel &kernel, std::string_view type, u32 block_size) {
+    return matches(kernel, family_of(block_size), type) && kernel.number("bm") == block_size;
+}
+
 // Steps of 1024 k.
 u32 steps_of(const GgufExperts &p) { return ceil_div(p.k, q8_tile_k); }
+
+// How gguf_moe_mid deals out its tiles, a workgroup to each; how many these are.
+u32 put_shares(Kernarg &out, const Kernel &kernel, const GgufMoeBlocks &p) {
+    const u64 tiles = u64{p.blocks} * ceil_div(p.of.n, kernel.rows_per_workgroup);
+    const u32 supers = p.of.k / super_k;
+    mid.need(tiles * supers < count_limit,
+             "blocks = {}, n = {}, k = {}: must be fewer than 2^31 super-blocks of tiles; split "
+             "the slots",
+             p.blocks, p.of.n, p.of.k);
+    out.put("supers", supers);
+    out.put("share", supers);
+    out.put("blocks_inverse", inverse(p.blocks));
+    out.put("supers_inverse", inverse(supers));
+    out.put("share_inverse", inverse(supers));
+    return static_cast<u32>(tiles);
+}
+
+// The order of gguf_moe_prefill's tiles; its workgroups.
+u32 put_order(Kernarg &out, const Kernel &kernel, const GgufMoeBlocks &p, u32 wgps) {
+    const u64 places = u64{p.blocks} * p.block_size;
+    prefill.need(places < count_limit,
+                 "blocks = {}: of {} slots each must be fewer than 2^31 slots", p.blocks,
+                 p.block_size);
+    const GgufPrefillOrder order =
+        gguf_prefill_order(kernel, static_cast<u32>(places), p.of.n, p.of.k, wgps);
+    const u32 turn = order.raster * ceil_div(p.of.n, kernel.number("bn"));
+    const u64 workgroups = u64{turn} * ceil_div(p.blocks, order.raster);
+    // HIP counts a launch's work-items in 32 bits.
+    prefill.need(workgroups * kernel.block < offset_limit,
+                 "blocks = {}, n = {}: {} workgroups of {} are more than 2^32 - 1 work-items; "
+                 "split the slots",
+                 p.blocks, p.of.n, workgroups, kernel.block);
+    out.put("stages", p.of.k / stage_k);
+    out.put("w_stride", static_cast<u32>(gguf_row_bytes(p.of.type, p.of.k)));
+    out.put("turn", turn);
+    out.put("turn_inverse", inverse(turn));
+    out.put("raster_shift", static_cast<u32>(std::countr_zero(order.raster)));
+    out.put("first", order.first);
+    out.put("levels", order.levels);
+    out.put("pause", order.pause);
+    return static_cast<u32>(workgroups);
+}
 
 } // namespace
 
@@ -56,14 +109,13 @@ const Kernel &choose_gguf_moe_decode(std::string_view gfx, std::string_view type
     return *kernel;
 }
 
-const Kernel &choose_gguf_moe_mid(std::string_view gfx, std::string_view type, u32 block_size) {
-    const Kernel *kernel = find_default("gguf_moe_mid", gfx, [&](const Kernel &k) {
-        return matches(k, "gguf_moe_mid", type) && k.number("bm") == block_size;
-    });
-    mid.need(kernel,
-             "gfx = {}, type = {}, block_size = {}: no kernel for it; blocks are of 16 or "
-             "32 slots",
-             gfx, type, block_size);
+const Kernel &choose_gguf_moe_blocks(std::string_view gfx, std::string_view type, u32 block_size) {
+    const Kernel *kernel = find_default(
+        family_of(block_size), gfx, [&](const Kernel &k) { return matches(k, type, block_size); });
+    rules_of(block_size)
+        .need(kernel,
+              "gfx = {}, type = {}, block_size = {}: no kernel for it; blocks are of {} slots", gfx,
+              type, block_size, fmt::join(gguf_moe_block_sizes, ", "));
     return *kernel;
 }
 
@@ -78,24 +130,26 @@ void validate(const GgufMoeDecode &p) {
     need_apart(decode, p.of, p.a, q8_bytes(p.of.rows(), p.of.k));
 }
 
-void validate(const GgufMoeMid &p) {
-    validate(mid, p.of);
-    mid.need(p.of.k % super_k == 0,
-             "k = {}: must be a multiple of {}, as so many are multiplied at a time; "
-             "gguf_moe_decode takes any whole number of blocks",
-             p.of.k, super_k);
-    mid.need(p.block_size == 16 || p.block_size == 32, "block_size = {}: must be 16 or 32",
-             p.block_size);
-    mid.need(p.blocks >= 1, "blocks = 0: must be at least 1; there is nothing to launch");
-    mid.need(u64{4} * p.of.slots * p.of.n < offset_limit &&
-                 gguf_halves_bytes(p.of.rows(), p.of.k) < offset_limit,
-             "slots = {}, n = {}, k = {}: c and the activations must be smaller than 2^32 bytes "
-             "each; split the slots",
-             p.of.slots, p.of.n, p.of.k);
-    mid.pointer("a", p.a, 16);
-    mid.pointer("expert_ids", p.expert_ids, 4);
-    mid.pointer("slot_ids", p.slot_ids, 4);
-    need_apart(mid, p.of, p.a, gguf_halves_bytes(p.of.rows(), p.of.k));
+void validate(const GgufMoeBlocks &p) {
+    const Rules &rules = rules_of(p.block_size);
+    validate(rules, p.of);
+    rules.need(std::ranges::find(gguf_moe_block_sizes, p.block_size) != gguf_moe_block_sizes.end(),
+               "block_size = {}: must be one of {}", p.block_size,
+               fmt::join(gguf_moe_block_sizes, ", "));
+    rules.need(is_large(p.block_size) || p.of.k % super_k == 0,
+               "k = {}: must be a multiple of {}, as so many are multiplied at a time; "
+               "gguf_moe_prefill and gguf_moe_decode take any whole number of blocks",
+               p.of.k, super_k);
+    rules.need(p.blocks >= 1, "blocks = 0: must be at least 1; there is nothing to launch");
+    rules.need(u64{4} * p.of.slots * p.of.n < offset_limit &&
+                   gguf_halves_bytes(p.of.rows(), p.of.k) < offset_limit,
+               "slots = {}, n = {}, k = {}: c and the activations must be smaller than 2^32 bytes "
+               "each; split the slots",
+               p.of.slots, p.of.n, p.of.k);
+    rules.pointer("a", p.a, 16);
+    rules.pointer("expert_ids", p.expert_ids, 4);
+    rules.pointer("slot_ids", p.slot_ids, 4);
+    need_apart(rules, p.of, p.a, gguf_halves_bytes(p.of.rows(), p.of.k));
 }
 
 // A WGP gets a few: more of a slot's only wait for their turn.
@@ -147,45 +201,37 @@ void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p, u32 
                             q8_tile_bytes * (stage - 1), out.bytes(), stream);
 }
 
-void launch(Modules &modules, const GgufMoeMid &p, const hip::Stream &stream) {
+void launch(Modules &modules, const GgufMoeBlocks &p, const hip::Stream &stream) {
     validate(p);
-    launch(modules, choose_gguf_moe_mid(modules.device().info().gfx, p.of.type, p.block_size), p,
+    launch(modules, choose_gguf_moe_blocks(modules.device().info().gfx, p.of.type, p.block_size), p,
            stream);
 }
 
-// A workgroup to a tile.
-void launch(Modules &modules, const Kernel &kernel, const GgufMoeMid &p,
+void launch(Modules &modules, const Kernel &kernel, const GgufMoeBlocks &p,
             const hip::Stream &stream) {
     validate(p);
-    mid.need(matches(kernel, "gguf_moe_mid", p.of.type) && kernel.number("bm") == p.block_size,
-             "{} is not for {}, block_size = {}", kernel.symbol, p.of.type, p.block_size);
-    const u64 tiles = u64{p.blocks} * ceil_div(p.of.n, kernel.rows_per_workgroup);
-    const u32 supers = p.of.k / super_k;
-    mid.need(tiles * supers < count_limit,
-             "blocks = {}, n = {}, k = {}: must be fewer than 2^31 super-blocks of tiles; split "
-             "the slots",
-             p.blocks, p.of.n, p.of.k);
+    rules_of(p.block_size)
+        .need(matches(kernel, p.of.type, p.block_size), "{} is not for {}, block_size = {}",
+              kernel.symbol, p.of.type, p.block_size);
     Kernarg out(kernel);
     out.put("a", p.a);
     out.put("w", p.of.w);
     out.put("c", p.of.c);
     out.put("m", p.of.slots);
     out.put("n", p.of.n);
-    out.put("supers", supers);
     out.put("tiles", gguf_halves_tiles(p.of.rows()));
     out.put("blocks", p.blocks);
-    out.put("share", supers);
-    out.put("blocks_inverse", inverse(p.blocks));
-    out.put("supers_inverse", inverse(supers));
-    out.put("share_inverse", inverse(supers));
     out.put("expert_ids", p.expert_ids);
     out.put("slot_ids", p.slot_ids);
     out.put("w_expert", static_cast<u32>(p.of.w_expert));
     out.put("experts", p.of.experts);
     out.put("top_k", p.of.top_k);
     out.put("top_k_inverse", inverse(p.of.top_k));
-    modules.device().launch(modules.function(kernel), static_cast<u32>(tiles), kernel.block, 0,
-                            out.bytes(), stream);
+    const u32 workgroups = is_large(p.block_size)
+                               ? put_order(out, kernel, p, modules.device().info().compute_units)
+                               : put_shares(out, kernel, p);
+    modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, out.bytes(),
+                            stream);
 }
 
 } // namespace nw

@@ -37,11 +37,6 @@ struct Places {
     }
 };
 
-// By blocks there is no more than one launch of each kernel.
-bool takes_blocks(const GgufExperts &p) {
-    return p.k % super_k == 0 && p.experts <= most_aligned_experts;
-}
-
 struct SlotBySlot {
     QuantizeQ8 convert;
     GgufMoeDecode product;
@@ -49,7 +44,7 @@ struct SlotBySlot {
 struct InBlocks {
     GgufHalves convert;
     MoeAlign align;
-    GgufMoeMid product;
+    GgufMoeBlocks product;
 };
 
 SlotBySlot slot_by_slot(const GgufMoeLinear &p) {
@@ -62,7 +57,7 @@ InBlocks in_blocks(const GgufMoeLinear &p, u32 size) {
     std::byte *const memory = static_cast<std::byte *>(p.workspace);
     const u32 blocks = blocks_of(p.of, size);
     return {
-        {p.of.rows(), p.of.k, p.x, p.x_stride, memory + at.converted},
+        {p.of.rows(), p.of.k, p.x, p.x_stride, memory + at.converted, true},
         {p.of.slots, p.of.experts, size, blocks, p.expert_ids, memory + at.slot_ids,
          memory + at.expert_ids, memory + at.used},
         {p.of, size, blocks, memory + at.converted, memory + at.expert_ids, memory + at.slot_ids}};
@@ -73,18 +68,21 @@ u32 block_size_of(const GgufExperts &p) { return gguf_moe_block_size(p.slots, p.
 } // namespace
 
 // An expert that has several slots is read once for them in a block; but a block's launch waits for
-// lists, and does its arithmetic for 16 slots or 32.
+// lists, and does its arithmetic for 16 slots, or 32 or 64 of a large one. Of two blocks of 16 each
+// unpacks the weights anew: from 24 slots an expert on large ones are as fast, from 64 far faster.
 u32 gguf_moe_block_size(u32 slots, u32 experts, u32 k) {
-    if (k % super_k || experts > most_aligned_experts || u64{4} * slots <= u64{3} * experts)
+    if (experts > most_aligned_experts || u64{4} * slots <= u64{3} * experts)
         return 1;
-    return slots < u64{32} * experts ? 16 : 32;
+    if (k % super_k) // no blocks of 16; two slots one by one take as long as a large block
+        return slots <= u64{2} * experts ? 1 : 64;
+    return slots < u64{24} * experts ? 16 : 64;
 }
 
 u64 gguf_moe_workspace(const GgufExperts &p) {
     validate_gguf_moe_shape(p);
     u64 bytes = Places(p, 1).end;
-    if (takes_blocks(p))
-        for (u32 size : {16u, 32u})
+    if (p.experts <= most_aligned_experts)
+        for (u32 size : gguf_moe_block_sizes)
             bytes = std::max(bytes, Places(p, size).end);
     return bytes;
 }
@@ -133,7 +131,7 @@ GgufMoeKernels gguf_moe_kernels(std::string_view gfx, std::string_view type, u32
     if (block_size == 1)
         return {&choose_quantize_q8(gfx), nullptr, &choose_gguf_moe_decode(gfx, type)};
     return {&choose_gguf_halves(gfx), &choose_moe_align(gfx),
-            &choose_gguf_moe_mid(gfx, type, block_size)};
+            &choose_gguf_moe_blocks(gfx, type, block_size)};
 }
 
 void launch(Modules &modules, const GgufMoeLinear &p, const hip::Stream &stream) {

@@ -16,7 +16,7 @@ struct GgufMoeLinear {
     u64 workspace_bytes;    // at least gguf_moe_workspace
 };                          // c and workspace overlap nothing else
 
-// Slots of a block: 16, 32, or 1 without blocks.
+// Slots of a block: 16, 64, or 1 without blocks.
 u32 gguf_moe_block_size(u32 slots, u32 experts, u32 k);
 
 // Bytes that are enough for so many slots, and for fewer.

@@ -40,9 +40,9 @@ f32 sum_block(const f32 *x) {
 } // namespace
 
 u64 HalvesLayout::value(u32 row, u32 k) const {
-    const u32 in = k % super_k;
-    return (k / super_k * tiles + row / 16) * tile_bytes + in / 32 * 1024 + in / 8 % 2 * 512 +
-           in / 16 % 2 * 256 + row % 16 * 16 + order[in % 8] * 2;
+    const u32 in = k % super_k, piece = in / 32 * 4 + in / 8 % 2 * 2 + in / 16 % 2;
+    return (k / super_k * tiles + row / 16) * tile_bytes + piece * (by_row ? 16 : 256) +
+           row % 16 * (by_row ? 512 : 16) + order[in % 8] * 2;
 }
 
 u64 HalvesLayout::sum(u32 row, u64 block) const {
@@ -67,13 +67,13 @@ std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
     return out;
 }
 
-std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles) {
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles, bool by_row) {
     need_size("x", x.size(), u64{m} * k);
     if (k == 0 || k % block_k || m > u64{16} * tiles)
         throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of {}, m at most "
                                 "16 * tiles",
                                 k, m, tiles, block_k));
-    const HalvesLayout at{ceil_div(k, super_k), tiles};
+    const HalvesLayout at{ceil_div(k, super_k), tiles, by_row};
     std::vector<std::byte> out(at.bytes());
     for (u32 row = 0; row < 16 * tiles; ++row) {
         std::vector<f32> v(at.supers * super_k);

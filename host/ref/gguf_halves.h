@@ -13,12 +13,14 @@
 namespace nw::ref {
 
 // What gguf_halves writes of x, f32 [m, k]; tiles of 16 rows, at least m. Throws Error where
-// k % 32 != 0 or a size is another.
-std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles);
+// k % 32 != 0 or a size is another. by_row: 256 k of a row stand together.
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles,
+                                   bool by_row = false);
 
 // Where things are in that.
 struct HalvesLayout {
     u64 supers, tiles; // of 256 k, of 16 rows
+    bool by_row = false;
 
     u64 value(u32 row, u32 k) const;   // f16
     u64 sum(u32 row, u64 block) const; // f16

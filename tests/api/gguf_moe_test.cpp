@@ -105,10 +105,11 @@ u64 workspace_of(nw_context *context, const nw_gguf_moe &p) {
 const Layer layers[] = {
     {NW_GGUF_Q4_K, 37, 512, 6, 1, 4, false}, // slot by slot
     {NW_GGUF_Q6_K, 20, 256, 8, 3, 2, true},
-    {NW_GGUF_Q8_0, 9, 96, 3, 20, 2, false},  // 96: no blocks of slots
+    {NW_GGUF_Q8_0, 9, 96, 3, 3, 2, false},   // 96: no blocks of 16
     {NW_GGUF_Q4_K, 37, 512, 4, 9, 2, false}, // blocks of 16
     {NW_GGUF_Q6_K, 40, 256, 3, 5, 3, true},
-    {NW_GGUF_Q4_0, 33, 768, 2, 40, 2, false}, // blocks of 32
+    {NW_GGUF_Q4_0, 33, 768, 2, 40, 2, false}, // blocks of 64
+    {NW_GGUF_Q8_0, 9, 96, 3, 20, 2, false},
     {NW_GGUF_Q8_0, 17, 256, 1, 35, 1, true},
 };
 

@@ -73,20 +73,22 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
 }
 
 void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
-                  const char *what, std::source_location where = std::source_location::current()) {
-    t.shape(fmt::format("m={} k={} {}", m, k, what));
+                  const char *what, bool by_row = false,
+                  std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} k={} {}{}", m, k, what, by_row ? ", by row" : ""));
     const std::vector<std::byte> before(gguf_halves_bytes(m, k), std::byte{0x5e});
     const u32 padding = 8; // floats between rows
     std::vector<f32> apart(u64{m} * (k + padding), std::numeric_limits<f32>::quiet_NaN());
     for (u32 row = 0; row < m; ++row)
         std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
     const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
-    launch(t.modules, kernel, GgufHalves{m, k, from.data(), u64{4} * (k + padding), y.data()});
+    launch(t.modules, kernel,
+           GgufHalves{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("y", y, where);
     const std::vector<std::byte> got = y.read(),
-                                 want = ref::gguf_halves(x, m, k, gguf_halves_tiles(m));
+                                 want = ref::gguf_halves(x, m, k, gguf_halves_tiles(m), by_row);
     const u64 shifts = got.size() - 64 * gguf_halves_tiles(m);
     for (u64 i = 0; i < got.size(); i += 2) {
         u16 g, w;
@@ -119,6 +121,7 @@ CHECK_FAMILY(gguf_halves) {
         x[6 * k + i] = std::ldexp(1.0f + static_cast<f32>(i) / 4096, 120); // halfway, too
     }
     check_halves(t, kernel, x, 7, k, "extremes");
+    check_halves(t, kernel, check::gguf_activations(t.rng, 35 * 288), 35, 288, "any", true);
 }
 
 CHECK_FAMILY(gguf_mid) {

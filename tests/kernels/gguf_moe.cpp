@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// gguf_moe_decode and gguf_moe_mid: every bit of every slot, each the product of its row of a with
-// its expert's weights as gguf_decode and gguf_mid define it; lists that say nothing sensible.
+// gguf_moe_decode, gguf_moe_mid, gguf_moe_prefill: every bit of every slot, each the product of its
+// row of a with its expert's weights as gguf_decode, gguf_mid or gguf_prefill defines it; lists
+// that say nothing sensible.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "kernels/gguf_moe.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
+#include "ref/gguf_prefill.h"
 #include "ref/gguf_product.h"
 
 using namespace nw;
@@ -123,32 +125,47 @@ std::vector<i32> shuffled_slots(Rng &rng, u32 slots, u32 places) {
     return out;
 }
 
-void check_mid(Test &t, const Kernel &kernel, const Shape &s, u32 blocks,
-               std::source_location where = std::source_location::current()) {
+// All rows of a by one expert's weights.
+std::vector<f32> product(const Kernel &kernel, const Operands &o, std::span<const std::byte> halves,
+                         u32 expert) {
+    const auto &[n, k, experts, slots, top_k] = o.shape;
+    const u32 m = o.shape.rows(), tiles = gguf_halves_tiles(m);
+    if (kernel.family == "gguf_moe_prefill")
+        return ref::gguf_prefill({o.type.info.id, m, n, k, tiles, kernel.number("bm"), 1, 0,
+                                  kernel.gfx, halves, o.expert(expert)});
+    return ref::gguf_mid({o.type.info.id, m, n, k, tiles, 16, kernel.rows_per_workgroup, k / 256,
+                          kernel.gfx, halves, o.expert(expert)});
+}
+
+// ended: slots in their order, and none after them, as moe_align makes a list.
+void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, bool ended = false,
+                  std::source_location where = std::source_location::current()) {
     const u32 size = kernel.number("bm"), tiles = gguf_halves_tiles(s.rows());
     t.shape(fmt::format("n={} k={} experts={} slots={} top_k={} blocks={}", s.n, s.k, s.experts,
                         s.slots, s.top_k, blocks));
     const Operands o(t, kernel, s);
-    const std::vector<std::byte> halves = ref::gguf_halves(o.x, s.rows(), s.k, tiles);
-    const std::vector<i32> slots = shuffled_slots(t.rng, s.slots, blocks * size);
+    const std::vector<std::byte> halves = ref::gguf_halves(o.x, s.rows(), s.k, tiles),
+                                 by_row = ref::gguf_halves(o.x, s.rows(), s.k, tiles, true);
+    std::vector<i32> slots = shuffled_slots(t.rng, s.slots, blocks * size);
+    for (u32 i = 0; ended && i < slots.size(); ++i)
+        slots[i] = static_cast<i32>(i < s.slots ? i : s.slots);
     std::vector<i32> experts(blocks);
     std::ranges::generate(experts, [&] { return any_expert(t.rng, s.experts); });
     std::vector<f32> want(u64{s.slots} * s.n, untouched);
     for (u32 e = 0; e < s.experts; ++e) {
-        const std::vector<f32> all =
-            ref::gguf_mid({o.type.info.id, s.rows(), s.n, s.k, tiles, 16, kernel.rows_per_workgroup,
-                           s.k / 256, kernel.gfx, halves, o.expert(e)});
+        const std::vector<f32> all = product(kernel, o, halves, e);
         for (u32 i = 0; i < slots.size(); ++i) {
             const u32 slot = static_cast<u32>(slots[i]);
             if (experts[i / size] == static_cast<i32>(e) && slot < s.slots)
                 put(want, slot, s.n, std::span(all).subspan(u64{slot / s.top_k} * s.n, s.n));
         }
     }
-    const Region a = t.region<std::byte>(halves), w = t.region<std::byte>(o.w),
+    const Region a = t.region<std::byte>(by_row), w = t.region<std::byte>(o.w),
                  ids = t.region<i32>(experts), places = t.region<i32>(slots),
                  c = t.region<f32>(std::vector<f32>(want.size(), untouched));
-    launch(t.modules, kernel,
-           GgufMoeMid{o.launch(kernel, w, c), size, blocks, a.data(), ids.data(), places.data()});
+    launch(
+        t.modules, kernel,
+        GgufMoeBlocks{o.launch(kernel, w, c), size, blocks, a.data(), ids.data(), places.data()});
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);
@@ -173,10 +190,23 @@ CHECK_FAMILY(gguf_moe_decode) {
 
 CHECK_FAMILY(gguf_moe_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
-    check_mid(t, kernel, {1, 256, 1, 3, 1}, 1);
-    check_mid(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
+    check_blocks(t, kernel, {1, 256, 1, 3, 1}, 1);
+    check_blocks(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
     if (t.checkers)
         return;
-    check_mid(t, kernel, {2 * rows - 1, 2560, 4, 3 * bm, 1}, 3); // each slot has a row of its own
-    check_mid(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
+    check_blocks(t, kernel, {2 * rows - 1, 2560, 4, 3 * bm, 1},
+                 3); // each slot has a row of its own
+    check_blocks(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
+}
+
+CHECK_FAMILY(gguf_moe_prefill) {
+    const u32 bn = kernel.number("bn"), bm = kernel.number("bm");
+    const bool any_k = gguf_blocks(kernel.param("type")).elements == 32;
+    check_blocks(t, kernel, {1, any_k ? 32u : 256u, 1, 3, 1}, 1);
+    check_blocks(t, kernel, {bn + 3, any_k ? 544u : 512u, 3, 2 * bm + 5, 4}, 3);
+    check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot
+    if (t.checkers)
+        return;
+    check_blocks(t, kernel, {bn - 1, 768, 2, 2 * bm, 1}, 2); // each slot has a row of its own
+    check_blocks(t, kernel, {33, any_k ? 1120u : 1280u, 2, bm + 3, 8}, 5);
 }
