@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "data.h"
 
-#include <set>
 #include <span>
 
 #include "base/half.h"
@@ -47,17 +46,6 @@ std::vector<u16> make_activations(Dtype dtype, u32 m, u32 k, const Rng &rng) {
     for (u64 i = 0; i < a.size(); ++i)
         a[i] = round_to(dtype, rng.normal_at(i) * gain[i % k]);
     return a;
-}
-
-std::vector<i32> make_routes(u32 tokens, const LinearShape &shape, Rng rng) {
-    std::vector<i32> out;
-    for (u32 token = 0; token < tokens; ++token) {
-        std::set<i32> mine;
-        while (mine.size() < shape.top_k)
-            mine.insert(static_cast<i32>(rng.below(shape.experts)));
-        out.insert(out.end(), mine.begin(), mine.end());
-    }
-    return out;
 }
 
 ref::DecodeW4A16 product(const LayerData &layer, const std::vector<u16> &a, u32 m, u32 rows) {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The data of a bench, from a seed: one quantized linear layer and the activations that go in;
-// which experts tokens go to.
+// The data of a bench, from a seed: one quantized linear layer and the activations that go in.
 #pragma once
 #include <string_view>
 #include <vector>
 
 #include "base/rng.h"
-#include "formats/linear_shapes.h"
 #include "formats/row_layout.h"
 #include "ref/decode.h"
 
@@ -29,9 +27,6 @@ LayerData make_layer(Dtype, const RowLayout &, const Rng &);
 // [M, K]: normal, with a few channels 20 to 60 times the others, the same in every row, as the
 // activations of real layers have.
 std::vector<u16> make_activations(Dtype, u32 m, u32 k, const Rng &);
-
-// Experts of tokens, `top_k` of each one after the other, drawn at random, none twice.
-std::vector<i32> make_routes(u32 tokens, const LinearShape &, Rng);
 
 // The first `rows` rows of a layer against activations, for the reference.
 ref::DecodeW4A16 product(const LayerData &, const std::vector<u16> &a, u32 m, u32 rows);

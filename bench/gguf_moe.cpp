@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "gguf_moe.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/processes.h"
-#include "data.h"
 #include "decode_times.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_mid.h"
-#include "kernels/gguf_moe.h"
+#include "kernels/gguf_moe_product.h"
 #include "kernels/gguf_prefill.h"
-#include "kernels/moe_align.h"
+#include "kernels/routes.h"
 
 namespace nw::bench {
 
@@ -29,103 +26,12 @@ struct Job {
     bool up() const { return shape->layer == "gate_up"; }
     u32 n() const { return up() ? shape->n / 2 : shape->n; }
     u32 slots() const { return tokens * shape->top_k; }
-    u32 slots_per_row() const { return up() ? shape->top_k : 1; }
-    u32 rows() const { return ceil_div(slots(), slots_per_row()); }
-    u32 blocks() const {
-        return static_cast<u32>(aligned_blocks(slots(), shape->experts, block_size));
-    }
     u64 expert_bytes() const { return n() * gguf_row_bytes(type, shape->k); }
     std::string_view layer() const { return up() ? "gate" : "down"; }
     std::string name() const {
         return fmt::format("{} {} {}x{} {} t{} b{}", model, layer(), n(), shape->k, type, tokens,
                            block_size);
     }
-};
-
-struct Time {
-    f64 us = 0, before_us = 0; // before: activations, lists
-    f64 met = 0;               // experts that any token has
-};
-
-// The operands, all 0: what is in them takes no time.
-class Layer {
-public:
-    Layer(const hip::Device &device, const Job &job, const std::vector<i32> &experts)
-        : job_(job), device_(device), modules_(device),
-          w_(device.allocate(job.shape->experts * job.expert_bytes())),
-          x_(device.allocate(u64{4} * job.rows() * job.shape->k)),
-          a_(device.allocate(job.block_size == 1 ? q8_bytes(job.rows(), job.shape->k)
-                                                 : gguf_halves_bytes(job.rows(), job.shape->k))),
-          c_(device.allocate(u64{4} * job.slots() * job.n())),
-          ids_(device.allocate(4 * experts.size())) {
-        x_.fill(0);
-        ids_.upload(experts.data(), 4 * experts.size());
-        // Loading is no part of the time.
-        const std::string_view gfx = device.info().gfx;
-        modules_.function(choose_quantize_q8(gfx));
-        modules_.function(choose_gguf_halves(gfx));
-        modules_.function(choose_moe_align(gfx));
-        modules_.function(choose_gguf_moe_decode(gfx, type));
-        modules_.function(
-            choose_gguf_moe_blocks(gfx, type, job.block_size == 1 ? 16 : job.block_size));
-    }
-
-    Time time() {
-        const hip::Event start = device_.event(), between = device_.event(), go = device_.event(),
-                         stop = device_.event();
-        device_.record(start);
-        if (job_.block_size == 1)
-            before_slots();
-        else
-            before_blocks();
-        device_.record(between);
-        const u32 blocks = used_blocks();
-        device_.record(go);
-        if (job_.block_size == 1)
-            launch(modules_, GgufMoeDecode{experts(), a_.data(), ids_.data()});
-        else
-            launch(modules_, GgufMoeBlocks{experts(), job_.block_size, blocks, a_.data(),
-                                           block_experts_.data(), slots_.data()});
-        device_.record(stop);
-        return {1000 * f64{device_.elapsed_ms(go, stop)},
-                1000 * f64{device_.elapsed_ms(start, between)}};
-    }
-
-private:
-    GgufExperts experts() const {
-        return {type,          job_.n(),
-                job_.shape->k, job_.shape->experts,
-                job_.slots(),  job_.slots_per_row(),
-                w_.data(),     job_.expert_bytes(),
-                c_.data()};
-    }
-    void before_slots() {
-        const u32 k = job_.shape->k;
-        launch(modules_, QuantizeQ8{job_.rows(), k, x_.data(), u64{4} * k, a_.data(), true});
-    }
-    void before_blocks() {
-        const u32 k = job_.shape->k;
-        slots_ = device_.allocate(u64{4} * job_.blocks() * job_.block_size);
-        block_experts_ = device_.allocate(u64{4} * job_.blocks());
-        used_ = device_.allocate(4);
-        launch(modules_, GgufHalves{job_.rows(), k, x_.data(), u64{4} * k, a_.data(), true});
-        launch(modules_, MoeAlign{job_.slots(), job_.shape->experts, job_.block_size, job_.blocks(),
-                                  ids_.data(), slots_.data(), block_experts_.data(), used_.data()});
-    }
-    // Those that an expert has: simulated times of large grids are extrapolated from the first
-    // workgroups, which would stand for others that end at once.
-    u32 used_blocks() const {
-        if (job_.block_size == 1)
-            return 0;
-        i32 entries = 0;
-        used_.download(&entries, sizeof entries);
-        return static_cast<u32>(entries) / job_.block_size;
-    }
-
-    const Job job_;
-    const hip::Device &device_;
-    Modules modules_;
-    hip::Buffer w_, x_, a_, c_, ids_, slots_, block_experts_, used_;
 };
 
 std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shapes) {
@@ -145,13 +51,21 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<LinearShape> &shape
     return out;
 }
 
+struct Time {
+    f64 us = 0, before_us = 0; // before: activations, lists
+    f64 met = 0;               // experts that any token has
+};
+
 Time time(const Job &job, const std::string &gfx, u64 seed) {
-    const hip::Device device("sim:" + gfx);
-    const std::vector<i32> experts =
-        make_routes(job.tokens, *job.shape, Rng(seed).fork(job.tokens));
-    Time out = Layer(device, job, experts).time();
-    out.met = static_cast<f64>(std::set(experts.begin(), experts.end()).size());
-    return out;
+    const LinearShape &of = *job.shape;
+    const std::vector<i32> routes =
+        random_routes(job.tokens, of.experts, of.top_k, Rng(seed).fork(job.tokens));
+    const std::vector<u32> slots = slots_of_experts(routes, of.experts);
+    const GgufMoeTimes times =
+        time_gguf_moe(hip::Device("sim:" + gfx), gguf_moe_kernels(gfx, type, job.block_size),
+                      {type, job.tokens, job.n(), of.k, of.experts, of.top_k, !job.up()}, routes);
+    return {times.us, times.convert_us + times.align_us,
+            static_cast<f64>(slots.size()) - static_cast<f64>(std::ranges::count(slots, 0u))};
 }
 
 } // namespace

@@ -14,6 +14,7 @@
 #include "decode_times.h"
 #include "formats/row_stride.h"
 #include "kernels/moe.h"
+#include "kernels/routes.h"
 #include "moe_prefill.h"
 
 namespace nw::bench {
@@ -137,7 +138,8 @@ struct Routing {
     Routing(const Job &job, const Rng &rng) {
         std::vector<std::vector<i32>> slots_of(job.shape.experts);
         std::vector<i32> order;
-        const std::vector<i32> expert_of = make_routes(job.tokens, job.shape, rng);
+        const std::vector<i32> expert_of =
+            random_routes(job.tokens, job.shape.experts, job.shape.top_k, rng);
         for (u32 slot = 0; slot < expert_of.size(); ++slot) {
             std::vector<i32> &slots = slots_of[static_cast<u32>(expert_of[slot])];
             if (slots.empty())

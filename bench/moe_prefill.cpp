@@ -11,6 +11,7 @@
 #include "formats/row_stride.h"
 #include "kernels/moe.h"
 #include "kernels/moe_align.h"
+#include "kernels/routes.h"
 #include "part_constants.h"
 
 namespace nw::bench {
@@ -70,7 +71,8 @@ hip::Buffer filled(const hip::Device &device, u64 bytes, int with) {
 Times time(const Job &job, const Kernel &kernel, const hip::Device &device, u64 seed) {
     const auto &[shape, dtype, tokens, block_size] = job;
     const RowLayout layout = layout_for(kernel.gfx, shape.n, shape.k, group);
-    const std::vector<i32> experts = make_routes(tokens, shape, Rng(seed).fork(tokens));
+    const std::vector<i32> experts =
+        random_routes(tokens, shape.experts, shape.top_k, Rng(seed).fork(tokens));
     const u64 met = std::set(experts.begin(), experts.end()).size();
     const u64 rows_of_a = ceil_div(job.slots(), job.slots_per_row()),
               a_bytes = 2 * rows_of_a * shape.k, c_bytes = u64{2} * job.slots() * job.columns();

@@ -85,11 +85,13 @@ A table is printed, with --json (and no -o) a JSON object a line instead. Of one
   workload         phase: decode (m = 1), verify (2 to 32: a draft's tokens) or prefill; model, layer, count: of
                    bench/shapes.csv, count launches for a token of the model; op: product, or activations (the
                    launch before it, quantize_q8 or gguf_halves); type: of weights; m, n, k: C[m, n] of rows
-                   of k weights; shape_bucket: m, n, k up to powers of two. Of experts there is nothing.
+                   of k weights; shape_bucket: m, n, k up to powers of two. Of experts m tokens go to top_k
+                   each, at random, experts_met to any; n, k are one expert's, gate_up is one half of it, as
+                   files have gate and up apart; op lists: of the slots of each expert (moe_align).
                    Of a trace: family and params, as manifest.json has them; type, m, phase where the
                    kernel is for just these; a trace does not tell shapes
-  metrics          time_us: of a launch, weights cold; of a trace the mean. bytes: of weights; of activations
-                   what is read and written. gb_per_s, tflops (2 m n k) by these. bounds_us: launch, what one
+  metrics          time_us: of a launch, weights cold; of a trace the mean. bytes: of weights (of experts met);
+                   of activations and lists what is read and written. gb_per_s, tflops (2 n k for a row) by these. bounds_us: launch, what one
                    takes that does nothing; memory: the weights at the bandwidth that DRAM sustains; dot4 or
                    wmma: the arithmetic at its peak rate, WMMA with rows filled up to 16; bound_us: launch
                    and the larger of the others, which bound names; share_of_bound: bound_us / time_us.

@@ -10,6 +10,7 @@
 
 #include "cli/code_object.h"
 #include "cli/info_parts.h"
+#include "kernels/routes.h"
 #include "sim/timing/profile.h"
 
 namespace nw::cli {
@@ -135,23 +136,34 @@ std::string_view AtlasBound::name() const {
     return memory >= arithmetic ? memory > 0 ? "memory" : "launch" : unit;
 }
 
+AtlasWork atlas_work(const AtlasJob &job) {
+    constexpr u32 tile = 16;
+    const GgufShape &p = job.shape;
+    const f64 weights = f64{1} * p.n * p.k;
+    u32 matrices = 1, rows = p.m, filled = ceil_div(p.m, tile);
+    bool wmma = job.kernels && job.kernels.wmma();
+    if (job.experts) {
+        const auto &[kernels, shape, routes] = *job.experts;
+        matrices = rows = filled = 0, wmma = kernels.align;
+        for (u32 slots : slots_of_experts(routes, shape.experts))
+            matrices += slots > 0, rows += slots, filled += ceil_div(slots, tile);
+    }
+    return {matrices, matrices * p.weight_bytes(), rows * weights, filled * weights / (tile * tile),
+            wmma};
+}
+
 // WMMA takes rows sixteen at a time; dot4 four products a lane.
-AtlasBound product_bound(const AtlasPart &p, const GgufKernels &kernels, const GgufShape &shape) {
-    constexpr f64 simds_of_wgp = 4, tile = 16, lanes = 32, products = 4;
+AtlasBound product_bound(const AtlasPart &p, const AtlasWork &work) {
+    constexpr f64 simds_of_wgp = 4, lanes = 32, products = 4;
     const f64 per_us = p.part.wgps * simds_of_wgp * p.part.shader_mhz; // cycles of SIMDs
-    const f64 weights = f64{1} * shape.n * shape.k;
     AtlasBound out;
     out.launch = p.part.launch_overhead;
-    out.memory = static_cast<f64>(shape.weight_bytes()) / 1e3 /
-                 (p.part.dram_gb_per_s * p.part.dram_efficiency);
-    if (kernels.wmma()) {
-        out.unit = "wmma";
-        out.arithmetic =
-            ceil_div(shape.m, 16u) * weights / (tile * tile) * p.costs.wmma_f16_interval / per_us;
-    } else {
-        out.unit = "dot4";
-        out.arithmetic = shape.m * weights / (lanes * products) / per_us;
-    }
+    out.memory =
+        static_cast<f64>(work.bytes) / 1e3 / (p.part.dram_gb_per_s * p.part.dram_efficiency);
+    out.unit = work.wmma ? "wmma" : "dot4";
+    out.arithmetic =
+        (work.wmma ? work.tiles * p.costs.wmma_f16_interval : work.macs / (lanes * products)) /
+        per_us;
     return out;
 }
 

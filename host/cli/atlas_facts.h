@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/gguf_product.h"
+#include "cli/atlas_plan.h"
 #include "sim/timing/costs.h"
 #include "sim/timing/part.h"
 
@@ -58,6 +58,16 @@ struct AtlasBound {
     f64 us() const;
     std::string_view name() const; // "memory", the unit, or where neither is anything "launch"
 };
-AtlasBound product_bound(const AtlasPart &, const GgufKernels &, const GgufShape &);
+
+// What a product has to read and to multiply.
+struct AtlasWork {
+    u32 matrices; // of experts those that a token goes to, else 1
+    u64 bytes;    // of their weights
+    f64 macs;
+    f64 tiles; // of 16 rows, by 16 columns and 16 k each: WMMA fills rows up
+    bool wmma; // else dot4
+};
+AtlasWork atlas_work(const AtlasJob &);
+AtlasBound product_bound(const AtlasPart &, const AtlasWork &);
 
 } // namespace nw::cli

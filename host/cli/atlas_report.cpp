@@ -90,8 +90,8 @@ AtlasRow row_of(const Fields &f) {
     r.m = f.whole("/workload/m").value_or(0);
     if (r.suite) {
         r.model = f.needed_text("/workload/model"), r.layer = f.needed_text("/workload/layer");
-        if (f.needed_text("/workload/op") == "activations")
-            r.layer += ", activations";
+        if (const std::string op = f.needed_text("/workload/op"); op != "product")
+            r.layer += ", " + op;
         r.n = f.whole("/workload/n").value_or(0), r.k = f.whole("/workload/k").value_or(0);
         r.count = f.needed_number("/workload/count");
     } else {

@@ -5,18 +5,15 @@
 #include <bit>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fstream>
 #include <map>
-#include <set>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/processes.h"
 #include "base/progress.h"
 #include "cli/atlas_facts.h"
-#include "cli/only.h"
-#include "formats/linear_shapes.h"
+#include "cli/atlas_plan.h"
 #include "kernels/files.h"
 
 namespace nw::cli {
@@ -54,102 +51,24 @@ DeviceFacts find_device(const std::string &spec) {
         .front();
 }
 
-// A product that is timed once, for all layers of its shape.
-struct Job {
-    GgufKernels kernels;
-    GgufShape shape;
-};
-
-struct Planned {
-    LinearShape layer;
-    u64 job;
-};
-
-struct Plan {
-    std::vector<Job> jobs;
-    std::vector<Planned> rows;
-    std::set<std::string> complete; // "MODEL TYPE M" of which no layer is left out
-};
-
-std::string set_name(const LinearShape &layer, const GgufShape &shape) {
-    return fmt::format("{} {} {}", layer.model, shape.type, shape.m);
-}
-
-class Planner {
-public:
-    Planner(const AtlasRunOptions &o, const DeviceFacts &on)
-        : o_(o), gfx_(on.gfx), only_(only_pattern(o.only)) {}
-
-    Plan plan() {
-        for (const std::string &model : o_.models)
-            if (std::ranges::find(gguf_models, model) == gguf_models.end())
-                throw Error(fmt::format("--model {}: the suite gguf has {}", model,
-                                        fmt::join(gguf_models, ", ")));
-        for (const LinearShape &layer : read_shapes(o_.shapes))
-            if (!layer.moe && layer.count && chosen(gguf_models, layer.model) &&
-                chosen(o_.models, layer.model))
-                for (const GgufBlocks &blocks : gguf_types())
-                    if (chosen(o_.types, blocks.type))
-                        for (u32 m : o_.m)
-                            add(layer, {blocks.type, m, layer.n, layer.k});
-        for (const auto &[what, count] : missing_)
-            fmt::print(stderr, "nw: {}: no kernel for it on {}, left out\n", what, gfx_);
-        if (out_.rows.empty())
-            throw Error(fmt::format("{}: it has no product of the suite gguf for --model {} --type "
-                                    "{} --m {} --only '{}' that {} has a kernel for",
-                                    o_.shapes, fmt::join(o_.models, ","), fmt::join(o_.types, ","),
-                                    fmt::join(o_.m, ","), o_.only, gfx_));
-        for (const std::string &cut : cut_)
-            out_.complete.erase(cut);
-        return std::move(out_);
-    }
-
-private:
-    static bool chosen(const auto &words, std::string_view word) {
-        return std::ranges::empty(words) ||
-               std::ranges::find(words, word) != std::ranges::end(words);
-    }
-
-    void add(const LinearShape &layer, const GgufShape &shape) {
-        if (shape.k % gguf_blocks(shape.type).elements) {
-            ++missing_[fmt::format("{} at rows of {} weights", shape.type, shape.k)];
-            cut_.insert(set_name(layer, shape));
-            return;
-        }
-        const GgufKernels kernels = choose_gguf_kernels(gfx_, shape);
-        if (!kernels) {
-            ++missing_[fmt::format("{} at {} rows", shape.type, shape.m)];
-            return;
-        }
-        const std::string name =
-            fmt::format("{} {} {}x{} {} m{} {}", layer.model, layer.layer, shape.n, shape.k,
-                        shape.type, shape.m, kernels.product->symbol);
-        if (!std::regex_search(name, only_)) {
-            cut_.insert(set_name(layer, shape));
-            return;
-        }
-        const auto key = std::tuple(shape.type, shape.m, shape.n, shape.k);
-        const auto [at, fresh] = seen_.emplace(key, out_.jobs.size());
-        if (fresh)
-            out_.jobs.push_back({kernels, shape});
-        out_.rows.push_back({layer, at->second});
-        out_.complete.insert(set_name(layer, shape));
-    }
-
-    const AtlasRunOptions &o_;
-    const std::string gfx_;
-    const std::regex only_;
-    Plan out_;
-    std::map<std::tuple<std::string_view, u32, u32, u32>, u64> seen_;
-    std::map<std::string, u32> missing_;
-    std::set<std::string> cut_;
-};
-
+// Of the launches of a job, by atlas_ops.
 struct Timed {
-    GgufTimes times;
-    // What the simulated GPU says of both launches, as HIPSIM_STATS has it; empty on a card.
-    char product[6000] = "", convert[6000] = "";
+    f64 us[atlas_ops.size()] = {};
+    // What the simulated GPU says of each, as HIPSIM_STATS has it; empty on a card.
+    char stats[atlas_ops.size()][6000] = {};
+
+    f64 sum() const { return us[0] + us[1] + us[2]; }
 };
+
+Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
+    if (job.experts) {
+        const auto &[kernels, shape, routes] = *job.experts;
+        const GgufMoeTimes times = time_gguf_moe(device, kernels, shape, routes, runs);
+        return {.us = {times.convert_us, times.align_us, times.us}};
+    }
+    const GgufTimes times = time_gguf_product(device, job.kernels, job.shape, runs);
+    return {.us = {times.convert_us, 0, times.us}};
+}
 
 // A file for HIPSIM_STATS. Make it before the device is opened.
 class StatsFile {
@@ -186,54 +105,69 @@ private:
     std::string path_;
 };
 
-std::vector<Timed> time_on_model(const std::vector<Job> &jobs, const DeviceFacts &on) {
+// In the order of how long the model takes for a job.
+u64 work_of(const AtlasJob &job) {
+    const u32 matrices = job.experts ? job.experts->shape.experts : 1;
+    return matrices * job.shape.weight_bytes() * (2 + job.shape.m);
+}
+
+std::vector<Timed> time_on_model(const std::vector<AtlasJob> &jobs, const DeviceFacts &on) {
     setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
-    for (const Job &job : jobs)
-        work.push_back(job.shape.weight_bytes() * (2 + job.shape.m));
+    std::ranges::transform(jobs, std::back_inserter(work), work_of);
     return in_processes<Timed>(work, [&](u64 i) {
         const StatsFile stats;
         const hip::Device device(on.spec);
-        const Job &job = jobs[i];
-        Timed out{time_gguf_product(device, job.kernels, job.shape)};
-        stats.last(*job.kernels.product, out.product);
-        stats.last(*job.kernels.convert, out.convert);
+        Timed out = time_job(device, jobs[i], 1);
+        for (u32 op = 0; op < atlas_ops.size(); ++op)
+            if (const Kernel *const kernel = jobs[i].launches()[op])
+                stats.last(*kernel, out.stats[op]);
         return out;
     });
 }
 
-std::vector<Timed> time_on_card(const std::vector<Job> &jobs, const DeviceFacts &on, u32 repeats) {
+std::vector<Timed> time_on_card(const std::vector<AtlasJob> &jobs, const DeviceFacts &on,
+                                u32 repeats) {
     const hip::Device device(on.spec);
     Progress progress(jobs.size());
     std::vector<Timed> out;
-    for (const Job &job : jobs) {
+    for (const AtlasJob &job : jobs) {
         progress.show(
-            fmt::format("{} {}x{}", job.kernels.product->symbol, job.shape.n, job.shape.k));
-        out.push_back({time_gguf_product(device, job.kernels, job.shape, repeats)});
+            fmt::format("{} {}x{}", job.launches().back()->symbol, job.shape.n, job.shape.k));
+        out.push_back(time_job(device, job, repeats));
         progress.advance(1);
     }
     return out;
 }
 
-// Shapes of about the same size, whatever the model; activations are the same for any n.
-std::string shape_bucket(const GgufShape &p, bool activations) {
-    const std::string n = activations ? "" : fmt::format("n{} ", std::bit_ceil(p.n));
-    return fmt::format("m{} {}k{}", std::bit_ceil(p.m), n, std::bit_ceil(p.k));
+// Shapes of about the same size, whatever the model; only products have an n.
+std::string shape_bucket(const AtlasJob &job, bool product) {
+    const GgufShape &p = job.shape;
+    const std::string n = product ? fmt::format("n{} ", std::bit_ceil(p.n)) : "";
+    const std::string of =
+        job.experts ? fmt::format(" e{}/{}", job.experts->shape.top_k, job.experts->shape.experts)
+                    : "";
+    return fmt::format("m{} {}k{}{}", std::bit_ceil(p.m), n, std::bit_ceil(p.k), of);
 }
 
-Json workload_json(const LinearShape &layer, const GgufShape &p, bool activations) {
+Json workload_json(const LinearShape &layer, const AtlasJob &job, std::string_view op) {
+    const GgufShape &p = job.shape;
     Json out = {{"suite", "gguf"},
                 {"phase", atlas_phase(p.m)},
                 {"model", layer.model},
                 {"layer", layer.layer},
-                {"op", activations ? "activations" : "product"},
+                {"op", op},
                 {"type", p.type},
                 {"m", p.m}};
-    if (!activations)
+    if (op == "product")
         out["n"] = p.n;
     out["k"] = p.k;
     out["count"] = layer.count;
-    out["shape_bucket"] = shape_bucket(p, activations);
+    if (job.experts) {
+        out["experts"] = layer.experts, out["top_k"] = layer.top_k;
+        out["experts_met"] = atlas_work(job).matrices;
+    }
+    out["shape_bucket"] = shape_bucket(job, op == "product");
     return out;
 }
 
@@ -248,17 +182,34 @@ Json bound_json(const AtlasBound &bound, f64 us) {
 }
 
 // Of products the bytes of the weights, which are in no cache; of activations what is read and
-// written, which may be.
-Json metrics_json(const Job &job, f64 us, u32 runs, const AtlasBound &bound, bool activations) {
-    const GgufShape &p = job.shape;
-    const u64 bytes =
-        activations ? u64{4} * p.m * p.k + gguf_activation_bytes(job.kernels, p) : p.weight_bytes();
+// written, which may be; of lists those of slots.
+u64 bytes_of(const AtlasJob &job, std::string_view op) {
+    if (op == "product")
+        return atlas_work(job).bytes;
+    if (!job.experts)
+        return u64{4} * job.shape.m * job.shape.k + gguf_activation_bytes(job.kernels, job.shape);
+    const GgufMoeShape &p = job.experts->shape;
+    if (op == "lists")
+        return u64{8} * p.slots();
+    return u64{4} * p.rows() * p.k + gguf_activation_bytes(job.experts->kernels, p);
+}
+
+Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
+                  const AtlasBound &bound) {
+    const u64 bytes = bytes_of(job, op);
     Json out = {{"time_us", us}, {"runs", runs}, {"bytes", bytes}};
     out["gb_per_s"] = static_cast<f64>(bytes) / us / 1e3;
-    if (!activations)
-        out["tflops"] = 2.0 * p.m * p.n * p.k / us / 1e6;
+    if (op == "product")
+        out["tflops"] = 2 * atlas_work(job).macs / us / 1e6;
     out.update(bound_json(bound, us));
     return out;
+}
+
+u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 compute_units) {
+    if (op != "product")
+        return 0;
+    return job.experts ? gguf_moe_dynamic_lds(*job.experts->kernels.product, job.shape.k)
+                       : gguf_dynamic_lds(job.kernels, job.shape, compute_units);
 }
 
 // What only a launch tells.
@@ -279,38 +230,37 @@ void add_launch(Json &row, const char *stats) {
 
 class Writer {
 public:
-    Writer(const AtlasRunOptions &o, const DeviceFacts &on, const Plan &plan,
+    Writer(const AtlasRunOptions &o, const DeviceFacts &on, const AtlasPlan &plan,
            const std::vector<Timed> &timed)
         : on_(on), plan_(plan), timed_(timed), runs_(on.simulated ? 1 : o.repeats),
           part_(on.gfx, on.simulated ? part_said(timed) : on.name),
           facts_(find_directory(on.gfx), part_.part), commit_(atlas_commit()) {
-        for (const Planned &p : plan.rows)
-            layers_us_[set_name(p.layer, job(p).shape)] +=
-                p.layer.count * (timed[p.job].times.us + timed[p.job].times.convert_us);
+        for (const AtlasPlanned &p : plan.rows)
+            layers_us_[atlas_set(p.layer, job(p).shape)] += p.layer.count * timed[p.job].sum();
     }
 
     std::vector<Json> rows() {
         std::vector<Json> out;
-        for (const Planned &p : plan_.rows) {
-            out.push_back(row(p, true));
-            out.push_back(row(p, false));
-        }
+        for (const AtlasPlanned &p : plan_.rows)
+            for (u32 op = 0; op < atlas_ops.size(); ++op)
+                if (job(p).launches()[op])
+                    out.push_back(row(p, op));
         return out;
     }
 
 private:
     static std::string part_said(const std::vector<Timed> &timed) {
-        return Json::parse(timed.front().product).at("part").get<std::string>();
+        return Json::parse(timed.front().stats[0]).at("part").get<std::string>();
     }
-    const Job &job(const Planned &p) const { return plan_.jobs[p.job]; }
+    const AtlasJob &job(const AtlasPlanned &p) const { return plan_.jobs[p.job]; }
 
-    Json row(const Planned &p, bool activations) {
-        const auto &[kernels, shape] = job(p);
-        const Timed &timed = timed_[p.job];
-        const Kernel &kernel = activations ? *kernels.convert : *kernels.product;
-        const f64 us = activations ? timed.times.convert_us : timed.times.us;
-        const AtlasBound bound = activations ? AtlasBound{part_.part.launch_overhead}
-                                             : product_bound(part_, kernels, shape);
+    Json row(const AtlasPlanned &p, u32 op) {
+        const AtlasJob &of = job(p);
+        const Kernel &kernel = *of.launches()[op];
+        const f64 us = timed_[p.job].us[op];
+        const std::string_view name = atlas_ops[op];
+        const AtlasBound bound = name == "product" ? product_bound(part_, atlas_work(of))
+                                                   : AtlasBound{part_.part.launch_overhead};
         Json out = {{"schema", atlas_schema},
                     {"source", "suite gguf"},
                     {"device", on_.simulated ? "sim" : "card"},
@@ -320,20 +270,20 @@ private:
                     {"gfx", on_.gfx},
                     {"commit", commit_},
                     {"kernel", kernel.symbol},
-                    {"workload", workload_json(p.layer, shape, activations)},
-                    {"metrics", metrics_json(job(p), us, runs_, bound, activations)}};
-        if (const std::string set = set_name(p.layer, shape); plan_.complete.contains(set)) {
+                    {"workload", workload_json(p.layer, of, name)},
+                    {"metrics", metrics_json(of, name, us, runs_, bound)}};
+        if (const std::string set = atlas_set(p.layer, of.shape); plan_.complete.contains(set)) {
             out["metrics"]["layers_us"] = layers_us_.at(set);
             out["metrics"]["share_of_layers"] = p.layer.count * us / layers_us_.at(set);
         }
-        const u32 lds = activations ? 0 : gguf_dynamic_lds(kernels, shape, on_.compute_units);
-        out["code_object"] = facts_.of(std::string(kernel.symbol), kernel.block, lds);
-        add_launch(out, activations ? timed.convert : timed.product);
+        out["code_object"] = facts_.of(std::string(kernel.symbol), kernel.block,
+                                       dynamic_lds(of, name, on_.compute_units));
+        add_launch(out, timed_[p.job].stats[op]);
         return out;
     }
 
     const DeviceFacts &on_;
-    const Plan &plan_;
+    const AtlasPlan &plan_;
     const std::vector<Timed> &timed_;
     const u32 runs_;
     const AtlasPart part_;
@@ -346,7 +296,7 @@ private:
 
 std::vector<Json> atlas_run(const AtlasRunOptions &o) {
     const DeviceFacts on = find_device(o.device);
-    const Plan plan = Planner(o, on).plan();
+    const AtlasPlan plan = plan_atlas(o, on.gfx);
     const std::vector<Timed> timed =
         on.simulated ? time_on_model(plan.jobs, on) : time_on_card(plan.jobs, on, o.repeats);
     return Writer(o, on, plan, timed).rows();

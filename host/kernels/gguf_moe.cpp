@@ -55,7 +55,11 @@ bool matches(const Kernel &kernel, std::string_view type, u32 block_size) {
 }
 
 // Steps of 1024 k.
-u32 steps_of(const GgufExperts &p) { return ceil_div(p.k, q8_tile_k); }
+u32 steps_of(u32 k) { return ceil_div(k, q8_tile_k); }
+// Of them, those whose activations LDS holds.
+u32 stage_of(const Kernel &kernel, u32 k) {
+    return std::min(steps_of(k), (lds_limit - kernel.lds_bytes) / q8_tile_bytes + 1);
+}
 
 // How gguf_moe_mid deals out its tiles, a workgroup to each; how many these are.
 u32 put_shares(Kernarg &out, const Kernel &kernel, const GgufMoeBlocks &p) {
@@ -121,7 +125,7 @@ const Kernel &choose_gguf_moe_blocks(std::string_view gfx, std::string_view type
 
 void validate(const GgufMoeDecode &p) {
     validate(decode, p.of);
-    decode.need(u64{steps_of(p.of)} * q8_tile_bytes < offset_limit &&
+    decode.need(u64{steps_of(p.of.k)} * q8_tile_bytes < offset_limit &&
                     u64{4} * p.of.n < offset_limit,
                 "n = {}, k = {}: a row of a and of c must be smaller than 2^32 bytes; split N or K",
                 p.of.n, p.of.k);
@@ -150,6 +154,10 @@ void validate(const GgufMoeBlocks &p) {
     rules.pointer("expert_ids", p.expert_ids, 4);
     rules.pointer("slot_ids", p.slot_ids, 4);
     need_apart(rules, p.of, p.a, gguf_halves_bytes(p.of.rows(), p.of.k));
+}
+
+u32 gguf_moe_dynamic_lds(const Kernel &kernel, u32 k) {
+    return kernel.family == "gguf_moe_decode" ? q8_tile_bytes * (stage_of(kernel, k) - 1) : 0;
 }
 
 // A WGP gets a few: more of a slot's only wait for their turn.
@@ -182,7 +190,6 @@ void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p, u32 
     decode.need(u64{p.of.slots} * groups < count_limit,
                 "slots = {}: {} workgroups of each must be fewer than 2^31; split the slots",
                 p.of.slots, groups);
-    const u32 stage = std::min(steps_of(p.of), (lds_limit - kernel.lds_bytes) / q8_tile_bytes + 1);
     Kernarg out(kernel);
     out.put("a", p.a);
     out.put("w", p.of.w);
@@ -190,7 +197,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p, u32 
     out.put("groups", groups);
     out.put("n", p.of.n);
     out.put("blocks", p.of.k / gguf_blocks(p.of.type).elements);
-    out.put("stage", stage);
+    out.put("stage", stage_of(kernel, p.of.k));
     out.put("expert_ids", p.expert_ids);
     out.put("w_expert", static_cast<u32>(p.of.w_expert));
     out.put("experts", p.of.experts);
@@ -198,7 +205,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p, u32 
     out.put("top_k_inverse", inverse(p.of.top_k));
     out.put("groups_inverse", inverse(groups));
     modules.device().launch(modules.function(kernel), p.of.slots * groups, kernel.block,
-                            q8_tile_bytes * (stage - 1), out.bytes(), stream);
+                            gguf_moe_dynamic_lds(kernel, p.of.k), out.bytes(), stream);
 }
 
 void launch(Modules &modules, const GgufMoeBlocks &p, const hip::Stream &stream) {

@@ -66,6 +66,9 @@ void launch(Modules &, const GgufMoeBlocks &, const hip::Stream & = {});
 void launch(Modules &, const Kernel &, const GgufMoeDecode &, const hip::Stream & = {});
 void launch(Modules &, const Kernel &, const GgufMoeBlocks &, const hip::Stream & = {});
 
+// Bytes of LDS that a launch asks for besides the kernel's own.
+u32 gguf_moe_dynamic_lds(const Kernel &, u32 k);
+
 // Workgroups of a slot, and the launch with so many: 1 to ceil(n / rows_per_workgroup).
 u32 gguf_moe_groups(const Kernel &, const GgufMoeDecode &, u32 wgps);
 void launch(Modules &, const Kernel &, const GgufMoeDecode &, u32 groups, const hip::Stream & = {});

@@ -20,6 +20,7 @@ Llama-3.1-8B,o,256,512,3,dense,,
 Llama-3.1-8B,down,128,1024,2,dense,,
 Llama-3.1-8B,k,64,512,0,dense,,
 Qwen3-30B-A3B,o,256,512,4,dense,,
+Qwen3-30B-A3B,gate_up,192,512,4,moe,8,2
 Qwen3-30B-A3B,down,64,512,4,moe,8,2
 Qwen3-4B,o,64,512,1,dense,,
 """
@@ -119,6 +120,42 @@ class Runs(Folder):
                 self.assertEqual((activations["metrics"]["bound"], activations["metrics"]["bound_us"]), ("launch", part["launch_overhead"]))
                 self.assertNotIn("share_of_layers", metrics)  # a layer is left out
 
+    def test_experts(self) -> None:
+        arguments = ("--model", "Qwen3-30B-A3B", "--type", "q4_K", "--only", " (down|gate_up) ")
+        rows = self.rows(*arguments, "--m", "1,8,100")
+        launches = {m: [(r["workload"]["layer"], r["workload"]["op"], r["kernel"]) for r in rows if r["workload"]["m"] == m]
+                    for m in (1, 8, 100)}  # fmt: skip
+        blocks = [("activations", "gguf_halves_f32"), ("lists", "moe_align")]
+        expect = {1: [("activations", "quantize_q8_f32"), ("product", "gguf_moe_decode_q4_K")],
+                  8: [*blocks, ("product", "gguf_moe_mid_q4_K_b16")],
+                  100: [*blocks, ("product", "gguf_moe_prefill_q4_K_64x128")]}  # fmt: skip
+        for m, found in launches.items():
+            self.assertEqual(found, [(layer, op, kernel) for layer in ("gate_up", "down") for op, kernel in expect[m]])
+        told = json.loads(nw("constants", "--json", "--part", "8060S").stdout)["constants"]
+        part = {row["name"]: row["value"] for row in told}
+        for r in rows:
+            w, metrics = r["workload"], r["metrics"]
+            self.assertEqual((w["experts"], w["top_k"], w["count"]), (8, 2, 8 if w["layer"] == "gate_up" else 4))
+            self.assertEqual(w["experts_met"], 2 if w["m"] == 1 else 8 if w["m"] == 100 else w["experts_met"])
+            self.assertEqual(r["launch"]["lds_bytes"], r["code_object"]["lds_bytes"] + r["code_object"]["dynamic_lds_bytes"])
+            self.assertEqual(r["code_object"]["scratch_bytes"], 0)
+            if w["op"] != "product":
+                continue
+            n, k = (96, 512) if w["layer"] == "gate_up" else (64, 512)  # gate and up apart
+            self.assertEqual((w["n"], w["k"]), (n, k))
+            self.assertEqual(metrics["bytes"], w["experts_met"] * n * k // 256 * 144)
+            self.assertAlmostEqual(metrics["tflops"], 2 * 2 * w["m"] * n * k / metrics["time_us"] / 1e6)
+            cycles_per_us, unit = 4 * part["wgps"] * part["shader_mhz"], "dot4" if w["m"] == 1 else "wmma"
+            self.assertEqual(list(metrics["bounds_us"]), ["launch", "memory", unit])
+            if unit == "dot4":
+                self.assertAlmostEqual(metrics["bounds_us"][unit], 2 * n * k / 128 / cycles_per_us)
+            else:  # at least all slots in full tiles of 16, at most 15 more for an expert
+                tile = n * k / 256 * part["wmma_f16_interval"] / cycles_per_us
+                self.assertGreaterEqual(metrics["bounds_us"][unit], 2 * w["m"] / 16 * tile * 0.999)
+                self.assertLessEqual(metrics["bounds_us"][unit], (2 * w["m"] + 15 * 8) / 16 * tile * 1.001)
+        self.assertEqual(self.rows(*arguments, "--m", "8"), [r for r in rows if r["workload"]["m"] == 8])
+        self.assertIn("down, lists", self.atlas(*arguments, "--m", "8").stdout)
+
     def test_shares_of_the_layers(self) -> None:
         rows = self.rows("--type", "q4_K,q8_0", "--m", "1,2")
         self.assertEqual({r["workload"]["model"] for r in rows}, {"Llama-3.1-8B", "Qwen3-30B-A3B"})
@@ -151,7 +188,7 @@ class Runs(Folder):
     def test_what_has_no_kernel_is_said(self) -> None:
         done = self.atlas("--type", "q4_K", "--m", "1", "--json", device="sim:gfx1151")
         self.assertEqual(done.stderr, "")
-        self.shapes.write_text(SHAPES.replace("256,512", "256,480"))
+        self.shapes.write_text(SHAPES.replace(",512,", ",480,"))
         done = self.atlas("--model", "Llama-3.1-8B", "--type", "q4_K", "--m", "1", "--json")
         self.assertEqual(done.returncode, 0)
         self.assertIn("nw: q4_K at rows of 480 weights: no kernel for it on gfx1151, left out", done.stderr)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Which experts tokens go to, drawn at random: what benches have instead of a router.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/types.h"
+
+namespace nw {
+
+// Experts of tokens, `top_k` of each one after the other, none twice; top_k <= experts.
+std::vector<i32> random_routes(u32 tokens, u32 experts, u32 top_k, Rng);
+
+// How many of the slots each expert has.
+std::vector<u32> slots_of_experts(std::span<const i32> routes, u32 experts);
+
+} // namespace nw
