@@ -91,10 +91,11 @@ A table is printed, with --json (and no -o) a JSON object a line instead. Of one
                    Of a trace: family and params, as manifest.json has them; type, m, phase where the
                    kernel is for just these; a trace does not tell shapes
   metrics          time_us: of a launch, weights cold; of a trace the mean. bytes: of weights (of experts met);
-                   of activations and lists what is read and written. gb_per_s, tflops (2 n k for a row) by these. bounds_us: launch, what one
-                   takes that does nothing; memory: the weights at the bandwidth that DRAM sustains; dot4 or
-                   wmma: the arithmetic at its peak rate, WMMA with rows filled up to 16; bound_us: launch
-                   and the larger of the others, which bound names; share_of_bound: bound_us / time_us.
+                   of activations and lists what is read and written. gb_per_s, tflops (2 n k for a row) by
+                   these. bounds_us: launch, what one takes that does nothing; memory: the weights at the
+                   bandwidth that DRAM sustains; dot4 or wmma: the arithmetic at its peak rate, WMMA with rows
+                   (of an expert) filled up to 16; bound_us: launch and the larger of the others, which bound
+                   names; share_of_bound: bound_us / time_us.
                    Bounds are by constants of the model of time (nw constants), on a card too.
                    layers_us: of all layers of the model, activations too; share_of_layers: count * time_us
                    of these; neither where --only left layers out.

@@ -54,6 +54,9 @@ std::vector<LinearShape> read_shapes(const std::filesystem::path &path) {
                               : cell[5] != "dense"))
             throw Error(fmt::format("{}:{}: '{}' is no row of {}", path.string(), line_number, line,
                                     header));
+        if (shape.top_k > shape.experts)
+            throw Error(fmt::format("{}:{}: topk = {}: must be at most experts = {}", path.string(),
+                                    line_number, shape.top_k, shape.experts));
         shape.model = cell[0];
         shape.layer = cell[1];
         shape.moe = cell[5] == "moe";

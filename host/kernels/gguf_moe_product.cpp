@@ -6,6 +6,7 @@
 #include "base/median.h"
 #include "kernels/cold_product.h"
 #include "kernels/gguf_mid.h"
+#include "kernels/launch_timer.h"
 #include "kernels/moe_align.h"
 
 namespace nw {
@@ -119,30 +120,21 @@ GgufMoeTimes time_gguf_moe(const hip::Device &device, const GgufMoeKernels &kern
     const u64 bytes = shape.experts * shape.expert_bytes();
     const u64 copies = runs == 1 ? 1 : 2 + cold_rest / bytes;
     Layer layer(device, kernels, shape, routes, copies);
-    const hip::Event start = device.event(), stop = device.event();
-    const auto us = [&](const Kernel &kernel, const auto &queue) {
-        device.record(start);
-        queue();
-        device.record(stop);
-        device.synchronize();
-        if (launched)
-            launched(kernel);
-        return 1000 * f64{device.elapsed_ms(start, stop)};
-    };
-    const auto convert = [&] { return us(*kernels.convert, [&] { layer.convert(); }); };
-    const auto align = [&] { return us(*kernels.align, [&] { layer.align(); }); };
+    const LaunchTimer timer(device, launched);
+    const auto convert = [&] { return timer.us(*kernels.convert, [&] { layer.convert(); }); };
+    const auto align = [&] { return timer.us(*kernels.align, [&] { layer.align(); }); };
     convert();
     if (kernels.align) {
         align();
         layer.find_used();
     }
-    us(*kernels.product, [&] { layer.warm(); });
+    timer.us(*kernels.product, [&] { layer.warm(); });
     std::vector<f64> converts, aligns, products;
     for (u64 i = 0; i < runs; ++i) {
         converts.push_back(convert());
         if (kernels.align)
             aligns.push_back(align());
-        products.push_back(us(*kernels.product, [&] { layer.multiply(i % copies); }));
+        products.push_back(timer.us(*kernels.product, [&] { layer.multiply(i % copies); }));
     }
     const GgufMoeTimes out{upper_median(products), upper_median(converts),
                            kernels.align ? upper_median(aligns) : 0};

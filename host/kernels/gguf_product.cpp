@@ -9,6 +9,7 @@
 #include "kernels/gguf_linear.h"
 #include "kernels/gguf_mid.h"
 #include "kernels/gguf_prefill.h"
+#include "kernels/launch_timer.h"
 
 namespace nw {
 
@@ -102,19 +103,10 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
     const u64 others = cold_rest / gguf_row_bytes(shape.type, shape.k);
     const u64 rows = begin + (runs == 1 ? n : 2 * each + others);
     GgufProduct product(device, kernels, shape, rows);
-    const hip::Event start = device.event(), stop = device.event();
-    const auto us = [&](const Kernel &kernel, const auto &queue) {
-        device.record(start);
-        queue();
-        device.record(stop);
-        device.synchronize();
-        if (launched)
-            launched(kernel);
-        return 1000 * f64{device.elapsed_ms(start, stop)};
-    };
-    const auto convert = [&] { return us(*kernels.convert, [&] { product.convert(); }); };
+    const LaunchTimer timer(device, launched);
+    const auto convert = [&] { return timer.us(*kernels.convert, [&] { product.convert(); }); };
     const auto multiply = [&](u64 first, u32 count) {
-        return us(*kernels.product, [&] { product.multiply(first, count); });
+        return timer.us(*kernels.product, [&] { product.multiply(first, count); });
     };
     convert();
     multiply(0, warm_rows);

@@ -198,6 +198,8 @@ class Runs(Folder):
     def test_wrong_words(self) -> None:
         self.fails(self.atlas("--model", "Llama"), "--model Llama: the suite gguf has Qwen3.6-27B, Llama-3.1-8B, Qwen3-30B-A3B")
         self.fails(self.atlas("--only", "("), "--only (: not a regular expression")
+        self.shapes.write_text(SHAPES.replace("moe,8,2", "moe,8,9"))
+        self.fails(self.atlas(), f"{self.shapes}:6: topk = 9: must be at most experts = 8")
         self.fails(self.atlas(device="sim:gfx900"), "device sim:gfx900: the simulated targets are")
         self.fails(self.atlas("-o", self.folder / "no/such/file"), "-o ", "can't be written")
         self.fails(self.atlas("--rocprof", self.shapes), "give either --suite gguf")
