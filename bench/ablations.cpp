@@ -11,7 +11,7 @@
 #include "decode_published.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
-#include "kernels/choice.h"
+#include "runtime/choice.h"
 
 namespace nw::bench {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "kernels/cold_product.h"
+#include "measure/cold_product.h"
 #include "options.h"
 #include "stats.h"
 

@@ -15,8 +15,8 @@
 #include "gguf_moe.h"
 #include "gguf_prefill.h"
 #include "goals.h"
-#include "kernels/gguf_prefill.h"
-#include "kernels/gguf_product.h"
+#include "measure/gguf_product.h"
+#include "runtime/gguf_prefill.h"
 #include "stats.h"
 
 namespace nw::bench {

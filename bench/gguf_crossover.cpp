@@ -9,9 +9,9 @@
 
 #include "base/processes.h"
 #include "decode_times.h"
-#include "kernels/cold_gguf.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_linear.h"
+#include "measure/cold_gguf.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_linear.h"
 
 namespace nw::bench {
 

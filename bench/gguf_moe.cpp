@@ -8,9 +8,9 @@
 
 #include "base/processes.h"
 #include "decode_times.h"
-#include "kernels/gguf_moe_product.h"
-#include "kernels/gguf_prefill.h"
-#include "kernels/routes.h"
+#include "measure/gguf_moe_product.h"
+#include "measure/routes.h"
+#include "runtime/gguf_prefill.h"
 
 namespace nw::bench {
 

@@ -10,9 +10,9 @@
 #include "base/processes.h"
 #include "gguf.h"
 #include "goals.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_prefill.h"
 #include "part_constants.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_prefill.h"
 #include "stats.h"
 
 namespace nw::bench {

@@ -11,7 +11,7 @@
 #include "base/processes.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
-#include "kernels/moe.h"
+#include "runtime/moe.h"
 #include "stats.h"
 #include "temporary_folder.h"
 

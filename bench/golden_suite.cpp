@@ -10,7 +10,7 @@
 #include "golden.h"
 #include "golden_figures.h"
 #include "hip/hip.h"
-#include "kernels/registry.h"
+#include "runtime/registry.h"
 
 namespace nw::bench {
 

@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "check/decode_bound.h"
 #include "data.h"
-#include "kernels/decode.h"
+#include "runtime/decode.h"
 
 namespace nw::bench {
 

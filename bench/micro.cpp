@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "base/progress.h"
-#include "micro/plan.h"
+#include "measure/micro/plan.h"
 
 namespace nw::bench {
 

@@ -13,9 +13,9 @@
 #include "data.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
-#include "kernels/moe.h"
-#include "kernels/routes.h"
+#include "measure/routes.h"
 #include "moe_prefill.h"
+#include "runtime/moe.h"
 
 namespace nw::bench {
 

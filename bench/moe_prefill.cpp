@@ -9,10 +9,10 @@
 #include "data.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
-#include "kernels/moe.h"
-#include "kernels/moe_align.h"
-#include "kernels/routes.h"
+#include "measure/routes.h"
 #include "part_constants.h"
+#include "runtime/moe.h"
+#include "runtime/moe_align.h"
 
 namespace nw::bench {
 

@@ -8,11 +8,11 @@
 
 #include "base/half.h"
 #include "decode_times.h"
-#include "kernels/tile.h"
 #include "part_constants.h"
 #include "prefill_ladder.h"
 #include "prefill_times.h"
 #include "published.h"
+#include "runtime/tile.h"
 
 namespace nw::bench {
 

@@ -6,7 +6,7 @@
 
 #include "base/processes.h"
 #include "formats/row_stride.h"
-#include "kernels/cold_product.h"
+#include "measure/cold_product.h"
 
 namespace nw::bench {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/half.h"
-#include "kernels/choice.h"
 #include "published.h"
+#include "runtime/choice.h"
 #include "stats.h"
 
 namespace nw::bench {

@@ -8,8 +8,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "hip/hip.h"
-#include "kernels/registry.h"
 #include "options.h"
+#include "runtime/registry.h"
 #include "stats.h"
 
 namespace nw::bench {

@@ -16,8 +16,8 @@
 #include "data.h"
 #include "hip/hip.h"
 #include "interpreter.h"
-#include "kernels/decode.h"
-#include "kernels/modules.h"
+#include "runtime/decode.h"
+#include "runtime/modules.h"
 #include "stats.h"
 
 namespace nw::bench {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/progress.h"
-#include "kernels/cold_product.h"
+#include "measure/cold_product.h"
 #include "published.h"
 #include "validate.h"
 

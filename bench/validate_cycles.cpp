@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "micro/plan.h"
+#include "measure/micro/plan.h"
 #include "validate.h"
 
 namespace nw::bench {

@@ -8,8 +8,8 @@
 
 #include "base/half.h"
 #include "base/progress.h"
-#include "kernels/cold_product.h"
 #include "line_fit.h"
+#include "measure/cold_product.h"
 #include "published.h"
 #include "validate.h"
 

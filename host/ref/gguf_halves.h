@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Activations for products with GGUF weights by WMMA: in f16 as gguf_halves makes them
-// (asm/gguf_mid/gguf_halves.s.j2), and in which order WMMA gets them.
+// (asm/gguf_halves/gguf_halves.s.j2), and in which order WMMA gets them.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -22,7 +22,7 @@ struct GgufMidProduct {
     std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_mid gives (asm/gguf_mid/mid_gguf.s.j2). Types q4_K, q6_K, q8_0,
+// f32 [m, n], bit for bit what gguf_mid gives (asm/gguf_mid/gguf_mid.s.j2). Types q4_K, q6_K, q8_0,
 // q4_0; throws Error for another.
 std::vector<f32> gguf_mid(const GgufMidProduct &);
 

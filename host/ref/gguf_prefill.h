@@ -22,7 +22,7 @@ struct GgufPrefillProduct {
     std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_prefill gives (asm/gguf_prefill/prefill_gguf.s.j2). Throws
+// f32 [m, n], bit for bit what gguf_prefill gives (asm/gguf_prefill/gguf_prefill.s.j2). Throws
 // Error: another type, a k that is no whole number of blocks, another size.
 std::vector<f32> gguf_prefill(const GgufPrefillProduct &);
 

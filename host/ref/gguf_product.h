@@ -11,8 +11,8 @@
 
 namespace nw::ref {
 
-// The tiles of x, f32 [m, k] (asm/gguf/quantize_q8.s.j2). Throws Error where k % 32 != 0 or the
-// size of x is another.
+// The tiles of x, f32 [m, k] (asm/quantize_q8/quantize_q8.s.j2). Throws Error where k % 32 != 0 or
+// the size of x is another.
 std::vector<std::byte> quantize_q8(std::span<const f32> x, u32 m, u32 k);
 
 // What a tile says of a block of 32, b in 0..31.
@@ -29,8 +29,8 @@ struct GgufProduct {
     std::span<const std::byte> w;     // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_decode gives (asm/gguf/decode_gguf.s.j2). Throws Error: another
-// type, a k that is no whole number of blocks, another size.
+// f32 [m, n], bit for bit what gguf_decode gives (asm/gguf_decode/gguf_decode.s.j2). Throws Error:
+// another type, a k that is no whole number of blocks, another size.
 std::vector<f32> gguf_decode(const GgufProduct &);
 
 // In f64, of x itself: [m, n] sums of x * w, and how far the tiles may make a result differ:

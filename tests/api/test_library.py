@@ -11,7 +11,7 @@ import unittest
 
 from calling import BUILD, LIBRARY, SANITIZED, SIMULATED, SOURCE, Folder, run
 
-HEADER = SOURCE / "host/kernels/nibblewave.h"
+HEADER = SOURCE / "host/capi/nibblewave.h"
 CREATE = """
 import ctypes, sys
 for path in sys.argv[2:]:

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "bench/line_fit.h"
-#include "kernels/splitk.h"
+#include "measure/splitk.h"
 
 using namespace nw;
 using namespace nw::bench;

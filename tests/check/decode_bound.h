@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/types.h"
-#include "kernels/registry.h"
 #include "ref/decode.h"
+#include "runtime/registry.h"
 
 namespace nw::check {
 

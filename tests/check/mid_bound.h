@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "kernels/registry.h"
 #include "ref/prefill.h"
+#include "runtime/registry.h"
 
 namespace nw::check {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/types.h"
-#include "kernels/registry.h"
 #include "ref/moe.h"
+#include "runtime/registry.h"
 
 namespace nw::check {
 

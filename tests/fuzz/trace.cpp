@@ -2,8 +2,8 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "cli/atlas_trace.h"
 #include "fuzz/targets.h"
+#include "nw/atlas/trace.h"
 
 using namespace nw;
 

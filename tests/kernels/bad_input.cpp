@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "kernels/decode.h"
-#include "kernels/files.h"
 #include "refusals.h"
+#include "runtime/decode.h"
+#include "runtime/files.h"
 
 using namespace nw;
 namespace fs = std::filesystem;

@@ -6,9 +6,9 @@
 
 #include "base/half.h"
 #include "check/check.h"
-#include "kernels/carriers.h"
-#include "kernels/choice.h"
 #include "ref/carrier.h"
+#include "runtime/carriers.h"
+#include "runtime/choice.h"
 
 using namespace nw;
 using check::Region;

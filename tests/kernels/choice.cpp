@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "kernels/choice.h"
-#include "kernels/force.h"
+#include "runtime/choice.h"
+#include "runtime/force.h"
 
 using namespace nw;
 

@@ -8,8 +8,8 @@
 
 #include "check/decode_bound.h"
 #include "formats/row_layout.h"
-#include "kernels/kernarg.h"
 #include "ref/carrier.h"
+#include "runtime/kernarg.h"
 
 namespace nw {
 

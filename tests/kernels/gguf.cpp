@@ -9,8 +9,8 @@
 #include "base/half.h"
 #include "check/check.h"
 #include "gguf_case.h"
-#include "kernels/gguf.h"
 #include "ref/gguf_product.h"
+#include "runtime/gguf.h"
 
 using namespace nw;
 using check::Region;

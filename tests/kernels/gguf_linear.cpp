@@ -10,11 +10,11 @@
 #include "base/half.h"
 #include "base/rng.h"
 #include "formats/gguf_blocks.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_linear.h"
-#include "kernels/gguf_mid.h"
-#include "kernels/gguf_prefill.h"
 #include "refusals.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_linear.h"
+#include "runtime/gguf_mid.h"
+#include "runtime/gguf_prefill.h"
 
 using namespace nw;
 

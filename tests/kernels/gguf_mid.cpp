@@ -8,9 +8,9 @@
 
 #include "check/check.h"
 #include "gguf_case.h"
-#include "kernels/gguf_mid.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
+#include "runtime/gguf_mid.h"
 
 using namespace nw;
 using check::Region;

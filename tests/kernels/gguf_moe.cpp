@@ -9,13 +9,13 @@
 
 #include "check/check.h"
 #include "gguf_case.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_mid.h"
-#include "kernels/gguf_moe.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
 #include "ref/gguf_prefill.h"
 #include "ref/gguf_product.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_mid.h"
+#include "runtime/gguf_moe.h"
 
 using namespace nw;
 using check::Region;

@@ -7,10 +7,10 @@
 #include "base/half.h"
 #include "check/check.h"
 #include "gguf_case.h"
-#include "kernels/gguf.h"
-#include "kernels/gguf_prefill.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_prefill.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_prefill.h"
 
 using namespace nw;
 using check::Region;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gguf.h"
-#include "kernels/gguf_prefill.h"
 #include "refusals.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_prefill.h"
 
 using namespace nw;
 

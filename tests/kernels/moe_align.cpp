@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "check/check.h"
-#include "kernels/moe.h"
-#include "kernels/moe_align.h"
 #include "ref/moe_align.h"
+#include "runtime/moe.h"
+#include "runtime/moe_align.h"
 
 using namespace nw;
 using check::Region;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "decode_case.h"
-#include "kernels/moe.h"
 #include "ref/moe.h"
+#include "runtime/moe.h"
 
 namespace nw {
 

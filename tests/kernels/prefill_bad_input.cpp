@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/half.h"
-#include "kernels/carriers.h"
-#include "kernels/linear.h"
-#include "kernels/prefill.h"
-#include "kernels/tile.h"
 #include "refusals.h"
+#include "runtime/carriers.h"
+#include "runtime/linear.h"
+#include "runtime/prefill.h"
+#include "runtime/tile.h"
 
 using namespace nw;
 

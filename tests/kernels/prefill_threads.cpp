@@ -8,7 +8,7 @@
 #include "base/half.h"
 #include "base/processes.h"
 #include "base/rng.h"
-#include "kernels/prefill.h"
+#include "runtime/prefill.h"
 
 using namespace nw;
 

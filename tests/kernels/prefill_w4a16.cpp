@@ -8,7 +8,7 @@
 
 #include "check/prefill_bound.h"
 #include "decode_case.h"
-#include "kernels/prefill.h"
+#include "runtime/prefill.h"
 
 using namespace nw;
 using check::Test;

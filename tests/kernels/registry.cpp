@@ -8,14 +8,14 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "hip/hip.h"
-#include "kernels/carriers.h"
-#include "kernels/decode.h"
-#include "kernels/files.h"
-#include "kernels/moe.h"
-#include "kernels/moe_align.h"
-#include "kernels/prefill.h"
-#include "kernels/registry.h"
-#include "kernels/tile.h"
+#include "runtime/carriers.h"
+#include "runtime/decode.h"
+#include "runtime/files.h"
+#include "runtime/moe.h"
+#include "runtime/moe_align.h"
+#include "runtime/prefill.h"
+#include "runtime/registry.h"
+#include "runtime/tile.h"
 
 using namespace nw;
 

@@ -8,7 +8,7 @@
 #include "check/decode_bound.h"
 #include "decode_case.h"
 #include "formats/row_layout.h"
-#include "kernels/splitk.h"
+#include "measure/splitk.h"
 
 using namespace nw;
 using check::Test;

@@ -16,7 +16,7 @@ from pathlib import Path
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 CLANG = os.environ["NW_CLANG"]
-sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/lint")]
+sys.path[:0] = [str(SOURCE / "tests/nw"), str(SOURCE / "tests/lint")]
 
 from kernel_text import code, metadata  # noqa: E402
 

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
-sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/lint")]
+sys.path[:0] = [str(SOURCE / "tests/nw"), str(SOURCE / "tests/lint")]
 
 from command import nw  # noqa: E402
 from kernel_text import kernel  # noqa: E402

@@ -15,7 +15,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ["NW_SOURCE_DIR"])
 BUILD = Path(os.environ["NW_BUILD_DIR"])
-sys.path[:0] = [str(SOURCE / "tests/cli"), str(SOURCE / "tests/check_bugs"), str(SOURCE / "tests/lint")]
+sys.path[:0] = [str(SOURCE / "tests/nw"), str(SOURCE / "tests/check_bugs"), str(SOURCE / "tests/lint")]
 
 import test_bugs as bugs  # noqa: E402  (the kernels, and how they are assembled)
 from command import nw  # noqa: E402

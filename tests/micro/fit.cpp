@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "cli/micro_fit.h"
+#include "nw/micro/fit.h"
 
 using namespace nw;
 using namespace nw::cli;

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "micro/chase.h"
-#include "micro/derive.h"
-#include "micro/patterns.h"
-#include "micro/report.h"
+#include "measure/micro/chase.h"
+#include "measure/micro/derive.h"
+#include "measure/micro/patterns.h"
+#include "measure/micro/report.h"
 
 using namespace nw;
 using namespace nw::micro;

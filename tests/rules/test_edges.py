@@ -15,8 +15,9 @@ EDGES = {
     "host/formats": ["host/base"],
     "host/ref": ["host/base", "host/formats"],  # never sim: it must not share the simulator's mistakes
     "host/hip": ["host/base"],
-    "host/kernels": ["host/hip", "host/formats", "host/base"],  # never sim: only through HIP
-    "host/micro": ["host/kernels", "host/hip", "host/base"],  # measures whatever HIP gives it
+    "host/runtime": ["host/hip", "host/formats", "host/base"],  # never sim: only through HIP
+    "host/capi": ["host/runtime"],
+    "host/measure": ["host/runtime"],  # times whatever HIP gives it
     "host/sim/isa": ["host/base"],
     "host/sim/func": ["host/sim/isa"],  # never timing: meaning can't depend on time
     "host/sim/timing": ["host/sim/func"],
@@ -24,10 +25,10 @@ EDGES = {
     "host/sim/hip": ["host/sim/timing", "host/sim/check", "host/sim/func", "host/sim/isa", "host/base"],
     "host/lint": ["host/sim/isa", "host/base"],
     # func: nw isa; timing: nw micro --fit writes the profiles that timing reads
-    "host/cli": ["host/kernels", "host/micro", "host/lint", "host/formats", "host/sim/func", "host/sim/timing"],
-    "tests/check": ["host/kernels", "host/ref"],
-    "tests/kernels": ["tests/check", "host/kernels", "host/ref"],
-    "bench": ["tests/check", "host/kernels", "host/micro"],
+    "host/nw": ["host/runtime", "host/measure", "host/lint", "host/formats", "host/sim/func", "host/sim/timing"],
+    "tests/check": ["host/runtime", "host/ref"],
+    "tests/kernels": ["tests/check", "host/runtime", "host/measure", "host/ref"],
+    "bench": ["tests/check", "host/runtime", "host/measure"],
 }
 INCLUDE_ROOTS = ("host", "tests")
 GENERATED = {"kernels.inc", "tuning.inc"}  # render.py writes them into the build
@@ -88,7 +89,7 @@ class Edges(unittest.TestCase):
             ("host/ref/gemv.cpp", '#include "sim/func/machine.h"', "host/ref may not include"),
             ("host/ref/gemv.cpp", "#include <sim/func/machine.h>", "host/ref may not include"),
             ("host/sim/func/run.cpp", '#include "sim/timing/costs.h"', "host/sim/func may not include"),
-            ("host/kernels/launch.cpp", '  # include "sim/func/machine.h"', "host/kernels may not include"),
+            ("host/runtime/launch.cpp", '  # include "sim/func/machine.h"', "host/runtime may not include"),
             ("host/base/types.h", '#include "hip/hip.h"', "host/base may not include"),
             ("host/base/types.h", '#include "fmt/core.h"', "is no file of host/"),
             ("bench/main.cpp", '#include "sim/func/machine.h"', "bench may not include"),
@@ -101,7 +102,7 @@ class Edges(unittest.TestCase):
         cases = [
             ("host/sim/func/run.cpp", '#include "sim/isa/program.h"'),
             ("host/sim/func/run.cpp", '#include "base/types.h"'),
-            ("host/kernels/launch.cpp", '#include "kernels.inc"'),
+            ("host/runtime/launch.cpp", '#include "kernels.inc"'),
             ("host/hip/near.cpp", '#include "hip.h"'),
             ("bench/main.cpp", "#include <vector>"),
         ]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The files that timed launches write, where their limits are: what the commands write is tested in
-// tests/cli.
+// tests/nw.
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>

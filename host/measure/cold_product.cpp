@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "measure/cold_product.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "runtime/prefill.h"
+#include "runtime/tile.h"
+
+namespace nw {
+
+namespace {
+
+constexpr u64 page = 4096; // a buffer begins on one
+
+template <class Bytes> u64 largest(std::span<const ProductShape> shapes, const Bytes &bytes) {
+    u64 out = 0;
+    for (const ProductShape &p : shapes)
+        out = std::max(out, round_up<u64>(bytes(p), page));
+    return out;
+}
+
+bool is_decode(const Kernel &k) { return k.family == "decode_w4a16"; }
+
+u64 activation_bytes(const ProductShape &p) { return u64{2} * p.m * p.k; }
+u64 output_bytes(const ProductShape &p) { return u64{2} * p.m * p.n; }
+u64 weight_bytes(const ProductShape &p) { return p.weight_bytes(); }
+u64 scale_bytes(const ProductShape &p) { return std::max(p.scale_bytes(), p.zero_bytes()); }
+
+} // namespace
+
+void need_time(const hip::Device &device, f64 us) {
+    if (!(us > 0))
+        throw Error(fmt::format("{} keeps no time: HIPSIM_TIMING must be on or exact",
+                                device.info().label));
+}
+
+Rotation::Rotation(const hip::Device &device, u64 largest, u64 rest)
+    : buffer_(device.allocate(2 * largest + rest)) {
+    buffer_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
+}
+
+void *Rotation::take(u64 bytes) {
+    if (next_ + bytes > buffer_.size())
+        next_ = 0;
+    void *at = static_cast<std::byte *>(buffer_.data()) + next_;
+    next_ += round_up(bytes, page);
+    return at;
+}
+
+// A product takes up to four pieces of a rotation: scales and zero points of two launches.
+ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape> shapes,
+                         u64 products, const std::filesystem::path &kernels)
+    : device_(device), modules_(device, kernels), start_(device.event()), stop_(device.event()),
+      a_(device.allocate(largest(shapes, activation_bytes))),
+      c_(device.allocate(largest(shapes, output_bytes))),
+      weights_(device, largest(shapes, weight_bytes), products == 1 ? 0 : cold_rest),
+      scales_(device, largest(shapes, scale_bytes),
+              products == 1 ? 2 * largest(shapes, scale_bytes) : cold_rest) {
+    a_.fill(0);
+}
+
+ColdProduct::Memory ColdProduct::memory(const ProductShape &p) {
+    return {a_.data(), weights_.take(p.weight_bytes()), scales_.take(p.scale_bytes()),
+            p.has_z() ? scales_.take(p.zero_bytes()) : nullptr, c_.data()};
+}
+
+f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
+                    const std::function<void()> &launched) {
+    const auto queue = [&](const ProductShape &shape) {
+        const Memory at = memory(shape);
+        device_.record(start_);
+        launch(shape, at);
+        device_.record(stop_);
+        if (launched) {
+            device_.synchronize();
+            launched();
+        }
+    };
+    ProductShape round = p;
+    round.n = std::min(p.n, warm_rows);
+    queue(round);
+    queue(p);
+    const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
+    need_time(device_, us);
+    return us;
+}
+
+SplitKGeometry published_geometry(const hip::Device &device, const ProductShape &p) {
+    return nw::published_geometry(p.m, p.n, p.k, device.info().compute_units);
+}
+
+f64 splitk_us(ColdProduct &product, const ProductShape &p) {
+    const hip::Device &device = product.device();
+    const u32 wgps = device.info().compute_units;
+    const SplitKGeometry g = published_geometry(device, p);
+    const auto arguments = [](const ProductShape &s, const ColdProduct::Memory &at) {
+        return SplitK{s.dtype, s.m,  s.n,  s.k,  s.group,    at.a,
+                      at.w,    at.s, at.z, at.c, s.w_stride, s.s_stride()};
+    };
+    const ColdProduct::Memory somewhere{&p, &p, &p, p.zeros == Zeros::eight ? nullptr : &p,
+                                        nullptr};
+    const Kernel &kernel = find_splitk(device.info().gfx, arguments(p, somewhere), g);
+    product.modules().function(kernel); // loading is no part of the time
+    return product.us(p, wgps * g.waves * g.rows,
+                      [&](const ProductShape &shape, const ColdProduct::Memory &at) {
+                          launch(product.modules(), kernel, arguments(shape, at), wgps, g.waves);
+                      });
+}
+
+const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
+    return p.m <= decode_rows ? choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k)
+                              : choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k);
+}
+
+void launch_product(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
+                    const ColdProduct::Memory &at, Workgroups workgroups) {
+    const W4A16 args{
+        p.dtype,    p.m,          p.n,     p.k,     p.group,
+        at.a,       at.w,         at.s,    nullptr, at.c,
+        p.w_stride, p.s_stride(), p.zeros, at.z,    p.zeros == Zeros::eight ? 0 : p.z_stride()};
+    if (!is_decode(kernel))
+        return launch_prefill(product.modules(), kernel, args);
+    const u32 groups = workgroups == Workgroups::stay
+                           ? grid(kernel, p.n, product.device().info().compute_units)
+                           : ceil_div(p.n, kernel.rows_per_workgroup);
+    launch(product.modules(), kernel, args, groups);
+}
+
+f64 product_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
+               const std::function<void()> &launched, Workgroups workgroups) {
+    product.modules().function(kernel);
+    const u32 rows = is_decode(kernel) ? kernel.rows_per_workgroup : kernel.number("bn");
+    return product.us(
+        p, product.device().info().compute_units * rows,
+        [&](const ProductShape &shape, const ColdProduct::Memory &at) {
+            launch_product(product, kernel, shape, at, workgroups);
+        },
+        launched);
+}
+
+} // namespace nw

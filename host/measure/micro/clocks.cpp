@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// micro_clock*: straight-line code, each step by itself.
+#include <fmt/format.h>
+
+#include "measure/micro/derive.h"
+#include "measure/micro/launch.h"
+#include "measure/micro/plan.h"
+
+namespace nw::micro {
+
+namespace {
+
+std::vector<std::string> names_of(const Kernel &kernel) {
+    const u32 waves = kernel.number("waves");
+    std::vector<std::string> names;
+    for (const std::string &op : words(kernel.param("ops")))
+        for (const std::string &form : words(kernel.param("forms")))
+            names.push_back(fmt::format("{}{}{}{}", kernel.param("set") == "vopd" ? "v_dual " : "",
+                                        op, form == "each" ? "" : " " + form,
+                                        waves > 1 ? fmt::format(", {} waves", waves) : ""));
+    return names;
+}
+
+// Of several waves, which all do the same, the first is read.
+std::vector<Row> run(Modules &modules, const Kernel &kernel, const std::vector<std::string> &names,
+                     u32 passes) {
+    const u32 sections = static_cast<u32>(names.size());
+    const hip::Buffer out =
+        modules.device().allocate(clock_bytes(kernel, sections) * kernel.number("waves"));
+    modules.device().launch(modules.function(kernel), 1, kernel.block, 0,
+                            Arguments(kernel).set("out", out).set("passes", passes).bytes());
+    modules.device().synchronize();
+    std::vector<Row> rows;
+    for (const Clocks &clocks : clocks_of(out, kernel, sections, passes))
+        rows.push_back(derive(names[rows.size()], clocks));
+    return rows;
+}
+
+} // namespace
+
+void add_clocks(std::vector<Group> &groups, const hip::DeviceInfo &device,
+                const Settings &settings) {
+    for (const Kernel &kernel : kernels()) {
+        if (kernel.gfx != device.gfx || kernel.family.substr(0, 11) != "micro_clock")
+            continue;
+        const std::vector<std::string> names = names_of(kernel);
+        groups.push_back({std::string(kernel.symbol), names,
+                          [&kernel, names, passes = settings.passes](Modules &modules) {
+                              return run(modules, kernel, names, passes);
+                          }});
+    }
+}
+
+} // namespace nw::micro

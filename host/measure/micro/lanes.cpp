@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// micro_lanes: LDS and the cache beside the lanes, under patterns of addresses.
+#include <fmt/format.h>
+
+#include "measure/micro/derive.h"
+#include "measure/micro/launch.h"
+#include "measure/micro/patterns.h"
+#include "measure/micro/plan.h"
+
+namespace nw::micro {
+
+namespace {
+
+constexpr u32 data_bytes = 16384; // holds every address of a pattern, and 16 bytes more
+
+// "load" and "store" are timed under every pattern, what waits for each access only packed.
+bool under_patterns(const std::string &op) { return op == "load" || op == "store"; }
+
+std::string full_name(const Kernel &kernel, std::string op) {
+    const std::string memory = kernel.param("space") == "lds" ? "ds" : "global";
+    const u32 width = kernel.number("width");
+    for (const char *access : {"load", "store"})
+        if (const auto at = op.find(access); at != std::string::npos)
+            op.replace(at, std::strlen(access), fmt::format("{}_{}_b{}", memory, access, width));
+    if (const auto at = op.find("_wait"); at != std::string::npos)
+        op.replace(at, 5, ">wait");
+    return op;
+}
+
+struct Wanted {
+    std::string name;
+    u32 section;
+};
+
+std::vector<Wanted> wanted(const Kernel &kernel, const Pattern &pattern, bool first) {
+    std::vector<Wanted> out;
+    u32 section = 0;
+    for (const std::string &op : words(kernel.param("ops"))) {
+        if (under_patterns(op))
+            out.push_back({full_name(kernel, op) + ", " + pattern.name, section});
+        else if (first)
+            out.push_back({full_name(kernel, op), section});
+        ++section;
+    }
+    return out;
+}
+
+std::vector<Row> run(Modules &modules, const Kernel &kernel, const Pattern &pattern,
+                     const std::vector<Wanted> &rows_wanted, u32 passes) {
+    const u32 sections = static_cast<u32>(words(kernel.param("ops")).size());
+    hip::Buffer at = modules.device().allocate(sizeof pattern.at);
+    at.upload(pattern.at.data(), sizeof pattern.at);
+    hip::Buffer data = modules.device().allocate(data_bytes);
+    data.fill(0);
+    const hip::Buffer out = modules.device().allocate(clock_bytes(kernel, sections));
+    modules.device().launch(modules.function(kernel), 1, kernel.block, 0,
+                            Arguments(kernel)
+                                .set("out", out)
+                                .set("at", at)
+                                .set("data", data)
+                                .set("passes", passes)
+                                .bytes());
+    modules.device().synchronize();
+    const std::vector<Clocks> all = clocks_of(out, kernel, sections, passes);
+    std::vector<Row> rows;
+    for (const Wanted &w : rows_wanted)
+        rows.push_back(derive(w.name, all[w.section]));
+    return rows;
+}
+
+} // namespace
+
+void add_lanes(std::vector<Group> &groups, const hip::DeviceInfo &device,
+               const Settings &settings) {
+    for (const Kernel &kernel : kernels()) {
+        if (kernel.gfx != device.gfx || kernel.family != "micro_lanes")
+            continue;
+        bool first = true;
+        for (const Pattern &pattern : patterns(kernel.number("width"))) {
+            const std::vector<Wanted> rows = wanted(kernel, pattern, first);
+            first = false;
+            Group group{fmt::format("{}, {}", kernel.symbol, pattern.name), {}, {}};
+            for (const Wanted &w : rows)
+                group.names.push_back(w.name);
+            group.run = [&kernel, pattern, rows, passes = settings.passes](Modules &modules) {
+                return run(modules, kernel, pattern, rows, passes);
+            };
+            groups.push_back(std::move(group));
+        }
+    }
+}
+
+} // namespace nw::micro

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Launches of measuring kernels: arguments by name, and the records that come back.
+#pragma once
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "runtime/modules.h"
+
+namespace nw::micro {
+
+class Arguments {
+public:
+    explicit Arguments(const Kernel &kernel) : kernel_(kernel), bytes_(kernel.kernarg_bytes) {}
+
+    template <class T> Arguments &set(std::string_view name, T value) {
+        for (const KernelArg &arg : kernel_.args)
+            if (arg.name == name && arg.size == sizeof value) {
+                std::memcpy(bytes_.data() + arg.offset, &value, sizeof value);
+                return *this;
+            }
+        throw Error(std::string(kernel_.symbol) + " has no argument " + std::string(name) + " of " +
+                    std::to_string(sizeof value) + " bytes");
+    }
+    Arguments &set(std::string_view name, const hip::Buffer &buffer) {
+        return set(name, buffer.data());
+    }
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+    const Kernel &kernel_;
+    std::vector<std::byte> bytes_;
+};
+
+// Words of a parameter: "a b c".
+inline std::vector<std::string> words(std::string_view text) {
+    std::istringstream in{std::string(text)};
+    std::vector<std::string> out;
+    for (std::string word; in >> word;)
+        out.push_back(word);
+    return out;
+}
+
+// The records of a section (asm/micro/clock.j2): how many steps in a row each one timed.
+inline std::vector<u32> counts(const Kernel &kernel) {
+    const u32 few = kernel.number("short"), many = kernel.number("long");
+    return few < many ? std::vector<u32>{0, few, many} : std::vector<u32>{0, few};
+}
+
+using Clocks = std::map<u32, std::vector<u32>>; // steps in a row -> cycles of each pass
+
+// Dwords of a record: one to a pass.
+inline constexpr u32 record = 32;
+
+// u32[sections][records][32], as a wave leaves it.
+inline std::vector<Clocks> clocks_of(const hip::Buffer &out, const Kernel &kernel, u32 sections,
+                                     u32 passes) {
+    const std::vector<u32> steps = counts(kernel);
+    std::vector<u32> raw(u64{sections} * steps.size() * record);
+    out.download(raw.data(), 4 * raw.size());
+    std::vector<Clocks> all(sections);
+    auto at = raw.begin();
+    for (Clocks &clocks : all)
+        for (const u32 count : steps) {
+            clocks[count].assign(at, at + passes);
+            at += record;
+        }
+    return all;
+}
+
+inline u64 clock_bytes(const Kernel &kernel, u32 sections) {
+    return 4ull * sections * counts(kernel).size() * record;
+}
+
+} // namespace nw::micro

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// micro_stream: how fast all the waves together read, by the host's clock.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "measure/micro/derive.h"
+#include "measure/micro/launch.h"
+#include "measure/micro/plan.h"
+
+namespace nw::micro {
+
+namespace {
+
+struct Shape {
+    std::string name;
+    u32 groups, row_bytes, stride, times;
+};
+
+u64 span(const Kernel &kernel, const Shape &s) {
+    return u64{s.groups} * kernel.rows_per_workgroup * s.stride;
+}
+
+u64 moved(const Kernel &kernel, const Shape &s) {
+    return u64{s.groups} * kernel.rows_per_workgroup * s.row_bytes * s.times;
+}
+
+// Milliseconds of each launch but the first, which loads code and pages.
+std::vector<f64> times(Modules &modules, const Kernel &kernel, const Shape &s, u32 repeats) {
+    const hip::Device &device = modules.device();
+    hip::Buffer data = device.allocate(span(kernel, s));
+    data.fill(0);
+    const hip::Buffer out = device.allocate(4ull * s.groups * kernel.block);
+    const Arguments arguments = Arguments(kernel)
+                                    .set("data", data)
+                                    .set("out", out)
+                                    .set("row_bytes", s.row_bytes)
+                                    .set("stride", s.stride)
+                                    .set("times", s.times);
+    const hip::Stream stream = device.stream();
+    const hip::Event start = device.event(), stop = device.event();
+    std::vector<f64> all;
+    for (u32 i = 0; i <= repeats; ++i) {
+        device.record(start, stream);
+        device.launch(modules.function(kernel), s.groups, kernel.block, 0, arguments.bytes(),
+                      stream);
+        device.record(stop, stream);
+        all.push_back(device.elapsed_ms(start, stop));
+    }
+    return {all.begin() + 1, all.end()};
+}
+
+Row row_of(const Shape &s, const char *unit, const std::vector<f64> &values, std::string from) {
+    Row row;
+    row.name = s.name;
+    row.unit = unit;
+    row.value = median(values);
+    row.low = *std::min_element(values.begin(), values.end());
+    row.high = *std::max_element(values.begin(), values.end());
+    row.from = std::move(from);
+    return row;
+}
+
+std::vector<Row> speed(Modules &modules, const Kernel &kernel, const Shape &s, u32 repeats) {
+    std::vector<f64> values = times(modules, kernel, s, repeats);
+    for (f64 &v : values)
+        v = v > 0 ? moved(kernel, s) / v / 1e6 : 0; // 0: the device has no time (HIPSIM_TIMING=off)
+    return {row_of(s, "GB/s", values,
+                   fmt::format("{:.1f} MB, {} launches", moved(kernel, s) / 1e6, repeats))};
+}
+
+std::vector<Row> launch_time(Modules &modules, const Kernel &kernel, const Shape &s, u32 repeats) {
+    std::vector<f64> values = times(modules, kernel, s, repeats);
+    for (f64 &v : values)
+        v *= 1e3;
+    return {row_of(s, "us", values, fmt::format("{} launches", repeats))};
+}
+
+constexpr u64 unit = 4096; // bytes of a row: a multiple of what any kernel takes at a time
+
+u32 row_bytes(u64 bytes, u64 rows) {
+    return static_cast<u32>(std::max(unit, bytes / rows / unit * unit));
+}
+
+// One long row to a wave: what counts is how many waves there are and how much each has in flight.
+std::vector<Shape> streams(const Kernel &kernel, u32 wgps, u64 bytes) {
+    std::vector<Shape> out;
+    for (u32 waves : {1, 2, 4, 8}) { // to a SIMD
+        const u32 groups = std::max(1u, wgps * 4 * waves / kernel.number("waves"));
+        const u32 row = row_bytes(bytes, u64{groups} * kernel.rows_per_workgroup);
+        out.push_back({fmt::format("stream {} B in flight, {} wave{} a SIMD",
+                                   512 * kernel.number("depth"), waves, waves > 1 ? "s" : ""),
+                       groups, row, row, 1});
+    }
+    return out;
+}
+
+// The same bytes again and again, from where they then are.
+std::vector<Shape> again(const Kernel &kernel, u32 wgps) {
+    constexpr u32 times = 16;
+    std::vector<Shape> out;
+    const u32 groups = wgps * 4 * 8 / kernel.number("waves"); // full SIMDs
+    for (const u64 size : {8ull << 20, 16ull << 20}) {
+        const u64 rows = u64{groups} * kernel.rows_per_workgroup;
+        const u32 row = row_bytes(size, rows);
+        out.push_back({fmt::format("stream again, {} MiB", size >> 20), groups, row, row, times});
+    }
+    return out;
+}
+
+// Rows as a matrix-vector product reads them: many short ones, at a stride that may be a power of
+// two.
+std::vector<Shape> rows(const Kernel &kernel, u64 bytes) {
+    std::vector<Shape> out;
+    for (u32 row : {1024, 2048, 3072, 4096, 6144, 8192})
+        for (u32 pad : {0, 128}) {
+            const u32 groups = static_cast<u32>(bytes / row / kernel.rows_per_workgroup);
+            out.push_back({fmt::format("rows of {} B{}", row, pad ? " + 128" : ""),
+                           std::max(groups, 1u), row, row + pad, 1});
+        }
+    return out;
+}
+
+} // namespace
+
+void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
+                 const Settings &settings) {
+    for (const Kernel &kernel : kernels()) {
+        if (kernel.gfx != device.gfx || kernel.family != "micro_stream")
+            continue;
+        const auto add = [&](const Shape &shape, auto measure) {
+            groups.push_back(
+                {std::string(kernel.symbol),
+                 {shape.name},
+                 [&kernel, shape, measure, repeats = settings.repeats](Modules &modules) {
+                     return measure(modules, kernel, shape, repeats);
+                 }});
+        };
+        if (kernel.param("policy") == "keep") {
+            for (const Shape &s : again(kernel, device.compute_units))
+                add(s, speed);
+            add({"launch of one workgroup", 1, unit, unit, 1}, launch_time);
+            continue;
+        }
+        for (const Shape &s : kernel.number("rows") == 1
+                                  ? streams(kernel, device.compute_units, settings.bytes)
+                                  : rows(kernel, settings.bytes))
+            add(s, speed);
+    }
+}
+
+} // namespace nw::micro

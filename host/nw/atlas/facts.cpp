@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "nw/atlas/facts.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <llvm/Support/MD5.h>
+#include <memory>
+
+#include "measure/routes.h"
+#include "nw/code_object.h"
+#include "nw/info/parts.h"
+#include "sim/timing/profile.h"
+
+namespace nw::cli {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string md5_of(const fs::path &file) {
+    llvm::MD5 sum;
+    sum.update(llvm::StringRef(read_text(file.string())));
+    llvm::MD5::MD5Result result;
+    sum.final(result);
+    std::string out;
+    for (const u8 byte : result)
+        out += fmt::format("{:02x}", byte);
+    return out;
+}
+
+// The longest of those that have none within.
+const lint::Loop *main_loop(const Info &info) {
+    const auto &loops = info.survey.loops.all();
+    const lint::Loop *best = nullptr;
+    u64 most = 0;
+    for (u32 n = 0; n < loops.size(); ++n) {
+        const bool innermost =
+            std::ranges::none_of(loops, [&](const lint::Loop &l) { return l.parent == n; });
+        const u64 instructions = info.survey.trip(loops[n]).instructions();
+        if (innermost && instructions > most)
+            most = instructions, best = &loops[n];
+    }
+    return best;
+}
+
+// What a trip keeps busy longest if all of its bytes come from DRAM: a static count.
+Json loop_json(const Info &info) {
+    const lint::Loop *const loop = main_loop(info);
+    if (!loop)
+        return nullptr;
+    const UnitCycles cycles = info.units.of_trip(*loop);
+    const BoundUnit unit = bound(cycles, info.waves());
+    const f64 busy = shared_cycles(cycles, unit, info.waves());
+    const f64 dram = dram_cycles(info.survey.trip(*loop), *info.file.part, info.waves());
+    return {{"bound", dram > busy ? "dram" : name(unit)},
+            {"instructions", info.survey.trip(*loop).instructions()},
+            {"unit_cycles", busy},
+            {"dram_cycles", dram}};
+}
+
+} // namespace
+
+std::string_view atlas_phase(u32 m) {
+    constexpr u32 widest_draft = 32;
+    return m == 1 ? "decode" : m <= widest_draft ? "verify" : "prefill";
+}
+
+Json atlas_commit() {
+    const std::unique_ptr<FILE, int (*)(FILE *)> git(
+        popen("git -C '" NW_SOURCE_DIR
+              "' describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null",
+              "r"),
+        pclose);
+    std::array<char, 64> line{};
+    if (!git || !std::fgets(line.data(), line.size(), git.get()))
+        return nullptr;
+    const std::string text = line.data();
+    return text.substr(0, text.find('\n'));
+}
+
+CodeFacts::CodeFacts(fs::path directory, const sim::timing::Part &part)
+    : directory_(std::move(directory)), gfx_(part.gfx), part_(part.name) {}
+
+Json CodeFacts::of(const std::string &symbol, u32 workgroup, u32 dynamic_lds) {
+    const fs::path file = directory_ / gfx_ / (symbol + ".hsaco");
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored))
+        return nullptr;
+    const auto key = std::pair(symbol, dynamic_lds);
+    if (const auto found = known_.find(key); found != known_.end())
+        return found->second;
+    return known_[key] = read(file, symbol, workgroup, dynamic_lds);
+}
+
+Json CodeFacts::read(const fs::path &path, const std::string &symbol, u32 workgroup,
+                     u32 dynamic_lds) const {
+    const InfoOptions options{gfx_, part_, symbol, workgroup, dynamic_lds};
+    InfoFile file(path.string(), options);
+    const Info info(file, *file.kernels(symbol).front(), options);
+    const Json loop = loop_json(info);
+    return {{"kernel", symbol},
+            {"file", gfx_ + "/" + symbol + ".hsaco"},
+            {"md5", md5_of(path)},
+            {"wave_size", info.kernel().wave_size},
+            {"workgroup", info.occupancy.workgroup},
+            {"vgprs", info.occupancy.vgprs},
+            {"sgprs", info.kernel().sgprs},
+            {"lds_bytes", info.kernel().lds_bytes},
+            {"dynamic_lds_bytes", dynamic_lds},
+            {"scratch_bytes", info.kernel().scratch_bytes},
+            {"code_bytes", info.survey.bytes},
+            {"waves_per_simd", info.occupancy.waves_per_simd},
+            {"occupancy_limiter", name(info.occupancy.limiter)},
+            {"limiter", loop.is_null() ? Json() : loop["bound"]},
+            {"limiter_of", loop.is_null() ? Json() : Json("main loop (static count)")},
+            {"main_loop", loop},
+            {"mix", mix_json(info.survey.total)}};
+}
+
+AtlasPart::AtlasPart(std::string_view gfx, std::string_view name)
+    : part(*sim::timing::default_part(gfx)), costs(sim::timing::costs_for(gfx)), assumed(true) {
+    u64 longest = 0; // "9070 XT" and, some day, "9070"
+    for (const sim::timing::Part &p : sim::timing::parts())
+        if (p.gfx == gfx && name.find(p.name) != name.npos && p.name.size() > longest)
+            part = p, longest = p.name.size(), assumed = false;
+    if (const char *profile = std::getenv("HIPSIM_PROFILE"); profile && *profile)
+        apply(sim::timing::read_profile(profile), part, costs);
+}
+
+f64 AtlasBound::us() const { return launch + std::max(memory, arithmetic); }
+
+std::string_view AtlasBound::name() const {
+    return memory >= arithmetic ? memory > 0 ? "memory" : "launch" : unit;
+}
+
+AtlasWork atlas_work(const AtlasJob &job) {
+    constexpr u32 tile = 16;
+    const GgufShape &p = job.shape;
+    const f64 weights = f64{1} * p.n * p.k;
+    u32 matrices = 1, rows = p.m, filled = ceil_div(p.m, tile);
+    bool wmma = job.kernels && job.kernels.wmma();
+    if (job.experts) {
+        const auto &[kernels, shape, routes] = *job.experts;
+        matrices = rows = filled = 0, wmma = kernels.align;
+        for (u32 slots : slots_of_experts(routes, shape.experts))
+            matrices += slots > 0, rows += slots, filled += ceil_div(slots, tile);
+    }
+    return {matrices, matrices * p.weight_bytes(), rows * weights, filled * weights / (tile * tile),
+            wmma};
+}
+
+// WMMA takes rows sixteen at a time; dot4 four products a lane.
+AtlasBound product_bound(const AtlasPart &p, const AtlasWork &work) {
+    constexpr f64 simds_of_wgp = 4, lanes = 32, products = 4;
+    const f64 per_us = p.part.wgps * simds_of_wgp * p.part.shader_mhz; // cycles of SIMDs
+    AtlasBound out;
+    out.launch = p.part.launch_overhead;
+    out.memory =
+        static_cast<f64>(work.bytes) / 1e3 / (p.part.dram_gb_per_s * p.part.dram_efficiency);
+    out.unit = work.wmma ? "wmma" : "dot4";
+    out.arithmetic =
+        (work.wmma ? work.tiles * p.costs.wmma_f16_interval : work.macs / (lanes * products)) /
+        per_us;
+    return out;
+}
+
+} // namespace nw::cli

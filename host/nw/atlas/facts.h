@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Rows of the atlas: what code objects say of kernels, and what a part would let a product take.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "nw/atlas/plan.h"
+#include "sim/timing/costs.h"
+#include "sim/timing/part.h"
+
+namespace nw::cli {
+
+inline constexpr std::string_view atlas_schema = "nibblewave.atlas.v1";
+
+// "decode", "verify" (of a draft's tokens), "prefill".
+std::string_view atlas_phase(u32 m);
+
+// Of the sources that this program was built from; null where these are no checkout.
+nlohmann::ordered_json atlas_commit();
+
+// The code objects of one gfx, in a directory that has <gfx>/<symbol>.hsaco.
+class CodeFacts {
+public:
+    CodeFacts(std::filesystem::path directory, const sim::timing::Part &);
+
+    // Null where there is none. Throws Error for one that can't be used.
+    nlohmann::ordered_json of(const std::string &symbol, u32 workgroup, u32 dynamic_lds);
+
+private:
+    nlohmann::ordered_json read(const std::filesystem::path &file, const std::string &symbol,
+                                u32 workgroup, u32 dynamic_lds) const;
+
+    const std::filesystem::path directory_;
+    const std::string gfx_, part_;
+    std::map<std::pair<std::string, u32>, nlohmann::ordered_json> known_;
+};
+
+// A part as the model of time knows it, HIPSIM_PROFILE applied.
+struct AtlasPart {
+    // That of `name`, which contains a part's, or the usual one of the gfx.
+    AtlasPart(std::string_view gfx, std::string_view name);
+
+    sim::timing::Part part;
+    sim::timing::Costs costs;
+    bool assumed = false; // the name is no part's
+};
+
+// No launch is faster, as the model has the part: microseconds.
+struct AtlasBound {
+    f64 launch = 0;        // before the first wave and after the last
+    f64 memory = 0;        // the weights from DRAM, once
+    f64 arithmetic = 0;    // with whatever the kernel's family has
+    std::string_view unit; // of that: "dot4", "wmma"; empty: nothing is counted
+
+    f64 us() const;
+    std::string_view name() const; // "memory", the unit, or where neither is anything "launch"
+};
+
+// What a product has to read and to multiply.
+struct AtlasWork {
+    u32 matrices; // of experts those that a token goes to, else 1
+    u64 bytes;    // of their weights
+    f64 macs;
+    f64 tiles; // of 16 rows, by 16 columns and 16 k each: WMMA fills rows up
+    bool wmma; // else dot4
+};
+AtlasWork atlas_work(const AtlasJob &);
+AtlasBound product_bound(const AtlasPart &, const AtlasWork &);
+
+} // namespace nw::cli

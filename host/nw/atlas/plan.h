@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// nw atlas --suite gguf: which launches there are to time.
+#pragma once
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/linear_shapes.h"
+#include "measure/gguf_moe_product.h"
+#include "measure/gguf_product.h"
+#include "nw/atlas/run.h"
+
+namespace nw::cli {
+
+// A mixture of experts, with which of them tokens go to.
+struct AtlasExperts {
+    GgufMoeKernels kernels;
+    GgufMoeShape shape;
+    std::vector<i32> routes;
+};
+
+// A product that is timed once, for all layers of its shape.
+struct AtlasJob {
+    GgufShape shape; // of experts: m tokens, one expert's n and k
+    GgufKernels kernels;
+    std::optional<AtlasExperts> experts; // with kernels of their own
+
+    // The launches, in the order of atlas_ops; null: there is none.
+    std::array<const Kernel *, 3> launches() const;
+};
+inline constexpr std::array<std::string_view, 3> atlas_ops = {"activations", "lists", "product"};
+
+struct AtlasPlanned {
+    LinearShape layer; // as GGUF files have it: experts' gate and up apart
+    u64 job;
+};
+
+struct AtlasPlan {
+    std::vector<AtlasJob> jobs;
+    std::vector<AtlasPlanned> rows;
+    std::set<std::string> complete; // sets of which no layer is left out
+};
+
+// "MODEL TYPE M"
+std::string atlas_set(const LinearShape &, const GgufShape &);
+
+// What was left out is said on stderr. Throws Error where there is nothing to run.
+AtlasPlan plan_atlas(const AtlasRunOptions &, std::string_view gfx);
+
+} // namespace nw::cli

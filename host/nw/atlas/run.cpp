@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "nw/atlas/run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/processes.h"
+#include "base/progress.h"
+#include "nw/atlas/facts.h"
+#include "nw/atlas/plan.h"
+#include "runtime/files.h"
+
+namespace nw::cli {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Of a process that opens no device itself: those that it forks will.
+struct DeviceFacts {
+    char spec[32] = "", gfx[16] = "", name[128] = "", label[128] = "";
+    bool simulated = false;
+    u32 compute_units = 0;
+};
+
+template <u64 size> void copy(const std::string &from, char (&to)[size]) {
+    to[from.copy(to, size - 1)] = 0;
+}
+
+DeviceFacts find_device(const std::string &spec) {
+    return in_processes<DeviceFacts>({1},
+                                     [&](u64) {
+                                         const hip::DeviceInfo info = hip::Device(spec).info();
+                                         if (!info.note.empty())
+                                             fmt::print(stderr, "nw: {}\n", info.note);
+                                         DeviceFacts out;
+                                         copy(info.spec, out.spec), copy(info.gfx, out.gfx),
+                                             copy(info.name, out.name);
+                                         copy(info.label, out.label);
+                                         out.simulated = info.simulated,
+                                         out.compute_units = info.compute_units;
+                                         return out;
+                                     })
+        .front();
+}
+
+// Of the launches of a job, by atlas_ops.
+struct Timed {
+    f64 us[atlas_ops.size()] = {};
+    // What the simulated GPU says of each, as HIPSIM_STATS has it; empty on a card.
+    char stats[atlas_ops.size()][6000] = {};
+
+    f64 sum() const { return us[0] + us[1] + us[2]; }
+};
+
+Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
+    if (job.experts) {
+        const auto &[kernels, shape, routes] = *job.experts;
+        const GgufMoeTimes times = time_gguf_moe(device, kernels, shape, routes, runs);
+        return {.us = {times.convert_us, times.align_us, times.us}};
+    }
+    const GgufTimes times = time_gguf_product(device, job.kernels, job.shape, runs);
+    return {.us = {times.convert_us, 0, times.us}};
+}
+
+// A file for HIPSIM_STATS. Make it before the device is opened.
+class StatsFile {
+public:
+    StatsFile() {
+        path_ = (fs::temp_directory_path() / "nw_atlas_stats_XXXXXX").string();
+        const int file = mkstemp(path_.data());
+        if (file < 0)
+            throw Error(fmt::format("{}: can't be created", path_));
+        close(file);
+        setenv("HIPSIM_STATS", path_.c_str(), 1);
+    }
+    ~StatsFile() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    StatsFile(const StatsFile &) = delete;
+
+    // Of the kernel's last launch.
+    template <u64 size> void last(const Kernel &kernel, char (&to)[size]) const {
+        const std::string begin = fmt::format("{{\"kernel\":\"{}\"", kernel.symbol);
+        std::string found;
+        std::ifstream in(path_);
+        for (std::string line; std::getline(in, line);)
+            if (line.starts_with(begin))
+                found = line;
+        if (found.empty() || found.size() >= size)
+            throw Error(fmt::format("{}: HIPSIM_STATS has {} bytes of it, 1 to {} are expected",
+                                    kernel.symbol, found.size(), size - 1));
+        copy(found, to);
+    }
+
+private:
+    std::string path_;
+};
+
+// In the order of how long the model takes for a job.
+u64 work_of(const AtlasJob &job) {
+    const u32 matrices = job.experts ? job.experts->shape.experts : 1;
+    return matrices * job.shape.weight_bytes() * (2 + job.shape.m);
+}
+
+std::vector<Timed> time_on_model(const std::vector<AtlasJob> &jobs, const DeviceFacts &on) {
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    std::vector<u64> work;
+    std::ranges::transform(jobs, std::back_inserter(work), work_of);
+    return in_processes<Timed>(work, [&](u64 i) {
+        const StatsFile stats;
+        const hip::Device device(on.spec);
+        Timed out = time_job(device, jobs[i], 1);
+        for (u32 op = 0; op < atlas_ops.size(); ++op)
+            if (const Kernel *const kernel = jobs[i].launches()[op])
+                stats.last(*kernel, out.stats[op]);
+        return out;
+    });
+}
+
+std::vector<Timed> time_on_card(const std::vector<AtlasJob> &jobs, const DeviceFacts &on,
+                                u32 repeats) {
+    const hip::Device device(on.spec);
+    Progress progress(jobs.size());
+    std::vector<Timed> out;
+    for (const AtlasJob &job : jobs) {
+        progress.show(
+            fmt::format("{} {}x{}", job.launches().back()->symbol, job.shape.n, job.shape.k));
+        out.push_back(time_job(device, job, repeats));
+        progress.advance(1);
+    }
+    return out;
+}
+
+// Shapes of about the same size, whatever the model; only products have an n.
+std::string shape_bucket(const AtlasJob &job, bool product) {
+    const GgufShape &p = job.shape;
+    const std::string n = product ? fmt::format("n{} ", std::bit_ceil(p.n)) : "";
+    const std::string of =
+        job.experts ? fmt::format(" e{}/{}", job.experts->shape.top_k, job.experts->shape.experts)
+                    : "";
+    return fmt::format("m{} {}k{}{}", std::bit_ceil(p.m), n, std::bit_ceil(p.k), of);
+}
+
+Json workload_json(const LinearShape &layer, const AtlasJob &job, std::string_view op) {
+    const GgufShape &p = job.shape;
+    Json out = {{"suite", "gguf"},
+                {"phase", atlas_phase(p.m)},
+                {"model", layer.model},
+                {"layer", layer.layer},
+                {"op", op},
+                {"type", p.type},
+                {"m", p.m}};
+    if (op == "product")
+        out["n"] = p.n;
+    out["k"] = p.k;
+    out["count"] = layer.count;
+    if (job.experts) {
+        out["experts"] = layer.experts, out["top_k"] = layer.top_k;
+        out["experts_met"] = atlas_work(job).matrices;
+    }
+    out["shape_bucket"] = shape_bucket(job, op == "product");
+    return out;
+}
+
+Json bound_json(const AtlasBound &bound, f64 us) {
+    Json parts = {{"launch", bound.launch}};
+    if (!bound.unit.empty())
+        parts.update({{"memory", bound.memory}, {std::string(bound.unit), bound.arithmetic}});
+    return {{"bound_us", bound.us()},
+            {"bound", bound.name()},
+            {"bounds_us", parts},
+            {"share_of_bound", bound.us() / us}};
+}
+
+// Of products the bytes of the weights, which are in no cache; of activations what is read and
+// written, which may be; of lists those of slots.
+u64 bytes_of(const AtlasJob &job, std::string_view op) {
+    if (op == "product")
+        return atlas_work(job).bytes;
+    if (!job.experts)
+        return u64{4} * job.shape.m * job.shape.k + gguf_activation_bytes(job.kernels, job.shape);
+    const GgufMoeShape &p = job.experts->shape;
+    if (op == "lists")
+        return u64{8} * p.slots();
+    return u64{4} * p.rows() * p.k + gguf_activation_bytes(job.experts->kernels, p);
+}
+
+Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
+                  const AtlasBound &bound) {
+    const u64 bytes = bytes_of(job, op);
+    Json out = {{"time_us", us}, {"runs", runs}, {"bytes", bytes}};
+    out["gb_per_s"] = static_cast<f64>(bytes) / us / 1e3;
+    if (op == "product")
+        out["tflops"] = 2 * atlas_work(job).macs / us / 1e6;
+    out.update(bound_json(bound, us));
+    return out;
+}
+
+u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 compute_units) {
+    if (op != "product")
+        return 0;
+    return job.experts ? gguf_moe_dynamic_lds(*job.experts->kernels.product, job.shape.k)
+                       : gguf_dynamic_lds(job.kernels, job.shape, compute_units);
+}
+
+// What only a launch tells.
+void add_launch(Json &row, const char *stats) {
+    if (!*stats)
+        return;
+    const Json line = Json::parse(stats);
+    Json &facts = row["code_object"];
+    facts["limiter"] = line.at("limiter");
+    facts["limiter_of"] = "launch (sim)";
+    Json launch = Json::object();
+    for (const char *key : {"grid", "lds_bytes", "occupancy", "insts", "bytes", "stalls", "simds",
+                            "cycles", "busy", "dram_read", "dram_write", "l2_hit_rate",
+                            "mall_hit_rate", "groups_timed", "sampling_error"})
+        launch[key] = line.at(key);
+    row["launch"] = launch;
+}
+
+class Writer {
+public:
+    Writer(const AtlasRunOptions &o, const DeviceFacts &on, const AtlasPlan &plan,
+           const std::vector<Timed> &timed)
+        : on_(on), plan_(plan), timed_(timed), runs_(on.simulated ? 1 : o.repeats),
+          part_(on.gfx, on.simulated ? part_said(timed) : on.name),
+          facts_(find_directory(on.gfx), part_.part), commit_(atlas_commit()) {
+        for (const AtlasPlanned &p : plan.rows)
+            layers_us_[atlas_set(p.layer, job(p).shape)] += p.layer.count * timed[p.job].sum();
+    }
+
+    std::vector<Json> rows() {
+        std::vector<Json> out;
+        for (const AtlasPlanned &p : plan_.rows)
+            for (u32 op = 0; op < atlas_ops.size(); ++op)
+                if (job(p).launches()[op])
+                    out.push_back(row(p, op));
+        return out;
+    }
+
+private:
+    static std::string part_said(const std::vector<Timed> &timed) {
+        return Json::parse(timed.front().stats[0]).at("part").get<std::string>();
+    }
+    const AtlasJob &job(const AtlasPlanned &p) const { return plan_.jobs[p.job]; }
+
+    Json row(const AtlasPlanned &p, u32 op) {
+        const AtlasJob &of = job(p);
+        const Kernel &kernel = *of.launches()[op];
+        const f64 us = timed_[p.job].us[op];
+        const std::string_view name = atlas_ops[op];
+        const AtlasBound bound = name == "product" ? product_bound(part_, atlas_work(of))
+                                                   : AtlasBound{part_.part.launch_overhead};
+        Json out = {{"schema", atlas_schema},
+                    {"source", "suite gguf"},
+                    {"device", on_.simulated ? "sim" : "card"},
+                    {"device_name", on_.label},
+                    {"part", part_.part.name},
+                    {"part_assumed", part_.assumed},
+                    {"gfx", on_.gfx},
+                    {"commit", commit_},
+                    {"kernel", kernel.symbol},
+                    {"workload", workload_json(p.layer, of, name)},
+                    {"metrics", metrics_json(of, name, us, runs_, bound)}};
+        if (const std::string set = atlas_set(p.layer, of.shape); plan_.complete.contains(set)) {
+            out["metrics"]["layers_us"] = layers_us_.at(set);
+            out["metrics"]["share_of_layers"] = p.layer.count * us / layers_us_.at(set);
+        }
+        out["code_object"] = facts_.of(std::string(kernel.symbol), kernel.block,
+                                       dynamic_lds(of, name, on_.compute_units));
+        add_launch(out, timed_[p.job].stats[op]);
+        return out;
+    }
+
+    const DeviceFacts &on_;
+    const AtlasPlan &plan_;
+    const std::vector<Timed> &timed_;
+    const u32 runs_;
+    const AtlasPart part_;
+    CodeFacts facts_;
+    const Json commit_;
+    std::map<std::string, f64> layers_us_; // of all layers of a model
+};
+
+} // namespace
+
+std::vector<Json> atlas_run(const AtlasRunOptions &o) {
+    const DeviceFacts on = find_device(o.device);
+    const AtlasPlan plan = plan_atlas(o, on.gfx);
+    const std::vector<Timed> timed =
+        on.simulated ? time_on_model(plan.jobs, on) : time_on_card(plan.jobs, on, o.repeats);
+    return Writer(o, on, plan, timed).rows();
+}
+
+} // namespace nw::cli

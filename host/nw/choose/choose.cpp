@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// nw choose: which kernel a product gets, and why.
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/half.h"
+#include "hip/hip.h"
+#include "nw/commands.h"
+#include "nw/product.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_linear.h"
+#include "runtime/linear.h"
+#include "runtime/tile.h"
+
+namespace nw::cli {
+
+namespace {
+
+using Why = Choice::Why;
+
+struct Options {
+    std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
+    std::string gguf; // a type of GGUF weights, in place of the last three
+    u32 m = 1, n = 0, k = 0;
+    bool json = false;
+};
+
+struct Explained {
+    std::string kind;
+    Choice choice;
+    const Kernel *standard;         // the default
+    std::optional<GgufRoute> route; // with GGUF weights
+};
+
+Explained explain_gguf(const Options &o) {
+    validate_gguf_shape(o.gguf, o.m, o.n, o.k);
+    const Choice choice = nw::explain_gguf(o.gfx, o.gguf, o.m, o.n, o.k);
+    return {fmt::format("{} m{}", o.gguf, o.m), choice, &default_gguf(o.gfx, o.gguf, o.m, o.n, o.k),
+            gguf_route(*choice.kernel, o.gguf, o.m, o.n, o.k)};
+}
+
+Explained explain(const Options &o) {
+    if (!o.gguf.empty())
+        return explain_gguf(o);
+    W4A16 p{};
+    p.dtype = parse_dtype(o.dtype);
+    p.group = parse_group(o.group);
+    p.zeros = parse_zeros(o.zeros);
+    p.m = o.m, p.n = o.n, p.k = o.k;
+    validate_linear_shape(p);
+    const std::string kind = kind_label(p.dtype, p.group, p.m, p.zeros);
+    if (is_prefill(p))
+        return {kind,
+                explain_prefill(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k),
+                &default_tile(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n),
+                {}};
+    return {kind,
+            nw::explain(o.gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k),
+            &choose(o.gfx, p.dtype, p.group, p.m, p.zeros),
+            {}};
+}
+
+std::string_view word(Why why) {
+    switch (why) {
+    case Why::forced:
+        return "forced";
+    case Why::tuned:
+        return "tuned";
+    case Why::near:
+        return "near";
+    case Why::untuned:
+        break;
+    }
+    return "untuned";
+}
+
+std::string reason(const Explained &e) {
+    const Tuned *t = e.choice.tuned;
+    switch (e.choice.why) {
+    case Why::forced:
+        return "NIBBLEWAVE_FORCE names it";
+    case Why::tuned:
+        return fmt::format("this shape was tuned ({})", t->by);
+    case Why::near:
+        return fmt::format("{} x {} is the nearest shape that was tuned ({}), {:.2f} octaves away",
+                           t->n, t->k, t->by, e.choice.distance);
+    case Why::untuned:
+        break;
+    }
+    return fmt::format("the default: no shape of this kind within {:g} octave was tuned", farthest);
+}
+
+void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
+
+// "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
+std::string steps(const GgufRoute &route, u32 m) {
+    std::string out = fmt::format("{}, then this kernel", route.convert->symbol);
+    if (route.rows < m)
+        out += fmt::format(", for {} rows at a time", route.rows);
+    if (const u32 rest = m % route.rows; rest && route.last != route.kernel)
+        out += fmt::format("; {} for the last {}", route.last->symbol, rest);
+    return out;
+}
+
+void print(const Options &o, const Explained &e) {
+    const Kernel &kernel = *e.choice.kernel;
+    fmt::print("{}\n", kernel.symbol);
+    row("for", fmt::format("{} x {}, {}, on {}", o.n, o.k, e.kind, o.gfx));
+    if (e.route)
+        row("launches", steps(*e.route, o.m));
+    row("because", reason(e));
+    if (const Tuned *t = e.choice.tuned) {
+        row("there", fmt::format("{:.2f} us", t->us));
+        row("", fmt::format("{:.2f} us  {}, the best of the others", t->next_us, t->next));
+        if (t->next != e.standard->symbol && &kernel != e.standard)
+            row("", fmt::format("{:.2f} us  {}, the default", t->default_us, e.standard->symbol));
+    }
+    row("registers", fmt::format("{} VGPRs, {} SGPRs, {} bytes of LDS", kernel.vgprs, kernel.sgprs,
+                                 kernel.lds_bytes));
+    row("occupancy",
+        fmt::format("{} waves per SIMD, {} waves and {} rows a workgroup", kernel.waves_per_simd,
+                    kernel.block / 32, kernel.rows_per_workgroup));
+}
+
+nlohmann::json to_json(const Options &o, const Explained &e) {
+    const Kernel &kernel = *e.choice.kernel;
+    nlohmann::json out = {
+        {"kernel", kernel.symbol},       {"gfx", o.gfx},
+        {"why", word(e.choice.why)},     {"default", e.standard->symbol},
+        {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
+        {"lds_bytes", kernel.lds_bytes}, {"waves_per_simd", kernel.waves_per_simd},
+        {"block", kernel.block}};
+    if (e.route)
+        out["route"] = {{"convert", e.route->convert->symbol},
+                        {"rows", e.route->rows},
+                        {"last", e.route->last->symbol}};
+    if (const Tuned *t = e.choice.tuned)
+        out["tuned"] = {{"n", t->n},
+                        {"k", t->k},
+                        {"distance", e.choice.distance},
+                        {"us", t->us},
+                        {"next", t->next},
+                        {"next_us", t->next_us},
+                        {"default_us", t->default_us},
+                        {"by", t->by}};
+    return out;
+}
+
+void run(const Options &o) {
+    const Explained e = explain(o);
+    if (o.json)
+        fmt::print("{}\n", to_json(o, e).dump(1));
+    else
+        print(o, e);
+}
+
+} // namespace
+
+void add_choose(CLI::App &app) {
+    auto o = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("choose", "Say which kernel a product gets, and why");
+    command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
+    command->add_option("--dtype", o->dtype, "Of activations")
+        ->check(CLI::IsMember(dtype_words))
+        ->capture_default_str();
+    command->add_option("--group", o->group, "Weights to a scale")
+        ->check(CLI::IsMember(group_words))
+        ->capture_default_str();
+    command->add_option("--zeros", o->zeros, "Zero points")
+        ->check(CLI::IsMember(zeros_words))
+        ->capture_default_str();
+    CLI::Option *gguf =
+        command->add_option("--gguf", o->gguf, "A type of GGUF weights: q4_0, q8_0, q4_K, q6_K");
+    for (const char *other : {"--dtype", "--group", "--zeros"})
+        gguf->excludes(command->get_option(other));
+    command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
+    command->add_option("--n", o->n, "Rows of weights")->required();
+    command->add_option("--k", o->k, "Weights of a row")->required();
+    command->add_flag("--json", o->json, "Print JSON");
+    command->callback([o] { run(*o); });
+}
+
+} // namespace nw::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// nw info: a kernel's registers, occupancy, loops and what bounds them, without running it.
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.h"
+#include "nw/code_object.h"
+#include "nw/commands.h"
+#include "nw/info/info.h"
+
+namespace nw::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    InfoOptions info;
+    std::vector<std::string> files;
+    std::string html;
+    bool json = false;
+};
+
+std::string as_json(const InfoFile &file, const std::vector<std::unique_ptr<Info>> &kernels) {
+    Json all = Json::array();
+    for (const auto &info : kernels)
+        all.push_back(info_json(*info));
+    const Json out = {{"path", file.path},
+                      {"gfx", file.gfx},
+                      {"part", file.part->name},
+                      {"model", "sim"},
+                      {"kernels", std::move(all)}};
+    return out.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+// What is printed of a file.
+std::string report(const Options &o, const std::string &path) {
+    InfoFile file(path, o.info);
+    std::vector<std::unique_ptr<Info>> kernels;
+    for (const sim::KernelInfo *kernel : file.kernels(o.info.kernel))
+        kernels.push_back(std::make_unique<Info>(file, *kernel, o.info));
+    if (!o.html.empty())
+        write_text("--html", o.html, info_html(kernels));
+    if (o.json)
+        return as_json(file, kernels);
+    std::string out;
+    for (const auto &info : kernels)
+        out += (out.empty() ? "" : "\n") + info_text(*info);
+    return out;
+}
+
+void info_all(const Options &o) {
+    if (!o.html.empty() && o.files.size() != 1)
+        throw Error(fmt::format("--html {}: a page is of one file, {} are given: give one", o.html,
+                                o.files.size()));
+    constexpr size_t at_once = 64; // files whose reports are held
+    for (size_t begin = 0; begin < o.files.size(); begin += at_once) {
+        std::vector<std::string> out(std::min(at_once, o.files.size() - begin));
+        parallel_each(out.size(),
+                      [&] { return [&](u64 n) { out[n] = report(o, o.files[begin + n]); }; });
+        for (size_t n = 0; n < out.size(); ++n)
+            fmt::print("{}{}",
+                       o.json      ? (begin + n ? ",\n" : "[\n")
+                       : begin + n ? "\n"
+                                   : "",
+                       out[n]);
+    }
+    if (o.json)
+        fmt::print("\n]\n");
+}
+
+constexpr const char *footer = R"(
+Nothing is run: cycles are a static count of a model, per unit, and say sim; latency, caches and bank
+conflicts are not in them. Bytes and operations are those of a wave with all lanes on: fma 2, dot2 4,
+dot4 8, pk_fma 4 a lane, WMMA 16x16x16 8192 an instruction. Of a loop each block counts once, a loop
+within as often as it goes round where the code says so.
+Live VGPRs are what there must be room for; masks, halves and d16 loads are followed.
+
+  nw info kernel.s --gfx gfx1151
+  nw info build/hsaco/gfx1151/gemv_w4a16.hsaco --html page.html
+  nw info kernel.s --json                  an array with one object a file: see kernels, loops, code
+
+Exits with 0, or with 2 where a file can't be used.)";
+
+} // namespace
+
+void add_info(CLI::App &app) {
+    auto o = std::make_shared<Options>();
+    CLI::App *command =
+        app.add_subcommand("info", "Show a kernel's registers, occupancy, loops and their bounds");
+    command->footer(footer);
+    command->add_option("file", o->files, "Code objects, or .s files, which are assembled first")
+        ->required();
+    command->add_option("--kernel", o->info.kernel, "Only that one");
+    command->add_option("--gfx", o->info.gfx, "Target; default: what the file says");
+    command->add_option("--part", o->info.part,
+                        "The GPU, as in \"7900 XTX\"; default: one per gfx");
+    command
+        ->add_option("--workgroup", o->info.workgroup,
+                     "Work-items of a workgroup; default: .max_flat_workgroup_size")
+        ->check(CLI::Range(1, 1024));
+    command->add_option("--lds", o->info.dynamic_lds, "Bytes of dynamic LDS")
+        ->check(CLI::Range(0, 65536));
+    command->add_flag("--json", o->json, "Print JSON");
+    command->add_option("--html", o->html, "Write one HTML page there, too");
+    command->callback([o] { or_exit_2([&] { info_all(*o); }); });
+}
+
+} // namespace nw::cli

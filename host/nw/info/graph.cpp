@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "nw/info/graph.h"
+
+#include <algorithm>
+
+namespace nw::cli {
+
+using lint::Flow;
+
+// A block is below all that lead to it but those that come later in reverse postorder.
+void Layout::layers(const Flow &flow) {
+    for (u32 n = 0; n < nodes.size(); ++n)
+        for (u32 next : flow.blocks()[n].next) {
+            edges.push_back({n, next, next <= n});
+            if (next > n)
+                nodes[next].layer = std::max(nodes[next].layer, nodes[n].layer + 1);
+        }
+    for (u32 n = 0; n < nodes.size(); ++n) {
+        rows_.resize(std::max<size_t>(rows_.size(), nodes[n].layer + 1));
+        rows_[nodes[n].layer].push_back(n);
+    }
+}
+
+// Each near the middle of those above that lead to it.
+void Layout::order() {
+    std::vector<f64> sum(nodes.size()), count(nodes.size());
+    for (std::vector<u32> &row : rows_) {
+        const auto middle = [&](u32 n) { return count[n] > 0 ? sum[n] / count[n] : 0; };
+        std::ranges::stable_sort(row, {}, middle);
+        for (u32 place = 0; place < row.size(); ++place) {
+            nodes[row[place]].place = place;
+            for (const Edge &e : edges)
+                if (e.from == row[place] && !e.back)
+                    sum[e.to] += place, count[e.to] += 1;
+        }
+    }
+}
+
+// Of ways back that overlap, the longer one is further out.
+void Layout::lanes() {
+    std::vector<Edge *> back;
+    for (Edge &e : edges)
+        if (e.back)
+            back.push_back(&e);
+    const auto top = [&](const Edge *e) { return nodes[e->to].layer; };
+    const auto bottom = [&](const Edge *e) { return nodes[e->from].layer; };
+    std::ranges::stable_sort(back, {}, [&](const Edge *e) { return bottom(e) - top(e); });
+    constexpr u32 most = 40; // further ones share the last
+    for (size_t n = 0; n < back.size(); ++n)
+        for (size_t k = 0; k < n; ++k)
+            if (top(back[k]) <= bottom(back[n]) && top(back[n]) <= bottom(back[k]))
+                back[n]->lane = std::min(most, std::max(back[n]->lane, back[k]->lane + 1));
+}
+
+Layout::Layout(const Flow &flow) : nodes(flow.blocks().size()) {
+    layers(flow);
+    order();
+    lanes();
+    u32 lanes = 0;
+    for (const Edge &e : edges)
+        lanes = std::max(lanes, e.back ? e.lane + 1 : 0);
+    left = 14 + lanes * lane_width;
+    for (Node &node : nodes) {
+        node.x = left + 8 + node.place * (node_width + gap_x);
+        node.y = 10 + node.layer * (node_height + gap_y);
+        width = std::max(width, node.x + node_width + 40);
+        height = std::max(height, node.y + node_height + 14);
+    }
+}
+
+} // namespace nw::cli

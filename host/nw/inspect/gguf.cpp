@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "nw/inspect/gguf.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "formats/gguf_model.h"
+#include "formats/json.h"
+#include "nw/inspect/text.h"
+
+namespace nw::cli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr u64 shown = 4; // elements of an array
+
+// Of one type: how many tensors, and their bytes.
+struct Total {
+    u64 tensors = 0, bytes = 0;
+};
+
+std::map<GgmlType, Total> totals(const std::vector<const GgufTensor *> &tensors) {
+    std::map<GgmlType, Total> out;
+    for (const GgufTensor *t : tensors) {
+        Total &total = out[t->type];
+        ++total.tensors;
+        total.bytes += t->data.size();
+    }
+    return out;
+}
+
+bool decoded(GgmlType type) {
+    const GgmlTypeInfo *info = find_ggml_type(type);
+    return info && info->decoded;
+}
+
+std::string value_text(const GgufValue &value) {
+    switch (value.type) {
+    case GgufType::string:
+        return in_quotes(text(value));
+    case GgufType::boolean:
+        return truth(value) ? "true" : "false";
+    case GgufType::f32:
+        return fmt::format("{}", static_cast<f32>(real(value)));
+    case GgufType::f64:
+        return fmt::format("{}", real(value));
+    case GgufType::array: {
+        std::vector<std::string> first;
+        for (const GgufValue &element : elements(value, shown))
+            first.push_back(value_text(element));
+        return fmt::format("{}[{}] [{}{}]", name(value.element), value.count,
+                           fmt::join(first, ", "), value.count > shown ? ", ..." : "");
+    }
+    default:
+        if (const auto number = unsigned_number(value))
+            return std::to_string(*number);
+        return std::to_string(*signed_number(value));
+    }
+}
+
+Json value_json(const GgufValue &value) {
+    Json out = {{"type", name(value.type)}};
+    switch (value.type) {
+    case GgufType::string:
+        out["value"] = text(value);
+        break;
+    case GgufType::boolean:
+        out["value"] = truth(value);
+        break;
+    case GgufType::f32:
+    case GgufType::f64:
+        out["value"] = real(value);
+        break;
+    case GgufType::array:
+        out["element"] = name(value.element);
+        out["count"] = value.count;
+        out["first"] = Json::array();
+        for (const GgufValue &element : elements(value, shown)) {
+            const Json one = value_json(element);
+            out["first"].push_back(one.contains("value") ? one["value"] : one);
+        }
+        break;
+    default:
+        if (const auto number = unsigned_number(value))
+            out["value"] = *number;
+        else
+            out["value"] = *signed_number(value);
+    }
+    return out;
+}
+
+// N x K; experts x N x K; K alone.
+std::string extent_text(const GgufTensor &t) {
+    const std::vector<u64> sizes(t.shape().rbegin(), t.shape().rend());
+    return sizes.empty() ? "1" : fmt::format("{}", fmt::join(sizes, " x "));
+}
+
+// Without the quotes: a name may hold bytes that are no text.
+std::string plain(std::string_view name) {
+    const std::string quoted = in_quotes(name);
+    return quoted.substr(1, quoted.rfind('"') - 1) + quoted.substr(quoted.rfind('"') + 1);
+}
+
+u64 bytes_of(const GgufModel &model) {
+    u64 bytes = 0;
+    for (const GgufFile &file : model.files())
+        bytes += file.size();
+    return bytes;
+}
+
+void print_text(const GgufModel &model) {
+    const auto tensors = model.tensors();
+    fmt::print("{}: {}, {}, GGUF {}, {}\n", model.path().string(),
+               count_text(model.files().size(), "file"), size_text(bytes_of(model)),
+               model.first().version, count_text(tensors.size(), "tensor"));
+    if (!model.architecture().empty())
+        fmt::print("architecture {}\n", in_quotes(model.architecture()));
+    for (const GgufEntry &e : model.first().metadata)
+        fmt::print("metadata {} = {}\n", in_quotes(e.key), value_text(e.value));
+    if (tensors.empty())
+        return;
+    fmt::print("\n{:<12} {:>7} {:>10}  {}\n", "type", "tensors", "bytes", "decoded");
+    for (const auto &[type, total] : totals(tensors))
+        fmt::print("{:<12} {:>7} {:>10}  {}\n", type_name(type), total.tensors,
+                   find_ggml_type(type) ? size_text(total.bytes) : "?",
+                   decoded(type) ? "yes" : "no");
+    fmt::print("\n{:<12} {:>22} {:>10} {:>6}  {}\n", "type", "N x K", "bytes", "count", "name");
+    Lines lines;
+    for (const GgufTensor *t : tensors)
+        lines.add(fmt::format("{:<12} {:>22} {:>10}", type_name(t->type), extent_text(*t),
+                              t->known() ? size_text(t->data.size()) : "?"),
+                  plain(t->name));
+    lines.print();
+}
+
+Json tensor_json(const GgufTensor &t, u64 file) {
+    return {{"name", t.name},
+            {"type", type_name(t.type)},
+            {"type_id", static_cast<u32>(t.type)},
+            {"ne", std::vector<u64>(t.shape().begin(), t.shape().end())},
+            {"n", t.ne[1]},
+            {"k", t.ne[0]},
+            {"file", file},
+            {"offset", t.offset},
+            {"row_bytes", t.known() ? Json(t.row_bytes) : Json()},
+            {"bytes", t.known() ? Json(t.data.size()) : Json()}};
+}
+
+void print_json(const GgufModel &model) {
+    Json out = {{"path", model.path().string()},    {"architecture", model.architecture()},
+                {"version", model.first().version}, {"files", Json::array()},
+                {"metadata", Json::object()},       {"types", Json::array()},
+                {"tensors", Json::array()}};
+    for (const GgufFile &file : model.files()) {
+        const u64 number = out["files"].size();
+        for (const GgufTensor &t : file.contents().tensors)
+            out["tensors"].push_back(tensor_json(t, number));
+        out["files"].push_back({{"path", file.path().string()},
+                                {"bytes", file.size()},
+                                {"alignment", file.contents().alignment},
+                                {"tensors", file.contents().tensors.size()}});
+    }
+    for (const GgufEntry &e : model.first().metadata)
+        out["metadata"][std::string(e.key)] = value_json(e.value);
+    for (const auto &[type, total] : totals(model.tensors()))
+        out["types"].push_back({{"type", type_name(type)},
+                                {"type_id", static_cast<u32>(type)},
+                                {"tensors", total.tensors},
+                                {"bytes", find_ggml_type(type) ? Json(total.bytes) : Json()},
+                                {"decoded", decoded(type)}});
+    fmt::print("{}\n", out.dump(1, ' ', false, Json::error_handler_t::replace));
+}
+
+} // namespace
+
+bool is_gguf(const std::string &path) {
+    const std::filesystem::path file(path);
+    std::error_code none;
+    return file.extension() == ".gguf" ||
+           (std::filesystem::is_regular_file(file, none) && nw::is_gguf(MappedFile(file).bytes()));
+}
+
+void inspect_gguf(const std::string &path, bool json) {
+    const GgufModel model{path};
+    (json ? print_json : print_text)(model);
+}
+
+} // namespace nw::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// nw inspect: what is in a checkpoint, and what nw pack would make of it; what is in a GGUF file.
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "formats/source_linear.h"
+#include "nw/commands.h"
+#include "nw/inspect/gguf.h"
+#include "nw/inspect/text.h"
+
+namespace nw::cli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+    std::string input;
+    bool json = false;
+};
+
+std::string zero_text(const SourceLinear &l) { return l.symmetric ? "sym" : "asym"; }
+
+void print_files(const Checkpoint &c) {
+    u64 bytes = 0, tensors = 0;
+    for (const SafetensorsFile &file : c.files()) {
+        bytes += file.size();
+        tensors += file.tensors().size();
+    }
+    fmt::print("{}: {}, {}, {} tensors\n", c.path().string(), count_text(c.files().size(), "file"),
+               size_text(bytes), tensors);
+    for (const auto &[key, value] : c.files().front().metadata())
+        fmt::print("metadata {} = {}\n", in_quotes(key), in_quotes(value));
+    if (!c.quantization().empty())
+        fmt::print("quantization {}\n",
+                   c.quantization().dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
+void print_text(const Checkpoint &c, const SourceLinears &found) {
+    print_files(c);
+    if (!found.linears.empty()) {
+        fmt::print(
+            "\n{} matrices of 4-bit layers\n{:<18} {:<4} {:>5} {:<5} {:>16} {:<9} {:>6}  {}\n",
+            found.linears.size(), "format", "zero", "group", "scale", "N x K", "with", "count",
+            "name");
+        Lines lines;
+        for (const SourceLinear &l : found.linears) {
+            const std::string with =
+                fmt::format("{}{}{}", l.bias.empty() ? "" : "bias",
+                            !l.bias.empty() && l.act_order ? "," : "", l.act_order ? "perm" : "");
+            lines.add(fmt::format("{:<18} {:<4} {:>5} {:<5} {:>16} {:<9}", name(l.format),
+                                  zero_text(l), l.per_row() ? "row" : std::to_string(l.group),
+                                  l.scale_dtype, fmt::format("{} x {}", l.n, l.k), with),
+                      l.name);
+        }
+        lines.print();
+    }
+    if (!found.others.empty()) {
+        fmt::print("\n{} other tensors\n", found.others.size());
+        Lines lines;
+        for (const Tensor *t : found.others)
+            lines.add(fmt::format("{:<7} {:>22} {:>10}", t->dtype, shape_text(t->shape),
+                                  size_text(t->bytes.size())),
+                      t->name);
+        lines.print();
+    }
+    if (!found.problems.empty())
+        fmt::print("\n{} layers that can't be read\n", found.problems.size());
+    for (const std::string &problem : found.problems)
+        fmt::print("{}\n", problem);
+}
+
+Json linear_json(const SourceLinear &l) {
+    Json out = {{"name", l.name},
+                {"tensor", l.tensor},
+                {"format", name(l.format)},
+                {"n", l.n},
+                {"k", l.k},
+                {"group", l.per_row() ? -1 : static_cast<i64>(l.group)},
+                {"symmetric", l.symmetric},
+                {"act_order", l.act_order},
+                {"scale_dtype", l.scale_dtype},
+                {"bias", !l.bias.empty()}};
+    if (l.expert)
+        out["expert"] = *l.expert;
+    return out;
+}
+
+void print_json(const Checkpoint &c, const SourceLinears &found) {
+    Json out = {{"path", c.path().string()}, {"quantization", c.quantization()},
+                {"files", Json::array()},    {"linears", Json::array()},
+                {"others", Json::array()},   {"problems", found.problems}};
+    for (const SafetensorsFile &file : c.files())
+        out["files"].push_back({{"path", file.path().string()},
+                                {"bytes", file.size()},
+                                {"tensors", file.tensors().size()},
+                                {"metadata", file.metadata()}});
+    for (const SourceLinear &l : found.linears)
+        out["linears"].push_back(linear_json(l));
+    for (const Tensor *t : found.others)
+        out["others"].push_back({{"name", t->name},
+                                 {"dtype", t->dtype},
+                                 {"shape", t->shape},
+                                 {"bytes", t->bytes.size()}});
+    fmt::print("{}\n", out.dump(1, ' ', false, Json::error_handler_t::replace));
+}
+
+void run(const Options &o) {
+    if (is_gguf(o.input))
+        return inspect_gguf(o.input, o.json);
+    const Checkpoint checkpoint{o.input};
+    const SourceLinears found = find_linears(checkpoint);
+    (o.json ? print_json : print_text)(checkpoint, found);
+}
+
+} // namespace
+
+void add_inspect(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand(
+        "inspect", "Say what is in a checkpoint or a GGUF file, and which of a checkpoint's "
+                   "layers nw pack can read");
+    command
+        ->add_option(
+            "input", options->input,
+            "A safetensors file, or a folder with one or with shards and their index; a GGUF "
+            "file, any one of a split model's")
+        ->required();
+    command->add_flag("--json", options->json,
+                      "Everything, as JSON; of a GGUF file's arrays the first elements");
+    command->footer("Names of layers that differ in numbers only are one line, with * for the "
+                    "numbers; count says how many. Of a GGUF file's types those that are decoded "
+                    "have their formula in ref/gguf.h.");
+    command->callback([options] { run(*options); });
+}
+
+} // namespace nw::cli

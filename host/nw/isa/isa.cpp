@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// nw isa: every mnemonic that LLVM knows for a gfx, and how the simulator runs it.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <memory>
+
+#include "nw/commands.h"
+#include "nw/gfx.h"
+#include "sim/func/coverage.h"
+
+namespace nw::cli {
+
+namespace {
+
+using sim::Coverage;
+
+constexpr std::array states{Coverage::State::exact, Coverage::State::approximate,
+                            Coverage::State::open, Coverage::State::missing,
+                            Coverage::State::out_of_scope};
+
+struct Options {
+    std::string gfx = "gfx1151";
+    std::string state; // only these; "" for all
+    bool counts = false;
+};
+
+std::vector<std::string> state_names() {
+    std::vector<std::string> names;
+    for (Coverage::State s : states)
+        names.emplace_back(sim::name_of(s));
+    return names;
+}
+
+void list(const Options &o, const std::vector<Coverage> &all) {
+    for (const Coverage &c : all)
+        if (o.state.empty() || o.state == sim::name_of(c.state))
+            fmt::print("{:<36}{}{}{}\n", c.mnemonic, sim::name_of(c.state),
+                       c.remark.empty() ? "" : ": ", c.remark);
+}
+
+void summarize(const Options &o, const std::vector<Coverage> &all) {
+    fmt::print("{}: {} mnemonics", o.gfx, all.size());
+    for (Coverage::State s : states)
+        fmt::print(
+            ", {} {}",
+            std::count_if(all.begin(), all.end(), [&](const Coverage &c) { return c.state == s; }),
+            sim::name_of(s));
+    fmt::print("\n");
+}
+
+void run(const Options &o) {
+    check_gfx(o.gfx);
+    std::vector<Coverage> all = sim::coverage(o.gfx);
+    if (!o.counts)
+        list(o, all);
+    summarize(o, all);
+}
+
+} // namespace
+
+void add_isa(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command =
+        app.add_subcommand("isa", "List the instructions of a gfx and how the simulator runs them");
+    command->add_option("--gfx", options->gfx, "The target")->capture_default_str();
+    command->add_option("--state", options->state, "List only these")
+        ->check(CLI::IsMember(state_names()));
+    command->add_flag("--counts", options->counts, "Print the last line only");
+    command->callback([options] { run(*options); });
+}
+
+} // namespace nw::cli

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// nw micro: what single instructions, memory and streams take, on a card or on the simulated one.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "measure/micro/plan.h"
+#include "measure/micro/report.h"
+#include "nw/commands.h"
+#include "nw/micro/fit.h"
+#include "nw/micro/model.h"
+#include "nw/only.h"
+#include "nw/part.h"
+
+namespace nw::cli {
+
+namespace {
+
+using micro::Group, micro::Row;
+
+struct Options {
+    std::string device, only, json;
+    std::string fit, profile, part; // of --fit: the card's rows, what is written, whose it is
+    bool list = false;
+    std::optional<u32> passes, repeats;
+    std::optional<u64> mib;
+};
+
+// A line on the terminal that the next one replaces; nothing where stderr is a file.
+class Progress {
+public:
+    explicit Progress(u64 total) : total_(total), terminal_(isatty(STDERR_FILENO)) {}
+    ~Progress() { clear(); }
+    void show(const std::string &what) {
+        ++done_;
+        if (terminal_)
+            fmt::print(stderr, "\r\033[K[{}/{}] {}", done_, total_, what);
+    }
+    void clear() const {
+        if (terminal_)
+            fmt::print(stderr, "\r\033[K");
+    }
+
+private:
+    u64 total_, done_ = 0;
+    bool terminal_;
+};
+
+bool any(const Group &group, const std::regex &only) {
+    for (const std::string &name : group.names)
+        if (std::regex_search(name, only))
+            return true;
+    return false;
+}
+
+micro::Settings settings(const Options &o, const hip::DeviceInfo &device) {
+    micro::Settings s = micro::settings_for(device);
+    s.passes = o.passes.value_or(s.passes);
+    s.repeats = o.repeats.value_or(s.repeats);
+    if (o.mib)
+        s.bytes = *o.mib << 20;
+    return s;
+}
+
+void print_row(const Row &row, std::size_t width) {
+    const std::string spread = fmt::format("{:.2f} .. {:.2f}", row.low, row.high);
+    fmt::print("{:<{}} {:>10.2f} {:<6} {:>22}  {}\n", row.name, width, row.value, row.unit, spread,
+               row.from);
+}
+
+std::vector<Row> measure(const std::vector<Group> &groups, const std::regex &only,
+                         Modules &modules) {
+    std::vector<Row> rows;
+    std::size_t width = 0;
+    for (const Group &group : groups)
+        for (const std::string &name : group.names)
+            width = std::max(width, name.size());
+    fmt::print("{:<{}} {:>10} {:<6} {:>22}  {}\n", "measurement", width, "median", "",
+               "lowest .. highest", "from");
+    Progress progress(groups.size());
+    for (const Group &group : groups) {
+        progress.show(group.title);
+        const std::vector<Row> measured = group.run(modules);
+        progress.clear();
+        for (const Row &row : measured)
+            if (std::regex_search(row.name, only)) {
+                print_row(row, width);
+                rows.push_back(row);
+            }
+        std::fflush(stdout);
+    }
+    return rows;
+}
+
+// A long run should not end in a file that can't be written.
+void check_writable(const std::string &path) {
+    if (!std::ofstream(path, std::ios::app))
+        throw Error(fmt::format("{}: can't be written; name a file in a folder that can be", path));
+}
+
+void run(const Options &o) {
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    const hip::Device device(o.device);
+    const std::regex only = only_pattern(o.only);
+    std::vector<Group> groups = micro::plan(device.info(), settings(o, device.info()));
+    std::erase_if(groups, [&](const Group &group) { return !any(group, only); });
+    if (groups.empty())
+        throw Error(fmt::format("--only {}: no measurement's name matches on {}; --list shows them",
+                                o.only, device.info().gfx));
+    if (o.list) {
+        for (const Group &group : groups)
+            for (const std::string &name : group.names)
+                if (std::regex_search(name, only))
+                    fmt::print("{}\n", name);
+        return;
+    }
+    if (!device.info().note.empty())
+        fmt::print("{}\n", device.info().note);
+    fmt::print("nw micro on {}\n", device.info().label);
+    if (!o.json.empty())
+        check_writable(o.json);
+    Modules modules(device);
+    const u64 bytes = settings(o, device.info()).bytes;
+    micro::Report report{
+        device.info().label, device.info().gfx, device.info().simulated, bytes, {}};
+    report.rows = measure(groups, only, modules);
+    if (!o.json.empty())
+        micro::write_report(o.json, report);
+}
+
+// The part that the card's label names, else the usual one of its gfx.
+const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
+    if (!o.part.empty())
+        return part_of_name(o.part);
+    const sim::timing::Part *part = sim::timing::default_part(card.gfx);
+    if (!part)
+        throw Error(fmt::format("{}: its gfx is {}, which no part has", o.fit, card.gfx));
+    for (const sim::timing::Part &named : sim::timing::parts())
+        if (named.gfx == card.gfx && card.device.find(named.name) != std::string::npos)
+            part = &named;
+    return *part;
+}
+
+std::vector<std::string> all_names(const std::string &gfx) {
+    hip::DeviceInfo device;
+    device.gfx = gfx;
+    device.compute_units = 1; // names don't depend on it
+    std::vector<std::string> names;
+    for (const Group &group : micro::plan(device, {}))
+        names.insert(names.end(), group.names.begin(), group.names.end());
+    return names;
+}
+
+void print_fit(const Fit &fit) {
+    fmt::print("{:<18} {:>10} {:>10}  {:<42} {:>10} {:>10}\n", "constant", "before", "after", "row",
+               "card", "model");
+    for (const Fitted &f : fit.constants)
+        fmt::print("{:<18} {:>10.5g} {:>10.5g}  {:<42} {:>10.5g} {:>10.5g}{}{}\n", f.told.constant,
+                   f.before, f.after, f.told.row, f.card, f.model,
+                   f.why.empty() ? "" : "  kept: ", f.why);
+    fmt::print("\nnot told by any measurement, kept: {}\n", fmt::join(fit.untold, ", "));
+    if (!fit.unknown.empty())
+        fmt::print("rows that are not known here: {}\n", fmt::join(fit.unknown, "; "));
+}
+
+void run_fit(const Options &o) {
+    const micro::Report card = micro::read_report(o.fit);
+    const sim::timing::Part &part = part_of(o, card);
+    const std::string path =
+        o.profile.empty() ? std::filesystem::path(o.fit).replace_extension(".profile.json").string()
+                          : o.profile;
+    check_writable(path);
+    fmt::print("nw micro --fit: the model of {} ({}) to the rows of {}\n", part.name, part.gfx,
+               card.device);
+    Progress progress(most_rounds);
+    const Measure model = on_model(part, card.bytes);
+    const Measure shown = [&](const sim::timing::Profile &profile,
+                              const std::vector<std::string> &names) {
+        progress.show(fmt::format("{} rows on the model", names.size()));
+        return model(profile, names);
+    };
+    const Fit done = fit(card, part, shown, all_names(card.gfx));
+    progress.clear();
+    print_fit(done);
+    sim::timing::write_profile(path, done.profile);
+    fmt::print("written to {}: HIPSIM_PROFILE={} loads it\n", path, path);
+}
+
+constexpr const char *footer = R"(
+A measurement is code between two reads of the shader's clock, in cycles of it: once with nothing, once
+with a few steps in a row, once with many. The value is the slope between few and many, so what it
+costs to begin and to end is no part of it; JSON has it as `offset`, and the raw clocks. Streams are
+timed by the host, in GB/s.
+
+  a>b    a, then b, which needs a's result          a+b  a, then b, which doesn't
+  dependent, independent   steps that need one another's result, and steps that don't
+  v_add_f32x7 issued, done  seven dependent ones, until the last has issued or has its result
+  chase  a load whose address the load before brought, through that much memory
+  rows   short rows as decoding reads them, without and with padding
+
+  nw micro                                    all, on the card, or where there is none on the model
+  nw micro --device sim:gfx1201 --only wmma   some, on the model of another
+  nw micro --json card.json                   keeps everything that was read
+  nw micro --fit card.json                    changes the model's constants until it measures the same, and
+                                              writes them to card.profile.json, for HIPSIM_PROFILE)";
+
+} // namespace
+
+void add_micro(CLI::App &app) {
+    auto o = std::make_shared<Options>();
+    CLI::App *command =
+        app.add_subcommand("micro", "Measure instructions, memory and streams by the clock");
+    command->footer(footer);
+    command->add_option("--device", o->device,
+                        "auto, hip:N, sim:gfx1151 (default: NIBBLEWAVE_DEVICE)");
+    command->add_option("--only", o->only,
+                        "Measurements whose name has a match of this expression");
+    command->add_flag("--list", o->list, "Print the names and measure nothing");
+    command->add_option("--json", o->json, "Write the rows there, with raw clocks");
+    command->add_option("--passes", o->passes,
+                        "Of each piece of code, 1..32 (default: 16, simulated 6)");
+    command->add_option("--repeats", o->repeats, "Of each stream (default: 5, simulated 1)");
+    command
+        ->add_option("--mib", o->mib,
+                     "That a stream reads; a walk goes through half (default: 512, simulated 64)")
+        ->check(CLI::Range(1, 4096));
+    CLI::Option *fit =
+        command->add_option("--fit", o->fit, "Fit the model to the rows of this file of --json")
+            ->excludes("--json", "--only", "--list", "--device");
+    command->add_option("--profile", o->profile, "Write the profile there")->needs(fit);
+    command->add_option("--part", o->part, "Whose constants they are: 8060S")->needs(fit);
+    command->callback([o] { o->fit.empty() ? run(*o) : run_fit(*o); });
+}
+
+} // namespace nw::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// nw pack: a checkpoint's 4-bit layers in the layout of the kernels.
+#include <csignal>
+#include <fmt/format.h>
+#include <memory>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "formats/pack.h"
+#include "nw/commands.h"
+#include "nw/gfx.h"
+#include "nw/inspect/gguf.h"
+
+namespace nw::cli {
+
+namespace {
+
+struct Options {
+    std::string input, output, dtype;
+    PackOptions pack;
+};
+
+void run(Options o) {
+    check_gfx(o.pack.gfx);
+    if (is_gguf(o.input))
+        throw Error(fmt::format("{}: is a GGUF file, which needs no packing: q4_K, q6_K, q8_0 and "
+                                "q4_0 are read as they "
+                                "lie there (nw_gguf_linear); `nw inspect {}` says what it has",
+                                o.input, o.input));
+    if (!o.dtype.empty())
+        o.pack.dtype = o.dtype == "bf16" ? Dtype::bf16 : Dtype::f16;
+    std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then an error of the write
+    std::unique_ptr<Progress> bar;
+    u64 shown = 0;
+    const PackReport r =
+        pack(o.input, o.output, o.pack, [&](u64 done, u64 total, const std::string &what) {
+            if (!bar)
+                bar = std::make_unique<Progress>(total);
+            bar->advance(done - std::exchange(shown, done));
+            bar->show(what);
+        });
+    bar.reset();
+    const f64 gigabytes = static_cast<f64>(r.weight_bytes) / 1e9;
+    fmt::print("{}: {} linear layers", o.output, r.linears);
+    if (r.matrices != r.linears)
+        fmt::print(" ({} matrices)", r.matrices);
+    fmt::print(", {:.3f} GB of weights in {:.2f} s ({:.2f} GB/s), {} rows checked\n", gigabytes,
+               r.seconds, gigabytes / r.seconds, r.checked_rows);
+}
+
+} // namespace
+
+void add_pack(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand(
+        "pack", "Pack a checkpoint's 4-bit layers into the layout of the kernels");
+    command
+        ->add_option(
+            "input", options->input,
+            "A folder with safetensors files (one, or shards with their index), or one "
+            "file: GPTQ, AWQ GEMM or compressed-tensors pack-quantized. GGUF needs no packing")
+        ->required();
+    command
+        ->add_option("output", options->output,
+                     "NAME.safetensors; NAME.json, which says what is where, is written beside "
+                     "it. Not inside the input")
+        ->required();
+    command->add_option("--gfx", options->pack.gfx, "The target, which chooses the stride of rows")
+        ->capture_default_str();
+    command
+        ->add_option("--dtype", options->dtype,
+                     "Type of the activations, to which scales and biases are rounded (default: "
+                     "as the scales are)")
+        ->check(CLI::IsMember({"f16", "bf16"}));
+    command->add_flag(
+        "--fuse", options->pack.fuse,
+        "Join what is read at once, row under row: q_proj, k_proj, v_proj to qkv_proj, "
+        "gate_proj, up_proj to gate_up_proj, w1, w3 to w13, where they fit together");
+    command->add_flag("--all", options->pack.all,
+                      "Copy the tensors that are not 4-bit layers too, as they are");
+    command->add_flag("--force", options->pack.replace, "Replace output that is there already");
+    command->footer(
+        "For each layer NAME the output has NAME.w (u32 [N, stride/4], nibbles of a dword k = 0 2 "
+        "4 "
+        "6 1 3 5 7),\nNAME.s [N, K/G], NAME.zp if it is asymmetric (u32 [N/8, K/G], row n in bits "
+        "4*(n%8)), NAME.bias, and\nNAME.perm if its columns were quantized in another order "
+        "(act-order): column j of NAME.w is for activation\nNAME.perm[j]. Experts of a layer are "
+        "one tensor, [E, ...]. Some rows of every layer are compared with a\nplain dequantization "
+        "before the output gets its name.");
+    command->callback([options] { run(*options); });
+}
+
+} // namespace nw::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The words that a command line has for a kind of product.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/decode.h"
+
+namespace nw::cli {
+
+inline const std::vector<std::string> dtype_words = {"bf16", "f16"},
+                                      group_words = {"32", "64", "128", "row"},
+                                      zeros_words = {"eight", "packed", "typed", "carrier"};
+
+// Of a word of these.
+inline Dtype parse_dtype(const std::string &word) {
+    return word == "bf16" ? Dtype::bf16 : Dtype::f16;
+}
+inline u32 parse_group(const std::string &word) {
+    return word == "row" ? per_row : static_cast<u32>(std::stoul(word));
+}
+inline Zeros parse_zeros(const std::string &word) {
+    return word == "eight"    ? Zeros::eight
+           : word == "packed" ? Zeros::packed
+           : word == "typed"  ? Zeros::typed
+                              : Zeros::carrier;
+}
+
+} // namespace nw::cli

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// nw time: what a kernel of a code object would take on a GPU, and what it waits for there.
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "nw/commands.h"
+#include "nw/launch.h"
+#include "sim/timing/issue_log.h"
+#include "sim/timing/launch_json.h"
+#include "sim/timing/limiter.h"
+#include "sim/timing/trace_file.h"
+#include "sim/timing/watchers.h"
+
+namespace nw::cli {
+
+namespace {
+
+using sim::timing::MemoryCounts, sim::timing::Result, sim::timing::Stall;
+
+struct Options {
+    LaunchOptions launch;
+    std::string trace, issue_log;
+    bool stats = false, json = false;
+};
+
+void row(std::string_view name, const std::string &text) { fmt::print("{:<13} {}\n", name, text); }
+
+std::string bytes(f64 count) {
+    for (const char *unit : {"B", "KiB", "MiB"}) {
+        if (count < 1024)
+            return fmt::format("{:.{}f} {}", count, count < 10 ? 1 : 0, unit);
+        count /= 1024;
+    }
+    return fmt::format("{:.1f} GiB", count);
+}
+
+std::string hit_rate(const MemoryCounts::Cache &cache) {
+    const u64 all = cache.hits + cache.misses;
+    return all ? fmt::format("{:.1f} %",
+                             100.0 * static_cast<f64>(cache.hits) / static_cast<f64>(all))
+               : "unused";
+}
+
+void print_stalls(const Result &r) {
+    u64 all = 0;
+    std::vector<std::pair<u64, Stall>> stalls;
+    for (size_t n = 1; n < r.stalls.size(); ++n)
+        if (r.stalls[n]) {
+            stalls.emplace_back(r.stalls[n], static_cast<Stall>(n));
+            all += r.stalls[n];
+        }
+    std::sort(stalls.rbegin(), stalls.rend());
+    const f64 life = static_cast<f64>(all + r.insts);
+    row("stalls", fmt::format("{:.1f} % of a wave's cycles", 100 * static_cast<f64>(all) / life));
+    for (const auto &[cycles, why] : stalls)
+        row("", fmt::format("{:<12} {:5.1f} %  {:.0f} cycles a wave", name(why),
+                            100 * static_cast<f64>(cycles) / life,
+                            static_cast<f64>(cycles) / static_cast<f64>(r.waves)));
+}
+
+void print_memory(const Result &r) {
+    const MemoryCounts &m = r.memory;
+    row("caches", fmt::format("hits: L0 {}, scalar {}, instruction {}, GL1 {}, L2 {}, MALL {}",
+                              hit_rate(m.l0), hit_rate(m.scalar), hit_rate(m.instruction),
+                              hit_rate(m.gl1), hit_rate(m.l2), hit_rate(m.mall)));
+    const f64 read = static_cast<f64>(m.dram_read) * r.scale,
+              written = static_cast<f64>(m.dram_write) * r.scale;
+    row("DRAM", fmt::format("{} read, {} written, {:.1f} GB/s", bytes(read), bytes(written),
+                            (read + written) / r.time_us / 1000));
+}
+
+void print_utilization(const Launch &launch, const Result &r) {
+    const auto u = utilization(r, launch.part());
+    const auto percent = [&](f64 share) { return fmt::format("{:.0f} %", 100 * share * r.scale); };
+    row("utilization", fmt::format("VALU {} (WMMA {}, TRANS {}), SALU {}, LDS {}, DRAM {}",
+                                   percent(u.valu), percent(u.wmma), percent(u.trans),
+                                   percent(u.salu), percent(u.lds), percent(u.dram)));
+    const auto cycles = [&](u64 busy) { return static_cast<f64>(busy) * r.scale; };
+    row("LDS", fmt::format("{:.0f} cycles, {:.0f} of them for bank conflicts", cycles(r.busy.lds),
+                           cycles(r.busy.lds_conflicts)));
+}
+
+void print_stats(const sim::RunStats &s) {
+    const sim::InstCounts &i = s.insts;
+    row("instructions",
+        fmt::format("{}: VALU {}, VOPD {}, TRANS {}, WMMA {}, SALU {}, SMEM {}, loads {}, stores "
+                    "{}, LDS {}, branches {}, waits {}, other {}",
+                    i.total(), i.valu, i.vopd, i.trans, i.wmma, i.salu, i.smem, i.vmem_load,
+                    i.vmem_store, i.lds, i.branch, i.wait, i.other));
+    row("asked for", fmt::format("global {} read, {} written; LDS {} read, {} written",
+                                 bytes(static_cast<f64>(s.bytes.global_load)),
+                                 bytes(static_cast<f64>(s.bytes.global_store)),
+                                 bytes(static_cast<f64>(s.bytes.lds_read)),
+                                 bytes(static_cast<f64>(s.bytes.lds_write))));
+}
+
+std::string dim(const sim::Dim3 &d) { return fmt::format("{},{},{}", d.x, d.y, d.z); }
+
+void print(const Options &o, const Launch &launch, const sim::timing::Timing::Timed &timed,
+           const std::vector<f64> &times) {
+    const Result &r = timed.result;
+    const sim::Dispatch &d = launch.dispatch();
+    fmt::print("{} on {} ({}), grid {}, block {} [sim: a model's estimate, not a measurement]\n",
+               d.kernel->name, r.part, launch.device().gfx, dim(d.grid), dim(d.block));
+    row("time", fmt::format("{:.2f} us, of which {:.2f} us are the launch's overhead", r.time_us,
+                            launch.part().launch_overhead));
+    if (times.size() > 1)
+        row("",
+            fmt::format("of {} launches: first {:.2f}, least {:.2f}, most {:.2f} us", times.size(),
+                        times.front(), *std::min_element(times.begin(), times.end()),
+                        *std::max_element(times.begin(), times.end())));
+    row("cycles", fmt::format("{} at {} MHz", r.cycles, launch.part().shader_mhz));
+    row("limiter", r.limiter);
+    row("occupancy", fmt::format("{:.1f} waves per SIMD while it ran", r.occupancy));
+    row("workgroups", r.groups == r.groups_timed
+                          ? fmt::format("{}, all of them timed", r.groups)
+                          : fmt::format("{}, {} timed: sampling error {:.2f} %", r.groups,
+                                        r.groups_timed, 100 * r.sampling_error));
+    print_utilization(launch, r);
+    print_stalls(r);
+    print_memory(r);
+    if (o.stats)
+        print_stats(timed.stats);
+    row("by default", r.unknown.empty()
+                          ? "no instruction: all have a class of cost"
+                          : fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
+}
+
+// --trace and --issue-log, of all launches.
+struct Files {
+    std::optional<sim::timing::TraceFile> trace;
+    std::optional<sim::timing::IssueLog> issue_log;
+
+    explicit Files(const Options &o) {
+        const auto complain = [](const std::string &what) { fmt::print(stderr, "nw: {}\n", what); };
+        if (!o.trace.empty())
+            trace.emplace(o.trace, complain);
+        if (!o.issue_log.empty())
+            issue_log.emplace(o.issue_log, complain);
+    }
+    sim::timing::Watchers watch(const Launch &launch) {
+        sim::timing::Watchers all;
+        if (trace)
+            all.add(trace->watch(launch.dispatch(), launch.part()));
+        if (issue_log)
+            all.add(issue_log->watch(launch.dispatch()));
+        return all;
+    }
+};
+
+void run(const Options &o) {
+    Launch launch(o.launch);
+    std::vector<f64> times;
+    sim::timing::Timing::Timed timed;
+    Files files(o);
+    for (u32 n = 0; n < o.launch.repeat; ++n) {
+        auto watchers = files.watch(launch);
+        timed = launch.run(watchers.empty() ? nullptr : &watchers);
+        times.push_back(timed.result.time_us);
+    }
+    if (!o.json)
+        return print(o, launch, timed, times);
+    auto json = launch_json(launch.dispatch(), launch.device(), timed.stats, &timed.result);
+    json["times_us"] = times;
+    fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+} // namespace
+
+void add_time(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command =
+        app.add_subcommand("time", "Time a kernel of a code object on a modelled GPU");
+    add_options(*command, options->launch);
+    command->add_flag("--stats", options->stats, "Count instructions and bytes, too");
+    command->add_option("--trace", options->trace, "Write a trace there, as HIPSIM_TRACE does");
+    command->add_option("--issue-log", options->issue_log, "Write a log, as HIPSIM_ISSUE_LOG does");
+    command->add_flag("--json", options->json, "Print JSON, with the keys of HIPSIM_STATS");
+    command->callback([options] { run(*options); });
+}
+
+} // namespace nw::cli

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "nw/tune/gguf.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+#include "base/median.h"
+#include "base/processes.h"
+#include "base/progress.h"
+#include "measure/cold_gguf.h"
+#include "nw/tune/decide.h"
+#include "nw/tune/inputs.h"
+#include "runtime/gguf.h"
+#include "runtime/gguf_linear.h"
+
+namespace nw::cli {
+
+namespace {
+
+// A type and a number of rows: rows of the table that stand together.
+struct Kind {
+    std::string type;
+    u32 m;
+};
+
+// A shape with the kernels of its ways, the default's first.
+struct Job {
+    GgufShape shape;
+    std::vector<const Kernel *> kernels;
+};
+
+// A way of decode for fewer rows than it could have reads weights more often, and four times are
+// too many; a tile that is mostly empty multiplies for nothing.
+bool is_worth_a_run(const Kernel &k, u32 m) {
+    if (k.family == "gguf_decode")
+        return k.number("m") == std::min(m, gguf_decode_rows) && m <= 4 * gguf_decode_rows;
+    return k.family != "gguf_prefill" || k.number("bm") <= 2 * m;
+}
+
+std::vector<Job> jobs_of(const GgufTuning &o, const Kind &kind) {
+    std::vector<Job> out;
+    for (const auto &[n, k] : dense_shapes(o.shapes)) {
+        const GgufBlocks &blocks = gguf_blocks(kind.type); // its name outlasts the kind's
+        if (k % blocks.elements)
+            continue;
+        Job job{{blocks.type, kind.m, n, k}, {&default_gguf(o.gfx, kind.type, kind.m, n, k)}};
+        for (const Kernel *way : gguf_route_kernels(o.gfx, kind.type, kind.m, n, k))
+            if (way != job.kernels.front() && is_worth_a_run(*way, kind.m))
+                job.kernels.push_back(way);
+        if (job.kernels.size() > 1)
+            out.push_back(std::move(job));
+    }
+    return out;
+}
+
+std::vector<Kind> kinds_of(const GgufTuning &o) {
+    std::vector<Kind> out;
+    for (const std::string &type : o.types)
+        for (u32 m : o.m)
+            out.push_back({type, m});
+    return out;
+}
+
+// On the model a single run says it all, on a device as new; the times of all jobs, one after the
+// other.
+std::vector<f64> model_times(const GgufTuning &o, const std::vector<Job> &jobs) {
+    std::vector<std::pair<const Job *, const Kernel *>> runs;
+    std::vector<u64> work;
+    for (const Job &job : jobs)
+        for (const Kernel *kernel : job.kernels) {
+            runs.emplace_back(&job, kernel);
+            work.push_back(job.shape.weight_bytes() * (2 + job.shape.m));
+        }
+    return in_processes<f64>(work, [&](u64 i) {
+        const auto &[job, kernel] = runs[i];
+        const hip::Device device("sim:" + o.gfx);
+        return ColdGguf(device, std::span(&job->shape, 1), 1).us(*kernel, job->shape);
+    });
+}
+
+f64 median_us(ColdGguf &product, const Kernel &kernel, const GgufShape &shape, u32 repeats) {
+    std::vector<f64> times(repeats);
+    for (f64 &us : times)
+        us = product.us(kernel, shape);
+    return upper_median(std::move(times));
+}
+
+std::vector<f64> card_times(const GgufTuning &o, const hip::Device &device,
+                            const std::vector<Job> &jobs) {
+    std::vector<GgufShape> shapes;
+    for (const Job &job : jobs)
+        shapes.push_back(job.shape);
+    ColdGguf product(device, shapes);
+    Progress progress(jobs.size());
+    std::vector<f64> out;
+    for (const Job &job : jobs) {
+        progress.show(
+            fmt::format("{} m{} {}x{}", job.shape.type, job.shape.m, job.shape.n, job.shape.k));
+        for (const Kernel *kernel : job.kernels)
+            out.push_back(median_us(product, *kernel, job.shape, o.repeats));
+        progress.advance(1);
+    }
+    return out;
+}
+
+template <class Times> void tune(const GgufTuning &o, const std::string &by, const Times &times) {
+    TuningTable table = TuningTable::read(o.out);
+    table.write(o.out); // a long run should not end in a file that can't be written
+    Gain all;
+    for (const Kind &kind : kinds_of(o)) {
+        const std::vector<Job> jobs = jobs_of(o, kind);
+        if (jobs.empty())
+            continue;
+        const std::vector<f64> us = times(jobs);
+        Gain gain;
+        u64 at = 0;
+        for (const Job &job : jobs) {
+            const u64 ways = job.kernels.size();
+            const TunedShape row = decide(job.kernels, std::span(us).subspan(at, ways), by);
+            at += ways;
+            const std::string what = fmt::format("{}x{}", job.shape.n, job.shape.k);
+            gain.add(row, job.kernels.front()->symbol, what);
+            all.add(row, job.kernels.front()->symbol,
+                    fmt::format("{} {} m{}", what, kind.type, kind.m));
+            table.put({std::string(gguf_family), "", "", "", kind.type, kind.m}, job.shape.n,
+                      job.shape.k, row);
+        }
+        table.write(o.out);
+        fmt::print("{:<16} {}\n", fmt::format("{} m{}", kind.type, kind.m), gain.text());
+        std::fflush(stdout);
+    }
+    fmt::print("{:<16} {}\n", "all", all.text());
+}
+
+void print_plan(const GgufTuning &o) {
+    u64 runs = 0;
+    for (const Kind &kind : kinds_of(o))
+        for (const Job &job : jobs_of(o, kind)) {
+            fmt::print("{} m{} {}x{}:", kind.type, kind.m, job.shape.n, job.shape.k);
+            for (const Kernel *k : job.kernels)
+                fmt::print(" {}{}", k->symbol, k == job.kernels.front() ? ", the default" : "");
+            fmt::print("\n");
+            runs += job.kernels.size();
+        }
+    fmt::print("{} products of a kernel and a shape\n", runs);
+}
+
+} // namespace
+
+void tune_gguf(GgufTuning o) {
+    if (o.m.empty())
+        o.m = {1, 2, 4, 8, 9, 12, 16, 17, 23, 24, 32, 33, 48, 64};
+    if (o.dry_run)
+        return print_plan(o);
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    const auto begin = std::chrono::steady_clock::now();
+    if (o.device.empty() || o.device.starts_with("sim:")) {
+        tune(o, model_name(o.gfx),
+             [&](const std::vector<Job> &jobs) { return model_times(o, jobs); });
+    } else {
+        const hip::Device device(o.device);
+        need_gfx(device, o.gfx);
+        tune(o, device.info().label,
+             [&](const std::vector<Job> &jobs) { return card_times(o, device, jobs); });
+    }
+    const std::chrono::duration<f64> took = std::chrono::steady_clock::now() - begin;
+    fmt::print("written to {} in {:.0f} s; the next build has it\n", o.out, took.count());
+}
+
+} // namespace nw::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "nw/tune/tuning_table.h"
+
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+#include <toml++/toml.h>
+
+#include "base/error.h"
+#include "runtime/choice.h"
+#include "runtime/gguf_linear.h"
+
+namespace nw::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view head = R"(# SPDX-License-Identifier: MIT
+# Written by `nw tune`: the kernel that each shape gets, its time in us with cold weights, the best of the
+# others and its time, and the time of the default kernel, which is kept where nothing is 0.5 % faster.
+)";
+
+template <class T> T get(const toml::table &table, std::string_view key) {
+    if (const auto value = table[key].value<T>())
+        return *value;
+    throw Error(fmt::format("line {}: no {} of the right type", table.source().begin.line, key));
+}
+
+u32 number(const toml::table &table, std::string_view key) {
+    const i64 value = get<i64>(table, key);
+    if (value < 1 || value >= per_row)
+        throw Error(
+            fmt::format("line {}: {} = {} is no size", table.source().begin.line, key, value));
+    return static_cast<u32>(value);
+}
+
+const toml::array &array(const toml::table &table, std::string_view key) {
+    if (const toml::array *found = table[key].as_array())
+        return *found;
+    throw Error(fmt::format("line {}: no list {}", table.source().begin.line, key));
+}
+
+const toml::table &as_table(const toml::node &node) {
+    if (const toml::table *found = node.as_table())
+        return *found;
+    throw Error(fmt::format("line {}: is no table", node.source().begin.line));
+}
+
+std::string group_of(const toml::table &section) {
+    return section["group"].is_string() ? get<std::string>(section, "group")
+                                        : fmt::format("{}", number(section, "group"));
+}
+
+TunedKind kind_of(const toml::table &section) {
+    const auto family = get<std::string>(section, "family");
+    if (family == gguf_family)
+        return {family, "", "", "", get<std::string>(section, "type"), number(section, "m")};
+    return {family,
+            get<std::string>(section, "dtype"),
+            group_of(section),
+            get<std::string>(section, "zeros"),
+            "",
+            number(section, "m")};
+}
+
+void add(TuningTable &out, const toml::table &file) {
+    for (const toml::node &node : array(file, "tuned")) {
+        const toml::table &section = as_table(node);
+        const TunedKind kind = kind_of(section);
+        for (const toml::node &entry : array(section, "shapes")) {
+            const toml::table &row = as_table(entry);
+            out.put(kind, number(row, "n"), number(row, "k"),
+                    {get<std::string>(row, "kernel"), get<std::string>(row, "next"),
+                     get<f64>(row, "us"), get<f64>(row, "next_us"), get<f64>(row, "default_us"),
+                     get<std::string>(row, "by")});
+        }
+    }
+}
+
+u32 group_number(const std::string &group) {
+    u32 value = 0;
+    const auto end = group.data() + group.size();
+    const auto [stop, error] = std::from_chars(group.data(), end, value);
+    if (group != "k" && (error != std::errc{} || stop != end))
+        throw Error(fmt::format("group = \"{}\": must be a number, or \"k\" for per row", group));
+    return group == "k" ? per_row : value;
+}
+
+} // namespace
+
+TuningTable TuningTable::read(const fs::path &file) {
+    TuningTable out;
+    if (!fs::exists(file))
+        return out;
+    try {
+        add(out, toml::parse_file(file.string()));
+    } catch (const toml::parse_error &e) {
+        throw Error(
+            fmt::format("{}: line {}: {}", file.string(), e.source().begin.line, e.description()));
+    } catch (const Error &e) {
+        throw Error(
+            fmt::format("{}: {}; gen/tuning.py says what it must be", file.string(), e.what()));
+    }
+    return out;
+}
+
+void TuningTable::put(const TunedKind &kind, u32 n, u32 k, TunedShape shape) {
+    const bool gguf = kind.family == gguf_family;
+    kinds_[{kind.family, gguf ? kind.type : kind.dtype, gguf ? 0 : group_number(kind.group),
+            kind.zeros, kind.m}][{n, k}] = std::move(shape);
+}
+
+void TuningTable::write(const fs::path &file) const {
+    std::string text(head);
+    for (const auto &[kind, shapes] : kinds_) {
+        const auto &[family, dtype, group, zeros, m] = kind;
+        text += fmt::format("\n[[tuned]]\nfamily = \"{}\"\n", family);
+        text += family == gguf_family
+                    ? fmt::format("type = \"{}\"\n", dtype)
+                    : fmt::format("dtype = \"{}\"\ngroup = {}\nzeros = \"{}\"\n", dtype,
+                                  group == per_row ? "\"k\"" : group_name(group), zeros);
+        text += fmt::format("m = {}\nshapes = [\n", m);
+        for (const auto &[at, row] : shapes)
+            text += fmt::format("  {{ n = {}, k = {}, kernel = \"{}\", us = {:.2f}, next = \"{}\", "
+                                "next_us = {:.2f}, default_us = {:.2f}, by = \"{}\" }},\n",
+                                at.first, at.second, row.kernel, row.us, row.next, row.next_us,
+                                row.default_us, row.by);
+        text += "]\n";
+    }
+    const fs::path part = file.string() + ".part";
+    std::ofstream out(part);
+    if (!(out << text).flush())
+        throw Error(fmt::format(
+            "{}: can't be written; name a file in a folder that can be with --out", part.string()));
+    out.close();
+    fs::rename(part, file);
+}
+
+} // namespace nw::cli

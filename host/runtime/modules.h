@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <filesystem>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "hip/hip.h"
+#include "runtime/registry.h"
+
+namespace nw {
+
+// The code objects loaded on one device, each loaded at its first use. Any number of threads may
+// use it. Keep it as long as work of its kernels is queued.
+class Modules {
+public:
+    // `directory` has the code objects (find_code_object).
+    explicit Modules(const hip::Device &device, std::filesystem::path directory = {})
+        : device_(device), directory_(std::move(directory)) {}
+    // Throws Error where the kernel is for another gfx than the device's or its file is unusable,
+    // hip::Error where the runtime refuses it.
+    const hip::Function &function(const Kernel &);
+    // Null where it was not loaded yet.
+    const hip::Function *loaded(const Kernel &) const;
+    const hip::Device &device() const { return device_; }
+
+private:
+    struct Loaded {
+        hip::Module module;
+        hip::Function function;
+    };
+    Loaded load(const Kernel &) const;
+
+    const hip::Device &device_;
+    const std::filesystem::path directory_;
+    std::mutex loading_;               // one thread loads, while others launch what is loaded
+    mutable std::shared_mutex access_; // to loaded_, whose entries stay where they are
+    // By where the symbol's text is: catalogues last, and launches have no time to compare names.
+    std::unordered_map<const char *, Loaded> loaded_;
+};
+
+} // namespace nw
