@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""kernels.toml x arch.toml -> asm/<gfx>/<symbol>.s, kernels.inc, hsaco/manifest.json of the build directory; and
+"""kernels.toml x targets.toml -> asm/<gfx>/<symbol>.s, kernels.inc, hsaco/manifest.json of the build directory; and
 tuning/<gfx>.toml -> tuning.inc.
 
 With --candidates: the default kernels and all candidates for them, to choose from (`nw tune`)."""
@@ -21,17 +21,14 @@ from pathlib import Path
 import dual
 import jinja2
 import tuning
+from occupancy import waves_per_simd
 from regs import Regs
+from targets import arches_of
 
 KINDS = {"ptr": (8, "global_buffer"), "f32": (4, "by_value"), "i32": (4, "by_value"), "u32": (4, "by_value")}
 ACCESS = {"ptr": {"read_only", "write_only", "read_write"}}
 ROW_KEYS = {"template", "gfx", "name", "args", "variants", "constraints"}
 OPTIONAL_KEYS = {"candidates"}
-ARCH_KEYS = {
-    "user_sgprs", "entry_sgprs", "wg_x", "split_waits", "split_barrier", "stream", "vgprs_per_simd", "vgpr_granule",
-    "lds_per_wgp", "lds_per_workgroup", "simd_waves", "vopd", "dot2_subnormal", "dot2acc", "wmma", "clock_bits", "trans_use",
-}
-MAX_WAVES = 16  # per SIMD, four SIMDs to a WGP (note T-002)
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ def check_row(family: str, row: dict, arches: dict[str, dict]) -> None:
         raise ValueError(f"[{family}.constraints]: grid is required, arguments and align may be named, not {sorted(unknown)}")
     named = set(row["gfx"]).union(*(variant.get("gfx", []) for variant in row["variants"]))
     if unknown := sorted(named - arches.keys()):
-        raise ValueError(f"[{family}]: gfx {unknown} have no facts in arch.toml, which has {sorted(arches)}")
+        raise ValueError(f"[{family}]: gfx {unknown} have no facts in targets.toml, which has {sorted(arches)}")
     keys = {frozenset(variant) - {"gfx"} for variant in row["variants"]}
     if len(keys) != 1 or not {"reference", "waves", "rows"} <= next(iter(keys)):
         raise ValueError(f"[{family}]: every variant has the same keys, reference, waves and rows among them")
@@ -171,24 +168,6 @@ def kernels(table: dict[str, dict], arches: dict[str, dict]) -> Iterator[Kernel]
                 if form.get("simd_waves") == 0:
                     form = {**form, "simd_waves": arches[gfx]["simd_waves"]}
                 yield Kernel(family, gfx, row["template"], name, args, form, row["constraints"], reference, candidate, variant)
-
-
-def arches_of(path: Path) -> dict[str, dict]:
-    arches = tomllib.loads(path.read_text())
-    for gfx, facts in arches.items():
-        if facts.keys() != ARCH_KEYS:
-            raise ValueError(f"arch.toml [{gfx}]: keys differ from the format: {sorted(facts.keys() ^ ARCH_KEYS)}")
-    return arches
-
-
-def waves_per_simd(arch: dict, vgprs: int, lds_bytes: int, waves: int) -> int:
-    """Occupancy limit in waves per SIMD: VGPRs of a SIMD, LDS and wave slots of a WGP (four SIMDs)."""
-    granule = arch["vgpr_granule"]
-    by_vgprs = min(MAX_WAVES, arch["vgprs_per_simd"] // (-(-vgprs // granule) * granule))
-    groups = 4 * by_vgprs // waves
-    if lds_bytes:
-        groups = min(groups, arch["lds_per_wgp"] // (-(-lds_bytes // 1024) * 1024))
-    return groups * waves // 4
 
 
 def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
@@ -241,7 +220,7 @@ def render_group(root: Path, build: Path, group: list[Kernel]) -> list[Rendered]
     """Kernels of like variants: targets, candidates and families share most of the pairing work (gen/dual.py caches
     it, and keeps it in the build directory)."""
     dual.keep(build / "schedules")
-    arches, env = arches_of(root / "gen/arch.toml"), environment(root)
+    arches, env = arches_of(root / "gen/targets.toml"), environment(root)
     return [render(env, k, arches[k.gfx]) for k in group]
 
 
@@ -267,9 +246,9 @@ def write_kernels(build: Path, done: list[Rendered]) -> None:
 
 
 def catalogue(root: Path, gfx: list[str]) -> list[Kernel]:
-    arches = arches_of(root / "gen/arch.toml")
+    arches = arches_of(root / "gen/targets.toml")
     if unknown := [g for g in gfx if g not in arches]:
-        raise ValueError(f"gfx {unknown} have no facts in arch.toml, which has {sorted(arches)}")
+        raise ValueError(f"gfx {unknown} have no facts in targets.toml, which has {sorted(arches)}")
     table = tomllib.loads((root / "gen/kernels.toml").read_text())
     return [k for k in kernels(table, arches) if k.gfx in gfx]
 

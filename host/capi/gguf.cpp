@@ -75,7 +75,7 @@ u64 workspace_of(const nw_context &context, const GgufLinear &p) {
     meaning(NW_INVALID_ARGUMENT, [&] { validate_gguf_shape(p.type, p.m, p.n, p.k); });
     const hip::DeviceInfo &device = context.device.info();
     return meaning(NW_UNSUPPORTED, [&] {
-        return gguf_linear_workspace(device.gfx, p.type, p.m, p.n, p.k, device.compute_units);
+        return gguf_linear_workspace(device.gfx, p.type, p.m, p.n, p.k, device.wgps);
     });
 }
 

@@ -30,7 +30,8 @@ struct DeviceInfo {
     std::string name;  // marketing name
     std::string label; // what stands beside numbers: "sim gfx1151", or the card's name
     bool simulated = false;
-    u32 compute_units = 0; // hipDeviceAttributeMultiprocessorCount (WGPs on RDNA)
+    // hipDeviceAttributeMultiprocessorCount: on RDNA a multiprocessor is a WGP, two compute units.
+    u32 wgps = 0;
     u64 memory_bytes = 0;
     std::string note; // for `auto`: one line that says why this device was taken; else empty
 };

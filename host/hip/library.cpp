@@ -101,7 +101,7 @@ DeviceInfo Loaded::describe(int ordinal) const {
     int units = 0;
     check(call.hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, ordinal),
           "hipDeviceGetAttribute", "MultiprocessorCount");
-    info.compute_units = static_cast<u32>(units);
+    info.wgps = static_cast<u32>(units);
     std::size_t bytes = 0;
     check(call.hipDeviceTotalMem(&bytes, ordinal), "hipDeviceTotalMem");
     info.memory_bytes = bytes;

@@ -47,7 +47,7 @@ void ColdGguf::queue(const Kernel &kernel, const GgufShape &p) {
 
 f64 ColdGguf::us(const Kernel &kernel, const GgufShape &p) {
     const GgufRoute route = gguf_route(kernel, p.type, p.m, p.n, p.k);
-    const u32 wgps = device_.info().compute_units;
+    const u32 wgps = device_.info().wgps;
     GgufShape round = p; // brings the code to where later launches find it
     round.n = std::min(p.n, wgps * kernel.rows_per_workgroup);
     u64 bytes = gguf_route_workspace(route, p.m, p.n, p.k, wgps);

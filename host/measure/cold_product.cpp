@@ -88,12 +88,12 @@ f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
 }
 
 SplitKGeometry published_geometry(const hip::Device &device, const ProductShape &p) {
-    return nw::published_geometry(p.m, p.n, p.k, device.info().compute_units);
+    return nw::published_geometry(p.m, p.n, p.k, device.info().wgps);
 }
 
 f64 splitk_us(ColdProduct &product, const ProductShape &p) {
     const hip::Device &device = product.device();
-    const u32 wgps = device.info().compute_units;
+    const u32 wgps = device.info().wgps;
     const SplitKGeometry g = published_geometry(device, p);
     const auto arguments = [](const ProductShape &s, const ColdProduct::Memory &at) {
         return SplitK{s.dtype, s.m,  s.n,  s.k,  s.group,    at.a,
@@ -123,7 +123,7 @@ void launch_product(ColdProduct &product, const Kernel &kernel, const ProductSha
     if (!is_decode(kernel))
         return launch_prefill(product.modules(), kernel, args);
     const u32 groups = workgroups == Workgroups::stay
-                           ? grid(kernel, p.n, product.device().info().compute_units)
+                           ? grid(kernel, p.n, product.device().info().wgps)
                            : ceil_div(p.n, kernel.rows_per_workgroup);
     launch(product.modules(), kernel, args, groups);
 }
@@ -133,7 +133,7 @@ f64 product_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p
     product.modules().function(kernel);
     const u32 rows = is_decode(kernel) ? kernel.rows_per_workgroup : kernel.number("bn");
     return product.us(
-        p, product.device().info().compute_units * rows,
+        p, product.device().info().wgps * rows,
         [&](const ProductShape &shape, const ColdProduct::Memory &at) {
             launch_product(product, kernel, shape, at, workgroups);
         },

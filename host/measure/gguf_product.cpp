@@ -48,7 +48,7 @@ u32 gguf_dynamic_lds(const GgufKernels &kernels, const GgufShape &shape, u32 wgp
 
 GgufProduct::GgufProduct(const hip::Device &device, const GgufKernels &kernels,
                          const GgufShape &shape, u64 rows)
-    : kernels_(kernels), shape_(shape), modules_(device), wgps_(device.info().compute_units),
+    : kernels_(kernels), shape_(shape), modules_(device), wgps_(device.info().wgps),
       w_(device.allocate(rows * gguf_row_bytes(shape.type, shape.k))),
       x_(device.allocate(u64{4} * shape.m * shape.k)),
       a_(device.allocate(gguf_activation_bytes(kernels, shape))),
@@ -97,8 +97,7 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
                             const GgufShape &shape, u32 runs,
                             const std::function<void(const Kernel &)> &launched) {
     const u32 n = shape.n;
-    const u32 warm_rows =
-        std::min(n, device.info().compute_units * kernels.product->rows_per_workgroup);
+    const u32 warm_rows = std::min(n, device.info().wgps * kernels.product->rows_per_workgroup);
     const u64 begin = round_up<u64>(warm_rows, step), each = round_up<u64>(n, step);
     const u64 others = cold_rest / gguf_row_bytes(shape.type, shape.k);
     const u64 rows = begin + (runs == 1 ? n : 2 * each + others);

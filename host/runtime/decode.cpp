@@ -82,7 +82,7 @@ void launch(Modules &modules, const W4A16 &p, const hip::Stream &stream) {
 }
 
 void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, const hip::Stream &stream) {
-    launch(modules, kernel, p, grid(kernel, p.n, modules.device().info().compute_units), stream);
+    launch(modules, kernel, p, grid(kernel, p.n, modules.device().info().wgps), stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const W4A16 &p, u32 workgroups,

@@ -115,7 +115,7 @@ void launch(Modules &modules, const GgufDecode &p, const hip::Stream &stream) {
 void launch(Modules &modules, const Kernel &kernel, const GgufDecode &p,
             const hip::Stream &stream) {
     validate(p);
-    launch(modules, kernel, p, gguf_grid(kernel, p, modules.device().info().compute_units), stream);
+    launch(modules, kernel, p, gguf_grid(kernel, p, modules.device().info().wgps), stream);
 }
 
 // One workgroup's rows in flight are more than DRAM's latency asks for, and more waves only mix

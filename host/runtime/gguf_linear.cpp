@@ -119,7 +119,7 @@ void launch(Modules &modules, const GgufLinear &p, const hip::Stream &stream) {
 
 void launch(Modules &modules, const GgufRoute &route, const GgufLinear &p,
             const hip::Stream &stream) {
-    const u32 wgps = modules.device().info().compute_units;
+    const u32 wgps = modules.device().info().wgps;
     validate(p);
     rules.need(route.rows >= 1 &&
                    gguf_route(*route.kernel, p.type, p.m, p.n, p.k).rows == route.rows,

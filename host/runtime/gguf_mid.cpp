@@ -134,8 +134,8 @@ void launch(Modules &modules, const GgufMid &p, const hip::Stream &stream) {
 
 void launch(Modules &modules, const Kernel &kernel, const GgufMid &p, const hip::Stream &stream) {
     validate(p);
-    launch(modules, kernel, p,
-           gguf_mid_share(kernel, p.m, p.n, p.k, modules.device().info().compute_units), stream);
+    launch(modules, kernel, p, gguf_mid_share(kernel, p.m, p.n, p.k, modules.device().info().wgps),
+           stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufMid &p, u32 share,

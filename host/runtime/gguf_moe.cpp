@@ -174,8 +174,7 @@ void launch(Modules &modules, const GgufMoeDecode &p, const hip::Stream &stream)
 void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p,
             const hip::Stream &stream) {
     validate(p);
-    launch(modules, kernel, p, gguf_moe_groups(kernel, p, modules.device().info().compute_units),
-           stream);
+    launch(modules, kernel, p, gguf_moe_groups(kernel, p, modules.device().info().wgps), stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufMoeDecode &p, u32 groups,
@@ -235,7 +234,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufMoeBlocks &p,
     out.put("top_k", p.of.top_k);
     out.put("top_k_inverse", inverse(p.of.top_k));
     const u32 workgroups = is_large(p.block_size)
-                               ? put_order(out, kernel, p, modules.device().info().compute_units)
+                               ? put_order(out, kernel, p, modules.device().info().wgps)
                                : put_shares(out, kernel, p);
     modules.device().launch(modules.function(kernel), workgroups, kernel.block, 0, out.bytes(),
                             stream);

@@ -118,8 +118,7 @@ void validate(const GgufPrefill &p) {
 void launch(Modules &modules, const GgufPrefill &p, const hip::Stream &stream) {
     validate(p);
     const hip::DeviceInfo &device = modules.device().info();
-    launch(modules, choose_gguf_prefill(device.gfx, p.type, p.m, p.n, device.compute_units), p,
-           stream);
+    launch(modules, choose_gguf_prefill(device.gfx, p.type, p.m, p.n, device.wgps), p, stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufPrefill &p,
@@ -127,8 +126,7 @@ void launch(Modules &modules, const Kernel &kernel, const GgufPrefill &p,
     validate(p);
     rules.need(matches(kernel, p.type), "{} is not for {}", kernel.symbol, p.type);
     launch(modules, kernel, p,
-           gguf_prefill_order(kernel, p.m, p.n, p.k, modules.device().info().compute_units),
-           stream);
+           gguf_prefill_order(kernel, p.m, p.n, p.k, modules.device().info().wgps), stream);
 }
 
 void launch(Modules &modules, const Kernel &kernel, const GgufPrefill &p,

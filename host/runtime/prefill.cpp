@@ -153,8 +153,7 @@ void launch_prefill(Modules &modules, const Kernel &kernel, const W4A16 &p,
                p.m, p.n, workgroups, kernel.block);
     check_overlap(rules, p);
     modules.device().launch(modules.function(kernel), static_cast<u32>(workgroups), kernel.block, 0,
-                            pack(kernel, p, grid, modules.device().info().compute_units).bytes(),
-                            stream);
+                            pack(kernel, p, grid, modules.device().info().wgps).bytes(), stream);
 }
 
 } // namespace nw

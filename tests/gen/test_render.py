@@ -10,9 +10,9 @@ import tomllib
 import unittest
 from pathlib import Path
 
-from generator import BUILD, ROOT, regs, render
+from generator import BUILD, ROOT, regs, render, targets
 
-ARCHES = render.arches_of(ROOT / "gen/arch.toml")
+ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
 TABLE = tomllib.loads((ROOT / "gen/kernels.toml").read_text())
 
 
@@ -65,7 +65,7 @@ class BadRows(unittest.TestCase):
 
     def test_arch_facts_have_no_defaults(self) -> None:
         for gfx, facts in ARCHES.items():
-            self.assertEqual(set(facts), render.ARCH_KEYS, gfx)
+            self.assertEqual(set(facts), {*targets.FACTS, "generation", "series"}, gfx)
 
     def test_an_unknown_target(self) -> None:
         with self.assertRaisesRegex(ValueError, "gfx1234"):
@@ -119,7 +119,7 @@ class Candidates(unittest.TestCase):
             render.render(render.environment(ROOT), k, ARCHES[k.gfx])
 
     def test_twins_are_left_out(self) -> None:
-        twins = [k for k in self.of({"simd_waves": [4, 6]})]  # 4 is what arch.toml says
+        twins = [k for k in self.of({"simd_waves": [4, 6]})]  # 4 is what targets.toml says
         with tempfile.TemporaryDirectory() as build:
             done = render.render_group(ROOT, Path(build), twins)
             again = render.render_group(ROOT, Path(build), twins)
@@ -163,21 +163,6 @@ class Registers(unittest.TestCase):
             r = regs.Regs(3, pairs=pairs)
             r.v("a", 2, align=2)
             self.assertEqual(len(r.dual(lambda: block).splitlines()), lines)
-
-
-class Occupancy(unittest.TestCase):
-    def test_by_vgprs(self) -> None:  # note T-002
-        for gfx, table in {
-            "gfx1151": {96: 16, 97: 12, 120: 12, 144: 10, 168: 9, 192: 8, 256: 5},
-            "gfx1103": {64: 16, 65: 12, 80: 12, 96: 10, 128: 8, 256: 4},
-        }.items():
-            for vgprs, waves in table.items():
-                self.assertEqual(render.waves_per_simd(ARCHES[gfx], vgprs, 0, 1), waves, (gfx, vgprs))
-
-    def test_by_lds(self) -> None:  # note T-003: 128 KiB of four SIMDs, blocks of 1 KiB
-        self.assertEqual(render.waves_per_simd(ARCHES["gfx1151"], 32, 16384, 8), 16)
-        self.assertEqual(render.waves_per_simd(ARCHES["gfx1151"], 32, 16385, 8), 14)
-        self.assertEqual(render.waves_per_simd(ARCHES["gfx1151"], 32, 65536, 8), 4)
 
 
 class Manifest(unittest.TestCase):

@@ -69,7 +69,7 @@ TEST_CASE("auto takes a supported GPU, else the simulated gfx1151, and says so i
     } else {
         CHECK(contains(info.spec, "hip:"));
     }
-    CHECK_GT(info.compute_units, 0);
+    CHECK_GT(info.wgps, 0);
     CHECK_GT(info.memory_bytes, 0);
 }
 

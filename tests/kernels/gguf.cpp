@@ -31,7 +31,7 @@ std::vector<f32> product(Test &t, const Kernel &kernel, const ref::GgufProduct &
     const Region a = t.region<std::byte>(p.tiles), w = t.region<std::byte>(p.w),
                  c = t.region<f32>(before);
     const GgufDecode args{kernel.param("type"), p.m, p.n, p.k, a.data(), w.data(), c.data()};
-    GgufGrid grid = gguf_grid(kernel, args, t.modules.device().info().compute_units);
+    GgufGrid grid = gguf_grid(kernel, args, t.modules.device().info().wgps);
     grid = {how.workgroups ? how.workgroups : grid.workgroups, how.stage ? how.stage : grid.stage};
     launch(t.modules, kernel, args, grid);
     t.modules.device().synchronize();

@@ -23,7 +23,7 @@ namespace {
 using Bytes = std::vector<u8>;
 
 const std::string &gfx() { return device().info().gfx; }
-u32 wgps() { return device().info().compute_units; }
+u32 wgps() { return device().info().wgps; }
 
 Modules &modules() {
     static Modules all(device());

@@ -31,7 +31,7 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
                    std::optional<u32> sick = {},
                    std::source_location where = std::source_location::current()) {
     if (!share)
-        share = gguf_mid_share(kernel, m, n, k, t.modules.device().info().compute_units);
+        share = gguf_mid_share(kernel, m, n, k, t.modules.device().info().wgps);
     t.shape(fmt::format("m={} n={} k={} share={}", m, n, k, share));
     const u32 tiles = gguf_halves_tiles(m);
     const check::GgufType type = check::gguf_type(kernel);

@@ -104,7 +104,7 @@ void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
                  c = t.region<f32>(std::vector<f32>(want.size(), untouched));
     const GgufMoeDecode p{o.launch(kernel, w, c), a.data(), ids.data()};
     launch(t.modules, kernel, p,
-           groups ? groups : gguf_moe_groups(kernel, p, t.modules.device().info().compute_units));
+           groups ? groups : gguf_moe_groups(kernel, p, t.modules.device().info().wgps));
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);

@@ -68,9 +68,8 @@ public:
     // As the library would.
     void check(const char *what = "", bool finite = true,
                std::source_location where = std::source_location::current()) {
-        check(
-            gguf_prefill_order(kernel_, s_.m, s_.n, s_.k, t_.modules.device().info().compute_units),
-            what, finite, where);
+        check(gguf_prefill_order(kernel_, s_.m, s_.n, s_.k, t_.modules.device().info().wgps), what,
+              finite, where);
     }
 
 private:

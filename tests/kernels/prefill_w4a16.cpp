@@ -87,7 +87,7 @@ void turns(Test &t, const Kernel &kernel) {
 // More workgroups than the part has room for, so that some begin later (T-027).
 void later_starts(Test &t, const Kernel &kernel) {
     const u32 at_once =
-        kernel.waves_per_simd * 4 * 32 / kernel.block * t.modules.device().info().compute_units;
+        kernel.waves_per_simd * 4 * 32 / kernel.block * t.modules.device().info().wgps;
     check_shape(t, kernel, {3, at_once / 2 * kernel.number("bn") + 1, 1}, "later starts");
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("every simulated device has a default part, with its compute units and
         INFO(device.gfx);
         const Part *part = default_part(device.gfx);
         REQUIRE(part);
-        CHECK(part->wgps == device.compute_units);
+        CHECK(part->wgps == device.wgps);
         CHECK(part->l2_size == device.l2_bytes);
         CHECK(part->shader_mhz * 1000 == device.clock_khz);
         CHECK(find_part(part->name) == part);

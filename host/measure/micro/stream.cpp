@@ -136,13 +136,13 @@ void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
                  }});
         };
         if (kernel.param("policy") == "keep") {
-            for (const Shape &s : again(kernel, device.compute_units))
+            for (const Shape &s : again(kernel, device.wgps))
                 add(s, speed);
             add({"launch of one workgroup", 1, unit, unit, 1}, launch_time);
             continue;
         }
         for (const Shape &s : kernel.number("rows") == 1
-                                  ? streams(kernel, device.compute_units, settings.bytes)
+                                  ? streams(kernel, device.wgps, settings.bytes)
                                   : rows(kernel, settings.bytes))
             add(s, speed);
     }

@@ -27,7 +27,7 @@ namespace {
 struct DeviceFacts {
     char spec[32] = "", gfx[16] = "", name[128] = "", label[128] = "";
     bool simulated = false;
-    u32 compute_units = 0;
+    u32 wgps = 0;
 };
 
 template <u64 size> void copy(const std::string &from, char (&to)[size]) {
@@ -44,8 +44,7 @@ DeviceFacts find_device(const std::string &spec) {
                                          copy(info.spec, out.spec), copy(info.gfx, out.gfx),
                                              copy(info.name, out.name);
                                          copy(info.label, out.label);
-                                         out.simulated = info.simulated,
-                                         out.compute_units = info.compute_units;
+                                         out.simulated = info.simulated, out.wgps = info.wgps;
                                          return out;
                                      })
         .front();
@@ -205,11 +204,11 @@ Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
     return out;
 }
 
-u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 compute_units) {
+u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 wgps) {
     if (op != "product")
         return 0;
     return job.experts ? gguf_moe_dynamic_lds(*job.experts->kernels.product, job.shape.k)
-                       : gguf_dynamic_lds(job.kernels, job.shape, compute_units);
+                       : gguf_dynamic_lds(job.kernels, job.shape, wgps);
 }
 
 // What only a launch tells.
@@ -276,8 +275,8 @@ private:
             out["metrics"]["layers_us"] = layers_us_.at(set);
             out["metrics"]["share_of_layers"] = p.layer.count * us / layers_us_.at(set);
         }
-        out["code_object"] = facts_.of(std::string(kernel.symbol), kernel.block,
-                                       dynamic_lds(of, name, on_.compute_units));
+        out["code_object"] =
+            facts_.of(std::string(kernel.symbol), kernel.block, dynamic_lds(of, name, on_.wgps));
         add_launch(out, timed_[p.job].stats[op]);
         return out;
     }

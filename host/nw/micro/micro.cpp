@@ -150,7 +150,7 @@ const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
 std::vector<std::string> all_names(const std::string &gfx) {
     hip::DeviceInfo device;
     device.gfx = gfx;
-    device.compute_units = 1; // names don't depend on it
+    device.wgps = 1; // names don't depend on it
     std::vector<std::string> names;
     for (const Group &group : micro::plan(device, {}))
         names.insert(names.end(), group.names.begin(), group.names.end());

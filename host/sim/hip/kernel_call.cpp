@@ -61,7 +61,7 @@ static void check_cooperative(const LaunchShape &shape, const Function &function
     const u64 groups = u64{grid.x} * grid.y * grid.z;
     const u64 resident =
         u64{workgroups_per_wgp(function, block.x * block.y * block.z, shape.dynamic_lds)} *
-        function.device->facts.compute_units;
+        function.device->facts.wgps;
     if (groups > resident)
         fail(hipErrorCooperativeLaunchTooLarge,
              fmt::format("{}: a cooperative launch of {} workgroups, {} fit on the device",

@@ -48,7 +48,7 @@ static void best_size(int *grid, int *workgroup, hipFunction_t handle, u64 dynam
     }
     require(best > 0, hipErrorInvalidValue);
     *workgroup = static_cast<int>(best);
-    *grid = static_cast<int>(best_groups * function->device->facts.compute_units);
+    *grid = static_cast<int>(best_groups * function->device->facts.wgps);
 }
 
 static hipFunction_t given(hipFunction_t function) {

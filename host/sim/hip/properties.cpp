@@ -35,7 +35,7 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
     p.totalGlobalMem = total_memory();
     p.totalConstMem = INT_MAX;
     p.memPitch = INT_MAX;
-    p.multiProcessorCount = static_cast<int>(device.compute_units);
+    p.multiProcessorCount = static_cast<int>(device.wgps);
     p.l2CacheSize = static_cast<int>(device.l2_bytes);
     p.clockRate = static_cast<int>(device.clock_khz);
     p.memoryClockRate = static_cast<int>(device.memory_clock_khz);

@@ -114,7 +114,7 @@ hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t words, con
 hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t *mask) {
     return api(__func__, [&] {
         const auto stream = runtime().stream(handle);
-        const uint32_t units = runtime().device_of(*stream).facts.compute_units;
+        const uint32_t units = runtime().device_of(*stream).facts.wgps;
         require(mask && words >= nw::ceil_div(units, 32u), hipErrorInvalidValue);
         for (uint32_t word = 0; word < nw::ceil_div(units, 32u); ++word) {
             const uint32_t left = units - word * 32;

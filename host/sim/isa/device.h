@@ -12,7 +12,7 @@ namespace nw::sim {
 struct Device {
     const char *gfx;
     const char *marketing_name;
-    u32 compute_units;  // as HIP reports: WGPs on RDNA report CUs/2 through multiProcessorCount
+    u32 wgps;           // two compute units each
     u32 vgprs_per_simd; // 1536 or 1024, wave32
     u32 vgpr_granule;   // 24 or 16, wave32
     u32 l2_bytes;

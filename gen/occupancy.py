@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""How many waves of a kernel a SIMD holds (T-002, T-003). host/base/occupancy.h has the same formula; a test compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def waves_per_simd(arch: Mapping[str, int], vgprs: int, lds_bytes: int, waves: int) -> int:
+    """Waves of a SIMD, of whole workgroups of so many wave32: VGPRs of a SIMD, LDS and wave slots of a WGP."""
+    simds, granule, block = arch["simds_per_wgp"], arch["vgpr_granule"], arch["lds_block"]
+    by_vgprs = min(arch["max_waves"], arch["vgprs_per_simd"] // (-(-vgprs // granule) * granule))
+    groups = simds * by_vgprs // waves
+    if lds_bytes:
+        groups = min(groups, arch["lds_per_wgp"] // (-(-lds_bytes // block) * block))
+    return groups * waves // simds
