@@ -455,7 +455,7 @@ def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
                 yield "arguments", v.name, text, unit
     yield "grid", "x", f.grid.get("x", "1"), ELEMENTS
     yield "lds", "dynamic", f.lds, BYTES
-    for key in ("region", "takes", "takes_rest"):
+    for key in ("region", "takes", "takes_rest", "worth"):
         yield "choice", key, f.choice.get(key, "1"), None
     for text in f.choice.get("cost", []):
         yield "choice", "cost", text, None

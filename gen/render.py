@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""kernels.toml x targets.toml -> asm/<gfx>/<symbol>.s, kernels.inc, hsaco/manifest.json of the build directory; and
-tuning/<gfx>.toml -> tuning.inc.
+"""asm/**/family.toml x targets.toml -> asm/<gfx>/<symbol>.s and what is made from contracts (*.inc, hsaco/manifest.json)
+of the build directory; and tuning/<gfx>.toml -> tuning.inc.
 
 With --candidates: the default kernels and all candidates for them, to choose from (`nw tune`)."""
 
@@ -9,26 +9,24 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import json
 import re
 import sys
-import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import contract
 import dual
+import emit_cpp
+import emit_header
+import emit_manifest
 import jinja2
+import targets
 import tuning
+from contract import Family
 from occupancy import waves_per_simd
 from regs import Regs
-from targets import arches_of
-
-KINDS = {"ptr": (8, "global_buffer"), "f32": (4, "by_value"), "i32": (4, "by_value"), "u32": (4, "by_value")}
-ACCESS = {"ptr": {"read_only", "write_only", "read_write"}}
-ROW_KEYS = {"template", "gfx", "name", "args", "variants", "constraints"}
-OPTIONAL_KEYS = {"candidates"}
 
 
 @dataclass(frozen=True)
@@ -42,24 +40,43 @@ class Arg:
 
 @dataclass(frozen=True)
 class Kernel:
-    family: str
+    contract: Family
     gfx: str
-    template: str
     symbol: str
-    args: tuple[Arg, ...]
     params: dict[str, str | int]
-    constraints: dict[str, str]
-    reference: bool
+    purpose: str
     candidate: bool
     variant: str  # the symbol, or that of the variant that a candidate is for
 
     @property
+    def family(self) -> str:
+        return self.contract.name
+
+    @property
+    def template(self) -> str:
+        return self.contract.template
+
+    @property
+    def reference(self) -> bool:
+        return self.purpose in contract.NEVER_CHOSEN
+
+    @property
     def offsets(self) -> dict[str, int]:
-        return {a.name: a.offset for a in self.args}
+        return {name: offset for name, (offset, _) in self.contract.offsets().items()}
+
+    @property
+    def args(self) -> tuple[Arg, ...]:
+        """For the code object's metadata."""
+        pointers = self.contract.pointers
+        return tuple(
+            Arg(name, offset, size, "global_buffer", contract.ACCESS[pointers[name].access]) if name in pointers
+            else Arg(name, offset, size, "by_value", "")
+            for name, (offset, size) in self.contract.offsets().items()
+        )  # fmt: skip
 
     @property
     def kernarg_bytes(self) -> int:
-        return self.args[-1].offset + self.args[-1].size
+        return self.contract.kernarg_bytes
 
     @property
     def block(self) -> int:
@@ -78,21 +95,6 @@ class Rendered:
     sgprs: int
     lds_bytes: int
     waves_per_simd: int
-
-
-def layout(family: str, listed: list[list[str]]) -> tuple[Arg, ...]:
-    """Kernarg offsets: arguments in order, each naturally aligned."""
-    at, out = 0, []
-    for name, kind, access in listed:
-        if kind not in KINDS:
-            raise ValueError(f"[{family}] arg {name}: kind {kind!r} is none of {sorted(KINDS)}")
-        if access not in ACCESS.get(kind, {""}):
-            raise ValueError(f"[{family}] arg {name}: access {access!r} is none of {sorted(ACCESS.get(kind, {''}))}")
-        size, value_kind = KINDS[kind]
-        at = -(-at // size) * size
-        out.append(Arg(name, at, size, value_kind, access))
-        at += size
-    return tuple(out)
 
 
 def part_of_name(part: str | list[str], params: dict[str, str | int]) -> str:
@@ -115,59 +117,34 @@ def expand(variant: dict[str, object]) -> Iterator[dict[str, str | int]]:
     yield from (dict(point) for point in itertools.product(*axes))
 
 
-def check_row(family: str, row: dict, arches: dict[str, dict]) -> None:
-    if row.keys() - OPTIONAL_KEYS != ROW_KEYS:
-        raise ValueError(f"[{family}]: keys differ from the format: {sorted((row.keys() - OPTIONAL_KEYS) ^ ROW_KEYS)}")
-    known = {name for name, _, _ in row["args"]} | {"align", "grid"}
-    if (unknown := set(row["constraints"]) - known) or "grid" not in row["constraints"]:
-        raise ValueError(f"[{family}.constraints]: grid is required, arguments and align may be named, not {sorted(unknown)}")
-    named = set(row["gfx"]).union(*(variant.get("gfx", []) for variant in row["variants"]))
-    if unknown := sorted(named - arches.keys()):
-        raise ValueError(f"[{family}]: gfx {unknown} have no facts in targets.toml, which has {sorted(arches)}")
-    keys = {frozenset(variant) - {"gfx"} for variant in row["variants"]}
-    if len(keys) != 1 or not {"reference", "waves", "rows"} <= next(iter(keys)):
-        raise ValueError(f"[{family}]: every variant has the same keys, reference, waves and rows among them")
-    for candidate in row.get("candidates", []):
-        named = (candidate.keys() - {"of"}) | candidate.get("of", {}).keys()
-        if unknown := named - next(iter(keys)) | named & {"reference"}:
-            raise ValueError(f"[{family}] candidates: {sorted(unknown)} is no parameter that a candidate can name")
-
-
-def candidates_of(row: dict, params: dict[str, str | int]) -> Iterator[dict[str, str | int]]:
+def candidates_of(f: Family, params: dict[str, str | int]) -> Iterator[dict[str, str | int]]:
     """What else a variant could be."""
-    for candidate in row.get("candidates", []):
+    for candidate in f.candidates:
         of = candidate.get("of", {})
         if all(params[key] in (value if isinstance(value, list) else [value]) for key, value in of.items()):
             for change in expand({key: value for key, value in candidate.items() if key != "of"}):
                 yield params | change
 
 
-def points(row: dict) -> Iterator[tuple[list[str], dict[str, str | int]]]:
-    """All variants, each with its targets: those of the family, or its own."""
-    for variant in row["variants"]:
-        targets = variant.get("gfx", row["gfx"])
-        for params in expand({key: value for key, value in variant.items() if key != "gfx"}):
-            yield targets, params
-
-
-def kernels(table: dict[str, dict], arches: dict[str, dict]) -> Iterator[Kernel]:
+def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator[Kernel]:
     """Every kernel that can be built: variants, and after each its candidates."""
     seen: set[tuple[str, str]] = set()
-    for family, row in table.items():
-        check_row(family, row, arches)
-        args = layout(family, row["args"])
-        for targets, params in points(row):
-            reference = bool(params.pop("reference"))
-            forms = [(params, False), *((p, True) for p in candidates_of(row, params) if not reference)]
-            variant = symbol(family, row["name"], params)
-            for gfx, (form, candidate) in itertools.product(targets, forms):
-                name = symbol(family, row["name"], form)
-                if (gfx, name) in seen:
-                    raise ValueError(f"[{family}]: {name} is listed twice for {gfx}")
-                seen.add((gfx, name))
-                if form.get("simd_waves") == 0:
-                    form = {**form, "simd_waves": arches[gfx]["simd_waves"]}
-                yield Kernel(family, gfx, row["template"], name, args, form, row["constraints"], reference, candidate, variant)
+    for f in families.values():
+        for variant in f.variants:
+            chosen = targets.select(arches, variant.get("targets", f.targets))
+            purpose = variant.get("purpose", f.purpose)
+            for params in expand({key: value for key, value in variant.items() if key not in contract.VARIANT_KEYS}):
+                chooses = purpose not in contract.NEVER_CHOSEN
+                forms = [(params, False), *((p, True) for p in candidates_of(f, params) if chooses)]
+                name = symbol(f.name, f.symbol, params)
+                for gfx, (form, candidate) in itertools.product(chosen, forms):
+                    own = symbol(f.name, f.symbol, form)
+                    if (gfx, own) in seen:
+                        raise ValueError(f"{f.path}: {own} is listed twice for {gfx}: take one row out")
+                    seen.add((gfx, own))
+                    if form.get("simd_waves") == 0:
+                        form = {**form, "simd_waves": arches[gfx]["simd_waves"]}
+                    yield Kernel(f, gfx, own, form, purpose, candidate, name)
 
 
 def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
@@ -180,27 +157,25 @@ def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
     return Rendered(k, text, vgprs, sgprs, lds_bytes, waves_per_simd(arch, vgprs, lds_bytes, k.block // 32))
 
 
-def manifest_row(r: Rendered) -> dict:
-    k = r.kernel
-    return {
-        "symbol": k.symbol, "gfx": k.gfx, "family": k.family, "file": f"{k.gfx}/{k.symbol}.hsaco",
-        "reference": k.reference, "candidate": k.candidate, "params": k.params,
-        "kernarg_bytes": k.kernarg_bytes, "args": [a.__dict__ for a in k.args],
-        "block": [k.block, 1, 1], "rows_per_workgroup": k.rows_per_workgroup, "grid": [k.constraints["grid"], "1", "1"],
-        "dynamic_lds_bytes": 0, "lds_bytes": r.lds_bytes, "vgprs": r.vgprs, "sgprs": r.sgprs, "wave_size": 32,
-        "waves_per_simd": r.waves_per_simd, "layout": "row",
-        "constraints": {key: text for key, text in k.constraints.items() if key != "grid"},
-    }
+def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> int:
+    """As the registry has it: a number, that of a named value, or that of a word."""
+    value = f.named.get(parameter, {}).get(value, value)
+    return words.index(value) if isinstance(value, str) else value
 
 
-def registry_row(r: Rendered) -> str:
-    k = r.kernel
-    args = ", ".join(f'NW_ARG("{a.name}", "{a.value_kind}", {a.offset}, {a.size})' for a in k.args)
-    params = ", ".join(f'NW_PARAM("{key}", "{value}")' for key, value in k.params.items())
+def registry_row(r: Rendered, places: Mapping[str, int], parameters: list[str], words: list[str]) -> str:
+    k, f = r.kernel, r.kernel.contract
+    p = ", ".join(str(number_of(f, name, k.params[name], words)) if name in k.params else "0" for name in parameters)
     return (
-        f"NW_KERNEL({k.symbol}, {k.gfx}, {k.family}, {k.block}, {k.rows_per_workgroup}, {r.lds_bytes}, {r.vgprs}, "
-        f"{r.sgprs}, {r.waves_per_simd}, {k.kernarg_bytes}, {int(k.reference)}, {int(k.candidate)}, NW_ARGS({args}), NW_PARAMS({params}))\n"
+        f'{{"{k.symbol}", "{k.gfx}", "{k.family}", family_table + {places[k.family]}, {{{p}}}, {k.block}, {k.rows_per_workgroup}, '
+        f"{r.lds_bytes}, {r.vgprs}, {r.sgprs}, {r.waves_per_simd}, {int(k.reference)}, {int(k.candidate)}}},\n"
     )
+
+
+def registry(done: list[Rendered], families: Mapping[str, Family]) -> str:
+    places = {f.name: at for at, f in enumerate(emit_cpp.in_order(families))}
+    parameters, words = emit_cpp.parameter_names(families.values()), emit_cpp.words_of(families.values())
+    return "".join(registry_row(r, places, parameters, words) for r in done)
 
 
 def write_if_changed(path: Path, text: str) -> None:
@@ -220,7 +195,7 @@ def render_group(root: Path, build: Path, group: list[Kernel]) -> list[Rendered]
     """Kernels of like variants: targets, candidates and families share most of the pairing work (gen/dual.py caches
     it, and keeps it in the build directory)."""
     dual.keep(build / "schedules")
-    arches, env = arches_of(root / "gen/targets.toml"), environment(root)
+    arches, env = targets.arches_of(root / "gen/targets.toml"), environment(root)
     return [render(env, k, arches[k.gfx]) for k in group]
 
 
@@ -241,16 +216,25 @@ def write_kernels(build: Path, done: list[Rendered]) -> None:
     for file in build.glob("asm/*/*.s"):
         if (file.parent.name, file.stem) not in wanted:
             file.unlink()
-    manifest = {"version": 1, "kernels": [manifest_row(r) for r in done]}
-    write_if_changed(build / "hsaco/manifest.json", json.dumps(manifest, indent=1) + "\n")
+    write_if_changed(build / "hsaco/manifest.json", emit_manifest.manifest(done))
+
+
+# What of a target an expression may use (target.wmma_macs), and its unit.
+TARGET_FACTS = {
+    name: contract.BYTES if name.startswith("lds_") else contract.ELEMENTS for name, kind in targets.FACTS.items() if kind is int
+}
+
+
+@functools.cache
+def families_of(root: Path) -> dict[str, Family]:
+    return contract.load_all(root, TARGET_FACTS)
 
 
 def catalogue(root: Path, gfx: list[str]) -> list[Kernel]:
-    arches = arches_of(root / "gen/targets.toml")
+    arches = targets.arches_of(root / "gen/targets.toml")
     if unknown := [g for g in gfx if g not in arches]:
         raise ValueError(f"gfx {unknown} have no facts in targets.toml, which has {sorted(arches)}")
-    table = tomllib.loads((root / "gen/kernels.toml").read_text())
-    return [k for k in kernels(table, arches) if k.gfx in gfx]
+    return [k for k in kernels(families_of(root), arches) if k.gfx in gfx]
 
 
 def render_list(root: Path, build: Path, listed: list[Kernel]) -> list[Rendered]:
@@ -267,7 +251,10 @@ def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     named = {(row.gfx, row.kernel) for row in tuned}
     done = render_list(root, build, [k for k in every if not k.candidate or (k.gfx, k.symbol) in named])
     write_kernels(build, done)
-    write_if_changed(build / "kernels.inc", "".join(map(registry_row, done)))
+    families = families_of(root)
+    write_if_changed(build / "kernels.inc", registry(done, families))
+    for name, text in emit_cpp.emit(families, contract.load_ops(root, TARGET_FACTS), TARGET_FACTS).items():
+        write_if_changed(build / name, text)
     write_if_changed(build / "tuning.inc", "".join(map(tuning.registry_row, tuned)))
     return done
 

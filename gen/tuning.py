@@ -84,7 +84,7 @@ def rows_of(path: Path) -> Iterator[tuple[str, Tuned]]:
 def check_kernel(where: str, row: Tuned, symbol: str, known: dict[tuple[str, str], Kernel]) -> None:
     kernel = known.get((row.gfx, symbol))
     if kernel is None:
-        raise ValueError(f"{where}: gen/kernels.toml has no {symbol} for {row.gfx}: tune again, or delete the row")
+        raise ValueError(f"{where}: asm has no {symbol} for {row.gfx}: tune again, or delete the row")
     if row.family == GGUF:
         fits = kernel.family in GGUF_WAYS and kernel.params["type"] == row.dtype and kernel.params.get("m", 1) <= row.m
         if not fits or kernel.reference:
@@ -116,6 +116,6 @@ def read_all(folder: Path, kernels: list[Kernel]) -> list[Tuned]:
 
 def registry_row(row: Tuned) -> str:
     return (
-        f'NW_TUNED({row.gfx}, {row.family}, "{row.dtype}", "{row.group}", "{row.zeros}", {row.m}, {row.n}, {row.k}, '
-        f'{row.kernel}, {row.us}, {row.next}, {row.next_us}, {row.default_us}, "{row.by}")\n'
+        f"NW_TUNED({row.gfx}, {row.family}, {row.m}, {row.n}, {row.k}, {row.kernel}, {row.us}, {row.next}, {row.next_us}, "
+        f'{row.default_us}, "{row.by}")\n'
     )

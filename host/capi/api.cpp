@@ -8,10 +8,8 @@
 
 #include "capi/context.h"
 #include "formats/row_stride.h"
-#include "runtime/carriers.h"
 #include "runtime/files.h"
 #include "runtime/force.h"
-#include "runtime/linear.h"
 
 static_assert(NW_VERSION == NW_PROJECT_VERSION, "nibblewave.h and CMake's project() disagree");
 
@@ -19,74 +17,57 @@ namespace nw::api {
 
 namespace {
 
-W4A16 product_of(const nw_context *context, const nw_w4a16 *p) {
+Op product_of(const nw_context *context, const nw_w4a16 *p) {
     need_product(context, p, "nw_w4a16", sizeof *p);
     static_assert(NW_PER_ROW == per_row);
-    need(p->silu_gate_up == 0 || p->silu_gate_up == 1, "silu_gate_up = {}: must be 0 or 1",
-         p->silu_gate_up);
-    return {.dtype = dtype_of(p->dtype),
-            .m = p->m,
-            .n = p->n,
-            .k = p->k,
-            .group = p->group,
-            .a = p->a,
-            .w = p->w,
-            .s = p->s,
-            .bias = p->bias,
-            .c = p->c,
-            .w_stride = p->w_stride,
-            .s_stride = p->s_stride,
-            .zeros = zeros_of(p->zeros),
-            .z = p->z,
-            .z_stride = p->z_stride,
-            .silu_gate_up = p->silu_gate_up != 0};
+    Op op{.kind = OpKind::linear_w4a16};
+    op.silu = silu_of(p->silu_gate_up);
+    op.dtype = dtype_of(p->dtype);
+    op.zeros = zeros_of(p->zeros);
+    op.m = p->m;
+    op.n = p->n;
+    op.k = p->k;
+    op.group = p->group;
+    op.a = address(p->a);
+    op.w = address(p->w);
+    op.s = address(p->s);
+    op.z = address(p->z);
+    op.bias = address(p->bias);
+    op.c = address(p->c);
+    op.w_stride = p->w_stride;
+    op.s_stride = p->s_stride;
+    op.z_stride = p->z_stride;
+    return op;
 }
 
-// The kernel for a product whose shape keeps the rules.
-const Kernel &kernel_of(const nw_context &context, const W4A16 &p) {
-    return meaning(NW_UNSUPPORTED,
-                   [&]() -> const Kernel & { return choose_linear(context.device.info().gfx, p); });
+Op carriers_of(const nw_context *context, const nw_carriers *c) {
+    need_product(context, c, "nw_carriers", sizeof *c);
+    Op op{.kind = OpKind::carriers};
+    op.dtype = dtype_of(c->dtype);
+    op.n = c->n;
+    op.k = c->k;
+    op.group = c->group;
+    op.s = address(c->s);
+    op.z = address(c->z);
+    op.carrier = address(c->carrier);
+    op.s_stride = c->s_stride;
+    op.z_stride = c->z_stride;
+    op.carrier_stride = c->carrier_stride;
+    return op;
 }
 
-const Kernel &checked_kernel(const nw_context &context, const W4A16 &p) {
-    meaning(NW_INVALID_ARGUMENT, [&] { validate_linear_shape(p); });
-    return kernel_of(context, p);
-}
-
-void launch(nw_context &context, const W4A16 &p, void *handle) {
+void prepare(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
-    const auto stream = hip::Stream::borrow(context.device.library(), handle);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate_linear(p); });
-    const Kernel &kernel = kernel_of(context, p);
-    load_for(context, kernel, stream, "nw_prepare");
-    meaning(NW_INVALID_ARGUMENT, [&] { launch_linear(context.modules, kernel, p, stream); });
-}
-
-const Kernel &carrier_kernel(const nw_context &context, Dtype dtype) {
-    return meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
-        return choose_carrier(context.device.info().gfx, dtype);
-    });
-}
-
-void make_carriers(nw_context &context, const nw_carriers &c, void *handle) {
-    const CarrierW4A16 p = {dtype_of(c.dtype), c.n,        c.k,        c.group,         c.s, c.z,
-                            c.carrier,         c.s_stride, c.z_stride, c.carrier_stride};
-    const hip::KeepCurrentDevice keep(context.device);
-    const auto stream = hip::Stream::borrow(context.device.library(), handle);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
-    const Kernel &kernel = carrier_kernel(context, p.dtype);
-    load_for(context, kernel, stream, "nw_prepare");
-    launch(context.modules, kernel, p, stream);
-}
-
-void prepare(nw_context &context, W4A16 p) {
-    const hip::KeepCurrentDevice keep(context.device);
-    if (p.zeros == Zeros::carrier)
-        load(context, carrier_kernel(context, p.dtype));
-    if (p.m > 0)
-        return load(context, checked_kernel(context, p));
-    for (p.m = 1; p.m <= decode_rows; ++p.m)
-        load(context, checked_kernel(context, p));
+    if (op.zeros == word("carrier")) {
+        Op carriers = op;
+        carriers.kind = OpKind::carriers;
+        load(context, choose(context.machine.target->name, carriers));
+    }
+    if (op.m > 0)
+        return load(context, op);
+    constexpr u64 few_rows = 8;
+    for (op.m = 1; op.m <= few_rows; ++op.m)
+        load(context, op);
 }
 
 std::unique_ptr<nw_context> create(const char *directory) {
@@ -143,31 +124,29 @@ const char *nw_context_gfx(const nw_context *context) {
 
 nw_status nw_linear_w4a16(nw_context *context, const nw_w4a16 *product, void *stream) {
     return api::guarded([&] {
-        const W4A16 p = api::product_of(context, product); // context may be null before this
-        api::launch(*context, p, stream);
+        const Op op = api::product_of(context, product); // context may be null before this
+        api::launch(*context, op, stream, "nw_prepare");
     });
 }
 
 nw_status nw_make_carriers(nw_context *context, const nw_carriers *carriers, void *stream) {
     return api::guarded([&] {
-        api::need_product(context, carriers, "nw_carriers", sizeof *carriers);
-        api::make_carriers(*context, *carriers, stream);
+        const Op op = api::carriers_of(context, carriers);
+        api::launch(*context, op, stream, "nw_prepare");
     });
 }
 
 nw_status nw_prepare(nw_context *context, const nw_w4a16 *product) {
     return api::guarded([&] {
-        const W4A16 p = api::product_of(context, product);
-        api::prepare(*context, p);
+        const Op op = api::product_of(context, product);
+        api::prepare(*context, op);
     });
 }
 
+// 0: no kernel of this version keeps anything in device memory.
 nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes) {
-    return api::guarded([&] {
-        const W4A16 p = api::product_of(context, product);
-        api::need(bytes, "bytes is null: it must point to where the size goes");
-        static_cast<void>(api::checked_kernel(*context, p));
-        *bytes = 0; // no kernel of this version keeps anything in device memory
+    return api::bytes_call(bytes, [&] {
+        return api::workspace_of(*context, api::product_of(context, product));
     });
 }
 

@@ -14,34 +14,47 @@ void need_product(const nw_context *context, const void *product, const char *ty
          said, type, size, NW_VERSION_MAJOR, NW_VERSION_MINOR, NW_VERSION_PATCH);
 }
 
-Dtype dtype_of(i32 dtype) {
+u64 dtype_of(i32 dtype) {
     need(dtype == NW_BF16 || dtype == NW_F16, "dtype = {}: must be NW_BF16 ({}) or NW_F16 ({})",
          dtype, int{NW_BF16}, int{NW_F16});
-    return dtype == NW_BF16 ? Dtype::bf16 : Dtype::f16;
+    return dtype == NW_BF16 ? word("bf16") : word("f16");
 }
 
-Zeros zeros_of(i32 zeros) {
+u64 zeros_of(i32 zeros) {
     switch (zeros) {
     case NW_ZEROS_EIGHT:
-        return Zeros::eight;
+        return word("");
     case NW_ZEROS_PACKED:
-        return Zeros::packed;
+        return word("zp");
     case NW_ZEROS_TYPED:
-        return Zeros::typed;
+        return word("zt");
     case NW_ZEROS_CARRIER:
-        return Zeros::carrier;
+        return word("carrier");
     }
     need(false,
          "zeros = {}: must be NW_ZEROS_EIGHT ({}), _PACKED ({}), _TYPED ({}) or _CARRIER ({})",
          zeros, int{NW_ZEROS_EIGHT}, int{NW_ZEROS_PACKED}, int{NW_ZEROS_TYPED},
          int{NW_ZEROS_CARRIER});
-    return Zeros::eight;
+    return word("");
+}
+
+u64 silu_of(i32 silu) {
+    need(silu == 0 || silu == 1, "silu_gate_up = {}: must be 0 or 1", silu);
+    return static_cast<u64>(silu);
 }
 
 void load(nw_context &context, const Kernel &kernel) {
     meaning(NW_NO_KERNEL_FILES, [&] { context.modules.function(kernel); });
 }
 
+namespace {
+
+Plan plan_of(const nw_context &context, const Op &op) {
+    const Family *checked = meaning(NW_INVALID_ARGUMENT, [&] { return check_shape(op); });
+    return meaning(NW_UNSUPPORTED, [&] { return plan(op, context.machine, checked); });
+}
+
+// load(), but refused where the stream is capturing: loading may allocate, which ends a capture.
 void load_for(nw_context &context, const Kernel &kernel, const hip::Stream &stream,
               const char *prepare) {
     if (context.modules.loaded(kernel))
@@ -52,6 +65,29 @@ void load_for(nw_context &context, const Kernel &kernel, const hip::Stream &stre
                                   "product before capture begins",
                                   kernel.symbol, prepare));
     load(context, kernel);
+}
+
+} // namespace
+
+u64 workspace_of(const nw_context &context, const Op &op) {
+    return contract_of(op.kind) ? (meaning(NW_INVALID_ARGUMENT, [&] { check_shape(op); }),
+                                   meaning(NW_UNSUPPORTED,
+                                           [&] { return workspace_for_any(op, context.machine); }))
+                                : plan_of(context, op).workspace_bytes;
+}
+
+void load(nw_context &context, const Op &op) {
+    plan_of(context, op).each_kernel([&](const Kernel &kernel) { load(context, kernel); });
+}
+
+void launch(nw_context &context, const Op &op, void *handle, const char *prepare) {
+    const hip::KeepCurrentDevice keep(context.device);
+    const auto stream = hip::Stream::borrow(context.device.library(), handle);
+    const Plan plan = plan_of(context, op);
+    meaning(NW_INVALID_ARGUMENT, [&] {
+        launch(context.modules, plan, stream,
+               [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); });
+    });
 }
 
 } // namespace nw::api

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "capi/error.h"
-#include "runtime/decode.h"
-#include "runtime/modules.h"
+#include "runtime/launch.h"
 
 struct nw_context {
     nw_context(nw::hip::Device on, const std::filesystem::path &directory)
-        : device(std::move(on)), modules(device, directory) {}
+        : device(std::move(on)), machine(nw::machine_of(device)), modules(device, directory) {}
 
     const nw::hip::Device device;
+    const nw::Machine machine;
     nw::Modules modules;
 };
 
@@ -27,11 +27,29 @@ template <class... Args> void need(bool holds, fmt::format_string<Args...> text,
 // A context, and a struct of this version: `type`, begun with `type`_INIT.
 void need_product(const nw_context *, const void *product, const char *type, std::size_t size);
 
-Dtype dtype_of(i32);
-Zeros zeros_of(i32);
+// The words of an Op.
+u64 dtype_of(i32);
+u64 zeros_of(i32);
+u64 silu_of(i32);
 
+// Loads a kernel; all of an op's.
 void load(nw_context &, const Kernel &);
-// load(), but refused where the stream is capturing: loading may allocate, which ends a capture.
-void load_for(nw_context &, const Kernel &, const hip::Stream &, const char *prepare);
+void load(nw_context &, const Op &);
+
+// Queues the op. `prepare`: what loads its kernels before a capture, which must not.
+void launch(nw_context &, const Op &, void *stream, const char *prepare);
+
+// Bytes that are enough for it, whichever kernels are chosen.
+u64 workspace_of(const nw_context &, const Op &);
+
+// A call that gives a number of bytes; `checked` does what there is to check, and gives it.
+template <class Checked>
+nw_status bytes_call(uint64_t *bytes, const Checked &checked) {
+    return guarded([&] {
+        const u64 found = checked();
+        need(bytes, "bytes is null: it must point to where the size goes");
+        *bytes = found;
+    });
+}
 
 } // namespace nw::api

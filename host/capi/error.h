@@ -35,6 +35,8 @@ template <class Action> decltype(auto) meaning(nw_status status, const Action &a
         return action();
     } catch (const hip::Error &) {
         throw;
+    } catch (const Refusal &) { // has its code
+        throw;
     } catch (const Error &error) {
         throw Refusal(status, error.what());
     }

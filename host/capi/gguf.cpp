@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Products with GGUF weights in the C API (nibblewave.h).
-#include <algorithm>
-
 #include "capi/context.h"
 #include "capi/gguf_types.h"
+#include "formats/gguf_blocks.h"
 #include "formats/gguf_types.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_linear.h"
 
 namespace nw::api {
 
@@ -18,85 +15,50 @@ static_assert(same(NW_GGUF_F32, GgmlType::f32) && same(NW_GGUF_F16, GgmlType::f1
               same(NW_GGUF_Q4_K, GgmlType::q4_K) && same(NW_GGUF_Q6_K, GgmlType::q6_K) &&
               same(NW_GGUF_BF16, GgmlType::bf16));
 
-GgufLinear gguf_of(const nw_context *context, const nw_gguf *p) {
+Op gguf_of(const nw_context *context, const nw_gguf *p) {
     need_product(context, p, "nw_gguf", sizeof *p);
-    return {.type = gguf_type_of(p->type),
-            .m = p->m,
-            .n = p->n,
-            .k = p->k,
-            .x = p->x,
-            .x_stride = p->x_stride,
-            .w = p->w,
-            .c = p->c,
-            .workspace = p->workspace,
-            .workspace_bytes = p->workspace_bytes};
-}
-
-GgufRoute route_of(const nw_context &context, const GgufLinear &p) {
-    return meaning(NW_UNSUPPORTED, [&] {
-        const Choice choice = explain_gguf(context.device.info().gfx, p.type, p.m, p.n, p.k);
-        return gguf_route(*choice.kernel, p.type, p.m, p.n, p.k);
-    });
-}
-
-void launch_gguf(nw_context &context, const GgufLinear &p, void *handle) {
-    const hip::KeepCurrentDevice keep(context.device);
-    const auto stream = hip::Stream::borrow(context.device.library(), handle);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
-    const GgufRoute route = route_of(context, p);
-    for (const Kernel *kernel : {route.convert, route.kernel, route.last})
-        load_for(context, *kernel, stream, "nw_gguf_prepare");
-    meaning(NW_INVALID_ARGUMENT, [&] { launch(context.modules, route, p, stream); });
-}
-
-void load_route(nw_context &context, const GgufLinear &p) {
-    const GgufRoute route = route_of(context, p);
-    for (const Kernel *kernel : {route.convert, route.kernel, route.last})
-        load(context, *kernel);
+    Op op{.kind = OpKind::linear_gguf};
+    op.type = gguf_type_of(p->type);
+    op.m = p->m;
+    op.n = p->n;
+    op.k = p->k;
+    op.x = address(p->x);
+    op.x_stride = p->x_stride;
+    op.w = address(p->w);
+    op.c = address(p->c);
+    op.workspace = address(p->workspace);
+    op.workspace_bytes = p->workspace_bytes;
+    return op;
 }
 
 // For m = 0 all kernels of the type: whatever way a number of rows gets has no others.
-void prepare_gguf(nw_context &context, GgufLinear p) {
+void prepare_gguf(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate_gguf_shape(p.type, std::max(p.m, 1u), p.n, p.k); });
-    if (p.m > 0)
-        return load_route(context, p);
-    p.m = ~u32{0};
-    const std::string &gfx = context.device.info().gfx;
-    for (const Kernel *kernel :
-         meaning(NW_UNSUPPORTED, [&] { return gguf_route_kernels(gfx, p.type, p.m, p.n, p.k); })) {
-        load(context, *kernel);
-        load(context, *gguf_route(*kernel, p.type, p.m, p.n, p.k).convert);
-    }
-    load_route(context, p); // NIBBLEWAVE_FORCE may name one that is never chosen
-}
-
-u64 workspace_of(const nw_context &context, const GgufLinear &p) {
-    meaning(NW_INVALID_ARGUMENT, [&] { validate_gguf_shape(p.type, p.m, p.n, p.k); });
-    const hip::DeviceInfo &device = context.device.info();
-    return meaning(NW_UNSUPPORTED, [&] {
-        return gguf_linear_workspace(device.gfx, p.type, p.m, p.n, p.k, device.wgps);
+    if (op.m > 0)
+        return load(context, op);
+    constexpr u64 any_rows = 0xffffffff;
+    op.m = any_rows;
+    const auto kernels = meaning(NW_INVALID_ARGUMENT, [&] {
+        check_shape(op);
+        return kernels_for(context.machine.target->name, op);
     });
-}
-
-u64 row_bytes(i32 type, u32 k) {
-    const std::string_view name = gguf_type_of(type);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate_gguf_shape(name, 1, 1, k); });
-    return gguf_row_bytes(name, k);
+    for (const Kernel *kernel : kernels)
+        plan(op, *kernel, context.machine).each_kernel([&](const Kernel &k) { load(context, k); });
+    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
 }
 
 } // namespace
 
-std::string_view gguf_type_of(i32 type) {
+u64 gguf_type_of(i32 type) {
     switch (type) {
     case NW_GGUF_Q4_0:
-        return "q4_0";
+        return word("q4_0");
     case NW_GGUF_Q8_0:
-        return "q8_0";
+        return word("q8_0");
     case NW_GGUF_Q4_K:
-        return "q4_K";
+        return word("q4_K");
     case NW_GGUF_Q6_K:
-        return "q6_K";
+        return word("q6_K");
     case NW_GGUF_F32:
     case NW_GGUF_F16:
     case NW_GGUF_BF16:
@@ -122,29 +84,34 @@ extern "C" {
 
 nw_status nw_gguf_linear(nw_context *context, const nw_gguf *product, void *stream) {
     return api::guarded([&] {
-        const GgufLinear p = api::gguf_of(context, product); // context may be null before this
-        api::launch_gguf(*context, p, stream);
+        const Op op = api::gguf_of(context, product); // context may be null before this
+        api::launch(*context, op, stream, "nw_gguf_prepare");
     });
 }
 
 nw_status nw_gguf_prepare(nw_context *context, const nw_gguf *product) {
     return api::guarded([&] {
-        const GgufLinear p = api::gguf_of(context, product);
-        api::prepare_gguf(*context, p);
+        const Op op = api::gguf_of(context, product);
+        api::prepare_gguf(*context, op);
     });
 }
 
 nw_status nw_gguf_workspace_size(nw_context *context, const nw_gguf *product, uint64_t *bytes) {
-    return api::guarded([&] {
-        const GgufLinear p = api::gguf_of(context, product);
-        api::need(bytes, "bytes is null: it must point to where the size goes");
-        *bytes = api::workspace_of(*context, p);
-    });
+    return api::bytes_call(
+        bytes, [&] { return api::workspace_of(*context, api::gguf_of(context, product)); });
 }
 
 uint64_t nw_gguf_row_bytes(int32_t type, uint32_t k) {
     uint64_t bytes = 0;
-    static_cast<void>(api::guarded([&] { bytes = api::row_bytes(type, k); }));
+    static_cast<void>(api::guarded([&] {
+        Op op{.kind = OpKind::linear_gguf};
+        op.type = api::gguf_type_of(type);
+        op.m = op.n = 1;
+        op.k = k;
+        api::meaning(NW_INVALID_ARGUMENT, [&] { check_shape(op); });
+        const GgufBlocks &blocks = gguf_blocks(words[op.type]);
+        bytes = u64{k} / blocks.elements * blocks.bytes;
+    }));
     return bytes;
 }
 }

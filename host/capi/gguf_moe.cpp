@@ -1,52 +1,42 @@
 // SPDX-License-Identifier: MIT
 // The mixture of experts with GGUF weights in the C API (nibblewave.h).
-#include <algorithm>
-
 #include "capi/context.h"
 #include "capi/gguf_types.h"
-#include "runtime/gguf_moe_linear.h"
 
 namespace nw::api {
 
 namespace {
 
-GgufMoeLinear gguf_moe_of(const nw_context *context, const nw_gguf_moe *p) {
+Op gguf_moe_of(const nw_context *context, const nw_gguf_moe *p) {
     need_product(context, p, "nw_gguf_moe", sizeof *p);
-    return {.of = {.type = gguf_type_of(p->type),
-                   .n = p->n,
-                   .k = p->k,
-                   .experts = p->experts,
-                   .slots = p->slots,
-                   .top_k = p->top_k,
-                   .w = p->w,
-                   .w_expert = p->w_expert,
-                   .c = p->c},
-            .x = p->x,
-            .x_stride = p->x_stride,
-            .expert_ids = p->expert_ids,
-            .workspace = p->workspace,
-            .workspace_bytes = p->workspace_bytes};
+    Op op{.kind = OpKind::moe_gguf};
+    op.type = gguf_type_of(p->type);
+    op.n = p->n;
+    op.k = p->k;
+    op.experts = p->experts;
+    op.slots = p->slots;
+    op.top_k = p->top_k;
+    op.x = address(p->x);
+    op.x_stride = p->x_stride;
+    op.w = address(p->w);
+    op.w_expert = p->w_expert;
+    op.expert_ids = address(p->expert_ids);
+    op.c = address(p->c);
+    op.workspace = address(p->workspace);
+    op.workspace_bytes = p->workspace_bytes;
+    return op;
 }
 
-// Each kernel that such a product has.
-template <class Use>
-void with_kernels(const nw_context &context, const GgufMoeLinear &p, u32 block_size,
-                  const Use &use) {
-    const GgufMoeKernels kernels = meaning(NW_UNSUPPORTED, [&] {
-        return gguf_moe_kernels(context.device.info().gfx, p.of.type, block_size);
-    });
-    for (const Kernel *kernel : {kernels.convert, kernels.align, kernels.product})
-        if (kernel)
-            use(*kernel);
-}
-
-void launch_gguf_moe(nw_context &context, const GgufMoeLinear &p, void *handle) {
+// The kernels of the type, however many slots there are.
+void prepare_gguf_moe(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
-    const auto stream = hip::Stream::borrow(context.device.library(), handle);
-    meaning(NW_INVALID_ARGUMENT, [&] { validate(p); });
-    with_kernels(context, p, gguf_moe_block_size(p.of.slots, p.of.experts, p.of.k),
-                 [&](const Kernel &k) { load_for(context, k, stream, "nw_gguf_moe_prepare"); });
-    meaning(NW_INVALID_ARGUMENT, [&] { nw::launch(context.modules, p, stream); });
+    constexpr u64 any_k = 256; // a multiple of every type's block
+    op.n = op.experts = op.slots = op.top_k = 1;
+    op.k = any_k;
+    const auto kernels = meaning(
+        NW_UNSUPPORTED, [&] { return kernels_for(context.machine.target->name, op); });
+    for (const Kernel *kernel : kernels)
+        plan(op, *kernel, context.machine).each_kernel([&](const Kernel &k) { load(context, k); });
 }
 
 } // namespace
@@ -59,29 +49,21 @@ extern "C" {
 
 nw_status nw_gguf_moe_linear(nw_context *context, const nw_gguf_moe *product, void *stream) {
     return api::guarded([&] {
-        const GgufMoeLinear p = api::gguf_moe_of(context, product); // context may be null before
-        api::launch_gguf_moe(*context, p, stream);
+        const Op op = api::gguf_moe_of(context, product); // context may be null before
+        api::launch(*context, op, stream, "nw_gguf_moe_prepare");
     });
 }
 
 nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *product) {
     return api::guarded([&] {
-        const GgufMoeLinear p = api::gguf_moe_of(context, product);
-        const hip::KeepCurrentDevice keep(context->device);
-        const auto load_of = [&](u32 size) {
-            api::with_kernels(*context, p, size, [&](const Kernel &k) { api::load(*context, k); });
-        };
-        load_of(1);
-        std::ranges::for_each(gguf_moe_block_sizes, load_of);
+        const Op op = api::gguf_moe_of(context, product);
+        api::prepare_gguf_moe(*context, op);
     });
 }
 
 nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_moe *product,
                                      uint64_t *bytes) {
-    return api::guarded([&] {
-        const GgufMoeLinear p = api::gguf_moe_of(context, product);
-        api::need(bytes, "bytes is null: it must point to where the size goes");
-        *bytes = api::meaning(NW_INVALID_ARGUMENT, [&] { return gguf_moe_workspace(p.of); });
-    });
+    return api::bytes_call(
+        bytes, [&] { return api::workspace_of(*context, api::gguf_moe_of(context, product)); });
 }
 }

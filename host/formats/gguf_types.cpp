@@ -2,6 +2,9 @@
 #include "formats/gguf_types.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+
+#include "base/error.h"
 
 namespace nw {
 
@@ -62,6 +65,18 @@ std::span<const GgmlTypeInfo> ggml_types() { return types; }
 const GgmlTypeInfo *find_ggml_type(GgmlType id) {
     const auto found = std::ranges::lower_bound(types, id, {}, &GgmlTypeInfo::id);
     return found != std::end(types) && found->id == id ? found : nullptr;
+}
+
+const GgmlTypeInfo *find_ggml_type(std::string_view name) {
+    const auto found = std::ranges::find(types, name, &GgmlTypeInfo::name);
+    return found != std::end(types) ? found : nullptr;
+}
+
+u64 ggml_row_bytes(std::string_view type, u64 k) {
+    const GgmlTypeInfo *info = find_ggml_type(type);
+    if (!info)
+        throw Error(fmt::format("type = {}: ggml has none of that name", type));
+    return k / info->elements * info->bytes;
 }
 
 } // namespace nw

@@ -29,5 +29,9 @@ struct GgmlTypeInfo {
 
 std::span<const GgmlTypeInfo> ggml_types(); // by id
 const GgmlTypeInfo *find_ggml_type(GgmlType id);
+const GgmlTypeInfo *find_ggml_type(std::string_view name);
+
+// Bytes of a row of k weights, which are whole blocks; throws Error for a type that ggml has not.
+u64 ggml_row_bytes(std::string_view type, u64 k);
 
 } // namespace nw

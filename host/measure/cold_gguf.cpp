@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/gguf_linear.h"
-
 namespace nw {
 
 namespace {
@@ -28,37 +26,33 @@ ColdGguf::ColdGguf(const hip::Device &device, std::span<const GgufShape> shapes,
     x_.fill(0); // times do not depend on values, but nothing reads what nobody wrote
 }
 
+Plan ColdGguf::plan_of(const Kernel &kernel, const GgufShape &p) const {
+    return plan(p.op(), kernel, machine_of(device_));
+}
+
 void ColdGguf::queue(const Kernel &kernel, const GgufShape &p) {
-    const GgufRoute route = gguf_route(kernel, p.type, p.m, p.n, p.k);
-    const GgufLinear args{p.type,
-                          p.m,
-                          p.n,
-                          p.k,
-                          x_.data(),
-                          u64{4} * p.k,
-                          weights_.take(p.weight_bytes()),
-                          c_.data(),
-                          workspace_.data(),
-                          workspace_.size()};
+    Plan plan = plan_of(kernel, p);
+    plan.op.x = address(x_.data());
+    plan.op.x_stride = u64{4} * p.k;
+    plan.op.w = address(weights_.take(p.weight_bytes()));
+    plan.op.c = address(c_.data());
+    plan.op.workspace = address(workspace_.data());
+    plan.op.workspace_bytes = workspace_.size();
     device_.record(start_);
-    launch(modules_, route, args);
+    launch(modules_, plan);
     device_.record(stop_);
 }
 
 f64 ColdGguf::us(const Kernel &kernel, const GgufShape &p) {
-    const GgufRoute route = gguf_route(kernel, p.type, p.m, p.n, p.k);
-    const u32 wgps = device_.info().wgps;
     GgufShape round = p; // brings the code to where later launches find it
-    round.n = std::min(p.n, wgps * kernel.rows_per_workgroup);
-    u64 bytes = gguf_route_workspace(route, p.m, p.n, p.k, wgps);
-    bytes = std::max(bytes, gguf_route_workspace(gguf_route(kernel, p.type, p.m, round.n, p.k), p.m,
-                                                 round.n, p.k, wgps));
+    round.n = std::min(p.n, device_.info().wgps * kernel.rows_per_workgroup);
+    const Plan whole = plan_of(kernel, p);
+    const u64 bytes = std::max(whole.workspace_bytes, plan_of(kernel, round).workspace_bytes);
     if (workspace_.size() < bytes) {
         workspace_ = device_.allocate(bytes);
         workspace_.fill(0);
     }
-    for (const Kernel *k : {route.convert, route.kernel, route.last})
-        modules_.function(*k); // loading is no part of the time
+    whole.each_kernel([&](const Kernel &k) { modules_.function(k); }); // no part of the time
     queue(kernel, round);
     queue(kernel, p);
     const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times products with GGUF weights by their ways (runtime/gguf_linear.h), from f32 activations to
+// Times products with GGUF weights by any of their kernels, from f32 activations to
 // the result: weights from memory that was not touched for long (measure/cold_product.h),
 // everything else as the launch before left it.
 #pragma once
@@ -8,8 +8,7 @@
 
 #include "hip/hip.h"
 #include "measure/cold_product.h"
-#include "runtime/gguf.h"
-#include "runtime/modules.h"
+#include "measure/gguf_shape.h"
 
 namespace nw {
 
@@ -19,11 +18,12 @@ public:
     ColdGguf(const hip::Device &, std::span<const GgufShape>, u64 products = ~u64{0},
              const std::filesystem::path &kernels = {});
 
-    // Microseconds between two events around all launches of the way whose kernel this is. Throws
-    // Error where it is not for such a shape.
+    // Microseconds between two events around all launches of a plan by that kernel. Throws Error
+    // where it is not for such a shape.
     f64 us(const Kernel &, const GgufShape &);
 
 private:
+    Plan plan_of(const Kernel &, const GgufShape &) const;
     void queue(const Kernel &, const GgufShape &);
 
     const hip::Device &device_;

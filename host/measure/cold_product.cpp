@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "runtime/prefill.h"
-#include "runtime/tile.h"
 
 namespace nw {
 
@@ -21,12 +19,23 @@ template <class Bytes> u64 largest(std::span<const ProductShape> shapes, const B
     return out;
 }
 
-bool is_decode(const Kernel &k) { return k.family == "decode_w4a16"; }
-
 u64 activation_bytes(const ProductShape &p) { return u64{2} * p.m * p.k; }
 u64 output_bytes(const ProductShape &p) { return u64{2} * p.m * p.n; }
 u64 weight_bytes(const ProductShape &p) { return p.weight_bytes(); }
 u64 scale_bytes(const ProductShape &p) { return std::max(p.scale_bytes(), p.zero_bytes()); }
+
+Op op_of(const ProductShape &p, const ColdProduct::Memory &at) {
+    Op op = p.op();
+    op.a = address(at.a);
+    op.w = address(at.w);
+    op.s = address(at.s);
+    op.z = address(at.z);
+    op.c = address(at.c);
+    op.w_stride = p.w_stride;
+    op.s_stride = p.s_stride();
+    op.z_stride = p.z_stride();
+    return op;
+}
 
 } // namespace
 
@@ -95,43 +104,31 @@ f64 splitk_us(ColdProduct &product, const ProductShape &p) {
     const hip::Device &device = product.device();
     const u32 wgps = device.info().wgps;
     const SplitKGeometry g = published_geometry(device, p);
-    const auto arguments = [](const ProductShape &s, const ColdProduct::Memory &at) {
-        return SplitK{s.dtype, s.m,  s.n,  s.k,  s.group,    at.a,
-                      at.w,    at.s, at.z, at.c, s.w_stride, s.s_stride()};
-    };
-    const ColdProduct::Memory somewhere{&p, &p, &p, p.zeros == Zeros::eight ? nullptr : &p,
-                                        nullptr};
-    const Kernel &kernel = find_splitk(device.info().gfx, arguments(p, somewhere), g);
+    const Kernel &kernel =
+        find_splitk(device.info().gfx, p.dtype, p.group, p.m, p.zeros != Zeros::eight, g);
     product.modules().function(kernel); // loading is no part of the time
     return product.us(p, wgps * g.waves * g.rows,
                       [&](const ProductShape &shape, const ColdProduct::Memory &at) {
-                          launch(product.modules(), kernel, arguments(shape, at), wgps, g.waves);
+                          Op op = op_of(shape, at);
+                          op.zeros = kernel.p.zeros;
+                          op.groups = wgps;
+                          op.waves = g.waves;
+                          launch(product.modules(), kernel, op);
                       });
-}
-
-const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
-    return p.m <= decode_rows ? choose(gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k)
-                              : choose_prefill(gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k);
 }
 
 void launch_product(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
                     const ColdProduct::Memory &at, Workgroups workgroups) {
-    const W4A16 args{
-        p.dtype,    p.m,          p.n,     p.k,     p.group,
-        at.a,       at.w,         at.s,    nullptr, at.c,
-        p.w_stride, p.s_stride(), p.zeros, at.z,    p.zeros == Zeros::eight ? 0 : p.z_stride()};
-    if (!is_decode(kernel))
-        return launch_prefill(product.modules(), kernel, args);
-    const u32 groups = workgroups == Workgroups::stay
-                           ? grid(kernel, p.n, product.device().info().wgps)
-                           : ceil_div(p.n, kernel.rows_per_workgroup);
-    launch(product.modules(), kernel, args, groups);
+    Op op = op_of(p, at);
+    if (workgroups == Workgroups::one_round)
+        op.groups = ceil_div(p.n, kernel.rows_per_workgroup);
+    launch(product.modules(), kernel, op);
 }
 
 f64 product_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
                const std::function<void()> &launched, Workgroups workgroups) {
     product.modules().function(kernel);
-    const u32 rows = is_decode(kernel) ? kernel.rows_per_workgroup : kernel.number("bn");
+    const u32 rows = kernel.p.bn ? kernel.p.bn : kernel.rows_per_workgroup;
     return product.us(
         p, product.device().info().wgps * rows,
         [&](const ProductShape &shape, const ColdProduct::Memory &at) {

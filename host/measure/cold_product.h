@@ -10,8 +10,8 @@
 
 #include "hip/hip.h"
 #include "measure/splitk.h"
-#include "runtime/decode.h"
-#include "runtime/modules.h"
+#include "runtime/launch.h"
+#include "runtime/w4a16.h"
 
 namespace nw {
 
@@ -29,6 +29,7 @@ struct ProductShape {
     u64 weight_bytes() const { return n * w_stride; }
     u64 scale_bytes() const { return n * s_stride(); }
     u64 zero_bytes() const { return z_rows() * z_stride(); }
+    Op op() const { return linear_w4a16(dtype, group, zeros, m, n, k); } // its sizes
     // What a product has to move at least, whatever lies between the rows.
     u64 bytes_moved() const {
         return u64{n} * k / 2 + scale_bytes() + zero_bytes() + u64{2} * m * (k + n);
@@ -90,9 +91,6 @@ private:
 SplitKGeometry published_geometry(const hip::Device &, const ProductShape &);
 f64 splitk_us(ColdProduct &, const ProductShape &);
 
-// The kernel that the library chooses: of decode_w4a16, or for more rows than it has of another
-// family.
-const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
 // As many workgroups as the library launches, which go from rows to rows; or one for each of these.
 enum class Workgroups { stay, one_round };
 void launch_product(ColdProduct &, const Kernel &, const ProductShape &,

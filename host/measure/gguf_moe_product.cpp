@@ -3,11 +3,10 @@
 
 #include <vector>
 
+#include "base/error.h"
 #include "base/median.h"
 #include "measure/cold_product.h"
 #include "measure/launch_timer.h"
-#include "runtime/gguf_mid.h"
-#include "runtime/moe_align.h"
 
 namespace nw {
 
@@ -22,8 +21,8 @@ public:
     Layer(const hip::Device &device, const GgufMoeKernels &kernels, const GgufMoeShape &shape,
           std::span<const i32> routes, u64 copies)
         : kernels_(kernels), shape_(shape), device_(device), modules_(device),
-          block_(kernels.align ? kernels.product->number("bm") : 1),
-          blocks_(static_cast<u32>(aligned_blocks(shape.slots(), shape.experts, block_))),
+          machine_(machine_of(device)), op_(shape.op()), block_(kernels.block_size()),
+          blocks_(static_cast<u32>(most_blocks(kernels, shape))),
           begin_(round_up(shape.expert_bytes(), page)),
           each_(round_up(shape.experts * shape.expert_bytes(), page)),
           w_(device.allocate(begin_ + copies * each_)),
@@ -45,36 +44,32 @@ public:
     }
 
     void convert() {
-        const u32 rows = shape_.rows(), k = shape_.k;
-        if (kernels_.align)
-            launch(modules_, *kernels_.convert,
-                   GgufHalves{rows, k, x_.data(), u64{4} * k, a_.data(), true});
-        else
-            launch(modules_, *kernels_.convert,
-                   QuantizeQ8{rows, k, x_.data(), u64{4} * k, a_.data(), true});
+        Op op = before(0);
+        op.y = address(a_.data());
+        launch(modules_, *kernels_.convert, op);
     }
     void align() {
-        launch(modules_, MoeAlign{shape_.slots(), shape_.experts, block_, blocks_, routes_.data(),
-                                  slot_ids_.data(), block_experts_.data(), used_.data()});
+        Op op = before(1);
+        op.sorted_token_ids = address(slot_ids_.data());
+        op.expert_ids = address(block_experts_.data());
+        op.num_tokens_post_padded = address(used_.data());
+        launch(modules_, *kernels_.align, op);
     }
     // By all experts of a copy.
     void multiply(u64 copy) {
-        const GgufExperts of = experts(begin_ + copy * each_, shape_.slots());
-        if (kernels_.align)
-            launch(modules_, *kernels_.product,
-                   GgufMoeBlocks{of, block_, used_blocks(), a_.data(), block_experts_.data(),
-                                 slot_ids_.data()});
-        else
-            launch(modules_, *kernels_.product, GgufMoeDecode{of, a_.data(), routes_.data()});
+        Op op = product(begin_ + copy * each_);
+        op.expert_ids = address(kernels_.align ? block_experts_.data() : routes_.data());
+        op.slot_ids = address(slot_ids_.data());
+        op.blocks = used_blocks_;
+        launch(modules_, *kernels_.product, op);
     }
     // One slot, or a block, by the one before.
     void warm() {
-        if (kernels_.align)
-            launch(modules_, *kernels_.product,
-                   GgufMoeBlocks{experts(0, 1), block_, 1, a_.data(), none_.data(), none_.data()});
-        else
-            launch(modules_, *kernels_.product,
-                   GgufMoeDecode{experts(0, 1), a_.data(), none_.data()});
+        Op op = product(0);
+        op.slots = 1;
+        op.expert_ids = op.slot_ids = address(none_.data());
+        op.blocks = 1;
+        launch(modules_, *kernels_.product, op);
     }
     // Of the lists; waits for them.
     void find_used() {
@@ -84,23 +79,34 @@ public:
     }
 
 private:
-    u32 used_blocks() const { return used_blocks_; }
-    GgufExperts experts(u64 from, u32 slots) const {
-        return {shape_.type,
-                shape_.n,
-                shape_.k,
-                shape_.experts,
-                slots,
-                shape_.slots_per_row(),
-                static_cast<const std::byte *>(w_.data()) + from,
-                shape_.expert_bytes(),
-                c_.data()};
+    static u64 most_blocks(const GgufMoeKernels &kernels, const GgufMoeShape &shape) {
+        if (!kernels.align)
+            return shape.slots();
+        const Before &lists = kernels.product->contract->before[1];
+        return lists.op(shape.op(), *kernels.product, usual_machine(kernels.product->gfx)).blocks;
+    }
+    Op before(u64 number) const {
+        Op op = op_;
+        op.x = address(x_.data());
+        op.x_stride = u64{4} * shape_.k;
+        op.expert_ids = address(routes_.data());
+        return kernels_.product->contract->before[number].op(op, *kernels_.product, machine_);
+    }
+    Op product(u64 from) const {
+        Op op = op_;
+        op.a = address(a_.data());
+        op.w = address(w_.data()) + from;
+        op.w_expert = shape_.expert_bytes();
+        op.c = address(c_.data());
+        return op;
     }
 
     const GgufMoeKernels kernels_;
     const GgufMoeShape shape_;
     const hip::Device &device_;
     Modules modules_;
+    const Machine machine_;
+    const Op op_;
     const u32 block_, blocks_;
     const u64 begin_, each_;
     u32 used_blocks_ = 0;
@@ -109,9 +115,48 @@ private:
 
 } // namespace
 
+Op GgufMoeShape::op() const {
+    Op op{.kind = OpKind::moe_gguf};
+    op.type = find_word(type);
+    op.n = n;
+    op.k = k;
+    op.experts = experts;
+    op.slots = slots();
+    op.top_k = slots_per_row();
+    return op;
+}
+
+namespace {
+
+GgufMoeKernels kernels_of(const Plan &p) {
+    GgufMoeKernels out{nullptr, nullptr, p.kernel};
+    p.each_kernel([&](const Kernel &k) {
+        if (&k != p.kernel)
+            (out.convert ? out.align : out.convert) = &k;
+    });
+    return out;
+}
+
+} // namespace
+
+GgufMoeKernels choose_gguf_moe_kernels(std::string_view gfx, const GgufMoeShape &shape) {
+    return kernels_of(plan(shape.op(), usual_machine(gfx)));
+}
+
+GgufMoeKernels gguf_moe_kernels(std::string_view gfx, const GgufMoeShape &shape, u32 block_size) {
+    for (const Kernel *kernel : kernels_for(gfx, shape.op()))
+        if (const auto found = kernels_of(plan(shape.op(), *kernel, usual_machine(gfx)));
+            found.block_size() == block_size)
+            return found;
+    throw Error(fmt::format("block_size = {}: no kernel of {} takes such blocks", block_size,
+                            shape.type));
+}
+
 u64 gguf_activation_bytes(const GgufMoeKernels &kernels, const GgufMoeShape &shape) {
-    return kernels.align ? gguf_halves_bytes(shape.rows(), shape.k)
-                         : q8_bytes(shape.rows(), shape.k);
+    const Machine machine = usual_machine(kernels.product->gfx);
+    const Before &before = kernels.product->contract->before.front();
+    return before.gives.front().bytes(before.op(shape.op(), *kernels.product, machine),
+                                      *kernels.convert, machine);
 }
 
 GgufMoeTimes time_gguf_moe(const hip::Device &device, const GgufMoeKernels &kernels,

@@ -6,13 +6,20 @@
 #include <string_view>
 
 #include "hip/hip.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_moe_linear.h"
+#include "measure/gguf_shape.h"
+#include "runtime/launch.h"
 
 namespace nw {
 
+// The kernels of a plan, in their order.
+struct GgufMoeKernels {
+    const Kernel *convert, *align, *product; // align: null without blocks
+
+    u32 block_size() const { return align ? product->p.bm : 1; } // slots of a block
+};
+
 struct GgufMoeShape {
-    std::string_view type; // of gguf_types()
+    std::string_view type; // of gguf_types
     u32 tokens, n, k;      // n, k: of an expert
     u32 experts, top_k;    // top_k: slots of a token
     bool own_rows;         // each slot has a row of activations, not each token
@@ -20,8 +27,13 @@ struct GgufMoeShape {
     u32 slots() const { return tokens * top_k; }
     u32 slots_per_row() const { return own_rows ? 1 : top_k; }
     u32 rows() const { return own_rows ? slots() : tokens; }
-    u64 expert_bytes() const { return n * gguf_row_bytes(type, k); }
+    u64 expert_bytes() const { return n * ggml_row_bytes(type, k); }
+    Op op() const; // its sizes
 };
+
+// What a plan takes; and by blocks of so many slots, 1: slot by slot.
+GgufMoeKernels choose_gguf_moe_kernels(std::string_view gfx, const GgufMoeShape &);
+GgufMoeKernels gguf_moe_kernels(std::string_view gfx, const GgufMoeShape &, u32 block_size);
 
 // Bytes of the activations as the product takes them.
 u64 gguf_activation_bytes(const GgufMoeKernels &, const GgufMoeShape &);

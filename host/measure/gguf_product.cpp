@@ -7,9 +7,6 @@
 #include "base/median.h"
 #include "measure/cold_product.h"
 #include "measure/launch_timer.h"
-#include "runtime/gguf_linear.h"
-#include "runtime/gguf_mid.h"
-#include "runtime/gguf_prefill.h"
 
 namespace nw {
 
@@ -23,74 +20,90 @@ u32 room(const GgufShape &shape, u64 rows) {
     return static_cast<u32>(std::min<u64>(rows, u64{2} * shape.n));
 }
 
+const Before &conversion(const GgufKernels &kernels) {
+    return kernels.product->contract->before.front();
+}
+
+// Bytes that a launch over more rows, or fewer, may want of its own.
+u64 most_scratch(const Scratch &scratch, const Kernel &kernel, Op op, const Machine &machine,
+                 u32 rows) {
+    op.n = rows;
+    if (!scratch.bytes) // counters, one a tile
+        return u64{4} * ceil_div<u64>(op.m, kernel.p.bm) * ceil_div(rows, kernel.rows_per_workgroup);
+    // No share is smaller than that of the fewest rows.
+    Op few = op;
+    few.n = kernel.rows_per_workgroup;
+    kernel.contract->derive(few, kernel, machine);
+    op.share = few.share;
+    return scratch.bytes(op, kernel, machine);
+}
+
 } // namespace
 
 GgufKernels choose_gguf_kernels(std::string_view gfx, const GgufShape &shape) {
-    const auto &[type, m, n, k] = shape;
-    const auto route = [&](const Kernel &kernel) { return gguf_route(kernel, type, m, n, k); };
-    GgufRoute way = route(*explain_gguf(gfx, type, m, n, k).kernel);
-    if (way.rows < m)
-        way = route(default_gguf(gfx, type, m, n, k));
-    return way.rows < m ? GgufKernels{} : GgufKernels{way.kernel, way.convert};
+    const Op op = shape.op();
+    check_shape(op);
+    const Machine machine = usual_machine(gfx);
+    Plan p = plan(op, machine);
+    if (p.rows < op.m)
+        p = plan(op, cheapest(gfx, op), machine);
+    if (p.rows < op.m)
+        return {};
+    GgufKernels out;
+    p.each_kernel([&](const Kernel &k) { (&k == p.kernel ? out.product : out.convert) = &k; });
+    return out;
 }
 
 u64 gguf_activation_bytes(const GgufKernels &kernels, const GgufShape &shape) {
-    return kernels.wmma() ? gguf_halves_bytes(shape.m, shape.k) : q8_bytes(shape.m, shape.k);
+    const Machine machine = usual_machine(kernels.product->gfx);
+    const Before &before = conversion(kernels);
+    return before.gives.front().bytes(before.op(shape.op(), *kernels.product, machine),
+                                      *kernels.convert, machine);
 }
 
-u32 gguf_dynamic_lds(const GgufKernels &kernels, const GgufShape &shape, u32 wgps) {
-    if (kernels.wmma())
-        return 0;
-    GgufDecode product{};
-    product.type = shape.type, product.m = shape.m, product.n = shape.n, product.k = shape.k;
-    return shape.m * q8_tile_bytes * (gguf_grid(*kernels.product, product, wgps).stage - 1);
+u32 dynamic_lds_of(const Kernel &kernel, Op op, u32 wgps) {
+    const Machine machine{&target_of(kernel.gfx), wgps};
+    kernel.contract->derive(op, kernel, machine);
+    return kernel.contract->dynamic_lds(op, kernel, machine);
 }
 
 GgufProduct::GgufProduct(const hip::Device &device, const GgufKernels &kernels,
                          const GgufShape &shape, u64 rows)
-    : kernels_(kernels), shape_(shape), modules_(device), wgps_(device.info().wgps),
-      w_(device.allocate(rows * gguf_row_bytes(shape.type, shape.k))),
+    : kernels_(kernels), shape_(shape), modules_(device), machine_(nw::machine_of(device)),
+      w_(device.allocate(rows * ggml_row_bytes(shape.type, shape.k))),
       x_(device.allocate(u64{4} * shape.m * shape.k)),
       a_(device.allocate(gguf_activation_bytes(kernels, shape))),
-      c_(device.allocate(u64{4} * shape.m * room(shape, rows))) {
+      c_(device.allocate(u64{4} * shape.m * room(shape, rows))), op_(shape.op()) {
     modules_.function(*kernels_.product); // loading is no part of the time
     modules_.function(*kernels_.convert);
     x_.fill(0);
     if (!device.info().simulated) // whose memory is 0 as it is
         w_.fill(0);
-    if (!kernels_.mid())
-        return;
-    // No share is smaller than that of the fewest rows.
-    const Kernel &mid = *kernels_.product;
-    parts_ = device.allocate(gguf_mid_parts_bytes(mid, shape.m, room(shape, rows), shape.k,
-                                                  share(mid.rows_per_workgroup)));
-    arrived_ = device.allocate(gguf_mid_arrived_bytes(mid, shape.m, room(shape, rows)));
-    arrived_.fill(0);
-}
-
-u32 GgufProduct::share(u32 rows) const {
-    return gguf_mid_share(*kernels_.product, shape_.m, rows, shape_.k, wgps_);
+    op_.x = address(x_.data());
+    op_.x_stride = u64{4} * shape.k;
+    op_.a = address(a_.data());
+    op_.c = address(c_.data());
+    for (const Scratch &scratch : kernels_.product->contract->scratch) {
+        hip::Buffer &memory = scratch_.emplace_back(device.allocate(
+            most_scratch(scratch, *kernels_.product, op_, machine_, room(shape, rows))));
+        op_.*scratch.argument = address(memory.data());
+        if (!scratch.bytes)
+            memory.fill(0);
+    }
 }
 
 void GgufProduct::convert() {
-    const auto &[type, m, n, k] = shape_;
-    if (kernels_.wmma())
-        launch(modules_, *kernels_.convert, GgufHalves{m, k, x_.data(), u64{4} * k, a_.data()});
-    else
-        launch(modules_, *kernels_.convert, QuantizeQ8{m, k, x_.data(), u64{4} * k, a_.data()});
+    const Before &before = conversion(kernels_);
+    Op op = before.op(op_, *kernels_.product, machine_);
+    op.*before.gives.front().result = op_.a;
+    launch(modules_, *kernels_.convert, op);
 }
 
 void GgufProduct::multiply(u64 first, u32 rows) {
-    const auto &[type, m, n, k] = shape_;
-    const void *const w =
-        static_cast<const std::byte *>(w_.data()) + first * gguf_row_bytes(type, k);
-    if (kernels_.mid())
-        launch(modules_, *kernels_.product,
-               GgufMid{type, m, rows, k, a_.data(), w, c_.data(), parts_.data(), arrived_.data()});
-    else if (kernels_.prefill())
-        launch(modules_, *kernels_.product, GgufPrefill{type, m, rows, k, a_.data(), w, c_.data()});
-    else
-        launch(modules_, *kernels_.product, GgufDecode{type, m, rows, k, a_.data(), w, c_.data()});
+    Op op = op_;
+    op.n = rows;
+    op.w = address(w_.data()) + first * ggml_row_bytes(shape_.type, shape_.k);
+    launch(modules_, *kernels_.product, op);
 }
 
 GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernels,
@@ -99,7 +112,7 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
     const u32 n = shape.n;
     const u32 warm_rows = std::min(n, device.info().wgps * kernels.product->rows_per_workgroup);
     const u64 begin = round_up<u64>(warm_rows, step), each = round_up<u64>(n, step);
-    const u64 others = cold_rest / gguf_row_bytes(shape.type, shape.k);
+    const u64 others = cold_rest / ggml_row_bytes(shape.type, shape.k);
     const u64 rows = begin + (runs == 1 ? n : 2 * each + others);
     GgufProduct product(device, kernels, shape, rows);
     const LaunchTimer timer(device, launched);

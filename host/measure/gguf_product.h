@@ -1,36 +1,28 @@
 // SPDX-License-Identifier: MIT
 // One product with GGUF weights and the launch that makes its activations, to be timed.
 #pragma once
-#include <array>
 #include <functional>
 #include <string_view>
 
 #include "hip/hip.h"
-#include "runtime/gguf.h"
-#include "runtime/modules.h"
+#include "measure/gguf_shape.h"
+#include "runtime/launch.h"
 
 namespace nw {
-
-// Of bench/shapes.csv, what is timed.
-inline constexpr std::array<std::string_view, 3> gguf_models = {"Qwen3.6-27B", "Llama-3.1-8B",
-                                                                "Qwen3-30B-A3B"};
 
 // Of a product, and of its activations.
 struct GgufKernels {
     const Kernel *product = nullptr, *convert = nullptr; // null where it takes several launches
 
     explicit operator bool() const { return product && convert; }
-    bool mid() const { return product->family == "gguf_mid"; }
-    bool prefill() const { return product->family == "gguf_prefill"; }
-    bool wmma() const { return mid() || prefill(); } // of activations in f16
 };
-// What gguf_linear takes, or, if that is in slices, the default.
+// What a plan takes, or, if that is in slices, the cheapest kernel.
 GgufKernels choose_gguf_kernels(std::string_view gfx, const GgufShape &);
 
 // Bytes of the activations as the product takes them.
 u64 gguf_activation_bytes(const GgufKernels &, const GgufShape &);
-// Bytes of LDS that a launch of the product asks for besides the kernel's own.
-u32 gguf_dynamic_lds(const GgufKernels &, const GgufShape &, u32 wgps);
+// Bytes of LDS that a launch asks for besides the kernel's own.
+u32 dynamic_lds_of(const Kernel &, Op, u32 wgps);
 
 // Its operands on a device, all 0, and its two launches.
 class GgufProduct {
@@ -43,13 +35,13 @@ public:
     void multiply(u64 first, u32 rows);
 
 private:
-    u32 share(u32 rows) const;
-
     const GgufKernels kernels_;
     const GgufShape shape_;
     Modules modules_;
-    const u32 wgps_;
-    hip::Buffer w_, x_, a_, c_, parts_, arrived_;
+    const Machine machine_;
+    hip::Buffer w_, x_, a_, c_;
+    std::vector<hip::Buffer> scratch_; // as the contract has them
+    Op op_;                            // of all rows
 };
 
 struct GgufTimes {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "hip/hip.h"
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw {
 

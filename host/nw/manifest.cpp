@@ -6,10 +6,32 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "runtime/contract.h"
 
 namespace nw::cli {
 
 using Json = nlohmann::json;
+
+namespace {
+
+u32 parameter(const ParameterName &name, const Json &value) {
+    if (!name.text)
+        return value.is_number() ? value.get<u32>() : static_cast<u32>(per_row);
+    const u64 found = find_word(value.get<std::string>());
+    if (found == no_word)
+        throw Error(fmt::format("parameter {} = {}: no contract of this program has it", name.name,
+                                value.dump()));
+    return static_cast<u32>(found);
+}
+
+Parameters parameters(const Family &contract, const Json &params) {
+    Parameters out{};
+    for (const ParameterName &name : contract.parameters)
+        out.*name.at = parameter(name, params.at(std::string(name.name)));
+    return out;
+}
+
+} // namespace
 
 Manifest::Manifest(const std::filesystem::path &directory) {
     const std::filesystem::path file = directory / "manifest.json";
@@ -21,17 +43,16 @@ Manifest::Manifest(const std::filesystem::path &directory) {
         in.exceptions(std::ios::failbit | std::ios::badbit);
         const Json rows = Json::parse(in).at("kernels");
         for (const Json &row : rows) {
-            auto &args = args_.emplace_back();
-            for (const Json &arg : row.at("args"))
-                args.push_back({keep(arg.at("name")), keep(arg.at("value_kind")),
-                                arg.at("offset").get<u32>(), arg.at("size").get<u32>()});
-            auto &params = params_.emplace_back();
-            for (const auto &[key, value] : row.at("params").items())
-                params.push_back({texts_.emplace_back(key), keep(value)});
-            kernels_.push_back({keep(row.at("symbol")), keep(row.at("gfx")), keep(row.at("family")),
-                                params, args, row.at("kernarg_bytes"), row.at("block").at(0),
-                                row.at("rows_per_workgroup"), row.at("lds_bytes"), row.at("vgprs"),
-                                row.at("sgprs"), row.at("waves_per_simd"), row.at("reference"),
+            const Family *contract = find_family(row.at("family").get<std::string>());
+            if (!contract)
+                throw Error(fmt::format("{}: family {}: this program has no contract of it; build "
+                                        "both from one tree",
+                                        file.string(), row.at("family").dump()));
+            kernels_.push_back({keep(row.at("symbol")), keep(row.at("gfx")), contract->name,
+                                contract, parameters(*contract, row.at("params")),
+                                row.at("block").at(0), row.at("rows_per_workgroup"),
+                                row.at("lds_bytes"), row.at("vgprs"), row.at("sgprs"),
+                                row.at("waves_per_simd"), row.at("reference"),
                                 row.at("candidate")});
         }
     } catch (const std::ios::failure &) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/registry.h"
+#include "runtime/catalogue.h"
 
 namespace nw::cli {
 
@@ -19,9 +19,7 @@ public:
     std::span<const Kernel> kernels() const { return kernels_; }
 
 private:
-    std::deque<std::string> texts_; // what the kernels' names and parameters point at
-    std::deque<std::vector<KernelArg>> args_;
-    std::deque<std::vector<KernelParam>> params_;
+    std::deque<std::string> texts_; // what the kernels' names point at
     std::vector<Kernel> kernels_;
 };
 

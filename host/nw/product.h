@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/decode.h"
+#include "runtime/w4a16.h"
 
 namespace nw::cli {
 
@@ -17,7 +17,7 @@ inline Dtype parse_dtype(const std::string &word) {
     return word == "bf16" ? Dtype::bf16 : Dtype::f16;
 }
 inline u32 parse_group(const std::string &word) {
-    return word == "row" ? per_row : static_cast<u32>(std::stoul(word));
+    return static_cast<u32>(word == "row" ? per_row : std::stoul(word));
 }
 inline Zeros parse_zeros(const std::string &word) {
     return word == "eight"    ? Zeros::eight

@@ -3,7 +3,7 @@
 #pragma once
 #include <filesystem>
 
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw {
 

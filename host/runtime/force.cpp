@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/types.h"
+#include "runtime/catalogue.h"
 
 namespace nw {
 

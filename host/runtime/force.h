@@ -4,7 +4,7 @@
 #pragma once
 #include <string_view>
 
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw {
 

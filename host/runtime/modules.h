@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "hip/hip.h"
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw {
 

@@ -39,14 +39,13 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const std::string &
     hip::Buffer walk = modules.device().allocate(bytes), end = modules.device().allocate(4);
     walk.upload(content.data(), bytes);
     const hip::Buffer out = modules.device().allocate(clock_bytes(kernel, 1));
-    modules.device().launch(modules.function(kernel), 1, kernel.block, 0,
-                            Arguments(kernel)
-                                .set("out", out)
-                                .set("end", end)
-                                .set("chain", walk)
-                                .set("passes", settings.passes)
-                                .set("lines", lines)
-                                .bytes());
+    Op op{};
+    op.out = address(out.data());
+    op.end = address(end.data());
+    op.chain = address(walk.data());
+    op.passes = settings.passes;
+    op.lines = lines;
+    launch(modules, kernel, op);
     modules.device().synchronize();
     return {derive(name, clocks_of(out, kernel, 1, settings.passes).front())};
 }

@@ -27,8 +27,10 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const std::vector<s
     const u32 sections = static_cast<u32>(names.size());
     const hip::Buffer out =
         modules.device().allocate(clock_bytes(kernel, sections) * kernel.number("waves"));
-    modules.device().launch(modules.function(kernel), 1, kernel.block, 0,
-                            Arguments(kernel).set("out", out).set("passes", passes).bytes());
+    Op op{};
+    op.out = address(out.data());
+    op.passes = passes;
+    launch(modules, kernel, op);
     modules.device().synchronize();
     std::vector<Row> rows;
     for (const Clocks &clocks : clocks_of(out, kernel, sections, passes))

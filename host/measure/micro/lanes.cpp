@@ -53,13 +53,12 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const Pattern &patt
     hip::Buffer data = modules.device().allocate(data_bytes);
     data.fill(0);
     const hip::Buffer out = modules.device().allocate(clock_bytes(kernel, sections));
-    modules.device().launch(modules.function(kernel), 1, kernel.block, 0,
-                            Arguments(kernel)
-                                .set("out", out)
-                                .set("at", at)
-                                .set("data", data)
-                                .set("passes", passes)
-                                .bytes());
+    Op op{};
+    op.out = address(out.data());
+    op.at = address(at.data());
+    op.data = address(data.data());
+    op.passes = passes;
+    launch(modules, kernel, op);
     modules.device().synchronize();
     const std::vector<Clocks> all = clocks_of(out, kernel, sections, passes);
     std::vector<Row> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches of measuring kernels: arguments by name, and the records that come back.
+// The records that measuring kernels leave.
 #pragma once
 #include <cstring>
 #include <map>
@@ -7,33 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "runtime/modules.h"
+#include "runtime/launch.h"
 
 namespace nw::micro {
-
-class Arguments {
-public:
-    explicit Arguments(const Kernel &kernel) : kernel_(kernel), bytes_(kernel.kernarg_bytes) {}
-
-    template <class T> Arguments &set(std::string_view name, T value) {
-        for (const KernelArg &arg : kernel_.args)
-            if (arg.name == name && arg.size == sizeof value) {
-                std::memcpy(bytes_.data() + arg.offset, &value, sizeof value);
-                return *this;
-            }
-        throw Error(std::string(kernel_.symbol) + " has no argument " + std::string(name) + " of " +
-                    std::to_string(sizeof value) + " bytes");
-    }
-    Arguments &set(std::string_view name, const hip::Buffer &buffer) {
-        return set(name, buffer.data());
-    }
-    std::span<const std::byte> bytes() const { return bytes_; }
-
-private:
-    const Kernel &kernel_;
-    std::vector<std::byte> bytes_;
-};
 
 // Words of a parameter: "a b c".
 inline std::vector<std::string> words(std::string_view text) {

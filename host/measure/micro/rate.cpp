@@ -18,8 +18,10 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, u32 repeats) {
     const hip::Buffer out = modules.device().allocate(8);
     std::vector<f64> values;
     for (u32 i = 0; i < repeats; ++i) {
-        modules.device().launch(modules.function(kernel), 1, kernel.block, 0,
-                                Arguments(kernel).set("out", out).set("loops", loops).bytes());
+        Op op{};
+        op.out = address(out.data());
+        op.loops = loops;
+        launch(modules, kernel, op);
         modules.device().synchronize();
         u32 clocks[2]; // cycles, ticks
         out.download(clocks, sizeof clocks);

@@ -30,19 +30,19 @@ std::vector<f64> times(Modules &modules, const Kernel &kernel, const Shape &s, u
     hip::Buffer data = device.allocate(span(kernel, s));
     data.fill(0);
     const hip::Buffer out = device.allocate(4ull * s.groups * kernel.block);
-    const Arguments arguments = Arguments(kernel)
-                                    .set("data", data)
-                                    .set("out", out)
-                                    .set("row_bytes", s.row_bytes)
-                                    .set("stride", s.stride)
-                                    .set("times", s.times);
+    Op op{};
+    op.data = address(data.data());
+    op.out = address(out.data());
+    op.row_bytes = s.row_bytes;
+    op.stride = s.stride;
+    op.times = s.times;
+    op.workgroups = s.groups;
     const hip::Stream stream = device.stream();
     const hip::Event start = device.event(), stop = device.event();
     std::vector<f64> all;
     for (u32 i = 0; i <= repeats; ++i) {
         device.record(start, stream);
-        device.launch(modules.function(kernel), s.groups, kernel.block, 0, arguments.bytes(),
-                      stream);
+        launch(modules, kernel, op, stream);
         device.record(stop, stream);
         all.push_back(device.elapsed_ms(start, stop));
     }

@@ -34,10 +34,10 @@ public:
                                         fmt::join(gguf_models, ", ")));
         for (const LinearShape &layer : read_shapes(o_.shapes))
             if (layer.count && chosen(gguf_models, layer.model) && chosen(o_.models, layer.model))
-                for (const GgufBlocks &blocks : gguf_types())
-                    if (chosen(o_.types, blocks.type))
+                for (const std::string_view type : gguf_types)
+                    if (chosen(o_.types, type))
                         for (u32 m : o_.m)
-                            add(in_files(layer), blocks.type, m);
+                            add(in_files(layer), type, m);
         for (const auto &[what, count] : missing_)
             fmt::print(stderr, "nw: {}: no kernel for it on {}, left out\n", what, gfx_);
         if (out_.rows.empty())
@@ -61,16 +61,15 @@ private:
             return {shape, choose_gguf_kernels(gfx_, shape), {}};
         const auto &[type, m, n, k] = shape;
         const GgufMoeShape of{type, m, n, k, layer.experts, layer.top_k, layer.layer == "down"};
-        const u32 block_size = gguf_moe_block_size(of.slots(), of.experts, k);
         return {shape,
                 {},
-                AtlasExperts{gguf_moe_kernels(gfx_, type, block_size), of,
+                AtlasExperts{choose_gguf_moe_kernels(gfx_, of), of,
                              random_routes(m, of.experts, of.top_k, Rng(1).fork(m))}};
     }
 
     void add(const LinearShape &layer, std::string_view type, u32 m) {
         const GgufShape shape{type, m, layer.n, layer.k};
-        if (shape.k % gguf_blocks(type).elements) {
+        if (shape.k % find_ggml_type(type)->elements) {
             ++missing_[fmt::format("{} at rows of {} weights", type, shape.k)];
             cut_.insert(atlas_set(layer, shape));
             return;

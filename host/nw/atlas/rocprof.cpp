@@ -13,6 +13,7 @@
 #include "nw/atlas/trace.h"
 #include "nw/manifest.h"
 #include "nw/part.h"
+#include "runtime/contract.h"
 #include "runtime/files.h"
 
 namespace nw::cli {
@@ -75,8 +76,8 @@ Ours find_ours(const AtlasTraceOptions &o) {
 // many.
 Json workload_json(const Kernel &kernel) {
     Json params = Json::object();
-    for (const KernelParam &p : kernel.params)
-        params[std::string(p.key)] = p.value;
+    for (const ParameterName &p : kernel.contract->parameters)
+        params[std::string(p.name)] = kernel.param(p.name);
     Json out = {{"family", kernel.family}, {"params", params}};
     if (kernel.family == "gguf_decode") {
         out["phase"] = atlas_phase(kernel.number("m"));

@@ -207,8 +207,9 @@ Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
 u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 wgps) {
     if (op != "product")
         return 0;
-    return job.experts ? gguf_moe_dynamic_lds(*job.experts->kernels.product, job.shape.k)
-                       : gguf_dynamic_lds(job.kernels, job.shape, wgps);
+    return job.experts
+               ? dynamic_lds_of(*job.experts->kernels.product, job.experts->shape.op(), wgps)
+               : dynamic_lds_of(*job.kernels.product, job.shape.op(), wgps);
 }
 
 // What only a launch tells.

@@ -3,16 +3,10 @@
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
-#include "base/half.h"
-#include "hip/hip.h"
 #include "nw/commands.h"
 #include "nw/product.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_linear.h"
-#include "runtime/linear.h"
-#include "runtime/tile.h"
+#include "runtime/plan.h"
 
 namespace nw::cli {
 
@@ -29,40 +23,29 @@ struct Options {
 
 struct Explained {
     std::string kind;
+    Plan plan;
     Choice choice;
-    const Kernel *standard;         // the default
-    std::optional<GgufRoute> route; // with GGUF weights
+    const Kernel *standard; // the cheapest, which is the default
 };
 
-Explained explain_gguf(const Options &o) {
-    validate_gguf_shape(o.gguf, o.m, o.n, o.k);
-    const Choice choice = nw::explain_gguf(o.gfx, o.gguf, o.m, o.n, o.k);
-    return {fmt::format("{} m{}", o.gguf, o.m), choice, &default_gguf(o.gfx, o.gguf, o.m, o.n, o.k),
-            gguf_route(*choice.kernel, o.gguf, o.m, o.n, o.k)};
+Op op_of(const Options &o) {
+    return o.gguf.empty() ? linear_w4a16(parse_dtype(o.dtype), parse_group(o.group),
+                                         parse_zeros(o.zeros), o.m, o.n, o.k)
+                          : linear_gguf(o.gguf, o.m, o.n, o.k);
 }
 
 Explained explain(const Options &o) {
-    if (!o.gguf.empty())
-        return explain_gguf(o);
-    W4A16 p{};
-    p.dtype = parse_dtype(o.dtype);
-    p.group = parse_group(o.group);
-    p.zeros = parse_zeros(o.zeros);
-    p.m = o.m, p.n = o.n, p.k = o.k;
-    validate_linear_shape(p);
-    const std::string kind = kind_label(p.dtype, p.group, p.m, p.zeros);
-    if (is_prefill(p))
-        return {kind,
-                explain_prefill(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n, p.k),
-                &default_tile(o.gfx, p.dtype, p.group, p.zeros, p.m, p.n),
-                {}};
-    return {kind,
-            nw::explain(o.gfx, p.dtype, p.group, p.m, p.zeros, p.n, p.k),
-            &choose(o.gfx, p.dtype, p.group, p.m, p.zeros),
-            {}};
+    const Op op = op_of(o);
+    const Machine machine = usual_machine(o.gfx);
+    check_shape(op);
+    const Choice choice = nw::explain(o.gfx, op);
+    const std::string kind = kind_label(*choice.kernel->contract, op),
+                      rows = fmt::format("m{}", o.m);
+    return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine), choice,
+            &cheapest(o.gfx, op)};
 }
 
-std::string_view word(Why why) {
+std::string_view why_word(Why why) {
     switch (why) {
     case Why::forced:
         return "forced";
@@ -95,12 +78,17 @@ std::string reason(const Explained &e) {
 void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
 
 // "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
-std::string steps(const GgufRoute &route, u32 m) {
-    std::string out = fmt::format("{}, then this kernel", route.convert->symbol);
-    if (route.rows < m)
-        out += fmt::format(", for {} rows at a time", route.rows);
-    if (const u32 rest = m % route.rows; rest && route.last != route.kernel)
-        out += fmt::format("; {} for the last {}", route.last->symbol, rest);
+std::string launches(const Plan &p) {
+    std::string out;
+    p.each_kernel([&](const Kernel &k) {
+        if (&k != p.kernel && &k != p.last)
+            out += fmt::format("{}, then ", k.symbol);
+    });
+    out += "this kernel";
+    if (p.rows < p.op.m)
+        out += fmt::format(", for {} rows at a time", p.rows);
+    if (p.last != p.kernel)
+        out += fmt::format("; {} for the last {}", p.last->symbol, p.op.m % p.rows);
     return out;
 }
 
@@ -108,8 +96,8 @@ void print(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.choice.kernel;
     fmt::print("{}\n", kernel.symbol);
     row("for", fmt::format("{} x {}, {}, on {}", o.n, o.k, e.kind, o.gfx));
-    if (e.route)
-        row("launches", steps(*e.route, o.m));
+    if (!e.plan.is_one_step())
+        row("launches", launches(e.plan));
     row("because", reason(e));
     if (const Tuned *t = e.choice.tuned) {
         row("there", fmt::format("{:.2f} us", t->us));
@@ -128,14 +116,17 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.choice.kernel;
     nlohmann::json out = {
         {"kernel", kernel.symbol},       {"gfx", o.gfx},
-        {"why", word(e.choice.why)},     {"default", e.standard->symbol},
+        {"why", why_word(e.choice.why)},     {"default", e.standard->symbol},
         {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
         {"lds_bytes", kernel.lds_bytes}, {"waves_per_simd", kernel.waves_per_simd},
         {"block", kernel.block}};
-    if (e.route)
-        out["route"] = {{"convert", e.route->convert->symbol},
-                        {"rows", e.route->rows},
-                        {"last", e.route->last->symbol}};
+    if (!e.plan.is_one_step()) {
+        out["route"] = {{"rows", e.plan.rows}, {"last", e.plan.last->symbol}};
+        e.plan.each_kernel([&](const Kernel &k) {
+            if (&k != e.plan.kernel && &k != e.plan.last)
+                out["route"]["convert"] = k.symbol;
+        });
+    }
     if (const Tuned *t = e.choice.tuned)
         out["tuned"] = {{"n", t->n},
                         {"k", t->k},

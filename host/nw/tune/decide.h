@@ -5,7 +5,7 @@
 #include <string>
 
 #include "nw/tune/tuning_table.h"
-#include "runtime/registry.h"
+#include "runtime/catalogue.h"
 
 namespace nw::cli {
 

@@ -11,8 +11,8 @@
 #include "measure/cold_gguf.h"
 #include "nw/tune/decide.h"
 #include "nw/tune/inputs.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_linear.h"
+#include "nw/tune/tune.h"
+#include "runtime/choose.h"
 
 namespace nw::cli {
 
@@ -24,30 +24,24 @@ struct Kind {
     u32 m;
 };
 
-// A shape with the kernels of its ways, the default's first.
+// A shape with the kernels that are timed, the default first.
 struct Job {
     GgufShape shape;
     std::vector<const Kernel *> kernels;
 };
 
-// A way of decode for fewer rows than it could have reads weights more often, and four times are
-// too many; a tile that is mostly empty multiplies for nothing.
-bool is_worth_a_run(const Kernel &k, u32 m) {
-    if (k.family == "gguf_decode")
-        return k.number("m") == std::min(m, gguf_decode_rows) && m <= 4 * gguf_decode_rows;
-    return k.family != "gguf_prefill" || k.number("bm") <= 2 * m;
-}
-
 std::vector<Job> jobs_of(const GgufTuning &o, const Kind &kind) {
     std::vector<Job> out;
     for (const auto &[n, k] : dense_shapes(o.shapes)) {
-        const GgufBlocks &blocks = gguf_blocks(kind.type); // its name outlasts the kind's
-        if (k % blocks.elements)
+        const GgmlTypeInfo &type = *find_ggml_type(kind.type); // its name outlasts the kind's
+        if (k % type.elements)
             continue;
-        Job job{{blocks.type, kind.m, n, k}, {&default_gguf(o.gfx, kind.type, kind.m, n, k)}};
-        for (const Kernel *way : gguf_route_kernels(o.gfx, kind.type, kind.m, n, k))
-            if (way != job.kernels.front() && is_worth_a_run(*way, kind.m))
-                job.kernels.push_back(way);
+        const Op op = linear_gguf(type.name, kind.m, n, k);
+        Job job{{type.name, kind.m, n, k}, {&cheapest(o.gfx, op)}};
+        for (const Kernel *kernel : kernels_for(o.gfx, op))
+            if (kernel != job.kernels.front() &&
+                kernel->contract->worth(op, *kernel, usual_machine(o.gfx)))
+                job.kernels.push_back(kernel);
         if (job.kernels.size() > 1)
             out.push_back(std::move(job));
     }
@@ -123,7 +117,7 @@ template <class Times> void tune(const GgufTuning &o, const std::string &by, con
             gain.add(row, job.kernels.front()->symbol, what);
             all.add(row, job.kernels.front()->symbol,
                     fmt::format("{} {} m{}", what, kind.type, kind.m));
-            table.put({std::string(gguf_family), "", "", "", kind.type, kind.m}, job.shape.n,
+            table.put({std::string(gguf_table), "", "", "", kind.type, kind.m}, job.shape.n,
                       job.shape.k, row);
         }
         table.write(o.out);

@@ -19,9 +19,9 @@
 #include "nw/tune/decide.h"
 #include "nw/tune/gguf.h"
 #include "nw/tune/inputs.h"
+#include "nw/tune/tune.h"
 #include "nw/tune/tuning_table.h"
-#include "runtime/gguf_linear.h"
-#include "runtime/tile.h"
+#include "runtime/choose.h"
 
 namespace nw::cli {
 
@@ -56,12 +56,20 @@ struct Kind {
     }
 };
 
-// No tile that is mostly empty, nor one that reads the weights more than twice as often as others.
+Op op_of(const Kind &kind, u32 n, u32 k) {
+    return linear_w4a16(kind.dtype, kind.group, kind.zeros, kind.m, n, k);
+}
+
+std::string label(const Kind &kind) {
+    return fmt::format("{} g{}{}{} m{}", name(kind.dtype), group_name(kind.group),
+                       kind.zeros == Zeros::eight ? "" : " ", zeros_name(kind.zeros), kind.m);
+}
+
 bool is_for(const Kernel &k, const Kind &kind) {
-    if (kind.family != tile_family)
-        return matches(k, kind.dtype, kind.group, kind.m, kind.zeros);
-    return fits(k, k.gfx, kind.dtype, kind.group, kind.zeros) && !k.reference &&
-           (is_mid(k) ? kind.m <= mid_rows : k.number("bm") <= 2 * kind.m);
+    constexpr u32 any = 4096; // rules of choice ask for little more than m
+    const Op op = op_of(kind, any, any);
+    return k.contract->tuning == kind.family && !k.reference && takes(k, op) &&
+           k.contract->worth(op, k, usual_machine(k.gfx));
 }
 
 std::vector<const Kernel *> kernels_for(const Manifest &manifest, const Options &o,
@@ -73,11 +81,9 @@ std::vector<const Kernel *> kernels_for(const Manifest &manifest, const Options 
             (!k.candidate || std::regex_search(k.symbol.begin(), k.symbol.end(), only)))
             out.push_back(&k);
     std::ranges::stable_partition(out, [](const Kernel *k) { return !k->candidate; });
-    if (kind.family == tile_family && !out.empty()) {
-        constexpr u32 any_n = 4096; // the rule of thumb asks for little more than m
-        const Kernel *standard = &best_tile(out, kind.m, any_n);
+    constexpr u32 any = 4096;
+    if (const Kernel *standard = cheapest(out, op_of(kind, any, any)))
         std::ranges::stable_partition(out, [&](const Kernel *k) { return k == standard; });
-    }
     return out;
 }
 
@@ -191,11 +197,11 @@ void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
             const std::string_view standard = kind.kernels.front()->symbol;
             gain.add(row, standard, fmt::format("{}x{}", p.n, p.k));
             all.add(row, standard,
-                    fmt::format("{}x{} {}", p.n, p.k, kind_label(p.dtype, p.group, p.m, p.zeros)));
+                    fmt::format("{}x{} {}", p.n, p.k, label(kind)));
             table.put(kind.of_table(), p.n, p.k, row);
         }
         table.write(o.out);
-        fmt::print("{:<16} {}\n", kind_label(kind.dtype, kind.group, kind.m, kind.zeros),
+        fmt::print("{:<16} {}\n", label(kind),
                    gain.text());
         std::fflush(stdout);
     }
@@ -206,7 +212,7 @@ void print_plan(const std::vector<Kind> &kinds) {
     u64 runs = 0;
     for (const Kind &kind : kinds) {
         fmt::print("{}: {} shapes, {} kernels\n",
-                   kind_label(kind.dtype, kind.group, kind.m, kind.zeros), kind.shapes.size(),
+                   label(kind), kind.shapes.size(),
                    kind.kernels.size());
         for (const Kernel *k : kind.kernels)
             fmt::print("    {}{}\n", k->symbol, k == kind.kernels.front() ? ", the default" : "");
@@ -218,17 +224,18 @@ void print_plan(const std::vector<Kind> &kinds) {
 void run(Options o) {
     if (o.out.empty())
         o.out = fmt::format("gen/tuning/{}.toml", o.gfx);
-    if (o.family == gguf_family) {
+    if (o.family == gguf_table) {
         if (!o.only.empty() || !o.candidates.empty())
             throw Error("--only, --candidates: family gguf has all ways of the build timed; leave "
                         "them out");
         return tune_gguf(o);
     }
-    const bool many = o.family == tile_family;
+    const bool many = o.family == many_rows_table;
+    constexpr u32 few_rows = 8;
     if (o.m.empty())
         o.m = many ? std::vector<u32>{16, 32, 64, 128, 256, 512} : std::vector<u32>{1, 2, 4, 8};
     for (u32 m : o.m)
-        if (many == (m <= decode_rows))
+        if (many == (m <= few_rows))
             throw Error(fmt::format("--m {}: {} has kernels for {} rows", m, o.family,
                                     many ? "9 and more" : "1..8"));
     // All tiles are in the build.
@@ -247,7 +254,7 @@ void run(Options o) {
     if (kinds.empty())
         throw Error(fmt::format(
             "{}: no candidates of {} on {} for --dtype {} --group {} --zeros {} --m {}: "
-            "gen/kernels.toml lists them, `cmake --build build --target {}` builds "
+            "asm/*/family.toml lists them, `cmake --build build --target {}` builds "
             "them",
             directory.string(), o.family, o.gfx, fmt::join(o.dtypes, ","), fmt::join(o.groups, ","),
             fmt::join(o.zeros, ","), fmt::join(o.m, ","), target));
@@ -293,8 +300,9 @@ void add_tune(CLI::App &app) {
         ->add_option("--family", o->family,
                      "Of kernels; prefill_w4a16: the tiles for 9 rows and more, mid_w4a16's too; "
                      "gguf: the ways to a product with GGUF weights")
-        ->check(CLI::IsMember(std::vector<std::string>{"decode_w4a16", std::string(tile_family),
-                                                       std::string(gguf_family)}))
+        ->check(CLI::IsMember(std::vector<std::string>{std::string(few_rows_table),
+                                                       std::string(many_rows_table),
+                                                       std::string(gguf_table)}))
         ->capture_default_str();
     const auto list = [&](const char *name, auto &to, const char *what) {
         return command->add_option(name, to, what)->delimiter(',')->capture_default_str();

@@ -7,8 +7,8 @@
 #include <toml++/toml.h>
 
 #include "base/error.h"
-#include "runtime/choice.h"
-#include "runtime/gguf_linear.h"
+#include "nw/tune/tune.h"
+#include "runtime/w4a16.h"
 
 namespace nw::cli {
 
@@ -54,7 +54,7 @@ std::string group_of(const toml::table &section) {
 
 TunedKind kind_of(const toml::table &section) {
     const auto family = get<std::string>(section, "family");
-    if (family == gguf_family)
+    if (family == gguf_table)
         return {family, "", "", "", get<std::string>(section, "type"), number(section, "m")};
     return {family,
             get<std::string>(section, "dtype"),
@@ -106,7 +106,7 @@ TuningTable TuningTable::read(const fs::path &file) {
 }
 
 void TuningTable::put(const TunedKind &kind, u32 n, u32 k, TunedShape shape) {
-    const bool gguf = kind.family == gguf_family;
+    const bool gguf = kind.family == gguf_table;
     kinds_[{kind.family, gguf ? kind.type : kind.dtype, gguf ? 0 : group_number(kind.group),
             kind.zeros, kind.m}][{n, k}] = std::move(shape);
 }
@@ -116,7 +116,7 @@ void TuningTable::write(const fs::path &file) const {
     for (const auto &[kind, shapes] : kinds_) {
         const auto &[family, dtype, group, zeros, m] = kind;
         text += fmt::format("\n[[tuned]]\nfamily = \"{}\"\n", family);
-        text += family == gguf_family
+        text += family == gguf_table
                     ? fmt::format("type = \"{}\"\n", dtype)
                     : fmt::format("dtype = \"{}\"\ngroup = {}\nzeros = \"{}\"\n", dtype,
                                   group == per_row ? "\"k\"" : group_name(group), zeros);

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""Contracts as C++ (host/runtime/contracts.cpp includes it): what an op can bring, kernels' parameters, kernarg structs,
+checks, derived arguments, grids. Plain code: nothing of a contract is interpreted when a program runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from contract import Family, Rule, scope_of
+from expressions import Name, Writer, names_of
+
+KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
+ARGUMENTS = "const Op &o, const Kernel &k, const Machine &m"
+INSERT = re.compile(r"\{([^}]*?)(:#x)?\}")
+
+
+def member(name: str) -> str:
+    return f"{name}_" if name in KEYWORDS else name
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+@dataclass
+class Body:
+    """Statements of one function; what they follow from is written before its first use."""
+
+    family: Family
+    writer: Writer
+    lines: list[str] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+
+    def need(self, text: str | int, skip: str = "") -> None:
+        """Locals for the derived names and extents of an expression."""
+        f = self.family
+        for name in sorted(names_of(text)):
+            if name in f.derived and name != skip:
+                self.local(name, f.derived[name])
+        for name in re.findall(r"extent\((\w+)\)", str(text)):
+            if f"extent_{name}" not in self.known:
+                extent = f.pointers[name].extent
+                self.need(extent)
+                self.known.add(f"extent_{name}")
+                self.lines.append(f"const u64 extent_{name} = {self.writer.cpp(extent)};")
+
+    def local(self, name: str, text: str) -> None:
+        if name not in self.known:
+            self.known.add(name)
+            self.need(text, skip=name)
+            self.lines.append(f"const u64 {name}_ = {self.writer.cpp(text)};")
+
+    def value(self, text: str | int) -> str:
+        self.need(text)
+        return self.writer.cpp(text)
+
+    def rule(self, index: int, rule: Rule) -> None:
+        self.need(rule.needs)
+        condition = f"!({self.writer.cpp(rule.needs)})"
+        if rule.when:
+            self.need(rule.when)
+            condition = f"({self.writer.cpp(rule.when)}) && {condition}"
+        values, outer = [], len(self.lines)
+        for inserted, _ in INSERT.findall(rule.says):
+            self.need(inserted)
+            name = self.writer.scope.get(inserted)
+            values.append(name.cpp if name and name.words is not None else self.writer.cpp(inserted))
+        lazy, self.lines = self.lines[outer:], self.lines[:outer]
+        for line in lazy:  # for the message alone
+            self.known.discard(re.match(r"const u64 (extent_\w+|\w+)_? =", line)[1].removesuffix("_"))
+            self.known.discard(re.match(r"const u64 (\w+) =", line)[1])
+        text = INSERT.sub(lambda found: self._placeholder(found), rule.says)
+        refuse = f"refuse({quoted(self.family.name)}, {index}, {quoted(text)}, {{{', '.join(values)}}});"
+        self.lines.append(f"if ({condition}) [[unlikely]] {{ {' '.join(lazy)} {refuse} }}")
+
+    def _placeholder(self, found: re.Match) -> str:
+        name = self.writer.scope.get(found[1])
+        return "{w}" if name and name.words is not None else "{x}" if found[2] else "{}"
+
+
+class FamilyWriter:
+    def __init__(self, f: Family, families: Mapping[str, Family], target_facts: Mapping[str, str], words: Mapping[str, list[str]]) -> None:
+        self.f, self.families = f, families
+        scope = dict(scope_of(f, target_facts, words))
+        for name, found in scope.items():
+            if name.startswith("p."):
+                scope[name] = Name(f"k.p.{member(name[2:])}", found.unit, found.words)
+        self.writer = Writer(scope)
+
+    def body(self) -> Body:
+        return Body(self.f, self.writer)
+
+    def function(self, head: str, body: Body) -> str:
+        unused = "".join(f"static_cast<void>({name}); " for name in ("o", "k", "m") if f"&{name}" in head)
+        return f"{head} {{ {unused}\n    " + "\n    ".join(body.lines) + "\n}\n"
+
+    def returning(self, kind: str, name: str, text: str | int, head: str = ARGUMENTS) -> str:
+        body = self.body()
+        value = body.value(text)
+        body.lines.append(f"return static_cast<{kind}>({value});")
+        return self.function(f"{kind} {name}({head})", body)
+
+    def rules(self, phase: str) -> Iterable[tuple[int, Rule]]:
+        return ((i, r) for i, r in enumerate(self.f.rules) if r.phase == phase)
+
+    def checks(self) -> str:
+        shape, operands = self.body(), self.body()
+        for index, rule in self.rules("shape"):
+            shape.rule(index, rule)
+        for index, rule in self.rules("operands"):
+            operands.rule(index, rule)
+        head = "const Op &o, const Kernel &k" if self.f.variants else "const Op &o"
+        return self.function("void check_shape(const Op &o)", shape) + self.function(f"void check_operands({head})", operands)
+
+    def derive(self) -> str:
+        """Arguments that follow from others, and those that a caller may choose; then their rules."""
+        f, body = self.f, self.body()
+        for v in f.values.values():
+            if v.default:
+                body.lines.append(f"if (o.{v.name} == automatic) {{")
+                inner = self.body()
+                value = inner.value(v.default)
+                body.lines += [f"    {line}" for line in inner.lines]
+                body.lines += [f"    o.{v.name} = {value};", "}"]
+        for index, rule in self.rules("choices"):
+            body.rule(index, rule)
+        for v in f.values.values():
+            if v.value:
+                body.local(v.name, v.value)
+                body.lines.append(f"o.{v.name} = {v.name}_;")
+        return self.function("void derive(Op &o, const Kernel &k, const Machine &m)", body)
+
+    def arguments(self) -> str:
+        f, offsets = self.f, self.f.offsets()
+        members = "".join(f"    {'u64' if n in f.pointers else 'u32'} {n};\n" for n in f.order)
+        checks = "".join(f"static_assert(offsetof(Arguments, {n}) == {offsets[n][0]});\n" for n in f.order)
+        fills = ", ".join(f"o.{n}" if n in f.pointers else f"static_cast<u32>(o.{n})" for n in f.order)
+        rows = "".join(
+            f'    {{"{n}", "{"global_buffer" if n in f.pointers else "by_value"}", {offsets[n][0]}, {offsets[n][1]}}},\n' for n in f.order
+        )
+        return (
+            f"#pragma pack(push, 4)\nstruct Arguments {{\n{members}}};\n#pragma pack(pop)\n{checks}"
+            f"static_assert(sizeof(Arguments) == {f.kernarg_bytes});\n"
+            f"void pack(const Op &o, std::byte *out) {{ const Arguments a{{{fills}}}; std::memcpy(out, &a, sizeof a); }}\n"
+            f"constexpr KernelArg arguments[] = {{\n{rows}}};\n"
+        )
+
+    def choice(self) -> str:
+        f, c = self.f, self.f.choice
+        body = self.body()
+        costs = [body.value(text) for text in c.get("cost", [])]
+        body.lines.append(f"return {{{', '.join(f'u64({cost})' for cost in costs)}}};")
+        out = self.returning("bool", "region", c.get("region", 1), "const Op &o")
+        out += self.returning("bool", "takes", c.get("takes", 1)) + self.returning("bool", "takes_rest", c.get("takes_rest", c.get("takes", 1)))
+        out += self.returning("bool", "worth", c.get("worth", 1))
+        out += self.function(f"Cost cost({ARGUMENTS})", body)
+        rows = "".join(f'    {{"{n}", &Op::{n}, &Parameters::{member(p)}}},\n' for n, p in matches(f))
+        out += f"constexpr Match match[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Match> match;\n"
+        alike = ", ".join(f"&Parameters::{member(p)}" for p in c.get("alike", []))
+        out += f"constexpr u32 Parameters::*const alike[] = {{{alike}}};\n" if alike else "constexpr std::span<u32 Parameters::*const> alike;\n"
+        lent = "".join(f"    {{{{{', '.join(self.borrowed(row))}}}}},\n" for row in c.get("borrow", []))
+        return out + (f"constexpr Borrow borrow[] = {{\n{lent}}};\n" if lent else "constexpr std::span<const Borrow> borrow;\n")
+
+    def borrowed(self, row: Mapping[str, str | int]) -> list[str]:
+        """The other values of a kind whose tuned shapes serve, in the order of `match`."""
+        values = [row.get(name, None) for name, _ in matches(self.f)]
+        return ["automatic" if v is None else f'word("{v}")' if isinstance(v, str) else str(v) for v in [*values, *[None] * (4 - len(values))]]
+
+    def slices(self) -> str:
+        s = self.f.slices
+        return self.returning("u64", "slice_rows", s.get("rows", "2**32")) + self.returning("u64", "slice_step", s.get("step", 1))
+
+    def befores(self) -> str:
+        """What runs before: a copy of the op with what that family is given, and where its results go."""
+        out, rows = "", ""
+        for number, before in enumerate(self.f.before):
+            other = self.families[before.family]
+            body = self.body()
+            sets = [f"made.{name} = {body.value(text)};" for name, text in before.sets.items()]
+            body.lines += ["Op made = o;", *sets, "return made;"]
+            out += self.function(f"Op before_{number}({ARGUMENTS})", body)
+            gives = "".join(
+                f"    {{&Op::{theirs}, &Op::{ours}, [](const Op &o, const Kernel &k, const Machine &m) "
+                f"{{ return {other.name}::extent_of_{theirs}(o, k, m); }}}},\n" for theirs, ours in before.gives.items()
+            )  # fmt: skip
+            out += f"constexpr Gives gives_{number}[] = {{\n{gives}}};\n"
+            rows += f'    {{"{before.family}", before_{number}, gives_{number}}},\n'
+        return out + (f"constexpr Before before[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Before> before;\n")
+
+    def extents(self) -> str:
+        out = ""
+        for p in self.f.pointers.values():
+            if p.written:
+                out += self.returning("u64", f"extent_of_{p.name}", f"extent({p.name})")
+        rows = ""
+        for name, text in self.f.workspace.items():
+            if name in self.f.pointers:
+                counters = text == "counters"
+                if not counters:
+                    out += self.returning("u64", f"scratch_{name}", text)
+                rows += f"    {{&Op::{name}, {'nullptr' if counters else f'scratch_{name}'}}},\n"
+        return out + (f"constexpr Scratch scratch[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Scratch> scratch;\n")
+
+    def text(self) -> str:
+        f = self.f
+        return (
+            f"namespace {f.name} {{\n\n{self.checks()}{self.derive()}{self.arguments()}"
+            f"{self.returning('u64', 'grid', f.grid['x'])}{self.returning('u32', 'dynamic_lds', f.lds)}"
+            f"{self.extents()}{self.choice()}{self.slices()}{self.befores()}\n}} // namespace {f.name}\n\n"
+        )
+
+    def op_text(self) -> str:
+        """Of an op that takes several launches."""
+        f, rows, strides = self.f, "", ""
+        for p in f.pointers.values():
+            if p.shape[0] == "m":
+                stride = p.strides[0] if p.strides else p.extent_of(1)
+                strides += self.returning("u64", f"stride_of_{p.name}", stride, "const Op &o")
+                rows += f"    {{&Op::{p.name}, stride_of_{p.name}}},\n"
+        table = f"constexpr RowPointer rows[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const RowPointer> rows;\n"
+        return f"namespace op_{f.name} {{\n\n{self.checks()}{strides}{table}}} // namespace op_{f.name}\n\n"
+
+    def op_row(self) -> str:
+        f = self.f
+        ns = f"op_{f.name}"
+        counters, piece = (self.writer.cpp(f.workspace[key]) for key in ("counters", "piece"))
+        return (
+            f'{{.op = OpKind::{f.name}, .name = "{f.name}", .check_shape = {ns}::check_shape, .check_operands = {ns}::check_operands, '
+            f".rows = {ns}::rows, .counters = {counters}, .piece = {piece}}},\n"
+        )
+
+    def row(self) -> tuple[str, str]:
+        f, c = self.f, self.f.choice
+        n = f.name
+        parameters = ", ".join(f'{{"{p}", &Parameters::{member(p)}, {int(f.is_text(p))}}}' for p in f.parameters)
+        return (
+            f'{{.name = "{n}", .tuning = "{c.get("tuning", n)}", .op = OpKind::{f.op}, .arguments = {n}::arguments, .kernarg_bytes = {f.kernarg_bytes}, '
+            f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .derive = {n}::derive, .pack = {n}::pack, "
+            f".grid = {n}::grid, .dynamic_lds = {n}::dynamic_lds, .region = {n}::region, .takes = {n}::takes, "
+            f".takes_rest = {n}::takes_rest, .worth = {n}::worth, .cost = {n}::cost, .slice_rows = {n}::slice_rows, .slice_step = {n}::slice_step, "
+            f".match = {n}::match, .alike = {n}::alike, .borrow = {n}::borrow, .before = {n}::before, .scratch = {n}::scratch, .parameters = {n}_parameters}},\n",
+            f"constexpr ParameterName {n}_parameters[] = {{{parameters}}};\n",
+        )
+
+
+def matches(f: Family) -> list[tuple[str, str]]:
+    """The op's values that a kernel's parameters equal: of the same name, or `block_size=bm`."""
+    return [tuple(pair.split("=")) if "=" in pair else (pair, pair) for pair in f.match]
+
+
+def in_order(families: Mapping[str, Family]) -> list[Family]:
+    """Each after those that run before it."""
+    done: list[Family] = []
+
+    def visit(f: Family) -> None:
+        if f not in done:
+            for before in f.before:
+                visit(families[before.family])
+            done.append(f)
+
+    for f in families.values():
+        visit(f)
+    return done
+
+
+def words_of(families: Iterable[Family]) -> list[str]:
+    """Every text that a parameter can be; a word's number is its place."""
+    out = {""}
+    for f in families:
+        for name, values in f.parameters.items():
+            out |= {v for v in values if isinstance(v, str) and v not in f.named.get(name, {})}
+    return sorted(out)
+
+
+def parameter_names(families: Iterable[Family]) -> list[str]:
+    """Every parameter, in the order of struct Parameters."""
+    return sorted({p for f in families for p in f.parameters})
+
+
+def op_fields(families: Iterable[Family]) -> dict[str, bool]:
+    """What an op can bring, and whether a caller may leave it to the contract (automatic)."""
+    out: dict[str, bool] = {}
+    for f in families:
+        for name in [*f.sizes, *f.order]:
+            chosen = name in f.values and bool(f.values[name].default)
+            out[name] = out.get(name, False) or chosen
+    return dict(sorted(out.items()))
+
+
+def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> dict[str, str]:
+    """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, contracts.inc."""
+    every = [*families.values(), *ops.values()]
+    words: dict[str, list[str]] = {}  # of an op's values: those of every family
+    for f in families.values():
+        for name, parameter in matches(f):
+            if f.is_text(parameter):
+                words[name] = sorted({*words.get(name, []), *f.parameters[parameter]})
+    kinds = sorted({f.op for f in families.values()} | ops.keys())
+    writers = [FamilyWriter(f, families, target_facts, words) for f in in_order(families)]
+    rows = [w.row() for w in writers]
+    op_writers = [FamilyWriter(f, families, target_facts, words) for f in ops.values()]
+    op_text = "".join(w.op_text() for w in op_writers)
+    op_rows = "".join(w.op_row() for w in op_writers)
+    contracts = "".join(w.text() for w in writers) + op_text
+    contracts += "".join(names for _, names in rows)
+    contracts += f"constexpr OpContract ops_[] = {{\n{op_rows}}};\n" if op_rows else "constexpr std::span<const OpContract> ops_;\n"
+    return {
+        "op_fields.inc": "".join(f"u64 {n} = {'automatic' if chosen else 0};\n" for n, chosen in op_fields(every).items()),
+        "parameters.inc": "".join(f"u32 {member(p)} = 0;\n" for p in parameter_names(families.values())),
+        "op_kinds.inc": "".join(f"{kind},\n" for kind in kinds),
+        "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(families.values())),
+        "contracts.inc": contracts,
+        "family_table.inc": "".join(row for row, _ in rows),
+    }

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/choose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/parts.h"
+#include "runtime/force.h"
+
+namespace nw {
+
+namespace {
+
+constexpr u64 most_matches = 4;
+using Values = std::array<u64, most_matches>;
+
+// Tuned shapes for one number of rows, for a launch to look into.
+struct TunedShapes {
+    std::vector<Tuned> shapes;
+    std::vector<std::pair<f64, f64>> at; // log2 of their n and k
+
+    void add(const Tuned &shape) {
+        shapes.push_back(shape);
+        at.emplace_back(std::log2(shape.n), std::log2(shape.k));
+    }
+    // Of several at the same distance the one added first.
+    std::pair<const Tuned *, f64> nearest(u64 n, u64 k) const {
+        const f64 x = std::log2(n), y = std::log2(k);
+        f64 least = farthest * farthest;
+        const Tuned *found = nullptr;
+        for (u64 i = 0; i < at.size(); ++i) {
+            const f64 dx = at[i].first - x, dy = at[i].second - y, d = dx * dx + dy * dy;
+            if (d <= least && (!found || d < least)) {
+                least = d;
+                found = &shapes[i];
+            }
+        }
+        return {found, found ? std::sqrt(least) : 0};
+    }
+};
+
+// What there is for one kind of op, in the order of the catalogue.
+struct Kind {
+    std::vector<const Kernel *> kernels;
+    std::map<u64, TunedShapes> tuned; // by rows
+};
+
+// Families that share a table of tuned shapes, and so their matches.
+struct Table {
+    std::vector<const Family *> families;
+    std::map<std::pair<std::string_view, Values>, Kind> kinds; // by gfx and what is matched
+
+    std::span<const Match> match() const { return families.front()->match; }
+    bool region(const Op &op) const {
+        return std::ranges::any_of(families, [&](const Family *f) { return f->region(op); });
+    }
+};
+
+Values values_of(const Family &f, const Kernel &k) {
+    Values out{};
+    for (u64 i = 0; i < f.match.size(); ++i)
+        out[i] = k.p.*f.match[i].parameter;
+    return out;
+}
+
+Values values_of(const Family &f, const Op &op) {
+    Values out{};
+    for (u64 i = 0; i < f.match.size(); ++i)
+        out[i] = op.*f.match[i].op;
+    return out;
+}
+
+bool alike(const Kernel &a, const Kernel &b) {
+    return a.family == b.family && std::ranges::all_of(a.contract->alike, [&](auto parameter) {
+               return a.p.*parameter == b.p.*parameter;
+           });
+}
+
+// The tuned shapes of one kind for another one, which may lack a kernel.
+std::map<u64, TunedShapes> for_others(const std::map<u64, TunedShapes> &tuned, const Kind &kind) {
+    std::map<u64, TunedShapes> out;
+    for (const auto &[m, shapes] : tuned)
+        for (Tuned shape : shapes.shapes) {
+            const auto same = std::ranges::find_if(
+                kind.kernels, [&](const Kernel *k) { return alike(*k, *shape.kernel); });
+            if (same == kind.kernels.end())
+                continue;
+            shape.kernel = *same;
+            out[m].add(shape);
+        }
+    return out;
+}
+
+void borrow(Table &table) {
+    const auto own = table.kinds;
+    for (auto &[key, kind] : table.kinds) {
+        if (!kind.tuned.empty())
+            continue;
+        for (const Borrow &from : table.families.front()->borrow) {
+            auto [gfx, values] = key;
+            for (u64 i = 0; i < values.size(); ++i)
+                if (from.values[i] != automatic)
+                    values[i] = from.values[i];
+            if (const auto like = own.find({gfx, values}); like != own.end())
+                kind.tuned = for_others(like->second.tuned, kind);
+            if (!kind.tuned.empty())
+                break;
+        }
+    }
+}
+
+using Tables = std::map<std::string_view, Table>;
+
+// A launch has no time to search the catalogue.
+Tables all_tables() {
+    Tables out;
+    for (const Family &f : families()) { // the one that the table is named after speaks for it
+        auto &in = out[f.tuning].families;
+        in.insert(f.name == f.tuning ? in.begin() : in.end(), &f);
+    }
+    for (const Kernel &k : kernels())
+        out.at(k.contract->tuning).kinds[{k.gfx, values_of(*k.contract, k)}].kernels.push_back(&k);
+    for (const TunedRow &row : tuned_rows()) {
+        Tuned shape = row.shape;
+        shape.kernel = find_kernel(row.gfx, row.kernel);
+        if (!shape.kernel)
+            throw Error(fmt::format("gen/tuning: this build has no {} for {}: build it again",
+                                    row.kernel, row.gfx));
+        const Family &f = *shape.kernel->contract;
+        out.at(f.tuning).kinds.at({row.gfx, values_of(f, *shape.kernel)}).tuned[row.m].add(shape);
+    }
+    for (auto &[name, table] : out)
+        borrow(table);
+    return out;
+}
+
+// Tables by what they do.
+const std::vector<const Table *> &tables_for(OpKind op) {
+    static const Tables all = all_tables();
+    static const auto by_op = [] {
+        std::map<OpKind, std::vector<const Table *>> out;
+        for (const Family &f : families())
+            if (auto &tables = out[f.op]; std::ranges::find(tables, &all.at(f.tuning)) == tables.end())
+                tables.push_back(&all.at(f.tuning));
+        return out;
+    }();
+    static const std::vector<const Table *> none;
+    const auto found = by_op.find(op);
+    return found == by_op.end() ? none : found->second;
+}
+
+const Table &table_for(const Op &op) {
+    for (const Table *table : tables_for(op.kind))
+        if (table->region(op))
+            return *table;
+    throw Error("no family of kernels is for such an op");
+}
+
+std::string label(const Family &f, const Values &values) {
+    std::string out;
+    for (u64 i = 0; i < f.match.size(); ++i) {
+        const Match &match = f.match[i];
+        const bool text = std::ranges::any_of(f.parameters, [&](const ParameterName &p) {
+            return p.at == match.parameter && p.text;
+        });
+        const std::string value = text ? std::string(values[i] < std::size(words)
+                                                         ? words[values[i]]
+                                                         : std::string_view("?"))
+                                  : values[i] == per_row ? "k"
+                                                         : fmt::format("{}", values[i]);
+        if (!value.empty())
+            out += fmt::format("{}{}{}", out.empty() ? "" : " ",
+                               text ? "" : match.name == "block_size" ? "b" : match.name.substr(0, 1),
+                               value);
+    }
+    return out;
+}
+
+[[noreturn]] void refuse_kind(const Table &table, std::string_view gfx, const Op &op) {
+    const Family &f = *table.families.front();
+    std::set<std::string_view> known;
+    std::vector<std::string> have;
+    for (const auto &[key, kind] : table.kinds) {
+        known.insert(key.first);
+        if (key.first == gfx)
+            have.push_back(label(f, key.second));
+    }
+    if (have.empty())
+        throw Error(fmt::format("{}: gfx = {}: no kernels for it; there are kernels for {}", f.name,
+                                gfx, fmt::join(known, ", ")));
+    throw Error(fmt::format("{}: no kernel for {} on {}; there is {}", f.name, kind_label(f, op),
+                            gfx, fmt::join(have, ", ")));
+}
+
+const Kind &kind_for(const Table &table, std::string_view gfx, const Op &op) {
+    const auto found = table.kinds.find({gfx, values_of(*table.families.front(), op)});
+    if (found == table.kinds.end())
+        refuse_kind(table, gfx, op);
+    return found->second;
+}
+
+bool sliced(const Kernel &kernel, const Op &op) {
+    return kernel.contract->slice_rows(op, kernel, usual_machine(kernel.gfx)) < u64{1} << 32;
+}
+
+const Kernel *forced_for(const Table &table, std::string_view gfx, const Op &op) {
+    for (const Family *f : table.families)
+        if (const Kernel *kernel = forced(f->name, gfx)) {
+            if (!matches(*kernel, op))
+                throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is for {}, the product is {}: "
+                                        "unset it, or name a kernel for such products",
+                                        kernel->symbol, label(*f, values_of(*f, *kernel)),
+                                        kind_label(*f, op)));
+            if (!takes(*kernel, op))
+                throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for m = {}, n = {}, k = {}: "
+                                        "unset it, or name a kernel for such products",
+                                        kernel->symbol, op.m, op.n, op.k));
+            return kernel;
+        }
+    return nullptr;
+}
+
+// The kernel that was tuned, or of its family the one for so many rows.
+const Kernel *tuned_for(const Kernel &kernel, const Op &op) {
+    return takes(kernel, op) ? &kernel
+           : sliced(kernel, op) ? cheapest_of_family(kernel, op)
+                                : nullptr;
+}
+
+template <class Takes>
+const Kernel *least(std::span<const Kernel *const> among, const Op &op, const Takes &takes) {
+    const Kernel *best = nullptr;
+    Cost least{};
+    for (const Kernel *kernel : among) {
+        if (kernel->reference || kernel->candidate || !takes(*kernel))
+            continue;
+        const Cost cost = kernel->contract->cost(op, *kernel, usual_machine(kernel->gfx));
+        if (!best || cost < least)
+            best = kernel, least = cost;
+    }
+    return best;
+}
+
+} // namespace
+
+Machine usual_machine(std::string_view gfx) {
+    static const auto all = [] {
+        std::vector<Machine> out;
+        for (const Target &target : targets())
+            out.push_back({&target, default_part(target.name)->wgps});
+        return out;
+    }();
+    for (const Machine &machine : all)
+        if (machine.target->name == gfx)
+            return machine;
+    throw Error(fmt::format("gfx = {}: must be one of {}", gfx, target_names()));
+}
+
+bool matches(const Kernel &kernel, const Op &op) {
+    const Family &f = *kernel.contract;
+    return f.op == op.kind && f.region(op) && values_of(f, kernel) == values_of(f, op);
+}
+
+bool takes(const Kernel &kernel, const Op &op) {
+    return matches(kernel, op) && kernel.contract->takes(op, kernel, usual_machine(kernel.gfx));
+}
+
+std::string kind_label(const Family &f, const Op &op) { return label(f, values_of(f, op)); }
+
+const Family *check_shape(const Op &op) {
+    if (const OpContract *contract = contract_of(op.kind)) {
+        contract->check_shape(op);
+        return nullptr;
+    }
+    const Table &table = table_for(op);
+    const Family *f = *std::ranges::find_if(table.families,
+                                            [&](const Family *of) { return of->region(op); });
+    f->check_shape(op);
+    return f;
+}
+
+const Kernel *cheapest(std::span<const Kernel *const> among, const Op &op) {
+    return least(among, op, [&](const Kernel &k) { return takes(k, op); });
+}
+
+const Kernel *cheapest_of_family(const Kernel &kernel, const Op &op) {
+    const Kind &kind = kind_for(table_for(op), kernel.gfx, op);
+    return least(kind.kernels, op, [&](const Kernel &k) {
+        return k.family == kernel.family && takes(k, op);
+    });
+}
+
+const Kernel &cheapest(std::string_view gfx, const Op &op) {
+    const Table &table = table_for(op);
+    if (const Kernel *kernel = cheapest(kind_for(table, gfx, op).kernels, op))
+        return *kernel;
+    refuse_kind(table, gfx, op);
+}
+
+Choice explain(std::string_view gfx, const Op &op) {
+    const Table &table = table_for(op);
+    if (const Kernel *kernel = forced_for(table, gfx, op))
+        return {kernel, Choice::Why::forced};
+    const Kind &kind = kind_for(table, gfx, op);
+    if (const auto rows = kind.tuned.lower_bound(op.m);
+        rows != kind.tuned.end() && rows->first < 2 * op.m)
+        if (const auto [shape, distance] = rows->second.nearest(op.n, op.k); shape)
+            if (const Kernel *kernel = tuned_for(*shape->kernel, op)) {
+                const bool same = shape->n == op.n && shape->k == op.k && rows->first == op.m;
+                return {kernel, same ? Choice::Why::tuned : Choice::Why::near, shape, distance};
+            }
+    if (const Kernel *kernel = cheapest(kind.kernels, op))
+        return {kernel, Choice::Why::untuned};
+    refuse_kind(table, gfx, op);
+}
+
+const Kernel &choose(std::string_view gfx, const Op &op) { return *explain(gfx, op).kernel; }
+
+std::vector<const Kernel *> kernels_for(std::string_view gfx, const Op &op, References references) {
+    std::vector<const Kernel *> out;
+    for (const Kernel *kernel : kind_for(table_for(op), gfx, op).kernels)
+        if ((references == References::with || !kernel->reference) && takes(*kernel, op))
+            out.push_back(kernel);
+    return out;
+}
+
+} // namespace nw

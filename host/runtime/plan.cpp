@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/plan.h"
+
+#include <fmt/format.h>
+#include <map>
+
+#include "base/error.h"
+
+namespace nw {
+
+namespace {
+
+constexpr u64 any_rows = u64{1} << 32;
+
+// Of a family that has one kernel for a gfx, as those that convert and list have.
+const Kernel &only_kernel(std::string_view family, std::string_view gfx) {
+    static const auto all = [] {
+        std::map<std::pair<std::string_view, std::string_view>, const Kernel *> out;
+        for (const Kernel &k : kernels())
+            if (!k.reference && !k.candidate)
+                out.emplace(std::pair{k.family, k.gfx}, &k);
+        return out;
+    }();
+    const auto found = all.find({family, gfx});
+    if (found == all.end())
+        throw Error(fmt::format("{}: gfx = {}: no kernel for it", family, gfx));
+    return *found->second;
+}
+
+u64 piece_of(const Op &op) {
+    const OpContract *contract = contract_of(op.kind);
+    return contract ? contract->piece : 1;
+}
+
+// Bytes that the launches of a slice want, from `begin` on.
+u64 end_of_slice(const Kernel &kernel, Op op, const Machine &machine) {
+    const OpContract *contract = contract_of(op.kind);
+    u64 at = contract ? contract->counters : 0;
+    op.workspace = 0;
+    for (const Before &before : kernel.contract->before)
+        made_before(before, kernel, op, machine, at);
+    place_scratch(kernel, op, machine, at);
+    return at;
+}
+
+u64 rows_at_a_time(const Op &op, const Kernel &kernel, const Machine &machine) {
+    const u64 rows = kernel.contract->slice_rows(op, kernel, machine);
+    return rows >= any_rows ? any_rows : std::min(op.m, rows);
+}
+
+Op with_rows(const Op &op, u64 m) {
+    Op out = op;
+    out.m = m;
+    return out;
+}
+
+} // namespace
+
+Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Family *checked) {
+    const Family &f = *kernel.contract;
+    if (checked != &f)
+        f.check_shape(op);
+    for (const Match &match : f.match)
+        if (op.*match.op != kernel.p.*match.parameter) // the text costs more than a launch
+            throw Error(
+                fmt::format("{}: {} is not for {}", f.name, kernel.symbol, kind_label(f, op)));
+    Step out{&kernel, op, 0, 0, {}};
+    f.check_operands(op, kernel);
+    f.derive(out.op, kernel, machine);
+    out.workgroups = static_cast<u32>(f.grid(out.op, kernel, machine));
+    out.dynamic_lds = f.dynamic_lds(out.op, kernel, machine);
+    f.pack(out.op, out.kernarg.data());
+    return out;
+}
+
+Made made_before(const Before &before, const Kernel &kernel, Op &product, const Machine &machine,
+                 u64 &at) {
+    const Kernel &made_by = only_kernel(before.family, kernel.gfx);
+    Made out{&made_by, before.op(product, kernel, machine)};
+    for (const Gives &gives : before.gives) {
+        at = round_up(at, piece_of(product));
+        const u64 bytes = gives.bytes(out.op, made_by, machine);
+        out.op.*gives.result = product.workspace + at;
+        product.*gives.argument = product.workspace + at;
+        at += bytes;
+    }
+    return out;
+}
+
+void place_scratch(const Kernel &kernel, Op &op, const Machine &machine, u64 &at) {
+    for (const Scratch &scratch : kernel.contract->scratch) {
+        if (!scratch.bytes) {
+            op.*scratch.argument = op.workspace;
+            continue;
+        }
+        at = round_up(at, piece_of(op));
+        op.*scratch.argument = op.workspace + at;
+        at += scratch.bytes(op, kernel, machine);
+    }
+}
+
+Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
+    if (!takes(kernel, op))
+        throw Error(fmt::format("{}: {} is not for {}, m = {}, n = {}, k = {}", kernel.family,
+                                kernel.symbol, kind_label(*kernel.contract, op), op.m, op.n, op.k));
+    Plan out{op, machine, &kernel, &kernel, rows_at_a_time(op, kernel, machine), 0,
+             checked};
+    if (out.rows < any_rows && op.m % out.rows) {
+        const Op rest = with_rows(op, op.m % out.rows);
+        if (!kernel.contract->takes_rest(rest, kernel, machine))
+            out.last = cheapest_of_family(kernel, rest);
+    }
+    if (contract_of(op.kind)) {
+        if (out.rows >= any_rows || op.m >= out.rows)
+            out.workspace_bytes = end_of_slice(
+                kernel, out.rows < any_rows ? with_rows(op, out.rows) : op, machine);
+        if (out.rows < any_rows && op.m % out.rows)
+            out.workspace_bytes =
+                std::max(out.workspace_bytes,
+                         end_of_slice(*out.last, with_rows(op, op.m % out.rows), machine));
+    }
+    return out;
+}
+
+Plan plan(const Op &op, const Machine &machine, const Family *checked) {
+    return plan(op, choose(machine.target->name, op), machine, checked);
+}
+
+u64 workspace_for_any(const Op &op, const Machine &machine) {
+    u64 most = 0;
+    for (const Kernel *kernel : kernels_for(machine.target->name, op, References::with)) {
+        const u64 rows = rows_at_a_time(op, *kernel, machine);
+        if (rows >= any_rows) {
+            most = std::max(most, end_of_slice(*kernel, op, machine));
+            continue;
+        }
+        // Scratch grows with the rows, but for how evenly shares come out.
+        const u64 by = kernel->contract->slice_step(op, *kernel, machine);
+        for (u64 m = std::min(rows, by);; m = std::min(rows, m + by)) {
+            most = std::max(most, end_of_slice(*kernel, with_rows(op, m), machine));
+            if (m == rows)
+                break;
+        }
+    }
+    return most;
+}
+
+void check_operands(const Plan &p) {
+    const OpContract *contract = contract_of(p.op.kind);
+    if (!contract)
+        return;
+    contract->check_operands(p.op);
+    if (p.op.workspace_bytes < p.workspace_bytes)
+        throw Error(fmt::format("{}: workspace_bytes = {}: must be at least {}", contract->name,
+                                p.op.workspace_bytes, p.workspace_bytes));
+}
+
+u64 slice_count(const Plan &p) { return p.rows < any_rows ? ceil_div(p.op.m, p.rows) : 1; }
+
+u64 after_counters(const Plan &p) {
+    const OpContract *contract = contract_of(p.op.kind);
+    return contract ? contract->counters : 0;
+}
+
+Slice slice(const Plan &p, u64 number) {
+    if (p.rows >= any_rows)
+        return {p.op, p.kernel};
+    const u64 first = number * p.rows, m = std::min(p.rows, p.op.m - first);
+    Slice out{with_rows(p.op, m), m == p.rows ? p.kernel : p.last};
+    if (const OpContract *contract = contract_of(p.op.kind))
+        for (const RowPointer &rows : contract->rows)
+            out.op.*rows.pointer += first * rows.stride(p.op);
+    return out;
+}
+
+} // namespace nw
