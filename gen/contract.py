@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,12 +21,12 @@ NEVER_CHOSEN = ("baseline", "ablation", "validate")
 ELEMENT_BYTES = {"u8": 1, "f16": 2, "dtype": 2, "u32": 4, "i32": 4, "f32": 4, "lane16": 16}
 ACCESS = {"read": "read_only", "write": "write_only", "update": "read_write"}
 FAMILY_KEYS = {
-    "include", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
+    "include", "order", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
     "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "example",
 }  # fmt: skip
 VARIANT_KEYS = {"purpose", "targets"}  # beside parameters
-SIZE_KEYS = {"min", "max", "multiple", "one_of", "words", "when", "why", "remedy", "unit"}
-POINTER_KEYS = {"read", "write", "update", "align", "strides", "optional", "when", "overlaps", "why"}
+SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why", "remedy", "unit"}
+POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
 VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "why", "remedy", "when", "row", "unit"}
 RULE_KEYS = {"needs", "says", "when", "breaks"}
 KERNEL_FACTS = {
@@ -68,11 +68,21 @@ class Pointer:
     element: str  # of ELEMENT_BYTES
     shape: tuple[str, ...]
     strides: tuple[str, ...]  # arguments, one for each dimension but the last; or none: contiguous
-    align: int
+    align: int | str  # or an expression
     optional: bool
     when: str  # else null
     overlaps: tuple[str, ...]  # arguments that it may overlap
     why: str
+    other: tuple[str, str] | None = None  # when it has another element type, and which
+
+    def element_where(self, other: bool) -> str:
+        return self.other[1] if self.other and other else self.element
+
+    @property
+    def size(self) -> str:
+        """Bytes of an element."""
+        size = f"size_{ELEMENT_BYTES[self.element]}"
+        return f"(size_{ELEMENT_BYTES[self.other[1]]} if {self.other[0]} else {size})" if self.other else size
 
     @property
     def written(self) -> bool:
@@ -89,10 +99,9 @@ class Pointer:
 
     def extent_of(self, dimension: int) -> str:
         """Bytes from the first element of the dimensions from there on to the end of the last one."""
-        size = ELEMENT_BYTES[self.element]
         if not self.strides:
-            return " * ".join([f"({d})" for d in self.shape[dimension:]]) + f" * size_{size}"
-        inner = f"({self.row}) * size_{size}"
+            return " * ".join([f"({d})" for d in self.shape[dimension:]]) + f" * {self.size}"
+        inner = f"({self.row}) * {self.size}"
         for d in reversed(range(dimension, len(self.shape) - 1)):
             inner = f"(({self.shape[d]}) - 1) * {self.strides[d]} + {inner}"
         return inner
@@ -235,20 +244,35 @@ def _merged(root: Path, path: Path) -> tuple[dict, Place]:
     return table, place
 
 
+def _array(place: Place, name: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """Element type and shape of `f32[m, k]`."""
+    found = re.fullmatch(r"(\w+)\[(.*)\]", text)
+    if not found or found[1] not in ELEMENT_BYTES:
+        place.fail("arguments", name, f"`{text}` is no element type with a shape, as f32[m, k]: types are {', '.join(ELEMENT_BYTES)}")
+    return found[1], tuple(part.strip() for part in re.split(r",(?![^(]*\))", found[2]))
+
+
 def _pointer(place: Place, name: str, row: Mapping) -> Pointer:
     _known(place, "arguments", row, POINTER_KEYS)
     access = next(key for key in ACCESS if key in row)
-    found = re.fullmatch(r"(\w+)\[(.*)\]", row[access])
-    if not found or found[1] not in ELEMENT_BYTES:
-        place.fail("arguments", name, f"`{row[access]}` is no element type with a shape, as f32[m, k]: types are {', '.join(ELEMENT_BYTES)}")
-    shape = tuple(part.strip() for part in re.split(r",(?![^(]*\))", found[2]))
+    element, shape = _array(place, name, row[access])
+    other = None
+    if "or" in row:  # another array where `when`
+        _known(place, "arguments", row["or"], {"when", access})
+        when = row["or"]["when"]
+        other_element, other_shape = _array(place, name, row["or"][access])
+        if len(other_shape) != len(shape):
+            place.fail("arguments", name, f"{len(shape)} dimensions, or {len(other_shape)}: there must be as many")
+        shape = tuple(a if a == b else f"({b} if {when} else {a})" for a, b in zip(shape, other_shape))
+        other = (when, other_element)
     strides = tuple(row.get("strides", []))
     if strides and len(strides) != len(shape) - 1:
         place.fail("arguments", name, f"{len(strides)} strides for {len(shape)} dimensions: one for each but the last")
-    return Pointer(
-        name, access, found[1], shape, strides, row.get("align", ELEMENT_BYTES[found[1]]), row.get("optional", False),
-        row.get("when", ""), tuple(row.get("overlaps", [])), row.get("why", ""),
+    found = Pointer(
+        name, access, element, shape, strides, ELEMENT_BYTES[element], row.get("optional", False),
+        row.get("when", ""), tuple(row.get("overlaps", [])), row.get("why", ""), other,
     )  # fmt: skip
+    return replace(found, align=row.get("align", found.size if other else found.align))
 
 
 def _arguments(place: Place, table: Mapping) -> tuple[dict[str, Pointer], dict[str, Value]]:
@@ -291,10 +315,11 @@ def _size_rules(f: Family, name: str, row: Mapping) -> Iterator[Rule]:
     if "one_of" in row:
         codes = [f.named.get(name, {}).get(v, v) for v in row["one_of"]]
         words = row.get("words") or listed(row["one_of"])
-        yield Rule("shape", f"{name} in ({', '.join(map(str, codes))},)", f"{name} = {{{name}}}: must be {words}{tail}", when,
-                   {name: max(c for c in codes if c < U32 - 1) + 1}, name)  # fmt: skip
+        numbers = [c for c in codes if isinstance(c, int) and c < U32 - 1]
+        yield Rule("shape", f"{name} in ({', '.join(map(repr, codes))},)", f"{name} = {{{name}}}: must be {words}{tail}", when,
+                   {name: max(numbers) + 1 if numbers else ""}, name)  # fmt: skip
     elif high is not None:
-        text = f"{name} = {{{name}}}: must be {low}..{power(high)}{tail}"
+        text = f"{name} = {{{name}}}: must be {low}..{high if high < 10**9 else power(high)}{tail}"
         yield Rule("shape", f"{low} <= {name} <= {high}" if low else f"{name} <= {high}", text, when, {name: high + 1}, name)
     elif low is not None:
         tail = tail or ("; there is nothing to launch" if low == 1 else "")
@@ -304,27 +329,29 @@ def _size_rules(f: Family, name: str, row: Mapping) -> Iterator[Rule]:
         yield Rule("shape", f"{name} % ({row['multiple']}) == 0", text, when, {name: f"{name} + 1"}, name)
 
 
-def _pointer_rules(p: Pointer) -> Iterator[Rule]:
-    if p.when:
+def _pointer_rules(p: Pointer, own: list[Rule]) -> Iterator[Rule]:
+    if p.when and not any(rule.needs == f"{p.name} == 0" for rule in own):  # it says better why
         text = f"{p.name} = {{{p.name}:#x}}: must be null here{', ' + p.why if p.why else ''}"
         yield Rule("operands", f"{p.name} == 0", text, f"not ({p.when})", {p.name: 4096}, p.name)
     if not p.optional:
         yield Rule("operands", f"{p.name} != 0", f"{p.name} is null: it must point to device memory", p.when, {p.name: 0}, p.name)
-    if p.align > 1:
-        text = f"{p.name} = {{{p.name}:#x}}: must be {p.align}-byte aligned; allocations of hipMalloc are"
+    if p.align != 1:
+        align = p.align if isinstance(p.align, int) else f"{{{p.align}}}"
+        text = f"{p.name} = {{{p.name}:#x}}: must be {align}-byte aligned; allocations of hipMalloc are"
         yield Rule("operands", f"{p.name} % {p.align} == 0", text, p.when, {p.name: f"{p.name} + 1"}, p.name)
 
 
 def _stride_rules(v: Value) -> Iterator[Rule]:
     p, at = v.stride_of
     row, facts = p.extent_of(at + 1), v.facts
-    unit, below = facts.get("multiple", ELEMENT_BYTES[p.element]), facts.get("below", U32)
+    unit, below = facts.get("multiple", p.size if p.other else ELEMENT_BYTES[p.element]), facts.get("below", U32)
     what = facts.get("row", f"a row of {p.name}, {p.element}[{p.row}]," if at == len(p.shape) - 2 else f"what it spans of {p.name},")
     why = facts.get("why", "as it is a 32-bit argument")
     when = facts.get("when", p.when)
     yield Rule("operands", f"{v.name} >= {row}", f"{v.name} = {{{v.name}}}: must be at least {what} {{{row}}} bytes", when, {v.name: f"{row} - 1"}, v.name)
-    if unit > 1:
-        text = f"{v.name} = {{{v.name}}}: must be a multiple of {unit}; pad to {{round_up({v.name}, {unit})}} bytes"
+    if unit != 1:
+        shown = unit if isinstance(unit, int) else f"{{{unit}}}"
+        text = f"{v.name} = {{{v.name}}}: must be a multiple of {shown}; pad to {{round_up({v.name}, {unit})}} bytes"
         yield Rule("operands", f"{v.name} % {unit} == 0", text, when, {v.name: f"{v.name} + 1"}, v.name)
     yield Rule("operands", f"{v.name} < {below}", f"{v.name} = {{{v.name}}}: must be below {{{below}}}, {why}", when,
                {v.name: f"round_up({below}, {unit})"}, v.name)  # fmt: skip
@@ -341,18 +368,17 @@ def _choice_rules(v: Value) -> Iterator[Rule]:
 
 
 def _overlap_rules(f: Family) -> Iterator[Rule]:
-    """A result overlaps nothing: a workgroup may read what another one has overwritten already."""
-    done: set[frozenset[str]] = set()
-    for c in (p for p in f.pointers.values() if p.written):
-        for other in f.pointers.values():
-            pair = frozenset((c.name, other.name))
-            if len(pair) < 2 or pair in done or other.name in c.overlaps or c.name in other.overlaps:
+    """A result overlaps nothing: a workgroup may read what another one has overwritten already. Of two results the
+    second is told where the first one is."""
+    results = [p for p in f.pointers.values() if p.written]
+    for at, c in enumerate(results):
+        for other in [p for p in f.pointers.values() if not p.written] + results[:at]:
+            if other.name in c.overlaps or c.name in other.overlaps:
                 continue
-            done.add(pair)
             apart = f"{other.name} == 0 or {c.name} + extent({c.name}) <= {other.name} or {other.name} + extent({other.name}) <= {c.name}"
             text = (f"{c.name} = {{{c.name}:#x}}, {{extent({c.name})}} bytes, overlaps {other.name} = {{{other.name}:#x}}, "
                     f"{{extent({other.name})}} bytes: give the result memory of its own")  # fmt: skip
-            yield Rule("operands", apart, text, other.when, {c.name: other.name}, c.name)
+            yield Rule("choices" if f.variants else "operands", apart, text, other.when, {c.name: other.name}, c.name)
 
 
 def _grid_rule(f: Family) -> Iterator[Rule]:
@@ -376,6 +402,17 @@ def _all_names(f: Family, text: str) -> set[str]:
     return out
 
 
+def _phase(f: Family, names: set[str]) -> str:
+    """When all of these are known."""
+    used = set(names)
+    for name in names:
+        used |= _all_names(f, name)
+    if used & {v.name for v in f.values.values() if v.default} or any(n.startswith(("kernel.", "part.", "target.")) for n in used):
+        return "choices"
+    operands = f.pointers.keys() | {v.name for v in f.values.values() if v.stride_of}
+    return "operands" if used & operands or any(n.startswith("p.") for n in used) else "shape"
+
+
 def _rules(place: Place, f: Family, listed_rules: list[dict]) -> list[Rule]:
     out = [rule for name, row in f.sizes.items() for rule in _size_rules(f, name, row)]
     own = []
@@ -383,28 +420,27 @@ def _rules(place: Place, f: Family, listed_rules: list[dict]) -> list[Rule]:
         _known(place, "rules", row, RULE_KEYS)
         if missing := {"needs", "says", "breaks"} - row.keys():
             place.fail("rules", str(row.get("needs", "needs")), f"{', '.join(sorted(missing))} missing: a rule has a text, and values that break it")
-        used = names_of(row["needs"]) | names_of(row.get("when", "1"))
-        for name in list(used):
-            used |= _all_names(f, name)
-        choices = {v.name for v in f.values.values() if v.default}
-        phase = ("choices" if used & choices or any(n.startswith("kernel.") for n in used)
-                 else "operands" if used & (f.pointers.keys() | {v.name for v in f.values.values() if v.stride_of}) else "shape")  # fmt: skip
-        if phase == "shape" and any(n.startswith("p.") for n in used):
-            phase = "operands"
+        phase = _phase(f, names_of(row["needs"]) | names_of(row.get("when", "1")))
         own.append(Rule(phase, row["needs"], row["says"], row.get("when", ""), row["breaks"], "rules"))
     out += [rule for rule in own if rule.phase == "shape"]
     for p in f.pointers.values():
-        out += _pointer_rules(p)
+        out += _pointer_rules(p, own)
     for v in f.values.values():
         if v.stride_of and not v.value:
             out += _stride_rules(v)
     out += [rule for rule in own if rule.phase == "operands"]
-    out += _overlap_rules(f)
     for v in f.values.values():
         if v.default:
             out += _choice_rules(v)
     out += [rule for rule in own if rule.phase == "choices"]
-    return [*out, *_grid_rule(f)]
+    # Last: extents are known, and of a product that is not too large.
+    return [*out, *_grid_rule(f), *_overlap_rules(f)]
+
+
+def _texts(f: Family, size: str) -> list[str]:
+    """What an op's value may be, where it is text."""
+    row, own = f.sizes[size], f.parameters[size] if size in f.parameters and f.is_text(size) else []
+    return row.get("texts") or [v for v in row.get("one_of", []) if isinstance(v, str) and v not in f.named.get(size, {})] or own
 
 
 def scope_of(f: Family, target_facts: Mapping[str, str] = {}, words: Mapping[str, list[str]] = {}) -> dict[str, Name]:
@@ -419,8 +455,7 @@ def scope_of(f: Family, target_facts: Mapping[str, str] = {}, words: Mapping[str
         text = f.is_text(name)
         out[f"p.{name}"] = Name(f"k.p.{name}", TEXT if text else ELEMENTS, {w: f'word("{w}")' for w in f.parameters[name]} if text else None)
     for name, row in f.sizes.items():
-        text = name in f.parameters and f.is_text(name)
-        known = words.get(name) or (f.parameters[name] if text else None)
+        known = words.get(name) or _texts(f, name)
         out[name] = Name(f"o.{name}", TEXT if known else row.get("unit", ELEMENTS), {w: f'word("{w}")' for w in known} if known else None)
     for name, p in f.pointers.items():
         out[name] = Name(f"o.{name}", BYTES)
@@ -502,14 +537,15 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
             place.fail("let", name, "nothing uses it")
 
 
-def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family:
-    """A contract. Refused with the file, its line, the value, the rule and the remedy."""
+def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) -> tuple[Family, Place, list[dict]]:
+    """A family without its rules, and those that its file lists."""
     table, place = _merged(root, path)
     _known(place, "", table, FAMILY_KEYS)
-    name = path.parent.name
-    for key in ("purpose", "targets", "template", "symbol", "variants", "arguments", "grid", "example"):
+    for key in needed:
         if key not in table:
             place.fail("", key, "is missing")
+    table = {**given, **table}
+    name = path.parent.name
     if table["purpose"] not in PURPOSES:
         place.fail("", "purpose", f"'{table['purpose']}' is none of {', '.join(PURPOSES)}")
     for size, row in table.get("sizes", {}).items():
@@ -519,11 +555,28 @@ def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family
         name, path, table["purpose"], table.get("op", name), table["targets"],
         str((path.parent / table["template"]).resolve().relative_to((root / "asm").resolve())), table["symbol"],
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
-        list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
+        table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
         str(table.get("lds", {}).get("dynamic", "0")), table.get("choice", {}), table.get("slices", {}),
         [Before(b["family"], b.get("sets", {}), b["gives"]) for b in table.get("before", [])], table.get("workspace", {}),
         table.get("promises", {}), table["example"],
     )  # fmt: skip
+    if sorted(f.order) != sorted(table["arguments"]):
+        place.fail("", "order", f"{', '.join(sorted(set(f.order) ^ table['arguments'].keys()))}: of the kernarg segment, has every argument once")
+    return f, place, table.get("rules", [])
+
+
+def _with_rules(f: Family, place: Place, listed_rules: list[dict], target_facts: Mapping[str, str]) -> Family:
+    try:
+        f.rules = _rules(place, f, listed_rules)
+    except ExpressionError as error:
+        place.fail("rules", "", str(error))
+    _check(place, f, target_facts)
+    return f
+
+
+def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family:
+    """A contract. Refused with the file, its line, the value, the rule and the remedy."""
+    f, place, listed_rules = _read(root, path, ("purpose", "targets", "template", "symbol", "variants", "arguments", "grid", "example"))
     keys = {frozenset(v) - VARIANT_KEYS for v in f.variants}
     if len(keys) != 1 or not {"waves", "rows"} <= next(iter(keys)):
         place.fail("", "variants", "every variant has the same parameters, waves and rows among them")
@@ -531,12 +584,17 @@ def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family
     for candidate in f.candidates:
         if unknown := ((candidate.keys() - {"of"}) | candidate.get("of", {}).keys()) - known:
             place.fail("", "candidates", f"{', '.join(sorted(unknown))}: no parameter of the variants")
-    try:
-        f.rules = _rules(place, f, table.get("rules", []))
-    except ExpressionError as error:
-        place.fail("rules", "", str(error))
-    _check(place, f, target_facts)
-    return f
+    return _with_rules(f, place, listed_rules, target_facts)
+
+
+def load_op(root: Path, path: Path) -> Family:
+    """The contract of an op that takes several launches: a family without kernels, which has what a caller brings."""
+    given = {"purpose": "library", "targets": [], "template": "", "symbol": [], "variants": [], "grid": {}}
+    f, place, listed_rules = _read(root, path, ("arguments", "example"), given)
+    for key in given:
+        if getattr(f, key) != given[key] and key != "template":
+            place.fail("", key, "an op has none: its families have")
+    return _with_rules(f, place, listed_rules, {})
 
 
 def load_all(root: Path, target_facts: Mapping[str, str] = {}) -> dict[str, Family]:

@@ -24,6 +24,7 @@ FUNCTIONS = {
     "max": (2, "std::max<u64>", "like"),
     "bit_ceil": (1, "std::bit_ceil", "like"),
     "log2": (1, "log2_floor", NUMBER),
+    "pow2": (1, "pow2", NUMBER),
     "inverse": (1, "inverse", NUMBER),
 }
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%"}
@@ -241,5 +242,6 @@ EVALUATE = {
     "max": max,
     "bit_ceil": lambda a: 1 << max(a - 1, 0).bit_length(),
     "log2": lambda a: a.bit_length() - 1,
+    "pow2": lambda a: 1 << a,
     "inverse": lambda d: min(2**32 // d, 2**32 - 1),
 }
