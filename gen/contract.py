@@ -361,7 +361,7 @@ def _choice_rules(v: Value) -> Iterator[Rule]:
     low, high, why = v.facts.get("min", 0), v.facts.get("max"), v.facts.get("why", "")
     tail = f", {why}" if why else ""
     if high is not None:
-        yield Rule("choices", f"{low} <= {v.name} <= ({high})", f"{v.name} = {{{v.name}}}: must be {low}..{{{high}}}{tail}", "",
+        yield Rule("choices", f"{low} <= {v.name} <= ({high})" if low else f"{v.name} <= ({high})", f"{v.name} = {{{v.name}}}: must be {low}..{{{high}}}{tail}", "",
                    {v.name: f"({high}) + 1"}, v.name)  # fmt: skip
     elif low:
         yield Rule("choices", f"{v.name} >= {low}", f"{v.name} = {{{v.name}}}: must be at least {low}{tail}", "", {v.name: low - 1}, v.name)
@@ -610,3 +610,8 @@ def load_all(root: Path, target_facts: Mapping[str, str] = {}) -> dict[str, Fami
             if before.family not in out:
                 raise ValueError(f"{f.path.relative_to(root)}: [before] family = '{before.family}': there is none of that name")
     return out
+
+
+def load_ops(root: Path) -> dict[str, Family]:
+    """The contracts of ops that take several launches: asm/ops/<op>/op.toml."""
+    return {path.parent.name: load_op(root, path) for path in sorted((root / "asm/ops").glob("*/op.toml"))}

@@ -141,9 +141,8 @@ class FamilyWriter:
             f'    {{"{n}", "{"global_buffer" if n in f.pointers else "by_value"}", {offsets[n][0]}, {offsets[n][1]}}},\n' for n in f.order
         )
         return (
-            f"#pragma pack(push, 4)\nstruct Arguments {{\n{members}}};\n#pragma pack(pop)\n{checks}"
-            f"static_assert(sizeof(Arguments) == {f.kernarg_bytes});\n"
-            f"void pack(const Op &o, std::byte *out) {{ const Arguments a{{{fills}}}; std::memcpy(out, &a, sizeof a); }}\n"
+            f"struct Arguments {{\n{members}}};\n{checks}"
+            f"void pack(const Op &o, std::byte *out) {{ const Arguments a{{{fills}}}; std::memcpy(out, &a, {f.kernarg_bytes}); }}\n"
             f"constexpr KernelArg arguments[] = {{\n{rows}}};\n"
         )
 
@@ -191,8 +190,9 @@ class FamilyWriter:
 
     def extents(self) -> str:
         out = ""
+        given = {theirs for f in self.families.values() for b in f.before if b.family == self.f.name for theirs in b.gives}
         for p in self.f.pointers.values():
-            if p.written:
+            if p.name in given:
                 out += self.returning("u64", f"extent_of_{p.name}", f"extent({p.name})")
         rows = ""
         for name, text in self.f.workspace.items():

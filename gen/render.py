@@ -253,7 +253,7 @@ def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     write_kernels(build, done)
     families = families_of(root)
     write_if_changed(build / "kernels.inc", registry(done, families))
-    for name, text in emit_cpp.emit(families, contract.load_ops(root, TARGET_FACTS), TARGET_FACTS).items():
+    for name, text in emit_cpp.emit(families, contract.load_ops(root), TARGET_FACTS).items():
         write_if_changed(build / name, text)
     write_if_changed(build / "tuning.inc", "".join(map(tuning.registry_row, tuned)))
     return done
