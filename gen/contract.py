@@ -222,26 +222,29 @@ def _known(place: Place, section: str, row: Mapping, known: set[str]) -> None:
             place.fail(section, key, f"is no key of this table: {', '.join(sorted(known))}")
 
 
+def _joined(base: dict, own: Mapping) -> dict:
+    """Tables row by row, a row of `own` in place of one of `base`; lists one after the other."""
+    out = dict(base)
+    for key, value in own.items():
+        was = out.get(key)
+        out[key] = was | value if isinstance(was, dict) else was + value if isinstance(was, list) else value
+    return out
+
+
 def _merged(root: Path, path: Path) -> tuple[dict, Place]:
-    """A contract with what it includes; tables are joined, the includer's rows last."""
+    """A contract, after all that it includes."""
     text = path.read_text()
     place = Place(path.relative_to(root), text)
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{place.path}: {error}") from error
+    base: dict = {}
     for name in table.pop("include", []):
         if not (root / "asm" / name).exists():
             place.fail("", "include", f"asm/{name} is not there")
-        base, _ = _merged(root, root / "asm" / name)
-        for key, value in base.items():
-            if isinstance(value, dict):
-                table[key] = value | {k: v for k, v in table.get(key, {}).items()}
-            elif isinstance(value, list):
-                table[key] = value + table.get(key, [])
-            else:
-                table.setdefault(key, value)
-    return table, place
+        base = _joined(base, _merged(root, root / "asm" / name)[0])
+    return _joined(base, table), place
 
 
 def _array(place: Place, name: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -497,7 +500,11 @@ def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
     for key, text in f.slices.items():
         yield "slices", key, str(text), ELEMENTS
     for name, text in f.workspace.items():
-        yield "workspace", name, str(text), None
+        if text != "counters":
+            yield "workspace", name, str(text), None
+    for before in f.before:
+        for name, text in before.sets.items():
+            yield "before", name, str(text), None
 
 
 def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
@@ -524,9 +531,6 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
         except ExpressionError as error:
             place.fail(section, rule.about if section != "rules" else rule.needs, str(error))
         used |= rule.names
-    for before in f.before:
-        for text in before.sets.values():
-            used |= names_of(text)
     strides = {s for p in f.pointers.values() for s in p.strides}
     for name in [*f.sizes, *f.values]:
         alone = name in f.values and not f.values[name].facts and name not in f.sizes
@@ -562,7 +566,19 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
     )  # fmt: skip
     if sorted(f.order) != sorted(table["arguments"]):
         place.fail("", "order", f"{', '.join(sorted(set(f.order) ^ table['arguments'].keys()))}: of the kernarg segment, has every argument once")
+    _order_defaults(place, f)
     return f, place, table.get("rules", [])
+
+
+def _order_defaults(place: Place, f: Family) -> None:
+    """Puts what a caller may choose after what its default follows from."""
+    chosen = {v.name: v.default for v in f.values.values() if v.default}
+    try:
+        uses = {name: " + ".join(sorted(_all_names(f, text) & chosen.keys())) or "0" for name, text in chosen.items()}
+        order = ordered("[arguments] default", uses)
+    except ExpressionError as error:
+        place.fail("arguments", "", str(error))
+    f.values = {name: f.values[name] for name in [*(n for n in f.values if n not in chosen), *order]}
 
 
 def _with_rules(f: Family, place: Place, listed_rules: list[dict], target_facts: Mapping[str, str]) -> Family:
