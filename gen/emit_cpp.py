@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from contract import Family, Rule, scope_of
-from expressions import Name, Writer, names_of
+from expressions import Name, Writer, names_of, ordered
 
 KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
 ARGUMENTS = "const Op &o, const Kernel &k, const Machine &m"
@@ -117,8 +117,10 @@ class FamilyWriter:
     def derive(self) -> str:
         """Arguments that follow from others, and those that a caller may choose; then their rules."""
         f, body = self.f, self.body()
-        for v in f.values.values():
-            if v.default:
+        defaults = {v.name: v.default for v in f.values.values() if v.default}
+        for name in ordered("[arguments]", f.let | {v.name: v.value for v in f.values.values() if v.value} | defaults):
+            v = f.values.get(name)
+            if v and v.default:
                 body.lines.append(f"if (o.{v.name} == automatic) {{")
                 inner = self.body()
                 value = inner.value(v.default)
@@ -181,9 +183,9 @@ class FamilyWriter:
             body.lines += ["Op made = o;", *sets, "return made;"]
             out += self.function(f"Op before_{number}({ARGUMENTS})", body)
             gives = "".join(
-                f"    {{&Op::{theirs}, &Op::{ours}, [](const Op &o, const Kernel &k, const Machine &m) "
-                f"{{ return {other.name}::extent_of_{theirs}(o, k, m); }}}},\n" for theirs, ours in before.gives.items()
-            )  # fmt: skip
+                f"    {{&Op::{theirs}, &Op::{ours}, {f'{other.name}::extent_of_{theirs}' if theirs in other.pointers else 'nullptr'}}},\n"
+                for theirs, ours in before.gives.items()
+            )
             out += f"constexpr Gives gives_{number}[] = {{\n{gives}}};\n"
             rows += f'    {{"{before.family}", before_{number}, gives_{number}}},\n'
         return out + (f"constexpr Before before[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Before> before;\n")

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "capi/nibblewave.h"
 #include "hip/hip.h"
+#include "runtime/contract.h"
 
 namespace nw::api {
 
@@ -29,7 +30,8 @@ template <class Action> nw_status guarded(const Action &action) noexcept {
     }
 }
 
-// action(), whose Errors other than HIP's mean `status`.
+// action(), whose Errors other than HIP's mean `status`; a broken rule of a contract is always an
+// invalid argument.
 template <class Action> decltype(auto) meaning(nw_status status, const Action &action) {
     try {
         return action();
@@ -37,6 +39,8 @@ template <class Action> decltype(auto) meaning(nw_status status, const Action &a
         throw;
     } catch (const Refusal &) { // has its code
         throw;
+    } catch (const nw::Refusal &refusal) {
+        throw Refusal(NW_INVALID_ARGUMENT, refusal.what());
     } catch (const Error &error) {
         throw Refusal(status, error.what());
     }

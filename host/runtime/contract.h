@@ -54,7 +54,8 @@ struct Borrow {
     std::array<u64, 4> values;
 };
 
-// Memory for `bytes` of a result of an earlier launch, which is an argument of this one.
+// A result of an earlier launch, which is an argument of this one: memory for so many bytes, or a
+// number where there is no `bytes`.
 struct Gives {
     u64 Op::*result;
     u64 Op::*argument;

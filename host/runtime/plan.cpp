@@ -77,7 +77,12 @@ Made made_before(const Before &before, const Kernel &kernel, Op &product, const 
                  u64 &at) {
     const Kernel &made_by = only_kernel(before.family, kernel.gfx);
     Made out{&made_by, before.op(product, kernel, machine)};
+    made_by.contract->derive(out.op, made_by, machine);
     for (const Gives &gives : before.gives) {
+        if (!gives.bytes) {
+            product.*gives.argument = out.op.*gives.result;
+            continue;
+        }
         at = round_up(at, piece_of(product));
         const u64 bytes = gives.bytes(out.op, made_by, machine);
         out.op.*gives.result = product.workspace + at;
