@@ -7,6 +7,7 @@ from what stands here: `Family.rules` is the only list of what a launch must kee
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -133,6 +134,7 @@ class Before:
 class Family:
     name: str
     path: Path
+    title: list[str]  # the comment that its file begins with
     purpose: str
     op: str
     targets: list[str]
@@ -537,6 +539,15 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
             place.fail("let", name, "nothing uses it")
 
 
+def _title(place: Place) -> list[str]:
+    """The comment on top, after the licence: what the family makes. Headers of its kernels begin with it."""
+    comment = itertools.takewhile(lambda line: line.startswith("#"), place.lines)
+    title = [line.removeprefix("#").removeprefix(" ") for line in comment if "SPDX" not in line]
+    if not any(title):
+        raise ValueError(f"{place.path}:1: no comment on top: say in a line, after the licence, what the family makes")
+    return title
+
+
 def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) -> tuple[Family, Place, list[dict]]:
     """A family without its rules, and those that its file lists."""
     table, place = _merged(root, path)
@@ -552,7 +563,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         _known(place, "sizes", row, SIZE_KEYS)
     pointers, values = _arguments(place, table["arguments"])
     f = Family(
-        name, path, table["purpose"], table.get("op", name), table["targets"],
+        name, path, _title(place), table["purpose"], table.get("op", name), table["targets"],
         str((path.parent / table["template"]).resolve().relative_to((root / "asm").resolve())), table["symbol"],
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""The contract at the top of a rendered kernel: the family's rules with this kernel's parameters put in."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+
+from contract import Family, Pointer, Rule, Value, listed
+from expressions import names_of
+from facts import KernelFacts
+from fold import FALSE, INSERTED, TRUE, folded, holds, known_of, shown, value_of
+
+WIDTH = 100
+RULER = "//" + "=" * 78
+KEY = 8  # columns of a section's name
+ACCESS_WORDS = {"read": "read", "write": "written", "update": "updated"}
+COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "", ast.NotEq: "not"}
+
+
+class Contract:
+    """A family's contract for one kernel."""
+
+    def __init__(self, f: Family, facts: KernelFacts) -> None:
+        self.f, self.facts = f, facts
+        params = {name: f.named.get(name, {}).get(value, value) for name, value in facts.params.items()}
+        known = {f"p.{name}": ast.Constant(value) for name, value in params.items()}
+        for pair in f.match:  # the op's value is the kernel's
+            name, _, parameter = pair.partition("=")
+            known[name] = known[f"p.{parameter or name}"]
+        for name in ("block", "rows_per_workgroup", "lds_bytes", "waves_per_simd", "vgprs"):
+            known[f"kernel.{name}"] = ast.Constant(getattr(facts, name))
+        self.matched = {pair.partition("=")[0] for pair in f.match}
+        self.known = known_of(f, known)
+        for name, text in f.derived.items():
+            if value_of(value := folded(text, self.known)) is not None:
+                self.known[name] = value
+        self.used: set[str] = set()
+
+    def node(self, text: str | int) -> ast.expr:
+        node = folded(text, self.known)
+        self.used |= names_of(ast.unparse(node))
+        return node
+
+    def text(self, text: str | int) -> str:
+        return shown(self.node(text))
+
+    def rule(self, rule: Rule) -> tuple[ast.expr, str] | None:
+        """What is left of it to keep to, and when; None where nothing is."""
+        when = folded(rule.when, self.known) if rule.when else TRUE
+        needs = folded(rule.needs, self.known)
+        if holds(when) is False or holds(needs) is True:
+            return None
+        if needs is FALSE and holds(when):
+            raise ValueError(f"{self.f.name}: {self.facts.symbol}: `{rule.needs}` never holds: no launch could keep to it")
+        self.used |= names_of(ast.unparse(needs)) | names_of(ast.unparse(when))
+        return needs, "" if holds(when) else shown(when)
+
+    def rules(self, about: str) -> list[str]:
+        """Of one argument, its name left out."""
+        out = []
+        for rule in self.f.rules:
+            if rule.about == about and (left := self.rule(rule)):
+                text = self.predicate(about, left[0])
+                out.append(f"{text} where {left[1]}" if text and left[1] else text)
+        return list(dict.fromkeys(filter(None, out)))
+
+    def predicate(self, about: str, node: ast.expr) -> str:
+        """`n % 4 == 0`, about n: a multiple of 4."""
+        match node:
+            case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[right]) if name == about:
+                value = value_of(right)
+                if isinstance(op, ast.In):
+                    return listed([shown(one) for one in right.elts])
+                if isinstance(op, ast.Lt) and isinstance(value, int) and value >= 2**32:
+                    return ""  # any 32-bit number is
+                return "" if name in self.f.pointers else f"{COMPARISONS[type(op)]} {shown(right)}".strip()
+            case ast.Compare(left=low, ops=[ast.LtE(), ast.LtE()], comparators=[ast.Name(id=name), high]) if name == about:
+                return f"{shown(low)}..{shown(high)}"
+            case ast.Compare(left=ast.BinOp(left=ast.Name(id=name), op=ast.Mod(), right=by), ops=[ast.Eq()]) if name == about:
+                return f"{shown(by)}-byte aligned" if name in self.f.pointers else f"a multiple of {shown(by)}"
+        return shown(node)
+
+    def pointer(self, p: Pointer) -> str:
+        null = self.node(p.when) if p.when else TRUE
+        if holds(null) is False:
+            return "not read: null"
+        element = self.facts.params.get(p.element, p.element)  # dtype is a parameter
+        shape = ", ".join(self.text(d) for d in p.shape)
+        parts = [f"{element}[{shape}]" + (f", stride {', '.join(p.strides)}" if p.strides else "")]
+        parts += [text for rule in self.f.rules if rule.about == p.name and f"extent({p.name})" not in rule.needs
+                  and (left := self.rule(rule)) and (text := self.predicate(p.name, left[0])) and "==" not in text]  # fmt: skip
+        if p.optional or holds(null) is None:
+            parts.append("may be null" if holds(null) else f"null unless {shown(null)}")
+        if p.written:
+            others = [o.name for o in self.f.pointers.values() if o.name in p.overlaps or p.name in o.overlaps]
+            parts.append(f"may overlap {listed(others)}" if others else "overlaps no other")
+        return ", ".join(parts)
+
+    def value(self, v: Value) -> str:
+        parts = [f"= {self.text(v.value)}"] if v.value else [f"{self.text(v.default)} by default"] if v.default else []
+        stride = v.stride_of
+        if stride and stride[0].when and holds(folded(stride[0].when, self.known)) is False:
+            return "not read"
+        if v.name in self.matched:
+            return f"{shown(self.known[v.name])}"
+        parts += self.rules(v.name)
+        text = ", ".join(parts)
+        return f"bytes{', ' * bool(parts)}{text}" if stride or v.facts.get("unit") == "bytes" else text
+
+    def arguments(self) -> Iterator[str]:
+        f, rows = self.f, []
+        for name, (offset, _) in f.offsets().items():
+            if p := f.pointers.get(name):
+                rows.append((str(offset), name, ACCESS_WORDS[p.access], self.pointer(p)))
+            else:
+                rows.append((str(offset), name, "u32", self.value(f.values[name])))
+        yield from columns(rows)
+
+    def sizes(self) -> Iterator[str]:
+        """What an op has beside arguments."""
+        rows = []
+        for name in self.f.sizes:
+            if name not in self.f.order and name not in self.matched and (text := ", ".join(self.rules(name))):
+                rows.append((name, text))
+        yield from columns(rows)
+
+    def own_rules(self) -> Iterator[str]:
+        for rule in self.f.rules:
+            if rule.about in ("rules", "grid") and (left := self.rule(rule)):
+                yield shown(left[0]) + (f"   where {left[1]}" if left[1] else "")
+
+    def lets(self) -> Iterator[str]:
+        """The names that are used above, each with what it stands for."""
+        rows, todo = {}, sorted(self.used)
+        while todo:
+            name = todo.pop(0)
+            if name in self.f.let and name not in rows:
+                node = folded(self.f.let[name], self.known)
+                rows[name] = shown(node)
+                todo += sorted(names_of(ast.unparse(node)))
+        yield from columns([(name, f"= {rows[name]}") for name in self.f.let if name in rows])
+
+    def grid(self) -> Iterator[str]:
+        facts = self.facts
+        yield f"{self.text(self.f.grid['x'])} workgroups of {facts.block} work-items, wave32" if "x" in self.f.grid else "any"
+
+    def resources(self) -> Iterator[str]:
+        dynamic, static = self.text(self.f.lds), self.facts.lds_bytes
+        parts = [f"{static} bytes"] * bool(static) + [f"{dynamic} bytes of dynamic LDS"] * (dynamic != "0")
+        yield " and ".join(parts) or "none"
+
+    def promise(self, text: str) -> list[str]:
+        return INSERTED.sub(lambda found: self.text(found[1]).strip("'"), str(text)).splitlines()
+
+    def sections(self) -> Iterator[tuple[str, list[str]]]:
+        f, facts = self.f, self.facts
+        yield "kernel", [
+            ", ".join(f"{k} {v}" for k, v in facts.params.items() if v != ""),
+            f"{facts.gfx}: {facts.vgprs} VGPRs, {facts.sgprs} SGPRs, {facts.waves_per_simd} waves per SIMD",
+        ]
+        yield "args", list(self.arguments())
+        yield "sizes", list(self.sizes())
+        yield "rules", list(self.own_rules())
+        grid, lds = list(self.grid()), list(self.resources())
+        yield "where", list(self.lets())
+        yield "grid", grid
+        yield "lds", lds
+        yield "scratch", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
+        yield "before", [f"{b.family} makes {listed(list(b.gives.values()))}" for b in f.before]
+        for key, text in f.promises.items():
+            yield key, self.promise(text)
+
+
+def columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows with their cells below each other; the last cell is as long as it is."""
+    widths = [max(map(len, cells)) for cells in zip(*rows)]
+    return ["  ".join([*(c.rjust(w) if c.isdigit() else c.ljust(w) for c, w in zip(row[:-1], widths)), row[-1]]).rstrip() for row in rows]
+
+
+def wrapped(line: str) -> list[str]:
+    """Cut after WIDTH columns; what follows stands below the last column."""
+    gaps = [m.end() for m in re.finditer(r"\s{2,}", line)]
+    indent = " " * min(gaps[-1] if gaps else 0, WIDTH // 2)
+    return textwrap.wrap(line, WIDTH - KEY - 3, subsequent_indent=indent, drop_whitespace=True, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def header(f: Family, facts: KernelFacts) -> str:
+    contract = Contract(f, facts)
+    title = [part for line in f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
+    lines = [RULER, f"// {facts.symbol}", *(f"// {line}".rstrip() for line in title), "//"]
+    for key, section in contract.sections():
+        for line in [part for text in section for part in wrapped(text)]:
+            lines.append(f"// {key:<{KEY}}{line}".rstrip())
+            key = ""
+    return "\n".join([*lines, RULER, ""])
