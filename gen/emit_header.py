@@ -8,30 +8,32 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from contract import Family, Pointer, Rule, Value, listed
+from contract import Pointer, Rule, Value, listed
 from expressions import names_of
-from facts import KernelFacts
+from facts import Rendered
 from fold import FALSE, INSERTED, TRUE, folded, holds, known_of, shown, value_of
 
 WIDTH = 100
 RULER = "//" + "=" * 78
 KEY = 8  # columns of a section's name
 ACCESS_WORDS = {"read": "read", "write": "written", "update": "updated"}
+FACTS = ("lds_bytes", "waves_per_simd", "vgprs")
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "", ast.NotEq: "not"}
 
 
 class Contract:
     """A family's contract for one kernel."""
 
-    def __init__(self, f: Family, facts: KernelFacts) -> None:
-        self.f, self.facts = f, facts
-        params = {name: f.named.get(name, {}).get(value, value) for name, value in facts.params.items()}
+    def __init__(self, r: Rendered) -> None:
+        self.r, self.k, self.f = r, r.kernel, r.kernel.contract
+        f, k = self.f, self.k
+        params = {name: f.named.get(name, {}).get(value, value) for name, value in k.params.items()}
         known = {f"p.{name}": ast.Constant(value) for name, value in params.items()}
         for pair in f.match:  # the op's value is the kernel's
             name, _, parameter = pair.partition("=")
             known[name] = known[f"p.{parameter or name}"]
-        for name in ("block", "rows_per_workgroup", "lds_bytes", "waves_per_simd", "vgprs"):
-            known[f"kernel.{name}"] = ast.Constant(getattr(facts, name))
+        facts = {name: getattr(k, name) for name in ("block", "rows_per_workgroup")} | {name: getattr(r, name) for name in FACTS}
+        known |= {f"kernel.{name}": ast.Constant(value) for name, value in facts.items()}
         self.matched = {pair.partition("=")[0] for pair in f.match}
         self.known = known_of(f, known)
         for name, text in f.derived.items():
@@ -54,7 +56,7 @@ class Contract:
         if holds(when) is False or holds(needs) is True:
             return None
         if needs is FALSE and holds(when):
-            raise ValueError(f"{self.f.name}: {self.facts.symbol}: `{rule.needs}` never holds: no launch could keep to it")
+            raise ValueError(f"{self.f.name}: {self.k.symbol}: `{rule.needs}` never holds: no launch could keep to it")
         self.used |= names_of(ast.unparse(needs)) | names_of(ast.unparse(when))
         return needs, "" if holds(when) else shown(when)
 
@@ -87,7 +89,7 @@ class Contract:
         null = self.node(p.when) if p.when else TRUE
         if holds(null) is False:
             return "not read: null"
-        element = self.facts.params.get(p.element, p.element)  # dtype is a parameter
+        element = self.k.params.get(p.element, p.element)  # dtype is a parameter
         shape = ", ".join(self.text(d) for d in p.shape)
         parts = [f"{element}[{shape}]" + (f", stride {', '.join(p.strides)}" if p.strides else "")]
         parts += [text for rule in self.f.rules if rule.about == p.name and f"extent({p.name})" not in rule.needs
@@ -144,11 +146,10 @@ class Contract:
         yield from columns([(name, f"= {rows[name]}") for name in self.f.let if name in rows])
 
     def grid(self) -> Iterator[str]:
-        facts = self.facts
-        yield f"{self.text(self.f.grid['x'])} workgroups of {facts.block} work-items, wave32" if "x" in self.f.grid else "any"
+        yield f"{self.text(self.f.grid['x'])} workgroups of {self.k.block} work-items, wave32" if "x" in self.f.grid else "any"
 
     def resources(self) -> Iterator[str]:
-        dynamic, static = self.text(self.f.lds), self.facts.lds_bytes
+        dynamic, static = self.text(self.f.lds), self.r.lds_bytes
         parts = [f"{static} bytes"] * bool(static) + [f"{dynamic} bytes of dynamic LDS"] * (dynamic != "0")
         yield " and ".join(parts) or "none"
 
@@ -156,10 +157,10 @@ class Contract:
         return INSERTED.sub(lambda found: self.text(found[1]).strip("'"), str(text)).splitlines()
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
-        f, facts = self.f, self.facts
+        f, r, k = self.f, self.r, self.k
         yield "kernel", [
-            ", ".join(f"{k} {v}" for k, v in facts.params.items() if v != ""),
-            f"{facts.gfx}: {facts.vgprs} VGPRs, {facts.sgprs} SGPRs, {facts.waves_per_simd} waves per SIMD",
+            ", ".join(f"{name} {value}" for name, value in k.params.items() if value != ""),
+            f"{k.gfx}: {r.vgprs} VGPRs, {r.sgprs} SGPRs, {r.waves_per_simd} waves per SIMD",
         ]
         yield "args", list(self.arguments())
         yield "sizes", list(self.sizes())
@@ -187,10 +188,11 @@ def wrapped(line: str) -> list[str]:
     return textwrap.wrap(line, WIDTH - KEY - 3, subsequent_indent=indent, drop_whitespace=True, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def header(f: Family, facts: KernelFacts) -> str:
-    contract = Contract(f, facts)
-    title = [part for line in f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
-    lines = [RULER, f"// {facts.symbol}", *(f"// {line}".rstrip() for line in title), "//"]
+def header(r: Rendered) -> str:
+    """The lines that the kernel's file begins with."""
+    contract = Contract(r)
+    title = [part for line in contract.f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
+    lines = [RULER, f"// {contract.k.symbol}", *(f"// {line}".rstrip() for line in title), "//"]
     for key, section in contract.sections():
         for line in [part for text in section for part in wrapped(text)]:
             lines.append(f"// {key:<{KEY}}{line}".rstrip())

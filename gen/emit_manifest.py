@@ -2,25 +2,21 @@
 """hsaco/manifest.json: families with their contracts, and every kernel file. tests/api/hsaco_by_manifest.py reads it.
 
 Expressions are Python's, over names that who launches can give: an op's sizes, its pointers as integers, strides in
-bytes, p.<parameter>, kernel.<fact>, part.<fact>, target.<fact>, and the functions of FUNCTIONS. They are those of
-family.toml, bytes of elements and extents put in. Rules are in order: one may rely on those before it.
+bytes, p.<parameter>, kernel.<fact>, part.<fact>, target.<fact>, and `functions`. They are those of family.toml, bytes of
+elements and extents put in. Rules are in order: one may rely on those before it. A rule's text is an f-string.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
-from contract import ACCESS, ELEMENT_BYTES, Family, Rule
-from facts import KernelFacts
+from contract import ACCESS, ELEMENT_BYTES, NEVER_CHOSEN, Family, Rule
+from expressions import PYTHON
+from facts import Rendered
 from fold import Known, inserted, known_of, substituted
 
 VERSION = 2
-FUNCTIONS = {
-    "ceil_div(a, b)": "a / b, rounded up", "round_up(a, b)": "the least multiple of b that is not below a", "min(a, b)": "Python's",
-    "max(a, b)": "Python's", "bit_ceil(a)": "the least power of two that is not below a; of 0: 1", "log2(a)": "rounded down",
-    "inverse(d)": "min(2^32 / d, 2^32 - 1), rounded down",
-}  # fmt: skip
 
 
 def _argument(f: Family, known: Known, name: str, offset: int, size: int) -> dict:
@@ -59,21 +55,23 @@ def family_row(f: Family) -> dict:
     }  # fmt: skip
 
 
-def kernel_row(k: KernelFacts, f: Family) -> dict:
+def kernel_row(r: Rendered) -> dict:
+    k, f = r.kernel, r.kernel.contract
     return {
         "symbol": k.symbol, "gfx": k.gfx, "family": f.name, "file": f"{k.gfx}/{k.symbol}.hsaco", "purpose": k.purpose,
-        "reference": k.purpose in ("baseline", "ablation"), "candidate": k.candidate, "params": dict(k.params), "kernarg_bytes": f.kernarg_bytes,
-        "block": [k.block, 1, 1], "rows_per_workgroup": k.rows_per_workgroup, "lds_bytes": k.lds_bytes, "vgprs": k.vgprs, "sgprs": k.sgprs,
-        "wave_size": 32, "waves_per_simd": k.waves_per_simd,
+        "reference": k.purpose in NEVER_CHOSEN, "candidate": k.candidate, "params": dict(k.params), "kernarg_bytes": f.kernarg_bytes,
+        "block": [k.block, 1, 1], "rows_per_workgroup": k.rows_per_workgroup, "lds_bytes": r.lds_bytes, "vgprs": r.vgprs,
+        "sgprs": r.sgprs, "wave_size": 32, "waves_per_simd": r.waves_per_simd,
     }  # fmt: skip
 
 
-def manifest(families: Mapping[str, Family], kernels: Iterable[tuple[str, KernelFacts]]) -> str:
-    """kernels: each with the name of its family. Families that have none are left out."""
-    rows = [kernel_row(k, families[name]) for name, k in kernels]
-    named = {row["family"] for row in rows}
+def manifest(done: Sequence[Rendered], arches: Mapping[str, Mapping]) -> str:
+    """Of these kernels, their families and targets. arches: facts of targets."""
+    families = {r.kernel.contract.name: r.kernel.contract for r in done}
+    targets = dict.fromkeys(r.kernel.gfx for r in done)
     table = {
-        "version": VERSION, "functions": FUNCTIONS, "elements": ELEMENT_BYTES,
-        "families": {name: family_row(f) for name, f in families.items() if name in named}, "kernels": rows,
+        "version": VERSION, "functions": PYTHON, "elements": ELEMENT_BYTES,
+        "targets": {gfx: {fact: value for fact, value in arches[gfx].items() if isinstance(value, int)} for gfx in targets},
+        "families": {name: family_row(f) for name, f in families.items()}, "kernels": [kernel_row(r) for r in done],
     }  # fmt: skip
     return json.dumps(table, indent=1) + "\n"

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What is known of one rendered kernel: what its header and its row of the manifest say."""
+"""What emitters read of a rendered kernel (gen/render.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Protocol
+
+from contract import Family
 
 
-@dataclass(frozen=True)
-class KernelFacts:
-    symbol: str
+class Kernel(Protocol):
+    contract: Family
     gfx: str
+    symbol: str
     params: Mapping[str, str | int]
     purpose: str
     candidate: bool
     block: int
     rows_per_workgroup: int
+
+
+class Rendered(Protocol):
+    kernel: Kernel
     vgprs: int
     sgprs: int
     lds_bytes: int
