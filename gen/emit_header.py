@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from contract import Pointer, Rule, Value, listed
 from expressions import names_of
@@ -24,7 +24,7 @@ COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "
 class Contract:
     """A family's contract for one kernel."""
 
-    def __init__(self, r: Rendered) -> None:
+    def __init__(self, r: Rendered, arch: Mapping[str, object]) -> None:
         self.r, self.k, self.f = r, r.kernel, r.kernel.contract
         f, k = self.f, self.k
         params = {name: f.named.get(name, {}).get(value, value) for name, value in k.params.items()}
@@ -34,6 +34,7 @@ class Contract:
             known[name] = known[f"p.{parameter or name}"]
         facts = {name: getattr(k, name) for name in ("block", "rows_per_workgroup")} | {name: getattr(r, name) for name in FACTS}
         known |= {f"kernel.{name}": ast.Constant(value) for name, value in facts.items()}
+        known |= {f"target.{name}": ast.Constant(value) for name, value in arch.items()}
         self.matched = {pair.partition("=")[0] for pair in f.match}
         self.known = known_of(f, known)
         for name, text in f.derived.items():
@@ -49,25 +50,32 @@ class Contract:
     def text(self, text: str | int) -> str:
         return shown(self.node(text))
 
-    def rule(self, rule: Rule) -> tuple[ast.expr, str] | None:
-        """What is left of it to keep to, and when; None where nothing is."""
+    def left(self, rule: Rule) -> Iterator[tuple[str, ast.expr, str]]:
+        """What is left of a rule to keep to: what it is about, the condition, and when it must hold."""
         when = folded(rule.when, self.known) if rule.when else TRUE
         needs = folded(rule.needs, self.known)
         if holds(when) is False or holds(needs) is True:
-            return None
+            return
         if needs is FALSE and holds(when):
             raise ValueError(f"{self.f.name}: {self.k.symbol}: `{rule.needs}` never holds: no launch could keep to it")
         self.used |= names_of(ast.unparse(needs)) | names_of(ast.unparse(when))
-        return needs, "" if holds(when) else shown(when)
+        shown_when = "" if holds(when) else shown(when)
+        for node in needs.values if isinstance(needs, ast.BoolOp) and isinstance(needs.op, ast.And) else [needs]:
+            yield self.subject(rule, node) if not shown_when else rule.about, node, shown_when
+
+    def subject(self, rule: Rule, node: ast.expr) -> str:
+        """One of the family's own rules may be about one argument: `k % 32 == 0`."""
+        if rule.about == "rules":
+            for name in sorted(names_of(ast.unparse(node)) & (self.f.values.keys() | self.f.sizes.keys() - self.matched)):
+                if self.predicate(name, node) != shown(node):
+                    return name
+        return rule.about
 
     def rules(self, about: str) -> list[str]:
         """Of one argument, its name left out."""
-        out = []
-        for rule in self.f.rules:
-            if rule.about == about and (left := self.rule(rule)):
-                text = self.predicate(about, left[0])
-                out.append(f"{text} where {left[1]}" if text and left[1] else text)
-        return list(dict.fromkeys(filter(None, out)))
+        left = [part for rule in self.f.rules for part in self.left(rule) if part[0] == about]
+        texts = [(self.predicate(about, node), when) for _, node, when in left]
+        return list(dict.fromkeys(f"{text} where {when}" if when else text for text, when in texts if text))
 
     def predicate(self, about: str, node: ast.expr) -> str:
         """`n % 4 == 0`, about n: a multiple of 4."""
@@ -85,30 +93,39 @@ class Contract:
                 return f"{shown(by)}-byte aligned" if name in self.f.pointers else f"a multiple of {shown(by)}"
         return shown(node)
 
+    def given(self, p: Pointer) -> bool:
+        """Whether this kernel reads it, at least in some launches."""
+        return not p.when or holds(folded(p.when, self.known)) is not False
+
+    def element(self, p: Pointer) -> str:
+        first, other = (self.k.params.get(e, e) for e in (p.element, p.other[1] if p.other else ""))  # dtype is a parameter
+        when = folded(p.other[0], self.known) if p.other else FALSE
+        return first if holds(when) is False else other if holds(when) else f"{first} ({other} where {shown(when)})"
+
     def pointer(self, p: Pointer) -> str:
-        null = self.node(p.when) if p.when else TRUE
-        if holds(null) is False:
+        if not self.given(p):
             return "not read: null"
-        element = self.k.params.get(p.element, p.element)  # dtype is a parameter
+        null, element = self.node(p.when) if p.when else TRUE, self.element(p)
         shape = ", ".join(self.text(d) for d in p.shape)
         parts = [f"{element}[{shape}]" + (f", stride {', '.join(p.strides)}" if p.strides else "")]
         parts += [text for rule in self.f.rules if rule.about == p.name and f"extent({p.name})" not in rule.needs
-                  and (left := self.rule(rule)) and (text := self.predicate(p.name, left[0])) and "==" not in text]  # fmt: skip
+                  for _, node, _ in self.left(rule) if (text := self.predicate(p.name, node)) and "==" not in text]  # fmt: skip
         if p.optional or holds(null) is None:
             parts.append("may be null" if holds(null) else f"null unless {shown(null)}")
         if p.written:
             others = [o.name for o in self.f.pointers.values() if o.name in p.overlaps or p.name in o.overlaps]
-            parts.append(f"may overlap {listed(others)}" if others else "overlaps no other")
+            parts.append(f"may overlap {listed(others)}" if others else "no overlap")
         return ", ".join(parts)
 
     def value(self, v: Value) -> str:
-        parts = [f"= {self.text(v.value)}"] if v.value else [f"{self.text(v.default)} by default"] if v.default else []
+        parts = [f"= {self.text(v.value)}"] if v.value else []
         stride = v.stride_of
-        if stride and stride[0].when and holds(folded(stride[0].when, self.known)) is False:
+        if stride and not self.given(stride[0]):
             return "not read"
         if v.name in self.matched:
             return f"{shown(self.known[v.name])}"
         parts += self.rules(v.name)
+        parts += [f"default {self.text(v.default)}"] if v.default else []
         text = ", ".join(parts)
         return f"bytes{', ' * bool(parts)}{text}" if stride or v.facts.get("unit") == "bytes" else text
 
@@ -130,9 +147,11 @@ class Contract:
         yield from columns(rows)
 
     def own_rules(self) -> Iterator[str]:
+        null = [f"{p.name} == 0" for p in self.f.pointers.values() if not self.given(p)]
         for rule in self.f.rules:
-            if rule.about in ("rules", "grid") and (left := self.rule(rule)):
-                yield shown(left[0]) + (f"   where {left[1]}" if left[1] else "")
+            for about, node, when in self.left(rule):
+                if about in ("rules", "grid") and rule.needs not in null:
+                    yield shown(node) + (f"   where {when}" if when else "")
 
     def lets(self) -> Iterator[str]:
         """The names that are used above, each with what it stands for."""
@@ -146,15 +165,24 @@ class Contract:
         yield from columns([(name, f"= {rows[name]}") for name in self.f.let if name in rows])
 
     def grid(self) -> Iterator[str]:
-        yield f"{self.text(self.f.grid['x'])} workgroups of {self.k.block} work-items, wave32" if "x" in self.f.grid else "any"
+        workgroups = f"x = {self.text(self.f.grid['x'])}" if "x" in self.f.grid else "any"
+        yield f"{workgroups}; {self.k.block} work-items each, wave32"
 
     def resources(self) -> Iterator[str]:
         dynamic, static = self.text(self.f.lds), self.r.lds_bytes
         parts = [f"{static} bytes"] * bool(static) + [f"{dynamic} bytes of dynamic LDS"] * (dynamic != "0")
-        yield " and ".join(parts) or "none"
+        size = " and ".join(parts) or "none"
+        what = self.promise(self.f.promises.get("lds", ""))
+        yield from [f"{size}: {what[0]}", *what[1:]] if what else [size]
 
     def promise(self, text: str) -> list[str]:
-        return INSERTED.sub(lambda found: self.text(found[1]).strip("'"), str(text)).splitlines()
+        """Its {expressions} may be text: {'packed' if p.zeros == 'zp' else ''}."""
+
+        def value(text: str) -> str:
+            node = self.node(text)
+            return node.value if isinstance(value_of(node), str) else shown(node)
+
+        return INSERTED.sub(lambda found: value(found[1]), str(text)).splitlines()
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
         f, r, k = self.f, self.r, self.k
@@ -171,8 +199,7 @@ class Contract:
         yield "lds", lds
         yield "scratch", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
         yield "before", [f"{b.family} makes {listed(list(b.gives.values()))}" for b in f.before]
-        for key, text in f.promises.items():
-            yield key, self.promise(text)
+        yield from ((key, self.promise(text)) for key, text in f.promises.items() if key != "lds")
 
 
 def columns(rows: list[tuple[str, ...]]) -> list[str]:
@@ -188,9 +215,9 @@ def wrapped(line: str) -> list[str]:
     return textwrap.wrap(line, WIDTH - KEY - 3, subsequent_indent=indent, drop_whitespace=True, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def header(r: Rendered) -> str:
-    """The lines that the kernel's file begins with."""
-    contract = Contract(r)
+def header(r: Rendered, arch: Mapping[str, object] = {}) -> str:
+    """The lines that the kernel's file begins with. arch: facts of its target."""
+    contract = Contract(r, arch)
     title = [part for line in contract.f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
     lines = [RULER, f"// {contract.k.symbol}", *(f"// {line}".rstrip() for line in title), "//"]
     for key, section in contract.sections():

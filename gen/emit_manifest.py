@@ -23,7 +23,9 @@ def _argument(f: Family, known: Known, name: str, offset: int, size: int) -> dic
     row: dict[str, object] = {"name": name, "offset": offset, "size": size}
     if p := f.pointers.get(name):
         row |= {"kind": "global_buffer", "access": ACCESS[p.access], "element": p.element, "shape": [substituted(d, known) for d in p.shape],
-                "strides": list(p.strides), "bytes": substituted(f"extent({name})", known), "align": p.align, "optional": p.optional}  # fmt: skip
+                "strides": list(p.strides), "bytes": substituted(f"extent({name})", known), "align": p.align if isinstance(p.align, int) else substituted(p.align, known), "optional": p.optional}  # fmt: skip
+        if p.other:
+            row |= {"or": {"when": substituted(p.other[0], known), "element": p.other[1]}}
         return row | ({"when": substituted(p.when, known)} if p.when else {})
     v = f.values[name]
     row["kind"] = "by_value"

@@ -62,7 +62,7 @@ class Fold(ast.NodeTransformer):
         a, b = value_of(node.left), value_of(node.right)
         if a is not None and b is not None and not (b == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod)):
             value = MATHS[type(node.op)](a, b)
-            return ast.Constant(value) if value >= 0 else node
+            return node if isinstance(value, int) and value < 0 else ast.Constant(value)
         match node.op:
             case ast.Mult():
                 return self._product(node)
