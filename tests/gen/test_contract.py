@@ -84,7 +84,7 @@ class Refused(unittest.TestCase):
         self.assertIn("(m - 1) * x_stride", f.pointers["x"].extent.replace("((m) - 1)", "(m - 1)"))
 
     def test_no_title(self) -> None:
-        self.refused("# y[i] = the sum of row i of x, in pieces.\n", "", ":1: no comment on top", "say in a line")
+        self.refused("# y[i] = the sum of row i of x, in pieces.\n", "", ":1: no comment on top", "say there")
 
     def test_unknown_key(self) -> None:
         self.refused('purpose  = "library"', 'purpose  = "library"\ncolour@ = 1', "colour: is no key", "purpose")
@@ -143,6 +143,10 @@ class Refused(unittest.TestCase):
         self.refused("dtype[m, k]", "f64[m, k]", "[arguments] x", "`f64[m, k]` is no element type with a shape", "f32")
         self.refused('strides = ["x_stride"]', 'strides = ["x_stride", "m"]', "2 strides for 2 dimensions", "one for each but the last")
         self.refused('value = "ceil_div(k, 8)"', 'value = "ceil_div(k, 8)", default = 1', "tiles: has a value and a default")
+
+    def test_promises(self) -> None:
+        self.refused("[example]", '[promises]\nbound@ = "{p.blocks} of it"\n[example]', "[promises] bound: p.blocks: not known here", "p.waves")
+        self.refused("[example]", '[promises]\nbound@ = "{p.waves +} of it"\n[example]', "[promises] bound: `p.waves +` is no expression")
 
     def test_variants(self) -> None:
         self.refused("rows = 1 }]", "rows = 1 }, { dtype = \"f16\", waves = 4 }]", "variants", "every variant has the same parameters")
