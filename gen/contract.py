@@ -7,6 +7,7 @@ from what stands here: `Family.rules` is the only list of what a launch must kee
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn
 
-from expressions import BYTES, ELEMENTS, NUMBER, TEXT, ExpressionError, Name, Writer, calls_of, names_of, ordered
+from expressions import BYTES, ELEMENTS, NUMBER, TEXT, ExpressionError, Name, Writer, calls_of, names_of, ordered, parse
 
 PURPOSES = ("library", "micro", "baseline", "ablation", "validate")
 NEVER_CHOSEN = ("baseline", "ablation", "validate")
@@ -133,6 +134,7 @@ class Before:
 class Family:
     name: str
     path: Path
+    title: list[str]  # the comment that its file begins with
     purpose: str
     op: str
     targets: list[str]
@@ -201,19 +203,28 @@ class Place:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.lines = path, text.splitlines()
+        self.included: list[Place] = []
 
     def fail(self, section: str, key: str, what: str) -> NoReturn:
-        raise ValueError(f"{self.path}:{self.line(section, key)}: {f'[{section}] ' if section else ''}{key}: {what}")
+        raise ValueError(f"{self.at(section, key)}: {f'[{section}] ' if section else ''}{key}: {what}")
 
-    def line(self, section: str, key: str) -> int:
-        here, best = section == "", 1
+    def at(self, section: str, key: str) -> str:
+        """File and line of the key, or of the rule that it is; else of the section."""
+        name = re.escape(key)
+        for pattern in ((rf"\s*\"?{name}\"?\s*=", rf".*\b{name}\s*=", rf".*\"{name}\"") if key else ()) + (r"\s*\[",):
+            for place in (self, *self.included):
+                if line := place.line(section, pattern):
+                    return f"{place.path}:{line}"
+        return f"{self.path}:1"
+
+    def line(self, section: str, pattern: str) -> int | None:
+        here = section == ""
         for number, text in enumerate(self.lines, 1):
             if head := re.match(r"\s*\[+([\w.]+)\]+", text):
                 here = head[1] == section
-                best = number if here else best
-            elif here and key and re.match(rf"\s*(\"?{re.escape(key)}\"?\s*=|.*\b{re.escape(key)}\s*=)", text):
+            if here and re.match(pattern, text):
                 return number
-        return best
+        return None
 
 
 def _known(place: Place, section: str, row: Mapping, known: set[str]) -> None:
@@ -243,7 +254,9 @@ def _merged(root: Path, path: Path) -> tuple[dict, Place]:
     for name in table.pop("include", []):
         if not (root / "asm" / name).exists():
             place.fail("", "include", f"asm/{name} is not there")
-        base = _joined(base, _merged(root, root / "asm" / name)[0])
+        other_table, other = _merged(root, root / "asm" / name)
+        place.included += [other, *other.included]
+        base = _joined(base, other_table)
     return _joined(base, table), place
 
 
@@ -423,6 +436,8 @@ def _rules(place: Place, f: Family, listed_rules: list[dict]) -> list[Rule]:
         _known(place, "rules", row, RULE_KEYS)
         if missing := {"needs", "says", "breaks"} - row.keys():
             place.fail("rules", str(row.get("needs", "needs")), f"{', '.join(sorted(missing))} missing: a rule has a text, and values that break it")
+        for text in (row["needs"], row.get("when", "1")):
+            _parsed(place, "rules", row["needs"], text)
         phase = _phase(f, names_of(row["needs"]) | names_of(row.get("when", "1")))
         own.append(Rule(phase, row["needs"], row["says"], row.get("when", ""), row["breaks"], "rules"))
     out += [rule for rule in own if rule.phase == "shape"]
@@ -478,6 +493,13 @@ def scope_of(f: Family, target_facts: Mapping[str, str] = {}, words: Mapping[str
     return out
 
 
+def _parsed(place: Place, section: str, key: str, text: str) -> None:
+    try:
+        parse(text)
+    except ExpressionError as error:
+        place.fail(section, key, str(error))
+
+
 def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
     """Section, key, expression and the unit that is wanted, of all but the rules."""
     for name, text in f.let.items():
@@ -531,6 +553,14 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
         except ExpressionError as error:
             place.fail(section, rule.about if section != "rules" else rule.needs, str(error))
         used |= rule.names
+    for key, promise in f.promises.items():
+        for inserted in re.findall(r"\{([^{}]*)\}", promise):
+            _parsed(place, "promises", key, inserted)
+            if unknown := names_of(inserted) - scope.keys():
+                place.fail("promises", key, f"{', '.join(sorted(unknown))}: not known here; there are {', '.join(sorted(scope))}")
+    for before in f.before:
+        for text in before.sets.values():
+            used |= names_of(text)
     strides = {s for p in f.pointers.values() for s in p.strides}
     for name in [*f.sizes, *f.values]:
         alone = name in f.values and not f.values[name].facts and name not in f.sizes
@@ -539,6 +569,12 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
     for name in f.let:
         if name not in used:
             place.fail("let", name, "nothing uses it")
+
+
+def _title(place: Place) -> list[str]:
+    """The comment on top, after the licence: what the family makes. Headers of its kernels begin with it."""
+    comment = itertools.takewhile(lambda line: line.startswith("#"), place.lines)
+    return [line.removeprefix("#").removeprefix(" ") for line in comment if "SPDX" not in line]
 
 
 def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) -> tuple[Family, Place, list[dict]]:
@@ -556,7 +592,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         _known(place, "sizes", row, SIZE_KEYS)
     pointers, values = _arguments(place, table["arguments"])
     f = Family(
-        name, path, table["purpose"], table.get("op", name), table["targets"],
+        name, path, _title(place), table["purpose"], table.get("op", name), table["targets"],
         str((path.parent / table["template"]).resolve().relative_to((root / "asm").resolve())), table["symbol"],
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
@@ -582,6 +618,8 @@ def _order_defaults(place: Place, f: Family) -> None:
 
 
 def _with_rules(f: Family, place: Place, listed_rules: list[dict], target_facts: Mapping[str, str]) -> Family:
+    for section, key, text, _ in _expressions(f):
+        _parsed(place, section, key, text)
     try:
         f.rules = _rules(place, f, listed_rules)
     except ExpressionError as error:
@@ -593,6 +631,8 @@ def _with_rules(f: Family, place: Place, listed_rules: list[dict], target_facts:
 def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family:
     """A contract. Refused with the file, its line, the value, the rule and the remedy."""
     f, place, listed_rules = _read(root, path, ("purpose", "targets", "template", "symbol", "variants", "arguments", "grid", "example"))
+    if not any(f.title):
+        raise ValueError(f"{place.path}:1: no comment on top: say there, after the licence, what the family makes")
     keys = {frozenset(v) - VARIANT_KEYS for v in f.variants}
     if len(keys) != 1 or not {"waves", "rows"} <= next(iter(keys)):
         place.fail("", "variants", "every variant has the same parameters, waves and rows among them")

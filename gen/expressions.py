@@ -234,14 +234,15 @@ def ordered(what: str, table: Mapping[str, str | int]) -> list[str]:
     return out
 
 
-# Python's meaning of the same, for tests and for whoever reads the manifest.
-EVALUATE = {
-    "ceil_div": lambda a, b: -(-a // b),
-    "round_up": lambda a, b: -(-a // b) * b,
-    "min": min,
-    "max": max,
-    "bit_ceil": lambda a: 1 << max(a - 1, 0).bit_length(),
-    "log2": lambda a: a.bit_length() - 1,
-    "pow2": lambda a: 1 << a,
-    "inverse": lambda d: min(2**32 // d, 2**32 - 1),
+# Python's meaning of the same: the manifest has it for whoever reads expressions there.
+PYTHON = {
+    "ceil_div": "lambda a, b: -(-a // b)",
+    "round_up": "lambda a, b: -(-a // b) * b",
+    "min": "min",
+    "max": "max",
+    "bit_ceil": "lambda a: 1 << max(a - 1, 0).bit_length()",
+    "log2": "lambda a: a.bit_length() - 1",
+    "pow2": "lambda a: 1 << a",
+    "inverse": "lambda d: min(2**32 // d, 2**32 - 1)",
 }
+EVALUATE = {name: eval(text) for name, text in PYTHON.items()}

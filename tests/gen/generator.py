@@ -12,13 +12,14 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NW_BUILD_DIR", ROOT / "build"))
 sys.path.insert(0, str(ROOT / "gen"))
 
+import contract  # noqa: E402
 import dual  # noqa: E402
 import occupancy  # noqa: E402
 import regs  # noqa: E402
 import render  # noqa: E402
 import targets  # noqa: E402
 
-__all__ = ["BUILD", "ROOT", "clang", "dual", "occupancy", "regs", "render", "targets"]
+__all__ = ["BUILD", "ROOT", "clang", "contract", "dual", "occupancy", "regs", "render", "targets"]
 
 
 def clang() -> str:

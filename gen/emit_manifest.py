@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""hsaco/manifest.json: families with their contracts, and every kernel file. tests/api/hsaco_by_manifest.py reads it.
+
+Expressions are Python's, over names that who launches can give: an op's sizes, its pointers as integers, strides in
+bytes, p.<parameter>, kernel.<fact>, part.<fact>, target.<fact>, and `functions`. They are those of family.toml, bytes of
+elements and extents put in. Rules are in order: one may rely on those before it. A rule's text is an f-string.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from contract import ACCESS, ELEMENT_BYTES, NEVER_CHOSEN, Family, Rule
+from expressions import PYTHON
+from facts import Rendered
+from fold import Known, inserted, known_of, substituted
+
+VERSION = 2
+
+
+def _argument(f: Family, known: Known, name: str, offset: int, size: int) -> dict:
+    row: dict[str, object] = {"name": name, "offset": offset, "size": size}
+    if p := f.pointers.get(name):
+        row |= {"kind": "global_buffer", "access": ACCESS[p.access], "element": p.element, "shape": [substituted(d, known) for d in p.shape],
+                "strides": list(p.strides), "bytes": substituted(f"extent({name})", known), "align": p.align if isinstance(p.align, int) else substituted(p.align, known), "optional": p.optional}  # fmt: skip
+        if p.other:
+            row |= {"or": {"when": substituted(p.other[0], known), "element": p.other[1]}}
+        return row | ({"when": substituted(p.when, known)} if p.when else {})
+    v = f.values[name]
+    row["kind"] = "by_value"
+    return row | {key: substituted(text, known) for key, text in (("value", v.value), ("default", v.default)) if text}
+
+
+def _rule(rule: Rule, known: Known) -> dict:
+    when = {"when": substituted(rule.when, known)} if rule.when else {}
+    return when | {"expr": substituted(rule.needs, known), "text": inserted(rule.says, lambda text: substituted(text, known))}
+
+
+def family_row(f: Family) -> dict:
+    known = known_of(f)
+
+    def each(table: Mapping[str, str | int]) -> dict[str, str]:
+        return {name: substituted(text, known) for name, text in table.items()}
+
+    return {
+        "about": " ".join(filter(None, f.title)), "purpose": f.purpose, "op": f.op,
+        "sizes": {name: {key: row[key] for key in ("min", "max", "multiple", "one_of") if key in row} for name, row in f.sizes.items()},
+        "match": {pair.partition("=")[0]: pair.partition("=")[2] or pair for pair in f.match}, "named": f.named, "kernarg_bytes": f.kernarg_bytes,
+        "arguments": [_argument(f, known, name, *place) for name, place in f.offsets().items()],
+        "let": each(f.let), "rules": [_rule(rule, known) for rule in f.rules],
+        "grid": [substituted(f.grid["x"], known), "1", "1"] if "x" in f.grid else [], "dynamic_lds_bytes": substituted(f.lds, known),
+        "before": [{"family": b.family, "sets": each(b.sets), "gives": dict(b.gives)} for b in f.before],
+        "workspace": {name: {"bytes": substituted(f"extent({name})" if text == "counters" else text, known), "zero": text == "counters"}
+                      for name, text in f.workspace.items()},
+        "promises": f.promises,
+    }  # fmt: skip
+
+
+def kernel_row(r: Rendered) -> dict:
+    k, f = r.kernel, r.kernel.contract
+    return {
+        "symbol": k.symbol, "gfx": k.gfx, "family": f.name, "file": f"{k.gfx}/{k.symbol}.hsaco", "purpose": k.purpose,
+        "reference": k.purpose in NEVER_CHOSEN, "candidate": k.candidate, "params": dict(k.params), "kernarg_bytes": f.kernarg_bytes,
+        "block": [k.block, 1, 1], "rows_per_workgroup": k.rows_per_workgroup, "lds_bytes": r.lds_bytes, "vgprs": r.vgprs,
+        "sgprs": r.sgprs, "wave_size": 32, "waves_per_simd": r.waves_per_simd,
+    }  # fmt: skip
+
+
+def manifest(done: Sequence[Rendered], arches: Mapping[str, Mapping]) -> str:
+    """Of these kernels, their families and targets. arches: facts of targets."""
+    families = {r.kernel.contract.name: r.kernel.contract for r in done}
+    targets = dict.fromkeys(r.kernel.gfx for r in done)
+    table = {
+        "version": VERSION, "functions": PYTHON, "elements": ELEMENT_BYTES,
+        "targets": {gfx: {fact: value for fact, value in arches[gfx].items() if isinstance(value, int)} for gfx in targets},
+        "families": {name: family_row(f) for name, f in families.items()}, "kernels": [kernel_row(r) for r in done],
+    }  # fmt: skip
+    return json.dumps(table, indent=1) + "\n"

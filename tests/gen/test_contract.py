@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""gen/contract.py refuses a wrong family.toml with file, line, key, rule and what there is instead."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from generator import contract
+
+GOOD = """\
+# SPDX-License-Identifier: MIT
+# y[i] = the sum of row i of x, in pieces.
+purpose  = "library"
+targets  = ["gfx11"]
+template = "sums.s.j2"
+symbol   = ["dtype"]
+variants = [{ dtype = ["f16", "bf16"], waves = 8, rows = 1 }]
+candidates = [{ of = { dtype = "f16" }, waves = 4 }]
+
+[sizes]
+dtype = {}
+m = { min = 1 }
+k = { multiple = 8 }
+
+[arguments]
+x = { read = "dtype[m, k]", strides = ["x_stride"] }
+y = { write = "f32[m, tiles]" }
+m = {}
+tiles = { value = "ceil_div(k, 8)" }
+x_stride = {}
+
+[let]
+pairs = "ceil_div(m, 2)"
+
+[[rules]]
+needs = "m < 2**20"
+says = "m = {m}: must be below 2^20"
+breaks = { m = "2**20" }
+
+[grid]
+x = "pairs"
+
+[choice]
+match = ["dtype"]
+
+[example]
+dtype = "f16"
+m = 3
+k = 16
+"""
+
+
+def load(text: str) -> contract.Family:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        path = root / "asm/sums/family.toml"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return contract.load(root.resolve(), path.resolve())
+
+
+class Refused(unittest.TestCase):
+    def refused(self, old: str, new: str, *expected: str) -> None:
+        """With `new` in place of `old`: where the first line of `new` with a mark `@` stands, and what it says."""
+        self.assertIn(old, GOOD)
+        text = GOOD.replace(old, new, 1)
+        line = text[: text.index("@")].count("\n") + 1 if "@" in text else None
+        with self.assertRaises(ValueError) as raised:
+            load(text.replace("@", ""))
+        message = str(raised.exception)
+        self.assertIn(f"asm/sums/family.toml:{line or ''}", message)
+        if line:
+            self.assertIn(f"asm/sums/family.toml:{line}: ", message)
+        for part in expected:
+            self.assertIn(part, message)
+
+    def test_as_it_is_it_passes(self) -> None:
+        f = load(GOOD)
+        self.assertEqual(f.title, ["y[i] = the sum of row i of x, in pieces."])
+        self.assertEqual(f.offsets(), {"x": (0, 8), "y": (8, 8), "m": (16, 4), "tiles": (20, 4), "x_stride": (24, 4)})
+        self.assertEqual(f.kernarg_bytes, 28)
+        self.assertIn("(m - 1) * x_stride", f.pointers["x"].extent.replace("((m) - 1)", "(m - 1)"))
+
+    def test_no_title(self) -> None:
+        self.refused("# y[i] = the sum of row i of x, in pieces.\n", "", ":1: no comment on top", "say there")
+
+    def test_unknown_key(self) -> None:
+        self.refused('purpose  = "library"', 'purpose  = "library"\ncolour@ = 1', "colour: is no key", "purpose")
+        self.refused("m = { min = 1 }", "m = { min = 1, colour@ = 1 }", "[sizes] colour: is no key", "one_of")
+        self.refused("m = {}", "m = { colour@ = 1 }", "[arguments] colour: is no key", "default")
+        self.refused('strides = ["x_stride"] }', 'strides = ["x_stride"], colour@ = 1 }', "[arguments] colour: is no key", "optional")
+        self.refused("breaks = {", "colour@ = 1\nbreaks = {", "[rules] colour: is no key", "needs")
+
+    def test_missing_key(self) -> None:
+        self.refused('template = "sums.s.j2"\n', "", "template: is missing")
+        self.refused('breaks = { m = "2**20" }\n', "", "breaks missing", "a rule has a text, and values that break it")
+
+    def test_unknown_purpose(self) -> None:
+        self.refused('purpose  = "library"', 'purpose@  = "toy"', "'toy'", "library, micro, baseline, ablation, validate")
+
+    def test_unknown_include(self) -> None:
+        self.refused('purpose  = "library"', 'include@ = ["lib/none.toml"]\npurpose  = "library"', "asm/lib/none.toml is not there")
+
+    def test_no_expression(self) -> None:
+        self.refused('x = "pairs"', 'x@ = "pairs +"', "[grid] x", "`pairs +` is no expression")
+        self.refused('needs = "m < 2**20"', 'needs@ = "m << 20 < 1"', "[rules] ", "`m << 20` is not of the language")
+        self.refused('x = "pairs"', 'x@ = "pairs / 2"', "is not of the language")
+        self.refused('x = "pairs"', 'x@ = "f32(pairs)"', "f32 is no function", "ceil_div")
+        self.refused('x = "pairs"', 'x@ = "ceil_div(pairs)"', "ceil_div has 2 arguments")
+        self.refused('x = "pairs"', 'x@ = "extent(m)"', "extent wants a pointer")
+        self.refused("must be below 2^20", "must be below {2 **}", "is no expression")
+
+    def test_unknown_name(self) -> None:
+        self.refused('x = "pairs"', 'x@ = "pears"', "[grid] x", "pears is not known here", "pairs")
+        self.refused('x = "pairs"', 'x@ = "p.blocks"', "p.blocks is not known here", "p.rows")
+        self.refused('needs = "m < 2**20"', 'needs@ = "target.wheels > m"', "target.wheels is not known here")
+
+    def test_a_cycle(self) -> None:
+        self.refused('pairs = "ceil_div(m, 2)"', 'pairs@ = "halves * 2"\nhalves = "pairs // 2"', "is a cycle", "pairs -> halves -> pairs")
+        self.refused('"ceil_div(k, 8)"', '"tiles + k"', "tiles -> tiles is a cycle")
+
+    def test_units(self) -> None:
+        self.refused("x_stride = {}", 'x_stride@ = { value = "k + 8" }', "`k + 8` is in elements, bytes are wanted")
+        self.refused('x = "pairs"', 'x@ = "x_stride"', "is in bytes, elements are wanted")
+        self.refused('pairs = "ceil_div(m, 2)"', 'pairs@ = "ceil_div(m, 2) + x_stride"', "+ of elements and bytes")
+        self.refused('needs = "m < 2**20"', 'needs@ = "x_stride * extent(x) > 4"', "bytes times bytes")
+        self.refused('needs = "m < 2**20"', 'needs@ = "x_stride > k"', "> of bytes and elements")
+        load(GOOD.replace("x_stride = {}", 'x_stride = { value = "k * size_2" }'))
+
+    def test_text(self) -> None:
+        self.refused('needs = "m < 2**20"', "needs@ = \"p.dtype != 'f17'\"", "p.dtype is never 'f17'", "'f16', 'bf16'")
+        self.refused('needs = "m < 2**20"', "needs@ = \"m == 'f16'\"", "m is no text to compare")
+        self.refused('needs = "m < 2**20"', "needs@ = \"p.dtype > 'f16'\"", "p.dtype is no text to compare")
+        self.refused('x = "pairs"', "x@ = \"'pairs'\"", "text is only compared")
+
+    def test_nothing_uses_it(self) -> None:
+        self.refused("x_stride = {}", "x_stride = {}\nextra@ = {}", "[arguments] extra: nothing uses it", "in which range")
+        self.refused("[let]\n", '[let]\nextra@ = "m + 1"\n', "[let] extra: nothing uses it")
+
+    def test_arguments(self) -> None:
+        self.refused("dtype[m, k]", "f64[m, k]", "[arguments] x", "`f64[m, k]` is no element type with a shape", "f32")
+        self.refused('strides = ["x_stride"]', 'strides = ["x_stride", "m"]', "2 strides for 2 dimensions", "one for each but the last")
+        self.refused('value = "ceil_div(k, 8)"', 'value = "ceil_div(k, 8)", default = 1', "tiles: has a value and a default")
+
+    def test_promises(self) -> None:
+        self.refused("[example]", '[promises]\nbound@ = "{p.blocks} of it"\n[example]', "[promises] bound: p.blocks: not known here", "p.waves")
+        self.refused("[example]", '[promises]\nbound@ = "{p.waves +} of it"\n[example]', "[promises] bound: `p.waves +` is no expression")
+
+    def test_variants(self) -> None:
+        self.refused("rows = 1 }]", "rows = 1 }, { dtype = \"f16\", waves = 4 }]", "variants", "every variant has the same parameters")
+        self.refused("}, waves = 4 }", "}, wheels = 4 }", "candidates", "wheels: no parameter of the variants")
+
+    def test_no_toml(self) -> None:
+        self.refused("[sizes]", "[sizes", "")
+
+
+if __name__ == "__main__":
+    unittest.main()
