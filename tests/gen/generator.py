@@ -13,10 +13,12 @@ BUILD = Path(os.environ.get("NW_BUILD_DIR", ROOT / "build"))
 sys.path.insert(0, str(ROOT / "gen"))
 
 import dual  # noqa: E402
+import listing  # noqa: E402
 import regs  # noqa: E402
 import render  # noqa: E402
+import vopd  # noqa: E402
 
-__all__ = ["BUILD", "ROOT", "clang", "dual", "regs", "render"]
+__all__ = ["BUILD", "ROOT", "clang", "dual", "listing", "regs", "render", "vopd"]
 
 
 def clang() -> str:
