@@ -193,9 +193,10 @@ def waves_per_simd(arch: dict, vgprs: int, lds_bytes: int, waves: int) -> int:
 
 
 def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
-    r = Regs(arch["entry_sgprs"], pairs=k.params.get("without") != "vopd")
+    r = Regs(arch["entry_sgprs"])
+    template = f"ablation/{k.template}" if k.params.get("without") else k.template
     try:
-        text = listing.tidy(env.get_template(k.template).render(k=k, p=k.params, A=k.offsets, arch=arch, R=r))
+        text = listing.tidy(env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=arch, R=r))
     except (ValueError, KeyError, jinja2.TemplateError) as error:
         raise ValueError(f"{k.template} for {k.gfx} {k.symbol}: {error}") from error
     vgprs, sgprs, lds_bytes = r.used("v"), r.used("s"), r.used("lds")
