@@ -14,8 +14,8 @@ class Regs:
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
 
-    def __init__(self, entry_sgprs: int, *, pairs: bool = True) -> None:
-        self._pairs = pairs
+    def __init__(self, entry_sgprs: int) -> None:
+        self._pairs = True
         self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
         self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
 
@@ -40,6 +40,11 @@ class Regs:
 
     def used(self, bank: str) -> int:
         return self._next[bank]
+
+    def unpaired(self) -> str:
+        """From here on dual() only reorders: what pairing is worth."""
+        self._pairs = False
+        return ""
 
     def dual(self, caller: object) -> str:
         """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""

@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import contract
@@ -22,6 +22,7 @@ import emit_cpp
 import emit_header
 import emit_manifest
 import jinja2
+import listing
 import targets
 import tuning
 from contract import Family
@@ -148,13 +149,15 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
 
 
 def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
-    r = Regs(arch["entry_sgprs"], pairs=k.params.get("without") != "vopd")
+    r = Regs(arch["entry_sgprs"])
+    template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
     try:
-        text = env.get_template(k.template).render(k=k, p=k.params, A=k.offsets, arch=arch, R=r)
+        body = env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=arch, R=r)
     except (ValueError, KeyError, jinja2.TemplateError) as error:
-        raise ValueError(f"{k.template} for {k.gfx} {k.symbol}: {error}") from error
+        raise ValueError(f"{template} for {k.gfx} {k.symbol}: {error}") from error
     vgprs, sgprs, lds_bytes = r.used("v"), r.used("s"), r.used("lds")
-    return Rendered(k, text, vgprs, sgprs, lds_bytes, waves_per_simd(arch, vgprs, lds_bytes, k.block // 32))
+    done = Rendered(k, "", vgprs, sgprs, lds_bytes, waves_per_simd(arch, vgprs, lds_bytes, k.block // 32))
+    return replace(done, text=listing.tidy(emit_header.header(done, arch) + body))
 
 
 def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> int:
@@ -209,14 +212,14 @@ def on_all_cores(work: Callable, items: Iterable) -> list:
         return list(pool.map(work, items))
 
 
-def write_kernels(build: Path, done: list[Rendered]) -> None:
+def write_kernels(root: Path, build: Path, done: list[Rendered]) -> None:
     for r in done:
         write_if_changed(build / "asm" / r.kernel.gfx / f"{r.kernel.symbol}.s", r.text)
     wanted = {(r.kernel.gfx, r.kernel.symbol) for r in done}
     for file in build.glob("asm/*/*.s"):
         if (file.parent.name, file.stem) not in wanted:
             file.unlink()
-    write_if_changed(build / "hsaco/manifest.json", emit_manifest.manifest(done))
+    write_if_changed(build / "hsaco/manifest.json", emit_manifest.manifest(done, targets.arches_of(root / "gen/targets.toml")))
 
 
 # What of a target an expression may use (target.wmma_macs), and its unit.
@@ -250,7 +253,7 @@ def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     tuned = tuning.read_all(root / "gen/tuning", every)
     named = {(row.gfx, row.kernel) for row in tuned}
     done = render_list(root, build, [k for k in every if not k.candidate or (k.gfx, k.symbol) in named])
-    write_kernels(build, done)
+    write_kernels(root, build, done)
     families = families_of(root)
     write_if_changed(build / "kernels.inc", registry(done, families))
     for name, text in emit_cpp.emit(families, contract.load_ops(root), TARGET_FACTS).items():
@@ -278,7 +281,7 @@ def render_candidates(root: Path, build: Path, gfx: list[str], only: str) -> lis
     if not chosen:
         raise ValueError(f"--only {only}: no kernel of {sorted(families)} has a name that it matches")
     done = without_twins(render_list(root, build, chosen))
-    write_kernels(build, done)
+    write_kernels(root, build, done)
     return done
 
 

@@ -14,12 +14,14 @@ sys.path.insert(0, str(ROOT / "gen"))
 
 import contract  # noqa: E402
 import dual  # noqa: E402
+import listing  # noqa: E402
 import occupancy  # noqa: E402
 import regs  # noqa: E402
 import render  # noqa: E402
 import targets  # noqa: E402
+import vopd  # noqa: E402
 
-__all__ = ["BUILD", "ROOT", "clang", "contract", "dual", "occupancy", "regs", "render", "targets"]
+__all__ = ["BUILD", "ROOT", "clang", "contract", "dual", "listing", "occupancy", "regs", "render", "targets", "vopd"]
 
 
 def clang() -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gen/dual.py: the rules of VOPD (note H-001) against the assembler, and what a schedule may not do."""
+"""gen/vopd.py: the rules of VOPD (note H-001) against the assembler; gen/dual.py: what a schedule may not do;
+gen/listing.py: what a schedule says."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from generator import clang, dual
+from generator import clang, dual, listing, vopd
 
 NO_SYMBOLS: dict[str, int] = {}
 
@@ -19,8 +20,8 @@ def assembles(line: str, gfx: str = "gfx1151") -> bool:
 
 
 def pair(x: str, y: str) -> str | None:
-    parser = dual.Parser(NO_SYMBOLS)
-    return dual.pair(*(dual.Half(parser, parser.op(i, text)) for i, text in enumerate((x, y))))
+    parser = vopd.Parser(NO_SYMBOLS)
+    return vopd.pair(*(vopd.Half(parser, parser.op(i, text)) for i, text in enumerate((x, y))))
 
 
 def as_written(x: str, y: str) -> str:
@@ -40,17 +41,75 @@ KEPT_AND_BROKEN = [
 
 
 class Kept(unittest.TestCase):
+    def kept_in(self, folder: str) -> list[Path]:
+        return [f for f in Path(folder).rglob("*") if f.is_file()]
+
     def test_a_schedule_is_kept_and_taken_from_there(self) -> None:
         block = "v_mov_b32 v0, v4\nv_mov_b32 v1, v5\n"
         with tempfile.TemporaryDirectory() as folder:
             self.addCleanup(dual.keep, None)
             dual.keep(Path(folder))
             first = dual.schedule(block, NO_SYMBOLS)
-            (file,) = [f for f in Path(folder).rglob("*") if f.is_file()]
-            self.assertEqual(file.read_text(), first)
-            file.write_text("kept")
-            self.assertEqual(dual.schedule(block, NO_SYMBOLS), "kept")
-            self.assertNotEqual(dual.schedule(block + "v_mov_b32 v2, v6\n", NO_SYMBOLS), "kept")
+            (file,) = self.kept_in(folder)
+            self.assertEqual(file.read_text(), "0 1 v_dual_mov_b32 v0, v4 :: v_dual_mov_b32 v1, v5\n")
+            self.assertEqual(dual.schedule(block, NO_SYMBOLS), first)
+            file.write_text("1\n0\n")
+            self.assertEqual([line.split()[1] for line in dual.schedule(block, NO_SYMBOLS).splitlines()], ["v1,", "v0,"])
+            self.assertIn("v2", dual.schedule(block + "v_mov_b32 v2, v6\n", NO_SYMBOLS))
+            self.assertEqual(len(self.kept_in(folder)), 2)
+
+    def test_other_comments_need_no_other_schedule(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(dual.keep, None)
+            dual.keep(Path(folder))
+            wait = "s_waitcnt lgkmcnt(0) // ready v4, v5"
+            dual.schedule(f"{wait}: a\nv_mov_b32 v0, v4\nv_mov_b32 v1, v5\n", NO_SYMBOLS)
+            said = dual.schedule(f"// sums\n{wait}: weights\nv_mov_b32 v0, v4 // even\nv_mov_b32 v1, v5 // v_odd\n", NO_SYMBOLS)
+            self.assertEqual(len(self.kept_in(folder)), 1)
+            for word in ("// sums", ": weights", "// even; v_odd"):
+                self.assertIn(word, said)
+            dual.schedule("s_waitcnt lgkmcnt(0) // ready v4: a\nv_mov_b32 v0, v4\nv_mov_b32 v1, v5\n", NO_SYMBOLS)
+            self.assertEqual(len(self.kept_in(folder)), 2)
+
+
+class Listing(unittest.TestCase):
+    """Comments of a scheduled block, and blank lines."""
+
+    def test_a_pair_has_the_words_of_both(self) -> None:
+        self.assertEqual(
+            dual.schedule("v_mov_b32 v0, v4 // gate\nv_mov_b32 v1, v5 // up\n", NO_SYMBOLS).split("//")[1].strip(), "gate; up"
+        )
+        self.assertEqual(dual.schedule("v_mov_b32 v0, v4 // up\nv_mov_b32 v1, v5 // up\n", NO_SYMBOLS).count("up"), 1)
+
+    def test_headings_stand_where_most_of_their_phase_begins(self) -> None:
+        source = listing.Source("// one: loads\nA\nB\n// two\n// of it\nC // third\nD\n")
+        slots = [((0,), "A"), ((2,), "C"), ((1,), "B"), ((3,), "D")]
+        got = [" ".join(line.split()) for line in listing.scheduled(source, slots).splitlines()]
+        self.assertEqual(got, ["// one: loads", "A", "// two", "// of it", "C // third", "B // [one]", "D"])
+
+    def test_what_issues_among_another_phase_names_its_own(self) -> None:
+        source = listing.Source("A\n// two: sums\nB\nC\nD\n// three\nE\nF\n")
+        slots = [((0,), "A"), ((1, 4), "B :: E"), ((2, 3), "C :: D"), ((5,), "F")]
+        got = [" ".join(line.split()) for line in listing.scheduled(source, slots).splitlines()]
+        self.assertEqual(got, ["A", "// two: sums", "B :: E // [three]", "C :: D", "// three", "F"])
+
+    def test_no_heading_and_no_word_is_lost(self) -> None:
+        text = "".join(
+            f"// phase {i}\n" + "".join(f"v_mul_f32 v{8 * i + j}, v{64 + j}, v{72 + j} // w{i}{j}\n" for j in range(8)) for i in range(6)
+        )
+        said = dual.schedule(text, NO_SYMBOLS)
+        headings = [line.strip() for line in said.splitlines() if line.strip().startswith("//")]
+        self.assertEqual(headings, [f"// phase {i}" for i in range(6)])
+        for i in range(6):
+            for j in range(8):
+                self.assertEqual(said.count(f"w{i}{j}"), 1)
+
+    def test_blank_lines_stand_alone_and_before_comments_and_labels(self) -> None:
+        text = "\n   \n  // contract\n\n\n.set s_a, 2\n\n.set s_b, 3\n\n\nL_main:\n\n        s_nop 0\n   \n        // next\n        s_endpgm\n\n"
+        self.assertEqual(
+            listing.tidy(text),
+            "// contract\n.set s_a, 2\n.set s_b, 3\n\nL_main:\n        s_nop 0\n\n        // next\n        s_endpgm\n",
+        )
 
 
 class Rules(unittest.TestCase):
@@ -81,7 +140,7 @@ class Rules(unittest.TestCase):
             for gfx in ("gfx1100", "gfx1151", "gfx1201"):
                 with self.subTest(dot=dot, gfx=gfx):
                     self.assertTrue(assembles(text, gfx))
-                    alone = dual.single(dual.Parser(NO_SYMBOLS).op(0, f"{dot} v0, v4, v8"))
+                    alone = vopd.single(f"{dot} v0, v4, v8")
                     self.assertTrue(assembles(alone, gfx))
 
 

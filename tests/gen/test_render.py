@@ -160,8 +160,10 @@ class Registers(unittest.TestCase):
     def test_a_block_without_pairs(self) -> None:
         block = "        v_mov_b32 v[v_a], 0\n        v_mov_b32 v[v_a+1], 0\n"
         for pairs, lines in [(True, 1), (False, 2)]:
-            r = regs.Regs(3, pairs=pairs)
+            r = regs.Regs(3)
             r.v("a", 2, align=2)
+            if not pairs:
+                self.assertEqual(r.unpaired(), "")
             self.assertEqual(len(r.dual(lambda: block).splitlines()), lines)
 
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""One instruction of a scheduled block: what it reads and writes, and what it may share an issue slot with.
+
+The rules of VOPD (note H-001) are here; gen/dual.py chooses which instructions share a slot. Operands keep the text they
+were written with, so the result reads like the source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+# VOPD opcodes: X takes these, Y takes them and the three integer ones.
+X_OPS = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32", "v_mul_f32", "v_add_f32", "v_sub_f32", "v_mov_b32"}
+Y_OPS = X_OPS | {"v_and_b32", "v_lshlrev_b32", "v_add_nc_u32"}
+COMMUTES = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32", "v_mul_f32", "v_add_f32", "v_and_b32"}
+ACCUMULATES = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32"}
+# The accumulating dots have no single form on every target: alone they are the three-source VOP3P.
+ALONE = {"v_dot2acc_f32_f16": "v_dot2_f32_f16", "v_dot2acc_f32_bf16": "v_dot2_f32_bf16"}
+OPERAND = re.compile(r"(?P<bank>[vs])(?:(?P<plain>\d+)|\[(?P<first>[^:\]]+)(?::(?P<last>[^\]]+))?\])")
+READY = re.compile(r"ready ((?:, |v\[[^\]]*\]|v\d+)+)")
+
+
+def instruction(line: str) -> tuple[str, str]:
+    """A line's code and, of its comment, the registers that a wait makes ready (`// ready v[v_w:v_w+3]: why`)."""
+    code, _, comment = line.partition("//")
+    made = READY.match(comment.strip())
+    return code.strip(), made[1].rstrip(", ") if made else ""
+
+
+def split(code: str) -> tuple[str, list[str]]:
+    """Mnemonic and operands."""
+    mnemonic, _, rest = code.partition(" ")
+    return mnemonic, [part.strip() for part in re.split(r",(?![^\[]*\])", rest)] if rest.strip() else []
+
+
+@dataclass
+class Op:
+    index: int
+    mnemonic: str
+    operands: list[str]
+    ordered: bool = False  # memory and waits
+    writes: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    before: dict[int, int] = field(default_factory=dict)  # predecessor -> cycles to leave between
+
+    @property
+    def dualable(self) -> bool:
+        return self.mnemonic in Y_OPS
+
+
+class Parser:
+    def __init__(self, symbols: dict[str, int]) -> None:
+        self._symbols = symbols
+
+    def number(self, text: str) -> int:
+        """Value of `v_acc+3`: a symbol or a number, plus or minus numbers."""
+        total = 0
+        for sign, term in re.findall(r"([+-]?)\s*([\w.]+)", text):
+            value = int(term) if term.isdigit() else self._symbols[term]
+            total += -value if sign == "-" else value
+        return total
+
+    def registers(self, text: str) -> set[str]:
+        found: set[str] = set()
+        for m in OPERAND.finditer(text):
+            first = self.number(m["plain"] or m["first"])
+            last = self.number(m["last"]) if m["last"] else first
+            found |= {f"{m['bank']}{i}" for i in range(first, last + 1)}
+        return found
+
+    def op(self, index: int, line: str) -> Op:
+        code, made = instruction(line)
+        mnemonic, operands = split(code)
+        op = Op(index, mnemonic, operands)
+        if mnemonic.startswith(("s_wait", "s_waitcnt")):
+            if not made:
+                raise ValueError(f"a wait in a scheduled block says what it makes ready: {line.strip()}")
+            op.ordered, op.writes = True, frozenset(self.registers(made))
+        elif mnemonic.startswith(("global_", "ds_")):
+            op.ordered = True
+            stores = "_store" in mnemonic
+            op.writes = frozenset() if stores else frozenset(self.registers(operands[0]))
+            op.reads = frozenset(self.registers(" ".join(operands if stores else operands[1:])))
+        elif mnemonic.startswith("v_"):
+            op.writes = frozenset(self.registers(operands[0]))
+            op.reads = frozenset(self.registers(" ".join(operands[1:])))
+            if mnemonic in ACCUMULATES:
+                op.reads |= op.writes
+        else:
+            raise ValueError(f"a scheduled block holds VALU, memory and waits only, not: {line.strip()}")
+        return op
+
+
+def bank(parser: Parser, operand: str, size: int) -> int | None:
+    """VGPR bank (or parity) of an operand; None for constants and SGPRs."""
+    m = OPERAND.fullmatch(operand)
+    return parser.number(m["plain"] or m["first"]) % size if m and m["bank"] == "v" else None
+
+
+def scalars(parser: Parser, op_sources: list[str]) -> tuple[set[str], set[str]]:
+    """(SGPRs, literals) among sources; inline constants are free."""
+    sgprs, literals = set(), set()
+    for source in op_sources:
+        m = OPERAND.fullmatch(source)
+        if m is None:
+            inline = re.fullmatch(r"-?\d+", source) and -16 <= int(source) <= 64
+            inline = inline or source in {"0.5", "1.0", "2.0", "4.0", "-0.5", "-1.0", "-2.0", "-4.0"}
+            if not inline:
+                literals.add(source)
+        elif m["bank"] == "s":
+            sgprs |= parser.registers(source)
+    return sgprs, literals
+
+
+def orders(op: Op) -> list[list[str]]:
+    """The ways to write an op's sources: vsrc1 must be a VGPR, so only VGPRs swap."""
+    sources = op.operands[1:]
+    if op.mnemonic in COMMUTES and all(source.startswith("v") for source in sources):
+        return [sources, sources[::-1]]
+    return [sources]
+
+
+class Half:
+    """What the rules of VOPD ask of an op that may be half of a pair; asked for each partner that is tried."""
+
+    def __init__(self, parser: Parser, op: Op) -> None:
+        self.reads, self.writes = op.reads, op.writes
+        self.may_be_x = op.mnemonic in X_OPS
+        self.parity = bank(parser, op.operands[0], 2)
+        self.sgprs, self.literals = scalars(parser, op.operands[1:])
+        name = op.mnemonic.replace("v_", "v_dual_", 1)
+        self.forms = [
+            (f"{name} {', '.join([op.operands[0], *sources])}", [bank(parser, source, 4) for source in sources])
+            for sources in orders(op)
+        ]
+
+
+def pair(x: Half, y: Half) -> str | None:
+    """`x :: y` as VOPD text, or None where a rule of VOPD forbids it (note H-001)."""
+    if not x.may_be_x or x.parity == y.parity:
+        return None
+    if x.writes & y.reads or x.writes & y.writes or y.writes & x.reads:
+        return None
+    literals = len(x.literals | y.literals)
+    if literals > 1 or literals + len(x.sgprs | y.sgprs) > 2:
+        return None
+    for x_text, x_banks in x.forms:
+        for y_text, y_banks in y.forms:
+            if all(a is None or a != b for a, b in zip(x_banks, y_banks)):
+                return f"{x_text} :: {y_text}"
+    return None
+
+
+def single(code: str) -> str:
+    """An instruction that shares its slot with none."""
+    mnemonic, operands = split(code)
+    return f"{ALONE[mnemonic]} {', '.join([*operands, operands[0]])}" if mnemonic in ALONE else code
