@@ -10,21 +10,21 @@
  *     if (nw_ggml_supports_mul_mat(&a, &b, &c, &why)) // in supports_op
  *         status = nw_ggml_mul_mat(context, &a, &b, &c, workspace, workspace_bytes, stream);
  *
- * What goes where in a backend:
+ * Use in a backend:
  * - device init: nw_context_create, one context per device;
  * - model load: nw_gguf_prepare with m = 0 for each (type, n, k), before graphs are captured;
- * - graph reserve: the greatest nw_ggml_mul_mat_workspace_size of the graph's nodes; one workspace
+ * - graph reserve: the largest nw_ggml_mul_mat_workspace_size of the graph's nodes; one workspace
  *   per stream, set to 0 once (nibblewave.h: Workspace);
- * - tensors need nothing but their bytes as in the file: no repacking, no padding behind a row or
- *   behind the tensor. A buffer's alignment must be at least 16 bytes.
+ * - tensors keep the bytes of the file: no repacking, no padding after a row or a tensor. Buffers
+ *   must be aligned to at least 16 bytes.
  *
  * ggml_mul_mat(a, b):  a = src0 [K, N, a2, a3] weights    b = src1 [K, M, b2, b3] activations, f32
  *                      dst [N, M, b2, b3], f32            ne[0] first; b2 % a2 == 0, b3 % a3 == 0
  *
  *     dst[n, m, i, j] = sum over k of a[k, n, i / (b2 / a2), j / (b3 / a3)] * b[k, m, i, j]
  *
- * Where a is one matrix and the rows of b and of dst are evenly apart, all of b is one product;
- * else each matrix of b is. The results are those of nw_gguf_linear, as are their error bounds.
+ * If a is one matrix and the rows of b and of dst have a uniform stride, all of b is one product;
+ * otherwise each matrix of b is one. Results and error bounds are those of nw_gguf_linear.
  *
  * ggml_mul_mat_id(a, b, ids), a mixture of experts:
  *
@@ -33,8 +33,8 @@
  *
  *     dst[n, u, t] = sum over k of a[k, n, ids[u, t]] * b[k, u % b.ne[1], t]
  *
- * is nw_gguf_moe_linear. ids must be contiguous; ggml's top-k is a view of sorted rows and is not:
- * one copy (hipMemcpy2DAsync of 4 * used bytes a token) serves all products of the layer.
+ * is nw_gguf_moe_linear. ids must be contiguous. ggml's top-k is a view of sorted rows, which is
+ * not: copy it once (hipMemcpy2DAsync of 4 * used bytes per token) for all products of the layer.
  */
 #ifndef NIBBLEWAVE_GGML_H
 #define NIBBLEWAVE_GGML_H
@@ -45,15 +45,15 @@
 extern "C" {
 #endif
 
-/* ggml's number of i32. */
+/* ggml_type of i32. */
 enum { NW_GGML_I32 = 26 };
 
-/* Of a ggml_tensor what a product needs. */
+/* The fields of a ggml_tensor that a product needs. */
 typedef struct nw_ggml_tensor {
     int32_t type;   /* ggml_type */
     int64_t ne[4];  /* elements of each dimension */
-    uint64_t nb[4]; /* bytes from one to the next; nb[0] from block to block */
-    void *data;     /* device memory; null where it is not allocated yet (supports_op) */
+    uint64_t nb[4]; /* strides in bytes; nb[0] from block to block */
+    void *data;     /* device memory; null if not allocated yet (supports_op) */
 } nw_ggml_tensor;
 
 /* An initializer, from a `const struct ggml_tensor *`. */
@@ -63,7 +63,7 @@ typedef struct nw_ggml_tensor {
             {(t)->nb[0], (t)->nb[1], (t)->nb[2], (t)->nb[3]}, (t)->data                            \
     }
 
-/* Rows of a tensor, ne[0] each, as one run; rows = 0 where they are not evenly apart. */
+/* All rows of a tensor, of ne[0] elements each; rows = 0 if their stride is not uniform. */
 typedef struct nw_ggml_rows {
     uint64_t rows, stride;
 } nw_ggml_rows;
@@ -84,7 +84,7 @@ static inline nw_ggml_rows nw_ggml_rows_of(const nw_ggml_tensor *t, uint64_t row
     return out;
 }
 
-/* Of a type's block; 0 elements for a type without kernels. */
+/* Size of a type's block; 0 elements for a type without kernels. */
 static inline void nw_ggml_block(int32_t type, uint32_t *elements, uint32_t *bytes) {
     *elements = *bytes = 0;
     if (type == NW_GGUF_Q4_0)
@@ -97,7 +97,7 @@ static inline void nw_ggml_block(int32_t type, uint32_t *elements, uint32_t *byt
         *elements = 256, *bytes = 210;
 }
 
-/* Whether all that is there of a matrix and those beside it begins at multiples of `unit`. */
+/* Whether the data and all strides from dimension `first` on are multiples of `unit`. */
 static inline int nw_ggml_aligned(const nw_ggml_tensor *t, uint64_t unit, int first) {
     for (int d = first; d < 4; d++)
         if (t->ne[d] > 1 && t->nb[d] % unit)
@@ -105,7 +105,7 @@ static inline int nw_ggml_aligned(const nw_ggml_tensor *t, uint64_t unit, int fi
     return (uintptr_t)t->data % unit == 0;
 }
 
-/* Why not; null: nw_ggml_mul_mat takes it. */
+/* The reason why nw_ggml_mul_mat refuses it; null if it is supported. */
 static inline const char *nw_ggml_mul_mat_refusal(const nw_ggml_tensor *a, const nw_ggml_tensor *b,
                                                   const nw_ggml_tensor *c) {
     uint32_t elements, bytes;
@@ -116,9 +116,9 @@ static inline const char *nw_ggml_mul_mat_refusal(const nw_ggml_tensor *a, const
         return "src1 and dst must be f32: convert them";
     for (int d = 0; d < 4; d++)
         if (a->ne[d] < 1 || b->ne[d] < 1 || a->ne[d] > UINT32_MAX || b->ne[d] > UINT32_MAX)
-            return "a dimension is empty or has 2^32 elements";
+            return "a dimension is empty or has 2^32 or more elements";
     if (a->ne[0] != b->ne[0] || a->ne[0] % elements)
-        return "rows of src0 and src1 must be as long, and whole blocks of src0's type";
+        return "src0 and src1 must have equal row lengths, in whole blocks of src0's type";
     if (b->ne[2] % a->ne[2] || b->ne[3] % a->ne[3])
         return "ne[2] and ne[3] of src1 must be multiples of src0's";
     if (c->ne[0] != a->ne[1] || c->ne[1] != b->ne[1] || c->ne[2] != b->ne[2] ||
@@ -136,7 +136,7 @@ static inline const char *nw_ggml_mul_mat_refusal(const nw_ggml_tensor *a, const
     return NULL;
 }
 
-/* For supports_op: 1 or 0. `why`, where it is not null, becomes the reason for a 0. */
+/* For supports_op: 1 or 0. `why`, unless null, is set to the reason for a 0. */
 static inline int nw_ggml_supports_mul_mat(const nw_ggml_tensor *src0, const nw_ggml_tensor *src1,
                                            const nw_ggml_tensor *dst, const char **why) {
     const char *const refusal = nw_ggml_mul_mat_refusal(src0, src1, dst);
@@ -145,7 +145,7 @@ static inline int nw_ggml_supports_mul_mat(const nw_ggml_tensor *src0, const nw_
     return refusal == NULL;
 }
 
-/* Rows of one product: all of src1, or those of one of its matrices (`whole` 0). */
+/* One product: all rows of src1, or one of its matrices (`whole` 0). */
 static inline nw_gguf nw_ggml_product(const nw_ggml_tensor *a, const nw_ggml_tensor *b,
                                       const nw_ggml_tensor *c, int *whole) {
     const uint64_t k = (uint64_t)b->ne[0], n = (uint64_t)c->ne[0];
@@ -161,7 +161,7 @@ static inline nw_gguf nw_ggml_product(const nw_ggml_tensor *a, const nw_ggml_ten
     return p;
 }
 
-/* Bytes of workspace that nw_ggml_mul_mat needs for it. NW_UNSUPPORTED where it would refuse. */
+/* Bytes of workspace that nw_ggml_mul_mat needs; NW_UNSUPPORTED if it would refuse the product. */
 static inline nw_status nw_ggml_mul_mat_workspace_size(nw_context *context,
                                                        const nw_ggml_tensor *src0,
                                                        const nw_ggml_tensor *src1,
@@ -174,8 +174,8 @@ static inline nw_status nw_ggml_mul_mat_workspace_size(nw_context *context,
 }
 
 /* dst = ggml_mul_mat(src0, src1), queued on `stream`; the workspace as for nw_gguf_linear. Returns
- * NW_UNSUPPORTED, without a message for nw_last_error, where nw_ggml_supports_mul_mat says no; else
- * what nw_gguf_linear does. */
+ * NW_UNSUPPORTED, without a message for nw_last_error, if nw_ggml_supports_mul_mat returns 0; else
+ * the result of nw_gguf_linear. */
 static inline nw_status nw_ggml_mul_mat(nw_context *context, const nw_ggml_tensor *src0,
                                         const nw_ggml_tensor *src1, const nw_ggml_tensor *dst,
                                         void *workspace, uint64_t workspace_bytes, void *stream) {
@@ -199,7 +199,7 @@ static inline nw_status nw_ggml_mul_mat(nw_context *context, const nw_ggml_tenso
     return NW_OK;
 }
 
-/* As nw_ggml_mul_mat_refusal, of a mixture of experts. */
+/* As nw_ggml_mul_mat_refusal, for nw_ggml_mul_mat_id. */
 static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
                                                      const nw_ggml_tensor *b,
                                                      const nw_ggml_tensor *ids,
@@ -213,11 +213,11 @@ static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
     for (int d = 0; d < 4; d++)
         if (a->ne[d] < 1 || b->ne[d] < 1 || ids->ne[d] < 1 || a->ne[d] > UINT32_MAX ||
             b->ne[d] > UINT32_MAX || ids->ne[d] > UINT32_MAX)
-            return "a dimension is empty or has 2^32 elements";
+            return "a dimension is empty or has 2^32 or more elements";
     if (a->ne[3] != 1 || b->ne[3] != 1 || ids->ne[2] != 1 || ids->ne[3] != 1 || c->ne[3] != 1)
         return "src0, src1 and dst have 3 dimensions, ids has 2";
     if (a->ne[0] != b->ne[0] || a->ne[0] % elements)
-        return "rows of src0 and src1 must be as long, and whole blocks of src0's type";
+        return "src0 and src1 must have equal row lengths, in whole blocks of src0's type";
     if (ids->ne[1] != b->ne[2] || (b->ne[1] != 1 && b->ne[1] != ids->ne[0]))
         return "src1 must be [K, 1 or ids.ne[0], ids.ne[1]]";
     if (c->ne[0] != a->ne[1] || c->ne[1] != ids->ne[0] || c->ne[2] != ids->ne[1])
@@ -230,7 +230,7 @@ static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
                        y = nw_ggml_rows_of(c, 4 * (uint64_t)c->ne[0]),
                        list = nw_ggml_rows_of(ids, 4 * (uint64_t)ids->ne[0]);
     if (b->nb[0] != 4 || !x.rows || x.stride < 4 * k)
-        return "rows of src1 must be contiguous and evenly apart: make it so";
+        return "src1 must have contiguous rows with a uniform stride: make it contiguous";
     if (c->nb[0] != 4 || !y.rows || y.stride != 4 * (uint64_t)c->ne[0])
         return "dst must be contiguous";
     if (ids->nb[0] != 4 || list.stride != 4 * (uint64_t)ids->ne[0])
@@ -242,7 +242,7 @@ static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
     return NULL;
 }
 
-/* For supports_op: 1 or 0. `why`, where it is not null, becomes the reason for a 0. */
+/* For supports_op: 1 or 0. `why`, unless null, is set to the reason for a 0. */
 static inline int nw_ggml_supports_mul_mat_id(const nw_ggml_tensor *src0,
                                               const nw_ggml_tensor *src1, const nw_ggml_tensor *ids,
                                               const nw_ggml_tensor *dst, const char **why) {
@@ -266,7 +266,8 @@ static inline nw_gguf_moe nw_ggml_moe_product(const nw_ggml_tensor *a, const nw_
     return p;
 }
 
-/* Bytes of workspace that nw_ggml_mul_mat_id needs for it. NW_UNSUPPORTED where it would refuse. */
+/* Bytes of workspace that nw_ggml_mul_mat_id needs; NW_UNSUPPORTED if it would refuse the product.
+ */
 static inline nw_status
 nw_ggml_mul_mat_id_workspace_size(nw_context *context, const nw_ggml_tensor *src0,
                                   const nw_ggml_tensor *src1, const nw_ggml_tensor *ids,

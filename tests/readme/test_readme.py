@@ -41,17 +41,3 @@ class Links(unittest.TestCase):
     def test_files_that_readme_names_exist(self) -> None:
         for path in re.findall(r"\]\(([^)#:]+)\)", README):
             self.assertTrue((ROOT / path).exists(), path)
-
-    def test_tests_that_notes_name_exist(self) -> None:
-        for note in sorted((ROOT / "isa_notes").glob("[AHST]-*.md")):
-            named = re.findall(r"tests/\w+/\w+\.(?:py|cpp)", note.read_text())
-            for path in named:
-                self.assertTrue((ROOT / path).exists(), f"{note.name}: {path}")
-
-    def test_notes_that_code_cites_exist(self) -> None:
-        known = {note.name[:5] for note in (ROOT / "isa_notes").glob("[AHST]-*.md")}
-        for folder in ("asm", "gen", "host"):
-            for file in (ROOT / folder).rglob("*"):
-                if file.suffix in {".j2", ".py", ".toml", ".h", ".cpp", ".inc"}:
-                    for cited in re.findall(r"\b[AHST]-\d{3}\b", file.read_text()):
-                        self.assertIn(cited, known, str(file))
