@@ -11,6 +11,8 @@ def waves_per_simd(arch: Mapping[str, int], vgprs: int, lds_bytes: int, waves: i
     simds, granule, block = arch["simds_per_wgp"], arch["vgpr_granule"], arch["lds_block"]
     by_vgprs = min(arch["max_waves"], arch["vgprs_per_simd"] // (-(-vgprs // granule) * granule))
     groups = simds * by_vgprs // waves
+    if lds_bytes > arch["lds_per_workgroup"]:
+        return 0
     if lds_bytes:
         groups = min(groups, arch["lds_per_wgp"] // (-(-lds_bytes // block) * block))
     return groups * waves // simds

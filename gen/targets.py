@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """gen/targets.toml: facts of targets and parts, checked, and lists of targets by generation, series or feature.
 
-    targets.py TOML            prints the supported targets, with ; between them (CMake's default for NIBBLEWAVE_GFX)
+    targets.py TOML [NAME...]  prints the supported targets, or those that select() finds, with ; between them (a list of CMake)
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def select(arches: Mapping[str, dict], names: Iterable[str]) -> list[str]:
 
 def main() -> int:
     try:
-        print(";".join(t.name for t in read(Path(sys.argv[1])).supported))
+        print(";".join(select(arches_of(Path(sys.argv[1])), sys.argv[2:] or ["all"])))
     except ValueError as error:
         print(f"targets: {error}", file=sys.stderr)
         return 1

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/targets.h"
 
 namespace nw::ref {
 
@@ -78,11 +79,11 @@ f32 step_gfx12(const Pair &p, const Pair &q, f32 c) {
 } // namespace
 
 WmmaSum wmma_sum(std::string_view gfx) {
-    if (gfx.starts_with("gfx11"))
-        return WmmaSum::gfx11;
-    if (gfx.starts_with("gfx12"))
-        return WmmaSum::gfx12;
-    throw Error(fmt::format("{} has no WMMA that is known", gfx));
+    const Target *target = find_target(gfx);
+    if (!target || target->generation == Generation::gfx10)
+        throw Error(
+            fmt::format("{} has no WMMA that is known: use one of {}", gfx, target_names()));
+    return target->generation == Generation::gfx11 ? WmmaSum::gfx11 : WmmaSum::gfx12;
 }
 
 f32 wmma(WmmaSum kind, std::span<const f32, 16> a, std::span<const f32, 16> b, f32 c) {

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import itertools
+import subprocess
 import unittest
 
-from generator import ROOT, occupancy, targets
+from generator import BUILD, ROOT, occupancy, targets
 
 ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
 
@@ -23,3 +25,16 @@ class Occupancy(unittest.TestCase):
         self.assertEqual(occupancy.waves_per_simd(ARCHES["gfx1151"], 32, 16384, 8), 16)
         self.assertEqual(occupancy.waves_per_simd(ARCHES["gfx1151"], 32, 16385, 8), 14)
         self.assertEqual(occupancy.waves_per_simd(ARCHES["gfx1151"], 32, 65536, 8), 4)
+
+    def test_the_library_has_the_same_formula(self) -> None:
+        grid = list(itertools.product(range(1, 257), (0, 1, 1024, 1025, 16384, 16385, 40960, 65536, 65537), (1, 2, 3, 4, 8, 12, 16, 32)))
+        said = subprocess.run(
+            [BUILD / "bin/tests/occupancy_table"], check=True, capture_output=True, text=True,
+            input="".join(f"{vgprs} {lds} {waves}\n" for vgprs, lds, waves in grid),
+        ).stdout.splitlines()
+        expected = [
+            f"{gfx} {vgprs} {lds} {waves} {occupancy.waves_per_simd(arch, vgprs, lds, waves)}"
+            for vgprs, lds, waves in grid for gfx, arch in ARCHES.items()
+        ]  # fmt: skip
+        self.assertEqual(len(said), len(expected))
+        self.assertEqual([pair for pair in zip(said, expected) if pair[0] != pair[1]][:10], [])

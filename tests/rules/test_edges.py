@@ -31,7 +31,7 @@ EDGES = {
     "bench": ["tests/check", "host/runtime", "host/measure"],
 }
 INCLUDE_ROOTS = ("host", "tests")
-GENERATED = {"kernels.inc", "tuning.inc"}  # render.py writes them into the build
+GENERATED = {"kernels.inc", "tuning.inc", "targets.inc"}  # gen writes them into the build
 SOURCES = {".h", ".cpp", ".c", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

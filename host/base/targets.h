@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Facts of the targets, of gen/targets.toml, which says what each is and which note proves it.
+// Nothing else decides by the name of a gfx.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+
+namespace nw {
+
+enum class Generation : u8 { gfx10, gfx11, gfx12 };
+
+// Targets with the same hazards and costs. A bit each: a generic target is of several.
+enum Series : u8 { gfx101x = 1, gfx103x = 2, gfx110x = 4, gfx115x = 8, gfx120x = 16 };
+
+struct Target {
+    std::string_view name; // "gfx1151", "gfx11-generic"; ends with a zero
+    Generation generation;
+    u8 series;      // bits of Series
+    bool supported; // kernels are built for it, and it is simulated; else it is only read
+    bool generic;   // code for all targets of its series
+
+    // Of all targets.
+    u32 elf_machine;
+    bool init16;
+
+    // Of supported ones; else zeros.
+    u32 user_sgprs, entry_sgprs;
+    std::string_view wg_x;
+    bool split_waits, split_barrier;
+    std::string_view stream;
+    u32 simds_per_wgp, max_waves, vgprs_per_simd, vgpr_granule;
+    u32 lds_per_wgp, lds_per_workgroup, lds_block;
+    u32 simd_waves;
+    u32 row_period, row_pad;
+    bool vopd, dot2_subnormal, dot2acc, salu_float;
+    u32 clock_bits;
+    bool trans_use;
+    std::string_view wmma;
+    u32 wmma_macs, unpack_rows;
+    u32 scratch_bits;
+    std::string_view costs;
+
+    // Whether it runs code for `other`.
+    bool runs(const Target &other) const {
+        return name == other.name || (other.generic && (other.series & series) != 0);
+    }
+};
+
+std::span<const Target> targets();       // that are supported
+std::span<const Target> known_targets(); // and those that are only read, and generic ones
+
+// By gfx, or HIP's gcnArchName: features after a colon don't count. Null: it is not known.
+const Target *find_target(std::string_view gfx);
+
+bool is_generic(std::string_view gfx); // "gfx11-generic"
+
+// The same as find_target, but throws Error for what is not known.
+const Target &target_of(std::string_view gfx);
+
+// "gfx1100, gfx1101, ...": the supported ones, for messages.
+std::string target_names();
+
+} // namespace nw
