@@ -15,10 +15,9 @@ from fold import FALSE, INSERTED, TRUE, folded, holds, known_of, shown, value_of
 
 WIDTH = 100
 RULER = "//" + "=" * 78
-KEY = 8  # columns of a section's name
 ACCESS_WORDS = {"read": "read", "write": "written", "update": "updated"}
 FACTS = ("lds_bytes", "waves_per_simd", "vgprs")
-COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "", ast.NotEq: "not"}
+COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=", ast.NotEq: "not"}
 
 
 class Contract:
@@ -198,8 +197,8 @@ class Contract:
         yield "where", list(self.lets())
         yield "grid", grid
         yield "lds", lds
-        yield "scratch", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
-        yield "before", [f"{b.family} makes {listed(list(b.gives.values()))}" for b in f.before]
+        yield "workspace", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
+        yield "before", [f"{b.family} makes {', '.join(b.gives.values())}" for b in f.before]
         yield from ((key, self.promise(text)) for key, text in f.promises.items() if key != "lds")
 
 
@@ -209,11 +208,11 @@ def columns(rows: list[tuple[str, ...]]) -> list[str]:
     return ["  ".join([*(c.rjust(w) if c.isdigit() else c.ljust(w) for c, w in zip(row[:-1], widths)), row[-1]]).rstrip() for row in rows]
 
 
-def wrapped(line: str) -> list[str]:
-    """Cut after WIDTH columns; what follows stands below the last column."""
+def wrapped(line: str, width: int) -> list[str]:
+    """Cut after so many columns; what follows stands below the last column."""
     gaps = [m.end() for m in re.finditer(r"\s{2,}", line)]
     indent = " " * min(gaps[-1] if gaps else 0, WIDTH // 2)
-    return textwrap.wrap(line, WIDTH - KEY - 3, subsequent_indent=indent, drop_whitespace=True, break_long_words=False, break_on_hyphens=False) or [""]
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def header(r: Rendered, arch: Mapping[str, object] = {}) -> str:
@@ -221,8 +220,10 @@ def header(r: Rendered, arch: Mapping[str, object] = {}) -> str:
     contract = Contract(r, arch)
     title = [part for line in contract.f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
     lines = [RULER, f"// {contract.k.symbol}", *(f"// {line}".rstrip() for line in title), "//"]
-    for key, section in contract.sections():
-        for line in [part for text in section for part in wrapped(text)]:
-            lines.append(f"// {key:<{KEY}}{line}".rstrip())
+    sections = list(contract.sections())
+    column = max(len(key) for key, section in sections if section) + 2
+    for key, section in sections:
+        for line in [part for text in section for part in wrapped(text, WIDTH - 3 - column)]:
+            lines.append(f"// {key:<{column}}{line}".rstrip())
             key = ""
     return "\n".join([*lines, RULER, ""])
