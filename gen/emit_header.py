@@ -15,10 +15,9 @@ from fold import FALSE, INSERTED, TRUE, folded, holds, known_of, shown, value_of
 
 WIDTH = 100
 RULER = "//" + "=" * 78
-KEY = 8  # columns of a section's name
 ACCESS_WORDS = {"read": "read", "write": "written", "update": "updated"}
 FACTS = ("lds_bytes", "waves_per_simd", "vgprs")
-COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "", ast.NotEq: "not"}
+COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=", ast.NotEq: "not"}
 
 
 class Contract:
@@ -41,40 +40,43 @@ class Contract:
             if value_of(value := folded(text, self.known)) is not None:
                 self.known[name] = value
         self.used: set[str] = set()
+        self.left = [part for rule in f.rules for part in self.left_of(rule)]
 
     def node(self, text: str | int) -> ast.expr:
         node = folded(text, self.known)
-        self.used |= names_of(ast.unparse(node))
+        self.used |= names_of(node)
         return node
 
     def text(self, text: str | int) -> str:
         return shown(self.node(text))
 
-    def left(self, rule: Rule) -> Iterator[tuple[str, ast.expr, str]]:
+    def left_of(self, rule: Rule) -> Iterator[tuple[Rule, str, ast.expr, str]]:
         """What is left of a rule to keep to: what it is about, the condition, and when it must hold."""
+        if rule.about in self.f.pointers and f"extent({rule.about})" in rule.needs:
+            return  # all are alike: no overlap
+
         when = folded(rule.when, self.known) if rule.when else TRUE
         needs = folded(rule.needs, self.known)
         if holds(when) is False or holds(needs) is True:
             return
         if needs is FALSE and holds(when):
             raise ValueError(f"{self.f.name}: {self.k.symbol}: `{rule.needs}` never holds: no launch could keep to it")
-        self.used |= names_of(ast.unparse(needs)) | names_of(ast.unparse(when))
+        self.used |= names_of(needs) | names_of(when)
         shown_when = "" if holds(when) else shown(when)
         for node in needs.values if isinstance(needs, ast.BoolOp) and isinstance(needs.op, ast.And) else [needs]:
-            yield self.subject(rule, node) if not shown_when else rule.about, node, shown_when
+            yield rule, self.subject(rule, node) if not shown_when else rule.about, node, shown_when
 
     def subject(self, rule: Rule, node: ast.expr) -> str:
         """One of the family's own rules may be about one argument: `k % 32 == 0`."""
         if rule.about == "rules":
-            for name in sorted(names_of(ast.unparse(node)) & (self.f.values.keys() | self.f.sizes.keys() - self.matched)):
+            for name in sorted(names_of(node) & (self.f.values.keys() | self.f.sizes.keys() - self.matched)):
                 if self.predicate(name, node) != shown(node):
                     return name
         return rule.about
 
     def rules(self, about: str) -> list[str]:
         """Of one argument, its name left out."""
-        left = [part for rule in self.f.rules for part in self.left(rule) if part[0] == about]
-        texts = [(self.predicate(about, node), when) for _, node, when in left]
+        texts = [(self.predicate(about, node), when) for _, subject, node, when in self.left if subject == about]
         return list(dict.fromkeys(f"{text} where {when}" if when else text for text, when in texts if text))
 
     def predicate(self, about: str, node: ast.expr) -> str:
@@ -108,8 +110,7 @@ class Contract:
         null, element = self.node(p.when) if p.when else TRUE, self.element(p)
         shape = ", ".join(self.text(d) for d in p.shape)
         parts = [f"{element}[{shape}]" + (f", stride {', '.join(p.strides)}" if p.strides else "")]
-        parts += [text for rule in self.f.rules if rule.about == p.name and f"extent({p.name})" not in rule.needs
-                  for _, node, _ in self.left(rule) if (text := self.predicate(p.name, node)) and "==" not in text]  # fmt: skip
+        parts += [text for text in self.rules(p.name) if "==" not in text]
         if p.optional or holds(null) is None:
             parts.append("may be null" if holds(null) else f"null unless {shown(null)}")
         if p.written:
@@ -148,10 +149,9 @@ class Contract:
 
     def own_rules(self) -> Iterator[str]:
         null = [f"{p.name} == 0" for p in self.f.pointers.values() if not self.given(p)]
-        for rule in self.f.rules:
-            for about, node, when in self.left(rule):
-                if about in ("rules", "grid") and rule.needs not in null:
-                    yield shown(node) + (f"   where {when}" if when else "")
+        for rule, about, node, when in self.left:
+            if about in ("rules", "grid") and rule.needs not in null:
+                yield shown(node) + (f"   where {when}" if when else "")
 
     def lets(self) -> Iterator[str]:
         """The names that are used above, each with what it stands for."""
@@ -161,7 +161,7 @@ class Contract:
             if name in self.f.let and name not in rows:
                 node = folded(self.f.let[name], self.known)
                 rows[name] = shown(node)
-                todo += sorted(names_of(ast.unparse(node)))
+                todo += sorted(names_of(node))
         yield from columns([(name, f"= {rows[name]}") for name in self.f.let if name in rows])
 
     def grid(self) -> Iterator[str]:
@@ -197,8 +197,8 @@ class Contract:
         yield "where", list(self.lets())
         yield "grid", grid
         yield "lds", lds
-        yield "scratch", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
-        yield "before", [f"{b.family} makes {listed(list(b.gives.values()))}" for b in f.before]
+        yield "workspace", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
+        yield "before", [f"{b.family} makes {', '.join(b.gives.values())}" for b in f.before]
         yield from ((key, self.promise(text)) for key, text in f.promises.items() if key != "lds")
 
 
@@ -208,11 +208,11 @@ def columns(rows: list[tuple[str, ...]]) -> list[str]:
     return ["  ".join([*(c.rjust(w) if c.isdigit() else c.ljust(w) for c, w in zip(row[:-1], widths)), row[-1]]).rstrip() for row in rows]
 
 
-def wrapped(line: str) -> list[str]:
-    """Cut after WIDTH columns; what follows stands below the last column."""
+def wrapped(line: str, width: int) -> list[str]:
+    """Cut after so many columns; what follows stands below the last column."""
     gaps = [m.end() for m in re.finditer(r"\s{2,}", line)]
     indent = " " * min(gaps[-1] if gaps else 0, WIDTH // 2)
-    return textwrap.wrap(line, WIDTH - KEY - 3, subsequent_indent=indent, drop_whitespace=True, break_long_words=False, break_on_hyphens=False) or [""]
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def header(r: Rendered, arch: Mapping[str, object] = {}) -> str:
@@ -220,8 +220,10 @@ def header(r: Rendered, arch: Mapping[str, object] = {}) -> str:
     contract = Contract(r, arch)
     title = [part for line in contract.f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
     lines = [RULER, f"// {contract.k.symbol}", *(f"// {line}".rstrip() for line in title), "//"]
-    for key, section in contract.sections():
-        for line in [part for text in section for part in wrapped(text)]:
-            lines.append(f"// {key:<{KEY}}{line}".rstrip())
+    sections = list(contract.sections())
+    column = max(len(key) for key, section in sections if section) + 2
+    for key, section in sections:
+        for line in [part for text in section for part in wrapped(text, WIDTH - 3 - column)]:
+            lines.append(f"// {key:<{column}}{line}".rstrip())
             key = ""
     return "\n".join([*lines, RULER, ""])

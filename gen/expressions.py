@@ -54,9 +54,9 @@ def parse(text: str | int) -> ast.expr:
         raise ExpressionError(f"`{text}` is no expression: {error.msg}") from error
 
 
-def names_of(text: str | int) -> set[str]:
+def names_of(text: str | int | ast.expr) -> set[str]:
     """Every name, attributes as `p.bm`."""
-    return set(_names(parse(text)))
+    return set(_names(text if isinstance(text, ast.expr) else parse(text)))
 
 
 def _names(node: ast.AST) -> Iterator[str]:

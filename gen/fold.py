@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-import copy
+import functools
 import re
 from collections.abc import Mapping
 
@@ -29,148 +29,163 @@ def known_of(f: Family, more: Known = {}) -> dict[str, ast.expr]:
     return known | {f"extent({p.name})": Substitute(known).visit(parse(p.extent)) for p in f.pointers.values()}
 
 
+def known_for(node: ast.expr, known: Known) -> ast.expr | None:
+    match node:
+        case ast.Name(id=name):
+            return known.get(name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            return known.get(f"{name}.{attribute}")
+        case ast.Call(func=ast.Name(id="extent"), args=[ast.Name(id=name)]):
+            return known.get(f"extent({name})")
+    return None
+
+
 class Substitute(ast.NodeTransformer):
     def __init__(self, known: Known) -> None:
         self.known = known
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.Name | ast.Attribute | ast.Call) and (text := ast.unparse(node)) in self.known:
-            return copy.deepcopy(self.known[text])
+        if found := known_for(node, self.known):
+            return found
         if isinstance(node, ast.Call):
             return ast.Call(node.func, [self.visit(a) for a in node.args], [])
-        return super().visit(node)
+        return self.generic_visit(node)
 
 
-def value_of(node: ast.AST) -> object:
+def value_of(node: ast.expr) -> object:
     """A constant's value; a list's, of constants; else None."""
+    if isinstance(node, ast.Constant):
+        return node.value
     if isinstance(node, ast.Tuple | ast.List):
-        values = [value_of(one) for one in node.elts]
-        return None if None in values else tuple(values)
-    return node.value if isinstance(node, ast.Constant) else None
+        values = tuple(value_of(one) for one in node.elts)
+        return None if None in values else values
+    return None
 
 
-def holds(node: ast.AST) -> bool | None:
+def holds(node: ast.expr) -> bool | None:
     """Whether a condition is known to hold, or not to."""
     return bool(node.value) if isinstance(node, ast.Constant) else None
 
 
-class Fold(ast.NodeTransformer):
-    """Constants are computed, and what they decide is left out. Values are not negative."""
+class Fold:
+    """Puts in what is known, computes constants, and leaves out what they decide. Values are not negative. Nodes are
+    shared and never changed."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        a, b = value_of(node.left), value_of(node.right)
-        if a is not None and b is not None and not (b == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod)):
-            value = MATHS[type(node.op)](a, b)
-            return node if isinstance(value, int) and value < 0 else ast.Constant(value)
-        match node.op:
-            case ast.Mult():
-                return self._product(node)
-            case ast.Add():
-                return node.left if b == 0 else node.right if a == 0 else node
-            case ast.Sub():
-                return node.left if b == 0 else node
-            case ast.FloorDiv():
-                return self._quotient(node, b)
-            case ast.Mod():
-                return ast.Constant(0) if b == 1 else node
+    def __init__(self, known: Known) -> None:
+        self.known = known
+
+    def __call__(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Name() | ast.Attribute():
+                return known_for(node, self.known) or node
+            case ast.BinOp():
+                return _arithmetic(ast.BinOp(self(node.left), node.op, self(node.right)))
+            case ast.Compare():
+                return _comparison(ast.Compare(self(node.left), node.ops, [self(one) for one in node.comparators]))
+            case ast.BoolOp():
+                return _junction(ast.BoolOp(node.op, [self(one) for one in node.values]))
+            case ast.UnaryOp(op=ast.Not()):
+                operand = self(node.operand)
+                return ast.UnaryOp(node.op, operand) if holds(operand) is None else ast.Constant(not holds(operand))
+            case ast.IfExp():
+                return self._conditional(node)
+            case ast.Call():
+                found = known_for(node, self.known)
+                return self(found) if found else _call(ast.Call(node.func, [self(a) for a in node.args], []))
+            case ast.Tuple() | ast.List():
+                return ast.Tuple([self(one) for one in node.elts], ast.Load())
         return node
 
-    @staticmethod
-    def _product(node: ast.BinOp) -> ast.expr:
-        """Its constants as one, in front."""
-        factors: list[ast.expr] = []
+    def _conditional(self, node: ast.IfExp) -> ast.expr:
+        test = self(node.test)
+        if holds(test) is not None:
+            return self(node.body if holds(test) else node.orelse)
+        body, other = self(node.body), self(node.orelse)
+        return body if ast.unparse(body) == ast.unparse(other) else ast.IfExp(test, body, other)
 
-        def gather(part: ast.expr) -> None:
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
-                gather(part.left)
-                gather(part.right)
-            else:
-                factors.append(part)
 
-        gather(node)
-        constant, others = 1, []
-        for factor in factors:
-            value = value_of(factor)
-            constant, others = (constant * value, others) if value is not None else (constant, [*others, factor])
-        parts = [ast.Constant(constant)] * (constant != 1) + others if constant else [ast.Constant(0)]
-        out = parts[0]
-        for part in parts[1:]:
-            out = ast.BinOp(out, ast.Mult(), part)
-        return out
+def _arithmetic(node: ast.BinOp) -> ast.expr:
+    a, b = value_of(node.left), value_of(node.right)
+    if a is not None and b is not None and not (b == 0 and isinstance(node.op, ast.FloorDiv | ast.Mod)):
+        value = MATHS[type(node.op)](a, b)
+        return node if isinstance(value, int) and value < 0 else ast.Constant(value)
+    match node.op:
+        case ast.Mult():
+            return _product(node)
+        case ast.Add():
+            return node.left if b == 0 else node.right if a == 0 else node
+        case ast.Sub():
+            return node.left if b == 0 else node
+        case ast.FloorDiv():
+            return _quotient(node)
+        case ast.Mod():
+            return ast.Constant(0) if b == 1 else node
+    return node
 
-    @classmethod
-    def _quotient(cls, node: ast.BinOp, by: object) -> ast.expr:
-        if by == 1:
-            return node.left
-        multiple = cls._constant_factor(node.left)
-        if by and multiple % by == 0:
-            return cls._product(ast.BinOp(ast.Constant(multiple // by), ast.Mult(), cls._without_factor(node.left)))
-        return node
 
-    @staticmethod
-    def _constant_factor(node: ast.expr) -> int:
-        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            node = node.left
-        value = value_of(node)
-        return value if isinstance(value, int) else 1
+def _factors(node: ast.expr) -> list[ast.expr]:
+    return _factors(node.left) + _factors(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else [node]
 
-    @classmethod
-    def _without_factor(cls, node: ast.BinOp) -> ast.expr:
-        if value_of(node.left) is not None:
-            return node.right
-        return ast.BinOp(cls._without_factor(node.left), ast.Mult(), node.right)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        self.generic_visit(node)
-        left, unknown = node.left, []
-        for op, right in zip(node.ops, node.comparators):
-            a, b = value_of(left), value_of(right)
-            if a is not None and b is not None:
-                if not COMPARE[type(op)](a, b):
-                    return FALSE
-            elif not (a == 0 and isinstance(op, ast.LtE)) and not (b == 0 and isinstance(op, ast.GtE)):
-                unknown.append((left, op, right))
-            left = right
-        if not unknown:
-            return TRUE
-        first, *rest = unknown
-        if all(before[2] is after[0] for before, after in zip(unknown, rest)):
-            return ast.Compare(first[0], [op for _, op, _ in unknown], [right for _, _, right in unknown])
-        return node
+def _constant_and_rest(node: ast.expr) -> tuple[int, list[ast.expr]]:
+    constant, rest = 1, []
+    for factor in _factors(node):
+        value = value_of(factor)
+        constant, rest = (constant * value, rest) if value is not None else (constant, [*rest, factor])
+    return constant, rest
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        self.generic_visit(node)
-        decides = isinstance(node.op, ast.Or)
-        left = [part for part in node.values if holds(part) is None]
-        if any(holds(part) is decides for part in node.values):
-            return ast.Constant(decides)
-        return ast.Constant(not decides) if not left else left[0] if len(left) == 1 else ast.BoolOp(node.op, left)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.generic_visit(node)
-        known = holds(node.operand)
-        return node if known is None else ast.Constant(not known)
+def _times(constant: int, rest: list[ast.expr]) -> ast.expr:
+    """The constant in front."""
+    parts = [ast.Constant(constant)] * (constant != 1 or not rest) + rest
+    return ast.Constant(0) if constant == 0 else functools.reduce(lambda a, b: ast.BinOp(a, ast.Mult(), b), parts)
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        self.generic_visit(node)
-        known = holds(node.test)
-        if ast.unparse(node.body) == ast.unparse(node.orelse):
-            return node.body
-        return node if known is None else node.body if known else node.orelse
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        args = [self.visit(a) for a in node.args]
-        name, values = node.func.id, [value_of(a) for a in args]
-        if name in EVALUATE and None not in values:
-            return ast.Constant(EVALUATE[name](*values))
-        if name == "ceil_div":
-            quotient = self._quotient(ast.BinOp(args[0], ast.FloorDiv(), args[1]), values[1])
-            if not (isinstance(quotient, ast.BinOp) and isinstance(quotient.op, ast.FloorDiv)):
-                return quotient
-        if name == "round_up" and values[1] == 1:
-            return args[0]
-        return ast.Call(node.func, args, [])
+def _product(node: ast.BinOp) -> ast.expr:
+    return _times(*_constant_and_rest(node))
+
+
+def _quotient(node: ast.BinOp) -> ast.expr:
+    """(6 * n) // 3 is 2 * n; also of ceil_div."""
+    by = value_of(node.right)
+    constant, rest = _constant_and_rest(node.left)
+    return _times(constant // by, rest) if by and constant % by == 0 else node
+
+
+def _comparison(node: ast.Compare) -> ast.expr:
+    left, unknown = node.left, []
+    for op, right in zip(node.ops, node.comparators):
+        a, b = value_of(left), value_of(right)
+        if a is not None and b is not None:
+            if not COMPARE[type(op)](a, b):
+                return FALSE
+        elif not (a == 0 and isinstance(op, ast.LtE)) and not (b == 0 and isinstance(op, ast.GtE)):
+            unknown.append((left, op, right))
+        left = right
+    if not unknown:
+        return TRUE
+    if all(before[2] is after[0] for before, after in zip(unknown, unknown[1:])):
+        return ast.Compare(unknown[0][0], [op for _, op, _ in unknown], [right for _, _, right in unknown])
+    return node
+
+
+def _junction(node: ast.BoolOp) -> ast.expr:
+    decides = isinstance(node.op, ast.Or)
+    if any(holds(part) is decides for part in node.values):
+        return ast.Constant(decides)
+    left = [part for part in node.values if holds(part) is None]
+    return ast.Constant(not decides) if not left else left[0] if len(left) == 1 else ast.BoolOp(node.op, left)
+
+
+def _call(node: ast.Call) -> ast.expr:
+    name, values = node.func.id, [value_of(a) for a in node.args]
+    if name in EVALUATE and None not in values:
+        return ast.Constant(EVALUATE[name](*values))
+    if name == "ceil_div":
+        quotient = ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1])
+        folded_quotient = _quotient(quotient)
+        return node if folded_quotient is quotient else folded_quotient
+    return node.args[0] if name == "round_up" and values[1] == 1 else node
 
 
 def substituted(text: str | int, known: Known) -> str:
@@ -178,8 +193,11 @@ def substituted(text: str | int, known: Known) -> str:
     return ast.unparse(Substitute(known).visit(parse(text)))
 
 
+_parse_once = functools.lru_cache(maxsize=None)(parse)
+
+
 def folded(text: str | int, known: Known) -> ast.expr:
-    return Fold().visit(Substitute(known).visit(parse(text)))
+    return Fold(known)(_parse_once(text))
 
 
 def shown(node: ast.expr) -> str:
