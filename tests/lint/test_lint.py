@@ -106,7 +106,7 @@ class Command(unittest.TestCase):
                               ("   // nw lint: W-002 another rule", 1)]:  # fmt: skip
             done = self.lint(self.source(comment))
             self.assertEqual(done.returncode, code, done.stdout)
-        self.assertIn("1 known or meant", self.lint(self.source("   // nw lint: W-001 why")).stdout)
+        self.assertIn("1 suppressed", self.lint(self.source("   // nw lint: W-001 why")).stdout)
 
     def test_baseline(self) -> None:
         known = self.folder / "known.json"
