@@ -81,7 +81,7 @@ constexpr u16 round_to(Dtype d, f64 x) {
 constexpr f64 ulp(Dtype d, f64 x) { return d == Dtype::bf16 ? Bf16::ulp(x) : F16::ulp(x); }
 constexpr std::string_view name(Dtype d) { return d == Dtype::bf16 ? "bf16" : "f16"; }
 
-// A NaN in both formats: what guard bands and padding are filled with.
+// A NaN in both formats: fills guard bands and padding.
 inline constexpr u16 nan_poison = 0xffff;
 
 } // namespace nw

@@ -7,7 +7,7 @@
 
 namespace nw {
 
-// Of one value or more: of an even number of them the upper one of the two in the middle.
+// Of at least one value; of an even number of values the upper median.
 inline f64 upper_median(std::vector<f64> values) {
     const auto middle = values.begin() + static_cast<i64>(values.size() / 2);
     std::ranges::nth_element(values, middle);

@@ -35,9 +35,9 @@ template <class Body> void parallel_for(u64 count, u64 grain, const Body &body) 
             std::rethrow_exception(failure);
 }
 
-// make_worker()(i) for each i of [0, count), begun in this order, a worker on each processor: for
-// items of unequal size, or that should stay near each other in time. No item begins after an
-// exception; the first one is thrown again here.
+// make_worker()(i) for each i in [0, count), started in this order, one worker per processor: for
+// items of unequal size, or that should run close in time. After an exception no item starts; the
+// first exception is rethrown.
 template <class MakeWorker> void parallel_each(u64 count, const MakeWorker &make_worker) {
     std::atomic<u64> next{0};
     std::mutex mutex;

@@ -10,7 +10,7 @@
 
 namespace nw {
 
-// A bar on stderr, where that is a terminal. `total` and `amount` are in any one unit of work.
+// A progress bar on stderr, if that is a terminal. `total` and `amount` are in any common unit.
 class Progress {
 public:
     explicit Progress(u64 total)

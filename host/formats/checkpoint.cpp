@@ -36,18 +36,17 @@ std::vector<fs::path> files_ending(const fs::path &folder, std::string_view end)
 std::map<std::string, std::vector<std::string>> shards_of(const Json &index, const fs::path &path) {
     const auto weights = index.find("weight_map");
     if (weights == index.end() || !weights->is_object())
-        throw Error(path.string() +
-                    ": has no object \"weight_map\", which says each tensor's file");
+        throw Error(path.string() + ": has no object \"weight_map\" from tensors to files");
     std::map<std::string, std::vector<std::string>> shards;
     for (const auto &[tensor, shard] : weights->items()) {
         if (!shard.is_string())
-            throw Error(fmt::format("{}: weight_map {}: is no file name", path.string(),
+            throw Error(fmt::format("{}: weight_map {}: is not a file name", path.string(),
                                     in_quotes(tensor)));
         const std::string name = shard.get<std::string>();
         if (name.empty() || fs::path(name).filename() != name || name == "." || name == "..")
-            throw Error(fmt::format("{}: weight_map {}: {} is not the name of a file beside the "
-                                    "index",
-                                    path.string(), in_quotes(tensor), in_quotes(name)));
+            throw Error(
+                fmt::format("{}: weight_map {}: {} is not the name of a file next to the index",
+                            path.string(), in_quotes(tensor), in_quotes(name)));
         shards[name].push_back(tensor);
     }
     return shards;
@@ -86,13 +85,13 @@ void Checkpoint::open_folder() {
 void Checkpoint::open_index(const fs::path &path) {
     const Json index = json_file(path);
     if (!index.is_object())
-        throw Error(path.string() + ": is no JSON object");
+        throw Error(path.string() + ": is not a JSON object");
     for (const auto &[shard, names] : shards_of(index, path)) {
         if (!fs::exists(path_ / shard))
-            throw Error(fmt::format("{}: the shard {} is missing; {} says it holds {} and {} other "
-                                    "tensors",
-                                    path_.string(), shard, path.filename().string(),
-                                    in_quotes(names.front()), names.size() - 1));
+            throw Error(
+                fmt::format("{}: the shard {} is missing; by {} it holds {} and {} other tensors",
+                            path_.string(), shard, path.filename().string(),
+                            in_quotes(names.front()), names.size() - 1));
         const SafetensorsFile &file = files_.emplace_back(path_ / shard);
         std::unordered_map<std::string, const Tensor *> held;
         for (const Tensor &t : file.tensors())
@@ -100,8 +99,9 @@ void Checkpoint::open_index(const fs::path &path) {
         for (const std::string &name : names) {
             const auto found = held.find(name);
             if (found == held.end())
-                throw Error(fmt::format("{}: does not hold {}, as {} says", file.path().string(),
-                                        in_quotes(name), path.filename().string()));
+                throw Error(fmt::format("{}: does not contain {}, which {} lists",
+                                        file.path().string(), in_quotes(name),
+                                        path.filename().string()));
             by_name_[name] = found->second;
         }
     }
@@ -125,7 +125,7 @@ void Checkpoint::read_quantization(const fs::path &folder) {
         quantization_.empty() && fs::exists(old))
         quantization_ = json_file(old);
     if (!quantization_.is_object())
-        throw Error(folder.string() + ": the quantization_config of config.json is no object");
+        throw Error(folder.string() + ": the quantization_config of config.json is not an object");
 }
 
 std::vector<const Tensor *> Checkpoint::tensors() const {

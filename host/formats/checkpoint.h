@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model's files: one safetensors file, or a folder with one, or with shards and their index.
+// A model's files: one safetensors file, or a directory with one or with shards and their index.
 #pragma once
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace nw {
 
 class Checkpoint {
 public:
-    // Throws Error: no such file, no safetensors, a missing shard, an index that disagrees.
+    // Throws Error if a file or shard is missing or invalid, or the index contradicts the files.
     explicit Checkpoint(const std::filesystem::path &file_or_folder);
 
     const std::filesystem::path &path() const { return path_; }

@@ -33,13 +33,13 @@ void check_magic(GgufCursor &in, std::span<const std::byte> file, const std::str
             fmt::format("{}: has {} bytes; a GGUF file begins with \"GGUF\" and its version", path,
                         file.size()));
     if (begin == "FUGG")
-        throw Error(path + ": is a big-endian GGUF file; fetch or convert a little-endian one");
+        throw Error(path + ": is a big-endian GGUF file; fetch or convert a little-endian file");
     if (begin == "tjgg" || begin == "fmgg" || begin == "lmgg")
-        throw Error(path + ": is a GGML file of before GGUF; convert the model anew with "
+        throw Error(path + ": is a GGML file older than GGUF; convert the model again with "
                            "llama.cpp's convert_hf_to_gguf.py");
     if (begin != magic)
-        throw Error(fmt::format("{}: begins with {}, a GGUF file with \"GGUF\". Is it one?", path,
-                                in_quotes(begin)));
+        throw Error(fmt::format("{}: begins with {} instead of \"GGUF\": it is not a GGUF file",
+                                path, in_quotes(begin)));
     in.take(magic.size(), "its mark");
 }
 
@@ -48,13 +48,13 @@ u32 read_version(GgufCursor &in) {
     if (version == 2 || version == 3)
         return version;
     if (version == 1)
-        in.fail("is of GGUF version 1, whose counts have 32 bits; 2 and 3 are read: convert the "
-                "model anew with llama.cpp's convert_hf_to_gguf.py");
+        in.fail("is of GGUF version 1, whose counts have 32 bits; versions 2 and 3 are supported: "
+                "convert the model again with llama.cpp's convert_hf_to_gguf.py");
     if (version != 0 && (version & 0xffff) == 0)
-        in.fail(fmt::format("is of GGUF version {} when read backwards: a big-endian file; fetch "
-                            "or convert a little-endian one",
+        in.fail(fmt::format("is of GGUF version {} with swapped bytes: it is big-endian; fetch or "
+                            "convert a little-endian file",
                             __builtin_bswap32(version)));
-    in.fail(fmt::format("is of GGUF version {}; 2 and 3 are read", version));
+    in.fail(fmt::format("is of GGUF version {}; 2 and 3 are supported", version));
 }
 
 template <class Range, class Name>
@@ -86,13 +86,12 @@ u64 alignment_of(const Gguf &file, const std::string &path) {
         return default_alignment;
     const auto number = unsigned_number(*value);
     if (!number)
-        throw Error(fmt::format("{}: general.alignment is a value of type {}: must be a whole "
-                                "number above zero",
+        throw Error(fmt::format("{}: general.alignment is of type {}: must be a positive integer",
                                 path, name(value->type)));
     if (*number < least_alignment || *number > ~u32{0} || !std::has_single_bit(*number))
-        throw Error(fmt::format("{}: general.alignment is {}: must be a power of two, {} or more "
-                                "and of 32 bits",
-                                path, *number, least_alignment));
+        throw Error(fmt::format(
+            "{}: general.alignment is {}: must be a power of two, at least {} and below 2^32", path,
+            *number, least_alignment));
     return *number;
 }
 
@@ -159,7 +158,7 @@ void place_tensor(GgufTensor &t, std::span<const std::byte> file, u64 data, u64 
         __builtin_add_overflow(begin, bytes, &end))
         fail(fmt::format("{} bytes at {} of the data end past 2^64", bytes, t.offset));
     if (bytes && end > file.size())
-        fail(fmt::format("takes bytes {} to {}, the file has {}; it is cut off, fetch it again",
+        fail(fmt::format("takes bytes {} to {}, the file has {}: it is truncated, fetch it again",
                          begin, end, file.size()));
     t.offset = begin;
     if (t.known() && bytes)
@@ -189,11 +188,10 @@ std::string type_name(GgmlType type) {
 
 std::span<const std::byte> GgufTensor::bytes() const {
     if (!known())
-        throw Error(fmt::format("tensor {}: is of the ggml type {}, whose blocks are not known "
-                                "here; known are 0 (f32) to {} ({})",
-                                in_quotes(name), static_cast<u32>(type),
-                                static_cast<u32>(ggml_types().back().id),
-                                ggml_types().back().name));
+        throw Error(
+            fmt::format("tensor {}: has the unknown ggml type {}; known are 0 (f32) to {} ({})",
+                        in_quotes(name), static_cast<u32>(type),
+                        static_cast<u32>(ggml_types().back().id), ggml_types().back().name));
     return data;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GGUF 2 and 3: "GGUF", the version, numbers of tensors and of metadata, the metadata, where each
-// tensor lies, then the tensors' bytes, each aligned. Names and values point into the file.
+// GGUF 2 and 3: "GGUF", the version, the counts of tensors and metadata, the metadata, the tensors'
+// descriptions, then their bytes, each aligned. Names and values point into the file.
 #pragma once
 #include <array>
 #include <filesystem>
@@ -23,7 +23,7 @@ struct GgufEntry {
 
 struct GgufTensor {
     std::string_view name;
-    GgmlType type;                     // may be an id that ggml_types() does not have
+    GgmlType type;                     // may be an id that is not in ggml_types()
     u32 dimensions;                    // 0 to 4
     std::array<u64, 4> ne{1, 1, 1, 1}; // ne[0] is a row's elements, K of a matrix; ne[1] its N
     u64 offset;                        // of its bytes in the file
@@ -48,13 +48,13 @@ struct Gguf {
     const GgufValue *find(std::string_view key) const;
 };
 
-// `file` is all of it. Throws Error, naming `path`, wherever it contradicts itself or the format.
+// `file` is the whole file. Throws Error, naming `path`, if it is inconsistent or malformed.
 Gguf read_gguf(std::span<const std::byte> file, const std::string &path);
 
-// Whether the file begins as a GGUF file does.
+// Whether the file starts like a GGUF file.
 bool is_gguf(std::span<const std::byte> file);
 
-// A file on disk with what it says.
+// A mapped file and its parsed contents.
 class GgufFile {
 public:
     explicit GgufFile(const std::filesystem::path &path)

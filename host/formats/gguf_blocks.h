@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Blocks of the ggml types that kernels read, as they lie in a file: little-endian, packed, at any
-// alignment. Formulas: ref/gguf.h.
+// Quantization blocks of the ggml types that kernels read, in file layout: little-endian, packed,
+// unaligned. Formulas: ref/gguf.h.
 #pragma once
 #include "base/types.h"
 

@@ -26,8 +26,7 @@ std::optional<u64> number_of(const GgufFile &file, std::string_view key) {
         return std::nullopt;
     const auto number = unsigned_number(*value);
     if (!number)
-        throw Error(fmt::format("{}: {} is a value of type {}: must be a whole number, zero or "
-                                "more",
+        throw Error(fmt::format("{}: {} is of type {}: must be a non-negative integer",
                                 file.path().string(), key, name(value->type)));
     return number;
 }
@@ -44,8 +43,8 @@ u64 files_of(const GgufFile &file) {
 void check_split(const GgufFile &file, u64 number, u64 count) {
     const u64 says = number_of(file, "split.no").value_or(0), of = files_of(file);
     if (says != number || of != count)
-        throw Error(fmt::format("{}: says that it is file {} of {} (split.no, split.count), by its "
-                                "name it is {} of {}; give it its name back",
+        throw Error(fmt::format("{}: is file {} of {} by split.no and split.count, but {} of {} by "
+                                "its name; restore its name",
                                 file.path().string(), says + 1, of, number + 1, count));
 }
 
@@ -66,17 +65,17 @@ void GgufModel::open_split(GgufFile &&named, u64 count) {
     const u64 number = number_of(named, "split.no").value_or(0);
     const std::string end = split_name("", number, count);
     if (number >= count || name.size() <= end.size() || !name.ends_with(end))
-        throw Error(fmt::format("{}: says that it is file {} of {} (split.no, split.count): must "
-                                "be called NAME{}, the others likewise",
+        throw Error(fmt::format("{}: is file {} of {} by split.no and split.count: must be called "
+                                "NAME{}, the others likewise",
                                 path_.string(), number + 1, count, end));
     const std::string prefix = name.substr(0, name.size() - end.size());
     for (u64 i = 0; i < count; ++i) {
         const fs::path part = path_.parent_path() / split_name(prefix, i, count);
         std::error_code none;
         if (i != number && !fs::exists(part, none))
-            throw Error(fmt::format("{}: is missing; {} is one of {} files, all must lie in one "
-                                    "folder",
-                                    part.string(), name, count));
+            throw Error(
+                fmt::format("{}: is missing; {} is one of {} files, which must be in one directory",
+                            part.string(), name, count));
         if (i == number)
             files_.push_back(std::move(named));
         else
@@ -89,8 +88,8 @@ void GgufModel::check_tensors() const {
     const GgufFile &file = files_.front();
     const auto says = number_of(file, "split.tensors.count");
     if (files_.size() > 1 && says && *says != all.size())
-        throw Error(fmt::format("{}: says that the model has {} tensors (split.tensors.count), its "
-                                "{} files have {}; fetch all of one version",
+        throw Error(fmt::format("{}: split.tensors.count is {}, but the {} files have {} tensors; "
+                                "fetch all files of one version",
                                 file.path().string(), *says, files_.size(), all.size()));
     const auto name = [](const GgufTensor *t) { return t->name; };
     std::ranges::sort(all, {}, name);

@@ -9,13 +9,13 @@ namespace nw {
 
 class GgufModel {
 public:
-    // Any of a split model's files: the others must lie beside it. Throws Error: a missing file,
-    // files that don't belong together, a name that is no split one's.
+    // Takes any file of a split model; the others must be in the same directory. Throws Error if
+    // one is missing, if they don't belong together, or if a name doesn't match its split number.
     explicit GgufModel(const std::filesystem::path &);
 
     const std::filesystem::path &path() const { return path_; }
     const std::deque<GgufFile> &files() const { return files_; } // in their order
-    // The first file's: the others have none of the model.
+    // Of the first file; the others have no metadata of the model.
     const Gguf &first() const { return files_.front().contents(); }
     std::string_view architecture() const;           // empty where the model does not say
     std::vector<const GgufTensor *> tensors() const; // file by file

@@ -9,7 +9,7 @@
 
 namespace nw {
 
-// The ids that files hold, of the types that are spoken of by name here. A file may hold any other.
+// Ids of the types that are used by name here. A file may contain others.
 enum class GgmlType : u32 {
     f32 = 0,
     f16 = 1,

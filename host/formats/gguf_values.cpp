@@ -122,8 +122,8 @@ void GgufCursor::fail(std::string_view why) const {
 
 std::span<const std::byte> GgufCursor::take(u64 bytes, std::string_view part) {
     if (bytes > left())
-        fail(fmt::format("{} has {} bytes from byte {} on, the file has {} in all; it is cut off, "
-                         "fetch it again",
+        fail(fmt::format("{} has {} bytes from byte {} on, the file has {} in all: it is "
+                         "truncated, fetch it again",
                          part, bytes, position_, file_.size()));
     const auto taken = file_.subspan(position_, bytes);
     position_ += bytes;
@@ -132,8 +132,8 @@ std::span<const std::byte> GgufCursor::take(u64 bytes, std::string_view part) {
 
 void GgufCursor::expect(u64 count, u64 least, std::string_view things) const {
     if (count > left() / least)
-        fail(fmt::format("says there are {} {}, of {} bytes or more each; {} bytes are left of the "
-                         "file: it is cut off or damaged, fetch it again",
+        fail(fmt::format("declares {} {} of at least {} bytes each, but {} bytes of the file are "
+                         "left: it is truncated or damaged, fetch it again",
                          count, things, least, left()));
 }
 
@@ -146,7 +146,7 @@ std::string_view GgufCursor::string(std::string_view part) {
 std::string_view GgufCursor::identifier(std::string_view part) {
     const std::string_view name = string(part);
     if (name.empty() || std::ranges::any_of(name, control))
-        fail(fmt::format("is called {}: names are text without control characters",
+        fail(fmt::format("is called {}: names must be text without control characters",
                          in_quotes(name)));
     return name;
 }
@@ -174,7 +174,7 @@ GgufValue GgufCursor::value(GgufType type, u32 depth) {
 
 GgufValue GgufCursor::array(u32 depth) {
     if (depth == gguf_deepest)
-        fail(fmt::format("has arrays in arrays deeper than {} levels", gguf_deepest));
+        fail(fmt::format("nests arrays deeper than {} levels", gguf_deepest));
     GgufValue out{GgufType::array};
     out.element = type("the type of its elements");
     out.count = number<u64>("the number of its elements");

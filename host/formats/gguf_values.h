@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of GGUF metadata, left where they lie in the file.
+// Values of GGUF metadata, as views into the file.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -41,13 +41,13 @@ std::optional<i64> signed_number(const GgufValue &);
 // The first elements of an array, at most `most`.
 std::vector<GgufValue> elements(const GgufValue &array, u64 most);
 
-// What is left to read of a file. Every step checks that there is so much; what it throws is an
-// Error that names path, place and part.
+// A cursor over the bytes of a file. Every read is bounds-checked and throws an Error that names
+// path, place and part.
 class GgufCursor {
 public:
     GgufCursor(std::span<const std::byte> file, std::string_view path) : file_(file), path_(path) {}
 
-    // What the next bytes describe: tensor 3, and its name from where that is known.
+    // What the next bytes describe: "tensor 3", with its name once that is known.
     void enter(std::string_view kind, u64 index) { kind_ = kind, index_ = index, name_ = {}; }
     void call(std::string_view name) { name_ = name; }
 
@@ -57,7 +57,7 @@ public:
     GgufValue value(GgufType, u32 depth = 0);
     GgufType type(std::string_view part);
     std::span<const std::byte> take(u64 bytes, std::string_view part);
-    // `count` things of at least `least` bytes each, before room is made for them.
+    // Checks that `count` items of at least `least` bytes fit, before memory is reserved for them.
     void expect(u64 count, u64 least, std::string_view things) const;
 
     u64 position() const { return position_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// JSON that nobody vouches for.
+// Untrusted JSON.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace nw {
 
-// Throws Error where the text is not JSON in UTF-8, nests deeper than `deepest`, or has a key twice
-// in one object: readers that keep the first and readers that keep the last would disagree.
+// Throws Error if the text is not JSON in UTF-8, nests deeper than `deepest`, or repeats a key in
+// an object, where parsers disagree about which value counts.
 nlohmann::json parse_json(std::string_view text, const std::string &what, u32 deepest);
 
-// A name from a file, in quotes, fit for a message on a terminal.
+// A name from a file, quoted and escaped for a terminal.
 std::string in_quotes(std::string_view name);
 
 } // namespace nw

@@ -52,8 +52,8 @@ std::vector<LinearShape> read_shapes(const std::filesystem::path &path) {
             !number(cell[4], shape.count, 0) ||
             (cell[5] == "moe" ? !number(cell[6], shape.experts) || !number(cell[7], shape.top_k)
                               : cell[5] != "dense"))
-            throw Error(fmt::format("{}:{}: '{}' is no row of {}", path.string(), line_number, line,
-                                    header));
+            throw Error(fmt::format("{}:{}: '{}' is not a row of {}", path.string(), line_number,
+                                    line, header));
         if (shape.top_k > shape.experts)
             throw Error(fmt::format("{}:{}: topk = {}: must be at most experts = {}", path.string(),
                                     line_number, shape.top_k, shape.experts));

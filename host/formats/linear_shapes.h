@@ -16,7 +16,7 @@ struct LinearShape {
     u32 experts = 0, top_k = 0; // of a mixture of experts
 };
 
-// Throws Error naming file and line where a row is not as the header says.
+// Throws Error naming file and line if a row doesn't match the header.
 std::vector<LinearShape> read_shapes(const std::filesystem::path &);
 
 } // namespace nw

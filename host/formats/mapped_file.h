@@ -6,7 +6,7 @@
 
 namespace nw {
 
-// A regular file, mapped for reading. Another process that shortens it meanwhile ends this one.
+// A regular file, mapped for reading. If another process truncates it, accesses raise SIGBUS.
 class MappedFile {
 public:
     explicit MappedFile(const std::filesystem::path &); // throws Error
@@ -16,7 +16,7 @@ public:
 
     std::span<const std::byte> bytes() const { return bytes_; }
 
-    // Hints for a part of the map: it is needed soon; its pages need not stay in this process.
+    // Hints for a part of the mapping: needed soon; no longer needed.
     static void prefetch(std::span<const std::byte>);
     static void release(std::span<const std::byte>);
 

@@ -8,19 +8,19 @@
 
 namespace nw {
 
-// A file that has no name until it is whole: a process that fails, or is killed, leaves nothing.
-// Where the file system can't do that (O_TMPFILE), it is called `PATH.partial` until then, and
-// removed when this object goes first. Writing and reading may happen on many threads at once.
+// Writes to an unnamed temporary file (O_TMPFILE) and links it to its path on commit, so a process
+// that fails or is killed leaves nothing. Without O_TMPFILE the file is `PATH.partial` until
+// commit, and the destructor removes it. Writes and reads are thread-safe.
 class OutputFile {
 public:
-    // `size` bytes are reserved at once, so that a full disk is known before the work.
+    // Reserves `size` bytes first, so that a full disk is detected before the work.
     OutputFile(const std::filesystem::path &, u64 size); // throws Error, as do all below
     ~OutputFile();
     OutputFile(const OutputFile &) = delete;
 
     void write(u64 at, std::span<const std::byte>);
     void read(u64 at, std::span<std::byte>) const;
-    void commit(); // gives it its name, in place of what had it
+    void commit(); // renames it to its path, replacing an existing file
 
 private:
     explicit OutputFile(const std::filesystem::path &);

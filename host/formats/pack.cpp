@@ -202,10 +202,9 @@ private:
         plain_row({weights, scales, zeros, static_cast<u32>(n % 8), order_}, p.dtype, got_);
         const auto [w, g] = std::ranges::mismatch(want_, got_);
         if (w != want_.end())
-            throw Error(
-                fmt::format("{}: row {}, column {} of {} is {}, packed it is {}: a fault of "
-                            "this program or of the disk; nothing is written",
-                            p.name, n, w - want_.begin(), l.tensor, *w, *g));
+            throw Error(fmt::format("{}: row {}, column {} of {} is {} but {} after packing: a "
+                                    "defect of this program or the disk; no output is written",
+                                    p.name, n, w - want_.begin(), l.tensor, *w, *g));
     }
 
     const PackedModel &model_;
@@ -243,20 +242,20 @@ fs::path layout_path(fs::path out) { return out.replace_extension(".json"); }
 
 void check_paths(const fs::path &checkpoint, const fs::path &out, const PackOptions &o) {
     if (out.extension() != ".safetensors")
-        throw Error(fmt::format("{}: the output must be called NAME.safetensors; NAME.json is "
-                                "written beside it",
-                                out.string()));
+        throw Error(fmt::format(
+            "{}: the output must be called NAME.safetensors; NAME.json is written next to it",
+            out.string()));
     if (!fs::exists(checkpoint))
-        throw Error(fmt::format("{}: there is no such file or folder", checkpoint.string()));
+        throw Error(fmt::format("{}: no such file or directory", checkpoint.string()));
     const fs::path folder = out.has_parent_path() ? out.parent_path() : ".";
     if (!fs::is_directory(folder))
-        throw Error(fmt::format("{}: the folder {} does not exist", out.string(), folder.string()));
+        throw Error(
+            fmt::format("{}: the directory {} does not exist", out.string(), folder.string()));
     const fs::path input = fs::canonical(checkpoint), output = fs::canonical(folder);
     if (fs::is_directory(input) && inside(output, input))
-        throw Error(
-            fmt::format("{}: lies inside the input {}; a checkpoint would be read that holds "
-                        "its own output: choose another folder",
-                        out.string(), checkpoint.string()));
+        throw Error(fmt::format("{}: is inside the input {}, which would then contain its own "
+                                "output: choose another directory",
+                                out.string(), checkpoint.string()));
     for (const fs::path &path : {out, layout_path(out)}) {
         if (!fs::exists(path))
             continue;

@@ -8,18 +8,19 @@
 namespace nw {
 
 struct PackReport {
-    u64 linears = 0, matrices = 0; // packed, and of the checkpoint
+    u64 linears = 0, matrices = 0; // packed layers; matrices of the checkpoint
     u64 weight_bytes = 0;          // packed, without padding
     u64 file_bytes = 0;
     u64 checked_rows = 0; // against plain dequantization
     f64 seconds = 0;
 };
 
-// Called now and then, from any thread but never at once: bytes of weights done, of how many, what.
+// Progress callback: bytes of weights done, total bytes, current layer. From any thread, one call
+// at a time.
 using PackProgress = std::function<void(u64, u64, const std::string &)>;
 
-// Packs the checkpoint into `out`, NAME.safetensors, and its layout into NAME.json. Both appear
-// when they are whole, and not at all where this throws Error.
+// Packs the checkpoint into `out`, NAME.safetensors, and its layout into NAME.json. Both are
+// written to temporary files and renamed on success. Throws Error.
 PackReport pack(const std::filesystem::path &checkpoint, const std::filesystem::path &out,
                 const PackOptions &, const PackProgress &);
 

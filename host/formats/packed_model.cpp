@@ -20,8 +20,8 @@ Dtype dtype_of(const SourceLinear &l, const PackOptions &o) {
     if (o.dtype)
         return *o.dtype;
     if (l.scale_dtype == "F32")
-        throw Error(fmt::format("{}: its scales are F32, kernels read them as the activations are; "
-                                "choose --dtype f16 or bf16",
+        throw Error(fmt::format("{}: its scales are F32, but kernels read them in the activations' "
+                                "type; choose --dtype f16 or bf16",
                                 l.name));
     return l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16;
 }
@@ -56,8 +56,8 @@ void check_experts(const PackedLinear &p) {
     for (u32 e = 0; e < p.parts.size(); ++e) {
         const SourceLinear &l = *p.parts[e].source;
         if (p.parts[e].expert != e || l.expert.has_value() != (p.experts > 0))
-            throw Error(fmt::format("{}: expert {} is missing or there twice (next is {}); experts "
-                                    "are numbered from 0 without gaps",
+            throw Error(fmt::format("{}: expert {} is missing or duplicate (next is {}); experts "
+                                    "must be numbered from 0 without gaps",
                                     p.name, e, l.tensor));
         if (l.n != first.n || l.k != first.k || l.group != first.group ||
             l.scale_dtype != first.scale_dtype || l.bias.empty() != first.bias.empty())
@@ -219,8 +219,8 @@ PackedModel plan(const SourceLinears &sources, const PackOptions &o) {
     PackedModel m;
     m.linears = grouped(sources);
     if (m.linears.empty())
-        throw Error("no 4-bit linear layer is in there: GPTQ and AWQ have tensors named "
-                    "...qweight, compressed-tensors ...weight_packed");
+        throw Error("no 4-bit linear layer found: GPTQ and AWQ name their tensors ...qweight, "
+                    "compressed-tensors ...weight_packed");
     for (PackedLinear &p : m.linears) {
         check_experts(p);
         describe(p, o);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a packed checkpoint holds: linear layers in the row layout of the kernels, in one
-// safetensors file, with a JSON beside it that says what is where.
+// A packed checkpoint: linear layers in the row layout of the kernels, in one safetensors file, and
+// a JSON index of them.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,8 +11,7 @@
 
 namespace nw {
 
-// A matrix of the checkpoint as a part of a packed layer: its first row is row `row` of expert
-// `expert`'s.
+// A matrix of the checkpoint within a packed layer: its first row is row `row` of expert `expert`.
 struct PackedPart {
     const SourceLinear *source;
     u32 expert, row;
@@ -35,7 +34,7 @@ struct PackedLinear {
     u32 groups() const { return k / group; }
     u64 matrices() const { return experts ? experts : 1; }
     u64 matrix_bytes() const { return n * w_stride; }
-    // Of what the tensors' rows are counted in, all experts' one after the other.
+    // Offsets in rows of the tensors, with the experts one after the other.
     u64 row(const PackedPart &part) const { return u64{part.expert} * n + part.row; }
 };
 
@@ -48,13 +47,13 @@ struct PackedModel {
 
 struct PackOptions {
     std::string gfx = "gfx1151";
-    std::optional<Dtype> dtype; // of scales; none: as they are
+    std::optional<Dtype> dtype; // of scales; none: unchanged
     bool all = false;           // copy the checkpoint's other tensors too
-    bool fuse = false;          // join what engines read at once: q, k, v and gate, up
-    bool replace = false;       // output that is there already
+    bool fuse = false;          // concatenate layers with the same input: q, k, v; gate, up
+    bool replace = false;       // replace existing output
 };
 
-// Throws Error: nothing to pack, experts that differ or are missing.
+// Throws Error if there is nothing to pack, or if experts differ or are missing.
 PackedModel plan(const SourceLinears &, const PackOptions &);
 
 // The JSON; `file` is the safetensors file's name. An object {format, version, gfx, file,

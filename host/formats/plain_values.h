@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Weights as numbers, one at a time and by the formula of each format: what repacked tensors are
-// checked against. Slow on purpose, and shares nothing with repack.cpp.
+// Weights as numbers, one at a time by the formula of each format, to check repacked tensors. Slow
+// on purpose; shares nothing with repack.cpp.
 #pragma once
 #include <cstddef>
 #include <span>

@@ -21,7 +21,7 @@ struct Quantized {
     std::vector<u16> s; // [N, K/G], bits of `dtype`
 };
 
-// One row of w.size() weights. Throws Error where a weight is not finite or s overflows the dtype.
+// One row of w.size() weights. Throws Error if a weight is not finite or s overflows the dtype.
 void quantize_row(std::span<const f32> w, u32 group, Dtype, std::span<u8> q, std::span<u16> s);
 
 // w [N, K].

@@ -162,9 +162,9 @@ u16 converted(const SourceLinear &l, const char *what, std::string_view from,
     const f32 value = load_real(from, bytes, index);
     const u16 bits = round_to(to, value);
     if (!std::isfinite(value))
-        throw Error(fmt::format("{}: {} {} of {} is {}: must be finite; the file is damaged or its "
-                                "quantization went wrong",
-                                l.name, what, index, l.tensor, value));
+        throw Error(fmt::format(
+            "{}: {} {} of {} is {}: must be finite; the file is damaged or badly quantized", l.name,
+            what, index, l.tensor, value));
     if (!std::isfinite(to_f32(to, bits)))
         throw Error(fmt::format("{}: {} {} of {} is {}, above the range of {}; choose --dtype bf16",
                                 l.name, what, index, l.tensor, value, name(to)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the layouts of checkpoints to the row layout of the kernels, a block of rows at a time.
+// Converts checkpoint layouts to the row layout of the kernels, a block of rows at a time.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,21 +8,21 @@
 
 namespace nw {
 
-// Rows of a block at most, and what a block's first row is a multiple of. Wide enough that reading
-// a block's columns of a [K/8, N] or [K, N/8] tensor uses whole cache lines.
+// Maximum rows of a block, and the alignment of its first row. Wide enough that a block's columns
+// of a [K/8, N] or [K, N/8] tensor are whole cache lines.
 inline constexpr u32 repack_rows = 256;
 
-// Rows are first to first + rows - 1. They throw Error where a value is refused.
+// All take rows first to first + rows - 1, and throw Error for an invalid value.
 
 // Weights of row r at out + r * stride: K/2 bytes, nothing else is touched. With act_order column
 // j of the output is column order[j] of the checkpoint.
 void repack_weights(const SourceLinear &, u32 first, u32 rows, std::span<const u32> order,
                     std::byte *out, u64 stride);
 
-// [rows, K/G], rounded to the dtype. Refused: NaN, infinities, what the dtype can't hold.
+// [rows, K/G], rounded to the dtype. Refuses NaN, infinities and values out of the dtype's range.
 void repack_scales(const SourceLinear &, u32 first, u32 rows, Dtype, u16 *out);
 
-// Dwords [ceil(rows/8), K/G], z of row n in bits 4*(n%8); zeros where there is no row.
+// Dwords [ceil(rows/8), K/G], z of row n in bits 4*(n%8); zero past the last row.
 void repack_zeros(const SourceLinear &, u32 first, u32 rows, u32 *out);
 
 // [N], rounded; refused as scales are.

@@ -22,7 +22,7 @@ struct RowLayout {
     u64 w_stride = 0; // bytes from one row of weights to the next
     u64 s_stride = 0; // bytes from one row of scales to the next
 
-    // Strides rounded up to what the kernels ask for, and no more.
+    // Minimum strides that satisfy the kernels' alignment.
     static RowLayout tight(u32 n, u32 k, u32 group);
 
     u64 row_bytes() const { return k / 2; }
@@ -38,8 +38,8 @@ void validate(const RowLayout &);
 void pack_row(std::span<const u8> nibbles, std::span<u32> dwords);
 void unpack_row(std::span<const u32> dwords, std::span<u8> nibbles);
 
-// nibbles [N, K], one a byte, into weight_bytes() bytes; `padding` fills what lies between rows.
-// Throws Error where a size is wrong or a nibble is above 15.
+// nibbles [N, K], one per byte, into weight_bytes() bytes; `padding` fills the gaps between rows.
+// Throws Error if a size is wrong or a nibble is above 15.
 std::vector<u8> pack_rows(std::span<const u8> nibbles, const RowLayout &, u8 padding = 0);
 std::vector<u8> unpack_rows(std::span<const u8> packed, const RowLayout &);
 

@@ -40,7 +40,7 @@ struct Entry {
 
 u64 unsigned_of(const Json &value, const std::string &what) {
     if (!value.is_number_unsigned())
-        throw Error(fmt::format("{}: must be a whole number from 0 to 2^64 - 1", what));
+        throw Error(fmt::format("{}: must be an integer from 0 to 2^64 - 1", what));
     return value.get<u64>();
 }
 
@@ -56,16 +56,16 @@ void check_name(const std::string &name, const std::string &path) {
     if (name.empty() || std::ranges::any_of(name, [](char c) {
             return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
         }))
-        throw Error(fmt::format("{}: a tensor is called {}: names are text without control "
-                                "characters",
-                                path, in_quotes(name)));
+        throw Error(
+            fmt::format("{}: a tensor is called {}: names must be text without control characters",
+                        path, in_quotes(name)));
 }
 
 Entry entry_of(const std::string &name, const Json &value, const std::string &path) {
     check_name(name, path);
     const std::string what = fmt::format("{}: tensor {}", path, in_quotes(name));
     if (!value.is_object())
-        throw Error(what + ": is described by something that is no object");
+        throw Error(what + ": its description is not an object");
     const Json &dtype = member(value, "dtype", what), &shape = member(value, "shape", what),
                &place = member(value, "data_offsets", what);
     if (!dtype.is_string() || !shape.is_array() || !place.is_array() || place.size() != 2)
@@ -80,19 +80,19 @@ Entry entry_of(const std::string &name, const Json &value, const std::string &pa
         throw Error(fmt::format("{}: ends at {}, before it begins at {}", what, e.end, e.begin));
     const u64 bytes = tensor_bytes(what, e.tensor.dtype, e.tensor.shape);
     if (e.end - e.begin != bytes)
-        throw Error(fmt::format("{}: {} of shape {} has {} bytes, data_offsets [{}, {}] give it {}",
-                                what, e.tensor.dtype, shape_text(e.tensor.shape), bytes, e.begin,
-                                e.end, e.end - e.begin));
+        throw Error(fmt::format(
+            "{}: {} of shape {} has {} bytes, but data_offsets [{}, {}] give {}", what,
+            e.tensor.dtype, shape_text(e.tensor.shape), bytes, e.begin, e.end, e.end - e.begin));
     return e;
 }
 
 std::map<std::string, std::string> metadata_of(const Json &value, const std::string &path) {
     std::map<std::string, std::string> out;
     if (!value.is_object())
-        throw Error(path + ": __metadata__ is no object");
+        throw Error(path + ": __metadata__ is not an object");
     for (const auto &[key, text] : value.items()) {
         if (!text.is_string())
-            throw Error(fmt::format("{}: __metadata__ {} is no string", path, in_quotes(key)));
+            throw Error(fmt::format("{}: __metadata__ {} is not a string", path, in_quotes(key)));
         out[key] = text.get<std::string>();
     }
     return out;
@@ -106,12 +106,12 @@ void check_places(const std::vector<Entry> &entries, u64 data_bytes, const std::
         if (e.begin != at)
             throw Error(fmt::format("{}: tensor {} begins at {}, {} where {}{}", path,
                                     in_quotes(e.tensor.name), e.begin,
-                                    e.begin < at ? "inside another: it may not begin before"
-                                                 : "after a hole: it must begin at",
+                                    e.begin < at ? "inside another: must not begin before"
+                                                 : "after a gap: must begin at",
                                     at, last ? " ends " + in_quotes(*last) : ""));
         if (e.end > data_bytes)
             throw Error(fmt::format("{}: tensor {} ends at {}, past the {} bytes of data; the file "
-                                    "is cut off, fetch it again",
+                                    "is truncated, fetch it again",
                                     path, in_quotes(e.tensor.name), e.end, data_bytes));
         at = e.end;
         last = &e.tensor.name;
@@ -129,12 +129,12 @@ std::string_view header_of(std::span<const std::byte> file, const std::string &p
     u64 length;
     std::memcpy(&length, file.data(), length_bytes);
     if (length > safetensors_header_limit)
-        throw Error(fmt::format("{}: says its header has {} bytes; the format allows {}. Is it a "
-                                "safetensors file?",
-                                path, length, safetensors_header_limit));
+        throw Error(fmt::format(
+            "{}: declares a header of {} bytes; the format allows {}: it is not a safetensors file",
+            path, length, safetensors_header_limit));
     if (length > file.size() - length_bytes)
-        throw Error(fmt::format("{}: says its header has {} bytes, the file has {} in all; it is "
-                                "cut off, fetch it again",
+        throw Error(fmt::format("{}: declares a header of {} bytes, the file has {} in all: it is "
+                                "truncated, fetch it again",
                                 path, length, file.size()));
     const std::string_view text(reinterpret_cast<const char *>(file.data()) + length_bytes, length);
     if (!text.starts_with('{'))
@@ -156,7 +156,7 @@ std::string shape_text(std::span<const u64> shape) {
 u64 tensor_bytes(const std::string &what, std::string_view dtype, std::span<const u64> shape) {
     const auto bits = dtype_bits(dtype);
     if (!bits)
-        throw Error(fmt::format("{}: has the dtype {}, which safetensors does not know", what,
+        throw Error(fmt::format("{}: has the dtype {}, which safetensors does not define", what,
                                 in_quotes(dtype)));
     u64 total = *bits;
     for (u64 size : shape)
@@ -164,8 +164,8 @@ u64 tensor_bytes(const std::string &what, std::string_view dtype, std::span<cons
             throw Error(
                 fmt::format("{}: shape {} has more than 2^64 bits", what, shape_text(shape)));
     if (total % 8)
-        throw Error(
-            fmt::format("{}: {} of shape {} ends within a byte", what, dtype, shape_text(shape)));
+        throw Error(fmt::format("{}: {} of shape {} is not a whole number of bytes", what, dtype,
+                                shape_text(shape)));
     return total / 8;
 }
 

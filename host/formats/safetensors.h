@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// safetensors: 8 bytes of header length, a JSON header that says name, dtype, shape and place of
-// each tensor, then the tensors' bytes without holes.
+// safetensors: 8 bytes of header length, a JSON header with name, dtype, shape and offsets of each
+// tensor, then the tensors' bytes without gaps.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -25,7 +25,7 @@ struct Tensor {
     std::span<const std::byte> bytes; // at any alignment
 };
 
-// Bits of one element, if the format has such a dtype.
+// Bits of one element, if the format defines the dtype.
 std::optional<u32> dtype_bits(std::string_view dtype);
 
 // Bytes of a tensor. Throws Error: `what` has an unknown dtype, more than 2^64 bytes, part of one.
@@ -38,8 +38,8 @@ struct Safetensors {
     std::map<std::string, std::string> metadata;
 };
 
-// `file` is all of it; the tensors' bytes point into it. Throws Error, naming `path`, wherever the
-// header contradicts itself or the file.
+// `file` is the whole file; the tensors point into it. Throws Error, naming `path`, if the header
+// is inconsistent with itself or the file.
 Safetensors read_safetensors(std::span<const std::byte> file, const std::string &path);
 
 // A file on disk with its header.

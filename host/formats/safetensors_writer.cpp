@@ -27,7 +27,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path &path,
     for (const TensorSpec &t : tensors) {
         const std::string what = fmt::format("{}: tensor {}", path.string(), in_quotes(t.name));
         if (header.contains(t.name))
-            throw Error(what + ": a second one of that name");
+            throw Error(what + ": the name exists already");
         begins_.push_back(at);
         at += tensor_bytes(what, t.dtype, t.shape);
         header[t.name] = {
@@ -59,8 +59,8 @@ void SafetensorsWriter::read(size_t tensor, u64 at, std::span<std::byte> bytes) 
 
 u64 SafetensorsWriter::place(size_t tensor, u64 at, u64 bytes) const {
     if (begins_.at(tensor) + at + bytes > begins_.at(tensor + 1))
-        throw Error(fmt::format("tensor {} of a file written: bytes {} to {} lie outside", tensor,
-                                at, at + bytes));
+        throw Error(fmt::format("tensor {} of the output file: bytes {} to {} are out of range",
+                                tensor, at, at + bytes));
     return begins_[tensor] + at;
 }
 

@@ -14,12 +14,12 @@ struct TensorSpec {
     std::vector<u64> shape;
 };
 
-// A safetensors file whose tensors are written in any order, in parts. They lie in the file in the
-// order given, from an offset that is a multiple of 64. Those with larger elements first, each is
-// aligned; the format has no room for padding.
+// A safetensors file whose tensors are written in any order, in parts. Their order in the file is
+// the given one, from an offset that is a multiple of 64. The format has no padding: list tensors
+// with larger elements first, so that each is aligned.
 class SafetensorsWriter {
 public:
-    // Throws Error, as do all below: names that occur twice, shapes as read_safetensors refuses.
+    // Throws Error, as do all below: duplicate names, shapes that read_safetensors refuses.
     SafetensorsWriter(const std::filesystem::path &, const std::vector<TensorSpec> &,
                       const std::map<std::string, std::string> &metadata);
 

@@ -7,11 +7,11 @@
 
 namespace nw {
 
-// What a checkpoint's quantization config says of all its linears; nothing where it says several
-// things. Data is believed first: a claim serves to refuse what contradicts it, and to read
-// asymmetric GPTQ, whose two versions look alike.
+// Properties that a checkpoint's quantization config states for all its linears; empty if it states
+// several. The tensors take precedence: a claim is used to refuse what contradicts it, and to tell
+// the two versions of asymmetric GPTQ apart.
 struct Claims {
-    std::optional<i64> bits, group; // group: -1 for one scale a row
+    std::optional<i64> bits, group; // group: -1 for one scale per row
     std::optional<bool> symmetric;
     bool gptq_v2 = false;
 };

@@ -73,7 +73,7 @@ private:
 
     void want_int(const Tensor &t) const {
         if (t.dtype != "I32" && t.dtype != "U32")
-            fail(t, "must be I32: eight numbers of 4 bits each");
+            fail(t, "must be I32: eight 4-bit values each");
     }
 
     void want_real(const Tensor &t) const {
@@ -86,8 +86,8 @@ private:
         if (stacked_)
             shape.insert(shape.begin(), slices_);
         if (t.shape != shape)
-            fail(t, fmt::format("must have the shape {} ({}), as {} is {}", shape_text(shape), rule,
-                                in_quotes(weights_.name), shape_text(weights_.shape)));
+            fail(t, fmt::format("must have the shape {} ({}), because {} is {}", shape_text(shape),
+                                rule, in_quotes(weights_.name), shape_text(weights_.shape)));
     }
 
     u64 rows(const Tensor &t) const { return t.shape[t.shape.size() - 2]; }
@@ -95,7 +95,7 @@ private:
 
     void want_matrix(const Tensor &t) const {
         if (t.shape.size() != weights_.shape.size() || (stacked_ && t.shape[0] != slices_))
-            fail(t, fmt::format("must have as many dimensions and slices as {}, {}",
+            fail(t, fmt::format("must have the same dimensions and slices as {}, {}",
                                 in_quotes(weights_.name), shape_text(weights_.shape)));
     }
 
@@ -113,8 +113,8 @@ private:
             l.format = SourceFormat::gptq_v1; // or v2: zero points tell
             set_shape(l, n, 8 * wr, rows(scales));
         } else if (rows(scales) == wr) {
-            fail(weights_, fmt::format("has as many rows as {} {}: this is AWQ's GEMV layout; save "
-                                       "the model with version = GEMM",
+            fail(weights_, fmt::format("has as many rows as {} {}, which is AWQ's GEMV layout; "
+                                       "save the model with version = GEMM",
                                        in_quotes(scales.name), shape_text(scales.shape)));
         } else {
             fail(weights_, fmt::format("fits neither GPTQ [K/8, N] nor AWQ [K, N/8] with {} {}, "
@@ -161,12 +161,12 @@ private:
             return size == 8 ? load<i64>(t.bytes, i) : i64{load<i32>(t.bytes, i)};
         };
         if (count < 2 || (count != 2 && !stacked_))
-            fail(t, "must hold N and K");
+            fail(t, "must contain N and K");
         const i64 n = at(count - 2), k = at(count - 1);
         if (stacked_ && count == 2 * slices_)
             for (u64 i = 0; i < count; i += 2)
                 if (at(i) != n || at(i + 1) != k)
-                    fail(t, "experts of one tensor must have one shape");
+                    fail(t, "experts of one tensor must have the same shape");
         if (n < 1 || k < 1)
             fail(t, fmt::format("says N = {}, K = {}: both must be positive", n, k));
         return {static_cast<u64>(n), static_cast<u64>(k)};
@@ -181,21 +181,21 @@ private:
             fail(weights_, fmt::format("K = {}: must be a multiple of 16", k));
         if (groups < 1 || k % groups)
             fail(weights_,
-                 fmt::format("K = {} is not divided by the {} scales of a row", k, groups));
+                 fmt::format("K = {} is not a multiple of the {} scales of a row", k, groups));
         l.n = static_cast<u32>(n);
         l.k = static_cast<u32>(k);
         l.group = static_cast<u32>(k / groups);
         if (groups > 1 && l.group != 32 && l.group != 64 && l.group != 128)
-            fail(weights_,
-                 fmt::format("K = {} with {} scales a row makes groups of {}: must be 32, "
-                             "64, 128 or a whole row; quantize with such a group",
-                             k, groups, l.group));
+            fail(weights_, fmt::format("K = {} with {} scales per row makes groups of {}: must be "
+                                       "32, 64, 128 or a whole row; quantize with one of these",
+                                       k, groups, l.group));
         if (claims_.bits && *claims_.bits != 4)
-            fail(weights_, fmt::format("the config says {} bits: only 4 are read", *claims_.bits));
+            fail(weights_,
+                 fmt::format("the config says {} bits: only 4 are supported", *claims_.bits));
         if (claims_.group && *claims_.group != i64{l.group} &&
             !(*claims_.group <= 0 && groups == 1))
-            fail(weights_, fmt::format("the config says groups of {}, the scales' shape makes them "
-                                       "{}; one of them belongs to another checkpoint",
+            fail(weights_, fmt::format("the config says groups of {}, the shape of the scales {}; "
+                                       "one of them belongs to another checkpoint",
                                        *claims_.group, l.group));
     }
 
@@ -249,16 +249,15 @@ private:
             return;
         }
         if (gptq && claims_.symmetric == true)
-            fail(zeros, "the config says sym, yet zero points are neither all 7 (v1) nor all 8 "
+            fail(zeros, "the config says sym, but zero points are neither all 7 (v1) nor all 8 "
                         "(v2); one of them belongs to another checkpoint");
         if (l.format == SourceFormat::gptq_v1 && (seen & fifteen))
-            fail(zeros,
-                 "holds 15, which means a zero point of 16 in GPTQ v1: must be 0 to 15 after "
-                 "adding 1; if the file is v2, its config needs checkpoint_format = gptq_v2");
+            fail(zeros, "contains 15, a zero point of 16 in GPTQ v1: must be 0 to 15 after adding "
+                        "1; if the file is v2, its config needs checkpoint_format = gptq_v2");
         l.symmetric = l.format == SourceFormat::gptq_v1 ? seen == sevens : seen == eights;
         if (!l.symmetric && l.per_row())
-            fail(zeros, "one zero point a row: rows without groups must be symmetric; quantize "
-                        "symmetrically, or in groups of 32, 64 or 128");
+            fail(zeros, "has one zero point per row: rows without groups must be symmetric; "
+                        "quantize symmetrically, or in groups of 32, 64 or 128");
     }
 
     void name(SourceLinear &l) const {
@@ -303,14 +302,14 @@ private:
         for (u32 k = 0; k < l.k; ++k) {
             group_of[k] = load<u32>(g_idx, k);
             if (group_of[k] >= l.groups())
-                fail(*g_idx_, fmt::format("says group {} for k = {}: must be 0 to {}",
+                fail(*g_idx_, fmt::format("has group {} for k = {}: must be 0 to {}",
                                           static_cast<i32>(group_of[k]), k, l.groups() - 1));
             ++members[group_of[k]];
             l.act_order |= group_of[k] != k / l.group;
         }
         for (u32 g = 0; g < l.groups(); ++g)
             if (members[g] != l.group)
-                fail(*g_idx_, fmt::format("gives group {} {} of the k: each needs {}", g,
+                fail(*g_idx_, fmt::format("assigns {1} of the k to group {0}: each needs {2}", g,
                                           members[g], l.group));
         MappedFile::release(g_idx);
         if (l.act_order)

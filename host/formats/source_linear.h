@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The 4-bit linear layers of a checkpoint, as its files have them. W is [N, K], a row an output.
+// The 4-bit linear layers of a checkpoint in its own layout. W is [N, K], one row per output.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace nw {
 
-// All store q of 0..15 and mean w = (q - z) * s, z being what is stored or, for v1, one more:
+// All store q in 0..15 with w = (q - z) * s, where z is the stored value or, for v1, one more:
 //
 //   gptq                qweight i32 [K/8, N], nibble j of row r is k = 8r + j
 //                       qzeros i32 [K/G, N/8], nibble j of column c is n = 8c + j
@@ -46,7 +46,8 @@ struct SourceLinear {
 struct SourceLinears {
     std::vector<SourceLinear> linears;  // in the order of the files
     std::vector<const Tensor *> others; // tensors of no linear
-    std::vector<std::string> problems;  // of what looks like a linear and can't be read as one
+    std::vector<std::string>
+        problems; // of tensors that look like a linear but can't be read as one
 };
 
 // Reads zero points and g_idx, not weights or scales.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The HIP functions that we call, found by dlsym, with the types that AMD's headers give them.
+// The HIP functions in use, found by dlsym, with their types from AMD's headers.
 #pragma once
 #ifndef __HIP_PLATFORM_AMD__
 #define __HIP_PLATFORM_AMD__ 1

@@ -15,25 +15,25 @@
 
 namespace nw::hip {
 
-// what(): "hipModuleLoad(build/x.hsaco): hipErrorInvalidImage (200)": HIP's name and the call.
+// what(): "hipModuleLoad(build/x.hsaco): hipErrorInvalidImage (200)".
 class Error : public nw::Error {
 public:
     Error(int code, std::string name, std::string call, std::string text);
-    int code;         // hipError_t, or -1 where no HIP call was reached (no library, no device)
+    int code;         // hipError_t, or -1 if no HIP call was made (no library, no device)
     std::string name; // "hipErrorInvalidImage"
     std::string call; // "hipModuleLoad"
 };
 
 struct DeviceInfo {
-    std::string spec;  // "hip:0" or "sim:gfx1151": give it to Device to get the same one again
+    std::string spec;  // "hip:0" or "sim:gfx1151": opens the same device again
     std::string gfx;   // "gfx1151", without feature suffixes
     std::string name;  // marketing name
-    std::string label; // what stands beside numbers: "sim gfx1151", or the card's name
+    std::string label; // for reports: "sim gfx1151", or the card's name
     bool simulated = false;
     // hipDeviceAttributeMultiprocessorCount: on RDNA a multiprocessor is a WGP, two compute units.
     u32 wgps = 0;
     u64 memory_bytes = 0;
-    std::string note; // for `auto`: one line that says why this device was taken; else empty
+    std::string note; // for `auto`: why this device was chosen; else empty
 };
 
 class Library; // the dlopened library and its entry points
@@ -100,7 +100,7 @@ public:
     Stream(Stream &&) noexcept;
     Stream &operator=(Stream &&) noexcept;
     ~Stream();
-    // Somebody else's hipStream_t, which must outlive this and is not destroyed with it.
+    // A borrowed hipStream_t, which must outlive this object and is not destroyed with it.
     static Stream borrow(std::shared_ptr<Library>, void *handle);
     void *handle() const { return stream_; }
     void synchronize() const;
@@ -119,8 +119,8 @@ private:
 class Device {
 public:
     explicit Device(std::string_view spec = "");
-    // The thread's current device, of the libamdhip64 that the process uses already. Where it uses
-    // none, of the first that the dynamic linker finds, ROCM_PATH names, or /opt/rocm has.
+    // The thread's current device, of the libamdhip64 that the process has already loaded; else of
+    // the first found by the dynamic linker, in ROCM_PATH or in /opt/rocm.
     static Device current();
     const DeviceInfo &info() const { return info_; }
     Buffer allocate(u64 bytes) const;
@@ -143,7 +143,7 @@ private:
     DeviceInfo info_;
 };
 
-// Gives the thread the current device back that it had.
+// Restores the thread's current device.
 class KeepCurrentDevice {
 public:
     explicit KeepCurrentDevice(const Device &);

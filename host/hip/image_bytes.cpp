@@ -91,8 +91,8 @@ std::string what_is_missing(Image image) {
     if (end <= image.size())
         return {};
     return end == beyond
-               ? "its headers announce an absurd size"
-               : fmt::format("its headers announce {} bytes, there are {}", end, image.size());
+               ? "its headers declare an impossible size"
+               : fmt::format("its headers declare {} bytes, but it has {}", end, image.size());
 }
 
 } // namespace nw::hip

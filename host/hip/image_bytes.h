@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hipModuleLoadData takes a bare pointer and reads as far as the image's own headers say.
+// hipModuleLoadData takes a bare pointer and reads as far as the image's own headers declare.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace nw::hip {
 
-// Empty when all that the headers announce is inside `image`; else what is wrong. An image of a
-// form that is not known passes: the runtime judges it.
+// Empty if everything that the headers declare is inside `image`; else the defect. An unknown image
+// format passes: the runtime decides.
 std::string what_is_missing(std::span<const std::byte> image);
 
 } // namespace nw::hip

@@ -184,7 +184,7 @@ static std::shared_ptr<const Loaded> find_simulated() {
     std::string tried;
     for (const fs::path &path : simulated_candidates()) {
         if (!fs::exists(path)) {
-            tried += fmt::format("\n  {}: not there", path.string());
+            tried += fmt::format("\n  {}: not found", path.string());
             continue;
         }
         std::string why;
@@ -196,7 +196,7 @@ static std::shared_ptr<const Loaded> find_simulated() {
     }
     throw Error(-1, {}, "dlopen",
                 "the simulated libamdhip64.so was not found; build it (target amdhip64) or set "
-                "NIBBLEWAVE_HIPSIM to its folder. Tried:" +
+                "NIBBLEWAVE_HIPSIM to its directory. Tried:" +
                     tried);
 }
 

@@ -14,7 +14,7 @@ namespace nw::hip {
 // The library itself; stays loaded until the process ends, as HIP libraries expect.
 class Loaded {
 public:
-    // Null, with the reason in `why`, when `path` can't be loaded or lacks an entry point.
+    // Null, with the reason in `why`, if `path` can't be loaded or lacks an entry point.
     static std::shared_ptr<const Loaded> open(const std::string &path, std::string &why);
     // The same for a handle of dlopen, or RTLD_DEFAULT.
     static std::shared_ptr<const Loaded> with(void *handle, std::string path, std::string &why);
@@ -32,7 +32,7 @@ private:
     void *handle_ = nullptr;
 };
 
-// What owning handles keep: the library and their device.
+// State that owning handles keep: the library and their device.
 class Library {
 public:
     Library(std::shared_ptr<const Loaded> loaded, int ordinal)
@@ -54,12 +54,12 @@ public:
 
 // The card's library; null, with the reason in `why`, when there is none. Searched once.
 std::shared_ptr<const Loaded> real_library(std::string &why);
-// The simulated one, with all supported targets as devices; hip::Error when it is not found.
+// The simulated one, with all supported targets as devices; hip::Error if it is not found.
 std::shared_ptr<const Loaded> simulated_library();
 // The one that this process uses already, real or simulated; else the first that can be loaded.
 // hip::Error when there is none.
 std::shared_ptr<const Loaded> process_library();
-// Where the dynamic linker, ROCM_PATH and the usual place may have a libamdhip64, in this order.
+// Candidate paths of libamdhip64: the dynamic linker's, ROCM_PATH, the default directory.
 std::vector<std::string> usual_paths();
 
 struct Opened {

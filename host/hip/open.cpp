@@ -41,8 +41,8 @@ static Opened open_simulated(std::string_view gfx) {
             return take(loaded, ordinal);
         offered.append(" ").append(found);
     }
-    refuse(fmt::format("device sim:{}: this process started the simulated library with{} only, "
-                       "before we could ask for more; unset HIPSIM_ARCH or list {} in it",
+    refuse(fmt::format("device sim:{}: the simulated library was already started with{} only; "
+                       "unset HIPSIM_ARCH or list {} in it",
                        gfx, offered, gfx));
 }
 
@@ -51,7 +51,7 @@ static Opened open_real(std::string_view number) {
     const auto [end, error] =
         std::from_chars(number.data(), number.data() + number.size(), ordinal);
     if (error != std::errc{} || end != number.data() + number.size() || ordinal < 0)
-        refuse(fmt::format("device hip:{}: wants a number, as in hip:0", number));
+        refuse(fmt::format("device hip:{}: must be a number, as in hip:0", number));
     std::string why;
     const auto loaded = real_library(why);
     if (!loaded)
@@ -67,7 +67,7 @@ static Opened open_real(std::string_view number) {
         refuse(fmt::format("device hip:{}: {} has {} device(s)", ordinal, loaded->path, count));
     Opened opened = take(loaded, ordinal);
     if (!supported(opened.info.gfx))
-        refuse(fmt::format("device hip:{}: it is {}, supported are {}", ordinal, opened.info.gfx,
+        refuse(fmt::format("device hip:{}: is {}, supported are {}", ordinal, opened.info.gfx,
                            fmt::join(targets, ", ")));
     return opened;
 }

@@ -39,7 +39,7 @@ std::shared_ptr<const Loaded> opened(const std::string &path) {
     std::string why;
     auto loaded = Loaded::open(path, why);
     if (!loaded)
-        refuse(fmt::format("{}, which this process has loaded, can't be used: {}", path, why));
+        refuse(fmt::format("{}, loaded by this process, can't be used: {}", path, why));
     return loaded;
 }
 
@@ -55,8 +55,8 @@ std::shared_ptr<const Loaded> find_in_process() {
     }
     const std::vector<std::string> objects = loaded_objects();
     if (objects.size() > 1)
-        refuse(fmt::format("this process has loaded {} libraries of HIP, {} and {}; which one is "
-                           "meant can't be told: load one only, or the right one RTLD_GLOBAL",
+        refuse(fmt::format("this process has loaded {} HIP libraries, {} and {}, which is "
+                           "ambiguous: load only one, or the right one with RTLD_GLOBAL",
                            objects.size(), objects[0], objects[1]));
     return objects.empty() ? nullptr : opened(objects.front());
 }
@@ -71,8 +71,8 @@ std::shared_ptr<const Loaded> find() {
         if (first.empty() || std::filesystem::exists(path))
             first = why;
     }
-    refuse(fmt::format("no libamdhip64 is loaded, and none can be ({}); install ROCm's HIP "
-                       "runtime, or put its folder on LD_LIBRARY_PATH",
+    refuse(fmt::format("no libamdhip64 is loaded and none can be ({}); install ROCm's HIP runtime, "
+                       "or add its directory to LD_LIBRARY_PATH",
                        first));
 }
 

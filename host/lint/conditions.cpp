@@ -14,10 +14,9 @@ namespace {
 
 using namespace sim;
 
-// A comparison by its simplest form: "lt_u32 s3, s5" for s_cmp_ge_u32 as well, which is its
-// opposite.
+// A comparison in normal form: "lt_u32 s3, s5" also for s_cmp_ge_u32, its negation.
 struct Form {
-    std::string text; // "" where it is no comparison
+    std::string text; // "" if it is not a comparison
     bool negated = false;
     i32 counter = -1; // of "eq_u32 s3, 7": 3,
     u32 equal = 0;    // and 7
@@ -47,7 +46,7 @@ std::optional<Sum> sum_of(const Instruction &inst) {
     return {};
 }
 
-// The comparisons of straight code, of what a register was made of rather than of itself.
+// Comparisons of straight-line code, in terms of the values a register was computed from.
 class Forms {
 public:
     Form next(const Instruction &inst, const Fact &fact) {
@@ -198,7 +197,7 @@ void Known::step(const Conditions::Effect &effect) {
     if (effect.writes_scc)
         scc = effect.test;
     else if (scc.condition != Conditions::none && effect.forgets >> scc.condition & 1)
-        scc = {}; // SCC is of values that are gone
+        scc = {}; // SCC refers to overwritten values
 }
 
 bool Known::assume(bool scc_is_one) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scalar comparisons that a kernel makes more than once, so that a way through the code that takes
-// one of them for true and later, with the same values, for false is known to be none. A counter
-// that is equal to 1 is equal to 0 when it has been counted down.
+// Scalar comparisons that a kernel repeats. A path that takes one as true and later, with the same
+// values, as false is infeasible. A counter that equals 1 equals 0 after it is decremented.
 #pragma once
 #include <vector>
 
@@ -11,26 +10,26 @@ namespace nw::lint {
 
 class Conditions {
 public:
-    static constexpr unsigned most = 64; // of a kernel; further ones are not followed
+    static constexpr unsigned most = 64; // in a kernel; further ones are not tracked
     static constexpr u8 none = 255;
 
     Conditions(const Flow &, const Facts &);
 
-    // Of an instruction: which condition it makes SCC, and whether SCC says that it is false.
+    // Of an instruction: the condition that it writes to SCC, and whether SCC is its negation.
     struct Test {
         u8 condition = none;
         bool negated = false;
     };
     struct Effect {
         bool writes_scc = false;
-        Test test;                            // where it writes SCC
-        u64 forgets = 0;                      // conditions whose registers it writes
-        std::vector<std::pair<u8, u8>> moves; // what was known of the first is then of the second
+        Test test;                            // if it writes SCC
+        u64 forgets = 0;                      // conditions whose registers it overwrites
+        std::vector<std::pair<u8, u8>> moves; // knowledge of the first moves to the second
     };
     const Effect &operator[](u32 instruction) const { return effects_[instruction - first_]; }
-    // Those that some way from the beginning of a block asks for before it forgets them.
+    // Conditions that are live at the start of a block: tested on some path before they are lost.
     u64 wanted(u32 block) const { return wanted_[block]; }
-    // Whether a block may read SCC as it is where it begins.
+    // Whether SCC is live at the start of a block.
     bool wants_scc(u32 block) const { return wants_scc_[block]; }
 
 private:
@@ -42,15 +41,15 @@ private:
     std::vector<bool> wants_scc_;
 };
 
-// What is known of them on one way.
+// Known conditions on one path.
 struct Known {
     u64 known = 0, truth = 0;
     Conditions::Test scc;
 
     void step(const Conditions::Effect &);
-    // Goes on where SCC is that; false: nobody gets there.
+    // Assumes this value of SCC; false if that is infeasible.
     bool assume(bool scc_is_one);
-    bool includes(const Known &) const; // knows all that the other does
+    bool includes(const Known &) const; // all knowledge of the other
     bool operator==(const Known &) const;
 };
 

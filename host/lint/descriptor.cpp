@@ -14,7 +14,7 @@ namespace {
 
 using namespace sim;
 
-// Whether the pair still holds the address of the arguments.
+// Whether the SGPR pair still holds the address of the arguments.
 struct Kernarg {
     bool there = true;
     bool join(const Kernarg &o) {
@@ -81,18 +81,18 @@ void Undeclared::registers() {
         for (const RegisterUse &use : facts_[i].role.uses)
             if (use.bank == RegisterUse::vgpr && use.first + use.count > descriptor_.vgprs)
                 return add(Rule::vgprs, i,
-                           fmt::format("v{} is used, the descriptor allocates {} VGPRs",
+                           fmt::format("v{} is used, but the descriptor allocates {} VGPRs",
                                        use.first + use.count - 1, descriptor_.vgprs),
                            fmt::format(".amdhsa_next_free_vgpr {} or more", use.first + use.count));
     });
     if (kernel_.has_metadata && kernel_.sgprs && most > kernel_.sgprs)
         add(Rule::sgprs, at,
-            fmt::format("s{} is used, the metadata counts {} SGPRs: that is what tools show",
-                        most - 1, kernel_.sgprs),
+            fmt::format("s{} is used, but the metadata counts {} SGPRs, which tools show", most - 1,
+                        kernel_.sgprs),
             fmt::format(".sgpr_count: {} or more", most));
 }
 
-// Where the offset alone is outside: addresses are not known, nor LDS that the launch adds.
+// Checks the offset only: addresses and dynamic LDS are unknown.
 void Undeclared::lds() {
     each([&](u32 i, const Instruction &inst) {
         const MemoryOp op = find_memory_op(inst.x.mnemonic);
@@ -107,10 +107,9 @@ void Undeclared::lds() {
                 static_cast<u64>(std::max(inst.x.value("offset0", 0), inst.x.value("offset1", 0)));
         if (last + bytes > kernel_.lds_bytes)
             add(Rule::lds, i,
-                fmt::format("offset {} and {} bytes are outside of the {} bytes of LDS that are "
-                            "declared",
+                fmt::format("{1} bytes at offset {0} are outside the {2} declared bytes of LDS",
                             last, bytes, kernel_.lds_bytes),
-                ".amdhsa_group_segment_fixed_size of as much, or a smaller offset");
+                "raise .amdhsa_group_segment_fixed_size, or use a smaller offset");
     });
 }
 
@@ -132,9 +131,9 @@ void Undeclared::kernarg() {
             const i64 end = offset + loaded_bytes(op.mnemonic);
             if (offset < 0 || end > i64{kernel_.kernarg_bytes})
                 add(Rule::kernarg, i,
-                    fmt::format("bytes {} to {} of the arguments are read, the metadata says "
-                                "that there are {}",
-                                offset, end - 1, kernel_.kernarg_bytes),
+                    fmt::format(
+                        "bytes {} to {} of the arguments are read, but the metadata declares {}",
+                        offset, end - 1, kernel_.kernarg_bytes),
                     "list them in .args and count them in .kernarg_segment_size");
         }
         step(k, i);
@@ -151,21 +150,20 @@ void Undeclared::scratch() {
     });
     if (!used)
         add(Rule::scratch_unused, Finding::nothing,
-            fmt::format("{} bytes of scratch memory are declared for a lane, and nothing uses them",
+            fmt::format("{} bytes of scratch memory per lane are declared but not used",
                         kernel_.scratch_bytes),
             ".amdhsa_private_segment_fixed_size 0");
 }
 
 void Undeclared::arguments(std::string_view gfx) {
     if (!kernel_.has_metadata)
-        add(Rule::no_args, Finding::nothing,
-            "there is no metadata for it: the runtime passes it no arguments",
+        add(Rule::no_args, Finding::nothing, "it has no metadata: the runtime passes no arguments",
             ".amdgpu_metadata with the kernel and its .args");
     else if (kernel_.args.empty() && kernel_.kernarg_bytes > 0)
         add(Rule::no_args, Finding::nothing,
-            fmt::format("{} bytes of arguments are declared, and .args lists none: the runtime "
-                        "passes none",
-                        kernel_.kernarg_bytes),
+            fmt::format(
+                "{} bytes of arguments are declared but .args is empty: the runtime passes none",
+                kernel_.kernarg_bytes),
             "list them in .args");
     const u32 initialised = descriptor_.user_sgprs + descriptor_.system_sgprs;
     if ((gfx == "gfx1100" || gfx == "gfx1102") && kernel_.wave_size == 32 && initialised < 16)
@@ -175,24 +173,24 @@ void Undeclared::arguments(std::string_view gfx) {
             fmt::format(".amdhsa_user_sgpr_count {} (note A-001)", 16 - descriptor_.system_sgprs));
 }
 
-// What the code object says of itself.
+// Properties of the code object.
 void Undeclared::container(const Program &program) {
     if (kernel_.metadata_wave_size && kernel_.metadata_wave_size != kernel_.wave_size)
         add(Rule::wave_size, Finding::nothing,
-            fmt::format("the descriptor says wave{}, the metadata wave{}: the runtime counts a "
-                        "workgroup's waves by the metadata, the hardware runs the descriptor's",
+            fmt::format("the descriptor has wave{}, the metadata wave{}: the runtime counts waves "
+                        "by the metadata, the hardware uses the descriptor",
                         kernel_.wave_size, kernel_.metadata_wave_size),
             ".wavefront_size as in .amdhsa_wavefront_size32");
     if (program.is_generic() && program.generic_version() == 0)
         add(Rule::generic_version, Finding::nothing,
-            fmt::format("code object V{} for a generic target, without that target's version: "
-                        "loaders refuse it",
-                        program.code_object_version()),
+            fmt::format(
+                "code object V{} for a generic target without a generic version: loaders refuse it",
+                program.code_object_version()),
             "-mcode-object-version=6");
     if (!program.is_generic() && program.code_object_version() > 5)
         add(Rule::too_new, Finding::nothing,
-            fmt::format("code object V{}: ROCm 5 doesn't load it, and only generic targets need it "
-                        "(note A-006)",
+            fmt::format("code object V{}: ROCm 5 does not load it, and only generic targets need "
+                        "it (note A-006)",
                         program.code_object_version()),
             "-mcode-object-version=5");
 }

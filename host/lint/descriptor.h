@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules D-001 to D-010: what the kernel does against what its descriptor and metadata say.
+// Rules D-001 to D-010: the kernel's code against its descriptor and metadata.
 #pragma once
 #include "lint/facts.h"
 #include "lint/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rules ask of each instruction, found once for a kernel.
+// Properties of each instruction that the rules need, computed once for a kernel.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -16,12 +16,12 @@ struct Fact {
     sim::RegisterSet reads, writes;
     sim::Issues issues;
     sim::WaitLimits limits;
-    bool waits = false;        // on counters of memory instructions
-    bool barrier = false;      // lets others go on
-    bool ends = false;         // the wave
-    bool to_lds = false;       // changes LDS
-    bool to_scratch = false;   // changes scratch memory
-    bool system_store = false; // of gfx12: must be alone (H-011)
+    bool waits = false;        // for counters of memory instructions
+    bool barrier = false;      // signals a barrier
+    bool ends = false;         // ends the wave
+    bool to_lds = false;       // writes LDS
+    bool to_scratch = false;   // writes scratch memory
+    bool system_store = false; // gfx12: needs all earlier memory instructions done (H-011)
 };
 
 inline bool is_exec(const sim::Operand &o) {
@@ -32,7 +32,7 @@ class Facts {
 public:
     Facts(const Flow &, std::string_view gfx);
 
-    // Of an instruction that control reaches.
+    // Of a reachable instruction.
     const Fact &operator[](u32 instruction) const { return facts_[instruction - first_]; }
     bool gfx12() const { return generation_ == sim::Generation::gfx12; }
     sim::Generation generation() const { return generation_; }

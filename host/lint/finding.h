@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a rule says of an instruction.
+// A rule's finding about an instruction.
 #pragma once
 #include <span>
 #include <string>
@@ -15,12 +15,12 @@ enum class Severity : u8 { note, warning, error };
 std::string_view name(Severity);
 
 struct RuleInfo {
-    std::string_view id; // "W-001", or "H-002": that of a hazard's note
+    std::string_view id; // "W-001"; for a hazard the id of its note, "H-002"
     Severity severity;
     std::string_view title;
 };
 
-// A number for each: first the rows of rules.inc, then the hazards.
+// The rows of rules.inc, then the hazards.
 enum class Rule : u8 {
 #define RULE(name, ...) name,
 #include "lint/rules.inc"
@@ -38,8 +38,8 @@ struct Finding {
     static constexpr u32 nothing = ~u32{0};
 
     Rule rule;
-    u32 instruction = nothing; // by index in the code; nothing: the kernel as a whole
-    u32 other = nothing;       // that it clashes with
+    u32 instruction = nothing; // index in the code; nothing: the whole kernel
+    u32 other = nothing;       // the instruction that it conflicts with
     std::string text;          // "v3 is read while it is in flight"
     std::string remedy;        // "put s_waitcnt vmcnt(0) before"
 };

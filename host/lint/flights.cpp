@@ -7,7 +7,7 @@
 #include <set>
 
 #include "lint/hazards.h"
-#include "lint/ways.h"
+#include "lint/path_states.h"
 
 namespace nw::lint {
 
@@ -16,9 +16,9 @@ namespace {
 using namespace sim;
 using Flight = InFlight::Flight;
 
-// Instructions in flight on all ways, summed over all visits of blocks, after which conditions are
-// not followed at all: the collection's kernels take a tenth of it, code without any pattern
-// would take for ever.
+// Limit of the analysis: instructions in flight on all paths, summed over all visits of blocks.
+// Beyond it conditions are not tracked. The collection's kernels need a tenth of it; random code
+// would not finish.
 constexpr u64 most_work = 4'000'000;
 
 constexpr bool on(const Issues &issues, Counter c) { return issues.on[static_cast<size_t>(c)]; }
@@ -57,8 +57,8 @@ std::string remedy(const Flight &f, bool gfx12) {
     return fmt::format("put {} before", fmt::join(waits, " and "));
 }
 
-// A younger load may return into the same register where both land in order. A flat one comes from
-// memory or from LDS: in no order that the program knows.
+// A younger load may target the same register if both return in order. Flat loads come from memory
+// or LDS, so their order is unknown.
 bool may_land_on(const Issues &older, const Issues &younger, bool gfx12) {
     const auto both_only = [&](Counter c, Counter other) {
         return on(older, c) && on(younger, c) && !on(older, other) && !on(younger, other);
@@ -67,34 +67,33 @@ bool may_land_on(const Issues &older, const Issues &younger, bool gfx12) {
            (both_only(Counter::load, Counter::lds) && !gfx12);
 }
 
-// What a walk over the code finds, each pair of instructions once.
+// Collects findings, each pair of instructions once.
 class Watch {
 public:
     Watch(const Flow &flow, const Facts &facts) : code_(flow.code()), facts_(facts) {}
 
-    void look(const Ways<InFlight> &ways, u32 i) {
+    void look(const PathStates<InFlight> &paths, u32 i) {
         const Fact &fact = facts_[i];
         bool idle = fact.waits;
-        for (const auto &way : ways.all()) {
-            idle &= waits_for_nothing(way.state, fact.limits);
-            for (const Flight &f : way.state.flights())
+        for (const auto &path : paths.all()) {
+            idle &= waits_for_nothing(path.state, fact.limits);
+            for (const Flight &f : path.state.flights())
                 look(f, i, fact);
         }
         if (idle)
             findings_.push_back({Rule::idle_wait, i, Finding::nothing,
-                                 "it never waits: no more than that is outstanding on any way here",
+                                 "redundant wait: at most that many are outstanding on every path",
                                  "leave it out"});
     }
 
-    void say_many_ways() {
-        findings_.push_back(
-            {Rule::many_ways, Finding::nothing, Finding::nothing,
-             "what is found may be on ways that are never taken, and waits for more "
-             "than 0 are not counted: all of it would take too long",
-             "branch less, or in smaller kernels"});
+    void report_many_paths() {
+        findings_.push_back({Rule::many_paths, Finding::nothing, Finding::nothing,
+                             "too many paths: findings may be on infeasible paths, and only waits "
+                             "for 0 are followed",
+                             "use fewer branches, or smaller kernels"});
     }
 
-    // The first of each memory instruction: what mends it mends those after it.
+    // Keeps the first finding of each memory instruction: its remedy also fixes later ones.
     Findings take() {
         std::set<std::pair<Rule, u32>> seen;
         std::ranges::stable_sort(findings_, {}, &Finding::instruction);
@@ -109,8 +108,8 @@ private:
         registers(f, i, fact);
         if (fact.barrier && facts_[f.instruction].to_lds)
             add(Rule::barrier_lds, i, f,
-                fmt::format("the barrier is signalled while {} is outstanding: others may read "
-                            "LDS before it is written",
+                fmt::format("the barrier is signalled while {} is outstanding: other waves may "
+                            "read LDS too early",
                             text(f.instruction)));
         if (fact.system_store && !is_landed(f, {Counter::load, Counter::smem, Counter::store}))
             add_hazard(Hazard::system_store, i, f, "the value");
@@ -146,10 +145,10 @@ private:
         for (const RegisterUse &use : fact.role.uses)
             for (unsigned n = 0; use.write && n < use.count; ++n)
                 if (facts_[f.instruction].reads.has(use.place(n)))
-                    return add(Rule::export_overwritten, i, f,
-                               fmt::format("{} is overwritten while {} has yet to read it",
-                                           register_name(use.bank, use.first + n),
-                                           text(f.instruction)));
+                    return add(
+                        Rule::export_overwritten, i, f,
+                        fmt::format("{} is overwritten while {}, which reads it, is in flight",
+                                    register_name(use.bank, use.first + n), text(f.instruction)));
     }
 
     void report(const Flight &f, u32 i, const Fact &fact, const RegisterUse &use, u32 reg) {
@@ -158,9 +157,10 @@ private:
         if (two_loads && facts_.gfx12())
             return add_hazard(Hazard::load_order, i, f, register_name(use.bank, reg));
         add(use.write ? Rule::written_in_flight : Rule::read_in_flight, i, f,
-            fmt::format("{} is {} while {} has yet to write it{}", register_name(use.bank, reg),
-                        use.write ? "overwritten" : "read", text(f.instruction),
-                        two_loads ? ": loads land in any order (H-010)" : ""));
+            fmt::format("{} is {} while {}, which writes it, is in flight{}",
+                        register_name(use.bank, reg), use.write ? "overwritten" : "read",
+                        text(f.instruction),
+                        two_loads ? ": loads return in any order (H-010)" : ""));
     }
 
     void add(Rule rule, u32 i, const Flight &f, std::string what) {
@@ -246,37 +246,37 @@ void InFlight::issue(u32 instruction, const Issues &issues) {
 Findings find_in_flight(const Flow &flow, const Facts &facts) {
     const Conditions conditions(flow, facts);
     const Code &code = flow.code();
-    const auto advance = [&](Ways<InFlight> &ways, u32 i) {
-        ways.step(conditions[i], [&](InFlight &state) { step(state, i, facts[i]); });
+    const auto advance = [&](PathStates<InFlight> &paths, u32 i) {
+        paths.step(conditions[i], [&](InFlight &state) { step(state, i, facts[i]); });
     };
     u64 work = 0;
-    const auto on = [&](const Ways<InFlight> &ways, const Block &block,
-                        u32 next) -> std::optional<Ways<InFlight>> {
-        for (const auto &way : ways.all())
-            work += 1 + way.state.flights().size();
+    const auto on = [&](const PathStates<InFlight> &paths, const Block &block,
+                        u32 next) -> std::optional<PathStates<InFlight>> {
+        for (const auto &path : paths.all())
+            work += 1 + path.state.flights().size();
         if (work > most_work)
             return std::nullopt;
         const u32 last = block.end - 1;
         const std::string_view n = code.instructions[last].x.mnemonic;
         const bool falls = flow.blocks()[next].first == block.end;
-        Ways<InFlight> there = n.starts_with("s_cbranch_scc") && block.next.size() == 2
-                                   ? ways.where((n == "s_cbranch_scc1") != falls)
-                                   : ways;
+        PathStates<InFlight> there = n.starts_with("s_cbranch_scc") && block.next.size() == 2
+                                         ? paths.where((n == "s_cbranch_scc1") != falls)
+                                         : paths;
         there = there.keeping(conditions.wanted(next), conditions.wants_scc(next));
         return there.empty() ? std::nullopt : std::optional(std::move(there));
     };
-    auto at = solve(flow, Ways(InFlight{}), advance, on);
+    auto at = solve(flow, PathStates(InFlight{}), advance, on);
     Watch watch(flow, facts);
     if (work > most_work) {
-        watch.say_many_ways();
-        at = solve(flow, Ways(InFlight::coarse()), advance,
-                   [](const Ways<InFlight> &ways, const Block &, u32) {
-                       return std::optional(ways.keeping(0, false));
+        watch.report_many_paths();
+        at = solve(flow, PathStates(InFlight::coarse()), advance,
+                   [](const PathStates<InFlight> &paths, const Block &, u32) {
+                       return std::optional(paths.keeping(0, false));
                    });
     }
-    each_state(flow, at, [&](Ways<InFlight> &ways, u32 i) {
-        watch.look(ways, i);
-        advance(ways, i);
+    each_state(flow, at, [&](PathStates<InFlight> &paths, u32 i) {
+        watch.look(paths, i);
+        advance(paths, i);
     });
     return watch.take();
 }

@@ -2,9 +2,9 @@
 // Rules W-001 to W-004, W-006, H-010, H-011 and H-012: registers and memory while memory
 // instructions are in flight.
 //
-// What is followed is, for each memory instruction, the fewest younger ones that may have been
-// issued on its counters: loads, stores and LDS return in order, so "at most n outstanding" means
-// that all but the newest n are done.
+// The state holds, for each memory instruction in flight, the minimum number of younger ones on its
+// counters. Loads, stores and LDS return in order, so "at most n outstanding" means that all but
+// the newest n are done.
 #pragma once
 #include <array>
 #include <vector>
@@ -18,22 +18,22 @@ class InFlight {
 public:
     static constexpr unsigned counters = static_cast<unsigned>(sim::Counter::count);
     static constexpr u8 landed = 255,
-                        many = 64; // ages beyond that are all one: no wait says so many
-    // Scalar loads come back in any order, and exports of different kinds do: only 0 says that one
-    // is done.
+                        many = 64; // ages saturate here: no wait allows more
+    // Scalar loads return in any order, as do exports of different kinds: only a wait for 0 proves
+    // that one is done.
     static constexpr bool in_any_order(unsigned counter) {
         return static_cast<sim::Counter>(counter) == sim::Counter::smem ||
                static_cast<sim::Counter>(counter) == sim::Counter::exp;
     }
     struct Flight {
         u32 instruction;
-        std::array<u8, counters> age; // younger ones on the counter, at least
+        std::array<u8, counters> age; // minimum number of younger ones on the counter
         bool operator==(const Flight &) const = default;
     };
     bool operator==(const InFlight &) const = default;
 
     InFlight() = default;
-    // Without ages: only a wait for 0 lands anything. For code that would take too long.
+    // Without ages: only a wait for 0 completes anything. For code with too many paths.
     static InFlight coarse() {
         InFlight out;
         out.coarse_ = true;

@@ -15,7 +15,7 @@ namespace {
 using sim::Code, sim::Instruction, sim::Operand;
 constexpr u32 none = Flow::none;
 
-// What control does after an instruction.
+// The successors of an instruction.
 struct Exit {
     enum Kind : u8 { falls, jumps, branches, calls, returns, ends } kind = falls;
     u32 target = none; // jumps, branches, calls
@@ -26,7 +26,7 @@ class Addresses {
 public:
     explicit Addresses(const Code &code) : code_(code) {}
 
-    // What the pair holds right before an instruction, by what straight code before it says.
+    // Value of the pair before an instruction, from the straight-line code before it.
     std::optional<u64> before(u32 instruction, u16 pair) {
         values_.clear();
         u32 first = instruction;
@@ -96,7 +96,7 @@ private:
     bool carry_ = false;
 };
 
-// Functions that calls and the kernel's entry begin; then one graph of all.
+// Finds the functions (targets of calls and the kernel's entry), then joins their graphs.
 class Builder {
 public:
     explicit Builder(const Code &code) : code_(code), addresses_(code) {}
@@ -135,7 +135,7 @@ public:
         return exits_.at(i).kind == Exit::calls && exits_.at(i).target == none;
     }
     bool transfers(u32 i) const { return exits_.at(i).kind != Exit::falls; }
-    const std::map<u32, Exit> &exits() const { return exits_; } // of all that is reached
+    const std::map<u32, Exit> &exits() const { return exits_; } // of reachable instructions
     std::vector<BadFlow> bad;
 
 private:
@@ -207,7 +207,7 @@ private:
         return {};
     }
 
-    // Within a function: a call comes back.
+    // Within a function: a call falls through.
     std::vector<u32> within(u32 i, const Exit &exit) const {
         std::vector<u32> out;
         const bool stays =
@@ -226,7 +226,7 @@ private:
     std::map<u32, std::vector<u32>> goes_on_; // of returns
 };
 
-// Depth first without recursion: kernels have thousands of blocks.
+// Depth-first search without recursion: kernels have thousands of blocks.
 std::vector<u32> reverse_postorder(const std::vector<Block> &blocks, u32 entry) {
     std::vector<u32> order;
     std::vector<u8> seen(blocks.size());

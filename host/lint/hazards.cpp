@@ -16,7 +16,7 @@ namespace {
 
 using namespace sim;
 
-// Two values of the same thing on two ways: the one that clashes sooner.
+// Merges two values of the same property: the one that conflicts sooner.
 template <class T> bool take_less(T &mine, const T &other) {
     if (other >= mine)
         return false;
@@ -29,9 +29,9 @@ bool take_all(Sgprs &mine, Sgprs other) {
     return news;
 }
 
-// The last few instructions, as far as one of them can still clash with the next.
+// The recent instructions that can still conflict with the next one.
 struct Recent {
-    // H-003: transcendental instructions, and the least that has been issued since.
+    // H-003: transcendental instructions, and the minimum number issued since.
     struct Trans {
         u32 instruction;
         unsigned valu = 0, trans = 0;
@@ -39,7 +39,7 @@ struct Recent {
     };
     std::vector<Trans> trans;
 
-    // H-006, H-007: what may have been the last vector instruction, if it is one of these.
+    // H-006, H-007: the last vector instruction, if it may be one of these.
     std::set<u32> neighbours;
 
     // H-002, H-005: SGPRs that vector instructions have read (and the other of the pair), or used
@@ -128,9 +128,8 @@ void Hazards::step(Recent &state, u32 i, Findings *found) const {
         cross_call(state, r, facts_.has(Hazard::read_sgpr));
 }
 
-// What LLVM follows inside of functions only is forgotten here: its code would not be silent.
-// Scalar writes that are under way stay so, but for the return address, which its callees read as
-// it is.
+// Hazards that LLVM tracks only within functions are dropped at calls, or its code would have
+// findings. Scalar writes stay in flight, except of the return address, which callees read at once.
 void Hazards::cross_call(Recent &state, const HazardRole &r, bool reads_stay) {
     state.trans.clear();
     state.neighbours.clear();
@@ -154,7 +153,7 @@ void Hazards::step_trans(Recent &state, u32 i, const HazardRole &r, Findings *fo
                         add(found, Hazard::trans_use, i, t.instruction, {use.bank, false, reg, 1});
                     }
     for (Recent::Trans &t : state.trans) {
-        // What another instruction writes is not the transcendental's any more.
+        // Overwritten by another instruction: no longer the transcendental's result.
         t.written.remove_all(facts_[i].writes);
         ++t.valu;
         t.trans += r.trans;
@@ -166,7 +165,7 @@ void Hazards::step_trans(Recent &state, u32 i, const HazardRole &r, Findings *fo
         state.trans.push_back({i, 0, 0, facts_[i].writes});
 }
 
-// Of what the instruction writes, those that had been read have now been overwritten.
+// The registers that the instruction overwrites and that had been read before.
 void Hazards::note_writes(Recent &state, u32 i, const HazardRole &r) {
     const Sgprs written = tracked_sgprs(r.uses, true), struck = written & state.read;
     state.by_salu &= ~written, state.by_valu &= ~written;
@@ -180,7 +179,7 @@ void Hazards::note_writes(Recent &state, u32 i, const HazardRole &r) {
 // H-005
 void Hazards::step_masks(Recent &state, u32 i, const HazardRole &r, Findings *found) const {
     const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
-    if (r.sa_sdst) // masks have been read by then
+    if (r.sa_sdst) // masks have been read
         state.by_salu = state.read = 0;
     state.read &= ~waited_for(r);
     state.by_valu &= ~waited_for(r);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rules H-002 to H-009 and H-013 on: the hazards of sim/isa/hazards.inc that a few instructions
-// make, on every way through the code. What strikes when is said by their notes, and by the same
-// data that the simulator's check has.
+// Rules H-002 to H-009 and H-013 on: the hazards of sim/isa/hazards.inc, on every path through the
+// code. Their notes define them; the simulator's check uses the same data.
 #pragma once
 #include "lint/facts.h"
 #include "lint/finding.h"
@@ -10,7 +9,7 @@ namespace nw::lint {
 
 Findings find_hazards(const Flow &, const Facts &);
 
-// Parts of it: those that are looked for going back from an instruction, and those of gfx10 alone.
+// The backward searches from an instruction, and the hazards of gfx10.
 void find_going_back(const Flow &, const Facts &, u32 instruction, Findings &);
 void find_gfx10_hazards(const Flow &, const Facts &, Findings &);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hazards that are looked for going back from the instruction that they strike.
+// Hazards found by a backward search from the affected instruction.
 #include <algorithm>
 #include <set>
 
@@ -16,8 +16,8 @@ bool uses(const HazardRole &r, const RegisterUse &registers) {
                                [&](const RegisterUse &use) { return overlap(use, registers); });
 }
 
-// H-004. Going back from a vector instruction with two or more VGPR operands: one of them was
-// written after the last scalar write of EXEC and another before it, all of it close together.
+// H-004. Searches back from a vector instruction with two or more VGPR operands: one written after
+// the last scalar write of EXEC and another before it, within the hazard's window.
 void find_forwarding(const Flow &flow, const Facts &facts, u32 i, Findings &found) {
     const HazardRole &r = facts[i].role;
     std::vector<RegisterUse> sources;
@@ -75,8 +75,8 @@ void find_forwarding(const Flow &flow, const Facts &facts, u32 i, Findings &foun
     }
 }
 
-// H-014. So many vector instructions are under way at most when the load goes on; what has been
-// issued before them is done, but a transcendental instruction counts apart.
+// H-014. The load waits until at most this many vector instructions are in flight. Earlier ones are
+// done, except that transcendental instructions complete out of order.
 void find_lds_direct_valu(const Flow &flow, const Facts &facts, u32 i, Findings &found) {
     const HazardRole &r = facts[i].role;
     struct Place { // right before the instruction

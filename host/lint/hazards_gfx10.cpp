@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// H-016 to H-024: hazards of gfx10 alone.
+// H-016 to H-024: hazards of gfx10 only.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 using namespace sim;
 constexpr u32 none = Finding::nothing;
 
-// By number, EXEC and M0 among them: the last instruction that read each and may yet do so.
+// For each SGPR, EXEC and M0 included: the last instruction that may still read it.
 using Readers = std::array<u32, sreg::scc>;
 
 bool join_one(u32 &mine, u32 other) {
@@ -30,10 +30,10 @@ template <size_t n> bool join_all(std::array<u32, n> &mine, const std::array<u32
     return news;
 }
 
-// The last few instructions, as far as one of them can still clash with the next.
+// The recent instructions that can still conflict with the next one.
 struct Recent {
     u32 exec_reader = none;                // H-016
-    std::array<u32, 2> last{none, none};   // H-017: LDS, memory; at most one on each way
+    std::array<u32, 2> last{none, none};   // H-017: LDS, memory; at most one on each path
     std::array<u32, 2> behind{none, none}; // and before a branch
     Readers smem;                          // H-018
     std::array<Readers, 3> vmem;           // H-019: loads, stores, LDS

@@ -26,7 +26,7 @@ Findings bad_flow(const Flow &flow) {
                                                                    : Rule::no_end;
         found.push_back(
             {rule, bad.instruction, Finding::nothing, std::string(info(rule).title),
-             rule == Rule::no_end ? "end with s_endpgm" : "mend the label or the data"});
+             rule == Rule::no_end ? "end with s_endpgm" : "correct the label or the data"});
     }
     return found;
 }
@@ -35,7 +35,7 @@ bool is_padding(const Instruction &i) {
     return i.text.empty() || i.x.mnemonic == "s_code_end" || i.x.mnemonic == "s_nop";
 }
 
-// Of the kernel's own symbol: what other functions nobody calls is their matter.
+// Within the kernel's own symbol; unused functions are not reported.
 Findings unreachable(const Flow &flow, const Program &program, const KernelInfo &kernel) {
     Findings found;
     const Code &code = flow.code();
@@ -49,8 +49,8 @@ Findings unreachable(const Flow &flow, const Program &program, const KernelInfo 
          ++i) {
         const bool idle = !flow.reaches(i) && !is_padding(code.instructions[i]);
         if (idle && begin == Finding::nothing)
-            found.push_back({Rule::unreachable, begin = i, Finding::nothing,
-                             "control never gets here", "leave it out, or go there"});
+            found.push_back({Rule::unreachable, begin = i, Finding::nothing, "unreachable",
+                             "remove it or branch to it"});
         if (flow.reaches(i))
             begin = Finding::nothing;
     }
@@ -64,8 +64,8 @@ Findings lint(const Program &program, const KernelInfo &kernel, bool notes) {
     const u32 entry = code.find(kernel.entry);
     if (entry == Code::none)
         return {{Rule::outside, Finding::nothing, Finding::nothing,
-                 "the descriptor's entry is where no instruction begins",
-                 "let the descriptor name the kernel's first instruction"}};
+                 "the descriptor's entry is not the start of an instruction",
+                 "set it to the kernel's first instruction"}};
     const Flow flow(code, entry);
     const Facts facts(flow, program.gfx());
     Findings all;

@@ -14,10 +14,10 @@ using namespace sim;
 
 namespace {
 
-constexpr size_t levels = 4; // of nested masks; those around more than that are one
+constexpr size_t levels = 4; // of nested masks; deeper nesting is merged
 
-// What is live: `lanes[0]` for the lanes that EXEC has, `lanes[n]` for those that it has after it
-// has grown n times. Low halves and SGPRs are in `low`, high halves in `high`.
+// Live registers: `lanes[0]` for the active lanes, `lanes[n]` for the lanes active after EXEC has
+// grown n times. Low halves and SGPRs are in `low`, high halves in `high`.
 struct Live {
     struct Set {
         RegisterSet low, high;
@@ -35,15 +35,15 @@ struct Live {
             news |= lanes[n].add_all(o.lanes[n]);
         return news;
     }
-    // Backwards over an instruction after which EXEC has more lanes.
+    // Backwards over an instruction that widens EXEC.
     void grew() {
         lanes[levels - 1].add_all(lanes[levels - 2]);
         for (size_t n = levels - 2; n > 0; --n)
             lanes[n] = lanes[n - 1];
     }
-    // The same where it has others.
+    // Backwards over one that replaces EXEC.
     void switched() { lanes[1].add_all(lanes[0]); }
-    // The same where it has fewer: of what it lacks it had the first level.
+    // Backwards over one that narrows EXEC: the first level includes the lanes it turned off.
     void narrowed() {
         lanes[0].add_all(lanes[1]);
         for (size_t n = 1; n + 1 < levels; ++n)
@@ -86,10 +86,10 @@ ExecChange exec_change(const Instruction &inst, const Fact &fact, bool had_all) 
     return ExecChange::grows;
 }
 
-// What an instruction does to what is live.
+// Transfer function of an instruction.
 struct Step {
-    Live::Set reads, writes, ends; // ends: of writes, those that leave nothing of what was there
-    RegisterSet for_all;           // of these, for all lanes: SGPRs
+    Live::Set reads, writes, ends; // ends: writes that preserve nothing
+    RegisterSet for_all;           // ends for all lanes: SGPRs
     ExecChange exec = ExecChange::none;
 };
 
@@ -102,7 +102,7 @@ void add(Live::Set &set, const RegisterUse &use) {
     }
 }
 
-// May leave some of the lanes that are on, or other registers than it names.
+// May preserve some active lanes, or write registers that it does not name.
 bool leaves_lanes(const Operation &op) {
     if (op.mnemonic.starts_with("v_movrel") || op.mnemonic.starts_with("s_movrel"))
         return true;
@@ -128,7 +128,7 @@ Step step_of(const Instruction &inst, const Fact &fact, bool had_all) {
     return s;
 }
 
-// Before the instruction, of what is live after it.
+// Live before the instruction, from live after it.
 void back(Live &live, const Step &step) {
     switch (step.exec) {
     case ExecChange::none:
@@ -152,7 +152,7 @@ void back(Live &live, const Step &step) {
 }
 
 struct Written {
-    Live::Set set; // on some way here
+    Live::Set set; // written on some path to here
     bool join(const Written &o) { return set.add_all(o.set); }
     void forget() { // a call may have written anything
         for (unsigned n = 0; n < RegisterSet::vgprs + RegisterSet::sgprs; ++n)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Which registers hold something that is still to be read.
+// Live registers.
 //
-// Halves of a VGPR are followed apart: a d16 load, v1.l, v1.h or v_fma_mixhi leaves the other half
-// as it was. What adds to its destination reads it. A write with some lanes off leaves those: it
-// ends a value's life for the lanes that are on alone, until EXEC is narrowed, going backwards, as
-// it was widened; from all lanes on, for all. A write by DPP that may leave lanes as they were ends
-// none. Nothing lives where nothing on any way has written it.
+// Halves of a VGPR are tracked separately: a d16 load, v1.l, v1.h or v_fma_mixhi preserves the
+// other half. An accumulating instruction reads its destination. A write with some lanes off
+// preserves those lanes, so it ends a live range only for the active lanes, up to the matching
+// change of EXEC; with all lanes on, for all. A DPP write that may preserve lanes ends none. A
+// register that no path has written is not live.
 #pragma once
 #include <vector>
 
@@ -17,11 +17,11 @@ class Liveness {
 public:
     Liveness(const Flow &, const Facts &, const sim::KernelInfo &);
 
-    // VGPRs and SGPRs (with VCC) that hold such values right before the instruction, which control
-    // reaches, or are written by it: what there must be room for.
+    // VGPRs and SGPRs (with VCC) that are live before the reachable instruction or written by it:
+    // the registers that must be allocated.
     u32 vgprs(u32 instruction) const { return counts_[instruction - first_].vgprs; }
     u32 sgprs(u32 instruction) const { return counts_[instruction - first_].sgprs; }
-    // The instruction where there are the most VGPRs; the first of several.
+    // The first instruction with the most live VGPRs.
     u32 peak() const { return peak_; }
 
 private:

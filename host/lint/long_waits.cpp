@@ -16,12 +16,12 @@ namespace {
 
 using namespace sim;
 
-// What a wait has landed and nothing has touched since.
+// A completed memory instruction whose result has not been used since the wait.
 struct Shadow {
     u32 load, wait;
     u8 counter;
-    u8 at;   // younger ones on the counter where the wait is: it would do to wait for all but these
-    u8 age;  // the same here
+    u8 at;   // younger ones on the counter at the wait: waiting for all but these is enough
+    u8 age;  // younger ones here
     u16 far; // instructions from the wait to here
 
     auto key() const { return std::tuple(load, wait, counter); }
@@ -50,12 +50,12 @@ struct State {
 };
 
 struct Need {
-    u32 load = Finding::nothing, by = Finding::nothing; // that touches what it loads
-    u8 limit = 0;                                       // that is enough
+    u32 load = Finding::nothing, by = Finding::nothing; // by: uses the load's result
+    u8 limit = 0;                                       // sufficient limit of the wait
     u16 far = 0;
 };
 
-// gfx11 counts LDS and scalar loads together: who needs one of these can't wait for fewer of those.
+// gfx11 counts LDS and scalar loads together, so a user of one cannot relax the wait for the other.
 struct Field {
     std::string_view name;
     std::vector<Counter> counters;
@@ -75,7 +75,7 @@ class LongWaits {
 public:
     LongWaits(const Flow &flow, const Facts &facts) : flow_(flow), facts_(facts) {}
 
-    // `note`: what is touched; not while the solution is looked for.
+    // `note`: records uses; off during the fixed-point iteration.
     void step(State &state, u32 i, bool note) {
         const Fact &fact = facts_[i];
         for (Shadow &s : state.shadows)
@@ -94,7 +94,7 @@ public:
             s.age += fact.issues.on[s.counter] && s.age < InFlight::many;
         state.flights.issue(i, fact.issues);
     }
-    // Whoever is called may touch all of it.
+    // The callee may use everything.
     void leave(const State &state, u32 last) {
         for (const Shadow &s : state.shadows)
             need(s, last);
@@ -129,8 +129,8 @@ private:
         state.flights.wait(limits);
     }
 
-    // Others may read or write LDS behind a barrier; atomics and what drops caches keep an order
-    // with all of memory.
+    // Other waves may access LDS after a barrier; atomics and cache invalidations are ordered with
+    // all of memory.
     bool touches(const Fact &fact, u32 i, const Shadow &s) const {
         const RegisterSet &loaded = facts_[s.load].writes;
         if (loaded.intersects(fact.reads) || loaded.intersects(fact.writes))
@@ -172,7 +172,7 @@ void LongWaits::look(const Field &field, u32 wait, Findings &found) const {
         if (at == needs_.end())
             continue;
         if (InFlight::in_any_order(c))
-            return; // only 0 will do
+            return; // needs 0
         if (!least || at->second.limit < least->limit)
             least = &at->second;
     }
@@ -181,17 +181,18 @@ void LongWaits::look(const Field &field, u32 wait, Findings &found) const {
                               : fmt::format("{}({})", field.name, n);
     };
     if (lands && !least)
-        found.push_back({Rule::long_wait, wait, Finding::nothing,
-                         fmt::format("nothing that {} waits for is touched before a later wait "
-                                     "would have waited for it",
-                                     said(limit)),
-                         fmt::format("leave {} out", said(limit))});
+        found.push_back(
+            {Rule::long_wait, wait, Finding::nothing,
+             fmt::format("nothing that {} waits for is used before a later wait covers it",
+                         said(limit)),
+             fmt::format("leave {} out", said(limit))});
     else if (lands && least->limit > limit)
-        found.push_back({Rule::long_wait, wait, least->by,
-                         fmt::format("{} would do: of what it waits for, {} is the first that is "
-                                     "touched, {} instructions later",
-                                     said(least->limit), text(least->load), least->far),
-                         fmt::format("wait with {}", said(least->limit))});
+        found.push_back(
+            {Rule::long_wait, wait, least->by,
+             fmt::format(
+                 "{} is enough: of what it waits for, {} is used first, {} instructions later",
+                 said(least->limit), text(least->load), least->far),
+             fmt::format("wait with {}", said(least->limit))});
 }
 
 Findings LongWaits::findings() const {

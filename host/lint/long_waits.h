@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Rule W-005: waits for more than what comes after them needs.
+// Rule W-005: waits for more than later instructions need.
 //
-// What a wait has landed is followed on: until something touches it, and then the wait was needed
-// for it, or until a later wait would have landed it anyway.
+// What a wait completes is tracked until an instruction uses it, so the wait was needed, or until a
+// later wait would have completed it anyway.
 #pragma once
 #include "lint/facts.h"
 #include "lint/finding.h"
 
 namespace nw::lint {
 
-// Of waits for loads, LDS and scalar loads. One for stores is for others to see them: what that is
-// worth no register says.
+// Covers waits for loads, LDS and scalar loads. A wait for stores makes them visible to others,
+// which registers cannot show.
 Findings find_long_waits(const Flow &, const Facts &);
 
 } // namespace nw::lint

@@ -7,8 +7,8 @@
 
 namespace nw::lint {
 
-// Loops as strongly connected parts; without its head, what is left of one has those within. Where
-// control enters by heads alone these are the natural loops of the heads.
+// Loops are strongly connected components. Removing the header of one leaves the components that
+// are its inner loops. If every loop is entered by its header only, these are the natural loops.
 class LoopFinder {
 public:
     LoopFinder(const Flow &flow, Loops &out)
@@ -49,12 +49,13 @@ private:
             }
         const auto number = static_cast<u32>(out_.loops_.size());
         for (u32 n : part)
-            out_.innermost_[n] = number; // parts within come later
+            out_.innermost_[n] = number; // inner components come later
         out_.loops_.push_back(std::move(loop));
         return number;
     }
 
-    // Tarjan's, over these blocks alone; those that control can go round in, each ascending.
+    // Tarjan's algorithm over these blocks. Returns the non-trivial strongly connected components,
+    // each ascending.
     std::vector<std::vector<u32>> connected(const std::vector<u32> &region) {
         ++region_;
         for (u32 n : region)
@@ -161,14 +162,14 @@ std::vector<u32> dominators(const Flow &flow) {
             (a > b ? a : b) = out[std::max(a, b)];
         return a;
     };
-    for (bool news = true; news;) {
-        news = false;
+    for (bool changed = true; changed;) {
+        changed = false;
         for (u32 n = 1; n < out.size(); ++n) {
             u32 found = Flow::none;
             for (u32 from : flow.blocks_before(n))
                 if (out[from] != Flow::none)
                     found = found == Flow::none ? from : meet(found, from);
-            news |= found != out[n];
+            changed |= found != out[n];
             out[n] = found;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loops of a kernel: what control goes round in, each within one other or in none.
+// The loop nest of a kernel.
 #pragma once
 #include <optional>
 #include <vector>
@@ -9,15 +9,15 @@
 namespace nw::lint {
 
 struct Loop {
-    u32 head = 0;             // the block that control comes by first; blocks are those of Flow
-    std::vector<u32> blocks;  // ascending, the head first; with those of loops within
-    std::vector<u32> latches; // blocks that go back to the head
-    u32 parent = Flow::none;  // the loop around it, by number
-    u32 depth = 0;            // loops around it
-    // Control can also get in elsewhere: the head is then only the first of several.
+    u32 head = 0;             // the header; blocks are numbered as in Flow
+    std::vector<u32> blocks;  // ascending, the header first; inner loops included
+    std::vector<u32> latches; // blocks with a back edge to the header
+    u32 parent = Flow::none;  // number of the enclosing loop
+    u32 depth = 0;            // enclosing loops
+    // Has further entries: the header is only the first of several.
     bool irreducible = false;
-    // How often the head is run each time that control comes to the loop; empty where the code
-    // alone doesn't say.
+    // Trip count: executions of the header for each entry of the loop. Empty if the code does not
+    // determine it.
     std::optional<u64> trips;
 };
 
@@ -25,9 +25,9 @@ class Loops {
 public:
     explicit Loops(const Flow &);
 
-    // By head, so outer ones come before those within.
+    // Sorted by header, so outer loops precede inner ones.
     const std::vector<Loop> &all() const { return loops_; }
-    u32 of_block(u32 block) const { return innermost_[block]; } // Flow::none: of no loop
+    u32 of_block(u32 block) const { return innermost_[block]; } // Flow::none: in no loop
 
 private:
     friend class LoopFinder;
@@ -35,7 +35,7 @@ private:
     std::vector<u32> innermost_; // by block
 };
 
-// The one block that all ways from the beginning to each block pass last; of the first, itself.
+// The immediate dominator of each block; the entry block's is itself.
 std::vector<u32> dominators(const Flow &);
 bool dominates(const std::vector<u32> &dominators, u32 a, u32 b);
 

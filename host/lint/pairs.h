@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The VOPD pairs of a kernel: those it has, and those it could have, or what forbids them.
+// The VOPD pairs of a kernel, and the missed pairs with the rule that forbids each.
 #pragma once
 #include <array>
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace nw::lint {
 
-// Two single instructions of a block that would be one if `rule` weren't broken.
+// Two single instructions of a block that would be a pair without this violated rule.
 struct MissedPair {
     u32 first, second;
     VopdRule rule;
 };
 
-// Each single VALU instruction with a dual form is in at most one missed pair: first with the
-// nearest one behind it that nothing forbids, else with the nearest one that another rule than a
-// dependency does, else with the nearest that depends. Near is `window` instructions; two may come
-// together where what is between neither depends on the one that moves, nor is a wait that it would
-// pass upwards, nor changes EXEC.
+// Each single VALU instruction with a dual form is in at most one missed pair: with the nearest
+// later one that no rule forbids, else the nearest that a rule other than a dependency forbids,
+// else the nearest dependent one. Near means `window` instructions. One of the two must be able to
+// move to the other: nothing between depends on it, no wait that it would pass upwards, no change
+// of EXEC.
 class Pairs {
 public:
     static constexpr u32 window = 32;
@@ -32,7 +32,7 @@ public:
     struct Counts {
         u64 taken = 0;                        // VOPD instructions
         u64 without_form = 0;                 // single VALU instructions without dual form
-        u64 alone = 0;                        // with one, and no other near
+        u64 alone = 0;                        // with one, but no partner near
         std::array<u64, vopd_rules> missed{}; // pairs, by rule
         Counts &operator+=(const Counts &);
     };

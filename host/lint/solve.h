@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Data flow over a kernel's blocks, to a fixed point.
+// Forward data flow over a kernel's basic blocks, to a fixed point.
 #pragma once
 #include <optional>
 #include <set>
@@ -9,10 +9,10 @@
 
 namespace nw::lint {
 
-// What is known where each block begins, if `entry` is where the kernel does. `step(state, i)` is
-// instruction i; `on(state, block, next)` is what goes from a block to the next one, nothing where
-// no way leads there; `state.join(other)` adds what another way there knows and says whether that
-// was news; `state.forget()` is a call of something unknown. Empty where a block is never reached.
+// Returns the state at the start of each block; `entry` is the state at the kernel's start.
+// `step(state, i)` applies instruction i. `on(state, block, next)` is the state on an edge; empty
+// if the edge is infeasible. `state.join(other)` merges a predecessor's state and returns true if
+// it changed. `state.forget()` models a call of an unknown function. Empty for unreachable blocks.
 template <class State, class Step, class On>
 std::vector<std::optional<State>> solve(const Flow &flow, const State &entry, const Step &step,
                                         const On &on) {
@@ -49,8 +49,8 @@ std::vector<std::optional<State>> solve(const Flow &flow, const State &entry, co
                  [](const State &state, const Block &, u32) { return std::optional(state); });
 }
 
-// visit(state, i) for each instruction that is reached, with what is known before it; it takes the
-// step itself.
+// Calls visit(state, i) for each reachable instruction with the state before it. visit applies the
+// instruction itself.
 template <class State, class Visit>
 void each_state(const Flow &flow, const std::vector<std::optional<State>> &at, const Visit &visit) {
     for (u32 n = 0; n < at.size(); ++n) {

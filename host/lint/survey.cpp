@@ -16,8 +16,8 @@ namespace {
 u32 entry_of(const Code &code, const KernelInfo &kernel) {
     const u32 entry = code.find(kernel.entry);
     if (entry == Code::none)
-        throw Error(fmt::format("{}: its descriptor's entry is where no instruction begins: let it "
-                                "name the kernel's first instruction",
+        throw Error(fmt::format("{}: its descriptor's entry is not the start of an instruction: "
+                                "set it to the kernel's first",
                                 kernel.name));
     return entry;
 }

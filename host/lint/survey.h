@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel's structure and what it does in each part: all that `nw info` says but cycles.
+// A kernel's structure and the work of its blocks: what `nw info` shows except cycles.
 #pragma once
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace nw::lint {
 
 struct Survey {
-    // Throws nw::Error where the kernel begins at no instruction.
+    // Throws nw::Error if the kernel's entry is not an instruction.
     Survey(const sim::Program &, const sim::KernelInfo &);
 
     const sim::Code &code;
@@ -24,17 +24,17 @@ struct Survey {
     const Loops loops;
     const Pairs pairs;
 
-    u32 vgprs_used = 0, sgprs_used = 0; // the highest that is named, and one; VCC isn't among them
-    u32 instructions = 0, bytes = 0;    // that control reaches
-    std::vector<Work> blocks;           // each gone through once
+    u32 vgprs_used = 0, sgprs_used = 0; // highest register + 1; without VCC
+    u32 instructions = 0, bytes = 0;    // reachable
+    std::vector<Work> blocks;           // of one execution each
     Work total;                         // of all blocks
-    bool wmma_may_clash = false;        // the gfx is one that it costs on
+    bool wmma_may_clash = false;        // bank clashes of WMMA cost time on this gfx
 
-    // A trip of a loop: each of its blocks once, those of loops within as often as these go round
-    // where that is known. More than is done where branches go past a block.
+    // One iteration of a loop: each block once, blocks of inner loops times their trip count if
+    // known. An upper bound where branches skip blocks.
     Work trip(const Loop &) const;
     Pairs::Counts pairs_of(const std::vector<u32> &blocks) const;
-    // How often a block is gone through in a trip of the loop, by what is known.
+    // Executions of a block in one iteration of the loop, with the known trip counts.
     u64 times(const Loop &, u32 block) const;
 };
 

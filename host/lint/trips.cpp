@@ -12,7 +12,7 @@ namespace {
 
 using namespace sim;
 
-constexpr u64 most_trips = 1 << 20; // that are tried; a count beyond is taken for unknown
+constexpr u64 most_trips = 1 << 20; // simulated; a larger count is unknown
 
 bool is_counter(const Operand &o) {
     return o.kind == Operand::Kind::sgpr && o.count == 1 && o.reg < sreg::vcc;
@@ -27,7 +27,7 @@ bool writes(const Instruction &inst, u32 reg) {
     return false;
 }
 
-// What a comparison says: "s_cmp_lt_u32". Empty for another instruction.
+// The relation of a comparison such as "s_cmp_lt_u32"; empty for other instructions.
 std::optional<bool> compare(std::string_view n, u32 a, u32 b) {
     const bool is_signed = n.ends_with("_i32");
     if ((!is_signed && !n.ends_with("_u32")) || !(n.starts_with("s_cmp")))
@@ -53,7 +53,7 @@ u32 constant(const Operation &op, const Operand &o) {
                                  : static_cast<u32>(static_cast<i16>(o.integer));
 }
 
-// By how much an instruction changes the counter.
+// The constant that an instruction adds to the counter.
 std::optional<u32> step_of(const Operation &op, u32 counter) {
     const std::string_view n = op.mnemonic;
     const auto &o = op.operands;
@@ -79,7 +79,7 @@ bool says_scc(const Instruction &inst) { return writes(inst, sreg::scc); }
 TripCounter::TripCounter(const Flow &flow, const Loops &loops)
     : flow_(flow), loops_(loops), dominators_(dominators(flow)) {}
 
-// Of a loop with one way back and one way out, both by the same branch.
+// For a loop with one back edge and one exit, both of the same branch.
 std::optional<TripCounter::Exit> TripCounter::exit_of(const Loop &loop) const {
     if (loop.irreducible || loop.latches.size() != 1)
         return {};
@@ -127,7 +127,7 @@ std::optional<u32> TripCounter::change_of(const Loop &loop, u32 counter) const {
     return found;
 }
 
-// The constant that straight code before the loop moves into the counter.
+// The initial value that straight-line code before the loop moves into the counter.
 std::optional<u32> TripCounter::begin_of(const Loop &loop, u32 counter) const {
     u32 n = loop.head;
     std::vector<u32> from;
@@ -165,7 +165,7 @@ std::optional<u64> TripCounter::trips(const Loop &loop) const {
     const auto step = step_of(code[*change].x, exit->counter);
     if (!step)
         return {};
-    // In the block of the comparison, what comes after it counts from the next trip on.
+    // In the comparison's block, a change after it takes effect in the next iteration.
     const bool after = *change > exit->index && flow_.block_of(*change) == exit->block;
     const Operation &op = code[exit->index].x;
     u32 value = *begin;

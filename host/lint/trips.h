@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How often a loop is gone through, where the code alone says so: one scalar counter that begins
-// with a constant, is changed by a constant once a trip, and is compared with a constant by the
-// only branch that leaves.
+// Trip counts that the code determines: one scalar counter that starts at a constant, changes by a
+// constant once per iteration, and is compared with a constant by the only exit branch.
 #pragma once
 #include <optional>
 #include <vector>
@@ -19,11 +18,11 @@ private:
     struct Exit {
         u32 counter;      // SGPR
         u32 block, index; // of the comparison
-        bool goes_on;     // while the comparison says that
+        bool goes_on;     // result of the comparison that continues the loop
     };
     std::optional<Exit> exit_of(const Loop &) const;
     std::optional<u32> begin_of(const Loop &, u32 counter) const;
-    // The only instruction of the loop that writes the counter; where it is run once a trip.
+    // The only instruction of the loop that writes the counter, if it runs once per iteration.
     std::optional<u32> change_of(const Loop &, u32 counter) const;
 
     const Flow &flow_;

@@ -18,7 +18,7 @@ using namespace sim;
 // -----------------------------------------------------------------
 
 struct Written {
-    RegisterSet set; // on some way here
+    RegisterSet set; // written on some path to here
     bool join(const Written &o) { return set.add_all(o.set); }
     void forget() { // a call may have written anything
         for (unsigned n = 0; n < RegisterSet::vgprs + RegisterSet::sgprs; ++n)
@@ -40,16 +40,15 @@ Written at_entry(const KernelInfo &kernel, Generation generation) {
     return w;
 }
 
-// Keeps what it doesn't read of a register, or saves one for a caller who knows.
+// Preserves the part of a register that it doesn't read, or saves a register for its caller.
 bool may_read_anything(std::string_view n, Generation generation) {
     return n.starts_with("v_writelane") || n.starts_with("scratch_store") ||
            (generation == Generation::gfx10 && n.starts_with("buffer_store")) || // to scratch
            n.find("_d16_hi") != n.npos;
 }
 
-// Places of two registers: what is only copied is read where the copy is. A 64-bit multiply-add
-// copies in this sense, too: the upper half of its addend goes into the upper half of the sum
-// alone.
+// A copy between two registers is not a use; a read of the copy is. The upper half of the addend of
+// a 64-bit multiply-add counts as a copy into the upper half of the sum.
 std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
     const std::string_view n = op.mnemonic;
     const bool mad = n.starts_with("v_mad_") && (n.ends_with("u64_u32") || n.ends_with("i64_i32"));
@@ -73,12 +72,12 @@ std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
 // ---- lanes
 // -----------------------------------------------------------------------------------------
 
-// EXEC, and what it can be restored from. Where it has shrunk, `rest` is of what it was before: an
-// if or a loop inside of another one is taken to give back what it took.
+// EXEC, and the SGPRs that it can be restored from. After it is narrowed, `rest` refers to its
+// previous value: a nested if or loop is assumed to restore the lanes that it turned off.
 struct Lanes {
     bool full = true, zero = false;
     std::set<u32> saved; // places of SGPRs that hold all lanes
-    std::set<u32> rest;  // and that hold those that are off, at least
+    std::set<u32> rest;  // places of SGPRs that hold at least the lanes that are off
     bool join(const Lanes &o) {
         const Lanes was = *this;
         std::erase_if(saved, [&](u32 place) { return !o.saved.contains(place); });
@@ -134,7 +133,7 @@ private:
         return spilled + vgpr * most_lanes + static_cast<u32>(lane) % most_lanes;
     }
 
-    // A VGPR that comes back from scratch memory is taken to be the one that went there.
+    // A VGPR loaded from scratch memory is assumed to be the one stored there.
     static void forget(Lanes &l, RegisterUse::Bank bank, u32 reg, std::string_view n) {
         if (bank == RegisterUse::sgpr) {
             l.saved.erase(reg), l.rest.erase(reg);
@@ -180,7 +179,7 @@ private:
         }
     }
 
-    // Of registers that EXEC may come back from.
+    // Registers that EXEC may be restored from.
     static void write_mask(Lanes &l, const Lanes &was, const Operation &op) {
         const std::string_view n = op.mnemonic;
         const auto &o = op.operands;
@@ -202,7 +201,7 @@ private:
     static bool is_and_not(std::string_view n) {
         return n.starts_with("s_and_not1_b") || n.starts_with("s_andn2_b");
     }
-    // Whether it is all lanes; those that are off, at least.
+    // Whether it holds all lanes; whether it holds at least those that are off.
     static bool all(const Lanes &l, const Operand &o) {
         return is_exec(o)   ? l.full
                : is_sgpr(o) ? l.saved.contains(o.reg)
@@ -263,10 +262,9 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
             for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
                 if (!w.set.has(use.place(reg)) && !is_copied(i, use.place(reg))) {
                     found.push_back({Rule::never_written, i, Finding::nothing,
-                                     fmt::format("{} is read, and nothing on any way here has "
-                                                 "written it",
+                                     fmt::format("{} is read but not written on any path to here",
                                                  register_name(use.bank, use.first + reg)),
-                                     "write it first, or name another register"});
+                                     "write it first, or use another register"});
                     break;
                 }
         step(w, i);
@@ -283,19 +281,19 @@ Findings find_lanes_off(const Flow &flow, const Facts &facts) {
         const bool stores = fact.to_lds || fact.issues.on[static_cast<size_t>(Counter::store)];
         if (fact.barrier && !l.full)
             found.push_back({Rule::exec_at_barrier, i, Finding::nothing,
-                             "EXEC may lack lanes that the wave began with",
-                             "restore EXEC before, or say why that is meant"});
+                             "lanes of the wave may be off in EXEC",
+                             "restore EXEC before, or suppress this with a reason"});
         if (stores && l.zero)
             found.push_back({Rule::exec_zero, i, Finding::nothing,
-                             "EXEC is 0 on every way here: nothing is stored",
+                             "EXEC is 0 on every path to here: nothing is stored",
                              "restore EXEC before"});
         step(l, i);
     });
     return found;
 }
 
-// A comparison writes nothing else: if no way leads to a reader, it was for nothing, or something
-// got in between.
+// A comparison has no other effect. If no path leads to a reader, it is useless, or its result was
+// overwritten by mistake.
 Findings find_lost_compares(const Flow &flow, const Facts &facts) {
     Findings found;
     for (const Block &block : flow.blocks())
@@ -320,7 +318,7 @@ Findings find_lost_compares(const Flow &flow, const Facts &facts) {
                 const std::vector<u32> after = flow.after(next);
                 todo.insert(todo.end(), after.begin(), after.end());
             }
-            // Overwritten by another comparison it was meant to be: a loop that is timed.
+            // Overwritten by another comparison on purpose: code that times comparisons.
             if (!read && (overwritten == Finding::nothing ||
                           !compares(flow.code().instructions[overwritten].x.mnemonic)))
                 found.push_back(
@@ -329,7 +327,7 @@ Findings find_lost_compares(const Flow &flow, const Facts &facts) {
                          ? "nothing reads the result"
                          : fmt::format("nothing reads the result before {} overwrites it",
                                        flow.code().instructions[overwritten].text),
-                     "compare after what overwrites the result, or leave it out"});
+                     "move the comparison after that, or remove it"});
         }
     return found;
 }

@@ -47,7 +47,7 @@ constexpr Form forms[] = {
     {"lshlrev_b32", Kind::plain, false, false},
 };
 
-// Three-source forms that are the accumulating ones where they add to their destination.
+// Three-source forms that equal the accumulating ones if they add to their destination.
 constexpr std::pair<std::string_view, std::string_view> accumulating[] = {
     {"fma_f32", "fmac_f32"},
     {"dot2_f32_f16", "dot2acc_f32_f16"},
@@ -59,7 +59,7 @@ const Form *find_form(std::string_view name) {
     return it == std::end(forms) ? nullptr : &*it;
 }
 
-// The mask of v_dual_cndmask. The assembler takes it for another SGPR than a vcc_lo that is named.
+// The mask of v_dual_cndmask. The assembler counts it as another SGPR than an explicit vcc_lo.
 constexpr u16 implied_vcc = sreg::count;
 
 bool is_vgpr(const Operand &o) { return o.kind == Operand::Kind::vgpr; }
@@ -194,7 +194,7 @@ VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y) {
         return VopdRule::scalars;
     if (x.destination_ % 2 == y.destination_ % 2)
         return VopdRule::parity;
-    // Of two moves gfx12 lets Y's come by way of src2's ports.
+    // For two moves, gfx12 can read Y's source through the src2 port.
     const bool both_move = x.gfx12_ && x.moves_ && y.moves_;
     const u16 banks[] = {4, 4, 2};
     for (size_t n = both_move ? 1 : 0; n < std::size(banks); ++n)
@@ -205,7 +205,7 @@ VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y) {
 }
 
 VopdRule broken(const VopdHalf &first, const VopdHalf &second) {
-    // Both read before either writes: the second may write what the first reads.
+    // Both read before either writes, so the second may overwrite a source of the first.
     if (first.writes_.intersects(second.reads_) || first.writes_.intersects(second.writes_))
         return VopdRule::dependency;
     const auto orders = [](const VopdHalf &h) {

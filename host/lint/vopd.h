@@ -9,19 +9,19 @@
 
 namespace nw::lint {
 
-// What keeps two instructions from being a pair, those that other registers don't help first.
+// Why two instructions can't be a pair; reasons that other registers can't fix come first.
 enum class VopdRule : u8 {
     wave64,       // there are pairs in wave32 only
     no_dual_form, // of the opcode, or of its modifiers
     both_y,       // neither opcode may be X
-    dependency,   // one reads or writes what the other writes, or something between does
-    literals,     // of two literals at most one value
+    dependency,   // one, or an instruction between, reads or writes what the other writes
+    literals,     // two literals of different values
     scalars,      // more than two SGPRs, or more than one beside a literal
     parity,       // both destinations are even, or both odd
     src0_bank,    // both src0 are in one bank, of four
     src1_bank,    // the same of vsrc1
     src2_bank,    // the same of src2, of two banks: v_fmamk's last source, an accumulator
-    none,         // nothing does
+    none,         // they can be a pair
 };
 constexpr size_t vopd_rules = static_cast<size_t>(VopdRule::none) + 1;
 std::string_view name(VopdRule); // "src0_bank"
@@ -30,9 +30,9 @@ std::string_view text(VopdRule); // "src0 in the same VGPR bank"
 // One instruction as half of a pair.
 class VopdHalf {
 public:
-    // Empty where it has no dual form.
+    // Empty if it has no dual form.
     static std::optional<VopdHalf> of(const sim::Instruction &, bool gfx12);
-    // Of what is written as a half already: "v_dual_mul_f32 v0, v1, v2".
+    // From an instruction that is already a half: "v_dual_mul_f32 v0, v1, v2".
     static std::optional<VopdHalf> of_dual(const sim::Operation &, bool gfx12);
 
     bool may_be_x() const { return may_be_x_; }
@@ -56,13 +56,13 @@ private:
     u16 vgpr_[3] = {no_vgpr, no_vgpr, no_vgpr}; // src0, vsrc1, src2
     std::vector<u16> sgprs_;                    // each once; VCC where it is implied
     std::optional<i64> literal_;
-    bool two_literals_ = false; // of its own
+    bool two_literals_ = false; // in this half alone
     sim::RegisterSet reads_, writes_;
 };
 
-// `x :: y` with their operands as they are: the rule that is broken, or none.
+// `x :: y` with their operands as they are: the violated rule, or none.
 VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y);
-// The same where each may be X and commutative sources may be swapped: what is least in the way.
+// The same if either may be X and commutative sources may be swapped: the least severe violation.
 VopdRule broken(const VopdHalf &first, const VopdHalf &second);
 
 } // namespace nw::lint

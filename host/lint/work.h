@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What instructions do, counted: by class, bytes moved, arithmetic.
+// Work of instructions: counts by class, bytes moved, operations.
 #pragma once
 #include <array>
 
@@ -8,18 +8,18 @@
 
 namespace nw::lint {
 
-// Of one wave with all lanes on. Classes and bytes are those of HIPSIM_STATS: bytes that lanes ask
-// for, an atomic's once read and once written; flat and scratch memory is counted as global.
+// For one wave with all lanes on. Classes and bytes are those of HIPSIM_STATS: bytes that lanes
+// request, an atomic's as read and as written; flat and scratch memory count as global.
 struct Work {
     std::array<u64, static_cast<size_t>(sim::Class::count)> by_class{};
     u64 global_load = 0, global_store = 0, lds_read = 0, lds_write = 0; // bytes
-    u64 scalar_load = 0;                                                // bytes, of the wave
+    u64 scalar_load = 0;                                                // bytes, per wave
     u64 flops = 0;
-    u64 wmma_clashes = 0; // WMMAs whose A and B begin in the same VGPR bank (T-054)
+    u64 wmma_clashes = 0; // WMMAs whose A and B start in the same VGPR bank (T-054)
 
     u64 operator[](sim::Class c) const { return by_class[static_cast<size_t>(c)]; }
     u64 instructions() const;
-    // Operations for each byte of global memory; 0 where there are no bytes.
+    // Operations per byte of global memory; 0 without bytes.
     f64 intensity() const;
     Work &operator+=(const Work &);
     Work operator*(u64 times) const;
@@ -27,7 +27,7 @@ struct Work {
 
 Work work_of(const sim::Instruction &, u32 wave_size);
 
-// Operations of one instruction: of a lane, or of the whole wave for WMMA and scalar ones.
+// Operations of one instruction, per lane, or per wave for WMMA and scalar ones.
 //   add, sub, mul, TRANS of floats 1; fma, fmac 2; pk_ twice as many; dot2 4, dot4 8, dot8 16, of
 //   integers as well; a VOPD pair what both halves do; WMMA 2 x M x N x K, 8192 for 16x16x16, of
 //   integers as well; SWMMAC half of that, what isn't zero. min, max, med3, comparisons,
@@ -37,7 +37,7 @@ struct Operations {
 };
 Operations operations_of(const sim::Instruction &);
 
-// A and B of a WMMA begin in the same bank.
+// A and B of a WMMA start in the same bank.
 bool wmma_banks_clash(const sim::Instruction &);
 
 } // namespace nw::lint

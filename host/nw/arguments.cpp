@@ -17,8 +17,8 @@ namespace nw::cli {
 const char *const arguments_help =
     "The kernel's arguments, by position: buf:BYTES[:FILL] (BYTES may end in K, M, G; FILL: zero, "
     "the default, random bits, random values near a standard normal as f32, f16 or bf16, or a "
-    "number that every dword gets), null, u8:V u16:V i16:V u32:V i32:V u64:V i64:V f16:V bf16:V "
-    "f32:V f64:V, hex:BYTES";
+    "number for every dword), null, u8:V u16:V i16:V u32:V i32:V u64:V i64:V f16:V bf16:V f32:V "
+    "f64:V, hex:BYTES";
 
 namespace {
 
@@ -51,9 +51,9 @@ struct Word {
         for (const Number &n : numbers)
             if (n.bytes == arg.size)
                 types += fmt::format("{}{}", types.empty() ? "" : ", ", n.type);
-        fail(fmt::format("it has {} bytes; choose {}{}", bytes, arg.size == 8 ? "buf, null, " : "",
-                         types.empty() ? fmt::format("hex:{}", std::string(arg.size * 2, '0'))
-                                       : types));
+        fail(fmt::format(
+            "the argument has {} bytes: use {}{}", bytes, arg.size == 8 ? "buf, null, " : "",
+            types.empty() ? fmt::format("hex:{}", std::string(arg.size * 2, '0')) : types));
     }
 };
 
@@ -84,13 +84,15 @@ u64 integer_bits(const Word &word, const Number &type, std::string_view value) {
         const auto number = signed_integer(value);
         const i64 most = static_cast<i64>(~u64{0} >> (65 - bits));
         if (!number || *number > most || *number < -most - 1)
-            word.fail(fmt::format("{} is no {}: from {} to {}", value, type.type, -most - 1, most));
+            word.fail(fmt::format("{} is out of range for {}: must be {} to {}", value, type.type,
+                                  -most - 1, most));
         return static_cast<u64>(*number);
     }
     const auto number = unsigned_integer(value);
     const u64 most = ~u64{0} >> (64 - bits);
     if (!number || *number > most)
-        word.fail(fmt::format("{} is no {}: from 0 to {}", value, type.type, most));
+        word.fail(
+            fmt::format("{} is out of range for {}: must be 0 to {}", value, type.type, most));
     return *number;
 }
 
@@ -98,7 +100,7 @@ u64 real_bits(const Word &word, const Number &type, std::string_view value) {
     f64 number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc{} || end != value.data() + value.size())
-        word.fail(fmt::format("{} is no number", value));
+        word.fail(fmt::format("{} is not a number", value));
     if (type.type == "f64")
         return std::bit_cast<u64>(number);
     const f32 narrow = static_cast<f32>(number);
@@ -114,7 +116,7 @@ u64 buffer_bytes(const Word &word, std::string_view text) {
     const auto number = unsigned_integer(shift ? text.substr(0, text.size() - 1) : text);
     constexpr u64 most = u64{1} << 40;
     if (!number || *number == 0 || *number > most >> shift)
-        word.fail(fmt::format("a buffer has from 1 byte to 1024G, {} is no such size", text));
+        word.fail(fmt::format("{} is not a buffer size: must be 1 byte to 1024G", text));
     return *number << shift;
 }
 
@@ -139,8 +141,8 @@ void fill(const Word &word, std::span<std::byte> bytes, std::string_view how, co
     else if (const auto number = unsigned_integer(how); number && *number <= ~u32{0})
         fill_each<u32>(bytes, [&](size_t) { return *number; });
     else
-        word.fail(
-            fmt::format("{} is no fill: zero, random, f32, f16, bf16, or a dword's value", how));
+        word.fail(fmt::format("{} is not a fill: use zero, random, f32, f16, bf16 or a dword value",
+                              how));
 }
 
 u64 make_buffer(const Word &word, std::string_view rest, sim::Memory &memory, const Rng &rng) {
@@ -149,7 +151,7 @@ u64 make_buffer(const Word &word, std::string_view rest, sim::Memory &memory, co
     auto *p = static_cast<std::byte *>(
         memory.allocate(bytes, fmt::format("argument {} '{}'", word.index, word.arg.name)));
     if (!p)
-        word.fail("this machine has no memory for it");
+        word.fail("this machine has not enough memory for it");
     fill(word, {p, bytes}, colon < rest.size() ? rest.substr(colon + 1) : "", rng);
     return reinterpret_cast<u64>(p);
 }
@@ -158,7 +160,7 @@ void put_hex(const Word &word, std::string_view digits, std::byte *to) {
     const bool whole =
         digits.size() % 2 == 0 && digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
     if (!whole)
-        word.fail("hex: takes two hexadecimal digits a byte, the first byte first");
+        word.fail("hex: takes two hexadecimal digits per byte, first byte first");
     word.fits(static_cast<u32>(digits.size() / 2));
     for (size_t n = 0; n < digits.size() / 2; ++n) {
         u8 byte = 0;
@@ -183,8 +185,8 @@ void put(const Word &word, std::byte *to, sim::Memory &memory, const Rng &rng) {
         const auto type = std::find_if(std::begin(numbers), std::end(numbers),
                                        [&](const Number &n) { return n.type == kind; });
         if (type == std::end(numbers))
-            word.fail(fmt::format("{} is no kind of argument: buf, null, hex, u8, u16, i16, u32, "
-                                  "i32, u64, i64, f16, bf16, f32, f64",
+            word.fail(fmt::format("{} is not a kind of argument: use buf, null, hex, u8, u16, i16, "
+                                  "u32, i32, u64, i64, f16, bf16, f32, f64",
                                   kind));
         bytes = type->bytes;
         bits = type->real ? real_bits(word, *type, rest) : integer_bits(word, *type, rest);

@@ -32,7 +32,7 @@ class Folder {
 public:
     Folder() : path_((std::filesystem::temp_directory_path() / "nw_XXXXXX").string()) {
         if (!mkdtemp(path_.data()))
-            throw Error(fmt::format("{}: {}: the assembler's output goes there", path_,
+            throw Error(fmt::format("{}: {}: needed for the assembler's output", path_,
                                     std::strerror(errno)));
     }
     ~Folder() {
@@ -78,9 +78,9 @@ std::string clang(const std::string &path, const std::string &gfx,
     command.insert(command.end(), {path, "-o", object});
     const int code = run(command, log);
     if (code < 0)
-        throw Error(fmt::format("{}: {}: it assembles .s files and links .o files; give a .hsaco "
-                                "instead",
-                                NW_CLANG, std::strerror(-code)));
+        throw Error(
+            fmt::format("{}: {}: needed to assemble .s and link .o files; give a .hsaco instead",
+                        NW_CLANG, std::strerror(-code)));
     if (code)
         throw Error(fmt::format("{}: it can't be {} for {}:\n{}", path,
                                 is_assembly(path) ? "assembled" : "linked", gfx, read_text(log)));
@@ -147,7 +147,7 @@ std::string code_in(const std::string &path, const std::string &gfx) {
         there += (there.empty() ? "" : ", ") + sim::targets_of(entries);
     }
     if (!there.empty())
-        throw Error(fmt::format("--gfx {}: the bundle has code for {}", gfx, there));
+        throw Error(fmt::format("--gfx {}: the bundle has code for {} only", gfx, there));
     return file; // which the loader says no to
 }
 
@@ -159,7 +159,8 @@ std::string gfx_of_bundles(const std::string &file) {
             if (!e.target.empty())
                 targets.insert(e.target);
     if (targets.size() > 1)
-        throw Error(fmt::format("it has code for {}: choose with --gfx", fmt::join(targets, ", ")));
+        throw Error(
+            fmt::format("has code for {}: choose one with --gfx", fmt::join(targets, ", ")));
     return targets.empty() ? "" : *targets.begin();
 }
 
@@ -173,7 +174,7 @@ std::string read_text(const std::string &path) {
     std::ifstream in(path, std::ios::binary);
     std::stringstream all;
     if (!in || std::filesystem::is_directory(path))
-        throw Error(fmt::format("{}: {}", path, in ? "it is a folder" : std::strerror(errno)));
+        throw Error(fmt::format("{}: {}", path, in ? "is a directory" : std::strerror(errno)));
     all << in.rdbuf();
     return all.str();
 }

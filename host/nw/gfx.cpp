@@ -15,7 +15,7 @@ void check_gfx(const std::string &gfx) {
     std::string known;
     for (const sim::Device &d : sim::devices())
         known += fmt::format(" {}", d.gfx);
-    throw Error(fmt::format("--gfx {}: not a gfx that is simulated; choose one of{}", gfx, known));
+    throw Error(fmt::format("--gfx {}: not simulated; choose one of{}", gfx, known));
 }
 
 void check_readable_gfx(const std::string &gfx) {

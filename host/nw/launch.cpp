@@ -29,8 +29,8 @@ Dim3 dimensions(const char *option, std::string_view text) {
             n < 3 ? std::from_chars(rest.data(), end, values[n])
                   : std::from_chars_result{rest.data(), std::errc::invalid_argument};
         if (error != std::errc{} || values[n] == 0 || (stop != end && *stop != ','))
-            throw Error(fmt::format("{} {}: expected one to three numbers from 1 to 4294967295 "
-                                    "with commas between them, as in {} 64,2",
+            throw Error(fmt::format("{} {}: must be one to three comma-separated numbers from 1 to "
+                                    "4294967295, as in {} 64,2",
                                     option, text, option));
         if (stop == end)
             return {values[0], values[1], values[2]};
@@ -43,11 +43,11 @@ const sim::KernelInfo &choose_kernel(const sim::Program &program, const LaunchOp
     for (const sim::KernelInfo &k : program.kernels())
         names.push_back(k.name);
     if (names.empty())
-        throw Error(fmt::format("{}: it has no kernels", o.file));
+        throw Error(fmt::format("{}: has no kernels", o.file));
     if (o.kernel.empty() && names.size() == 1)
         return program.kernels().front();
     if (o.kernel.empty())
-        throw Error(fmt::format("{}: it has {} kernels: choose one with --kernel: {}", o.file,
+        throw Error(fmt::format("{}: has {} kernels: choose one with --kernel: {}", o.file,
                                 names.size(), fmt::join(names, ", ")));
     if (const sim::KernelInfo *kernel = program.find_kernel(o.kernel))
         return *kernel;
@@ -79,14 +79,14 @@ Part choose_part(const LaunchOptions &o, std::string_view gfx) {
     if (o.part.empty()) {
         if (const Part *part = sim::timing::default_part(gfx))
             return *part;
-        throw Error(fmt::format("{}: its gfx is {}, of which no part is known: {}", o.file, gfx,
-                                part_names()));
+        throw Error(
+            fmt::format("{}: no part is known for its gfx {}: {}", o.file, gfx, part_names()));
     }
     const Part &part = part_of_name(o.part);
     if (part.gfx != gfx)
-        throw Error(fmt::format("--part {}: it is a {}, the code is for {}: choose a part of that "
-                                "gfx of {}",
-                                o.part, part.gfx, gfx, part_names()));
+        throw Error(fmt::format(
+            "--part {}: is a {}, but the code is for {}: choose a part of that gfx of {}", o.part,
+            part.gfx, gfx, part_names()));
     return part;
 }
 
@@ -101,37 +101,40 @@ std::string choose_gfx(const LaunchOptions &o) {
     std::vector<std::string_view> known;
     for (const sim::Device &d : sim::devices())
         known.push_back(d.gfx);
-    const std::string what = !o.gfx.empty() ? fmt::format("--gfx {}: it is not simulated", gfx)
-                             : gfx.empty()  ? o.file + ": it has no .amdgcn_target"
-                                            : fmt::format("{}: it is for {}", o.file, gfx);
+    const std::string what = !o.gfx.empty() ? fmt::format("--gfx {}: is not simulated", gfx)
+                             : gfx.empty()  ? o.file + ": has no .amdgcn_target"
+                                            : fmt::format("{}: is for {}", o.file, gfx);
     throw Error(fmt::format("{}: choose --gfx from {}", what, fmt::join(known, ", ")));
 }
 
 } // namespace
 
 void add_options(CLI::App &command, LaunchOptions &o) {
-    command.add_option("file", o.file, "The code object (.hsaco), or assembly (.s)")->required();
+    command.add_option("file", o.file, "Code object (.hsaco) or assembly (.s)")->required();
     add_launch_options(command, o);
 }
 
 void add_launch_options(CLI::App &command, LaunchOptions &o) {
     command.add_option("--kernel", o.kernel, "The kernel; default: the only one");
     command.add_option("--grid", o.grid, "Workgroups: X[,Y[,Z]]")->capture_default_str();
-    command.add_option("--block", o.block,
-                       "Work-items of a workgroup: X[,Y[,Z]]; default: the kernel's "
-                       ".max_flat_workgroup_size");
+    command.add_option(
+        "--block", o.block,
+        "Work-items per workgroup: X[,Y[,Z]]; default: the kernel's .max_flat_workgroup_size");
     command.add_option("--args", o.args, arguments_help);
     command.add_option("--lds", o.dynamic_lds, "Bytes of dynamic LDS");
     command.add_option("--gfx", o.gfx, "The target; default: the file's");
-    command.add_option("--part", o.part, "The GPU, as in \"7900 XTX\"; default: one per gfx");
-    command.add_option("--profile", o.profile, "Measured constants, as for HIPSIM_PROFILE");
-    command.add_option("--seed", o.seed, "Of random fills")->capture_default_str();
-    command.add_option("--repeat", o.repeat, "Launches, one after another; the last one counts")
+    command.add_option("--part", o.part,
+                       "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
+    command.add_option("--profile", o.profile, "File of measured constants, as HIPSIM_PROFILE");
+    command.add_option("--seed", o.seed, "Seed of random fills")->capture_default_str();
+    command
+        .add_option("--repeat", o.repeat,
+                    "Number of consecutive launches; the last one is reported")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     command.add_option("--max-insts", o.max_insts,
-                       "Instructions after which a wave is called endless; default: 2^40");
-    command.add_flag("--exact", o.exact, "Time all workgroups, not a sample of a large grid");
+                       "Report a wave as endless after this many instructions; default: 2^40");
+    command.add_flag("--exact", o.exact, "Time all workgroups of a large grid, not a sample");
 }
 
 struct Launch::Impl {

@@ -22,15 +22,14 @@ std::string part_names() {
 const Part &part_of_name(const std::string &name) {
     if (const Part *part = sim::timing::find_part(name))
         return *part;
-    throw Error(fmt::format("--part {}: it is none of {}", name, part_names()));
+    throw Error(fmt::format("--part {}: unknown; choose one of {}", name, part_names()));
 }
 
 void apply_profile(const std::string &path, Part &part, sim::timing::Costs &costs) {
     const auto profile = sim::timing::read_profile(path);
     if (!sim::timing::apply(profile, part, costs))
-        throw Error(
-            fmt::format("--profile {}: it is of the part {}, this is {}: give --part \"{}\"", path,
-                        profile.part, part.name, profile.part));
+        throw Error(fmt::format("--profile {}: is for the part {}, not {}: give --part \"{}\"",
+                                path, profile.part, part.name, profile.part));
 }
 
 } // namespace nw::cli

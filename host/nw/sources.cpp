@@ -15,7 +15,7 @@ Sources::Sources(const std::string &file, const std::string &given, const std::s
     : given_(given) {
     std::error_code ignored;
     if (!given_.empty() && !fs::is_regular_file(given_, ignored))
-        throw Error(fmt::format("--source {}: it is no file", given));
+        throw Error(fmt::format("--source {}: is not a file", given));
     if (is_assembly(file))
         files_.emplace_back(file);
     const fs::path folder = fs::path(file).parent_path();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The carrier_w4a16 family, word by word: the scale in the lower half; in the upper one -z * s in
-// f16, in bf16 z, a whole number.
+// The carrier_w4a16 family, word by word: the scale in the low half; in the high half -z * s (f16)
+// or z as an integer (bf16).
 #pragma once
 #include "base/types.h"
 

@@ -3,7 +3,7 @@
 //
 //     C[m, n] = sum_k A[m, k] * (q[n, k] - z) * s[n, k / G] (+ bias[n])    z = z[n, k / G], or 8
 //
-// with the sums that error bounds are made of. One thing after the other, no packing, no tricks.
+// with the sums that error bounds need. Sequential, unpacked, simple.
 #pragma once
 #include <span>
 #include <vector>
@@ -29,7 +29,7 @@ struct DecodeResult {
     std::vector<f64> offsets; // sum_k |a * s|: what an offset of 1 on every q would add to `terms`
 };
 
-// Throws Error where a span's size does not match the shape.
+// Throws Error if a span's size does not match the shape.
 DecodeResult decode_w4a16(const DecodeW4A16 &);
 
 } // namespace nw::ref

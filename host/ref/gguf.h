@@ -17,8 +17,8 @@
 
 namespace nw::ref {
 
-// out[0, k) from one row at any alignment. Throws Error: a type without a formula here, a k that is
-// no whole number of blocks.
+// out[0, k) from one row at any alignment. Throws Error for a type without a formula here, or a k
+// that is not a whole number of blocks.
 void dequantize_row(GgmlType, const std::byte *row, u64 k, f32 *out);
 
 // sc and m of a sub-block of q4_K: 0 to 63.

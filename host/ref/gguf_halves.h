@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Activations for products with GGUF weights by WMMA: in f16 as gguf_halves makes them
-// (asm/gguf_halves/gguf_halves.s.j2), and in which order WMMA gets them.
+// f16 activations of WMMA products with GGUF weights: the output of gguf_halves
+// (asm/gguf_halves/gguf_halves.s.j2) and the order in which WMMA takes them.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace nw::ref {
 
-// What gguf_halves writes of x, f32 [m, k]; tiles of 16 rows, at least m. Throws Error where
-// k % 32 != 0 or a size is another. by_row: 256 k of a row stand together.
+// The output of gguf_halves for x, f32 [m, k]; tiles of 16 rows, at least m. Throws Error if
+// k % 32 != 0 or a size is wrong. by_row: 256 k of a row are contiguous.
 std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles,
                                    bool by_row = false);
 
-// Where things are in that.
+// Offsets in that output.
 struct HalvesLayout {
     u64 supers, tiles; // of 256 k, of 16 rows
     bool by_row = false;

@@ -17,16 +17,16 @@ struct GgufMidProduct {
     u32 tiles;                    // of 16 rows
     u32 rows, columns;            // of a tile of c
     u32 share;                    // super-blocks of a workgroup
-    std::string_view gfx;         // whose WMMA
+    std::string_view gfx;         // decides WMMA's order of sums
     std::span<const std::byte> a; // of gguf_halves
     std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_mid gives (asm/gguf_mid/gguf_mid.s.j2). Types q4_K, q6_K, q8_0,
-// q4_0; throws Error for another.
+// f32 [m, n], bit-equal to gguf_mid (asm/gguf_mid/gguf_mid.s.j2). Types q4_K, q6_K, q8_0, q4_0;
+// throws Error for others.
 std::vector<f32> gguf_mid(const GgufMidProduct &);
 
-// In f64, of x itself: [m, n] sums of x * w, and how far f16 may make a result differ.
+// In f64 from x: the sums of x * w, [m, n], and the error bound of f16.
 struct GgufMidExact {
     std::vector<f64> c, tolerance;
 };

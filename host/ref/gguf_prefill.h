@@ -17,17 +17,16 @@ struct GgufPrefillProduct {
     u32 tiles;                    // of 16 rows, that `a` has
     u32 rows;                     // of a tile of c
     u32 raster, rotate;           // tile of rows i begins at k = 256 * rotate * (i % raster)
-    std::string_view gfx;         // whose WMMA
+    std::string_view gfx;         // decides WMMA's order of sums
     std::span<const std::byte> a; // of gguf_halves
     std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_prefill gives (asm/gguf_prefill/gguf_prefill.s.j2). Throws
-// Error: another type, a k that is no whole number of blocks, another size.
+// f32 [m, n], bit-equal to gguf_prefill (asm/gguf_prefill/gguf_prefill.s.j2). Throws Error for
+// another type, a k that is not a whole number of blocks, or a wrong size.
 std::vector<f32> gguf_prefill(const GgufPrefillProduct &);
 
-// In f64, of x itself: [m, n] sums of x * w, and how far f16 and sums of f32 may make a result
-// differ.
+// In f64 from x: the sums of x * w, [m, n], and the error bound of f16 and of f32 sums.
 struct GgufPrefillExact {
     std::vector<f64> c, tolerance;
 };

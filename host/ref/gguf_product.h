@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products with GGUF weights as the kernels define them, every rounding of f32 written out, and as
-// they would be without any.
+// Products with GGUF weights as the kernels define them, with every rounding of f32, and exact.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -11,11 +10,11 @@
 
 namespace nw::ref {
 
-// The tiles of x, f32 [m, k] (asm/quantize_q8/quantize_q8.s.j2). Throws Error where k % 32 != 0 or
-// the size of x is another.
+// The q8 tiles of x, f32 [m, k] (asm/quantize_q8/quantize_q8.s.j2). Throws Error if k % 32 != 0 or
+// the size of x is wrong.
 std::vector<std::byte> quantize_q8(std::span<const f32> x, u32 m, u32 k);
 
-// What a tile says of a block of 32, b in 0..31.
+// Block b of a tile, 32 values, b in 0..31.
 struct Q8Block {
     f32 d, s; // from f16
     const i8 *q;
@@ -29,12 +28,12 @@ struct GgufProduct {
     std::span<const std::byte> w;     // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit for bit what gguf_decode gives (asm/gguf_decode/gguf_decode.s.j2). Throws Error:
-// another type, a k that is no whole number of blocks, another size.
+// f32 [m, n], bit-equal to gguf_decode (asm/gguf_decode/gguf_decode.s.j2). Throws Error for another
+// type, a k that is not a whole number of blocks, or a wrong size.
 std::vector<f32> gguf_decode(const GgufProduct &);
 
-// In f64, of x itself: [m, n] sums of x * w, and how far the tiles may make a result differ:
-// sum |w| * (what q and d leave of x); of q4_K's minima |dmin * mn| * (what s leaves of the sum).
+// In f64 from x: the sums of x * w, [m, n], and the error bound of the tiles: the sum of |w| * (the
+// quantization error of x), plus |dmin * mn| * (the rounding error of s) for q4_K's minima.
 struct GgufExact {
     std::vector<f64> c, tolerance;
 };

@@ -43,8 +43,8 @@ struct MoeSlot {
 
 f64 silu(f64 x);
 
-// The rows of C that are written, in the order of the blocks; all others stay as they are. Throws
-// Error where a span's size does not match the shape.
+// The rows of C that are written, in the order of the blocks; all others are unchanged. Throws
+// Error if a span's size does not match the shape.
 std::vector<MoeSlot> moe_w4a16(const MoeW4A16 &);
 
 } // namespace nw::ref

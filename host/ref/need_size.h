@@ -7,7 +7,7 @@
 
 namespace nw::ref {
 
-// Throws Error unless an operand has as many elements as its product wants.
+// Throws Error unless an operand has the expected number of elements.
 inline void need_size(const char *what, u64 got, u64 want) {
     if (got != want)
         throw Error(fmt::format("{} has {} elements, needs {}", what, got, want));

@@ -15,7 +15,7 @@ struct PrefillResult {
     std::vector<f64> c; // [M, N], or [M, N/2]
 };
 
-// Throws Error where a span's size does not match the shape.
+// Throws Error if a span's size does not match the shape.
 PrefillResult prefill_w4a16(const DecodeW4A16 &, bool silu_gate_up);
 
 } // namespace nw::ref

@@ -102,7 +102,7 @@ class Hip(unittest.TestCase):
     @unittest.skipUnless(os.environ.get("NW_REAL_HIP"), "no libamdhip64 of the distribution")
     def test_of_two_none_is_guessed(self) -> None:
         said = self.create(SIMULATED, os.environ["NW_REAL_HIP"], LD_LIBRARY_PATH="")
-        self.assertRegex(said, r"^5 this process has loaded 2 libraries of HIP, \S+ and \S+; which one is meant")
+        self.assertRegex(said, r"^5 this process has loaded 2 HIP libraries, \S+ and \S+, which is ambiguous")
 
 
 @unittest.skipIf(SANITIZED, "Python would have to be started with the sanitizer's runtime")
@@ -125,4 +125,4 @@ class OtherHip(Folder):
 
     def test_one_that_lacks_a_function(self) -> None:
         said = self.create(without="hipStreamIsCapturing")
-        self.assertRegex(said, "^5 .*which this process has loaded, can't be used: .* has no hipStreamIsCapturing")
+        self.assertRegex(said, "^5 .*loaded by this process, can't be used: .* has no hipStreamIsCapturing")

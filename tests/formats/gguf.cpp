@@ -249,10 +249,10 @@ TEST_CASE("a type that nobody knows has a place and no bytes") {
         CHECK(type_name(g.tensors[1].type) == "type " + std::to_string(id));
         CHECK_THROWS_WITH_AS(
             g.tensors[1].bytes(),
-            doctest::Contains(("\"b\": is of the ggml type " + std::to_string(id)).c_str()), Error);
+            doctest::Contains(("\"b\": has the unknown ggml type " + std::to_string(id)).c_str()), Error);
         CHECK(g.tensors[2].bytes().size() == 32);
     }
-    refused(GgufWriter().info("a", {8}, 1000, 0), {"tensor \"a\"", "cut off"});
+    refused(GgufWriter().info("a", {8}, 1000, 0), {"tensor \"a\"", "truncated"});
     GgufWriter inside;
     inside.tensor("a", {256}, 0, 1024).info("b", {8}, 1000, 512);
     refused(inside, {"\"b\" begins at byte", "inside \"a\""});
@@ -283,11 +283,11 @@ TEST_CASE("versions and marks") {
     w.version = 0;
     refused(w, {"version 0", "2 and 3"});
     w.version = 0x03000000;
-    refused(w, {"version 3 when read backwards", "big-endian", "little-endian one"});
+    refused(w, {"version 3 with swapped bytes", "big-endian", "little-endian file"});
     w.magic = "FUGG";
     refused(w, {"big-endian"});
     w.magic = "tjgg";
-    refused(w, {"before GGUF", "convert"});
+    refused(w, {"older than GGUF", "convert"});
     w.magic = "PK\3\4";
     refused(w, {"begins with \"PK\\u0003\\u0004\"", "\"GGUF\""});
     refused(std::vector<std::byte>{}, {"has 0 bytes", "\"GGUF\""});
@@ -317,10 +317,10 @@ TEST_CASE("alignment") {
         return GgufWriter().number("general.alignment", type, value);
     };
     refused(said(GgufType::u32, u32{0}), {"general.alignment is 0"});
-    refused(said(GgufType::i32, i32{-32}), {"a value of type i32", "above zero"});
-    refused(said(GgufType::f32, 32.0f), {"a value of type f32"});
+    refused(said(GgufType::i32, i32{-32}), {"of type i32", "positive integer"});
+    refused(said(GgufType::f32, 32.0f), {"of type f32"});
     refused(said(GgufType::u64, u64{1} << 40), {"1099511627776", "32 bits"});
-    refused(GgufWriter().text("general.alignment", "32"), {"a value of type string"});
+    refused(GgufWriter().text("general.alignment", "32"), {"of type string"});
     // The largest, of a file without tensors: nothing is read there.
     CHECK(read_gguf(said(GgufType::u32, u32{1} << 31).file(), "x").alignment == u32{1} << 31);
     refused(said(GgufType::u32, u32{1} << 31).info("a", {1}, 0, 0), {"takes bytes 2147483648"});
@@ -335,14 +335,14 @@ TEST_CASE("counts that can't be") {
     for (u64 count : {u64{40}, u64{1} << 32, u64{1} << 61, ~u64{0} - 3}) {
         GgufWriter w = small_file();
         w.more_tensors = count;
-        refused(w, {"says there are " + std::to_string(count + 3) + " tensors", "cut off"});
+        refused(w, {"declares " + std::to_string(count + 3) + " tensors", "truncated"});
         w.more_tensors = 0;
         w.more_entries = count + 100;
-        refused(w, {std::to_string(count + 104) + " metadata", "cut off"});
+        refused(w, {std::to_string(count + 104) + " metadata", "truncated"});
     }
     GgufWriter one_more = small_file();
     one_more.more_entries = 1; // the first tensor is taken for a key
-    refused(one_more, {"tensor 0: its name has", "cut off"});
+    refused(one_more, {"tensor 0: its name has", "truncated"});
 }
 
 TEST_CASE("texts and arrays longer than the file") {
@@ -352,7 +352,7 @@ TEST_CASE("texts and arrays longer than the file") {
         key.metadata.number(length).raw("key");
         ++key.entries;
         key.data.pad(32);
-        refused(key, {"metadata 0: its key has " + said + " bytes", "cut off"});
+        refused(key, {"metadata 0: its key has " + said + " bytes", "truncated"});
         const auto with = [&](u32 type, auto &&write) {
             GgufWriter w;
             w.entry("a.b", type, write);
@@ -362,7 +362,7 @@ TEST_CASE("texts and arrays longer than the file") {
                 {"metadata \"a.b\": its text has " + said + " bytes"});
         for (GgufType element : {GgufType::u8, GgufType::u64, GgufType::string, GgufType::array})
             refused(with(9, [&](GgufBytes &b) { b.array(element, length).number<u64>(0); }),
-                    {"metadata \"a.b\": says there are " + said + " elements"});
+                    {"metadata \"a.b\": declares " + said + " elements"});
         GgufWriter name;
         name.infos.number(length).raw("weight").raw(std::string(64, 'x'));
         ++name.tensors;
@@ -425,7 +425,7 @@ TEST_CASE("shapes that can't be") {
 TEST_CASE("tensors that lie elsewhere") {
     GgufWriter far;
     far.tensor("a", {1}, 0, 4).info("b", {8}, 0, 32);
-    refused(far, {"tensor \"b\": takes bytes", "cut off"});
+    refused(far, {"tensor \"b\": takes bytes", "truncated"});
     refused(GgufWriter().info("b", {8}, 0, u64{1} << 40), {"takes bytes 1099511627"});
     refused(GgufWriter().info("b", {8}, 0, ~u64{0} - 31), {"past 2^64"});
     refused(GgufWriter().info("b", {u64{1} << 61}, 24, u64{7} << 61), {"past 2^64"});
@@ -452,7 +452,7 @@ TEST_CASE("no beginning of a file is a file") {
         CAPTURE(size);
         const std::string said = refusal(part);
         CHECK(said.starts_with("x.gguf: "));
-        CHECK((size < 4 || said.find("cut off") != said.npos));
+        CHECK((size < 4 || said.find("truncated") != said.npos));
     }
 }
 

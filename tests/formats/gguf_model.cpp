@@ -107,7 +107,7 @@ TEST_CASE("split models that don't fit together") {
     GgufWriter().tensor("b", {8}, 0, 32).write(second);
     refused(first, {"m-00002-of-00003.gguf", "file 1 of 1"});
     part(1, 3, 4).tensor("b", {8}, 0, 32).write(second);
-    refused(first, {"has 4 tensors (split.tensors.count)", "3 files have 3"});
+    refused(first, {"split.tensors.count is 4", "3 files have 3"});
     part(1, 3, 4).tensor("b", {8}, 0, 32).tensor("d", {8}, 0, 32).write(second);
     refused(first, {"the tensor \"d\" is in two"});
 
@@ -118,7 +118,7 @@ TEST_CASE("split models that don't fit together") {
     part(5, 3, 4).write(f / "x-00006-of-00003.gguf");
     refused(f / "x-00006-of-00003.gguf", {"file 6 of 3"});
     GgufWriter().number("split.count", GgufType::i32, i32{-2}).write(f / "x.gguf");
-    refused(f / "x.gguf", {"split.count is a value of type i32", "zero or more"});
+    refused(f / "x.gguf", {"split.count is of type i32", "non-negative"});
     GgufWriter().number("split.count", GgufType::u32, ~u32{0}).write(f / "x.gguf");
     refused(f / "x.gguf", {"split.count is 4294967295", "99999 files at most"});
 }

@@ -40,7 +40,7 @@ class LyingFiles(Folder):
         self.refused(b"\x10\0\0", "has 3 bytes")
         self.refused(with_header("{}", b"", length=1 << 63), "9223372036854775808 bytes", "100000000")
         self.refused(with_header("{}", b"", length=100_000_001), "100000001 bytes")
-        self.refused(with_header("{}", b"", length=99), "99 bytes", "10 in all", "cut off")
+        self.refused(with_header("{}", b"", length=99), "99 bytes", "10 in all", "truncated")
         self.refused(with_header("", b""), "does not begin with '{'")
         self.refused(with_header(" {}", b""), "does not begin with '{'")
 
@@ -49,8 +49,8 @@ class LyingFiles(Folder):
         self.refused(with_header('{} {"b": 1}', b""), "is not JSON")
         self.refused(with_header(b'{"\xff\xfe": 1}', b""), "is not JSON", "UTF-8")
         self.refused(with_header('{"a":' + "[" * 100_000, b""), "nests deeper")
-        self.refused(with_header('{"__metadata__": []}', b""), "__metadata__ is no object")
-        self.refused(with_header('{"__metadata__": {"a": 1}}', b""), "__metadata__", "is no string")
+        self.refused(with_header('{"__metadata__": []}', b""), "__metadata__ is not an object")
+        self.refused(with_header('{"__metadata__": {"a": 1}}', b""), "__metadata__", "is not a string")
 
     def test_names(self) -> None:
         row = json.dumps(entry(0, 4))
@@ -62,19 +62,19 @@ class LyingFiles(Folder):
         def one(row: object, *words: str, data: bytes = bytes(4)) -> None:
             self.refused(with_header(json.dumps({"a": row}), data), *words)
 
-        one([], "no object")
+        one([], "not an object")
         one({"dtype": "U8", "shape": [4]}, 'no "data_offsets"')
         one(entry(0, 4) | {"dtype": 8}, "dtype must be a string")
         one(entry(0, 4) | {"data_offsets": [0]}, "an array of two")
-        one(entry(0, 4, "U9"), "the dtype", "U9", "does not know")
-        one(entry(0, 4, shape=[-4]), "whole number")
-        one(entry(0, 4, shape=[4.0]), "whole number")
-        one(entry(0, 4, shape=["4"]), "whole number")
+        one(entry(0, 4, "U9"), "the dtype", "U9", "does not define")
+        one(entry(0, 4, shape=[-4]), "must be an integer")
+        one(entry(0, 4, shape=[4.0]), "must be an integer")
+        one(entry(0, 4, shape=["4"]), "must be an integer")
         one(entry(0, 4, shape=[1 << 63, 4]), "more than 2^64 bits")
-        one(entry(0, 4, shape=[5]), "[5] has 5 bytes", "give it 4")
-        one(entry(0, 4, "F4", shape=[7]), "ends within a byte")
+        one(entry(0, 4, shape=[5]), "[5] has 5 bytes", "give 4")
+        one(entry(0, 4, "F4", shape=[7]), "not a whole number of bytes")
         one(entry(0, 4) | {"data_offsets": [4, 0]}, "before it begins")
-        one(entry(0, 4) | {"data_offsets": [0, 1 << 70]}, "whole number")
+        one(entry(0, 4) | {"data_offsets": [0, 1 << 70]}, "must be an integer")
 
     def test_places(self) -> None:
         def two(a: dict, b: dict, data: int, *words: str) -> None:
@@ -82,9 +82,9 @@ class LyingFiles(Folder):
 
         two(entry(0, 4), entry(2, 6), 6, '"b" begins at 2, inside another', '4 ends "a"')
         two(entry(0, 4), entry(0, 4), 4, "begins at 0, inside another")
-        two(entry(0, 4), entry(5, 8), 8, '"b" begins at 5, after a hole')
-        two(entry(2, 4), entry(4, 8), 8, '"a" begins at 2, after a hole')
-        two(entry(0, 4), entry(4, 9), 8, '"b" ends at 9, past the 8 bytes', "cut off")
+        two(entry(0, 4), entry(5, 8), 8, '"b" begins at 5, after a gap')
+        two(entry(2, 4), entry(4, 8), 8, '"a" begins at 2, after a gap')
+        two(entry(0, 4), entry(4, 9), 8, '"b" ends at 9, past the 8 bytes', "truncated")
         two(entry(0, 4), entry(4, 8), 9, "has 9 bytes of data, its tensors take 8")
         two(entry(0, 4), entry(4, 1 << 60), 8, "ends at 1152921504606846976, past the 8 bytes")
         two(entry(0, 4), entry(4, (1 << 64) - 1), 8, "more than 2^64 bits")
@@ -166,7 +166,7 @@ class LyingCheckpoints(Folder):
         self.changed("gptq_v2_asym", shaped("qweight", 4864), "2 dimensions")
         self.changed("gptq_v2_asym", shaped("qzeros", 1, 37), "qzeros", "[1, 38]")
         self.changed("gptq_v2_asym", shaped("g_idx", 127), "g_idx", "[128]")
-        self.changed("gptq_v2_asym", shaped("scales", 3, 304), "K = 128 is not divided by the 3 scales")
+        self.changed("gptq_v2_asym", shaped("scales", 3, 304), "K = 128 is not a multiple of the 3 scales")
         self.changed("gptq_v2_asym", shaped("scales", 8, 304), "groups of 16", "32, 64, 128")
         self.changed("gptq_v2_asym", shaped("scales", 2, 304), "the config says groups of 128", "64")
         self.changed("gptq_v2_asym", shaped("scales", 0, 304), "0 scales")
@@ -174,7 +174,7 @@ class LyingCheckpoints(Folder):
         self.changed("awq_g128", shaped("scales", 128, 8), "GEMV", "GEMM")
         self.changed("compressed_sym", shaped("weight_packed", 304, 15), "N = 304, K = 128")
         self.changed("compressed_sym", shaped("weight_scale", 303, 1), "weight_scale", "[304, 1]")
-        self.changed("compressed_sym", shaped("weight_shape", 1), "must hold N and K")
+        self.changed("compressed_sym", shaped("weight_shape", 1), "must contain N and K")
 
     def test_a_shape_below_zero(self) -> None:
         shape = Tensor("I64", [2], struct.pack("<qq", -304, 128))
@@ -229,7 +229,7 @@ class LyingCheckpoints(Folder):
 
             return change
 
-        self.changed("gptq_v1_asym", zeros(0xF1111111), "qzeros", "holds 15", "16", "gptq_v2")
+        self.changed("gptq_v1_asym", zeros(0xF1111111), "qzeros", "contains 15", "16", "gptq_v2")
         self.changed("gptq_v1_sym", zeros(0x77777778), "the config says sym", "neither all 7")
         self.changed("gptq_v2_asym", zeros(0x12345678, sym=True), "the config says sym")
 
@@ -266,8 +266,8 @@ class LyingCheckpoints(Folder):
     def test_config_that_is_no_json(self) -> None:
         for name, text, words in (
             ("config.json", "{", "is not JSON"),
-            ("config.json", '{"quantization_config": 4}', "is no object"),
-            ("quantize_config.json", "[]", "is no object"),
+            ("config.json", '{"quantization_config": 4}', "is not an object"),
+            ("quantize_config.json", "[]", "is not an object"),
         ):
             make_checkpoints.make("gptq_old_config").write(self.input)
             (self.input / name).write_text(text)
@@ -325,7 +325,7 @@ class Shards(Folder):
         first = sorted(weights)[0]
         weights[first] = next(shard for shard in weights.values() if shard != weights[first])
         self.write_map(weights)
-        self.refused("does not hold", first)
+        self.refused("does not contain", first)
 
     def test_no_index(self) -> None:
         self.index.unlink()
@@ -336,7 +336,7 @@ class Shards(Folder):
         self.refused("2 index files")
 
     def test_index_that_lies(self) -> None:
-        for text, words in (("{", "is not JSON"), ("[]", "no JSON object"), ("{}", "weight_map"), ("[[", "not JSON")):
+        for text, words in (("{", "is not JSON"), ("[]", "not a JSON object"), ("{}", "weight_map"), ("[[", "not JSON")):
             self.index.write_text(text)
             self.refused(words)
         self.write_map([])
@@ -344,10 +344,10 @@ class Shards(Folder):
         self.write_map({})
         self.refused("names no tensor")
         self.write_map({"a": 1})
-        self.refused("is no file name")
+        self.refused("is not a file name")
         for name in ("../model.safetensors", "/etc/passwd", "", "..", "a/b"):
             self.write_map({"a": name})
-            self.refused("not the name of a file beside the index")
+            self.refused("not the name of a file next to the index")
 
 
 class Places(Folder):
@@ -358,7 +358,7 @@ class Places(Folder):
         make_checkpoints.make("awq_g128").write(self.input)
 
     def test_input(self) -> None:
-        self.assert_refused(nw("pack", self.folder / "nowhere", self.packed), "no such file or folder")
+        self.assert_refused(nw("pack", self.folder / "nowhere", self.packed), "no such file or directory")
         empty = self.folder / "empty"
         empty.mkdir()
         self.assert_refused(nw("pack", empty, self.packed), "holds no .safetensors file")

@@ -95,11 +95,11 @@ class Inspect(Folder):
     def test_what_is_refused(self) -> None:
         for name, words in (
             ("overlap", ('tensor "b"', 'inside "a"')),
-            ("array-of-an-exabyte", ('metadata "a.b"', "1152921504606846976 elements", "cut off")),
+            ("array-of-an-exabyte", ('metadata "a.b"', "1152921504606846976 elements", "truncated")),
             ("product-wraps-around", ('tensor "a"', "more than 2^64")),
             ("nesting-without-end", ("deeper than 8 levels",)),
-            ("tensors-of-an-exabyte", ("2305843009213693953 tensors", "cut off")),
-            ("big-endian", ("big-endian", "fetch or convert a little-endian one")),
+            ("tensors-of-an-exabyte", ("2305843009213693953 tensors", "truncated")),
+            ("big-endian", ("big-endian", "fetch or convert a little-endian file")),
             ("version-1", ("version 1", "convert")),
             ("alignment-of-24", ("general.alignment is 24", "power of two")),
         ):

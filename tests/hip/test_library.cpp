@@ -174,7 +174,7 @@ TEST_CASE("images from memory that end too early are never handed on") {
     const auto refused = [&](std::string_view image) {
         const std::vector<char> exact(image.begin(), image.end()); // nothing behind its end
         CHECK(contains(error_of([&] { device.load(std::as_bytes(std::span(exact))); }),
-                       "its headers announce"));
+                       "its headers declare"));
     };
     for (const std::string &whole : {elf, bundle})
         for (u64 bytes = 0; bytes < whole.size(); bytes += bytes < 100 ? 1 : whole.size() / 61)

@@ -25,7 +25,7 @@ struct Case {
 const Case waits[] = {
     {"W-004 nothing is outstanding", "gfx1151", "s_waitcnt vmcnt(0)", "W-004"},
     {"W-004 on one of two ways something is", "gfx1151", "s_cmp_eq_u32 s2, 0\n s_cbranch_scc1 .L\n global_load_b32 v2, v1, s[2:3]\n.L:\n s_waitcnt vmcnt(0)\n v_mov_b32 v3, v2", ""},
-    {"W-005 the older is needed first", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_waitcnt vmcnt(0)\n v_mov_b32 v4, v2\n s_waitcnt vmcnt(0)\n v_mov_b32 v5, v3", "W-005", "vmcnt(1) would do: of what it waits for, global_load_b32 v2, v1, s[2:3] is the first that is touched, 1 instructions later"},
+    {"W-005 the older is needed first", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_waitcnt vmcnt(0)\n v_mov_b32 v4, v2\n s_waitcnt vmcnt(0)\n v_mov_b32 v5, v3", "W-005", "vmcnt(1) is enough: of what it waits for, global_load_b32 v2, v1, s[2:3] is used first, 1 instructions later"},
     {"W-005 both are", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_waitcnt vmcnt(0)\n v_mov_b32 v4, v2\n v_mov_b32 v5, v3", ""},
     {"W-005 nobody touches it", "gfx1151", "global_load_b32 v2, v1, s[2:3]\n s_waitcnt vmcnt(0)", "W-005", "leave vmcnt(0) out"},
     {"W-005 the next trip does", "gfx1151", "v_mov_b32 v2, 0\n s_mov_b32 s8, 4\n.L:\n v_add_nc_u32 v3, v2, v2\n global_load_b32 v2, v1, s[2:3]\n s_waitcnt vmcnt(0)\n s_sub_u32 s8, s8, 1\n s_cmp_lg_u32 s8, 0\n s_cbranch_scc1 .L", ""},

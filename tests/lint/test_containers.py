@@ -77,7 +77,7 @@ class Containers(unittest.TestCase):
             path = self.write(name, contents)
             done = nw("lint", path)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(f"{path}: it has code for gfx1100, gfx1151: choose with --gfx", done.stderr)
+            self.assertIn(f"{path}: has code for gfx1100, gfx1151: choose one with --gfx", done.stderr)
             self.assertEqual(self.found(path, "--gfx", "gfx1100"), [("gfx1100", "W-001", 8)], name)
             done = nw("lint", path, "--gfx", "gfx1201")
             self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -244,7 +244,7 @@ class Diff(Case):
         both = self.json("diff", self.source(), self.source())
         self.assertEqual([block["changed"] for block in both["blocks"]], [False] * 3)
         self.assertEqual(set(both["delta"].values()), {0})
-        self.assertIn("3 blocks are the same", nw("diff", self.source(), self.source()).stdout)
+        self.assertIn("3 blocks are equal", nw("diff", self.source(), self.source()).stdout)
 
     def test_one_instruction(self) -> None:
         a, b = self.source(), self.source("other.s", "v_mul_f32 v2, v2, v3\n        v_exp_f32 v2, v2")
@@ -258,7 +258,7 @@ class Diff(Case):
         self.assertEqual([loop[side]["cycles"]["units"]["trans"]["cycles"] for side in "ab"], [0, 4])
         self.assertIsNone(both["a"]["timing"])
         text = nw("diff", a, b).stdout
-        for part in ("v_mul_f32", "v_exp_f32", "block 1 and 1", "2 blocks are the same", "VGPRs live at most"):
+        for part in ("v_mul_f32", "v_exp_f32", "block 1 and 1", "2 blocks are equal", "VGPRs live at most"):
             self.assertIn(part, text)
 
     def test_a_block_more(self) -> None:

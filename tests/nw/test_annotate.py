@@ -90,7 +90,7 @@ class Text(unittest.TestCase):
                                     ("s_barrier", "barrier"), ("s_cbranch_scc1  L_next", "branch")]:
             row = next(row for row in rows if row.endswith(instruction))
             self.assertIn(reason, row)
-        worst = text.partition("The worst lines:\n")[2].splitlines()[1]
+        worst = text.partition("Lines with the most cycles:\n")[2].splitlines()[1]
         self.assertTrue(worst.endswith("s_waitcnt       vmcnt(0)"), worst)
 
     def test_loops_are_marked(self) -> None:

@@ -182,7 +182,7 @@ class Runs(Folder):
         done = self.atlas("--model", "Llama-3.1-8B", "--type", "q4_0", "--m", "1", "-o", out)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(out.read_text().splitlines()), 4)
-        self.assertIn(f"Llama-3.1-8B, q4_0, m = 1 (decode), 8060S, {GFX}, sim: modelled time, no measurement", done.stdout)
+        self.assertIn(f"Llama-3.1-8B, q4_0, m = 1 (decode), 8060S, {GFX}, sim: modelled time, not measured", done.stdout)
         self.assertEqual(nw("atlas", "report", out).stdout, done.stdout)
 
     def test_what_has_no_kernel_is_said(self) -> None:
@@ -191,9 +191,9 @@ class Runs(Folder):
         self.shapes.write_text(SHAPES.replace(",512,", ",480,"))
         done = self.atlas("--model", "Llama-3.1-8B", "--type", "q4_K", "--m", "1", "--json")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("nw: q4_K at rows of 480 weights: no kernel for it on gfx1151, left out", done.stderr)
+        self.assertIn("nw: q4_K at rows of 480 weights: skipped, no kernel on gfx1151", done.stderr)
         self.assertNotIn("share_of_layers", done.stdout)
-        self.fails(self.atlas("--model", "Qwen3-30B-A3B", "--type", "q4_K", "--m", "1"), "it has no product of the suite gguf for")
+        self.fails(self.atlas("--model", "Qwen3-30B-A3B", "--type", "q4_K", "--m", "1"), "no product of suite gguf matches")
 
     def test_wrong_words(self) -> None:
         self.fails(self.atlas("--model", "Llama"), "--model Llama: the suite gguf has Qwen3.6-27B, Llama-3.1-8B, Qwen3-30B-A3B")
@@ -202,8 +202,8 @@ class Runs(Folder):
         self.fails(self.atlas(), f"{self.shapes}:6: topk = 9: must be at most experts = 8")
         self.fails(self.atlas(device="sim:gfx900"), "device sim:gfx900: the simulated targets are")
         self.fails(self.atlas("-o", self.folder / "no/such/file"), "-o ", "can't be written")
-        self.fails(self.atlas("--rocprof", self.shapes), "give either --suite gguf")
-        self.fails(nw("atlas"), "give either --suite gguf")
+        self.fails(self.atlas("--rocprof", self.shapes), "give --suite gguf")
+        self.fails(nw("atlas"), "give --suite gguf")
         self.assertNotEqual(nw("atlas", "--suite", "w4a16").returncode, 0)
         self.assertNotEqual(nw("atlas", "--suite", "gguf", "--gfx", GFX).returncode, 0)  # of --rocprof
 
@@ -243,7 +243,7 @@ class Traces(Folder):
         self.assertEqual(facts["md5"], hashlib.md5((HSACO / GFX / f"{OURS}.hsaco").read_bytes()).hexdigest())
         self.assertEqual((facts["dynamic_lds_bytes"], facts["limiter_of"]), (None, "main loop (static count)"))
         self.assertEqual((others["kernel"], others["workload"], others["code_object"]), (other, {}, None))
-        self.assertEqual(others["note"], "not one of our kernels: no facts")
+        self.assertEqual(others["note"], "not a nibblewave kernel: no facts")
         self.assertEqual(others["metrics"]["share_of_trace"], 1 / 9)
 
     def test_older_profilers(self) -> None:
@@ -272,9 +272,9 @@ class Traces(Folder):
     def test_bad_traces(self) -> None:
         long_line = v3("x" * 100_000, 1, 2)
         for text, expect in [
-            ("", "t.csv: it is empty"),
-            (V3, "t.csv: it has no dispatch of a kernel"),
-            (V3 + v3("copy", 1, 9).replace("KERNEL_DISPATCH", "MEMORY_COPY"), "t.csv: it has no dispatch of a kernel"),
+            ("", "t.csv: is empty"),
+            (V3, "t.csv: has no kernel dispatch"),
+            (V3 + v3("copy", 1, 9).replace("KERNEL_DISPATCH", "MEMORY_COPY"), "t.csv: has no kernel dispatch"),
             (V3 + v3("a", 9, 8), "t.csv:2: End_Timestamp = 8 is before Start_Timestamp = 9"),
             (V3 + v3("a", 1, 2) + v3("a\nb", 1, 2) + v3("a", 5, 2), "t.csv:5: End_Timestamp = 2 is before"),
             (V3 + v3("a", 1, 2).replace(",2,", ",2.5,", 1), "t.csv:2: End_Timestamp = '2.5': must be a whole number"),
@@ -282,7 +282,7 @@ class Traces(Folder):
             (V3 + v3("a", 1, 2**64), "must be a whole number of nanoseconds"),
             (V3 + 2 * v3("a", 0, 2**64 - 1), "t.csv:3: the times add up to more than 2^64 ns"),
             (V3 + v3("", 1, 2), "t.csv:2: Kernel_Name is empty"),
-            (V3 + v3("a", 1, 2)[:59], "t.csv:2: 14 cells, the header has 22: the line is cut off"),
+            (V3 + v3("a", 1, 2)[:59], "t.csv:2: 14 cells, the header has 22: the line is truncated"),
             (V3 + v3("a", 1, 2).replace('"a"', "f(int, int)"), "t.csv:2: 23 cells, the header has 22"),
             (V3 + long_line[:5000], "t.csv:2: a quote is not closed"),
             (V3 + v3("a", 1, 2).replace('"a"', '"a"b'), "t.csv:2: 'b' follows a quoted cell"),
@@ -308,10 +308,10 @@ class Traces(Folder):
         self.assertEqual((one.returncode, json.loads(one.stdout)["part"]), (0, "8060S"))
         self.assertEqual(json.loads(nw("atlas", "--rocprof", path, "--gfx", GFX, "--json").stdout)["kernel"], OURS)
         if len({row["gfx"] for row in manifest()}) > 1:
-            self.fails(nw("atlas", "--rocprof", path), "--gfx (none): a trace does not say which GPU it is of", GFX)
-        self.fails(self.trace("", "--gfx", "gfx900"), "--gfx gfx900: a trace does not say", f"has {GFX}")
+            self.fails(nw("atlas", "--rocprof", path), "--gfx (none): a trace does not name its GPU", GFX)
+        self.fails(self.trace("", "--gfx", "gfx900"), "--gfx gfx900: a trace does not name its GPU", f"has {GFX}")
         self.fails(nw("atlas", "--rocprof", path, "--hsaco", self.folder), "manifest.json: can't be read")
-        self.fails(self.trace("", "--part", "7900 XTX"), "--part 7900 XTX: it is a gfx1100, the code objects are for gfx1151")
+        self.fails(self.trace("", "--part", "7900 XTX"), "--part 7900 XTX: is a gfx1100, but the code objects are for gfx1151")
         self.fails(nw("atlas", "--rocprof", self.folder / "none.csv", "--hsaco", self.hsaco), "none.csv")
         (self.hsaco / GFX).unlink()
         done = nw("atlas", "--rocprof", path, "--hsaco", self.hsaco, "--json")
@@ -347,9 +347,9 @@ class Reports(Folder):
                          ("down", 0.8, 160, 0.16, 0.8))
         self.assertEqual((o["total_us"], o["share"], o["gain_share"], o["limiter"]), (200, 0.2, 0.05, "dram"))
         text = self.report(self.row()).stdout
-        self.assertIn("M, q4_K, m = 1 (decode), 7900 XTX, gfx1100, sim: modelled time, no measurement", text)
+        self.assertIn("M, q4_K, m = 1 (decode), 7900 XTX, gfx1100, sim: modelled time, not measured", text)
         self.assertRegex(text, r"o +fast +memory +dram +64x512 +10 +20.00 +200.00 +100.0 % +75.0 % +50.00 +25.0 % +96 +16\n")
-        self.assertIn("200.00 us in all; with each at its bound 150.00 us, 25.0 % less", text)
+        self.assertIn("200.00 us in total; 150.00 us at the bounds, 25.0 % less", text)
 
     def test_nothing_is_faster_than_its_bound_by_a_negative_gain(self) -> None:
         (group,) = self.groups(self.row(us=10))
@@ -374,7 +374,7 @@ class Reports(Folder):
         done = nw("atlas", "report", sim, trace, "--html", page)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, OURS + r" +\w+ +yes +1 +3.00 +3.00 +3.00 +3.00 +75.0 % .* 75-75 %\n")
-        self.assertRegex(done.stdout, r"<b>other</b> +- +not one of our kernels: no facts +1 ")
+        self.assertRegex(done.stdout, r"<b>other</b> +- +not a nibblewave kernel: no facts +1 ")
         self.assertIn("4.00 us in all dispatches, 75.0 % of it in kernels of this build", done.stdout)
         self.assertIn("&lt;b&gt;other&lt;/b&gt;", page.read_text())
         self.assertNotIn("<b>other", page.read_text())
@@ -382,9 +382,9 @@ class Reports(Folder):
     def test_bad_lines_are_named(self) -> None:
         good = json.dumps(self.row()) + "\n"
         for text, expect in [
-            ("", "rows.jsonl: it has no row"),
-            (good + "no json\n", "rows.jsonl:2: 'no json' is no JSON object"),
-            (good + "\n[1]\n", "rows.jsonl:3: '[1]' is no JSON object"),
+            ("", "rows.jsonl: has no rows"),
+            (good + "no json\n", "rows.jsonl:2: 'no json' is not a JSON object"),
+            (good + "\n[1]\n", "rows.jsonl:3: '[1]' is not a JSON object"),
             ("[" * 200_000, "rows.jsonl:1: "),
             (good + '{"schema": "nibblewave.atlas.v2"}\n', "rows.jsonl:2: its schema is 'nibblewave.atlas.v2': must be nibblewave.atlas.v1"),
             ("{}\n", "rows.jsonl:1: its schema is ''"),

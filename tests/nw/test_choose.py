@@ -51,7 +51,7 @@ class Tuned(unittest.TestCase):
 
     def test_a_person_reads_the_reason(self) -> None:
         self.assertIn("because     this shape was tuned (", choose("--n", "2048", "--k", "2048")[1])
-        self.assertRegex(choose("--n", "2080", "--k", "2048")[1], "because     2048 x 2048 is the nearest .*0.02 octaves away")
+        self.assertRegex(choose("--n", "2080", "--k", "2048")[1], "because     nearest tuned shape: 2048 x 2048 .*0.02 octaves away")
 
 
 class Untuned(unittest.TestCase):

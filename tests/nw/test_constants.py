@@ -47,7 +47,7 @@ class Constants(unittest.TestCase):
     def test_an_unknown_part_is_named(self) -> None:
         done = nw("constants", "--part", "9999")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn('--part 9999: it is none of "7900 XTX" (gfx1100), ', done.stderr)
+        self.assertIn('--part 9999: unknown; choose one of "7900 XTX" (gfx1100), ', done.stderr)
 
 
 if __name__ == "__main__":

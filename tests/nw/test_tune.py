@@ -87,7 +87,7 @@ class Tune(Table):
                       done.stderr)
 
     def test_bad_files_are_named(self) -> None:
-        for text, expect in [("tuned = 3", "no list tuned"), ("[[tuned]", "line 1: "), ('[[tuned]]\nfamily = 3\n', "no family")]:
+        for text, expect in [("tuned = 3", "the list tuned is missing"), ("[[tuned]", "line 1: "), ('[[tuned]]\nfamily = 3\n', "family is missing or has the wrong type")]:
             with self.subTest(text):
                 self.table.write_text(text)
                 done = self.tune()
@@ -170,7 +170,7 @@ class Gguf(Table):
     def test_options_of_other_families(self) -> None:
         done = self.tune_ways("--only", "b16")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("family gguf has all ways of the build timed", done.stderr)
+        self.assertIn("not for family gguf, which times all strategies of the build", done.stderr)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ TEST_CASE("an unknown name or value is an error that lists all choices") {
         CHECK(text.find(all_choices()) != text.npos);
     }
     CHECK(error_of("sr_carry=no").starts_with("sr_carry=no: 'no' is not one of carry, wrap;"));
-    CHECK(error_of("carry=wrap").starts_with("carry=wrap: no choice of this name;"));
+    CHECK(error_of("carry=wrap").starts_with("carry=wrap: unknown choice;"));
 }
 
 TEST_CASE("every choice has at least two values, a question, and its note") {

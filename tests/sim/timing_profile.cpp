@@ -155,7 +155,7 @@ TEST_CASE("an unknown name is an error with the nearest one") {
     CHECK(error_in(with(R"("facts": {"l2_latency": 7})"))
               .starts_with("card.json: facts.l2_latency:"));
     CHECK(error_in(with(R"("costs": {})")) ==
-          "card.json: costs: no key of a profile; it has schema, part, constants and facts");
+          "card.json: costs: is not a key of a profile, which has schema, part, constants and facts");
 }
 
 TEST_CASE("an absurd value is an error with the rule") {
@@ -166,7 +166,7 @@ TEST_CASE("an absurd value is an error with the rule") {
     for (const char *bad : {"0", "1e9", "10001"})
         CHECK(error_in(with(fmt::format(R"("constants": {{"l2_latency": {}}})", bad))) != "");
     CHECK(error_in(with(R"("constants": {"l2_latency": 7.5})")) ==
-          "card.json: constants.l2_latency: 7.5 is not a whole number of cycles; round it");
+          "card.json: constants.l2_latency: 7.5 is not an integer number of cycles; round it");
     CHECK(error_in(with(R"("constants": {"l2_latency": "7"})")) ==
           "card.json: constants.l2_latency: \"7\" is not a number; give one in cycles");
     for (const char *bad : {"null", "true", "[7]", "{}"})
@@ -181,11 +181,11 @@ TEST_CASE("an absurd value is an error with the rule") {
 TEST_CASE("a profile says what it is and whose") {
     CHECK(error_in("{}").starts_with("card.json: schema: is missing; write \"schema\": \"nibble"));
     CHECK(error_in(R"({"schema": "nibblewave.profile.v2", "part": "8060S"})")
-              .starts_with("card.json: schema: 'nibblewave.profile.v2' is not a schema"));
+              .starts_with("card.json: schema: 'nibblewave.profile.v2' is an unknown schema"));
     std::string v1 = R"({"schema": "nibblewave.profile.v1")";
     CHECK(error_in(v1 + "}").starts_with("card.json: part: is missing; name one of 7900 XTX, "));
     CHECK(error_in(v1 + R"(, "part": "8060"})")
-              .starts_with("card.json: part: '8060' is not a part that is known; name one of "));
+              .starts_with("card.json: part: '8060' is an unknown part; name one of "));
     CHECK(error_in(v1 + R"(, "part": 8060})").starts_with("card.json: part: 8060 is not a string"));
     CHECK(error_in("[]").starts_with("card.json: a profile is a JSON object"));
     CHECK(error_in(v1).starts_with("card.json: not JSON: "));

@@ -85,8 +85,7 @@ void print_summary(const Launch &launch, const sim::timing::Result &r, const Ann
                launch.dispatch().kernel->name, r.part, launch.device().gfx, r.time_us, r.cycles,
                r.limiter);
     fmt::print(
-        "{} instructions of {} waves of {} workgroups{}: they took {} cycles of waves, {} of "
-        "them waiting: {}\n",
+        "{} instructions of {} waves of {} workgroups{}: {} wave cycles, {} of them stalled: {}\n",
         a.total.issued, r.waves, r.groups_timed,
         r.groups_timed < r.groups ? fmt::format(" (a sample of {})", r.groups) : "",
         a.total.cycles(), a.total.lost, why(a.total, 6));
@@ -103,7 +102,7 @@ void print_text(const Launch &launch, const sim::timing::Result &r, const Annota
         print_row("times", "cycles lost", "share", "heat ", "waiting for", std::string(depths, ' '),
                   "line", "");
     };
-    fmt::print("\nThe worst lines:\n");
+    fmt::print("\nLines with the most cycles:\n");
     header();
     for (size_t n : worst)
         print_line(a, n, most, depths);
@@ -135,12 +134,12 @@ void run(const Options &o) {
 
 void add_annotate(CLI::App &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command =
-        app.add_subcommand("annotate", "Show what each line of a kernel costs, and why");
+    CLI::App *command = app.add_subcommand(
+        "annotate", "Show the modelled cost and stall reason of each source line");
     add_options(*command, options->launch);
-    command->add_option("--html", options->html, "Write one HTML page there");
+    command->add_option("--html", options->html, "Write one HTML page to this file");
     command->add_option("--source", options->source,
-                        "The .s file of a code object; default: beside it, or in build/asm");
+                        "The .s file of the code object; default: next to it, or in build/asm");
     command->callback([options] { run(*options); });
 }
 

@@ -59,11 +59,11 @@ public:
             "<meta name=\"viewport\" content=\"width=device-width\">"
             "<title>{} on {} (sim)</title><style>{}{}</style></head><body>\n",
             kernel, escape(r_.part), page_style, style);
-        add("<h1>{}</h1><p>A model's estimate for the {} ({}), not a measurement.</p>\n", kernel,
-            escape(r_.part), launch_.device().gfx);
+        add("<h1>{}</h1><p>Modelled for the {} ({}), not measured.</p>\n", kernel, escape(r_.part),
+            launch_.device().gfx);
         summary();
         key();
-        add("<h2>The worst lines</h2>\n");
+        add("<h2>Lines with the most cycles</h2>\n");
         begin_table();
         for (size_t n : worst_)
             row(n, false);
@@ -86,11 +86,10 @@ private:
 
     void summary() {
         const sim::Dispatch &d = launch_.dispatch();
-        add("<dl><dt>time</dt><dd>{:.2f} µs, {} cycles at {} MHz</dd>"
-            "<dt>limiter</dt><dd>{}</dd>"
-            "<dt>launch</dt><dd>grid {} × {} × {}, block {} × {} × {}, {:.1f} waves per SIMD</dd>"
-            "<dt>timed</dt><dd>{} of {} workgroups, {} waves, {} instructions</dd>"
-            "<dt>cycles of waves</dt><dd>{}, of which {} waiting</dd></dl>\n",
+        add("<dl><dt>time</dt><dd>{:.2f} µs, {} cycles at {} "
+            "MHz</dd><dt>limiter</dt><dd>{}</dd><dt>launch</dt><dd>grid {} × {} × {}, block {} × "
+            "{} × {}, {:.1f} waves per SIMD</dd><dt>timed</dt><dd>{} of {} workgroups, {} waves, "
+            "{} instructions</dd><dt>wave cycles</dt><dd>{}, {} of them stalled</dd></dl>\n",
             r_.time_us, r_.cycles, launch_.part().shader_mhz, escape(r_.limiter), d.grid.x,
             d.grid.y, d.grid.z, d.block.x, d.block.y, d.block.z, r_.occupancy, r_.groups_timed,
             r_.groups, r_.waves, a_.total.issued, a_.total.cycles(), a_.total.lost);

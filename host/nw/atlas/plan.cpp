@@ -39,10 +39,10 @@ public:
                         for (u32 m : o_.m)
                             add(in_files(layer), type, m);
         for (const auto &[what, count] : missing_)
-            fmt::print(stderr, "nw: {}: no kernel for it on {}, left out\n", what, gfx_);
+            fmt::print(stderr, "nw: {}: skipped, no kernel on {}\n", what, gfx_);
         if (out_.rows.empty())
-            throw Error(fmt::format("{}: it has no product of the suite gguf for --model {} --type "
-                                    "{} --m {} --only '{}' that {} has a kernel for",
+            throw Error(fmt::format("{}: no product of suite gguf matches --model {} --type {} --m "
+                                    "{} --only '{}' and has a kernel on {}",
                                     o_.shapes, fmt::join(o_.models, ","), fmt::join(o_.types, ","),
                                     fmt::join(o_.m, ","), o_.only, gfx_));
         for (const std::string &cut : cut_)

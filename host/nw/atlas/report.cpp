@@ -138,7 +138,7 @@ private:
     static std::string title(const AtlasRow &r) {
         const std::string on =
             fmt::format("{}{}, {}", r.part.empty() ? "" : r.part + ", ", r.gfx,
-                        r.simulated ? "sim: modelled time, no measurement" : "card " + r.device);
+                        r.simulated ? "sim: modelled time, not measured" : "card " + r.device);
         return r.suite ? fmt::format("{}, {}, m = {} ({}), {}", r.model, r.type, r.m, r.phase, on)
                        : fmt::format("{}, {}", r.model, on);
     }
@@ -193,15 +193,15 @@ std::vector<AtlasGroup> read_atlas(std::span<const std::string> files) {
             const std::string where = fmt::format("{}:{}", file, number);
             const Json json = Json::parse(line, nullptr, false);
             if (!json.is_object())
-                throw Error(fmt::format("{}: '{:.40}' is no JSON object: must be a line that nw "
-                                        "atlas --json wrote",
-                                        where, line));
+                throw Error(fmt::format(
+                    "{}: '{:.40}' is not a JSON object: must be a line that nw atlas --json wrote",
+                    where, line));
             grouper.add(row_of(Fields(json, where)));
             ++rows;
         }
         if (rows == 0)
             throw Error(
-                fmt::format("{}: it has no row: nw atlas --json -o FILE writes some", file));
+                fmt::format("{}: has no rows: write some with nw atlas --json -o FILE", file));
     }
     return grouper.groups();
 }

@@ -43,7 +43,7 @@ fs::path built_directory() {
             return find_directory(gfx);
         } catch (const Error &) { // of another gfx there may be some
         }
-    throw Error("--hsaco: there are no code objects beside this program: give the directory of "
+    throw Error("--hsaco: no code objects found next to this program: give the directory with "
                 "their manifest.json");
 }
 
@@ -66,7 +66,7 @@ Ours find_ours(const AtlasTraceOptions &o) {
     if (gfx.empty() && known.size() == 1)
         gfx = *known.begin();
     if (!known.contains(gfx))
-        throw Error(fmt::format("--gfx {}: a trace does not say which GPU it is of; {} has {}",
+        throw Error(fmt::format("--gfx {}: a trace does not name its GPU: choose one; {} has {}",
                                 gfx.empty() ? "(none)" : gfx, directory.string(),
                                 fmt::join(known, ", ")));
     return {directory, std::move(manifest), gfx};
@@ -117,7 +117,7 @@ std::vector<Json> atlas_rocprof(const AtlasTraceOptions &o) {
     const sim::timing::Part &part =
         o.part.empty() ? *sim::timing::default_part(ours.gfx) : part_of_name(o.part);
     if (part.gfx != ours.gfx)
-        throw Error(fmt::format("--part {}: it is a {}, the code objects are for {}", o.part,
+        throw Error(fmt::format("--part {}: is a {}, but the code objects are for {}", o.part,
                                 part.gfx, ours.gfx));
     const MappedFile file(o.trace);
     const std::string_view text(reinterpret_cast<const char *>(file.bytes().data()),
@@ -143,8 +143,8 @@ std::vector<Json> atlas_rocprof(const AtlasTraceOptions &o) {
         if (!row["code_object"].is_null())
             row["code_object"]["dynamic_lds_bytes"] = nullptr; // a trace has the kernel's own
         else
-            row["note"] =
-                known ? "its code object is missing: no facts" : "not one of our kernels: no facts";
+            row["note"] = known ? "its code object is missing: no facts"
+                                : "not a nibblewave kernel: no facts";
         out.push_back(std::move(row));
     }
     return out;

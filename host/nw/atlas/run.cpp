@@ -95,7 +95,7 @@ public:
             if (line.starts_with(begin))
                 found = line;
         if (found.empty() || found.size() >= size)
-            throw Error(fmt::format("{}: HIPSIM_STATS has {} bytes of it, 1 to {} are expected",
+            throw Error(fmt::format("{}: HIPSIM_STATS wrote {} bytes for it: expected 1 to {}",
                                     kernel.symbol, found.size(), size - 1));
         copy(found, to);
     }

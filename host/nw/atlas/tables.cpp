@@ -46,7 +46,7 @@ Table suite_table(const AtlasGroup &g) {
     const bool joined =
         std::ranges::any_of(g.rows, [](const AtlasRow &r) { return r.other_us.has_value(); });
     Table t{g.title,
-            fmt::format("{} us in all; with each at its bound {} us, {} less", us(total),
+            fmt::format("{} us in total; {} us at the bounds, {} less", us(total),
                         us(total - g.gain_us()), percent(g.gain_us(), total)),
             {"layer", "kernel", "bound", "limiter", "N x K", "times", "us", "total us", "share",
              "of bound", "gain us", "gain", "VGPRs", "waves"},
@@ -104,12 +104,10 @@ Table trace_table(const AtlasGroup &g, std::span<const AtlasGroup> groups) {
                           us(r.total_us()), percent(r.total_us(), total), number(r.vgprs),
                           number(r.waves), number(r.scratch), modelled(r, groups)});
     }
-    t.below =
-        fmt::format("{} us in all dispatches, {} of it in kernels of this build; a trace does "
-                    "not say shapes, so that no bound is known; limiter: of the main loop, a "
-                    "static count; of bound: of the same kernel on the model, where a file "
-                    "has it",
-                    us(total), percent(ours, total));
+    t.below = fmt::format("{} us in all dispatches, {} of it in kernels of this build; a trace has "
+                          "no shapes, so bounds are unknown; limiter: of the main loop, a static "
+                          "count; of bound: of the same kernel on the model, if a file has it",
+                          us(total), percent(ours, total));
     return t;
 }
 

@@ -81,7 +81,7 @@ private:
         for (;;) {
             const u64 end = left_.find('"');
             if (end == left_.npos)
-                fail("a quote is not closed: the file is cut off, or no CSV");
+                fail("a quote is not closed: the file is truncated or not CSV");
             const std::string_view text = left_.substr(0, end);
             next_line_ += static_cast<u64>(std::ranges::count(text, '\n'));
             out += text;
@@ -123,8 +123,8 @@ public:
 
     void check(const Cells &row) const {
         if (row.size() != header_.size())
-            csv_.fail(fmt::format("{} cells, the header has {}: the line is cut off, or the name "
-                                  "of a kernel has commas and no quotes",
+            csv_.fail(fmt::format("{} cells, the header has {}: the line is truncated, or a kernel "
+                                  "name with commas is not quoted",
                                   row.size(), header_.size()));
     }
     bool is_dispatch(const Cells &row) const { return !kind_ || row[*kind_] == "KERNEL_DISPATCH"; }
@@ -214,7 +214,7 @@ Trace read_trace(std::string_view text, const std::string &file) {
     Cells cells;
     if (!csv.next(cells))
         throw Error(
-            fmt::format("{}: it is empty: a trace has a header and a line a dispatch", file));
+            fmt::format("{}: is empty: a trace has a header and one line per dispatch", file));
     const Columns columns(csv, cells);
     std::map<std::string, TraceKernel> kernels; // by name as it stands there
     std::map<std::string, std::set<std::string>> grids;
@@ -237,9 +237,8 @@ Trace read_trace(std::string_view text, const std::string &file) {
         ++out.calls;
     }
     if (out.calls == 0)
-        throw Error(fmt::format("{}: it has no dispatch of a kernel: was the program traced until "
-                                "its end, with --kernel-trace?",
-                                file));
+        throw Error(fmt::format(
+            "{}: has no kernel dispatch: trace the whole program with --kernel-trace", file));
     for (auto &[name, kernel] : kernels) {
         kernel.name = plain_name(name);
         kernel.grids = grids[name].size();

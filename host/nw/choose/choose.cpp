@@ -67,12 +67,13 @@ std::string reason(const Explained &e) {
     case Why::tuned:
         return fmt::format("this shape was tuned ({})", t->by);
     case Why::near:
-        return fmt::format("{} x {} is the nearest shape that was tuned ({}), {:.2f} octaves away",
-                           t->n, t->k, t->by, e.choice.distance);
+        return fmt::format("nearest tuned shape: {} x {} ({}), {:.2f} octaves away", t->n, t->k,
+                           t->by, e.choice.distance);
     case Why::untuned:
         break;
     }
-    return fmt::format("the default: no shape of this kind within {:g} octave was tuned", farthest);
+    return fmt::format("the default: no shape of this kind was tuned within {:g} octaves",
+                       farthest);
 }
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
@@ -108,7 +109,7 @@ void print(const Options &o, const Explained &e) {
     row("registers", fmt::format("{} VGPRs, {} SGPRs, {} bytes of LDS", kernel.vgprs, kernel.sgprs,
                                  kernel.lds_bytes));
     row("occupancy",
-        fmt::format("{} waves per SIMD, {} waves and {} rows a workgroup", kernel.waves_per_simd,
+        fmt::format("{} waves per SIMD, {} waves and {} rows per workgroup", kernel.waves_per_simd,
                     kernel.block / 32, kernel.rows_per_workgroup));
 }
 
@@ -151,7 +152,7 @@ void run(const Options &o) {
 
 void add_choose(CLI::App &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("choose", "Say which kernel a product gets, and why");
+    CLI::App *command = app.add_subcommand("choose", "Show which kernel a product gets, and why");
     command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
     command->add_option("--dtype", o->dtype, "Of activations")
         ->check(CLI::IsMember(dtype_words))
@@ -163,7 +164,7 @@ void add_choose(CLI::App &app) {
         ->check(CLI::IsMember(zeros_words))
         ->capture_default_str();
     CLI::Option *gguf =
-        command->add_option("--gguf", o->gguf, "A type of GGUF weights: q4_0, q8_0, q4_K, q6_K");
+        command->add_option("--gguf", o->gguf, "Type of GGUF weights: q4_0, q8_0, q4_K, q6_K");
     for (const char *other : {"--dtype", "--group", "--zeros"})
         gguf->excludes(command->get_option(other));
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();

@@ -89,8 +89,8 @@ void run(const Options &o) {
         fmt::print("{}\n", json.dump(1));
         return;
     }
-    fmt::print("{} ({}): fact = published, fit = fitted to published times, guess = neither; the "
-               "notes are in isa_notes\n",
+    fmt::print("{} ({}): fact = published, fit = fitted to published times, guess = neither; "
+               "notes: isa_notes\n",
                part.name, part.gfx);
     print(rows);
 }
@@ -100,14 +100,14 @@ void run(const Options &o) {
 void add_constants(CLI::App &app) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand(
-        "constants", "List what the model of time knows of a part, and where it is from");
-    command->add_option("--part", options->part, "The GPU, or gfx... for the usual one of it")
+        "constants", "List the constants of the timing model for a part, and their origin");
+    command->add_option("--part", options->part, "The GPU, or a gfx for its default part")
         ->capture_default_str();
-    command->add_option("--origin", options->origin, "List only these")
+    command->add_option("--origin", options->origin, "List only constants of this origin")
         ->check(CLI::IsMember({"fact", "fit", "guess"}));
-    command->add_option("--profile", options->profile, "Measured constants, as for HIPSIM_PROFILE");
-    command->add_flag("--json", options->json,
-                      "Print JSON, with the range that a profile may set each in");
+    command->add_option("--profile", options->profile,
+                        "File of measured constants, as HIPSIM_PROFILE");
+    command->add_flag("--json", options->json, "Print JSON, with the range that a profile may set");
     command->callback([options] { run(*options); });
 }
 

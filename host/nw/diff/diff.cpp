@@ -55,9 +55,9 @@ struct Side {
         std::vector<std::string_view> names;
         for (const sim::KernelInfo *k : kernels)
             names.push_back(k->name);
-        throw Error(fmt::format("{}: it has {} kernels: choose one with --kernel, B's with "
-                                "--kernel-b: {}",
-                                path, names.size(), fmt::join(names, ", ")));
+        throw Error(
+            fmt::format("{}: has {} kernels: choose one with --kernel, B's with --kernel-b: {}",
+                        path, names.size(), fmt::join(names, ", ")));
     }
 
     InfoOptions options;
@@ -225,9 +225,9 @@ std::string mix_rows(std::string_view indent, const lint::Work &a, const lint::W
 std::string summary_text(const Comparison &c) {
     const Info &a = c.a.info, &b = c.b.info;
     const auto peak = [](const Info &i) { return i.survey.live.vgprs(i.survey.live.peak()); };
-    std::string out = fmt::format(
-        "A: {} of {}\nB: {} of {}\n{}, {} [sim: cycles are a model's]\n\n", a.kernel().name,
-        c.a.file.path, b.kernel().name, c.b.file.path, c.a.file.gfx, c.a.file.part->name);
+    std::string out = fmt::format("A: {} of {}\nB: {} of {}\n{}, {} [sim: modelled cycles]\n\n",
+                                  a.kernel().name, c.a.file.path, b.kernel().name, c.b.file.path,
+                                  c.a.file.gfx, c.a.file.part->name);
     out += fmt::format("{:<34} {:>12} {:>12} {:>12}\n", "", "A", "B", "B - A");
     if (c.options.timed) {
         out += number_row("time, us", c.a.timed.us, c.b.timed.us);
@@ -251,7 +251,7 @@ std::string loops_text(const Comparison &c) {
     for (const AlignedLoop &pair : c.loops) {
         if (!pair.a || !pair.b) {
             const Side &side = pair.a ? c.a : c.b;
-            out += fmt::format("\nloop {} of {} alone\n", pair.a ? *pair.a : *pair.b,
+            out += fmt::format("\nloop {} of {} only\n", pair.a ? *pair.a : *pair.b,
                                pair.a ? "A" : "B");
             const u32 head = side.info.survey.loops.all()[pair.a ? *pair.a : *pair.b].head;
             out += fmt::format("  from {}\n",
@@ -261,8 +261,8 @@ std::string loops_text(const Comparison &c) {
         const UnitCycles a = cycles_of(c.a, *pair.a), b = cycles_of(c.b, *pair.b);
         const f64 waves_a = c.a.info.waves(), waves_b = c.b.info.waves();
         const BoundUnit bound_a = bound(a, waves_a), bound_b = bound(b, waves_b);
-        out += fmt::format("\nloop {} and {}, cycles of a trip [sim]; bound: {} and {}\n", *pair.a,
-                           *pair.b, name(bound_a), name(bound_b));
+        out += fmt::format("\nloop {} and {}, cycles per iteration [sim]; bound: {} and {}\n",
+                           *pair.a, *pair.b, name(bound_a), name(bound_b));
         for (size_t n = 0; n < a.of.size(); ++n)
             if (const auto u = static_cast<BoundUnit>(n); a[u] > 0 || b[u] > 0)
                 out += number_row(fmt::format("  {} of one wave", name(u)), a[u], b[u]);
@@ -314,10 +314,10 @@ std::string blocks_text(const Comparison &c) {
         const Side &side = pair.a ? c.a : c.b;
         const u32 n = pair.a ? *pair.a : *pair.b;
         const lint::Block &block = side.info.survey.flow.blocks()[n];
-        out += fmt::format("\nblock {} of {} alone, from {}: {}\n", n, pair.a ? "A" : "B",
+        out += fmt::format("\nblock {} of {} only, from {}: {}\n", n, pair.a ? "A" : "B",
                            side.info.place(block.first), mix_text(side.info.survey.blocks[n]));
     }
-    return out + fmt::format("\n{} blocks are the same.\n", same);
+    return out + fmt::format("\n{} blocks are equal.\n", same);
 }
 
 void run(const Options &o) {
@@ -332,27 +332,24 @@ void run(const Options &o) {
 }
 
 constexpr const char *footer = R"(
-Blocks are matched by their mnemonics and the loops they are in, in the order of control. Cycles of
-loops are those of nw info. With --grid, --block or --args both are run on the modelled GPU, too, as
-nw time does.
+Basic blocks are matched in reverse postorder by mnemonics and loop nesting. Loop cycles are those of nw
+info. With --grid, --block or --args both versions also run on the modelled GPU, as in nw time.
 
   nw diff old.s new.s --gfx gfx1151
   nw diff old.hsaco new.hsaco --grid 4096 --args buf:64M buf:64M u32:4096
 
-Exits with 0, or with 2 where a file can't be used.)";
+Exit status: 0; 2 if a file can't be used.)";
 
 } // namespace
 
 void add_diff(CLI::App &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command =
-        app.add_subcommand("diff", "Show what changed between two versions of a kernel");
+    CLI::App *command = app.add_subcommand("diff", "Compare two versions of a kernel");
     command->footer(footer);
-    command->add_option("a", o->a, "A code object, or an .s file, which is assembled first")
-        ->required();
+    command->add_option("a", o->a, "A code object or .s file")->required();
     command->add_option("b", o->b, "The other one")->required();
     add_launch_options(*command, o->launch);
-    command->add_option("--kernel-b", o->kernel_b, "B's kernel; default: that of --kernel");
+    command->add_option("--kernel-b", o->kernel_b, "Kernel of B; default: as --kernel");
     command->add_flag("--json", o->json, "Print JSON");
     command->callback([o, command] {
         for (const char *option : {"--grid", "--block", "--args"})

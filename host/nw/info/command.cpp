@@ -52,8 +52,7 @@ std::string report(const Options &o, const std::string &path) {
 
 void info_all(const Options &o) {
     if (!o.html.empty() && o.files.size() != 1)
-        throw Error(fmt::format("--html {}: a page is of one file, {} are given: give one", o.html,
-                                o.files.size()));
+        throw Error(fmt::format("--html {}: takes one file, {} are given", o.html, o.files.size()));
     constexpr size_t at_once = 64; // files whose reports are held
     for (size_t begin = 0; begin < o.files.size(); begin += at_once) {
         std::vector<std::string> out(std::min(at_once, o.files.size() - begin));
@@ -71,17 +70,17 @@ void info_all(const Options &o) {
 }
 
 constexpr const char *footer = R"(
-Nothing is run: cycles are a static count of a model, per unit, and say sim; latency, caches and bank
-conflicts are not in them. Bytes and operations are those of a wave with all lanes on: fma 2, dot2 4,
-dot4 8, pk_fma 4 a lane, WMMA 16x16x16 8192 an instruction. Of a loop each block counts once, a loop
-within as often as it goes round where the code says so.
-Live VGPRs are what there must be room for; masks, halves and d16 loads are followed.
+Static analysis: nothing runs. Cycles are counted per unit from the timing model and marked sim; they leave
+out latency, caches and bank conflicts. Bytes and operations assume all lanes on: fma 2, dot2 4, dot4 8,
+pk_fma 4 per lane, WMMA 16x16x16 8192 per instruction. In a loop each block counts once, an inner loop as
+often as its trip count, if the code shows it.
+Live VGPRs: liveness follows masks, 16-bit halves and d16 loads.
 
   nw info kernel.s --gfx gfx1151
   nw info build/hsaco/gfx1151/gemv_w4a16.hsaco --html page.html
-  nw info kernel.s --json                  an array with one object a file: see kernels, loops, code
+  nw info kernel.s --json                  an array with one object per file: see kernels, loops, code
 
-Exits with 0, or with 2 where a file can't be used.)";
+Exit status: 0; 2 if a file can't be used.)";
 
 } // namespace
 
@@ -90,20 +89,19 @@ void add_info(CLI::App &app) {
     CLI::App *command =
         app.add_subcommand("info", "Show a kernel's registers, occupancy, loops and their bounds");
     command->footer(footer);
-    command->add_option("file", o->files, "Code objects, or .s files, which are assembled first")
-        ->required();
+    command->add_option("file", o->files, "Code objects or .s files")->required();
     command->add_option("--kernel", o->info.kernel, "Only that one");
-    command->add_option("--gfx", o->info.gfx, "Target; default: what the file says");
+    command->add_option("--gfx", o->info.gfx, "Target; default: the file's");
     command->add_option("--part", o->info.part,
-                        "The GPU, as in \"7900 XTX\"; default: one per gfx");
+                        "The GPU, as in \"7900 XTX\"; default: the default part of the gfx");
     command
         ->add_option("--workgroup", o->info.workgroup,
-                     "Work-items of a workgroup; default: .max_flat_workgroup_size")
+                     "Work-items per workgroup; default: .max_flat_workgroup_size")
         ->check(CLI::Range(1, 1024));
     command->add_option("--lds", o->info.dynamic_lds, "Bytes of dynamic LDS")
         ->check(CLI::Range(0, 65536));
     command->add_flag("--json", o->json, "Print JSON");
-    command->add_option("--html", o->html, "Write one HTML page there, too");
+    command->add_option("--html", o->html, "Also write one HTML page to this file");
     command->callback([o] { or_exit_2([&] { info_all(*o); }); });
 }
 

@@ -79,8 +79,7 @@ private:
     std::string line_id(u32 i) const { return fmt::format("k{}i{}", kernel_, i); }
 
     void section(const Info &info) {
-        add("<h1>{}</h1><p>{}, {}: a static model's count, not a measurement; latency and caches "
-            "are not in it.</p>\n",
+        add("<h1>{}</h1><p>{}, {}: a static count, not measured, without latency and caches.</p>\n",
             escape(info.kernel().name), info.file.gfx, escape(info.file.part->name));
         summary(info);
         key(info);
@@ -107,9 +106,8 @@ private:
             escape(info.place(peak)), escape(occupancy_text(info)),
             step(info.occupancy.fewer_vgprs, "VGPRs"),
             step(info.occupancy.less_lds, "bytes of LDS"));
-        add("<dt>memory</dt><dd>{} bytes of LDS, {} of scratch a lane</dd>"
-            "<dt>code</dt><dd>{} instructions, {}, wave{}, {} blocks, {} loops</dd>"
-            "<dt>mix</dt><dd>{}</dd></dl>\n",
+        add("<dt>memory</dt><dd>{} bytes of LDS, {} of scratch per lane</dd><dt>code</dt><dd>{} "
+            "instructions, {}, wave{}, {} blocks, {} loops</dd><dt>mix</dt><dd>{}</dd></dl>\n",
             info.kernel().lds_bytes, info.kernel().scratch_bytes, s.instructions,
             size_text(s.bytes), info.kernel().wave_size, s.blocks.size(), s.loops.all().size(),
             mix_text(s.total));
@@ -214,9 +212,9 @@ private:
         const auto &all = info.survey.loops.all();
         if (all.empty())
             return;
-        add("<h2>Loops, of one trip and wave</h2><table class=\"loops\"><tr><th>loop</th>"
-            "<th>from</th><th>trips</th><th>mix</th><th>moves</th><th>flops</th>"
-            "<th>cycles x waves that share</th><th>bound</th></tr>\n");
+        add("<h2>Loops, per iteration and wave</h2><table "
+            "class=\"loops\"><tr><th>loop</th><th>from</th><th>trips</th><th>mix</th><th>moves</"
+            "th><th>flops</th><th>cycles x waves that share</th><th>bound</th></tr>\n");
         for (u32 n = 0; n < all.size(); ++n) {
             const lint::Work trip = info.survey.trip(all[n]);
             const UnitCycles cycles = info.units.of_trip(all[n]);
@@ -256,7 +254,7 @@ private:
         for (size_t n = 0; n < all.missed.size(); ++n)
             if (all.missed[n])
                 add(" {} {};", all.missed[n], text(static_cast<VopdRule>(n)));
-        add(" {} single VALU instructions without dual form. The code's hovers name each.</p>\n",
+        add(" {} single VALU instructions without a dual form. Hover over the code for each.</p>\n",
             all.without_form);
     }
 

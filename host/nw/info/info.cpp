@@ -28,11 +28,10 @@ std::string choose_gfx(const std::string &path, const InfoOptions &o) {
     if (part && (gfx.empty() || gfx.ends_with("-generic")))
         return std::string(part->gfx);
     if (gfx.empty())
-        throw Error(
-            fmt::format("{}: it doesn't say what it is for (.amdgcn_target): give --gfx", path));
+        throw Error(fmt::format("{}: has no .amdgcn_target: give --gfx", path));
     const std::string one = one_gfx(gfx);
     if (!find_device(one))
-        throw Error(fmt::format("{}: it is for {}, which is not simulated: assemble it for one of "
+        throw Error(fmt::format("{}: is for {}, which is not simulated: assemble it for one of "
                                 "gfx110x, gfx115x, gfx120x",
                                 path, gfx));
     return one;
@@ -43,9 +42,9 @@ const Part &choose_part(const InfoOptions &o, const std::string &path, const std
         return *timing::default_part(gfx); // each device has one
     const Part &part = part_of_name(o.part);
     if (part.gfx != gfx)
-        throw Error(fmt::format("--part {}: it is a {}, {} is for {}: choose a part of that gfx of "
-                                "{}",
-                                o.part, part.gfx, path, gfx, part_names()));
+        throw Error(
+            fmt::format("--part {}: is a {}, but {} is for {}: choose a part of that gfx of {}",
+                        o.part, part.gfx, path, gfx, part_names()));
     return part;
 }
 
@@ -72,9 +71,9 @@ std::vector<const KernelInfo *> InfoFile::kernels(const std::string &name) const
             out.push_back(&kernel);
     }
     if (names.empty())
-        throw Error(fmt::format("{}: there is no kernel in it", path));
+        throw Error(fmt::format("{}: has no kernel", path));
     if (out.empty())
-        throw Error(fmt::format("--kernel {}: {} has none of that name, it has {}", name, path,
+        throw Error(fmt::format("--kernel {}: not in {}, which has {}", name, path,
                                 fmt::join(names, ", ")));
     return out;
 }

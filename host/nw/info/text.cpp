@@ -58,7 +58,7 @@ std::string occupancy_text(const Info &info) {
         text += fmt::format("limited by {} bytes of LDS", o.lds_bytes);
         break;
     case Occupancy::Limiter::workgroup:
-        text += fmt::format("limited by whole workgroups: {} VGPRs alone allow {}", o.vgprs,
+        text += fmt::format("limited by whole workgroups: {} VGPRs would allow {}", o.vgprs,
                             o.by_vgprs);
         break;
     case Occupancy::Limiter::most:
@@ -102,11 +102,11 @@ std::vector<std::string> next_steps(const Info &info) {
         out.push_back(fmt::format(
             "{} VGPRs {} {:g}", o.fewer_vgprs->at_most,
             used > o.fewer_vgprs->at_most
-                ? fmt::format("({} fewer than are used) give", used - o.fewer_vgprs->at_most)
-                : "(no more are used: declare so) give",
+                ? fmt::format("({} fewer than used) allow", used - o.fewer_vgprs->at_most)
+                : "(all that are used: declare so) allow",
             o.fewer_vgprs->waves));
     if (o.less_lds)
-        out.push_back(fmt::format("{} bytes of LDS ({} fewer) give {:g}", o.less_lds->at_most,
+        out.push_back(fmt::format("{} bytes of LDS ({} fewer) allow {:g}", o.less_lds->at_most,
                                   o.lds_bytes - o.less_lds->at_most, o.less_lds->waves));
     return out;
 }
@@ -136,7 +136,7 @@ std::string missed_text(const Pairs::Counts &c) {
 }
 
 std::string pairs_text(const Pairs::Counts &c) {
-    return fmt::format("{} pairs{}; {} single VALU without dual form", c.taken, missed_text(c),
+    return fmt::format("{} pairs{}; {} single VALU without a dual form", c.taken, missed_text(c),
                        c.without_form);
 }
 
@@ -147,7 +147,7 @@ std::string loop_name(const Info &info, u32 n) {
                        loop.blocks.size(),
                        loop.parent == Flow::none ? "" : fmt::format(", in loop {}", loop.parent),
                        loop.trips ? fmt::format(", {} trips", *loop.trips) : "",
-                       loop.irreducible ? ", entered at more than one place" : "");
+                       loop.irreducible ? ", with several entries" : "");
 }
 
 void add_cycles(std::string &out, const UnitCycles &cycles, f64 waves) {
@@ -163,7 +163,7 @@ void add_cycles(std::string &out, const UnitCycles &cycles, f64 waves) {
     }
     row(out, "  cycles", fmt::format("{}", fmt::join(parts, ", ")));
     row(out, "  bound",
-        fmt::format("{}: {:g} cycles for a trip of all waves that share it [sim]", name(most),
+        fmt::format("{}: {:g} cycles per iteration of all waves that share it [sim]", name(most),
                     shared_cycles(cycles, most, waves)));
 }
 
@@ -171,9 +171,9 @@ void add_loops(std::string &out, const Info &info) {
     const auto &loops = info.survey.loops.all();
     if (loops.empty())
         return;
-    out += fmt::format("\nLoops; of one trip and wave, x waves that share the unit at {:g} waves "
-                       "per SIMD:\n",
-                       info.waves());
+    out += fmt::format(
+        "\nLoops; per iteration and wave, x waves that share the unit at {:g} waves per SIMD:\n",
+        info.waves());
     for (u32 n = 0; n < loops.size(); ++n) {
         const lint::Work trip = info.survey.trip(loops[n]);
         out += fmt::format("{}{}\n", std::string(2 * std::min(loops[n].depth, 8u), ' '),
@@ -191,8 +191,9 @@ void add_loops(std::string &out, const Info &info) {
         add_cycles(out, info.units.of_trip(loops[n]), info.waves());
         if (const f64 dram = dram_cycles(trip, *info.file.part, info.waves()); dram > 0)
             row(out, "  DRAM",
-                fmt::format("{:.0f} cycles for a trip of all waves, if no cache had any of it",
-                            dram));
+                fmt::format(
+                    "{:.0f} cycles per iteration of all waves, if every access missed the caches",
+                    dram));
     }
 }
 
@@ -200,7 +201,7 @@ void add_blocks(std::string &out, const Info &info) {
     constexpr u32 cells = 24;
     constexpr size_t before_mix = 68;
     const u32 peak = info.survey.live.vgprs(info.survey.live.peak());
-    out += fmt::format("\nBlocks; the curve is of live VGPRs, full height {}:\n", peak);
+    out += fmt::format("\nBasic blocks, with live VGPRs as a curve of full height {}:\n", peak);
     out += fmt::format("{:>5} {:<18} {:>4} {:>5} {:>5}  {:<{}}  {}\n", "block", "from", "loop",
                        "insts", "live", "live VGPRs", cells, "mix");
     for (u32 n = 0; n < info.survey.blocks.size(); ++n) {
@@ -223,8 +224,7 @@ void add_blocks(std::string &out, const Info &info) {
 std::string info_text(const Info &info) {
     const lint::Survey &s = info.survey;
     const sim::KernelInfo &k = info.kernel();
-    std::string out = fmt::format("{} ({}, {}) [sim: a static model; latency and caches are not in "
-                                  "it]\n",
+    std::string out = fmt::format("{} ({}, {}) [sim: static count, without latency and caches]\n",
                                   k.name, info.file.gfx, info.file.part->name);
     row(out, "registers",
         fmt::format("{} VGPRs allocated, {} used; {} SGPRs used{}", info.occupancy.vgprs,
@@ -232,10 +232,10 @@ std::string info_text(const Info &info) {
                     k.has_metadata ? fmt::format(", {} declared", k.sgprs) : ""));
     const u32 peak = s.live.peak();
     row(out, "live",
-        fmt::format("{} VGPRs at most, at {}: {}", s.live.vgprs(peak), info.place(peak),
+        fmt::format("at most {} VGPRs, at {}: {}", s.live.vgprs(peak), info.place(peak),
                     info.text(peak)));
     row(out, "memory",
-        fmt::format("{} bytes of LDS, {} of scratch a lane; wave{}, workgroups of up to {}",
+        fmt::format("{} bytes of LDS, {} of scratch per lane; wave{}, workgroups of up to {}",
                     k.lds_bytes, k.scratch_bytes, k.wave_size, k.max_workgroup));
     row(out, "occupancy", occupancy_text(info));
     for (const std::string &step : next_steps(info))
@@ -250,7 +250,7 @@ std::string info_text(const Info &info) {
     row(out, "VOPD", pairs_text(pairs));
     if (!s.flow.bad().empty())
         row(out, "beware",
-            fmt::format("control gets lost at {} places: nw lint says where", s.flow.bad().size()));
+            fmt::format("control flow is unknown at {} places: see nw lint", s.flow.bad().size()));
     add_loops(out, info);
     add_blocks(out, info);
     return out;

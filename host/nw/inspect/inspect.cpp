@@ -120,20 +120,19 @@ void run(const Options &o) {
 
 void add_inspect(CLI::App &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand(
-        "inspect", "Say what is in a checkpoint or a GGUF file, and which of a checkpoint's "
-                   "layers nw pack can read");
+    CLI::App *command =
+        app.add_subcommand("inspect", "List the contents of a checkpoint or GGUF file, and which "
+                                      "of a checkpoint's layers nw pack can read");
     command
-        ->add_option(
-            "input", options->input,
-            "A safetensors file, or a folder with one or with shards and their index; a GGUF "
-            "file, any one of a split model's")
+        ->add_option("input", options->input,
+                     "A safetensors file, or a directory with one or with shards and their index; "
+                     "or any file of a GGUF model")
         ->required();
     command->add_flag("--json", options->json,
-                      "Everything, as JSON; of a GGUF file's arrays the first elements");
-    command->footer("Names of layers that differ in numbers only are one line, with * for the "
-                    "numbers; count says how many. Of a GGUF file's types those that are decoded "
-                    "have their formula in ref/gguf.h.");
+                      "Print everything as JSON; of GGUF arrays the first elements");
+    command->footer(
+        "Layers whose names differ only in numbers share a line, with * for the numbers and their "
+        "count. The formulas of decoded GGUF types are in ref/gguf.h.");
     command->callback([options] { run(*options); });
 }
 

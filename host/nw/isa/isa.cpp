@@ -61,12 +61,12 @@ void run(const Options &o) {
 
 void add_isa(CLI::App &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command =
-        app.add_subcommand("isa", "List the instructions of a gfx and how the simulator runs them");
+    CLI::App *command = app.add_subcommand(
+        "isa", "List the instructions of a gfx and how the simulator handles them");
     command->add_option("--gfx", options->gfx, "The target")->capture_default_str();
     command->add_option("--state", options->state, "List only these")
         ->check(CLI::IsMember(state_names()));
-    command->add_flag("--counts", options->counts, "Print the last line only");
+    command->add_flag("--counts", options->counts, "Print only the last line");
     command->callback([options] { run(*options); });
 }
 

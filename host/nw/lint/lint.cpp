@@ -80,10 +80,9 @@ public:
             }
         }
         if (out.kernels == 0)
-            throw Error(
-                options_.kernel.empty()
-                    ? fmt::format("{}: there is no kernel in it", path_)
-                    : fmt::format("--kernel {}: {} has none of that name", options_.kernel, path_));
+            throw Error(options_.kernel.empty()
+                            ? fmt::format("{}: has no kernel", path_)
+                            : fmt::format("--kernel {}: not in {}", options_.kernel, path_));
         return out;
     }
 
@@ -91,8 +90,7 @@ private:
     static std::string gfx_of(const std::string &path) {
         const std::string gfx = gfx_of_file(path);
         if (gfx.empty())
-            throw Error(fmt::format(
-                "{}: it doesn't say what it is for (.amdgcn_target): give --gfx", path));
+            throw Error(fmt::format("{}: has no .amdgcn_target: give --gfx", path));
         return one_gfx(gfx);
     }
 
@@ -205,7 +203,7 @@ void print(const Options &o, const std::vector<LintFile> &files) {
     if (o.notes)
         fmt::print(", {} notes", counts[lint::Severity::note]);
     if (suppressed)
-        fmt::print(", {} known or meant", suppressed);
+        fmt::print(", {} suppressed", suppressed);
     fmt::print("\n");
 }
 
@@ -241,43 +239,43 @@ void run(const Options &o) {
         return print_rules();
     or_exit_2([&] {
         if (o.files.empty())
-            throw Error("lint: name at least one file; --help says more");
+            throw Error("lint: name at least one file; see --help");
         lint_all(o);
     });
 }
 
 constexpr const char *footer = R"(
-Exits with 0 where nothing was found, 1 where an error or a warning was, 2 where a file can't be used.
+Exit status: 0 without findings, 1 with an error or a warning, 2 if a file can't be used.
 
   nw lint kernel.s --gfx gfx1151
   nw lint build/hsaco/*/*.hsaco --notes
-  nw lint kernel.s --write-baseline known.json; nw lint kernel.s --baseline known.json    only what is new
+  nw lint kernel.s --write-baseline known.json; nw lint kernel.s --baseline known.json    new findings only
 
-What is meant is said in the source, on the line or the one above, with its reason:
+To suppress a finding, name the rule and the reason on its source line or the one above:
   s_barrier                // nw lint: W-003 the other waves read what was written before)";
 
 } // namespace
 
 void add_lint(CLI::App &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("lint", "Find bugs of kernels without running them");
+    CLI::App *command = app.add_subcommand("lint", "Check kernels for bugs without running them");
     command->footer(footer);
-    command->add_option(
-        "file", o->files,
-        "Code objects, linked or not, offload bundles, host programs that have some "
-        "in them, or .s files, which are assembled first");
+    command->add_option("file", o->files,
+                        "Code objects (linked or not), offload bundles, host programs with "
+                        "embedded code objects, or .s files");
     command->add_option("--gfx", o->gfx,
-                        "Target, from gfx1010 on; default: what the file says, if it is one");
-    command->add_option("--kernel", o->kernel, "Only that one");
+                        "Target, from gfx1010 on; default: the file's, if it has only one");
+    command->add_option("--kernel", o->kernel, "Check only this kernel");
     command->add_option("--source", o->source,
-                        "The .s file of a code object; default: beside it, or in build/asm");
+                        "The .s file of the code object; default: next to it, or in build/asm");
     auto *json = command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("--sarif", o->sarif, "Print SARIF 2.1.0")->excludes(json);
-    command->add_flag("--notes", o->notes, "Also what costs time, and is no bug");
-    command->add_flag("--rules", o->rules, "List the rules; the H ones' notes are in isa_notes");
-    command->add_option("--baseline", o->baseline, "Leave out what this file has")
+    command->add_flag("--notes", o->notes, "Also report what costs time but is not a bug");
+    command->add_flag("--rules", o->rules, "List the rules; notes of H rules are in isa_notes");
+    command->add_option("--baseline", o->baseline, "Leave out findings listed in this file")
         ->check(CLI::ExistingFile);
-    command->add_option("--write-baseline", o->write_baseline, "Write what was found there");
+    command->add_option("--write-baseline", o->write_baseline,
+                        "Write the findings to this file, for --baseline");
     command->callback([o] { run(*o); });
 }
 

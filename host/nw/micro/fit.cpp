@@ -35,8 +35,8 @@ private:
         for (const Field<Owner> &field : fields)
             if (field.name == t.constant)
                 return field;
-        throw Error(fmt::format("{} is told by \"{}\", but is no constant of the model", t.constant,
-                                t.row));
+        throw Error(fmt::format("{}, which row \"{}\" measures, is not a constant of the model",
+                                t.constant, t.row));
     }
     template <class Owner> static f64 nearest(const Field<Owner> &field, f64 value) {
         return std::clamp(field.whole ? std::round(value) : value, field.low, field.high);
@@ -97,7 +97,7 @@ void step(Search &s, const Constants &constants, f64 model, bool first) {
     if (first)
         s.error = std::fabs(s.result.card - model);
     if (!(model > 0)) {
-        s.result.why = "the model has no time for its row";
+        s.result.why = "the model has no value for its row";
         return;
     }
     f64 next = better(s, constants, model, observed(s, model));
@@ -181,8 +181,8 @@ bool round(std::vector<Search> &all, Profile &profile, const Constants &constant
 Fit fit(const micro::Report &card, const Part &part, const Measure &measure,
         const std::vector<std::string> &known) {
     if (card.gfx != part.gfx)
-        throw Error(fmt::format("the rows are of {}, but {} is {}; --part names the part", card.gfx,
-                                part.name, part.gfx));
+        throw Error(fmt::format("the rows are of {}, but {} is {}: choose the part with --part",
+                                card.gfx, part.name, part.gfx));
     const Constants constants(part);
     const std::vector<Told> all = told(part);
     std::vector<Search> searching = searches(card, all, constants);

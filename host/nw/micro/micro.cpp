@@ -101,7 +101,7 @@ std::vector<Row> measure(const std::vector<Group> &groups, const std::regex &onl
 // A long run should not end in a file that can't be written.
 void check_writable(const std::string &path) {
     if (!std::ofstream(path, std::ios::app))
-        throw Error(fmt::format("{}: can't be written; name a file in a folder that can be", path));
+        throw Error(fmt::format("{}: can't be written; name a file in a writable directory", path));
 }
 
 void run(const Options &o) {
@@ -140,7 +140,7 @@ const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
         return part_of_name(o.part);
     const sim::timing::Part *part = sim::timing::default_part(card.gfx);
     if (!part)
-        throw Error(fmt::format("{}: its gfx is {}, which no part has", o.fit, card.gfx));
+        throw Error(fmt::format("{}: no part has its gfx {}", o.fit, card.gfx));
     for (const sim::timing::Part &named : sim::timing::parts())
         if (named.gfx == card.gfx && card.device.find(named.name) != std::string::npos)
             part = &named;
@@ -164,9 +164,9 @@ void print_fit(const Fit &fit) {
         fmt::print("{:<18} {:>10.5g} {:>10.5g}  {:<42} {:>10.5g} {:>10.5g}{}{}\n", f.told.constant,
                    f.before, f.after, f.told.row, f.card, f.model,
                    f.why.empty() ? "" : "  kept: ", f.why);
-    fmt::print("\nnot told by any measurement, kept: {}\n", fmt::join(fit.untold, ", "));
+    fmt::print("\nkept, as no measurement determines them: {}\n", fmt::join(fit.untold, ", "));
     if (!fit.unknown.empty())
-        fmt::print("rows that are not known here: {}\n", fmt::join(fit.unknown, "; "));
+        fmt::print("unknown rows: {}\n", fmt::join(fit.unknown, "; "));
 }
 
 void run_fit(const Options &o) {
@@ -193,48 +193,51 @@ void run_fit(const Options &o) {
 }
 
 constexpr const char *footer = R"(
-A measurement is code between two reads of the shader's clock, in cycles of it: once with nothing, once
-with a few steps in a row, once with many. The value is the slope between few and many, so what it
-costs to begin and to end is no part of it; JSON has it as `offset`, and the raw clocks. Streams are
-timed by the host, in GB/s.
+A measurement is code between two reads of the shader clock, in its cycles: once empty, once with few
+repetitions of an instruction, once with many. The value is the slope between few and many, which excludes
+the fixed cost; JSON has that as `offset`, and the raw clocks. The host times streams, in GB/s.
 
-  a>b    a, then b, which needs a's result          a+b  a, then b, which doesn't
-  dependent, independent   steps that need one another's result, and steps that don't
+  a>b    a, then b, which reads a's result          a+b  a, then b, independent
+  dependent, independent   repetitions that read the previous result, and ones that don't
   v_add_f32x7 issued, done  seven dependent ones, until the last has issued or has its result
-  chase  a load whose address the load before brought, through that much memory
-  rows   short rows as decoding reads them, without and with padding
+  chase  a pointer chase through that much memory
+  rows   short rows as decode kernels read them, without and with padding
 
-  nw micro                                    all, on the card, or where there is none on the model
-  nw micro --device sim:gfx1201 --only wmma   some, on the model of another
-  nw micro --json card.json                   keeps everything that was read
-  nw micro --fit card.json                    changes the model's constants until it measures the same, and
-                                              writes them to card.profile.json, for HIPSIM_PROFILE)";
+  nw micro                                    all, on the card, or on the model if there is none
+  nw micro --device sim:gfx1201 --only wmma   some, on the model of another GPU
+  nw micro --json card.json                   keeps all raw values
+  nw micro --fit card.json                    fits the model's constants to the card's rows and writes
+                                              card.profile.json, for HIPSIM_PROFILE)";
 
 } // namespace
 
 void add_micro(CLI::App &app) {
     auto o = std::make_shared<Options>();
-    CLI::App *command =
-        app.add_subcommand("micro", "Measure instructions, memory and streams by the clock");
+    CLI::App *command = app.add_subcommand(
+        "micro", "Measure instructions, memory and streams with the shader clock");
     command->footer(footer);
     command->add_option("--device", o->device,
                         "auto, hip:N, sim:gfx1151 (default: NIBBLEWAVE_DEVICE)");
     command->add_option("--only", o->only,
-                        "Measurements whose name has a match of this expression");
-    command->add_flag("--list", o->list, "Print the names and measure nothing");
-    command->add_option("--json", o->json, "Write the rows there, with raw clocks");
+                        "Only measurements whose name matches this regular expression");
+    command->add_flag("--list", o->list, "Print the names only");
+    command->add_option("--json", o->json, "Write the rows with raw clocks to this file");
     command->add_option("--passes", o->passes,
-                        "Of each piece of code, 1..32 (default: 16, simulated 6)");
-    command->add_option("--repeats", o->repeats, "Of each stream (default: 5, simulated 1)");
+                        "Repetitions of each code sequence, 1..32 (default: 16, simulated 6)");
+    command->add_option("--repeats", o->repeats,
+                        "Repetitions of each stream (default: 5, simulated 1)");
     command
-        ->add_option("--mib", o->mib,
-                     "That a stream reads; a walk goes through half (default: 512, simulated 64)")
+        ->add_option(
+            "--mib", o->mib,
+            "MiB that a stream reads; a pointer chase uses half (default: 512, simulated 64)")
         ->check(CLI::Range(1, 4096));
     CLI::Option *fit =
-        command->add_option("--fit", o->fit, "Fit the model to the rows of this file of --json")
+        command
+            ->add_option("--fit", o->fit,
+                         "Fit the model to the rows of this file, written with --json")
             ->excludes("--json", "--only", "--list", "--device");
-    command->add_option("--profile", o->profile, "Write the profile there")->needs(fit);
-    command->add_option("--part", o->part, "Whose constants they are: 8060S")->needs(fit);
+    command->add_option("--profile", o->profile, "Write the profile to this file")->needs(fit);
+    command->add_option("--part", o->part, "The part to fit, as in 8060S")->needs(fit);
     command->callback([o] { o->fit.empty() ? run(*o) : run_fit(*o); });
 }
 

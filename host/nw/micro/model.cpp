@@ -22,7 +22,7 @@ public:
     Scratch() {
         std::string name = fs::temp_directory_path() / "nw_micro_XXXXXX";
         if (!mkdtemp(name.data()))
-            throw Error(fmt::format("{}: no folder can be made there", name));
+            throw Error(fmt::format("{}: can't create a directory there", name));
         path_ = name;
     }
     Scratch(const Scratch &) = delete;
@@ -73,7 +73,7 @@ void run(const std::vector<std::string> &arguments, const sim::timing::Part &par
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
-        throw Error(fmt::format("{} did not run on the model (status {}); what it said is above",
+        throw Error(fmt::format("{} failed on the model (status {}); see its output above",
                                 fmt::join(arguments, " "), status));
 }
 

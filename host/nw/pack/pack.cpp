@@ -23,10 +23,10 @@ struct Options {
 void run(Options o) {
     check_gfx(o.pack.gfx);
     if (is_gguf(o.input))
-        throw Error(fmt::format("{}: is a GGUF file, which needs no packing: q4_K, q6_K, q8_0 and "
-                                "q4_0 are read as they "
-                                "lie there (nw_gguf_linear); `nw inspect {}` says what it has",
-                                o.input, o.input));
+        throw Error(fmt::format(
+            "{}: is a GGUF file, which needs no packing: q4_K, q6_K, q8_0 and q4_0 are used in the "
+            "file's layout (nw_gguf_linear); `nw inspect {}` lists its tensors",
+            o.input, o.input));
     if (!o.dtype.empty())
         o.pack.dtype = o.dtype == "bf16" ? Dtype::bf16 : Dtype::f16;
     std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then an error of the write
@@ -57,36 +57,34 @@ void add_pack(CLI::App &app) {
     command
         ->add_option(
             "input", options->input,
-            "A folder with safetensors files (one, or shards with their index), or one "
-            "file: GPTQ, AWQ GEMM or compressed-tensors pack-quantized. GGUF needs no packing")
+            "A directory with safetensors files (one, or shards with their index), or one file: "
+            "GPTQ, AWQ GEMM or compressed-tensors pack-quantized. GGUF needs no packing")
         ->required();
     command
         ->add_option("output", options->output,
-                     "NAME.safetensors; NAME.json, which says what is where, is written beside "
-                     "it. Not inside the input")
+                     "NAME.safetensors; its index NAME.json is written next to it. Not inside the "
+                     "input directory")
         ->required();
-    command->add_option("--gfx", options->pack.gfx, "The target, which chooses the stride of rows")
+    command->add_option("--gfx", options->pack.gfx, "The target, which determines the row stride")
         ->capture_default_str();
     command
         ->add_option("--dtype", options->dtype,
-                     "Type of the activations, to which scales and biases are rounded (default: "
-                     "as the scales are)")
+                     "Type of the activations; scales and biases are rounded to it (default: that "
+                     "of the scales)")
         ->check(CLI::IsMember({"f16", "bf16"}));
     command->add_flag(
         "--fuse", options->pack.fuse,
-        "Join what is read at once, row under row: q_proj, k_proj, v_proj to qkv_proj, "
-        "gate_proj, up_proj to gate_up_proj, w1, w3 to w13, where they fit together");
-    command->add_flag("--all", options->pack.all,
-                      "Copy the tensors that are not 4-bit layers too, as they are");
-    command->add_flag("--force", options->pack.replace, "Replace output that is there already");
+        "Concatenate the rows of layers with the same input: q_proj, k_proj, v_proj to qkv_proj; "
+        "gate_proj, up_proj to gate_up_proj; w1, w3 to w13, if their formats agree");
+    command->add_flag("--all", options->pack.all, "Also copy all other tensors unchanged");
+    command->add_flag("--force", options->pack.replace, "Replace existing output");
     command->footer(
         "For each layer NAME the output has NAME.w (u32 [N, stride/4], nibbles of a dword k = 0 2 "
-        "4 "
-        "6 1 3 5 7),\nNAME.s [N, K/G], NAME.zp if it is asymmetric (u32 [N/8, K/G], row n in bits "
-        "4*(n%8)), NAME.bias, and\nNAME.perm if its columns were quantized in another order "
-        "(act-order): column j of NAME.w is for activation\nNAME.perm[j]. Experts of a layer are "
-        "one tensor, [E, ...]. Some rows of every layer are compared with a\nplain dequantization "
-        "before the output gets its name.");
+        "4 6 1 3 5 7),\nNAME.s [N, K/G], NAME.zp if it is asymmetric (u32 [N/8, K/G], row n in "
+        "bits 4*(n%8)), NAME.bias, and\nNAME.perm if its columns were reordered for quantization "
+        "(act-order): column j of NAME.w belongs to activation\nNAME.perm[j]. Experts of a layer "
+        "are one tensor, [E, ...]. Some rows of every layer are checked against a\nplain "
+        "dequantization. The output is written to a temporary file and renamed on success.");
     command->callback([options] { run(*options); });
 }
 

@@ -57,7 +57,7 @@ void print_stalls(const Result &r) {
     const f64 life = static_cast<f64>(all + r.insts);
     row("stalls", fmt::format("{:.1f} % of a wave's cycles", 100 * static_cast<f64>(all) / life));
     for (const auto &[cycles, why] : stalls)
-        row("", fmt::format("{:<12} {:5.1f} %  {:.0f} cycles a wave", name(why),
+        row("", fmt::format("{:<12} {:5.1f} %  {:.0f} cycles per wave", name(why),
                             100 * static_cast<f64>(cycles) / life,
                             static_cast<f64>(cycles) / static_cast<f64>(r.waves)));
 }
@@ -104,9 +104,9 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
            const std::vector<f64> &times) {
     const Result &r = timed.result;
     const sim::Dispatch &d = launch.dispatch();
-    fmt::print("{} on {} ({}), grid {}, block {} [sim: a model's estimate, not a measurement]\n",
-               d.kernel->name, r.part, launch.device().gfx, dim(d.grid), dim(d.block));
-    row("time", fmt::format("{:.2f} us, of which {:.2f} us are the launch's overhead", r.time_us,
+    fmt::print("{} on {} ({}), grid {}, block {} [sim: modelled, not measured]\n", d.kernel->name,
+               r.part, launch.device().gfx, dim(d.grid), dim(d.block));
+    row("time", fmt::format("{:.2f} us, of which {:.2f} us launch overhead", r.time_us,
                             launch.part().launch_overhead));
     if (times.size() > 1)
         row("",
@@ -115,7 +115,7 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
                         *std::max_element(times.begin(), times.end())));
     row("cycles", fmt::format("{} at {} MHz", r.cycles, launch.part().shader_mhz));
     row("limiter", r.limiter);
-    row("occupancy", fmt::format("{:.1f} waves per SIMD while it ran", r.occupancy));
+    row("occupancy", fmt::format("{:.1f} waves per SIMD on average", r.occupancy));
     row("workgroups", r.groups == r.groups_timed
                           ? fmt::format("{}, all of them timed", r.groups)
                           : fmt::format("{}, {} timed: sampling error {:.2f} %", r.groups,
@@ -126,7 +126,7 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
     if (o.stats)
         print_stats(timed.stats);
     row("by default", r.unknown.empty()
-                          ? "no instruction: all have a class of cost"
+                          ? "no instruction: all have a cost class"
                           : fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
 }
 
@@ -173,13 +173,13 @@ void run(const Options &o) {
 
 void add_time(CLI::App &app) {
     auto options = std::make_shared<Options>();
-    CLI::App *command =
-        app.add_subcommand("time", "Time a kernel of a code object on a modelled GPU");
+    CLI::App *command = app.add_subcommand("time", "Time a kernel on a modelled GPU");
     add_options(*command, options->launch);
-    command->add_flag("--stats", options->stats, "Count instructions and bytes, too");
-    command->add_option("--trace", options->trace, "Write a trace there, as HIPSIM_TRACE does");
-    command->add_option("--issue-log", options->issue_log, "Write a log, as HIPSIM_ISSUE_LOG does");
-    command->add_flag("--json", options->json, "Print JSON, with the keys of HIPSIM_STATS");
+    command->add_flag("--stats", options->stats, "Also count instructions and bytes");
+    command->add_option("--trace", options->trace, "Write a trace to this file, as HIPSIM_TRACE");
+    command->add_option("--issue-log", options->issue_log,
+                        "Write an issue log to this file, as HIPSIM_ISSUE_LOG");
+    command->add_flag("--json", options->json, "Print JSON with the keys of HIPSIM_STATS");
     command->callback([options] { run(*options); });
 }
 

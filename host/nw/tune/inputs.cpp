@@ -15,7 +15,7 @@ std::set<std::pair<u32, u32>> dense_shapes(const std::string &file) {
         if (!shape.moe)
             out.insert({shape.n, shape.k});
     if (out.empty())
-        throw Error(fmt::format("--shapes {}: it has no dense layer", file));
+        throw Error(fmt::format("--shapes {}: has no dense layer", file));
     return out;
 }
 

@@ -196,13 +196,11 @@ void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
             const TunedShape row = decide(kind.kernels, std::span(us).subspan(i * each, each), by);
             const std::string_view standard = kind.kernels.front()->symbol;
             gain.add(row, standard, fmt::format("{}x{}", p.n, p.k));
-            all.add(row, standard,
-                    fmt::format("{}x{} {}", p.n, p.k, label(kind)));
+            all.add(row, standard, fmt::format("{}x{} {}", p.n, p.k, label(kind)));
             table.put(kind.of_table(), p.n, p.k, row);
         }
         table.write(o.out);
-        fmt::print("{:<16} {}\n", label(kind),
-                   gain.text());
+        fmt::print("{:<16} {}\n", label(kind), gain.text());
         std::fflush(stdout);
     }
     fmt::print("{:<16} {}\n", "all", all.text());
@@ -211,8 +209,7 @@ void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
 void print_plan(const std::vector<Kind> &kinds) {
     u64 runs = 0;
     for (const Kind &kind : kinds) {
-        fmt::print("{}: {} shapes, {} kernels\n",
-                   label(kind), kind.shapes.size(),
+        fmt::print("{}: {} shapes, {} kernels\n", label(kind), kind.shapes.size(),
                    kind.kernels.size());
         for (const Kernel *k : kind.kernels)
             fmt::print("    {}{}\n", k->symbol, k == kind.kernels.front() ? ", the default" : "");
@@ -226,8 +223,8 @@ void run(Options o) {
         o.out = fmt::format("gen/tuning/{}.toml", o.gfx);
     if (o.family == gguf_table) {
         if (!o.only.empty() || !o.candidates.empty())
-            throw Error("--only, --candidates: family gguf has all ways of the build timed; leave "
-                        "them out");
+            throw Error("--only, --candidates: not for family gguf, which times all strategies of "
+                        "the build; leave them out");
         return tune_gguf(o);
     }
     const bool many = o.family == many_rows_table;
@@ -274,57 +271,57 @@ void run(Options o) {
 }
 
 constexpr const char *footer = R"(
-  cmake --build build --target candidates_gfx1151        builds what there is to choose from
+  cmake --build build --target candidates_gfx1151        builds the candidates
   nw tune --gfx gfx1151                                  on the model, all cores
   nw tune --gfx gfx1151 --device hip:0                   on the card
-  nw tune --gfx gfx1151 --m 1 --dtype bf16 --group 128   a part: the other rows of the file stay
+  nw tune --gfx gfx1151 --m 1 --dtype bf16 --group 128   only these; keeps the file's other rows
   nw tune --gfx gfx1151 --family prefill_w4a16 --group 128 --shapes few.csv   tiles for many rows
-  nw tune --gfx gfx1151 --family gguf --type q4_K --shapes few.csv            ways to GGUF products
+  nw tune --gfx gfx1151 --family gguf --type q4_K --shapes few.csv            GGUF strategies
 
-Weights are cold, their rows as far apart as nw_weight_row_stride says. A shape whose best candidate is not
-0.5 % faster than the default keeps the default. `nw choose` says what came out.)";
+Weights are cold, with the row stride of nw_weight_row_stride. A shape keeps the default unless a candidate is
+at least 0.5 % faster. `nw choose` shows the result.)";
 
 } // namespace
 
 void add_tune(CLI::App &app) {
     auto o = std::make_shared<Options>();
     CLI::App *command =
-        app.add_subcommand("tune", "Time the candidate kernels, and write which each shape gets");
+        app.add_subcommand("tune", "Time candidate kernels and write the fastest for each shape");
     command->footer(footer);
     command->add_option("--gfx", o->gfx, "The target")->required();
-    command->add_option("--shapes", o->shapes, "A CSV file of layers; dense ones are tuned")
+    command->add_option("--shapes", o->shapes, "A CSV file of layers; only dense ones are tuned")
         ->check(CLI::ExistingFile)
         ->capture_default_str();
-    command->add_option("--device", o->device, "A card, hip:N; default: the model of the target");
+    command->add_option("--device", o->device,
+                        "The device, as in hip:0; default: the model of the target");
     command
         ->add_option("--family", o->family,
-                     "Of kernels; prefill_w4a16: the tiles for 9 rows and more, mid_w4a16's too; "
-                     "gguf: the ways to a product with GGUF weights")
-        ->check(CLI::IsMember(std::vector<std::string>{std::string(few_rows_table),
-                                                       std::string(many_rows_table),
-                                                       std::string(gguf_table)}))
+                     "Kernel family; prefill_w4a16: tiles for 9 and more rows, mid_w4a16's too; "
+                     "gguf: the strategies for products with GGUF weights")
+        ->check(CLI::IsMember(std::vector<std::string>{
+            std::string(few_rows_table), std::string(many_rows_table), std::string(gguf_table)}))
         ->capture_default_str();
     const auto list = [&](const char *name, auto &to, const char *what) {
         return command->add_option(name, to, what)->delimiter(',')->capture_default_str();
     };
-    list("--dtype", o->dtypes, "Of activations")->check(CLI::IsMember(dtype_words));
-    list("--group", o->groups, "Weights to a scale")->check(CLI::IsMember(group_words));
+    list("--dtype", o->dtypes, "Type of activations")->check(CLI::IsMember(dtype_words));
+    list("--group", o->groups, "Weights per scale")->check(CLI::IsMember(group_words));
     list("--zeros", o->zeros, "Zero points")->check(CLI::IsMember(zeros_words));
-    list("--type", o->types, "Of gguf: types of weights")
+    list("--type", o->types, "Weight types of family gguf")
         ->check(CLI::IsMember(std::vector<std::string>{"q4_0", "q8_0", "q4_K", "q6_K"}));
     list("--m", o->m,
-         "Rows of activations; default: 1, 2, 4, 8, or of prefill_w4a16 16 to 512 by doubling, of "
+         "Rows of activations; default: 1, 2, 4, 8; for prefill_w4a16 16 to 512 by doubling; for "
          "gguf 1 to 64")
         ->check(CLI::Range(1, 8192));
     command->add_option("--only", o->only,
-                        "Candidates whose symbol has a match of this expression");
+                        "Only candidates whose symbol matches this regular expression");
     command->add_option("--candidates", o->candidates,
-                        "The directory of code objects and their manifest.json");
-    command->add_option("--repeats", o->repeats, "Runs on a card, of which the median counts")
+                        "Directory of code objects with their manifest.json");
+    command->add_option("--repeats", o->repeats, "Runs on a card; the median is used")
         ->check(CLI::Range(1, 1001))
         ->capture_default_str();
-    command->add_option("--out", o->out, "The table; default: gen/tuning/<gfx>.toml");
-    command->add_flag("--dry-run", o->dry_run, "Say what would be timed, and time nothing");
+    command->add_option("--out", o->out, "Output table; default: gen/tuning/<gfx>.toml");
+    command->add_flag("--dry-run", o->dry_run, "List what would be timed, without timing it");
     command->callback([o] { run(*o); });
 }
 

@@ -24,27 +24,28 @@ constexpr std::string_view head = R"(# SPDX-License-Identifier: MIT
 template <class T> T get(const toml::table &table, std::string_view key) {
     if (const auto value = table[key].value<T>())
         return *value;
-    throw Error(fmt::format("line {}: no {} of the right type", table.source().begin.line, key));
+    throw Error(fmt::format("line {}: {} is missing or has the wrong type",
+                            table.source().begin.line, key));
 }
 
 u32 number(const toml::table &table, std::string_view key) {
     const i64 value = get<i64>(table, key);
     if (value < 1 || value >= per_row)
         throw Error(
-            fmt::format("line {}: {} = {} is no size", table.source().begin.line, key, value));
+            fmt::format("line {}: {} = {} is not a size", table.source().begin.line, key, value));
     return static_cast<u32>(value);
 }
 
 const toml::array &array(const toml::table &table, std::string_view key) {
     if (const toml::array *found = table[key].as_array())
         return *found;
-    throw Error(fmt::format("line {}: no list {}", table.source().begin.line, key));
+    throw Error(fmt::format("line {}: the list {} is missing", table.source().begin.line, key));
 }
 
 const toml::table &as_table(const toml::node &node) {
     if (const toml::table *found = node.as_table())
         return *found;
-    throw Error(fmt::format("line {}: is no table", node.source().begin.line));
+    throw Error(fmt::format("line {}: is not a table", node.source().begin.line));
 }
 
 std::string group_of(const toml::table &section) {
@@ -100,7 +101,7 @@ TuningTable TuningTable::read(const fs::path &file) {
             fmt::format("{}: line {}: {}", file.string(), e.source().begin.line, e.description()));
     } catch (const Error &e) {
         throw Error(
-            fmt::format("{}: {}; gen/tuning.py says what it must be", file.string(), e.what()));
+            fmt::format("{}: {}; gen/tuning.py defines the format", file.string(), e.what()));
     }
     return out;
 }
@@ -132,7 +133,7 @@ void TuningTable::write(const fs::path &file) const {
     std::ofstream out(part);
     if (!(out << text).flush())
         throw Error(fmt::format(
-            "{}: can't be written; name a file in a folder that can be with --out", part.string()));
+            "{}: can't be written; name a file in a writable directory with --out", part.string()));
     out.close();
     fs::rename(part, file);
 }

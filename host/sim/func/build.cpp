@@ -20,7 +20,7 @@ void unsupported(Wave &w, const Inst &i) {
     const Instruction &inst = w.context->code.code->instructions[i.index];
     if (inst.text.empty())
         fault(w, i, Fault::Kind::illegal_instruction,
-              fmt::format("illegal instruction: 0x{:08x} is no instruction of {}", inst.word0,
+              fmt::format("illegal instruction: 0x{:08x} is not an instruction of {}", inst.word0,
                           w.context->device.gfx));
     auto why = w.context->code.unsupported.find(i.index);
     fault(w, i, Fault::Kind::illegal_instruction,

@@ -114,7 +114,7 @@ void Builder::lane_exchange(Inst &i, const Instruction &inst, Handler handler) {
     a.result = vgpr(operand(op, 0), 1);
     a.address = source(operand(op, 1), Type::u32);
     if (a.address.kind != Source::vgpr)
-        throw Unsupported{"an address that is no VGPR"};
+        throw Unsupported{"an address that is not a VGPR"};
     if (op.operands.size() > 2)
         a.data = vgpr(op.operands[2], 1);
     i.flag = op.mnemonic.find("_fi_") != op.mnemonic.npos;

@@ -12,8 +12,8 @@ namespace {
 
 void branch_out_of_code(Wave &w, const Inst &i) {
     fault(w, i, Fault::Kind::illegal_instruction,
-          fmt::format("jump out of code: the branch target, {} dwords from here, is no instruction "
-                      "of this program",
+          fmt::format("jump out of code: the branch target, {} dwords from here, is not an "
+                      "instruction of this program",
                       i.imm));
 }
 

@@ -46,8 +46,7 @@ void apply(std::string_view setting, Choices &c) {
         throw Error(fmt::format("{}: '{}' is not one of {}; the choices are\n{}", setting, value,
                                 q.values, all_choices()));
     }
-    throw Error(
-        fmt::format("{}: no choice of this name; the choices are\n{}", setting, all_choices()));
+    throw Error(fmt::format("{}: unknown choice; the choices are\n{}", setting, all_choices()));
 }
 
 Choices from_environment() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One named choice for each question that public sources leave open (choices.inc), so that a kernel
-// can be run under every answer.
+// Named choices between behaviours where the hardware is undocumented (choices.inc), so that a
+// kernel can be run under each.
 #pragma once
 #include <string>
 #include <string_view>
@@ -29,8 +29,8 @@ Choices parse_choices(std::string_view list);
 // A line for each: name, values (the default first), note, question.
 std::string all_choices();
 
-// What the simulator runs by: HIPSIM_CHOICES when the process first asks. A bad list is told on
-// stderr, and the defaults hold.
+// The choices in effect: HIPSIM_CHOICES as read at first use. An invalid list is reported on stderr
+// and ignored.
 const Choices &choices();
 
 // Other choices for as long as this lives. For tests: no wave may be running.

@@ -37,9 +37,10 @@ void jump(Wave &w, const Inst &i, u64 target) {
     const Executable &e = w.context->code;
     u32 index = e.code->find(target & ~u64{3});
     if (index == Code::none)
-        fault(w, i, Fault::Kind::illegal_instruction,
-              fmt::format("jump out of code: the target 0x{:x} is no instruction of this program",
-                          target));
+        fault(
+            w, i, Fault::Kind::illegal_instruction,
+            fmt::format("jump out of code: the target 0x{:x} is not an instruction of this program",
+                        target));
     w.pc = &e.insts[index];
 }
 
@@ -235,7 +236,7 @@ void sendmsg(Wave &w, const Inst &i) {
     constexpr i32 interrupt = 1, dealloc_vgprs = 3;
     if (i.imm != interrupt && i.imm != dealloc_vgprs)
         fault(w, i, Fault::Kind::illegal_instruction,
-              fmt::format("message {} is not one that compute kernels send", i.imm));
+              fmt::format("message {} is not for compute kernels", i.imm));
 }
 void sendmsghalt(Wave &w, const Inst &i) {
     sendmsg(w, i);
@@ -255,7 +256,7 @@ void sendmsg_rtn(Wave &w, const Inst &i) {
     else if (code != doorbell && code != ddid && code != trap_memory && code != trap_base &&
              !(code == engine && w.mode.gfx12))
         fault(w, i, Fault::Kind::illegal_instruction,
-              fmt::format("message 0x{:x} is not one that compute kernels get an answer to", code));
+              fmt::format("message 0x{:x} has no reply for compute kernels", code));
     w.s[i.dst] = static_cast<u32>(answer);
     if (i.dst_rows == 2)
         w.s[i.dst + 1] = static_cast<u32>(answer >> 32);

@@ -231,8 +231,8 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
         stats.fast_math = config.fast_math;
         return stats;
     } catch (const std::bad_alloc &) {
-        out_of_memory(d,
-                      "the host has none left for registers, LDS, scratch or what a check keeps");
+        out_of_memory(
+            d, "the host has no memory left for registers, LDS, scratch or a checker's state");
     }
 }
 

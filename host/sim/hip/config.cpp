@@ -126,8 +126,8 @@ static void read_parts(Config &config) {
         for (TimedPart &timed : config.parts)
             used |= sim::timing::apply(profile, timed.part, timed.costs);
         if (!used)
-            throw Error(fmt::format("HIPSIM_PROFILE={}: it is of the part {}, no device is: choose "
-                                    "it with HIPSIM_ARCH or HIPSIM_PART",
+            throw Error(fmt::format("HIPSIM_PROFILE={}: is for the part {}, but no device is: "
+                                    "choose it with HIPSIM_ARCH or HIPSIM_PART",
                                     path, profile.part));
     } catch (const Error &error) {
         say(fmt::format("{}: no device", error.what()));

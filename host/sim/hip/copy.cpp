@@ -30,7 +30,7 @@ hipError_t Copy::run() const noexcept {
             const u64 target = to.at + z * to.slice + y * to.pitch;
             const u64 source = from.at + z * from.slice + y * from.pitch;
             if (!copy_row(target, to.known, source, from.known, row)) {
-                say("a copy met host memory that is not there");
+                say("a copy accesses unmapped host memory");
                 return hipErrorInvalidValue;
             }
         }
@@ -115,7 +115,7 @@ Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 wid
 }
 
 void no_arrays() {
-    fail(hipErrorNotSupported, "a copy from or to a hipArray: there are none here");
+    fail(hipErrorNotSupported, "a copy from or to a hipArray, which is not supported");
 }
 
 static Copy::Side corner(const hipPitchedPtr &base, const hipPos &pos, const hipExtent &extent) {

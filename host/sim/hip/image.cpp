@@ -32,7 +32,7 @@ static u64 elf_size(const sim::ByteSource &elf, const Elf64_Ehdr &header) {
     u64 end = sizeof header;
     const auto reaches = [&](u64 offset, u64 bytes) {
         if (offset > largest_image || bytes > largest_image)
-            fail(hipErrorInvalidImage, "ELF: an offset or size in its headers is absurd");
+            fail(hipErrorInvalidImage, "ELF: impossible offset or size in its headers");
         end = std::max(end, offset + bytes);
     };
     reaches(header.e_phoff, u64{header.e_phnum} * sizeof(Elf64_Phdr));
@@ -90,7 +90,7 @@ static std::vector<std::byte> extract(const sim::ByteSource &image, std::string_
         const auto bundle = sim::decompress_bundle(image);
         const sim::SpanSource inner(bundle);
         if (!inner.starts_with(sim::bundle_magic))
-            fail(hipErrorInvalidImage, "compressed bundle: what is inside is not a bundle");
+            fail(hipErrorInvalidImage, "compressed bundle: its contents are not a bundle");
         return from_bundle(inner, gfx);
     }
     // Only memory can hold a wrapper: it points to the bundle.

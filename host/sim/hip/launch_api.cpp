@@ -33,7 +33,7 @@ static LaunchShape in_workgroups(const dim3 &items, const dim3 &block, u64 dynam
     require(block.x && block.y && block.z, hipErrorInvalidValue);
     if (items.x % block.x || items.y % block.y || items.z % block.z)
         fail(hipErrorNotSupported,
-             "a grid that is no multiple of its workgroups: only full workgroups here");
+             "a grid that is not a multiple of the workgroup: only full workgroups are supported");
     return {{items.x / block.x, items.y / block.y, items.z / block.z}, block, dynamic_lds};
 }
 

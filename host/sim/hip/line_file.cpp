@@ -33,7 +33,7 @@ void LineFile::append(const nlohmann::ordered_json &line) {
     using Handler = nlohmann::ordered_json::error_handler_t;
     const std::string text = line.dump(-1, ' ', false, Handler::replace) + "\n";
     if (write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        say(fmt::format("{}: a line was not written: {}", variable_, std::strerror(errno)));
+        say(fmt::format("{}: can't write a line: {}", variable_, std::strerror(errno)));
 }
 
 } // namespace nw::hipsim

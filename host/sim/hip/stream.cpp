@@ -12,7 +12,7 @@ InCallback::~InCallback() { --callbacks; }
 
 void InCallback::forbid() {
     if (callbacks > 0)
-        fail(hipErrorIllegalState, "called from a stream's callback, which it would wait for");
+        fail(hipErrorIllegalState, "called from a stream's callback: it would wait for itself");
 }
 
 unsigned long long Stream::next_id() {

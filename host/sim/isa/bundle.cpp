@@ -33,12 +33,12 @@ bool ByteSource::starts_with(std::string_view magic) const {
 
 std::vector<std::byte> ByteSource::copy(u64 offset, u64 bytes, std::string_view what) const {
     if (bytes > largest_image)
-        throw BadImage(fmt::format("{}: a size of {} bytes is absurd", what, bytes));
+        throw BadImage(fmt::format("{}: impossible size of {} bytes", what, bytes));
     std::byte last; // asked for first: a damaged size must not cost its memory
     const bool there = bytes == 0 || (offset <= ~bytes && read(&last, offset + bytes - 1, 1));
     std::vector<std::byte> out(there ? bytes : 0);
     if (!there || !read(out.data(), offset, bytes))
-        throw BadImage(fmt::format("{}: truncated, its headers announce {} bytes at offset {}{}",
+        throw BadImage(fmt::format("{}: truncated, its headers declare {} bytes at offset {}{}",
                                    what, bytes, offset,
                                    size() ? fmt::format(" of {}", *size()) : ""));
     return out;
@@ -57,7 +57,7 @@ std::vector<BundleEntry> bundle_entries(const ByteSource &bundle) {
     u64 at = bundle_magic.size();
     const auto count = bundle.get<u64>(at);
     if (!count)
-        throw BadImage("offload bundle: truncated behind its magic");
+        throw BadImage("offload bundle: truncated after its magic");
     if (*count > most_entries)
         throw BadImage(fmt::format("offload bundle with {} entries", *count));
     at += sizeof *count;

@@ -45,12 +45,12 @@ static Header read_header(const ByteSource &image) {
         total = image.get<u64>(8);
         contents = image.get<u64>(16);
     } else {
-        throw BadImage(fmt::format("compressed bundle of version {}: 1, 2 and 3 are known",
+        throw BadImage(fmt::format("compressed bundle of version {}: 1, 2 and 3 are supported",
                                    version.value_or(0)));
     }
     if (!total || !contents || *total < header.bytes || *total > largest_bundle ||
         *contents > largest_bundle)
-        throw BadImage("compressed bundle: its sizes are missing or absurd");
+        throw BadImage("compressed bundle: missing or impossible sizes");
     header.payload = *total - header.bytes;
     header.contents = *contents;
     if (header.contents / most_expansion > header.payload)
@@ -74,8 +74,9 @@ std::vector<std::byte> decompress_bundle(const ByteSource &image) {
     const Header header = read_header(image);
     const auto payload = image.copy(header.bytes, header.payload, "compressed bundle");
     if (header.method > 1)
-        throw BadImage(fmt::format(
-            "compressed bundle with method {}: 0 (zlib) and 1 (zstd) are known", header.method));
+        throw BadImage(
+            fmt::format("compressed bundle with method {}: 0 (zlib) and 1 (zstd) are supported",
+                        header.method));
     std::vector<std::byte> contents(header.contents);
     if (!(header.method == 0 ? unpack_zlib : unpack_zstd)(payload, contents))
         throw BadImage("compressed bundle: its contents are damaged");

@@ -45,7 +45,7 @@ std::string_view Bytes::string(u64 at) const {
     auto rest = at < data_.size() ? data_.subspan(at) : std::span<const std::byte>{};
     auto end = std::find(rest.begin(), rest.end(), std::byte{0});
     if (end == rest.end())
-        throw BadImage(fmt::format("{}: the string at byte {} has no end", what_, at));
+        throw BadImage(fmt::format("{}: the string at byte {} is not terminated", what_, at));
     return {reinterpret_cast<const char *>(rest.data()), static_cast<size_t>(end - rest.begin())};
 }
 
@@ -93,8 +93,8 @@ void Elf::read_segments() {
     u64 at = file_.read<u64>(32);
     u16 size = file_.read<u16>(54), count = file_.read<u16>(56);
     if (count && size != program_header_size)
-        throw BadImage(
-            fmt::format("program headers of {} bytes, ELF64 has {}", size, program_header_size));
+        throw BadImage(fmt::format("program headers of {} bytes: must be {} in ELF64", size,
+                                   program_header_size));
     file_.slice(at, u64{count} * size);
     for (u16 i = 0; i < count; ++i, at += size) {
         Segment s{file_.read<u32>(at),      file_.read<u32>(at + 4),  file_.read<u64>(at + 8),
@@ -113,8 +113,8 @@ void Elf::read_sections() {
     if (at == 0 || count == 0)
         return; // stripped: nothing but segments
     if (size != section_header_size)
-        throw BadImage(
-            fmt::format("section headers of {} bytes, ELF64 has {}", size, section_header_size));
+        throw BadImage(fmt::format("section headers of {} bytes: must be {} in ELF64", size,
+                                   section_header_size));
     file_.slice(at, u64{count} * size);
     for (u16 i = 0; i < count; ++i) {
         u64 h = at + u64{i} * size;

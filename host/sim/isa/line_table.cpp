@@ -156,7 +156,7 @@ void LineTable::add_file(std::string_view name) {
     constexpr u64 most = 64 << 20;
     name_bytes_ += name.size() + sizeof(std::string);
     if (name_bytes_ > most)
-        throw BadImage("file names without end");
+        throw BadImage("file names are not terminated");
     files_.emplace_back(name);
 }
 
@@ -218,7 +218,7 @@ void LineTable::read_files(Unit &unit) {
                     c.skip(c.take<u16>());
                     break;
                 default:
-                    throw BadImage("a DWARF form that line tables don't use");
+                    throw BadImage("unexpected DWARF form in a line table");
                 }
                 if (content == lnct_path)
                     name = base_name(s);

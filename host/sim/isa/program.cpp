@@ -129,9 +129,8 @@ void Program::Impl::relocate(const Elf &elf) {
                                            elf.symbols().size()));
             const Symbol &s = elf.symbols()[r.symbol];
             if (s.section == 0)
-                throw BadImage(fmt::format("undefined symbol '{}': link the code object with what "
-                                           "defines it",
-                                           s.name));
+                throw BadImage(fmt::format(
+                    "undefined symbol '{}': link the code object with its definition", s.name));
             symbol = s.address;
         }
         u64 value = base() + symbol + static_cast<u64>(r.addend);
@@ -143,9 +142,9 @@ void Program::Impl::relocate(const Elf &elf) {
         else if (r.type == abs32_hi)
             value >>= 32;
         else if (r.type != abs64 && r.type != relative64 && r.type != abs32_lo)
-            throw BadImage(fmt::format("relocation type {} at 0x{:x} is not one that a linked "
-                                       "AMDGPU object keeps",
-                                       r.type, r.address));
+            throw BadImage(
+                fmt::format("relocation type {} at 0x{:x} is not valid in a linked AMDGPU object",
+                            r.type, r.address));
         std::memcpy(at(r.address, width, "relocation"), &value, width);
     }
 }
@@ -187,8 +186,7 @@ void Program::Impl::read_descriptor(const Symbol &symbol, KernelInfo &k) const {
     bool inside = std::any_of(text.begin(), text.end(),
                               [&](Range r) { return entry >= r.begin && entry < r.end; });
     if (!inside || entry % 4)
-        throw BadImage(
-            fmt::format("kernel {}: its entry 0x{:x} is not an address of code", k.name, entry));
+        throw BadImage(fmt::format("kernel {}: its entry 0x{:x} is not in code", k.name, entry));
     k.entry = base() + entry;
 }
 
@@ -229,7 +227,7 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
                                              std::string_view gfx) {
     Elf elf(file);
     if (!is_known(gfx))
-        throw BadImage(fmt::format("{} is no target that can be read: gfx10 to gfx12 are", gfx));
+        throw BadImage(fmt::format("{} is not a supported target: must be gfx10 to gfx12", gfx));
     if (!runs_on(elf.gfx(), gfx))
         throw BadImage(
             fmt::format("the code object is for {} (e_flags), the device is {}: assemble "

@@ -168,8 +168,7 @@ private:
         for (const auto &group : groups_)
             if (group->workgroup)
                 group->workgroup->deadlock();
-        throw Error("timing: waves wait for each other in a way that is not modelled: named "
-                    "barriers");
+        throw Error("timing: named barriers are not modelled");
     }
 
     void finish() {

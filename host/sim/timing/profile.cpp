@@ -84,7 +84,8 @@ template <class Owner> f64 checked(const Json &json, const Field<Owner> &field, 
         at.fail(fmt::format("{} is outside {} to {} {}; {}", json.dump(), field.low, field.high,
                             field.unit, "measure again, or leave the key out"));
     if (field.whole && value != std::floor(value))
-        at.fail(fmt::format("{} is not a whole number of {}; round it", json.dump(), field.unit));
+        at.fail(
+            fmt::format("{} is not an integer number of {}; round it", json.dump(), field.unit));
     if (field.unit == "line" && !std::has_single_bit(static_cast<u32>(value)))
         at.fail(fmt::format("{} is not a power of two; give the bytes as one", json.dump()));
     return value;
@@ -117,7 +118,8 @@ void check_keys(const Json &root, const Place &place) {
     constexpr std::string_view known[] = {"schema", "part", "constants", "facts"};
     for (const auto &[key, value] : root.items())
         if (std::find(std::begin(known), std::end(known), key) == std::end(known))
-            place.at(key).fail("no key of a profile; it has schema, part, constants and facts");
+            place.at(key).fail(
+                "is not a key of a profile, which has schema, part, constants and facts");
 }
 
 template <class Owner>
@@ -141,14 +143,12 @@ Profile parse_profile(std::string_view text, std::string_view file) {
     check_keys(root, place);
     std::string remedy = fmt::format("write \"schema\": \"{}\"", schema);
     if (std::string found = text_at(root, "schema", place, remedy); found != schema)
-        place.at("schema").fail(
-            fmt::format("'{}' is not a schema that is known; {}", found, remedy));
+        place.at("schema").fail(fmt::format("'{}' is an unknown schema; {}", found, remedy));
     Profile profile;
     remedy = "name one of " + part_names();
     profile.part = text_at(root, "part", place, remedy);
     if (!find_part(profile.part))
-        place.at("part").fail(
-            fmt::format("'{}' is not a part that is known; {}", profile.part, remedy));
+        place.at("part").fail(fmt::format("'{}' is an unknown part; {}", profile.part, remedy));
     profile.constants = values_at(root, "constants", cost_fields(), place);
     profile.facts = values_at(root, "facts", part_fields(), place);
     return profile;
@@ -171,7 +171,7 @@ void write_profile(const std::string &path, const Profile &profile) {
     out << root.dump(2) << '\n';
     out.close();
     if (!out)
-        throw Error(fmt::format("{}: can't be written: {}; name a file in a folder that can be",
+        throw Error(fmt::format("{}: can't be written: {}; name a file in a writable directory",
                                 path, std::strerror(errno)));
 }
 

@@ -97,11 +97,10 @@ void Recorder::claim(Recording &r, Wave &w, const Inst &i) {
     const u64 more = std::max<u64>(1024, r.claimed / 2); // seldom, and not much too much
     r.claimed += more;
     if (claimed_.fetch_add(more) + more > limit_)
-        fault(
-            w, i, Fault::Kind::out_of_memory,
-            fmt::format("what its waves do takes more than {} MiB to record: if it isn't endless, "
-                        "launch fewer workgroups, or give it no modelled time (HIPSIM_TIMING=off)",
-                        limit_ >> 20));
+        fault(w, i, Fault::Kind::out_of_memory,
+              fmt::format("recording its waves takes more than {} MiB: unless it is endless, "
+                          "launch fewer workgroups, or turn modelled time off (HIPSIM_TIMING=off)",
+                          limit_ >> 20));
 }
 
 u64 Recorder::device_address(Recording &r, const Wave &w, u64 address) {

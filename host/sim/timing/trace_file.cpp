@@ -260,9 +260,8 @@ void TraceFile::add(const TraceEvents &events) {
 void TraceFile::left_out(u64 instructions, u64 launch, std::string_view kernel) {
     if (left_out_ == 0)
         complain_(fmt::format(
-            "{}: launch {} ({}): {} instructions are left out: the trace holds {} "
-            "events of a launch and {} in all. Fewer workgroups fit; "
-            "HIPSIM_ISSUE_LOG has no limit",
+            "{}: launch {} ({}): {} instructions are left out: the limit is {} events of a launch "
+            "and {} in all. Launch fewer workgroups, or use HIPSIM_ISSUE_LOG, which has no limit",
             file_.path(), launch, kernel, instructions, limits_.of_launch, limits_.of_file));
     left_out_ += instructions;
 }
