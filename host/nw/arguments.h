@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernel arguments as words: buf:BYTES[:FILL], u32:V, f16:V, null, ...
+// Kernel arguments on a command line: buf:BYTES[:FILL], u32:V, f16:V, null, ...
 #pragma once
 #include <cstddef>
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace nw::cli {
 
-// What `--help` says of them.
+// Their `--help` text.
 extern const char *const arguments_help;
 
-// "x: 8 bytes, global_buffer; n: 4 bytes, by_value": what a kernel expects.
+// The arguments of a kernel: "x: 8 bytes, global_buffer; n: 4 bytes, by_value".
 std::string expected_arguments(const sim::KernelInfo &);
 
 // The kernel's argument block, with buffers allocated in `memory` in the order of the words and
-// filled from `seed`. Throws nw::Error for a word that doesn't fit the argument in its place.
+// filled from `seed`. Throws nw::Error for a word that doesn't fit its argument.
 std::vector<std::byte> make_kernarg(const sim::Dispatch &, std::span<const std::string> words,
                                     sim::Memory &memory, u64 seed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a piece of a kernel keeps each unit of the modelled GPU busy, at least: a static count of
-// cycles. Latency, caches, bank conflicts and addresses that don't follow each other are not in it.
+// Lower bounds of the cycles that part of a kernel occupies each unit of the modelled GPU: a static
+// count without latency, caches, bank conflicts and non-consecutive addresses.
 #pragma once
 #include <array>
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace nw::cli {
 
-// Issue is a wave's own: one instruction a cycle, and what branches and s_nop take. A VALU
-// instruction keeps the VALU of its SIMD (VOPD one cycle a pair, WMMA its interval, TRANS a cycle),
-// TRANS a quarter of it for longer; SALU and the port of vector memory are a SIMD's, too. LDS (a
-// phase a cycle, T-052) and the vector memory path (addresses, lines, 128 bytes a cycle from L0,
-// T-013) are those of a CU, of two SIMDs; scalar memory is a WGP's, of four.
+// Issue is per wave: one instruction per cycle, plus the cycles of branches and s_nop. A VALU
+// instruction occupies the VALU of its SIMD (VOPD one cycle per pair, WMMA its interval, TRANS one
+// cycle), TRANS its quarter-rate unit for longer. SALU and the vector memory port are per SIMD. LDS
+// (one phase per cycle, T-052) and the vector memory path (addresses, lines, 128 bytes per cycle
+// from L0, T-013) are per CU of two SIMDs; scalar memory is per WGP of four.
 enum class BoundUnit : u8 { issue, valu, trans, salu, vmem_port, lds, vmem, smem, count };
 std::string_view name(BoundUnit);
 u32 simds_of(BoundUnit); // that share one; 0: each wave has its own
@@ -28,7 +28,7 @@ struct UnitCycles {
     UnitCycles operator*(f64 times) const;
 };
 
-// Of all waves that share a unit, when each SIMD has so many.
+// Of all waves that share a unit, with this many waves on each SIMD.
 f64 shared_cycles(const UnitCycles &, BoundUnit, f64 waves_per_simd);
 BoundUnit bound(const UnitCycles &, f64 waves_per_simd); // the unit where that is most
 
@@ -49,8 +49,8 @@ private:
     std::vector<UnitCycles> blocks_;
 };
 
-// Cycles of a loop's trip if all bytes of global memory came from or went to DRAM, with so many
-// waves on each SIMD of the part.
+// Cycles per iteration of a loop if all global memory traffic went to DRAM, with this many waves on
+// each SIMD of the part.
 f64 dram_cycles(const lint::Work &trip, const sim::timing::Part &, f64 waves_per_simd);
 
 } // namespace nw::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Code objects from files; assembly is assembled on the way.
+// Code objects from files; assembles .s files.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,15 +9,15 @@
 namespace nw::cli {
 
 bool is_assembly(const std::string &path);
-// Which gfx a file is for: what its ELF header, or its .amdgcn_target, says; "" where that is
-// missing. Throws nw::Error, also where an offload bundle has code for several.
+// The gfx of a file by its ELF header or .amdgcn_target; "" if it has none. Throws nw::Error, also
+// for an offload bundle with several targets.
 std::string gfx_of_file(const std::string &path);
-// An .s is assembled, a .o linked, and of a bundle (or a host program that has one in it) the code
-// for `gfx` is taken. Throws nw::Error, with the assembler's words where it refuses.
+// Assembles an .s, links a .o, and extracts the code for `gfx` from a bundle or a host program.
+// Throws nw::Error, with the assembler's messages if it fails.
 std::shared_ptr<const sim::Program> load_code(const std::string &path, const std::string &gfx);
 
 std::string read_text(const std::string &path); // throws nw::Error
-// Throws nw::Error that names the option, too.
+// Throws nw::Error that also names the option.
 void write_text(const char *option, const std::string &path, const std::string &text);
 
 } // namespace nw::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of nw. Each adds itself to the application.
+// The subcommands of nw: each function adds one to the application.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace nw::cli {
 
-// Of commands that exit with 1 where they found something: what can't be used is 2.
+// For commands that exit with 1 on findings: exits with 2 if an input can't be used.
 template <class Work> void or_exit_2(const Work &work) {
     try {
         work();

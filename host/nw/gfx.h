@@ -4,12 +4,12 @@
 
 namespace nw::cli {
 
-// Throws Error, which lists the known ones, where --gfx names no target.
+// Throws Error, with a list of the targets, if --gfx names none.
 void check_gfx(const std::string &gfx);
-// The same where code is only read: gfx10, which is not simulated, will do.
+// The same for static analysis, which also supports gfx10.
 void check_readable_gfx(const std::string &gfx);
 
-// The gfx itself, or of a generic target the first that it is for.
+// The gfx itself, or the first target of a generic one.
 std::string one_gfx(const std::string &gfx);
 
 } // namespace nw::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the HTML pages have in common.
+// Common parts of the HTML pages.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@ namespace nw::cli {
 
 std::string escape(std::string_view text); // for elements and attributes; line breaks stay
 
-// Colours, text and headings, for a browser's light and dark schemes. Of the pages' own rules use
+// Colours, text and headings for light and dark schemes. The pages' own rules use
 // --paper, --ink, --faint, --rule, --hot (an RGB triple) and --loop.
 extern const char *const page_style;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One kernel launch as a command line says it, run on the simulated GPU without HIP.
+// One kernel launch from command line options, run on the simulated GPU without HIP.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -22,10 +22,10 @@ struct LaunchOptions {
 void add_options(CLI::App &, LaunchOptions &);
 void add_launch_options(CLI::App &, LaunchOptions &); // without the file
 
-// A code object on a device of its own, with its arguments in memory.
+// A code object on its own device, with its arguments in memory.
 class Launch {
 public:
-    // Throws nw::Error: what is wrong with which option, and what would be right.
+    // Throws nw::Error naming the option, what is wrong and the remedy.
     explicit Launch(const LaunchOptions &);
     ~Launch();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that this program was not built with: a directory of code objects and its manifest.json.
+// Kernels from outside this build: a directory of code objects with its manifest.json.
 #pragma once
 #include <deque>
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace nw::cli {
 
 class Manifest {
 public:
-    // Throws Error naming the file and what is wrong with it.
+    // Throws Error naming the file and the defect.
     explicit Manifest(const std::filesystem::path &directory);
     Manifest(const Manifest &) = delete;
     std::span<const Kernel> kernels() const { return kernels_; }

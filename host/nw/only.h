@@ -8,7 +8,7 @@
 
 namespace nw::cli {
 
-// What --only says; throws Error where that is no regular expression.
+// The regular expression of --only; throws Error if it is invalid.
 inline std::regex only_pattern(const std::string &text) {
     try {
         return std::regex(text);

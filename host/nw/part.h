@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of --part, and its constants of --profile.
+// The part of --part, with the constants of --profile.
 #pragma once
 #include <string>
 
@@ -8,13 +8,13 @@
 
 namespace nw::cli {
 
-// "7900 XTX" (gfx1100), ...: all there are.
+// All parts: "7900 XTX" (gfx1100), ...
 std::string part_names();
 
-// The part of that name; throws Error, which lists them.
+// The part of that name; throws Error with a list of the parts.
 const sim::timing::Part &part_of_name(const std::string &name);
 
-// Sets what the profile of the path sets. Throws Error where it is another part's.
+// Applies the profile at the path. Throws Error if it is another part's.
 void apply_profile(const std::string &path, sim::timing::Part &, sim::timing::Costs &);
 
 } // namespace nw::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words that a command line has for a kind of product.
+// Command line words for kinds of products.
 #pragma once
 #include <string>
 #include <vector>

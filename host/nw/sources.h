@@ -8,8 +8,8 @@
 
 namespace nw::cli {
 
-// Finds the source files that a code object's line table names: it has no folders. They are looked
-// for beside the file and, for build/hsaco/<gfx>, in build/asm/<gfx>.
+// Finds the source files that a code object's line table names without directories: next to the
+// file and, for build/hsaco/<gfx>, in build/asm/<gfx>.
 class Sources {
 public:
     // Of `file`, a code object or an .s; `given`: that of --source, or "". Throws Error where that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `nw annotate` shows, as one HTML page.
+// The HTML page of `nw annotate`.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace nw::cli {
 
-// Self-contained: no scripts, no files of others. For a browser's light and dark schemes.
+// Self-contained: no scripts, no external files. Supports light and dark schemes.
 std::string html_page(const Launch &, const sim::timing::Result &, const sim::timing::Annotation &);
 
 } // namespace nw::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of the atlas: what code objects say of kernels, and what a part would let a product take.
+// Rows of the atlas: facts of kernels from their code objects, and time bounds of products on a
+// part.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -18,7 +19,7 @@ inline constexpr std::string_view atlas_schema = "nibblewave.atlas.v1";
 // "decode", "verify" (of a draft's tokens), "prefill".
 std::string_view atlas_phase(u32 m);
 
-// Of the sources that this program was built from; null where these are no checkout.
+// Commit of the sources of this program; null without a git checkout.
 nlohmann::ordered_json atlas_commit();
 
 // The code objects of one gfx, in a directory that has <gfx>/<symbol>.hsaco.
@@ -26,7 +27,7 @@ class CodeFacts {
 public:
     CodeFacts(std::filesystem::path directory, const sim::timing::Part &);
 
-    // Null where there is none. Throws Error for one that can't be used.
+    // Null if there is none. Throws Error if it can't be used.
     nlohmann::ordered_json of(const std::string &symbol, u32 workgroup, u32 dynamic_lds);
 
 private:
@@ -38,7 +39,7 @@ private:
     std::map<std::pair<std::string, u32>, nlohmann::ordered_json> known_;
 };
 
-// A part as the model of time knows it, HIPSIM_PROFILE applied.
+// A part with its constants of the timing model, HIPSIM_PROFILE applied.
 struct AtlasPart {
     // That of `name`, which contains a part's, or the usual one of the gfx.
     AtlasPart(std::string_view gfx, std::string_view name);
@@ -48,7 +49,7 @@ struct AtlasPart {
     bool assumed = false; // the name is no part's
 };
 
-// No launch is faster, as the model has the part: microseconds.
+// Lower bounds of a launch by the model of the part, in microseconds.
 struct AtlasBound {
     f64 launch = 0;        // before the first wave and after the last
     f64 memory = 0;        // the weights from DRAM, once
@@ -59,7 +60,7 @@ struct AtlasBound {
     std::string_view name() const; // "memory", the unit, or where neither is anything "launch"
 };
 
-// What a product has to read and to multiply.
+// Bytes and operations that a product needs.
 struct AtlasWork {
     u32 matrices; // of experts those that a token goes to, else 1
     u64 bytes;    // of their weights

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw atlas --suite gguf: which launches there are to time.
+// nw atlas --suite gguf: the launches to time.
 #pragma once
 #include <array>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace nw::cli {
 
-// A mixture of experts, with which of them tokens go to.
+// A mixture of experts and its routing.
 struct AtlasExperts {
     GgufMoeKernels kernels;
     GgufMoeShape shape;
@@ -46,7 +46,7 @@ struct AtlasPlan {
 // "MODEL TYPE M"
 std::string atlas_set(const LinearShape &, const GgufShape &);
 
-// What was left out is said on stderr. Throws Error where there is nothing to run.
+// Reports skipped products on stderr. Throws Error if there is nothing to run.
 AtlasPlan plan_atlas(const AtlasRunOptions &, std::string_view gfx);
 
 } // namespace nw::cli

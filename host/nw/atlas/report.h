@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw atlas report: rows of the atlas, ranked by the time that they take.
+// nw atlas report: rows of the atlas, ranked by time.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace nw::cli {
 
-// A row as the ranking takes it.
+// A row of the ranking.
 struct AtlasRow {
     bool suite = false, simulated = false; // else of a trace; of a card
     std::string device, gfx, part;         // device: its label; part: "" where not known
@@ -32,7 +32,8 @@ struct AtlasRow {
     f64 gain_us() const; // of all launches at their bound; 0 where no bound is known
 };
 
-// What shares are of: the linear layers of a model for a type and m on a device, or a trace.
+// The total that shares refer to: the linear layers of a model for a type and m on a device, or a
+// trace.
 struct AtlasGroup {
     std::string title;
     std::vector<AtlasRow> rows; // those with most time first
@@ -42,10 +43,10 @@ struct AtlasGroup {
     f64 gain_us() const;
 };
 
-// Of files of JSON lines; of a launch that several lines have the last counts. Throws Error naming
-// file and line.
+// Reads files of JSON lines; if a launch is in several lines, the last one is used. Throws Error
+// naming file and line.
 std::vector<AtlasGroup> read_atlas(std::span<const std::string> files);
-// The same of rows that are at hand.
+// The same from rows in memory.
 std::vector<AtlasGroup> group_atlas(std::span<const nlohmann::ordered_json> rows);
 
 std::string atlas_text(std::span<const AtlasGroup>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw atlas --rocprof: what a kernel trace of a card measured, joined with the code objects' facts.
+// nw atlas --rocprof: a card's kernel trace, joined with the facts of the code objects.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -14,7 +14,7 @@ struct AtlasTraceOptions {
     std::string part;  // of the card; empty: not known
 };
 
-// A row for each kernel, those with most time first.
+// A row for each kernel, longest total time first.
 std::vector<nlohmann::ordered_json> atlas_rocprof(const AtlasTraceOptions &);
 
 } // namespace nw::cli

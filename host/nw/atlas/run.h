@@ -18,7 +18,7 @@ struct AtlasRunOptions {
     u32 repeats = 21; // on a card
 };
 
-// The rows; what was left out is said on stderr. Throws Error where there is nothing to run.
+// The rows; reports skipped products on stderr. Throws Error if there is nothing to run.
 std::vector<nlohmann::ordered_json> atlas_run(const AtlasRunOptions &);
 
 } // namespace nw::cli

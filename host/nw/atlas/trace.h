@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel trace that rocprofv3 (or rocprof of older ROCm) wrote as CSV.
+// A kernel trace in CSV, as rocprofv3 (or rocprof of older ROCm) writes it.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace nw::cli {
 
-// All dispatches of one name.
+// All dispatches of one kernel.
 struct TraceKernel {
     std::string name; // without the ".kd" of the symbol of its descriptor
     u64 calls = 0, total_ns = 0, min_ns = ~u64{0}, max_ns = 0;

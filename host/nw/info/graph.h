@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a kernel's blocks go in a drawing: in layers from top to bottom.
+// Layered layout of a kernel's control flow graph, top to bottom.
 #pragma once
 #include <vector>
 

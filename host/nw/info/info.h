@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `nw info` and `nw diff` know of a kernel: its survey, joined with what things cost.
+// Data of `nw info` and `nw diff` about a kernel: its survey, joined with costs.
 #pragma once
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -20,7 +20,7 @@ struct InfoOptions {
     u32 dynamic_lds = 0;   // bytes
 };
 
-// A code object with what its kernels are asked against. Throws nw::Error.
+// A code object with the part and options that its kernels are analysed for. Throws nw::Error.
 struct InfoFile {
     InfoFile(const std::string &path, const InfoOptions &);
 

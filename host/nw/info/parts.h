@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pieces of what `nw info` says, for `nw diff` as well.
+// Text of `nw info` that `nw diff` shares.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw inspect prints, whatever the format of the file.
+// Text output of nw inspect, common to all file formats.
 #pragma once
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@ std::string size_text(u64 bytes); // 17 B, 36.9 KB, 1.2 MB, 3.45 GB
 
 std::string count_text(u64 count, const char *thing); // 1 file, 2 files
 
-// Lines that differ in numbers only, once, in the order they came.
+// Merges lines that differ only in numbers, in order of first appearance.
 class Lines {
 public:
     // The name's numbers are left out: a.12.b is a.*.b.

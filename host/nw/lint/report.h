@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `nw lint` prints of a file: text, JSON, SARIF 2.1.0.
+// Output of `nw lint` for a file: text, JSON, SARIF 2.1.0.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

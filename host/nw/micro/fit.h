@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what `nw micro` measured on a card to a profile that makes the model measure the same.
+// Fits a profile to a card's `nw micro` rows, so that the model measures the same.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace nw::cli {
 
-// How a row answers to its constant.
+// How a row depends on its constant.
 enum class Answer : u8 {
     adds,         // both grow by the same amount
     proportional, // twice the constant, twice the row
     inverse,      // twice the constant, half the row
 };
 
-// One constant, and the row that tells it.
+// A constant and the row that determines it.
 struct Told {
     std::string constant;
     bool of_part; // a row of parts.inc, not of costs.inc
@@ -26,7 +26,7 @@ struct Told {
     f64 scale; // units of the row in one of the constant (adds)
 };
 
-// Which rows tell which constants of a part. What the part does not have is left out.
+// The rows that determine each constant of a part, without those that the part lacks.
 std::vector<Told> told(const sim::timing::Part &);
 
 // One constant, before and after.
@@ -44,14 +44,14 @@ struct Fit {
     std::vector<std::string> unknown; // rows of the card that this build doesn't measure
 };
 
-// Measures the rows whose names are given on the model with a profile.
+// Measures the named rows on the model with a profile.
 using Measure = std::function<micro::Report(const sim::timing::Profile &,
                                             const std::vector<std::string> &names)>;
 
 inline constexpr u32 most_rounds = 8; // of measuring
 
-// Changes constants until the model measures what the card did, or a constant turns out not to
-// move its row. `known`: all names that this build can measure.
+// Adjusts constants until the model's rows match the card's, or a constant has no effect on its
+// row. `known`: all names that this build can measure.
 Fit fit(const micro::Report &card, const sim::timing::Part &, const Measure &,
         const std::vector<std::string> &known);
 

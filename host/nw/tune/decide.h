@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From times to a row of gen/tuning, and what the rows gain.
+// Chooses rows of gen/tuning from times, and sums up their gain.
 #pragma once
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@ namespace nw::cli {
 // The times of these kernels on one shape; the first is the default.
 TunedShape decide(std::span<const Kernel *const>, std::span<const f64> us, const std::string &by);
 
-// How much the choice gains over the default.
+// Speedup of the choice over the default.
 class Gain {
 public:
     void add(const TunedShape &, std::string_view default_kernel, const std::string &what);

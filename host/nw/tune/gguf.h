@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw tune --family gguf: which way each product with GGUF weights gets.
+// nw tune --family gguf: the fastest strategy for each product with GGUF weights.
 #pragma once
 #include <string>
 #include <vector>

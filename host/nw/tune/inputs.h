@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nw tune runs on, whatever the family: shapes and devices.
+// Inputs of nw tune for all families: shapes and devices.
 #pragma once
 #include <set>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace nw::cli {
 
-// (n, k) of the dense layers of a CSV file. Throws Error where it has none.
+// (n, k) of the dense layers of a CSV file. Throws Error if it has none.
 std::set<std::pair<u32, u32>> dense_shapes(const std::string &file);
 
-// What the model calls itself, which says that it is simulated. Call it before a device is opened.
+// Name of the model, marked as simulated. Call it before a device is opened.
 std::string model_name(const std::string &gfx);
 
-// Throws Error where the card is another than --gfx says.
+// Throws Error if the card is not of --gfx.
 void need_gfx(const hip::Device &, const std::string &gfx);
 
 } // namespace nw::cli

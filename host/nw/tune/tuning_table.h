@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gen/tuning/<gfx>.toml: which kernel a shape gets, and what that rests on (gen/tuning.py reads
-// it).
+// gen/tuning/<gfx>.toml: the kernel of each tuned shape and its times (read by gen/tuning.py).
 #pragma once
 #include <filesystem>
 #include <map>
@@ -25,7 +24,7 @@ struct TunedShape {
 
 class TuningTable {
 public:
-    // Empty where there is no such file. Throws Error naming the file and what is wrong with it.
+    // Empty if there is no such file. Throws Error naming the file and the defect.
     static TuningTable read(const std::filesystem::path &);
     void put(const TunedKind &, u32 n, u32 k, TunedShape);
     // Sorted, one shape a line. Throws Error where it can't be written; the file is whole or as
