@@ -96,7 +96,7 @@ void subvector_loop_end(Wave &w, const Inst &i) {
     }
 }
 
-// ---- halting: nobody is there to resume the wave
+// ---- halting: nothing resumes the wave
 
 [[noreturn]] void halt(Wave &w, const Inst &i) {
     fault(w, i, Fault::Kind::endless, "endless: the wave halts itself, and nothing resumes it");

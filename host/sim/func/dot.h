@@ -106,7 +106,7 @@ template <class F>
     blend(d, r, exec, 1);
 }
 
-// Out of line: the short way shall not pay for the frame that this wants.
+// Out of line, so that the fast path does not pay for its stack frame.
 template <class F>
 [[gnu::noinline]] void run_any(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
                                const Mode &m) {

@@ -19,7 +19,7 @@ struct Frames {
     std::array<LaneKernel, op_count> clamp; // integer rows that saturate
     std::array<MaskKernel, op_count> mask;
     std::array<Handler, op_count> special;
-    // Runs instructions until the wave waits, ends, or `budget` is used up; returns what is left.
+    // Runs instructions until the wave waits, ends, or uses up `budget`; returns the rest of it.
     u64 (*run)(Wave &, u64 budget);
     // Around lane kernels: wave32 with VGPRs and constants only, without modifiers, with. `scoped`
     // ones change the host's rounding and subnormals for one instruction.

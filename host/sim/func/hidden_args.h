@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Code object V5's hidden arguments: what a launch tells the kernel of itself.
+// Code object V5's hidden arguments: properties of the launch.
 #pragma once
 #include <string_view>
 

@@ -188,7 +188,7 @@ ROW void permute(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, con
 #undef CMP
 #undef CMPX
 
-// The rows without `rtz`, told to round toward zero.
+// The rows without `rtz`, with rounding toward zero.
 void interp_p10_rtz(KERNEL_ARGS) {
     MxcsrScope scope(get_mxcsr() | 3u << 13);
     LaneKernel volatile row = v_interp_p10_f16_f32; // a call: nothing moves out of the scope

@@ -28,7 +28,7 @@ struct Context {
     Turns *turns = nullptr; // of workgroups on several threads
 };
 
-// As run(), but `schedule` runs the workgroups: all of them, in whatever order it likes.
+// As run(), but `schedule` runs all workgroups, in any order.
 RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &,
              const std::function<RunStats(Context &)> &schedule);
 

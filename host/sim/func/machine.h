@@ -115,7 +115,7 @@ struct RunConfig {
     u64 max_scratch = 0; // bytes, of all workgroups at once; 0: half of the host's memory
 };
 
-// The process ends: what runs and whatever starts from now on throws Abandoned, soon.
+// The process ends: running and new launches soon throw Abandoned.
 void abandon();
 class Abandoned : public Error {
 public:

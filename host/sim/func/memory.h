@@ -20,7 +20,7 @@ struct Allocation {
 
 // The same for reports.
 struct Origin : Allocation {
-    std::string maker;    // "hipMalloc #3"; empty when nobody said
+    std::string maker;    // "hipMalloc #3"; empty if unknown
     std::string freed_by; // "hipFree"; empty while it lives
 };
 

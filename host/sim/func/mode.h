@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The MODE register, and what of it the lane kernels and the host's FPU need.
+// The MODE register, and its fields that lane kernels and the host's FPU use.
 #pragma once
 #include "base/types.h"
 
@@ -35,7 +35,7 @@ inline constexpr u32 mxcsr_default = 0x1f80;
 inline void set_mxcsr(u32 value) { __builtin_ia32_ldmxcsr(value); }
 inline u32 get_mxcsr() { return __builtin_ia32_stmxcsr(); }
 
-// The host's FPU as the simulated MODE wants it, for the life of the object.
+// Sets the host's FPU to the simulated MODE for the lifetime of the object.
 class MxcsrScope {
 public:
     explicit MxcsrScope(u32 value) : saved_(get_mxcsr()) { set_mxcsr(value); }

@@ -88,7 +88,7 @@ void mad_i64(Wave &w, const Inst &i) { mad_64<true>(w, i); }
 // ---- division (2.23 to 2.25)
 // ------------------------------------------------------------------------
 
-// The FPU as the row's type wants it: f64 has its own MODE fields.
+// Sets the FPU for the row's type: f64 has its own MODE fields.
 u32 control_for(Type t, const Mode &m) { return t == Type::f64 ? m.mxcsr64 : m.mxcsr32; }
 
 // Not inline: its arithmetic must stay where the caller has set the host's FPU.

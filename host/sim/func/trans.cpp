@@ -132,7 +132,7 @@ template <u32 (*F)(u32, const Mode &)> u32 through_f32(u32 h, const Mode &m) {
     return fp::narrow16_nearest(fp::f32_of(F(fp::bits(fp::widen16(h)), m)));
 }
 
-// The rest of S-012: subnormals as MODE wants them, FP16_OVFL, NaNs.
+// The rest of S-012: subnormals by MODE, FP16_OVFL, NaNs.
 template <class F> inline void half_row(u32 *d, const u32 *a, u32 exec, const Mode &mode, F f) {
     const Mode m = mode;
     for (unsigned l = 0; l < row_lanes; ++l) {

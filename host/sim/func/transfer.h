@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements on their way between memory and registers. Per host level, as fp.h.
+// Transfers of elements between memory and registers. Per host level, as fp.h.
 #pragma once
 #include "sim/func/access.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A workgroup on its way: entry state, registers, LDS, and its waves' turns.
+// A running workgroup: entry state, registers, LDS, and the schedule of its waves.
 #pragma once
 #include <memory>
 #include <vector>

@@ -39,7 +39,7 @@ public:
     bool remove(u64 begin);
     // Whether any block has one of these bytes.
     bool overlaps(u64 begin, u64 size) const;
-    // Bytes from `address` to the end of its block and of those that follow without a gap; 0: none.
+    // Bytes from `address` to the end of its block and of adjacent ones; 0: none.
     u64 left(u64 address) const;
     u64 left(const void *address) const { return left(reinterpret_cast<u64>(address)); }
     std::vector<Block> of_device(int ordinal) const;

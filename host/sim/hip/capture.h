@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stream capture: what is queued becomes nodes of a graph instead. And what may not happen
+// Stream capture: queued commands become nodes of a graph. Checks calls that are forbidden
 // meanwhile, with the codes of real HIP.
 #pragma once
 #include <thread>

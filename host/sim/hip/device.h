@@ -37,7 +37,7 @@ public:
 
     const std::shared_ptr<Stream> &null_stream() const { return null_stream_; }
     std::shared_ptr<Stream> create_stream(unsigned flags, int priority);
-    // Waits for its commands. An error that nobody asked for goes to the null stream.
+    // Waits for its commands. An unreported error goes to the null stream.
     void retire(const std::shared_ptr<Stream> &stream);
 
     // Queues `work` behind all that HIP orders it behind, and behind `extra`.

@@ -10,7 +10,7 @@ namespace nw::hipsim {
 class Runtime;
 
 // The kernel behind a host stub, on the current device; its module is loaded at the first call.
-// Fails with hipErrorInvalidDeviceFunction for an address that nobody registered.
+// Fails with hipErrorInvalidDeviceFunction for an unregistered address.
 hipFunction_t compiled_function(const void *host_function);
 
 // Makes known what was registered before there was a runtime.

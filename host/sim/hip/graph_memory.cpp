@@ -15,7 +15,7 @@ namespace nw::hipsim {
 
 namespace {
 
-// hipGraphMemAttributeType: what lives, what is set aside, and the most of each.
+// hipGraphMemAttributeType: used and reserved bytes, and their high-water marks.
 enum Attribute { used, used_high, reserved, reserved_high, attribute_count };
 
 using Counters = std::array<std::atomic<u64>, attribute_count>;
@@ -110,7 +110,7 @@ hipError_t set_memory(int device, int which, void *value) {
     });
 }
 
-// Nothing is kept that nobody uses.
+// Unused memory is not kept.
 hipError_t hipDeviceGraphMemTrim(int device) {
     return api(__func__, [&] { runtime().device(device); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies from and to addresses that a caller gave us and nobody vouches for.
+// Copies from and to untrusted addresses of a caller.
 #pragma once
 #include "base/types.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every way to launch a kernel.
+// All entry points that launch a kernel.
 #include <span>
 
 #include "sim/hip/fatbin.h"
@@ -46,7 +46,7 @@ static hipError_t launch_items(const char *call, hipFunction_t function, const d
     });
 }
 
-// Attributes that ask for speed are no concern of ours; one that nobody knows is a mistake.
+// Performance attributes are ignored; an unknown one is an error.
 static bool wants_cooperation(const LaunchAttribute *attributes, unsigned count) {
     require(attributes || count == 0, hipErrorInvalidConfiguration);
     bool wanted = false;

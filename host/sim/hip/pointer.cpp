@@ -79,7 +79,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDev
     });
 }
 
-// Attributes of a pointer that nobody knows are 0, and so is one that the pointer does not have.
+// Attributes of an unknown pointer are 0, and so are ones that the pointer does not have.
 hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *which, void **data,
                                       hipDeviceptr_t pointer) {
     return api(__func__, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bounds-checked view of an AMDGPU ELF: what the loader needs, and a BadImage for all else.
+// A bounds-checked view of an AMDGPU ELF; BadImage if it is malformed.
 #pragma once
 #include <cstring>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace nw::sim {
 
-// Reads little-endian values from bytes that nobody vouches for.
+// Reads little-endian values from untrusted bytes.
 class Bytes {
 public:
     Bytes() = default;

@@ -50,7 +50,7 @@ struct HazardRole {
     bool mad_overlap = false, same_sgpr = false, dealloc_vgprs = false;
     // Loads from LDS into its one destination, beside the instructions that count as LDS's.
     bool lds_direct = false;
-    u8 wait_vdst = 15;      // it waits until so many vector instructions are under way
+    u8 wait_vdst = 15;      // it waits until at most this many vector instructions are in flight
     bool wait_vsrc = false; // and until no memory instruction has sources to read
     std::vector<RegisterUse> uses;
     std::vector<RegisterUse> masks;  // SGPRs read as lane masks; among uses

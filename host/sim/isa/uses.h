@@ -16,7 +16,7 @@ struct RegisterUse {
     Bank bank = vgpr;
     bool write = false; // else it is read
     u16 first = 0, count = 1;
-    // Of a VGPR, the halves that are meant: a d16 load leaves the other one as it was.
+    // Of a VGPR, the halves that are accessed: a d16 load preserves the other one.
     bool low = true, high = true;
 
     // Place of its n-th register in a RegisterSet.
@@ -34,7 +34,7 @@ inline bool overlap(const RegisterUse &a, const RegisterUse &b) {
 std::vector<RegisterUse> register_uses(const Instruction &);
 RegisterSet registers(const std::vector<RegisterUse> &);
 
-// Whether an atomic brings back what was there before.
+// Whether an atomic returns the previous value.
 bool returns_old_value(const Operation &, const MemoryOp &);
 
 enum class Generation : u8 { gfx10, gfx11, gfx12 };

@@ -35,7 +35,7 @@ struct Annotation {
     std::vector<Loop> loops;          // outer ones first
     AnnotatedLine total;
 
-    // Of all cycles of waves, those that the line took.
+    // Wave cycles of the line.
     f64 share(const AnnotatedLine &line) const {
         return total.cycles() ? static_cast<f64>(line.cycles()) / static_cast<f64>(total.cycles())
                               : 0;

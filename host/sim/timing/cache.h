@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which lines a cache holds, and which are on their way to it.
+// The lines that a cache holds, and those in flight to it.
 #pragma once
 #include <vector>
 

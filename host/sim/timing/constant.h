@@ -12,7 +12,7 @@ namespace nw::sim::timing {
 enum class Origin : u8 {
     fact,  // published; the note says by whom
     fit,   // fitted to published measurements
-    guess, // neither: what is plausible
+    guess, // neither: a plausible value
 };
 
 std::string_view name(Origin origin);

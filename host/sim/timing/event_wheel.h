@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which SIMD has something to do in which cycle. Most of what is planned is a few cycles away: a
+// Schedules SIMDs by cycle. Most events are a few cycles away: a
 // ring of cycles holds a bit per SIMD, a heap holds what is further off.
 #pragma once
 #include <array>

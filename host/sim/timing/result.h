@@ -27,7 +27,7 @@ enum class Stall : u8 {
     wait_lds,
     wait_scalar,
     barrier,
-    counter,     // too many of the wave's memory instructions are on their way
+    counter,     // too many of the wave's memory instructions are in flight
     memory_busy, // the address unit of the compute unit
     lds_busy,    // LDS of the compute unit
     port,        // another wave's instruction of this kind in the same cycle

@@ -25,7 +25,7 @@ struct TimedGroup {
     std::unique_ptr<Workgroup> workgroup; // of live waves
 };
 
-// Memory instructions of one kind on their way: when each is done, oldest first.
+// Memory instructions of one kind in flight: completion times, oldest first.
 class InFlight {
 public:
     void push(u64 done) {
