@@ -249,7 +249,8 @@ TEST_CASE("a type that nobody knows has a place and no bytes") {
         CHECK(type_name(g.tensors[1].type) == "type " + std::to_string(id));
         CHECK_THROWS_WITH_AS(
             g.tensors[1].bytes(),
-            doctest::Contains(("\"b\": has the unknown ggml type " + std::to_string(id)).c_str()), Error);
+            doctest::Contains(("\"b\": has the unknown ggml type " + std::to_string(id)).c_str()),
+            Error);
         CHECK(g.tensors[2].bytes().size() == 32);
     }
     refused(GgufWriter().info("a", {8}, 1000, 0), {"tensor \"a\"", "truncated"});

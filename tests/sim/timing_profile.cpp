@@ -154,8 +154,9 @@ TEST_CASE("an unknown name is an error with the nearest one") {
           "card.json: facts.shader_hz: facts has no row of this name; the nearest is shader_mhz");
     CHECK(error_in(with(R"("facts": {"l2_latency": 7})"))
               .starts_with("card.json: facts.l2_latency:"));
-    CHECK(error_in(with(R"("costs": {})")) ==
-          "card.json: costs: is not a key of a profile, which has schema, part, constants and facts");
+    CHECK(
+        error_in(with(R"("costs": {})")) ==
+        "card.json: costs: is not a key of a profile, which has schema, part, constants and facts");
 }
 
 TEST_CASE("an absurd value is an error with the rule") {

@@ -56,8 +56,7 @@ Recorded record(const std::string &body, u64 limit) {
 TEST_CASE("a record that outgrows its limit is a fault that says what to do") {
     const Recorded r = record("L_again:\n s_add_u32 s6, s6, 1\n s_branch L_again\n", 1 << 20);
     CHECK(r.kind == Fault::Kind::out_of_memory);
-    for (const char *word :
-         {"takes more than 1 MiB", "endless", "HIPSIM_TIMING=off", "test"})
+    for (const char *word : {"takes more than 1 MiB", "endless", "HIPSIM_TIMING=off", "test"})
         CHECK(r.fault.find(word) != std::string::npos);
 }
 
