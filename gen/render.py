@@ -248,16 +248,18 @@ def render_list(root: Path, build: Path, listed: list[Kernel]) -> list[Rendered]
     return list(itertools.chain.from_iterable(on_all_cores(functools.partial(render_group, root, build), groups.values())))
 
 
+def write_contracts(root: Path, build: Path) -> None:
+    for name, text in emit_cpp.emit(families_of(root), contract.load_ops(root), TARGET_FACTS).items():
+        write_if_changed(build / name, text)
+
+
 def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:
     every = catalogue(root, gfx)
     tuned = tuning.read_all(root / "gen/tuning", every)
     named = {(row.gfx, row.kernel) for row in tuned}
     done = render_list(root, build, [k for k in every if not k.candidate or (k.gfx, k.symbol) in named])
     write_kernels(root, build, done)
-    families = families_of(root)
-    write_if_changed(build / "kernels.inc", registry(done, families))
-    for name, text in emit_cpp.emit(families, contract.load_ops(root), TARGET_FACTS).items():
-        write_if_changed(build / name, text)
+    write_if_changed(build / "kernels.inc", registry(done, families_of(root)))
     write_if_changed(build / "tuning.inc", "".join(map(tuning.registry_row, tuned)))
     return done
 
@@ -289,12 +291,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/, hsaco/ and kernels.inc go")
-    parser.add_argument("--gfx", required=True, help="comma list of targets")
+    parser.add_argument("--gfx", default="", help="comma list of targets")
+    parser.add_argument("--contracts", action="store_true", help="the contracts' C++ alone, of no target")
     parser.add_argument("--candidates", action="store_true", help="what `nw tune` chooses from, not what is shipped")
     parser.add_argument("--only", default="", help="of the candidates those whose symbol has a match of this expression")
     options = parser.parse_args()
     try:
-        if options.candidates:
+        if options.contracts:
+            write_contracts(options.root, options.build)
+        elif options.candidates:
             render_candidates(options.root, options.build, options.gfx.split(","), options.only)
         else:
             render_all(options.root, options.build, options.gfx.split(","))
