@@ -5,7 +5,8 @@ Integers, names, `p.bm` and `kernel.block` (parameters, facts of the kernel, of 
 comparisons, and, or, not, `a if c else b`, and the functions of FUNCTIONS. Text is only compared. Values are u64.
 
 Units: a size or a count is in elements, a stride or an extent in bytes, a constant in either. Sums and comparisons
-want like units; a product has at most one factor in bytes; bytes // bytes is a count.
+want like units; a product has at most one factor in bytes; bytes // bytes is a count. A comparison, and, or, not are
+conditions, which nothing is computed with: Python's `a and b` is a or b, C++'s is 1 or 0.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-NUMBER, ELEMENTS, BYTES, TEXT = "number", "elements", "bytes", "text"
+NUMBER, ELEMENTS, BYTES, TEXT, CONDITION = "number", "elements", "bytes", "text", "condition"
 
 # name: (arguments, C++; units as of a sum, or a unit)
 FUNCTIONS = {
@@ -116,17 +117,24 @@ class Writer:
             case ast.Compare():
                 return self._comparison(node)
             case ast.BoolOp():
-                parts = [self._write(value)[0] for value in node.values]
-                return "(" + (" && " if isinstance(node.op, ast.And) else " || ").join(parts) + ")", NUMBER
+                parts = [self._condition(value) for value in node.values]
+                return "(" + (" && " if isinstance(node.op, ast.And) else " || ").join(parts) + ")", CONDITION
             case ast.UnaryOp(op=ast.Not()):
-                return f"!({self._write(node.operand)[0]})", NUMBER
+                return f"!({self._condition(node.operand)})", CONDITION
             case ast.IfExp():
-                condition = self._write(node.test)[0]
+                condition = self._condition(node.test)
                 (yes, a), (no, b) = self._write(node.body), self._write(node.orelse)
-                return f"({condition} ? {yes} : {no})", self._like("if", a, b)
+                unit = CONDITION if CONDITION in (a, b) and {a, b} <= {CONDITION, NUMBER} else self._like("if", a, b)
+                return f"({condition} ? {yes} : {no})", unit
             case ast.Call():
                 return self._call(node)
         raise ExpressionError(f"`{ast.unparse(node)}` is not of the language (see gen/expressions.py)")
+
+    def _condition(self, node: ast.expr) -> str:
+        code, unit = self._write(node)
+        if unit == TEXT:
+            raise ExpressionError(f"`{ast.unparse(node)}` is text, which is neither true nor false: compare it")
+        return code
 
     def _lookup(self, node: ast.expr) -> Name:
         name = ast.unparse(node)
@@ -140,7 +148,7 @@ class Writer:
 
     @staticmethod
     def _like(what: str, a: str, b: str) -> str:
-        if TEXT in (a, b) or (a != b and NUMBER not in (a, b)):
+        if {TEXT, CONDITION} & {a, b} or (a != b and NUMBER not in (a, b)):
             raise ExpressionError(f"{what} of {a} and {b}")
         return b if a == NUMBER else a
 
@@ -148,7 +156,7 @@ class Writer:
         sign = OPERATORS[type(node.op)]
         (left, a), (right, b) = self._write(node.left), self._write(node.right)
         if sign == "*":
-            if a == b == BYTES or TEXT in (a, b):
+            if a == b == BYTES or {TEXT, CONDITION} & {a, b}:
                 raise ExpressionError(f"{a} times {b}")
             unit = BYTES if BYTES in (a, b) else self._like("*", a, b)
         elif sign in "/%" and sign == "/":
@@ -158,7 +166,7 @@ class Writer:
         return f"({left} {sign} {right})", unit
 
     def _quotient(self, a: str, b: str) -> str:
-        if TEXT in (a, b) or (b == BYTES and a == ELEMENTS):
+        if {TEXT, CONDITION} & {a, b} or (b == BYTES and a == ELEMENTS):
             raise ExpressionError(f"{a} by {b}")
         return ELEMENTS if a == b == BYTES else a
 
@@ -167,7 +175,7 @@ class Writer:
         for op, right in zip(node.ops, node.comparators):
             parts.append(self._compare(left, op, right))
             left = right
-        return parts[0] if len(parts) == 1 else "(" + " && ".join(parts) + ")", NUMBER
+        return parts[0] if len(parts) == 1 else "(" + " && ".join(parts) + ")", CONDITION
 
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> str:
         if isinstance(op, (ast.In, ast.NotIn)):
@@ -202,6 +210,8 @@ class Writer:
         if len(node.args) != count or node.keywords:
             raise ExpressionError(f"{function} has {count} argument{'s' * (count > 1)}")
         parts = [self._write(argument) for argument in node.args]
+        if bad := {TEXT, CONDITION} & {found for _, found in parts}:
+            raise ExpressionError(f"{function} of a {bad.pop()}")
         if unit == "like":
             unit = parts[0][1]
             for _, other in parts[1:]:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
@@ -30,9 +29,6 @@ void refuse(std::string_view family, u32 rule, std::string_view text,
 }
 
 namespace {
-
-constexpr u64 pow2(u64 bits) { return bits < 64 ? u64{1} << bits : 0; } // a rule refuses more
-constexpr u64 log2_floor(u64 value) { return static_cast<u64>(std::bit_width(value)) - 1; }
 
 // clang-format off
 #include "contracts.inc"

@@ -6,6 +6,7 @@
 
 #include "base/targets.h"
 #include "base/types.h"
+#include "runtime/arithmetic.h"
 #include "runtime/words.h"
 
 namespace nw {
@@ -29,12 +30,6 @@ struct Op {
 };
 
 inline u64 address(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-// By which a kernel divides by d (asm/lib/scalar.j2).
-constexpr u64 inverse(u64 d) {
-    const u64 whole = (u64{1} << 32) / d;
-    return whole < 0xffffffff ? whole : 0xffffffff;
-}
 
 // What an op runs on.
 struct Machine {

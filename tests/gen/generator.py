@@ -14,6 +14,10 @@ sys.path.insert(0, str(ROOT / "gen"))
 
 import contract  # noqa: E402
 import dual  # noqa: E402
+import emit_header  # noqa: E402
+import emit_manifest  # noqa: E402
+import expressions  # noqa: E402
+import fold  # noqa: E402
 import listing  # noqa: E402
 import occupancy  # noqa: E402
 import regs  # noqa: E402
@@ -21,7 +25,10 @@ import render  # noqa: E402
 import targets  # noqa: E402
 import vopd  # noqa: E402
 
-__all__ = ["BUILD", "ROOT", "clang", "contract", "dual", "listing", "occupancy", "regs", "render", "targets", "vopd"]
+__all__ = [
+    "BUILD", "ROOT", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "fold", "listing", "occupancy", "regs",
+    "render", "targets", "vopd",
+]  # fmt: skip
 
 
 def clang() -> str:

@@ -129,6 +129,14 @@ class Refused(unittest.TestCase):
         self.refused('needs = "m < 2**20"', 'needs@ = "x_stride > k"', "> of bytes and elements")
         load(GOOD.replace("x_stride = {}", 'x_stride = { value = "k * size_2" }'))
 
+    def test_conditions_are_no_numbers(self) -> None:
+        self.refused('pairs = "ceil_div(m, 2)"', 'pairs@ = "(m and k) * 2"', "condition times number")
+        self.refused('pairs = "ceil_div(m, 2)"', 'pairs@ = "max(m > k, 1)"', "max of a condition")
+        self.refused('x = "pairs"', 'x@ = "m and k"', "is in condition, elements are wanted")
+        self.refused('needs = "m < 2**20"', 'needs@ = "(m < k) < 2"', "< of condition and number")
+        self.refused('needs = "m < 2**20"', 'needs@ = "p.dtype or m"', "`p.dtype` is text, which is neither true nor false")
+        load(GOOD.replace('needs = "m < 2**20"', 'needs = "m < 2**20 and k"'))
+
     def test_text(self) -> None:
         self.refused('needs = "m < 2**20"', "needs@ = \"p.dtype != 'f17'\"", "p.dtype is never 'f17'", "'f16', 'bf16'")
         self.refused('needs = "m < 2**20"', "needs@ = \"m == 'f16'\"", "m is no text to compare")
