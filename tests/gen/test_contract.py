@@ -95,6 +95,7 @@ class Refused(unittest.TestCase):
 
     def test_missing_key(self) -> None:
         self.refused('template = "sums.s.j2"\n', "", "template: is missing")
+        self.refused('[grid]\nx = "pairs"\n', "", "grid: is missing")
         self.refused('breaks = { m = "2**20" }\n', "", "breaks missing", "a rule has a text, and values that break it")
 
     def test_unknown_purpose(self) -> None:
@@ -149,6 +150,7 @@ class Refused(unittest.TestCase):
 
     def test_arguments(self) -> None:
         self.refused("dtype[m, k]", "f64[m, k]", "[arguments] x", "`f64[m, k]` is no element type with a shape", "f32")
+        self.refused('x = { read =', 'x@ = { sometimes =', "[arguments] sometimes: is no key", "default")
         self.refused('strides = ["x_stride"]', 'strides = ["x_stride", "m"]', "2 strides for 2 dimensions", "one for each but the last")
         self.refused('value = "ceil_div(k, 8)"', 'value = "ceil_div(k, 8)", default = 1', "tiles: has a value and a default")
 
@@ -158,7 +160,8 @@ class Refused(unittest.TestCase):
 
     def test_variants(self) -> None:
         self.refused("rows = 1 }]", "rows = 1 }, { dtype = \"f16\", waves = 4 }]", "variants", "every variant has the same parameters")
-        self.refused("}, waves = 4 }", "}, wheels = 4 }", "candidates", "wheels: no parameter of the variants")
+        for new, unknown in (("}, wheels = 4 }", "wheels"), (', wheels = 4 }, waves = 4 }', "wheels"), ('}, purpose = "baseline" }', "purpose")):
+            self.refused("}, waves = 4 }" if new[0] == "}" else " }, waves = 4 }", new, "candidates", f"{unknown}: no parameter of the variants")
 
     def test_no_toml(self) -> None:
         self.refused("[sizes]", "[sizes", "")

@@ -61,8 +61,8 @@ bool padded(const ELF64LEObjectFile &file) {
     return false;
 }
 
-// The metadata of one kernel against its manifest row.
-void agrees(llvm::msgpack::MapDocNode kernel, const json &row) {
+// The metadata of one kernel against its manifest row and its family's arguments.
+void agrees(llvm::msgpack::MapDocNode kernel, const json &row, const json &listed) {
     const auto number = [](llvm::msgpack::DocNode node) { return node.getUInt(); };
     CHECK(kernel[".name"].getString() == row["symbol"].get<std::string>());
     CHECK(number(kernel[".kernarg_segment_size"]) == row["kernarg_bytes"]);
@@ -72,13 +72,13 @@ void agrees(llvm::msgpack::MapDocNode kernel, const json &row) {
     CHECK(number(kernel[".max_flat_workgroup_size"]) == row["block"][0]);
     CHECK(number(kernel[".private_segment_fixed_size"]) == 0u); // nothing spills
     auto args = kernel[".args"].getArray();
-    REQUIRE(args.size() == row["args"].size());
+    REQUIRE(args.size() == listed.size());
     for (std::size_t i = 0; i < args.size(); ++i) {
         auto arg = args[i].getMap();
-        CHECK(arg[".name"].getString() == row["args"][i]["name"].get<std::string>());
-        CHECK(number(arg[".offset"]) == row["args"][i]["offset"]);
-        CHECK(number(arg[".size"]) == row["args"][i]["size"]);
-        CHECK(arg[".value_kind"].getString() == row["args"][i]["value_kind"].get<std::string>());
+        CHECK(arg[".name"].getString() == listed[i]["name"].get<std::string>());
+        CHECK(number(arg[".offset"]) == listed[i]["offset"]);
+        CHECK(number(arg[".size"]) == listed[i]["size"]);
+        CHECK(arg[".value_kind"].getString() == listed[i]["kind"].get<std::string>());
     }
 }
 
@@ -107,7 +107,8 @@ TEST_CASE("every code object is what the manifest says") {
         CHECK(llvm::AMDGPU::HSAMD::V3::MetadataVerifier(true).verify(document.getRoot()));
         auto kernels = document.getRoot().getMap()["amdhsa.kernels"].getArray();
         REQUIRE(kernels.size() == 1);
-        agrees(kernels[0].getMap(), row);
+        agrees(kernels[0].getMap(), row,
+               manifest["families"][row["family"].get<std::string>()]["arguments"]);
     }
 }
 
