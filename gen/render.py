@@ -166,19 +166,24 @@ def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> 
     return words.index(value) if isinstance(value, str) else value
 
 
-def registry_row(r: Rendered, places: Mapping[str, int], parameters: list[str], words: list[str]) -> str:
-    k, f = r.kernel, r.kernel.contract
-    p = ", ".join(str(number_of(f, name, k.params[name], words)) if name in k.params else "0" for name in parameters)
-    return (
-        f'{{"{k.symbol}", "{k.gfx}", "{k.family}", family_table + {places[k.family]}, {{{p}}}, {k.block}, {k.rows_per_workgroup}, '
-        f"{r.lds_bytes}, {r.vgprs}, {r.sgprs}, {r.waves_per_simd}, {int(k.reference)}, {int(k.candidate)}}},\n"
-    )
-
-
 def registry(done: list[Rendered], families: Mapping[str, Family]) -> str:
+    """Rows of plain numbers: a kernel's parameters are a place among those of all, which many share."""
     places = {f.name: at for at, f in enumerate(emit_cpp.in_order(families))}
-    parameters, words = emit_cpp.parameter_names(families.values()), emit_cpp.words_of(families.values())
-    return "".join(registry_row(r, places, parameters, words) for r in done)
+    words = emit_cpp.words_of(families.values())
+    sets: dict[tuple[int, ...], int] = {}
+    targets_seen = list(dict.fromkeys(r.kernel.gfx for r in done))
+    rows, end = [], 0
+    for r in done:
+        k, f = r.kernel, r.kernel.contract
+        parameters = tuple(number_of(f, name, k.params[name], words) for name in f.parameters)
+        if parameters not in sets:
+            sets[parameters], end = end, end + len(parameters)
+        rows.append(
+            f'ROW("{k.symbol}", {targets_seen.index(k.gfx)}, {places[k.family]}, {sets[parameters]}, {k.block}, {k.rows_per_workgroup}, '
+            f"{r.lds_bytes}, {r.vgprs}, {r.sgprs}, {r.waves_per_simd}, {int(k.reference)}, {int(k.candidate)})\n"
+        )
+    numbers = "".join(f"NUMBERS({', '.join(map(str, one))})\n" for one in sets)
+    return "".join(f'TARGET("{gfx}")\n' for gfx in targets_seen) + numbers + "".join(rows)
 
 
 def write_if_changed(path: Path, text: str) -> None:

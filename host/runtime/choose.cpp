@@ -145,7 +145,8 @@ const std::vector<const Table *> &tables_for(OpKind op) {
     static const auto by_op = [] {
         std::map<OpKind, std::vector<const Table *>> out;
         for (const Family &f : families())
-            if (auto &tables = out[f.op]; std::ranges::find(tables, &all.at(f.tuning)) == tables.end())
+            if (auto &tables = out[f.op];
+                std::ranges::find(tables, &all.at(f.tuning)) == tables.end())
                 tables.push_back(&all.at(f.tuning));
         return out;
     }();
@@ -168,14 +169,16 @@ std::string label(const Family &f, const Values &values) {
         const bool text = std::ranges::any_of(f.parameters, [&](const ParameterName &p) {
             return p.at == match.parameter && p.text;
         });
-        const std::string value = text ? std::string(values[i] < std::size(words)
-                                                         ? words[values[i]]
-                                                         : std::string_view("?"))
-                                  : values[i] == per_row ? "k"
-                                                         : fmt::format("{}", values[i]);
+        const std::string value =
+            text                   ? std::string(values[i] < std::size(words) ? words[values[i]]
+                                                                              : std::string_view("?"))
+            : values[i] == per_row ? "k"
+                                   : fmt::format("{}", values[i]);
         if (!value.empty())
             out += fmt::format("{}{}{}", out.empty() ? "" : " ",
-                               text ? "" : match.name == "block_size" ? "b" : match.name.substr(0, 1),
+                               text                         ? ""
+                               : match.name == "block_size" ? "b"
+                                                            : match.name.substr(0, 1),
                                value);
     }
     return out;
@@ -217,9 +220,10 @@ const Kernel *forced_for(const Table &table, std::string_view gfx, const Op &op)
                                         kernel->symbol, label(*f, values_of(*f, *kernel)),
                                         kind_label(*f, op)));
             if (!takes(*kernel, op))
-                throw Error(fmt::format("NIBBLEWAVE_FORCE={}: it is not for m = {}, n = {}, k = {}: "
-                                        "unset it, or name a kernel for such products",
-                                        kernel->symbol, op.m, op.n, op.k));
+                throw Error(
+                    fmt::format("NIBBLEWAVE_FORCE={}: it is not for m = {}, n = {}, k = {}: "
+                                "unset it, or name a kernel for such products",
+                                kernel->symbol, op.m, op.n, op.k));
             return kernel;
         }
     return nullptr;
@@ -227,7 +231,7 @@ const Kernel *forced_for(const Table &table, std::string_view gfx, const Op &op)
 
 // The kernel that was tuned, or of its family the one for so many rows.
 const Kernel *tuned_for(const Kernel &kernel, const Op &op) {
-    return takes(kernel, op) ? &kernel
+    return takes(kernel, op)    ? &kernel
            : sliced(kernel, op) ? cheapest_of_family(kernel, op)
                                 : nullptr;
 }
@@ -278,8 +282,8 @@ const Family *check_shape(const Op &op) {
         return nullptr;
     }
     const Table &table = table_for(op);
-    const Family *f = *std::ranges::find_if(table.families,
-                                            [&](const Family *of) { return of->region(op); });
+    const Family *f =
+        *std::ranges::find_if(table.families, [&](const Family *of) { return of->region(op); });
     f->check_shape(op);
     return f;
 }
@@ -290,9 +294,8 @@ const Kernel *cheapest(std::span<const Kernel *const> among, const Op &op) {
 
 const Kernel *cheapest_of_family(const Kernel &kernel, const Op &op) {
     const Kind &kind = kind_for(table_for(op), kernel.gfx, op);
-    return least(kind.kernels, op, [&](const Kernel &k) {
-        return k.family == kernel.family && takes(k, op);
-    });
+    return least(kind.kernels, op,
+                 [&](const Kernel &k) { return k.family == kernel.family && takes(k, op); });
 }
 
 const Kernel &cheapest(std::string_view gfx, const Op &op) {

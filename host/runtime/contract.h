@@ -122,7 +122,6 @@ struct OpContract {
     u64 counters, piece; // bytes at the start of the workspace; what its parts are a multiple of
 };
 
-extern const Family family_table[]; // for the catalogue, whose rows point into it
 std::span<const Family> families();
 // Null where there is none.
 const Family *find_family(std::string_view name);

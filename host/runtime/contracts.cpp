@@ -20,7 +20,7 @@ void refuse(std::string_view family, u32 rule, std::string_view text,
         const u64 end = text.find('}', brace);
         const std::string_view kind = text.substr(brace + 1, end - brace - 1);
         const u64 v = value < values.end() ? *value++ : 0;
-        out += kind == "x" ? fmt::format("{:#x}", v)
+        out += kind == "x"   ? fmt::format("{:#x}", v)
                : kind == "w" ? std::string(v < std::size(words) ? words[v] : "?")
                              : fmt::format("{}", v);
         text.remove_prefix(end + 1);
@@ -34,11 +34,11 @@ namespace {
 #include "contracts.inc"
 // clang-format on
 
-} // namespace
-
 const Family family_table[] = {
 #include "family_table.inc"
 };
+
+} // namespace
 
 std::span<const Family> families() { return family_table; }
 
@@ -61,7 +61,7 @@ std::string Kernel::param(std::string_view key) const {
     for (const ParameterName &name : contract->parameters)
         if (name.name == key) {
             const u32 value = p.*name.at;
-            return name.text ? std::string(words[value])
+            return name.text          ? std::string(words[value])
                    : value == per_row ? "k"
                                       : fmt::format("{}", value);
         }
@@ -72,8 +72,8 @@ u32 Kernel::number(std::string_view key) const {
     for (const ParameterName &name : contract->parameters)
         if (name.name == key && !name.text)
             return p.*name.at;
-    throw Error(fmt::format("kernel {}: parameter '{}' is '{}', not a number", symbol, key,
-                            param(key)));
+    throw Error(
+        fmt::format("kernel {}: parameter '{}' is '{}', not a number", symbol, key, param(key)));
 }
 
 } // namespace nw

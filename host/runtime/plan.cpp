@@ -108,8 +108,7 @@ Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Fami
     if (!takes(kernel, op))
         throw Error(fmt::format("{}: {} is not for {}, m = {}, n = {}, k = {}", kernel.family,
                                 kernel.symbol, kind_label(*kernel.contract, op), op.m, op.n, op.k));
-    Plan out{op, machine, &kernel, &kernel, rows_at_a_time(op, kernel, machine), 0,
-             checked};
+    Plan out{op, machine, &kernel, &kernel, rows_at_a_time(op, kernel, machine), 0, checked};
     if (out.rows < any_rows && op.m % out.rows) {
         const Op rest = with_rows(op, op.m % out.rows);
         if (!kernel.contract->takes_rest(rest, kernel, machine))
@@ -117,8 +116,8 @@ Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Fami
     }
     if (contract_of(op.kind)) {
         if (out.rows >= any_rows || op.m >= out.rows)
-            out.workspace_bytes = end_of_slice(
-                kernel, out.rows < any_rows ? with_rows(op, out.rows) : op, machine);
+            out.workspace_bytes =
+                end_of_slice(kernel, out.rows < any_rows ? with_rows(op, out.rows) : op, machine);
         if (out.rows < any_rows && op.m % out.rows)
             out.workspace_bytes =
                 std::max(out.workspace_bytes,

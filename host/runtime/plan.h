@@ -26,8 +26,8 @@ struct Step {
 };
 
 // One launch by this kernel, of an op that has all its arguments. Throws Refusal where one breaks a
-// rule of the kernel's contract, Error where the kernel is for other ops. `checked`: the family whose
-// rules for sizes check_shape() has applied already.
+// rule of the kernel's contract, Error where the kernel is for other ops. `checked`: the family
+// whose rules for sizes check_shape() has applied already.
 Step step(const Kernel &, const Op &, const Machine &, const Family *checked = nullptr);
 
 struct Plan {

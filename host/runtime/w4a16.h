@@ -23,9 +23,7 @@ constexpr std::string_view zeros_name(Zeros zeros) {
     constexpr std::string_view names[] = {"", "zp", "zt", "carrier"};
     return names[static_cast<u64>(zeros)];
 }
-inline std::string group_name(u64 group) {
-    return group == per_row ? "k" : std::to_string(group);
-}
+inline std::string group_name(u64 group) { return group == per_row ? "k" : std::to_string(group); }
 
 inline u64 word_of(Dtype dtype) { return find_word(name(dtype)); }
 inline u64 word_of(Zeros zeros) { return find_word(zeros_name(zeros)); }
