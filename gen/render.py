@@ -192,6 +192,7 @@ def write_if_changed(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+@functools.cache  # compiled templates are kept: a process renders many groups
 def environment(root: Path) -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(root / "asm"), undefined=jinja2.StrictUndefined,
