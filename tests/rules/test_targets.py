@@ -23,9 +23,6 @@ KNOWN = {
     "bench/golden_figures.cpp": 2,
     "bench/stride.cpp": 1,
     "bench/validate_cliff.cpp": 1,
-    "host/runtime/gguf_choice.cpp": 2,
-    "host/runtime/gguf_prefill.cpp": 2,
-    "host/runtime/prefill.cpp": 1,
 }
 
 
