@@ -26,7 +26,7 @@ def row(macro: str, members: dict[str, str]) -> str:
 
 def target_row(name: str, generation: str, series: tuple[str, ...], facts: dict, *, supported: bool, generic: bool) -> str:
     members = {
-        "name": literal(name), "generation": f"Generation::{generation}", "series": " | ".join(series),
+        "name": literal(name), "generation": f"Generation::{generation}", "series": " | ".join(f"series::{one}" for one in series),
         "supported": literal(supported), "generic": literal(generic),
     }  # fmt: skip
     return row("NW_TARGET", members | {key: literal(facts[key]) for key in FACTS if key in facts})

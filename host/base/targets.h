@@ -13,12 +13,14 @@ namespace nw {
 enum class Generation : u8 { gfx10, gfx11, gfx12 };
 
 // Targets with the same hazards and costs. A bit each: a generic target is of several.
-enum Series : u8 { gfx101x = 1, gfx103x = 2, gfx110x = 4, gfx115x = 8, gfx120x = 16 };
+namespace series {
+enum Bits : u8 { gfx101x = 1, gfx103x = 2, gfx110x = 4, gfx115x = 8, gfx120x = 16 };
+}
 
 struct Target {
     std::string_view name; // "gfx1151", "gfx11-generic"; ends with a zero
     Generation generation;
-    u8 series;      // bits of Series
+    u8 series;      // bits of series::Bits
     bool supported; // kernels are built for it, and it is simulated; else it is only read
     bool generic;   // code for all targets of its series
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/targets.h"
 #include "capi/context.h"
 #include "formats/row_stride.h"
 #include "runtime/files.h"
@@ -74,13 +75,12 @@ std::unique_ptr<nw_context> create(const char *directory) {
     need(!directory || *directory, "kernel_directory = \"\": must be a directory, or null");
     hip::Device device = hip::Device::current();
     const std::string &gfx = device.info().gfx;
-    const auto known = hip::supported_gfx();
-    if (std::ranges::find(known, gfx) == known.end())
+    if (const Target *target = find_target(gfx); !target || !target->supported)
         throw Refusal(
             NW_UNSUPPORTED,
             fmt::format("the current HIP device is a {}; there are kernels for {}: choose "
                         "another with hipSetDevice",
-                        gfx, fmt::join(known, ", ")));
+                        gfx, target_names()));
     meaning(NW_UNSUPPORTED, [&] { static_cast<void>(forced("", gfx)); });
     const auto found = meaning(NW_NO_KERNEL_FILES,
                                [&] { return find_directory(gfx, directory ? directory : ""); });
@@ -90,9 +90,8 @@ std::unique_ptr<nw_context> create(const char *directory) {
 u64 row_stride(const char *name, u32 k) {
     need(name, "gfx is null: it must be a name as in gcnArchName, \"gfx1151\"");
     const std::string_view gfx = std::string_view(name).substr(0, std::string_view(name).find(':'));
-    const auto known = hip::supported_gfx();
-    need(std::ranges::find(known, gfx) != known.end(), "gfx = \"{}\": must be one of {}", name,
-         fmt::join(known, ", "));
+    const Target *target = find_target(gfx);
+    need(target && target->supported, "gfx = \"{}\": must be one of {}", name, target_names());
     need(k > 0, "k = 0: must be the number of weights of a row");
     return weight_row_stride(gfx, k);
 }

@@ -155,7 +155,4 @@ private:
     int before_ = -1;
 };
 
-// The supported targets, in the order gfx1100 ... gfx1201.
-std::span<const std::string_view> supported_gfx();
-
 } // namespace nw::hip

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "hip/library.h"
+#include "base/targets.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -169,8 +170,8 @@ static void start_with_all_targets(const Loaded &loaded) {
     const std::optional<std::string> kept =
         before ? std::optional<std::string>(before) : std::nullopt;
     std::string all;
-    for (const std::string_view gfx : supported_gfx())
-        all += (all.empty() ? "" : ",") + std::string(gfx);
+    for (const Target &target : targets())
+        all.append(all.empty() ? "" : ",").append(target.name);
     setenv("HIPSIM_ARCH", all.c_str(), 1);
     const hipError_t code = loaded.call.hipInit(0);
     if (kept)

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 // From "auto", "hip:0" or "sim:gfx1151" to a device.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
+#include "base/targets.h"
 #include "hip/library.h"
 
 namespace nw::hip {
 
-constexpr std::string_view targets[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150",
-                                        "gfx1151", "gfx1152", "gfx1153", "gfx1200", "gfx1201"};
 constexpr std::string_view simulated_default = "gfx1151";
 
-std::span<const std::string_view> supported_gfx() { return targets; }
-
-static bool supported(std::string_view gfx) { return std::ranges::count(targets, gfx) > 0; }
+static bool supported(std::string_view gfx) {
+    const Target *target = find_target(gfx);
+    return target && target->supported;
+}
 
 [[noreturn]] static void refuse(std::string text) {
     throw Error(-1, {}, "Device", std::move(text));
@@ -30,8 +29,7 @@ static Opened take(std::shared_ptr<const Loaded> loaded, int ordinal) {
 
 static Opened open_simulated(std::string_view gfx) {
     if (!supported(gfx))
-        refuse(fmt::format("device sim:{}: the simulated targets are {}", gfx,
-                           fmt::join(targets, ", ")));
+        refuse(fmt::format("device sim:{}: the simulated targets are {}", gfx, target_names()));
     const auto loaded = simulated_library();
     const int count = loaded->device_count();
     std::string offered;
@@ -68,7 +66,7 @@ static Opened open_real(std::string_view number) {
     Opened opened = take(loaded, ordinal);
     if (!supported(opened.info.gfx))
         refuse(fmt::format("device hip:{}: is {}, supported are {}", ordinal, opened.info.gfx,
-                           fmt::join(targets, ", ")));
+                           target_names()));
     return opened;
 }
 
@@ -119,7 +117,7 @@ Opened open_device(std::string_view spec) {
     if (spec.starts_with("hip:"))
         return open_real(spec.substr(4));
     refuse(fmt::format("device '{}': the forms are auto, hip:N and sim:gfxNNNN with one of {}",
-                       spec, fmt::join(targets, ", ")));
+                       spec, target_names()));
 }
 
 Opened open_current() {

@@ -166,7 +166,7 @@ void Undeclared::arguments(std::string_view gfx) {
                 kernel_.kernarg_bytes),
             "list them in .args");
     const u32 initialised = descriptor_.user_sgprs + descriptor_.system_sgprs;
-    if ((gfx == "gfx1100" || gfx == "gfx1102") && kernel_.wave_size == 32 && initialised < 16)
+    if (target_of(gfx).init16 && kernel_.wave_size == 32 && initialised < 16)
         add(Rule::init16, Finding::nothing,
             fmt::format("{} user and {} system SGPRs are initialised", descriptor_.user_sgprs,
                         descriptor_.system_sgprs),

@@ -8,7 +8,7 @@ namespace nw::lint {
 
 // The kernel descriptor's fields, decoded (LLVM, AMDGPUUsage, "Kernel Descriptor").
 struct Descriptor {
-    Descriptor(const sim::KernelInfo &, sim::Generation);
+    Descriptor(const sim::KernelInfo &, Generation);
 
     u32 vgprs;            // allocated to a lane, as encoded
     u32 user_sgprs;       // from s0 on

@@ -36,7 +36,8 @@ Fact fact_of(const Instruction &inst, Generation generation) {
 } // namespace
 
 Facts::Facts(const Flow &flow, std::string_view gfx)
-    : generation_(generation_of(gfx)), wave_size_(flow.code().wave_size), first_(flow.first()) {
+    : generation_(target_of(gfx).generation), wave_size_(flow.code().wave_size),
+      first_(flow.first()) {
     for (size_t h = 0; h < std::size(hazards_); ++h)
         hazards_[h] = applies(static_cast<Hazard>(h), gfx, wave_size_);
     facts_.resize(flow.end() - first_);

@@ -34,13 +34,13 @@ public:
 
     // Of a reachable instruction.
     const Fact &operator[](u32 instruction) const { return facts_[instruction - first_]; }
-    bool gfx12() const { return generation_ == sim::Generation::gfx12; }
-    sim::Generation generation() const { return generation_; }
+    bool gfx12() const { return generation_ == Generation::gfx12; }
+    Generation generation() const { return generation_; }
     bool has(sim::Hazard h) const { return hazards_[static_cast<size_t>(h)]; }
     u32 wave_size() const { return wave_size_; }
 
 private:
-    sim::Generation generation_;
+    Generation generation_;
     u32 wave_size_;
     bool hazards_[static_cast<size_t>(sim::Hazard::count)] = {};
     u32 first_;

@@ -8,7 +8,7 @@
 namespace nw::lint {
 
 // Registers that the hardware fills before the kernel's first instruction.
-sim::RegisterSet written_at_entry(const sim::KernelInfo &, sim::Generation);
+sim::RegisterSet written_at_entry(const sim::KernelInfo &, Generation);
 // By instruction: whether EXEC surely has all lanes of the wave before it.
 std::vector<bool> all_lanes(const Flow &, const Facts &);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/targets.h"
 #include "sim/isa/code.h"
 #include "sim/isa/memory_ops.h"
 #include "sim/timing/lds_banks.h"
@@ -143,7 +144,7 @@ UnitCycles UnitCounter::of_trip(const Loop &loop) const {
 }
 
 f64 dram_cycles(const lint::Work &trip, const Part &part, f64 waves_per_simd) {
-    constexpr f64 simds_per_wgp = 4;
+    const u32 simds_per_wgp = target_of(part.gfx).simds_per_wgp;
     const f64 per_cycle =
         part.dram_gb_per_s * part.dram_efficiency * 1000 / f64{1} / part.shader_mhz;
     const f64 bytes = static_cast<f64>(trip.global_load + trip.global_store);

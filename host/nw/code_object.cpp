@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/targets.h"
 #include "sim/isa/bundle.h"
 #include "sim/isa/compressed.h"
 #include "sim/isa/elf.h"
@@ -91,9 +92,8 @@ std::string clang(const std::string &path, const std::string &gfx,
 std::string assemble(const std::string &path, const std::string &gfx) {
     const std::string source = read_text(path);
     const bool wave64 = std::regex_search(source, std::regex(R"(\.amdhsa_wavefront_size32\s+0\b)"));
-    std::vector<std::string> options = {gfx.ends_with("-generic") ? "-mcode-object-version=6"
-                                                                  : "-mcode-object-version=5",
-                                        "-x", "assembler"};
+    std::vector<std::string> options = {
+        is_generic(gfx) ? "-mcode-object-version=6" : "-mcode-object-version=5", "-x", "assembler"};
     if (wave64)
         options.insert(options.begin(), "-mwavefrontsize64");
     return clang(path, gfx, options);

@@ -5,35 +5,28 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "sim/func/machine.h"
+#include "base/targets.h"
 
 namespace nw::cli {
 
 void check_gfx(const std::string &gfx) {
-    if (sim::find_device(gfx))
+    if (std::ranges::find(targets(), gfx, &Target::name) != targets().end())
         return;
-    std::string known;
-    for (const sim::Device &d : sim::devices())
-        known += fmt::format(" {}", d.gfx);
-    throw Error(fmt::format("--gfx {}: not simulated; choose one of{}", gfx, known));
+    throw Error(fmt::format("--gfx {}: not simulated; choose one of {}", gfx, target_names()));
 }
 
 void check_readable_gfx(const std::string &gfx) {
-    constexpr std::string_view gfx10[] = {"gfx1010", "gfx1011", "gfx1012", "gfx1013",
-                                          "gfx1030", "gfx1031", "gfx1032", "gfx1033",
-                                          "gfx1034", "gfx1035", "gfx1036"};
-    if (std::ranges::find(gfx10, gfx) == std::end(gfx10))
+    if (const Target *target = find_target(gfx); !target || target->generic)
         check_gfx(gfx);
 }
 
 std::string one_gfx(const std::string &gfx) {
-    for (const auto &[generic, first] : {std::pair{"gfx10-1-generic", "gfx1010"},
-                                         {"gfx10-3-generic", "gfx1030"},
-                                         {"gfx11-generic", "gfx1100"},
-                                         {"gfx12-generic", "gfx1200"}})
-        if (gfx == generic)
-            return first;
-    return gfx;
+    const Target *generic = find_target(gfx);
+    if (!generic || !generic->generic)
+        return gfx;
+    const auto first = std::ranges::find_if(
+        known_targets(), [&](const Target &t) { return !t.generic && t.runs(*generic); });
+    return std::string(first->name); // each series has some
 }
 
 } // namespace nw::cli

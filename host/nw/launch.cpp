@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <optional>
 
+#include "base/targets.h"
 #include "nw/arguments.h"
 #include "nw/code_object.h"
 #include "nw/part.h"
@@ -94,17 +95,14 @@ Part choose_part(const LaunchOptions &o, std::string_view gfx) {
 std::string choose_gfx(const LaunchOptions &o) {
     std::string gfx = o.gfx.empty() ? gfx_of_file(o.file) : o.gfx;
     const Part *part = sim::timing::find_part(o.part);
-    if (o.gfx.empty() && part && (gfx.empty() || gfx.ends_with("-generic")))
+    if (o.gfx.empty() && part && (gfx.empty() || is_generic(gfx)))
         gfx = part->gfx;
     if (sim::find_device(gfx))
         return gfx;
-    std::vector<std::string_view> known;
-    for (const sim::Device &d : sim::devices())
-        known.push_back(d.gfx);
     const std::string what = !o.gfx.empty() ? fmt::format("--gfx {}: is not simulated", gfx)
                              : gfx.empty()  ? o.file + ": has no .amdgcn_target"
                                             : fmt::format("{}: is for {}", o.file, gfx);
-    throw Error(fmt::format("{}: choose --gfx from {}", what, fmt::join(known, ", ")));
+    throw Error(fmt::format("{}: choose --gfx from {}", what, target_names()));
 }
 
 } // namespace

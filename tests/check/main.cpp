@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/targets.h"
 #include "check/check.h"
 
 namespace nw::check {
@@ -110,8 +111,8 @@ std::vector<std::string> device_specs(const Options &o) {
     for (const std::string &gfx : o.gfx)
         out.push_back("sim:" + gfx);
     if (out.empty())
-        for (std::string_view gfx : hip::supported_gfx())
-            out.push_back(fmt::format("sim:{}", gfx));
+        for (const Target &target : targets())
+            out.push_back(fmt::format("sim:{}", target.name));
     return out;
 }
 

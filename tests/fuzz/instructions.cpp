@@ -14,8 +14,8 @@ using namespace nw::sim;
 
 // What is done with instructions before any of them runs.
 static void prepare(Code &code, const Device &device) {
-    const bool gfx12 = std::string_view(device.gfx).starts_with("gfx12");
-    const Generation generation = generation_of(device.gfx);
+    const bool gfx12 = device.target->generation == Generation::gfx12;
+    const Generation generation = device.target->generation;
     for (const Instruction &i : code.instructions) {
         register_uses(i);
         issues(i, generation);

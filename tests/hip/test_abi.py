@@ -130,8 +130,7 @@ class PlainHost(unittest.TestCase):
         done = plain_host(HIPSIM_ARCH="gfx1151,gfx906")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("hipErrorNoDevice", done.stdout)
-        self.assertIn("HIPSIM_ARCH=gfx1151,gfx906: gfx906 is not one of gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, "
-                      "gfx1151, gfx1152, gfx1153, gfx1200, gfx1201", done.stderr)
+        self.assertRegex(done.stderr, "HIPSIM_ARCH=gfx1151,gfx906: gfx906 is not one of gfx1100, gfx1101, .*gfx1201")
 
     def test_code_for_another_target_is_refused(self) -> None:
         done = plain_host("gfx1100")

@@ -68,7 +68,7 @@ std::vector<std::byte> assemble(const std::string &gfx, const std::string &sourc
 std::string kernel_source(const KernelText &k) {
     bool gfx12 = is_gfx12(k.gfx);
     std::string wait = gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
-    bool init16 = k.gfx == "gfx1100" || k.gfx == "gfx1102"; // A-001
+    bool init16 = target_of(k.gfx).init16;
     return fmt::format(R"({}.text
 .globl test
 .p2align 8

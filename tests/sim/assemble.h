@@ -5,14 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "base/targets.h"
 #include "sim/func/machine.h"
 
 namespace nw::sim::test {
 
-inline const std::vector<std::string> all_gfx{"gfx1100", "gfx1101", "gfx1102", "gfx1103",
-                                              "gfx1150", "gfx1151", "gfx1152", "gfx1153",
-                                              "gfx1200", "gfx1201"};
-inline bool is_gfx12(const std::string &gfx) { return gfx.starts_with("gfx12"); }
+inline const std::vector<std::string> all_gfx = [] {
+    std::vector<std::string> names;
+    for (const nw::Target &target : targets())
+        names.emplace_back(target.name);
+    return names;
+}();
+inline bool is_gfx12(const std::string &gfx) {
+    return target_of(gfx).generation == Generation::gfx12;
+}
 
 // The linked code object of assembly that clang accepts for this gfx. Throws with clang's messages.
 std::vector<std::byte> assemble(const std::string &gfx, const std::string &source);

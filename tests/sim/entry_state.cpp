@@ -11,9 +11,7 @@ using namespace nw::sim::test;
 
 namespace {
 
-std::string group_id(const std::string &gfx) {
-    return is_gfx12(gfx) ? "ttmp9" : gfx == "gfx1100" || gfx == "gfx1102" ? "s15" : "s2";
-}
+std::string group_id(const std::string &gfx) { return std::string(target_of(gfx).wg_x); }
 
 // Stores `scalar` as it is at entry, before the prologue of test kernels overwrites s[2:5], to
 // out[group * 32 + lane].

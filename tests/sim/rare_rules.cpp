@@ -33,7 +33,7 @@ using Three = std::vector<u32>;
 TEST_CASE("1.9, 1.10: group ids y and z follow x, or are the halves of ttmp7") {
     for (const std::string &gfx : all_gfx) {
         CAPTURE(gfx);
-        const bool padded = gfx == "gfx1100" || gfx == "gfx1102";
+        const bool padded = target_of(gfx).init16;
         const std::string ids =
             is_gfx12(gfx) ? "  s_mov_b32 s20, ttmp9\n  s_and_b32 s21, ttmp7, 0xffff\n"
                             "  s_lshr_b32 s22, ttmp7, 16\n"

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "sim/func/machine.h"
+#include "sim/timing/dispatcher.h"
 #include "sim/timing/profile.h"
 
 using namespace nw;
@@ -87,6 +88,14 @@ TEST_CASE("at most 15 constants are fitted") {
             if (fact.origin == Origin::fit)
                 fitted.insert(fact.name);
     CHECK(fitted.size() <= 15);
+}
+
+TEST_CASE("arrays of the model are as large as the facts of the targets say") {
+    for (const Target &target : targets()) {
+        INFO(target.name);
+        CHECK(target.simds_per_wgp == simds_per_wgp);
+        CHECK(target.max_waves <= waves_per_simd_limit);
+    }
 }
 
 TEST_CASE("every simulated device has a default part, with its compute units and L2") {

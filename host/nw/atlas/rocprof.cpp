@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/targets.h"
 #include "formats/mapped_file.h"
 #include "hip/hip.h"
 #include "nw/atlas/facts.h"
@@ -38,9 +39,9 @@ struct Ours {
 };
 
 fs::path built_directory() {
-    for (std::string_view gfx : hip::supported_gfx())
+    for (const Target &target : targets())
         try {
-            return find_directory(gfx);
+            return find_directory(target.name);
         } catch (const Error &) { // of another gfx there may be some
         }
     throw Error("--hsaco: no code objects found next to this program: give the directory with "

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/targets.h"
 #include "nw/code_object.h"
 #include "nw/gfx.h"
 #include "nw/part.h"
@@ -25,15 +26,14 @@ std::string choose_gfx(const std::string &path, const InfoOptions &o) {
     }
     const std::string gfx = gfx_of_file(path);
     const Part *part = o.part.empty() ? nullptr : &part_of_name(o.part);
-    if (part && (gfx.empty() || gfx.ends_with("-generic")))
+    if (part && (gfx.empty() || is_generic(gfx)))
         return std::string(part->gfx);
     if (gfx.empty())
         throw Error(fmt::format("{}: has no .amdgcn_target: give --gfx", path));
     const std::string one = one_gfx(gfx);
     if (!find_device(one))
-        throw Error(fmt::format("{}: is for {}, which is not simulated: assemble it for one of "
-                                "gfx110x, gfx115x, gfx120x",
-                                path, gfx));
+        throw Error(fmt::format("{}: is for {}, which is not simulated: assemble it for one of {}",
+                                path, gfx, target_names()));
     return one;
 }
 

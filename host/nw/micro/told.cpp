@@ -2,6 +2,7 @@
 // Which measurement tells which constant.
 #include <bit>
 
+#include "base/targets.h"
 #include "measure/micro/chase.h"
 #include "nw/micro/fit.h"
 
@@ -77,7 +78,7 @@ std::vector<Told> told(const Part &part) {
         all.push_back({constant, false, row, Answer::adds, 1});
     for (const auto &[constant, row] : rates)
         all.push_back({constant, false, row, Answer::inverse, 1});
-    if (part.gfx >= "gfx115")
+    if (target_of(part.gfx).salu_float)
         all.push_back({"salu_float_latency", false, "s_add_f32 dependent", Answer::adds, 1});
     if (part.gl1_size)
         all.push_back({"gl1_latency", false, walk("vector", part.gl1_size), Answer::adds, 1});

@@ -33,7 +33,7 @@ const Checker *checker(CheckKinds kinds) {
 }
 
 CheckFacts::CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx) {
-    const bool gfx12 = gfx.starts_with("gfx12");
+    const bool gfx12 = target_of(gfx).generation == Generation::gfx12;
     if (kinds.wait) {
         wait = std::make_unique<WaitFacts>(code, gfx12);
         hazards = std::make_unique<HazardFacts>(code, gfx);

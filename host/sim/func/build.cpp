@@ -225,7 +225,7 @@ const Executable &executable(const Program &program, u32 wave_size) {
         e->code = &program.code(wave_size);
         auto count = static_cast<u32>(e->code->instructions.size());
         e->insts.resize(count + 1);
-        Builder builder(*e, program.gfx().starts_with("gfx12"));
+        Builder builder(*e, target_of(program.gfx()).generation == Generation::gfx12);
         for (u32 index = 0; index <= count; ++index)
             builder.build(index);
         for (u32 index = 0; index < count; ++index)

@@ -24,7 +24,7 @@ std::vector<std::string> refusals(const std::vector<Sample> &samples, std::strin
     Executable e;
     e.code = &code;
     e.insts.resize(count + 1);
-    Builder builder(e, gfx.starts_with("gfx12"));
+    Builder builder(e, target_of(gfx).generation == Generation::gfx12);
     std::vector<std::string> why(count);
     for (u32 n = 0; n < count; ++n) {
         builder.build(n);

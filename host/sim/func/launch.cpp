@@ -25,14 +25,11 @@ std::atomic<bool> abandoned{false};
 
 // Instructions before another workgroup gets a turn, where they wait for each other in loops.
 constexpr u64 cooperative_quantum = 1 << 12;
-constexpr u32 max_lds = 64 * 1024;
 constexpr u32 max_workgroup = 1024;
 constexpr u64 kernarg_alignment = 64; // compilers widen scalar loads up to it
 
-// The field that holds it counts 256 bytes: 15 bits on gfx11, 18 on gfx12.
-u64 max_wave_scratch(std::string_view gfx) {
-    return u64{256} * ((1u << (gfx.starts_with("gfx12") ? 18 : 15)) - 1);
-}
+// The field that holds it counts 256 bytes.
+u64 max_wave_scratch(const Target &target) { return u64{256} * ((1u << target.scratch_bits) - 1); }
 
 [[noreturn]] void bad_dispatch(const Dispatch &d, const std::string &why) {
     throw Fault(Fault::Kind::bad_dispatch,
@@ -50,14 +47,16 @@ void check(const Dispatch &d) {
         bad_dispatch(
             d, fmt::format("{} work-items in a workgroup, the kernel allows {}", block, most));
     u64 scratch = u64{scratch_bytes(d)} * d.kernel->wave_size;
-    u64 limit = max_wave_scratch(d.program->gfx());
+    const Target &target = target_of(d.program->gfx());
+    u64 limit = max_wave_scratch(target);
     if (scratch > limit)
         bad_dispatch(d, fmt::format("{} bytes of scratch per lane, a wave{} can have {}",
                                     scratch_bytes(d), d.kernel->wave_size,
                                     limit / d.kernel->wave_size));
     u64 lds = u64{d.kernel->lds_bytes} + d.dynamic_lds;
-    if (lds > max_lds)
-        bad_dispatch(d, fmt::format("{} bytes of LDS, a workgroup can have {}", lds, max_lds));
+    if (lds > target.lds_per_workgroup)
+        bad_dispatch(d, fmt::format("{} bytes of LDS, a workgroup can have {}", lds,
+                                    target.lds_per_workgroup));
     if (static_cast<unsigned __int128>(d.grid.x) * d.grid.y * d.grid.z >> 63)
         bad_dispatch(d, "the grid has more than 2^63 workgroups");
 }

@@ -209,7 +209,7 @@ void Workgroup::start_wave(u32 n) {
     for (unsigned half = 0; half < halves_; ++half)
         std::fill_n(w.row(0, half), size_t{allocated_vgprs(k)} * row_lanes, poison);
     w.constants = c_.code.constants.data();
-    w.mode.gfx12 = std::string_view(c_.device.gfx).starts_with("gfx12");
+    w.mode.gfx12 = c_.device.target->generation == Generation::gfx12;
     w.mode.bits = mode_bits(k, w.mode.gfx12);
     w.mode.update();
     w.mode.fast = c_.config.fast_math;

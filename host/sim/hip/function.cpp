@@ -11,7 +11,8 @@
 
 namespace nw::hipsim {
 
-static int attribute(const sim::KernelInfo &kernel, hipFunction_attribute which) {
+static int attribute(const Function &function, hipFunction_attribute which) {
+    const sim::KernelInfo &kernel = *function.kernel;
     switch (which) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         return static_cast<int>(kernel.max_workgroup);
@@ -22,7 +23,8 @@ static int attribute(const sim::KernelInfo &kernel, hipFunction_attribute which)
     case HIP_FUNC_ATTRIBUTE_NUM_REGS:
         return static_cast<int>(kernel.vgprs);
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        return static_cast<int>(lds_bytes_per_workgroup - kernel.lds_bytes);
+        return static_cast<int>(function.device->facts.target->lds_per_workgroup -
+                                kernel.lds_bytes);
     case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
     case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
@@ -51,7 +53,7 @@ hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute which, hipFunct
         runtime();
         require(value != nullptr, hipErrorInvalidValue);
         require(handle != nullptr, hipErrorInvalidDeviceFunction);
-        *value = attribute(*find_function(handle)->kernel, which);
+        *value = attribute(*find_function(handle), which);
     });
 }
 
@@ -60,11 +62,12 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *host_
         runtime();
         require(attributes != nullptr, hipErrorInvalidValue);
         require(host_function != nullptr, hipErrorInvalidDeviceFunction);
-        const sim::KernelInfo &kernel = *find_function(function_named(host_function))->kernel;
+        const auto function = find_function(function_named(host_function));
+        const sim::KernelInfo &kernel = *function->kernel;
         *attributes = {};
         attributes->localSizeBytes = kernel.scratch_bytes;
         attributes->maxDynamicSharedSizeBytes =
-            attribute(kernel, HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+            attribute(*function, HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
         attributes->maxThreadsPerBlock = static_cast<int>(kernel.max_workgroup);
         attributes->numRegs = static_cast<int>(kernel.vgprs);
         attributes->sharedSizeBytes = kernel.lds_bytes;

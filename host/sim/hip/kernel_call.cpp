@@ -15,7 +15,9 @@
 namespace nw::hipsim {
 
 // In the order and with the codes of HIP 6.2; HIP 7 calls a bad shape a bad configuration.
-static void check_shape(const LaunchShape &shape, const sim::KernelInfo &kernel) {
+static void check_shape(const LaunchShape &shape, const Function &function) {
+    const sim::KernelInfo &kernel = *function.kernel;
+    const u32 most_lds = function.device->facts.target->lds_per_workgroup;
     const auto &[grid, block, dynamic_lds, cooperative] = shape;
     const hipError_t bad_shape =
         host_major() >= 7 ? hipErrorInvalidConfiguration : hipErrorInvalidValue;
@@ -31,11 +33,10 @@ static void check_shape(const LaunchShape &shape, const sim::KernelInfo &kernel)
         fail(hipErrorLaunchFailure,
              fmt::format("{}: {} work-items per workgroup, its .max_flat_workgroup_size is {}",
                          kernel.name, threads, kernel.max_workgroup));
-    if (kernel.lds_bytes > lds_bytes_per_workgroup ||
-        dynamic_lds > lds_bytes_per_workgroup - kernel.lds_bytes)
+    if (kernel.lds_bytes > most_lds || dynamic_lds > most_lds - kernel.lds_bytes)
         fail(hipErrorInvalidValue,
              fmt::format("{}: {} static and {} dynamic bytes of LDS, a workgroup has {}",
-                         kernel.name, kernel.lds_bytes, dynamic_lds, lds_bytes_per_workgroup));
+                         kernel.name, kernel.lds_bytes, dynamic_lds, most_lds));
 }
 
 static hipError_t code_of(sim::Fault::Kind kind) {
@@ -81,7 +82,7 @@ static sim::Dispatch dispatch_of(const Function &function, const LaunchShape &sh
 
 KernelCall make_call(hipFunction_t handle, const LaunchShape &shape, void **params, void **extra) {
     const auto function = find_function(handle);
-    check_shape(shape, *function->kernel);
+    check_shape(shape, *function);
     if (shape.cooperative)
         check_cooperative(shape, *function);
     KernelCall call{function, shape, {}};

@@ -10,15 +10,14 @@
 namespace nw::hipsim {
 
 u32 workgroups_per_wgp(const Function &function, u32 workgroup, u64 dynamic_lds) {
-    constexpr u32 simds = 4, lds_bytes_per_wgp = 128 * 1024, lds_granule = 1024;
     const sim::KernelInfo &kernel = *function.kernel;
-    if (workgroup > kernel.max_workgroup || dynamic_lds > lds_bytes_per_workgroup ||
-        kernel.lds_bytes + dynamic_lds > lds_bytes_per_workgroup)
+    const sim::Device &device = function.device->facts;
+    const u64 lds = kernel.lds_bytes + dynamic_lds;
+    if (workgroup > kernel.max_workgroup || lds < dynamic_lds ||
+        lds > device.target->lds_per_workgroup)
         return 0;
-    const u32 lds = kernel.lds_bytes + static_cast<u32>(dynamic_lds);
-    const u32 waves = sim::waves_per_simd(function.device->facts, kernel, workgroup, lds);
-    const u32 groups = waves * simds / ceil_div(workgroup, kernel.wave_size);
-    return lds ? std::min(groups, lds_bytes_per_wgp / round_up(lds, lds_granule)) : groups;
+    return sim::residency(device, kernel, workgroup)
+        .groups(sim::allocated_vgprs(kernel), static_cast<u32>(lds));
 }
 
 static void active_blocks(int *blocks, hipFunction_t handle, int workgroup, u64 dynamic_lds,
@@ -130,9 +129,9 @@ hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *h
         runtime();
         require(bytes && blocks > 0 && workgroup > 0, hipErrorInvalidValue);
         const auto function = find_function(function_named(host_function));
-        constexpr nw::u64 step = 1024; // LDS is handed out in such pieces
+        const nw::Target &target = *function->device->facts.target;
         *bytes = 0;
-        for (nw::u64 lds = 0; lds <= lds_bytes_per_workgroup; lds += step)
+        for (nw::u64 lds = 0; lds <= target.lds_per_workgroup; lds += target.lds_block)
             if (workgroups_per_wgp(*function, static_cast<nw::u32>(workgroup), lds) >=
                 static_cast<nw::u32>(blocks))
                 *bytes = lds;

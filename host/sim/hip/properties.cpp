@@ -19,8 +19,6 @@ u64 total_memory() {
     return bytes;
 }
 
-static bool is_apu(std::string_view gfx) { return gfx == "gfx1103" || gfx.starts_with("gfx115"); }
-
 static void put(char (&field)[256], std::string_view text) {
     text.copy(field, sizeof field - 1); // the struct came zeroed
 }
@@ -42,10 +40,11 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
     p.memoryBusWidth = static_cast<int>(device.memory_bus_bits);
     p.clockInstructionRate = 100'000; // s_memrealtime's 100 MHz
     p.warpSize = 32;
-    p.sharedMemPerBlock = p.maxSharedMemoryPerMultiProcessor = lds_bytes_per_workgroup;
+    p.sharedMemPerBlock = p.maxSharedMemoryPerMultiProcessor = device.target->lds_per_workgroup;
     p.regsPerBlock = 65536;
     p.maxThreadsPerBlock = max_workgroup;
-    p.maxThreadsPerMultiProcessor = 4 * 16 * 32; // SIMDs of a WGP, waves, lanes
+    p.maxThreadsPerMultiProcessor =
+        static_cast<int>(device.target->simds_per_wgp * device.target->max_waves * 32);
     p.maxGridSize[0] = INT_MAX;
     p.maxGridSize[1] = p.maxGridSize[2] = max_grid_yz;
     for (int &side : p.maxThreadsDim)
@@ -55,7 +54,7 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
     p.cooperativeLaunch = 1;
     p.managedMemory = p.concurrentManagedAccess = p.directManagedMemAccessFromHost = 1;
     p.isLargeBar = 1;
-    p.integrated = is_apu(device.gfx);
+    p.integrated = device.apu;
     p.pciBusID = ordinal + 1;
     p.arch = {.hasGlobalInt32Atomics = 1,
               .hasGlobalFloatAtomicExch = 1,
@@ -85,7 +84,7 @@ PropR0600 properties(const sim::Device &device, int ordinal) {
     fmt::format_to_n(p.uuid, sizeof p.uuid, "hipsim-{:09d}", ordinal);
     p.unifiedAddressing = 1;
     p.asyncEngineCount = 1;
-    p.sharedMemPerMultiprocessor = p.sharedMemPerBlockOptin = lds_bytes_per_workgroup;
+    p.sharedMemPerMultiprocessor = p.sharedMemPerBlockOptin = p.sharedMemPerBlock;
     p.regsPerMultiprocessor = p.regsPerBlock;
     p.maxBlocksPerMultiProcessor = p.maxThreadsPerMultiProcessor / p.warpSize;
     p.globalL1CacheSupported = p.localL1CacheSupported = 1;

@@ -7,7 +7,6 @@
 
 namespace nw::hipsim {
 
-inline constexpr u32 lds_bytes_per_workgroup = 64 * 1024;
 inline constexpr u32 max_workgroup = 1024;
 inline constexpr u32 max_grid_yz = 65536;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/targets.h"
 #include "sim/isa/program.h"
 
 namespace nw::sim {
@@ -85,8 +86,8 @@ std::string targets_of(const std::vector<BundleEntry> &entries) {
 }
 
 bool runs_on(std::string_view target, std::string_view gfx) {
-    const auto dash = target.find("-generic");
-    return target == gfx || (dash != target.npos && gfx.starts_with(target.substr(0, dash)));
+    const Target *image = find_target(target), *device = find_target(gfx);
+    return target == gfx || (image && device && device->runs(*image));
 }
 
 const BundleEntry *find_entry(const std::vector<BundleEntry> &entries, std::string_view gfx) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/targets.h"
 #include "sim/isa/gfx10_names.h"
 #include "sim/isa/program.h"
 
@@ -156,7 +157,7 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
     // Operands point into `text`. Growing has moved the short ones of earlier sections, too.
     if (code.instructions.capacity() != room)
         first = 0;
-    const bool gfx10 = cpu.starts_with("gfx10");
+    const bool gfx10 = target_of(cpu).generation == Generation::gfx10;
     for (size_t i = first; i < code.instructions.size(); ++i) {
         Operation &x = code.instructions[i].x;
         parse(code.instructions[i]);

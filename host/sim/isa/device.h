@@ -4,17 +4,19 @@
 #include <span>
 #include <string_view>
 
+#include "base/occupancy.h"
 #include "sim/isa/program.h"
 
 namespace nw::sim {
 
-// What the HIP layer (attributes), the machine and the lint need to know of one.
+// What the HIP layer (attributes), the machine and the lint need to know of one: facts of its
+// target and of the default part.
 struct Device {
     const char *gfx;
     const char *marketing_name;
-    u32 wgps;           // two compute units each
-    u32 vgprs_per_simd; // 1536 or 1024, wave32
-    u32 vgpr_granule;   // 24 or 16, wave32
+    const Target *target;
+    u32 wgps; // two compute units each
+    bool apu;
     u32 l2_bytes;
     u32 clock_khz;
     u32 memory_clock_khz;
@@ -26,7 +28,10 @@ std::span<const Device> devices();
 // VGPRs of a lane, as the descriptor says.
 u32 allocated_vgprs(const KernelInfo &);
 
-// Waves that fit on one SIMD (at most 16), by VGPRs, LDS and workgroup size.
+// How workgroups of so many work-items share a WGP.
+Residency residency(const Device &, const KernelInfo &, u32 workgroup);
+
+// Waves that fit on one SIMD, by VGPRs, LDS and workgroup size; workgroups need not be whole.
 u32 waves_per_simd(const Device &, const KernelInfo &, u32 workgroup, u32 lds_bytes);
 
 } // namespace nw::sim

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "base/targets.h"
+
 namespace nw::sim {
 
 namespace {
@@ -16,19 +18,17 @@ constexpr u32 note_amdgpu_metadata = 32;
 constexpr u64 program_header_size = 56, section_header_size = 64, symbol_size = 24, rela_size = 24;
 constexpr u16 undefined_section = 0;
 
-// EF_AMDGPU_MACH, from LLVM's AMDGPUUsage: the ones a user may hand us.
-constexpr std::array<std::pair<u32, const char *>, 34> machines{{
-    {0x02c, "gfx900"},          {0x02f, "gfx906"},          {0x030, "gfx908"},
-    {0x031, "gfx909"},          {0x032, "gfx90c"},          {0x033, "gfx1010"},
-    {0x034, "gfx1011"},         {0x035, "gfx1012"},         {0x036, "gfx1030"},
-    {0x037, "gfx1031"},         {0x038, "gfx1032"},         {0x039, "gfx1033"},
-    {0x03d, "gfx1035"},         {0x03e, "gfx1034"},         {0x03f, "gfx90a"},
-    {0x041, "gfx1100"},         {0x042, "gfx1013"},         {0x043, "gfx1150"},
-    {0x044, "gfx1103"},         {0x045, "gfx1036"},         {0x046, "gfx1101"},
-    {0x047, "gfx1102"},         {0x048, "gfx1200"},         {0x049, "gfx1250"},
-    {0x04a, "gfx1151"},         {0x04c, "gfx942"},          {0x04e, "gfx1201"},
-    {0x052, "gfx10-1-generic"}, {0x053, "gfx10-3-generic"}, {0x054, "gfx11-generic"},
-    {0x055, "gfx1152"},         {0x058, "gfx1153"},         {0x059, "gfx12-generic"},
+// EF_AMDGPU_MACH, from LLVM's AMDGPUUsage: what a user may hand us besides the targets of
+// gen/targets.toml.
+constexpr std::array<std::pair<u32, const char *>, 9> other_machines{{
+    {0x02c, "gfx900"},
+    {0x02f, "gfx906"},
+    {0x030, "gfx908"},
+    {0x031, "gfx909"},
+    {0x032, "gfx90c"},
+    {0x03f, "gfx90a"},
+    {0x049, "gfx1250"},
+    {0x04c, "gfx942"},
     {0x05a, "gfx1251"},
 }};
 
@@ -51,8 +51,13 @@ std::string_view Bytes::string(u64 at) const {
 
 std::string gfx_of_flags(u32 flags) {
     const u32 mach = flags & 0xff;
-    const auto row = std::ranges::find(machines, mach, &std::pair<u32, const char *>::first);
-    return row != machines.end() ? row->second : fmt::format("e_flags machine 0x{:03x}", mach);
+    const auto target = std::ranges::find(known_targets(), mach, &Target::elf_machine);
+    if (target != known_targets().end())
+        return std::string(target->name);
+    const auto other =
+        std::ranges::find(other_machines, mach, &std::pair<u32, const char *>::first);
+    return other != other_machines.end() ? other->second
+                                         : fmt::format("e_flags machine 0x{:03x}", mach);
 }
 
 Elf::Elf(std::span<const std::byte> file) : file_(file, "code object") {

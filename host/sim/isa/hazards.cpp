@@ -3,28 +3,28 @@
 
 #include <algorithm>
 
+#include "base/targets.h"
 #include "sim/isa/ops.h"
 
 namespace nw::sim {
 
 namespace {
 
+using namespace series;
+
+// Several of them.
 enum : u8 {
-    gfx110x = 1,
-    gfx115x = 2,
     gfx11 = gfx110x | gfx115x,
-    gfx12 = 4,
+    gfx12 = gfx120x,
     all_gfx = gfx11 | gfx12, // that the simulator runs
-    gfx10_1 = 8,
-    gfx10_3 = 16,
-    gfx10 = gfx10_1 | gfx10_3,
-    all_but_gfx10_3 = all_gfx | gfx10_1
+    gfx10 = gfx101x | gfx103x,
+    all_but_gfx103x = all_gfx | gfx101x
 };
 enum : u8 { wave32 = 1, wave64 = 2, any_wave = wave32 | wave64 };
 
 constexpr HazardInfo table[] = {
-#define HAZARD(name, note, targets, waves, by, what, remedy)                                       \
-    {#name, note, targets, waves, Checkers::by, what, remedy},
+#define HAZARD(name, note, series, waves, by, what, remedy)                                        \
+    {#name, note, series, waves, Checkers::by, what, remedy},
 #include "sim/isa/hazards.inc"
 #undef HAZARD
 };
@@ -141,25 +141,13 @@ void read_gfx10_waits(Gfx10Role &r, std::string_view n, u32 word) {
                                       n != "s_version" && n != "s_setvskip");
 }
 
-u8 target_bits(std::string_view gfx) {
-    if (gfx.starts_with("gfx12"))
-        return gfx12;
-    if (gfx == "gfx11-generic")
-        return gfx11;
-    if (gfx.starts_with("gfx11"))
-        return gfx.starts_with("gfx110") ? gfx110x : gfx115x;
-    return gfx.starts_with("gfx101") || gfx == "gfx10-1-generic"   ? gfx10_1
-           : gfx.starts_with("gfx103") || gfx == "gfx10-3-generic" ? gfx10_3
-                                                                   : 0;
-}
-
 } // namespace
 
 const HazardInfo &info(Hazard h) { return table[static_cast<size_t>(h)]; }
 
 bool applies(Hazard h, std::string_view gfx, u32 wave_size) {
     const HazardInfo &i = info(h);
-    return i.targets & target_bits(gfx) && i.waves & (wave_size == 64 ? wave64 : wave32);
+    return i.series & target_of(gfx).series && i.waves & (wave_size == 64 ? wave64 : wave32);
 }
 
 HazardRole hazard_role(const Instruction &inst) {

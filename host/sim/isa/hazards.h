@@ -19,7 +19,7 @@ enum class Checkers : u8 { both, lint, note }; // simulator and lint, lint, lint
 
 struct HazardInfo {
     std::string_view name, note;
-    u8 targets, waves; // bits
+    u8 series, waves; // bits
     Checkers by;
     std::string_view what, remedy;
 };

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 
+#include "base/targets.h"
 #include "sim/isa/code.h"
 
 namespace nw::sim {
@@ -77,7 +78,7 @@ void add_candidates(std::initializer_list<Format> formats, std::vector<Encoding>
 std::vector<Sample> known_mnemonics(std::string_view gfx) {
     std::vector<Encoding> candidates;
     add_candidates(common, candidates);
-    add_candidates(gfx.starts_with("gfx12") ? gfx12 : gfx11, candidates);
+    add_candidates(target_of(gfx).generation == Generation::gfx12 ? gfx12 : gfx11, candidates);
     std::map<std::string, Encoding, std::less<>> found; // the first filling that decodes
     std::vector<Instruction> decoded = disassemble_each(candidates, gfx, 32);
     for (size_t n = 0; n < decoded.size(); ++n) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <sys/mman.h>
 
+#include "base/targets.h"
 #include "sim/isa/code.h"
 #include "sim/isa/elf.h"
 #include "sim/isa/line_table.h"
@@ -44,19 +45,6 @@ Pages zero_pages(u64 bytes) {
 struct Range {
     u32 begin = 0, end = 0;
 };
-
-bool runs_on(std::string_view image_gfx, std::string_view gfx) {
-    return image_gfx == gfx || (image_gfx == "gfx11-generic" && gfx.starts_with("gfx11")) ||
-           (image_gfx == "gfx12-generic" && gfx.starts_with("gfx120")) ||
-           (image_gfx == "gfx10-1-generic" && gfx.starts_with("gfx101")) ||
-           (image_gfx == "gfx10-3-generic" && gfx.starts_with("gfx103"));
-}
-
-// LLVM would end the process for a target that it doesn't know.
-bool is_known(std::string_view gfx) {
-    return gfx.starts_with("gfx11") || gfx.starts_with("gfx120") || gfx.starts_with("gfx101") ||
-           gfx.starts_with("gfx103");
-}
 
 } // namespace
 
@@ -226,9 +214,10 @@ Program::~Program() = default;
 std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
                                              std::string_view gfx) {
     Elf elf(file);
-    if (!is_known(gfx))
+    const Target *target = find_target(gfx), *of_image = find_target(elf.gfx());
+    if (!target) // LLVM would end the process for what it doesn't know
         throw BadImage(fmt::format("{} is not a supported target: must be gfx10 to gfx12", gfx));
-    if (!runs_on(elf.gfx(), gfx))
+    if (!of_image || !target->runs(*of_image))
         throw BadImage(
             fmt::format("the code object is for {} (e_flags), the device is {}: assemble "
                         "it with -mcpu={}",
@@ -244,7 +233,7 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
     impl.read_functions(elf);
     impl.lines = LineTable(elf);
     impl.version = elf.code_object_version();
-    impl.generic = elf.gfx().ends_with("-generic");
+    impl.generic = of_image->generic;
     impl.generic_version = elf.generic_version();
     return program;
 }

@@ -194,12 +194,6 @@ bool counts_as_export(std::string_view n) {
 
 } // namespace
 
-Generation generation_of(std::string_view gfx) {
-    return gfx.starts_with("gfx10")   ? Generation::gfx10
-           : gfx.starts_with("gfx11") ? Generation::gfx11
-                                      : Generation::gfx12;
-}
-
 Issues issues(const Instruction &inst, Generation generation) {
     const bool gfx12 = generation == Generation::gfx12;
     Issues r;

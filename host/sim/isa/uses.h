@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/targets.h"
 #include "sim/isa/instruction.h"
 #include "sim/isa/memory_ops.h"
 #include "sim/isa/register_set.h"
@@ -36,9 +37,6 @@ RegisterSet registers(const std::vector<RegisterUse> &);
 
 // Whether an atomic returns the previous value.
 bool returns_old_value(const Operation &, const MemoryOp &);
-
-enum class Generation : u8 { gfx10, gfx11, gfx12 };
-Generation generation_of(std::string_view gfx);
 
 // The counters of outstanding memory instructions and exports, by what they count on all
 // generations. gfx10 and gfx11 call lds and smem together lgkmcnt, load, sample and bvh vmcnt, and

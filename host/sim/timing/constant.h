@@ -5,15 +5,11 @@
 #include <string_view>
 #include <type_traits>
 
-#include "base/types.h"
+#include "base/estimate.h"
 
 namespace nw::sim::timing {
 
-enum class Origin : u8 {
-    fact,  // published; the note says by whom
-    fit,   // fitted to published measurements
-    guess, // neither: a plausible value
-};
+using nw::Origin;
 
 std::string_view name(Origin origin);
 

@@ -1,42 +1,45 @@
 // SPDX-License-Identifier: MIT
 #include "sim/timing/costs.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/targets.h"
 
 namespace nw::sim::timing {
 
 namespace {
 
 constexpr Field<Costs> fields[] = {
-#define COST(name, unit_, gfx11, gfx115x, gfx12, origin, note, low, high, what)                    \
+#define COST(name, unit_, gfx110x, gfx115x, gfx120x, origin, note, low, high, what)                \
     NW_TIMING_FIELD(Costs, name, unit_, note, what, low, high),
 #include "sim/timing/costs.inc"
 #undef COST
 };
 
 constexpr Origin origins[] = {
-#define COST(name, unit_, gfx11, gfx115x, gfx12, origin, ...) Origin::origin,
+#define COST(name, unit_, gfx110x, gfx115x, gfx120x, origin, ...) Origin::origin,
 #include "sim/timing/costs.inc"
 #undef COST
 };
 
 constexpr f64 columns[][3] = {
-#define COST(name, unit_, gfx11, gfx115x, gfx12, ...) {gfx11, gfx115x, gfx12},
+#define COST(name, unit_, gfx110x, gfx115x, gfx120x, ...) {gfx110x, gfx115x, gfx120x},
 #include "sim/timing/costs.inc"
 #undef COST
 };
 
+constexpr std::string_view column_names[] = {"gfx110x", "gfx115x", "gfx120x"};
+
 size_t column_of(std::string_view gfx) {
-    if (gfx.starts_with("gfx110"))
-        return 0;
-    if (gfx.starts_with("gfx115"))
-        return 1;
-    if (gfx.starts_with("gfx120"))
-        return 2;
-    throw Error(
-        fmt::format("{}: costs.inc has no column for it; it has gfx110x, gfx115x, gfx120x", gfx));
+    const Target *target = find_target(gfx);
+    const auto column = std::ranges::find(column_names, target ? target->costs : "");
+    if (column != std::end(column_names))
+        return column - std::begin(column_names);
+    throw Error(fmt::format("{}: costs.inc has no column for it; it has {}", gfx,
+                            fmt::join(column_names, ", ")));
 }
 
 } // namespace

@@ -9,7 +9,8 @@
 namespace nw::sim::timing {
 
 struct Costs {
-#define COST(name, unit_, gfx11, gfx115x, gfx12, origin, note, low, high, what) unit::unit_ name{};
+#define COST(name, unit_, gfx110x, gfx115x, gfx120x, origin, note, low, high, what)                \
+    unit::unit_ name{};
 #include "sim/timing/costs.inc"
 #undef COST
     bool operator==(const Costs &) const = default;

@@ -8,16 +8,16 @@ namespace nw::sim::timing {
 
 namespace {
 
-constexpr u32 lds_block = 1024, lds_blocks_per_wgp = 128; // T-003
-constexpr u32 wgp_mode = 1u << 29;                        // of the descriptor's rsrc1
+constexpr u32 wgp_mode = 1u << 29; // of the descriptor's rsrc1
 
 } // namespace
 
 Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo &kernel,
                        const Dispatch &d)
     : waves_(ceil_div(d.block.x * d.block.y * d.block.z, kernel.wave_size)),
-      lds_blocks_(ceil_div(kernel.lds_bytes + d.dynamic_lds, lds_block)),
+      lds_blocks_(ceil_div(kernel.lds_bytes + d.dynamic_lds, device.target->lds_block)),
       homes_per_wgp_(kernel.rsrc1 & wgp_mode ? 1 : 2), simds_(simds_per_wgp / homes_per_wgp_),
+      lds_blocks_of_home_(device.target->lds_per_wgp / device.target->lds_block / homes_per_wgp_),
       homes_(part.wgps * homes_per_wgp_) {
     // By VGPRs alone: LDS is counted here, as it fills up.
     most_per_simd_ = std::max(1u, waves_per_simd(device, kernel, kernel.wave_size, 0));
@@ -29,7 +29,7 @@ Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo 
 
 // What fits nowhere by these rules runs alone: the launch was accepted.
 bool Dispatcher::fits(const Home &h) const {
-    return h.all() == 0 || (h.lds + lds_blocks_ <= lds_blocks_per_wgp / homes_per_wgp_ &&
+    return h.all() == 0 || (h.lds + lds_blocks_ <= lds_blocks_of_home_ &&
                             h.all() + waves_ <= most_per_simd_ * simds_);
 }
 

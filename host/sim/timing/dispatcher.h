@@ -14,6 +14,7 @@ struct Placement {
     std::vector<u32> simds; // of the part, by wave of the workgroup
 };
 
+// Of every target that is simulated (T-002).
 inline constexpr u32 simds_per_wgp = 4, waves_per_simd_limit = 16;
 
 class Dispatcher {
@@ -39,6 +40,7 @@ private:
 
     u32 waves_, most_per_simd_, lds_blocks_, resident_ = 0;
     u32 homes_per_wgp_, simds_; // SIMDs of a home
+    u32 lds_blocks_of_home_;
     std::vector<Home> homes_;
 };
 

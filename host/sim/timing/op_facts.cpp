@@ -287,7 +287,7 @@ bool reads_clock(const Instruction &inst) {
 } // namespace
 
 ProgramFacts::ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs) {
-    const Generation generation = generation_of(gfx);
+    const Generation generation = target_of(gfx).generation;
     std::set<std::string> without_class;
     ops.reserve(code.instructions.size() + 1);
     const auto kept = [&](std::vector<OpFacts::Registers> list) {

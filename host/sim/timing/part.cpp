@@ -2,60 +2,46 @@
 #include "sim/timing/part.h"
 
 #include <algorithm>
-#include <array>
+
+#include "base/parts.h"
 
 namespace nw::sim::timing {
 
 namespace {
 
-struct Value {
-    f64 value;
-    Origin origin;
-    constexpr Value(f64 v, Origin o = Origin::fact) : value(v), origin(o) {}
-};
-
-constexpr Value guess(f64 value) { return {value, Origin::guess}; }
-[[maybe_unused]] constexpr Value fit(f64 value) { return {value, Origin::fit}; }
-
-constexpr std::string_view names[][2] = {
-#define PART(name, gfx) {name, gfx},
-#define FACT(...)
-#include "sim/timing/parts.inc"
-#undef FACT
-#undef PART
-};
-constexpr size_t part_count = std::size(names);
-
 constexpr Field<Part> fields[] = {
-#define PART(name, gfx)
-#define FACT(name, unit_, note, low, high, what, ...)                                              \
+#define FACT(name, unit_, note, low, high, what)                                                   \
     NW_TIMING_FIELD(Part, name, unit_, note, what, low, high),
 #include "sim/timing/parts.inc"
 #undef FACT
-#undef PART
 };
 
-constexpr std::array<Value, part_count> values[] = {
-#define PART(name, gfx)
-#define FACT(name, unit_, note, low, high, what, ...) {__VA_ARGS__},
+constexpr Estimate estimate(u32 published) { return {f64{1} * published, Origin::fact}; }
+constexpr Estimate estimate(Estimate e) { return e; }
+
+std::vector<Estimate> values(const nw::Part &part) {
+    return {
+#define FACT(name, ...) estimate(part.name),
 #include "sim/timing/parts.inc"
 #undef FACT
-#undef PART
-};
+    };
+}
 
-std::array<Part, part_count> make_table() {
-    std::array<Part, part_count> table;
-    for (size_t p = 0; p < part_count; ++p) {
-        table[p].name = names[p][0];
-        table[p].gfx = names[p][1];
+std::vector<Part> make_table() {
+    std::vector<Part> table;
+    for (const nw::Part &facts : nw::parts()) {
+        Part &part = table.emplace_back();
+        part.name = facts.name;
+        part.gfx = facts.gfx;
+        const std::vector<Estimate> all = values(facts);
         for (size_t f = 0; f < std::size(fields); ++f)
-            fields[f].set(table[p], values[f][p].value);
+            fields[f].set(part, all[f].value);
     }
     return table;
 }
 
-const std::array<Part, part_count> &table() {
-    static const std::array<Part, part_count> parts = make_table();
+const std::vector<Part> &table() {
+    static const std::vector<Part> parts = make_table();
     return parts;
 }
 
@@ -77,11 +63,13 @@ const Part *default_part(std::string_view gfx) {
 }
 
 std::vector<Constant> constants(const Part &part) {
-    const Part *row = find_part(part.name);
+    const auto row = std::ranges::find(nw::parts(), part.name, &nw::Part::name);
+    const std::vector<Estimate> known =
+        row == nw::parts().end() ? std::vector<Estimate>{} : values(*row);
     std::vector<Constant> list;
     for (size_t n = 0; n < std::size(fields); ++n) {
         const Field<Part> &f = fields[n];
-        Origin origin = row ? values[n][row - table().data()].origin : Origin::guess;
+        const Origin origin = known.empty() ? Origin::guess : known[n].origin;
         list.push_back({f.name, f.unit, f.get(part), origin, f.note, f.what});
     }
     return list;

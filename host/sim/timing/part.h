@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A GPU as one buys it: how many of everything, and its clocks. One named field per row of
-// parts.inc.
+// parts.inc, which begins with what base/parts.h has; a profile may change it.
 #pragma once
 #include <span>
 #include <string_view>
@@ -18,11 +18,9 @@ enum class ChannelHash : u32 {
 
 struct Part {
     std::string_view name, gfx; // "8060S", "gfx1151"
-#define PART(name, gfx)
 #define FACT(name, unit_, ...) unit::unit_ name{};
 #include "sim/timing/parts.inc"
 #undef FACT
-#undef PART
 
     bool operator==(const Part &) const = default;
     u32 cus() const { return wgps * 2; }

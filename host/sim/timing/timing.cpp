@@ -84,7 +84,7 @@ struct Timing::Impl {
 
     Recorder recorder_of(const Dispatch &d, const ProgramFacts &facts, u64 groups) const {
         const u32 waves = ceil_div(d.block.x * d.block.y * d.block.z, d.kernel->wave_size);
-        return {facts.payloads, std::string_view(device.gfx).starts_with("gfx12"), groups, waves};
+        return {facts.payloads, device.target->generation == Generation::gfx12, groups, waves};
     }
 
     Machine machine(const Dispatch &d, const ProgramFacts &facts, const Memory &m, Watcher *w) {

@@ -63,7 +63,7 @@ std::string source(const MatrixCase &m, const std::string &gfx, const std::strin
     k.wave = m.wave;
     k.kernarg = 24;
     k.body = body(m);
-    if (!m.gfx12 && gfx != "gfx1100" && gfx != "gfx1102") // the workgroup in s15, as there
+    if (!m.gfx12 && !target_of(gfx).init16) // the workgroup in s15, as there
         k.descriptor = ".amdhsa_user_sgpr_count 15";
     return replaced(replaced(sim::test::kernel_source(k), "test", name), ".Lend", ".Lend_" + name);
 }

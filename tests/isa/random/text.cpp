@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/targets.h"
+
 namespace nw::oracle {
 
 namespace {
@@ -143,9 +145,7 @@ struct Target {
     const char *lds_wait() const {
         return gfx12(gfx) ? "s_wait_dscnt 0x0" : "s_waitcnt lgkmcnt(0)";
     }
-    const char *group() const {
-        return gfx12(gfx) ? "ttmp9" : gfx == "gfx1100" || gfx == "gfx1102" ? "s15" : "s2";
-    }
+    const char *group() const { return target_of(gfx).wg_x.data(); }
     bool wide() const { return wave == 64; }
 };
 
@@ -262,7 +262,7 @@ std::string kernel_text(const KernelSource &k, const Target &t) {
 }
 
 std::string descriptor(const std::string &kernel, const Target &t) {
-    bool init16 = t.gfx == "gfx1100" || t.gfx == "gfx1102"; // A-001
+    bool init16 = target_of(t.gfx).init16;
     return fmt::format(R"(.amdhsa_kernel {}
   .amdhsa_next_free_vgpr 32
   .amdhsa_next_free_sgpr 64
