@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "sim/check/checks.h"
 #include "sim/func/choices.h"
 #include "sim/hip/error.h"
 #include "sim/timing/profile.h"
@@ -48,18 +49,20 @@ static std::vector<const sim::Device *> read_devices() {
     return found;
 }
 
-static void read_checks(sim::RunConfig &run) {
+static const sim::Checker *read_checks() {
     constexpr std::string_view names[] = {"off", "mem", "init", "wait", "race", "all"};
     const std::string_view list = variable("HIPSIM_CHECK");
+    sim::CheckKinds kinds;
     for (std::string_view check : split(list)) {
         if (std::ranges::count(names, check) == 0)
             say(fmt::format("HIPSIM_CHECK={}: {} is not one of {}: ignored", list, check,
                             fmt::join(names, ", ")));
         // `mem` needs nothing: every access is always checked against the live allocations.
-        run.check_init |= check == "all" || check == "init";
-        run.check_wait |= check == "all" || check == "wait";
-        run.check_race |= check == "all" || check == "race";
+        kinds.init |= check == "all" || check == "init";
+        kinds.wait |= check == "all" || check == "wait";
+        kinds.race |= check == "all" || check == "race";
     }
+    return sim::checker(kinds);
 }
 
 // The variable's number, 0 when it is unset or isn't one up to `most`.
@@ -139,7 +142,7 @@ static void read_parts(Config &config) {
 Config read_config() {
     Config config;
     config.devices = read_devices();
-    read_checks(config.run);
+    config.run.checker = read_checks();
     config.run.threads = static_cast<unsigned>(read_number("HIPSIM_THREADS", 1024, "all cores"));
     config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
     config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
