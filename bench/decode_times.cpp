@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "decode_times.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/half.h"
-#include "base/processes.h"
+#include "measure/on_cores.h"
 #include "part_constants.h"
 #include "stats.h"
 
@@ -18,9 +17,10 @@ std::string_view name(Zeros zeros) {
     return zeros == Zeros::eight ? "sym" : zeros == Zeros::packed ? "zp" : "zt";
 }
 
-DecodeTime time(const DecodeJob &job) {
-    StatsFile stats; // first: a device reads where its statistics go when it is opened
-    const hip::Device device("sim:" + std::string(job.kernel->gfx));
+// One of so many jobs.
+DecodeTime time(const DecodeJob &job, u64 of) {
+    const hip::Device device = model_device(fmt::format("sim:{}", job.kernel->gfx), of, "stats=on");
+    LaunchCounts stats(device);
     ColdProduct product(device, std::span(&job.shape, 1), 1);
     std::optional<Instructions> counts;
     DecodeTime out;
@@ -45,11 +45,10 @@ f64 slots_per_8_weights(const Instructions &counts, const ProductShape &p) {
 }
 
 std::vector<DecodeTime> time_decode(const std::vector<DecodeJob> &jobs) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
     for (const DecodeJob &job : jobs)
         work.push_back(u64{job.shape.n} * job.shape.k * (2 + job.shape.m));
-    return in_processes<DecodeTime>(work, [&](u64 i) { return time(jobs[i]); });
+    return on_cores<DecodeTime>(work, [&](u64 i) { return time(jobs[i], jobs.size()); });
 }
 
 std::string type_name(const ProductShape &p) {

@@ -10,12 +10,12 @@
 #include <set>
 #include <tuple>
 
-#include "base/processes.h"
 #include "decode_times.h"
 #include "gguf_moe.h"
 #include "gguf_prefill.h"
 #include "goals.h"
 #include "measure/gguf_product.h"
+#include "measure/on_cores.h"
 #include "runtime/gguf_prefill.h"
 #include "stats.h"
 
@@ -72,9 +72,11 @@ std::vector<Job> jobs_of(const Options &o, const std::vector<const LinearShape *
     return out;
 }
 
-Time time(const Job &job) {
-    StatsFile stats; // first: a device reads where its statistics go when it is opened
-    const hip::Device device("sim:" + std::string(job.kernel()->gfx));
+// One of so many jobs.
+Time time(const Job &job, u64 of) {
+    const hip::Device device =
+        model_device(fmt::format("sim:{}", job.kernel()->gfx), of, "stats=on");
+    LaunchCounts stats(device);
     std::optional<LaunchStats> counts;
     const GgufTimes times =
         time_gguf_product(device, job.kernels, job.product(), 1, [&](const Kernel &kernel) {
@@ -105,11 +107,11 @@ f64 of_bound(const Job &job, const Time &time, const Bound &bound) {
 }
 
 std::vector<Timed> time_all(const std::vector<Job> &jobs, const Bound &bound) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
     for (const Job &job : jobs)
         work.push_back(job.weight_bytes() * (2 + job.m));
-    const std::vector<Time> times = in_processes<Time>(work, [&](u64 i) { return time(jobs[i]); });
+    const std::vector<Time> times =
+        on_cores<Time>(work, [&](u64 i) { return time(jobs[i], jobs.size()); });
     std::map<std::pair<const LinearShape *, std::string_view>, f64> one;
     std::vector<Timed> out;
     for (u64 i = 0; i < jobs.size(); ++i) {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/processes.h"
 #include "decode_times.h"
 #include "measure/cold_gguf.h"
+#include "measure/on_cores.h"
 #include "runtime/gguf.h"
 #include "runtime/gguf_linear.h"
 
@@ -89,12 +89,11 @@ std::vector<Timed> jobs_of(const Options &o, const std::string &gfx,
 
 // Each on a device as new.
 void time_all(std::vector<Timed> &jobs, const std::string &gfx) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
     for (const Timed &t : jobs)
         work.push_back(t.shape.weight_bytes() * (2 + t.shape.m));
-    const std::vector<f64> us = in_processes<f64>(work, [&](u64 i) {
-        const hip::Device device("sim:" + gfx);
+    const std::vector<f64> us = on_cores<f64>(work, [&](u64 i) {
+        const hip::Device device = model_device("sim:" + gfx, work.size());
         ColdGguf product(device, std::span(&jobs[i].shape, 1), 1);
         return product.us(*jobs[i].way.kernel, jobs[i].shape);
     });

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/processes.h"
 #include "decode_times.h"
 #include "measure/gguf_moe_product.h"
+#include "measure/on_cores.h"
 #include "measure/routes.h"
 #include "runtime/gguf_prefill.h"
 
@@ -56,14 +56,15 @@ struct Time {
     f64 met = 0;               // experts that any token has
 };
 
-Time time(const Job &job, const std::string &gfx, u64 seed) {
+// One of so many jobs.
+Time time(const Job &job, u64 of_jobs, const std::string &gfx, u64 seed) {
     const LinearShape &of = *job.shape;
     const std::vector<i32> routes =
         random_routes(job.tokens, of.experts, of.top_k, Rng(seed).fork(job.tokens));
     const std::vector<u32> slots = slots_of_experts(routes, of.experts);
-    const GgufMoeTimes times =
-        time_gguf_moe(hip::Device("sim:" + gfx), gguf_moe_kernels(gfx, type, job.block_size),
-                      {type, job.tokens, job.n(), of.k, of.experts, of.top_k, !job.up()}, routes);
+    const GgufMoeTimes times = time_gguf_moe(
+        model_device("sim:" + gfx, of_jobs), gguf_moe_kernels(gfx, type, job.block_size),
+        {type, job.tokens, job.n(), of.k, of.experts, of.top_k, !job.up()}, routes);
     return {times.us, times.convert_us + times.align_us,
             static_cast<f64>(slots.size()) - static_cast<f64>(std::ranges::count(slots, 0u))};
 }
@@ -76,13 +77,12 @@ nlohmann::json run_gguf_moe(const Options &o, const std::vector<LinearShape> &sh
     nlohmann::json rows = nlohmann::json::array();
     if (jobs.empty())
         return rows;
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     const Bound bound = dram_bound(gfx);
     std::vector<u64> work;
     for (const Job &job : jobs)
         work.push_back(u64{job.slots()} * job.expert_bytes());
     const std::vector<Time> times =
-        in_processes<Time>(work, [&](u64 i) { return time(jobs[i], gfx, o.seed); });
+        on_cores<Time>(work, [&](u64 i) { return time(jobs[i], jobs.size(), gfx, o.seed); });
     fmt::print(
         "\nExperts with GGUF weights on sim {}, weights cold, routers at random. b: slots of "
         "a block, 1 without blocks;\nbefore: activations and lists; met: experts that any "

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/processes.h"
 #include "gguf.h"
 #include "goals.h"
+#include "measure/on_cores.h"
 #include "part_constants.h"
 #include "runtime/gguf.h"
 #include "runtime/gguf_prefill.h"
@@ -61,10 +61,11 @@ std::vector<Job> jobs_of(const Options &o, std::span<const LinearShape *const> s
 }
 
 // Weights are cold; activations are where the conversion has left them.
-Time time(const Job &job) {
-    StatsFile stats; // first: a device reads where its statistics go when it is opened
+// One of so many jobs.
+Time time(const Job &job, u64 of) {
     const Kernel &kernel = *job.kernel, &convert = choose_gguf_halves(kernel.gfx);
-    const hip::Device device("sim:" + std::string(kernel.gfx));
+    const hip::Device device = model_device(fmt::format("sim:{}", kernel.gfx), of, "stats=on");
+    LaunchCounts stats(device);
     const auto &[n, k] = std::pair(job.shape->n, job.shape->k);
     Modules modules(device);
     modules.function(kernel); // loading is no part of the time
@@ -162,11 +163,11 @@ nlohmann::json run_gguf_prefill(const Options &o, std::span<const LinearShape *c
     const std::vector<Job> jobs = jobs_of(o, shapes, gfx);
     if (jobs.empty())
         return json;
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
     for (const Job &job : jobs)
         work.push_back(u64{job.m} * job.shape->n * job.shape->k);
-    const std::vector<Time> times = in_processes<Time>(work, [&](u64 i) { return time(jobs[i]); });
+    const std::vector<Time> times =
+        on_cores<Time>(work, [&](u64 i) { return time(jobs[i], jobs.size()); });
     const f64 peak = wmma_peak(gfx);
     std::vector<Timed> rows;
     for (u64 i = 0; i < jobs.size(); ++i)

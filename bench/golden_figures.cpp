@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "golden_figures.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/half.h"
-#include "base/processes.h"
 #include "decode_times.h"
 #include "formats/row_stride.h"
+#include "measure/on_cores.h"
 #include "runtime/moe.h"
 #include "stats.h"
 #include "temporary_folder.h"
@@ -32,14 +31,15 @@ ProductShape shape_of(const Kernel &k, u32 m, u32 n, u32 length) {
 
 // ---- decode_w4a16
 
-f64 slots_of(const hip::Device &device, const Kernel &k, StatsFile &stats, const ProductShape &p) {
+f64 slots_of(const hip::Device &device, const Kernel &k, LaunchCounts &stats,
+             const ProductShape &p) {
     ColdProduct product(device, std::span(&p, 1), 1);
     launch_product(product, k, p, product.memory(p));
     device.synchronize();
     return slots_per_8_weights(stats.next(k.symbol).value(), p);
 }
 
-f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+f64 decode_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     return slots_of(device, k, stats, shape_of(k, k.number("m"), counted_n, counted_k));
 }
 
@@ -66,7 +66,7 @@ std::vector<DecodeJob> timed_decode(const std::string &gfx) {
 // ---- mid_w4a16, prefill_w4a16
 
 // A tile each, those of WMMA among them.
-f64 tile_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+f64 tile_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     return slots_of(device, k, stats, shape_of(k, k.number("bm"), k.number("bn"), 512));
 }
 
@@ -89,7 +89,7 @@ std::vector<DecodeJob> timed_tiles(const std::string &gfx) {
 // ---- moe_w4a16
 
 // Two experts, a full block each.
-f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+f64 moe_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     const u32 experts = 2, block = k.number("m"), slots = experts * block;
     const ProductShape p = shape_of(k, k.number("m"), counted_n, counted_k); // of an expert
     const auto zeroed = [&](u64 bytes) {
@@ -125,14 +125,14 @@ f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
 // How the kernels of a family are counted: VALU slots per 8 weights of a small product.
 struct Counted {
     std::string_view family;
-    f64 (*slots)(const hip::Device &, const Kernel &, StatsFile &);
+    f64 (*slots)(const hip::Device &, const Kernel &, LaunchCounts &);
 };
 constexpr Counted counted_families[] = {{"decode_w4a16", decode_slots},
                                         {"mid_w4a16", tile_slots},
                                         {"prefill_w4a16", tile_slots},
                                         {"moe_w4a16", moe_slots}};
 
-Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+Figures figures_of(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     Figures out = {
         {"vgprs", k.vgprs}, {"lds_bytes", k.lds_bytes}, {"waves_per_simd", k.waves_per_simd}};
     for (const Counted &c : counted_families)
@@ -141,11 +141,9 @@ Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats)
     return out;
 }
 
-// In a process of its own: what a library simulates is settled when it is opened.
 Golden counted(const std::string &gfx) {
-    setenv("HIPSIM_TIMING", "off", 1);
-    StatsFile stats;
-    const hip::Device device("sim:" + gfx);
+    const hip::Device device = hip::Device::own("sim:" + gfx + "?timing=off&stats=on", "threads=1");
+    LaunchCounts stats(device);
     Golden out;
     for (const Kernel &k : kernels())
         if (in_golden(k, gfx))
@@ -158,10 +156,8 @@ Golden counted(const std::string &gfx) {
 std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx) {
     const TemporaryFolder folder;
     const auto file = [&](u64 i) { return (folder.path() / gfx[i]).string(); };
-    static_cast<void>(in_processes<bool>(std::vector<u64>(gfx.size(), 1), [&](u64 i) {
-        std::ofstream(file(i)) << to_text(gfx[i], counted(gfx[i]));
-        return true;
-    }));
+    run_on_cores(std::vector<u64>(gfx.size(), 1),
+                 [&](u64 i) { std::ofstream(file(i)) << to_text(gfx[i], counted(gfx[i])); });
     std::map<std::string, Golden> out;
     std::vector<DecodeJob> jobs;
     for (u64 i = 0; i < gfx.size(); ++i) {

@@ -106,7 +106,7 @@ struct Resident {
 class Suite {
 public:
     Suite(const Options &o, std::vector<LinearShape> shapes, const hip::Device &device,
-          StatsFile &stats)
+          LaunchCounts &stats)
         : options_(o), shapes_(std::move(shapes)), device_(device), modules_(device), stats_(stats),
           stopwatch_(device), progress_(work()) {}
 
@@ -207,7 +207,7 @@ private:
     std::vector<LinearShape> shapes_;
     const hip::Device &device_;
     Modules modules_;
-    StatsFile &stats_;
+    LaunchCounts &stats_;
     Stopwatch stopwatch_;
     Progress progress_;
     std::vector<Row> rows_;
@@ -261,7 +261,7 @@ void need_kernels(const Options &o, const std::string &gfx) {
 } // namespace
 
 std::vector<Row> run_layer(const Options &o, const std::vector<LinearShape> &all,
-                           const hip::Device &device, StatsFile &stats) {
+                           const hip::Device &device, LaunchCounts &stats) {
     const std::vector<LinearShape> shapes = layers_of(all, o.model);
     need_known_layers(o, shapes);
     need_kernels(o, device.info().gfx);

@@ -14,6 +14,6 @@ namespace nw::bench {
 // of the device's gfx. Rows of a kernel that is not a reference come in the order layer, dtype, m.
 // Throws Usage for options that nothing fits.
 std::vector<Row> run_layer(const Options &, const std::vector<LinearShape> &, const hip::Device &,
-                           StatsFile &);
+                           LaunchCounts &);
 
 } // namespace nw::bench

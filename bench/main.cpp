@@ -200,24 +200,23 @@ int run(int argc, char **argv) {
             write_json(o, "none", rows);
         return 0;
     }
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     if (o.suite == "micro") {
-        const hip::Device device(o.device);
+        const hip::Device device(o.device, "timing=on");
         const nlohmann::json rows = run_micro(o, device);
         if (!o.json.empty())
             write_json(o, device.info().label, rows);
         return 0;
     }
     if (o.suite == "moe") {
-        const hip::Device device(o.device);
+        const hip::Device device(o.device, "timing=on");
         nlohmann::json rows;
         const u64 wrong = run_moe(o, shapes, device, rows);
         if (!o.json.empty())
             write_json(o, device.info().label, rows);
         return wrong ? 1 : 0;
     }
-    StatsFile stats;
-    const hip::Device device(o.device);
+    const hip::Device device(o.device, "timing=on&stats=on");
+    LaunchCounts stats(device);
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);
     const std::vector<Row> rows = run_layer(o, shapes, device, stats);

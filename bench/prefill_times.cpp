@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "prefill_times.h"
 
-#include <cstdlib>
 #include <optional>
 
-#include "base/processes.h"
 #include "formats/row_stride.h"
 #include "measure/cold_product.h"
+#include "measure/on_cores.h"
 
 namespace nw::bench {
 
 namespace {
 
-PrefillTime time(const PrefillJob &job) {
-    StatsFile stats; // first: a device reads where its statistics go when it is opened
+// One of so many jobs.
+PrefillTime time(const PrefillJob &job, u64 of) {
     const std::string gfx(job.kernel->gfx);
-    const hip::Device device("sim:" + gfx);
+    const hip::Device device = model_device("sim:" + gfx, of, "stats=on");
+    LaunchCounts stats(device);
     const ProductShape p{job.dtype,
                          job.zeros,
                          job.m,
@@ -42,11 +42,10 @@ PrefillTime time(const PrefillJob &job) {
 } // namespace
 
 std::vector<PrefillTime> time_prefill(const std::vector<PrefillJob> &jobs) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> work;
     for (const PrefillJob &job : jobs)
         work.push_back(u64{job.m} * job.shape.n * job.shape.k);
-    return in_processes<PrefillTime>(work, [&](u64 i) { return time(jobs[i]); });
+    return on_cores<PrefillTime>(work, [&](u64 i) { return time(jobs[i], jobs.size()); });
 }
 
 } // namespace nw::bench

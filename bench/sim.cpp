@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "data.h"
 #include "hip/hip.h"
@@ -47,12 +44,9 @@ constexpr f64 checks_limit = 5; // times as slow, with all of them
 class Kernels {
 public:
     Kernels(const Options &o, const std::vector<LinearShape> &shapes, Setup setup)
-        : device_(o.device.empty() ? "sim:gfx1151" : o.device), modules_(device_), setup_(setup),
+        : device_(device_for(o, setup)), stats_(device_), modules_(device_), setup_(setup),
           shapes_(layers_of(shapes, o.model)), group_(o.group), seed_(o.seed),
           only_(o.only.empty() ? "." : o.only) {
-        if (!device_.info().simulated)
-            throw Usage(fmt::format("--device {}: the suite sim measures a simulated GPU, sim:gfx…",
-                                    o.device));
         out_ = device_.allocate(4 * 32 * micro_groups);
     }
 
@@ -80,6 +74,16 @@ public:
 
 private:
     static constexpr u32 micro_groups = 1;
+
+    static hip::Device device_for(const Options &o, const Setup &setup) {
+        const std::string spec = o.device.empty() || o.device == "auto" ? "sim:gfx1151" : o.device;
+        if (!spec.starts_with("sim:"))
+            throw Usage(fmt::format("--device {}: the suite sim measures a simulated GPU, sim:gfx…",
+                                    o.device));
+        return hip::Device::own(fmt::format("{}?threads={}&math={}&check={}&stats=on", spec,
+                                            setup.threads, setup.fast ? "fast" : "exact",
+                                            setup.check));
+    }
 
     // Registers `name`; `run` queues launches, `count` wave instructions in all.
     void add(const std::string &name, std::function<void()> run, std::function<u64()> count) {
@@ -246,8 +250,8 @@ private:
             [=, this] { return counted(symbol, run); });
     }
 
-    StatsFile stats_; // before the device is opened
-    hip::Device device_;
+    const hip::Device device_;
+    LaunchCounts stats_;
     Modules modules_;
     Setup setup_;
     std::vector<LinearShape> shapes_;
@@ -285,9 +289,7 @@ private:
 };
 
 Json measure(const Options &o, const std::vector<LinearShape> &shapes, Setup setup) {
-    setenv("HIPSIM_THREADS", std::to_string(setup.threads).c_str(), 1);
-    setenv("HIPSIM_MATH", setup.fast ? "fast" : "exact", 1);
-    setenv("HIPSIM_CHECK", setup.check.c_str(), 1);
+    benchmark::ClearRegisteredBenchmarks(); // those of the setup before
     Kernels kernels(o, shapes, setup);
     kernels.add_all();
     std::string program = "nw_bench", time = "--benchmark_min_time=0.3",
@@ -300,49 +302,6 @@ Json measure(const Options &o, const std::vector<LinearShape> &shapes, Setup set
         return rows.rows;
     benchmark::RunSpecifiedBenchmarks(&rows);
     return rows.rows;
-}
-
-// The rows that a process of its own measures: the simulator reads its variables once.
-Json measure_apart(const Options &o, const std::vector<LinearShape> &shapes, Setup setup) {
-    int ends[2];
-    if (pipe(ends))
-        throw Error("pipe: no more files");
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        std::string text;
-        int code = 0;
-        try {
-            text = measure(o, shapes, setup).dump();
-        } catch (const Usage &e) {
-            fmt::print(stderr, "nw_bench: {}\n", e.what());
-            code = 2;
-        } catch (const std::exception &e) {
-            fmt::print(stderr, "nw_bench: {}\n", e.what());
-            code = 1;
-        }
-        for (size_t at = 0; at < text.size();) {
-            const ssize_t n = write(ends[1], text.data() + at, text.size() - at);
-            if (n <= 0)
-                _exit(1);
-            at += static_cast<size_t>(n);
-        }
-        fflush(nullptr);
-        _exit(code);
-    }
-    close(ends[1]);
-    std::string text;
-    char part[4096];
-    for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
-        text.append(part, static_cast<size_t>(n));
-    close(ends[0]);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) == 1)
-        throw Error(fmt::format("the suite sim failed on {}", setup.name()));
-    if (WEXITSTATUS(status) == 2)
-        throw Usage("the suite sim can't run so");
-    return Json::parse(text);
 }
 
 // Rows under checks get how many times as slow they are as the same without.
@@ -405,7 +364,7 @@ Json run_sim(const Options &o, const std::vector<LinearShape> &shapes) {
     for (const Setup &setup : {Setup{1, true}, Setup{2, false}, Setup{2, true}})
         setups.push_back(setup);
     for (const Setup &setup : setups)
-        for (Json &row : measure_apart(o, shapes, setup))
+        for (Json &row : measure(o, shapes, setup))
             rows.push_back(std::move(row));
     if (rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite sim has such a name", o.only));

@@ -27,7 +27,6 @@ nlohmann::json run_validate(const Options &o) {
                                 "nw micro",
                                 o.device));
     const std::regex only = only_pattern(o);
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<Validated> all;
     for (const auto group : {validate_cycles, validate_cliff, validate_decode}) {
         const std::vector<Validated> rows = group(only);

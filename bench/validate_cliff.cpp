@@ -49,7 +49,7 @@ void measure(std::vector<Cliff> &rows, const std::string &gfx, Progress &progres
             shapes.push_back(shape_of(c, padding));
     if (shapes.empty())
         return;
-    const hip::Device device("sim:" + gfx);
+    const hip::Device device("sim:" + gfx, "timing=on");
     ColdProduct product(device, shapes);
     for (Cliff &c : rows) {
         if (c.gfx != gfx)

@@ -76,7 +76,7 @@ std::string fact_of(const Fact &f) { return fmt::format("cycles {} {}", f.gfx, f
 
 // The measured values of one device, by name.
 std::map<std::string, f64> measure(const std::string &gfx, const std::vector<Fact> &wanted) {
-    const hip::Device device("sim:" + gfx);
+    const hip::Device device("sim:" + gfx, "timing=on");
     Modules modules(device);
     micro::Settings settings;
     settings.passes = 6; // the model's times do not vary

@@ -46,7 +46,7 @@ std::vector<Timed> time_all(const std::vector<PublishedDecode> &rows) {
         shapes.push_back(shape_of(p));
         work += p.bytes();
     }
-    const hip::Device device("sim:gfx1151");
+    const hip::Device device("sim:gfx1151", "timing=on");
     ColdProduct product(device, shapes);
     Progress progress(work);
     std::vector<Timed> out;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measures on the model with a profile, in a subprocess of this program, because the simulated
-// library reads its profile when it is opened.
+// Measuring on the model under a profile.
 #pragma once
 #include "nw/micro/fit.h"
 
