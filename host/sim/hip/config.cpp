@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "sim/check/checks.h"
-#include "sim/func/choices.h"
 #include "sim/hip/error.h"
 #include "sim/timing/profile.h"
 
@@ -46,17 +45,83 @@ void say_once(const std::string &text) {
         say(text);
 }
 
-#include "base/error.h"
-#include "sim/check/checks.h"
-#include "sim/func/choices.h"
-if (std::ranges::count(names, check) == 0)
-    list.complain(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
-// `mem` needs nothing: every access is always checked against the live allocations.
-kinds.init |= check == "all" || check == "init";
-kinds.wait |= check == "all" || check == "wait";
-kinds.race |= check == "all" || check == "race";
+// What a setting is, and where it comes from.
+struct Value {
+    std::string label; // "HIPSIM_MATH", or "math" where it came with a device's name
+    std::string_view text;
+    bool of_environment = false;
+
+    Error error(std::string_view why) const {
+        return Error(fmt::format("{}={}: {}", label, text, why));
+    }
+    // Of the environment such a value is ignored: it is for all programs.
+    void complain(std::string_view why) const {
+        if (!of_environment)
+            throw error(why);
+        say_once(fmt::format("{}={}: {}: ignored", label, text, why));
+    }
+};
+
+constexpr std::string_view setting_names[] = {"timing",  "check", "math",    "choices",   "part",
+                                              "profile", "stats", "threads", "max_insts", "dump"};
+
+class Settings {
+public:
+    Settings() = default; // of the environment alone
+    Settings(std::string_view asked, std::string_view defaults)
+        : asked_(parse(asked)), defaults_(parse(defaults)) {}
+
+    // An empty variable is as good as none.
+    Value operator()(std::string_view name, const char *of_environment) const {
+        const std::string_view text = variable(of_environment);
+        if (const auto at = asked_.find(name); at != asked_.end())
+            return {std::string(name), at->second};
+        if (text.empty())
+            if (const auto at = defaults_.find(name); at != defaults_.end())
+                return {std::string(name), at->second};
+        return {of_environment, text, true};
+    }
+
+private:
+    using Texts = std::map<std::string_view, std::string_view>;
+    static Texts parse(std::string_view list) {
+        Texts texts;
+        for (const std::string_view setting : split(list, '&')) {
+            const auto end = std::min(setting.find('='), setting.size());
+            const std::string_view name = setting.substr(0, end);
+            if (std::ranges::count(setting_names, name) == 0 || end == setting.size())
+                throw Error(fmt::format("{}: no setting of a device; they are name=value, with & "
+                                        "between them, and a name of {}",
+                                        setting, fmt::join(setting_names, ", ")));
+            if (!texts.emplace(name, setting.substr(end + 1)).second)
+                throw Error(fmt::format("{}: {} is set twice", setting, name));
+        }
+        return texts;
+    }
+    Texts asked_, defaults_;
+};
+
+const sim::Device &find_gfx(std::string_view gfx) {
+    if (const sim::Device *device = sim::find_device(gfx))
+        return *device;
+    std::vector<std::string_view> known;
+    for (const sim::Device &device : sim::devices())
+        known.push_back(device.gfx);
+    throw Error(fmt::format("{} is not one of {}", gfx, fmt::join(known, ", ")));
 }
-return sim::checker(kinds);
+
+const sim::Checker *read_checks(const Value &list) {
+    constexpr std::string_view names[] = {"off", "mem", "init", "wait", "race", "all"};
+    sim::CheckKinds kinds;
+    for (std::string_view check : split(list.text)) {
+        if (std::ranges::count(names, check) == 0)
+            list.complain(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
+        // `mem` needs nothing: every access is always checked against the live allocations.
+        kinds.init |= check == "all" || check == "init";
+        kinds.wait |= check == "all" || check == "wait";
+        kinds.race |= check == "all" || check == "race";
+    }
+    return sim::checker(kinds);
 }
 
 // The number, 0 when there is none or it isn't one up to `most`.
@@ -169,9 +234,9 @@ std::vector<DeviceConfig> read_devices() {
         for (DeviceConfig &device : devices)
             used |= device.timing == TimingMode::off || add_model(device, environment);
         if (!used)
-#include "base/error.h"
-#include "sim/check/checks.h"
-#include "sim/func/choices.h"
+            throw Error(fmt::format("HIPSIM_PROFILE={}: no device is the part that it is of: "
+                                    "choose it with HIPSIM_ARCH or HIPSIM_PART",
+                                    variable("HIPSIM_PROFILE")));
     } catch (const Error &error) {
         say(fmt::format("{}: no device", error.what()));
         return {};
@@ -190,9 +255,6 @@ DeviceConfig parse_device(std::string_view spec, std::string_view defaults) {
 
 Config read_config() {
     Config config;
-#include "base/error.h"
-#include "sim/check/checks.h"
-#include "sim/func/choices.h"
     config.trace_path = variable("HIPSIM_TRACE");
     config.issue_log_path = variable("HIPSIM_ISSUE_LOG");
     config.timing = read_timing(Settings()("timing", "HIPSIM_TIMING"));
