@@ -144,9 +144,8 @@ nw_status nw_prepare(nw_context *context, const nw_w4a16 *product) {
 
 // 0: no kernel of this version keeps anything in device memory.
 nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes) {
-    return api::bytes_call(bytes, [&] {
-        return api::workspace_of(*context, api::product_of(context, product));
-    });
+    return api::bytes_call(
+        bytes, [&] { return api::workspace_of(*context, api::product_of(context, product)); });
 }
 
 uint64_t nw_weight_row_stride(const char *gfx, uint32_t k) {

@@ -70,10 +70,10 @@ void load_for(nw_context &context, const Kernel &kernel, const hip::Stream &stre
 } // namespace
 
 u64 workspace_of(const nw_context &context, const Op &op) {
-    return contract_of(op.kind) ? (meaning(NW_INVALID_ARGUMENT, [&] { check_shape(op); }),
-                                   meaning(NW_UNSUPPORTED,
-                                           [&] { return workspace_for_any(op, context.machine); }))
-                                : plan_of(context, op).workspace_bytes;
+    return contract_of(op.kind)
+               ? (meaning(NW_INVALID_ARGUMENT, [&] { check_shape(op); }),
+                  meaning(NW_UNSUPPORTED, [&] { return workspace_for_any(op, context.machine); }))
+               : plan_of(context, op).workspace_bytes;
 }
 
 void load(nw_context &context, const Op &op) {

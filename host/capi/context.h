@@ -43,8 +43,7 @@ void launch(nw_context &, const Op &, void *stream, const char *prepare);
 u64 workspace_of(const nw_context &, const Op &);
 
 // A call that gives a number of bytes; `checked` does what there is to check, and gives it.
-template <class Checked>
-nw_status bytes_call(uint64_t *bytes, const Checked &checked) {
+template <class Checked> nw_status bytes_call(uint64_t *bytes, const Checked &checked) {
     return guarded([&] {
         const u64 found = checked();
         need(bytes, "bytes is null: it must point to where the size goes");

@@ -2,7 +2,6 @@
 // Products with GGUF weights in the C API (nibblewave.h).
 #include "capi/context.h"
 #include "capi/gguf_types.h"
-#include "formats/gguf_blocks.h"
 #include "formats/gguf_types.h"
 
 namespace nw::api {
@@ -109,8 +108,7 @@ uint64_t nw_gguf_row_bytes(int32_t type, uint32_t k) {
         op.m = op.n = 1;
         op.k = k;
         api::meaning(NW_INVALID_ARGUMENT, [&] { check_shape(op); });
-        const GgufBlocks &blocks = gguf_blocks(words[op.type]);
-        bytes = u64{k} / blocks.elements * blocks.bytes;
+        bytes = ggml_row_bytes(words[op.type], k);
     }));
     return bytes;
 }

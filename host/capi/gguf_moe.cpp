@@ -33,8 +33,8 @@ void prepare_gguf_moe(nw_context &context, Op op) {
     constexpr u64 any_k = 256; // a multiple of every type's block
     op.n = op.experts = op.slots = op.top_k = 1;
     op.k = any_k;
-    const auto kernels = meaning(
-        NW_UNSUPPORTED, [&] { return kernels_for(context.machine.target->name, op); });
+    const auto kernels =
+        meaning(NW_UNSUPPORTED, [&] { return kernels_for(context.machine.target->name, op); });
     for (const Kernel *kernel : kernels)
         plan(op, *kernel, context.machine).each_kernel([&](const Kernel &k) { load(context, k); });
 }

@@ -124,8 +124,8 @@ uint64_t nw_moe_blocks(uint32_t slots, uint32_t experts, uint32_t block_size_m) 
 }
 
 nw_status nw_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *product, uint64_t *bytes) {
-    return api::bytes_call(
-        bytes, [&] { return api::workspace_of(*context, api::without_lists(api::moe_of(context, product)));
+    return api::bytes_call(bytes, [&] {
+        return api::workspace_of(*context, api::without_lists(api::moe_of(context, product)));
     });
 }
 }

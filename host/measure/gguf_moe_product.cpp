@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/gguf_moe_product.h"
 
+#include <fmt/format.h>
 #include <vector>
 
 #include "base/error.h"
@@ -148,8 +149,8 @@ GgufMoeKernels gguf_moe_kernels(std::string_view gfx, const GgufMoeShape &shape,
         if (const auto found = kernels_of(plan(shape.op(), *kernel, usual_machine(gfx)));
             found.block_size() == block_size)
             return found;
-    throw Error(fmt::format("block_size = {}: no kernel of {} takes such blocks", block_size,
-                            shape.type));
+    throw Error(
+        fmt::format("block_size = {}: no kernel of {} takes such blocks", block_size, shape.type));
 }
 
 u64 gguf_activation_bytes(const GgufMoeKernels &kernels, const GgufMoeShape &shape) {

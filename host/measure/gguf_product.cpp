@@ -12,7 +12,7 @@ namespace nw {
 
 namespace {
 
-constexpr u32 step = 16; // rows after which those of every type are aligned as kernels want
+constexpr u32 unit = 16; // rows after which those of every type are aligned as kernels want
 
 // Rows of c that there is memory for. More than n where one launch is timed, as in the figures so
 // far: where buffers lie moves times by up to a percent.
@@ -29,7 +29,8 @@ u64 most_scratch(const Scratch &scratch, const Kernel &kernel, Op op, const Mach
                  u32 rows) {
     op.n = rows;
     if (!scratch.bytes) // counters, one a tile
-        return u64{4} * ceil_div<u64>(op.m, kernel.p.bm) * ceil_div(rows, kernel.rows_per_workgroup);
+        return u64{4} * ceil_div<u64>(op.m, kernel.p.bm) *
+               ceil_div(rows, kernel.rows_per_workgroup);
     // No share is smaller than that of the fewest rows.
     Op few = op;
     few.n = kernel.rows_per_workgroup;
@@ -111,7 +112,7 @@ GgufTimes time_gguf_product(const hip::Device &device, const GgufKernels &kernel
                             const std::function<void(const Kernel &)> &launched) {
     const u32 n = shape.n;
     const u32 warm_rows = std::min(n, device.info().wgps * kernels.product->rows_per_workgroup);
-    const u64 begin = round_up<u64>(warm_rows, step), each = round_up<u64>(n, step);
+    const u64 begin = round_up<u64>(warm_rows, unit), each = round_up<u64>(n, unit);
     const u64 others = cold_rest / ggml_row_bytes(shape.type, shape.k);
     const u64 rows = begin + (runs == 1 ? n : 2 * each + others);
     GgufProduct product(device, kernels, shape, rows);

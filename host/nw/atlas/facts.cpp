@@ -141,7 +141,7 @@ AtlasWork atlas_work(const AtlasJob &job) {
     const GgufShape &p = job.shape;
     const f64 weights = f64{1} * p.n * p.k;
     u32 matrices = 1, rows = p.m, filled = ceil_div(p.m, tile);
-    bool wmma = job.kernels && job.kernels.wmma();
+    bool wmma = job.kernels && job.kernels.product->p.bm; // tiles of rows
     if (job.experts) {
         const auto &[kernels, shape, routes] = *job.experts;
         matrices = rows = filled = 0, wmma = kernels.align;

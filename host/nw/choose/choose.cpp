@@ -29,6 +29,8 @@ struct Explained {
 };
 
 Op op_of(const Options &o) {
+    if (!o.gguf.empty() && find_word(o.gguf) == no_word)
+        throw Error(fmt::format("type = {}: must be q4_0, q8_0, q4_K or q6_K", o.gguf));
     return o.gguf.empty() ? linear_w4a16(parse_dtype(o.dtype), parse_group(o.group),
                                          parse_zeros(o.zeros), o.m, o.n, o.k)
                           : linear_gguf(o.gguf, o.m, o.n, o.k);
@@ -41,8 +43,8 @@ Explained explain(const Options &o) {
     const Choice choice = nw::explain(o.gfx, op);
     const std::string kind = kind_label(*choice.kernel->contract, op),
                       rows = fmt::format("m{}", o.m);
-    return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine), choice,
-            &cheapest(o.gfx, op)};
+    return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine),
+            choice, &cheapest(o.gfx, op)};
 }
 
 std::string_view why_word(Why why) {
@@ -117,7 +119,7 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.choice.kernel;
     nlohmann::json out = {
         {"kernel", kernel.symbol},       {"gfx", o.gfx},
-        {"why", why_word(e.choice.why)},     {"default", e.standard->symbol},
+        {"why", why_word(e.choice.why)}, {"default", e.standard->symbol},
         {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
         {"lds_bytes", kernel.lds_bytes}, {"waves_per_simd", kernel.waves_per_simd},
         {"block", kernel.block}};
