@@ -399,13 +399,13 @@ def _overlap_rules(f: Family) -> Iterator[Rule]:
 
 def _grid_rule(f: Family) -> Iterator[Rule]:
     if "x" in f.grid and not f.grid.get("bounded"):
-        sizes = [n for n in f.sizes if n in _all_names(f, f.grid["x"]) and n not in f.match]
+        sizes = [n for n in f.sizes if n in all_names(f, f.grid["x"]) and n not in f.match]
         shown = ", ".join(f"{n} = {{{n}}}" for n in sizes)
         text = f"{shown}: {{{f.grid['x']}}} workgroups of {{kernel.block}} are more than 2^32 - 1 work-items; {f.grid.get('remedy', 'split the launch')}"
         yield Rule("choices", f"({f.grid['x']}) * kernel.block < {THREADS}", text, "", f.grid.get("breaks", {}), "grid")
 
 
-def _all_names(f: Family, text: str) -> set[str]:
+def all_names(f: Family, text: str) -> set[str]:
     """Those of an expression, and of what they follow from."""
     out, todo = set(), set(names_of(text))
     while todo:
@@ -422,7 +422,7 @@ def _phase(f: Family, names: set[str]) -> str:
     """When all of these are known."""
     used = set(names)
     for name in names:
-        used |= _all_names(f, name)
+        used |= all_names(f, name)
     if used & {v.name for v in f.values.values() if v.default} or any(n.startswith(("kernel.", "part.", "target.")) for n in used):
         return "choices"
     operands = f.pointers.keys() | {v.name for v in f.values.values() if v.stride_of}
@@ -455,7 +455,7 @@ def _rules(place: Place, f: Family, listed_rules: list[dict]) -> list[Rule]:
     return [*out, *_grid_rule(f), *_overlap_rules(f)]
 
 
-def _texts(f: Family, size: str) -> list[str]:
+def texts_of(f: Family, size: str) -> list[str]:
     """What an op's value may be, where it is text."""
     row, own = f.sizes[size], f.parameters[size] if size in f.parameters and f.is_text(size) else []
     return row.get("texts") or [v for v in row.get("one_of", []) if isinstance(v, str) and v not in f.named.get(size, {})] or own
@@ -473,7 +473,7 @@ def scope_of(f: Family, target_facts: Mapping[str, str] = {}, words: Mapping[str
         text = f.is_text(name)
         out[f"p.{name}"] = Name(f"k.p.{name}", TEXT if text else ELEMENTS, {w: f'word("{w}")' for w in f.parameters[name]} if text else None)
     for name, row in f.sizes.items():
-        known = words.get(name) or _texts(f, name)
+        known = words.get(name) or texts_of(f, name)
         out[name] = Name(f"o.{name}", TEXT if known else row.get("unit", ELEMENTS), {w: f'word("{w}")' for w in known} if known else None)
     for name, p in f.pointers.items():
         out[name] = Name(f"o.{name}", BYTES)
@@ -610,7 +610,7 @@ def _order_defaults(place: Place, f: Family) -> None:
     """Puts what a caller may choose after what its default follows from."""
     chosen = {v.name: v.default for v in f.values.values() if v.default}
     try:
-        uses = {name: " + ".join(sorted(_all_names(f, text) & chosen.keys())) or "0" for name, text in chosen.items()}
+        uses = {name: " + ".join(sorted(all_names(f, text) & chosen.keys())) or "0" for name, text in chosen.items()}
         order = ordered("[arguments] default", uses)
     except ExpressionError as error:
         place.fail("arguments", "", str(error))

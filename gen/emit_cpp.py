@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from contract import Family, Rule, scope_of
+from contract import Family, Rule, all_names, scope_of
 from expressions import Name, Writer, names_of, ordered
 
 KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
@@ -114,18 +114,20 @@ class FamilyWriter:
         head = "const Op &o, const Kernel &k" if self.f.variants else "const Op &o"
         return self.function("void check_shape(const Op &o)", shape) + self.function(f"void check_operands({head})", operands)
 
+    def chosen(self, name: str) -> list[str]:
+        """Statements that choose what the caller has not."""
+        inner = self.body()
+        value = inner.value(self.f.values[name].default)
+        lines = [f"    {line}" for line in inner.lines]
+        return [f"if (o.{name} == automatic) {{", *lines, f"    o.{name} = {value};", "}"]
+
     def derive(self) -> str:
         """Arguments that follow from others, and those that a caller may choose; then their rules."""
         f, body = self.f, self.body()
         defaults = {v.name: v.default for v in f.values.values() if v.default}
         for name in ordered("[arguments]", f.let | {v.name: v.value for v in f.values.values() if v.value} | defaults):
-            v = f.values.get(name)
-            if v and v.default:
-                body.lines.append(f"if (o.{v.name} == automatic) {{")
-                inner = self.body()
-                value = inner.value(v.default)
-                body.lines += [f"    {line}" for line in inner.lines]
-                body.lines += [f"    o.{v.name} = {value};", "}"]
+            if name in defaults:
+                body.lines += self.chosen(name)
         for index, rule in self.rules("choices"):
             body.rule(index, rule)
         for v in f.values.values():
@@ -201,9 +203,18 @@ class FamilyWriter:
             if name in self.f.pointers:
                 counters = text == "counters"
                 if not counters:
-                    out += self.returning("u64", f"scratch_{name}", text)
+                    out += self.scratch(name, text)
                 rows += f"    {{&Op::{name}, {'nullptr' if counters else f'scratch_{name}'}}},\n"
         return out + (f"constexpr Scratch scratch[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Scratch> scratch;\n")
+
+    def scratch(self, name: str, text: str) -> str:
+        """Bytes, of an op whose choices may be open still."""
+        used = all_names(self.f, self.f.pointers[name].extent if text == f"extent({name})" else text)
+        choices = [line for v in self.f.values.values() if v.default and v.name in used for line in self.chosen(v.name)]
+        body = self.body()
+        value = body.value(text)
+        body.lines = ["Op o = given;", *choices, *body.lines, f"return {value};"]
+        return self.function(f"u64 scratch_{name}(const Op &given, const Kernel &k, const Machine &m)", body)
 
     def text(self) -> str:
         f = self.f
@@ -291,14 +302,19 @@ def op_fields(families: Iterable[Family]) -> dict[str, bool]:
     return dict(sorted(out.items()))
 
 
-def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> dict[str, str]:
-    """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, contracts.inc."""
-    every = [*families.values(), *ops.values()]
-    words: dict[str, list[str]] = {}  # of an op's values: those of every family
+def op_words(families: Mapping[str, Family]) -> dict[str, list[str]]:
+    """An op's values that are text: the words of every family."""
+    words: dict[str, list[str]] = {}
     for f in families.values():
         for name, parameter in matches(f):
             if f.is_text(parameter):
                 words[name] = sorted({*words.get(name, []), *f.parameters[parameter]})
+    return words
+
+
+def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> dict[str, str]:
+    """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, contracts.inc."""
+    every, words = [*families.values(), *ops.values()], op_words(families)
     kinds = sorted({f.op for f in families.values()} | ops.keys())
     writers = [FamilyWriter(f, families, target_facts, words) for f in in_order(families)]
     rows = [w.row() for w in writers]

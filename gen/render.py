@@ -18,6 +18,7 @@ from pathlib import Path
 
 import contract
 import dual
+import emit_cases
 import emit_cpp
 import emit_header
 import emit_manifest
@@ -255,8 +256,10 @@ def render_list(root: Path, build: Path, listed: list[Kernel]) -> list[Rendered]
 
 
 def write_contracts(root: Path, build: Path) -> None:
-    for name, text in emit_cpp.emit(families_of(root), contract.load_ops(root), TARGET_FACTS).items():
+    families, ops = families_of(root), contract.load_ops(root)
+    for name, text in emit_cpp.emit(families, ops, TARGET_FACTS).items():
         write_if_changed(build / name, text)
+    write_if_changed(build / "contract_cases.inc", emit_cases.emit(families, ops, TARGET_FACTS))
 
 
 def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:

@@ -13,8 +13,8 @@
 #include "base/rng.h"
 #include "base/types.h"
 #include "hip/hip.h"
+#include "runtime/catalogue.h"
 #include "runtime/modules.h"
-#include "runtime/registry.h"
 
 namespace nw::check {
 

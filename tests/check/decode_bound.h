@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 #include "ref/decode.h"
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw::check {
 

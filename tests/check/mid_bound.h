@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ref/prefill.h"
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw::check {
 

@@ -5,7 +5,7 @@
 
 #include "base/types.h"
 #include "ref/moe.h"
-#include "runtime/registry.h"
+#include "runtime/kernel.h"
 
 namespace nw::check {
 

@@ -53,7 +53,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.read("nonsense", "gfx1100.toml"), [])
 
     def test_unknown_kernel(self) -> None:
-        self.refused(f"64x128: gen/kernels.toml has no {STEM}_w5 for {GFX}: tune again", "perm_w4", "perm_w5")
+        self.refused(f"64x128: asm has no {STEM}_w5 for {GFX}: tune again", "perm_w4", "perm_w5")
         self.refused(f"has no {STEM}_w7", f'next = "{STEM}"', f'next = "{STEM}_w7"')
 
     def test_a_kernel_for_other_products(self) -> None:
@@ -73,7 +73,7 @@ class Tables(unittest.TestCase):
         text = f'[[tuned]]\nfamily = "gguf"\ntype = "q4_K"\nm = 12\nshapes = [\n{shape}]\n'
         (row,) = self.read(text)
         self.assertEqual((row.family, row.dtype, row.m, row.kernel), ("gguf", "q4_K", 12, "gguf_mid_q4_K_b16"))
-        self.assertTrue(tuning.registry_row(row).startswith('NW_TUNED(gfx1151, gguf, "q4_K", "", "", 12, 64, 128, gguf_mid_q4_K_b16, '))
+        self.assertTrue(tuning.registry_row(row).startswith("NW_TUNED(gfx1151, gguf, 12, 64, 128, gguf_mid_q4_K_b16, "))
         (many,) = self.read(text.replace("m = 12", "m = 48").replace("gguf_mid_q4_K_b16", "gguf_prefill_q4_K_64x128"))
         self.assertEqual((many.m, many.kernel), (48, "gguf_prefill_q4_K_64x128"))
         for change in (("q4_K_m8", "q6_K_m8"), ("m = 12", "m = 7"), ("gguf_mid_q4_K_b16", STEM)):  # another type; more rows; no way

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "check/ops.h"
 #include "refusals.h"
-#include "runtime/decode.h"
 #include "runtime/files.h"
 
 using namespace nw;
@@ -62,6 +62,19 @@ public:
 };
 
 const void *plus(const void *p, u64 bytes) { return static_cast<const std::byte *>(p) + bytes; }
+
+// What is chosen for a decode, whatever its shape.
+const Kernel &choose(std::string_view gfx, Dtype dtype, u64 group, u32 m,
+                     Zeros zeros = Zeros::eight) {
+    return cheapest(gfx, linear_w4a16(dtype, group, zeros, m, 4096, 4096));
+}
+
+// By the kernel of decode_w4a16 for it; any where there is none.
+void launch_decode(Modules &modules, const Op &op) {
+    const std::string &gfx = device().info().gfx;
+    const Kernel *kernel = check::find_for("decode_w4a16", gfx, op);
+    launch(modules, kernel ? *kernel : choose(gfx, Dtype::f16, 128, 1), op);
+}
 
 // A directory of code objects for one test, found through NIBBLEWAVE_HSACO.
 class Hsaco {
@@ -149,7 +162,7 @@ TEST_CASE("each argument rule is enforced before anything is launched") {
     for (const Bad &b : bad) {
         W4A16 p = product.problem();
         b.breaks(p);
-        const std::string text = error_of([&] { launch(modules, p); });
+        const std::string text = error_of([&] { launch_decode(modules, p); });
         INFO("wanted: ", b.says, "; got: ", text);
         CHECK(contains(text, b.says));
         CHECK(contains(text, "decode_w4a16: "));
@@ -185,13 +198,13 @@ TEST_CASE("each rule of zero points is enforced before anything is launched") {
     for (const Bad &b : bad) {
         W4A16 p = product.asymmetric(b.zeros);
         b.breaks(p);
-        const std::string text = error_of([&] { launch(modules, p); });
+        const std::string text = error_of([&] { launch_decode(modules, p); });
         INFO("wanted: ", b.says, "; got: ", text);
         CHECK(contains(text, b.says));
     }
     CHECK(product.untouched());
     for (Zeros zeros : {Zeros::packed, Zeros::typed})
-        CHECK(error_of([&] { launch(modules, product.asymmetric(zeros)); }) == "");
+        CHECK(error_of([&] { launch_decode(modules, product.asymmetric(zeros)); }) == "");
 }
 
 TEST_CASE("a gfx without kernels is named, with those that have some") {
@@ -201,13 +214,17 @@ TEST_CASE("a gfx without kernels is named, with those that have some") {
 }
 
 TEST_CASE("a combination without a kernel is named, with those there are") {
-    const std::string text = error_of([] { choose(device().info().gfx, Dtype::f16, 128, 9); });
-    CHECK(contains(text, "no kernel for f16 g128 m9"));
-    CHECK(contains(text, "f16 g128 m 1 2 3 4 5 6 7 8"));
-    CHECK(contains(text, "f16 g128 zp m 1 2 3 4 5 6 7 8"));
-    CHECK(
-        contains(error_of([] { choose(device().info().gfx, Dtype::f16, 128, 1, Zeros::carrier); }),
-                 "no kernel for f16 g128 carrier m1"));
+    const std::string &gfx = device().info().gfx;
+    const std::string text = error_of([&] { choose(gfx, Dtype::f16, 256, 1); });
+    CHECK(contains(text, "no kernel for f16 g256 m1 on " + gfx));
+    for (u32 m = 1; m <= 8; ++m) {
+        CHECK(contains(text, fmt::format("f16 g128 m{}", m)));
+        CHECK(contains(text, fmt::format("f16 g128 zp m{}", m)));
+    }
+    CHECK(contains(error_of([&] { choose(gfx, Dtype::f16, 256, 1, Zeros::carrier); }),
+                   "no kernel for f16 g256 carrier on " + gfx));
+    CHECK(contains(error_of([&] { choose(gfx, Dtype::f16, 128, 9, Zeros::typed); }),
+                   "no kernel for f16 g128 zt on " + gfx));
 }
 
 TEST_CASE("a kernel for something else is not launched") {
@@ -230,9 +247,11 @@ TEST_CASE("a grid has a workgroup, and none without rows") {
     const Kernel &kernel = choose(device().info().gfx, Dtype::f16, 128, 1);
     const u32 most = ceil_div(product.problem().n, kernel.rows_per_workgroup);
     for (u32 workgroups : {0u, most + 1}) {
-        const std::string text =
-            error_of([&] { launch(modules, kernel, product.problem(), workgroups); });
-        CHECK(contains(text, fmt::format("workgroups = {}: must be 1..{}", workgroups, most)));
+        Op op = product.problem();
+        op.groups = workgroups;
+        const std::string text = error_of([&] { launch(modules, kernel, op); });
+        CHECK(contains(text, fmt::format("groups = {}: must be 1..{}, a workgroup for {} rows",
+                                         workgroups, most, kernel.rows_per_workgroup)));
     }
     CHECK(product.untouched());
 }

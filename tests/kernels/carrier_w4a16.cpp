@@ -6,9 +6,8 @@
 
 #include "base/half.h"
 #include "check/check.h"
+#include "check/ops.h"
 #include "ref/carrier.h"
-#include "runtime/carriers.h"
-#include "runtime/choice.h"
 
 using namespace nw;
 using check::Region;

@@ -13,8 +13,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "runtime/choice.h"
+#include "runtime/choose.h"
 #include "runtime/force.h"
+#include "runtime/w4a16.h"
 
 using namespace nw;
 
@@ -23,15 +24,25 @@ namespace {
 thread_local u64 allocations = 0;
 
 constexpr std::string_view gfx = "gfx1151";
-const Kernel &standard() { return choose(gfx, Dtype::bf16, 128, 1); }
 
-// Of sizes that models have; next_us tells them apart.
-TunedShapes table() {
-    TunedShapes out;
-    f64 number = 0;
-    for (u32 n : {2048u, 4096u, 6144u, 12288u, 37888u})
-        for (u32 k : {2048u, 2560u, 4096u, 14336u})
-            out.add({n, k, &standard(), 1, "", ++number, 1, ""});
+Op decode(u32 n, u32 k) { return linear_w4a16(Dtype::bf16, 128, Zeros::eight, 1, n, k); }
+// Of a kind that no table has.
+Op untuned(u32 n, u32 k) { return linear_w4a16(Dtype::f16, 64, Zeros::typed, 7, n, k); }
+
+const Kernel &standard() { return cheapest(gfx, decode(4096, 4096)); }
+
+// The shapes that were tuned for decode().
+std::vector<Tuned> table() {
+    std::vector<Tuned> out;
+    for (const TunedRow &row : tuned_rows()) {
+        if (row.gfx != gfx || row.family != "decode_w4a16" || row.m != 1)
+            continue;
+        const Kernel *kernel = find_kernel(row.gfx, row.kernel);
+        if (!kernel || !matches(*kernel, decode(row.shape.n, row.shape.k)))
+            continue;
+        out.push_back(row.shape);
+        out.back().kernel = kernel;
+    }
     return out;
 }
 
@@ -64,18 +75,22 @@ void operator delete(void *p) noexcept { std::free(p); }
 void operator delete(void *p, std::size_t) noexcept { std::free(p); }
 
 TEST_CASE("a tuned shape finds itself") {
-    const TunedShapes shapes = table();
-    REQUIRE(shapes.all().size() == 20);
-    for (const Tuned &t : shapes.all()) {
+    const std::vector<Tuned> shapes = table();
+    REQUIRE(shapes.size() >= 10);
+    for (const Tuned &t : shapes) {
         INFO(t.n, " x ", t.k);
-        const auto found = shapes.nearest(t.n, t.k);
-        CHECK(found.shape == &t);
+        const Choice found = explain(gfx, decode(t.n, t.k));
+        CHECK(found.why == Choice::Why::tuned);
+        REQUIRE(found.tuned != nullptr);
+        CHECK(found.tuned->n == t.n);
+        CHECK(found.tuned->k == t.k);
+        CHECK(found.kernel == t.kernel);
         CHECK(found.distance == 0);
     }
 }
 
 TEST_CASE("any other shape finds the nearest one, or none far from all") {
-    const TunedShapes shapes = table();
+    const std::vector<Tuned> shapes = table();
     Rng rng(7);
     u64 near = 0, none = 0;
     for (int i = 0; i < 2000; ++i) {
@@ -83,17 +98,21 @@ TEST_CASE("any other shape finds the nearest one, or none far from all") {
         const u32 k = 128 * (1 + static_cast<u32>(std::exp2(9 * rng.unit())));
         INFO(n, " x ", k);
         f64 least = 1e9;
-        for (const Tuned &t : shapes.all())
+        for (const Tuned &t : shapes)
             least = std::min(least, distance(t, n, k));
-        const auto found = shapes.nearest(n, k);
+        const Choice found = explain(gfx, decode(n, k));
         if (least > farthest + 1e-9) {
             ++none;
-            CHECK(found.shape == nullptr);
+            CHECK(found.tuned == nullptr);
+            CHECK(found.why == Choice::Why::untuned);
+            CHECK(found.kernel == &standard());
         } else if (least < farthest - 1e-9) {
             ++near;
-            REQUIRE(found.shape != nullptr);
+            REQUIRE(found.tuned != nullptr);
+            CHECK(found.why == (least > 0 ? Choice::Why::near : Choice::Why::tuned));
+            CHECK(found.kernel == found.tuned->kernel);
             CHECK(found.distance == doctest::Approx(least));
-            CHECK(distance(*found.shape, n, k) == doctest::Approx(least));
+            CHECK(distance(*found.tuned, n, k) == doctest::Approx(least));
         }
     }
     CHECK(near > 100);
@@ -101,26 +120,25 @@ TEST_CASE("any other shape finds the nearest one, or none far from all") {
 }
 
 TEST_CASE("sizes at the ends of their range are no trouble, and neither is an empty table") {
-    CHECK(table().nearest(1, 32).shape == nullptr);
-    CHECK(table().nearest(~0u, ~0u).shape == nullptr);
-    CHECK(TunedShapes().nearest(4096, 4096).shape == nullptr);
+    CHECK(explain(gfx, decode(1, 128)).tuned == nullptr);
+    CHECK(explain(gfx, decode(~0u, ~0u - 127)).tuned == nullptr);
+    CHECK(explain(gfx, untuned(4096, 4096)).tuned == nullptr);
 }
 
 TEST_CASE("where no table has the kind of product, it is the default") {
-    const Choice c = explain("gfx1151", Dtype::f16, 64, 7, Zeros::typed, 4096, 4096);
+    const Choice c = explain(gfx, untuned(4096, 4096));
     CHECK(c.why == Choice::Why::untuned);
-    CHECK(c.kernel == &choose("gfx1151", Dtype::f16, 64, 7, Zeros::typed));
+    CHECK(c.kernel == &cheapest(gfx, untuned(4096, 4096)));
     CHECK(c.tuned == nullptr);
-    CHECK_THROWS_AS(explain("gfx900", Dtype::f16, 64, 7, Zeros::typed, 4096, 4096), Error);
-    CHECK_THROWS_AS(explain("gfx1151", Dtype::f16, 64, 9, Zeros::typed, 4096, 4096), Error);
+    CHECK_THROWS_AS(explain("gfx900", untuned(4096, 4096)), Error);
+    CHECK_THROWS_AS(explain(gfx, linear_w4a16(Dtype::f16, 64, Zeros::typed, 9, 4096, 4096)), Error);
 }
 
 TEST_CASE("a choice allocates nothing and costs less than to format three lines") {
-    const TunedShapes shapes = table();
     const auto choice = [&](u32 n) {
-        const Kernel &k = choose(gfx, Dtype::bf16, 128, 1, Zeros::eight, n, 4096);
-        const auto found = shapes.nearest(n, 4096);
-        asm volatile("" : : "g"(&k), "g"(found.shape) : "memory");
+        const Kernel &k = choose(gfx, decode(n, 4096));
+        const Choice found = explain(gfx, decode(n, 4096));
+        asm volatile("" : : "g"(&k), "g"(found.tuned) : "memory");
     };
     choice(1); // reads the tables
     const u64 before = allocations;
@@ -134,7 +152,7 @@ TEST_CASE("a choice allocates nothing and costs less than to format three lines"
                                              i, 4096, 1.0 / (i + 1), 2.0 + i);
         asm volatile("" : : "g"(text.data()) : "memory");
     });
-    MESSAGE("a choice and a search take ", one, " ns, a line ", line, " ns");
+    MESSAGE("two choices take ", one, " ns, a line ", line, " ns");
     CHECK(one < 3 * line);
 }
 
@@ -144,8 +162,8 @@ TEST_CASE("threads choose at once") {
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&] {
             for (u32 n = 1; n < 2000; ++n) {
-                const Choice c = explain(gfx, Dtype::f16, 64, 7, Zeros::typed, n, 4096);
-                wrong += !matches(*c.kernel, Dtype::f16, 64, 7, Zeros::typed);
+                const Op op = untuned(n, 4096);
+                wrong += !matches(*explain(gfx, op).kernel, op);
             }
         });
     threads.clear();

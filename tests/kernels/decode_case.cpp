@@ -9,7 +9,6 @@
 #include "check/decode_bound.h"
 #include "formats/row_layout.h"
 #include "ref/carrier.h"
-#include "runtime/kernarg.h"
 
 namespace nw {
 
@@ -20,14 +19,14 @@ Zeros zeros_in(const Kernel &kernel) {
     return kernel.family == "splitk_w4a16" ? Zeros::eight : zeros_of(kernel);
 }
 
-u32 group_of(const Kernel &kernel, u32 columns) {
+u32 group_length(const Kernel &kernel, u32 columns) {
     return kernel.param("group") == "k" ? columns : kernel.number("group");
 }
 
 Rows blank_rows(u64 rows, u64 stride) { return {stride, std::vector<u8>(rows * stride, 0xff)}; }
 
 // Scales or zero points, [N, K/G].
-Rows words(const DecodeCase &p, const std::vector<u16> &values, u64 pad) {
+Rows half_rows(const DecodeCase &p, const std::vector<u16> &values, u64 pad) {
     Rows out = blank_rows(p.n, 2 * u64{p.groups()} + pad);
     for (u64 n = 0; n < p.n; ++n)
         std::memcpy(&out.bytes[n * out.stride], &values[n * p.groups()], 2 * p.groups());
@@ -57,6 +56,15 @@ Rows packed_zeros(const DecodeCase &p) {
             byte = static_cast<u8>((byte & ~(15u << shift)) | zero << shift);
         }
     return out;
+}
+
+// An argument as one who launches by hand may leave it.
+void clear(Step &step, std::string_view argument) {
+    const auto args = step.kernel->args();
+    const auto found = std::ranges::find(args, argument, &KernelArg::name);
+    if (found == args.end())
+        throw Error(fmt::format("{} has no {}", step.kernel->symbol, argument));
+    std::fill_n(step.kernarg.begin() + found->offset, found->size, std::byte{0});
 }
 
 } // namespace
@@ -101,7 +109,7 @@ Rows weight_rows(const DecodeCase &p) {
 }
 
 Rows scale_rows(const DecodeCase &p) {
-    return p.zeros == Zeros::carrier ? carriers(p) : words(p, p.s, p.s_pad);
+    return p.zeros == Zeros::carrier ? carriers(p) : half_rows(p, p.s, p.s_pad);
 }
 
 Rows zero_rows(const DecodeCase &p) {
@@ -109,7 +117,7 @@ Rows zero_rows(const DecodeCase &p) {
     case Zeros::packed:
         return packed_zeros(p);
     case Zeros::typed:
-        return words(p, p.z, p.z_pad);
+        return half_rows(p, p.z, p.z_pad);
     case Zeros::eight:
     case Zeros::carrier:
         break;
@@ -121,7 +129,7 @@ DecodeCase::DecodeCase(const Kernel &kernel, u32 rows, u32 columns, Rng &rng)
     : DecodeCase(kernel, kernel.number("m"), rows, columns, rng) {}
 
 DecodeCase::DecodeCase(const Kernel &kernel, u32 tokens, u32 rows, u32 columns, Rng &rng)
-    : dtype(dtype_of(kernel)), m(tokens), n(rows), k(columns), group(group_of(kernel, columns)),
+    : dtype(dtype_of(kernel)), m(tokens), n(rows), k(columns), group(group_length(kernel, columns)),
       one_group(kernel.param("group") == "k"), zeros(zeros_in(kernel)), a(u64{m} * k),
       s(u64{n} * (k / group)), q(u64{n} * k) {
     for (u16 &x : a)
@@ -176,9 +184,10 @@ std::vector<u16> run(check::Test &t, const DecodeCase &p,
     const auto bias = t.region<u16>(p.bias);
     const auto z = t.region<u8>(z_rows.bytes);
     const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.columns(), nan_poison));
-    launch({p.dtype, p.m, p.n, p.k, p.one_group ? per_row : p.group, a.data(), w.data(), s.data(),
-            p.bias.empty() ? nullptr : bias.data(), c.data(), w_rows.stride, s_rows.stride, p.zeros,
-            z_rows.bytes.empty() ? nullptr : z.data(), z_rows.stride, p.silu_gate_up});
+    launch({p.dtype, p.m, p.n, p.k, p.one_group ? per_row : u64{p.group}, a.data(), w.data(),
+            s.data(), p.bias.empty() ? nullptr : bias.data(), c.data(), w_rows.stride,
+            s_rows.stride, p.zeros, z_rows.bytes.empty() ? nullptr : z.data(), z_rows.stride,
+            p.silu_gate_up});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);
@@ -192,15 +201,13 @@ std::vector<u16> run(check::Test &t, const DecodeCase &p,
 
 std::vector<u16> run(check::Test &t, const Kernel &kernel, const DecodeCase &p) {
     return run(t, p, [&](const W4A16 &product) {
-        if (p.groups_unsaid) {
-            Kernarg bare(kernel);
-            put_operands(bare, product);
-            t.modules.device().launch(t.modules.function(kernel), p.workgroups, kernel.block, 0,
-                                      bare.bytes());
-        } else if (p.workgroups)
-            launch(t.modules, kernel, product, p.workgroups);
-        else
-            launch(t.modules, kernel, product);
+        Op op = product;
+        if (p.workgroups)
+            op.groups = p.workgroups;
+        Step one = step(kernel, op, machine_of(t.modules.device()));
+        if (p.groups_unsaid)
+            clear(one, "groups");
+        launch(t.modules, one);
     });
 }
 

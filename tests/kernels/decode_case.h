@@ -7,8 +7,8 @@
 
 #include "base/half.h"
 #include "check/check.h"
+#include "check/ops.h"
 #include "ref/decode.h"
-#include "runtime/decode.h"
 
 namespace nw {
 

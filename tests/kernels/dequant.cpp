@@ -2,11 +2,10 @@
 // dequant_w4: every nibble in every place of a dword against every zero point, bit for bit.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <vector>
 
-#include "base/error.h"
 #include "check/check.h"
+#include "check/ops.h"
 
 using namespace nw;
 using check::Test;
@@ -38,15 +37,6 @@ Words every_nibble(u32 first_zero, u32 last_zero) {
     return out;
 }
 
-template <class T>
-void put(std::vector<std::byte> &kernarg, const Kernel &k, const char *name, T v) {
-    const auto arg = std::ranges::find(k.args, name, &KernelArg::name);
-    if (arg == k.args.end() || arg->size != sizeof v)
-        throw Error(std::string(k.symbol) + " has no " + std::to_string(sizeof v) +
-                    "-byte argument named " + name);
-    std::memcpy(kernarg.data() + arg->offset, &v, sizeof v);
-}
-
 } // namespace
 
 CHECK_FAMILY(dequant_w4) {
@@ -56,15 +46,11 @@ CHECK_FAMILY(dequant_w4) {
         const std::vector<f32> blank(u64{8} * n, -1234.5f);
         const auto w = t.region<u32>(words.w), zero = t.region<f32>(words.zero);
         const auto out = t.region<f32>(blank);
-        std::vector<std::byte> kernarg(kernel.kernarg_bytes);
-        put(kernarg, kernel, "w", w.data());
-        put(kernarg, kernel, "zero", zero.data());
-        put(kernarg, kernel, "out", out.data());
-        put(kernarg, kernel, "n", n);
-        const hip::Device &device = t.modules.device();
-        device.launch(t.modules.function(kernel), ceil_div(n, kernel.rows_per_workgroup),
-                      kernel.block, 0, kernarg);
-        device.synchronize();
+        Op op{.kind = OpKind::dequant_w4};
+        op.dtype = kernel.p.dtype, op.n = n;
+        op.w = address(w.data()), op.zero = address(zero.data()), op.out = address(out.data());
+        launch(t.modules, kernel, op);
+        t.modules.device().synchronize();
         ++t.launches;
 
         t.shape("n=" + std::to_string(n));

@@ -8,9 +8,9 @@
 
 #include "base/half.h"
 #include "check/check.h"
+#include "check/ops.h"
 #include "gguf_case.h"
 #include "ref/gguf_product.h"
-#include "runtime/gguf.h"
 
 using namespace nw;
 using check::Region;
@@ -30,10 +30,12 @@ std::vector<f32> product(Test &t, const Kernel &kernel, const ref::GgufProduct &
     const std::vector<f32> before(u64{p.m} * p.n, -777.0f);
     const Region a = t.region<std::byte>(p.tiles), w = t.region<std::byte>(p.w),
                  c = t.region<f32>(before);
-    const GgufDecode args{kernel.param("type"), p.m, p.n, p.k, a.data(), w.data(), c.data()};
-    GgufGrid grid = gguf_grid(kernel, args, t.modules.device().info().wgps);
-    grid = {how.workgroups ? how.workgroups : grid.workgroups, how.stage ? how.stage : grid.stage};
-    launch(t.modules, kernel, args, grid);
+    Op op = GgufLaunch{kernel.param("type"), p.m, p.n, p.k, a.data(), w.data(), c.data()};
+    if (how.workgroups)
+        op.groups = how.workgroups;
+    if (how.stage)
+        op.stage = how.stage;
+    launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);
@@ -99,7 +101,7 @@ void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u
         std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
     const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
     launch(t.modules, kernel,
-           QuantizeQ8{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row});
+           QuantizeQ8{{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row}});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("y", y, where);
@@ -146,7 +148,7 @@ CHECK_FAMILY(quantize_q8) {
 }
 
 CHECK_FAMILY(gguf_decode) {
-    const u32 rows = kernel.rows_per_workgroup, block = gguf_blocks(kernel.param("type")).elements;
+    const u32 rows = kernel.rows_per_workgroup, block = gguf_block(kernel.param("type"));
     check_product(t, kernel, 1, block);
     check_product(t, kernel, rows + 1, 1024 + block);
     check_product(t, kernel, rows + 5, 3072, {2, 1});             // three stages

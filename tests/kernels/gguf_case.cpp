@@ -43,7 +43,7 @@ std::vector<f32> gguf_activations(Rng &rng, u64 count) {
 }
 
 GgufType gguf_type(const Kernel &kernel) {
-    const auto info = std::ranges::find(ggml_types(), kernel.param("type"), &GgmlTypeInfo::name);
+    const GgmlTypeInfo *info = find_ggml_type(kernel.param("type"));
     if (info->id == GgmlType::q4_K)
         return {*info, {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)}};
     return {*info, {info->id == GgmlType::q6_K ? u32{offsetof(BlockQ6_K, d)} : 0}};

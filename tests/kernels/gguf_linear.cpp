@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gguf_linear: each way has the bits of its plain launches, keeps within its workspace and leaves
-// the counters at 0; enough workspace; which way a product gets; what is refused.
+// linear_gguf: each kernel's plan has the bits of plain launches, keeps within its workspace and
+// leaves the counters at 0; enough workspace; which kernel a product gets; what is refused.
 #include <algorithm>
 #include <cstring>
 #include <doctest/doctest.h>
@@ -9,12 +9,9 @@
 
 #include "base/half.h"
 #include "base/rng.h"
+#include "check/ops.h"
 #include "formats/gguf_blocks.h"
 #include "refusals.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_linear.h"
-#include "runtime/gguf_mid.h"
-#include "runtime/gguf_prefill.h"
 
 using namespace nw;
 
@@ -23,7 +20,10 @@ namespace {
 using Bytes = std::vector<u8>;
 
 const std::string &gfx() { return device().info().gfx; }
-u32 wgps() { return device().info().wgps; }
+const Machine &machine() {
+    static const Machine one = machine_of(device());
+    return one;
+}
 
 Modules &modules() {
     static Modules all(device());
@@ -78,10 +78,10 @@ std::vector<u64> scales_of(std::string_view type) {
 }
 
 Bytes random_weights(std::string_view type, u64 n, u32 k, Rng rng) {
-    Bytes out(n * gguf_row_bytes(type, k));
+    Bytes out(n * ggml_row_bytes(type, k));
     for (u8 &b : out)
         b = static_cast<u8>(rng.below(256));
-    for (u64 block = 0; block < out.size(); block += gguf_blocks(type).bytes)
+    for (u64 block = 0; block < out.size(); block += find_ggml_type(type)->bytes)
         for (u64 at : scales_of(type)) {
             const u16 d = f32_to_f16(0x1p-9f * rng.unit());
             std::memcpy(&out[block + at], &d, 2);
@@ -109,12 +109,11 @@ public:
     }
 
     // By the kernel, in a workspace of just as many bytes as it says.
-    Bytes by_route(const Kernel &kernel) {
-        const GgufRoute route = gguf_route(kernel, type_, m_, n_, k_);
-        const u64 bytes = gguf_route_workspace(route, m_, n_, k_, wgps());
+    Bytes by_plan(const Kernel &kernel) {
+        const u64 bytes = plan(linear_gguf(type_, m_, n_, k_), kernel, machine()).workspace_bytes;
         Guarded workspace(bytes, 0);
-        const Bytes first = run(route, workspace, bytes);
-        CHECK(run(route, workspace, bytes) == first); // what the first one left does no harm
+        const Bytes first = run(kernel, workspace, bytes);
+        CHECK(run(kernel, workspace, bytes) == first); // what the first one left does no harm
         return first;
     }
 
@@ -124,30 +123,31 @@ public:
         Guarded c(u64{4} * rows * n_, 0x7f);
         if (kernel.family == "gguf_decode") {
             const Guarded a(q8_bytes(rows, k_), 0x5e);
-            launch(modules(), QuantizeQ8{rows, k_, x, stride(), a.data()});
+            launch(modules(), QuantizeQ8{{rows, k_, x, stride(), a.data()}});
             launch(modules(), kernel,
-                   GgufDecode{type_, rows, n_, k_, a.data(), w_.data(), c.data()});
+                   GgufLaunch{type_, rows, n_, k_, a.data(), w_.data(), c.data()});
             device().synchronize();
             return c.read();
         }
+        const Guarded a(gguf_halves_bytes(rows, k_), 0x5e);
+        launch(modules(), GgufHalves{{rows, k_, x, stride(), a.data()}});
         if (kernel.family == "gguf_prefill") {
-            const Guarded a(gguf_halves_bytes(rows, k_), 0x5e);
-            launch(modules(), GgufHalves{rows, k_, x, stride(), a.data()});
             launch(modules(), kernel,
-                   GgufPrefill{type_, rows, n_, k_, a.data(), w_.data(), c.data()});
+                   GgufLaunch{type_, rows, n_, k_, a.data(), w_.data(), c.data()});
             device().synchronize();
             return c.read();
         }
-        const u32 share = gguf_mid_share(kernel, rows, n_, k_, wgps());
-        const Guarded a(gguf_halves_bytes(rows, k_), 0x5e),
-            parts(gguf_mid_parts_bytes(kernel, rows, n_, k_, share), 0x5e),
-            arrived(gguf_mid_arrived_bytes(kernel, rows, n_), 0);
-        launch(modules(), GgufHalves{rows, k_, x, stride(), a.data()});
+        const Op op = linear_gguf(type_, rows, n_, k_);
+        const u64 counters =
+            ceil_div(rows, kernel.number("bm")) * u64{ceil_div(n_, kernel.rows_per_workgroup)};
+        const Guarded parts(check::scratch_bytes(kernel, op, machine(), &Op::parts), 0x5e),
+            arrived(4 * counters, 0);
         launch(modules(), kernel,
-               GgufMid{type_, rows, n_, k_, a.data(), w_.data(), c.data(), parts.data(),
-                       arrived.data()},
-               share);
+               GgufLaunch{type_, rows, n_, k_, a.data(), w_.data(), c.data(), parts.data(),
+                          arrived.data()});
         device().synchronize();
+        CHECK(parts.bands_clean());
+        CHECK(arrived.bands_clean());
         return c.read();
     }
 
@@ -156,9 +156,9 @@ public:
 private:
     u64 stride() const { return u64{4} * (k_ + 8); }
 
-    Bytes run(const GgufRoute &route, const Guarded &workspace, u64 bytes) {
+    Bytes run(const Kernel &kernel, const Guarded &workspace, u64 bytes) {
         c_.clear();
-        launch(modules(), route, problem(workspace, bytes));
+        launch(modules(), plan(problem(workspace, bytes), kernel, machine()));
         device().synchronize();
         CHECK(c_.bands_clean());
         CHECK(workspace.bands_clean());
@@ -174,57 +174,62 @@ private:
     Guarded c_;
 };
 
-const Kernel &kernel_for(const Kernel &way, std::string_view type, u32 rows) {
-    if (way.family == "gguf_prefill")
-        return way; // takes what is left
-    return way.family == "gguf_decode" ? choose_gguf_decode(gfx(), type, rows)
-           : rows > 16                 ? way
-                                       : choose_gguf_mid(gfx(), type, rows);
+const Kernel &decode_for(std::string_view type, u32 rows) {
+    return check::default_of("gguf_decode", gfx(), {{"type", type}, {"m", std::to_string(rows)}});
 }
 
-void check_ways(std::string_view type, u32 m, u32 n, u32 k, std::string_view family = "") {
+// What is left of a product that the kernel does in slices.
+const Kernel &kernel_for(const Kernel &of_slices, std::string_view type, u32 rows) {
+    if (of_slices.family == "gguf_prefill")
+        return of_slices; // takes what is left
+    return of_slices.family == "gguf_decode" ? decode_for(type, rows)
+           : rows > 16                       ? of_slices
+                       : check::default_of("gguf_mid", gfx(), {{"type", type}, {"bm", "16"}});
+}
+
+void check_kernels(std::string_view type, u32 m, u32 n, u32 k, std::string_view family = "") {
     constexpr u32 slice_of_mid = 1024;
     constexpr u32 slice_of_prefill = 4096;
     Product product(type, m, n, k);
-    for (const Kernel *way : gguf_route_kernels(gfx(), type, m, n, k)) {
-        if (!way->family.starts_with(family))
+    for (const Kernel *by : kernels_for(gfx(), linear_gguf(type, m, n, k))) {
+        if (!by->family.starts_with(family))
             continue;
-        CAPTURE(fmt::format("{} m={} n={} k={}", way->symbol, m, n, k));
-        const u32 slice = way->family == "gguf_decode"    ? way->number("m")
-                          : way->family == "gguf_prefill" ? slice_of_prefill
-                                                          : slice_of_mid;
+        CAPTURE(fmt::format("{} m={} n={} k={}", by->symbol, m, n, k));
+        const u32 slice = by->family == "gguf_decode"    ? by->number("m")
+                          : by->family == "gguf_prefill" ? slice_of_prefill
+                                                         : slice_of_mid;
         Bytes want;
         for (u32 first = 0; first < m; first += slice) {
             const u32 rows = std::min(slice, m - first);
-            const Kernel &kernel = rows == slice || rows == m ? *way : kernel_for(*way, type, rows);
+            const Kernel &kernel = rows == slice || rows == m ? *by : kernel_for(*by, type, rows);
             const Bytes part = product.plain(kernel, first, rows);
             want.insert(want.end(), part.begin(), part.end());
         }
-        CHECK(product.by_route(*way) == want);
+        CHECK(product.by_plan(*by) == want);
     }
 }
 
 } // namespace
 
-TEST_CASE("each way has the bits of its plain launches, and keeps within its workspace") {
-    for (const GgufBlocks &blocks : gguf_types())
+TEST_CASE("each kernel's plan has the bits of plain launches, and keeps within its workspace") {
+    for (std::string_view type : gguf_types)
         for (const auto &[m, n] : {std::pair{1u, 37u}, {3u, 64u}, {8u, 33u}, {9u, 70u}, {19u, 45u}})
-            check_ways(blocks.type, m, n, 768);
-    check_ways("q4_K", 70, 300, 1024);
+            check_kernels(type, m, n, 768);
+    check_kernels("q4_K", 70, 300, 1024);
 }
 
-TEST_CASE("more rows than a way takes at a time") {
-    check_ways("q4_K", 1024 + 5, 40, 256, "gguf_mid");
-    check_ways("q4_K", 1024 + 20, 40, 256, "gguf_mid");
-    check_ways("q4_K", 4096 + 3, 8, 256, "gguf_prefill");
+TEST_CASE("more rows than a kernel takes at a time") {
+    check_kernels("q4_K", 1024 + 5, 40, 256, "gguf_mid");
+    check_kernels("q4_K", 1024 + 20, 40, 256, "gguf_mid");
+    check_kernels("q4_K", 4096 + 3, 8, 256, "gguf_prefill");
 }
 
 TEST_CASE("k of blocks of 32 that are no super-blocks") {
-    check_ways("q8_0", 11, 40, 1056);
-    check_ways("q4_0", 2, 40, 96);
-    check_ways("q4_0", 34, 40, 1056);
-    for (const Kernel *way : gguf_route_kernels(gfx(), "q8_0", 64, 40, 1056))
-        CHECK(way->family != "gguf_mid");
+    check_kernels("q8_0", 11, 40, 1056);
+    check_kernels("q4_0", 2, 40, 96);
+    check_kernels("q4_0", 34, 40, 1056);
+    for (const Kernel *kernel : kernels_for(gfx(), linear_gguf("q8_0", 64, 40, 1056)))
+        CHECK(kernel->family != "gguf_mid");
 }
 
 TEST_CASE("products of other shapes use a workspace one after the other") {
@@ -235,7 +240,7 @@ TEST_CASE("products of other shapes use a workspace one after the other") {
         {33, 2100, 256}, {9, 40, 2048}, {40, 1000, 512}, {2, 100, 4096}, {17, 300, 1024}};
     u64 bytes = 0;
     for (const auto &[m, n, k] : uses)
-        bytes = std::max(bytes, gguf_linear_workspace(gfx(), "q4_K", m, n, k, wgps()));
+        bytes = std::max(bytes, workspace_for_any(linear_gguf("q4_K", m, n, k), machine()));
     Guarded workspace(bytes, 0);
     for (int round = 0; round < 2; ++round)
         for (const auto &[m, n, k] : uses) {
@@ -243,48 +248,53 @@ TEST_CASE("products of other shapes use a workspace one after the other") {
             Product product("q4_K", m, n, k);
             launch(modules(), product.problem(workspace, bytes));
             device().synchronize();
-            const Kernel &chosen = *explain_gguf(gfx(), "q4_K", m, n, k).kernel;
-            CHECK(product.c().read() == product.by_route(chosen));
+            const Kernel &chosen = choose(gfx(), linear_gguf("q4_K", m, n, k));
+            CHECK(product.c().read() == product.by_plan(chosen));
         }
     CHECK(workspace.bands_clean());
 }
 
-TEST_CASE("the workspace of a product is enough for fewer rows, by every way") {
+TEST_CASE("the workspace of a product is enough for fewer rows, by every kernel") {
     for (std::string_view on : {"gfx1100", "gfx1151", "gfx1201"})
         for (const auto &[n, k] : {std::pair{32u, 256u}, {4096u, 4096u}, {1000u, 17408u}}) {
             constexpr u32 most = 70;
-            const u64 bytes = gguf_linear_workspace(on, "q4_K", most, n, k, 48);
+            const Machine of_48 = {&target_of(on), 48};
+            const u64 bytes = workspace_for_any(linear_gguf("q4_K", most, n, k), of_48);
             u64 needed = 0;
-            for (u32 m = 1; m <= most; ++m)
-                for (const Kernel *way : gguf_route_kernels(on, "q4_K", m, n, k, References::with))
-                    needed = std::max(needed, gguf_route_workspace(
-                                                  gguf_route(*way, "q4_K", m, n, k), m, n, k, 48));
+            for (u32 m = 1; m <= most; ++m) {
+                const Op op = linear_gguf("q4_K", m, n, k);
+                for (const Kernel *kernel : kernels_for(on, op, References::with))
+                    needed = std::max(needed, plan(op, *kernel, of_48).workspace_bytes);
+            }
             CHECK(needed == bytes); // and not more than it has to be
         }
 }
 
 TEST_CASE("without a tuned shape near, few rows get decode, more mid, many prefill") {
+    const auto default_for = [](std::string_view type, u32 m, u32 n, u32 k) -> const Kernel & {
+        return cheapest("gfx1100", linear_gguf(type, m, n, k));
+    };
     for (u32 m = 1; m <= 70; ++m) {
         CAPTURE(m);
-        const Choice choice = explain_gguf("gfx1100", "q4_K", m, 40, 256);
+        const Choice choice = explain("gfx1100", linear_gguf("q4_K", m, 40, 256));
         CHECK(choice.why == Choice::Why::untuned);
-        CHECK(choice.kernel == &default_gguf("gfx1100", "q4_K", m, 40, 256));
+        CHECK(choice.kernel == &default_for("q4_K", m, 40, 256));
         CHECK(choice.kernel->symbol == (m <= 8              ? fmt::format("gguf_decode_q4_K_m{}", m)
                                         : m <= 16           ? std::string("gguf_mid_q4_K_b16")
                                         : m > 32 && m <= 48 ? std::string("gguf_mid_q4_K_b16")
                                         : m <= 64           ? std::string("gguf_mid_q4_K_b32")
                                                   : std::string("gguf_prefill_q4_K_64x128")));
     }
-    CHECK(default_gguf("gfx1100", "q8_0", 11, 40, 1056).symbol == "gguf_decode_q8_0_m8");
+    CHECK(default_for("q8_0", 11, 40, 1056).symbol == "gguf_decode_q8_0_m8");
     // Of 48 WGPs each has a tile and a half, or less.
-    CHECK(default_gguf("gfx1100", "q4_K", 33, 9216, 256).symbol == "gguf_prefill_q4_K_64x128");
-    CHECK(default_gguf("gfx1100", "q8_0", 33, 40, 1056).symbol == "gguf_prefill_q8_0_64x128");
-    CHECK(default_gguf("gfx1100", "q4_K", 33, 9088, 256).symbol == "gguf_mid_q4_K_b16");
+    CHECK(default_for("q4_K", 33, 9216, 256).symbol == "gguf_prefill_q4_K_64x128");
+    CHECK(default_for("q8_0", 33, 40, 1056).symbol == "gguf_prefill_q8_0_64x128");
+    CHECK(default_for("q4_K", 33, 9088, 256).symbol == "gguf_mid_q4_K_b16");
 }
 
 TEST_CASE("what is refused, with nothing launched") {
     Product product("q4_K", 11, 40, 512);
-    const u64 bytes = gguf_linear_workspace(gfx(), "q4_K", 11, 40, 512, wgps());
+    const u64 bytes = workspace_for_any(linear_gguf("q4_K", 11, 40, 512), machine());
     const Guarded workspace(bytes, 0);
     const GgufLinear good = product.problem(workspace, bytes);
     const auto plus = [](const void *p, u64 offset) {
@@ -295,7 +305,8 @@ TEST_CASE("what is refused, with nothing launched") {
         std::function<void(GgufLinear &)> breaks;
     };
     const Bad cases[] = {
-        {"type = q5_K: must be q4_0, q8_0, q4_K or q6_K", [](auto &p) { p.type = "q5_K"; }},
+        // a text that no contract has, of which an op has no more
+        {"type = ?: must be q4_0, q8_0, q4_K or q6_K", [](auto &p) { p.type = "q5_K"; }},
         {"m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
         {"n = 0: must be at least 1", [](auto &p) { p.n = 0; }},
         {"k = 500: must be a multiple of 256", [](auto &p) { p.k = 500; }},
@@ -324,11 +335,11 @@ TEST_CASE("what is refused, with nothing launched") {
         const std::string error = error_of([&] { launch(modules(), p); });
         CHECK_MESSAGE(contains(error, bad.says), error);
     }
-    CHECK(contains(error_of([&] { explain_gguf("gfx900", "q4_K", 1, 40, 256); }),
-                   "gfx = gfx900, type = q4_K: no kernels for it; there are kernels for gfx1"));
+    CHECK(contains(error_of([&] { explain("gfx900", linear_gguf("q4_K", 1, 40, 256)); }),
+                   "gfx = gfx900: no kernels for it; there are kernels for gfx1"));
     device().synchronize();
     CHECK(product.c().read() == Bytes(u64{4} * 11 * 40, 0x7f));
     CHECK(contains(
-        error_of([&] { gguf_route(choose_gguf_decode(gfx(), "q4_K", 8), "q4_K", 7, 40, 256); }),
+        error_of([&] { plan(linear_gguf("q4_K", 7, 40, 256), decode_for("q4_K", 8), machine()); }),
         "gguf_decode_q4_K_m8 is not for q4_K, m = 7"));
 }

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "check/check.h"
+#include "check/ops.h"
 #include "gguf_case.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
-#include "runtime/gguf_mid.h"
 
 using namespace nw;
 using check::Region;
@@ -30,8 +30,12 @@ void make_sick(std::vector<std::byte> &w, const check::GgufType &type, u32 sick,
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
                    std::optional<u32> sick = {},
                    std::source_location where = std::source_location::current()) {
-    if (!share)
-        share = gguf_mid_share(kernel, m, n, k, t.modules.device().info().wgps);
+    const std::string name = kernel.param("type");
+    const Machine machine = machine_of(t.modules.device());
+    Op op = linear_gguf(name, m, n, k);
+    if (share)
+        op.share = share;
+    share = static_cast<u32>(check::derived(kernel, op, machine).share);
     t.shape(fmt::format("m={} n={} k={} share={}", m, n, k, share));
     const u32 tiles = gguf_halves_tiles(m);
     const check::GgufType type = check::gguf_type(kernel);
@@ -42,15 +46,18 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     if (sick)
         make_sick(w, type, *sick, k);
     const std::vector<f32> before(u64{m} * n, -777.0f);
-    const std::vector<std::byte> any(gguf_mid_parts_bytes(kernel, m, n, k, share), std::byte{0x7f}),
-        none(gguf_mid_arrived_bytes(kernel, m, n));
+    const u64 counters =
+        ceil_div<u64>(m, kernel.number("bm")) * ceil_div<u64>(n, kernel.rows_per_workgroup);
+    const std::vector<std::byte> any(check::scratch_bytes(kernel, op, machine, &Op::parts),
+                                     std::byte{0x7f}),
+        none(4 * counters);
     const Region a = t.region<std::byte>(halves), weights = t.region<std::byte>(w),
                  c = t.region<f32>(before), parts = t.region<std::byte>(any),
                  arrived = t.region<std::byte>(none);
-    launch(t.modules, kernel,
-           GgufMid{kernel.param("type"), m, n, k, a.data(), weights.data(), c.data(), parts.data(),
-                   arrived.data()},
-           share);
+    op =
+        GgufLaunch{name, m, n, k, a.data(), weights.data(), c.data(), parts.data(), arrived.data()};
+    op.share = share;
+    launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);
@@ -83,7 +90,7 @@ void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, 
         std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
     const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
     launch(t.modules, kernel,
-           GgufHalves{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row});
+           GgufHalves{{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row}});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("y", y, where);

@@ -8,14 +8,12 @@
 #include <limits>
 
 #include "check/check.h"
+#include "check/ops.h"
 #include "gguf_case.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
 #include "ref/gguf_prefill.h"
 #include "ref/gguf_product.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_mid.h"
-#include "runtime/gguf_moe.h"
 
 using namespace nw;
 using check::Region;
@@ -54,8 +52,9 @@ struct Operands {
     std::span<const std::byte> expert(u32 e) const {
         return std::span(w).subspan(2 + e * (of_expert + padding), of_expert);
     }
-    GgufExperts launch(const Kernel &kernel, const Region &weights, const Region &c) const {
-        return {kernel.param("type"),
+    GgufExperts launch(const Region &weights, const Region &c, const Region &a,
+                       const Region &expert_ids) const {
+        return {type.info.name,
                 shape.n,
                 shape.k,
                 shape.experts,
@@ -63,7 +62,9 @@ struct Operands {
                 shape.top_k,
                 static_cast<const std::byte *>(weights.data()) + 2,
                 of_expert + padding,
-                c.data()};
+                c.data(),
+                a.data(),
+                expert_ids.data()};
     }
 };
 
@@ -102,9 +103,10 @@ void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
     const Region a = t.region<std::byte>(tiles), w = t.region<std::byte>(o.w),
                  ids = t.region<i32>(experts),
                  c = t.region<f32>(std::vector<f32>(want.size(), untouched));
-    const GgufMoeDecode p{o.launch(kernel, w, c), a.data(), ids.data()};
-    launch(t.modules, kernel, p,
-           groups ? groups : gguf_moe_groups(kernel, p, t.modules.device().info().wgps));
+    Op op = o.launch(w, c, a, ids);
+    if (groups)
+        op.groups = groups;
+    launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);
@@ -163,9 +165,10 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
     const Region a = t.region<std::byte>(by_row), w = t.region<std::byte>(o.w),
                  ids = t.region<i32>(experts), places = t.region<i32>(slots),
                  c = t.region<f32>(std::vector<f32>(want.size(), untouched));
-    launch(
-        t.modules, kernel,
-        GgufMoeBlocks{o.launch(kernel, w, c), size, blocks, a.data(), ids.data(), places.data()});
+    GgufExperts p = o.launch(w, c, a, ids);
+    p.blocks = blocks;
+    p.slot_ids = places.data();
+    launch(t.modules, kernel, p);
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("a", a, where);
@@ -178,7 +181,7 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
 } // namespace
 
 CHECK_FAMILY(gguf_moe_decode) {
-    const u32 rows = kernel.rows_per_workgroup, block = gguf_blocks(kernel.param("type")).elements;
+    const u32 rows = kernel.rows_per_workgroup, block = gguf_block(kernel.param("type"));
     check_decode(t, kernel, {1, block, 1, 1, 1});
     check_decode(t, kernel, {rows + 3, 1024 + block, 3, 7, 2}, 2);
     check_decode(t, kernel, {2 * rows + 1, 768, 4, 5, 5}, 1); // rounds of rows
@@ -201,7 +204,7 @@ CHECK_FAMILY(gguf_moe_mid) {
 
 CHECK_FAMILY(gguf_moe_prefill) {
     const u32 bn = kernel.number("bn"), bm = kernel.number("bm");
-    const bool any_k = gguf_blocks(kernel.param("type")).elements == 32;
+    const bool any_k = gguf_block(kernel.param("type")) == 32;
     check_blocks(t, kernel, {1, any_k ? 32u : 256u, 1, 3, 1}, 1);
     check_blocks(t, kernel, {bn + 3, any_k ? 544u : 512u, 3, 2 * bm + 5, 4}, 3);
     check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot

@@ -6,11 +6,10 @@
 
 #include "base/half.h"
 #include "check/check.h"
+#include "check/ops.h"
 #include "gguf_case.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_prefill.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_prefill.h"
 
 using namespace nw;
 using check::Region;
@@ -37,26 +36,30 @@ public:
     f32 &activation(u32 row, u32 k) { return x_[u64{row} * s_.k + k]; }
     u32 scales() const { return static_cast<u32>(type_.scales.size()); }
 
-    // Of finite values the bound holds, too.
-    void check(const GgufPrefillOrder &order, const char *what, bool finite = true,
+    // In an order that some may be given of; of finite values the bound holds, too.
+    void check(const Op &order, const char *what, bool finite = true,
                std::source_location where = std::source_location::current()) {
         const auto &[m, n, k] = s_;
-        t_.shape(fmt::format("m={} n={} k={} raster={} rotate={} levels={} {}", m, n, k,
-                             order.raster, order.rotate, order.levels, what));
+        Op op = order;
+        kernel_.contract->derive(op, kernel_, machine_of(t_.modules.device()));
+        const u32 raster = 1u << op.raster_shift, rotate = static_cast<u32>(op.rotate);
+        t_.shape(fmt::format("m={} n={} k={} raster={} rotate={} levels={} {}", m, n, k, raster,
+                             rotate, op.levels, what));
         const u32 tiles = gguf_halves_tiles(m);
         const std::vector<std::byte> halves = ref::gguf_halves(x_, m, k, tiles);
         const std::vector<f32> before(u64{m} * n, -777.0f);
         const Region a = t_.region<std::byte>(halves), w = t_.region<std::byte>(w_),
                      c = t_.region<f32>(before);
-        launch(t_.modules, kernel_,
-               GgufPrefill{kernel_.param("type"), m, n, k, a.data(), w.data(), c.data()}, order);
+        op = order;
+        op.a = address(a.data()), op.w = address(w.data()), op.c = address(c.data());
+        launch(t_.modules, kernel_, op);
         t_.modules.device().synchronize();
         ++t_.launches;
         t_.unchanged("a", a, where);
         t_.unchanged("w", w, where);
         const ref::GgufPrefillProduct product{
-            type_.info.id, m,           n,      k, tiles, kernel_.number("bm"), order.raster,
-            order.rotate,  kernel_.gfx, halves, w_};
+            type_.info.id, m,      n,           k,      tiles, kernel_.number("bm"),
+            raster,        rotate, kernel_.gfx, halves, w_};
         const std::vector<f32> want = ref::gguf_prefill(product);
         check::same_bits(t_, "c", c, want, where);
         if (!finite)
@@ -68,9 +71,10 @@ public:
     // As the library would.
     void check(const char *what = "", bool finite = true,
                std::source_location where = std::source_location::current()) {
-        check(gguf_prefill_order(kernel_, s_.m, s_.n, s_.k, t_.modules.device().info().wgps), what,
-              finite, where);
+        check(op(), what, finite, where);
     }
+
+    Op op() const { return linear_gguf(kernel_.param("type"), s_.m, s_.n, s_.k); }
 
 private:
     Test &t_;
@@ -106,7 +110,7 @@ void tiny(Test &t, const Kernel &kernel) {
 
 // Where blocks are of 32, k may end anywhere among the 256 that activations come in.
 void ends(Test &t, const Kernel &kernel) {
-    if (gguf_blocks(kernel.param("type")).elements != 32)
+    if (gguf_block(kernel.param("type")) != 32)
         return;
     for (u32 k : {32, 64, 96, 224, 288, 480})
         Case(t, kernel, {17, 21, k}).check();
@@ -126,5 +130,7 @@ CHECK_FAMILY(gguf_prefill) {
     Case(t, kernel, {bm - 1, bn - 1, 256}).check();
     Case(t, kernel, {33, 16, 2304}).check(); // nine super-blocks
     Case turns(t, kernel, {bm + 9, bn + 1, 1024});
-    turns.check({.raster = 4, .rotate = 1, .first = 1, .levels = 3, .pause = 40}, "turns");
+    Op op = turns.op();
+    op.raster_shift = 2, op.rotate = 1, op.first = 1, op.levels = 3, op.pause = 40;
+    turns.check(op, "turns");
 }

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "check/ops.h"
 #include "refusals.h"
-#include "runtime/gguf.h"
-#include "runtime/gguf_prefill.h"
 
 using namespace nw;
 
@@ -22,12 +21,12 @@ public:
 
     Product()
         : a(device().allocate(gguf_halves_bytes(m, k))),
-          w(device().allocate(n * gguf_row_bytes("q6_K", k))), c(device().allocate(4 * m * n)) {
+          w(device().allocate(n * ggml_row_bytes("q6_K", k))), c(device().allocate(4 * m * n)) {
         a.fill(0);
         w.fill(0);
         c.fill(before);
     }
-    GgufPrefill problem() const { return {"q4_K", m, n, k, a.data(), w.data(), c.data()}; }
+    GgufLaunch problem() const { return {"q4_K", m, n, k, a.data(), w.data(), c.data()}; }
     bool untouched() const {
         device().synchronize();
         std::vector<u8> now(4 * m * n);
@@ -44,23 +43,31 @@ void *plus(const void *p, u64 bytes) {
 
 struct Bad {
     const char *says; // must be in the error
-    std::function<void(GgufPrefill &)> breaks;
+    std::function<void(GgufLaunch &)> breaks;
 };
+
+// Of the family's, for that type; any where there is none.
+const Kernel &kernel_for(const Op &op) {
+    const std::string &gfx = device().info().gfx;
+    const Kernel *kernel = check::find_for("gguf_prefill", gfx, op);
+    return kernel ? *kernel : check::default_of("gguf_prefill", gfx);
+}
 
 void check_refused(const std::vector<Bad> &cases) {
     const Product product;
     Modules modules(device());
     for (const Bad &bad : cases) {
-        GgufPrefill p = product.problem();
+        GgufLaunch p = product.problem();
         bad.breaks(p);
-        const std::string text = error_of([&] { launch(modules, p); });
+        const std::string text = error_of([&] { launch(modules, kernel_for(p), p); });
         INFO("wanted: ", bad.says, "; got: ", text);
         CHECK(contains(text, bad.says));
         CHECK(contains(text, "gguf_prefill: "));
     }
     CHECK(product.untouched());
     // Nothing else was wrong.
-    CHECK(error_of([&] { launch(modules, product.problem()); }) == "");
+    const Op whole = product.problem();
+    CHECK(error_of([&] { launch(modules, kernel_for(whole), whole); }) == "");
     CHECK_FALSE(product.untouched());
 }
 
@@ -68,7 +75,8 @@ void check_refused(const std::vector<Bad> &cases) {
 
 TEST_CASE("sizes and types") {
     check_refused({
-        {"type = q5_K: must be q4_0, q8_0, q4_K or q6_K", [](auto &p) { p.type = "q5_K"; }},
+        // a text that no contract has, of which an op has no more
+        {"type = ?: must be q4_0, q8_0, q4_K or q6_K", [](auto &p) { p.type = "q5_K"; }},
         {"type = : must be", [](auto &p) { p.type = ""; }},
         {"m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
         {"n = 0: must be at least 1", [](auto &p) { p.n = 0; }},
@@ -101,22 +109,32 @@ TEST_CASE("kernels and orders that do not fit") {
     const Product product;
     Modules modules(device());
     const std::string &gfx = device().info().gfx;
-    const GgufPrefill p = product.problem();
-    const Kernel &kernel = choose_gguf_prefill(gfx, "q4_K", p.m, p.n, 20);
-    const auto refused = [&](const Kernel &with, const GgufPrefillOrder &order) {
-        return error_of([&] { launch(modules, with, p, order); });
+    const Op p = product.problem();
+    const Kernel &kernel = kernel_for(p);
+    struct Order {
+        u64 raster_shift = 0, rotate = 0, first = 1, levels = 1, pause = 0;
     };
-    CHECK(contains(refused(choose_gguf_prefill(gfx, "q6_K", p.m, p.n, 20), {}), "is not for q4_K"));
-    CHECK(contains(refused(choose_gguf_halves(gfx), {}), "is not for q4_K"));
-    CHECK(contains(refused(kernel, {.raster = 3}), "raster = 3: must be a power of two"));
-    CHECK(contains(refused(kernel, {.raster = 0}), "raster = 0: must be a power of two"));
-    CHECK(contains(refused(kernel, {.raster = 2, .rotate = 2}), "rotate = 2: must be 0"));
+    const auto refused = [&](const Kernel &with, const Order &order) {
+        Op op = p;
+        op.raster_shift = order.raster_shift, op.rotate = order.rotate;
+        op.first = order.first, op.levels = order.levels, op.pause = order.pause;
+        return error_of([&] { launch(modules, with, op); });
+    };
+    CHECK(contains(refused(check::default_of("gguf_prefill", gfx, {{"type", "q6_K"}}), {}),
+                   "is not for q4_K"));
+    // Another family's contract, which the op lacks something of.
+    CHECK(contains(refused(check::default_of("gguf_halves", gfx), {}), "gguf_halves: x is null"));
+    CHECK(contains(refused(kernel, {.raster_shift = 16}), "raster_shift = 16: must be 0..15"));
+    CHECK(contains(refused(kernel, {.raster_shift = ~u64{0} - 1}),
+                   "raster_shift = 18446744073709551614: must be 0..15"));
+    CHECK(contains(refused(kernel, {.raster_shift = 1, .rotate = 2}), "rotate = 2: must be 0"));
     CHECK(contains(refused(kernel, {.first = 0}), "first = 0"));
     CHECK(contains(refused(kernel, {.levels = 0}), "levels = 0"));
     CHECK(contains(refused(kernel, {.levels = 4, .pause = 1u << 30}), "pause = 1073741824"));
-    CHECK(contains(error_of([&] { choose_gguf_prefill("gfx906", "q4_K", 64, 64, 20); }),
-                   "gfx = gfx906, type = q4_K: no kernel for it"));
+    CHECK(contains(error_of([] { choose("gfx906", linear_gguf("q4_K", 64, 64, 256)); }),
+                   "gfx = gfx906: no kernels for it; there are kernels for gfx1"));
     CHECK(product.untouched());
-    CHECK(refused(kernel, {.raster = 2, .rotate = 1, .first = 1, .levels = 2, .pause = 1}) == "");
+    CHECK(refused(kernel, {.raster_shift = 1, .rotate = 1, .first = 1, .levels = 2, .pause = 1}) ==
+          "");
     CHECK_FALSE(product.untouched());
 }

@@ -42,7 +42,7 @@ void product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, bool whole) {
     const ref::GemmResult want = ref::gemm_f16(p);
     const auto ra = t.region<u16>(a), rb = t.region<u16>(b);
     const auto rc = t.region<u32>(std::vector<u32>(u64{m} * n, 0x7fc0dead));
-    std::vector<std::byte> kernarg(kernel.kernarg_bytes);
+    std::vector<std::byte> kernarg(kernel.kernarg_bytes());
     put(kernarg, 0, ra.data());
     put(kernarg, 8, rb.data());
     put(kernarg, 16, rc.data());
@@ -74,7 +74,7 @@ void same_everywhere(Test &t, const Kernel &kernel) {
     std::vector<u32> first;
     for (u32 launch = 0; launch < 2; ++launch) {
         const auto out = t.region<u32>(std::vector<u32>(32 * groups, 0x7fc0dead));
-        std::vector<std::byte> kernarg(kernel.kernarg_bytes);
+        std::vector<std::byte> kernarg(kernel.kernarg_bytes());
         put(kernarg, 0, out.data());
         put(kernarg, 8, loops);
         t.modules.device().launch(t.modules.function(kernel), groups, kernel.block, 0, kernarg);

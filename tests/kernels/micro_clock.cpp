@@ -21,9 +21,9 @@ constexpr u32 record = 32; // dwords, one to a pass
 
 class Arguments {
 public:
-    explicit Arguments(const Kernel &kernel) : kernel_(kernel), bytes_(kernel.kernarg_bytes) {}
+    explicit Arguments(const Kernel &kernel) : kernel_(kernel), bytes_(kernel.kernarg_bytes()) {}
     template <class T> Arguments &set(std::string_view name, T value) {
-        for (const KernelArg &arg : kernel_.args)
+        for (const KernelArg &arg : kernel_.args())
             if (arg.name == name)
                 std::memcpy(bytes_.data() + arg.offset, &value, sizeof value);
         return *this;
@@ -45,7 +45,7 @@ void launch(Test &t, const Kernel &kernel, u32 groups, const Arguments &argument
 
 Region blank(Test &t, u64 count) { return t.region<u32>(std::vector<u32>(count, untouched)); }
 
-u32 words(std::string_view text) {
+u32 word_count(std::string_view text) {
     u32 count = 0;
     for (u64 i = 0; i < text.size(); ++i)
         count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
@@ -89,7 +89,7 @@ void section(Test &t, const Kernel &kernel, const u32 *at, u32 number, u32 passe
 }
 
 void clocks(Test &t, const Kernel &kernel) {
-    const u32 sections = words(kernel.param("ops")) * words(kernel.param("forms"));
+    const u32 sections = word_count(kernel.param("ops")) * word_count(kernel.param("forms"));
     const u32 waves = kernel.number("waves");
     const u64 size = counts(kernel).size() * record;
     for (u32 passes : t.checkers ? std::vector<u32>{3} : std::vector<u32>{1, 7, 32}) {
@@ -112,7 +112,7 @@ CHECK_FAMILY(micro_clock_gfx12) { clocks(t, kernel); }
 // Lanes write their own address to where it says, all over what a load of theirs brings.
 CHECK_FAMILY(micro_lanes) {
     const u32 width = kernel.number("width") / 32, passes = 3; // dwords
-    const u32 sections = words(kernel.param("ops"));
+    const u32 sections = word_count(kernel.param("ops"));
     const bool lds = kernel.param("space") == "lds";
     for (u32 stride : {width, 4 * width, 64u}) {
         t.shape("stride=" + std::to_string(stride));

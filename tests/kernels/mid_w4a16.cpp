@@ -8,7 +8,6 @@
 
 #include "check/mid_bound.h"
 #include "decode_case.h"
-#include "runtime/prefill.h"
 
 using namespace nw;
 using check::Test;
@@ -19,7 +18,7 @@ namespace {
 u32 k_per_chunk(const Kernel &k) { return std::max(k.number("group"), 64u); }
 
 std::vector<u16> run_mid(Test &t, const Kernel &kernel, const DecodeCase &p) {
-    return run(t, p, [&](const W4A16 &product) { launch_prefill(t.modules, kernel, product); });
+    return run(t, p, [&](const W4A16 &product) { launch(t.modules, kernel, product); });
 }
 
 void say(Test &t, const DecodeCase &p, const std::string &what) {

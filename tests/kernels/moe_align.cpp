@@ -6,9 +6,8 @@
 #include <limits>
 
 #include "check/check.h"
+#include "check/ops.h"
 #include "ref/moe_align.h"
-#include "runtime/moe.h"
-#include "runtime/moe_align.h"
 
 using namespace nw;
 using check::Region;
@@ -22,8 +21,11 @@ struct Routing {
     std::vector<i32> topk_ids;
     u32 experts, block_size, spare = 0; // blocks beyond those that may be needed
 
-    u32 blocks() const {
-        return static_cast<u32>(aligned_blocks(topk_ids.size(), experts, block_size)) + spare;
+    u32 blocks() const { return aligned_blocks() + spare; }
+    // How many there may be, however slots fall.
+    u32 aligned_blocks() const {
+        const u32 slots = static_cast<u32>(topk_ids.size());
+        return (slots + std::min(slots, experts) * (block_size - 1)) / block_size;
     }
 };
 

@@ -8,7 +8,6 @@
 
 #include "decode_case.h"
 #include "ref/moe.h"
-#include "runtime/moe.h"
 
 namespace nw {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every rule of prefill_w4a16, broken one at a time: an error that names the value and the rule,
-// nothing launched, the output as it was. And what chooses between it and decode.
+// Every rule of prefill_w4a16 and mid_w4a16, broken one at a time: an error that names the value
+// and the rule, nothing launched, the output as it was. And what chooses between it and decode.
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <functional>
@@ -9,11 +9,8 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "check/ops.h"
 #include "refusals.h"
-#include "runtime/carriers.h"
-#include "runtime/linear.h"
-#include "runtime/prefill.h"
-#include "runtime/tile.h"
 
 using namespace nw;
 
@@ -71,21 +68,39 @@ struct Bad {
     std::function<void(W4A16 &)> breaks;
 };
 
-void check_refused(Zeros zeros, const std::vector<Bad> &cases) {
+// No tile has more rows of a or of w.
+constexpr u32 widest_tile = 256;
+
+const Kernel &choose_prefill(std::string_view gfx, Dtype dtype, u64 group, Zeros zeros, u32 m,
+                             u32 n, u32 k) {
+    return choose(gfx, linear_w4a16(dtype, group, zeros, m, n, k));
+}
+
+void check_refused_by(std::string_view family, Zeros zeros, const std::vector<Bad> &cases) {
     const Product product;
     Modules modules(device());
+    const std::string &gfx = device().info().gfx;
+    const Kernel *usual = check::find_for(family, gfx, product.problem(zeros));
+    REQUIRE(usual);
     for (const Bad &bad : cases) {
         W4A16 p = product.problem(zeros);
         bad.breaks(p);
-        const std::string text = error_of([&] { launch_prefill(modules, p); });
-        INFO("wanted: ", bad.says, "; got: ", text);
+        const Kernel *fits = check::find_for(family, gfx, p);
+        const std::string text = error_of([&] { launch(modules, fits ? *fits : *usual, p); });
+        INFO(family, " wanted: ", bad.says, "; got: ", text);
         CHECK(contains(text, bad.says));
-        CHECK(contains(text, "prefill_w4a16: "));
+        CHECK(text.starts_with(std::string(family) + ": "));
     }
     CHECK(product.untouched());
     // Nothing else was wrong.
-    CHECK(error_of([&] { launch_prefill(modules, product.problem(zeros)); }) == "");
+    CHECK(error_of([&] { launch(modules, *usual, product.problem(zeros)); }) == "");
     CHECK_FALSE(product.untouched());
+}
+
+void check_refused(Zeros zeros, const std::vector<Bad> &cases) {
+    check_refused_by("prefill_w4a16", zeros, cases);
+    if (zeros != Zeros::carrier) // which mid_w4a16 has not
+        check_refused_by("mid_w4a16", zeros, cases);
 }
 
 } // namespace
@@ -180,13 +195,17 @@ TEST_CASE("a kernel for something else is not launched") {
     const std::string &gfx = device().info().gfx;
     const W4A16 p = product.problem();
     const auto text = [&](const Kernel &kernel) {
-        return error_of([&] { launch_prefill(modules, kernel, p); });
+        return error_of([&] { launch(modules, kernel, p); });
     };
     CHECK(contains(text(choose_prefill(gfx, Dtype::bf16, 128, Zeros::eight, 11, 40, 128)),
                    "is not for f16 g128"));
     CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40, 128)),
                    "is not for f16 g128"));
-    CHECK(contains(text(choose(gfx, Dtype::f16, 128, 1)), "is not for f16 g128"));
+    const Kernel &decode = choose_prefill(gfx, Dtype::f16, 128, Zeros::eight, 1, 40, 128);
+    CHECK(contains(text(decode), "decode_w4a16: m = 11: must be 1..8; larger batches are"));
+    W4A16 fewer = p;
+    fewer.m = 2;
+    CHECK(contains(error_of([&] { launch(modules, decode, fewer); }), "is not for f16 g128 m2"));
     const std::string other = gfx == "gfx1100" ? "gfx1201" : "gfx1100";
     CHECK(contains(error_of([&] { choose_prefill("gfx906", p.dtype, 128, p.zeros, 11, 40, 128); }),
                    "gfx = gfx906: no kernels for it; there are kernels for gfx1"));
@@ -203,12 +222,16 @@ TEST_CASE("a kernel that is not for these carriers makes none") {
     const CarrierW4A16 p = {Dtype::f16, in.n, in.k,        in.group,    in.s,
                             in.s,       in.c, in.s_stride, in.z_stride, in.z_stride};
     const auto text = [&](const Kernel &k) { return error_of([&] { launch(modules, k, p); }); };
+    const auto choose_carrier = [](std::string_view on, Dtype dtype) -> const Kernel & {
+        return choose(on, CarrierW4A16{.dtype = dtype, .n = 1, .k = 32, .group = 32});
+    };
     CHECK(contains(text(choose_carrier(gfx, Dtype::bf16)),
-                   "carrier_w4a16_bf16 does not make carriers of f16"));
+                   "carrier_w4a16: carrier_w4a16_bf16 is not for f16"));
+    // Another family's contract, which the op lacks something of.
     CHECK(contains(text(choose_prefill(gfx, Dtype::f16, 128, Zeros::carrier, 11, 40, 128)),
-                   " does not make carriers of f16"));
-    CHECK(contains(error_of([] { choose_carrier("gfx906", Dtype::f16); }),
-                   "carrier_w4a16: gfx = gfx906: no kernel of f16 for it"));
+                   "prefill_w4a16: m = 0: must be at least 1"));
+    CHECK(contains(error_of([&] { choose_carrier("gfx906", Dtype::f16); }),
+                   "carrier_w4a16: gfx = gfx906: no kernels for it; there are kernels for gfx1"));
     CHECK(product.untouched());
     CHECK(text(choose_carrier(gfx, Dtype::f16)) == "");
     CHECK_FALSE(product.untouched());
@@ -229,8 +252,8 @@ TEST_CASE("few rows are decode's, in the forms that it has") {
     const auto family = [&](u32 m, Zeros zeros, bool silu) {
         W4A16 p = product.problem(zeros);
         p.m = m, p.silu_gate_up = silu;
-        validate_linear(p);
-        return choose_linear(gfx, p).family;
+        check_shape(p);
+        return choose(gfx, p).family;
     };
     CHECK(family(8, Zeros::eight, false) == "decode_w4a16");
     CHECK(family(9, Zeros::eight, false) == "mid_w4a16");

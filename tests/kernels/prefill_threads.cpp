@@ -6,7 +6,7 @@
 
 #include "base/half.h"
 #include "base/rng.h"
-#include "runtime/prefill.h"
+#include "check/ops.h"
 
 using namespace nw;
 
@@ -39,8 +39,9 @@ u64 result_on(const char *threads, Dtype dtype) {
                       s = upload(device, halves(dtype, n * (k / group), rng.fork(2))),
                       c = upload(device, std::vector<u16>(u64{m} * n, nan_poison));
     Modules modules(device);
-    launch_prefill(modules, {dtype, m, n, k, group, a.data(), w.data(), s.data(), nullptr, c.data(),
-                             k / 2, k / group * 2});
+    const W4A16 product{dtype,    m,        n,       k,        group, a.data(),
+                        w.data(), s.data(), nullptr, c.data(), k / 2, k / group * 2};
+    launch(modules, product);
     device.synchronize();
     std::vector<u16> got(u64{m} * n);
     c.download(got.data(), got.size() * sizeof got[0]);

@@ -8,7 +8,6 @@
 
 #include "check/prefill_bound.h"
 #include "decode_case.h"
-#include "runtime/prefill.h"
 
 using namespace nw;
 using check::Test;
@@ -20,7 +19,7 @@ constexpr u32 k_per_stage = 32;
 u32 to_groups(const Kernel &k, u32 columns) { return round_up(columns, k.number("group")); }
 
 std::vector<u16> run_prefill(Test &t, const Kernel &kernel, const DecodeCase &p) {
-    return run(t, p, [&](const W4A16 &product) { launch_prefill(t.modules, kernel, product); });
+    return run(t, p, [&](const W4A16 &product) { launch(t.modules, kernel, product); });
 }
 
 void say(Test &t, const DecodeCase &p, const std::string &what) {

@@ -9,21 +9,53 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/targets.h"
+#include "check/ops.h"
 #include "hip/hip.h"
-#include "runtime/carriers.h"
-#include "runtime/decode.h"
 #include "runtime/files.h"
-#include "runtime/moe.h"
-#include "runtime/moe_align.h"
-#include "runtime/prefill.h"
-#include "runtime/registry.h"
-#include "runtime/tile.h"
 
 using namespace nw;
 
 namespace {
 
 auto all_gfx() { return targets() | std::views::transform(&Target::name); }
+
+// What is chosen by default, whatever the shape.
+const Kernel &decode_for(std::string_view gfx, Dtype dtype, u64 group, u32 m,
+                         Zeros zeros = Zeros::eight) {
+    return cheapest(gfx, linear_w4a16(dtype, group, zeros, m, 4096, 4096));
+}
+
+const Kernel &tile_for(u32 m, Zeros zeros = Zeros::eight) {
+    return cheapest("gfx1151", linear_w4a16(Dtype::f16, 128, zeros, m, 4096, 4096));
+}
+
+const Kernel &carrier_for(std::string_view gfx, Dtype dtype) {
+    return choose(gfx, CarrierW4A16{.dtype = dtype, .n = 1, .k = 32, .group = 32});
+}
+
+const Kernel &align_for(std::string_view gfx) {
+    return choose(gfx, MoeAlign{.slots = 1, .experts = 1, .block_size = 1, .blocks = 1});
+}
+
+const Kernel &experts_for(std::string_view gfx, Dtype dtype, u32 group, u32 block_size,
+                          Zeros zeros) {
+    return choose(gfx, MoeW4A16{.dtype = dtype,
+                                .n = 64,
+                                .k = 128,
+                                .group = group,
+                                .experts = 2,
+                                .block_size = block_size,
+                                .blocks = 3,
+                                .slots = 2,
+                                .top_k = 1,
+                                .zeros = zeros});
+}
+
+// Workgroups over n rows on so many WGPs.
+u64 groups_for(const Kernel &kernel, u32 n, u32 wgps) {
+    Op op = linear_w4a16(dtype_of(kernel), group_of(kernel), zeros_of(kernel), 1, n, 128);
+    return check::derived(kernel, op, {&target_of(kernel.gfx), wgps}).groups;
+}
 
 } // namespace
 
@@ -41,13 +73,14 @@ TEST_CASE("rows are consistent, and their files are code objects") {
         CHECK(k.vgprs <= 256);
         CHECK(k.waves_per_simd >= 1);
         u32 end = 0;
-        for (const KernelArg &a : k.args) {
+        for (const KernelArg &a : k.args()) {
             CHECK(a.offset % a.size == 0);
             CHECK(a.offset >= end);
             CHECK((a.value_kind == "global_buffer" ? 8 : 4) == a.size);
             end = a.offset + a.size;
         }
-        CHECK(k.kernarg_bytes == end);
+        CHECK(k.kernarg_bytes() == end);
+        CHECK(k.contract->name == k.family);
         CHECK_NOTHROW(check_code_object(find_code_object(k)));
     }
 }
@@ -55,12 +88,12 @@ TEST_CASE("rows are consistent, and their files are code objects") {
 TEST_CASE("every target has one decode kernel for each dtype, group, form of zero points and m") {
     for (std::string_view gfx : all_gfx())
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
-            for (u32 group : {32u, 64u, 128u, per_row})
+            for (u64 group : {u64{32}, u64{64}, u64{128}, per_row})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::typed}) {
                     if (group == per_row && zeros != Zeros::eight)
                         continue;
                     for (u32 m = 1; m <= 8; ++m) {
-                        const Kernel &k = choose(gfx, dtype, group, m, zeros);
+                        const Kernel &k = decode_for(gfx, dtype, group, m, zeros);
                         INFO(gfx, " ", k.symbol);
                         CHECK(k.gfx == gfx);
                         CHECK(k.param("dtype") == name(dtype));
@@ -82,7 +115,7 @@ TEST_CASE("every target has one decode kernel for each dtype, group, form of zer
 }
 
 TEST_CASE("parameters are read by name, and are numbers or an error that says so") {
-    const Kernel &k = choose("gfx1151", Dtype::bf16, 128, 3);
+    const Kernel &k = decode_for("gfx1151", Dtype::bf16, 128, 3);
     CHECK(k.param("dtype") == "bf16");
     CHECK(k.number("group") == 128);
     CHECK(k.param("nothing").empty());
@@ -95,7 +128,8 @@ TEST_CASE("every target has a prefill kernel for each dtype, group and form of z
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::carrier}) {
-                    const Kernel &k = choose_prefill(gfx, dtype, group, zeros, 512, 4096, 4096);
+                    const Kernel &k =
+                        choose(gfx, linear_w4a16(dtype, group, zeros, 512, 4096, 4096));
                     INFO(gfx, " ", k.symbol);
                     CHECK(k.gfx == gfx);
                     CHECK(k.param("dtype") == name(dtype));
@@ -108,22 +142,25 @@ TEST_CASE("every target has a prefill kernel for each dtype, group and form of z
 TEST_CASE("every target has a kernel for carriers of each dtype") {
     for (std::string_view gfx : all_gfx())
         for (Dtype dtype : {Dtype::bf16, Dtype::f16}) {
-            const Kernel &k = choose_carrier(gfx, dtype);
+            const Kernel &k = carrier_for(gfx, dtype);
             CHECK(k.gfx == gfx);
             CHECK(k.param("dtype") == name(dtype));
         }
-    CHECK_THROWS_AS(choose_carrier("gfx906", Dtype::f16), Error);
+    CHECK_THROWS_AS(carrier_for("gfx906", Dtype::f16), Error);
 }
 
 TEST_CASE(
     "every target has a kernel of experts for each dtype, group, form of zero points, block") {
     for (std::string_view gfx : all_gfx()) {
         CHECK(choose_moe_align(gfx).gfx == gfx);
+
+    for (std::string_view gfx : hip::supported_gfx()) {
+        CHECK(align_for(gfx).gfx == gfx);
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed})
                     for (u32 block : moe_block_sizes) {
-                        const Kernel &k = choose_moe(gfx, dtype, group, block, zeros);
+                        const Kernel &k = experts_for(gfx, dtype, group, block, zeros);
                         INFO(gfx, " ", k.symbol);
                         CHECK(k.gfx == gfx);
                         CHECK(k.family == (block > 8 ? "moe_prefill_w4a16" : "moe_w4a16"));
@@ -134,17 +171,13 @@ TEST_CASE(
                         CHECK_FALSE((k.reference || k.candidate));
                     }
     }
-    CHECK_THROWS_AS(choose_moe_align("gfx906"), Error);
-    CHECK_THROWS_AS(choose_moe("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
+    CHECK_THROWS_AS(align_for("gfx906"), Error);
+    CHECK_THROWS_AS(experts_for("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
 }
 
 TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
-    const auto family = [](u32 m, Zeros zeros) {
-        return default_tile("gfx1151", Dtype::f16, 128, zeros, m, 4096).family;
-    };
-    const auto rows = [](u32 m) {
-        return default_tile("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
-    };
+    const auto family = [](u32 m, Zeros zeros) { return tile_for(m, zeros).family; };
+    const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
     for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
         CHECK(family(9, zeros) == "mid_w4a16");
         CHECK(family(mid_rows, zeros) == "mid_w4a16");
@@ -159,9 +192,7 @@ TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
 
 TEST_CASE(
     "a tile of prefill leaves little of itself unused, and does not unpack weights too often") {
-    const auto rows = [](u32 m) {
-        return default_tile("gfx1151", Dtype::f16, 128, Zeros::eight, m, 4096).number("bm");
-    };
+    const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
     CHECK(rows(mid_rows + 1) == 128);
     CHECK(rows(128) == 128);
     CHECK(rows(129) == 64); // three, 240 with the unpacking; two of 128 are 288, one of 256 272
@@ -182,8 +213,9 @@ TEST_CASE("a tuned tile goes for its shape, and for other groups") {
         REQUIRE(known != kernels().end());
         INFO(row.gfx, " ", row.kernel, " ", row.m, " ", row.shape.n, " ", row.shape.k);
         for (u32 group : {group_of(*known), 64u}) {
-            const Choice got = explain_prefill(row.gfx, dtype_of(*known), group, zeros_of(*known),
-                                               row.m, row.shape.n, row.shape.k);
+            const Choice got =
+                explain(row.gfx, linear_w4a16(dtype_of(*known), group, zeros_of(*known), row.m,
+                                              row.shape.n, row.shape.k));
             CHECK(got.why == Choice::Why::tuned);
             CHECK(got.kernel->family == known->family);
             CHECK(group_of(*got.kernel) == group);
@@ -191,22 +223,22 @@ TEST_CASE("a tuned tile goes for its shape, and for other groups") {
                 CHECK(got.kernel->number(side) == known->number(side));
         }
         // The carrier has no mid_w4a16.
-        CHECK(explain_prefill(row.gfx, dtype_of(*known), 128, Zeros::carrier, row.m, row.shape.n,
-                              row.shape.k)
+        CHECK(explain(row.gfx, linear_w4a16(dtype_of(*known), 128, Zeros::carrier, row.m,
+                                            row.shape.n, row.shape.k))
                   .kernel->family == "prefill_w4a16");
     }
     CHECK(rows > 0);
 }
 
 TEST_CASE("a grid fits on the device at once, its workgroups have as many rows each") {
-    const Kernel &k = choose("gfx1151", Dtype::f16, 128, 1);
+    const Kernel &k = decode_for("gfx1151", Dtype::f16, 128, 1);
     const u32 rows = k.rows_per_workgroup, simd_waves = k.number("simd_waves");
     const u32 most = 20 * (4 * std::min(simd_waves, k.waves_per_simd) / (k.block / 32));
     CHECK(most > 1);
-    CHECK(grid(k, 1, 20) == 1);
-    CHECK(grid(k, rows, 20) == 1);
-    CHECK(grid(k, rows + 1, 20) == 2);
-    CHECK(grid(k, most * rows, 20) == most);
-    CHECK(grid(k, most * rows + 1, 20) == most / 2 + 1);
-    CHECK(grid(k, ~0u, 20) <= most);
+    CHECK(groups_for(k, 1, 20) == 1);
+    CHECK(groups_for(k, rows, 20) == 1);
+    CHECK(groups_for(k, rows + 1, 20) == 2);
+    CHECK(groups_for(k, most * rows, 20) == most);
+    CHECK(groups_for(k, most * rows + 1, 20) == most / 2 + 1);
+    CHECK(groups_for(k, ~0u, 20) <= most);
 }

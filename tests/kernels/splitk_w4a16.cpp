@@ -8,7 +8,6 @@
 #include "check/decode_bound.h"
 #include "decode_case.h"
 #include "formats/row_layout.h"
-#include "measure/splitk.h"
 
 using namespace nw;
 using check::Test;
@@ -46,10 +45,11 @@ std::vector<u16> run(Test &t, const Kernel &kernel, const DecodeCase &p, Grid gr
     const auto z = t.region<u8>(p.z.empty() ? std::vector<u8>()
                                             : pack_scales(p.z, layout, 0xff)); // as scales lie
     const auto c = t.region<u16>(std::vector<u16>(u64{p.m} * p.n, nan_poison));
+    const std::string zeros = kernel.param("zeros");
     launch(t.modules, kernel,
-           {p.dtype, p.m, p.n, p.k, p.group, a.data(), w.data(), s.data(),
-            p.z.empty() ? nullptr : z.data(), c.data(), layout.w_stride, layout.s_stride},
-           grid.groups, grid.waves);
+           SplitK{p.dtype, p.m, p.n, p.k, p.group, zeros, a.data(), w.data(), s.data(),
+                  p.z.empty() ? nullptr : z.data(), c.data(), layout.w_stride, layout.s_stride,
+                  grid.groups, grid.waves});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);

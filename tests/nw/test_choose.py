@@ -127,12 +127,12 @@ class Gguf(unittest.TestCase):
 
     def test_wrong_products(self) -> None:
         for arguments, force, expect in [
-            (["q5_K", "--m", "1", "--k", "256"], "", "type = q5_K: must be q4_0, q8_0, q4_K or q6_K"),
+            (["q5_K", "--m", "1", "--k", "256"], "", "type = q5_K: must be one of q4_0, q4_K, q6_K, q8_0"),
             (["q4_K", "--m", "0", "--k", "256"], "", "m = 0: must be at least 1"),
             (["q4_K", "--m", "1", "--k", "128"], "", "k = 128: must be a multiple of 256"),
-            (["q4_K", "--m", "1", "--k", "256", "--gfx", "gfx900"], "", "gfx = gfx900, type = q4_K: no kernels for it"),
-            (["q4_K", "--m", "4", "--k", "256"], "gguf_decode_q4_K_m8", "it is for m >= 8, the product is m = 4, n = 64"),
-            (["q4_K", "--m", "16", "--k", "256"], "gguf_mid_q4_K_b32", "it is for m >= 17, the product is m = 16"),
+            (["q4_K", "--m", "1", "--k", "256", "--gfx", "gfx900"], "", "gfx = gfx900: no kernels for it; there are kernels for gfx1"),
+            (["q4_K", "--m", "4", "--k", "256"], "gguf_decode_q4_K_m8", "NIBBLEWAVE_FORCE=gguf_decode_q4_K_m8: it is not for m = 4, n = 64, k = 256: unset it"),
+            (["q4_K", "--m", "16", "--k", "256"], "gguf_mid_q4_K_b32", "NIBBLEWAVE_FORCE=gguf_mid_q4_K_b32: it is not for m = 16, n = 64, k = 256: unset it"),
             (["q6_K", "--m", "8", "--k", "256"], "gguf_decode_q4_K_m8", "it is for q4_K, the product is q6_K"),
         ]:
             code, out, err = choose("--n", "64", "--gguf", *arguments, force=force)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // nw choose: which kernel a product gets, and why.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "nw/commands.h"
 #include "nw/product.h"
@@ -28,9 +30,19 @@ struct Explained {
     const Kernel *standard; // the cheapest, which is the default
 };
 
+// Refused here where no contract has the text, which an op can't hold.
+void need_type(const std::string &type) {
+    std::set<std::string> known;
+    for (const Kernel &kernel : kernels())
+        if (const std::string of = kernel.param("type"); !of.empty())
+            known.insert(of);
+    if (!known.contains(type))
+        throw Error(fmt::format("type = {}: must be one of {}", type, fmt::join(known, ", ")));
+}
+
 Op op_of(const Options &o) {
-    if (!o.gguf.empty() && find_word(o.gguf) == no_word)
-        throw Error(fmt::format("type = {}: must be q4_0, q8_0, q4_K or q6_K", o.gguf));
+    if (!o.gguf.empty())
+        need_type(o.gguf);
     return o.gguf.empty() ? linear_w4a16(parse_dtype(o.dtype), parse_group(o.group),
                                          parse_zeros(o.zeros), o.m, o.n, o.k)
                           : linear_gguf(o.gguf, o.m, o.n, o.k);
@@ -38,9 +50,9 @@ Op op_of(const Options &o) {
 
 Explained explain(const Options &o) {
     const Op op = op_of(o);
-    const Machine machine = usual_machine(o.gfx);
     check_shape(op);
     const Choice choice = nw::explain(o.gfx, op);
+    const Machine machine = usual_machine(o.gfx);
     const std::string kind = kind_label(*choice.kernel->contract, op),
                       rows = fmt::format("m{}", o.m);
     return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine),
