@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data.h"
+#include "bench/data.h"
 
 #include <span>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "decode_times.h"
+#include "bench/decode_times.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 
 #include "base/half.h"
 #include "base/processes.h"
-#include "part_constants.h"
-#include "stats.h"
+#include "bench/part_constants.h"
+#include "bench/stats.h"
 
 namespace nw::bench {
 

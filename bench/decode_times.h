@@ -6,9 +6,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "bench/options.h"
+#include "bench/stats.h"
 #include "measure/cold_product.h"
-#include "options.h"
-#include "stats.h"
 
 namespace nw::bench {
 

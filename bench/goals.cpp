@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "goals.h"
+#include "bench/goals.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

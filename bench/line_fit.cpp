@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "line_fit.h"
+#include "bench/line_fit.h"
 
 #include <cmath>
 

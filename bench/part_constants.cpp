@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "part_constants.h"
+#include "bench/part_constants.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "temporary_folder.h"
+#include "bench/temporary_folder.h"
 
 namespace nw::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "prefill_times.h"
+#include "bench/prefill_times.h"
 
 #include <cstdlib>
 #include <optional>

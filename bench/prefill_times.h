@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/half.h"
-#include "published.h"
+#include "bench/published.h"
+#include "bench/stats.h"
 #include "runtime/choice.h"
-#include "stats.h"
 
 namespace nw::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "published.h"
+#include "bench/published.h"
 
 #include <charconv>
 #include <fmt/format.h>

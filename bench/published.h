@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "line_fit.h"
+#include "bench/line_fit.h"
 
 namespace nw::bench {
 

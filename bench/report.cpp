@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "report.h"
+#include "bench/report.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "part_constants.h"
+#include "bench/part_constants.h"
 
 namespace nw::bench {
 

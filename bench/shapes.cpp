@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "shapes.h"
+#include "bench/shapes.h"
 
 #include <fmt/format.h>
 
-#include "options.h"
+#include "bench/options.h"
 
 namespace nw::bench {
 

@@ -30,7 +30,7 @@ EDGES = {
     "tests/kernels": ["tests/check", "host/runtime", "host/measure", "host/ref"],
     "bench": ["tests/check", "host/runtime", "host/measure"],
 }
-INCLUDE_ROOTS = ("host", "tests")
+INCLUDE_ROOTS = ("host", "tests", ".")  # .: "bench/..."
 GENERATED = {"kernels.inc", "tuning.inc"}  # render.py writes them into the build
 SOURCES = {".h", ".cpp", ".c", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "bench/golden/figures.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "base/processes.h"
+#include "bench/decode_times.h"
+#include "bench/stats.h"
+#include "bench/temporary_folder.h"
+#include "formats/row_stride.h"
+#include "runtime/moe.h"
+
+namespace nw::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Small: counts of it are those of any other, but for what is done once a workgroup.
+constexpr u32 counted_n = 64, counted_k = 2048;
+
+bool in_golden(const Kernel &k, const std::string &gfx) { return k.gfx == gfx && !k.reference; }
+
+ProductShape shape_of(const Kernel &k, u32 m, u32 n, u32 length) {
+    return {dtype_of(k), zeros_of(k), m, n, length, group_of(k), weight_row_stride(k.gfx, length)};
+}
+
+// ---- decode_w4a16
+
+f64 slots_of(const hip::Device &device, const Kernel &k, StatsFile &stats, const ProductShape &p) {
+    ColdProduct product(device, std::span(&p, 1), 1);
+    launch_product(product, k, p, product.memory(p));
+    device.synchronize();
+    return slots_per_8_weights(stats.next(k.symbol).value(), p);
+}
+
+f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    return slots_of(device, k, stats, shape_of(k, k.number("m"), counted_n, counted_k));
+}
+
+// Of gfx1151, which the kernels are tuned for first, more.
+std::vector<DecodeJob> timed_decode(const std::string &gfx) {
+    const bool all = gfx == "gfx1151";
+    std::vector<DecodeJob> out;
+    for (const Kernel &k : kernels()) {
+        if (!in_golden(k, gfx) || k.family != "decode_w4a16" || k.param("group") != "128")
+            continue;
+        const u32 m = k.number("m");
+        const std::string_view zeros = k.param("zeros");
+        if (m != 1 && m != 4 && !(all && m == 8))
+            continue;
+        if (zeros != "" && !(all && zeros == "zp"))
+            continue;
+        out.push_back({shape_of(k, m, 2048, 2048), "", "", &k});
+        if (all)
+            out.push_back({shape_of(k, m, 4096, 4096), "", "", &k});
+    }
+    return out;
+}
+
+// ---- mid_w4a16, prefill_w4a16
+
+// A tile each, those of WMMA among them.
+f64 tile_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    return slots_of(device, k, stats, shape_of(k, k.number("bm"), k.number("bn"), 512));
+}
+
+// Of gfx1151: all rows of a mid tile against a matrix of 8 MiB; enough tiles of prefill_w4a16 that
+// each WGP has one.
+std::vector<DecodeJob> timed_tiles(const std::string &gfx) {
+    std::vector<DecodeJob> out;
+    for (const Kernel &k : kernels()) {
+        const bool mid = k.family == "mid_w4a16";
+        if (!in_golden(k, gfx) || gfx != "gfx1151" || !(mid || k.family == "prefill_w4a16") ||
+            group_of(k) != 128)
+            continue;
+        const u32 bm = k.number("bm"), bn = k.number("bn");
+        out.push_back(
+            {mid ? shape_of(k, bm, 4096, 4096) : shape_of(k, 4 * bm, 5 * bn, 1024), "", "", &k});
+    }
+    return out;
+}
+
+// ---- moe_w4a16
+
+// Two experts, a full block each.
+f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    const u32 experts = 2, block = k.number("m"), slots = experts * block;
+    const ProductShape p = shape_of(k, k.number("m"), counted_n, counted_k); // of an expert
+    const auto zeroed = [&](u64 bytes) {
+        hip::Buffer buffer = device.allocate(bytes);
+        buffer.fill(0);
+        return buffer;
+    };
+    const u64 w_expert = p.weight_bytes(), s_expert = p.scale_bytes(), z_expert = p.zero_bytes();
+    const hip::Buffer a = zeroed(u64{2} * slots * p.k), w = zeroed(experts * w_expert),
+                      s = zeroed(experts * s_expert), z = zeroed(experts * z_expert + 4),
+                      c = zeroed(u64{2} * slots * p.n);
+    hip::Buffer ids = device.allocate(4 * experts);
+    const u32 expert_ids[experts] = {0, 1};
+    ids.upload(expert_ids, sizeof expert_ids);
+    MoeW4A16 m{};
+    m.dtype = p.dtype, m.n = p.n, m.k = p.k, m.group = p.group;
+    m.experts = m.blocks = experts, m.block_size = block, m.slots = slots, m.top_k = 1;
+    m.a = a.data(), m.w = w.data(), m.s = s.data(), m.c = c.data(), m.expert_ids = ids.data();
+    m.w_stride = p.w_stride, m.w_expert = w_expert;
+    m.s_stride = p.s_stride(), m.s_expert = s_expert;
+    if (p.zeros != Zeros::eight) {
+        m.zeros = p.zeros, m.z = z.data();
+        m.z_stride = p.z_stride(), m.z_expert = z_expert;
+    }
+    Modules modules(device);
+    launch(modules, k, m);
+    device.synchronize();
+    return slots_per_8_weights(stats.next(k.symbol).value(), p) / experts;
+}
+
+// ---- all families
+
+// How the kernels of a family are counted: VALU slots per 8 weights of a small product.
+struct Counted {
+    std::string_view family;
+    f64 (*slots)(const hip::Device &, const Kernel &, StatsFile &);
+};
+constexpr Counted counted_families[] = {{"decode_w4a16", decode_slots},
+                                        {"mid_w4a16", tile_slots},
+                                        {"prefill_w4a16", tile_slots},
+                                        {"moe_w4a16", moe_slots}};
+
+Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+    Figures out = {
+        {"vgprs", k.vgprs}, {"lds_bytes", k.lds_bytes}, {"waves_per_simd", k.waves_per_simd}};
+    for (const Counted &c : counted_families)
+        if (c.family == k.family)
+            out["slots"] = c.slots(device, k, stats);
+    return out;
+}
+
+// In a process of its own: what a library simulates is settled when it is opened.
+Golden counted(const std::string &gfx) {
+    setenv("HIPSIM_TIMING", "off", 1);
+    StatsFile stats;
+    const hip::Device device("sim:" + gfx);
+    Golden out;
+    for (const Kernel &k : kernels())
+        if (in_golden(k, gfx))
+            out[std::string(k.symbol)] = figures_of(device, k, stats);
+    return out;
+}
+
+} // namespace
+
+std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx) {
+    const TemporaryFolder folder;
+    const auto file = [&](u64 i) { return (folder.path() / gfx[i]).string(); };
+    static_cast<void>(in_processes<bool>(std::vector<u64>(gfx.size(), 1), [&](u64 i) {
+        std::ofstream(file(i)) << to_text(gfx[i], counted(gfx[i]));
+        return true;
+    }));
+    std::map<std::string, Golden> out;
+    std::vector<DecodeJob> jobs;
+    for (u64 i = 0; i < gfx.size(); ++i) {
+        out[gfx[i]] = read_golden(file(i));
+        for (const auto &timed : {timed_decode(gfx[i]), timed_tiles(gfx[i])})
+            jobs.insert(jobs.end(), timed.begin(), timed.end());
+    }
+    const std::vector<DecodeTime> times = time_decode(jobs);
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        const DecodeJob &job = jobs[i];
+        out[std::string(job.kernel->gfx)][std::string(job.kernel->symbol)]
+           [fmt::format("us {}x{}", job.shape.k, job.shape.n)] = times[i].us;
+    }
+    return out;
+}
+
+} // namespace nw::bench
