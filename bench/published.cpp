@@ -68,6 +68,16 @@ private:
     u32 number_ = 0;
 };
 
+// Two sizes, two figures and a model.
+template <class Row> std::vector<Row> read_pairs(const std::string &path, std::string_view header) {
+    Csv csv(path, header);
+    std::vector<Row> out;
+    while (csv.next())
+        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
+                       csv.number<f64>(3), csv.text(4)});
+    return out;
+}
+
 } // namespace
 
 std::string PublishedDecode::type() const {
@@ -108,21 +118,11 @@ std::vector<PublishedDecode> read_published_decode(const std::string &path) {
 }
 
 std::vector<PublishedStride> read_published_stride(const std::string &path) {
-    Csv csv(path, "n,k,unpadded_gib_s,padded_gib_s,model");
-    std::vector<PublishedStride> out;
-    while (csv.next())
-        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
-                       csv.number<f64>(3), csv.text(4)});
-    return out;
+    return read_pairs<PublishedStride>(path, "n,k,unpadded_gib_s,padded_gib_s,model");
 }
 
 std::vector<PublishedPrefill> read_published_prefill(const std::string &path) {
-    Csv csv(path, "k,n,base_tflops,tuned_tflops,model");
-    std::vector<PublishedPrefill> out;
-    while (csv.next())
-        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
-                       csv.number<f64>(3), csv.text(4)});
-    return out;
+    return read_pairs<PublishedPrefill>(path, "k,n,base_tflops,tuned_tflops,model");
 }
 
 } // namespace nw::bench

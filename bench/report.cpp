@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "bench/part_constants.h"
+#include "bench/part.h"
 
 namespace nw::bench {
 

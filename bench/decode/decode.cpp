@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bench/decode/decode.h"
-
+// The suite decode: the chosen kernels of decode_w4a16 in modelled time.
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <set>
 
-#include "bench/decode/ablations.h"
-#include "bench/decode/published_times.h"
-#include "bench/decode/shapes.h"
+#include "bench/decode/tables.h"
 
 namespace nw::bench {
 
@@ -19,25 +16,44 @@ bool wanted(const Options &o, std::string_view table) {
     return std::ranges::find(o.tables, table) != o.tables.end();
 }
 
-void append(nlohmann::json &rows, const nlohmann::json &more) {
-    rows.insert(rows.end(), more.begin(), more.end());
-}
-
 } // namespace
 
-nlohmann::json run_decode(const Options &o, const std::vector<LinearShape> &shapes) {
+Json decode_shapes(const Options &o, const Shapes &shapes) {
+    const std::string gfx = simulated_gfx(o);
+    std::vector<DenseJob> jobs;
+    std::set<std::pair<u32, u32>> seen; // of each size the first layer that has it
+    for (const LinearShape &s : shapes)
+        if (!s.moe && s.k % o.group == 0 && seen.emplace(s.n, s.k).second)
+            for (DenseJob &job :
+                 dense_jobs(o, gfx, s, {{Zeros::eight, Zeros::packed}, o.m, o.group}))
+                jobs.push_back(std::move(job));
+    if (jobs.empty())
+        return Json::array();
+    Json rows = time_by_m1(jobs, gfx);
+    const Bound bound = dram_bound(gfx);
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        rows[i]["table"] = "shapes";
+        rows[i]["pct_of_bound_without_launch"] =
+            100 * bound.us(jobs[i].shape.bytes_moved()) /
+            (rows[i]["time_us"].get<f64>() - bound.overhead_us);
+    }
+    append(rows, model_view(jobs, rows, shapes));
+    return rows;
+}
+
+Result run_decode(const Options &o, const Shapes &shapes) {
     const std::regex only = only_pattern(o);
     const bool of_published = simulated_gfx(o) == published_gfx;
-    nlohmann::json rows = nlohmann::json::array();
+    Result out;
     if (of_published && wanted(o, "published"))
-        append(rows, decode_published(only));
+        append(out.rows, decode_published(only));
     if (wanted(o, "shapes"))
-        append(rows, decode_shapes(o, o.full ? shapes : layers_of(shapes, o.model), only));
+        append(out.rows, decode_shapes(o, o.full ? shapes : layers_of(shapes, o.model)));
     if (of_published && wanted(o, "ablations"))
-        append(rows, decode_ablations(only));
-    if (rows.empty())
+        append(out.rows, decode_ablations(only));
+    if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite decode has such a name", o.only));
-    return rows;
+    return out;
 }
 
 } // namespace nw::bench

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bench/gguf/crossover.h"
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <span>
 
-#include "base/processes.h"
-#include "bench/decode_times.h"
-#include "measure/cold_gguf.h"
-#include "runtime/gguf.h"
+#include "bench/gguf/tables.h"
 #include "runtime/gguf_linear.h"
 
 namespace nw::bench {
@@ -22,18 +16,32 @@ constexpr std::array<std::string_view, 2> usual = {"q4_K 4096x4096", "q4_K 17408
 // A draft's tree, verified: 1 + 8 to 1 + 22 rows.
 constexpr u32 tree_from = 9, tree_to = 23;
 
+std::string name(const GgufShape &p) { return fmt::format("{} {}", p.type, by(p.n, p.k)); }
+
 struct Way {
     std::string column;
     const Kernel *kernel;
-};
-
-struct Timed {
-    Way way;
-    GgufShape shape;
     f64 us = 0;
 };
 
-std::string name(const GgufShape &p) { return fmt::format("{} {}x{}", p.type, p.n, p.k); }
+// All ways of one shape and m.
+struct Line {
+    GgufShape shape;
+    std::vector<Way> ways;
+
+    const Way &fastest() const { return *std::ranges::min_element(ways, {}, &Way::us); }
+    // Null where the library takes none of these.
+    const Way *chosen() const {
+        const Kernel *kernel =
+            explain_gguf(ways.front().kernel->gfx, shape.type, shape.m, shape.n, shape.k).kernel;
+        const auto found = std::ranges::find(ways, kernel, &Way::kernel);
+        return found == ways.end() ? nullptr : &*found;
+    }
+    const Way *by(std::string_view column) const {
+        const auto found = std::ranges::find(ways, column, &Way::column);
+        return found == ways.end() ? nullptr : &*found;
+    }
+};
 
 // "mid_b16" of gguf_mid_q4_K_b16.
 std::string short_name(const Kernel &k) {
@@ -55,7 +63,7 @@ std::vector<Way> ways_of(const std::string &gfx, const GgufShape &p) {
     return out;
 }
 
-std::vector<GgufShape> shapes_of(const Options &o, const std::vector<LinearShape> &layers) {
+std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
     const std::regex only = only_pattern(o);
     std::vector<GgufShape> out;
     for (const LinearShape &layer : layers)
@@ -75,171 +83,119 @@ std::vector<GgufShape> shapes_of(const Options &o, const std::vector<LinearShape
     return out;
 }
 
-std::vector<Timed> jobs_of(const Options &o, const std::string &gfx,
-                           const std::vector<GgufShape> &shapes) {
-    std::vector<Timed> out;
-    for (GgufShape p : shapes)
-        for (u32 m : o.m) {
-            p.m = m;
-            for (const Way &way : ways_of(gfx, p))
-                out.push_back({way, p});
-        }
-    return out;
-}
-
-// Each on a device as new.
-void time_all(std::vector<Timed> &jobs, const std::string &gfx) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
-    std::vector<u64> work;
-    for (const Timed &t : jobs)
-        work.push_back(t.shape.weight_bytes() * (2 + t.shape.m));
-    const std::vector<f64> us = in_processes<f64>(work, [&](u64 i) {
-        const hip::Device device("sim:" + gfx);
-        ColdGguf product(device, std::span(&jobs[i].shape, 1), 1);
-        return product.us(*jobs[i].way.kernel, jobs[i].shape);
-    });
-    for (u64 i = 0; i < jobs.size(); ++i)
-        jobs[i].us = us[i];
-}
-
-// All ways of one shape and m.
-struct Line {
-    std::span<const Timed> ways;
-    const Timed *fastest, *chosen; // chosen: null where the library takes none of these
-
-    const GgufShape &shape() const { return ways.front().shape; }
-    const Timed *by(std::string_view column) const {
-        const auto found =
-            std::ranges::find(ways, column, [](const Timed &t) { return t.way.column; });
-        return found == ways.end() ? nullptr : &*found;
-    }
-};
-
-std::vector<Line> lines_of(const std::vector<Timed> &timed, const std::string &gfx) {
-    std::vector<Line> out;
-    for (u64 from = 0, to; from < timed.size(); from = to) {
-        const GgufShape &p = timed[from].shape;
-        for (to = from;
-             to < timed.size() && timed[to].shape.m == p.m && name(timed[to].shape) == name(p);)
-            ++to;
-        const std::span<const Timed> ways(&timed[from], to - from);
-        const Timed *fastest = &ways.front(), *chosen = nullptr;
-        const Kernel *choice = explain_gguf(gfx, p.type, p.m, p.n, p.k).kernel;
-        for (const Timed &t : ways) {
-            if (t.us < fastest->us)
-                fastest = &t;
-            if (t.way.kernel == choice)
-                chosen = &t;
-        }
-        out.push_back({ways, fastest, chosen});
-    }
-    return out;
-}
-
-std::vector<std::string> columns_of(std::span<const Line> lines) {
-    std::vector<std::string> out;
+void time_all(std::vector<Line> &lines) {
+    std::vector<GgufJob> jobs;
     for (const Line &line : lines)
-        for (const Timed &t : line.ways)
-            if (std::ranges::find(out, t.way.column) == out.end())
-                out.push_back(t.way.column);
-    return out;
+        for (const Way &way : line.ways)
+            jobs.push_back({line.shape, {way.kernel}});
+    const std::vector<Timed> times = time_gguf_ways(jobs);
+    auto next = times.begin();
+    for (Line &line : lines)
+        for (Way &way : line.ways)
+            way.us = (next++)->us;
 }
 
-u64 width(const std::string &column) { return std::max<u64>(column.size(), 8); }
+// ---- the table of a shape
 
-void print_line(const Line &line, const std::vector<std::string> &columns, f64 one) {
-    fmt::print("{:>4}", line.shape().m);
-    for (const std::string &column : columns) {
-        const Timed *t = line.by(column);
-        fmt::print(" {:>{}}", t ? fmt::format("{:.2f}", t->us) : "-", width(column));
-    }
-    fmt::print("  {:<14}", line.fastest->way.column);
-    const std::string chosen = !line.chosen || line.chosen == line.fastest
-                                   ? ""
-                                   : fmt::format("{}, {:.3f}x", line.chosen->way.column,
-                                                 line.chosen->us / line.fastest->us);
-    fmt::print(" {:<22}", line.chosen ? chosen : "another");
-    fmt::print(" {}\n", one > 0 ? fmt::format("{:.3f}", line.fastest->us / one) : "-");
+std::string columns_of(std::span<const Line> lines) {
+    std::vector<std::string> ways;
+    for (const Line &line : lines)
+        for (const Way &way : line.ways)
+            if (std::ranges::find(ways, way.column) == ways.end())
+                ways.push_back(way.column);
+    std::string out = "m {m:>4}";
+    for (const std::string &way : ways)
+        out += fmt::format("; {0} {{{0}:>{1}.2f}}", way, std::max<u64>(way.size(), 8));
+    return out + ";  fastest {fastest:<14}; chosen, if another {chosen:<22}; /m1 {of_m1}";
+}
+
+Json row_of(const Line &line, f64 one) {
+    const Way &fastest = line.fastest(), *chosen = line.chosen();
+    Json row = {{"m", line.shape.m},
+                {"fastest", fastest.column},
+                {"chosen", !chosen              ? "another"
+                           : chosen == &fastest ? ""
+                                                : fmt::format("{}, {:.3f}x", chosen->column,
+                                                              chosen->us / fastest.us)},
+                {"of_m1", one > 0 ? fmt::format("{:.3f}", fastest.us / one) : "-"}};
+    for (const Way &way : line.ways)
+        row[way.column] = way.us;
+    return row;
 }
 
 // "from 9 rows on mid_b16 (18.45 us; scalar 24.13)"
 void print_crossings(std::span<const Line> lines) {
-    const Timed *before = nullptr;
+    std::string before = lines.front().fastest().column;
     for (const Line &line : lines) {
-        if (before && before->way.column != line.fastest->way.column) {
-            const Timed *old = line.by(before->way.column);
-            fmt::print("{} rows: {} is the fastest, {:.2f} us{}\n", line.shape().m,
-                       line.fastest->way.column, line.fastest->us,
-                       old ? fmt::format("; {} {:.2f}", old->way.column, old->us) : "");
+        const Way &fastest = line.fastest();
+        if (before != fastest.column) {
+            const Way *old = line.by(before);
+            fmt::print("{} rows: {} is the fastest, {:.2f} us{}\n", line.shape.m, fastest.column,
+                       fastest.us, old ? fmt::format("; {} {:.2f}", old->column, old->us) : "");
         }
-        before = line.fastest;
+        before = fastest.column;
     }
 }
 
 void print_trees(std::span<const Line> lines) {
     std::string text;
     for (const Line &line : lines)
-        if (const Timed *scalar = line.by("scalar");
-            scalar && line.shape().m >= tree_from && line.shape().m <= tree_to)
-            text += fmt::format("{} m{} {:.2f}x", text.empty() ? "" : ",", line.shape().m,
-                                scalar->us / line.fastest->us);
+        if (const Way *scalar = line.by("scalar");
+            scalar && line.shape.m >= tree_from && line.shape.m <= tree_to)
+            text += fmt::format("{} m{} {:.2f}x", text.empty() ? "" : ",", line.shape.m,
+                                scalar->us / line.fastest().us);
     if (!text.empty())
         fmt::print("Trees of {} to {} rows, the scalar way by the fastest:{}\n", tree_from, tree_to,
                    text);
 }
 
-void print_table(std::span<const Line> lines) {
-    const std::vector<std::string> columns = columns_of(lines);
-    fmt::print("\n{}\n{:>4}", name(lines.front().shape()), "m");
-    for (const std::string &column : columns)
-        fmt::print(" {:>{}}", column, width(column));
-    fmt::print("  {:<14} {:<22} {}\n", "fastest", "chosen, if another", "/m1");
-    const f64 one = lines.front().shape().m == 1 ? lines.front().fastest->us : 0;
+void print_shape(std::span<const Line> lines) {
+    const f64 one = lines.front().shape.m == 1 ? lines.front().fastest().us : 0;
+    Json rows = Json::array();
     for (const Line &line : lines)
-        print_line(line, columns, one);
+        rows.push_back(row_of(line, one));
+    fmt::print("\n{}\n", name(lines.front().shape));
+    print_table(columns_of(lines), rows);
     print_crossings(lines);
     print_trees(lines);
 }
 
-nlohmann::json to_json(const Line &line, const Timed &t) {
+Json to_json(const Line &line, const Way &way) {
     return {{"table", "crossover"},
-            {"kernel", t.way.kernel->symbol},
-            {"gfx", t.way.kernel->gfx},
-            {"way", t.way.column},
-            {"type", t.shape.type},
-            {"m", t.shape.m},
-            {"n", t.shape.n},
-            {"k", t.shape.k},
-            {"time_us", t.us},
-            {"reference", t.way.kernel->reference},
-            {"fastest", &t == line.fastest},
-            {"chosen", &t == line.chosen}};
+            {"kernel", way.kernel->symbol},
+            {"gfx", way.kernel->gfx},
+            {"way", way.column},
+            {"type", line.shape.type},
+            {"m", line.shape.m},
+            {"n", line.shape.n},
+            {"k", line.shape.k},
+            {"time_us", way.us},
+            {"reference", way.kernel->reference},
+            {"fastest", &way == &line.fastest()},
+            {"chosen", &way == line.chosen()}};
 }
 
 } // namespace
 
-std::vector<u32> crossover_rows() {
-    return {1, 2, 4, 6, 8, 9, 10, 12, 14, 16, 17, 20, 23, 24, 25, 28, 32, 33, 40, 48, 56, 64};
-}
-
-nlohmann::json run_gguf_crossover(const Options &o, const std::vector<LinearShape> &shapes) {
+Json gguf_crossover(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
-    std::vector<Timed> timed = jobs_of(o, gfx, shapes_of(o, shapes));
-    time_all(timed, gfx);
-    const std::vector<Line> lines = lines_of(timed, gfx);
+    std::vector<Line> lines; // of each shape as many as o.m
+    for (GgufShape p : shapes_of(o, shapes))
+        for (u32 m : o.m) {
+            p.m = m;
+            lines.push_back({p, ways_of(gfx, p)});
+        }
+    time_all(lines);
     fmt::print("\nWays to a product with GGUF weights on sim {}, us of all launches of a way, "
                "conversions of activations among them; weights\ncold. scalar: gguf_decode, 8 rows "
                "at a time; /m1: the fastest by that of one row\n",
                gfx);
-    for (u64 from = 0, to; from < lines.size(); from = to) {
-        for (to = from; to < lines.size() && name(lines[to].shape()) == name(lines[from].shape());)
-            ++to;
-        print_table(std::span(lines).subspan(from, to - from));
-    }
-    nlohmann::json json = nlohmann::json::array();
+    for (u64 from = 0; from < lines.size(); from += o.m.size())
+        print_shape(std::span(lines).subspan(from, o.m.size()));
+    Json json = Json::array();
     for (const Line &line : lines)
-        for (const Timed &t : line.ways)
-            json.push_back(to_json(line, t));
+        for (const Way &way : line.ways)
+            json.push_back(to_json(line, way));
     return json;
 }
 

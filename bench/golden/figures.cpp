@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/processes.h"
-#include "bench/decode_times.h"
+#include "bench/product.h"
 #include "bench/stats.h"
 #include "bench/temporary_folder.h"
 #include "formats/row_stride.h"
@@ -33,10 +33,7 @@ ProductShape shape_of(const Kernel &k, u32 m, u32 n, u32 length) {
 // ---- decode_w4a16
 
 f64 slots_of(const hip::Device &device, const Kernel &k, StatsFile &stats, const ProductShape &p) {
-    ColdProduct product(device, std::span(&p, 1), 1);
-    launch_product(product, k, p, product.memory(p));
-    device.synchronize();
-    return slots_per_8_weights(stats.next(k.symbol).value(), p);
+    return slots_per_8_weights(count_dense(device, stats, k, p), p);
 }
 
 f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
@@ -44,9 +41,9 @@ f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
 }
 
 // Of gfx1151, which the kernels are tuned for first, more.
-std::vector<DecodeJob> timed_decode(const std::string &gfx) {
+std::vector<DenseJob> timed_decode(const std::string &gfx) {
     const bool all = gfx == "gfx1151";
-    std::vector<DecodeJob> out;
+    std::vector<DenseJob> out;
     for (const Kernel &k : kernels()) {
         if (!in_golden(k, gfx) || k.family != "decode_w4a16" || k.param("group") != "128")
             continue;
@@ -56,9 +53,9 @@ std::vector<DecodeJob> timed_decode(const std::string &gfx) {
             continue;
         if (zeros != "" && !(all && zeros == "zp"))
             continue;
-        out.push_back({shape_of(k, m, 2048, 2048), "", "", &k});
+        out.push_back({shape_of(k, m, 2048, 2048), &k});
         if (all)
-            out.push_back({shape_of(k, m, 4096, 4096), "", "", &k});
+            out.push_back({shape_of(k, m, 4096, 4096), &k});
     }
     return out;
 }
@@ -72,16 +69,15 @@ f64 tile_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
 
 // Of gfx1151: all rows of a mid tile against a matrix of 8 MiB; enough tiles of prefill_w4a16 that
 // each WGP has one.
-std::vector<DecodeJob> timed_tiles(const std::string &gfx) {
-    std::vector<DecodeJob> out;
+std::vector<DenseJob> timed_tiles(const std::string &gfx) {
+    std::vector<DenseJob> out;
     for (const Kernel &k : kernels()) {
         const bool mid = k.family == "mid_w4a16";
         if (!in_golden(k, gfx) || gfx != "gfx1151" || !(mid || k.family == "prefill_w4a16") ||
             group_of(k) != 128)
             continue;
         const u32 bm = k.number("bm"), bn = k.number("bn");
-        out.push_back(
-            {mid ? shape_of(k, bm, 4096, 4096) : shape_of(k, 4 * bm, 5 * bn, 1024), "", "", &k});
+        out.push_back({mid ? shape_of(k, bm, 4096, 4096) : shape_of(k, 4 * bm, 5 * bn, 1024), &k});
     }
     return out;
 }
@@ -163,17 +159,17 @@ std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx
         return true;
     }));
     std::map<std::string, Golden> out;
-    std::vector<DecodeJob> jobs;
+    std::vector<DenseJob> jobs;
     for (u64 i = 0; i < gfx.size(); ++i) {
         out[gfx[i]] = read_golden(file(i));
         for (const auto &timed : {timed_decode(gfx[i]), timed_tiles(gfx[i])})
             jobs.insert(jobs.end(), timed.begin(), timed.end());
     }
-    const std::vector<DecodeTime> times = time_decode(jobs);
+    const std::vector<Timed> times = time_dense(jobs);
     for (u64 i = 0; i < jobs.size(); ++i) {
-        const DecodeJob &job = jobs[i];
+        const DenseJob &job = jobs[i];
         out[std::string(job.kernel->gfx)][std::string(job.kernel->symbol)]
-           [fmt::format("us {}x{}", job.shape.k, job.shape.n)] = times[i].us;
+           [fmt::format("us {}", by(job.shape.k, job.shape.n))] = times[i].us;
     }
     return out;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/golden/suite.h"
-
+// The suite golden: the catalogue against bench/golden.
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "bench/golden/figures.h"
 #include "bench/golden/golden.h"
+#include "bench/suites.h"
 #include "hip/hip.h"
 #include "runtime/registry.h"
 
@@ -58,7 +58,7 @@ std::vector<std::string> targets(const Options &o) {
 
 } // namespace
 
-bool run_golden(const Options &o) {
+Result run_golden(const Options &o, const Shapes &) {
     u64 kernels = 0, worse = 0, others = 0;
     for (const auto &[gfx, now] : measure_golden(targets(o))) {
         kernels += now.size();
@@ -83,7 +83,9 @@ bool run_golden(const Options &o) {
             kernels, worse, others);
     else
         fmt::print("{} kernels as in bench/golden\n", kernels);
-    return o.update_golden || worse == 0;
+    Result out;
+    out.right = o.update_golden || worse == 0;
+    return out;
 }
 
 } // namespace nw::bench

@@ -1,53 +1,24 @@
 // SPDX-License-Identifier: MIT
-#include "bench/layer/layer.h"
-
+// The suite layer: the linear layers of a model through decode_w4a16 on a card or a simulated part:
+// errors, wave instructions, VALU slots per 8 weights, and time where the device gives one.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <utility>
 
 #include "base/half.h"
+#include "base/median.h"
 #include "base/progress.h"
 #include "bench/data.h"
+#include "bench/errors.h"
+#include "bench/layer/table.h"
+#include "bench/stats.h"
 #include "check/decode_bound.h"
 #include "runtime/decode.h"
 
 namespace nw::bench {
 
 namespace {
-
-struct Errors {
-    f64 max = 0, mean = 0;
-    u64 out_of_bound = 0;
-};
-
-bool within(Dtype dtype, u16 got, f64 exact, f64 bound) {
-    const f64 x = to_f32(dtype, got); // false for NaN
-    return x >= to_f32(dtype, round_to(dtype, exact - bound)) &&
-           x <= to_f32(dtype, round_to(dtype, exact + bound));
-}
-
-// See error_unit for what is counted.
-Errors compare(const Kernel &kernel, const ref::DecodeW4A16 &p, const ref::DecodeResult &exact,
-               const std::vector<u16> &got) {
-    const std::vector<f64> bound = check::decode_bound(kernel, p, exact);
-    Errors e;
-    for (u64 m = 0; m < p.m; ++m) {
-        f64 squares = 0;
-        for (u64 i = m * p.n; i < (m + 1) * p.n; ++i)
-            squares += exact.c[i] * exact.c[i];
-        const f64 rms = std::sqrt(squares / p.n);
-        for (u64 i = m * p.n; i < (m + 1) * p.n; ++i) {
-            const f64 error = std::fabs(to_f32(p.dtype, got[i]) - exact.c[i]) /
-                              ulp(p.dtype, std::max(std::fabs(exact.c[i]), rms));
-            e.max = error > e.max || std::isnan(error) ? error : e.max;
-            e.mean += error / static_cast<f64>(got.size());
-            e.out_of_bound += !within(p.dtype, got[i], exact.c[i], bound[i]);
-        }
-    }
-    return e;
-}
 
 // Times launches by events. On a card each run finds its caches full of something else.
 class Stopwatch {
@@ -69,11 +40,10 @@ public:
     }
 
     template <class Launch> f64 median_milliseconds(const Launch &launch) {
-        std::array<f64, 21> times;
+        std::vector<f64> times(21);
         for (f64 &ms : times)
             ms = milliseconds(launch);
-        std::ranges::sort(times);
-        return times[times.size() / 2];
+        return upper_median(times);
     }
 
 private:
@@ -88,29 +58,13 @@ f64 bytes_moved(const ref::DecodeW4A16 &p) {
     return f64{1} * p.n * (p.k / 2 + 2 * (p.k / p.group)) + 2.0 * p.m * (p.k + p.n);
 }
 
-hip::Buffer upload(const hip::Device &device, const void *from, u64 bytes) {
-    hip::Buffer buffer = device.allocate(bytes);
-    buffer.upload(from, bytes);
-    return buffer;
-}
-
-// One layer's weights on the device and on the host.
-struct Resident {
-    LayerData data;
-    hip::Buffer w, s;
-    Resident(const hip::Device &device, LayerData layer)
-        : data(std::move(layer)), w(upload(device, data.packed_w.data(), data.packed_w.size())),
-          s(upload(device, data.packed_s.data(), data.packed_s.size())) {}
-};
-
 class Suite {
 public:
-    Suite(const Options &o, std::vector<LinearShape> shapes, const hip::Device &device,
-          StatsFile &stats)
+    Suite(const Options &o, Shapes shapes, const hip::Device &device, StatsFile &stats)
         : options_(o), shapes_(std::move(shapes)), device_(device), modules_(device), stats_(stats),
           stopwatch_(device), progress_(work()) {}
 
-    std::vector<Row> run() {
+    Json run() {
         for (const LinearShape &shape : shapes_)
             for (Dtype dtype : options_.dtypes)
                 run_shape(shape, dtype);
@@ -148,8 +102,8 @@ private:
     }
 
     void run_shape(const LinearShape &shape, Dtype dtype) {
-        progress_.show(
-            fmt::format("{} {}x{} {}: quantizing", shape.layer, shape.n, shape.k, name(dtype)));
+        const std::string size = fmt::format("{} {}", shape.layer, by(shape.n, shape.k));
+        progress_.show(fmt::format("{} {}: quantizing", size, name(dtype)));
         const Rng rng = Rng(options_.seed).fork(u64{shape.n} << 32 | shape.k);
         const Resident layer(
             device_,
@@ -160,30 +114,25 @@ private:
             u32 rows = 0; // that `exact` is for
             ref::DecodeResult exact;
             for (const Kernel *kernel : variants(shape, dtype, m)) {
-                progress_.show(
-                    fmt::format("{} {}x{} {}", shape.layer, shape.n, shape.k, kernel->symbol));
+                progress_.show(fmt::format("{} {}", size, kernel->symbol));
                 const u32 n = rows_of(*kernel, shape.n);
                 const ref::DecodeW4A16 problem = product(layer.data, a, m, n);
                 if (std::exchange(rows, n) != n)
                     exact = ref::decode_w4a16(problem);
-                Row row = measure(*kernel, layer, problem, exact);
-                row.model = shape.model;
-                row.layer = shape.layer;
-                rows_.push_back(row);
+                rows_.push_back(measure(*kernel, layer, problem, exact));
+                rows_.back().update({{"model", shape.model}, {"layer", shape.layer}});
                 progress_.advance(u64{n} * shape.k * m);
             }
         }
     }
 
-    Row measure(const Kernel &kernel, const Resident &layer, const ref::DecodeW4A16 &p,
-                const ref::DecodeResult &exact) {
-        const RowLayout &l = layer.data.layout;
-        const hip::Buffer a = upload(device_, p.a.data(), p.a.size_bytes());
+    Json measure(const Kernel &kernel, const Resident &layer, const ref::DecodeW4A16 &p,
+                 const ref::DecodeResult &exact) {
+        const hip::Buffer a = upload(device_, p.a);
         hip::Buffer c = device_.allocate(u64{2} * p.m * p.n);
         c.fill(0xff); // NaN: an output that no kernel wrote is seen
-        const W4A16 arguments = {
-            p.dtype,        p.m,     p.n,      p.k,        p.group,   a.data(), layer.w.data(),
-            layer.s.data(), nullptr, c.data(), l.w_stride, l.s_stride};
+        W4A16 arguments = layer.arguments(p.m, a, c);
+        arguments.n = p.n;
         modules_.function(kernel); // loading is no part of the time
         const auto run = [&] { launch(modules_, kernel, arguments); };
         f64 ms = stopwatch_.milliseconds(run);
@@ -194,28 +143,33 @@ private:
         if (!device_.info().simulated)
             ms = stopwatch_.median_milliseconds(run);
 
-        const Errors errors = compare(kernel, p, exact, got);
-        Row row{&kernel,     {},  {},         p.dtype,    p.group,     p.m,
-                p.n,         p.k, l.w_stride, errors.max, errors.mean, errors.out_of_bound,
-                instructions};
-        row.time_us = 1000 * ms;
-        row.gb_per_s = ms > 0 ? bytes_moved(p) / ms / 1e6 : 0;
+        const std::vector<f64> bound = check::decode_bound(kernel, p, exact);
+        Errors errors;
+        for (u64 at = 0; at < got.size(); at += p.n)
+            errors.add(p.dtype, std::span(exact.c).subspan(at, p.n),
+                       std::span(bound).subspan(at, p.n), std::span(got).subspan(at, p.n));
+        Json row = layer_row(kernel, p, errors, instructions);
+        row["row_stride"] = arguments.w_stride;
+        if (ms > 0) {
+            row["time_us"] = 1000 * ms;
+            row["gb_per_s"] = bytes_moved(p) / ms / 1e6;
+        }
         return row;
     }
 
     const Options &options_;
-    std::vector<LinearShape> shapes_;
+    Shapes shapes_;
     const hip::Device &device_;
     Modules modules_;
     StatsFile &stats_;
     Stopwatch stopwatch_;
     Progress progress_;
-    std::vector<Row> rows_;
+    Json rows_ = Json::array();
 };
 
 // The layers that decode_w4a16 can run, each other one said in a line.
-std::vector<LinearShape> usable(const Options &o, const std::vector<LinearShape> &shapes) {
-    std::vector<LinearShape> out;
+Shapes usable(const Options &o, const Shapes &shapes) {
+    Shapes out;
     for (const LinearShape &shape : shapes) {
         if (!o.layers.empty() && std::ranges::find(o.layers, shape.layer) == o.layers.end())
             continue;
@@ -235,7 +189,7 @@ std::vector<LinearShape> usable(const Options &o, const std::vector<LinearShape>
 }
 
 // Names in `layers` that the model does not have are errors, not silence.
-void need_known_layers(const Options &o, const std::vector<LinearShape> &shapes) {
+void need_known_layers(const Options &o, const Shapes &shapes) {
     std::vector<std::string> known;
     for (const LinearShape &shape : shapes)
         known.push_back(shape.layer);
@@ -260,12 +214,25 @@ void need_kernels(const Options &o, const std::string &gfx) {
 
 } // namespace
 
-std::vector<Row> run_layer(const Options &o, const std::vector<LinearShape> &all,
-                           const hip::Device &device, StatsFile &stats) {
-    const std::vector<LinearShape> shapes = layers_of(all, o.model);
+Result run_layer(const Options &o, const Shapes &all) {
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    StatsFile stats;
+    const hip::Device device(o.device);
+    if (!device.info().note.empty())
+        fmt::print("{}\n", device.info().note);
+    const Shapes shapes = layers_of(all, o.model);
     need_known_layers(o, shapes);
     need_kernels(o, device.info().gfx);
-    return Suite(o, usable(o, shapes), device, stats).run();
+    Result out{Suite(o, usable(o, shapes), device, stats).run(), device.info().label};
+    print_layers(out.rows, o, device.info());
+    for (const Json &row : out.rows)
+        if (row.contains("_wrong")) {
+            out.right = false;
+            fmt::print(stderr, "nw_bench: {} on {}: {} outputs are outside the error bound\n",
+                       row["kernel"].get<std::string>(), row["_size"].get<std::string>(),
+                       row["_wrong"].get<u64>());
+        }
+    return out;
 }
 
 } // namespace nw::bench

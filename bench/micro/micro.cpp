@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "bench/micro/micro.h"
-
+// The suite micro: what nw micro measures, as rows of a bench.
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <regex>
 
 #include "base/progress.h"
+#include "bench/suites.h"
 #include "measure/micro/plan.h"
 
 namespace nw::bench {
 
 namespace {
 
-nlohmann::json to_json(const micro::Row &row) {
-    nlohmann::json json = {{"name", row.name},
-                           {"unit", row.unit},
-                           {"value", row.value},
-                           {"low", row.low},
-                           {"high", row.high}};
+Json to_json(const micro::Row &row) {
+    Json json = {{"name", row.name},
+                 {"unit", row.unit},
+                 {"value", row.value},
+                 {"low", row.low},
+                 {"high", row.high}};
     if (row.unit == "GB/s")
         json["gb_per_s"] = row.value;
     if (row.unit == "us")
@@ -28,8 +26,12 @@ nlohmann::json to_json(const micro::Row &row) {
 
 } // namespace
 
-nlohmann::json run_micro(const Options &o, const hip::Device &device) {
+Result run_micro(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    const hip::Device device(o.device);
+    Result out;
+    out.device = device.info().label;
     const auto asked = [&](const std::string &name) { return std::regex_search(name, only); };
     std::vector<micro::Group> groups =
         micro::plan(device.info(), micro::settings_for(device.info()));
@@ -41,7 +43,6 @@ nlohmann::json run_micro(const Options &o, const hip::Device &device) {
     fmt::print("{}\n\n{:<56} {:>10}\n", device.info().label, "measurement", "median");
     Modules modules(device);
     Progress progress(groups.size());
-    nlohmann::json rows = nlohmann::json::array();
     for (const micro::Group &group : groups) {
         progress.show(group.title);
         const std::vector<micro::Row> measured = group.run(modules);
@@ -50,10 +51,10 @@ nlohmann::json run_micro(const Options &o, const hip::Device &device) {
         for (const micro::Row &row : measured)
             if (asked(row.name)) {
                 fmt::print("{:<56} {:>10.2f} {}\n", row.name, row.value, row.unit);
-                rows.push_back(to_json(row));
+                out.rows.push_back(to_json(row));
             }
     }
-    return rows;
+    return out;
 }
 
 } // namespace nw::bench

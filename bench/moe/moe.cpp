@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "bench/moe/moe.h"
-
+// The suite moe: the expert layers of models through moe_w4a16, checked and timed; then those of
+// many tokens through moe_prefill_w4a16.
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "base/half.h"
 #include "bench/data.h"
-#include "bench/decode_times.h"
-#include "bench/moe/prefill.h"
+#include "bench/errors.h"
+#include "bench/moe/tables.h"
 #include "check/moe_bound.h"
 #include "formats/row_stride.h"
 #include "measure/routes.h"
@@ -20,24 +17,6 @@
 namespace nw::bench {
 
 namespace {
-
-// A launch of the table.
-struct Job {
-    LinearShape shape;
-    Dtype dtype;
-    u32 group, tokens, block_size;
-    bool silu;
-
-    u32 slots() const { return tokens * shape.top_k; }
-    bool up() const { return shape.layer == "gate_up"; }
-    // The second product of an expert reads what the first one wrote, a row a slot.
-    u32 slots_per_row() const { return up() ? shape.top_k : 1; }
-    std::string name() const {
-        return fmt::format("{} {} {}x{} g{} {} t{} b{}{}", shape.model, shape.layer, shape.n,
-                           shape.k, group, nw::name(dtype), tokens, block_size,
-                           silu ? " silu" : "");
-    }
-};
 
 // The largest group that K has.
 u32 group_of(const LinearShape &shape, u32 wanted) {
@@ -48,9 +27,9 @@ u32 group_of(const LinearShape &shape, u32 wanted) {
         fmt::format("--group {}: {} {} has K = {}", wanted, shape.model, shape.layer, shape.k));
 }
 
-std::vector<Job> jobs(const Options &o, const std::vector<LinearShape> &shapes) {
+std::vector<MoeJob> jobs_of(const Options &o, const Shapes &shapes) {
     const std::regex only = only_pattern(o);
-    std::vector<Job> out;
+    std::vector<MoeJob> out;
     for (const LinearShape &shape : shapes) {
         if (!shape.moe)
             continue;
@@ -58,8 +37,8 @@ std::vector<Job> jobs(const Options &o, const std::vector<LinearShape> &shapes) 
             for (u32 tokens : {1u, 2u, 4u})
                 for (u32 block_size : std::set{1u, tokens})
                     for (bool silu : {false, true}) {
-                        const Job job{shape,  dtype,      group_of(shape, o.group),
-                                      tokens, block_size, silu};
+                        const MoeJob job{shape,  dtype,      group_of(shape, o.group),
+                                         tokens, block_size, silu};
                         if ((job.up() || !silu) && std::regex_search(job.name(), only))
                             out.push_back(job);
                     }
@@ -67,21 +46,11 @@ std::vector<Job> jobs(const Options &o, const std::vector<LinearShape> &shapes) 
     return out;
 }
 
-hip::Buffer upload(const hip::Device &device, const void *from, u64 bytes) {
-    hip::Buffer buffer = device.allocate(bytes);
-    buffer.upload(from, bytes);
-    return buffer;
-}
-
-template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &from) {
-    return upload(device, from.data(), from.size() * sizeof(T));
-}
-
 // The experts that a launch meets, one behind the other. All have the rows of one layer, each from
 // another row on: that is quick to make, and an expert taken for another shows.
 class Experts {
 public:
-    Experts(const hip::Device &device, const Job &job, u32 count, const Rng &rng)
+    Experts(const hip::Device &device, const MoeJob &job, u32 count, const Rng &rng)
         : layout_(layout_for(device.info().gfx, job.shape.n, job.shape.k, job.group)) {
         const LayerData layer = make_layer(job.dtype, layout_, rng);
         std::vector<u8> w, s;
@@ -107,11 +76,8 @@ public:
         p.experts = static_cast<u32>(q_.size());
         p.w = w_.data();
         p.s = scales_.data();
-        p.w_stride = layout_.w_stride;
-        p.w_expert = layout_.weight_bytes();
-        p.s_stride = layout_.s_stride;
-        p.s_expert = layout_.scale_bytes();
     }
+    const RowLayout &layout() const { return layout_; }
     std::vector<ref::Expert> reference() const {
         std::vector<ref::Expert> out;
         for (u64 e = 0; e < q_.size(); ++e)
@@ -135,7 +101,7 @@ struct Routing {
     u32 met = 0;
     std::vector<i32> expert_ids, sorted_token_ids; // the latter empty: in order
 
-    Routing(const Job &job, const Rng &rng) {
+    Routing(const MoeJob &job, const Rng &rng) {
         std::vector<std::vector<i32>> slots_of(job.shape.experts);
         std::vector<i32> order;
         const std::vector<i32> expert_of =
@@ -165,78 +131,44 @@ struct Routing {
     }
 };
 
-struct Errors {
-    f64 max = 0; // ulps
-    u64 out_of_bound = 0;
-};
-
-Errors compare(const Kernel &kernel, Dtype dtype, const std::vector<ref::MoeSlot> &want,
-               const std::vector<u16> &got) {
-    Errors out;
-    for (const ref::MoeSlot &slot : want) {
-        const std::vector<f64> bound = check::moe_bound(kernel, slot);
-        f64 squares = 0;
-        for (f64 x : slot.c)
-            squares += x * x;
-        const f64 rms = std::sqrt(squares / static_cast<f64>(slot.c.size()));
-        for (u64 n = 0; n < slot.c.size(); ++n) {
-            const f64 exact = slot.c[n], x = to_f32(dtype, got[slot.slot * slot.c.size() + n]);
-            out.max = std::max(out.max,
-                               std::fabs(x - exact) / ulp(dtype, std::max(std::fabs(exact), rms)));
-            out.out_of_bound += !(x >= to_f32(dtype, round_to(dtype, exact - bound[n])) &&
-                                  x <= to_f32(dtype, round_to(dtype, exact + bound[n])));
-        }
-    }
-    return out;
-}
-
 class Suite {
 public:
     Suite(const Options &o, const hip::Device &device)
         : options_(o), device_(device), modules_(device), start_(device.event()),
           stop_(device.event()), bound_(dram_bound(device.info().gfx)) {}
 
-    void run(const Job &job) {
+    // A row; _wrong counts outputs outside their bound.
+    Json run(const MoeJob &job) {
         const Rng rng = Rng(options_.seed).fork(u64{job.shape.n} << 32 | job.shape.k);
         const Routing routing(job, rng.fork(2 + job.tokens));
         const Experts experts(device_, job, routing.met + 1, rng.fork(0));
-        const u32 rows = ceil_div(job.slots(), job.slots_per_row());
-        const std::vector<u16> a = make_activations(job.dtype, rows, job.shape.k, rng.fork(1));
+        const std::vector<u16> a =
+            make_activations(job.dtype, job.rows(), job.shape.k, rng.fork(1));
         const Kernel &kernel =
             choose_moe(device_.info().gfx, job.dtype, job.group, job.block_size, Zeros::eight);
-        const u32 columns = job.silu ? job.shape.n / 2 : job.shape.n;
-        std::vector<u16> c(u64{job.slots()} * columns);
+        std::vector<u16> c(u64{job.slots()} * job.columns());
         const f64 us = time(job, kernel, experts, routing, a, c);
-
-        const std::vector<ref::Expert> reference = experts.reference();
-        const Errors errors = compare(kernel, job.dtype,
-                                      ref::moe_w4a16({job.dtype,
-                                                      job.shape.n,
-                                                      job.shape.k,
-                                                      job.group,
-                                                      job.block_size,
-                                                      job.slots(),
-                                                      job.slots_per_row(),
-                                                      job.silu,
-                                                      a,
-                                                      reference,
-                                                      routing.expert_ids,
-                                                      routing.sorted_token_ids,
-                                                      {},
-                                                      {}}),
-                                      c);
-        wrong += errors.out_of_bound;
-        report(job, kernel, routing.met,
-               routing.met * experts.bytes_of_one() + 2 * (a.size() + c.size()), us, errors);
+        const Errors errors = compare(job, kernel, experts, routing, a, c);
+        const u64 bytes = routing.met * experts.bytes_of_one() + 2 * (a.size() + c.size());
+        Json row = to_json(job, kernel, us);
+        row.update(
+            {{"row_stride", weight_row_stride(device_.info().gfx, job.shape.k)},
+             {"experts", routing.met},
+             {"max_err", errors.max},
+             {"gb_per_s", static_cast<f64>(bytes) / us / 1e3},
+             {"pct_of_bound", 100 * bound_.us(bytes) / us},
+             {"pct_of_bound_without_launch", 100 * bound_.us(bytes) / (us - bound_.overhead_us)},
+             {"bound", "dram"},
+             {"_wrong", errors.out_of_bound},
+             {"_note", errors.out_of_bound ? " WRONG" : ""}});
+        return row;
     }
-
-    nlohmann::json rows = nlohmann::json::array();
-    u64 wrong = 0;
 
 private:
     // Weights and scales cold, code and activations warm, as between the layers of a model.
-    f64 time(const Job &job, const Kernel &kernel, const Experts &experts, const Routing &routing,
-             const std::vector<u16> &activations, std::vector<u16> &result) {
+    f64 time(const MoeJob &job, const Kernel &kernel, const Experts &experts,
+             const Routing &routing, const std::vector<u16> &activations,
+             std::vector<u16> &result) {
         const hip::Buffer a = upload(device_, activations),
                           ids = upload(device_, routing.expert_ids),
                           none = upload(device_, std::vector<i32>{0});
@@ -244,19 +176,12 @@ private:
         if (!routing.sorted_token_ids.empty())
             slots = upload(device_, routing.sorted_token_ids);
         hip::Buffer c = device_.allocate(2 * result.size());
-        MoeW4A16 p{.dtype = job.dtype,
-                   .n = job.shape.n,
-                   .k = job.shape.k,
-                   .group = job.group,
-                   .block_size = job.block_size,
-                   .blocks = 1,
-                   .slots = job.slots(),
-                   .top_k = job.slots_per_row(),
-                   .silu_gate_up = job.silu,
-                   .a = a.data(),
-                   .c = c.data(),
-                   .expert_ids = none.data()};
+        MoeW4A16 p = arguments(job, experts.layout());
         experts.put_into(p);
+        p.a = a.data();
+        p.c = c.data();
+        p.expert_ids = none.data();
+        p.blocks = 1;
         launch(modules_, kernel, p);
         device_.synchronize();
         c.fill(0xff); // NaN: an output that no kernel wrote is seen
@@ -271,40 +196,27 @@ private:
         return us;
     }
 
-    void report(const Job &job, const Kernel &kernel, u32 met, u64 bytes, f64 us,
-                const Errors &errors) {
-        const f64 bound_us = static_cast<f64>(bytes) / bound_.gb_per_s / 1e3,
-                  gb_per_s = static_cast<f64>(bytes) / us / 1e3;
-        if (rows.empty())
-            fmt::print("{:<56} {:>7} {:>8} {:>7} {:>8} {:>8} {:>6}\n", "moe_w4a16", "experts", "us",
-                       "GB/s", "% bound", "w/o t0", "ulp");
-        const f64 percent = 100 * bound_us / us, net = 100 * bound_us / (us - bound_.overhead_us);
-        fmt::print("{:<56} {:>7} {:>8.2f} {:>7.1f} {:>8.1f} {:>8.1f} {:>6.2f}{}\n", job.name(), met,
-                   us, gb_per_s, percent, net, errors.max, errors.out_of_bound ? "  WRONG" : "");
-        rows.push_back({{"kernel", kernel.symbol},
-                        {"gfx", kernel.gfx},
-                        {"model", job.shape.model},
-                        {"layer", job.shape.layer},
-                        {"dtype", nw::name(job.dtype)},
-                        {"group", job.group},
-                        {"zp", "sym"},
-                        {"tokens", job.tokens},
-                        {"experts", met},
-                        {"block_size_m", job.block_size},
-                        {"silu", job.silu},
-                        {"m", job.slots()},
-                        {"n", job.shape.n},
-                        {"k", job.shape.k},
-                        {"row_stride", weight_row_stride(device_.info().gfx, job.shape.k)},
-                        {"vgprs", kernel.vgprs},
-                        {"lds_bytes", kernel.lds_bytes},
-                        {"waves_per_simd", kernel.waves_per_simd},
-                        {"max_err", errors.max},
-                        {"time_us", us},
-                        {"gb_per_s", gb_per_s},
-                        {"pct_of_bound", percent},
-                        {"pct_of_bound_without_launch", net},
-                        {"bound", "dram"}});
+    Errors compare(const MoeJob &job, const Kernel &kernel, const Experts &experts,
+                   const Routing &routing, const std::vector<u16> &a, const std::vector<u16> &c) {
+        const std::vector<ref::Expert> reference = experts.reference();
+        Errors out;
+        for (const ref::MoeSlot &slot : ref::moe_w4a16({job.dtype,
+                                                        job.shape.n,
+                                                        job.shape.k,
+                                                        job.group,
+                                                        job.block_size,
+                                                        job.slots(),
+                                                        job.slots_per_row(),
+                                                        job.silu,
+                                                        a,
+                                                        reference,
+                                                        routing.expert_ids,
+                                                        routing.sorted_token_ids,
+                                                        {},
+                                                        {}}))
+            out.add(job.dtype, slot.c, check::moe_bound(kernel, slot),
+                    std::span(c).subspan(slot.slot * slot.c.size(), slot.c.size()));
+        return out;
     }
 
     const Options &options_;
@@ -316,20 +228,69 @@ private:
 
 } // namespace
 
-u64 run_moe(const Options &o, const std::vector<LinearShape> &shapes, const hip::Device &device,
-            nlohmann::json &rows) {
-    const std::vector<Job> all = jobs(o, shapes);
+std::string MoeJob::name() const {
+    return fmt::format("{} {} {} g{} {} t{} b{}{}", shape.model, shape.layer, by(shape.n, shape.k),
+                       group, nw::name(dtype), tokens, block_size, silu ? " silu" : "");
+}
+
+Json to_json(const MoeJob &job, const Kernel &kernel, f64 us) {
+    Json row = {{"model", job.shape.model},
+                {"layer", job.shape.layer},
+                {"dtype", nw::name(job.dtype)},
+                {"group", job.group},
+                {"zp", "sym"},
+                {"tokens", job.tokens},
+                {"block_size_m", job.block_size},
+                {"silu", job.silu},
+                {"m", job.slots()},
+                {"n", job.shape.n},
+                {"k", job.shape.k},
+                {"time_us", us},
+                {"_name", job.name()}};
+    row.update(kernel_facts(kernel));
+    return row;
+}
+
+MoeW4A16 arguments(const MoeJob &job, const RowLayout &layout) {
+    return {.dtype = job.dtype,
+            .n = job.shape.n,
+            .k = job.shape.k,
+            .group = job.group,
+            .block_size = job.block_size,
+            .slots = job.slots(),
+            .top_k = job.slots_per_row(),
+            .silu_gate_up = job.silu,
+            .w_stride = layout.w_stride,
+            .w_expert = layout.weight_bytes(),
+            .s_stride = layout.s_stride,
+            .s_expert = layout.scale_bytes()};
+}
+
+Result run_moe(const Options &o, const Shapes &shapes) {
+    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    const hip::Device device(o.device);
+    Result out;
+    out.device = device.info().label;
+    const std::string columns =
+        "moe_w4a16 {_name:<56}; experts {experts:>7}; us {time_us:>8.2f}; "
+        "GB/s {gb_per_s:>7.1f}; % bound {pct_of_bound:>8.1f}; "
+        "w/o t0 {pct_of_bound_without_launch:>8.1f}; ulp {max_err:>6.2f}; {_note}";
     Suite suite(o, device);
-    for (const Job &job : all)
-        suite.run(job);
-    if (!all.empty())
+    for (const MoeJob &job : jobs_of(o, shapes)) {
+        if (out.rows.empty())
+            print_headings(columns);
+        out.rows.push_back(suite.run(job));
+        print_row(columns, out.rows.back());
+        out.right &= out.rows.back()["_wrong"] == 0;
+    }
+    if (!out.rows.empty())
         fmt::print(
             "experts: that were met, their bytes once; % bound: of what DRAM of the part sustains; "
             "w/o t0: the launch's overhead taken off\n");
-    rows = std::move(suite.rows);
-    if (!run_moe_prefill(o, shapes, device, rows) && all.empty())
+    append(out.rows, moe_prefill(o, shapes, device));
+    if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite moe has such a name", o.only));
-    return suite.wrong;
+    return out;
 }
 
 } // namespace nw::bench

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/pack/pack.h"
-
+// The suite pack: the speed of nw pack beside a plain copy.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -8,7 +7,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "bench/suites.h"
 #include "bench/temporary_folder.h"
 #include "formats/mapped_file.h"
 #include "formats/pack.h"
@@ -26,7 +25,6 @@ namespace nw::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 // Layers of Llama-3.1-8B's down, enough of them that starting costs nothing.
 constexpr u64 layers = 12, n = 4096, k = 14336, group = 128, groups = k / group;
@@ -144,33 +142,31 @@ Json measure(const Format &f, const Folder &folder, u64 seed) {
 
 } // namespace
 
-Json run_pack(const Options &o) {
+Result run_pack(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
-    Json rows = Json::array();
+    Result out;
+    out.device = "none";
     const std::vector<Format> all = formats();
     Progress progress(all.size());
     for (const Format &f : all) {
-        if (!o.only.empty() && !std::regex_search(fmt::format("pack {}", f.name), only))
+        if (!std::regex_search(fmt::format("pack {}", f.name), only))
             continue;
         progress.show(std::string(f.name));
         const Folder folder;
-        rows.push_back(measure(f, folder, o.seed));
+        out.rows.push_back(measure(f, folder, o.seed));
         progress.advance(1);
     }
     progress.clear();
-    if (rows.empty())
+    if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite pack has such a name", o.only));
-    fmt::print("{:<22} {:>12} {:>12} {:>12}\n", "from the page cache", "GB/s", "copy, GB/s",
-               "of the copy");
-    for (const Json &row : rows)
-        fmt::print("{:<22} {:>12.2f} {:>12.2f} {:>12.2f}\n", row["name"].get<std::string>(),
-                   row["gb_per_s"].get<f64>(), row["copy_gb_per_s"].get<f64>(),
-                   row["of_copy"].get<f64>());
+    print_table("from the page cache {name:<22}; GB/s {gb_per_s:>12.2f}; "
+                "copy, GB/s {copy_gb_per_s:>12.2f}; of the copy {of_copy:>12.2f}",
+                out.rows);
     fmt::print(
         "\nGB/s of packed weights, {} layers of {} x {}, on {} cores; copy: of the same file, "
         "as many cores.\nMedians of {}.\n",
         layers, n, k, std::thread::hardware_concurrency(), rounds);
-    return rows;
+    return out;
 }
 
 } // namespace nw::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "bench/sensitivity/sensitivity.h"
-
+// The suite sensitivity: each constant of the model that isn't published, halved and doubled, and
+// what modelled times of the suite validate do then.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,14 +8,14 @@
 #include <fmt/ranges.h>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "bench/line_fit.h"
-#include "bench/part_constants.h"
+#include "bench/part.h"
 #include "bench/sensitivity/least_squares.h"
+#include "bench/suites.h"
 #include "bench/temporary_folder.h"
 
 namespace nw::bench {
@@ -37,14 +37,6 @@ struct Variant {
     bool small = false;        // for a derivative, not for the table
     std::vector<f64> modelled; // by row, once it ran
 };
-
-std::vector<Constant> uncertain_constants(const std::regex &wanted) {
-    std::vector<Constant> out = part_constants(part);
-    std::erase_if(out, [&](const Constant &c) {
-        return c.origin == "fact" || !std::regex_search(c.name, wanted);
-    });
-    return out;
-}
 
 // What the constant becomes: within its range, whole where it counts something; a kind is the other
 // one, whatever the factor.
@@ -76,11 +68,10 @@ std::vector<Variant> plan(const std::vector<Constant> &constants) {
     return out;
 }
 
-nlohmann::json validate(const fs::path &scratch, const std::string &only, u64 number,
-                        const Variant &v) {
+Json validate(const fs::path &scratch, const std::string &only, u64 number, const Variant &v) {
     const fs::path profile = scratch / fmt::format("{}.profile", number),
                    out = scratch / fmt::format("{}.json", number);
-    nlohmann::json json = {{"schema", "nibblewave.profile.v1"}, {"part", part}};
+    Json json = {{"schema", "nibblewave.profile.v1"}, {"part", part}};
     if (v.constant)
         json[v.constant->section][v.constant->name] = changed(*v.constant, v.factor);
     std::ofstream(profile) << json.dump();
@@ -93,15 +84,14 @@ nlohmann::json validate(const fs::path &scratch, const std::string &only, u64 nu
 }
 
 // Runs them all, as many at once as there are processors. Returns the rows as published.
-nlohmann::json run_all(const fs::path &scratch, const std::string &only,
-                       std::vector<Variant> &variants) {
-    nlohmann::json rows;
+Json run_all(const fs::path &scratch, const std::string &only, std::vector<Variant> &variants) {
+    Json rows;
     Progress progress(variants.size());
     std::mutex mutex; // of the two above
     parallel_each(variants.size(), [&] {
         return [&](u64 n) {
             // An --only that matches nothing ends in an error here; validate has said which.
-            const nlohmann::json got = validate(scratch, only, n, variants[n]);
+            const Json got = validate(scratch, only, n, variants[n]);
             for (const auto &row : got)
                 variants[n].modelled.push_back(row.at("modelled"));
             const std::scoped_lock held(mutex);
@@ -114,104 +104,80 @@ nlohmann::json run_all(const fs::path &scratch, const std::string &only,
     return rows;
 }
 
-// By how much the rows of a group move, in percent.
-struct Move {
-    f64 mean = 0, most = 0; // both with their sign
-};
-
-Move move_of(const nlohmann::json &rows, std::string_view group, const Variant &base,
-             const Variant &v) {
-    Move out;
-    u64 count = 0;
-    for (u64 i = 0; i < rows.size(); ++i) {
-        if (rows[i].at("group") != group)
-            continue;
-        const f64 pct = error_pct(v.modelled[i], base.modelled[i]);
-        out.mean += pct;
-        if (std::fabs(pct) > std::fabs(out.most))
-            out.most = pct;
-        ++count;
-    }
-    if (count)
-        out.mean /= static_cast<f64>(count);
+// The rows of a group against `from`, or against what is published, in percent.
+std::vector<f64> moves(const Json &rows, std::string_view group, const Variant &v,
+                       const Variant *from = nullptr) {
+    std::vector<f64> out;
+    for (u64 i = 0; i < rows.size(); ++i)
+        if (rows[i].at("group") == group)
+            out.push_back(error_pct(v.modelled[i],
+                                    from ? from->modelled[i] : rows[i].at("published").get<f64>()));
     return out;
 }
 
-f64 mape(const nlohmann::json &rows, std::string_view group, const Variant &v) {
-    std::vector<f64> errors;
-    for (u64 i = 0; i < rows.size(); ++i)
-        if (rows[i].at("group") == group)
-            errors.push_back(error_pct(v.modelled[i], rows[i].at("published")));
-    return errors.empty() ? 0 : summarize(errors).mape;
+f64 mape(const Json &rows, std::string_view group, const Variant &v) {
+    return summarize(moves(rows, group, v)).mape;
 }
 
-nlohmann::json print_moves(const nlohmann::json &rows, const Variant &base,
-                           const std::vector<Variant> &variants) {
-    fmt::print(
-        "\nEach constant of the {} that isn't published, halved and doubled: by how much the "
-        "rows move, in percent\n(mean, and the one that moves most), and the MAPE then\n\n"
-        "{:<18} {:<6} {:<6} {:>22} | {:>16} {:>7} | {:>16} {:>7}\n",
-        part, "constant", "origin", "note", "", "decode", "MAPE", "cliff", "MAPE");
-    std::vector<const Variant *> sorted;
+// A row of the table.
+Json row_of(const Json &rows, const Variant &base, const Variant &v) {
+    const Constant &c = *v.constant;
+    const f64 to = changed(c, v.factor);
+    Json out = {{"constant", c.name}, {"origin", c.origin},
+                {"from", c.value},    {"to", to},
+                {"_note", c.note},    {"_change", fmt::format("{:g} -> {:g}", c.value, to)}};
+    f64 most = 0;
+    for (const std::string group : {"decode", "cliff"}) {
+        const Errors100 move = summarize(moves(rows, group, v, &base));
+        out[group + "_mean_pct"] = move.mean;
+        out[group + "_most_pct"] = move.worst;
+        out["_" + group + "_mape"] = mape(rows, group, v);
+        most = std::max(most, std::fabs(move.worst));
+    }
+    out["_most"] = most;
+    return out;
+}
+
+Json print_moves(const Json &rows, const std::vector<Variant> &variants) {
+    const Variant &base = variants.front();
+    std::vector<Json> all;
     for (const Variant &v : variants)
         if (v.constant && !v.small)
-            sorted.push_back(&v);
-    const auto size = [&](const Variant *v) {
-        return std::max(std::fabs(move_of(rows, "decode", base, *v).most),
-                        std::fabs(move_of(rows, "cliff", base, *v).most));
-    };
-    std::ranges::stable_sort(sorted, std::greater<>(), size);
-    nlohmann::json json = nlohmann::json::array();
+            all.push_back(row_of(rows, base, v));
+    std::ranges::stable_sort(all, std::greater<>(),
+                             [](const Json &row) { return row["_most"].get<f64>(); });
+    Json moving = Json::array();
     std::vector<std::string> still;
-    for (const Variant *v : sorted) {
-        const Constant &c = *v->constant;
-        const Move decode = move_of(rows, "decode", base, *v),
-                   cliff = move_of(rows, "cliff", base, *v);
-        json.push_back({{"constant", c.name},
-                        {"origin", c.origin},
-                        {"from", c.value},
-                        {"to", changed(c, v->factor)},
-                        {"decode_mean_pct", decode.mean},
-                        {"decode_most_pct", decode.most},
-                        {"cliff_mean_pct", cliff.mean},
-                        {"cliff_most_pct", cliff.most}});
-        if (size(v) < 0.05) {
-            still.push_back(fmt::format("{} {}", c.name, changed(c, v->factor)));
-            continue;
-        }
-        fmt::print("{:<18} {:<6} {:<6} {:>22} | {:>+7.1f} {:>+8.1f} {:>7.2f} | {:>+7.1f} {:>+8.1f} "
-                   "{:>7.2f}\n",
-                   c.name, c.origin, c.note,
-                   fmt::format("{:g} -> {:g}", c.value, changed(c, v->factor)), decode.mean,
-                   decode.most, mape(rows, "decode", *v), cliff.mean, cliff.most,
-                   mape(rows, "cliff", *v));
-    }
+    for (const Json &row : all)
+        if (row["_most"] < 0.05)
+            still.push_back(
+                fmt::format("{} {}", row["constant"].get<std::string>(), row["to"].get<f64>()));
+        else
+            moving.push_back(row);
+    fmt::print(
+        "\nEach constant of the {} that isn't published, halved and doubled: by how much the "
+        "rows move, in percent\n(mean, and the one that moves most), and the MAPE then\n\n",
+        part);
+    print_table("constant {constant:<18}; origin {origin:<6}; note {_note:<6}; {_change:>22}; "
+                "|; {decode_mean_pct:>+7.1f}; decode {decode_most_pct:>+8.1f}; "
+                "MAPE {_decode_mape:>7.2f}; |; {cliff_mean_pct:>+7.1f}; "
+                "cliff {cliff_most_pct:>+8.1f}; MAPE {_cliff_mape:>7.2f}",
+                moving);
     fmt::print("\nNothing moves by 0.05 % with: {}\n", fmt::join(still, ", "));
     fmt::print("As it is: decode MAPE {:.2f} %, cliff {:.2f} %\n", mape(rows, "decode", base),
                mape(rows, "cliff", base));
-    return json;
+    return all;
 }
 
 // What the fitted constants owe to each row: its error had they been fitted to all the others.
-void print_left_out(const nlohmann::json &rows, const Variant &base,
-                    const std::vector<Variant> &variants) {
-    std::vector<u64> of_decode;
-    for (u64 i = 0; i < rows.size(); ++i)
-        if (rows[i].at("group") == "decode")
-            of_decode.push_back(i);
-    if (of_decode.empty())
+void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
+    const std::vector<f64> errors = moves(rows, "decode", variants.front());
+    if (errors.empty())
         return;
-    const auto errors_of = [&](const Variant &v) {
-        std::vector<f64> errors;
-        for (u64 i : of_decode)
-            errors.push_back(error_pct(v.modelled[i], rows[i].at("published")));
-        return errors;
-    };
-    const std::vector<f64> errors = errors_of(base);
     std::vector<std::vector<f64>> derivatives;
     for (const Variant &v : variants)
         if (v.small) {
-            std::vector<f64> &column = derivatives.emplace_back(errors_of(v));
+            std::vector<f64> &column = derivatives.emplace_back(moves(rows, "decode", v));
             for (u64 i = 0; i < column.size(); ++i)
                 column[i] -= errors[i];
         }
@@ -224,21 +190,24 @@ void print_left_out(const nlohmann::json &rows, const Variant &base,
 
 } // namespace
 
-nlohmann::json run_sensitivity(const Options &o) {
+Result run_sensitivity(const Options &o, const Shapes &) {
     static_cast<void>(only_pattern(o)); // said before anything runs
-    const std::string only = o.only.empty() ? small_rows : o.only;
-    const TemporaryFolder folder;
-    const std::vector<Constant> constants = uncertain_constants(constants_pattern(o));
+    const std::regex wanted = constants_pattern(o);
+    std::vector<Constant> constants = part_constants(part);
+    std::erase_if(constants, [&](const Constant &c) {
+        return c.origin == "fact" || !std::regex_search(c.name, wanted);
+    });
     if (constants.empty())
         throw Usage(
             fmt::format("--constants {}: matches no fitted or guessed constant; nw constants "
                         "lists them",
                         o.constants));
+    const TemporaryFolder folder;
     std::vector<Variant> variants = plan(constants);
-    const nlohmann::json rows = run_all(folder.path(), only, variants);
-    const nlohmann::json json = print_moves(rows, variants.front(), variants);
-    print_left_out(rows, variants.front(), variants);
-    return json;
+    const Json rows = run_all(folder.path(), o.only.empty() ? small_rows : o.only, variants);
+    Result out{print_moves(rows, variants)};
+    print_left_out(rows, variants);
+    return out;
 }
 
 } // namespace nw::bench

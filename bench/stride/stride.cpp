@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "bench/stride/stride.h"
-
-#include <algorithm>
-#include <cmath>
+// The suite stride: modelled times of decode_w4a16 by the bytes between rows of weights, beside
+// published speedups and over a scan of paddings.
 #include <fmt/format.h>
-#include <map>
-#include <nlohmann/json.hpp>
 
-#include "bench/decode/published_times.h"
+#include "bench/product.h"
 #include "bench/published.h"
+#include "bench/suites.h"
 #include "formats/row_stride.h"
 
 namespace nw::bench {
 
 namespace {
-
-using Json = nlohmann::json;
 
 // Rows by how far apart they are: bytes after each.
 struct Padded {
@@ -24,26 +19,7 @@ struct Padded {
     f64 published = 0;     // speedup of the second padding, where it is known
     std::vector<f64> us{};
     f64 speedup(u64 i) const { return us[0] / us[i]; }
-    std::string name() const { return fmt::format("{}x{}", k, n); }
 };
-
-// f16, symmetric, groups of 128, one row of activations: what the published table is taken to be.
-DecodeJob job_of(const std::string &gfx, const Padded &p, u64 pad) {
-    const ProductShape shape{Dtype::f16, Zeros::eight, 1, p.n, p.k, 128, p.k / 2 + pad};
-    return {shape, "", "", &chosen_kernel(gfx, shape)};
-}
-
-void time_all(const std::string &gfx, std::vector<Padded> &rows) {
-    std::vector<DecodeJob> jobs;
-    for (const Padded &p : rows)
-        for (u64 pad : p.pads)
-            jobs.push_back(job_of(gfx, p, pad));
-    const std::vector<DecodeTime> times = time_decode(jobs);
-    u64 next = 0;
-    for (Padded &p : rows)
-        for (u64 i = 0; i < p.pads.size(); ++i)
-            p.us.push_back(times[next++].us);
-}
 
 std::vector<Padded> published_rows(const std::string &gfx) {
     std::vector<Padded> out;
@@ -56,7 +32,6 @@ std::vector<Padded> published_rows(const std::string &gfx) {
 
 // K whose rows are multiples of 2048, 1024, 512 and 256 bytes, and of none of these.
 std::vector<Padded> scan_rows() {
-    const std::vector<u64> pads = {0, 64, 128, 192, 256, 384, 512, 640};
     std::vector<Padded> out;
     for (const auto &[k, n] : {std::pair{2048u, 6144u},
                                {4096u, 4096u},
@@ -68,21 +43,34 @@ std::vector<Padded> scan_rows() {
                                {11264u, 4096u},
                                {3584u, 4608u},
                                {9728u, 2560u}})
-        out.push_back({n, k, pads});
+        out.push_back({n, k, {0, 64, 128, 192, 256, 384, 512, 640}});
     return out;
 }
 
-Json json_of(const Bound &bound, const std::string &gfx, const std::string &table, const Padded &p,
-             u64 i) {
-    const DecodeJob job = job_of(gfx, p, p.pads[i]);
-    Json row = to_json(job, {p.us[i]}, bound);
-    row.erase("valu_slots_per_8w");
-    row["table"] = table;
-    row["pad"] = p.pads[i];
-    row["speedup"] = p.speedup(i);
-    if (table == "published" && p.pads[i])
-        row["published_speedup"] = p.published;
-    return row;
+// Times the rows; as JSON.
+Json timed(const std::string &gfx, const std::string &table, std::vector<Padded> &rows) {
+    std::vector<DenseJob> jobs;
+    for (const Padded &p : rows)
+        for (u64 pad : p.pads) {
+            // f16, symmetric, one row of activations: what the published table is taken to be.
+            const ProductShape shape{Dtype::f16, Zeros::eight, 1, p.n, p.k, 128, p.k / 2 + pad};
+            jobs.push_back({shape, &chosen_kernel(gfx, shape)});
+        }
+    const std::vector<Timed> times = time_dense(jobs);
+    const Bound bound = dram_bound(gfx);
+    Json json = Json::array();
+    for (Padded &p : rows)
+        for (u64 i = 0; i < p.pads.size(); ++i) {
+            const u64 next = json.size();
+            p.us.push_back(times[next].us);
+            Json row = to_json(jobs[next], times[next], bound);
+            row.erase("valu_slots_per_8w");
+            row.update({{"table", table}, {"pad", p.pads[i]}, {"speedup", p.speedup(i)}});
+            if (table == "published" && p.pads[i])
+                row["published_speedup"] = p.published;
+            json.push_back(row);
+        }
+    return json;
 }
 
 void print_published(const std::string &gfx, const std::vector<Padded> &rows) {
@@ -93,7 +81,7 @@ void print_published(const std::string &gfx, const std::vector<Padded> &rows) {
                gfx, "K x N", "as is", "padded", "GiB/s", "GiB/s", "ratio", "published");
     for (const Padded &p : rows) {
         const f64 gib = f64{1} * p.n * p.k / 2 * 1e6 / (u64{1} << 30);
-        fmt::print("{:>12} {:>9.2f} {:>9.2f} {:>8.1f} {:>8.1f} {:>7.3f} {:>10.3f}\n", p.name(),
+        fmt::print("{:>12} {:>9.2f} {:>9.2f} {:>8.1f} {:>8.1f} {:>7.3f} {:>10.3f}\n", by(p.k, p.n),
                    p.us[0], p.us[1], gib / p.us[0], gib / p.us[1], p.speedup(1), p.published);
     }
 }
@@ -105,54 +93,48 @@ void print_scan(const std::string &gfx, const std::vector<Padded> &rows) {
     for (u64 pad : rows.front().pads)
         fmt::print(" {:>7}", pad);
     fmt::print(" {:>7}\n", "us");
-    std::vector<f64> mean(rows.front().pads.size(), 0);
-    f64 rule = 0;
+    std::vector<std::vector<f64>> by_pad(rows.front().pads.size());
+    std::vector<f64> by_rule;
     for (const Padded &p : rows) {
         const u64 chosen = weight_row_stride(gfx, p.k) - p.k / 2;
-        fmt::print("{:>12} {:>10}", p.name(), p.k / 2 % 2048);
+        by_rule.push_back(1); // where it is none of these
+        fmt::print("{:>12} {:>10}", by(p.k, p.n), p.k / 2 % 2048);
         for (u64 i = 0; i < p.pads.size(); ++i) {
             fmt::print(" {:>6.3f}{}", p.speedup(i), p.pads[i] == chosen ? "*" : " ");
-            mean[i] += std::log(p.speedup(i)) / static_cast<f64>(rows.size());
+            by_pad[i].push_back(p.speedup(i));
             if (p.pads[i] == chosen)
-                rule += std::log(p.speedup(i)) / static_cast<f64>(rows.size());
+                by_rule.back() = p.speedup(i);
         }
         fmt::print(" {:>7.2f}\n", p.us[0]);
     }
     fmt::print("{:>23}", "geometric mean");
-    for (f64 log : mean)
-        fmt::print(" {:>6.3f} ", std::exp(log));
-    fmt::print("; by the rule {:.3f}\n", std::exp(rule));
+    for (const std::vector<f64> &speedups : by_pad)
+        fmt::print(" {:>6.3f} ", geometric_mean(speedups));
+    fmt::print("; by the rule {:.3f}\n", geometric_mean(by_rule));
 }
 
 } // namespace
 
-Json run_stride(const Options &o) {
+Result run_stride(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
     std::vector<std::string> parts = {"gfx1151", "gfx1150"};
     if (!o.device.empty())
         parts = {simulated_gfx(o)};
-    Json json = Json::array();
-    for (const std::string &gfx : parts) {
-        const Bound bound = dram_bound(gfx);
-        for (const auto &[table, all, print] :
-             {std::tuple{"published", published_rows(gfx), &print_published},
-              std::tuple{"scan", scan_rows(), &print_scan}}) {
-            std::vector<Padded> rows = all;
-            std::erase_if(rows, [&, table = std::string(table)](const Padded &p) {
-                return !std::regex_search(fmt::format("{} {} {}", table, gfx, p.name()), only);
+    Result out;
+    for (const std::string &gfx : parts)
+        for (const std::string table : {"published", "scan"}) {
+            std::vector<Padded> rows = table == "scan" ? scan_rows() : published_rows(gfx);
+            std::erase_if(rows, [&](const Padded &p) {
+                return !std::regex_search(fmt::format("{} {} {}", table, gfx, by(p.k, p.n)), only);
             });
             if (rows.empty())
                 continue;
-            time_all(gfx, rows);
-            print(gfx, rows);
-            for (const Padded &p : rows)
-                for (u64 i = 0; i < p.pads.size(); ++i)
-                    json.push_back(json_of(bound, gfx, table, p, i));
+            append(out.rows, timed(gfx, table, rows));
+            (table == "scan" ? print_scan : print_published)(gfx, rows);
         }
-    }
-    if (json.empty())
+    if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite stride has such a name", o.only));
-    return json;
+    return out;
 }
 
 } // namespace nw::bench

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "bench/validate/validate.h"
+#include "bench/validate/tables.h"
 #include "measure/micro/plan.h"
 
 namespace nw::bench {
@@ -98,22 +98,19 @@ std::map<std::string, f64> measure(const std::string &gfx, const std::vector<Fac
 
 } // namespace
 
-std::vector<Validated> validate_cycles(const std::regex &only) {
+Json validate_cycles(const std::regex &only) {
     std::vector<Fact> wanted;
     for (const Fact &f : facts)
         if (std::regex_search(fact_of(f), only))
             wanted.push_back(f);
+    Json rows = Json::array();
     if (wanted.empty())
-        return {};
+        return rows;
     std::map<std::string, std::map<std::string, f64>> measured;
-    for (const Fact &f : wanted)
-        if (!measured.contains(f.gfx))
-            measured[f.gfx] = measure(f.gfx, wanted);
-    fmt::print("Cycles of one wave (sim) against hardware\n\n{:<8} {:<40} {:>10} {:>9} {:>8}  {}\n",
-               "gfx", "measurement of nw micro", "published", "modelled", "off", "published by");
-    std::vector<Validated> out;
     u64 beyond = 0;
     for (const Fact &f : wanted) {
+        if (!measured.contains(f.gfx))
+            measured[f.gfx] = measure(f.gfx, wanted);
         const std::map<std::string, f64> &values = measured[f.gfx];
         const auto value = values.find(f.measurement);
         if (value == values.end())
@@ -121,15 +118,23 @@ std::vector<Validated> validate_cycles(const std::regex &only) {
                 fmt::format("nw micro has no measurement '{}' on {}", f.measurement, f.gfx));
         const f64 modelled = value->second - (*f.beyond ? values.at(f.beyond) : 0);
         const f64 nearest = std::clamp(modelled, f.low, f.high), off = modelled - nearest;
-        out.push_back({fact_of(f), "cycles", nearest, modelled});
+        Json row = validated(fact_of(f), "cycles", nearest, modelled);
+        row.update({{"_gfx", f.gfx},
+                    {"_measurement", f.measurement},
+                    {"_published", f.low == f.high ? fmt::format("{}", f.low)
+                                                   : fmt::format("{} to {}", f.low, f.high)},
+                    {"_off", off},
+                    {"_source", f.source}});
+        rows.push_back(row);
         beyond += off > 1 || off < -1;
-        fmt::print("{:<8} {:<40} {:>10} {:>9.2f} {:>+8.2f}  {}\n", f.gfx, f.measurement,
-                   f.low == f.high ? fmt::format("{}", f.low)
-                                   : fmt::format("{} to {}", f.low, f.high),
-                   modelled, off, f.source);
     }
-    fmt::print("\ncycles: {}; {} more than 1 cycle off\n", summary(out), beyond);
-    return out;
+    fmt::print("Cycles of one wave (sim) against hardware\n\n");
+    print_table("gfx {_gfx:<8}; measurement of nw micro {_measurement:<40}; "
+                "published {_published:>10}; modelled {modelled:>9.2f}; off {_off:>+8.2f}; "
+                " published by {_source}",
+                rows);
+    fmt::print("\ncycles: {}; {} more than 1 cycle off\n", summary(rows), beyond);
+    return rows;
 }
 
 } // namespace nw::bench

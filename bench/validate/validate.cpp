@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: MIT
-#include "bench/validate/validate.h"
-
+// The suite validate: modelled figures of the simulated GPU against published ones of hardware.
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "bench/validate/tables.h"
 
 namespace nw::bench {
 
-std::string summary(const std::vector<Validated> &rows) {
-    f64 sum = 0;
-    const Validated *worst = &rows.front();
-    for (const Validated &row : rows) {
-        sum += std::fabs(row.error_pct());
-        if (std::fabs(row.error_pct()) > std::fabs(worst->error_pct()))
-            worst = &row;
-    }
-    return fmt::format("{} rows: MAPE {:.2f} %, worst {:+.2f} % ({})", rows.size(),
-                       sum / static_cast<f64>(rows.size()), worst->error_pct(), worst->fact);
+Json validated(const std::string &fact, std::string_view group, f64 published, f64 modelled) {
+    return {{"fact", fact},
+            {"group", group},
+            {"published", published},
+            {"modelled", modelled},
+            {"error_pct", error_pct(modelled, published)}};
 }
 
-nlohmann::json run_validate(const Options &o) {
+std::string summary(const Json &rows) {
+    std::vector<f64> errors;
+    for (const Json &row : rows)
+        errors.push_back(row["error_pct"]);
+    const Errors100 all = summarize(errors);
+    std::string worst;
+    for (const Json &row : rows)
+        if (worst.empty() && row["error_pct"] == all.worst)
+            worst = row["fact"];
+    return fmt::format("{} rows: MAPE {:.2f} %, worst {:+.2f} % ({})", rows.size(), all.mape,
+                       all.worst, worst);
+}
+
+Result run_validate(const Options &o, const Shapes &) {
     if (!o.device.empty() && !o.device.starts_with("sim"))
         throw Usage(fmt::format("--device {}: suite validate compares the model with published "
                                 "numbers, on the simulated parts that they are of; for a card, use "
@@ -28,21 +37,12 @@ nlohmann::json run_validate(const Options &o) {
                                 o.device));
     const std::regex only = only_pattern(o);
     setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
-    std::vector<Validated> all;
-    for (const auto group : {validate_cycles, validate_cliff, validate_decode}) {
-        const std::vector<Validated> rows = group(only);
-        all.insert(all.end(), rows.begin(), rows.end());
-    }
-    if (all.empty())
+    Result out;
+    for (const auto group : {validate_cycles, validate_cliff, validate_decode})
+        append(out.rows, group(only));
+    if (out.rows.empty())
         throw Usage(fmt::format("--only {}: matches no fact", o.only));
-    nlohmann::json json = nlohmann::json::array();
-    for (const Validated &row : all)
-        json.push_back({{"fact", row.fact},
-                        {"group", row.group},
-                        {"published", row.published},
-                        {"modelled", row.modelled},
-                        {"error_pct", row.error_pct()}});
-    return json;
+    return out;
 }
 
 } // namespace nw::bench

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "bench/part_constants.h"
+#include "bench/part.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "bench/temporary_folder.h"
@@ -13,6 +12,25 @@
 namespace nw::bench {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+f64 value_of(const std::vector<Constant> &constants, std::string_view name) {
+    for (const Constant &c : constants)
+        if (c.name == name)
+            return c.value;
+    throw Error(fmt::format("'{}' is no constant of the model", name));
+}
+
+} // namespace
+
+Bound dram_bound(std::string_view part) {
+    const std::vector<Constant> constants = part_constants(part);
+    return {value_of(constants, "dram_gb_per_s") * value_of(constants, "dram_efficiency"),
+            value_of(constants, "launch_overhead")};
+}
+
+u32 wgps(std::string_view part) { return static_cast<u32>(value_of(part_constants(part), "wgps")); }
 
 f64 wmma_peak(std::string_view part) {
     const std::vector<Constant> constants = part_constants(part);
@@ -30,11 +48,11 @@ std::string quoted(const std::string &text) {
     return out + "'";
 }
 
-nlohmann::json run_json(const std::string &command, const fs::path &result) {
+Json run_json(const std::string &command, const fs::path &result) {
     if (std::system(command.c_str()) != 0)
         throw Error(fmt::format("failed: {}", command));
     std::ifstream file(result);
-    return nlohmann::json::parse(file);
+    return Json::parse(file);
 }
 
 std::vector<Constant> part_constants(std::string_view part) {
@@ -44,18 +62,11 @@ std::vector<Constant> part_constants(std::string_view part) {
         fmt::format("{} constants --json --part {} > {}", quoted(programs() / "nw"),
                     quoted(std::string(part)), quoted(out));
     std::vector<Constant> constants;
-    const nlohmann::json listed = run_json(command, out);
+    const Json listed = run_json(command, out);
     for (const auto &row : listed.at("constants"))
         constants.push_back({row.at("name"), row.at("section"), row.at("unit"), row.at("origin"),
                              row.at("note"), row.at("value"), row.at("lowest"), row.at("highest")});
     return constants;
-}
-
-f64 value_of(const std::vector<Constant> &constants, std::string_view name) {
-    for (const Constant &c : constants)
-        if (c.name == name)
-            return c.value;
-    throw Error(fmt::format("'{}' is no constant of the model", name));
 }
 
 } // namespace nw::bench

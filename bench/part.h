@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the model of time takes a part to be, as `nw constants` says it: benches don't link the
-// simulator.
+// What the model of time takes a part to be.
 #pragma once
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include "base/types.h"
+#include "bench/table.h"
 
 namespace nw::bench {
 
@@ -21,8 +18,15 @@ struct Constant {
 // All constants of a part ("8060S") or of the default part of a gfx.
 std::vector<Constant> part_constants(std::string_view part);
 
-// Throws Error where there is no such constant.
-f64 value_of(const std::vector<Constant> &, std::string_view name);
+// What DRAM of a part gives at most, as the model has it.
+struct Bound {
+    f64 gb_per_s = 0;    // sustained
+    f64 overhead_us = 0; // of a launch of nothing
+    f64 us(u64 bytes) const { return static_cast<f64>(bytes) / gb_per_s / 1e3; }
+};
+Bound dram_bound(std::string_view part);
+
+u32 wgps(std::string_view part);
 
 // FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
 f64 wmma_peak(std::string_view part);
@@ -32,6 +36,6 @@ std::filesystem::path programs();
 // For a shell.
 std::string quoted(const std::string &);
 // Runs a shell command that writes JSON to `result`.
-nlohmann::json run_json(const std::string &command, const std::filesystem::path &result);
+Json run_json(const std::string &command, const std::filesystem::path &result);
 
 } // namespace nw::bench
