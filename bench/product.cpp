@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bench/product.h"
+#include "bench/published.h"
 
 #include <fmt/format.h>
 

@@ -13,8 +13,6 @@
 
 namespace nw::bench {
 
-inline constexpr std::string_view published_gfx = "gfx1151"; // that published times are of
-
 std::string zeros_label(Zeros);              // "sym", "zp": packed, "zt": typed, "carrier"
 std::string type_name(const ProductShape &); // "bf16 sym m1"
 std::string name(const ProductShape &);      // "2048x2048 g128 bf16 sym m1", K before N

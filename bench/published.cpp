@@ -16,7 +16,8 @@ namespace {
 // The rows of a CSV file: comments and the line of names left out, every field by its column.
 class Csv {
 public:
-    Csv(const std::string &path, std::string_view header) : path_(path), in_(path) {
+    Csv(const std::string &path, std::string_view header, char separator = ',')
+        : path_(path), separator_(separator), in_(path) {
         if (!in_)
             throw Error(fmt::format("{}: can't be read", path));
         if (!next_line() || line_ != header)
@@ -28,7 +29,7 @@ public:
             return false;
         fields_.clear();
         std::istringstream line(line_);
-        for (std::string field; std::getline(line, field, ',');)
+        for (std::string field; std::getline(line, field, separator_);)
             fields_.push_back(field);
         return true;
     }
@@ -63,6 +64,7 @@ private:
     }
 
     std::string path_, line_;
+    char separator_;
     std::ifstream in_;
     std::vector<std::string> fields_;
     u32 number_ = 0;
@@ -123,6 +125,15 @@ std::vector<PublishedStride> read_published_stride(const std::string &path) {
 
 std::vector<PublishedPrefill> read_published_prefill(const std::string &path) {
     return read_pairs<PublishedPrefill>(path, "k,n,base_tflops,tuned_tflops,model");
+}
+
+std::vector<PublishedCycles> read_published_cycles(const std::string &path) {
+    Csv csv(path, "gfx;measurement;low;high;beyond;source", ';');
+    std::vector<PublishedCycles> out;
+    while (csv.next())
+        out.push_back({csv.text(0), csv.text(1), csv.number<f64>(2), csv.number<f64>(3),
+                       csv.text(4), csv.text(5)});
+    return out;
 }
 
 } // namespace nw::bench

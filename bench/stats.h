@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the simulated GPU says of each dispatch: HIPSIM_STATS, a JSON line each.
+// What the simulated GPU says of each dispatch, a JSON line each.
 #pragma once
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 
 #include "base/types.h"
+#include "hip/hip.h"
 
 namespace nw::bench {
 
@@ -35,27 +35,21 @@ struct LaunchStats {
     Busy busy;
 };
 
-// Points HIPSIM_STATS at a file of its own, or reads the one that the environment names. Make it
-// before the device is opened.
-class StatsFile {
+// Of a device with the setting stats=on.
+class LaunchCounts {
 public:
-    StatsFile();
-    ~StatsFile();
-    StatsFile(const StatsFile &) = delete;
-    StatsFile &operator=(const StatsFile &) = delete;
+    explicit LaunchCounts(const hip::Device &device) : device_(device) {}
 
     // Of the dispatch since the last call; empty on a real GPU. Throws Error where the
     // line is for another kernel or there is not exactly one.
     std::optional<LaunchStats> next_launch(std::string_view kernel);
     // Of that, the counts.
     std::optional<Instructions> next(std::string_view kernel);
-    // Lets the lines written so far pass.
-    void skip();
+    // Lets the launches so far pass.
+    void skip() { device_.take_stats(); }
 
 private:
-    std::filesystem::path path_;
-    bool ours_ = false;
-    u64 read_ = 0; // bytes
+    const hip::Device &device_;
 };
 
 } // namespace nw::bench

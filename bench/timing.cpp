@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "bench/timing.h"
 
-#include <cstdlib>
 #include <optional>
 
-#include "base/processes.h"
 #include "measure/cold_gguf.h"
+#include "measure/on_cores.h"
 #include "runtime/gguf_prefill.h"
 
 namespace nw::bench {
 
 namespace {
 
-// time(job) of each, the one with the most work(job) first.
+std::string_view gfx_of(const DenseJob &job) { return job.kernel->gfx; }
+std::string_view gfx_of(const GgufJob &job) { return job.kernels.product->gfx; }
+std::string_view gfx_of(const GgufMoeJob &job) { return job.gfx; }
+
+// time(job, device) of each on a device as new, those with the most work(job) first.
 template <class Job, class Work, class Time>
 std::vector<Timed> time_each(const std::vector<Job> &jobs, const Work &work, const Time &time) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     std::vector<u64> sizes;
     for (const Job &job : jobs)
         sizes.push_back(work(job));
-    return in_processes<Timed>(sizes, [&](u64 i) { return time(jobs[i]); });
+    return on_cores<Timed>(sizes, [&](u64 i) {
+        const std::string spec = "sim:" + std::string(gfx_of(jobs[i]));
+        return time(jobs[i], model_device(spec, jobs.size(), "stats=on"));
+    });
 }
 
 u64 weights_read(const GgufJob &job) { return job.shape.weight_bytes() * (2 + job.shape.m); }
 
-hip::Device device_of(const Kernel &kernel) {
-    return hip::Device("sim:" + std::string(kernel.gfx));
-}
-
-Timed time_warm(const DenseJob &job) {
-    StatsFile stats; // first: a device reads where its statistics go when it is opened
-    const hip::Device device = device_of(*job.kernel);
+Timed time_warm(const DenseJob &job, const hip::Device &device) {
+    LaunchCounts stats(device);
     ColdProduct product(device, std::span(&job.shape, 1), 1);
     Timed out;
     out.us = product_us(
@@ -40,9 +40,8 @@ Timed time_warm(const DenseJob &job) {
     return out;
 }
 
-Timed time_as_new(const DenseJob &job) {
-    StatsFile stats;
-    const hip::Device device = device_of(*job.kernel);
+Timed time_as_new(const DenseJob &job, const hip::Device &device) {
+    LaunchCounts stats(device);
     ColdProduct product(device, std::span(&job.shape, 1), 1);
     product.modules().function(*job.kernel); // loading is no part of the time
     hip::Event begin = device.event(), end = device.event();
@@ -55,11 +54,11 @@ Timed time_as_new(const DenseJob &job) {
     return out;
 }
 
-Timed time_gguf_one(const GgufJob &job) {
-    StatsFile stats;
+Timed time_gguf_one(const GgufJob &job, const hip::Device &device) {
+    LaunchCounts stats(device);
     Timed out;
-    const GgufTimes times = time_gguf_product(
-        device_of(*job.kernels.product), job.kernels, job.shape, 1, [&](const Kernel &kernel) {
+    const GgufTimes times =
+        time_gguf_product(device, job.kernels, job.shape, 1, [&](const Kernel &kernel) {
             const auto launch = stats.next_launch(kernel.symbol);
             if (&kernel == job.kernels.product)
                 out.launch = launch.value_or(LaunchStats{});
@@ -69,11 +68,10 @@ Timed time_gguf_one(const GgufJob &job) {
 }
 
 // Weights are cold; activations are where the conversion has left them.
-Timed time_gguf_as_new(const GgufJob &job) {
-    StatsFile stats;
+Timed time_gguf_as_new(const GgufJob &job, const hip::Device &device) {
+    LaunchCounts stats(device);
     const Kernel &kernel = *job.kernels.product, &convert = *job.kernels.convert;
     const auto &[type, m, n, k] = job.shape;
-    const hip::Device device = device_of(kernel);
     Modules modules(device);
     modules.function(kernel); // loading is no part of the time
     modules.function(convert);
@@ -105,7 +103,7 @@ std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, Warm warm) {
         warm == Warm::yes ? time_warm : time_as_new);
 }
 
-Instructions count_dense(const hip::Device &device, StatsFile &stats, const Kernel &kernel,
+Instructions count_dense(const hip::Device &device, LaunchCounts &stats, const Kernel &kernel,
                          const ProductShape &shape) {
     ColdProduct product(device, std::span(&shape, 1), 1);
     launch_product(product, kernel, shape, product.memory(shape));
@@ -124,20 +122,19 @@ std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs) {
 }
 
 std::vector<Timed> time_gguf_ways(const std::vector<GgufJob> &jobs) {
-    return time_each(jobs, weights_read, [](const GgufJob &job) {
-        const hip::Device device = device_of(*job.kernels.product);
+    return time_each(jobs, weights_read, [](const GgufJob &job, const hip::Device &device) {
         ColdGguf product(device, std::span(&job.shape, 1), 1);
         return Timed{product.us(*job.kernels.product, job.shape)};
     });
 }
 
-std::vector<Timed> time_gguf_moe(const std::string &gfx, const std::vector<GgufMoeJob> &jobs) {
+std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs) {
     return time_each(
         jobs, [](const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); },
-        [&](const GgufMoeJob &job) {
-            const GgufMoeTimes times = time_gguf_moe(
-                hip::Device("sim:" + gfx), gguf_moe_kernels(gfx, job.shape.type, job.block_size),
-                job.shape, job.routes);
+        [](const GgufMoeJob &job, const hip::Device &device) {
+            const GgufMoeTimes times =
+                time_gguf_moe(device, gguf_moe_kernels(job.gfx, job.shape.type, job.block_size),
+                              job.shape, job.routes);
             return Timed{times.us, times.convert_us + times.align_us};
         });
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products timed on simulated parts, weights cold: the one place where suites of modelled times
-// launch kernels. Each product has a device as new and all cores are at work: call these before a
-// device is opened.
+// launch kernels. Each product has a device as new, and all cores are at work.
 #pragma once
 #include <span>
 #include <string>
@@ -32,8 +31,8 @@ struct DenseJob {
 enum class Warm { yes, no };
 std::vector<Timed> time_dense(const std::vector<DenseJob> &, Warm = Warm::yes);
 
-// Counts of a launch of the product; the device's statistics are `stats`.
-Instructions count_dense(const hip::Device &, StatsFile &stats, const Kernel &,
+// Counts of a launch of the product, on a device with the setting stats=on.
+Instructions count_dense(const hip::Device &, LaunchCounts &stats, const Kernel &,
                          const ProductShape &);
 
 // Products with GGUF weights: of few rows; of many, without warmth; and by one kernel, with all
@@ -48,10 +47,11 @@ std::vector<Timed> time_gguf_ways(const std::vector<GgufJob> &);
 
 // Experts with GGUF weights: block_size 1 is slot by slot; routes are slots' experts.
 struct GgufMoeJob {
+    std::string gfx;
     GgufMoeShape shape;
     u32 block_size;
     std::vector<i32> routes;
 };
-std::vector<Timed> time_gguf_moe(const std::string &gfx, const std::vector<GgufMoeJob> &);
+std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &);
 
 } // namespace nw::bench

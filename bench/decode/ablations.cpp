@@ -5,6 +5,7 @@
 #include <map>
 
 #include "bench/decode/tables.h"
+#include "bench/published.h"
 #include "formats/row_stride.h"
 
 namespace nw::bench {

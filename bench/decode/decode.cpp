@@ -5,6 +5,7 @@
 #include <set>
 
 #include "bench/decode/tables.h"
+#include "bench/published.h"
 
 namespace nw::bench {
 

@@ -20,7 +20,7 @@ bool suits(u32 tokens, u32 block_size) {
     return block_size != (tokens >= gguf_prefill_rows ? 1 : gguf_moe_prefill_block);
 }
 
-std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes) {
+std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes, const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<GgufMoeJob> out;
     for (const LinearShape &s : shapes)
@@ -35,7 +35,7 @@ std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes) {
                                                      by(p.n, p.k), type, tokens, block_size);
                 if (std::regex_search(name, only))
                     out.push_back(
-                        {p, block_size,
+                        {gfx, p, block_size,
                          random_routes(tokens, s.experts, s.top_k, Rng(o.seed).fork(tokens))});
             }
     return out;
@@ -44,14 +44,14 @@ std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes) {
 } // namespace
 
 Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
-    const std::vector<GgufMoeJob> jobs = jobs_of(o, shapes);
+    const std::vector<GgufMoeJob> jobs = jobs_of(o, shapes, gfx);
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const std::vector<Timed> times = time_gguf_moe(gfx, jobs);
+    const std::vector<Timed> times = time_gguf_moe(jobs);
     const Bound bound = dram_bound(gfx);
     for (u64 i = 0; i < jobs.size(); ++i) {
-        const auto &[p, block_size, routes] = jobs[i];
+        const auto &[on, p, block_size, routes] = jobs[i];
         const f64 us = times[i].us,
                   met = static_cast<f64>(std::ranges::count_if(
                       slots_of_experts(routes, p.experts), [](u32 slots) { return slots > 0; })),

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "bench/golden/figures.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/half.h"
-#include "base/processes.h"
 #include "bench/product.h"
 #include "bench/stats.h"
-#include "bench/temporary_folder.h"
 #include "formats/row_stride.h"
+#include "measure/on_cores.h"
 #include "runtime/moe.h"
 
 namespace nw::bench {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // Small: counts of it are those of any other, but for what is done once a workgroup.
 constexpr u32 counted_n = 64, counted_k = 2048;
+
+// Kernels are tuned for it first: of it more is timed.
+constexpr std::string_view most_timed = "gfx1151";
 
 bool in_golden(const Kernel &k, const std::string &gfx) { return k.gfx == gfx && !k.reference; }
 
@@ -32,17 +29,17 @@ ProductShape shape_of(const Kernel &k, u32 m, u32 n, u32 length) {
 
 // ---- decode_w4a16
 
-f64 slots_of(const hip::Device &device, const Kernel &k, StatsFile &stats, const ProductShape &p) {
+f64 slots_of(const hip::Device &device, const Kernel &k, LaunchCounts &stats,
+             const ProductShape &p) {
     return slots_per_8_weights(count_dense(device, stats, k, p), p);
 }
 
-f64 decode_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+f64 decode_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     return slots_of(device, k, stats, shape_of(k, k.number("m"), counted_n, counted_k));
 }
 
-// Of gfx1151, which the kernels are tuned for first, more.
 std::vector<DenseJob> timed_decode(const std::string &gfx) {
-    const bool all = gfx == "gfx1151";
+    const bool all = gfx == most_timed;
     std::vector<DenseJob> out;
     for (const Kernel &k : kernels()) {
         if (!in_golden(k, gfx) || k.family != "decode_w4a16" || k.param("group") != "128")
@@ -63,17 +60,17 @@ std::vector<DenseJob> timed_decode(const std::string &gfx) {
 // ---- mid_w4a16, prefill_w4a16
 
 // A tile each, those of WMMA among them.
-f64 tile_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+f64 tile_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     return slots_of(device, k, stats, shape_of(k, k.number("bm"), k.number("bn"), 512));
 }
 
-// Of gfx1151: all rows of a mid tile against a matrix of 8 MiB; enough tiles of prefill_w4a16 that
-// each WGP has one.
+// Of most_timed alone: all rows of a mid tile against a matrix of 8 MiB; enough tiles of
+// prefill_w4a16 that each WGP has one.
 std::vector<DenseJob> timed_tiles(const std::string &gfx) {
     std::vector<DenseJob> out;
     for (const Kernel &k : kernels()) {
         const bool mid = k.family == "mid_w4a16";
-        if (!in_golden(k, gfx) || gfx != "gfx1151" || !(mid || k.family == "prefill_w4a16") ||
+        if (!in_golden(k, gfx) || gfx != most_timed || !(mid || k.family == "prefill_w4a16") ||
             group_of(k) != 128)
             continue;
         const u32 bm = k.number("bm"), bn = k.number("bn");
@@ -85,7 +82,7 @@ std::vector<DenseJob> timed_tiles(const std::string &gfx) {
 // ---- moe_w4a16
 
 // Two experts, a full block each.
-f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+f64 moe_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     const u32 experts = 2, block = k.number("m"), slots = experts * block;
     const ProductShape p = shape_of(k, k.number("m"), counted_n, counted_k); // of an expert
     const auto zeroed = [&](u64 bytes) {
@@ -121,14 +118,14 @@ f64 moe_slots(const hip::Device &device, const Kernel &k, StatsFile &stats) {
 // How the kernels of a family are counted: VALU slots per 8 weights of a small product.
 struct Counted {
     std::string_view family;
-    f64 (*slots)(const hip::Device &, const Kernel &, StatsFile &);
+    f64 (*slots)(const hip::Device &, const Kernel &, LaunchCounts &);
 };
 constexpr Counted counted_families[] = {{"decode_w4a16", decode_slots},
                                         {"mid_w4a16", tile_slots},
                                         {"prefill_w4a16", tile_slots},
                                         {"moe_w4a16", moe_slots}};
 
-Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats) {
+Figures figures_of(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     Figures out = {
         {"vgprs", k.vgprs}, {"lds_bytes", k.lds_bytes}, {"waves_per_simd", k.waves_per_simd}};
     for (const Counted &c : counted_families)
@@ -137,11 +134,9 @@ Figures figures_of(const hip::Device &device, const Kernel &k, StatsFile &stats)
     return out;
 }
 
-// In a process of its own: what a library simulates is settled when it is opened.
 Golden counted(const std::string &gfx) {
-    setenv("HIPSIM_TIMING", "off", 1);
-    StatsFile stats;
-    const hip::Device device("sim:" + gfx);
+    const hip::Device device = hip::Device::own("sim:" + gfx + "?timing=off&stats=on", "threads=1");
+    LaunchCounts stats(device);
     Golden out;
     for (const Kernel &k : kernels())
         if (in_golden(k, gfx))
@@ -152,16 +147,12 @@ Golden counted(const std::string &gfx) {
 } // namespace
 
 std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx) {
-    const TemporaryFolder folder;
-    const auto file = [&](u64 i) { return (folder.path() / gfx[i]).string(); };
-    static_cast<void>(in_processes<bool>(std::vector<u64>(gfx.size(), 1), [&](u64 i) {
-        std::ofstream(file(i)) << to_text(gfx[i], counted(gfx[i]));
-        return true;
-    }));
+    const std::vector<Golden> all =
+        on_cores<Golden>(std::vector<u64>(gfx.size(), 1), [&](u64 i) { return counted(gfx[i]); });
     std::map<std::string, Golden> out;
     std::vector<DenseJob> jobs;
     for (u64 i = 0; i < gfx.size(); ++i) {
-        out[gfx[i]] = read_golden(file(i));
+        out[gfx[i]] = all[i];
         for (const auto &timed : {timed_decode(gfx[i]), timed_tiles(gfx[i])})
             jobs.insert(jobs.end(), timed.begin(), timed.end());
     }

@@ -60,7 +60,7 @@ f64 bytes_moved(const ref::DecodeW4A16 &p) {
 
 class Suite {
 public:
-    Suite(const Options &o, Shapes shapes, const hip::Device &device, StatsFile &stats)
+    Suite(const Options &o, Shapes shapes, const hip::Device &device, LaunchCounts &stats)
         : options_(o), shapes_(std::move(shapes)), device_(device), modules_(device), stats_(stats),
           stopwatch_(device), progress_(work()) {}
 
@@ -161,7 +161,7 @@ private:
     Shapes shapes_;
     const hip::Device &device_;
     Modules modules_;
-    StatsFile &stats_;
+    LaunchCounts &stats_;
     Stopwatch stopwatch_;
     Progress progress_;
     Json rows_ = Json::array();
@@ -215,9 +215,8 @@ void need_kernels(const Options &o, const std::string &gfx) {
 } // namespace
 
 Result run_layer(const Options &o, const Shapes &all) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
-    StatsFile stats;
-    const hip::Device device(o.device);
+    const hip::Device device(o.device, "timing=on&stats=on");
+    LaunchCounts stats(device);
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);
     const Shapes shapes = layers_of(all, o.model);

@@ -28,8 +28,7 @@ Json to_json(const micro::Row &row) {
 
 Result run_micro(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
-    const hip::Device device(o.device);
+    const hip::Device device(o.device, "timing=on");
     Result out;
     out.device = device.info().label;
     const auto asked = [&](const std::string &name) { return std::regex_search(name, only); };

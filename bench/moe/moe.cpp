@@ -267,8 +267,7 @@ MoeW4A16 arguments(const MoeJob &job, const RowLayout &layout) {
 }
 
 Result run_moe(const Options &o, const Shapes &shapes) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
-    const hip::Device device(o.device);
+    const hip::Device device(o.device, "timing=on");
     Result out;
     out.device = device.info().label;
     const std::string columns =

@@ -7,16 +7,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
-#include <mutex>
 
-#include "base/error.h"
-#include "base/parallel.h"
-#include "base/progress.h"
 #include "bench/line_fit.h"
 #include "bench/part.h"
 #include "bench/sensitivity/least_squares.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
+#include "bench/validate/tables.h"
+#include "measure/on_cores.h"
 
 namespace nw::bench {
 
@@ -68,40 +66,26 @@ std::vector<Variant> plan(const std::vector<Constant> &constants) {
     return out;
 }
 
-Json validate(const fs::path &scratch, const std::string &only, u64 number, const Variant &v) {
-    const fs::path profile = scratch / fmt::format("{}.profile", number),
-                   out = scratch / fmt::format("{}.json", number);
+// A profile with the constant of the variant.
+std::string write_profile(const fs::path &folder, u64 number, const Variant &v) {
     Json json = {{"schema", "nibblewave.profile.v1"}, {"part", part}};
     if (v.constant)
         json[v.constant->section][v.constant->name] = changed(*v.constant, v.factor);
-    std::ofstream(profile) << json.dump();
-    return run_json(
-               fmt::format("HIPSIM_PROFILE={} {} --suite validate --only {} --json {} > /dev/null",
-                           quoted(profile), quoted(programs() / "nw_bench"), quoted(only),
-                           quoted(out)),
-               out)
-        .at("rows");
+    const fs::path path = folder / fmt::format("{}.profile", number);
+    std::ofstream(path) << json.dump();
+    return path.string();
 }
 
 // Runs them all, as many at once as there are processors. Returns the rows as published.
-Json run_all(const fs::path &scratch, const std::string &only, std::vector<Variant> &variants) {
-    Json rows;
-    Progress progress(variants.size());
-    std::mutex mutex; // of the two above
-    parallel_each(variants.size(), [&] {
-        return [&](u64 n) {
-            // An --only that matches nothing ends in an error here; validate has said which.
-            const Json got = validate(scratch, only, n, variants[n]);
-            for (const auto &row : got)
-                variants[n].modelled.push_back(row.at("modelled"));
-            const std::scoped_lock held(mutex);
-            if (!variants[n].constant)
-                rows = got;
-            progress.advance(1);
-            progress.show(fmt::format("{} of {}", n + 1, variants.size()));
-        };
+Json run_all(const std::regex &only, std::vector<Variant> &variants) {
+    const TemporaryFolder folder;
+    const std::vector<Json> runs = on_cores<Json>(std::vector<u64>(variants.size(), 1), [&](u64 i) {
+        return measure_facts({only, write_profile(folder.path(), i, variants[i]), variants.size()});
     });
-    return rows;
+    for (u64 i = 0; i < runs.size(); ++i)
+        for (const Json &row : runs[i])
+            variants[i].modelled.push_back(row.at("modelled"));
+    return runs.front();
 }
 
 // The rows of a group against `from`, or against what is published, in percent.
@@ -191,7 +175,7 @@ void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
 } // namespace
 
 Result run_sensitivity(const Options &o, const Shapes &) {
-    static_cast<void>(only_pattern(o)); // said before anything runs
+    const std::regex only = o.only.empty() ? std::regex(small_rows) : only_pattern(o);
     const std::regex wanted = constants_pattern(o);
     std::vector<Constant> constants = part_constants(part);
     std::erase_if(constants, [&](const Constant &c) {
@@ -202,9 +186,10 @@ Result run_sensitivity(const Options &o, const Shapes &) {
             fmt::format("--constants {}: matches no fitted or guessed constant; nw constants "
                         "lists them",
                         o.constants));
-    const TemporaryFolder folder;
     std::vector<Variant> variants = plan(constants);
-    const Json rows = run_all(folder.path(), o.only.empty() ? small_rows : o.only, variants);
+    const Json rows = run_all(only, variants);
+    if (rows.empty())
+        throw Usage(fmt::format("--only {}: matches no fact", o.only));
     Result out{print_moves(rows, variants)};
     print_left_out(rows, variants);
     return out;

@@ -31,21 +31,23 @@ struct Cliff {
 std::vector<Cliff> published_rows(const std::regex &only) {
     std::vector<Cliff> out;
     for (const PublishedStride &p : read_published_stride(NW_BENCH_DATA "/stride_gfx1151.csv"))
-        out.push_back({"gfx1151", p.n, p.k, 1, p.padded_gib_s / p.unpadded_gib_s});
+        out.push_back({std::string(published_gfx), p.n, p.k, 1, p.padded_gib_s / p.unpadded_gib_s});
     for (u32 m : {1, 2, 4}) // published as "0.995 to 1.008"
         out.push_back({"gfx1150", 2048, 8192, m, 1});
     std::erase_if(out, [&](const Cliff &c) { return !std::regex_search(c.fact(), only); });
     return out;
 }
 
-void measure(Json &rows, const std::vector<Cliff> &cliffs, Progress &progress) {
+void measure(Json &rows, const std::vector<Cliff> &cliffs, const ModelRun &run,
+             Progress &progress) {
     std::vector<ProductShape> shapes;
     for (const Cliff &c : cliffs)
         shapes.push_back(c.shape(padding));
-    const hip::Device device("sim:" + cliffs.front().gfx);
+    const hip::Device device = run.device(cliffs.front().gfx);
     ColdProduct product(device, shapes);
     for (const Cliff &c : cliffs) {
-        progress.show(c.fact());
+        if (run.at_once == 1)
+            progress.show(c.fact());
         const f64 unpadded = splitk_us(product, c.shape(0)),
                   padded = splitk_us(product, c.shape(padding)),
                   gib = f64{1} * c.n * c.k / 2 * 1e6 / (u64{1} << 30);
@@ -62,11 +64,9 @@ void measure(Json &rows, const std::vector<Cliff> &cliffs, Progress &progress) {
 
 } // namespace
 
-Json validate_cliff(const std::regex &only) {
-    const std::vector<Cliff> all = published_rows(only);
+Json measure_cliff(const ModelRun &run) {
+    const std::vector<Cliff> all = published_rows(run.only);
     Json rows = Json::array();
-    if (all.empty())
-        return rows;
     u64 work = 0;
     for (const Cliff &c : all)
         work += u64{c.n} * c.k;
@@ -75,9 +75,12 @@ Json validate_cliff(const std::regex &only) {
         std::vector<Cliff> cliffs = all;
         std::erase_if(cliffs, [&](const Cliff &c) { return c.gfx != gfx; });
         if (!cliffs.empty())
-            measure(rows, cliffs, progress);
+            measure(rows, cliffs, run, progress);
     }
-    progress.clear();
+    return rows;
+}
+
+void print_cliff(const Json &rows) {
     fmt::print("\nRows as they are against rows {} bytes further apart, weights in GiB/s (sim); "
                "ratio is padded to unpadded\n\n",
                padding);
@@ -86,7 +89,6 @@ Json validate_cliff(const std::regex &only) {
                 "published {published:>10.3f}; error {error_pct:>+7.1f}%",
                 rows);
     fmt::print("\ncliff: {}\n", summary(rows));
-    return rows;
 }
 
 } // namespace nw::bench

@@ -59,21 +59,22 @@ std::map<std::string, TypeLine> lines_of(const std::vector<PublishedDecode> &all
     return out;
 }
 
-Json measure(const std::vector<PublishedDecode> &rows,
-             const std::map<std::string, TypeLine> &lines) {
+Json measure(const std::vector<PublishedDecode> &rows, const std::map<std::string, TypeLine> &lines,
+             const ModelRun &run) {
     std::vector<ProductShape> shapes;
     u64 work = 0;
     for (const PublishedDecode &p : rows) {
         shapes.push_back(shape_of(p));
         work += p.bytes();
     }
-    const hip::Device device("sim:gfx1151");
+    const hip::Device device = run.device(std::string(published_gfx));
     ColdProduct product(device, shapes);
     Progress progress(work);
     Json out = Json::array();
     for (u64 i = 0; i < rows.size(); ++i) {
         const PublishedDecode &p = rows[i];
-        progress.show(fact_of(p));
+        if (run.at_once == 1)
+            progress.show(fact_of(p));
         const SplitKGeometry geometry = published_geometry(device, shapes[i]);
         const TypeLine &type = lines.at(p.type());
         const auto at =
@@ -164,21 +165,27 @@ void print_missed(const Json &rows) {
                   row);
 }
 
+// Those that ran the published kernel.
+std::vector<PublishedDecode> published_rows() {
+    std::vector<PublishedDecode> out = read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
+    std::erase_if(out, [](const PublishedDecode &p) { return p.fell_back(); });
+    return out;
+}
+
 } // namespace
 
-Json validate_decode(const std::regex &only) {
-    std::vector<PublishedDecode> all = read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
-    std::erase_if(all, [](const PublishedDecode &p) { return p.fell_back(); });
-    const auto lines = lines_of(all);
-    std::vector<PublishedDecode> wanted;
-    std::ranges::copy_if(all, std::back_inserter(wanted), [&](const PublishedDecode &p) {
-        return std::regex_search(fact_of(p), only);
-    });
-    if (wanted.empty())
-        return Json::array();
-    const Json rows = measure(wanted, lines);
+Json measure_decode(const ModelRun &run) {
+    const std::vector<PublishedDecode> all = published_rows();
+    std::vector<PublishedDecode> wanted = all;
+    std::erase_if(
+        wanted, [&](const PublishedDecode &p) { return !std::regex_search(fact_of(p), run.only); });
+    return wanted.empty() ? Json::array() : measure(wanted, lines_of(all), run);
+}
+
+void print_decode(const Json &rows) {
+    const std::vector<PublishedDecode> all = published_rows();
     print_rows(rows);
-    print_types(rows, lines, all);
+    print_types(rows, lines_of(all), all);
     print_missed(rows);
     const Errors100 line = summarize(values(rows, "_line_pct")),
                     without = summarize(values(rows, "_without_pct"));
@@ -186,7 +193,6 @@ Json validate_decode(const std::regex &only) {
                "decode, a line per type: MAPE {:.2f} %, worst {:+.2f} %; each row by a line "
                "through the others: MAPE {:.2f} %, worst {:+.2f} %\n",
                summary(rows), line.mape, line.worst, without.mape, without.worst);
-    return rows;
 }
 
 } // namespace nw::bench

@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: MIT
 // The suite validate: modelled figures of the simulated GPU against published ones of hardware.
-#include <cmath>
-#include <cstdlib>
 #include <fmt/format.h>
 
+#include "bench/published.h"
 #include "bench/validate/tables.h"
+#include "measure/on_cores.h"
 
 namespace nw::bench {
+
+namespace {
+
+struct Group {
+    Json (*measure)(const ModelRun &);
+    void (*print)(const Json &);
+};
+constexpr Group groups[] = {
+    {measure_cycles, print_cycles}, {measure_cliff, print_cliff}, {measure_decode, print_decode}};
+
+} // namespace
+
+hip::Device ModelRun::device(const std::string &gfx) const {
+    std::string spec = "sim:" + gfx;
+    if (!profile.empty() && gfx == published_gfx)
+        spec += "?profile=" + profile;
+    return model_device(spec, at_once);
+}
+
+Json measure_facts(const ModelRun &run) {
+    Json rows = Json::array();
+    for (const Group &group : groups)
+        append(rows, group.measure(run));
+    return rows;
+}
 
 Json validated(const std::string &fact, std::string_view group, f64 published, f64 modelled) {
     return {{"fact", fact},
@@ -35,11 +60,14 @@ Result run_validate(const Options &o, const Shapes &) {
                                 "numbers, on the simulated parts that they are of; for a card, use "
                                 "nw micro",
                                 o.device));
-    const std::regex only = only_pattern(o);
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+    const ModelRun run{only_pattern(o)};
     Result out;
-    for (const auto group : {validate_cycles, validate_cliff, validate_decode})
-        append(out.rows, group(only));
+    for (const auto &[measure, print] : groups) {
+        const Json rows = measure(run);
+        if (!rows.empty())
+            print(rows);
+        append(out.rows, rows);
+    }
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: matches no fact", o.only));
     return out;

@@ -5,10 +5,15 @@
 
 namespace nw::hip {
 
-Device::Device(std::string_view spec) {
-    Opened opened = open_device(spec);
+Device::Device(std::string_view spec, std::string_view defaults) {
+    Opened opened = open_device(spec, defaults);
     library_ = std::move(opened.library);
     info_ = std::move(opened.info);
+}
+
+Device Device::own(std::string_view spec, std::string_view defaults) {
+    Opened opened = open_own(spec, defaults);
+    return {std::move(opened.library), std::move(opened.info)};
 }
 
 Device::Device(std::shared_ptr<Library> library, DeviceInfo info)
@@ -65,6 +70,19 @@ f32 Device::elapsed_ms(const Event &start, const Event &stop) const {
 
 void Device::synchronize() const {
     library_->check(library_->on_device().hipDeviceSynchronize(), "hipDeviceSynchronize");
+}
+
+std::vector<std::string> Device::take_stats() const {
+    std::vector<std::string> lines;
+    if (!library_->loaded->simulated)
+        return lines;
+    const auto add = [](const char *line, void *to) {
+        static_cast<std::vector<std::string> *>(to)->emplace_back(line);
+    };
+    const SimulatorCalls &sim = library_->loaded->sim;
+    if (sim.hipsimTakeStats(library_->ordinal, add, &lines))
+        throw Error(-1, {}, "hipsimTakeStats", sim.hipsimLastMessage());
+    return lines;
 }
 
 } // namespace nw::hip

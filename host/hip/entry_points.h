@@ -7,6 +7,8 @@
 #define __HIP_DISABLE_CPP_FUNCTIONS__ 1 // overloads would make decltype(&hipMalloc) ambiguous
 #include <hip/hip_runtime_api.h>
 
+#include "base/hipsim.h"
+
 #define NW_HIP_ENTRY_POINTS(X)                                                                     \
     X(hipInit)                                                                                     \
     X(hipGetDeviceCount)                                                                           \
@@ -42,6 +44,14 @@ struct EntryPoints {
 #define NW_DECLARE(name) decltype(&::name) name = nullptr;
     NW_HIP_ENTRY_POINTS(NW_DECLARE)
 #undef NW_DECLARE
+};
+
+// Of the simulated library alone.
+struct SimulatorCalls {
+    decltype(&::hipsimOpenDevice) hipsimOpenDevice = nullptr;
+    decltype(&::hipsimCloseDevice) hipsimCloseDevice = nullptr;
+    decltype(&::hipsimTakeStats) hipsimTakeStats = nullptr;
+    decltype(&::hipsimLastMessage) hipsimLastMessage = nullptr;
 };
 
 } // namespace nw::hip

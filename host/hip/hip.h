@@ -115,9 +115,15 @@ private:
 // info().note says so in a line), "hip:N", "sim:gfx1100". An empty spec reads NIBBLEWAVE_DEVICE,
 // then "auto". The simulated library is looked for beside the executable (../hipsim), then at
 // NIBBLEWAVE_HIPSIM, then in the build tree that made this binary.
+// A simulated device may be told how it runs: "sim:gfx1151?timing=on&check=all", by the settings of
+// base/hipsim.h. Those of `defaults`, written the same way ("timing=on"), hold where neither the
+// spec nor HIPSIM_* have one; a real GPU ignores them. Same words, same device.
 class Device {
 public:
-    explicit Device(std::string_view spec = "");
+    explicit Device(std::string_view spec = "", std::string_view defaults = "");
+    // A simulated device for this Device and its handles alone: as new, with nothing in its caches,
+    // until the last of them goes. Several may run at once, each used by a thread.
+    static Device own(std::string_view spec, std::string_view defaults = "");
     // The thread's current device, of the libamdhip64 that the process uses already. Where it uses
     // none, of the first that the dynamic linker finds, ROCM_PATH names, or /opt/rocm has.
     static Device current();
@@ -133,6 +139,9 @@ public:
     void record(const Event &, const Stream &stream = {}) const;
     f32 elapsed_ms(const Event &start, const Event &stop) const; // waits for `stop`
     void synchronize() const;
+    // Of a simulated device with the setting stats=on: the JSON line of each launch since the last
+    // call, as HIPSIM_STATS has it. Waits for all launches.
+    std::vector<std::string> take_stats() const;
     const std::shared_ptr<Library> &library() const { return library_; }
 
 private:

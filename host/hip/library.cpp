@@ -44,6 +44,12 @@ std::shared_ptr<const Loaded> Loaded::with(void *handle, std::string path, std::
 #define NW_FIND(name) find(loaded->call.name, #name);
     NW_HIP_ENTRY_POINTS(NW_FIND)
 #undef NW_FIND
+    if (loaded->simulated) {
+        find(loaded->sim.hipsimOpenDevice, "hipsimOpenDevice");
+        find(loaded->sim.hipsimCloseDevice, "hipsimCloseDevice");
+        find(loaded->sim.hipsimTakeStats, "hipsimTakeStats");
+        find(loaded->sim.hipsimLastMessage, "hipsimLastMessage");
+    }
     if (missing) {
         why = fmt::format("{} has no {}", loaded->path, missing);
         return nullptr;
@@ -161,25 +167,6 @@ static std::vector<fs::path> simulated_candidates() {
     return paths;
 }
 
-// The library reads HIPSIM_ARCH at its first call. All targets are asked for, so that every `sim:`
-// device of this process is a device of the one library; the variable is then put back for
-// children.
-static void start_with_all_targets(const Loaded &loaded) {
-    const char *const before = std::getenv("HIPSIM_ARCH");
-    const std::optional<std::string> kept =
-        before ? std::optional<std::string>(before) : std::nullopt;
-    std::string all;
-    for (const std::string_view gfx : supported_gfx())
-        all += (all.empty() ? "" : ",") + std::string(gfx);
-    setenv("HIPSIM_ARCH", all.c_str(), 1);
-    const hipError_t code = loaded.call.hipInit(0);
-    if (kept)
-        setenv("HIPSIM_ARCH", kept->c_str(), 1);
-    else
-        unsetenv("HIPSIM_ARCH");
-    loaded.check(code, "hipInit");
-}
-
 static std::shared_ptr<const Loaded> find_simulated() {
     std::string tried;
     for (const fs::path &path : simulated_candidates()) {
@@ -188,10 +175,8 @@ static std::shared_ptr<const Loaded> find_simulated() {
             continue;
         }
         std::string why;
-        if (auto loaded = Loaded::open(fs::absolute(path).string(), why)) {
-            start_with_all_targets(*loaded);
+        if (auto loaded = Loaded::open(fs::absolute(path).string(), why))
             return loaded;
-        }
         tried += fmt::format("\n  {}: {}", path.string(), why);
     }
     throw Error(-1, {}, "dlopen",

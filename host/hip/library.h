@@ -20,7 +20,8 @@ public:
     static std::shared_ptr<const Loaded> with(void *handle, std::string path, std::string &why);
 
     EntryPoints call;
-    std::string path; // as the dynamic linker found it
+    SimulatorCalls sim; // where it is simulated
+    std::string path;   // as the dynamic linker found it
     bool simulated = false;
 
     void check(hipError_t code, const char *call_name, std::string_view detail = {}) const;
@@ -35,8 +36,14 @@ private:
 // What owning handles keep: the library and their device.
 class Library {
 public:
-    Library(std::shared_ptr<const Loaded> loaded, int ordinal)
-        : loaded(std::move(loaded)), ordinal(ordinal) {}
+    Library(std::shared_ptr<const Loaded> loaded, int ordinal, bool own = false)
+        : loaded(std::move(loaded)), ordinal(ordinal), own_(own) {}
+    ~Library() {
+        if (own_)
+            static_cast<void>(loaded->sim.hipsimCloseDevice(ordinal));
+    }
+    Library(const Library &) = delete;
+    Library &operator=(const Library &) = delete;
 
     const std::shared_ptr<const Loaded> loaded;
     const int ordinal;
@@ -50,11 +57,14 @@ public:
     void check(hipError_t code, const char *call_name, std::string_view detail = {}) const {
         loaded->check(code, call_name, detail);
     }
+
+private:
+    const bool own_; // a simulated device that goes with this
 };
 
 // The card's library; null, with the reason in `why`, when there is none. Searched once.
 std::shared_ptr<const Loaded> real_library(std::string &why);
-// The simulated one, with all supported targets as devices; hip::Error when it is not found.
+// The simulated one; hip::Error when it is not found.
 std::shared_ptr<const Loaded> simulated_library();
 // The one that this process uses already, real or simulated; else the first that can be loaded.
 // hip::Error when there is none.
@@ -66,7 +76,8 @@ struct Opened {
     std::shared_ptr<Library> library;
     DeviceInfo info;
 };
-Opened open_device(std::string_view spec);
+Opened open_device(std::string_view spec, std::string_view defaults);
+Opened open_own(std::string_view spec, std::string_view defaults); // a simulated one
 Opened open_current();
 
 } // namespace nw::hip

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From "auto", "hip:0" or "sim:gfx1151" to a device.
+// From "auto", "hip:0" or "sim:gfx1151?timing=on" to a device.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,22 +28,18 @@ static Opened take(std::shared_ptr<const Loaded> loaded, int ordinal) {
     return {std::make_shared<Library>(std::move(loaded), ordinal), std::move(info)};
 }
 
-static Opened open_simulated(std::string_view gfx) {
-    if (!supported(gfx))
-        refuse(fmt::format("device sim:{}: the simulated targets are {}", gfx,
+// "gfx1151?timing=on".
+static Opened open_simulated(const std::string &spec, std::string_view defaults, bool own) {
+    if (!supported(std::string_view(spec).substr(0, spec.find('?'))))
+        refuse(fmt::format("device sim:{}: the simulated targets are {}", spec,
                            fmt::join(targets, ", ")));
     const auto loaded = simulated_library();
-    const int count = loaded->device_count();
-    std::string offered;
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-        const std::string found = loaded->gfx(ordinal);
-        if (found == gfx)
-            return take(loaded, ordinal);
-        offered.append(" ").append(found);
-    }
-    refuse(fmt::format("device sim:{}: this process started the simulated library with{} only, "
-                       "before we could ask for more; unset HIPSIM_ARCH or list {} in it",
-                       gfx, offered, gfx));
+    int ordinal = 0;
+    if (loaded->sim.hipsimOpenDevice(spec.c_str(), std::string(defaults).c_str(), own, &ordinal))
+        refuse(fmt::format("device sim:{}: {}", spec, loaded->sim.hipsimLastMessage()));
+    Opened opened{std::make_shared<Library>(loaded, ordinal, own), loaded->describe(ordinal)};
+    opened.info.spec = "sim:" + spec;
+    return opened;
 }
 
 static Opened open_real(std::string_view number) {
@@ -97,29 +93,36 @@ static std::optional<Opened> first_real(std::string &why) {
     return {};
 }
 
-static Opened open_auto() {
+static Opened open_auto(std::string_view defaults) {
     std::string why;
     if (auto opened = first_real(why)) {
         opened->info.note =
             fmt::format("{} ({}) is the first supported GPU", opened->info.spec, opened->info.gfx);
         return std::move(*opened);
     }
-    Opened opened = open_simulated(simulated_default);
+    Opened opened = open_simulated(std::string(simulated_default), defaults, false);
     opened.info.note = fmt::format("{}: using the simulated {}", why, simulated_default);
     return opened;
 }
 
-Opened open_device(std::string_view spec) {
+Opened open_device(std::string_view spec, std::string_view defaults) {
     if (const char *variable = std::getenv("NIBBLEWAVE_DEVICE"); spec.empty() && variable)
         spec = variable;
     if (spec.empty() || spec == "auto")
-        return open_auto();
+        return open_auto(defaults);
     if (spec.starts_with("sim:"))
-        return open_simulated(spec.substr(4));
+        return open_simulated(std::string(spec.substr(4)), defaults, false);
     if (spec.starts_with("hip:"))
         return open_real(spec.substr(4));
     refuse(fmt::format("device '{}': the forms are auto, hip:N and sim:gfxNNNN with one of {}",
                        spec, fmt::join(targets, ", ")));
+}
+
+Opened open_own(std::string_view spec, std::string_view defaults) {
+    if (!spec.starts_with("sim:"))
+        refuse(fmt::format("device '{}': only a simulated one, sim:gfxNNNN, can be had for oneself",
+                           spec));
+    return open_simulated(std::string(spec.substr(4)), defaults, true);
 }
 
 Opened open_current() {

@@ -79,8 +79,15 @@ bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel) {
     return test.failures() == 0;
 }
 
+// What is checked here does not depend on time.
+hip::Device open(const Options &o, std::string spec) {
+    if (o.checkers && spec.starts_with("sim:"))
+        spec += (spec.find('?') == std::string::npos ? "?" : "&") + std::string("check=all");
+    return hip::Device(spec, o.checkers ? "timing=off&check=all" : "timing=off");
+}
+
 void run_device(const Options &o, const std::string &spec) {
-    const hip::Device device(spec);
+    const hip::Device device = open(o, spec);
     Modules modules(device);
     fmt::print("check: {}, seed {:#x}\n", device.info().label, o.seed);
     std::fflush(stdout);
@@ -132,9 +139,6 @@ int run(int argc, char **argv) {
     app.add_flag("-v,--verbose", o.verbose, "name every shape");
     CLI11_PARSE(app, argc, argv);
 
-    if (o.checkers)
-        setenv("HIPSIM_CHECK", "all", 1);
-    setenv("HIPSIM_TIMING", "off", 0); // what is checked here does not depend on time
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
         std::signal(signal, on_crash);
     for (const std::string &spec : device_specs(o)) {

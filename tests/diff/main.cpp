@@ -77,7 +77,8 @@ public:
             if (files.empty() || files.back() != kernel.file)
                 files.push_back(kernel.file);
         for (const std::string &gfx : options_.gfx) {
-            const hip::Device device("sim:" + gfx);
+            const std::string check = options_.check.empty() ? "" : "?check=" + options_.check;
+            const hip::Device device("sim:" + gfx + check, "timing=off"); // no result needs time
             for (const std::string_view file : files)
                 if (options_.file.empty() || file == options_.file)
                     for (const u32 wave : options_.waves)
@@ -186,9 +187,6 @@ int run(int argc, char **argv) {
     for (const char *part : {"--file", "--only", "--gfx", "--wave", "--level"})
         o.whole &= app.count(part) == 0;
 
-    setenv("HIPSIM_TIMING", "off", 0); // results do not depend on time
-    if (!o.check.empty())
-        setenv("HIPSIM_CHECK", o.check.c_str(), 1);
     fmt::print("diff: {} kernels, seed {:#x}\n", diff_kernels().size(), o.seed);
     Counts counts;
     try {

@@ -3,8 +3,8 @@
 
 #include "fuzz/reader.h"
 #include "fuzz/targets.h"
+#include "sim/check/checks.h"
 #include "sim/func/build.h"
-#include "sim/func/checks.h"
 #include "sim/func/machine.h"
 #include "sim/isa/code.h"
 #include "sim/isa/uses.h"
@@ -28,7 +28,7 @@ static void prepare(Code &code, const Device &device) {
     Builder builder(e, gfx12);
     for (u32 index = 0; index <= count; ++index)
         builder.build(index);
-    const CheckFacts facts({.check_wait = true, .check_init = true}, code, device.gfx);
+    const CheckFacts facts({.wait = true, .init = true}, code, device.gfx);
 }
 
 static const Device &device_of(u8 choice) { return devices()[choice % devices().size()]; }

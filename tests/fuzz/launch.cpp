@@ -5,6 +5,7 @@
 #include "fuzz/reader.h"
 #include "fuzz/shell.h"
 #include "fuzz/targets.h"
+#include "sim/check/checks.h"
 #include "sim/func/machine.h"
 
 using namespace nw;
@@ -44,8 +45,8 @@ void nw::fuzz::launch(Input input) {
                                 .cooperative = (choice.flags & cooperative) != 0};
         const RunConfig config{.threads = 1,
                                .max_wave_insts = 500,
-                               .check_wait = (choice.flags & check_wait) != 0,
-                               .check_init = (choice.flags & check_init) != 0};
+                               .checker = checker({.wait = (choice.flags & check_wait) != 0,
+                                                   .init = (choice.flags & check_init) != 0})};
         run(dispatch, memory, *find_device(shell.gfx), config);
     } catch (const BadImage &) {
     } catch (const Fault &) {

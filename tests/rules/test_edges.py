@@ -89,6 +89,7 @@ class Edges(unittest.TestCase):
             ("host/ref/gemv.cpp", '#include "sim/func/machine.h"', "host/ref may not include"),
             ("host/ref/gemv.cpp", "#include <sim/func/machine.h>", "host/ref may not include"),
             ("host/sim/func/run.cpp", '#include "sim/timing/costs.h"', "host/sim/func may not include"),
+            ("host/sim/func/run.cpp", '#include "sim/check/checks.h"', "host/sim/func may not include"),
             ("host/runtime/launch.cpp", '  # include "sim/func/machine.h"', "host/runtime may not include"),
             ("host/base/types.h", '#include "hip/hip.h"', "host/base may not include"),
             ("host/base/types.h", '#include "fmt/core.h"', "is no file of host/"),
@@ -113,8 +114,8 @@ class Edges(unittest.TestCase):
     def judge(self, source: str, line: str) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            headers = ["base/types.h", "hip/hip.h", "sim/isa/program.h", "sim/func/machine.h", "sim/timing/costs.h"]
-            for name in [f"host/{header}" for header in headers] + [source]:
+            headers = ["base/types.h", "hip/hip.h", "sim/isa/program.h", "sim/func/machine.h", "sim/check/checks.h"]
+            for name in [f"host/{header}" for header in [*headers, "sim/timing/costs.h"]] + [source]:
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text("")
             (root / source).write_text(line + "\n")

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "sim/assemble.h"
 #include "sim/func/choices.h"
 
 using namespace nw;
@@ -59,5 +60,19 @@ TEST_CASE("a scope takes other choices and gives the old ones back") {
         ChoicesScope scope("sr_carry=wrap");
         CHECK(choices().sr_carry == choice::sr_carry::wrap);
     }
+    CHECK(choices() == Choices{});
+}
+
+TEST_CASE("a launch has the choices that it names, others those of the process") {
+    test::KernelText kernel;
+    kernel.body = "  s_mov_b32 s8, 1\n  s_max_u32 s9, s8, s8\n  s_cselect_b32 s10, 1, 0\n"
+                  "  v_mov_b32 v1, 0\n  v_mov_b32 v2, s10\n  global_store_b32 v1, v2, s[2:3]";
+    const Choices clear = parse_choices("max_scc=clear");
+    test::Launch chosen;
+    chosen.config.choices = &clear;
+    CHECK(test::run(kernel, chosen)[0] == 0);
+    CHECK(test::run(kernel)[0] == 1);
+    chosen.cooperative = true;
+    CHECK(test::run(kernel, chosen)[0] == 0);
     CHECK(choices() == Choices{});
 }

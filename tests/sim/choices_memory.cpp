@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/assemble.h"
+#include "sim/check/checks.h"
 #include "sim/func/choices.h"
 
 using namespace nw;
@@ -148,8 +149,7 @@ TEST_CASE("S-051: stores end at the byte, loads at the dword; far outside nothin
 TEST_CASE("S-051: the checkers that shadow LDS don't accept accesses outside it") {
     for (bool race : {false, true}) {
         Launch launch;
-        launch.config.check_race = race;
-        launch.config.check_init = !race;
+        launch.config.checker = checker({.init = !race, .race = race});
         CHECK(edge_fault("lds_edge=parts", launch).find("LDS out of range") != std::string::npos);
     }
 }

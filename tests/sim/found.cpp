@@ -2,6 +2,7 @@
 #include "sim/found.h"
 
 #include "sim/assemble.h"
+#include "sim/check/checks.h"
 
 namespace nw::sim::test {
 
@@ -9,7 +10,7 @@ std::string found_in(const std::string &gfx, u32 wave, const std::string &body) 
     Launch launch;
     launch.words = 2048;
     launch.block = {wave, 1, 1};
-    launch.config.check_wait = true;
+    launch.config.checker = checker({.wait = true});
     return fault_of(waiting_kernel(gfx, wave, body), launch);
 }
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/assemble.h"
+#include "sim/check/checks.h"
 
 using namespace nw;
 using namespace nw::sim;
@@ -55,7 +56,7 @@ TEST_CASE("uninitialised values") {
         CAPTURE(c.name);
         Launch launch;
         launch.words = 2048;
-        launch.config.check_init = true;
+        launch.config.checker = checker({.init = true});
         const std::string text = fault_of(waiting_kernel("gfx1151", 32, c.body), launch);
         if (!c.register_name) {
             CHECK(text == "");
@@ -71,7 +72,7 @@ TEST_CASE("a wait report names both places") {
     k.debug = true;
     k.body = "  v_mov_b32 v1, 0\n  global_load_b32 v2, v1, s[2:3]\n  s_nop 0\n  v_mov_b32 v3, v2";
     Launch launch;
-    launch.config.check_wait = true;
+    launch.config.checker = checker({.wait = true});
     std::string text = fault_of(k, launch);
     has(text, "global_load_b32 v2, v1, s[2:3]");
     has(text, "v_mov_b32_e32 v3, v2");

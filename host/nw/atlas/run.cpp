@@ -2,16 +2,14 @@
 #include "nw/atlas/run.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "base/processes.h"
 #include "base/progress.h"
+#include "measure/on_cores.h"
 #include "nw/atlas/facts.h"
 #include "nw/atlas/plan.h"
 #include "runtime/files.h"
@@ -19,43 +17,21 @@
 namespace nw::cli {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 namespace {
 
-// Of a process that opens no device itself: those that it forks will.
-struct DeviceFacts {
-    char spec[32] = "", gfx[16] = "", name[128] = "", label[128] = "";
-    bool simulated = false;
-    u32 compute_units = 0;
-};
-
-template <u64 size> void copy(const std::string &from, char (&to)[size]) {
-    to[from.copy(to, size - 1)] = 0;
-}
-
-DeviceFacts find_device(const std::string &spec) {
-    return in_processes<DeviceFacts>({1},
-                                     [&](u64) {
-                                         const hip::DeviceInfo info = hip::Device(spec).info();
-                                         if (!info.note.empty())
-                                             fmt::print(stderr, "nw: {}\n", info.note);
-                                         DeviceFacts out;
-                                         copy(info.spec, out.spec), copy(info.gfx, out.gfx),
-                                             copy(info.name, out.name);
-                                         copy(info.label, out.label);
-                                         out.simulated = info.simulated,
-                                         out.compute_units = info.compute_units;
-                                         return out;
-                                     })
-        .front();
+hip::DeviceInfo find_device(const std::string &spec) {
+    hip::DeviceInfo info = hip::Device(spec).info();
+    if (!info.note.empty())
+        fmt::print(stderr, "nw: {}\n", info.note);
+    return info;
 }
 
 // Of the launches of a job, by atlas_ops.
 struct Timed {
-    f64 us[atlas_ops.size()] = {};
+    std::array<f64, atlas_ops.size()> us{};
     // What the simulated GPU says of each, as HIPSIM_STATS has it; empty on a card.
-    char stats[atlas_ops.size()][6000] = {};
+    std::array<std::string, atlas_ops.size()> stats{};
 
     f64 sum() const { return us[0] + us[1] + us[2]; }
 };
@@ -64,46 +40,20 @@ Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
     if (job.experts) {
         const auto &[kernels, shape, routes] = *job.experts;
         const GgufMoeTimes times = time_gguf_moe(device, kernels, shape, routes, runs);
-        return {.us = {times.convert_us, times.align_us, times.us}};
+        return {.us = {times.convert_us, times.align_us, times.us}, .stats = {}};
     }
     const GgufTimes times = time_gguf_product(device, job.kernels, job.shape, runs);
-    return {.us = {times.convert_us, 0, times.us}};
+    return {.us = {times.convert_us, 0, times.us}, .stats = {}};
 }
 
-// A file for HIPSIM_STATS. Make it before the device is opened.
-class StatsFile {
-public:
-    StatsFile() {
-        path_ = (fs::temp_directory_path() / "nw_atlas_stats_XXXXXX").string();
-        const int file = mkstemp(path_.data());
-        if (file < 0)
-            throw Error(fmt::format("{}: can't be created", path_));
-        close(file);
-        setenv("HIPSIM_STATS", path_.c_str(), 1);
-    }
-    ~StatsFile() {
-        std::error_code ignored;
-        fs::remove(path_, ignored);
-    }
-    StatsFile(const StatsFile &) = delete;
-
-    // Of the kernel's last launch.
-    template <u64 size> void last(const Kernel &kernel, char (&to)[size]) const {
-        const std::string begin = fmt::format("{{\"kernel\":\"{}\"", kernel.symbol);
-        std::string found;
-        std::ifstream in(path_);
-        for (std::string line; std::getline(in, line);)
-            if (line.starts_with(begin))
-                found = line;
-        if (found.empty() || found.size() >= size)
-            throw Error(fmt::format("{}: HIPSIM_STATS has {} bytes of it, 1 to {} are expected",
-                                    kernel.symbol, found.size(), size - 1));
-        copy(found, to);
-    }
-
-private:
-    std::string path_;
-};
+// Of the kernel's last launch.
+std::string last_of(const std::vector<std::string> &lines, const Kernel &kernel) {
+    const std::string begin = fmt::format("{{\"kernel\":\"{}\"", kernel.symbol);
+    for (u64 i = lines.size(); i-- > 0;)
+        if (lines[i].starts_with(begin))
+            return lines[i];
+    throw Error(fmt::format("{}: the model says nothing of its launch", kernel.symbol));
+}
 
 // In the order of how long the model takes for a job.
 u64 work_of(const AtlasJob &job) {
@@ -111,22 +61,21 @@ u64 work_of(const AtlasJob &job) {
     return matrices * job.shape.weight_bytes() * (2 + job.shape.m);
 }
 
-std::vector<Timed> time_on_model(const std::vector<AtlasJob> &jobs, const DeviceFacts &on) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
+std::vector<Timed> time_on_model(const std::vector<AtlasJob> &jobs, const hip::DeviceInfo &on) {
     std::vector<u64> work;
     std::ranges::transform(jobs, std::back_inserter(work), work_of);
-    return in_processes<Timed>(work, [&](u64 i) {
-        const StatsFile stats;
-        const hip::Device device(on.spec);
+    return on_cores<Timed>(work, [&](u64 i) {
+        const hip::Device device = model_device(on.spec, work.size(), "stats=on");
         Timed out = time_job(device, jobs[i], 1);
+        const std::vector<std::string> lines = device.take_stats();
         for (u32 op = 0; op < atlas_ops.size(); ++op)
             if (const Kernel *const kernel = jobs[i].launches()[op])
-                stats.last(*kernel, out.stats[op]);
+                out.stats[op] = last_of(lines, *kernel);
         return out;
     });
 }
 
-std::vector<Timed> time_on_card(const std::vector<AtlasJob> &jobs, const DeviceFacts &on,
+std::vector<Timed> time_on_card(const std::vector<AtlasJob> &jobs, const hip::DeviceInfo &on,
                                 u32 repeats) {
     const hip::Device device(on.spec);
     Progress progress(jobs.size());
@@ -213,8 +162,8 @@ u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 compute_units) {
 }
 
 // What only a launch tells.
-void add_launch(Json &row, const char *stats) {
-    if (!*stats)
+void add_launch(Json &row, const std::string &stats) {
+    if (stats.empty())
         return;
     const Json line = Json::parse(stats);
     Json &facts = row["code_object"];
@@ -230,7 +179,7 @@ void add_launch(Json &row, const char *stats) {
 
 class Writer {
 public:
-    Writer(const AtlasRunOptions &o, const DeviceFacts &on, const AtlasPlan &plan,
+    Writer(const AtlasRunOptions &o, const hip::DeviceInfo &on, const AtlasPlan &plan,
            const std::vector<Timed> &timed)
         : on_(on), plan_(plan), timed_(timed), runs_(on.simulated ? 1 : o.repeats),
           part_(on.gfx, on.simulated ? part_said(timed) : on.name),
@@ -282,7 +231,7 @@ private:
         return out;
     }
 
-    const DeviceFacts &on_;
+    const hip::DeviceInfo &on_;
     const AtlasPlan &plan_;
     const std::vector<Timed> &timed_;
     const u32 runs_;
@@ -295,7 +244,7 @@ private:
 } // namespace
 
 std::vector<Json> atlas_run(const AtlasRunOptions &o) {
-    const DeviceFacts on = find_device(o.device);
+    const hip::DeviceInfo on = find_device(o.device);
     const AtlasPlan plan = plan_atlas(o, on.gfx);
     const std::vector<Timed> timed =
         on.simulated ? time_on_model(plan.jobs, on) : time_on_card(plan.jobs, on, o.repeats);

@@ -105,8 +105,7 @@ void check_writable(const std::string &path) {
 }
 
 void run(const Options &o) {
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
-    const hip::Device device(o.device);
+    const hip::Device device(o.device, "timing=on");
     const std::regex only = only_pattern(o.only);
     std::vector<Group> groups = micro::plan(device.info(), settings(o, device.info()));
     std::erase_if(groups, [&](const Group &group) { return !any(group, only); });

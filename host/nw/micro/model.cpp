@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "nw/micro/model.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <iterator>
 
 #include "base/error.h"
+#include "measure/micro/plan.h"
 
 namespace nw::cli {
 
@@ -37,58 +37,28 @@ private:
     fs::path path_;
 };
 
-std::string expression(const std::vector<std::string> &names) {
-    std::string out;
-    for (const std::string &name : names) {
-        out += out.empty() ? "^(?:" : "|";
-        for (const char c : name)
-            out += std::string(std::isalnum(static_cast<unsigned char>(c)) || c == ' ' || c == '_'
-                                   ? ""
-                                   : "\\") +
-                   c;
-    }
-    return out + ")$";
-}
-
-// The child's side: never returns.
-[[noreturn]] void become(std::vector<std::string> arguments) {
-    const int nothing = open("/dev/null", O_WRONLY);
-    dup2(nothing, STDOUT_FILENO);
-    std::vector<char *> raw;
-    for (std::string &a : arguments)
-        raw.push_back(a.data());
-    raw.push_back(nullptr);
-    execv("/proc/self/exe", raw.data());
-    _exit(127);
-}
-
-void run(const std::vector<std::string> &arguments, const sim::timing::Part &part,
-         const std::string &profile) {
-    const pid_t child = fork();
-    if (child == 0) {
-        setenv("HIPSIM_TIMING", "on", 1);
-        setenv("HIPSIM_PROFILE", profile.c_str(), 1);
-        setenv("HIPSIM_PART", std::string(part.name).c_str(), 1);
-        become(arguments);
-    }
-    int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
-        throw Error(fmt::format("{} did not run on the model (status {}); what it said is above",
-                                fmt::join(arguments, " "), status));
-}
-
 } // namespace
 
 Measure on_model(const sim::timing::Part &part, u64 bytes) {
     return
         [&part, bytes](const sim::timing::Profile &profile, const std::vector<std::string> &names) {
             const Scratch scratch;
-            sim::timing::write_profile(scratch / "profile.json", profile);
-            run({"nw", "micro", "--device", fmt::format("sim:{}", part.gfx), "--only",
-                 expression(names), "--mib", std::to_string(std::max<u64>(1, bytes >> 20)),
-                 "--json", scratch / "rows.json"},
-                part, scratch / "profile.json");
-            return micro::read_report(scratch / "rows.json");
+            const std::string path = scratch / "profile.json";
+            sim::timing::write_profile(path, profile);
+            const hip::Device device = hip::Device::own(
+                fmt::format("sim:{}?timing=on&part={}&profile={}", part.gfx, part.name, path));
+            micro::Settings settings = micro::settings_for(device.info());
+            settings.bytes = std::max<u64>(1, bytes >> 20) << 20;
+            const auto wanted = [&](const std::string &name) {
+                return std::ranges::find(names, name) != names.end();
+            };
+            Modules modules(device);
+            micro::Report report{device.info().label, device.info().gfx, true, settings.bytes, {}};
+            for (const micro::Group &group : micro::plan(device.info(), settings))
+                if (std::ranges::any_of(group.names, wanted))
+                    std::ranges::copy_if(group.run(modules), std::back_inserter(report.rows),
+                                         wanted, &micro::Row::name);
+            return report;
         };
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measuring on the model under a profile: a run of this program of its own, for a simulated library
-// reads its profile when it is opened.
+// Measuring on the model under a profile.
 #pragma once
 #include "nw/micro/fit.h"
 

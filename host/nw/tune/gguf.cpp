@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/median.h"
-#include "base/processes.h"
 #include "base/progress.h"
 #include "measure/cold_gguf.h"
+#include "measure/on_cores.h"
 #include "nw/tune/decide.h"
 #include "nw/tune/inputs.h"
 #include "runtime/gguf.h"
@@ -72,9 +72,9 @@ std::vector<f64> model_times(const GgufTuning &o, const std::vector<Job> &jobs) 
             runs.emplace_back(&job, kernel);
             work.push_back(job.shape.weight_bytes() * (2 + job.shape.m));
         }
-    return in_processes<f64>(work, [&](u64 i) {
+    return on_cores<f64>(work, [&](u64 i) {
         const auto &[job, kernel] = runs[i];
-        const hip::Device device("sim:" + o.gfx);
+        const hip::Device device = model_device("sim:" + o.gfx, work.size());
         return ColdGguf(device, std::span(&job->shape, 1), 1).us(*kernel, job->shape);
     });
 }
@@ -153,7 +153,6 @@ void tune_gguf(GgufTuning o) {
         o.m = {1, 2, 4, 8, 9, 12, 16, 17, 23, 24, 32, 33, 48, 64};
     if (o.dry_run)
         return print_plan(o);
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     const auto begin = std::chrono::steady_clock::now();
     if (o.device.empty() || o.device.starts_with("sim:")) {
         tune(o, model_name(o.gfx),

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/processes.h"
 #include "formats/linear_shapes.h"
 
 namespace nw::cli {
@@ -19,17 +18,7 @@ std::set<std::pair<u32, u32>> dense_shapes(const std::string &file) {
     return out;
 }
 
-std::string model_name(const std::string &gfx) {
-    struct Name {
-        char text[64] = "";
-    };
-    const auto found = in_processes<Name>({1}, [&](u64) {
-        Name name;
-        hip::Device("sim:" + gfx).info().name.copy(name.text, sizeof name.text - 1);
-        return name;
-    });
-    return found.front().text;
-}
+std::string model_name(const std::string &gfx) { return hip::Device("sim:" + gfx).info().name; }
 
 void need_gfx(const hip::Device &device, const std::string &gfx) {
     const hip::DeviceInfo &info = device.info();

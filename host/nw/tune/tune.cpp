@@ -8,10 +8,10 @@
 
 #include "base/half.h"
 #include "base/median.h"
-#include "base/processes.h"
 #include "base/progress.h"
 #include "formats/row_stride.h"
 #include "measure/cold_product.h"
+#include "measure/on_cores.h"
 #include "nw/commands.h"
 #include "nw/manifest.h"
 #include "nw/only.h"
@@ -134,9 +134,9 @@ public:
         std::vector<u64> work;
         for (const ProductShape &p : kind.shapes)
             work.insert(work.end(), each, (u64{p.n} * p.k >> 10) * (2 + p.m));
-        return in_processes<f64>(work, [&](u64 i) {
+        return on_cores<f64>(work, [&](u64 i) {
             const ProductShape &shape = kind.shapes[i / each];
-            const hip::Device device("sim:" + options_.gfx);
+            const hip::Device device = model_device("sim:" + options_.gfx, work.size());
             ColdProduct product(device, std::span(&shape, 1), 1, directory_);
             return product_us(product, *kind.kernels[i % each], shape);
         });
@@ -253,7 +253,6 @@ void run(Options o) {
             fmt::join(o.zeros, ","), fmt::join(o.m, ","), target));
     if (o.dry_run)
         return print_plan(kinds);
-    setenv("HIPSIM_TIMING", "on", 0); // read when the simulated library is opened
     const auto begin = std::chrono::steady_clock::now();
     if (o.device.empty() || o.device.starts_with("sim:")) {
         ModelClock clock(o, directory);

@@ -218,7 +218,7 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
 }
 
 const Executable &executable(const Program &program, u32 wave_size) {
-    const u32 key = wave_size << 8 | static_cast<u32>(host_level());
+    const u32 key = choices_id() << 16 | wave_size << 8 | static_cast<u32>(host_level());
     const void *p = program.derived(key, [&]() -> std::shared_ptr<void> {
         auto e = std::make_shared<Executable>();
         e->program = &program;

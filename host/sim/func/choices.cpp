@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <mutex>
+#include <vector>
 
 #include "base/error.h"
 
@@ -65,6 +67,9 @@ Choices &current() {
     return c;
 }
 
+// Read by instructions as they run: not by way of __tls_get_addr.
+[[gnu::tls_model("initial-exec")]] thread_local const Choices *in_use = nullptr;
+
 } // namespace
 
 Choices parse_choices(std::string_view list) {
@@ -82,7 +87,21 @@ std::string all_choices() {
     return text;
 }
 
-const Choices &choices() { return current(); }
+const Choices &choices() { return in_use ? *in_use : current(); }
+
+u32 choices_id() {
+    static std::mutex mutex;
+    static std::vector<Choices> seen;
+    const std::lock_guard lock(mutex);
+    const auto at = std::find(seen.begin(), seen.end(), choices());
+    const auto id = static_cast<u32>(at - seen.begin());
+    if (at == seen.end())
+        seen.push_back(choices());
+    return id;
+}
+
+UseChoices::UseChoices(const Choices *use) : before_(in_use) { in_use = use; }
+UseChoices::~UseChoices() { in_use = before_; }
 
 ChoicesScope::ChoicesScope(std::string_view list) : saved_(current()) {
     current() = parse_choices(list);

@@ -29,11 +29,24 @@ Choices parse_choices(std::string_view list);
 // A line for each: name, values (the default first), note, question.
 std::string all_choices();
 
-// What the simulator runs by: HIPSIM_CHOICES when the process first asks. A bad list is told on
-// stderr, and the defaults hold.
+// What the launch runs by that this thread works for. Where its RunConfig names none:
+// HIPSIM_CHOICES when the process first asks. A bad list is told on stderr, and the defaults hold.
 const Choices &choices();
+u32 choices_id(); // the same for equal ones, in this process
 
-// Other choices for as long as this lives. For tests: no wave may be running.
+// From a RunConfig, for this thread, as long as this lives; null: those of the process.
+class UseChoices {
+public:
+    explicit UseChoices(const Choices *);
+    ~UseChoices();
+    UseChoices(const UseChoices &) = delete;
+    UseChoices &operator=(const UseChoices &) = delete;
+
+private:
+    const Choices *before_;
+};
+
+// Other choices of the process for as long as this lives. For tests: no wave may be running.
 class ChoicesScope {
 public:
     explicit ChoicesScope(std::string_view list);

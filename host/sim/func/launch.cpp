@@ -12,6 +12,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "sim/func/choices.h"
 #include "sim/func/turns.h"
 #include "sim/func/workgroup.h"
 #include "sim/isa/device.h"
@@ -122,11 +123,11 @@ RunStats run_together(Context &c, u64 most) {
         out_of_memory(c.dispatch, fmt::format("{} workgroups of a cooperative launch must run at "
                                               "once, and there is scratch for {}",
                                               total, most));
-    const CheckFacts facts(c.config, *c.code.code, c.device.gfx);
+    const auto checks = launch_checker(c);
     MxcsrScope host_fpu(mxcsr_default);
     std::vector<std::unique_ptr<Workgroup>> groups;
     for (u64 g = 0; g < total; ++g) {
-        groups.push_back(std::make_unique<Workgroup>(c, facts));
+        groups.push_back(std::make_unique<Workgroup>(c, checks.get()));
         groups.back()->start(g);
     }
     RunStats stats;
@@ -149,7 +150,7 @@ RunStats run_groups(Context &c, unsigned threads) {
     std::mutex mutex;
     std::exception_ptr fault;
     RunStats stats;
-    const CheckFacts facts(c.config, *c.code.code, c.device.gfx);
+    const auto checks = launch_checker(c);
     Turns turns;
     // More threads than TBB has would only take turns.
     int most = tbb::this_task_arena::max_concurrency();
@@ -158,7 +159,8 @@ RunStats run_groups(Context &c, unsigned threads) {
 
     auto work = [&] {
         MxcsrScope host_fpu(mxcsr_default);
-        Workgroup group(c, facts);
+        const UseChoices chosen(c.config.choices);
+        Workgroup group(c, checks.get());
         for (u64 g; (g = next++) < total && g < first_fault;) {
             try {
                 group.run(g);
@@ -196,14 +198,20 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
             return run_together(c, most);
         const unsigned threads =
             config.threads ? config.threads : std::thread::hardware_concurrency();
-        return run_groups(
-            c, config.check_race ? 1 : static_cast<unsigned>(std::clamp<u64>(threads, 1, most)));
+        return run_groups(c, config.checker && config.checker->needs_order()
+                                 ? 1
+                                 : static_cast<unsigned>(std::clamp<u64>(threads, 1, most)));
     });
+}
+
+std::unique_ptr<LaunchChecker> launch_checker(const Context &c) {
+    return c.config.checker ? c.config.checker->launch(*c.code.code, c.device.gfx) : nullptr;
 }
 
 RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunConfig &config,
              const std::function<RunStats(Context &)> &schedule) {
     check(d);
+    const UseChoices chosen(config.choices);
     if (d.program->gfx() != device.gfx)
         bad_dispatch(d, fmt::format("the program was loaded for {}, the device is {}",
                                     d.program->gfx(), device.gfx));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/func/checker.h"
 #include "sim/func/executable.h"
 #include "sim/func/machine.h"
 #include "sim/func/wave.h"
@@ -30,6 +31,9 @@ struct Context {
 // As run(), but `schedule` runs the workgroups: all of them, in whatever order it likes.
 RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &,
              const std::function<RunStats(Context &)> &schedule);
+
+// Of the launch, as its RunConfig says; null when it has none.
+std::unique_ptr<LaunchChecker> launch_checker(const Context &);
 
 void check_abandoned(); // throws Abandoned when the process ends
 

@@ -100,17 +100,19 @@ struct Clock {
     u64 origin = 0; // cycles of the device when Wave::cycles was 0
 };
 
+class Checker;  // sim/func/checker.h
+struct Choices; // sim/func/choices.h
+
 struct RunConfig {
     Observer *observer = nullptr;
     Clock clock;
-    unsigned threads = 0;    // 0: all cores
-    bool fast_math = false;  // DOT2 and float WMMA add in f32 instead of the hardware's fixed point
-    u64 max_wave_insts = 0;  // per wave; 0: 2^40
-    bool check_wait = false; // a register touched while its load or store is in flight is a Fault
-    bool check_init = false; // poison that reaches an address, a branch or a store is a Fault
-    bool check_race = false; // accesses of two waves that nothing orders are a Fault
-    bool dump = false;       // a Fault's text lists the wave's state
-    u64 max_scratch = 0;     // bytes, of all workgroups at once; 0: half of the host's memory
+    unsigned threads = 0;   // 0: all cores
+    bool fast_math = false; // DOT2 and float WMMA add in f32 instead of the hardware's fixed point
+    u64 max_wave_insts = 0; // per wave; 0: 2^40
+    const Checker *checker = nullptr; // outlives the launch; null: none but those of addresses
+    const Choices *choices = nullptr; // outlives the launch; null: those of the process
+    bool dump = false;                // a Fault's text lists the wave's state
+    u64 max_scratch = 0; // bytes, of all workgroups at once; 0: half of the host's memory
 };
 
 // The process ends: what runs and whatever starts from now on throws Abandoned, soon.

@@ -425,9 +425,8 @@ private:
 
 [[gnu::noinline]] void transfer_outside(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p,
                                         Places &q) {
-    const RunConfig &config = w.context->config;
-    const bool shadowed = config.check_init || config.check_race; // byte by byte, up to the end
-    if (shadowed || choices().lds_edge == choice::lds_edge::fault)
+    const Checker *checker = w.context->config.checker;
+    if ((checker && checker->shadows_lds()) || choices().lds_edge == choice::lds_edge::fault)
         outside_lds(w, i, half, p.outside ? p : q);
     Overhang first(w, *i.access, p), second(w, *i.access, q);
     transfer(w, i, half, exec, p, q);

@@ -137,9 +137,9 @@ u32 scratch_bytes(const Dispatch &d) {
                                         : k.scratch_bytes;
 }
 
-Workgroup::Workgroup(Context &c, const CheckFacts &facts) : c_(c), frames_(frames()) {
-    if (facts.any())
-        checks_ = std::make_unique<Checks>(facts, c.waves_per_group);
+Workgroup::Workgroup(Context &c, const LaunchChecker *checks) : c_(c), frames_(frames()) {
+    if (checks)
+        checks_ = checks->group(c.waves_per_group);
     const KernelInfo &k = *c.dispatch.kernel;
     halves_ = k.wave_size / row_lanes;
     group_.waves.resize(c.waves_per_group);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/func/checks.h"
+#include "sim/func/checker.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -17,7 +17,7 @@ u32 scratch_bytes(const Dispatch &);
 // Room for one workgroup at a time; one after another may run in it.
 class Workgroup {
 public:
-    Workgroup(Context &, const CheckFacts &);
+    Workgroup(Context &, const LaunchChecker *); // null: no checks
 
     void run(u64 index); // from start to end
     void start(u64 index);
@@ -40,7 +40,7 @@ private:
 
     Context &c_;
     const Frames &frames_;
-    std::unique_ptr<Checks> checks_; // null when all are off
+    std::unique_ptr<GroupChecker> checks_; // null when all are off
     Group group_;
     std::vector<Row> registers_;
     std::vector<std::byte> scratch_;

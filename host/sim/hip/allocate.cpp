@@ -57,7 +57,10 @@ Block block_at(const void *pointer, Block::Kind kind) {
 }
 
 void release(const Block &block) {
-    runtime().wait();
+    if (block.kind == Block::Kind::device || block.kind == Block::Kind::global)
+        runtime().wait_for_users_of(runtime().device(block.device));
+    else
+        runtime().wait();
     require(runtime().blocks.remove(block.begin), hipErrorInvalidValue);
     release_storage(block);
 }

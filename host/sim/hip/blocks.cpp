@@ -57,6 +57,15 @@ std::vector<Block> Blocks::of_device(int ordinal) const {
     return found;
 }
 
+std::vector<Block> Blocks::of_host() const {
+    const std::shared_lock lock(mutex_);
+    std::vector<Block> found;
+    for (const auto &[begin, block] : by_begin_)
+        if (block.kind == Block::Kind::host || block.kind == Block::Kind::managed)
+            found.push_back(block);
+    return found;
+}
+
 std::optional<Block> Blocks::find(u64 address) const {
     const std::shared_lock lock(mutex_);
     auto at = by_begin_.upper_bound(address);

@@ -43,6 +43,7 @@ public:
     u64 left(u64 address) const;
     u64 left(const void *address) const { return left(reinterpret_cast<u64>(address)); }
     std::vector<Block> of_device(int ordinal) const;
+    std::vector<Block> of_host() const;           // and managed ones
     std::optional<Block> find(u64 address) const; // the block that holds it
     std::optional<Block> find(const void *address) const {
         return find(reinterpret_cast<u64>(address));

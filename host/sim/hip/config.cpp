@@ -7,23 +7,28 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <string_view>
+#include <map>
+#include <mutex>
+#include <set>
 
-#include "sim/func/choices.h"
+#include "base/error.h"
+#include "sim/check/checks.h"
 #include "sim/hip/error.h"
 #include "sim/timing/profile.h"
 
 namespace nw::hipsim {
 
-static std::string_view variable(const char *name) {
+namespace {
+
+std::string_view variable(const char *name) {
     const char *value = std::getenv(name);
     return value ? value : "";
 }
 
-static std::vector<std::string_view> split(std::string_view list) {
+std::vector<std::string_view> split(std::string_view list, char separator = ',') {
     std::vector<std::string_view> words;
     while (!list.empty()) {
-        const auto end = std::min(list.find(','), list.size());
+        const auto end = std::min(list.find(separator), list.size());
         if (end > 0)
             words.push_back(list.substr(0, end));
         list.remove_prefix(std::min(end + 1, list.size()));
@@ -31,124 +36,228 @@ static std::vector<std::string_view> split(std::string_view list) {
     return words;
 }
 
-static std::vector<const sim::Device *> read_devices() {
-    const std::string_view list = variable("HIPSIM_ARCH");
-    std::vector<const sim::Device *> found;
-    for (std::string_view gfx : split(list.empty() ? "gfx1151" : list)) {
-        found.push_back(sim::find_device(gfx));
-        if (found.back())
-            continue;
-        std::vector<std::string_view> known;
-        for (const sim::Device &device : sim::devices())
-            known.push_back(device.gfx);
-        say(fmt::format("HIPSIM_ARCH={}: {} is not one of {}: no device", list, gfx,
-                        fmt::join(known, ", ")));
-        return {};
-    }
-    return found;
+// Each device reads the same variables.
+void say_once(const std::string &text) {
+    static std::mutex mutex;
+    static std::set<std::string> said;
+    const std::lock_guard lock(mutex);
+    if (said.insert(text).second)
+        say(text);
 }
 
-static void read_checks(sim::RunConfig &run) {
+// What a setting is, and where it comes from.
+struct Value {
+    std::string label; // "HIPSIM_MATH", or "math" where it came with a device's name
+    std::string_view text;
+    bool of_environment = false;
+
+    Error error(std::string_view why) const {
+        return Error(fmt::format("{}={}: {}", label, text, why));
+    }
+    // Of the environment such a value is ignored: it is for all programs.
+    void complain(std::string_view why) const {
+        if (!of_environment)
+            throw error(why);
+        say_once(fmt::format("{}={}: {}: ignored", label, text, why));
+    }
+};
+
+constexpr std::string_view setting_names[] = {"timing",  "check", "math",    "choices",   "part",
+                                              "profile", "stats", "threads", "max_insts", "dump"};
+
+class Settings {
+public:
+    Settings() = default; // of the environment alone
+    Settings(std::string_view asked, std::string_view defaults)
+        : asked_(parse(asked)), defaults_(parse(defaults)) {}
+
+    // An empty variable is as good as none.
+    Value operator()(std::string_view name, const char *of_environment) const {
+        const std::string_view text = variable(of_environment);
+        if (const auto at = asked_.find(name); at != asked_.end())
+            return {std::string(name), at->second};
+        if (text.empty())
+            if (const auto at = defaults_.find(name); at != defaults_.end())
+                return {std::string(name), at->second};
+        return {of_environment, text, true};
+    }
+
+private:
+    using Texts = std::map<std::string_view, std::string_view>;
+    static Texts parse(std::string_view list) {
+        Texts texts;
+        for (const std::string_view setting : split(list, '&')) {
+            const auto end = std::min(setting.find('='), setting.size());
+            const std::string_view name = setting.substr(0, end);
+            if (std::ranges::count(setting_names, name) == 0 || end == setting.size())
+                throw Error(fmt::format("{}: no setting of a device; they are name=value, with & "
+                                        "between them, and a name of {}",
+                                        setting, fmt::join(setting_names, ", ")));
+            if (!texts.emplace(name, setting.substr(end + 1)).second)
+                throw Error(fmt::format("{}: {} is set twice", setting, name));
+        }
+        return texts;
+    }
+    Texts asked_, defaults_;
+};
+
+const sim::Device &find_gfx(std::string_view gfx) {
+    if (const sim::Device *device = sim::find_device(gfx))
+        return *device;
+    std::vector<std::string_view> known;
+    for (const sim::Device &device : sim::devices())
+        known.push_back(device.gfx);
+    throw Error(fmt::format("{} is not one of {}", gfx, fmt::join(known, ", ")));
+}
+
+const sim::Checker *read_checks(const Value &list) {
     constexpr std::string_view names[] = {"off", "mem", "init", "wait", "race", "all"};
-    const std::string_view list = variable("HIPSIM_CHECK");
-    for (std::string_view check : split(list)) {
+    sim::CheckKinds kinds;
+    for (std::string_view check : split(list.text)) {
         if (std::ranges::count(names, check) == 0)
-            say(fmt::format("HIPSIM_CHECK={}: {} is not one of {}: ignored", list, check,
-                            fmt::join(names, ", ")));
+            list.complain(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
         // `mem` needs nothing: every access is always checked against the live allocations.
-        run.check_init |= check == "all" || check == "init";
-        run.check_wait |= check == "all" || check == "wait";
-        run.check_race |= check == "all" || check == "race";
+        kinds.init |= check == "all" || check == "init";
+        kinds.wait |= check == "all" || check == "wait";
+        kinds.race |= check == "all" || check == "race";
     }
+    return sim::checker(kinds);
 }
 
-// The variable's number, 0 when it is unset or isn't one up to `most`.
-static u64 read_number(const char *name, u64 most, const char *zero_means) {
-    const std::string_view text = variable(name);
+// The number, 0 when there is none or it isn't one up to `most`.
+u64 read_number(const Value &value, u64 most, std::string_view zero_means) {
+    const std::string_view text = value.text;
     u64 number = 0;
     if (text.empty())
         return 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc{} && end == text.data() + text.size() && number <= most)
         return number;
-    say(fmt::format("{}={}: not a number from 0 ({}) to {}: ignored", name, text, zero_means,
-                    most));
+    value.complain(fmt::format("not a number from 0 ({}) to {}", zero_means, most));
     return 0;
 }
 
-static void read_math(sim::RunConfig &run) {
-    const std::string_view text = variable("HIPSIM_MATH");
-    run.fast_math = text == "fast";
-    if (!text.empty() && text != "exact" && text != "fast")
-        say(fmt::format("HIPSIM_MATH={}: neither exact nor fast: ignored", text));
+bool read_math(const Value &value) {
+    if (!value.text.empty() && value.text != "exact" && value.text != "fast")
+        value.complain("neither exact nor fast");
+    return value.text == "fast";
 }
 
-// Who asks for what only timed launches have, and says nothing else, gets these.
-static TimingMode read_timing(bool needed) {
-    const std::string_view text = variable("HIPSIM_TIMING");
-    if (text == "on" || (text.empty() && needed))
+// Who asks for a file that only timed launches have, and says nothing else, gets these.
+TimingMode read_timing(const Value &value) {
+    const bool needed = !variable("HIPSIM_TRACE").empty() || !variable("HIPSIM_ISSUE_LOG").empty();
+    if (value.text == "on" || (value.text.empty() && needed))
         return TimingMode::sampled;
-    if (text == "exact")
+    if (value.text == "exact")
         return TimingMode::exact;
-    if (!text.empty() && text != "off")
-        say(fmt::format("HIPSIM_TIMING={}: neither on, exact nor off: ignored", text));
+    if (!value.text.empty() && value.text != "off")
+        value.complain("neither on, exact nor off");
     return TimingMode::off;
 }
 
-// The part that a device is: the one of HIPSIM_PART's list that has its gfx, or the default.
-static sim::timing::Part part_of(std::string_view gfx) {
-    const std::string_view list = variable("HIPSIM_PART");
-    for (std::string_view name : split(list)) {
+bool read_stats(const Settings &settings) {
+    const Value value = settings("stats", "");
+    if (!value.text.empty() && value.text != "on" && value.text != "off")
+        value.complain("neither on nor off");
+    return value.text == "on";
+}
+
+// The part that a device is: the first of the list that has its gfx, or the default.
+sim::timing::Part part_of(const Value &list, std::string_view gfx) {
+    for (std::string_view name : split(list.text)) {
         const sim::timing::Part *part = sim::timing::find_part(name);
         if (!part) {
             std::vector<std::string_view> known;
             for (const sim::timing::Part &p : sim::timing::parts())
                 known.push_back(p.name);
-            throw Error(fmt::format("HIPSIM_PART={}: {} is not one of {}", list, name,
-                                    fmt::join(known, ", ")));
+            throw list.error(fmt::format("{} is not one of {}", name, fmt::join(known, ", ")));
         }
         if (part->gfx == gfx)
             return *part;
+        if (!list.of_environment)
+            throw list.error(fmt::format("it is {}, the device {}", part->gfx, gfx));
     }
     return *sim::timing::default_part(gfx);
 }
 
-// A model that isn't the one that was asked for would give wrong times: then there is no device.
-static void read_parts(Config &config) {
+// False when the profile is another part's.
+bool add_model(DeviceConfig &device, const Settings &settings) {
+    const std::string_view gfx = device.facts->gfx;
+    device.timed =
+        TimedPart{part_of(settings("part", "HIPSIM_PART"), gfx), sim::timing::costs_for(gfx)};
+    const Value path = settings("profile", "HIPSIM_PROFILE");
+    if (path.text.empty())
+        return true;
+    const auto profile = sim::timing::read_profile(std::string(path.text));
+    const bool used = sim::timing::apply(profile, device.timed->part, device.timed->costs);
+    if (!used && !path.of_environment)
+        throw path.error(fmt::format("it is of the part {}, the device is the part {}",
+                                     profile.part, device.timed->part.name));
+    return used;
+}
+
+// All but the model of time.
+DeviceConfig read_device(const sim::Device &facts, const Settings &settings) {
+    DeviceConfig device;
+    device.facts = &facts;
+    device.run.checker = read_checks(settings("check", "HIPSIM_CHECK"));
+    device.run.threads = static_cast<unsigned>(
+        read_number(settings("threads", "HIPSIM_THREADS"), 1024, "all cores"));
+    device.run.max_wave_insts =
+        read_number(settings("max_insts", "HIPSIM_MAX_INSTS"), u64{1} << 62, "2^40");
+    device.run.dump = read_number(settings("dump", "HIPSIM_DUMP"), 1, "no listing") == 1;
+    device.run.fast_math = read_math(settings("math", "HIPSIM_MATH"));
+    device.timing = read_timing(settings("timing", "HIPSIM_TIMING"));
+    device.keeps_stats = read_stats(settings);
+    if (const Value list = settings("choices", "HIPSIM_CHOICES"); !list.of_environment)
+        device.choices = sim::parse_choices(list.text);
+    return device;
+}
+
+} // namespace
+
+std::vector<DeviceConfig> read_devices() {
+    const std::string_view list = variable("HIPSIM_ARCH");
+    const Settings environment;
+    std::vector<DeviceConfig> devices;
     try {
-        for (const sim::Device *device : config.devices)
-            config.parts.push_back({part_of(device->gfx), sim::timing::costs_for(device->gfx)});
-        const std::string path(variable("HIPSIM_PROFILE"));
-        if (path.empty())
-            return;
-        const auto profile = sim::timing::read_profile(path);
-        bool used = false;
-        for (TimedPart &timed : config.parts)
-            used |= sim::timing::apply(profile, timed.part, timed.costs);
+        for (std::string_view gfx : split(list.empty() ? "gfx1151" : list))
+            devices.push_back(read_device(find_gfx(gfx), environment));
+    } catch (const Error &error) {
+        say(fmt::format("HIPSIM_ARCH={}: {}: no device", list, error.what()));
+        return {};
+    }
+    // A model that isn't the one that was asked for would give wrong times: then there is no
+    // device.
+    try {
+        bool used = devices.empty();
+        for (DeviceConfig &device : devices)
+            used |= device.timing == TimingMode::off || add_model(device, environment);
         if (!used)
-            throw Error(fmt::format("HIPSIM_PROFILE={}: it is of the part {}, no device is: choose "
-                                    "it with HIPSIM_ARCH or HIPSIM_PART",
-                                    path, profile.part));
+            throw Error(fmt::format("HIPSIM_PROFILE={}: no device is the part that it is of: "
+                                    "choose it with HIPSIM_ARCH or HIPSIM_PART",
+                                    variable("HIPSIM_PROFILE")));
     } catch (const Error &error) {
         say(fmt::format("{}: no device", error.what()));
-        config.devices.clear();
-        config.parts.clear();
+        return {};
     }
+    return devices;
+}
+
+DeviceConfig parse_device(std::string_view spec, std::string_view defaults) {
+    const auto end = std::min(spec.find('?'), spec.size());
+    const Settings settings(spec.substr(std::min(end + 1, spec.size())), defaults);
+    DeviceConfig device = read_device(find_gfx(spec.substr(0, end)), settings);
+    if (device.timing != TimingMode::off)
+        add_model(device, settings);
+    return device;
 }
 
 Config read_config() {
     Config config;
-    config.devices = read_devices();
-    read_checks(config.run);
-    config.run.threads = static_cast<unsigned>(read_number("HIPSIM_THREADS", 1024, "all cores"));
-    config.run.max_wave_insts = read_number("HIPSIM_MAX_INSTS", u64{1} << 62, "2^40");
-    config.run.dump = read_number("HIPSIM_DUMP", 1, "no listing") == 1;
-    read_math(config.run);
     config.trace_path = variable("HIPSIM_TRACE");
     config.issue_log_path = variable("HIPSIM_ISSUE_LOG");
-    config.timing = read_timing(!config.trace_path.empty() || !config.issue_log_path.empty());
-    if (config.timing != TimingMode::off)
-        read_parts(config);
+    config.timing = read_timing(Settings()("timing", "HIPSIM_TIMING"));
     sim::choices(); // a bad HIPSIM_CHOICES is told now, not when an instruction asks
     config.stats_path = variable("HIPSIM_STATS");
     config.report_path = variable("HIPSIM_REPORT");

@@ -2,19 +2,20 @@
 #include "sim/hip/device.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nw::hipsim {
 
-static std::unique_ptr<sim::timing::Timing> timing_of(int ordinal, const sim::Device &facts,
-                                                      const Config &config) {
-    if (config.timing == TimingMode::off)
+static std::unique_ptr<sim::timing::Timing> timing_of(const DeviceConfig &config) {
+    if (!config.timed)
         return nullptr;
-    const TimedPart &timed = config.parts[static_cast<size_t>(ordinal)];
-    return std::make_unique<sim::timing::Timing>(facts, timed.part, timed.costs);
+    return std::make_unique<sim::timing::Timing>(*config.facts, config.timed->part,
+                                                 config.timed->costs);
 }
 
-Device::Device(int ordinal, const sim::Device &facts, const Config &config)
-    : ordinal(ordinal), facts(facts), timing(timing_of(ordinal, facts, config)),
+Device::Device(int ordinal, DeviceConfig settings, bool own)
+    : config(std::move(settings)), own(own), ordinal(ordinal), facts(*config.facts),
+      timing(timing_of(config)),
       default_pool(std::make_shared<Pool>(ordinal, 0, hipMemHandleTypeNone)), pool_(default_pool),
       null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
 
@@ -149,6 +150,16 @@ hipError_t Device::synchronize() {
         if (const hipError_t error = stream->take_error(); first == hipSuccess)
             first = error;
     return first;
+}
+
+void Device::keep_stats(std::string line) {
+    const std::lock_guard lock(stats_mutex_);
+    stats_.push_back(std::move(line));
+}
+
+std::vector<std::string> Device::take_stats() {
+    const std::lock_guard lock(stats_mutex_);
+    return std::exchange(stats_, {});
 }
 
 void Device::stop() {

@@ -16,7 +16,10 @@ namespace nw::hipsim {
 
 class Device {
 public:
-    Device(int ordinal, const sim::Device &facts, const Config &config);
+    Device(int ordinal, DeviceConfig config, bool own);
+
+    const DeviceConfig config;
+    const bool own; // nobody else's memory waits for its commands
 
     const int ordinal;
     const sim::Device &facts;
@@ -55,7 +58,14 @@ public:
 
     void stop(); // the process ends: drops what is queued
 
+    // Of launches, as lines of JSON, where its settings say so.
+    void keep_stats(std::string line);
+    std::vector<std::string> take_stats();
+
 private:
+    std::mutex stats_mutex_;
+    std::vector<std::string> stats_;
+
     mutable std::mutex pool_mutex_;
     std::shared_ptr<Pool> pool_;
 

@@ -2,6 +2,7 @@
 #include "sim/hip/kernel_call.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "sim/hip/capture.h"
@@ -11,6 +12,7 @@
 #include "sim/hip/properties.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/version.h"
+#include "sim/timing/launch_json.h"
 
 namespace nw::hipsim {
 
@@ -99,14 +101,23 @@ void set_cooperative(KernelCall &call, bool wanted) {
 // With its time, where launches are timed.
 static std::pair<sim::RunStats, std::optional<sim::timing::Result>>
 run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime) {
-    const Config &config = runtime.config;
+    sim::RunConfig run = device.config.run;
+    if (device.config.choices)
+        run.choices = &*device.config.choices;
     if (!device.timing)
-        return {sim::run(dispatch, device.memory, device.facts, config.run), std::nullopt};
+        return {sim::run(dispatch, device.memory, device.facts, run), std::nullopt};
     auto watchers = runtime.launch_files.watch(dispatch, device.timing->part(), device.ordinal);
     auto timed =
-        device.timing->run(dispatch, device.memory, config.run, config.timing == TimingMode::exact,
+        device.timing->run(dispatch, device.memory, run, device.config.timing == TimingMode::exact,
                            watchers.empty() ? nullptr : &watchers);
     return {std::move(timed.stats), std::move(timed.result)};
+}
+
+static void tell(Runtime &runtime, Device &device, const nlohmann::ordered_json &line) {
+    if (runtime.stats.wanted())
+        runtime.stats.append(line);
+    if (device.config.keeps_stats)
+        device.keep_stats(text_of(line));
 }
 
 static void add(std::atomic<f64> &sum, f64 more) {
@@ -124,8 +135,9 @@ hipError_t KernelCall::run() const noexcept {
             const auto [stats, times] = run_on(device, dispatch, runtime);
             if (times)
                 add(device.modelled_us, times->time_us);
-            if (runtime.stats.wanted())
-                runtime.stats.write(dispatch, device.facts, stats, times ? &*times : nullptr);
+            if (runtime.stats.wanted() || device.config.keeps_stats)
+                tell(runtime, device,
+                     launch_json(dispatch, device.facts, stats, times ? &*times : nullptr));
         } catch (const sim::Fault &fault) {
             say(fault.what()); // it names the kernel
             if (runtime.reports.wanted())

@@ -28,10 +28,13 @@ LineFile::~LineFile() {
         close(file_);
 }
 
-void LineFile::append(const nlohmann::ordered_json &line) {
-    // Names of a code object may be no UTF-8. One write a line, so that processes don't mix theirs.
+std::string text_of(const nlohmann::ordered_json &line) {
     using Handler = nlohmann::ordered_json::error_handler_t;
-    const std::string text = line.dump(-1, ' ', false, Handler::replace) + "\n";
+    return line.dump(-1, ' ', false, Handler::replace);
+}
+
+void LineFile::append(const nlohmann::ordered_json &line) {
+    const std::string text = text_of(line) + "\n"; // one write: processes don't mix theirs
     if (write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         say(fmt::format("{}: a line was not written: {}", variable_, std::strerror(errno)));
 }

@@ -6,6 +6,9 @@
 
 namespace nw::hipsim {
 
+// Names of a code object may be no UTF-8.
+std::string text_of(const nlohmann::ordered_json &line);
+
 class LineFile {
 public:
     // An empty path is no file. What can't be opened or written is said on stderr under the name of

@@ -122,8 +122,7 @@ hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned,
 
 hipError_t hipModuleUnload(hipModule_t handle) {
     return api(__func__, [&] {
-        find_module(handle);
-        runtime().wait(); // its kernels may still run
+        runtime().wait_for_users_of(find_module(handle)->device); // its kernels may still run
         runtime().modules.remove(handle);
     });
 }

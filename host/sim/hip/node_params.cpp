@@ -91,7 +91,7 @@ Action allocation_action(AllocationParams *params) {
                 params->pool.location.type == hipMemLocationTypeDevice,
             hipErrorInvalidValue);
     const int device = params->pool.location.id;
-    require(device >= 0 && device < runtime().device_count(), hipErrorInvalidValue);
+    require(runtime().has_device(device), hipErrorInvalidValue);
     auto memory = std::make_shared<GraphMemory>(runtime().device(device), params->bytes);
     params->pointer = memory->at;
     return AllocateMemory{std::move(memory)};

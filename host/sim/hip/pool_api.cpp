@@ -57,7 +57,7 @@ static hipError_t allocate_async(const char *call, void **pointer, u64 bytes, hi
 
 static void check_location(const hipMemLocation &location) {
     require(location.type == hipMemLocationTypeDevice, hipErrorInvalidValue);
-    require(location.id >= 0 && location.id < runtime().device_count(), hipErrorInvalidValue);
+    require(runtime().has_device(location.id), hipErrorInvalidValue);
 }
 
 static void set_access(Pool &pool, const hipMemAccessDesc &wish) {

@@ -13,12 +13,21 @@ static std::atomic<bool> ended{false};
 static thread_local int current = 0;
 
 Runtime::Runtime()
-    : config(read_config()), stats(config.stats_path), reports(config.report_path),
-      launch_files(config) {
-    for (const sim::Device *facts : config.devices) {
-        devices_.push_back(std::make_unique<Device>(device_count(), *facts, config));
-        pools.add(devices_.back()->default_pool);
-    }
+    : config(read_config()), stats("HIPSIM_STATS", config.stats_path, "statistics"),
+      reports(config.report_path), launch_files(config) {}
+
+const std::vector<std::shared_ptr<Device>> &Runtime::counted() {
+    std::call_once(made_counted_, [&] {
+        std::vector<std::shared_ptr<Device>> made;
+        for (DeviceConfig &device : read_devices())
+            made.push_back(
+                std::make_shared<Device>(static_cast<int>(made.size()), std::move(device), false));
+        for (const auto &device : made)
+            sharing.introduce(device);
+        counted_ = std::move(made);
+        has_counted_ = true;
+    });
+    return counted_;
 }
 
 Runtime &Runtime::get() {
@@ -44,36 +53,109 @@ __attribute__((destructor)) static void at_exit() {
 }
 
 void Runtime::wait() {
-    for (const auto &device : devices_)
+    for (const auto &device : devices())
         device->wait();
 }
 
+void Runtime::wait_for_users_of(const Device &owner) {
+    for (const auto &device : devices())
+        if (owner.own ? device.get() == &owner : !device->own)
+            device->wait();
+}
+
 void Runtime::stop() {
-    for (const auto &device : devices_)
+    for (const auto &device : devices())
         device->stop();
 }
 
+std::vector<std::shared_ptr<Device>> Runtime::devices() const {
+    const std::shared_lock lock(mutex_);
+    std::vector<std::shared_ptr<Device>> out;
+    for (const auto &[ordinal, device] : all_)
+        out.push_back(device);
+    return out;
+}
+
+int Runtime::device_count() { return static_cast<int>(counted().size()); }
+
+std::shared_ptr<Device> Runtime::find_opened(int ordinal) const {
+    const std::shared_lock lock(mutex_);
+    const auto at = all_.find(ordinal);
+    return at == all_.end() ? nullptr : at->second;
+}
+
+bool Runtime::has_device(int ordinal) {
+    return ordinal >= first_opened ? find_opened(ordinal) != nullptr
+                                   : ordinal >= 0 && ordinal < device_count();
+}
+
 Device &Runtime::device(int ordinal) {
+    if (ordinal >= first_opened) {
+        const auto opened = find_opened(ordinal);
+        require(opened != nullptr, hipErrorInvalidDevice);
+        return *opened; // whoever opened it closes it after its last use
+    }
     require(ordinal >= 0 && ordinal < device_count(), hipErrorInvalidDevice);
-    return *devices_[ordinal];
+    return *counted_[static_cast<size_t>(ordinal)];
 }
 
 Device &Runtime::current_device() {
-    require(!devices_.empty(), hipErrorNoDevice);
-    return *devices_[current];
+    require(current >= first_opened || device_count() > 0, hipErrorNoDevice);
+    return device(current);
 }
 
 Device *Runtime::device_of(hipCtx_t context) {
-    for (const auto &device : devices_)
+    for (const auto &device : devices())
         if (context_of(*device) == context)
             return device.get();
     return nullptr;
 }
 
+void Runtime::add(std::shared_ptr<Device> device) {
+    pools.add(device->default_pool);
+    const std::unique_lock lock(mutex_);
+    const int ordinal = device->ordinal;
+    all_[ordinal] = std::move(device);
+}
+
+int Runtime::open(const std::string &spec, const std::string &defaults, bool own) {
+    DeviceConfig settings = parse_device(spec, defaults);
+    if (!own && has_counted_ && spec == settings.facts->gfx && defaults.empty())
+        for (const auto &device : counted_) // what the process uses already
+            if (device->facts.gfx == spec)
+                return device->ordinal;
+    const std::pair key(spec, defaults);
+    int ordinal = 0;
+    {
+        const std::unique_lock lock(mutex_);
+        if (const auto at = by_spec_.find(key); !own && at != by_spec_.end())
+            return at->second;
+        ordinal = next_ordinal_++;
+    }
+    sharing.introduce(std::make_shared<Device>(ordinal, std::move(settings), own));
+    opened_ = true;
+    if (own)
+        return ordinal;
+    const std::unique_lock lock(mutex_);
+    return by_spec_.emplace(key, ordinal).first->second; // another thread may have been faster
+}
+
+void Runtime::close(int ordinal) {
+    std::shared_ptr<Device> device = find_opened(ordinal);
+    require(device && device->own, hipErrorInvalidDevice);
+    device->wait();
+    for (const Block &block : blocks.of_device(ordinal))
+        blocks.remove(block.begin);
+    pools.remove(reinterpret_cast<hipMemPool_t>(device->default_pool.get()));
+    const std::unique_lock lock(mutex_);
+    all_.erase(ordinal);
+}
+
 int Runtime::current_ordinal() const { return current; }
 
 void Runtime::set_current_device(int ordinal) {
-    device(ordinal);
+    if (ordinal != 0 || !opened_) // 0 is where every thread begins, whether anybody wants it or not
+        device(ordinal);
     current = ordinal;
 }
 
@@ -81,11 +163,11 @@ namespace {
 
 // The thread's own streams, one per device, until the thread ends.
 struct ThreadStreams {
-    std::vector<std::shared_ptr<Stream>> by_device;
+    std::map<int, std::shared_ptr<Stream>> by_device;
     ~ThreadStreams() {
         if (Runtime *runtime = Runtime::if_running())
-            for (const auto &stream : by_device)
-                if (stream) {
+            for (const auto &[ordinal, stream] : by_device)
+                if (runtime->has_device(ordinal)) {
                     abandon_capture(*stream);
                     runtime->device_of(*stream).retire(stream);
                 }
@@ -96,12 +178,10 @@ struct ThreadStreams {
 
 static std::shared_ptr<Stream> thread_stream(Device &device) {
     thread_local ThreadStreams streams;
-    auto &slots = streams.by_device;
-    if (slots.size() <= static_cast<std::size_t>(device.ordinal))
-        slots.resize(device.ordinal + 1);
-    if (!slots[device.ordinal])
-        slots[device.ordinal] = device.create_stream(hipStreamDefault, 0);
-    return slots[device.ordinal];
+    std::shared_ptr<Stream> &own = streams.by_device[device.ordinal];
+    if (!own)
+        own = device.create_stream(hipStreamDefault, 0);
+    return own;
 }
 
 std::shared_ptr<Stream> Runtime::stream(hipStream_t handle) {
@@ -123,7 +203,8 @@ std::shared_ptr<Event> Runtime::event(hipEvent_t handle) {
 
 Runtime &runtime() {
     Runtime &runtime = Runtime::get();
-    require(runtime.device_count() > 0, hipErrorNoDevice);
+    if (!runtime.has_opened()) // then HIPSIM_ARCH may name none
+        require(runtime.device_count() > 0, hipErrorNoDevice);
     return runtime;
 }
 

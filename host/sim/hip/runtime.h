@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the entry points share: the devices, the tables of live handles, the current device.
 #pragma once
+#include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "sim/hip/blocks.h"
@@ -11,15 +14,17 @@
 #include "sim/hip/error.h"
 #include "sim/hip/handles.h"
 #include "sim/hip/launch_files.h"
+#include "sim/hip/line_file.h"
 #include "sim/hip/module.h"
 #include "sim/hip/pool.h"
 #include "sim/hip/report_file.h"
 #include "sim/hip/sharing.h"
-#include "sim/hip/stats.h"
 
 namespace nw::hipsim {
 
 class Runtime {
+    static constexpr int first_opened = 1024; // ordinal; none is used twice
+
 public:
     // Made by the first call that needs it; lives until the process ends, because unordered static
     // destructors of the host still call us then. Fails with hipErrorDeinitialized after that.
@@ -27,7 +32,7 @@ public:
     static Runtime *if_running(); // null before that first call and after the end
 
     const Config config;
-    StatsFile stats;
+    LineFile stats;
     ReportFile reports;
     LaunchFiles launch_files;
     Blocks blocks;
@@ -39,24 +44,46 @@ public:
     Handles<hipFunction_t, Function> functions;
     Handles<hipMemPool_t, Pool> pools;
 
-    int device_count() const { return static_cast<int>(devices_.size()); }
+    int device_count();          // of those that HIPSIM_ARCH names, the only ones that HIP counts
     Device &device(int ordinal); // hipErrorInvalidDevice
-    Device &current_device();    // the thread's; hipErrorNoDevice
+    bool has_device(int ordinal);
+    bool has_opened() const { return opened_; } // by hipsimOpenDevice
+    // Those that there are so far: the ones of HIPSIM_ARCH come with the first call that is about
+    // them.
+    std::vector<std::shared_ptr<Device>> devices() const;
+
+    // As hipsimOpenDevice and hipsimCloseDevice: the device's ordinal.
+    int open(const std::string &spec, const std::string &defaults, bool own);
+    void close(int ordinal);
+    void add(std::shared_ptr<Device> device); // for Sharing, who knows what it may touch
+    Device &current_device();                 // the thread's; hipErrorNoDevice
     void set_current_device(int ordinal);
     int current_ordinal() const;
 
     // A live stream by its handle: null is the current device's null stream, 2 the thread's own.
     std::shared_ptr<Stream> stream(hipStream_t handle); // hipErrorContextIsDestroyed
     std::shared_ptr<Event> event(hipEvent_t handle);    // hipErrorInvalidHandle
-    Device &device_of(const Stream &stream) { return *devices_[stream.device]; }
+    Device &device_of(const Stream &stream) { return device(stream.device); }
     Device *device_of(hipCtx_t context); // null when it is no context; see context_of
 
     void wait(); // for all devices: memory that is about to go may be in use by any
+    // The same for memory or code of a device: by itself, if it is one of its own.
+    void wait_for_users_of(const Device &device);
     void stop();
 
 private:
     Runtime();
-    std::vector<std::unique_ptr<Device>> devices_;
+    const std::vector<std::shared_ptr<Device>> &counted(); // makes them
+    std::shared_ptr<Device> find_opened(int ordinal) const;
+
+    std::once_flag made_counted_;
+    std::vector<std::shared_ptr<Device>> counted_; // those of HIPSIM_ARCH, by ordinal
+    std::atomic<bool> has_counted_{false};
+    mutable std::shared_mutex mutex_; // guards what follows
+    std::map<int, std::shared_ptr<Device>> all_;
+    std::map<std::pair<std::string, std::string>, int> by_spec_; // opened, not their own
+    int next_ordinal_ = first_opened;
+    std::atomic<bool> opened_{false};
 };
 
 // HIP keeps contexts for CUDA's sake: one per device, always there.

@@ -24,8 +24,8 @@ bool Sharing::may_touch(int accessor, const Block &block) const {
            (block.pool && block.pool->readable_by(accessor));
 }
 
-void Sharing::let(int accessor, const Block &block, bool allowed) const {
-    sim::Memory &memory = runtime_.device(accessor).memory;
+void Sharing::let(Device &accessor, const Block &block, bool allowed) {
+    sim::Memory &memory = accessor.memory;
     void *const at = reinterpret_cast<void *>(block.begin);
     memory.disown(at); // at most once in the list
     if (allowed)
@@ -36,10 +36,18 @@ void Sharing::publish(Block block) {
     if (block.made_by.empty())
         block.made_by = next_made_by();
     const std::lock_guard lock(mutex_);
-    for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal)
-        if (may_touch(ordinal, block))
-            let(ordinal, block, true);
+    for (const auto &device : runtime_.devices())
+        if (may_touch(device->ordinal, block))
+            let(*device, block, true);
     runtime_.blocks.add(block);
+}
+
+void Sharing::introduce(std::shared_ptr<Device> device) {
+    const std::lock_guard lock(mutex_);
+    for (const Block &block : runtime_.blocks.of_host())
+        if (may_touch(device->ordinal, block))
+            let(*device, block, true);
+    runtime_.add(std::move(device));
 }
 
 bool Sharing::withdraw(const Block &block) {
@@ -51,9 +59,9 @@ bool Sharing::withdraw(const Block &block) {
 
 void Sharing::conceal(const Block &block) {
     const std::lock_guard lock(mutex_);
-    for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal)
-        if (may_touch(ordinal, block))
-            let(ordinal, block, false);
+    for (const auto &device : runtime_.devices())
+        if (may_touch(device->ordinal, block))
+            let(*device, block, false);
 }
 
 bool Sharing::peer_enabled(int accessor, int owner) const {
@@ -67,7 +75,7 @@ bool Sharing::enable_peer(int accessor, int owner) {
         return false;
     for (const Block &block : runtime_.blocks.of_device(owner))
         if (may_touch(accessor, block))
-            let(accessor, block, true);
+            let(runtime_.device(accessor), block, true);
     return true;
 }
 
@@ -78,14 +86,14 @@ bool Sharing::disable_peer(int accessor, int owner) {
     for (const Block &block : runtime_.blocks.of_device(owner))
         if ((block.kind == Block::Kind::device || block.kind == Block::Kind::global) &&
             !may_touch(accessor, block))
-            let(accessor, block, false);
+            let(runtime_.device(accessor), block, false);
     return true;
 }
 
 void Sharing::set_access(const Block &block, int accessor, bool allowed) {
     const std::lock_guard lock(mutex_);
     if (accessor != block.device)
-        let(accessor, block, allowed || may_touch(accessor, block));
+        let(runtime_.device(accessor), block, allowed || may_touch(accessor, block));
 }
 
 } // namespace nw::hipsim

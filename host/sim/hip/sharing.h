@@ -10,6 +10,7 @@
 
 namespace nw::hipsim {
 
+class Device;
 class Runtime;
 
 class Sharing {
@@ -20,6 +21,8 @@ public:
     void publish(Block block);
     // The opposite. False when another thread was faster.
     bool withdraw(const Block &block);
+    // The device exists from here on, with what all may touch.
+    void introduce(std::shared_ptr<Device> device);
     // Only for kernels: hipFreeAsync takes a block from the caller at once, from kernels in order.
     void conceal(const Block &block);
 
@@ -31,7 +34,7 @@ public:
 
 private:
     bool may_touch(int accessor, const Block &block) const;
-    void let(int accessor, const Block &block, bool allowed) const;
+    static void let(Device &accessor, const Block &block, bool allowed);
 
     Runtime &runtime_;
     mutable std::recursive_mutex mutex_;  // "look who may, add the block" is a single step

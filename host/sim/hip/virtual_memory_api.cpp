@@ -17,8 +17,7 @@ static void check_prop(const hipMemAllocationProp *prop) {
     require(prop->type == hipMemAllocationTypePinned || int{prop->type} == uncached,
             hipErrorInvalidValue);
     require(prop->location.type == hipMemLocationTypeDevice, hipErrorInvalidValue);
-    require(prop->location.id >= 0 && prop->location.id < runtime().device_count(),
-            hipErrorInvalidValue);
+    require(runtime().has_device(prop->location.id), hipErrorInvalidValue);
 }
 
 static void *reserve(u64 size, u64 alignment, void *wish) {

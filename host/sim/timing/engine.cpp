@@ -53,7 +53,7 @@ private:
         group->placement = place;
         group->live = dispatcher_.waves();
         if (script_.live) {
-            group->workgroup = std::make_unique<Workgroup>(*script_.live, *script_.checks);
+            group->workgroup = std::make_unique<Workgroup>(*script_.live, script_.checks);
             group->workgroup->start(number);
         }
         for (u32 n = 0; n < dispatcher_.waves(); ++n) {

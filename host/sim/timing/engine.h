@@ -24,9 +24,9 @@ struct Machine {
 // themselves.
 struct Script {
     Recorder *recorder = nullptr;
-    u64 groups = 0;                     // to time
-    Context *live = nullptr;            // then they are executed as they are issued
-    const CheckFacts *checks = nullptr; // of these
+    u64 groups = 0;                        // to time
+    Context *live = nullptr;               // then they are executed as they are issued
+    const LaunchChecker *checks = nullptr; // of these
 };
 
 struct Outcome {

@@ -124,9 +124,10 @@ Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &
     Timed timed;
     const Code &code = d.program->code(d.kernel->wave_size);
     timed.stats = sim::run(d, m, device, observed, [&](Context &c) {
-        const CheckFacts checks(c.config, code, device.gfx);
+        const auto checks = launch_checker(c);
         MxcsrScope host_fpu(mxcsr_default);
-        Outcome o = play(machine(d, facts, m, watcher), d, code, {&recorder, groups, &c, &checks});
+        Outcome o =
+            play(machine(d, facts, m, watcher), d, code, {&recorder, groups, &c, checks.get()});
         summarize(timed, d, o);
         return o.stats;
     });

@@ -3,8 +3,8 @@
 // blocks, transposing loads, and LDS by M0.
 #include <cstring>
 
+#include "sim/check/init.h"
 #include "sim/func/buffer_access.h"
-#include "sim/func/init_check.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {

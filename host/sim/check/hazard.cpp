@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/func/hazard_check.h"
+#include "sim/check/hazard.h"
 
 #include <algorithm>
 #include <fmt/format.h>

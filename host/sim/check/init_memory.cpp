@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/check/init.h"
 #include "sim/func/access.h"
-#include "sim/func/init_check.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {

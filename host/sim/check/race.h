@@ -26,10 +26,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/check/race_clock.h"
+#include "sim/check/race_shadow.h"
 #include "sim/func/access.h"
 #include "sim/func/launch.h"
-#include "sim/func/race_clock.h"
-#include "sim/func/race_shadow.h"
 #include "sim/isa/code.h"
 
 namespace nw::sim {

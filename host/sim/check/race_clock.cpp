@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/func/race_clock.h"
+#include "sim/check/race_clock.h"
 
 #include <algorithm>
 

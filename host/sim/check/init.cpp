@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/func/init_check.h"
+#include "sim/check/init.h"
 
 #include <algorithm>
 #include <fmt/format.h>

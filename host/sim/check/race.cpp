@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What orders waves: atomics, waits and cache invalidations. Barriers: race_barrier.cpp; accesses:
 // race_access.cpp.
-#include "sim/func/race_check.h"
+#include "sim/check/race.h"
 
 #include <algorithm>
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/check/race.h"
 #include "sim/func/buffer_access.h"
 #include "sim/func/frames.h"
 #include "sim/func/launch.h"
-#include "sim/func/race_check.h"
 #include "sim/func/report.h"
 
 namespace nw::sim {

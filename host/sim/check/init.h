@@ -59,7 +59,7 @@ private:
     void initialise(const Wave &, unsigned reg, u32 bits);
     void overwrite(const Wave &, const Entry &);
 
-    // Running it on copies, init_check.cpp.
+    // Running it on copies, init.cpp.
     void fill(Wave &trial, const Wave &, const Inst &, unsigned number,
               const std::vector<RegisterUse> &);
     void differ(const Wave &, const Inst &, const std::vector<RegisterUse> &);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/func/wait_check.h"
+#include "sim/check/wait.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The checkers of a workgroup's waves, and the loop that asks them before every instruction.
+// The checkers of a workgroup's waves, and the loop that asks them before every instruction: what a
+// RunConfig names to have them.
 #pragma once
 #include <memory>
 #include <vector>
 
-#include "sim/func/hazard_check.h"
-#include "sim/func/init_check.h"
-#include "sim/func/race_check.h"
-#include "sim/func/wait_check.h"
+#include "sim/check/hazard.h"
+#include "sim/check/init.h"
+#include "sim/check/race.h"
+#include "sim/check/wait.h"
+#include "sim/func/checker.h"
 
 namespace nw::sim {
 
+struct CheckKinds {
+    bool wait = false; // a register touched while its load or store is in flight is a Fault
+    bool init = false; // poison that reaches an address, a branch or a store is a Fault
+    bool race = false; // accesses of two waves that nothing orders are a Fault
+};
+
+// For RunConfig::checker; null when all are off. Lives as long as the program.
+const Checker *checker(CheckKinds);
+
 // Made once per launch, shared by its workers.
-struct CheckFacts {
+struct CheckFacts final : LaunchChecker {
     // What the loop looks at first: most instructions touch nothing that a checker watches.
     struct Row {
         RegisterSet touches;
@@ -25,21 +36,20 @@ struct CheckFacts {
     std::unique_ptr<const HazardFacts> hazards; // with wait
     std::unique_ptr<const InitFacts> init;
     std::unique_ptr<const RaceFacts> race;
-    std::unique_ptr<RaceShared> race_shared; // one thread's: see race_check.h
-    CheckFacts(const RunConfig &config, const Code &code, std::string_view gfx);
-    bool any() const { return wait || init || race; }
+    std::unique_ptr<RaceShared> race_shared; // one thread's: see race.h
+    CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx);
+    std::unique_ptr<GroupChecker> group(size_t waves) const override;
 
 private:
     void fill_rows(const Code &);
 };
 
-class Checks {
+class Checks final : public GroupChecker {
 public:
     Checks(const CheckFacts &facts, size_t waves);
-    void start_group(u64 group, size_t lds_bytes);
-    void start_wave(const Wave &);
-    // As Frames::run, with the checks.
-    u64 run(Wave &, u64 budget);
+    void start_group(u64 group, size_t lds_bytes) override;
+    void start_wave(const Wave &) override;
+    u64 run(Wave &, u64 budget) override;
 
 private:
     const CheckFacts &facts_;

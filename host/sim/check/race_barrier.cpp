@@ -2,8 +2,8 @@
 // The race check's barriers: the workgroup's, and gfx12's named ones (S-033).
 #include <fmt/format.h>
 
+#include "sim/check/race.h"
 #include "sim/func/barrier.h"
-#include "sim/func/race_check.h"
 #include "sim/func/report.h"
 
 namespace nw::sim {

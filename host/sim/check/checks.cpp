@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: MIT
-#include "sim/func/checks.h"
+#include "sim/check/checks.h"
 
 #include "sim/func/launch.h"
 
 namespace nw::sim {
 
-CheckFacts::CheckFacts(const RunConfig &config, const Code &code, std::string_view gfx) {
+namespace {
+
+class Combination final : public Checker {
+public:
+    explicit Combination(CheckKinds kinds) : kinds_(kinds) {}
+    std::unique_ptr<LaunchChecker> launch(const Code &code, std::string_view gfx) const override {
+        return std::make_unique<CheckFacts>(kinds_, code, gfx);
+    }
+    bool needs_order() const override { return kinds_.race; }
+    bool shadows_lds() const override { return kinds_.init || kinds_.race; }
+
+private:
+    CheckKinds kinds_;
+};
+
+} // namespace
+
+const Checker *checker(CheckKinds kinds) {
+    static const Combination all[] = {
+        Combination({false, false, false}), Combination({true, false, false}),
+        Combination({false, true, false}),  Combination({true, true, false}),
+        Combination({false, false, true}),  Combination({true, false, true}),
+        Combination({false, true, true}),   Combination({true, true, true})};
+    const unsigned n = kinds.wait + 2u * kinds.init + 4u * kinds.race;
+    return n ? &all[n] : nullptr;
+}
+
+CheckFacts::CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx) {
     const bool gfx12 = gfx.starts_with("gfx12");
-    if (config.check_wait) {
+    if (kinds.wait) {
         wait = std::make_unique<WaitFacts>(code, gfx12);
         hazards = std::make_unique<HazardFacts>(code, gfx);
     }
-    if (config.check_init)
+    if (kinds.init)
         init = std::make_unique<InitFacts>(code);
-    if (config.check_race) {
+    if (kinds.race) {
         race = std::make_unique<RaceFacts>(code, gfx12);
         race_shared = std::make_unique<RaceShared>();
     }
-    if (any())
-        fill_rows(code);
+    fill_rows(code);
+}
+
+std::unique_ptr<GroupChecker> CheckFacts::group(size_t waves) const {
+    return std::make_unique<Checks>(*this, waves);
 }
 
 // One more row, empty, stands for the sentinel where the code ends.

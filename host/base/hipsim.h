@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * What the simulated libamdhip64.so exports beside HIP: devices with settings of their own. No real
+ * one has these names: find them by dlsym. A hipError_t each, 0 for success. */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "gfx1151?timing=on&check=wait,init" becomes a device, by an ordinal for hipSetDevice and all
+ * other calls. It is none of those that hipGetDeviceCount counts. What `spec` doesn't say, HIPSIM_*
+ * do, and what they don't, `defaults` ("timing=on&threads=1"; may be null). Settings:
+ *   timing=off|on|exact  part=8060S  profile=FILE          HIPSIM_TIMING, _PART, _PROFILE
+ *   check=off|mem,init,wait,race|all  math=exact|fast      HIPSIM_CHECK, _MATH
+ *   choices=NAME=VALUE,...                                 HIPSIM_CHOICES
+ *   threads=N  max_insts=N  dump=1                         HIPSIM_THREADS, _MAX_INSTS, _DUMP
+ *   stats=on                                               keeps what hipsimTakeStats gives
+ * `own` = 0: the same device for the same words. 1: one of its own, as new, until
+ * hipsimCloseDevice; no other device's memory waits for its commands before it goes. */
+int hipsimOpenDevice(const char *spec, const char *defaults, int own, int *ordinal);
+
+/* Of a device of its own, after its memory, modules, streams and events are gone. */
+int hipsimCloseDevice(int ordinal);
+
+/* Calls line(text, user) for each launch since the last call, after waiting for all: the JSON that
+ * HIPSIM_STATS has. */
+int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), void *user);
+
+/* Why this thread's last call of these failed. */
+const char *hipsimLastMessage(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// base/hipsim.h: devices with settings of their own.
+#include "base/hipsim.h"
+
+#include "sim/hip/runtime.h"
+
+namespace nw::hipsim {
+
+static std::string &last_message() {
+    thread_local std::string text;
+    return text;
+}
+
+// The reason is for who asked to say, not for stderr.
+template <class Body> static int told(const Body &body) noexcept {
+    try {
+        last_message().clear();
+        return body(), hipSuccess;
+    } catch (const Failure &failure) {
+        last_message() = failure.text.empty() ? error_name(failure.code) : failure.text;
+        return failure.code;
+    } catch (const std::exception &error) {
+        last_message() = error.what();
+        return hipErrorInvalidValue;
+    }
+}
+
+} // namespace nw::hipsim
+
+using namespace nw::hipsim;
+
+extern "C" {
+
+int hipsimOpenDevice(const char *spec, const char *defaults, int own, int *ordinal) {
+    return told([&] {
+        require(spec && ordinal, hipErrorInvalidValue);
+        *ordinal = Runtime::get().open(spec, defaults ? defaults : "", own != 0);
+    });
+}
+
+int hipsimCloseDevice(int ordinal) {
+    return told([&] { Runtime::get().close(ordinal); });
+}
+
+int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), void *user) {
+    return told([&] {
+        require(line != nullptr, hipErrorInvalidValue);
+        Device &device = Runtime::get().device(ordinal);
+        device.wait();
+        for (const std::string &text : device.take_stats())
+            line(text.c_str(), user);
+    });
+}
+
+const char *hipsimLastMessage() { return last_message().c_str(); }
+}
