@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "bench/part.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <fstream>
 
 #include "base/error.h"
-#include "bench/temporary_folder.h"
+#include "hip/hip.h"
 
 namespace nw::bench {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -39,34 +34,13 @@ f64 wmma_peak(std::string_view part) {
            value_of(constants, "shader_mhz") * 1e6;
 }
 
-fs::path programs() { return fs::read_symlink("/proc/self/exe").parent_path(); }
-
-std::string quoted(const std::string &text) {
-    std::string out = "'";
-    for (char c : text)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
-Json run_json(const std::string &command, const fs::path &result) {
-    if (std::system(command.c_str()) != 0)
-        throw Error(fmt::format("failed: {}", command));
-    std::ifstream file(result);
-    return Json::parse(file);
-}
-
 std::vector<Constant> part_constants(std::string_view part) {
-    const TemporaryFolder folder;
-    const fs::path out = folder.path() / "constants.json";
-    const std::string command =
-        fmt::format("{} constants --json --part {} > {}", quoted(programs() / "nw"),
-                    quoted(std::string(part)), quoted(out));
-    std::vector<Constant> constants;
-    const Json listed = run_json(command, out);
-    for (const auto &row : listed.at("constants"))
-        constants.push_back({row.at("name"), row.at("section"), row.at("unit"), row.at("origin"),
-                             row.at("note"), row.at("value"), row.at("lowest"), row.at("highest")});
-    return constants;
+    std::vector<Constant> out;
+    const Json listed = Json::parse(hip::part_constants(part));
+    for (const Json &row : listed.at("constants"))
+        out.push_back({row.at("name"), row.at("section"), row.at("unit"), row.at("origin"),
+                       row.at("note"), row.at("value"), row.at("lowest"), row.at("highest")});
+    return out;
 }
 
 } // namespace nw::bench

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the model of time takes a part to be.
 #pragma once
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,12 +29,5 @@ u32 wgps(std::string_view part);
 
 // FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
 f64 wmma_peak(std::string_view part);
-
-// The folder of this program, where nw is too.
-std::filesystem::path programs();
-// For a shell.
-std::string quoted(const std::string &);
-// Runs a shell command that writes JSON to `result`.
-Json run_json(const std::string &command, const std::filesystem::path &result);
 
 } // namespace nw::bench

@@ -5,9 +5,20 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "bench/part.h"
 
 namespace nw::bench {
+
+namespace {
+
+// For a shell.
+std::string quoted(const std::string &text) {
+    std::string out = "'";
+    for (char c : text)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+} // namespace
 
 void write_report(const std::string &json, const std::string &html) {
     for (const char *python : {"/usr/bin/python3", "python3"}) {

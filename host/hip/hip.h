@@ -163,6 +163,10 @@ private:
     int before_ = -1;
 };
 
+// What the simulated GPU's model of time takes a part to be: JSON, as base/hipsim.h has it. Throws
+// where there is no such part.
+std::string part_constants(std::string_view part);
+
 // The supported targets, in the order gfx1100 ... gfx1201.
 std::span<const std::string_view> supported_gfx();
 
