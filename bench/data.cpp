@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data.h"
+#include "bench/data.h"
 
 #include <span>
 
@@ -46,6 +46,15 @@ std::vector<u16> make_activations(Dtype dtype, u32 m, u32 k, const Rng &rng) {
     for (u64 i = 0; i < a.size(); ++i)
         a[i] = round_to(dtype, rng.normal_at(i) * gain[i % k]);
     return a;
+}
+
+Resident::Resident(const hip::Device &device, LayerData layer)
+    : data(std::move(layer)), w(upload(device, data.packed_w)), s(upload(device, data.packed_s)) {}
+
+W4A16 Resident::arguments(u32 m, const hip::Buffer &a, const hip::Buffer &c) const {
+    const RowLayout &l = data.layout;
+    return {data.dtype, m,        l.n,     l.k,      l.group,    a.data(),
+            w.data(),   s.data(), nullptr, c.data(), l.w_stride, l.s_stride};
 }
 
 ref::DecodeW4A16 product(const LayerData &layer, const std::vector<u16> &a, u32 m, u32 rows) {

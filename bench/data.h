@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The data of a bench, from a seed: one quantized linear layer and the activations that go in.
 #pragma once
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/rng.h"
 #include "formats/row_layout.h"
+#include "hip/hip.h"
 #include "ref/decode.h"
+#include "runtime/decode.h"
 
 namespace nw::bench {
 
@@ -27,6 +30,25 @@ LayerData make_layer(Dtype, const RowLayout &, const Rng &);
 // [M, K]: normal, with a few channels 20 to 60 times the others, the same in every row, as the
 // activations of real layers have.
 std::vector<u16> make_activations(Dtype, u32 m, u32 k, const Rng &);
+
+template <class T> hip::Buffer upload(const hip::Device &device, std::span<const T> from) {
+    hip::Buffer buffer = device.allocate(from.size_bytes());
+    buffer.upload(from.data(), from.size_bytes());
+    return buffer;
+}
+template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &from) {
+    return upload(device, std::span<const T>(from));
+}
+
+// One layer's weights on the device and on the host.
+struct Resident {
+    LayerData data;
+    hip::Buffer w, s;
+
+    Resident(const hip::Device &, LayerData);
+    // Of a product of [m, K] activations into c.
+    W4A16 arguments(u32 m, const hip::Buffer &a, const hip::Buffer &c) const;
+};
 
 // The first `rows` rows of a layer against activations, for the reference.
 ref::DecodeW4A16 product(const LayerData &, const std::vector<u16> &a, u32 m, u32 rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "line_fit.h"
+#include "bench/line_fit.h"
 
 #include <cmath>
 
@@ -37,6 +37,7 @@ std::vector<f64> leave_one_out(std::span<const Point> points) {
 Errors100 summarize(std::span<const f64> error_pct) {
     Errors100 out;
     for (f64 e : error_pct) {
+        out.mean += e / static_cast<f64>(error_pct.size());
         out.mape += std::fabs(e) / static_cast<f64>(error_pct.size());
         if (std::fabs(e) > std::fabs(out.worst))
             out.worst = e;

@@ -26,7 +26,7 @@ std::vector<f64> leave_one_out(std::span<const Point>);
 
 // Errors of a group of rows, in percent.
 struct Errors100 {
-    f64 mape = 0, worst = 0; // worst with its sign
+    f64 mean = 0, mape = 0, worst = 0; // mean and worst with their signs
 };
 Errors100 summarize(std::span<const f64> error_pct);
 

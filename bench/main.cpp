@@ -7,42 +7,59 @@
 #include <array>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/half.h"
-#include "decode.h"
-#include "gguf.h"
-#include "gguf_crossover.h"
-#include "golden_suite.h"
-#include "hip/hip.h"
-#include "layer.h"
-#include "micro.h"
-#include "mid.h"
-#include "moe.h"
-#include "options.h"
-#include "pack.h"
-#include "prefill.h"
-#include "report.h"
-#include "row.h"
-#include "sensitivity.h"
-#include "shapes.h"
-#include "sim.h"
-#include "stats.h"
-#include "stride.h"
-#include "temporary_folder.h"
-#include "validate.h"
+#include "bench/errors.h"
+#include "bench/report.h"
+#include "bench/suites.h"
+#include "bench/temporary_folder.h"
 
 namespace nw::bench {
 
 namespace {
+
+struct Suite {
+    std::string_view name;
+    Result (*run)(const Options &, const Shapes &);
+    std::string_view help;
+    std::vector<u32> m = {}; // rows of activations where --m says nothing
+};
+
+const Suite suites[] = {
+    {"layer", run_layer, "the linear layers of a model", {1, 4}},
+    {"decode", run_decode, "modelled times of decode_w4a16 beside published ones", {1, 2, 4, 8}},
+    {"prefill", run_prefill, "the same of prefill_w4a16", {2048}},
+    {"mid", run_mid, "1 to 64 rows beside one", {1, 8, 16, 24, 32, 48, 64}},
+    {"moe", run_moe, "the expert layers of models through moe_w4a16"},
+    {"stride", run_stride, "what padding rows of weights gains"},
+    {"golden", run_golden, "every kernel against bench/golden"},
+    {"sim", run_sim, "the speed of the simulated GPU"},
+    {"validate", run_validate, "modelled times against published ones of hardware"},
+    {"sensitivity", run_sensitivity, "which constants of the model the modelled times depend on"},
+    {"micro", run_micro, "what nw micro measures"},
+    {"pack", run_pack, "the speed of nw pack"},
+    {"gguf", run_gguf, "products with weights of GGUF files"}, // m: by table
+};
 
 Dtype parse_dtype(const std::string &text) {
     for (Dtype dtype : {Dtype::bf16, Dtype::f16})
         if (text == name(dtype))
             return dtype;
     throw Usage(fmt::format("--dtype {}: unknown; there are bf16, f16", text));
+}
+
+const Suite &suite_of(const std::string &name) {
+    const auto found = std::ranges::find(suites, name, &Suite::name);
+    if (found != std::end(suites))
+        return *found;
+    std::vector<std::string_view> names;
+    for (const Suite &suite : suites)
+        names.push_back(suite.name);
+    throw Usage(fmt::format("--suite {}: unknown; there are {}", name, fmt::join(names, ", ")));
 }
 
 // Empty where this is no checkout.
@@ -58,24 +75,29 @@ std::string commit() {
     return text;
 }
 
-void write_json(const Options &o, const std::string &device, const nlohmann::json &rows) {
-    const nlohmann::json out = {
-        {"commit", commit()}, {"device", device}, {"suite", o.suite}, {"rows", rows}};
-    std::ofstream file(o.json);
+void write_json(const std::string &path, const std::string &suite, const Result &result) {
+    const Json out = {{"commit", commit()},
+                      {"device", result.device},
+                      {"suite", suite},
+                      {"rows", without_labels(result.rows)}};
+    std::ofstream file(path);
     file << out.dump(1) << "\n";
     if (!file.flush())
-        throw Error(fmt::format("{}: can't be written", o.json));
+        throw Error(fmt::format("{}: can't be written", path));
 }
 
-void write_html(Options o, const std::string &device, const nlohmann::json &rows) {
+void write_html(const std::string &path, const std::string &suite, const Result &result) {
     const TemporaryFolder folder;
-    o.json = (folder.path() / "rows.json").string();
-    write_json(o, device, rows);
-    write_report(o.json, o.html);
+    const std::string json = (folder.path() / "rows.json").string();
+    write_json(json, suite, result);
+    write_report(json, path);
 }
 
-bool crosses(const Options &o) {
-    return o.suite == "gguf" && std::ranges::find(o.tables, "crossover") != o.tables.end();
+std::string suite_help() {
+    std::string out;
+    for (const Suite &suite : suites)
+        out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", suite.name, suite.help);
+    return out;
 }
 
 Options parse(int argc, char **argv) {
@@ -85,21 +107,7 @@ Options parse(int argc, char **argv) {
                  "instructions,\n"
                  "VALU slots per 8 weights, and time where a card or a model gives one.\n\n" +
                  std::string(error_unit));
-    app.add_option("--suite", o.suite,
-                   "layer: the linear layers of a model; "
-                   "decode: modelled times of decode_w4a16 beside published ones; "
-                   "prefill: the same of prefill_w4a16; "
-                   "mid: 1 to 64 rows beside one; "
-                   "gguf: products with weights of GGUF files; "
-                   "moe: the expert layers of models through moe_w4a16; "
-                   "stride: what padding rows of weights gains; "
-                   "golden: every kernel against bench/golden; "
-                   "sim: the speed of the simulated GPU; "
-                   "validate: modelled times against published ones of hardware; "
-                   "micro: what nw micro measures; "
-                   "sensitivity: which constants of the model the modelled times depend on; "
-                   "pack: the speed of nw pack")
-        ->capture_default_str();
+    app.add_option("--suite", o.suite, suite_help())->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
         ->delimiter(',');
@@ -117,10 +125,7 @@ Options parse(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seed", o.seed, "of weights and activations")->capture_default_str();
     app.add_option("--only", o.only,
-                   "suites decode, prefill, mid, gguf, moe, stride, sim, validate, sensitivity, "
-                   "micro, pack: a regular "
-                   "expression for the "
-                   "names to run");
+                   "a regular expression for the names to run; suites layer and golden have none");
     app.add_option("--constants", o.constants,
                    "suite sensitivity: a regular expression for the constants to change");
     app.add_option("--json", o.json, "write the rows to this file");
@@ -151,95 +156,39 @@ Options parse(int argc, char **argv) {
         o.suite = "golden";
     if (o.m.empty())
         o.m = o.suite == "decode" && o.full ? std::vector<u32>{1, 2, 3, 4, 5, 6, 7, 8}
-              : o.suite == "decode"         ? std::vector<u32>{1, 2, 4, 8}
-              : crosses(o)                  ? crossover_rows()
-              : o.suite == "gguf"           ? std::vector<u32>{1, 2, 4, 8, 9, 16, 23, 32, 512}
-              : o.suite == "prefill"        ? std::vector<u32>{2048}
-              : o.suite == "mid"            ? std::vector<u32>{1, 8, 16, 24, 32, 48, 64}
-                                            : std::vector<u32>{1, 4};
-    constexpr std::string_view suites[] = {"layer",  "decode", "prefill", "mid",      "moe",
-                                           "stride", "golden", "sim",     "validate", "sensitivity",
-                                           "micro",  "pack",   "gguf"};
-    if (std::ranges::find(suites, o.suite) == std::end(suites))
-        throw Usage(
-            fmt::format("--suite {}: unknown; there are {}", o.suite, fmt::join(suites, ", ")));
+                                            : suite_of(o.suite).m;
     return o;
 }
 
 int run(int argc, char **argv) {
     const Options o = parse(argc, argv);
-    const std::vector<LinearShape> shapes = read_shapes(NW_SHAPES);
+    const Suite &suite = suite_of(o.suite);
+    const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for
-    if (o.suite == "sim") {
-        const nlohmann::json rows = run_sim(o, shapes);
-        if (!o.json.empty())
-            write_json(o, "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4)), rows);
-        return 0;
-    }
-    if (o.suite == "validate" || o.suite == "sensitivity" || o.suite == "decode" ||
-        o.suite == "stride" || o.suite == "prefill" || o.suite == "mid" || o.suite == "gguf") {
-        const nlohmann::json rows = o.suite == "validate"      ? run_validate(o)
-                                    : o.suite == "sensitivity" ? run_sensitivity(o)
-                                    : o.suite == "decode"      ? run_decode(o, shapes)
-                                    : o.suite == "prefill"     ? run_prefill(o)
-                                    : o.suite == "mid"         ? run_mid(o)
-                                    : crosses(o)               ? run_gguf_crossover(o, shapes)
-                                    : o.suite == "gguf"        ? run_gguf(o, shapes)
-                                                               : run_stride(o);
-        if (!o.html.empty())
-            write_html(o, "sim", rows);
-        if (!o.json.empty())
-            write_json(o, "sim", rows);
-        return 0;
-    }
-    if (o.suite == "golden")
-        return run_golden(o) ? 0 : 1;
-    if (o.suite == "pack") {
-        const nlohmann::json rows = run_pack(o);
-        if (!o.json.empty())
-            write_json(o, "none", rows);
-        return 0;
-    }
-    if (o.suite == "micro") {
-        const hip::Device device(o.device, "timing=on");
-        const nlohmann::json rows = run_micro(o, device);
-        if (!o.json.empty())
-            write_json(o, device.info().label, rows);
-        return 0;
-    }
-    if (o.suite == "moe") {
-        const hip::Device device(o.device, "timing=on");
-        nlohmann::json rows;
-        const u64 wrong = run_moe(o, shapes, device, rows);
-        if (!o.json.empty())
-            write_json(o, device.info().label, rows);
-        return wrong ? 1 : 0;
-    }
-    const hip::Device device(o.device, "timing=on&stats=on");
-    LaunchCounts stats(device);
-    if (!device.info().note.empty())
-        fmt::print("{}\n", device.info().note);
-    const std::vector<Row> rows = run_layer(o, shapes, device, stats);
-    print_table(rows, o, device.info());
-    if (o.verbose)
-        print_details(rows);
-    if (!o.json.empty()) {
-        nlohmann::json json = nlohmann::json::array();
-        for (const Row &row : rows)
-            json.push_back(to_json(row));
-        write_json(o, device.info().label, json);
-    }
-    u64 wrong = 0;
-    for (const Row &row : rows)
-        if (row.out_of_bound) {
-            ++wrong;
-            fmt::print(stderr, "nw_bench: {} on {}x{}: {} outputs are outside the error bound\n",
-                       row.kernel->symbol, row.n, row.k, row.out_of_bound);
-        }
-    return wrong ? 1 : 0;
+    const Result result = suite.run(o, shapes);
+    if (!o.html.empty())
+        write_html(o.html, o.suite, result);
+    if (!o.json.empty())
+        write_json(o.json, o.suite, result);
+    return result.right ? 0 : 1;
 }
 
 } // namespace
+
+Shapes layers_of(const Shapes &shapes, const std::string &model) {
+    Shapes out;
+    std::vector<std::string> models;
+    for (const LinearShape &shape : shapes) {
+        if (models.empty() || models.back() != shape.model)
+            models.push_back(shape.model);
+        if (shape.model == model)
+            out.push_back(shape);
+    }
+    if (out.empty())
+        throw Usage(
+            fmt::format("--model {}: unknown; there are {}", model, fmt::join(models, ", ")));
+    return out;
+}
 
 } // namespace nw::bench
 

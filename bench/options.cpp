@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "options.h"
+#include "bench/options.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "published.h"
+#include "bench/published.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ namespace {
 // The rows of a CSV file: comments and the line of names left out, every field by its column.
 class Csv {
 public:
-    Csv(const std::string &path, std::string_view header) : path_(path), in_(path) {
+    Csv(const std::string &path, std::string_view header, char separator = ',')
+        : path_(path), separator_(separator), in_(path) {
         if (!in_)
             throw Error(fmt::format("{}: can't be read", path));
         if (!next_line() || line_ != header)
@@ -28,7 +29,7 @@ public:
             return false;
         fields_.clear();
         std::istringstream line(line_);
-        for (std::string field; std::getline(line, field, ',');)
+        for (std::string field; std::getline(line, field, separator_);)
             fields_.push_back(field);
         return true;
     }
@@ -63,10 +64,21 @@ private:
     }
 
     std::string path_, line_;
+    char separator_;
     std::ifstream in_;
     std::vector<std::string> fields_;
     u32 number_ = 0;
 };
+
+// Two sizes, two figures and a model.
+template <class Row> std::vector<Row> read_pairs(const std::string &path, std::string_view header) {
+    Csv csv(path, header);
+    std::vector<Row> out;
+    while (csv.next())
+        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
+                       csv.number<f64>(3), csv.text(4)});
+    return out;
+}
 
 } // namespace
 
@@ -108,20 +120,19 @@ std::vector<PublishedDecode> read_published_decode(const std::string &path) {
 }
 
 std::vector<PublishedStride> read_published_stride(const std::string &path) {
-    Csv csv(path, "n,k,unpadded_gib_s,padded_gib_s,model");
-    std::vector<PublishedStride> out;
-    while (csv.next())
-        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
-                       csv.number<f64>(3), csv.text(4)});
-    return out;
+    return read_pairs<PublishedStride>(path, "n,k,unpadded_gib_s,padded_gib_s,model");
 }
 
 std::vector<PublishedPrefill> read_published_prefill(const std::string &path) {
-    Csv csv(path, "k,n,base_tflops,tuned_tflops,model");
-    std::vector<PublishedPrefill> out;
+    return read_pairs<PublishedPrefill>(path, "k,n,base_tflops,tuned_tflops,model");
+}
+
+std::vector<PublishedCycles> read_published_cycles(const std::string &path) {
+    Csv csv(path, "gfx;measurement;low;high;beyond;source", ';');
+    std::vector<PublishedCycles> out;
     while (csv.next())
-        out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
-                       csv.number<f64>(3), csv.text(4)});
+        out.push_back({csv.text(0), csv.text(1), csv.number<f64>(2), csv.number<f64>(3),
+                       csv.text(4), csv.text(5)});
     return out;
 }
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "base/types.h"
-#include "line_fit.h"
+#include "bench/line_fit.h"
 
 namespace nw::bench {
+
+inline constexpr std::string_view published_gfx = "gfx1151"; // that most of it is of
 
 // One product of the published int4 decode kernel.
 struct PublishedDecode {
@@ -44,6 +46,13 @@ struct PublishedPrefill {
     std::string model;
 };
 
+// What one wave takes for a measurement of nw micro, less what it takes for `beyond`: cycles.
+struct PublishedCycles {
+    std::string gfx, measurement;
+    f64 low, high; // what was measured
+    std::string beyond, source;
+};
+
 // The line through the rows of each type that ran the published kernel.
 std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &);
 
@@ -51,5 +60,6 @@ std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &);
 std::vector<PublishedDecode> read_published_decode(const std::string &path);
 std::vector<PublishedStride> read_published_stride(const std::string &path);
 std::vector<PublishedPrefill> read_published_prefill(const std::string &path);
+std::vector<PublishedCycles> read_published_cycles(const std::string &path);
 
 } // namespace nw::bench

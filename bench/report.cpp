@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: MIT
-#include "report.h"
+#include "bench/report.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "part_constants.h"
 
 namespace nw::bench {
+
+namespace {
+
+// For a shell.
+std::string quoted(const std::string &text) {
+    std::string out = "'";
+    for (char c : text)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+} // namespace
 
 void write_report(const std::string &json, const std::string &html) {
     for (const char *python : {"/usr/bin/python3", "python3"}) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page of what `nw_bench --suite decode` or `stride` wrote with --json: plots, goals and all rows.
+"""A page of what `nw_bench --suite decode` or `stride` wrote with --json: plots and all rows.
 
     /usr/bin/python3 bench/report.py decode.json decode.html
 
@@ -26,7 +26,6 @@ except ImportError:
 Row = dict
 MARKERS = {1: "o", 2: "s", 3: "v", 4: "D", 5: "<", 6: ">", 7: "P", 8: "^"}
 TABLES = {
-    "goals": "Goals",
     "published": "Beside published times",
     "shapes": "Linear layers",
     "model": "A token's linear layers",
@@ -37,7 +36,7 @@ STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em }
 table { border-collapse: collapse; font-size: 13px } td, th { padding: 2px 9px; text-align: right }
 th { border-bottom: 1px solid #888 } tr:nth-child(even) td { background: #f4f4f4 }
-.missed { background: #f7d7d7 !important } figure { margin: 1em 0 } summary { cursor: pointer }
+figure { margin: 1em 0 } summary { cursor: pointer }
 """
 
 
@@ -173,8 +172,7 @@ def as_table(rows: list[Row]) -> str:
     keys = list(dict.fromkeys(key for row in rows for key in row if key != "table"))
     lines = ["".join(f"<th>{html.escape(key)}</th>" for key in keys)]
     for row in rows:
-        style = ' class="missed"' if row.get("met") is False else ""
-        lines.append("".join(f"<td{style}>{cell(row.get(key, ''))}</td>" for key in keys))
+        lines.append("".join(f"<td>{cell(row.get(key, ''))}</td>" for key in keys))
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
@@ -187,8 +185,7 @@ def page(run: dict) -> str:
     for name in [*(t for t in TABLES if t in tables), *(t for t in tables if t not in TABLES)]:
         rows = tables[name]
         parts.append(f"<h2>{html.escape(TABLES.get(name, name))}</h2>{plots(name, rows)}")
-        shown = " open" if name == "goals" else ""
-        parts.append(f"<details{shown}><summary>{len(rows)} rows</summary>{as_table(rows)}</details>")
+        parts.append(f"<details><summary>{len(rows)} rows</summary>{as_table(rows)}</details>")
     return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>' + "".join(parts) + "</html>\n"  # fmt: skip
 
 

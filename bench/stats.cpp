@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats.h"
+#include "bench/stats.h"
 
 #include <algorithm>
 #include <fmt/format.h>

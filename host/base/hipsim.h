@@ -26,6 +26,11 @@ int hipsimCloseDevice(int ordinal);
  * HIPSIM_STATS has. */
 int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), void *user);
 
+/* Calls json(text, user) with what the model of time takes a part to be, by its name ("8060S") or
+ * the usual one of "gfx1151": {part, gfx, constants: [{name, section, value, unit, origin, note,
+ * lowest, highest, what}]}, as `nw constants --json` has it. */
+int hipsimPartConstants(const char *part, void (*json)(const char *text, void *user), void *user);
+
 /* Why this thread's last call of these failed. */
 const char *hipsimLastMessage(void);
 

@@ -51,6 +51,7 @@ struct SimulatorCalls {
     decltype(&::hipsimOpenDevice) hipsimOpenDevice = nullptr;
     decltype(&::hipsimCloseDevice) hipsimCloseDevice = nullptr;
     decltype(&::hipsimTakeStats) hipsimTakeStats = nullptr;
+    decltype(&::hipsimPartConstants) hipsimPartConstants = nullptr;
     decltype(&::hipsimLastMessage) hipsimLastMessage = nullptr;
 };
 

@@ -164,4 +164,8 @@ private:
     int before_ = -1;
 };
 
+// What the simulated GPU's model of time takes a part to be: JSON, as base/hipsim.h has it. Throws
+// where there is no such part.
+std::string part_constants(std::string_view part);
+
 } // namespace nw::hip

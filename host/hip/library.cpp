@@ -49,6 +49,7 @@ std::shared_ptr<const Loaded> Loaded::with(void *handle, std::string path, std::
         find(loaded->sim.hipsimOpenDevice, "hipsimOpenDevice");
         find(loaded->sim.hipsimCloseDevice, "hipsimCloseDevice");
         find(loaded->sim.hipsimTakeStats, "hipsimTakeStats");
+        find(loaded->sim.hipsimPartConstants, "hipsimPartConstants");
         find(loaded->sim.hipsimLastMessage, "hipsimLastMessage");
     }
     if (missing) {

@@ -130,4 +130,13 @@ Opened open_current() {
     return take(std::move(loaded), ordinal);
 }
 
+std::string part_constants(std::string_view part) {
+    const auto loaded = simulated_library();
+    std::string out;
+    const auto keep = [](const char *text, void *to) { *static_cast<std::string *>(to) = text; };
+    if (loaded->sim.hipsimPartConstants(std::string(part).c_str(), keep, &out))
+        throw Error(-1, {}, "hipsimPartConstants", loaded->sim.hipsimLastMessage());
+    return out;
+}
+
 } // namespace nw::hip

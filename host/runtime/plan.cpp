@@ -77,6 +77,9 @@ Made made_before(const Before &before, const Kernel &kernel, Op &product, const 
                  u64 &at) {
     const Kernel &made_by = only_kernel(before.family, kernel.gfx);
     Made out{&made_by, before.op(product, kernel, machine)};
+    for (const Gives &gives : before.gives) // what bears its name in the op is something else
+        if (gives.bytes)
+            out.op.*gives.result = 0;
     made_by.contract->derive(out.op, made_by, machine);
     for (const Gives &gives : before.gives) {
         if (!gives.bytes) {

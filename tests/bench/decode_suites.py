@@ -52,19 +52,18 @@ class Suites(unittest.TestCase):
         self.assertIn("geometric mean", said)
         self.assertIn("no row of suite prefill", bench("--suite", "prefill", "--only", "nothing").stderr)
 
-    def test_layers_goals_and_the_projection(self) -> None:
+    def test_layers_and_the_projection(self) -> None:
         rows, said = self.rows(
             "--suite", "decode", "--table", "shapes", "--model", "Gemma-2B", "--dtype", "f16", "--m", "1,2", "--only", "x2048 .* sym"
         )  # fmt: skip
-        tables = {name: [r for r in rows if r["table"] == name] for name in ("shapes", "goals", "model")}
+        tables = {name: [r for r in rows if r["table"] == name] for name in ("shapes", "model")}
         self.assertEqual({(r["k"], r["n"], r["m"]) for r in tables["shapes"]}, {(k, 2048, m) for k in (2048, 16384) for m in (1, 2)})
-        self.assertFalse(tables["model"])  # two of its layers were left out
+        self.assertEqual(len(rows), len(tables["shapes"]))  # no model: two of its layers were left out
         for row in tables["shapes"]:
             self.assertGreater(row["valu_slots_per_8w"], 4)
             self.assertGreater(row["of_m1"], 0.5)
-        for goal in tables["goals"]:
-            self.assertEqual(goal["met"], goal["measured"] <= goal["limit"] if goal["at_most"] else goal["measured"] >= goal["limit"])
-        self.assertIn("batch 2 by batch 1", said)
+            self.assertGreater(row["pct_of_bound_without_launch"], row["pct_of_bound"])
+        self.assertIn("/m1: time by that of one row", said)
 
     def test_what_ideas_are_worth(self) -> None:
         rows, said = self.rows("--suite", "decode", "--table", "ablations", "--only", "^8192x512 .* (bf16 .* m1|f16 .* m8)$")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What counts as worse: the comparison behind the gate.
-#include "bench/golden.h"
+#include "bench/golden/golden.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>

@@ -30,7 +30,7 @@ EDGES = {
     "tests/kernels": ["tests/check", "host/runtime", "host/measure", "host/ref"],
     "bench": ["tests/check", "host/runtime", "host/measure"],
 }
-INCLUDE_ROOTS = ("host", "tests")
+INCLUDE_ROOTS = ("host", "tests", ".")  # .: "bench/..."
 GENERATED = {  # gen writes them into the build
     "contract_cases.inc", "contracts.inc", "family_table.inc", "kernels.inc", "op_fields.inc", "op_kinds.inc", "parameters.inc",
     "targets.inc", "tuning.inc", "words.inc",

@@ -2,41 +2,24 @@
 // nw constants: what the model of time takes a part to be, and where each value comes from.
 #include <fmt/format.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "nw/commands.h"
 #include "nw/part.h"
-#include "sim/timing/costs.h"
-#include "sim/timing/part.h"
+#include "sim/timing/constants_json.h"
 
 namespace nw::cli {
 
 namespace {
 
 using sim::timing::Constant;
+using sim::timing::ListedConstant;
 using sim::timing::Part;
 
 struct Options {
     std::string part = "8060S", origin, profile; // origin "": all
     bool json = false;
 };
-
-// A row, with the range that a profile may set it in.
-struct Row {
-    Constant constant;
-    f64 low, high;
-    bool of_part; // in a profile: of "facts"; else of "constants"
-};
-
-template <class Owner>
-void add(std::vector<Row> &rows, const Owner &owner,
-         std::span<const sim::timing::Field<Owner>> fields, bool of_part) {
-    for (const Constant &c : sim::timing::constants(owner))
-        for (const auto &field : fields)
-            if (field.name == c.name)
-                rows.push_back({c, field.low, field.high, of_part});
-}
 
 // By its name, or the usual one of a gfx.
 Part part_of(const Options &o) {
@@ -45,48 +28,30 @@ Part part_of(const Options &o) {
     return part_of_name(o.part);
 }
 
-std::vector<Row> rows_of(const Options &o, Part part) {
+std::vector<ListedConstant> rows_of(const Options &o, Part part) {
     sim::timing::Costs costs = sim::timing::costs_for(part.gfx);
     if (!o.profile.empty())
         apply_profile(o.profile, part, costs);
-    std::vector<Row> rows;
-    add(rows, part, sim::timing::part_fields(), true);
-    add(rows, costs, sim::timing::cost_fields(), false);
-    std::erase_if(rows, [&](const Row &row) {
+    std::vector<ListedConstant> rows = sim::timing::list_constants(part, costs);
+    std::erase_if(rows, [&](const ListedConstant &row) {
         return !o.origin.empty() && o.origin != sim::timing::name(row.constant.origin);
     });
     return rows;
 }
 
-void print(const std::vector<Row> &rows) {
-    for (const Row &row : rows) {
+void print(const std::vector<ListedConstant> &rows) {
+    for (const ListedConstant &row : rows) {
         const Constant &c = row.constant;
         fmt::print("{:<20} {:>12} {:<8} {:<6} {:<6} {}\n", c.name, c.value, c.unit,
                    sim::timing::name(c.origin), c.note, c.what);
     }
 }
 
-nlohmann::json to_json(const Row &row) {
-    const Constant &c = row.constant;
-    return {{"name", c.name},
-            {"section", row.of_part ? "facts" : "constants"}, // of a profile
-            {"value", c.value},
-            {"unit", c.unit},
-            {"origin", sim::timing::name(c.origin)},
-            {"note", c.note},
-            {"lowest", row.low},
-            {"highest", row.high},
-            {"what", c.what}};
-}
-
 void run(const Options &o) {
     const Part part = part_of(o);
-    const std::vector<Row> rows = rows_of(o, part);
+    const std::vector<ListedConstant> rows = rows_of(o, part);
     if (o.json) {
-        nlohmann::json json = {{"part", part.name}, {"gfx", part.gfx}};
-        for (const Row &row : rows)
-            json["constants"].push_back(to_json(row));
-        fmt::print("{}\n", json.dump(1));
+        fmt::print("{}\n", sim::timing::constants_json(part, rows));
         return;
     }
     fmt::print("{} ({}): fact = published, fit = fitted to published times, guess = neither; "

@@ -3,6 +3,7 @@
 #include "base/hipsim.h"
 
 #include "sim/hip/runtime.h"
+#include "sim/timing/constants_json.h"
 
 namespace nw::hipsim {
 
@@ -49,6 +50,17 @@ int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), voi
         device.wait();
         for (const std::string &text : device.take_stats())
             line(text.c_str(), user);
+    });
+}
+
+int hipsimPartConstants(const char *part, void (*json)(const char *text, void *user), void *user) {
+    return told([&] {
+        require(part && json, hipErrorInvalidValue);
+        using namespace nw::sim::timing;
+        const Part *found = default_part(part);
+        if (!found && !(found = find_part(part)))
+            throw nw::Error(std::string(part) + ": the model of time has no such part");
+        json(constants_json(*found, costs_for(found->gfx)).c_str(), user);
     });
 }
 

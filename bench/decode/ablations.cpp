@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// What each idea in decode_w4a16 is worth.
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "bench/decode/tables.h"
+#include "bench/published.h"
+#include "formats/row_stride.h"
+
+namespace nw::bench {
+
+namespace {
+
+// K and N: start-up counts, bandwidth does, few rows.
+constexpr std::pair<u32, u32> sizes[] = {{2048, 2048}, {4096, 4096}, {12288, 4096}, {8192, 512}};
+
+constexpr std::string_view legend =
+    "  newer unpacking        v_perm_b32, f16 subnormals; without: magic\n"
+    "  bias correction        in what sums start at; without: 8 is taken off each weight (f32, "
+    "pk)\n"
+    "  activations first      T-023\n"
+    "  workgroups that stay   go from rows to rows; without: one for each of their rows\n";
+
+// A product with everything, where `idea` is empty, or without one idea.
+struct Ablation {
+    std::string idea;
+    DenseJob job;
+    u64 with = 0; // the row of the same product with everything
+};
+
+// The kernel that differs from the chosen one in this parameter alone; null: none is built.
+const Kernel *changed(const Kernel &chosen, std::string_view key, std::string_view value) {
+    const auto fits = [&](const KernelParam &p) {
+        return p.value == (p.key == key ? value : chosen.param(p.key));
+    };
+    for (const Kernel &k : kernels())
+        if (k.gfx == chosen.gfx && k.family == chosen.family && std::ranges::all_of(k.params, fits))
+            return &k;
+    return nullptr;
+}
+
+void add_product(std::vector<Ablation> &out, const ProductShape &p) {
+    const u64 with = out.size();
+    // What the variants of gen/kernels.toml have, whatever was tuned.
+    const Kernel &chosen = choose(published_gfx, p.dtype, p.group, p.m, p.zeros);
+    out.push_back({"", {p, &chosen}, with});
+    const auto add = [&](std::string_view idea, std::string_view key, std::string_view value) {
+        if (const Kernel *kernel = changed(chosen, key, value))
+            out.push_back({std::string(idea), {p, kernel}, with});
+    };
+    add("newer unpacking", "dequant", "magic");
+    add("bias correction", "dequant", p.dtype == Dtype::bf16 ? "f32" : "pk");
+    add("VOPD", "without", "vopd");
+    add("sums once per workgroup", "without", "sums");
+    add("wide scale loads", "without", "wide");
+    add("activations first", "without", "barrier");
+    out.push_back({"workgroups that stay", {p, &chosen, Workgroups::one_round}, with});
+    if (const u32 row_bytes = p.k / 2; p.w_stride != row_bytes) {
+        out.push_back({"padding", {p, &chosen}, with});
+        out.back().job.shape.w_stride = row_bytes;
+    }
+}
+
+Json rows_of(const std::vector<Ablation> &all) {
+    std::vector<DenseJob> jobs;
+    for (const Ablation &a : all)
+        jobs.push_back(a.job);
+    const std::vector<Timed> times = time_dense(jobs);
+    const Bound bound = dram_bound(std::string(published_gfx));
+    Json rows = Json::array();
+    for (u64 i = 0; i < all.size(); ++i) {
+        Json row = to_json(jobs[i], times[i], bound);
+        const Json with = all[i].with == i ? row : rows[all[i].with];
+        const f64 ratio = times[i].us / times[all[i].with].us, slots = row["valu_slots_per_8w"];
+        row.update({{"table", "ablations"},
+                    {"without", all[i].idea},
+                    {"time_ratio", ratio},
+                    {"slots_with", with["valu_slots_per_8w"]}});
+        if (all[i].idea.empty())
+            row.update(
+                {{"_group", row["group"]}, {"_without", "-"}, {"_more", ""}, {"_more_slots", ""}});
+        else
+            row.update(
+                {{"_size", ""},
+                 {"_group", ""},
+                 {"_type", ""},
+                 {"_without", all[i].idea},
+                 {"_more", fmt::format("{:+.1f}%", 100 * (ratio - 1))},
+                 {"_more_slots", fmt::format("{:+.2f}", slots - row["slots_with"].get<f64>())}});
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+void print_means(const Json &rows) {
+    std::map<std::string, std::vector<f64>> ratios;
+    for (const Json &row : rows)
+        if (row["without"] != "")
+            ratios[fmt::format("m{} without {}", row["m"].get<u32>(),
+                               row["without"].get<std::string>())]
+                .push_back(row["time_ratio"]);
+    fmt::print("\nGeometric means over these sizes and types\n");
+    for (const auto &[what, of] : ratios)
+        fmt::print("{:<34} {:>+6.1f}% time\n", what, 100 * (geometric_mean(of) - 1));
+}
+
+} // namespace
+
+Json decode_ablations(const std::regex &only) {
+    std::vector<Ablation> all;
+    for (const auto &[k, n] : sizes)
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+            for (u32 m : {1, 4, 8}) {
+                const ProductShape p{
+                    dtype, Zeros::eight, m, n, k, 128, weight_row_stride(published_gfx, k)};
+                if (std::regex_search(name(p), only))
+                    add_product(all, p);
+            }
+    if (all.empty())
+        return Json::array();
+    const Json rows = rows_of(all);
+    fmt::print("\nWhat each idea is worth, on sim {}, weights cold: times and VALU slots per 8 "
+               "weights with everything,\nand without one idea\n{}\n",
+               published_gfx, legend);
+    print_table("K x N {_size:>12}; g {_group:>4}; type {_type:<11}; without {_without:<24}; "
+                "us {time_us:>8.2f}; {_more:>8}; slots {valu_slots_per_8w:>7.2f}; "
+                "{_more_slots:>7}",
+                rows);
+    print_means(rows);
+    return rows;
+}
+
+} // namespace nw::bench

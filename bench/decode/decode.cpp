@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The suite decode: the chosen kernels of decode_w4a16 in modelled time.
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "bench/decode/tables.h"
+#include "bench/published.h"
+
+namespace nw::bench {
+
+namespace {
+
+bool wanted(const Options &o, std::string_view table) {
+    if (o.tables.empty())
+        return o.only.empty() || table == "published";
+    return std::ranges::find(o.tables, table) != o.tables.end();
+}
+
+} // namespace
+
+Json decode_shapes(const Options &o, const Shapes &shapes) {
+    const std::string gfx = simulated_gfx(o);
+    std::vector<DenseJob> jobs;
+    std::set<std::pair<u32, u32>> seen; // of each size the first layer that has it
+    for (const LinearShape &s : shapes)
+        if (!s.moe && s.k % o.group == 0 && seen.emplace(s.n, s.k).second)
+            for (DenseJob &job :
+                 dense_jobs(o, gfx, s, {{Zeros::eight, Zeros::packed}, o.m, o.group}))
+                jobs.push_back(std::move(job));
+    if (jobs.empty())
+        return Json::array();
+    Json rows = time_by_m1(jobs, gfx);
+    const Bound bound = dram_bound(gfx);
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        rows[i]["table"] = "shapes";
+        rows[i]["pct_of_bound_without_launch"] =
+            100 * bound.us(jobs[i].shape.bytes_moved()) /
+            (rows[i]["time_us"].get<f64>() - bound.overhead_us);
+    }
+    append(rows, model_view(jobs, rows, shapes));
+    return rows;
+}
+
+Result run_decode(const Options &o, const Shapes &shapes) {
+    const std::regex only = only_pattern(o);
+    const bool of_published = simulated_gfx(o) == published_gfx;
+    Result out;
+    if (of_published && wanted(o, "published"))
+        append(out.rows, decode_published(only));
+    if (wanted(o, "shapes"))
+        append(out.rows, decode_shapes(o, o.full ? shapes : layers_of(shapes, o.model)));
+    if (of_published && wanted(o, "ablations"))
+        append(out.rows, decode_ablations(only));
+    if (out.rows.empty())
+        throw Usage(fmt::format("--only {}: no row of the suite decode has such a name", o.only));
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// decode_w4a16 on the products of which there are published times of gfx1151.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/half.h"
+#include "bench/decode/tables.h"
+#include "bench/published.h"
+#include "formats/row_stride.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr f64 far_pct = 6;    // above its line: a row that the published kernel left slow
+constexpr f64 model_pct = 10; // the model's worst error but at K = 16384 (T-018)
+
+DenseJob job_of(const PublishedDecode &p) {
+    const ProductShape shape{p.dtype, p.zeros ? Zeros::typed : Zeros::eight, p.m, p.n, p.k,
+                             p.group, weight_row_stride(published_gfx, p.k)};
+    return {shape, &chosen_kernel(published_gfx, shape), {}, p.model, ""};
+}
+
+Json rows_of(const std::vector<PublishedDecode> &published,
+             const std::map<std::string, Line> &lines, const Bound &bound) {
+    std::vector<DenseJob> jobs;
+    for (const PublishedDecode &p : published)
+        jobs.push_back(job_of(p));
+    const std::vector<Timed> times = time_dense(jobs);
+    Json rows = Json::array();
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        const PublishedDecode &p = published[i];
+        const f64 above =
+            p.fell_back() ? 0 : error_pct(p.us, lines.at(p.type()).at(static_cast<f64>(p.bytes())));
+        Json row = to_json(jobs[i], times[i], bound);
+        row.update({{"table", "published"},
+                    {"published_kernel", p.kernel},
+                    {"published_us", p.us},
+                    {"above_line_pct", above},
+                    {"speedup", p.us / times[i].us},
+                    {"_name", p.name()},
+                    {"_variant", jobs[i].kernel->symbol.substr(sizeof "decode_w4a16")},
+                    {"_published_gb_per_s", static_cast<f64>(p.bytes()) / times[i].us / 1e3},
+                    {"_line", p.fell_back() ? "t" : fmt::format("{:+.1f}%", above)}});
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+template <class Some>
+void print_speedup(const std::string &what, const Json &rows, const Some &some) {
+    std::vector<f64> speedups;
+    const Json *worst = nullptr;
+    for (const Json &row : rows) {
+        if (!some(row))
+            continue;
+        speedups.push_back(row.at("speedup"));
+        if (!worst || row.at("speedup") < worst->at("speedup"))
+            worst = &row;
+    }
+    if (worst)
+        fmt::print("{:<34} {:>4} rows, speedup {:.3f}, worst {:.3f} ({})\n", what, speedups.size(),
+                   geometric_mean(speedups), worst->at("speedup").get<f64>(),
+                   worst->at("_name").get<std::string>());
+}
+
+void print_slower(const Json &rows, f64 pct) {
+    const auto slower = std::ranges::count_if(rows, [&](const Json &row) {
+        return error_pct(row["time_us"], row["published_us"]) > pct;
+    });
+    fmt::print("slower than published{}: {} of {} rows\n",
+               pct > 0 ? fmt::format(" by more than {} %", pct) : "", slower, rows.size());
+}
+
+void print_summary(const Json &rows) {
+    const auto ran = [](const Json &row) { return row["published_kernel"] != "triton"; };
+    const auto print_of = [&](const std::string &what, const char *key, const Json &value) {
+        print_speedup(what, rows, [&](const Json &row) { return ran(row) && row[key] == value; });
+    };
+    fmt::print("\nSpeedups are geometric means; over the published kernel where nothing else is "
+               "said\n");
+    print_speedup("all", rows, ran);
+    for (const char *dtype : {"bf16", "f16"})
+        print_of(dtype, "dtype", dtype);
+    print_of("sym", "zp", "sym");
+    print_of("zp", "zp", "zt");
+    for (u32 m : {1, 2, 4})
+        print_of(fmt::format("m{}", m), "m", m);
+    print_speedup(fmt::format("more than {} % above the line", far_pct), rows,
+                  [&](const Json &row) { return ran(row) && row["above_line_pct"] > far_pct; });
+    print_speedup("of rows that fell back to Triton", rows, std::not_fn(ran));
+    print_slower(rows, model_pct);
+    print_slower(rows, 0);
+}
+
+} // namespace
+
+Json decode_published(const std::regex &only) {
+    std::vector<PublishedDecode> published =
+        read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
+    const auto lines = lines_by_type(published);
+    std::erase_if(published,
+                  [&](const PublishedDecode &p) { return !std::regex_search(p.name(), only); });
+    if (published.empty())
+        return Json::array();
+    const Bound bound = dram_bound(std::string(published_gfx));
+    const Json rows = rows_of(published, lines, bound);
+    fmt::print("Decode on sim {}, weights cold, beside published times of hardware. GB/s: as "
+               "published (weights,\nscales, zero points), and of all bytes moved; bound: the time "
+               "of these at {:.1f} GB/s, which the\nmodel's DRAM sustains, in percent of ours; "
+               "line: published against the line of its type; t: Triton\n\n",
+               published_gfx, bound.gb_per_s);
+    print_table(
+        product_columns +
+            "; kernel {_variant:<30}; us {time_us:>8.2f}; GB/s {_published_gb_per_s:>6.1f}; "
+            "moved {gb_per_s:>6.1f}; bound {pct_of_bound:>5.1f}%; "
+            "published {published_us:>9.2f}; line  {_line:>8}; speedup {speedup:>7.3f}",
+        rows);
+    if (rows.size() > 1)
+        print_summary(rows);
+    return rows;
+}
+
+} // namespace nw::bench

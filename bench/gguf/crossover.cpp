@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <span>
+
+#include "bench/gguf/tables.h"
+#include "runtime/gguf_linear.h"
+
+namespace nw::bench {
+
+namespace {
+
+// Without --only: a square layer, and the widest of a model of 27 billion weights.
+constexpr std::array<std::string_view, 2> usual = {"q4_K 4096x4096", "q4_K 17408x5120"};
+// A draft's tree, verified: 1 + 8 to 1 + 22 rows.
+constexpr u32 tree_from = 9, tree_to = 23;
+
+std::string name(const GgufShape &p) { return fmt::format("{} {}", p.type, by(p.n, p.k)); }
+
+struct Way {
+    std::string column;
+    const Kernel *kernel;
+    f64 us = 0;
+};
+
+// All ways of one shape and m.
+struct Line {
+    GgufShape shape;
+    std::vector<Way> ways;
+
+    const Way &fastest() const { return *std::ranges::min_element(ways, {}, &Way::us); }
+    // Null where the library takes none of these.
+    const Way *chosen() const {
+        const Kernel *kernel =
+            explain_gguf(ways.front().kernel->gfx, shape.type, shape.m, shape.n, shape.k).kernel;
+        const auto found = std::ranges::find(ways, kernel, &Way::kernel);
+        return found == ways.end() ? nullptr : &*found;
+    }
+    const Way *by(std::string_view column) const {
+        const auto found = std::ranges::find(ways, column, &Way::column);
+        return found == ways.end() ? nullptr : &*found;
+    }
+};
+
+// "mid_b16" of gguf_mid_q4_K_b16.
+std::string short_name(const Kernel &k) {
+    std::string out(k.symbol);
+    const std::string type = fmt::format("_{}", k.param("type"));
+    if (const auto at = out.find(type); at != std::string::npos)
+        out.erase(at, type.size());
+    return out.substr(std::string_view("gguf_").size());
+}
+
+// Scalar products up to 8 rows at a time are one way, whose kernel differs with m; others that
+// there are, references too, are one each.
+std::vector<Way> ways_of(const std::string &gfx, const GgufShape &p) {
+    std::vector<Way> out{
+        {"scalar", &choose_gguf_decode(gfx, p.type, std::min(p.m, gguf_decode_rows))}};
+    for (const Kernel *k : gguf_route_kernels(gfx, p.type, p.m, p.n, p.k, References::with))
+        if (k->family != "gguf_decode" || k->reference)
+            out.push_back({short_name(*k), k});
+    return out;
+}
+
+std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
+    const std::regex only = only_pattern(o);
+    std::vector<GgufShape> out;
+    for (const LinearShape &layer : layers)
+        for (const GgufBlocks &blocks : gguf_types()) {
+            const GgufShape p{blocks.type, 1, layer.n, layer.k};
+            const std::string text = name(p);
+            const bool wanted = o.only.empty() ? std::ranges::find(usual, text) != usual.end()
+                                               : std::regex_search(text, only);
+            const bool again =
+                std::ranges::any_of(out, [&](const GgufShape &q) { return name(q) == text; });
+            if (wanted && !again && !layer.moe && layer.k % blocks.elements == 0)
+                out.push_back(p);
+        }
+    if (out.empty())
+        throw Usage(
+            fmt::format("--only {}: no shape has such a name; {} is one", o.only, usual[0]));
+    return out;
+}
+
+void time_all(std::vector<Line> &lines) {
+    std::vector<GgufJob> jobs;
+    for (const Line &line : lines)
+        for (const Way &way : line.ways)
+            jobs.push_back({line.shape, {way.kernel}});
+    const std::vector<Timed> times = time_gguf_ways(jobs);
+    auto next = times.begin();
+    for (Line &line : lines)
+        for (Way &way : line.ways)
+            way.us = (next++)->us;
+}
+
+// ---- the table of a shape
+
+std::string columns_of(std::span<const Line> lines) {
+    std::vector<std::string> ways;
+    for (const Line &line : lines)
+        for (const Way &way : line.ways)
+            if (std::ranges::find(ways, way.column) == ways.end())
+                ways.push_back(way.column);
+    std::string out = "m {m:>4}";
+    for (const std::string &way : ways)
+        out += fmt::format("; {0} {{{0}:>{1}.2f}}", way, std::max<u64>(way.size(), 8));
+    return out + ";  fastest {fastest:<14}; chosen, if another {chosen:<22}; /m1 {of_m1}";
+}
+
+Json row_of(const Line &line, f64 one) {
+    const Way &fastest = line.fastest(), *chosen = line.chosen();
+    Json row = {{"m", line.shape.m},
+                {"fastest", fastest.column},
+                {"chosen", !chosen              ? "another"
+                           : chosen == &fastest ? ""
+                                                : fmt::format("{}, {:.3f}x", chosen->column,
+                                                              chosen->us / fastest.us)},
+                {"of_m1", one > 0 ? fmt::format("{:.3f}", fastest.us / one) : "-"}};
+    for (const Way &way : line.ways)
+        row[way.column] = way.us;
+    return row;
+}
+
+// "from 9 rows on mid_b16 (18.45 us; scalar 24.13)"
+void print_crossings(std::span<const Line> lines) {
+    std::string before = lines.front().fastest().column;
+    for (const Line &line : lines) {
+        const Way &fastest = line.fastest();
+        if (before != fastest.column) {
+            const Way *old = line.by(before);
+            fmt::print("{} rows: {} is the fastest, {:.2f} us{}\n", line.shape.m, fastest.column,
+                       fastest.us, old ? fmt::format("; {} {:.2f}", old->column, old->us) : "");
+        }
+        before = fastest.column;
+    }
+}
+
+void print_trees(std::span<const Line> lines) {
+    std::string text;
+    for (const Line &line : lines)
+        if (const Way *scalar = line.by("scalar");
+            scalar && line.shape.m >= tree_from && line.shape.m <= tree_to)
+            text += fmt::format("{} m{} {:.2f}x", text.empty() ? "" : ",", line.shape.m,
+                                scalar->us / line.fastest().us);
+    if (!text.empty())
+        fmt::print("Trees of {} to {} rows, the scalar way by the fastest:{}\n", tree_from, tree_to,
+                   text);
+}
+
+void print_shape(std::span<const Line> lines) {
+    const f64 one = lines.front().shape.m == 1 ? lines.front().fastest().us : 0;
+    Json rows = Json::array();
+    for (const Line &line : lines)
+        rows.push_back(row_of(line, one));
+    fmt::print("\n{}\n", name(lines.front().shape));
+    print_table(columns_of(lines), rows);
+    print_crossings(lines);
+    print_trees(lines);
+}
+
+Json to_json(const Line &line, const Way &way) {
+    return {{"table", "crossover"},
+            {"kernel", way.kernel->symbol},
+            {"gfx", way.kernel->gfx},
+            {"way", way.column},
+            {"type", line.shape.type},
+            {"m", line.shape.m},
+            {"n", line.shape.n},
+            {"k", line.shape.k},
+            {"time_us", way.us},
+            {"reference", way.kernel->reference},
+            {"fastest", &way == &line.fastest()},
+            {"chosen", &way == line.chosen()}};
+}
+
+} // namespace
+
+Json gguf_crossover(const Options &o, const Shapes &shapes) {
+    const std::string gfx = simulated_gfx(o);
+    std::vector<Line> lines; // of each shape as many as o.m
+    for (GgufShape p : shapes_of(o, shapes))
+        for (u32 m : o.m) {
+            p.m = m;
+            lines.push_back({p, ways_of(gfx, p)});
+        }
+    time_all(lines);
+    fmt::print("\nWays to a product with GGUF weights on sim {}, us of all launches of a way, "
+               "conversions of activations among them; weights\ncold. scalar: gguf_decode, 8 rows "
+               "at a time; /m1: the fastest by that of one row\n",
+               gfx);
+    for (u64 from = 0; from < lines.size(); from += o.m.size())
+        print_shape(std::span(lines).subspan(from, o.m.size()));
+    Json json = Json::array();
+    for (const Line &line : lines)
+        for (const Way &way : line.ways)
+            json.push_back(to_json(line, way));
+    return json;
+}
+
+} // namespace nw::bench

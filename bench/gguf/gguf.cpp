@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The suite gguf: modelled times of products with GGUF weights as the file has them, on the dense
+// layers of models that people run so.
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "bench/gguf/tables.h"
+#include "runtime/gguf_prefill.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr u32 crossover_rows[] = {1,  2,  4,  6,  8,  9,  10, 12, 14, 16, 17,
+                                  20, 23, 24, 25, 28, 32, 33, 40, 48, 56, 64};
+
+// Dense ones, each once.
+Layers dense_layers(const Shapes &shapes) {
+    Layers out;
+    std::set<std::pair<u32, u32>> seen;
+    for (const LinearShape &shape : shapes)
+        if (std::ranges::find(gguf_models, shape.model) != gguf_models.end() && !shape.moe &&
+            seen.insert({shape.n, shape.k}).second)
+            out.push_back(&shape);
+    return out;
+}
+
+} // namespace
+
+std::string name(const LinearShape &layer, const GgufShape &p) {
+    return fmt::format("{} {} {} {} m{}", layer.model, layer.layer, by(p.n, p.k), p.type, p.m);
+}
+
+Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &time) {
+    Json row = {{"model", layer.model},
+                {"layer", layer.layer},
+                {"type", job.shape.type},
+                {"m", job.shape.m},
+                {"n", job.shape.n},
+                {"k", job.shape.k},
+                {"time_us", time.us},
+                {"activations_us", time.before_us},
+                {"_size", by(job.shape.n, job.shape.k)}};
+    row.update(kernel_facts(*job.kernels.product));
+    return row;
+}
+
+Json gguf_products(const Options &o, const Layers &layers, const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    std::vector<GgufJob> jobs;
+    Layers of; // each job
+    for (const LinearShape *layer : layers)
+        for (const GgufBlocks &blocks : gguf_types())
+            for (u32 m : o.m) {
+                const GgufShape p{blocks.type, m, layer->n, layer->k};
+                if (m >= gguf_prefill_rows || !std::regex_search(name(*layer, p), only))
+                    continue;
+                if (const GgufKernels kernels = choose_gguf_kernels(gfx, p)) {
+                    jobs.push_back({p, kernels});
+                    of.push_back(layer);
+                }
+            }
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
+    const std::vector<Timed> times = time_gguf(jobs);
+    const Bound bound = dram_bound(gfx);
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        const auto &[insts, busy] = times[i].launch;
+        const f64 bytes = static_cast<f64>(jobs[i].shape.weight_bytes()),
+                  blocks = f64{1} * jobs[i].shape.n * jobs[i].shape.k / 256;
+        Json row = to_json(*of[i], jobs[i], times[i]);
+        row.update({{"gb_per_s", bytes / times[i].us / 1e3},
+                    // Of the time without a launch's own, which no bandwidth shortens.
+                    {"pct_of_bound",
+                     100 * (bytes / (times[i].us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
+                    {"bound", "dram"},
+                    {"bound_gb_per_s", bound.gb_per_s},
+                    {"insts_per_256w", static_cast<f64>(insts.total()) / blocks},
+                    {"cycles_per_256w", busy.valu_and_wmma_cycles / blocks},
+                    {"_valu_per_256w", static_cast<f64>(insts.valu_slots()) / blocks}});
+        rows.push_back(row);
+    }
+    add_of_m1(rows, {"model", "layer", "n", "k", "type"});
+    fmt::print(
+        "\nProducts with GGUF weights on sim {}, weights cold. a: activations to int8, from 9 "
+        "rows on to f16, a launch of its own;\nGB/s of the weights; bound: of the {:.1f} "
+        "GB/s that the model's DRAM sustains, a launch's own {:.1f} us left out; /256:\n"
+        "wave instructions for 256 weights, of them VALU slots, and cycles that VALU and "
+        "WMMA take for them; /m1: time by that\nof one row\n\n",
+        gfx, bound.gb_per_s, bound.overhead_us);
+    print_table("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; type {type:<4}; "
+                "m {m:>3}; us {time_us:>9.2f}; a us {activations_us:>6.2f}; "
+                "GB/s {gb_per_s:>6.1f}; bound {pct_of_bound:>5.1f}%; "
+                "/256 {insts_per_256w:>6.2f}; VALU {_valu_per_256w:>6.2f}; "
+                "cycles {cycles_per_256w:>6.2f}; vgprs {vgprs:>5}; /m1 {of_m1:>6.3f}",
+                rows);
+    return rows;
+}
+
+Result run_gguf(const Options &options, const Shapes &shapes) {
+    Options o = options;
+    if (std::ranges::find(o.tables, "crossover") != o.tables.end()) {
+        if (o.m.empty())
+            o.m.assign(std::begin(crossover_rows), std::end(crossover_rows));
+        return {gguf_crossover(o, shapes)};
+    }
+    if (o.m.empty())
+        o.m = {1, 2, 4, 8, 9, 16, 23, 32, 512};
+    const std::string gfx = simulated_gfx(o);
+    const Layers dense = dense_layers(shapes);
+    const Json few = gguf_products(o, dense, gfx);
+    Result out{gguf_prefill(o, dense, gfx)};
+    append(out.rows, gguf_moe(o, shapes, gfx));
+    append(out.rows, few);
+    if (out.rows.empty())
+        throw Usage(fmt::format("--only {}: no row of suite gguf has such a name", o.only));
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "bench/gguf/tables.h"
+#include "measure/routes.h"
+#include "runtime/gguf_prefill.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr std::string_view model = "Qwen3-30B-A3B", type = "q4_K";
+
+// Files have gate and up apart.
+std::string_view layer_of(const GgufMoeShape &p) { return p.own_rows ? "down" : "gate"; }
+
+// Slot by slot many tokens would read weights thousands of times; few fill no large block.
+bool suits(u32 tokens, u32 block_size) {
+    return block_size != (tokens >= gguf_prefill_rows ? 1 : gguf_moe_prefill_block);
+}
+
+std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes, const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    std::vector<GgufMoeJob> out;
+    for (const LinearShape &s : shapes)
+        for (u32 tokens : o.m)
+            for (u32 block_size : {1, 16, 64}) {
+                if (!s.moe || s.model != model || !suits(tokens, block_size))
+                    continue;
+                const bool up = s.layer == "gate_up";
+                const GgufMoeShape p{type,    tokens, up ? s.n / 2 : s.n, s.k, s.experts,
+                                     s.top_k, !up};
+                const std::string name = fmt::format("{} {} {} {} t{} b{}", model, layer_of(p),
+                                                     by(p.n, p.k), type, tokens, block_size);
+                if (std::regex_search(name, only))
+                    out.push_back(
+                        {gfx, p, block_size,
+                         random_routes(tokens, s.experts, s.top_k, Rng(o.seed).fork(tokens))});
+            }
+    return out;
+}
+
+} // namespace
+
+Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
+    const std::vector<GgufMoeJob> jobs = jobs_of(o, shapes, gfx);
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
+    const std::vector<Timed> times = time_gguf_moe(jobs);
+    const Bound bound = dram_bound(gfx);
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        const auto &[on, p, block_size, routes] = jobs[i];
+        const f64 us = times[i].us,
+                  met = static_cast<f64>(std::ranges::count_if(
+                      slots_of_experts(routes, p.experts), [](u32 slots) { return slots > 0; })),
+                  bytes = met * static_cast<f64>(p.expert_bytes());
+        rows.push_back(
+            {{"model", model},
+             {"layer", layer_of(p)},
+             {"gfx", gfx},
+             {"type", type},
+             {"m", p.tokens},
+             {"n", p.n},
+             {"k", p.k},
+             {"block_size", block_size},
+             {"experts_met", met},
+             {"time_us", us},
+             {"activations_us", times[i].before_us},
+             {"gb_per_s", bytes / us / 1e3},
+             {"pct_of_bound", 100 * (bytes / (us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
+             {"bound", "dram"},
+             {"_size", by(p.n, p.k)}});
+    }
+    fmt::print(
+        "\nExperts with GGUF weights on sim {}, weights cold, routers at random. b: slots of "
+        "a block, 1 without blocks;\nbefore: activations and lists; met: experts that any "
+        "token has; GB/s: of their weights; bound: of {:.1f} GB/s\n\n",
+        gfx, bound.gb_per_s);
+    print_table("layer {layer:<5}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "
+                "b {block_size:>3}; met {experts_met:>4.0f}; us {time_us:>9.2f}; "
+                "before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
+                "bound {pct_of_bound:>6.1f}%",
+                rows);
+    return rows;
+}
+
+} // namespace nw::bench

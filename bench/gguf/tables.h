@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The tables of the suite gguf. Each prints its rows, which may be none.
+#pragma once
+#include "bench/product.h"
+#include "bench/suites.h"
+
+namespace nw::bench {
+
+// "MODEL LAYER NxK TYPE mM"
+std::string name(const LinearShape &, const GgufShape &);
+// What rows of these products say: the layer, the kernel and the shape.
+Json to_json(const LinearShape &, const GgufJob &, const Timed &);
+
+using Layers = std::vector<const LinearShape *>;
+
+// Products of few rows of activations, and of 33 and more beside WMMA's peak.
+Json gguf_products(const Options &, const Layers &, const std::string &gfx);
+Json gguf_prefill(const Options &, const Layers &, const std::string &gfx);
+// Expert layers, slot by slot and in blocks of one expert.
+Json gguf_moe(const Options &, const Shapes &, const std::string &gfx);
+// Products by each way there is: which is the fastest, and where they cross.
+Json gguf_crossover(const Options &, const Shapes &);
+
+} // namespace nw::bench

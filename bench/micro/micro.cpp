@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The suite micro: what nw micro measures, as rows of a bench.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/progress.h"
+#include "bench/suites.h"
+#include "measure/micro/plan.h"
+
+namespace nw::bench {
+
+namespace {
+
+Json to_json(const micro::Row &row) {
+    Json json = {{"name", row.name},
+                 {"unit", row.unit},
+                 {"value", row.value},
+                 {"low", row.low},
+                 {"high", row.high}};
+    if (row.unit == "GB/s")
+        json["gb_per_s"] = row.value;
+    if (row.unit == "us")
+        json["time_us"] = row.value;
+    return json;
+}
+
+} // namespace
+
+Result run_micro(const Options &o, const Shapes &) {
+    const std::regex only = only_pattern(o);
+    const hip::Device device(o.device, "timing=on");
+    Result out;
+    out.device = device.info().label;
+    const auto asked = [&](const std::string &name) { return std::regex_search(name, only); };
+    std::vector<micro::Group> groups =
+        micro::plan(device.info(), micro::settings_for(device.info()));
+    std::erase_if(groups,
+                  [&](const micro::Group &g) { return std::ranges::none_of(g.names, asked); });
+    if (groups.empty())
+        throw Usage(
+            fmt::format("--only {}: matches no measurement; nw micro --list shows them", o.only));
+    fmt::print("{}\n\n{:<56} {:>10}\n", device.info().label, "measurement", "median");
+    Modules modules(device);
+    Progress progress(groups.size());
+    for (const micro::Group &group : groups) {
+        progress.show(group.title);
+        const std::vector<micro::Row> measured = group.run(modules);
+        progress.clear();
+        progress.advance(1);
+        for (const micro::Row &row : measured)
+            if (asked(row.name)) {
+                fmt::print("{:<56} {:>10.2f} {}\n", row.name, row.value, row.unit);
+                out.rows.push_back(to_json(row));
+            }
+    }
+    return out;
+}
+
+} // namespace nw::bench

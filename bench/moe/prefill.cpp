@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "bench/data.h"
+#include "bench/moe/tables.h"
+#include "formats/row_stride.h"
+#include "measure/routes.h"
+#include "runtime/moe.h"
+#include "runtime/moe_align.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr std::string_view model = "Qwen3-30B-A3B";
+constexpr u32 group = 128;
+
+// Tokens, and the slots of a block that suit them.
+constexpr std::pair<u32, u32> sizes[] = {{64, 16}, {512, 32}, {2048, 64}};
+
+// SiLU(gate) * up; the other product has weights. Neither is said in the name.
+std::string name_of(MoeJob job) {
+    job.silu = false;
+    return job.name();
+}
+
+std::vector<MoeJob> jobs_of(const Options &o, const Shapes &shapes) {
+    const std::regex only = only_pattern(o);
+    std::vector<MoeJob> out;
+    for (const LinearShape &shape : shapes)
+        for (Dtype dtype : o.dtypes)
+            for (const auto &[tokens, block_size] : sizes) {
+                MoeJob job{shape, dtype, group, tokens, block_size, false};
+                job.silu = job.up();
+                if (shape.model == model && shape.moe && std::regex_search(name_of(job), only))
+                    out.push_back(job);
+            }
+    return out;
+}
+
+struct Times {
+    f64 align_us, us;
+    u64 bytes; // of DRAM: the weights of experts that are met, activations and results, once
+};
+
+hip::Buffer filled(const hip::Device &device, u64 bytes, u8 with) {
+    hip::Buffer buffer = device.allocate(bytes);
+    buffer.fill(with);
+    return buffer;
+}
+
+// What is in weights and activations takes no time.
+Times time(const MoeJob &job, const Kernel &kernel, const hip::Device &device, u64 seed) {
+    const auto &[shape, dtype, g, tokens, block_size, silu] = job;
+    const u32 slots = job.slots(),
+              blocks = static_cast<u32>(aligned_blocks(slots, shape.experts, block_size));
+    const RowLayout layout = layout_for(kernel.gfx, shape.n, shape.k, group);
+    const std::vector<i32> experts =
+        random_routes(tokens, shape.experts, shape.top_k, Rng(seed).fork(tokens));
+    const u64 met = std::set(experts.begin(), experts.end()).size();
+    const u64 a_bytes = u64{2} * job.rows() * shape.k, c_bytes = u64{2} * slots * job.columns();
+    const hip::Buffer topk = upload(device, experts), a = filled(device, a_bytes, 0),
+                      w = filled(device, shape.experts * layout.weight_bytes(), 0x5a),
+                      s = filled(device, shape.experts * layout.scale_bytes(), 0),
+                      c = filled(device, c_bytes, 0), weights = filled(device, u64{4} * slots, 0),
+                      sorted = device.allocate(u64{4} * blocks * block_size),
+                      ids = device.allocate(u64{4} * blocks), used = device.allocate(4);
+    Modules modules(device);
+    modules.function(kernel); // loading is no part of the time
+    modules.function(choose_moe_align(kernel.gfx));
+    const hip::Event start = device.event(), between = device.event(), stop = device.event();
+    device.record(start);
+    launch(modules, MoeAlign{slots, shape.experts, block_size, blocks, topk.data(), sorted.data(),
+                             ids.data(), used.data()});
+    device.record(between);
+    // Only blocks that an expert has: simulated times of large grids are extrapolated from the
+    // first workgroups, which would stand for others that end at once.
+    i32 entries = 0;
+    used.download(&entries, sizeof entries);
+    const hip::Event go = device.event();
+    device.record(go);
+    MoeW4A16 p = arguments(job, layout);
+    p.experts = shape.experts;
+    p.blocks = static_cast<u32>(entries) / block_size;
+    p.a = a.data(), p.w = w.data(), p.s = s.data(), p.c = c.data();
+    p.expert_ids = ids.data();
+    p.sorted_token_ids = sorted.data();
+    p.topk_weights = silu ? nullptr : weights.data();
+    p.num_tokens_post_padded = used.data();
+    launch(modules, kernel, p);
+    device.record(stop);
+    return {1000 * f64{device.elapsed_ms(start, between)}, 1000 * f64{device.elapsed_ms(go, stop)},
+            met * shape.n * (layout.row_bytes() + layout.scale_row_bytes()) + a_bytes + c_bytes};
+}
+
+} // namespace
+
+Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &device) {
+    const std::vector<MoeJob> jobs = jobs_of(o, shapes);
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
+    const std::string &gfx = device.info().gfx;
+    const Bound dram = dram_bound(gfx);
+    const f64 peak = wmma_peak(gfx);
+    const std::string columns =
+        "moe_prefill_w4a16 {_name:<56}; align us {align_us:>8.1f}; us {time_us:>9.1f}; "
+        "TFLOP/s {tflops:>8.2f}; % WMMA {pct_of_wmma_peak:>7.1f}; "
+        "% DRAM {pct_of_dram_bound:>7.1f}; bound {bound:>6}";
+    fmt::print("\n");
+    print_headings(columns);
+    for (const MoeJob &job : jobs) {
+        const Kernel &kernel = choose_moe(gfx, job.dtype, group, job.block_size, Zeros::eight);
+        const Times t = time(job, kernel, device, o.seed);
+        const f64 tera = 2e-12 * job.slots() * job.shape.n * job.shape.k,
+                  wmma_us = 1e18 * tera / peak, dram_us = dram.us(t.bytes);
+        Json row = to_json(job, kernel, t.us);
+        row.update({{"row_stride", weight_row_stride(gfx, job.shape.k)},
+                    {"align_us", t.align_us},
+                    {"tflops", tera / (t.us * 1e-6)},
+                    {"gb_per_s", static_cast<f64>(t.bytes) / t.us / 1e3},
+                    {"pct_of_wmma_peak", 100 * wmma_us / t.us},
+                    {"pct_of_bound", 100 * std::max(wmma_us, dram_us) / t.us},
+                    {"pct_of_dram_bound", 100 * dram_us / t.us},
+                    {"bound", dram_us > wmma_us ? "dram" : "wmma"},
+                    {"_name", name_of(job)}});
+        print_row(columns, row);
+        rows.push_back(row);
+    }
+    fmt::print("each token at {} of {} experts drawn at random; % WMMA: of its peak, {:.1f} "
+               "TFLOP/s; % DRAM: of what it takes to move the weights of the experts that are met, "
+               "activations and results once\n",
+               jobs[0].shape.top_k, jobs[0].shape.experts, peak / 1e12);
+    return rows;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Of the suite moe: what its two tables share.
+#pragma once
+#include <set>
+
+#include "bench/data.h"
+#include "bench/product.h"
+#include "bench/suites.h"
+#include "runtime/moe.h"
+
+namespace nw::bench {
+
+// A launch over the experts of a layer.
+struct MoeJob {
+    LinearShape shape;
+    Dtype dtype;
+    u32 group, tokens, block_size;
+    bool silu;
+
+    u32 slots() const { return tokens * shape.top_k; }
+    bool up() const { return shape.layer == "gate_up"; }
+    // The second product of an expert reads what the first one wrote, a row a slot.
+    u32 slots_per_row() const { return up() ? shape.top_k : 1; }
+    u32 rows() const { return ceil_div(slots(), slots_per_row()); }
+    u32 columns() const { return silu ? shape.n / 2 : shape.n; }
+    std::string name() const; // "MODEL LAYER NxK g128 bf16 t4 b4"
+};
+
+Json to_json(const MoeJob &, const Kernel &, f64 us);
+// Of the experts of a layer laid out so, one behind the other: all but pointers, experts and
+// blocks.
+MoeW4A16 arguments(const MoeJob &, const RowLayout &);
+
+// Of 64 tokens and more, on any device, whatever is in weights and activations: prints a row for
+// each that --only matches.
+Json moe_prefill(const Options &, const Shapes &, const hip::Device &);
+
+} // namespace nw::bench

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What the model of time takes a part to be.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/table.h"
+
+namespace nw::bench {
+
+struct Constant {
+    std::string name, section, unit, origin, note;
+    f64 value, lowest, highest;
+};
+
+// All constants of a part ("8060S") or of the default part of a gfx.
+std::vector<Constant> part_constants(std::string_view part);
+
+// What DRAM of a part gives at most, as the model has it.
+struct Bound {
+    f64 gb_per_s = 0;    // sustained
+    f64 overhead_us = 0; // of a launch of nothing
+    f64 us(u64 bytes) const { return static_cast<f64>(bytes) / gb_per_s / 1e3; }
+};
+Bound dram_bound(std::string_view part);
+
+u32 wgps(std::string_view part);
+
+// FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
+f64 wmma_peak(std::string_view part);
+
+} // namespace nw::bench

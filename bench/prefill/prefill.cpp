@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// The suite prefill: modelled times of prefill_w4a16 beside published ones of a Triton kernel, and
+// from a plain tile to the kernel, an idea at a time.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "bench/product.h"
+#include "bench/published.h"
+#include "bench/suites.h"
+#include "formats/row_stride.h"
+#include "runtime/tile.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr u32 group = 128;
+
+std::string name_of(const ProductShape &p) {
+    return fmt::format("{} {}", by(p.k, p.n), type_name(p));
+}
+
+Json to_json(const DenseJob &job, const Timed &time, f64 peak) {
+    const ProductShape &p = job.shape;
+    const f64 tflops = 2e-12 * p.m * p.n * p.k / (time.us * 1e-6);
+    return {{"kernel", job.kernel->symbol},
+            {"gfx", job.kernel->gfx},
+            {"k", p.k},
+            {"n", p.n},
+            {"m", p.m},
+            {"dtype", name(p.dtype)},
+            {"zp", zeros_label(p.zeros)},
+            {"group", group},
+            {"time_us", time.us},
+            {"tflops", tflops},
+            {"pct_of_wmma_peak", 100e12 * tflops / peak},
+            {"_size", by(p.k, p.n)},
+            {"_type", type_name(p)}};
+}
+
+// ---- beside published times
+
+Json published(const Options &o, const std::string &gfx) {
+    std::vector<DenseJob> jobs;
+    std::vector<PublishedPrefill> of; // each job
+    for (const PublishedPrefill &p : read_published_prefill(NW_BENCH_DATA "/prefill_gfx1151.csv"))
+        for (u32 m : o.m)
+            for (DenseJob &job : dense_jobs(
+                     o, gfx, {p.model, "", p.n, p.k},
+                     {{Zeros::eight, Zeros::packed, Zeros::carrier},
+                      {m},
+                      group,
+                      name_of,
+                      [](std::string_view on, const ProductShape &s) -> const Kernel & {
+                          return choose_prefill(on, s.dtype, s.group, s.zeros, s.m, s.n, s.k);
+                      }})) {
+                jobs.push_back(std::move(job));
+                of.push_back(p);
+            }
+    if (jobs.empty())
+        throw Usage(fmt::format("--only {}: no row of suite prefill has such a name", o.only));
+    const f64 peak = wmma_peak(gfx);
+    const std::vector<Timed> times = time_dense(jobs, Warm::no);
+    Json rows = Json::array();
+    std::vector<f64> percents;
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        const auto &[insts, busy] = times[i].launch;
+        const u64 wmma = insts.of("wmma"), valu = insts.valu_slots() - wmma;
+        Json row = to_json(jobs[i], times[i], peak);
+        row.update({{"table", "published"},
+                    {"model", jobs[i].model},
+                    {"valu_per_wmma", static_cast<f64>(valu) / static_cast<f64>(wmma)},
+                    {"pct_wmma_busy", 100 * busy.wmma},
+                    {"pct_lds_busy", 100 * busy.lds},
+                    {"lds_conflict_cycles", busy.lds_conflicts},
+                    {"published_base_tflops", of[i].base_tflops},
+                    {"published_tuned_tflops", of[i].tuned_tflops},
+                    {"_tile", by(jobs[i].kernel->number("bm"), jobs[i].kernel->number("bn"))}});
+        percents.push_back(row["pct_of_wmma_peak"]);
+        rows.push_back(row);
+    }
+    fmt::print("W4A16 products of many tokens on sim {}: TFLOP/s, % of WMMA's peak ({:.1f}), % of "
+               "cycles in which WMMA\nand LDS are busy, cycles of LDS for bank conflicts, VALU "
+               "slots to a WMMA; and as published of a\nTriton kernel on gfx1151 (f16, asymmetric, "
+               "m 2048), before and after tuning\n\n",
+               gfx, peak / 1e12);
+    print_table("K x N {_size:>12}; type {_type:<18}; tile {_tile:<8}; us {time_us:>9.1f}; "
+                "TFLOP/s {tflops:>8.2f}; peak {pct_of_wmma_peak:>5.1f}%; "
+                "wmma {pct_wmma_busy:>5.1f}%; lds {pct_lds_busy:>5.1f}%; "
+                "confl {lds_conflict_cycles:>5}; valu {valu_per_wmma:>6.2f}; "
+                "base {published_base_tflops:>6.1f}; tuned {published_tuned_tflops:>6.1f}",
+                rows);
+    const auto worst = std::ranges::min_element(percents);
+    fmt::print("\ngeometric mean {:.1f} % of WMMA's peak, worst {:.1f} % ({})\n",
+               geometric_mean(percents), *worst,
+               name_of(jobs[static_cast<u64>(worst - percents.begin())].shape));
+    return rows;
+}
+
+// ---- the ladder
+
+struct Step {
+    std::string_view idea, kernel; // the kernel without the family, dtype and group
+};
+constexpr Step steps[] = {
+    {"plain: two stages in LDS, the next one loaded when it is due",
+     "128x128_raster8_without_rotate_ahead_swizzle"},
+    {"LDS free of bank conflicts", "128x128_raster8_without_rotate_ahead"},
+    {"loads a stage ahead", "128x128_raster8_without_rotate"},
+    {"tile 256x128", "256x128_raster8_without_rotate"},
+    {"two tiles of rows at a time against many columns", "256x128_without_rotate"},
+    {"k that begins elsewhere in each of the two", "256x128"},
+};
+
+// K and N: rows of a that share a DRAM channel, and rows that do not.
+constexpr std::pair<u32, u32> sizes[] = {{2560, 3840}, {4096, 4096}};
+
+const Kernel &kernel_of(const Step &step) {
+    const std::string symbol = fmt::format("prefill_w4a16_f16_g{}_{}", group, step.kernel);
+    for (const Kernel &k : kernels())
+        if (k.gfx == published_gfx && k.symbol == symbol)
+            return k;
+    throw Error(fmt::format("{} is not in this build, which the ladder needs: build {}", symbol,
+                            published_gfx));
+}
+
+Json ladder(const Options &o) {
+    const std::regex only = only_pattern(o);
+    std::vector<DenseJob> jobs;
+    std::vector<std::string_view> ideas;
+    for (const auto &[k, n] : sizes)
+        for (u32 m : o.m)
+            for (const Step &step : steps) {
+                const ProductShape p{
+                    Dtype::f16, Zeros::eight, m, n, k, group, weight_row_stride(published_gfx, k)};
+                if (!std::regex_search(name_of(p), only))
+                    continue;
+                jobs.push_back({p, &kernel_of(step)});
+                ideas.push_back(step.idea);
+            }
+    if (jobs.empty())
+        throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
+    const std::vector<Timed> times = time_dense(jobs, Warm::no);
+    const f64 peak = wmma_peak(published_gfx);
+    Json rows = Json::array();
+    for (u64 i = 0; i < jobs.size(); ++i) {
+        rows.push_back(to_json(jobs[i], times[i], peak));
+        rows.back().update({{"table", "ladder"}, {"with", ideas[i]}});
+    }
+    fmt::print("\nFrom a plain tile to prefill_w4a16 on sim {}, an idea at a time\n\n",
+               published_gfx);
+    print_table("K x N {_size:>12}; type {_type:<13}; us {time_us:>9.1f}; "
+                "TFLOP/s {tflops:>8.2f}; peak {pct_of_wmma_peak:>5.1f}%;  with {with}",
+                rows);
+    return rows;
+}
+
+bool wanted(const Options &o, std::string_view table) {
+    return o.tables.empty() ? table == "published"
+                            : std::ranges::find(o.tables, table) != o.tables.end();
+}
+
+} // namespace
+
+Result run_prefill(const Options &o, const Shapes &) {
+    const std::string gfx = simulated_gfx(o);
+    Result out;
+    if (wanted(o, "published"))
+        append(out.rows, published(o, gfx));
+    if (wanted(o, "ladder"))
+        append(out.rows, ladder(o));
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "bench/product.h"
+#include "bench/published.h"
+
+#include <fmt/format.h>
+
+#include "base/half.h"
+#include "formats/row_stride.h"
+
+namespace nw::bench {
+
+namespace {
+
+// All but the family's "_w4a16".
+std::string short_name(const Kernel &kernel) {
+    constexpr std::string_view common = "_w4a16";
+    std::string out(kernel.symbol);
+    if (const u64 at = out.find(common); at != out.npos)
+        out.erase(at, common.size());
+    return out;
+}
+
+} // namespace
+
+std::string zeros_label(Zeros zeros) {
+    return zeros == Zeros::eight ? "sym" : std::string(zeros_name(zeros));
+}
+
+std::string type_name(const ProductShape &p) {
+    return fmt::format("{} {} m{}", nw::name(p.dtype), zeros_label(p.zeros), p.m);
+}
+
+std::string name(const ProductShape &p) {
+    return fmt::format("{} g{} {}", by(p.k, p.n), group_name(p.group), type_name(p));
+}
+
+f64 slots_per_8_weights(const Instructions &counts, const ProductShape &p) {
+    return 32.0 * 8 * static_cast<f64>(counts.valu_slots()) / (f64{1} * p.n * p.k);
+}
+
+std::string simulated_gfx(const Options &o) {
+    if (o.device.empty() || o.device == "sim")
+        return std::string(published_gfx);
+    if (!o.device.starts_with("sim:"))
+        throw Usage(fmt::format("--device {}: suite {} is of modelled times, on sim:gfx...; for a "
+                                "card there is the suite layer",
+                                o.device, o.suite));
+    return o.device.substr(4);
+}
+
+std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const LinearShape &layer,
+                                 const Sweep &sweep) {
+    const std::regex only = only_pattern(o);
+    std::vector<DenseJob> out;
+    for (Dtype dtype : o.dtypes)
+        for (Zeros zeros : sweep.zeros)
+            for (u32 m : sweep.m) {
+                const ProductShape p{dtype,
+                                     zeros,
+                                     m,
+                                     layer.n,
+                                     layer.k,
+                                     sweep.group,
+                                     weight_row_stride(gfx, layer.k)};
+                if (std::regex_search(sweep.name(p), only))
+                    out.push_back({p, &sweep.choose(gfx, p), {}, layer.model, layer.layer});
+            }
+    return out;
+}
+
+Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {
+    const ProductShape &p = job.shape;
+    Json row = {{"model", job.model},
+                {"layer", job.layer},
+                {"dtype", nw::name(p.dtype)},
+                {"group", group_name(p.group)},
+                {"zp", zeros_label(p.zeros)},
+                {"m", p.m},
+                {"n", p.n},
+                {"k", p.k},
+                {"row_stride", p.w_stride},
+                {"valu_slots_per_8w", slots_per_8_weights(time.launch.insts, p)},
+                {"time_us", time.us},
+                {"gb_per_s", static_cast<f64>(p.bytes_moved()) / time.us / 1e3},
+                {"pct_of_bound", 100 * bound.us(p.bytes_moved()) / time.us},
+                {"bound", "dram"},
+                {"_size", by(p.k, p.n)},
+                {"_type", type_name(p)},
+                {"_kernel", short_name(*job.kernel)}};
+    row.update(kernel_facts(*job.kernel));
+    return row;
+}
+
+Json time_by_m1(const std::vector<DenseJob> &jobs, const std::string &gfx) {
+    const std::vector<Timed> times = time_dense(jobs);
+    const Bound bound = dram_bound(gfx);
+    Json rows = Json::array();
+    for (u64 i = 0; i < jobs.size(); ++i)
+        rows.push_back(to_json(jobs[i], times[i], bound));
+    add_of_m1(rows, {"k", "n", "group", "dtype", "zp"});
+    fmt::print("\nLinear layers on sim {}, weights cold; zp: packed zero points; GB/s of all bytes "
+               "moved, and the time of\nthese at {:.1f} GB/s, which the model's DRAM sustains, in "
+               "percent of ours; slots: VALU issue slots per 8\nweights and lane; /m1: time by "
+               "that of one row of activations\n\n",
+               gfx, bound.gb_per_s);
+    print_table(product_columns +
+                    "; kernel {_kernel:<30}; us {time_us:>9.2f}; GB/s {gb_per_s:>6.1f}; "
+                    "bound {pct_of_bound:>5.1f}%; slots {valu_slots_per_8w:>6.2f}; "
+                    "vgprs {vgprs:>5}; /m1 {of_m1:>6.3f}",
+                rows);
+    return rows;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The suite sensitivity: each constant of the model that isn't published, halved and doubled, and
+// what modelled times of the suite validate do then.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+
+#include "bench/line_fit.h"
+#include "bench/part.h"
+#include "bench/sensitivity/least_squares.h"
+#include "bench/suites.h"
+#include "bench/temporary_folder.h"
+#include "bench/validate/tables.h"
+#include "measure/on_cores.h"
+
+namespace nw::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *part = "8060S";
+// Rows of few bytes, and the cliff's steepest.
+constexpr const char *small_rows =
+    "^decode (2048x2048|2560x2560|4096x2048|8192x512) g128 (f16 sym|bf16 zp) m[124] us$"
+    "|^cliff gfx1151 (4096x2048|8192x512) ";
+
+// A run of validate with one constant changed; factor 1: as it is.
+struct Variant {
+    const Constant *constant = nullptr;
+    f64 factor = 1;
+    bool small = false;        // for a derivative, not for the table
+    std::vector<f64> modelled; // by row, once it ran
+};
+
+// What the constant becomes: within its range, whole where it counts something; a kind is the other
+// one, whatever the factor.
+f64 changed(const Constant &c, f64 factor) {
+    if (c.unit == "kind")
+        return 1 - c.value;
+    const bool whole =
+        c.unit != "ns" && c.unit != "us" && c.unit != "ratio" && c.unit != "gb_per_s";
+    const f64 to = c.value * factor;
+    return std::clamp(whole ? std::round(to) : to, c.lowest, c.highest);
+}
+
+std::vector<Variant> plan(const std::vector<Constant> &constants) {
+    std::vector<Variant> out{{}};
+    const auto add = [&](const Constant &c, f64 factor, bool small) {
+        const f64 to = changed(c, factor);
+        if (to == c.value || (c.unit == "kind" && factor < 1))
+            return false;
+        out.push_back({&c, factor, small, {}});
+        return true;
+    };
+    for (const Constant &c : constants) {
+        add(c, 0.5, false);
+        add(c, 2, false);
+        // How the fit could follow a row: by a small step, or the smallest that there is.
+        if (c.origin == "fit")
+            static_cast<void>(add(c, 1.05, true) || add(c, 1.5, true));
+    }
+    return out;
+}
+
+// A profile with the constant of the variant.
+std::string write_profile(const fs::path &folder, u64 number, const Variant &v) {
+    Json json = {{"schema", "nibblewave.profile.v1"}, {"part", part}};
+    if (v.constant)
+        json[v.constant->section][v.constant->name] = changed(*v.constant, v.factor);
+    const fs::path path = folder / fmt::format("{}.profile", number);
+    std::ofstream(path) << json.dump();
+    return path.string();
+}
+
+// Runs them all, as many at once as there are processors. Returns the rows as published.
+Json run_all(const std::regex &only, std::vector<Variant> &variants) {
+    const TemporaryFolder folder;
+    const std::vector<Json> runs = on_cores<Json>(std::vector<u64>(variants.size(), 1), [&](u64 i) {
+        return measure_facts({only, write_profile(folder.path(), i, variants[i]), variants.size()});
+    });
+    for (u64 i = 0; i < runs.size(); ++i)
+        for (const Json &row : runs[i])
+            variants[i].modelled.push_back(row.at("modelled"));
+    return runs.front();
+}
+
+// The rows of a group against `from`, or against what is published, in percent.
+std::vector<f64> moves(const Json &rows, std::string_view group, const Variant &v,
+                       const Variant *from = nullptr) {
+    std::vector<f64> out;
+    for (u64 i = 0; i < rows.size(); ++i)
+        if (rows[i].at("group") == group)
+            out.push_back(error_pct(v.modelled[i],
+                                    from ? from->modelled[i] : rows[i].at("published").get<f64>()));
+    return out;
+}
+
+f64 mape(const Json &rows, std::string_view group, const Variant &v) {
+    return summarize(moves(rows, group, v)).mape;
+}
+
+// A row of the table.
+Json row_of(const Json &rows, const Variant &base, const Variant &v) {
+    const Constant &c = *v.constant;
+    const f64 to = changed(c, v.factor);
+    Json out = {{"constant", c.name}, {"origin", c.origin},
+                {"from", c.value},    {"to", to},
+                {"_note", c.note},    {"_change", fmt::format("{:g} -> {:g}", c.value, to)}};
+    f64 most = 0;
+    for (const std::string group : {"decode", "cliff"}) {
+        const Errors100 move = summarize(moves(rows, group, v, &base));
+        out[group + "_mean_pct"] = move.mean;
+        out[group + "_most_pct"] = move.worst;
+        out["_" + group + "_mape"] = mape(rows, group, v);
+        most = std::max(most, std::fabs(move.worst));
+    }
+    out["_most"] = most;
+    return out;
+}
+
+Json print_moves(const Json &rows, const std::vector<Variant> &variants) {
+    const Variant &base = variants.front();
+    std::vector<Json> all;
+    for (const Variant &v : variants)
+        if (v.constant && !v.small)
+            all.push_back(row_of(rows, base, v));
+    std::ranges::stable_sort(all, std::greater<>(),
+                             [](const Json &row) { return row["_most"].get<f64>(); });
+    Json moving = Json::array();
+    std::vector<std::string> still;
+    for (const Json &row : all)
+        if (row["_most"] < 0.05)
+            still.push_back(
+                fmt::format("{} {}", row["constant"].get<std::string>(), row["to"].get<f64>()));
+        else
+            moving.push_back(row);
+    fmt::print(
+        "\nEach constant of the {} that isn't published, halved and doubled: by how much the "
+        "rows move, in percent\n(mean, and the one that moves most), and the MAPE then\n\n",
+        part);
+    print_table("constant {constant:<18}; origin {origin:<6}; note {_note:<6}; {_change:>22}; "
+                "|; {decode_mean_pct:>+7.1f}; decode {decode_most_pct:>+8.1f}; "
+                "MAPE {_decode_mape:>7.2f}; |; {cliff_mean_pct:>+7.1f}; "
+                "cliff {cliff_most_pct:>+8.1f}; MAPE {_cliff_mape:>7.2f}",
+                moving);
+    fmt::print("\nNothing moves by 0.05 % with: {}\n", fmt::join(still, ", "));
+    fmt::print("As it is: decode MAPE {:.2f} %, cliff {:.2f} %\n", mape(rows, "decode", base),
+               mape(rows, "cliff", base));
+    return all;
+}
+
+// What the fitted constants owe to each row: its error had they been fitted to all the others.
+void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
+    const std::vector<f64> errors = moves(rows, "decode", variants.front());
+    if (errors.empty())
+        return;
+    std::vector<std::vector<f64>> derivatives;
+    for (const Variant &v : variants)
+        if (v.small) {
+            std::vector<f64> &column = derivatives.emplace_back(moves(rows, "decode", v));
+            for (u64 i = 0; i < column.size(); ++i)
+                column[i] -= errors[i];
+        }
+    const Errors100 all = summarize(errors), without = summarize(left_out(errors, derivatives));
+    fmt::print(
+        "decode, {} rows, {} fitted constants: MAPE {:.2f} %, worst {:+.2f} %; each row left out "
+        "of the fit (to first order): MAPE {:.2f} %, worst {:+.2f} %\n",
+        errors.size(), derivatives.size(), all.mape, all.worst, without.mape, without.worst);
+}
+
+} // namespace
+
+Result run_sensitivity(const Options &o, const Shapes &) {
+    const std::regex only = o.only.empty() ? std::regex(small_rows) : only_pattern(o);
+    const std::regex wanted = constants_pattern(o);
+    std::vector<Constant> constants = part_constants(part);
+    std::erase_if(constants, [&](const Constant &c) {
+        return c.origin == "fact" || !std::regex_search(c.name, wanted);
+    });
+    if (constants.empty())
+        throw Usage(
+            fmt::format("--constants {}: matches no fitted or guessed constant; nw constants "
+                        "lists them",
+                        o.constants));
+    std::vector<Variant> variants = plan(constants);
+    const Json rows = run_all(only, variants);
+    if (rows.empty())
+        throw Usage(fmt::format("--only {}: matches no fact", o.only));
+    Result out{print_moves(rows, variants)};
+    print_left_out(rows, variants);
+    return out;
+}
+
+} // namespace nw::bench

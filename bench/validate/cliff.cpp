@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The stride cliff of gfx1151: rows whose distance is a multiple of 2048 bytes are slower than rows
+// 128 bytes further apart, and are not on gfx1150.
+#include <fmt/format.h>
+
+#include "base/progress.h"
+#include "bench/published.h"
+#include "bench/validate/tables.h"
+#include "measure/cold_product.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr u64 padding = 128;
+
+struct Cliff {
+    std::string gfx;
+    u32 n, k, m;
+    f64 published; // padded against unpadded, weights a second
+
+    std::string fact() const {
+        return fmt::format("cliff {} {} m{} padded/unpadded", gfx, by(k, n), m);
+    }
+    // f16 without zero points, groups of 128: what the published test is taken to have run.
+    ProductShape shape(u64 pad) const {
+        return {Dtype::f16, Zeros::eight, m, n, k, 128, k / 2 + pad};
+    }
+};
+
+std::vector<Cliff> published_rows(const std::regex &only) {
+    std::vector<Cliff> out;
+    for (const PublishedStride &p : read_published_stride(NW_BENCH_DATA "/stride_gfx1151.csv"))
+        out.push_back({std::string(published_gfx), p.n, p.k, 1, p.padded_gib_s / p.unpadded_gib_s});
+    for (u32 m : {1, 2, 4}) // published as "0.995 to 1.008"
+        out.push_back({"gfx1150", 2048, 8192, m, 1});
+    std::erase_if(out, [&](const Cliff &c) { return !std::regex_search(c.fact(), only); });
+    return out;
+}
+
+void measure(Json &rows, const std::vector<Cliff> &cliffs, const ModelRun &run,
+             Progress &progress) {
+    std::vector<ProductShape> shapes;
+    for (const Cliff &c : cliffs)
+        shapes.push_back(c.shape(padding));
+    const hip::Device device = run.device(cliffs.front().gfx);
+    ColdProduct product(device, shapes);
+    for (const Cliff &c : cliffs) {
+        if (run.at_once == 1)
+            progress.show(c.fact());
+        const f64 unpadded = splitk_us(product, c.shape(0)),
+                  padded = splitk_us(product, c.shape(padding)),
+                  gib = f64{1} * c.n * c.k / 2 * 1e6 / (u64{1} << 30);
+        Json row = validated(c.fact(), "cliff", c.published, unpadded / padded);
+        row.update({{"_gfx", c.gfx},
+                    {"_size", by(c.k, c.n)},
+                    {"_m", c.m},
+                    {"_unpadded", gib / unpadded},
+                    {"_padded", gib / padded}});
+        rows.push_back(row);
+        progress.advance(u64{c.n} * c.k);
+    }
+}
+
+} // namespace
+
+Json measure_cliff(const ModelRun &run) {
+    const std::vector<Cliff> all = published_rows(run.only);
+    Json rows = Json::array();
+    u64 work = 0;
+    for (const Cliff &c : all)
+        work += u64{c.n} * c.k;
+    Progress progress(work);
+    for (const char *gfx : {"gfx1151", "gfx1150"}) {
+        std::vector<Cliff> cliffs = all;
+        std::erase_if(cliffs, [&](const Cliff &c) { return c.gfx != gfx; });
+        if (!cliffs.empty())
+            measure(rows, cliffs, run, progress);
+    }
+    return rows;
+}
+
+void print_cliff(const Json &rows) {
+    fmt::print("\nRows as they are against rows {} bytes further apart, weights in GiB/s (sim); "
+               "ratio is padded to unpadded\n\n",
+               padding);
+    print_table("gfx {_gfx:<8}; K x N {_size:>12}; m {_m:>2}; unpadded {_unpadded:>10.1f}; "
+                "padded {_padded:>10.1f}; ratio {modelled:>8.3f}; "
+                "published {published:>10.3f}; error {error_pct:>+7.1f}%",
+                rows);
+    fmt::print("\ncliff: {}\n", summary(rows));
+}
+
+} // namespace nw::bench

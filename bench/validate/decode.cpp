@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The published decode times, modelled, beside the line t0 + bytes / bandwidth.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+#include "base/half.h"
+#include "base/progress.h"
+#include "bench/published.h"
+#include "bench/validate/tables.h"
+#include "measure/cold_product.h"
+
+namespace nw::bench {
+
+namespace {
+
+// Rows of weights as the published library laid them out then: 128 bytes after those whose length
+// is a multiple of 2048 (ROCm/vllm pull request 989).
+u64 published_stride(u32 k) { return k / 2 % 2048 ? k / 2 : k / 2 + 128; }
+
+ProductShape shape_of(const PublishedDecode &p) {
+    return {p.dtype,
+            p.zeros ? Zeros::typed : Zeros::eight,
+            p.m,
+            p.n,
+            p.k,
+            p.group,
+            published_stride(p.k)};
+}
+
+std::string fact_of(const PublishedDecode &p) { return fmt::format("decode {} us", p.name()); }
+
+// The rows of a type and the line through them, whatever of them was run: its errors, and those of
+// a line through all the others.
+struct TypeLine {
+    std::vector<std::string> facts;
+    std::vector<Point> points;
+    Line line;
+    std::vector<f64> error_pct, without_pct; // of each row
+};
+
+std::map<std::string, TypeLine> lines_of(const std::vector<PublishedDecode> &all) {
+    std::map<std::string, TypeLine> out;
+    for (const PublishedDecode &p : all) {
+        TypeLine &type = out[p.type()];
+        type.facts.push_back(fact_of(p));
+        type.points.push_back({static_cast<f64>(p.bytes()), p.us});
+    }
+    for (auto &[name, type] : out) {
+        type.line = fit_line(type.points);
+        const std::vector<f64> without = leave_one_out(type.points);
+        for (u64 i = 0; i < without.size(); ++i) {
+            const Point &p = type.points[i];
+            type.error_pct.push_back(error_pct(type.line.at(p.bytes), p.us));
+            type.without_pct.push_back(error_pct(without[i], p.us));
+        }
+    }
+    return out;
+}
+
+Json measure(const std::vector<PublishedDecode> &rows, const std::map<std::string, TypeLine> &lines,
+             const ModelRun &run) {
+    std::vector<ProductShape> shapes;
+    u64 work = 0;
+    for (const PublishedDecode &p : rows) {
+        shapes.push_back(shape_of(p));
+        work += p.bytes();
+    }
+    const hip::Device device = run.device(std::string(published_gfx));
+    ColdProduct product(device, shapes);
+    Progress progress(work);
+    Json out = Json::array();
+    for (u64 i = 0; i < rows.size(); ++i) {
+        const PublishedDecode &p = rows[i];
+        if (run.at_once == 1)
+            progress.show(fact_of(p));
+        const SplitKGeometry geometry = published_geometry(device, shapes[i]);
+        const TypeLine &type = lines.at(p.type());
+        const auto at =
+            static_cast<u64>(std::ranges::find(type.facts, fact_of(p)) - type.facts.begin());
+        Json row = validated(fact_of(p), "decode", p.us, splitk_us(product, shapes[i]));
+        row.update({{"_size", by(p.k, p.n)},
+                    {"_group", p.group},
+                    {"_type", p.type()},
+                    {"_rows_by_loads", by(geometry.rows, geometry.unroll)},
+                    {"_waves", geometry.waves},
+                    {"_line", type.line.at(type.points[at].bytes)},
+                    {"_line_pct", type.error_pct[at]},
+                    {"_without_pct", type.without_pct[at]}});
+        out.push_back(row);
+        progress.advance(p.bytes());
+    }
+    return out;
+}
+
+std::vector<f64> values(const Json &rows, const char *key) {
+    std::vector<f64> out;
+    for (const Json &row : rows)
+        out.push_back(row[key]);
+    return out;
+}
+
+void print_rows(const Json &rows) {
+    fmt::print("\nDecode on gfx1151, us: published, modelled (sim), and the line of the row's "
+               "type; rows x loads\n"
+               "in flight of a wave, and waves of a workgroup\n\n");
+    print_table("K x N {_size:>12}; g {_group:>4}; type {_type:<12}; "
+                "r x l {_rows_by_loads:>5}; w {_waves:>3}; published {published:>10.2f}; "
+                "modelled {modelled:>10.2f}; error {error_pct:>+7.1f}%; line {_line:>10.2f}; "
+                "error {_line_pct:>+7.1f}%",
+                rows);
+}
+
+// A row for each type that was run.
+void print_types(const Json &rows, const std::map<std::string, TypeLine> &lines,
+                 const std::vector<PublishedDecode> &all) {
+    Json types = Json::array();
+    for (const PublishedDecode &first : all) {
+        const std::string name = first.type();
+        Json of_type = Json::array();
+        for (const Json &row : rows)
+            if (row["_type"] == name)
+                of_type.push_back(row);
+        const bool again =
+            std::ranges::any_of(types, [&](const Json &t) { return t["type"] == name; });
+        if (of_type.empty() || again)
+            continue;
+        const TypeLine &type = lines.at(name);
+        const Errors100 line = summarize(type.error_pct),
+                        model = summarize(values(of_type, "error_pct"));
+        types.push_back({{"type", name},
+                         {"rows", of_type.size()},
+                         {"t0", type.line.t0_us},
+                         {"gb_per_s", type.line.gb_per_s()},
+                         {"mape", line.mape},
+                         {"worst", line.worst},
+                         {"without", summarize(type.without_pct).mape},
+                         {"model", model.mape},
+                         {"model_worst", model.worst}});
+    }
+    fmt::print("\n");
+    print_table("type {type:<12}; rows {rows:>5}; |; line: t0 {t0:>8.2f}; "
+                "GB/s {gb_per_s:>8.1f}; MAPE {mape:>6.2f}%; worst {worst:>+7.1f}%; "
+                "MAPE left out {without:>17.2f}%; |; model {model:>7.2f}%; "
+                "worst {model_worst:>+7.1f}%",
+                types);
+}
+
+// What the line can't know: the rows it misses by most, and what the model makes of them.
+void print_missed(const Json &rows) {
+    constexpr f64 far = 8; // percent: as much as the published test tolerates
+    std::vector<Json> missed;
+    for (const Json &row : rows)
+        if (std::fabs(row["_line_pct"].get<f64>()) >= far)
+            missed.push_back(row);
+    if (missed.empty())
+        return;
+    fmt::print(
+        "\nRows that the line misses by {} % or more: line, line drawn without the row, model\n",
+        far);
+    std::ranges::sort(missed, {}, [](const Json &row) { return row["_line_pct"].get<f64>(); });
+    for (const Json &row : missed)
+        print_row("  {fact:<42}; {_line_pct:>+7.1f}%; {_without_pct:>+7.1f}%; {error_pct:>+7.1f}%",
+                  row);
+}
+
+// Those that ran the published kernel.
+std::vector<PublishedDecode> published_rows() {
+    std::vector<PublishedDecode> out = read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
+    std::erase_if(out, [](const PublishedDecode &p) { return p.fell_back(); });
+    return out;
+}
+
+} // namespace
+
+Json measure_decode(const ModelRun &run) {
+    const std::vector<PublishedDecode> all = published_rows();
+    std::vector<PublishedDecode> wanted = all;
+    std::erase_if(
+        wanted, [&](const PublishedDecode &p) { return !std::regex_search(fact_of(p), run.only); });
+    return wanted.empty() ? Json::array() : measure(wanted, lines_of(all), run);
+}
+
+void print_decode(const Json &rows) {
+    const std::vector<PublishedDecode> all = published_rows();
+    print_rows(rows);
+    print_types(rows, lines_of(all), all);
+    print_missed(rows);
+    const Errors100 line = summarize(values(rows, "_line_pct")),
+                    without = summarize(values(rows, "_without_pct"));
+    fmt::print("\ndecode, model, one set of constants: {}\n"
+               "decode, a line per type: MAPE {:.2f} %, worst {:+.2f} %; each row by a line "
+               "through the others: MAPE {:.2f} %, worst {:+.2f} %\n",
+               summary(rows), line.mape, line.worst, without.mape, without.worst);
+}
+
+} // namespace nw::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The groups of the suite validate: figures that hardware has and the model must have too.
+#pragma once
+#include <regex>
+
+#include "bench/line_fit.h"
+#include "bench/suites.h"
+#include "hip/hip.h"
+
+namespace nw::bench {
+
+// What is run, and on which model.
+struct ModelRun {
+    std::regex only;          // of names of facts
+    std::string profile = {}; // constants of gfx1151's part; empty: as they are
+    u64 at_once = 1;          // so many of these
+
+    hip::Device device(const std::string &gfx) const;
+};
+
+// The facts that were asked for, which may be none; and their table with the errors of the group.
+Json measure_cycles(const ModelRun &);
+Json measure_cliff(const ModelRun &);
+Json measure_decode(const ModelRun &);
+Json measure_facts(const ModelRun &); // of all groups
+void print_cycles(const Json &rows);
+void print_cliff(const Json &rows);
+void print_decode(const Json &rows);
+
+// fact, group, published, modelled, error_pct
+Json validated(const std::string &fact, std::string_view group, f64 published, f64 modelled);
+// "12 rows: MAPE 2.10 %, worst +5.30 % (name)"
+std::string summary(const Json &rows);
+
+} // namespace nw::bench

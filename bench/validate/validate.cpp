@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The suite validate: modelled figures of the simulated GPU against published ones of hardware.
+#include <fmt/format.h>
+
+#include "bench/published.h"
+#include "bench/validate/tables.h"
+#include "measure/on_cores.h"
+
+namespace nw::bench {
+
+namespace {
+
+struct Group {
+    Json (*measure)(const ModelRun &);
+    void (*print)(const Json &);
+};
+constexpr Group groups[] = {
+    {measure_cycles, print_cycles}, {measure_cliff, print_cliff}, {measure_decode, print_decode}};
+
+} // namespace
+
+hip::Device ModelRun::device(const std::string &gfx) const {
+    std::string spec = "sim:" + gfx;
+    if (!profile.empty() && gfx == published_gfx)
+        spec += "?profile=" + profile;
+    return model_device(spec, at_once);
+}
+
+Json measure_facts(const ModelRun &run) {
+    Json rows = Json::array();
+    for (const Group &group : groups)
+        append(rows, group.measure(run));
+    return rows;
+}
+
+Json validated(const std::string &fact, std::string_view group, f64 published, f64 modelled) {
+    return {{"fact", fact},
+            {"group", group},
+            {"published", published},
+            {"modelled", modelled},
+            {"error_pct", error_pct(modelled, published)}};
+}
+
+std::string summary(const Json &rows) {
+    std::vector<f64> errors;
+    for (const Json &row : rows)
+        errors.push_back(row["error_pct"]);
+    const Errors100 all = summarize(errors);
+    std::string worst;
+    for (const Json &row : rows)
+        if (worst.empty() && row["error_pct"] == all.worst)
+            worst = row["fact"];
+    return fmt::format("{} rows: MAPE {:.2f} %, worst {:+.2f} % ({})", rows.size(), all.mape,
+                       all.worst, worst);
+}
+
+Result run_validate(const Options &o, const Shapes &) {
+    if (!o.device.empty() && !o.device.starts_with("sim"))
+        throw Usage(fmt::format("--device {}: suite validate compares the model with published "
+                                "numbers, on the simulated parts that they are of; for a card, use "
+                                "nw micro",
+                                o.device));
+    const ModelRun run{only_pattern(o)};
+    Result out;
+    for (const auto &[measure, print] : groups) {
+        const Json rows = measure(run);
+        if (!rows.empty())
+            print(rows);
+        append(out.rows, rows);
+    }
+    if (out.rows.empty())
+        throw Usage(fmt::format("--only {}: matches no fact", o.only));
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// All that the model of time takes a part to be, to be listed.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/timing/costs.h"
+#include "sim/timing/part.h"
+
+namespace nw::sim::timing {
+
+// A constant, with the range that a profile may set it in.
+struct ListedConstant {
+    Constant constant;
+    f64 low, high;
+    bool of_part; // in a profile: of "facts"; else of "constants"
+};
+std::vector<ListedConstant> list_constants(const Part &, const Costs &);
+
+// {part, gfx, constants: [{name, section, value, unit, origin, note, lowest, highest, what}]}
+std::string constants_json(const Part &, const std::vector<ListedConstant> &);
+std::string constants_json(const Part &, const Costs &);
+
+} // namespace nw::sim::timing
