@@ -73,9 +73,13 @@ Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Fami
     return out;
 }
 
+const Kernel &kernel_before(const Before &before, const Kernel &product) {
+    return only_kernel(before.family, product.gfx);
+}
+
 Made made_before(const Before &before, const Kernel &kernel, Op &product, const Machine &machine,
                  u64 &at) {
-    const Kernel &made_by = only_kernel(before.family, kernel.gfx);
+    const Kernel &made_by = kernel_before(before, kernel);
     Made out{&made_by, before.op(product, kernel, machine)};
     for (const Gives &gives : before.gives) // what bears its name in the op is something else
         if (gives.bytes)

@@ -72,6 +72,7 @@ u64 after_counters(const Plan &); // where in the workspace the first piece begi
 Slice slice(const Plan &, u64 number);
 // The launch before that one, with memory for its results from `at` on; both ops get it. Moves
 // `at` behind it. In the dry, nothing but `at` is of use.
+const Kernel &kernel_before(const Before &, const Kernel &product);
 struct Made {
     const Kernel *kernel;
     Op op;
@@ -100,11 +101,9 @@ template <class Use> void Plan::each(const Use &use) const {
 }
 
 template <class Use> void Plan::each_kernel(const Use &use) const {
-    u64 at = 0;
     const auto of = [&](const Kernel &product) {
-        Op own = op;
         for (const Before &before : product.contract->before)
-            use(*made_before(before, product, own, machine, at).kernel);
+            use(kernel_before(before, product));
         use(product);
     };
     of(*kernel);
