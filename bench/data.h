@@ -9,7 +9,7 @@
 #include "formats/row_layout.h"
 #include "hip/hip.h"
 #include "ref/decode.h"
-#include "runtime/decode.h"
+#include "check/ops.h"
 
 namespace nw::bench {
 

@@ -9,7 +9,7 @@
 #include "bench/table.h"
 #include "bench/timing.h"
 #include "formats/linear_shapes.h"
-#include "runtime/choice.h"
+#include "runtime/choose.h"
 
 namespace nw::bench {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/types.h"
-#include "runtime/registry.h"
+#include "runtime/catalogue.h"
 
 namespace nw::bench {
 

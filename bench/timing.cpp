@@ -5,7 +5,7 @@
 
 #include "measure/cold_gguf.h"
 #include "measure/on_cores.h"
-#include "runtime/gguf_prefill.h"
+#include "runtime/choose.h"
 
 namespace nw::bench {
 
@@ -72,20 +72,26 @@ Timed time_gguf_as_new(const GgufJob &job, const hip::Device &device) {
     LaunchCounts stats(device);
     const Kernel &kernel = *job.kernels.product, &convert = *job.kernels.convert;
     const auto &[type, m, n, k] = job.shape;
+    const Before &before = kernel.contract->before.front();
     Modules modules(device);
     modules.function(kernel); // loading is no part of the time
     modules.function(convert);
-    hip::Buffer x = device.allocate(u64{4} * m * k), a = device.allocate(gguf_halves_bytes(m, k)),
+    hip::Buffer x = device.allocate(u64{4} * m * k), a = device.allocate(gguf_activation_bytes(job.kernels, job.shape)),
                 w = device.allocate(job.shape.weight_bytes()), c = device.allocate(u64{4} * m * n);
     x.fill(0);
     w.fill(0);
     const hip::Event begin = device.event(), between = device.event(), end = device.event();
+    Op op = job.shape.op();
+    op.x = address(x.data()), op.x_stride = u64{4} * k;
+    op.a = address(a.data()), op.w = address(w.data()), op.c = address(c.data());
+    Op made = before.op(op, kernel, machine_of(device));
+    made.*before.gives.front().result = op.a;
     device.record(begin);
-    launch(modules, convert, GgufHalves{m, k, x.data(), u64{4} * k, a.data()});
+    launch(modules, convert, made);
     device.record(between);
     device.synchronize();
     stats.skip(); // to the product
-    launch(modules, kernel, GgufPrefill{type, m, n, k, a.data(), w.data(), c.data()});
+    launch(modules, kernel, op);
     device.record(end);
     Timed out;
     out.us = 1000 * f64{device.elapsed_ms(between, end)};
@@ -133,7 +139,7 @@ std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs) {
         jobs, [](const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); },
         [](const GgufMoeJob &job, const hip::Device &device) {
             const GgufMoeTimes times =
-                time_gguf_moe(device, gguf_moe_kernels(job.gfx, job.shape.type, job.block_size),
+                time_gguf_moe(device, gguf_moe_kernels(job.gfx, job.shape, job.block_size),
                               job.shape, job.routes);
             return Timed{times.us, times.convert_us + times.align_us};
         });

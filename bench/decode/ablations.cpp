@@ -31,19 +31,19 @@ struct Ablation {
 
 // The kernel that differs from the chosen one in this parameter alone; null: none is built.
 const Kernel *changed(const Kernel &chosen, std::string_view key, std::string_view value) {
-    const auto fits = [&](const KernelParam &p) {
-        return p.value == (p.key == key ? value : chosen.param(p.key));
-    };
     for (const Kernel &k : kernels())
-        if (k.gfx == chosen.gfx && k.family == chosen.family && std::ranges::all_of(k.params, fits))
+        if (k.gfx == chosen.gfx && k.family == chosen.family &&
+            std::ranges::all_of(k.contract->parameters, [&](const ParameterName &p) {
+                return k.param(p.name) == (p.name == key ? value : chosen.param(p.name));
+            }))
             return &k;
     return nullptr;
 }
 
 void add_product(std::vector<Ablation> &out, const ProductShape &p) {
     const u64 with = out.size();
-    // What the variants of gen/kernels.toml have, whatever was tuned.
-    const Kernel &chosen = choose(published_gfx, p.dtype, p.group, p.m, p.zeros);
+    // What the variants of asm/decode_w4a16/family.toml have, whatever was tuned.
+    const Kernel &chosen = cheapest(published_gfx, p.op());
     out.push_back({"", {p, &chosen}, with});
     const auto add = [&](std::string_view idea, std::string_view key, std::string_view value) {
         if (const Kernel *kernel = changed(chosen, key, value))

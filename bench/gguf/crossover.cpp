@@ -5,7 +5,7 @@
 #include <span>
 
 #include "bench/gguf/tables.h"
-#include "runtime/gguf_linear.h"
+#include "runtime/plan.h"
 
 namespace nw::bench {
 
@@ -33,7 +33,7 @@ struct Line {
     // Null where the library takes none of these.
     const Way *chosen() const {
         const Kernel *kernel =
-            explain_gguf(ways.front().kernel->gfx, shape.type, shape.m, shape.n, shape.k).kernel;
+            &choose(ways.front().kernel->gfx, shape.op());
         const auto found = std::ranges::find(ways, kernel, &Way::kernel);
         return found == ways.end() ? nullptr : &*found;
     }
@@ -55,10 +55,11 @@ std::string short_name(const Kernel &k) {
 // Scalar products up to 8 rows at a time are one way, whose kernel differs with m; others that
 // there are, references too, are one each.
 std::vector<Way> ways_of(const std::string &gfx, const GgufShape &p) {
-    std::vector<Way> out{
-        {"scalar", &choose_gguf_decode(gfx, p.type, std::min(p.m, gguf_decode_rows))}};
-    for (const Kernel *k : gguf_route_kernels(gfx, p.type, p.m, p.n, p.k, References::with))
-        if (k->family != "gguf_decode" || k->reference)
+    const auto all = kernels_for(gfx, p.op(), References::with);
+    const Kernel *scalar = *std::ranges::find_if(all, [](const Kernel *k) { return !k->p.bm; });
+    std::vector<Way> out{{"scalar", cheapest_of_family(*scalar, p.op())}};
+    for (const Kernel *k : all)
+        if (k->p.bm || k->reference)
             out.push_back({short_name(*k), k});
     return out;
 }
@@ -67,14 +68,14 @@ std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
     const std::regex only = only_pattern(o);
     std::vector<GgufShape> out;
     for (const LinearShape &layer : layers)
-        for (const GgufBlocks &blocks : gguf_types()) {
-            const GgufShape p{blocks.type, 1, layer.n, layer.k};
+        for (const std::string_view type : gguf_types) {
+            const GgufShape p{type, 1, layer.n, layer.k};
             const std::string text = name(p);
             const bool wanted = o.only.empty() ? std::ranges::find(usual, text) != usual.end()
                                                : std::regex_search(text, only);
             const bool again =
                 std::ranges::any_of(out, [&](const GgufShape &q) { return name(q) == text; });
-            if (wanted && !again && !layer.moe && layer.k % blocks.elements == 0)
+            if (wanted && !again && !layer.moe && layer.k % find_ggml_type(type)->elements == 0)
                 out.push_back(p);
         }
     if (out.empty())

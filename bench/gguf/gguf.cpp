@@ -6,7 +6,7 @@
 #include <set>
 
 #include "bench/gguf/tables.h"
-#include "runtime/gguf_prefill.h"
+#include "runtime/choose.h"
 
 namespace nw::bench {
 
@@ -51,10 +51,10 @@ Json gguf_products(const Options &o, const Layers &layers, const std::string &gf
     std::vector<GgufJob> jobs;
     Layers of; // each job
     for (const LinearShape *layer : layers)
-        for (const GgufBlocks &blocks : gguf_types())
+        for (const std::string_view type : gguf_types)
             for (u32 m : o.m) {
-                const GgufShape p{blocks.type, m, layer->n, layer->k};
-                if (m >= gguf_prefill_rows || !std::regex_search(name(*layer, p), only))
+                const GgufShape p{type, m, layer->n, layer->k};
+                if (m >= many_rows || !std::regex_search(name(*layer, p), only))
                     continue;
                 if (const GgufKernels kernels = choose_gguf_kernels(gfx, p)) {
                     jobs.push_back({p, kernels});

@@ -4,7 +4,7 @@
 
 #include "bench/gguf/tables.h"
 #include "measure/routes.h"
-#include "runtime/gguf_prefill.h"
+#include "runtime/choose.h"
 
 namespace nw::bench {
 
@@ -15,9 +15,11 @@ constexpr std::string_view model = "Qwen3-30B-A3B", type = "q4_K";
 // Files have gate and up apart.
 std::string_view layer_of(const GgufMoeShape &p) { return p.own_rows ? "down" : "gate"; }
 
+constexpr u32 large_block = 64;
+
 // Slot by slot many tokens would read weights thousands of times; few fill no large block.
 bool suits(u32 tokens, u32 block_size) {
-    return block_size != (tokens >= gguf_prefill_rows ? 1 : gguf_moe_prefill_block);
+    return block_size != (tokens >= many_rows ? 1 : large_block);
 }
 
 std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes, const std::string &gfx) {

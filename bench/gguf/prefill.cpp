@@ -2,24 +2,39 @@
 #include <fmt/format.h>
 
 #include "bench/gguf/tables.h"
-#include "runtime/gguf_prefill.h"
+#include "runtime/plan.h"
 
 namespace nw::bench {
+
+namespace {
+
+// The cheapest tile of the family for many rows, and what makes its activations.
+GgufKernels tiles_for(const std::string &gfx, const GgufShape &shape) {
+    GgufKernels out;
+    for (const Kernel *kernel : kernels_for(gfx, shape.op()))
+        if (kernel->family == "gguf_prefill")
+            out.product = cheapest_of_family(*kernel, shape.op());
+    plan(shape.op(), *out.product, usual_machine(gfx)).each_kernel([&](const Kernel &kernel) {
+        if (&kernel != out.product)
+            out.convert = &kernel;
+    });
+    return out;
+}
+
+} // namespace
 
 Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<GgufJob> jobs;
     Layers of; // each job
     for (const LinearShape *layer : layers)
-        for (const GgufBlocks &blocks : gguf_types())
+        for (const std::string_view type : gguf_types)
             for (u32 m : o.m) {
-                const GgufShape p{blocks.type, m, layer->n, layer->k};
-                if (m < gguf_prefill_rows || p.k % blocks.elements ||
+                const GgufShape p{type, m, layer->n, layer->k};
+                if (m < many_rows || p.k % find_ggml_type(type)->elements ||
                     !std::regex_search(name(*layer, p), only))
                     continue;
-                jobs.push_back({p,
-                                {&choose_gguf_prefill(gfx, p.type, m, p.n, wgps(gfx)),
-                                 &choose_gguf_halves(gfx)}});
+                jobs.push_back({p, tiles_for(gfx, p)});
                 of.push_back(layer);
             }
     Json rows = Json::array();

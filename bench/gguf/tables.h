@@ -6,6 +6,8 @@
 
 namespace nw::bench {
 
+inline constexpr u32 many_rows = 33; // of activations: from here on tables of their own
+
 // "MODEL LAYER NxK TYPE mM"
 std::string name(const LinearShape &, const GgufShape &);
 // What rows of these products say: the layer, the kernel and the shape.

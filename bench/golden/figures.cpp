@@ -9,7 +9,7 @@
 #include "bench/stats.h"
 #include "formats/row_stride.h"
 #include "measure/on_cores.h"
-#include "runtime/moe.h"
+#include "check/ops.h"
 
 namespace nw::bench {
 
@@ -45,7 +45,7 @@ std::vector<DenseJob> timed_decode(const std::string &gfx) {
         if (!in_golden(k, gfx) || k.family != "decode_w4a16" || k.param("group") != "128")
             continue;
         const u32 m = k.number("m");
-        const std::string_view zeros = k.param("zeros");
+        const std::string zeros = k.param("zeros");
         if (m != 1 && m != 4 && !(all && m == 8))
             continue;
         if (zeros != "" && !(all && zeros == "zp"))

@@ -10,7 +10,7 @@
 #include "bench/golden/golden.h"
 #include "bench/suites.h"
 #include "hip/hip.h"
-#include "runtime/registry.h"
+#include "runtime/catalogue.h"
 
 namespace nw::bench {
 

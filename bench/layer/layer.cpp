@@ -14,7 +14,7 @@
 #include "bench/layer/table.h"
 #include "bench/stats.h"
 #include "check/decode_bound.h"
-#include "runtime/decode.h"
+#include "check/ops.h"
 
 namespace nw::bench {
 
@@ -76,7 +76,7 @@ private:
     std::vector<const Kernel *> variants(const LinearShape &shape, Dtype dtype, u32 m) const {
         const std::string &gfx = device_.info().gfx;
         const Kernel *chosen =
-            &choose(gfx, dtype, options_.group, m, Zeros::eight, shape.n, shape.k);
+            &choose(gfx, linear_w4a16(dtype, options_.group, Zeros::eight, m, shape.n, shape.k));
         std::vector<const Kernel *> out = {chosen};
         for (const Kernel &k : kernels())
             if (k.gfx == gfx && k.family == chosen->family && k.reference &&
@@ -203,7 +203,8 @@ void need_kernels(const Options &o, const std::string &gfx) {
     for (Dtype dtype : o.dtypes) {
         for (u32 m : o.m) {
             try {
-                choose(gfx, dtype, o.group, m);
+                constexpr u32 any = 4096;
+                cheapest(gfx, linear_w4a16(dtype, o.group, Zeros::eight, m, any, any));
             } catch (const Error &e) {
                 throw Usage(fmt::format("--dtype {} --group {} --m {}: {}", name(dtype), o.group, m,
                                         e.what()));

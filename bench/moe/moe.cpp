@@ -12,7 +12,7 @@
 #include "check/moe_bound.h"
 #include "formats/row_stride.h"
 #include "measure/routes.h"
-#include "runtime/moe.h"
+#include "check/ops.h"
 
 namespace nw::bench {
 
@@ -145,7 +145,7 @@ public:
         const std::vector<u16> a =
             make_activations(job.dtype, job.rows(), job.shape.k, rng.fork(1));
         const Kernel &kernel =
-            choose_moe(device_.info().gfx, job.dtype, job.group, job.block_size, Zeros::eight);
+            choose_moe(device_.info().gfx, job);
         std::vector<u16> c(u64{job.slots()} * job.columns());
         const f64 us = time(job, kernel, experts, routing, a, c);
         const Errors errors = compare(job, kernel, experts, routing, a, c);
@@ -249,6 +249,13 @@ Json to_json(const MoeJob &job, const Kernel &kernel, f64 us) {
                 {"_name", job.name()}};
     row.update(kernel_facts(kernel));
     return row;
+}
+
+const Kernel &choose_moe(std::string_view gfx, const MoeJob &job) {
+    Op op{.kind = OpKind::moe_w4a16};
+    op.dtype = word_of(job.dtype), op.zeros = word_of(Zeros::eight);
+    op.group = job.group, op.block_size = job.block_size;
+    return choose(gfx, op);
 }
 
 MoeW4A16 arguments(const MoeJob &job, const RowLayout &layout) {

@@ -7,8 +7,8 @@
 #include "bench/moe/tables.h"
 #include "formats/row_stride.h"
 #include "measure/routes.h"
-#include "runtime/moe.h"
-#include "runtime/moe_align.h"
+#include "check/ops.h"
+#include "check/ops.h"
 
 namespace nw::bench {
 
@@ -51,11 +51,20 @@ hip::Buffer filled(const hip::Device &device, u64 bytes, u8 with) {
     return buffer;
 }
 
+// How many blocks there may be, however the slots fall.
+u32 most_blocks(std::string_view gfx, u32 slots, u32 experts, u32 block_size) {
+    Op op{.kind = OpKind::moe_align};
+    op.slots = slots, op.experts = experts, op.block_size = block_size;
+    const Kernel &kernel = choose(gfx, op);
+    kernel.contract->derive(op, kernel, usual_machine(gfx));
+    return static_cast<u32>(op.blocks);
+}
+
 // What is in weights and activations takes no time.
 Times time(const MoeJob &job, const Kernel &kernel, const hip::Device &device, u64 seed) {
     const auto &[shape, dtype, g, tokens, block_size, silu] = job;
     const u32 slots = job.slots(),
-              blocks = static_cast<u32>(aligned_blocks(slots, shape.experts, block_size));
+              blocks = most_blocks(kernel.gfx, slots, shape.experts, block_size);
     const RowLayout layout = layout_for(kernel.gfx, shape.n, shape.k, group);
     const std::vector<i32> experts =
         random_routes(tokens, shape.experts, shape.top_k, Rng(seed).fork(tokens));
@@ -69,11 +78,12 @@ Times time(const MoeJob &job, const Kernel &kernel, const hip::Device &device, u
                       ids = device.allocate(u64{4} * blocks), used = device.allocate(4);
     Modules modules(device);
     modules.function(kernel); // loading is no part of the time
-    modules.function(choose_moe_align(kernel.gfx));
+    const Op lists = MoeAlign{slots,       shape.experts, block_size, blocks,
+                              topk.data(), sorted.data(), ids.data(), used.data()};
+    modules.function(choose(kernel.gfx, lists));
     const hip::Event start = device.event(), between = device.event(), stop = device.event();
     device.record(start);
-    launch(modules, MoeAlign{slots, shape.experts, block_size, blocks, topk.data(), sorted.data(),
-                             ids.data(), used.data()});
+    launch(modules, lists);
     device.record(between);
     // Only blocks that an expert has: simulated times of large grids are extrapolated from the
     // first workgroups, which would stand for others that end at once.
@@ -112,7 +122,7 @@ Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &devi
     fmt::print("\n");
     print_headings(columns);
     for (const MoeJob &job : jobs) {
-        const Kernel &kernel = choose_moe(gfx, job.dtype, group, job.block_size, Zeros::eight);
+        const Kernel &kernel = choose_moe(gfx, job);
         const Times t = time(job, kernel, device, o.seed);
         const f64 tera = 2e-12 * job.slots() * job.shape.n * job.shape.k,
                   wmma_us = 1e18 * tera / peak, dram_us = dram.us(t.bytes);

@@ -6,7 +6,7 @@
 #include "bench/data.h"
 #include "bench/product.h"
 #include "bench/suites.h"
-#include "runtime/moe.h"
+#include "check/ops.h"
 
 namespace nw::bench {
 
@@ -30,6 +30,8 @@ Json to_json(const MoeJob &, const Kernel &, f64 us);
 // Of the experts of a layer laid out so, one behind the other: all but pointers, experts and
 // blocks.
 MoeW4A16 arguments(const MoeJob &, const RowLayout &);
+// The kernel that the library chooses for such blocks.
+const Kernel &choose_moe(std::string_view gfx, const MoeJob &);
 
 // Of 64 tokens and more, on any device, whatever is in weights and activations: prints a row for
 // each that --only matches.

@@ -10,7 +10,7 @@
 #include "bench/published.h"
 #include "bench/suites.h"
 #include "formats/row_stride.h"
-#include "runtime/tile.h"
+#include "runtime/choose.h"
 
 namespace nw::bench {
 
@@ -54,7 +54,7 @@ Json published(const Options &o, const std::string &gfx) {
                       group,
                       name_of,
                       [](std::string_view on, const ProductShape &s) -> const Kernel & {
-                          return choose_prefill(on, s.dtype, s.group, s.zeros, s.m, s.n, s.k);
+                          return choose(on, s.op());
                       }})) {
                 jobs.push_back(std::move(job));
                 of.push_back(p);

@@ -117,6 +117,10 @@ f64 splitk_us(ColdProduct &product, const ProductShape &p) {
                       });
 }
 
+const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
+    return choose(gfx, p.op());
+}
+
 void launch_product(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
                     const ColdProduct::Memory &at, Workgroups workgroups) {
     Op op = op_of(p, at);

@@ -91,6 +91,9 @@ private:
 SplitKGeometry published_geometry(const hip::Device &, const ProductShape &);
 f64 splitk_us(ColdProduct &, const ProductShape &);
 
+// The kernel that the library chooses.
+const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);
+
 // As many workgroups as the library launches, which go from rows to rows; or one for each of these.
 enum class Workgroups { stay, one_round };
 void launch_product(ColdProduct &, const Kernel &, const ProductShape &,

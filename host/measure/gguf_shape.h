@@ -9,9 +9,6 @@
 
 namespace nw {
 
-// Types that there are kernels for.
-inline constexpr std::array<std::string_view, 4> gguf_types = {"q4_0", "q8_0", "q4_K", "q6_K"};
-
 // Of bench/shapes.csv, what is timed.
 inline constexpr std::array<std::string_view, 3> gguf_models = {"Qwen3.6-27B", "Llama-3.1-8B",
                                                                 "Qwen3-30B-A3B"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The words that products of 4-bit weights with scales of groups are told apart by.
 #pragma once
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,10 @@ inline Op linear_w4a16(Dtype dtype, u64 group, Zeros zeros, u64 m, u64 n, u64 k)
     op.m = m, op.n = n, op.k = k;
     return op;
 }
+
+// Types of GGUF weights that there are kernels for.
+inline constexpr std::array<std::string_view, 4> gguf_types = {"q4_0", "q8_0", "q4_K", "q6_K"};
+
 inline Op linear_gguf(std::string_view type, u64 m, u64 n, u64 k) {
     Op op{.kind = OpKind::linear_gguf};
     op.type = find_word(type);

@@ -14,7 +14,6 @@
 
 namespace nw {
 
-inline constexpr std::array<std::string_view, 4> gguf_types = {"q4_0", "q8_0", "q4_K", "q6_K"};
 inline constexpr std::array<u32, 7> moe_block_sizes = {1, 2, 4, 8, 16, 32, 64};
 inline constexpr u32 mid_rows = 64; // the most rows of a that mid_w4a16 is chosen for untuned
 inline constexpr u32 q8_tile_k = 1024, q8_tile_bytes = 1152; // asm/quantize_q8
