@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "check/ops.h"
 #include "formats/row_layout.h"
 #include "hip/hip.h"
 #include "ref/decode.h"
-#include "check/ops.h"
 
 namespace nw::bench {
 

@@ -76,7 +76,8 @@ Timed time_gguf_as_new(const GgufJob &job, const hip::Device &device) {
     Modules modules(device);
     modules.function(kernel); // loading is no part of the time
     modules.function(convert);
-    hip::Buffer x = device.allocate(u64{4} * m * k), a = device.allocate(gguf_activation_bytes(job.kernels, job.shape)),
+    hip::Buffer x = device.allocate(u64{4} * m * k),
+                a = device.allocate(gguf_activation_bytes(job.kernels, job.shape)),
                 w = device.allocate(job.shape.weight_bytes()), c = device.allocate(u64{4} * m * n);
     x.fill(0);
     w.fill(0);

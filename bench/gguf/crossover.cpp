@@ -32,8 +32,7 @@ struct Line {
     const Way &fastest() const { return *std::ranges::min_element(ways, {}, &Way::us); }
     // Null where the library takes none of these.
     const Way *chosen() const {
-        const Kernel *kernel =
-            &choose(ways.front().kernel->gfx, shape.op());
+        const Kernel *kernel = &choose(ways.front().kernel->gfx, shape.op());
         const auto found = std::ranges::find(ways, kernel, &Way::kernel);
         return found == ways.end() ? nullptr : &*found;
     }

@@ -7,9 +7,9 @@
 #include "base/half.h"
 #include "bench/product.h"
 #include "bench/stats.h"
+#include "check/ops.h"
 #include "formats/row_stride.h"
 #include "measure/on_cores.h"
-#include "check/ops.h"
 
 namespace nw::bench {
 

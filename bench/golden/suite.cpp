@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/targets.h"
 #include "bench/golden/figures.h"
 #include "bench/golden/golden.h"
 #include "bench/suites.h"
@@ -47,12 +48,13 @@ bool is_built(std::string_view gfx) {
 
 std::vector<std::string> targets(const Options &o) {
     std::vector<std::string> out;
-    for (std::string_view gfx : hip::supported_gfx())
-        if (is_built(gfx) && (o.device.empty() || o.device == fmt::format("sim:{}", gfx)))
-            out.emplace_back(gfx);
+    for (const Target &target : nw::targets())
+        if (is_built(target.name) &&
+            (o.device.empty() || o.device == fmt::format("sim:{}", target.name)))
+            out.emplace_back(target.name);
     if (out.empty())
-        throw Usage(fmt::format("--device {}: the suite golden has sim:{}", o.device,
-                                fmt::join(hip::supported_gfx(), ", sim:")));
+        throw Usage(fmt::format("--device {}: the suite golden has sim: and one of {}", o.device,
+                                target_names()));
     return out;
 }
 

@@ -10,9 +10,9 @@
 #include "bench/errors.h"
 #include "bench/moe/tables.h"
 #include "check/moe_bound.h"
+#include "check/ops.h"
 #include "formats/row_stride.h"
 #include "measure/routes.h"
-#include "check/ops.h"
 
 namespace nw::bench {
 
@@ -144,8 +144,7 @@ public:
         const Experts experts(device_, job, routing.met + 1, rng.fork(0));
         const std::vector<u16> a =
             make_activations(job.dtype, job.rows(), job.shape.k, rng.fork(1));
-        const Kernel &kernel =
-            choose_moe(device_.info().gfx, job);
+        const Kernel &kernel = choose_moe(device_.info().gfx, job);
         std::vector<u16> c(u64{job.slots()} * job.columns());
         const f64 us = time(job, kernel, experts, routing, a, c);
         const Errors errors = compare(job, kernel, experts, routing, a, c);

@@ -5,10 +5,9 @@
 
 #include "bench/data.h"
 #include "bench/moe/tables.h"
+#include "check/ops.h"
 #include "formats/row_stride.h"
 #include "measure/routes.h"
-#include "check/ops.h"
-#include "check/ops.h"
 
 namespace nw::bench {
 

@@ -47,15 +47,15 @@ Json published(const Options &o, const std::string &gfx) {
     std::vector<PublishedPrefill> of; // each job
     for (const PublishedPrefill &p : read_published_prefill(NW_BENCH_DATA "/prefill_gfx1151.csv"))
         for (u32 m : o.m)
-            for (DenseJob &job : dense_jobs(
-                     o, gfx, {p.model, "", p.n, p.k},
-                     {{Zeros::eight, Zeros::packed, Zeros::carrier},
-                      {m},
-                      group,
-                      name_of,
-                      [](std::string_view on, const ProductShape &s) -> const Kernel & {
-                          return choose(on, s.op());
-                      }})) {
+            for (DenseJob &job :
+                 dense_jobs(o, gfx, {p.model, "", p.n, p.k},
+                            {{Zeros::eight, Zeros::packed, Zeros::carrier},
+                             {m},
+                             group,
+                             name_of,
+                             [](std::string_view on, const ProductShape &s) -> const Kernel & {
+                                 return choose(on, s.op());
+                             }})) {
                 jobs.push_back(std::move(job));
                 of.push_back(p);
             }

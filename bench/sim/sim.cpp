@@ -150,7 +150,8 @@ private:
             {device_, make_layer(dtype, layout_for(gfx, shape.n, shape.k, group_), rng.fork(0))},
             upload(device_, make_activations(dtype, m, shape.k, rng.fork(1))),
             device_.allocate(u64{2} * m * shape.n)});
-        const Kernel &kernel = choose(gfx, linear_w4a16(dtype, group_, Zeros::eight, m, shape.n, shape.k));
+        const Kernel &kernel =
+            choose(gfx, linear_w4a16(dtype, group_, Zeros::eight, m, shape.n, shape.k));
         modules_.function(kernel);
         return
             [this, l, m, &kernel] { launch(modules_, kernel, l->layer.arguments(m, l->a, l->c)); };
@@ -159,7 +160,8 @@ private:
     void run_decode(Dtype dtype, u32 m) {
         const LinearShape &of = shapes_.front();
         const std::string name(
-            choose(device_.info().gfx, linear_w4a16(dtype, group_, Zeros::eight, m, 2048, of.k)).symbol);
+            choose(device_.info().gfx, linear_w4a16(dtype, group_, Zeros::eight, m, 2048, of.k))
+                .symbol);
         if (std::regex_search(name, only_))
             measure_launches(name, linear({of.model, of.layer, 2048, of.k}, dtype, m));
     }
