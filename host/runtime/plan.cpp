@@ -64,12 +64,14 @@ Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Fami
         if (op.*match.op != kernel.p.*match.parameter) // the text costs more than a launch
             throw Error(
                 fmt::format("{}: {} is not for {}", f.name, kernel.symbol, kind_label(f, op)));
-    Step out{&kernel, op, 0, 0, {}};
     f.check_operands(op, kernel);
-    f.derive(out.op, kernel, machine);
-    out.workgroups = static_cast<u32>(f.grid(out.op, kernel, machine));
-    out.dynamic_lds = f.dynamic_lds(out.op, kernel, machine);
-    f.pack(out.op, out.kernarg.data());
+    Op derived = op;
+    f.derive(derived, kernel, machine);
+    Step out;
+    out.kernel = &kernel;
+    out.workgroups = static_cast<u32>(f.grid(derived, kernel, machine));
+    out.dynamic_lds = f.dynamic_lds(derived, kernel, machine);
+    f.pack(derived, out.kernarg.data());
     return out;
 }
 

@@ -16,7 +16,6 @@ inline constexpr u32 most_kernarg_bytes = 256;
 
 struct Step {
     const Kernel *kernel;
-    Op op; // derived: every argument stands in it
     u32 workgroups, dynamic_lds;
     std::array<std::byte, most_kernarg_bytes> kernarg;
 
