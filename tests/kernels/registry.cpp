@@ -152,95 +152,90 @@ TEST_CASE("every target has a kernel for carriers of each dtype") {
 TEST_CASE(
     "every target has a kernel of experts for each dtype, group, form of zero points, block") {
     for (std::string_view gfx : all_gfx()) {
-        CHECK(choose_moe_align(gfx).gfx == gfx);
+        CHECK(align_for(gfx).gfx == gfx);
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+            for (u32 group : {32u, 64u, 128u})
+                for (Zeros zeros : {Zeros::eight, Zeros::packed})
+                    for (u32 block : moe_block_sizes) {
+                        const Kernel &k = experts_for(gfx, dtype, group, block, zeros);
+                        INFO(gfx, " ", k.symbol);
+                        CHECK(k.gfx == gfx);
+                        CHECK(k.family == (block > 8 ? "moe_prefill_w4a16" : "moe_w4a16"));
+                        CHECK(k.param("dtype") == name(dtype));
+                        CHECK(k.number("group") == group);
+                        CHECK(k.param("zeros") == zeros_name(zeros));
+                        CHECK(moe_block_size(k) == block);
+                        CHECK_FALSE((k.reference || k.candidate));
+                    }
+    }
+    CHECK_THROWS_AS(align_for("gfx906"), Error);
+    CHECK_THROWS_AS(experts_for("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
+}
 
-        for (const Target &target : targets()) {
-            const std::string_view gfx = target.name;
-            CHECK(align_for(gfx).gfx == gfx);
-            for (Dtype dtype : {Dtype::bf16, Dtype::f16})
-                for (u32 group : {32u, 64u, 128u})
-                    for (Zeros zeros : {Zeros::eight, Zeros::packed})
-                        for (u32 block : moe_block_sizes) {
-                            const Kernel &k = experts_for(gfx, dtype, group, block, zeros);
-                            INFO(gfx, " ", k.symbol);
-                            CHECK(k.gfx == gfx);
-                            CHECK(k.family == (block > 8 ? "moe_prefill_w4a16" : "moe_w4a16"));
-                            CHECK(k.param("dtype") == name(dtype));
-                            CHECK(k.number("group") == group);
-                            CHECK(k.param("zeros") == zeros_name(zeros));
-                            CHECK(moe_block_size(k) == block);
-                            CHECK_FALSE((k.reference || k.candidate));
-                        }
+TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
+    const auto family = [](u32 m, Zeros zeros) { return tile_for(m, zeros).family; };
+    const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
+    for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
+        CHECK(family(9, zeros) == "mid_w4a16");
+        CHECK(family(mid_rows, zeros) == "mid_w4a16");
+        CHECK(family(mid_rows + 1, zeros) == "prefill_w4a16");
+    }
+    CHECK(family(9, Zeros::carrier) == "prefill_w4a16");
+    CHECK(rows(16) == 16);
+    CHECK(rows(17) == 32);
+    CHECK(rows(33) == 16); // three blocks, not four
+    CHECK(rows(64) == 32);
+}
+
+TEST_CASE(
+    "a tile of prefill leaves little of itself unused, and does not unpack weights too often") {
+    const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
+    CHECK(rows(mid_rows + 1) == 128);
+    CHECK(rows(128) == 128);
+    CHECK(rows(129) == 64); // three, 240 with the unpacking; two of 128 are 288, one of 256 272
+    CHECK(rows(256) == 256);
+    CHECK(rows(300) == 64); // 400; three of 128 432, two of 256 544
+    CHECK(rows(8192) == 256);
+    CHECK(rows(8192 + 128) == 256);
+}
+
+TEST_CASE("a tuned tile goes for its shape, and for other groups") {
+    u64 rows = 0;
+    for (const TunedRow &row : tuned_rows()) {
+        if (row.family != "prefill_w4a16")
+            continue;
+        ++rows;
+        const auto known = std::ranges::find_if(
+            kernels(), [&](const Kernel &k) { return k.gfx == row.gfx && k.symbol == row.kernel; });
+        REQUIRE(known != kernels().end());
+        INFO(row.gfx, " ", row.kernel, " ", row.m, " ", row.shape.n, " ", row.shape.k);
+        for (u32 group : {group_of(*known), 64u}) {
+            const Choice got =
+                explain(row.gfx, linear_w4a16(dtype_of(*known), group, zeros_of(*known), row.m,
+                                              row.shape.n, row.shape.k));
+            CHECK(got.why == Choice::Why::tuned);
+            CHECK(got.kernel->family == known->family);
+            CHECK(group_of(*got.kernel) == group);
+            for (const char *side : {"bm", "bn"})
+                CHECK(got.kernel->number(side) == known->number(side));
         }
-        CHECK_THROWS_AS(align_for("gfx906"), Error);
-        CHECK_THROWS_AS(experts_for("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
+        // The carrier has no mid_w4a16.
+        CHECK(explain(row.gfx, linear_w4a16(dtype_of(*known), 128, Zeros::carrier, row.m,
+                                            row.shape.n, row.shape.k))
+                  .kernel->family == "prefill_w4a16");
     }
+    CHECK(rows > 0);
+}
 
-    TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
-        const auto family = [](u32 m, Zeros zeros) { return tile_for(m, zeros).family; };
-        const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
-        for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
-            CHECK(family(9, zeros) == "mid_w4a16");
-            CHECK(family(mid_rows, zeros) == "mid_w4a16");
-            CHECK(family(mid_rows + 1, zeros) == "prefill_w4a16");
-        }
-        CHECK(family(9, Zeros::carrier) == "prefill_w4a16");
-        CHECK(rows(16) == 16);
-        CHECK(rows(17) == 32);
-        CHECK(rows(33) == 16); // three blocks, not four
-        CHECK(rows(64) == 32);
-    }
-
-    TEST_CASE(
-        "a tile of prefill leaves little of itself unused, and does not unpack weights too often") {
-        const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
-        CHECK(rows(mid_rows + 1) == 128);
-        CHECK(rows(128) == 128);
-        CHECK(rows(129) == 64); // three, 240 with the unpacking; two of 128 are 288, one of 256 272
-        CHECK(rows(256) == 256);
-        CHECK(rows(300) == 64); // 400; three of 128 432, two of 256 544
-        CHECK(rows(8192) == 256);
-        CHECK(rows(8192 + 128) == 256);
-    }
-
-    TEST_CASE("a tuned tile goes for its shape, and for other groups") {
-        u64 rows = 0;
-        for (const TunedRow &row : tuned_rows()) {
-            if (row.family != "prefill_w4a16")
-                continue;
-            ++rows;
-            const auto known = std::ranges::find_if(kernels(), [&](const Kernel &k) {
-                return k.gfx == row.gfx && k.symbol == row.kernel;
-            });
-            REQUIRE(known != kernels().end());
-            INFO(row.gfx, " ", row.kernel, " ", row.m, " ", row.shape.n, " ", row.shape.k);
-            for (u32 group : {group_of(*known), 64u}) {
-                const Choice got =
-                    explain(row.gfx, linear_w4a16(dtype_of(*known), group, zeros_of(*known), row.m,
-                                                  row.shape.n, row.shape.k));
-                CHECK(got.why == Choice::Why::tuned);
-                CHECK(got.kernel->family == known->family);
-                CHECK(group_of(*got.kernel) == group);
-                for (const char *side : {"bm", "bn"})
-                    CHECK(got.kernel->number(side) == known->number(side));
-            }
-            // The carrier has no mid_w4a16.
-            CHECK(explain(row.gfx, linear_w4a16(dtype_of(*known), 128, Zeros::carrier, row.m,
-                                                row.shape.n, row.shape.k))
-                      .kernel->family == "prefill_w4a16");
-        }
-        CHECK(rows > 0);
-    }
-
-    TEST_CASE("a grid fits on the device at once, its workgroups have as many rows each") {
-        const Kernel &k = decode_for("gfx1151", Dtype::f16, 128, 1);
-        const u32 rows = k.rows_per_workgroup, simd_waves = k.number("simd_waves");
-        const u32 most = 20 * (4 * std::min(simd_waves, k.waves_per_simd) / (k.block / 32));
-        CHECK(most > 1);
-        CHECK(groups_for(k, 1, 20) == 1);
-        CHECK(groups_for(k, rows, 20) == 1);
-        CHECK(groups_for(k, rows + 1, 20) == 2);
-        CHECK(groups_for(k, most * rows, 20) == most);
-        CHECK(groups_for(k, most * rows + 1, 20) == most / 2 + 1);
-        CHECK(groups_for(k, ~0u, 20) <= most);
-    }
+TEST_CASE("a grid fits on the device at once, its workgroups have as many rows each") {
+    const Kernel &k = decode_for("gfx1151", Dtype::f16, 128, 1);
+    const u32 rows = k.rows_per_workgroup, simd_waves = k.number("simd_waves");
+    const u32 most = 20 * (4 * std::min(simd_waves, k.waves_per_simd) / (k.block / 32));
+    CHECK(most > 1);
+    CHECK(groups_for(k, 1, 20) == 1);
+    CHECK(groups_for(k, rows, 20) == 1);
+    CHECK(groups_for(k, rows + 1, 20) == 2);
+    CHECK(groups_for(k, most * rows, 20) == most);
+    CHECK(groups_for(k, most * rows + 1, 20) == most / 2 + 1);
+    CHECK(groups_for(k, ~0u, 20) <= most);
+}
