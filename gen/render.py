@@ -226,7 +226,12 @@ def write_kernels(root: Path, build: Path, done: list[Rendered]) -> None:
     for file in build.glob("asm/*/*.s"):
         if (file.parent.name, file.stem) not in wanted:
             file.unlink()
-    write_if_changed(build / "hsaco/manifest.json", emit_manifest.manifest(done, targets.arches_of(root / "gen/targets.toml")))
+    arches = targets.arches_of(root / "gen/targets.toml")
+    write_if_changed(build / "hsaco/manifest.json", emit_manifest.manifest(done, arches))
+    # What is installed: no micro-benchmarks, baselines and ablations.
+    library = [r for r in done if r.kernel.purpose == "library"]
+    write_if_changed(build / "library/manifest.json", emit_manifest.manifest(library, arches))
+    write_if_changed(build / "library/files.txt", "".join(f"{r.kernel.gfx}/{r.kernel.symbol}.hsaco\n" for r in library))
 
 
 # What of a target an expression may use (target.wmma_macs), and its unit.
