@@ -13,7 +13,7 @@
 #include "bench/sim/interpreter.h"
 #include "bench/suites.h"
 #include "runtime/choose.h"
-#include "runtime/modules.h"
+#include "runtime/launch.h"
 
 namespace nw::bench {
 
@@ -129,11 +129,11 @@ private:
                 }))
                 continue;
             measure_launches(std::string(kernel.symbol), [&] {
-                std::vector<std::byte> kernarg(kernel.kernarg_bytes);
-                const void *out = out_.data();
-                std::memcpy(kernarg.data(), &out, sizeof out);
-                std::memcpy(kernarg.data() + 8, &loops, sizeof loops);
-                device_.launch(modules_.function(kernel), 1, kernel.block, 0, kernarg);
+                Op op{};
+                op.out = address(out_.data());
+                op.loops = loops;
+                op.workgroups = 1;
+                launch(modules_, kernel, op);
             });
         }
     }
@@ -196,15 +196,10 @@ private:
                           b = upload(device_, make_activations(Dtype::f16, 1, n * k, Rng(seed_))),
                           c = device_.allocate(u64{4} * m * n);
         measure_launches(name, [&] {
-            struct {
-                const void *a, *b;
-                void *c;
-                u32 m, n, k;
-            } args{a.data(), b.data(), c.data(), m, n, k};
-            std::vector<std::byte> kernarg(kernel.kernarg_bytes);
-            std::memcpy(kernarg.data(), &args, kernarg.size());
-            device_.launch(modules_.function(kernel), m / 128 * (n / 128), kernel.block, 0,
-                           kernarg);
+            Op op{};
+            op.a = address(a.data()), op.b = address(b.data()), op.c = address(c.data());
+            op.m = m, op.n = n, op.k = k;
+            launch(modules_, kernel, op);
         });
     }
 
