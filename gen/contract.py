@@ -399,13 +399,13 @@ def _overlap_rules(f: Family) -> Iterator[Rule]:
 
 def _grid_rule(f: Family) -> Iterator[Rule]:
     if "x" in f.grid and not f.grid.get("bounded"):
-        sizes = [n for n in f.sizes if n in all_names(f, f.grid["x"]) and n not in f.match]
+        sizes = [n for n in f.sizes if n in _all_names(f, f.grid["x"]) and n not in f.match]
         shown = ", ".join(f"{n} = {{{n}}}" for n in sizes)
         text = f"{shown}: {{{f.grid['x']}}} workgroups of {{kernel.block}} are more than 2^32 - 1 work-items; {f.grid.get('remedy', 'split the launch')}"
         yield Rule("choices", f"({f.grid['x']}) * kernel.block < {THREADS}", text, "", f.grid.get("breaks", {}), "grid")
 
 
-def all_names(f: Family, text: str) -> set[str]:
+def _all_names(f: Family, text: str) -> set[str]:
     """Those of an expression, and of what they follow from."""
     out, todo = set(), set(names_of(text))
     while todo:
@@ -422,7 +422,7 @@ def _phase(f: Family, names: set[str]) -> str:
     """When all of these are known."""
     used = set(names)
     for name in names:
-        used |= all_names(f, name)
+        used |= _all_names(f, name)
     if used & {v.name for v in f.values.values() if v.default} or any(n.startswith(("kernel.", "part.", "target.")) for n in used):
         return "choices"
     operands = f.pointers.keys() | {v.name for v in f.values.values() if v.stride_of}
@@ -610,7 +610,7 @@ def _order_defaults(place: Place, f: Family) -> None:
     """Puts what a caller may choose after what its default follows from."""
     chosen = {v.name: v.default for v in f.values.values() if v.default}
     try:
-        uses = {name: " + ".join(sorted(all_names(f, text) & chosen.keys())) or "0" for name, text in chosen.items()}
+        uses = {name: " + ".join(sorted(_all_names(f, text) & chosen.keys())) or "0" for name, text in chosen.items()}
         order = ordered("[arguments] default", uses)
     except ExpressionError as error:
         place.fail("arguments", "", str(error))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from contract import Family, Rule, all_names, scope_of
+from contract import Family, Rule, scope_of
 from expressions import Name, Writer, names_of, ordered
 
 KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
@@ -122,19 +122,21 @@ class FamilyWriter:
         return [f"if (o.{name} == automatic) {{", *lines, f"    o.{name} = {value};", "}"]
 
     def derive(self) -> str:
-        """Arguments that follow from others, and those that a caller may choose; then their rules."""
-        f, body = self.f, self.body()
+        """Those arguments that a caller may choose; then their rules, and what follows from others."""
+        f, body, choices = self.f, self.body(), self.body()
         defaults = {v.name: v.default for v in f.values.values() if v.default}
         for name in ordered("[arguments]", f.let | {v.name: v.value for v in f.values.values() if v.value} | defaults):
             if name in defaults:
-                body.lines += self.chosen(name)
+                choices.lines += self.chosen(name)
+        body.lines.append("settle(o, k, m);")
         for index, rule in self.rules("choices"):
             body.rule(index, rule)
         for v in f.values.values():
             if v.value:
                 body.local(v.name, v.value)
                 body.lines.append(f"o.{v.name} = {v.name}_;")
-        return self.function("void derive(Op &o, const Kernel &k, const Machine &m)", body)
+        head = "(Op &o, const Kernel &k, const Machine &m)"
+        return self.function(f"void settle{head}", choices) + self.function(f"void derive{head}", body)
 
     def arguments(self) -> str:
         f, offsets = self.f, self.f.offsets()
@@ -209,11 +211,9 @@ class FamilyWriter:
 
     def scratch(self, name: str, text: str) -> str:
         """Bytes, of an op whose choices may be open still."""
-        used = all_names(self.f, self.f.pointers[name].extent if text == f"extent({name})" else text)
-        choices = [line for v in self.f.values.values() if v.default and v.name in used for line in self.chosen(v.name)]
         body = self.body()
         value = body.value(text)
-        body.lines = ["Op o = given;", *choices, *body.lines, f"return {value};"]
+        body.lines = ["Op o = given;", "settle(o, k, m);", *body.lines, f"return {value};"]
         return self.function(f"u64 scratch_{name}(const Op &given, const Kernel &k, const Machine &m)", body)
 
     def text(self) -> str:
@@ -250,7 +250,7 @@ class FamilyWriter:
         parameters = ", ".join(f'{{"{p}", &Parameters::{member(p)}, {int(f.is_text(p))}}}' for p in f.parameters)
         return (
             f'{{.name = "{n}", .tuning = "{c.get("tuning", n)}", .op = OpKind::{f.op}, .arguments = {n}::arguments, .kernarg_bytes = {f.kernarg_bytes}, '
-            f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .derive = {n}::derive, .pack = {n}::pack, "
+            f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .settle = {n}::settle, .derive = {n}::derive, .pack = {n}::pack, "
             f".grid = {n}::grid, .dynamic_lds = {n}::dynamic_lds, .region = {n}::region, .takes = {n}::takes, "
             f".takes_rest = {n}::takes_rest, .worth = {n}::worth, .cost = {n}::cost, .slice_rows = {n}::slice_rows, .slice_step = {n}::slice_step, "
             f".match = {n}::match, .alike = {n}::alike, .borrow = {n}::borrow, .before = {n}::before, .scratch = {n}::scratch, .parameters = {n}_parameters}},\n",

@@ -59,7 +59,7 @@ Op routing_of(const nw_context *context, const nw_moe_routing *r) {
 u64 most_blocks(Op op) {
     op.blocks = automatic;
     const Family &f = *find_family("moe_align");
-    f.derive(op, Kernel{}, Machine{});
+    f.settle(op, Kernel{}, Machine{});
     return op.blocks;
 }
 

@@ -93,6 +93,8 @@ struct Family {
     // Throw Refusal. Sizes alone; then pointers, strides and what depends on the kernel.
     void (*check_shape)(const Op &);
     void (*check_operands)(const Op &, const Kernel &);
+    // Chooses what a caller left to the contract. Checks nothing.
+    void (*settle)(Op &, const Kernel &, const Machine &);
     // Fills in arguments that follow from others, checks those that a caller chose.
     void (*derive)(Op &, const Kernel &, const Machine &);
     void (*pack)(const Op &, std::byte *); // the kernarg segment, of an op that is derived
