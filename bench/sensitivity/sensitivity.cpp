@@ -80,7 +80,8 @@ std::string write_profile(const fs::path &folder, u64 number, const Variant &v) 
 Json run_all(const std::regex &only, std::vector<Variant> &variants) {
     const TemporaryFolder folder;
     const std::vector<Json> runs = on_cores<Json>(std::vector<u64>(variants.size(), 1), [&](u64 i) {
-        return measure_facts({only, write_profile(folder.path(), i, variants[i]), variants.size()});
+        ModelRun run{only, write_profile(folder.path(), i, variants[i]), variants.size()};
+        return measure_facts(run);
     });
     for (u64 i = 0; i < runs.size(); ++i)
         for (const Json &row : runs[i])

@@ -38,12 +38,11 @@ std::vector<Cliff> published_rows(const std::regex &only) {
     return out;
 }
 
-void measure(Json &rows, const std::vector<Cliff> &cliffs, const ModelRun &run,
-             Progress &progress) {
+void measure(Json &rows, const std::vector<Cliff> &cliffs, ModelRun &run, Progress &progress) {
     std::vector<ProductShape> shapes;
     for (const Cliff &c : cliffs)
         shapes.push_back(c.shape(padding));
-    const hip::Device device = run.device(cliffs.front().gfx);
+    const hip::Device &device = run.device(cliffs.front().gfx);
     ColdProduct product(device, shapes);
     for (const Cliff &c : cliffs) {
         if (run.at_once == 1)
@@ -64,7 +63,7 @@ void measure(Json &rows, const std::vector<Cliff> &cliffs, const ModelRun &run,
 
 } // namespace
 
-Json measure_cliff(const ModelRun &run) {
+Json measure_cliff(ModelRun &run) {
     const std::vector<Cliff> all = published_rows(run.only);
     Json rows = Json::array();
     u64 work = 0;

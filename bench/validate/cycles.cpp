@@ -19,9 +19,9 @@ std::string fact_of(const PublishedCycles &f) {
 }
 
 // The measured values of one device, by name.
-std::map<std::string, f64>
-measure(const std::string &gfx, const std::vector<PublishedCycles> &wanted, const ModelRun &run) {
-    const hip::Device device = run.device(gfx);
+std::map<std::string, f64> measure(const std::string &gfx,
+                                   const std::vector<PublishedCycles> &wanted, ModelRun &run) {
+    const hip::Device &device = run.device(gfx);
     Modules modules(device);
     micro::Settings settings;
     settings.passes = 6; // the model's times do not vary
@@ -43,7 +43,7 @@ measure(const std::string &gfx, const std::vector<PublishedCycles> &wanted, cons
 
 } // namespace
 
-Json measure_cycles(const ModelRun &run) {
+Json measure_cycles(ModelRun &run) {
     std::vector<PublishedCycles> wanted;
     for (const PublishedCycles &f : read_published_cycles(NW_BENCH_DATA "/cycles.csv"))
         if (std::regex_search(fact_of(f), run.only))

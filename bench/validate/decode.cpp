@@ -60,14 +60,14 @@ std::map<std::string, TypeLine> lines_of(const std::vector<PublishedDecode> &all
 }
 
 Json measure(const std::vector<PublishedDecode> &rows, const std::map<std::string, TypeLine> &lines,
-             const ModelRun &run) {
+             ModelRun &run) {
     std::vector<ProductShape> shapes;
     u64 work = 0;
     for (const PublishedDecode &p : rows) {
         shapes.push_back(shape_of(p));
         work += p.bytes();
     }
-    const hip::Device device = run.device(std::string(published_gfx));
+    const hip::Device &device = run.device(std::string(published_gfx));
     ColdProduct product(device, shapes);
     Progress progress(work);
     Json out = Json::array();
@@ -174,7 +174,7 @@ std::vector<PublishedDecode> published_rows() {
 
 } // namespace
 
-Json measure_decode(const ModelRun &run) {
+Json measure_decode(ModelRun &run) {
     const std::vector<PublishedDecode> all = published_rows();
     std::vector<PublishedDecode> wanted = all;
     std::erase_if(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The groups of the suite validate: figures that hardware has and the model must have too.
 #pragma once
+#include <map>
 #include <regex>
 
 #include "bench/line_fit.h"
@@ -9,20 +10,21 @@
 
 namespace nw::bench {
 
-// What is run, and on which model.
+// What is run, and on which model: one device of a gfx for all groups, which begin as new.
 struct ModelRun {
     std::regex only;          // of names of facts
     std::string profile = {}; // constants of gfx1151's part; empty: as they are
     u64 at_once = 1;          // so many of these
+    std::map<std::string, hip::Device> devices = {};
 
-    hip::Device device(const std::string &gfx) const;
+    const hip::Device &device(const std::string &gfx);
 };
 
 // The facts that were asked for, which may be none; and their table with the errors of the group.
-Json measure_cycles(const ModelRun &);
-Json measure_cliff(const ModelRun &);
-Json measure_decode(const ModelRun &);
-Json measure_facts(const ModelRun &); // of all groups
+Json measure_cycles(ModelRun &);
+Json measure_cliff(ModelRun &);
+Json measure_decode(ModelRun &);
+Json measure_facts(ModelRun &); // of all groups
 void print_cycles(const Json &rows);
 void print_cliff(const Json &rows);
 void print_decode(const Json &rows);
