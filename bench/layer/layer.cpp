@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 #include <utility>
 
 #include "base/half.h"
@@ -199,12 +200,25 @@ void need_known_layers(const Options &o, const Shapes &shapes) {
                 fmt::format("--layer {}: {} has {}", layer, o.model, fmt::join(known, ", ")));
 }
 
+// Of decode: others have no bound for their errors here.
+void need_kernel(const std::string &gfx, Dtype dtype, u32 group, u32 m) {
+    std::set<std::string> have;
+    for (const Kernel &k : kernels())
+        if (k.gfx == gfx && k.family == "decode_w4a16" && !k.reference && !k.candidate) {
+            if (dtype_of(k) == dtype && k.p.group == group && k.p.m == m)
+                return;
+            if (k.param("zeros").empty())
+                have.insert(
+                    fmt::format("{} g{} m 1 2 3 4 5 6 7 8", k.param("dtype"), k.param("group")));
+        }
+    throw Error(fmt::format("no such kernel on {}; there is {}", gfx, fmt::join(have, "; ")));
+}
+
 void need_kernels(const Options &o, const std::string &gfx) {
     for (Dtype dtype : o.dtypes) {
         for (u32 m : o.m) {
             try {
-                constexpr u32 any = 4096;
-                cheapest(gfx, linear_w4a16(dtype, o.group, Zeros::eight, m, any, any));
+                need_kernel(gfx, dtype, o.group, m);
             } catch (const Error &e) {
                 throw Usage(fmt::format("--dtype {} --group {} --m {}: {}", name(dtype), o.group, m,
                                         e.what()));

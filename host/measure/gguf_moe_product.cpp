@@ -84,7 +84,10 @@ private:
         if (!kernels.align)
             return shape.slots();
         const Before &lists = kernels.product->contract->before[1];
-        return lists.op(shape.op(), *kernels.product, usual_machine(kernels.product->gfx)).blocks;
+        const Machine machine = usual_machine(kernels.product->gfx);
+        Op op = lists.op(shape.op(), *kernels.product, machine);
+        kernels.align->contract->settle(op, *kernels.align, machine);
+        return op.blocks;
     }
     Op before(u64 number) const {
         Op op = op_;

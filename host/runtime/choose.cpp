@@ -2,6 +2,7 @@
 #include "runtime/choose.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -162,9 +163,9 @@ const Table &table_for(const Op &op) {
     throw Error("no family of kernels is for such an op");
 }
 
-std::string label(const Family &f, const Values &values) {
+std::string label(const Family &f, const Values &values, u64 count = most_matches) {
     std::string out;
-    for (u64 i = 0; i < f.match.size(); ++i) {
+    for (u64 i = 0; i < std::min<u64>(count, f.match.size()); ++i) {
         const Match &match = f.match[i];
         const bool text = std::ranges::any_of(f.parameters, [&](const ParameterName &p) {
             return p.at == match.parameter && p.text;
@@ -184,20 +185,38 @@ std::string label(const Family &f, const Values &values) {
     return out;
 }
 
+// "f16 g128 m 1 2 4; f16 g128 zp m 1": the last value, where it is a number, as a list.
+std::string available(const Table &table, std::string_view gfx) {
+    const Family &f = *table.families.front();
+    const u64 last = f.match.empty() ? 0 : f.match.size() - 1;
+    const bool listed = last > 0 && std::ranges::none_of(f.parameters, [&](const ParameterName &p) {
+                            return p.at == f.match[last].parameter && p.text;
+                        });
+    std::map<std::string, std::vector<u64>> have;
+    for (const auto &[key, kind] : table.kinds)
+        if (key.first == gfx)
+            have[label(f, key.second, listed ? last : f.match.size())].push_back(key.second[last]);
+    std::string out;
+    for (const auto &[text, numbers] : have) {
+        out += fmt::format("{}{}", out.empty() ? "" : "; ", text);
+        if (listed)
+            out += fmt::format(" {} {}", f.match[last].name, fmt::join(numbers, " "));
+    }
+    return out;
+}
+
 [[noreturn]] void refuse_kind(const Table &table, std::string_view gfx, const Op &op) {
     const Family &f = *table.families.front();
-    std::set<std::string_view> known;
-    std::vector<std::string> have;
-    for (const auto &[key, kind] : table.kinds) {
-        known.insert(key.first);
-        if (key.first == gfx)
-            have.push_back(label(f, key.second));
-    }
-    if (have.empty())
+    const std::string have = available(table, gfx);
+    if (have.empty()) {
+        std::set<std::string_view> known;
+        for (const auto &[key, kind] : table.kinds)
+            known.insert(key.first);
         throw Error(fmt::format("{}: gfx = {}: no kernels for it; there are kernels for {}", f.name,
                                 gfx, fmt::join(known, ", ")));
+    }
     throw Error(fmt::format("{}: no kernel for {} on {}; there is {}", f.name, kind_label(f, op),
-                            gfx, fmt::join(have, ", ")));
+                            gfx, have));
 }
 
 const Kind &kind_for(const Table &table, std::string_view gfx, const Op &op) {
@@ -211,6 +230,23 @@ bool sliced(const Kernel &kernel, const Op &op) {
     return kernel.contract->slice_rows(op, kernel, usual_machine(kernel.gfx)) < u64{1} << 32;
 }
 
+// "m >= 8" of m >= p.m.
+std::string taken_text(const Kernel &kernel) {
+    std::string out(kernel.contract->takes_text);
+    for (const ParameterName &name : kernel.contract->parameters) {
+        const std::string inserted = fmt::format("p.{}", name.name);
+        for (u64 at = 0; (at = out.find(inserted, at)) != out.npos;) {
+            const u64 end = at + inserted.size();
+            if (end < out.size() &&
+                (std::isalnum(static_cast<unsigned char>(out[end])) || out[end] == '_'))
+                at = end;
+            else
+                out.replace(at, inserted.size(), kernel.param(name.name));
+        }
+    }
+    return out;
+}
+
 const Kernel *forced_for(const Table &table, std::string_view gfx, const Op &op) {
     for (const Family *f : table.families)
         if (const Kernel *kernel = forced(f->name, gfx)) {
@@ -220,10 +256,10 @@ const Kernel *forced_for(const Table &table, std::string_view gfx, const Op &op)
                                         kernel->symbol, label(*f, values_of(*f, *kernel)),
                                         kind_label(*f, op)));
             if (!takes(*kernel, op))
-                throw Error(
-                    fmt::format("NIBBLEWAVE_FORCE={}: it is not for m = {}, n = {}, k = {}: "
-                                "unset it, or name a kernel for such products",
-                                kernel->symbol, op.m, op.n, op.k));
+                throw Error(fmt::format(
+                    "NIBBLEWAVE_FORCE={}: it is for {}, the product is m = {}, n = {}, k = {}: "
+                    "unset it, or name a kernel for such products",
+                    kernel->symbol, taken_text(*kernel), op.m, op.n, op.k));
             return kernel;
         }
     return nullptr;

@@ -102,7 +102,9 @@ struct Family {
     u32 (*dynamic_lds)(const Op &, const Kernel &, const Machine &);
 
     bool (*region)(const Op &);  // whether such ops are this family's, whatever kernels there are
-    Condition takes, takes_rest; // whether the kernel does it; or what is left of it by slices
+    Condition takes;             // whether the kernel does it
+    std::string_view takes_text; // the same as the contract has it
+    Condition takes_rest;        // or what is left of it by slices
     Condition worth;             // whether it may be the fastest: what tuning times
     Cost (*cost)(const Op &, const Kernel &, const Machine &);
     Number slice_rows, slice_step; // at a time; steps by which its workspace grows

@@ -163,9 +163,11 @@ void check_operands(const Plan &p) {
     if (!contract)
         return;
     contract->check_operands(p.op);
-    if (p.op.workspace_bytes < p.workspace_bytes)
+    // Of what has no slices: as many as are enough by any kernel, which is what callers ask for.
+    const u64 least = p.rows < any_rows ? p.workspace_bytes : workspace_for_any(p.op, p.machine);
+    if (p.op.workspace_bytes < least)
         throw Error(fmt::format("{}: workspace_bytes = {}: must be at least {}", contract->name,
-                                p.op.workspace_bytes, p.workspace_bytes));
+                                p.op.workspace_bytes, least));
 }
 
 u64 slice_count(const Plan &p) { return p.rows < any_rows ? ceil_div(p.op.m, p.rows) : 1; }

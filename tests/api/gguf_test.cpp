@@ -233,7 +233,7 @@ TEST_CASE("gguf: every rule, broken one at a time") {
         {invalid, "workspace_bytes = 4096: must be at least",
          [](auto &p) { p.workspace_bytes = 4096; }},
         {invalid, "overlaps w", [](auto &p) { p.c = const_cast<void *>(p.w); }},
-        {invalid, "overlaps workspace", [](auto &p) { p.c = p.workspace; }},
+        {invalid, "overlaps c", [](auto &p) { p.c = p.workspace; }},
         {invalid, "overlaps x", [](auto &p) { p.workspace = const_cast<void *>(p.x); }},
     };
     for (const Bad &bad : cases) {

@@ -313,7 +313,7 @@ TEST_CASE("alignment") {
     }
     for (u32 alignment : {1u, 4u, 24u, 33u})
         refused(aligned(alignment),
-                {"general.alignment is " + std::to_string(alignment), "power of two, 8 or more"});
+                {"general.alignment is " + std::to_string(alignment), "power of two, at least 8"});
     const auto said = [](GgufType type, auto value) {
         return GgufWriter().number("general.alignment", type, value);
     };

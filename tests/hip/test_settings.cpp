@@ -110,6 +110,13 @@ TEST_CASE("each of one's own begins with cold caches, on as many threads as ther
         CHECK_EQ(other, ms[0]);
 }
 
+TEST_CASE("hipsimPartConstants gives a part's constants as JSON, and names those that there are") {
+    const std::string json = hip::part_constants("8060S");
+    CHECK(contains(json, "\"part\":"));
+    CHECK(contains(json, "\"dram_gb_per_s\""));
+    CHECK(contains(error_of([] { hip::part_constants("9999X"); }), "9999X"));
+}
+
 TEST_CASE("settings that mean nothing are refused with what there is") {
     const auto refused = [](const std::string &spec, const std::string &part) {
         const std::string text = error_of([&] { hip::Device device(spec); });

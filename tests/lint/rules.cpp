@@ -32,7 +32,7 @@ const Case waits[] = {
     {"W-005 LDS that others read", "gfx1151", "ds_store_b32 v1, v0\n s_waitcnt lgkmcnt(0)\n s_barrier", ""},
     {"W-005 LDS that others don't read", "gfx1151", "ds_store_b32 v1, v0\n s_waitcnt lgkmcnt(0)", "W-005", "leave lgkmcnt(0) out"},
     {"W-005 scalar loads have no order", "gfx1151", "s_load_b32 s8, s[2:3], 0x0\n ds_load_b32 v2, v1\n ds_load_b32 v3, v1\n s_waitcnt lgkmcnt(0)\n s_mov_b32 s9, s8\n s_waitcnt lgkmcnt(0)\n v_mov_b32 v4, v2", "W-004"},
-    {"W-005 a counter of its own on gfx12", "gfx1201", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_wait_loadcnt 0\n v_mov_b32 v4, v2\n s_wait_loadcnt 0\n v_mov_b32 v5, v3", "W-005", "s_wait_loadcnt 1 would do"},
+    {"W-005 a counter of its own on gfx12", "gfx1201", "global_load_b32 v2, v1, s[2:3]\n global_load_b32 v3, v1, s[4:5]\n s_wait_loadcnt 0\n v_mov_b32 v4, v2\n s_wait_loadcnt 0\n v_mov_b32 v5, v3", "W-005", "s_wait_loadcnt 1 is enough"},
     {"W-006", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n v_mov_b32 v0, 0", "W-006", "s_waitcnt expcnt(0)"},
     {"W-006 another register", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n v_mov_b32 v2, 0", ""},
     {"W-006 waited", "gfx1151", "exp mrt0 v0, v0, v0, v0 done\n s_waitcnt expcnt(0)\n v_mov_b32 v0, 0", ""},

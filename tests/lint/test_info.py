@@ -236,7 +236,7 @@ class Command(Case):
         subprocess.run([clang, "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-x", "assembler", path, "-o", plain], check=True)
         k = self.kernel(plain)
         self.assertEqual((k["code"][0]["line"], k["code"][1]["place"]), (0, "+0x8"))
-        self.assertIn("at most, at +0x18: global_load_b32", nw("info", plain).stdout)
+        self.assertIn("at most 3 VGPRs, at +0x18: global_load_b32", nw("info", plain).stdout)
 
 
 class Diff(Case):
@@ -265,7 +265,7 @@ class Diff(Case):
         more = "s_cmp_eq_u32 s4, 0\n        s_cbranch_scc1 L_x\n" + "        v_exp_f32 v2, v2\n" * 9 + "L_x:"
         both = self.json("diff", self.source(), self.source("other.s", more))
         self.assertTrue([block for block in both["blocks"] if block["a"] is None])
-        self.assertIn("of B alone", nw("diff", self.source(), self.source("other.s", more)).stdout)
+        self.assertIn("of B only", nw("diff", self.source(), self.source("other.s", more)).stdout)
 
     def test_modelled_time(self) -> None:
         a, b = self.source(), self.source("other.s", "v_add_f32 v2, v2, v3\n" + "        v_exp_f32 v2, v2\n" * 40)

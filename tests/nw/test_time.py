@@ -81,7 +81,7 @@ class Time(unittest.TestCase):
         good = ["null", "null", "u32:1", "f16:0"]
         for arguments, words in [
             (["/no/such/file.hsaco"], ["/no/such/file.hsaco: No such file"]),
-            ([SUMS.parent], ["folder"]),
+            ([SUMS.parent], ["is a directory"]),
             ([SUMS], ["3 kernels", "--kernel", "sums, nothing, spin"]),
             ([SUMS, "--kernel", "nope"], ["--kernel nope", "sums, nothing"]),
             ([SUMS, "--kernel", "sums", "--args", "u32:1"],

@@ -30,6 +30,7 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const std::vector<s
     Op op{};
     op.out = address(out.data());
     op.passes = passes;
+    op.sections = sections;
     launch(modules, kernel, op);
     modules.device().synchronize();
     std::vector<Row> rows;

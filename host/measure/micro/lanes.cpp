@@ -58,6 +58,8 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const Pattern &patt
     op.at = address(at.data());
     op.data = address(data.data());
     op.passes = passes;
+    op.sections = sections;
+    op.data_bytes = data_bytes;
     launch(modules, kernel, op);
     modules.device().synchronize();
     const std::vector<Clocks> all = clocks_of(out, kernel, sections, passes);
