@@ -252,7 +252,7 @@ class FamilyWriter:
             f'{{.name = "{n}", .tuning = "{c.get("tuning", n)}", .op = OpKind::{f.op}, .arguments = {n}::arguments, .kernarg_bytes = {f.kernarg_bytes}, '
             f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .settle = {n}::settle, .derive = {n}::derive, .pack = {n}::pack, "
             f".grid = {n}::grid, .dynamic_lds = {n}::dynamic_lds, .region = {n}::region, .takes = {n}::takes, "
-            f".takes_text = {quoted(c.get("takes", ""))}, .takes_rest = {n}::takes_rest, .worth = {n}::worth, .cost = {n}::cost, .slice_rows = {n}::slice_rows, .slice_step = {n}::slice_step, "
+            f".takes_text = {quoted(str(c.get('takes', '')))}, .takes_rest = {n}::takes_rest, .worth = {n}::worth, .cost = {n}::cost, .slice_rows = {n}::slice_rows, .slice_step = {n}::slice_step, "
             f".match = {n}::match, .alike = {n}::alike, .borrow = {n}::borrow, .before = {n}::before, .scratch = {n}::scratch, .parameters = {n}_parameters}},\n",
             f"constexpr ParameterName {n}_parameters[] = {{{parameters}}};\n",
         )
