@@ -64,7 +64,9 @@ u64 gguf_activation_bytes(const GgufKernels &kernels, const GgufShape &shape) {
 
 u32 dynamic_lds_of(const Kernel &kernel, Op op, u32 wgps) {
     const Machine machine{&target_of(kernel.gfx), wgps};
-    kernel.contract->derive(op, kernel, machine);
+    if (op.blocks == automatic)
+        op.blocks = op.slots; // no matter of LDS
+    kernel.contract->settle(op, kernel, machine);
     return kernel.contract->dynamic_lds(op, kernel, machine);
 }
 

@@ -156,7 +156,7 @@ class Thresholds(unittest.TestCase):
         self.assertEqual([str(f) for f in found if not f.good], [])
 
     def test_published_times(self) -> None:
-        run = self.run_bench("--suite", "decode", "--table", "published", "--only", "^(2048x2048 .* m1|16384x2048 .* f16 sym m[14])$")
+        run = self.run_bench("--suite", "decode", "--table", "published", "--only", "^(2048x2048 .* m1|16384x2048 g128 f16 sym m1|16384x2048 .* m4)$")
         self.holds(run, "speedup of every row", "all rows", "above their line", "every row that fell back")
 
     def test_layers(self) -> None:

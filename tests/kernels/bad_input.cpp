@@ -217,10 +217,8 @@ TEST_CASE("a combination without a kernel is named, with those there are") {
     const std::string &gfx = device().info().gfx;
     const std::string text = error_of([&] { choose(gfx, Dtype::f16, 256, 1); });
     CHECK(contains(text, "no kernel for f16 g256 m1 on " + gfx));
-    for (u32 m = 1; m <= 8; ++m) {
-        CHECK(contains(text, fmt::format("f16 g128 m{}", m)));
-        CHECK(contains(text, fmt::format("f16 g128 zp m{}", m)));
-    }
+    CHECK(contains(text, "f16 g128 m 1 2 3 4 5 6 7 8"));
+    CHECK(contains(text, "f16 g128 zp m 1 2 3 4 5 6 7 8"));
     CHECK(contains(error_of([&] { choose(gfx, Dtype::f16, 256, 1, Zeros::carrier); }),
                    "no kernel for f16 g256 carrier on " + gfx));
     CHECK(contains(error_of([&] { choose(gfx, Dtype::f16, 128, 9, Zeros::typed); }),
