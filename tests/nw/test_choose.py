@@ -132,7 +132,7 @@ class Gguf(unittest.TestCase):
             (["q4_K", "--m", "1", "--k", "128"], "", "k = 128: must be a multiple of 256"),
             (["q4_K", "--m", "1", "--k", "256", "--gfx", "gfx900"], "", "gfx = gfx900: no kernels for it; there are kernels for gfx1"),
             (["q4_K", "--m", "4", "--k", "256"], "gguf_decode_q4_K_m8", "NIBBLEWAVE_FORCE=gguf_decode_q4_K_m8: it is for m >= 8, the product is m = 4, n = 64, k = 256: unset it"),
-            (["q4_K", "--m", "16", "--k", "256"], "gguf_mid_q4_K_b32", "NIBBLEWAVE_FORCE=gguf_mid_q4_K_b32: the product is m = 16, n = 64, k = 256: unset it"),
+            (["q4_K", "--m", "16", "--k", "256"], "gguf_mid_q4_K_b32", "NIBBLEWAVE_FORCE=gguf_mid_q4_K_b32: it is for (32 <= 16 or m >= 17) and k % 256 == 0"),
             (["q6_K", "--m", "8", "--k", "256"], "gguf_decode_q4_K_m8", "it is for q4_K, the product is q6_K"),
         ]:
             code, out, err = choose("--n", "64", "--gguf", *arguments, force=force)
