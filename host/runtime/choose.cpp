@@ -272,18 +272,29 @@ const Kernel *tuned_for(const Kernel &kernel, const Op &op) {
                                 : nullptr;
 }
 
-template <class Takes>
-const Kernel *least(std::span<const Kernel *const> among, const Op &op, const Takes &takes) {
+// Of those that match the op.
+template <class Matches>
+const Kernel *least(std::span<const Kernel *const> kernels, const Op &op, const Matches &matches) {
+    if (kernels.empty())
+        return nullptr;
+    const Machine machine = usual_machine(kernels.front()->gfx);
     const Kernel *best = nullptr;
     Cost least{};
-    for (const Kernel *kernel : among) {
-        if (kernel->reference || kernel->candidate || !takes(*kernel))
+    for (const Kernel *kernel : kernels) {
+        const Family &f = *kernel->contract;
+        if (kernel->reference || kernel->candidate || !matches(*kernel) ||
+            !f.takes(op, *kernel, machine))
             continue;
-        const Cost cost = kernel->contract->cost(op, *kernel, usual_machine(kernel->gfx));
+        const Cost cost = f.cost(op, *kernel, machine);
         if (!best || cost < least)
             best = kernel, least = cost;
     }
     return best;
+}
+
+// The families of a kind may be for ops of different regions.
+const Kernel *least(const Kind &kind, const Op &op) {
+    return least(kind.kernels, op, [&](const Kernel &k) { return k.contract->region(op); });
 }
 
 } // namespace
@@ -325,18 +336,19 @@ const Family *check_shape(const Op &op) {
 }
 
 const Kernel *cheapest(std::span<const Kernel *const> among, const Op &op) {
-    return least(among, op, [&](const Kernel &k) { return takes(k, op); });
+    return least(among, op, [&](const Kernel &k) { return matches(k, op); });
 }
 
 const Kernel *cheapest_of_family(const Kernel &kernel, const Op &op) {
     const Kind &kind = kind_for(table_for(op), kernel.gfx, op);
-    return least(kind.kernels, op,
-                 [&](const Kernel &k) { return k.family == kernel.family && takes(k, op); });
+    return least(kind.kernels, op, [&](const Kernel &k) {
+        return k.contract == kernel.contract && k.contract->region(op);
+    });
 }
 
 const Kernel &cheapest(std::string_view gfx, const Op &op) {
     const Table &table = table_for(op);
-    if (const Kernel *kernel = cheapest(kind_for(table, gfx, op).kernels, op))
+    if (const Kernel *kernel = least(kind_for(table, gfx, op), op))
         return *kernel;
     refuse_kind(table, gfx, op);
 }
@@ -353,7 +365,7 @@ Choice explain(std::string_view gfx, const Op &op) {
                 const bool same = shape->n == op.n && shape->k == op.k && rows->first == op.m;
                 return {kernel, same ? Choice::Why::tuned : Choice::Why::near, shape, distance};
             }
-    if (const Kernel *kernel = cheapest(kind.kernels, op))
+    if (const Kernel *kernel = least(kind, op))
         return {kernel, Choice::Why::untuned};
     refuse_kind(table, gfx, op);
 }

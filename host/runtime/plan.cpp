@@ -113,10 +113,10 @@ void place_scratch(const Kernel &kernel, Op &op, const Machine &machine, u64 &at
     }
 }
 
-Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
-    if (!takes(kernel, op))
-        throw Error(fmt::format("{}: {} is not for {}, m = {}, n = {}, k = {}", kernel.family,
-                                kernel.symbol, kind_label(*kernel.contract, op), op.m, op.n, op.k));
+namespace {
+
+// By a kernel that takes the op.
+Plan planned(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
     Plan out{op, machine, &kernel, &kernel, rows_at_a_time(op, kernel, machine), 0, checked};
     if (out.rows < any_rows && op.m % out.rows) {
         const Op rest = with_rows(op, op.m % out.rows);
@@ -135,8 +135,17 @@ Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Fami
     return out;
 }
 
+} // namespace
+
+Plan plan(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
+    if (!takes(kernel, op))
+        throw Error(fmt::format("{}: {} is not for {}, m = {}, n = {}, k = {}", kernel.family,
+                                kernel.symbol, kind_label(*kernel.contract, op), op.m, op.n, op.k));
+    return planned(op, kernel, machine, checked);
+}
+
 Plan plan(const Op &op, const Machine &machine, const Family *checked) {
-    return plan(op, choose(machine.target->name, op), machine, checked);
+    return planned(op, choose(machine.target->name, op), machine, checked);
 }
 
 u64 workspace_for_any(const Op &op, const Machine &machine) {
