@@ -251,7 +251,7 @@ class LyingCheckpoints(Folder):
 
         self.changed("gptq_act_order", g_idx(5, 8), "g_idx", "group 8 for k = 5", "0 to 7")
         self.changed("gptq_act_order", g_idx(5, -1), "g_idx", "group -1 for k = 5")
-        self.changed("gptq_v1_sym", g_idx(0, 1), "g_idx", "group 0 31 of the k", "32")
+        self.changed("gptq_v1_sym", g_idx(0, 1), "g_idx", "31 of the k to group 0", "32")
         self.changed("compressed_g_idx", g_idx(5, 9), "weight_g_idx", "group 9")
 
     def test_config(self) -> None:
