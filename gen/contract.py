@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""asm/**/family.toml: a family's contract, read and checked. What is in one: asm/README.md.
-
-Everything that is made from a contract (the header of each .s, structs and checks in C++, the manifest, tests) is made
-from what stands here: `Family.rules` is the only list of what a launch must keep to.
-"""
+"""asm/**/family.toml: a family's contract, read and checked. What is in one: asm/README.md."""
 
 from __future__ import annotations
 
@@ -11,191 +7,22 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-from expressions import BYTES, ELEMENTS, NUMBER, TEXT, ExpressionError, Name, Writer, calls_of, names_of, ordered, parse
+from expressions import BYTES, ELEMENTS, ExpressionError, Writer, names_of, ordered, parse
+from family import ACCESS, ELEMENT_BYTES, PURPOSES, VARIANT_KEYS, Before, Family, Pointer, Rule, Value, scope_of
+from rules import all_rules, own_rule
 
-PURPOSES = ("library", "micro", "baseline", "ablation", "validate")
-NEVER_CHOSEN = ("baseline", "ablation", "validate")
-ELEMENT_BYTES = {"u8": 1, "f16": 2, "dtype": 2, "u32": 4, "i32": 4, "f32": 4, "lane16": 16}
-ACCESS = {"read": "read_only", "write": "write_only", "update": "read_write"}
 FAMILY_KEYS = {
     "include", "order", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
     "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "example",
 }  # fmt: skip
-VARIANT_KEYS = {"purpose", "targets"}  # beside parameters
 SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why", "remedy", "unit"}
 POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
 VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "why", "remedy", "when", "row", "unit"}
 RULE_KEYS = {"needs", "says", "when", "breaks"}
-KERNEL_FACTS = {
-    "kernel.block": ELEMENTS, "kernel.rows_per_workgroup": ELEMENTS, "kernel.lds_bytes": BYTES,
-    "kernel.waves_per_simd": ELEMENTS, "kernel.vgprs": ELEMENTS,
-}  # fmt: skip
-PHASES = ("shape", "operands", "choices")
-# What HIP and the kernels count in 32 bits.
-THREADS, U32 = 2**32, 2**32
-
-
-@dataclass(frozen=True)
-class Rule:
-    """`needs` holds, or the launch is refused with `says`: text with {expressions} in it, {x:#x} in hexadecimal."""
-
-    phase: str
-    needs: str
-    says: str
-    when: str = ""
-    breaks: Mapping[str, int | str] = field(default_factory=dict)  # values beside those of [example]
-    about: str = ""  # the argument that it is about
-
-    @property
-    def expression(self) -> str:
-        return f"({self.needs}) if ({self.when}) else 1" if self.when else self.needs
-
-    @property
-    def names(self) -> set[str]:
-        used = names_of(self.needs) | (names_of(self.when) if self.when else set())
-        for inserted in re.findall(r"\{([^}]*?)(?::#x)?\}", self.says):
-            used |= names_of(inserted)
-        return used
-
-
-@dataclass(frozen=True)
-class Pointer:
-    name: str
-    access: str
-    element: str  # of ELEMENT_BYTES
-    shape: tuple[str, ...]
-    strides: tuple[str, ...]  # arguments, one for each dimension but the last; or none: contiguous
-    align: int | str  # or an expression
-    optional: bool
-    when: str  # else null
-    overlaps: tuple[str, ...]  # arguments that it may overlap
-    why: str
-    other: tuple[str, str] | None = None  # when it has another element type, and which
-
-    def element_where(self, other: bool) -> str:
-        return self.other[1] if self.other and other else self.element
-
-    @property
-    def size(self) -> str:
-        """Bytes of an element."""
-        size = f"size_{ELEMENT_BYTES[self.element]}"
-        return f"(size_{ELEMENT_BYTES[self.other[1]]} if {self.other[0]} else {size})" if self.other else size
-
-    @property
-    def written(self) -> bool:
-        return self.access != "read"
-
-    @property
-    def row(self) -> str:
-        """Elements of a row: of the last dimension."""
-        return self.shape[-1]
-
-    @property
-    def text(self) -> str:
-        return f"{self.element}[{', '.join(self.shape)}]"
-
-    def extent_of(self, dimension: int) -> str:
-        """Bytes from the first element of the dimensions from there on to the end of the last one."""
-        if not self.strides:
-            return " * ".join([f"({d})" for d in self.shape[dimension:]]) + f" * {self.size}"
-        inner = f"({self.row}) * {self.size}"
-        for d in reversed(range(dimension, len(self.shape) - 1)):
-            inner = f"(({self.shape[d]}) - 1) * {self.strides[d]} + {inner}"
-        return inner
-
-    @property
-    def extent(self) -> str:
-        return self.extent_of(0)
-
-
-@dataclass(frozen=True)
-class Value:
-    name: str
-    value: str  # derived, or ""
-    default: str  # of what a caller may choose, or ""
-    facts: Mapping[str, object]
-    stride_of: tuple[Pointer, int] | None = None
-
-
-@dataclass(frozen=True)
-class Before:
-    """A launch that makes arguments of ours: its family, arguments it gets, and which of its results are which of ours."""
-
-    family: str
-    sets: Mapping[str, str | int]
-    gives: Mapping[str, str]
-
-
-@dataclass
-class Family:
-    name: str
-    path: Path
-    title: list[str]  # the comment that its file begins with
-    purpose: str
-    op: str
-    targets: list[str]
-    template: str
-    symbol: list
-    named: dict[str, dict[str, int]]
-    variants: list[dict]
-    candidates: list[dict]
-    sizes: dict[str, dict]
-    pointers: dict[str, Pointer]
-    values: dict[str, Value]
-    order: list[str]  # of arguments
-    let: dict[str, str]
-    grid: dict
-    lds: str
-    choice: dict
-    slices: dict
-    before: list[Before]
-    workspace: dict
-    promises: dict[str, str]
-    example: dict
-    rules: list[Rule] = field(default_factory=list)
-
-    @property
-    def derived(self) -> dict[str, str]:
-        """Arguments and [let]: what follows from others, in order."""
-        return self.let | {v.name: v.value for v in self.values.values() if v.value}
-
-    @property
-    def match(self) -> list[str]:
-        return self.choice.get("match", [])
-
-    @property
-    def parameters(self) -> dict[str, list]:
-        """Every parameter and the values that it has."""
-        out: dict[str, list] = {}
-        for row in [*self.variants, *({k: v for k, v in c.items() if k != "of"} for c in self.candidates)]:
-            for key, value in row.items():
-                if key not in VARIANT_KEYS:
-                    for one in value if isinstance(value, list) else [value]:
-                        if one not in out.setdefault(key, []):
-                            out[key].append(one)
-        return out
-
-    def is_text(self, parameter: str) -> bool:
-        return any(isinstance(v, str) and v not in self.named.get(parameter, {}) for v in self.parameters[parameter])
-
-    def offsets(self) -> dict[str, tuple[int, int]]:
-        """Argument -> offset and size: in order, each naturally aligned."""
-        at, out = 0, {}
-        for name in self.order:
-            size = 8 if name in self.pointers else 4
-            at = -(-at // size) * size
-            out[name] = (at, size)
-            at += size
-        return out
-
-    @property
-    def kernarg_bytes(self) -> int:
-        offset, size = self.offsets()[self.order[-1]]
-        return offset + size
 
 
 class Place:
@@ -308,189 +135,14 @@ def _arguments(place: Place, table: Mapping) -> tuple[dict[str, Pointer], dict[s
     return pointers, values
 
 
-def listed(values: list) -> str:
-    """32, 64 or 128"""
-    words = [str(v) for v in values]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def power(value: int) -> str:
-    """2^32 - 1 rather than ten digits."""
-    for add in (0, -1):
-        bits = (value - add).bit_length() - 1
-        if value - add == 1 << bits and bits >= 16:
-            return f"2^{bits}" + ("-1" if add else "")
-    return str(value)
-
-
-def _size_rules(f: Family, name: str, row: Mapping) -> Iterator[Rule]:
-    """min, max, one_of, multiple of a size."""
-    when, remedy, why = row.get("when", ""), row.get("remedy", ""), row.get("why", "")
-    low, high = row.get("min", 0 if "max" in row else None), row.get("max")
-    tail = f"; {remedy}" if remedy else f", {why}" if why else ""
-    if "one_of" in row:
-        codes = [f.named.get(name, {}).get(v, v) for v in row["one_of"]]
-        words = row.get("words") or listed(row["one_of"])
-        numbers = [c for c in codes if isinstance(c, int) and c < U32 - 1]
-        yield Rule("shape", f"{name} in ({', '.join(map(repr, codes))},)", f"{name} = {{{name}}}: must be {words}{tail}", when,
-                   {name: max(numbers) + 1 if numbers else ""}, name)  # fmt: skip
-    elif high is not None:
-        text = f"{name} = {{{name}}}: must be {low}..{high if high < 10**9 else power(high)}{tail}"
-        yield Rule("shape", f"{low} <= {name} <= {high}" if low else f"{name} <= {high}", text, when, {name: high + 1}, name)
-    elif low is not None:
-        tail = tail or ("; there is nothing to launch" if low == 1 else "")
-        yield Rule("shape", f"{name} >= {low}", f"{name} = {{{name}}}: must be at least {low}{tail}", when, {name: low - 1}, name)
-    if "multiple" in row:
-        text = f"{name} = {{{name}}}: must be a multiple of {{{row['multiple']}}}" + (f"; {remedy}" if remedy else f", {why}" if why else "")
-        yield Rule("shape", f"{name} % ({row['multiple']}) == 0", text, when, {name: f"{name} + 1"}, name)
-
-
-def _pointer_rules(p: Pointer, own: list[Rule]) -> Iterator[Rule]:
-    if p.when and not any(rule.needs == f"{p.name} == 0" for rule in own):  # it says better why
-        text = f"{p.name} = {{{p.name}:#x}}: must be null here{', ' + p.why if p.why else ''}"
-        yield Rule("operands", f"{p.name} == 0", text, f"not ({p.when})", {p.name: 4096}, p.name)
-    if not p.optional:
-        yield Rule("operands", f"{p.name} != 0", f"{p.name} is null: it must point to device memory", p.when, {p.name: 0}, p.name)
-    if p.align != 1:
-        align = p.align if isinstance(p.align, int) else f"{{{p.align}}}"
-        text = f"{p.name} = {{{p.name}:#x}}: must be {align}-byte aligned; allocations of hipMalloc are"
-        yield Rule("operands", f"{p.name} % {p.align} == 0", text, p.when, {p.name: f"{p.name} + 1"}, p.name)
-
-
-def _stride_rules(v: Value) -> Iterator[Rule]:
-    p, at = v.stride_of
-    row, facts = p.extent_of(at + 1), v.facts
-    unit, below = facts.get("multiple", p.size if p.other else ELEMENT_BYTES[p.element]), facts.get("below", U32)
-    what = facts.get("row", f"a row of {p.name}, {p.element}[{p.row}]," if at == len(p.shape) - 2 else f"what it spans of {p.name},")
-    why = facts.get("why", "as it is a 32-bit argument")
-    when = facts.get("when", p.when)
-    yield Rule("operands", f"{v.name} >= {row}", f"{v.name} = {{{v.name}}}: must be at least {what} {{{row}}} bytes", when, {v.name: f"{row} - 1"}, v.name)
-    if unit != 1:
-        shown = unit if isinstance(unit, int) else f"{{{unit}}}"
-        text = f"{v.name} = {{{v.name}}}: must be a multiple of {shown}; pad to {{round_up({v.name}, {unit})}} bytes"
-        yield Rule("operands", f"{v.name} % {unit} == 0", text, when, {v.name: f"{v.name} + 1"}, v.name)
-    yield Rule("operands", f"{v.name} < {below}", f"{v.name} = {{{v.name}}}: must be below {{{below}}}, {why}", when,
-               {v.name: f"round_up({below}, {unit})"}, v.name)  # fmt: skip
-
-
-def _choice_rules(v: Value) -> Iterator[Rule]:
-    low, high, why = v.facts.get("min", 0), v.facts.get("max"), v.facts.get("why", "")
-    tail = f", {why}" if why else ""
-    if high is not None:
-        yield Rule("choices", f"{low} <= {v.name} <= ({high})" if low else f"{v.name} <= ({high})", f"{v.name} = {{{v.name}}}: must be {low}..{{{high}}}{tail}", "",
-                   {v.name: f"({high}) + 1"}, v.name)  # fmt: skip
-    elif low:
-        yield Rule("choices", f"{v.name} >= {low}", f"{v.name} = {{{v.name}}}: must be at least {low}{tail}", "", {v.name: low - 1}, v.name)
-
-
-def _overlap_rules(f: Family) -> Iterator[Rule]:
-    """A result overlaps nothing: a workgroup may read what another one has overwritten already. Of two results the
-    second is told where the first one is."""
-    results = [p for p in f.pointers.values() if p.written]
-    for at, c in enumerate(results):
-        for other in [p for p in f.pointers.values() if not p.written] + results[:at]:
-            if other.name in c.overlaps or c.name in other.overlaps:
-                continue
-            apart = f"{other.name} == 0 or {c.name} + extent({c.name}) <= {other.name} or {other.name} + extent({other.name}) <= {c.name}"
-            text = (f"{c.name} = {{{c.name}:#x}}, {{extent({c.name})}} bytes, overlaps {other.name} = {{{other.name}:#x}}, "
-                    f"{{extent({other.name})}} bytes: give the result memory of its own")  # fmt: skip
-            yield Rule("choices" if f.variants else "operands", apart, text, other.when, {c.name: other.name}, c.name)
-
-
-def _grid_rule(f: Family) -> Iterator[Rule]:
-    if "x" in f.grid and not f.grid.get("bounded"):
-        sizes = [n for n in f.sizes if n in _all_names(f, f.grid["x"]) and n not in f.match]
-        shown = ", ".join(f"{n} = {{{n}}}" for n in sizes)
-        text = f"{shown}: {{{f.grid['x']}}} workgroups of {{kernel.block}} are more than 2^32 - 1 work-items; {f.grid.get('remedy', 'split the launch')}"
-        yield Rule("choices", f"({f.grid['x']}) * kernel.block < {THREADS}", text, "", f.grid.get("breaks", {}), "grid")
-
-
-def _all_names(f: Family, text: str) -> set[str]:
-    """Those of an expression, and of what they follow from."""
-    out, todo = set(), set(names_of(text))
-    while todo:
-        name = todo.pop()
-        out.add(name)
-        if name in f.derived:
-            todo |= names_of(f.derived[name]) - out
-        elif name in f.values and f.values[name].default:
-            todo |= names_of(f.values[name].default) - out
-    return out
-
-
-def _phase(f: Family, names: set[str]) -> str:
-    """When all of these are known."""
-    used = set(names)
-    for name in names:
-        used |= _all_names(f, name)
-    if used & {v.name for v in f.values.values() if v.default} or any(n.startswith(("kernel.", "part.", "target.")) for n in used):
-        return "choices"
-    operands = f.pointers.keys() | {v.name for v in f.values.values() if v.stride_of}
-    return "operands" if used & operands or any(n.startswith("p.") for n in used) else "shape"
-
-
-def _rules(place: Place, f: Family, listed_rules: list[dict]) -> list[Rule]:
-    out = [rule for name, row in f.sizes.items() for rule in _size_rules(f, name, row)]
-    own = []
-    for row in listed_rules:
+def _listed_rules(place: Place, f: Family, rows: list[dict]) -> Iterator[Rule]:
+    for row in rows:
         _known(place, "rules", row, RULE_KEYS)
         if missing := {"needs", "says", "breaks"} - row.keys():
             place.fail("rules", str(row.get("needs", "needs")), f"{', '.join(sorted(missing))} missing: a rule has a text, and values that break it")
         for text in (row["needs"], row.get("when", "1")):
             _parsed(place, "rules", row["needs"], text)
-        phase = _phase(f, names_of(row["needs"]) | names_of(row.get("when", "1")))
-        own.append(Rule(phase, row["needs"], row["says"], row.get("when", ""), row["breaks"], "rules"))
-    out += [rule for rule in own if rule.phase == "shape"]
-    for p in f.pointers.values():
-        out += _pointer_rules(p, own)
-    for v in f.values.values():
-        if v.stride_of and not v.value:
-            out += _stride_rules(v)
-    out += [rule for rule in own if rule.phase == "operands"]
-    for v in f.values.values():
-        if v.default:
-            out += _choice_rules(v)
-    out += [rule for rule in own if rule.phase == "choices"]
-    # Last: extents are known, and of a product that is not too large.
-    return [*out, *_grid_rule(f), *_overlap_rules(f)]
-
-
-def texts_of(f: Family, size: str) -> list[str]:
-    """What an op's value may be, where it is text."""
-    row, own = f.sizes[size], f.parameters[size] if size in f.parameters and f.is_text(size) else []
-    return row.get("texts") or [v for v in row.get("one_of", []) if isinstance(v, str) and v not in f.named.get(size, {})] or own
-
-
-def scope_of(f: Family, target_facts: Mapping[str, str] = {}, words: Mapping[str, list[str]] = {}) -> dict[str, Name]:
-    """Every name that an expression of the family may use. words: of the op's values that are text."""
-    out = {fact: Name(f"k.{fact.split('.')[1]}", unit) for fact, unit in KERNEL_FACTS.items()}
-    out["part.wgps"] = Name("m.wgps", NUMBER)
-    for fact, unit in target_facts.items():
-        out[f"target.{fact}"] = Name(f"m.target->{fact}", unit)
-    for size in ELEMENT_BYTES.values():
-        out[f"size_{size}"] = Name(f"u64{{{size}}}", BYTES)
-    for name in f.parameters:
-        text = f.is_text(name)
-        out[f"p.{name}"] = Name(f"k.p.{name}", TEXT if text else ELEMENTS, {w: f'word("{w}")' for w in f.parameters[name]} if text else None)
-    for name, row in f.sizes.items():
-        known = words.get(name) or texts_of(f, name)
-        out[name] = Name(f"o.{name}", TEXT if known else row.get("unit", ELEMENTS), {w: f'word("{w}")' for w in known} if known else None)
-    for name, p in f.pointers.items():
-        out[name] = Name(f"o.{name}", BYTES)
-    for name, v in f.values.items():
-        if name not in f.sizes:
-            unit = BYTES if v.stride_of else v.facts.get("unit", ELEMENTS)
-            out[name] = Name(f"{name}_" if v.value else f"o.{name}", unit)
-    for name, p in f.pointers.items():
-        out[f"extent({name})"] = Name(f"extent_{name}", BYTES)
-    for name in f.let:
-        out[name] = Name(f"{name}_", "")
-    for name in ordered("[let]", f.let):
-        try:
-            out[name] = Name(f"{name}_", Writer(out).unit(f.let[name]))
-        except ExpressionError as error:
-            raise ExpressionError(f"[let] {name} = `{f.let[name]}`: {error}") from error
-    return out
+        yield own_rule(f, row)
 
 
 def _parsed(place: Place, section: str, key: str, text: str) -> None:
@@ -610,7 +262,7 @@ def _order_defaults(place: Place, f: Family) -> None:
     """Puts what a caller may choose after what its default follows from."""
     chosen = {v.name: v.default for v in f.values.values() if v.default}
     try:
-        uses = {name: " + ".join(sorted(_all_names(f, text) & chosen.keys())) or "0" for name, text in chosen.items()}
+        uses = {name: " + ".join(sorted(f.names_behind(text) & chosen.keys())) or "0" for name, text in chosen.items()}
         order = ordered("[arguments] default", uses)
     except ExpressionError as error:
         place.fail("arguments", "", str(error))
@@ -621,7 +273,7 @@ def _with_rules(f: Family, place: Place, listed_rules: list[dict], target_facts:
     for section, key, text, _ in _expressions(f):
         _parsed(place, section, key, text)
     try:
-        f.rules = _rules(place, f, listed_rules)
+        f.rules = all_rules(f, list(_listed_rules(place, f, listed_rules)))
     except ExpressionError as error:
         place.fail("rules", "", str(error))
     _check(place, f, target_facts)

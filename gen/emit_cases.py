@@ -7,9 +7,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from contract import VARIANT_KEYS, Family, Rule, texts_of
 from emit_cpp import FamilyWriter, in_order, matches, member, op_words, quoted
 from expressions import names_of
+from family import VARIANT_KEYS, Family, Rule, texts_of
 
 FIRST, APART = 2**40, 2**44  # bytes: where pointers point to
 WORKSPACE = 2**20  # bytes

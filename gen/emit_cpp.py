@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from contract import Family, Rule, scope_of
 from expressions import Name, Writer, names_of, ordered
+from family import Family, Rule, scope_of
 
 KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
 ARGUMENTS = "const Op &o, const Kernel &k, const Machine &m"

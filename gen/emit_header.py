@@ -8,10 +8,11 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from contract import Pointer, Rule, Value, listed
 from expressions import names_of
 from facts import Rendered
+from family import Pointer, Rule, Value
 from fold import FALSE, INSERTED, TRUE, folded, holds, known_of, shown, value_of
+from rules import listed
 
 WIDTH = 100
 RULER = "//" + "=" * 78

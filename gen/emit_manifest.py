@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from contract import ACCESS, ELEMENT_BYTES, NEVER_CHOSEN, Family, Rule
 from expressions import PYTHON
 from facts import Rendered
+from family import ACCESS, ELEMENT_BYTES, NEVER_CHOSEN, Family, Rule
 from fold import Known, inserted, known_of, substituted
 
 VERSION = 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from contract import Family
+from family import Family
 
 
 class Kernel(Protocol):

@@ -8,8 +8,9 @@ import functools
 import re
 from collections.abc import Mapping
 
-from contract import ELEMENT_BYTES, Family, power
 from expressions import EVALUATE, parse
+from family import ELEMENT_BYTES, Family
+from rules import power
 
 Known = Mapping[str, ast.expr]  # `p.bm`, `extent(a)` -> what stands for it
 TRUE, FALSE = ast.Constant(True), ast.Constant(False)

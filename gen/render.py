@@ -26,7 +26,8 @@ import jinja2
 import listing
 import targets
 import tuning
-from contract import Family
+from expressions import BYTES, ELEMENTS
+from family import ACCESS, NEVER_CHOSEN, VARIANT_KEYS, Family
 from occupancy import waves_per_simd
 from regs import Regs
 
@@ -60,7 +61,7 @@ class Kernel:
 
     @property
     def reference(self) -> bool:
-        return self.purpose in contract.NEVER_CHOSEN
+        return self.purpose in NEVER_CHOSEN
 
     @property
     def offsets(self) -> dict[str, int]:
@@ -71,7 +72,7 @@ class Kernel:
         """For the code object's metadata."""
         pointers = self.contract.pointers
         return tuple(
-            Arg(name, offset, size, "global_buffer", contract.ACCESS[pointers[name].access]) if name in pointers
+            Arg(name, offset, size, "global_buffer", ACCESS[pointers[name].access]) if name in pointers
             else Arg(name, offset, size, "by_value", "")
             for name, (offset, size) in self.contract.offsets().items()
         )  # fmt: skip
@@ -135,8 +136,8 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
         for variant in f.variants:
             chosen = targets.select(arches, variant.get("targets", f.targets))
             purpose = variant.get("purpose", f.purpose)
-            for params in expand({key: value for key, value in variant.items() if key not in contract.VARIANT_KEYS}):
-                chooses = purpose not in contract.NEVER_CHOSEN
+            for params in expand({key: value for key, value in variant.items() if key not in VARIANT_KEYS}):
+                chooses = purpose not in NEVER_CHOSEN
                 forms = [(params, False), *((p, True) for p in candidates_of(f, params) if chooses)]
                 name = symbol(f.name, f.symbol, params)
                 for gfx, (form, candidate) in itertools.product(chosen, forms):
@@ -236,7 +237,7 @@ def write_kernels(root: Path, build: Path, done: list[Rendered]) -> None:
 
 # What of a target an expression may use (target.wmma_macs), and its unit.
 TARGET_FACTS = {
-    name: contract.BYTES if name.startswith("lds_") else contract.ELEMENTS for name, kind in targets.FACTS.items() if kind is int
+    name: BYTES if name.startswith("lds_") else ELEMENTS for name, kind in targets.FACTS.items() if kind is int
 }
 
 

@@ -17,6 +17,7 @@ import dual  # noqa: E402
 import emit_header  # noqa: E402
 import emit_manifest  # noqa: E402
 import expressions  # noqa: E402
+import family  # noqa: E402
 import fold  # noqa: E402
 import listing  # noqa: E402
 import occupancy  # noqa: E402
@@ -26,7 +27,7 @@ import targets  # noqa: E402
 import vopd  # noqa: E402
 
 __all__ = [
-    "BUILD", "ROOT", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "fold", "listing", "occupancy", "regs",
+    "BUILD", "ROOT", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
     "render", "targets", "vopd",
 ]  # fmt: skip
 

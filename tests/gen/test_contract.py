@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from generator import contract
+from generator import contract, family
 
 GOOD = """\
 # SPDX-License-Identifier: MIT
@@ -52,7 +52,7 @@ k = 16
 """
 
 
-def load(text: str) -> contract.Family:
+def load(text: str) -> family.Family:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         path = root / "asm/sums/family.toml"
@@ -75,6 +75,10 @@ class Refused(unittest.TestCase):
             self.assertIn(f"asm/sums/family.toml:{line}: ", message)
         for part in expected:
             self.assertIn(part, message)
+
+    def test_bounds_of_an_argument_that_is_no_size_are_a_rule(self) -> None:
+        f = load(GOOD.replace("x_stride = {}", "x_stride = {}\nlimit = { max = 7 }"))
+        self.assertEqual([rule.needs for rule in f.rules if rule.about == "limit"], ["limit <= 7"])
 
     def test_as_it_is_it_passes(self) -> None:
         f = load(GOOD)

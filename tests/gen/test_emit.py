@@ -9,7 +9,7 @@ import re
 import unittest
 from types import SimpleNamespace
 
-from generator import ROOT, contract, emit_header, emit_manifest, expressions, fold, render, targets
+from generator import ROOT, emit_header, emit_manifest, expressions, family, fold, render, targets
 
 ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
 FAMILIES = render.families_of(ROOT)
@@ -59,7 +59,7 @@ class Header(unittest.TestCase):
 
     def test_a_rule_that_no_launch_could_keep_to(self) -> None:
         f = FAMILIES["carrier_w4a16"]
-        bad = dataclasses.replace(f, rules=[*f.rules, contract.Rule("operands", "p.waves > 8", "waves = {p.waves}", about="rules")])
+        bad = dataclasses.replace(f, rules=[*f.rules, family.Rule("operands", "p.waves > 8", "waves = {p.waves}", about="rules")])
         with self.assertRaisesRegex(ValueError, r"carrier_w4a16_f16: `p\.waves > 8` never holds"):
             emit_header.header(rendered("carrier_w4a16_f16", contract=bad))
 
@@ -96,7 +96,7 @@ class Manifest(unittest.TestCase):
         for row in self.manifest["kernels"]:
             k = KERNELS[row["gfx"], row["symbol"]]
             self.assertEqual((row["params"], row["block"], row["purpose"]), (dict(k.params), [k.block, 1, 1], k.purpose))
-            self.assertEqual(row["reference"], k.purpose in contract.NEVER_CHOSEN)
+            self.assertEqual(row["reference"], k.purpose in family.NEVER_CHOSEN)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, SimpleNamespace
 
-from generator import BUILD, ROOT, contract, emit_header, expressions, fold, render, targets
+from generator import BUILD, ROOT, contract, emit_header, expressions, family, fold, render, targets
 
 LIMIT = 2**63  # values and what is between stay below; above, C++ and Python differ
 TRIES, NEEDED = 400, 10
@@ -95,7 +95,7 @@ def drawn(rng: random.Random, names: tuple[str, ...], words: dict[str, list[str]
     return {name: rng.choice(words[name]) if name in words else number() for name in names}
 
 
-def case(what: str, text: str, scope: dict[str, expressions.Name], f: contract.Family | None) -> Case | None:
+def case(what: str, text: str, scope: dict[str, expressions.Name], f: family.Family | None) -> Case | None:
     """None where the expression is a name of text, which a message inserts."""
     known = fold.known_of(f) if f else {}
     python = fold.substituted(text, known)
@@ -115,7 +115,7 @@ def case(what: str, text: str, scope: dict[str, expressions.Name], f: contract.F
     return Case(what, writer.cpp(text), python, names, words, writer.unit(text) == expressions.CONDITION)
 
 
-def texts_of(f: contract.Family) -> Iterator[str]:
+def texts_of(f: family.Family) -> Iterator[str]:
     yield from (text for _, _, text, _ in contract._expressions(f) if text not in ("1", "counters"))
     yield from (p.extent for p in f.pointers.values())
     for rule in f.rules:
@@ -130,7 +130,7 @@ def cases() -> list[Case]:
     for text in LISTED:
         out[text, ""] = case("listed", text, scope, None)
     for f in families:
-        scope = contract.scope_of(f, render.TARGET_FACTS)
+        scope = family.scope_of(f, render.TARGET_FACTS)
         for text in texts_of(f):
             if found := case(f.name, text, scope, f):
                 out.setdefault((found.cpp, found.python), found)
@@ -183,7 +183,7 @@ class Agree(unittest.TestCase):
         compared = 0
         for k in rng.sample(kernels, 60):
             f = k.contract
-            scope = contract.scope_of(f, render.TARGET_FACTS)
+            scope = family.scope_of(f, render.TARGET_FACTS)
             r = SimpleNamespace(kernel=k, vgprs=96, sgprs=40, lds_bytes=8192, waves_per_simd=16)
             known = emit_header.Contract(r, arches[k.gfx]).known
             constants = {name: fold.value_of(node) for name, node in known.items() if fold.value_of(node) is not None}
