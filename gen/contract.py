@@ -17,7 +17,7 @@ from rules import all_rules, own_rule
 
 FAMILY_KEYS = {
     "include", "order", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
-    "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "example",
+    "rules", "grid", "lds", "choice", "slices", "before", "workspace", "promises", "edges", "example",
 }  # fmt: skip
 SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why", "remedy", "unit"}
 POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
@@ -179,6 +179,9 @@ def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
     for before in f.before:
         for name, text in before.sets.items():
             yield "before", name, str(text), None
+    for name, lengths in f.edges.items():
+        for text in lengths:
+            yield "edges", name, str(text), ELEMENTS
 
 
 def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
@@ -242,6 +245,9 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         place.fail("", "purpose", f"'{table['purpose']}' is none of {', '.join(PURPOSES)}")
     for size, row in table.get("sizes", {}).items():
         _known(place, "sizes", row, SIZE_KEYS)
+    for size in table.get("edges", {}):
+        if size not in table.get("sizes", {}):
+            place.fail("edges", size, f"is no size: {', '.join(table.get('sizes', {}))}")
     pointers, values = _arguments(place, table["arguments"])
     f = Family(
         name, path, _title(place), table["purpose"], table.get("op", name), table["targets"],
@@ -250,7 +256,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
         str(table.get("lds", {}).get("dynamic", "0")), table.get("choice", {}), table.get("slices", {}),
         [Before(b["family"], b.get("sets", {}), b["gives"]) for b in table.get("before", [])], table.get("workspace", {}),
-        table.get("promises", {}), table["example"],
+        table.get("promises", {}), table.get("edges", {}), table["example"],
     )  # fmt: skip
     if sorted(f.order) != sorted(table["arguments"]):
         place.fail("", "order", f"{', '.join(sorted(set(f.order) ^ table['arguments'].keys()))}: of the kernarg segment, has every argument once")

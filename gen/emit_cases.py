@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The launches that tests/kernels/contracts.cpp makes of each contract: that of [example], which no rule refuses, and for
-each rule the same with the values of its `breaks`, which that rule refuses."""
+"""contract_cases.inc: the launches that tests/kernels/contracts.cpp makes of each contract: that of [example], which no rule
+refuses, and for each rule the same with the values of its `breaks`, which that rule refuses. contract_edges.inc: the sizes
+that each family test runs (tests/check/edges.h)."""
 
 from __future__ import annotations
 
@@ -100,16 +101,21 @@ class CaseWriter(FamilyWriter):
         same = self.f.rules.index(rule)  # an included contract may have it too
         return functions, f"    {{{index}, {same}, {quoted(rule.needs)}, {{{', '.join(gives)}}}, {self.parameters(kernel)}}},\n"
 
+    def base(self) -> str:
+        """The sizes of [example]."""
+        values = self.example().items()
+        rows = "".join(f"    {{{self.field(n)}, {self.constant(n, v)}, nullptr}},\n" for n, v in values if _of_op(self.f, n))
+        return f"const std::vector<Value> sizes = {{\n{rows}}};\n"
+
     def text(self) -> str:
         base = self.example()
-        sizes = "".join(f"    {{{self.field(n)}, {self.constant(n, v)}, nullptr}},\n" for n, v in base.items() if _of_op(self.f, n))
         functions, rows = "", ""
         for index, rule in enumerate(self.f.rules):
             more, row = self.breaks(index, rule)
             functions += more
             rows += row
         return (
-            f"namespace {self.f.name} {{\n\n{self.operands()}{functions}const std::vector<Value> sizes = {{\n{sizes}}};\n"
+            f"namespace {self.f.name} {{\n\n{self.operands()}{functions}{self.base()}"
             f"const std::vector<Breaks> rules = {{\n{rows}}};\nconst Parameters parameters = {self.parameters(_kernel_for(self.f, base) or {})};\n\n"
             f"}} // namespace {self.f.name}\n\n"
         )
@@ -117,6 +123,30 @@ class CaseWriter(FamilyWriter):
     def row(self) -> str:
         f, ns = self.f, self.f.name
         return f'    {{"{ns}", {int(bool(f.variants))}, OpKind::{f.op}, {ns}::sizes, {ns}::parameters, {ns}::operands, {ns}::rules}},\n'
+
+
+class EdgeWriter(CaseWriter):
+    """The sizes of one contract that its family test varies."""
+
+    def text(self) -> str:
+        functions, rows = "", ""
+        for size, lengths in self.f.edges.items():
+            names = [f"edge_{size}_{number}" for number in range(len(lengths))]
+            for name, text in zip(names, lengths):
+                functions += self.returning("u64", name, text)
+            rows += f"    {{{self.field(size)}, {self.f.sizes[size].get('min', 1)}, {{{', '.join(names)}}}}},\n"
+        return f"namespace {self.f.name} {{\n\n{functions}{self.base()}const std::vector<Edges> edges = {{\n{rows}}};\n\n}} // namespace {self.f.name}\n\n"
+
+    def row(self) -> str:
+        return f'    {{"{self.f.name}", OpKind::{self.f.op}, {self.f.name}::sizes, {self.f.name}::edges}},\n'
+
+
+def emit_edges(families: Mapping[str, Family], target_facts: Mapping[str, str]) -> str:
+    """contract_edges.inc, of families with [edges]."""
+    words = op_words(families)
+    writers = [EdgeWriter(f, families, target_facts, words) for f in families.values() if f.edges]
+    rows = "".join(w.row() for w in writers)
+    return "".join(w.text() for w in writers) + f"const std::vector<Shapes> shapes = {{\n{rows}}};\n"
 
 
 def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> str:

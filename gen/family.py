@@ -137,6 +137,7 @@ class Family:
     before: list[Before]
     workspace: dict
     promises: dict[str, str]
+    edges: dict[str, list]
     example: dict
     rules: list[Rule] = field(default_factory=list)
 

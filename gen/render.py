@@ -266,6 +266,7 @@ def write_contracts(root: Path, build: Path) -> None:
     for name, text in emit_cpp.emit(families, ops, TARGET_FACTS).items():
         write_if_changed(build / name, text)
     write_if_changed(build / "contract_cases.inc", emit_cases.emit(families, ops, TARGET_FACTS))
+    write_if_changed(build / "contract_edges.inc", emit_cases.emit_edges(families, TARGET_FACTS))
 
 
 def render_all(root: Path, build: Path, gfx: list[str]) -> list[Rendered]:

@@ -69,10 +69,10 @@ std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
 
 std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles, bool by_row) {
     need_size("x", x.size(), u64{m} * k);
-    if (k == 0 || k % block_k || m > u64{16} * tiles)
-        throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of {}, m at most "
+    if (k == 0 || k % 8 || m > u64{16} * tiles)
+        throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of 8, m at most "
                                 "16 * tiles",
-                                k, m, tiles, block_k));
+                                k, m, tiles));
     const HalvesLayout at{ceil_div(k, super_k), tiles, by_row};
     std::vector<std::byte> out(at.bytes());
     for (u32 row = 0; row < 16 * tiles; ++row) {

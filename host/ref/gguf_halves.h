@@ -13,7 +13,7 @@
 namespace nw::ref {
 
 // The output of gguf_halves for x, f32 [m, k]; tiles of 16 rows, at least m. Throws Error if
-// k % 32 != 0 or a size is wrong. by_row: 256 k of a row are contiguous.
+// k % 8 != 0 or a size is wrong. by_row: 256 k of a row are contiguous.
 std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles,
                                    bool by_row = false);
 

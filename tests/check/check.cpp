@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <functional>
-#include <set>
 
 #include "base/half.h"
 
@@ -152,13 +151,6 @@ void Test::unchanged(const char *name, const Region &region, std::source_locatio
     if (a != now.end())
         fail(fmt::format("{}: the input was written at byte offset {}", name, a - now.begin()),
              where);
-}
-
-std::vector<u32> edges(u32 step) {
-    std::set<u32> out = {1, step, step + 1, 37, 3 * step + 5};
-    if (step > 1)
-        out.insert(step - 1);
-    return {out.begin(), out.end()};
 }
 
 } // namespace nw::check

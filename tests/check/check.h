@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "base/types.h"
+#include "check/edges.h"
 #include "hip/hip.h"
 #include "runtime/catalogue.h"
 #include "runtime/modules.h"
@@ -93,9 +94,6 @@ private:
     bool verbose_;
     u32 failures_ = 0;
 };
-
-// 1, step - 1, step, step + 1, a prime, several steps and a bit: where tails go wrong.
-std::vector<u32> edges(u32 step);
 
 using Family = void (*)(Test &, const Kernel &);
 bool enlist(const char *family, Family);

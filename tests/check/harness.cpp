@@ -95,7 +95,19 @@ TEST_CASE("the data depends on seed and kernel alone") {
     CHECK(first(one, 5) != first(other, 5));
 }
 
-TEST_CASE("edges of a step") {
-    CHECK(check::edges(32) == std::vector<u32>{1, 31, 32, 33, 37, 101});
-    CHECK(check::edges(1) == std::vector<u32>{1, 2, 8, 37});
+TEST_CASE("edge shapes: one size changed at a time, raised to what the contract allows") {
+    const auto found =
+        std::ranges::find(kernels(), std::string_view("gguf_decode_q4_K_m1"), &Kernel::symbol);
+    REQUIRE(found != kernels().end());
+    std::vector<u32> n, k;
+    for (const check::EdgeShape &shape : check::edge_shapes(*found))
+        (shape.k == 512 && n.size() < 5 ? n : k)
+            .push_back(shape.k == 512 && n.size() < 5 ? shape.n : shape.k);
+    CHECK(n == std::vector<u32>{1, 31, 32, 33, 69});
+    CHECK(k == std::vector<u32>{256, 1024, 1280, 2304});
+}
+
+TEST_CASE("a family without [edges] is told so") {
+    static const Kernel kernel{"a_kernel", "gfx1151", "splitk_w4a16", find_family("splitk_w4a16")};
+    CHECK_THROWS_WITH(check::edge_shapes(kernel), "splitk_w4a16: its contract has no [edges]");
 }

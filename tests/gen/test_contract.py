@@ -76,6 +76,10 @@ class Refused(unittest.TestCase):
         for part in expected:
             self.assertIn(part, message)
 
+    def test_edges_are_of_sizes(self) -> None:
+        self.assertEqual(load(GOOD.replace("[example]", "[edges]\nk = [8]\n\n[example]")).edges, {"k": [8]})
+        self.refused("[example]", "[edges]\n@tiles = [8]\n\n[example]", "[edges] tiles: is no size: dtype, m, k")
+
     def test_bounds_of_an_argument_that_is_no_size_are_a_rule(self) -> None:
         f = load(GOOD.replace("x_stride = {}", "x_stride = {}\nlimit = { max = 7 }"))
         self.assertEqual([rule.needs for rule in f.rules if rule.about == "limit"], ["limit <= 7"])

@@ -106,10 +106,10 @@ CHECK_FAMILY(carrier_w4a16) {
     if (t.checkers)
         return;
     check_carriers(t, kernel, all(kernel));
-    for (u32 n : {1u, 7u, 8u, 9u, 17u})
-        for (u32 groups : {1u, 31u, 32u, 33u, 65u, 148u})
+    for (const auto &shape : check::edge_shapes(kernel))
+        for (u32 groups : {1u, 31u, shape.k / 128, 65u, 148u})
             for (u32 pad : {0u, 2u, 128u}) {
-                Scales p = random(t.rng, kernel, n, groups);
+                Scales p = random(t.rng, kernel, shape.n, groups);
                 p.pad = pad;
                 check_carriers(t, kernel, p);
             }

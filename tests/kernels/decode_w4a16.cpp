@@ -24,11 +24,14 @@ u32 k_unit(const Kernel &k) { return k.param("group") == "k" ? 16 : k.number("gr
 
 u32 to_groups(const Kernel &k, u32 columns) { return std::max(round_up(columns, k_unit(k)), 32u); }
 
-void edges_of_n(Test &t, const Kernel &kernel) {
-    for (u32 n : check::edges(kernel.rows_per_workgroup)) {
-        DecodeCase p(kernel, n, to_groups(kernel, 1), t.rng);
-        check_case(t, kernel, p, "one group");
-        DecodeCase tail(kernel, n, to_groups(kernel, k_per_step + 1), t.rng);
+void edges(Test &t, const Kernel &kernel) {
+    std::set<u32> seen;
+    for (const auto &shape : check::edge_shapes(kernel)) {
+        DecodeCase p(kernel, shape.n, shape.k, t.rng);
+        check_case(t, kernel, p, "edge");
+        if (!seen.insert(shape.n).second)
+            continue;
+        DecodeCase tail(kernel, shape.n, to_groups(kernel, k_per_step + 1), t.rng);
         tail.add_bias(t.rng);
         check_case(t, kernel, tail, "one step and a tail");
     }
@@ -240,7 +243,7 @@ void every_path(Test &t, const Kernel &kernel) {
 CHECK_FAMILY(decode_w4a16) {
     if (t.checkers)
         return every_path(t, kernel);
-    edges_of_n(t, kernel);
+    edges(t, kernel);
     if (!thorough(t, kernel))
         return every_path(t, kernel);
     edges_of_k(t, kernel);

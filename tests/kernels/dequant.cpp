@@ -2,6 +2,7 @@
 // dequant_w4: every nibble in every place of a dword against every zero point, bit for bit.
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <vector>
 
 #include "check/check.h"
@@ -42,7 +43,10 @@ Words every_nibble(u32 first_zero, u32 last_zero) {
 CHECK_FAMILY(dequant_w4) {
     const Words words = kernel.reference ? every_nibble(8, 8) : every_nibble(0, 15);
     const u32 all = static_cast<u32>(words.w.size());
-    for (const u32 n : {all, 1u, std::min(31u, all), std::min(33u, all)}) {
+    std::set<u32> sizes = {all};
+    for (const auto &shape : check::edge_shapes(kernel))
+        sizes.insert(std::min(shape.n, all));
+    for (const u32 n : sizes) {
         const std::vector<f32> blank(u64{8} * n, -1234.5f);
         const auto w = t.region<u32>(words.w), zero = t.region<f32>(words.zero);
         const auto out = t.region<f32>(blank);

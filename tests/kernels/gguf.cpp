@@ -126,9 +126,10 @@ void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u
 } // namespace
 
 CHECK_FAMILY(quantize_q8) {
-    for (const auto &[m, k] : {std::pair{1u, 32u}, {1u, 1024u}, {3u, 1056u}, {11u, 2304u}})
+    for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
         for (bool by_row : {false, true})
-            check_tiles(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any", by_row);
+            check_tiles(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "edge",
+                        by_row);
     constexpr f32 infinity = std::numeric_limits<f32>::infinity();
     std::vector<f32> x = check::gguf_activations(t.rng, 1024);
     x[5] = infinity;
@@ -156,8 +157,8 @@ CHECK_FAMILY(gguf_decode) {
     check_nan(t, kernel, 5, 512 + block);
     if (t.checkers)
         return;
-    for (u32 n : check::edges(rows))
-        check_product(t, kernel, n, 1024);
+    for (const auto &shape : check::edge_shapes(kernel))
+        check_product(t, kernel, shape.n, shape.k);
     check_product(t, kernel, 5 * rows, 4096, {2, 0});
     check_product(t, kernel, 2, 2048 - block);
     check_product(t, kernel, 7, 17408); // more than LDS holds from m = 4 on

@@ -20,7 +20,7 @@ f32 uniform(Rng &rng, f32 from, f32 to) { return from + (to - from) * rng.unit()
 } // namespace
 
 std::vector<f32> gguf_activations(Rng &rng, u64 count) {
-    std::vector<f32> x(count);
+    std::vector<f32> x(round_up<u64>(count, 32));
     for (u64 at = 0; at < count; at += 32) {
         const f32 most = std::ldexp(1.0f + rng.unit(), static_cast<int>(rng.below(12)) - 6);
         const f32 d = most / 127.0f;
@@ -39,6 +39,7 @@ std::vector<f32> gguf_activations(Rng &rng, u64 count) {
         if (kind != 0)
             x[at + rng.below(32)] = most;
     }
+    x.resize(count);
     return x;
 }
 

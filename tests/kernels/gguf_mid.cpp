@@ -112,9 +112,10 @@ void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, 
 } // namespace
 
 CHECK_FAMILY(gguf_halves) {
-    for (const auto &[m, k] : {std::pair{1u, 32u}, {17u, 256u}, {3u, 1056u}, {40u, 10496u}})
-        if (!t.checkers || k < 10000)
-            check_halves(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any");
+    for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
+        check_halves(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "edge");
+    if (!t.checkers)
+        check_halves(t, kernel, check::gguf_activations(t.rng, 40 * 10496), 40, 10496, "wide");
     constexpr f32 infinity = std::numeric_limits<f32>::infinity();
     constexpr u32 k = 512;
     std::vector<f32> x = check::gguf_activations(t.rng, 7 * k);
@@ -140,6 +141,9 @@ CHECK_FAMILY(gguf_mid) {
                   1); // nine workgroups to each of six tiles
     if (t.checkers)
         return;
+    for (const auto &shape : check::edge_shapes(kernel))
+        if (16 * gguf_halves_tiles(shape.m) >= bm) // else the contract refuses the kernel
+            check_product(t, kernel, shape.m, shape.n, shape.k);
     check_product(t, kernel, bm, 2 * rows - 1, 4096, 21); // more than a tile
     check_product(t, kernel, bm + 1, rows, 4864, 19);     // a tile
     check_product(t, kernel, bm, 4 * rows, 1536, ~0u);    // one workgroup for all

@@ -187,6 +187,8 @@ CHECK_FAMILY(gguf_moe_decode) {
     check_decode(t, kernel, {2 * rows + 1, 768, 4, 5, 5}, 1); // rounds of rows
     if (t.checkers)
         return;
+    for (const auto &shape : check::edge_shapes(kernel))
+        check_decode(t, kernel, {shape.n, shape.k, 3, 5, 2});
     check_decode(t, kernel, {3 * rows - 1, 2048, 5, 16, 8});
     check_decode(t, kernel, {5, 3072, 2, 3, 1});
 }
@@ -197,6 +199,8 @@ CHECK_FAMILY(gguf_moe_mid) {
     check_blocks(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
     if (t.checkers)
         return;
+    for (const auto &shape : check::edge_shapes(kernel))
+        check_blocks(t, kernel, {shape.n, shape.k, 3, bm + 5, 4}, 4);
     check_blocks(t, kernel, {2 * rows - 1, 2560, 4, 3 * bm, 1},
                  3); // each slot has a row of its own
     check_blocks(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
@@ -210,6 +214,8 @@ CHECK_FAMILY(gguf_moe_prefill) {
     check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot
     if (t.checkers)
         return;
+    for (const auto &shape : check::edge_shapes(kernel))
+        check_blocks(t, kernel, {shape.n, shape.k, 3, bm + 5, 4}, 3);
     check_blocks(t, kernel, {bn - 1, 768, 2, 2 * bm, 1}, 2); // each slot has a row of its own
     check_blocks(t, kernel, {33, any_k ? 1120u : 1280u, 2, bm + 3, 8}, 5);
 }

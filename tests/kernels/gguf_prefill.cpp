@@ -127,7 +127,8 @@ CHECK_FAMILY(gguf_prefill) {
         return;
     not_finite(t, kernel);
     tiny(t, kernel);
-    Case(t, kernel, {bm - 1, bn - 1, 256}).check();
+    for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
+        Case(t, kernel, {m, n, k}).check("edge");
     Case(t, kernel, {33, 16, 2304}).check(); // nine super-blocks
     Case turns(t, kernel, {bm + 9, bn + 1, 1024});
     Op op = turns.op();

@@ -50,16 +50,9 @@ DecodeCase gate_up(Test &t, const Kernel &kernel, u32 m, u32 columns, u32 k, boo
 }
 
 // Rows at the ends of tiles, of one block and of several.
-void edges_of_m(Test &t, const Kernel &kernel) {
-    const u32 bm = kernel.number("bm");
-    for (u32 m : {1u, 9u, 15u, 16u, 17u, bm - 1, bm, bm + 1, 2 * bm + 3, 64u})
-        check_product(t, kernel, product(t, kernel, m, 17, 1, m % 2 == 0), "edge of m");
-}
-
-void edges_of_n(Test &t, const Kernel &kernel) {
-    const u32 bn = kernel.number("bn");
-    for (u32 n : {1u, 8u, 15u, 16u, 17u, bn / 2 + 1, bn - 1, bn, bn + 1, 2 * bn + 5})
-        check_product(t, kernel, product(t, kernel, 19, n, 1, n % 2 == 1), "edge of n");
+void edges(Test &t, const Kernel &kernel) {
+    for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
+        check_product(t, kernel, product(t, kernel, m, n, k, (m + n) % 2 == 0), "edge");
 }
 
 // Gate and up of a tile's columns, fewer and more; up begins within eight rows of zero points.
@@ -204,8 +197,7 @@ CHECK_FAMILY(mid_w4a16) {
     every_weight(t, kernel);
     if (!thorough(t, kernel))
         return;
-    edges_of_m(t, kernel);
-    edges_of_n(t, kernel);
+    edges(t, kernel);
     halves(t, kernel);
     edges_of_k(t, kernel);
     padded_rows(t, kernel);

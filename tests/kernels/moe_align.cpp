@@ -101,10 +101,9 @@ void few(Test &t, const Kernel &kernel) {
 
 // At the ends of steps, of waves' shares and of rounds of all waves.
 void edges(Test &t, const Kernel &kernel) {
-    const u32 round = kernel.block * 4;
-    for (u32 slots : {127u, 128u, 256u, round - 1, round, round + 1, 2 * round + 129})
-        for (u32 experts : {31u, 128u, 511u})
-            check_lists(t, kernel, random(t.rng, slots, experts, 16), "edges");
+    for (const auto &shape : check::edge_shapes(kernel))
+        for (u32 experts : {shape.experts, 128u, 511u})
+            check_lists(t, kernel, random(t.rng, shape.slots, experts, 16), "edges");
 }
 
 // All slots at one expert, the first, the last and one between; one slot at each.

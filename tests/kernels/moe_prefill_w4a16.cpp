@@ -2,6 +2,8 @@
 // moe_prefill_w4a16: every row of the registry, on shapes derived from the row. What a tile
 // computes is prefill_w4a16's; here is which expert and whose activations it has, and what becomes
 // of the results.
+#include <set>
+
 #include "moe_case.h"
 
 using namespace nw;
@@ -25,28 +27,22 @@ void give(MoeCase &p, const std::vector<u32> &counts) {
     }
 }
 
-void edges_of_n(Test &t, const Kernel &kernel) {
-    const u32 bn = kernel.number("bn");
-    for (u32 n : {1u, 15u, 17u, bn / 2 + 1, bn - 1, bn, bn + 1, 2 * bn + 5}) {
-        MoeCase p(kernel, {n, to_groups(kernel, 1), 3, 2 * moe_block_size(kernel) + 3}, t.rng);
-        check_case(t, kernel, p, "edge of n");
-        MoeCase halves(kernel, {to_halves(n), to_groups(kernel, 33), 3, 35, 2, true, true}, t.rng);
+void edges(Test &t, const Kernel &kernel) {
+    std::set<u32> seen;
+    for (const auto &shape : check::edge_shapes(kernel)) {
+        MoeCase p(kernel, {shape.n, shape.k, 3, 2 * moe_block_size(kernel) + 3}, t.rng);
+        p.sort_slots(t.rng);
+        check_case(t, kernel, p, "edge");
+        if (!seen.insert(shape.n).second)
+            continue;
+        MoeCase halves(kernel, {to_halves(shape.n), to_groups(kernel, 33), 3, 35, 2, true, true},
+                       t.rng);
         halves.sort_slots(t.rng);
         check_case(t, kernel, halves, "edge of n/2, silu");
     }
     if (kernel.param("zeros").empty()) {
         MoeCase p(kernel, {18, to_groups(kernel, 1), 2, 17, 1, true, true}, t.rng);
         check_case(t, kernel, p, "nine rows of gate");
-    }
-}
-
-// One stage, two, three and more of either half of LDS; one group and several.
-void edges_of_k(Test &t, const Kernel &kernel) {
-    const u32 g = kernel.number("group");
-    for (u32 k : {g, 2 * g, 3 * g, 5 * g, 768 + g}) {
-        MoeCase p(kernel, {21, to_groups(kernel, k), 2, 2 * moe_block_size(kernel), 2}, t.rng);
-        p.sort_slots(t.rng);
-        check_case(t, kernel, p, "edge of k");
     }
 }
 
@@ -106,8 +102,7 @@ CHECK_FAMILY(moe_prefill_w4a16) {
         return;
     const u32 b = moe_block_size(kernel);
     sizes_of_experts(t, kernel);
-    edges_of_n(t, kernel);
-    edges_of_k(t, kernel);
+    edges(t, kernel);
     check_padded(t, kernel,
                  {kernel.number("bn") + 3, to_groups(kernel, 5 * k_per_stage), 3, 40, 2});
     check_lists(t, kernel, {1, b - 1, b + 8, 3 * b});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // moe_w4a16: every row of the registry, on shapes derived from the row. What a workgroup computes
 // is decode_w4a16's; here is which workgroup computes what, and what becomes of it.
+#include <set>
+
 #include "moe_case.h"
 
 using namespace nw;
@@ -11,12 +13,14 @@ namespace {
 constexpr u32 k_per_step = 1024;
 constexpr u32 chunk_words = 8192; // activations a workgroup can stage at once, all slots together
 
-void edges_of_n(Test &t, const Kernel &kernel) {
-    for (u32 n : check::edges(kernel.rows_per_workgroup)) {
-        MoeCase p(kernel, {n, to_groups(kernel, 1), 3, 9}, t.rng);
-        check_case(t, kernel, p, "edge of n");
-        MoeCase halves(
-            kernel, {to_halves(n), to_groups(kernel, k_per_step + 1), 3, 9, 2, true, true}, t.rng);
+void edges(Test &t, const Kernel &kernel) {
+    std::set<u32> seen;
+    for (const auto &shape : check::edge_shapes(kernel)) {
+        MoeCase p(kernel, {shape.n, shape.k, 3, 9}, t.rng);
+        check_case(t, kernel, p, "edge");
+        MoeCase halves(kernel,
+                       {to_halves(shape.n), to_groups(kernel, k_per_step + 1), 3, 9, 2, true, true},
+                       t.rng);
         halves.sort_slots(t.rng);
         check_case(t, kernel, halves, "edge of n/2, silu");
     }
@@ -64,7 +68,7 @@ CHECK_FAMILY(moe_w4a16) {
     check_ids_of_nothing(t, kernel);
     if (!thorough(t, kernel))
         return;
-    edges_of_n(t, kernel);
+    edges(t, kernel);
     edges_of_k(t, kernel);
     check_padded(t, kernel,
                  {kernel.rows_per_workgroup + 3, to_groups(kernel, k_per_step + 1), 3, 10, 2});

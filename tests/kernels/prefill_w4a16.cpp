@@ -53,24 +53,10 @@ void check_shape(Test &t, const Kernel &kernel, const Shape &shape, const std::s
     check_product(t, kernel, product(t, kernel, shape), what);
 }
 
-// Rows at the ends of WMMA tiles, of a wave's rows and of the workgroup's.
-void edges_of_m(Test &t, const Kernel &kernel) {
-    const u32 bm = kernel.number("bm"), of_wave = bm / kernel.number("waves_m");
-    for (u32 m : {1u, 9u, 15u, 16u, 17u, of_wave - 1, of_wave + 1, bm - 1, bm, bm + 1})
-        check_shape(t, kernel, {m, 17, 1, m % 2 == 0}, "edge of m");
-}
-
-void edges_of_n(Test &t, const Kernel &kernel) {
-    const u32 bn = kernel.number("bn");
-    for (u32 n : {1u, 8u, 15u, 16u, 17u, bn / 2 - 1, bn / 2 + 1, bn - 1, bn, bn + 1, 2 * bn + 5})
-        check_shape(t, kernel, {19, n, 1, n % 2 == 1}, "edge of n");
-}
-
-// One stage, two, three and more of either half of LDS; one group and several.
-void edges_of_k(Test &t, const Kernel &kernel) {
-    const u32 g = kernel.number("group");
-    for (u32 k : {g, 2 * g, 3 * g, 4 * g, 5 * g, 7 * g, 1024 + g})
-        check_shape(t, kernel, {18, 21, k, true}, "edge of k");
+// Of WMMA tiles, of a wave's rows and of the workgroup's; of stages in either half of LDS.
+void edges(Test &t, const Kernel &kernel) {
+    for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
+        check_shape(t, kernel, {m, n, k, (m + n + k / 32) % 2 == 0}, "edge");
 }
 
 // A row of tiles begins with a k of its own where there are so many: far from the one before, near
@@ -269,9 +255,7 @@ CHECK_FAMILY(prefill_w4a16) {
     dequantization(t, kernel);
     if (!thorough(t, kernel))
         return;
-    edges_of_m(t, kernel);
-    edges_of_n(t, kernel);
-    edges_of_k(t, kernel);
+    edges(t, kernel);
     turns(t, kernel);
     later_starts(t, kernel);
     halves(t, kernel);
