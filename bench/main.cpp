@@ -6,15 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
 #include <memory>
+#include <ranges>
 
 #include "base/error.h"
 #include "base/half.h"
 #include "bench/errors.h"
-#include "bench/report.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
 
@@ -56,10 +58,8 @@ const Suite &suite_of(const std::string &name) {
     const auto found = std::ranges::find(suites, name, &Suite::name);
     if (found != std::end(suites))
         return *found;
-    std::vector<std::string_view> names;
-    for (const Suite &suite : suites)
-        names.push_back(suite.name);
-    throw Usage(fmt::format("--suite {}: unknown; there are {}", name, fmt::join(names, ", ")));
+    throw Usage(fmt::format("--suite {}: unknown; there are {}", name,
+                            fmt::join(std::views::transform(suites, &Suite::name), ", ")));
 }
 
 // Empty where this is no checkout.
@@ -69,10 +69,7 @@ std::string commit() {
     std::array<char, 64> line{};
     if (!git || !std::fgets(line.data(), line.size(), git.get()))
         return "";
-    std::string text = line.data();
-    while (!text.empty() && text.back() == '\n')
-        text.pop_back();
-    return text;
+    return {line.data(), std::strcspn(line.data(), "\n")};
 }
 
 void write_json(const std::string &path, const std::string &suite, const Result &result) {
@@ -86,18 +83,46 @@ void write_json(const std::string &path, const std::string &suite, const Result 
         throw Error(fmt::format("{}: can't be written", path));
 }
 
+// For a shell.
+std::string quoted(const std::string &text) {
+    std::string out = "'";
+    for (char c : text)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+// By bench/report.py, with a Python that has matplotlib.
 void write_html(const std::string &path, const std::string &suite, const Result &result) {
     const TemporaryFolder folder;
     const std::string json = (folder.path() / "rows.json").string();
     write_json(json, suite, result);
-    write_report(json, path);
+    const auto succeeds = [](const std::string &command) {
+        return std::system(command.c_str()) == 0;
+    };
+    for (const std::string python : {"/usr/bin/python3", "python3"}) {
+        if (!succeeds(python + " -c 'import matplotlib' 2> /dev/null"))
+            continue;
+        if (!succeeds(fmt::format("{} {} {} {}", python, quoted(NW_SOURCE_DIR "/bench/report.py"),
+                                  quoted(json), quoted(path))))
+            throw Error(fmt::format("--html {}: bench/report.py failed", path));
+        return;
+    }
+    throw Error(fmt::format("--html {}: no Python here has matplotlib: install python3-matplotlib; "
+                            "--json needs nothing",
+                            path));
 }
 
 std::string suite_help() {
-    std::string out;
-    for (const Suite &suite : suites)
-        out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", suite.name, suite.help);
-    return out;
+    const auto line = [](const Suite &s) { return fmt::format("{}: {}", s.name, s.help); };
+    return fmt::format("{}", fmt::join(std::views::transform(suites, line), "; "));
+}
+
+std::regex pattern(std::string_view option, const std::string &value) {
+    try {
+        return std::regex(value);
+    } catch (const std::regex_error &e) {
+        throw Usage(fmt::format("{} {}: {}", option, value, e.what()));
+    }
 }
 
 Options parse(int argc, char **argv) {
@@ -175,6 +200,13 @@ int run(int argc, char **argv) {
 
 } // namespace
 
+std::regex only_pattern(const Options &o) { return pattern("--only", o.only); }
+std::regex constants_pattern(const Options &o) { return pattern("--constants", o.constants); }
+
+bool wanted(const Options &o, std::string_view table, bool usual) {
+    return o.tables.empty() ? usual : std::ranges::find(o.tables, table) != o.tables.end();
+}
+
 Shapes layers_of(const Shapes &shapes, const std::string &model) {
     Shapes out;
     std::vector<std::string> models;
@@ -195,11 +227,8 @@ Shapes layers_of(const Shapes &shapes, const std::string &model) {
 int main(int argc, char **argv) {
     try {
         return nw::bench::run(argc, argv);
-    } catch (const nw::bench::Usage &e) {
-        fmt::print(stderr, "nw_bench: {}\n", e.what());
-        return 2;
     } catch (const std::exception &e) {
         fmt::print(stderr, "nw_bench: {}\n", e.what());
-        return 1;
+        return dynamic_cast<const nw::bench::Usage *>(&e) ? 2 : 1;
     }
 }

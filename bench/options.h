@@ -31,6 +31,9 @@ struct Options {
     bool verbose = false, full = false, update_golden = false;
 };
 
+// Whether --table names the table; where there is no --table, `usual`.
+bool wanted(const Options &, std::string_view table, bool usual);
+
 // Throw Usage where the option is no regular expression.
 std::regex only_pattern(const Options &);
 std::regex constants_pattern(const Options &);

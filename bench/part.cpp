@@ -25,8 +25,6 @@ Bound dram_bound(std::string_view part) {
             value_of(constants, "launch_overhead")};
 }
 
-u32 wgps(std::string_view part) { return static_cast<u32>(value_of(part_constants(part), "wgps")); }
-
 f64 wmma_peak(std::string_view part) {
     const std::vector<Constant> constants = part_constants(part);
     const f64 simds = 4 * value_of(constants, "wgps");
@@ -35,12 +33,7 @@ f64 wmma_peak(std::string_view part) {
 }
 
 std::vector<Constant> part_constants(std::string_view part) {
-    std::vector<Constant> out;
-    const Json listed = Json::parse(hip::part_constants(part));
-    for (const Json &row : listed.at("constants"))
-        out.push_back({row.at("name"), row.at("section"), row.at("unit"), row.at("origin"),
-                       row.at("note"), row.at("value"), row.at("lowest"), row.at("highest")});
-    return out;
+    return Json::parse(hip::part_constants(part)).at("constants").get<std::vector<Constant>>();
 }
 
 } // namespace nw::bench

@@ -13,6 +13,8 @@ struct Constant {
     std::string name, section, unit, origin, note;
     f64 value, lowest, highest;
 };
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Constant, name, section, unit, origin, note, value, lowest,
+                                   highest)
 
 // All constants of a part ("8060S") or of the default part of a gfx.
 std::vector<Constant> part_constants(std::string_view part);
@@ -24,8 +26,6 @@ struct Bound {
     f64 us(u64 bytes) const { return static_cast<f64>(bytes) / gb_per_s / 1e3; }
 };
 Bound dram_bound(std::string_view part);
-
-u32 wgps(std::string_view part);
 
 // FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
 f64 wmma_peak(std::string_view part);

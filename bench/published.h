@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "bench/line_fit.h"
+#include "bench/fit.h"
 
 namespace nw::bench {
 

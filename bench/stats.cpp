@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <vector>
 
 #include "base/error.h"
@@ -30,12 +31,7 @@ u64 Instructions::of(std::string_view instruction_class) const {
     return count[static_cast<u64>(at - instruction_classes.begin())];
 }
 
-u64 Instructions::total() const {
-    u64 sum = 0;
-    for (u64 n : count)
-        sum += n;
-    return sum;
-}
+u64 Instructions::total() const { return std::accumulate(count.begin(), count.end(), u64{0}); }
 
 std::optional<LaunchStats> LaunchCounts::next_launch(std::string_view kernel) {
     const std::vector<std::string> lines = device_.take_stats();

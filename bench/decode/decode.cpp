@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The suite decode: the chosen kernels of decode_w4a16 in modelled time.
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -11,14 +10,7 @@ namespace nw::bench {
 
 namespace {
 
-bool wanted(const Options &o, std::string_view table) {
-    if (o.tables.empty())
-        return o.only.empty() || table == "published";
-    return std::ranges::find(o.tables, table) != o.tables.end();
-}
-
-} // namespace
-
+// The dense layers of models at several batches.
 Json decode_shapes(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
     std::vector<DenseJob> jobs;
@@ -42,15 +34,18 @@ Json decode_shapes(const Options &o, const Shapes &shapes) {
     return rows;
 }
 
+} // namespace
+
 Result run_decode(const Options &o, const Shapes &shapes) {
     const std::regex only = only_pattern(o);
     const bool of_published = simulated_gfx(o) == published_gfx;
     Result out;
-    if (of_published && wanted(o, "published"))
+    const bool all = o.only.empty();
+    if (of_published && wanted(o, "published", true))
         append(out.rows, decode_published(only));
-    if (wanted(o, "shapes"))
+    if (wanted(o, "shapes", all))
         append(out.rows, decode_shapes(o, o.full ? shapes : layers_of(shapes, o.model)));
-    if (of_published && wanted(o, "ablations"))
+    if (of_published && wanted(o, "ablations", all))
         append(out.rows, decode_ablations(only));
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite decode has such a name", o.only));

@@ -8,8 +8,7 @@ namespace nw::bench {
 
 // Our kernels on the products of which there are published times of gfx1151.
 Json decode_published(const std::regex &only);
-// The dense layers of models at several batches, and what a token of each model costs.
-Json decode_shapes(const Options &, const Shapes &);
+// What a token of each model costs, by the rows of its dense layers.
 Json model_view(const std::vector<DenseJob> &, const Json &rows, const Shapes &);
 // What each idea in decode_w4a16 is worth: times and slots with it and without.
 Json decode_ablations(const std::regex &only);

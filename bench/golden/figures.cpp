@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "bench/golden/figures.h"
+#include "bench/golden/golden.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -38,45 +40,11 @@ f64 decode_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats
     return slots_of(device, k, stats, shape_of(k, k.number("m"), counted_n, counted_k));
 }
 
-std::vector<DenseJob> timed_decode(const std::string &gfx) {
-    const bool all = gfx == most_timed;
-    std::vector<DenseJob> out;
-    for (const Kernel &k : kernels()) {
-        if (!in_golden(k, gfx) || k.family != "decode_w4a16" || k.param("group") != "128")
-            continue;
-        const u32 m = k.number("m");
-        const std::string zeros = k.param("zeros");
-        if (m != 1 && m != 4 && !(all && m == 8))
-            continue;
-        if (zeros != "" && !(all && zeros == "zp"))
-            continue;
-        out.push_back({shape_of(k, m, 2048, 2048), &k});
-        if (all)
-            out.push_back({shape_of(k, m, 4096, 4096), &k});
-    }
-    return out;
-}
-
 // ---- mid_w4a16, prefill_w4a16
 
 // A tile each, those of WMMA among them.
 f64 tile_slots(const hip::Device &device, const Kernel &k, LaunchCounts &stats) {
     return slots_of(device, k, stats, shape_of(k, k.number("bm"), k.number("bn"), 512));
-}
-
-// Of most_timed alone: all rows of a mid tile against a matrix of 8 MiB; enough tiles of
-// prefill_w4a16 that each WGP has one.
-std::vector<DenseJob> timed_tiles(const std::string &gfx) {
-    std::vector<DenseJob> out;
-    for (const Kernel &k : kernels()) {
-        const bool mid = k.family == "mid_w4a16";
-        if (!in_golden(k, gfx) || gfx != most_timed || !(mid || k.family == "prefill_w4a16") ||
-            group_of(k) != 128)
-            continue;
-        const u32 bm = k.number("bm"), bn = k.number("bn");
-        out.push_back({mid ? shape_of(k, bm, 4096, 4096) : shape_of(k, 4 * bm, 5 * bn, 1024), &k});
-    }
-    return out;
 }
 
 // ---- moe_w4a16
@@ -134,6 +102,34 @@ Figures figures_of(const hip::Device &device, const Kernel &k, LaunchCounts &sta
     return out;
 }
 
+// Of most_timed also: more rows and zero points, a larger matrix, and tiles: all rows of a mid tile
+// against a matrix of 8 MiB, and so many tiles of prefill_w4a16 that each WGP has one.
+std::vector<DenseJob> timed(const std::string &gfx) {
+    const bool all = gfx == most_timed;
+    std::vector<DenseJob> out;
+    for (const Kernel &k : kernels()) {
+        if (!in_golden(k, gfx) || group_of(k) != 128)
+            continue;
+        const auto add = [&](u32 m, u32 n, u32 length) {
+            out.push_back({shape_of(k, m, n, length), &k});
+        };
+        if (k.family == "decode_w4a16") {
+            const u32 m = k.number("m");
+            const std::string zeros = k.param("zeros");
+            if ((m == 1 || m == 4 || (all && m == 8)) && (zeros == "" || (all && zeros == "zp"))) {
+                add(m, 2048, 2048);
+                if (all)
+                    add(m, 4096, 4096);
+            }
+        } else if (k.family == "mid_w4a16" && all) {
+            add(k.number("bm"), 4096, 4096);
+        } else if (k.family == "prefill_w4a16" && all) {
+            add(4 * k.number("bm"), 5 * k.number("bn"), 1024);
+        }
+    }
+    return out;
+}
+
 Golden counted(const std::string &gfx) {
     const hip::Device device = hip::Device::own("sim:" + gfx + "?timing=off&stats=on", "threads=1");
     LaunchCounts stats(device);
@@ -153,8 +149,7 @@ std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx
     std::vector<DenseJob> jobs;
     for (u64 i = 0; i < gfx.size(); ++i) {
         out[gfx[i]] = all[i];
-        for (const auto &timed : {timed_decode(gfx[i]), timed_tiles(gfx[i])})
-            jobs.insert(jobs.end(), timed.begin(), timed.end());
+        std::ranges::move(timed(gfx[i]), std::back_inserter(jobs));
     }
     const std::vector<Timed> times = time_dense(jobs);
     for (u64 i = 0; i < jobs.size(); ++i) {

@@ -2,6 +2,7 @@
 #include "bench/golden/golden.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -43,19 +44,15 @@ void compare_figure(GoldenChanges &out, const std::string &what, const std::stri
 } // namespace
 
 std::string to_text(const std::string &gfx, const Golden &golden) {
-    std::string out = fmt::format("{{\n\"gfx\": \"{}\",\n\"kernels\": {{\n", gfx);
-    bool first = true;
+    std::vector<std::string> lines;
     for (const auto &[symbol, figures] : golden) {
-        out += fmt::format("{}\"{}\": {{", first ? "" : ",\n", symbol);
-        first = false;
-        bool first_figure = true;
-        for (const auto &[figure, value] : figures) {
-            out += fmt::format("{}\"{}\": {:.6g}", first_figure ? "" : ", ", figure, value);
-            first_figure = false;
-        }
-        out += "}";
+        std::vector<std::string> values;
+        for (const auto &[figure, value] : figures)
+            values.push_back(fmt::format("\"{}\": {:.6g}", figure, value));
+        lines.push_back(fmt::format("\"{}\": {{{}}}", symbol, fmt::join(values, ", ")));
     }
-    return out + "\n}\n}\n";
+    return fmt::format("{{\n\"gfx\": \"{}\",\n\"kernels\": {{\n{}\n}}\n}}\n", gfx,
+                       fmt::join(lines, ",\n"));
 }
 
 Golden read_golden(const std::string &path) {

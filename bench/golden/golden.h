@@ -27,4 +27,9 @@ struct GoldenChanges {
 };
 GoldenChanges compare(const Golden &before, const Golden &now, f64 tolerance_pct);
 
+// The figures of every kernel of each gfx that is no reference: what the catalogue says, and of
+// the families that figures.cpp knows how to run, slots of a small product and a few modelled
+// times.
+std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx);
+
 } // namespace nw::bench

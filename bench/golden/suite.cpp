@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/targets.h"
-#include "bench/golden/figures.h"
 #include "bench/golden/golden.h"
 #include "bench/suites.h"
 #include "hip/hip.h"

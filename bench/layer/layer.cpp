@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <ranges>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/half.h"
@@ -53,11 +55,6 @@ private:
     hip::Event start_, stop_;
     hip::Buffer other_;
 };
-
-// What a product has to move at least: weights, scales, activations, outputs.
-f64 bytes_moved(const ref::DecodeW4A16 &p) {
-    return f64{1} * p.n * (p.k / 2 + 2 * (p.k / p.group)) + 2.0 * p.m * (p.k + p.n);
-}
 
 class Suite {
 public:
@@ -149,11 +146,11 @@ private:
         for (u64 at = 0; at < got.size(); at += p.n)
             errors.add(p.dtype, std::span(exact.c).subspan(at, p.n),
                        std::span(bound).subspan(at, p.n), std::span(got).subspan(at, p.n));
-        Json row = layer_row(kernel, p, errors, instructions);
-        row["row_stride"] = arguments.w_stride;
+        const ProductShape shape{p.dtype, Zeros::eight, p.m, p.n, p.k, p.group, arguments.w_stride};
+        Json row = layer_row(kernel, shape, errors, instructions);
         if (ms > 0) {
             row["time_us"] = 1000 * ms;
-            row["gb_per_s"] = bytes_moved(p) / ms / 1e6;
+            row["gb_per_s"] = static_cast<f64>(shape.bytes_moved()) / ms / 1e6;
         }
         return row;
     }
@@ -191,40 +188,30 @@ Shapes usable(const Options &o, const Shapes &shapes) {
 
 // Names in `layers` that the model does not have are errors, not silence.
 void need_known_layers(const Options &o, const Shapes &shapes) {
-    std::vector<std::string> known;
-    for (const LinearShape &shape : shapes)
-        known.push_back(shape.layer);
     for (const std::string &layer : o.layers)
-        if (std::ranges::find(known, layer) == known.end())
+        if (std::ranges::find(shapes, layer, &LinearShape::layer) == shapes.end())
             throw Usage(
-                fmt::format("--layer {}: {} has {}", layer, o.model, fmt::join(known, ", ")));
+                fmt::format("--layer {}: {} has {}", layer, o.model,
+                            fmt::join(std::views::transform(shapes, &LinearShape::layer), ", ")));
 }
 
 // Of decode: others have no bound for their errors here.
-void need_kernel(const std::string &gfx, Dtype dtype, u32 group, u32 m) {
+void need_kernels(const Options &o, const std::string &gfx) {
+    std::set<std::tuple<Dtype, u64, u32>> kinds;
     std::set<std::string> have;
     for (const Kernel &k : kernels())
         if (k.gfx == gfx && k.family == "decode_w4a16" && !k.reference && !k.candidate) {
-            if (dtype_of(k) == dtype && k.p.group == group && k.p.m == m)
-                return;
+            kinds.emplace(dtype_of(k), k.p.group, k.p.m);
             if (k.param("zeros").empty())
                 have.insert(
                     fmt::format("{} g{} m 1 2 3 4 5 6 7 8", k.param("dtype"), k.param("group")));
         }
-    throw Error(fmt::format("no such kernel on {}; there is {}", gfx, fmt::join(have, "; ")));
-}
-
-void need_kernels(const Options &o, const std::string &gfx) {
-    for (Dtype dtype : o.dtypes) {
-        for (u32 m : o.m) {
-            try {
-                need_kernel(gfx, dtype, o.group, m);
-            } catch (const Error &e) {
-                throw Usage(fmt::format("--dtype {} --group {} --m {}: {}", name(dtype), o.group, m,
-                                        e.what()));
-            }
-        }
-    }
+    for (Dtype dtype : o.dtypes)
+        for (u32 m : o.m)
+            if (!kinds.contains({dtype, o.group, m}))
+                throw Usage(
+                    fmt::format("--dtype {} --group {} --m {}: no such kernel on {}; there is {}",
+                                name(dtype), o.group, m, gfx, fmt::join(have, "; ")));
 }
 
 } // namespace

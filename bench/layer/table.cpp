@@ -65,13 +65,14 @@ void print_details(Json rows) {
 
 } // namespace
 
-Json layer_row(const Kernel &kernel, const ref::DecodeW4A16 &p, const Errors &errors,
+Json layer_row(const Kernel &kernel, const ProductShape &p, const Errors &errors,
                const std::optional<Instructions> &counts) {
     Json row = {{"dtype", name(p.dtype)},
                 {"group", p.group},
                 {"m", p.m},
                 {"n", p.n},
                 {"k", p.k},
+                {"row_stride", p.w_stride},
                 {"reference", kernel.reference},
                 {"max_err", errors.max},
                 {"mean_err", errors.mean()},
@@ -82,8 +83,7 @@ Json layer_row(const Kernel &kernel, const ref::DecodeW4A16 &p, const Errors &er
         row["_wrong"] = errors.out_of_bound;
     if (!counts)
         return row;
-    row["valu_slots_per_8w"] =
-        32.0 * 8 * static_cast<f64>(counts->valu_slots()) / (f64{1} * p.n * p.k);
+    row["valu_slots_per_8w"] = slots_per_8_weights(*counts, p);
     const auto add = [&](const std::string &key, std::initializer_list<std::string_view> classes) {
         u64 sum = 0;
         for (std::string_view c : classes)

@@ -4,16 +4,14 @@
 #include <optional>
 
 #include "bench/errors.h"
-#include "bench/options.h"
-#include "bench/stats.h"
+#include "bench/product.h"
 #include "bench/suites.h"
 #include "hip/hip.h"
-#include "ref/decode.h"
 
 namespace nw::bench {
 
 // _wrong: how many outputs are outside the error bound, where there are any.
-Json layer_row(const Kernel &, const ref::DecodeW4A16 &, const Errors &,
+Json layer_row(const Kernel &, const ProductShape &, const Errors &,
                const std::optional<Instructions> &);
 
 // The chosen kernels, one line a layer, dtype and m, with the slots of the older kernels beside;

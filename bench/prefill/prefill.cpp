@@ -119,9 +119,8 @@ constexpr std::pair<u32, u32> sizes[] = {{2560, 3840}, {4096, 4096}};
 
 const Kernel &kernel_of(const Step &step) {
     const std::string symbol = fmt::format("prefill_w4a16_f16_g{}_{}", group, step.kernel);
-    for (const Kernel &k : kernels())
-        if (k.gfx == published_gfx && k.symbol == symbol)
-            return k;
+    if (const Kernel *kernel = find_kernel(published_gfx, symbol))
+        return *kernel;
     throw Error(fmt::format("{} is not in this build, which the ladder needs: build {}", symbol,
                             published_gfx));
 }
@@ -157,19 +156,14 @@ Json ladder(const Options &o) {
     return rows;
 }
 
-bool wanted(const Options &o, std::string_view table) {
-    return o.tables.empty() ? table == "published"
-                            : std::ranges::find(o.tables, table) != o.tables.end();
-}
-
 } // namespace
 
 Result run_prefill(const Options &o, const Shapes &) {
     const std::string gfx = simulated_gfx(o);
     Result out;
-    if (wanted(o, "published"))
+    if (wanted(o, "published", true))
         append(out.rows, published(o, gfx));
-    if (wanted(o, "ladder"))
+    if (wanted(o, "ladder", false))
         append(out.rows, ladder(o));
     return out;
 }

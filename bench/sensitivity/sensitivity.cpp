@@ -8,9 +8,8 @@
 #include <fmt/ranges.h>
 #include <fstream>
 
-#include "bench/line_fit.h"
+#include "bench/fit.h"
 #include "bench/part.h"
-#include "bench/sensitivity/least_squares.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
 #include "bench/validate/tables.h"

@@ -2,6 +2,8 @@
 // The stride cliff of gfx1151: rows whose distance is a multiple of 2048 bytes are slower than rows
 // 128 bytes further apart, and are not on gfx1150.
 #include <fmt/format.h>
+#include <functional>
+#include <map>
 
 #include "base/progress.h"
 #include "bench/published.h"
@@ -38,43 +40,37 @@ std::vector<Cliff> published_rows(const std::regex &only) {
     return out;
 }
 
-void measure(Json &rows, const std::vector<Cliff> &cliffs, ModelRun &run, Progress &progress) {
-    std::vector<ProductShape> shapes;
-    for (const Cliff &c : cliffs)
-        shapes.push_back(c.shape(padding));
-    const hip::Device &device = run.device(cliffs.front().gfx);
-    ColdProduct product(device, shapes);
-    for (const Cliff &c : cliffs) {
-        if (run.at_once == 1)
-            progress.show(c.fact());
-        const f64 unpadded = splitk_us(product, c.shape(0)),
-                  padded = splitk_us(product, c.shape(padding)),
-                  gib = f64{1} * c.n * c.k / 2 * 1e6 / (u64{1} << 30);
-        Json row = validated(c.fact(), "cliff", c.published, unpadded / padded);
-        row.update({{"_gfx", c.gfx},
-                    {"_size", by(c.k, c.n)},
-                    {"_m", c.m},
-                    {"_unpadded", gib / unpadded},
-                    {"_padded", gib / padded}});
-        rows.push_back(row);
-        progress.advance(u64{c.n} * c.k);
-    }
-}
-
 } // namespace
 
 Json measure_cliff(ModelRun &run) {
     const std::vector<Cliff> all = published_rows(run.only);
-    Json rows = Json::array();
+    std::map<std::string, std::vector<ProductShape>, std::greater<>> shapes; // by gfx: 1151 first
     u64 work = 0;
-    for (const Cliff &c : all)
+    for (const Cliff &c : all) {
+        shapes[c.gfx].push_back(c.shape(padding));
         work += u64{c.n} * c.k;
+    }
     Progress progress(work);
-    for (const char *gfx : {"gfx1151", "gfx1150"}) {
-        std::vector<Cliff> cliffs = all;
-        std::erase_if(cliffs, [&](const Cliff &c) { return c.gfx != gfx; });
-        if (!cliffs.empty())
-            measure(rows, cliffs, run, progress);
+    Json rows = Json::array();
+    for (const auto &[gfx, largest] : shapes) {
+        ColdProduct product(run.device(gfx), largest);
+        for (const Cliff &c : all) {
+            if (c.gfx != gfx)
+                continue;
+            if (run.at_once == 1)
+                progress.show(c.fact());
+            const f64 unpadded = splitk_us(product, c.shape(0)),
+                      padded = splitk_us(product, c.shape(padding)),
+                      gib = f64{1} * c.n * c.k / 2 * 1e6 / (u64{1} << 30);
+            Json row = validated(c.fact(), "cliff", c.published, unpadded / padded);
+            row.update({{"_gfx", c.gfx},
+                        {"_size", by(c.k, c.n)},
+                        {"_m", c.m},
+                        {"_unpadded", gib / unpadded},
+                        {"_padded", gib / padded}});
+            rows.push_back(row);
+            progress.advance(u64{c.n} * c.k);
+        }
     }
     return rows;
 }

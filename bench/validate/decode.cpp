@@ -49,12 +49,9 @@ std::map<std::string, TypeLine> lines_of(const std::vector<PublishedDecode> &all
     }
     for (auto &[name, type] : out) {
         type.line = fit_line(type.points);
-        const std::vector<f64> without = leave_one_out(type.points);
-        for (u64 i = 0; i < without.size(); ++i) {
-            const Point &p = type.points[i];
+        for (const Point &p : type.points)
             type.error_pct.push_back(error_pct(type.line.at(p.bytes), p.us));
-            type.without_pct.push_back(error_pct(without[i], p.us));
-        }
+        type.without_pct = leave_one_out(type.points);
     }
     return out;
 }
@@ -113,24 +110,21 @@ void print_rows(const Json &rows) {
 }
 
 // A row for each type that was run.
-void print_types(const Json &rows, const std::map<std::string, TypeLine> &lines,
-                 const std::vector<PublishedDecode> &all) {
+void print_types(const Json &rows, const std::map<std::string, TypeLine> &lines) {
+    std::vector<std::string> names; // in the order of the rows
+    std::map<std::string, std::vector<f64>> errors;
+    for (const Json &row : rows) {
+        const std::string name = row["_type"];
+        if (!errors.contains(name))
+            names.push_back(name);
+        errors[name].push_back(row["error_pct"]);
+    }
     Json types = Json::array();
-    for (const PublishedDecode &first : all) {
-        const std::string name = first.type();
-        Json of_type = Json::array();
-        for (const Json &row : rows)
-            if (row["_type"] == name)
-                of_type.push_back(row);
-        const bool again =
-            std::ranges::any_of(types, [&](const Json &t) { return t["type"] == name; });
-        if (of_type.empty() || again)
-            continue;
+    for (const std::string &name : names) {
         const TypeLine &type = lines.at(name);
-        const Errors100 line = summarize(type.error_pct),
-                        model = summarize(values(of_type, "error_pct"));
+        const Errors100 line = summarize(type.error_pct), model = summarize(errors[name]);
         types.push_back({{"type", name},
-                         {"rows", of_type.size()},
+                         {"rows", errors[name].size()},
                          {"t0", type.line.t0_us},
                          {"gb_per_s", type.line.gb_per_s()},
                          {"mape", line.mape},
@@ -183,9 +177,8 @@ Json measure_decode(ModelRun &run) {
 }
 
 void print_decode(const Json &rows) {
-    const std::vector<PublishedDecode> all = published_rows();
     print_rows(rows);
-    print_types(rows, lines_of(all), all);
+    print_types(rows, lines_of(published_rows()));
     print_missed(rows);
     const Errors100 line = summarize(values(rows, "_line_pct")),
                     without = summarize(values(rows, "_without_pct"));

@@ -4,7 +4,7 @@
 #include <map>
 #include <regex>
 
-#include "bench/line_fit.h"
+#include "bench/fit.h"
 #include "bench/suites.h"
 #include "hip/hip.h"
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 #include <random>
 
-#include "bench/sensitivity/least_squares.h"
+#include "bench/fit.h"
 
 using namespace nw;
 using bench::left_out;

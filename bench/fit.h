@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The simplest model of a memory-bound kernel, which any other must beat: t0 + bytes / bandwidth.
+// Least squares: the simplest model of a memory-bound kernel, which any other must beat, is
+// t0 + bytes / bandwidth; and what a fit owes to each of its rows.
 #pragma once
 #include <span>
 #include <vector>
@@ -21,7 +22,14 @@ struct Line {
 // The line with the least sum of squared relative errors. Needs two points of different bytes.
 Line fit_line(std::span<const Point>);
 
-// For each point what a line through all the others says of it, in us. Needs three points.
+// The errors that rows would have had they been left out of a least-squares fit, to first order:
+// e[i] / (1 - h[i]), h the diagonal of J (J^T J)^-1 J^T (the hat matrix; Allen's PRESS residuals).
+// `derivatives[p][i]`: of row i's error by parameter p. Parameters that move nothing, or only what
+// others move too, have no part in it.
+std::vector<f64> left_out(std::span<const f64> errors,
+                          std::span<const std::vector<f64>> derivatives);
+
+// For each point the error of the line through all the others, in percent. Needs three points.
 std::vector<f64> leave_one_out(std::span<const Point>);
 
 // Errors of a group of rows, in percent.
