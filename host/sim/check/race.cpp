@@ -180,8 +180,7 @@ void RaceCheck::acquire(State &me, SyncLocations &locations, u64 address) {
 // After the atomics of an instruction on `addresses`. One that returned has also acquired them.
 void RaceCheck::release(State &me, SyncLocations &locations, const std::vector<u64> &addresses,
                         bool returns) {
-    constexpr size_t most =
-        64; // limit for locations that nobody reads (plain data): their list is merged
+    constexpr size_t most = 64; // longer lists are of plain data: they are merged
     const News news = publish(me);
     for (u64 address : addresses) {
         std::vector<News> &there = locations[address];

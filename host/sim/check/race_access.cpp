@@ -222,9 +222,8 @@ void RaceCheck::touch(Half &h, u64 address, ByteMask mask) {
 }
 
 void RaceCheck::record(ShadowBlock &b, ShadowAccess access, bool lds) {
-    constexpr size_t most = 32, most_lds = 96; // entries of a block
-    const bool may_replace =
-        access.touch == Touch::write; // replaces the entries that touch() removed
+    constexpr size_t most = 32, most_lds = 96;             // entries of a block
+    const bool may_replace = access.touch == Touch::write; // removed by touch()
     for (size_t n = 0; n < b.size();) {
         ShadowAccess &a = b[n];
         if (a.wave != access.wave && !may_replace) {

@@ -73,8 +73,7 @@ private:
     u32 base_ = 1;
     std::deque<u32> outstanding_[counters]; // flight numbers, oldest first
     RegisterSet in_flight_;
-    u32 owner_[RegisterSet::vgprs + RegisterSet::sgprs] =
-        {}; // flight number, for registers of in_flight_
+    u32 owner_[RegisterSet::vgprs + RegisterSet::sgprs] = {}; // the flight, of those in_flight_
 };
 
 } // namespace nw::sim
