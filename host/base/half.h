@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bfloat16 and IEEE binary16 as 16-bit patterns: conversions (round to nearest even, NaN stays NaN)
 // and ulp size. Patterns are u16, so that a buffer has one element type for every Dtype.
-// whatever its Dtype says.
 #pragma once
 #include <bit>
 #include <string_view>
