@@ -133,7 +133,7 @@ class Host:
         )
 
 
-# Handles that are pointers to what only the library knows. Textures, surfaces and the like have no live ones.
+# Handles that point to private data. Textures, surfaces and the like have no live ones.
 HANDLE = re.compile(r"(const )?hip\w*(Stream|Event|Module|Function|Graph|GraphNode|GraphExec|Ctx|MemPool|UserObject|"
                     r"MemGenericAllocationHandle)_t$")
 

@@ -98,7 +98,7 @@ private:
     public:
         // The incomplete phase, number `number`.
         Knowledge &current(u32 number, const Knowledge &blank);
-        const Knowledge *find(u32 number) const; // null: nobody has signalled it
+        const Knowledge *find(u32 number) const; // null: not signalled yet
 
     private:
         static constexpr size_t most = 16; // older phases are implied by the kept ones

@@ -68,7 +68,7 @@ public:
     void start_kernel();
     void forget();                      // all caches empty
     const MemoryCounts &counts() const; // since start_kernel()
-    void watch(MemoryWatcher *);        // null: nobody
+    void watch(MemoryWatcher *);        // null: none
 
 private:
     struct Impl;

@@ -44,7 +44,7 @@ void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
 u64 groups_of(const Dispatch &d) { return u64{d.grid.x} * d.grid.y * d.grid.z; }
 
 u64 code_address(const Code &code, const Memory &memory) {
-    constexpr u64 elsewhere = u64{1} << 46; // nobody has adopted the image
+    constexpr u64 elsewhere = u64{1} << 46; // outside the image's allocation
     const Allocation a = memory.find(code.base);
     return a.holds(code.base) ? a.device + (code.base - a.begin) : elsewhere;
 }
