@@ -21,7 +21,7 @@ void Layout::layers(const Flow &flow) {
     }
 }
 
-// Places each block near the median of its predecessors.
+// Places each block near the mean position of its predecessors.
 void Layout::order() {
     std::vector<f64> sum(nodes.size()), count(nodes.size());
     for (std::vector<u32> &row : rows_) {
