@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A number that may not be published.
+// The origin of a number.
 #pragma once
 #include "base/types.h"
 
 namespace nw {
 
 enum class Origin : u8 {
-    fact,  // published; the note says by whom
+    fact,  // published; the note cites the source
     fit,   // fitted to published measurements
-    guess, // neither: what is plausible
+    guess, // neither: a plausible value
 };
 
 struct Estimate {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bfloat16 and IEEE binary16 as their 16 bits: conversions (round to nearest even, NaN stays NaN),
-// and the spacing of each format's grid. The bits travel as u16, so a buffer has one element type
-// whatever its Dtype says.
+// bfloat16 and IEEE binary16 as 16-bit patterns: conversions (round to nearest even, NaN stays NaN)
+// and ulp size. Patterns are u16, so that a buffer has one element type for every Dtype.
 #pragma once
 #include <bit>
 #include <string_view>
@@ -58,7 +57,7 @@ template <int ExponentBits, int MantissaBits> struct Float16 {
         return std::bit_cast<f32>(sign | (field + 127 - bias) << 23 | fraction << shift);
     }
 
-    // Distance between neighbours of the format at |x|: what one unit in the last place of x is.
+    // Distance between neighbours of the format at |x|: one unit in the last place.
     static constexpr f64 ulp(f64 x) {
         const int field = static_cast<int>(std::bit_cast<u64>(x) >> 52 & 0x7ff);
         const int e = field - 1023 < emin ? emin : field - 1023;

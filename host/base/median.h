@@ -7,7 +7,7 @@
 
 namespace nw {
 
-// Of at least one value; of an even number of values the upper median.
+// Requires at least one value; of an even number of values the upper median.
 inline f64 upper_median(std::vector<f64> values) {
     const auto middle = values.begin() + static_cast<i64>(values.size() / 2);
     std::ranges::nth_element(values, middle);

@@ -8,13 +8,13 @@ namespace nw {
 
 class Residency {
 public:
-    // Of workgroups of so many waves. In CU mode each runs on one of the two halves of a WGP.
+    // For workgroups of this many waves. In CU mode each runs on one half of a WGP.
     Residency(const Target &target, u32 waves, u32 wave_size = 32, bool cu_mode = false)
         : t_(target), waves_(waves ? waves : 1), rows_(wave_size / 32), halves_(cu_mode ? 2 : 1) {}
 
-    u32 by_vgprs(u32 vgprs) const; // waves of a SIMD, by the VGPRs of a lane alone
+    u32 by_vgprs(u32 vgprs) const; // waves of a SIMD, limited by VGPRs per lane only
 
-    // Workgroups of a WGP; by LDS alone ~0 where they use none, 0 for more than one may have.
+    // Workgroups of a WGP; limited by LDS only: ~0 if none is used, 0 if it exceeds the maximum.
     u32 groups_by_vgprs(u32 vgprs) const;
     u32 groups_by_lds(u32 bytes) const;
     u32 groups(u32 vgprs, u32 lds_bytes) const;

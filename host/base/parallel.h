@@ -11,8 +11,8 @@
 
 namespace nw {
 
-// body(begin, end) over disjoint slices of [0, count), one per processor; the first exception of a
-// slice is thrown again here. `grain`: items below which a further thread is not worth its start.
+// body(begin, end) over disjoint slices of [0, count), one per processor; rethrows the first
+// exception. `grain`: minimum items per additional thread.
 template <class Body> void parallel_for(u64 count, u64 grain, const Body &body) {
     const u64 processors = std::max(1u, std::thread::hardware_concurrency());
     const u64 slices = std::clamp<u64>(count / std::max<u64>(grain, 1), 1, processors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Facts of the parts, of gen/targets.toml. host/sim/timing/parts.inc says what each is.
+// Facts of the parts, from gen/targets.toml. host/sim/timing/parts.inc describes each.
 #pragma once
 #include <span>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace nw {
 
-// A GPU as one buys it.
+// A GPU product.
 struct Part {
     std::string_view name, gfx, product; // "8060S", "gfx1151", "AMD Radeon 8060S"
     bool apu;                            // shares the host's memory
@@ -23,8 +23,8 @@ struct Part {
 
 std::span<const Part> parts();
 
-// The first of a gfx, which is its largest; null where it has none. It suits what can't ask a
-// device: a choice by it is never wrong, only not the best for a smaller part.
+// The first part of a gfx, which is its largest; null if it has none. For code that can't query a
+// device: a choice by it is correct on smaller parts, but may be slower.
 const Part *default_part(std::string_view gfx);
 
 } // namespace nw

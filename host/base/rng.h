@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counter-based random numbers: the i-th value depends on (seed, i) alone, so data can be made in
-// parallel, in any order, and again from a printed seed.
+// Counter-based random numbers: the i-th value depends on (seed, i) alone, so data can be generated
+// in parallel, in any order, and reproduced from a printed seed.
 #pragma once
 #include "base/types.h"
 
@@ -24,8 +24,8 @@ public:
     // In [0, 1).
     constexpr f32 unit() { return static_cast<f32>(next() >> 40) * 0x1p-24f; }
 
-    // Near a standard normal: the sum of four uniform values, centred and scaled to variance 1.
-    // Its tails end at +-3.46, which is where a quantizer's group maximum belongs anyway.
+    // Approximately standard normal: the sum of four uniform values, centred and scaled to variance
+    // 1. Its tails end at +-3.46, a realistic group maximum for a quantizer.
     constexpr f32 normal_at(u64 i) const {
         const u64 x = at(i);
         const i32 sum =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Facts of the targets, of gen/targets.toml, which says what each is and which note proves it.
-// Nothing else decides by the name of a gfx.
+// Facts of the targets, from gen/targets.toml, which describes each and cites its note. Nothing
+// else depends on the name of a gfx.
 #pragma once
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@ namespace nw {
 
 enum class Generation : u8 { gfx10, gfx11, gfx12 };
 
-// Targets with the same hazards and costs. A bit each: a generic target is of several.
+// Series: targets with the same hazards and costs. One bit each: a generic target has several.
 namespace series {
 enum Bits : u8 { gfx101x = 1, gfx103x = 2, gfx110x = 4, gfx115x = 8, gfx120x = 16 };
 }
@@ -21,7 +21,7 @@ struct Target {
     std::string_view name; // "gfx1151", "gfx11-generic"; ends with a zero
     Generation generation;
     u8 series;      // bits of series::Bits
-    bool supported; // kernels are built for it, and it is simulated; else it is only read
+    bool supported; // kernels are built for it and it is simulated; else it is only decoded
     bool generic;   // code for all targets of its series
 
     // Of all targets.
@@ -45,21 +45,21 @@ struct Target {
     u32 scratch_bits;
     std::string_view costs;
 
-    // Whether it runs code for `other`.
+    // True if it runs code for `other`.
     bool runs(const Target &other) const {
         return name == other.name || (other.generic && (other.series & series) != 0);
     }
 };
 
 std::span<const Target> targets();       // that are supported
-std::span<const Target> known_targets(); // and those that are only read, and generic ones
+std::span<const Target> known_targets(); // also unsupported and generic ones
 
-// By gfx, or HIP's gcnArchName: features after a colon don't count. Null: it is not known.
+// By gfx, or HIP's gcnArchName: features after a colon are ignored. Null: unknown.
 const Target *find_target(std::string_view gfx);
 
 bool is_generic(std::string_view gfx); // "gfx11-generic"
 
-// The same as find_target, but throws Error for what is not known.
+// The same as find_target, but throws Error for unknown names.
 const Target &target_of(std::string_view gfx);
 
 // "gfx1100, gfx1101, ...": the supported ones, for messages.

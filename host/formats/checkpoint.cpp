@@ -132,7 +132,7 @@ std::vector<const Tensor *> Checkpoint::tensors() const {
     std::vector<const Tensor *> out;
     for (const SafetensorsFile &file : files_)
         for (const Tensor &t : file.tensors())
-            if (find(t.name) == &t) // the index may leave some out
+            if (find(t.name) == &t) // the index may omit some
                 out.push_back(&t);
     return out;
 }

@@ -25,7 +25,7 @@ std::string_view first_bytes(std::span<const std::byte> file, u64 most) {
     return {reinterpret_cast<const char *>(file.data()), std::min<u64>(most, file.size())};
 }
 
-// What came before, and what is written the other way round.
+// Older versions, and files of the other byte order.
 void check_magic(GgufCursor &in, std::span<const std::byte> file, const std::string &path) {
     const std::string_view begin = first_bytes(file, magic.size());
     if (file.size() < magic.size())
@@ -119,7 +119,7 @@ void size_tensor(const GgufCursor &in, GgufTensor &t) {
     product(in, t, {t.row_bytes, rows});
 }
 
-// The offset is still that from the beginning of the data.
+// The offset is still relative to the start of the data.
 GgufTensor read_tensor(GgufCursor &in, u64 index) {
     GgufTensor t{};
     t.ne.fill(1);
@@ -138,7 +138,7 @@ GgufTensor read_tensor(GgufCursor &in, u64 index) {
     return t;
 }
 
-// Bytes that are its own: of an unknown type, at least the first.
+// Bytes owned by the tensor: for an unknown type, at least the first.
 u64 extent(const GgufTensor &t) {
     const u64 bytes = t.row_bytes * t.rows();
     return bytes == 0 && !t.known() && t.ne[0] && t.rows() ? 1 : bytes;

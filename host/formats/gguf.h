@@ -51,7 +51,7 @@ struct Gguf {
 // `file` is the whole file. Throws Error, naming `path`, if it is inconsistent or malformed.
 Gguf read_gguf(std::span<const std::byte> file, const std::string &path);
 
-// Whether the file starts like a GGUF file.
+// True if the file starts with the GGUF magic.
 bool is_gguf(std::span<const std::byte> file);
 
 // A mapped file and its parsed contents.

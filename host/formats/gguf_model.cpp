@@ -36,10 +36,10 @@ u64 files_of(const GgufFile &file) {
     if (count > most_files)
         throw Error(fmt::format("{}: split.count is {}: a model has {} files at most",
                                 file.path().string(), count, most_files));
-    return std::max<u64>(count, 1); // some writers say 0 of a file that is not split
+    return std::max<u64>(count, 1); // some writers store 0 for a file that isn't split
 }
 
-// Of the files of one model: each says which it is, and how many there are.
+// Checks the files of one model: each stores its number and the total.
 void check_split(const GgufFile &file, u64 number, u64 count) {
     const u64 says = number_of(file, "split.no").value_or(0), of = files_of(file);
     if (says != number || of != count)

@@ -21,7 +21,7 @@ namespace {
     throw Error(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
 
-// madvise wants whole pages: those that the part touches.
+// madvise requires whole pages: those that overlap the range.
 void advise(std::span<const std::byte> part, int advice) {
     static const u64 page = static_cast<u64>(sysconf(_SC_PAGESIZE));
     const u64 begin = reinterpret_cast<u64>(part.data()) / page * page;

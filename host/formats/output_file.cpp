@@ -34,7 +34,7 @@ void OutputFile::open_unnamed() {
     file_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (file_ >= 0)
         return;
-    if (errno != EOPNOTSUPP && errno != EISDIR) // EISDIR: a kernel that knows no O_TMPFILE
+    if (errno != EOPNOTSUPP && errno != EISDIR) // EISDIR: the kernel lacks O_TMPFILE
         fail("can't be created");
     file_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ < 0)
@@ -79,7 +79,7 @@ void OutputFile::read(u64 at, std::span<std::byte> bytes) const {
 }
 
 void OutputFile::commit() {
-    if (!named_) { // rename replaces a file, linkat doesn't: through the other name
+    if (!named_) { // linkat can't replace a file: link, then rename
         unlink(partial_.c_str());
         const std::string self = fmt::format("/proc/self/fd/{}", file_);
         if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW))

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr u64 copy_bytes = 4 << 20;
 
-// Rows of one part of a linear, or with no linear bytes of a tensor that is copied.
+// Rows of one part of a linear, or a range of bytes of a copied tensor.
 struct Item {
     const PackedLinear *linear;
     size_t part; // or of the model's copies
@@ -50,8 +50,8 @@ std::vector<Item> items_of(const PackedModel &m) {
     return items;
 }
 
-// The parts of the maps that items read: asked for one ahead, let go when they are done with, so
-// that what the process holds does not grow with the checkpoint.
+// The mapped ranges that items read: prefetched one item ahead and released afterwards, so that
+// resident memory doesn't grow with the checkpoint.
 class Sources {
 public:
     Sources(const PackedModel &m, const std::vector<Item> &items) {
@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    // What no other item reads: rows that lie together.
+    // Bytes that no other item reads: contiguous rows.
     std::span<const std::byte> own_part(const Item &item) const {
         const std::span<const std::byte> all = parts_[item.source][0];
         if (!item.linear)
@@ -112,12 +112,12 @@ private:
     Clock::time_point last_{};
 };
 
-// One thread's part of the work, with the memory it uses again and again.
+// One thread's worker, with reusable buffers.
 class Worker {
 public:
     Worker(const PackedModel &m, SafetensorsWriter &file) : model_(m), file_(file) {}
 
-    // Returns the rows that were checked.
+    // Returns the number of checked rows.
     u64 run(const Item &item) {
         if (!item.linear) {
             const auto &[tensor, from] = model_.copies[item.part];
@@ -125,7 +125,7 @@ public:
             return 0;
         }
         repack(item);
-        // A row of each part's first and last block, and of every fourth between.
+        // Checks one row of each part's first and last block, and of every fourth block between.
         const bool checked =
             item.first / repack_rows % 4 == 0 || item.first + item.count == item.from().n;
         if (checked)
@@ -177,7 +177,7 @@ private:
         }
     }
 
-    // Of the dword of eight rows that row n of the part is in. Joined parts have whole dwords.
+    // Index of row n within its dword of eight rows. Joined parts have whole dwords.
     static u64 zeros_at(const Item &item, u64 n) {
         const PackedLinear &p = *item.linear;
         const PackedPart &part = item.packed_part();
@@ -185,7 +185,7 @@ private:
                sizeof(u32);
     }
 
-    // Row n as the file has it against the checkpoint's, weight by weight.
+    // Compares row n of the file with the checkpoint, weight by weight.
     void check(const Item &item, u64 n) {
         const PackedLinear &p = *item.linear;
         const SourceLinear &l = item.from();

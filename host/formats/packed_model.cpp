@@ -77,7 +77,7 @@ void describe(PackedLinear &p, const PackOptions &o) {
     p.w_stride = weight_row_stride(o.gfx, p.k);
 }
 
-// What engines read at once, by the last part of its name, in the order of the joined rows.
+// Layers that engines read together, by the last component of the name, in joined row order.
 struct Fusion {
     std::string_view joined;
     std::vector<std::string_view> parts;
@@ -86,7 +86,7 @@ const Fusion fusions[] = {{"qkv_proj", {"q_proj", "k_proj", "v_proj"}},
                           {"gate_up_proj", {"gate_proj", "up_proj"}},
                           {"w13", {"w1", "w3"}}};
 
-// Rows of b can lie under those of a.
+// True if the rows of b can follow those of a.
 bool join(const PackedLinear &a, const PackedLinear &b) {
     const bool dwords_of_zeros = a.n % 8 == 0 && b.n % 8 == 0;
     return a.k == b.k && a.group == b.group && a.experts == b.experts && a.dtype == b.dtype &&
@@ -104,7 +104,7 @@ void append(PackedLinear &a, PackedLinear &b) {
     b.parts.clear();
 }
 
-// Joins where all parts are there and fit; leaves the layers as they are where not.
+// Joins layers if all parts exist and are compatible; otherwise leaves them separate.
 void fuse(std::vector<PackedLinear> &linears) {
     std::unordered_map<std::string, PackedLinear *> by_name;
     for (PackedLinear &p : linears)
@@ -129,7 +129,7 @@ void fuse(std::vector<PackedLinear> &linears) {
     std::erase_if(linears, [](const PackedLinear &p) { return p.parts.empty(); });
 }
 
-// Tensors by the bytes they must be aligned to, so that each begins at such a place in the file.
+// Sorts tensors by required alignment, so that each starts aligned in the file.
 class Specs {
 public:
     void add(size_t &index, u32 alignment, TensorSpec spec) {
@@ -195,7 +195,7 @@ Json linear_json(const PackedModel &m, const PackedLinear &p) {
         out["experts"] = p.experts;
         out["w_expert_stride"] = p.matrix_bytes();
     }
-    if (rows.size() > 1) // joined, one under the other
+    if (rows.size() > 1) // joined by rows
         out["parts"] = rows;
     if (p.zp != PackedLinear::none) {
         out["zp"] = m.tensors[p.zp].name;

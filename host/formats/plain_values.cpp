@@ -7,9 +7,9 @@ namespace nw {
 
 namespace {
 
-// Where n % 8 stands among the nibbles of a dword of AWQ.
+// Position of n % 8 among the nibbles of an AWQ dword.
 constexpr u32 awq_place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
-// Where k % 8 stands among the nibbles of a dword of the kernels' layout.
+// Position of k % 8 among the nibbles of a dword in the kernels' layout.
 constexpr u32 kernel_place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
 struct Element {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Weights as numbers, one at a time by the formula of each format, to check repacked tensors. Slow
-// on purpose; shares nothing with repack.cpp.
+// Dequantizes single weights by each format's formula, to check repacked tensors. Slow on purpose;
+// shares no code with repack.cpp.
 #pragma once
 #include <cstddef>
 #include <span>

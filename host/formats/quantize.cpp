@@ -13,18 +13,18 @@ namespace nw {
 
 namespace {
 
-// s of one group, before rounding; NaN or infinite when a weight is.
+// s of one group, before rounding; NaN or infinite if a weight is.
 f64 group_scale(std::span<const f32> w) {
     f32 low = 0, high = 0, poison = 0;
     for (f32 x : w) {
         low = std::min(low, x);
         high = std::max(high, x);
-        poison += x * 0; // min and max drop NaN: this keeps it
+        poison += x * 0; // min and max drop NaN: this propagates it
     }
     return std::max(f64{high} / 7, f64{low} / -8) + poison;
 }
 
-// Nearest even for |x| < 2^51: adding 1.5 * 2^52 leaves no room for a fraction.
+// Nearest even for |x| < 2^51: adding 1.5 * 2^52 rounds away the fraction.
 f64 round_even(f64 x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
 } // namespace

@@ -19,8 +19,8 @@ constexpr u32 tile_words = 16; // dwords of a row, a cache line
 // A tile of dwords: line j holds dword j of each row of a block, columns in any order.
 using Tile = u32[tile_words][repack_rows];
 
-// Nibbles 0 1 2 3 4 5 6 7 to 0 2 4 6 1 3 5 7: of four the middle two change places, then of eight
-// bytes' pairs the middle ones.
+// Nibbles 0 1 2 3 4 5 6 7 to 0 2 4 6 1 3 5 7: swaps the middle two of each four nibbles, then the
+// middle byte pairs.
 inline u32 to_kernel_order(u32 x) {
     u32 t = (x ^ x >> 4) & 0x00f000f0;
     x ^= t ^ t << 4;
@@ -28,7 +28,7 @@ inline u32 to_kernel_order(u32 x) {
     return x ^ t ^ t << 8;
 }
 
-// And back.
+// The inverse.
 inline u32 to_counting_order(u32 x) {
     u32 t = (x ^ x >> 8) & 0x0000ff00;
     x ^= t ^ t << 8;
@@ -36,8 +36,8 @@ inline u32 to_counting_order(u32 x) {
     return x ^ t ^ t << 4;
 }
 
-// in[i] nibble j becomes in[j] nibble i, for each column: halves change places, then quarters of
-// these, then nibbles.
+// Transposes: in[i] nibble j becomes in[j] nibble i, for each column. Swaps halves, then quarters,
+// then nibbles.
 void transpose_nibbles(u32 (&in)[8][repack_rows / 8], u32 columns) {
     for (u32 i = 0; i < 4; ++i)
         for (u32 c = 0; c < columns; ++c) {
@@ -59,7 +59,7 @@ void transpose_nibbles(u32 (&in)[8][repack_rows / 8], u32 columns) {
         }
 }
 
-// Lines of the tile to rows of the output; column(row) says where a row stands in the tile.
+// Lines of the tile to rows of the output; column(row) is a row's column in the tile.
 template <class Column>
 void store(const Tile &tile, u32 words, u32 rows, const Column &column, std::byte *out,
            u64 stride) {
@@ -68,7 +68,7 @@ void store(const Tile &tile, u32 words, u32 rows, const Column &column, std::byt
         u32 line[tile_words];
         for (u32 j = 0; j < tile_words; ++j)
             line[j] = tile[j][from];
-        if (words == tile_words) // of a size that the compiler knows: in registers
+        if (words == tile_words) // compile-time size: kept in registers
             std::memcpy(out + row * stride, line, sizeof line);
         else
             std::memcpy(out + row * stride, line, words * sizeof(u32));
@@ -79,7 +79,7 @@ const std::byte *word_at(std::span<const std::byte> bytes, u64 index) {
     return bytes.data() + index * sizeof(u32);
 }
 
-// A tile's lines lie far apart: the processor does not guess that the next ones will be wanted.
+// A tile's lines are far apart: the hardware prefetcher doesn't predict them.
 void ask_for(const std::byte *line, u64 bytes) {
     constexpr u64 cache_line = 64;
     for (u64 at = 0; at < bytes; at += cache_line)
@@ -156,7 +156,7 @@ void reorder(std::span<const u32> order, u32 rows, std::byte *out, u64 stride) {
     }
 }
 
-// The bits of a number of the file in the dtype.
+// A number of the file, converted to the dtype's bits.
 u16 converted(const SourceLinear &l, const char *what, std::string_view from,
               std::span<const std::byte> bytes, u64 index, Dtype to) {
     const f32 value = load_real(from, bytes, index);
@@ -171,7 +171,7 @@ u16 converted(const SourceLinear &l, const char *what, std::string_view from,
     return bits;
 }
 
-// Of 16-bit scales, in the order of the file.
+// 16-bit scales, in file order.
 bool all_finite(const SourceLinear &l, u32 first, u32 rows) {
     const u16 exponent = l.scale_dtype == "BF16" ? Bf16::infinity : F16::infinity;
     const bool by_row = l.format == SourceFormat::compressed_tensors;
@@ -238,7 +238,7 @@ void repack_zeros(const SourceLinear &l, u32 first, u32 rows, u32 *out) {
             if (l.format == SourceFormat::awq_gemm)
                 x = to_counting_order(x);
             if (l.format == SourceFormat::gptq_v1)
-                x = (x & mask) + 0x11111111; // no nibble is 15: find_linears has seen to that
+                x = (x & mask) + 0x11111111; // find_linears has checked that no nibble is 15
             out[u64{w} * groups + g] = x & mask;
         }
     }

@@ -32,7 +32,7 @@ constexpr DtypeBits dtypes[] = {
     {"F32", 32},    {"C64", 64}, {"F64", 64},    {"I64", 64},    {"U64", 64},
 };
 
-// One tensor's place, before it is known that all of them fit together.
+// One tensor's range, before the ranges are checked together.
 struct Entry {
     Tensor tensor;
     u64 begin, end;
@@ -98,7 +98,7 @@ std::map<std::string, std::string> metadata_of(const Json &value, const std::str
     return out;
 }
 
-// Sorted by place, each tensor begins where the last one ended.
+// Sorted by offset, each tensor must begin where the previous one ended.
 void check_places(const std::vector<Entry> &entries, u64 data_bytes, const std::string &path) {
     u64 at = 0;
     const std::string *last = nullptr;

@@ -110,7 +110,7 @@ private:
             l.format = SourceFormat::awq_gemm;
             set_shape(l, n, wr, rows(scales));
         } else if (n == wc) {
-            l.format = SourceFormat::gptq_v1; // or v2: zero points tell
+            l.format = SourceFormat::gptq_v1; // or v2: decided by the zero points
             set_shape(l, n, 8 * wr, rows(scales));
         } else if (rows(scales) == wr) {
             fail(weights_, fmt::format("has as many rows as {} {}, which is AWQ's GEMV layout; "
@@ -217,7 +217,7 @@ private:
         }
     }
 
-    // Which of 0..15 occur among the zero points of all slices.
+    // The set of values (0..15) among the zero points of all slices.
     u32 zeros_seen(const SourceLinear &l) const {
         const bool awq = l.format == SourceFormat::awq_gemm;
         const bool by_row = l.format == SourceFormat::compressed_tensors;
@@ -236,12 +236,12 @@ private:
 
     void read_zeros(SourceLinear &l, const Tensor &zeros) const {
         const u32 seen = zeros_seen(l);
-        MappedFile::release(l.zeros); // all layers' together can be more than the largest tensor
+        MappedFile::release(l.zeros); // all layers' zeros can exceed the largest tensor
         constexpr u32 sevens = 1 << 7, eights = 1 << 8, fifteen = 1 << 15;
         const bool gptq = l.format == SourceFormat::gptq_v1;
         if (gptq && claims_.gptq_v2)
             l.format = SourceFormat::gptq_v2;
-        // Symmetric files exist that claim v1 and store 8 as v2 does: what is stored decides.
+        // Some symmetric files claim v1 but store 8 as v2 does: the stored values decide.
         const bool may_be_symmetric = claims_.symmetric.value_or(true);
         if (gptq && may_be_symmetric && (seen == sevens || seen == eights)) {
             l.format = seen == sevens ? SourceFormat::gptq_v1 : SourceFormat::gptq_v2;
@@ -326,7 +326,7 @@ private:
     std::vector<const Tensor *> used_;
 };
 
-// What a name ends with if it is of a layer's weights.
+// Name suffixes of a layer's weights.
 std::string_view weights_suffix(const std::string &name) {
     for (std::string_view suffix : {"qweight", "weight_packed"}) {
         const size_t rest = name.size() - suffix.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers in the bytes of a file, which may lie at any alignment.
+// Unaligned numbers in the bytes of a file.
 #pragma once
 #include <cstring>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace nw {
 
-// Of several numbers, or blocks of numbers, one after the other: that of this index.
+// Element `index` of an array of numbers or blocks.
 template <class T> T load(const std::byte *bytes, u64 index = 0) {
     T value;
     std::memcpy(&value, bytes + index * sizeof(T), sizeof value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Owning handles. A destructor has nobody to tell about an error, so it ignores them.
+// Owning handles. Destructors can't report errors, so they ignore them.
 #include <fmt/format.h>
 
 #include <utility>

@@ -116,14 +116,14 @@ private:
 // info().note says so in a line), "hip:N", "sim:gfx1100". An empty spec reads NIBBLEWAVE_DEVICE,
 // then "auto". The simulated library is looked for beside the executable (../hipsim), then at
 // NIBBLEWAVE_HIPSIM, then in the build tree that made this binary.
-// A simulated device may be told how it runs: "sim:gfx1151?timing=on&check=all", by the settings of
-// base/hipsim.h. Those of `defaults`, written the same way ("timing=on"), hold where neither the
-// spec nor HIPSIM_* have one; a real GPU ignores them. Same words, same device.
+// A simulated device takes settings: "sim:gfx1151?timing=on&check=all", see base/hipsim.h.
+// `defaults`, in the same syntax ("timing=on"), apply where neither the spec nor HIPSIM_* set one;
+// a real GPU ignores them. The same text gives the same device.
 class Device {
 public:
     explicit Device(std::string_view spec = "", std::string_view defaults = "");
-    // A simulated device for this Device and its handles alone: as new, with nothing in its caches,
-    // until the last of them goes. Several may run at once, each used by a thread.
+    // A private simulated device for this Device and its handles, with cold caches, until the last
+    // of them is destroyed. Several may run concurrently, each used by one thread.
     static Device own(std::string_view spec, std::string_view defaults = "");
     // The thread's current device, of the libamdhip64 that the process has already loaded; else of
     // the first found by the dynamic linker, in ROCM_PATH or in /opt/rocm.
@@ -164,8 +164,8 @@ private:
     int before_ = -1;
 };
 
-// What the simulated GPU's model of time takes a part to be: JSON, as base/hipsim.h has it. Throws
-// where there is no such part.
+// The constants of a part in the timing model: JSON, as in base/hipsim.h. Throws if the part is
+// unknown.
 std::string part_constants(std::string_view part);
 
 } // namespace nw::hip

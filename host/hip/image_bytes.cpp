@@ -16,7 +16,7 @@ namespace nw::hip {
 using Image = std::span<const std::byte>;
 
 constexpr std::string_view bundle_magic = "__CLANG_OFFLOAD_BUNDLE__", compressed_magic = "CCOB";
-constexpr u64 beyond = UINT64_MAX; // further than any image reaches
+constexpr u64 beyond = UINT64_MAX; // larger than any image
 
 template <class T> static std::optional<T> get(Image image, u64 offset) {
     T value;
@@ -69,7 +69,7 @@ static u64 bundle_end(Image image) {
     return end;
 }
 
-// Version 1 does not say how long it is: the runtime can't know either, and refuses it.
+// Version 1 has no total size: the runtime can't determine it either, and refuses it.
 static u64 compressed_end(Image image) {
     const auto version = get<u16>(image, compressed_magic.size());
     if (version == 2)
@@ -81,7 +81,7 @@ static u64 compressed_end(Image image) {
 
 std::string what_is_missing(Image image) {
     constexpr u64 longest_magic = bundle_magic.size();
-    u64 end = longest_magic; // what the runtime reads to see what it is
+    u64 end = longest_magic; // what the runtime reads to detect the format
     if (starts_with(image, {ELFMAG, SELFMAG}))
         end = elf_end(image);
     else if (starts_with(image, bundle_magic))

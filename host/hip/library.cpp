@@ -74,9 +74,9 @@ int Loaded::device_count() const {
     return count;
 }
 
-// hipDeviceProp_t grew in ROCm 6. The symbol says which layout a library fills in, whatever headers
-// we were built with: hipGetDevicePropertiesR0600 is the new one, the plain name stays the old one.
-// The offsets of gcnArchName are measured with the headers of HIP 5.2.3 and 6.2.
+// hipDeviceProp_t grew in ROCm 6. A library's symbol determines its layout, whatever headers this
+// build used: hipGetDevicePropertiesR0600 is the new one, the plain name the old one. The offsets
+// of gcnArchName are measured with the headers of HIP 5.2.3 and 6.2.
 std::string Loaded::gfx(int ordinal) const {
     constexpr std::size_t arch_bytes = 256, old_offset = 396, new_offset = 1160;
     using GetProperties = hipError_t (*)(void *, int);
@@ -151,8 +151,8 @@ std::shared_ptr<const Loaded> real_library(std::string &why) {
     return loaded;
 }
 
-// Beside the program or the shared library that holds this code, then where the caller says, then
-// in the build tree.
+// Searches beside the program or shared library that contains this code, then the caller's path,
+// then the build tree.
 static std::vector<fs::path> simulated_candidates() {
     std::vector<fs::path> paths;
     std::error_code ignored;

@@ -33,7 +33,7 @@ private:
     void *handle_ = nullptr;
 };
 
-// State that owning handles keep: the library and their device.
+// State shared by owning handles: the library and their device.
 class Library {
 public:
     Library(std::shared_ptr<const Loaded> loaded, int ordinal, bool own = false)
@@ -49,7 +49,7 @@ public:
     const int ordinal;
 
     const EntryPoints &call() const { return loaded->call; }
-    // HIP's current device is a property of the thread, so every call that depends on it sets it.
+    // HIP's current device is per thread, so every call that depends on it sets it.
     const EntryPoints &on_device() const {
         loaded->check(call().hipSetDevice(ordinal), "hipSetDevice");
         return call();
@@ -66,8 +66,8 @@ private:
 std::shared_ptr<const Loaded> real_library(std::string &why);
 // The simulated one; hip::Error if it is not found.
 std::shared_ptr<const Loaded> simulated_library();
-// The one that this process uses already, real or simulated; else the first that can be loaded.
-// hip::Error when there is none.
+// The library that this process already uses, real or simulated; else the first that can be loaded.
+// hip::Error if there is none.
 std::shared_ptr<const Loaded> process_library();
 // Candidate paths of libamdhip64: the dynamic linker's, ROCM_PATH, the default directory.
 std::vector<std::string> usual_paths();

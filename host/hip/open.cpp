@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From "auto", "hip:0" or "sim:gfx1151?timing=on" to a device.
+// Resolves "auto", "hip:0" or "sim:gfx1151?timing=on" to a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ static Opened open_real(std::string_view number) {
     return opened;
 }
 
-// The first supported GPU; none, and why, otherwise. Nothing that a broken installation answers may
+// The first supported GPU; otherwise none, with the reason. No error of a broken installation may
 // stop `auto`.
 static std::optional<Opened> first_real(std::string &why) {
     std::string reason;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The libamdhip64 whose streams and memory a caller hands to us: the one that is in the process.
+// The libamdhip64 of a caller's streams and memory: the one loaded in the process.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
@@ -18,8 +18,8 @@ std::string object_of(void *address) {
     return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "this process";
 }
 
-// Loaded under this name, wherever: frameworks bring their own copy, opened RTLD_LOCAL, whose
-// names no global search finds.
+// Loaded under this name from any path: frameworks bring their own copy, opened RTLD_LOCAL, whose
+// names a global search doesn't find.
 std::vector<std::string> loaded_objects() {
     std::vector<std::string> out;
     dl_iterate_phdr(
@@ -43,8 +43,7 @@ std::shared_ptr<const Loaded> opened(const std::string &path) {
     return loaded;
 }
 
-// Global names come first: a program that links HIP, or a tool that is preloaded to watch its
-// calls.
+// Global names come first: the program may link HIP, or a tracing tool may be preloaded.
 std::shared_ptr<const Loaded> find_in_process() {
     if (void *const launch = dlsym(RTLD_DEFAULT, "hipModuleLaunchKernel")) {
         std::string why;

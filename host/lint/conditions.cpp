@@ -102,7 +102,7 @@ private:
         return form;
     }
 
-    std::map<u16, Sum> sums_; // by what they are in
+    std::map<u16, Sum> sums_; // by register
 };
 
 } // namespace

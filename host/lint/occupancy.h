@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Occupancy: waves of a kernel on a SIMD, the limiter, and what using less of it would allow
-// (T-002, T-003).
+// Occupancy: waves of a kernel on a SIMD, the limiter, and the effect of using less of it (T-002,
+// T-003).
 #pragma once
 #include <optional>
 #include <string_view>

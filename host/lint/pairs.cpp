@@ -80,7 +80,7 @@ private:
         }
     }
 
-    // Whether the second can move up to the first, or the first down to the second.
+    // True if the second can move up to the first, or the first down to the second.
     bool may_meet(u32 first, u32 second) const {
         bool up = true, down = true;
         const VopdHalf &a = *halves_[first], &b = *halves_[second];

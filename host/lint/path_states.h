@@ -35,7 +35,7 @@ public:
                 out.paths_.push_back(std::move(path));
         return out;
     }
-    // Keeps only the conditions that are wanted at the next point.
+    // Keeps only the conditions that are live at the next point.
     PathStates keeping(u64 wanted, bool scc) const {
         PathStates out;
         out.dropped_ = ~wanted;

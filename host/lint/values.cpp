@@ -201,7 +201,7 @@ private:
     static bool is_and_not(std::string_view n) {
         return n.starts_with("s_and_not1_b") || n.starts_with("s_andn2_b");
     }
-    // Whether it holds all lanes; whether it holds at least those that are off.
+    // Whether it holds all lanes; whether it includes all lanes that are off.
     static bool all(const Lanes &l, const Operand &o) {
         return is_exec(o)   ? l.full
                : is_sgpr(o) ? l.saved.contains(o.reg)

@@ -60,7 +60,7 @@ private:
     sim::RegisterSet reads_, writes_;
 };
 
-// `x :: y` with their operands as they are: the violated rule, or none.
+// The rule that `x :: y` violates with their operands unchanged, or none.
 VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y);
 // The same if either may be X and commutative sources may be swapped: the least severe violation.
 VopdRule broken(const VopdHalf &first, const VopdHalf &second);

@@ -28,10 +28,10 @@ struct Work {
 Work work_of(const sim::Instruction &, u32 wave_size);
 
 // Operations of one instruction, per lane, or per wave for WMMA and scalar ones.
-//   add, sub, mul, TRANS of floats 1; fma, fmac 2; pk_ twice as many; dot2 4, dot4 8, dot8 16, of
-//   integers as well; a VOPD pair what both halves do; WMMA 2 x M x N x K, 8192 for 16x16x16, of
-//   integers as well; SWMMAC half of that, what isn't zero. min, max, med3, comparisons,
-//   conversions, moves and integer arithmetic: 0.
+//   add, sub, mul, TRANS of floats 1; fma, fmac 2; pk_ twice as many; dot2 4, dot4 8, dot8 16, also
+// for integers; a VOPD pair the sum of its halves; WMMA 2 x M x N x K, 8192 for 16x16x16, also for
+// integers; SWMMAC half of that (its nonzero terms). min, max, med3, comparisons, conversions,
+// moves and integer arithmetic: 0.
 struct Operations {
     u32 of_lane = 0, of_wave = 0;
 };

@@ -34,7 +34,7 @@ constexpr Number numbers[] = {
     {"f32", 4, false, true},  {"f64", 8, false, true},
 };
 
-// One word in its place.
+// One argument word with its position.
 struct Word {
     const std::string &text;
     size_t index;

@@ -18,10 +18,10 @@ namespace {
 
 constexpr u32 row_lanes = 32, line_bytes = 128;
 
-// As if lanes followed each other.
+// Assumes consecutive lanes.
 f64 lds_cycles(const sim::Instruction &inst, u32 wave_size, bool gfx12) {
     const sim::MemoryOp op = sim::find_memory_op(inst.x.mnemonic);
-    if (op.access == sim::Access::none) // lanes that exchange
+    if (op.access == sim::Access::none) // lane exchanges without LDS access
         return wave_size / row_lanes;
     const u32 bytes = op.bytes * op.elements;
     u64 at[row_lanes];
@@ -133,7 +133,7 @@ UnitCycles UnitCounter::of_trip(const Loop &loop) const {
     UnitCycles all;
     for (u32 n : loop.blocks)
         all += blocks_[n] * static_cast<f64>(survey_.times(loop, n));
-    // The way back is a branch that is taken, if it is one that may not be.
+    // A conditional back edge counts as a taken branch.
     for (u32 latch : loop.latches)
         if (const u32 last = survey_.flow.blocks()[latch].end - 1; facts_.ops[last].conditional) {
             all.of[static_cast<size_t>(BoundUnit::issue)] +=

@@ -18,7 +18,7 @@ namespace nw::cli {
 // from L0, T-013) are per CU of two SIMDs; scalar memory is per WGP of four.
 enum class BoundUnit : u8 { issue, valu, trans, salu, vmem_port, lds, vmem, smem, count };
 std::string_view name(BoundUnit);
-u32 simds_of(BoundUnit); // that share one; 0: each wave has its own
+u32 simds_of(BoundUnit); // SIMDs that share one; 0: each wave has its own
 
 // Cycles of one wave.
 struct UnitCycles {
@@ -28,9 +28,9 @@ struct UnitCycles {
     UnitCycles operator*(f64 times) const;
 };
 
-// Of all waves that share a unit, with this many waves on each SIMD.
+// Cycles of all waves that share a unit, with this many waves on each SIMD.
 f64 shared_cycles(const UnitCycles &, BoundUnit, f64 waves_per_simd);
-BoundUnit bound(const UnitCycles &, f64 waves_per_simd); // the unit where that is most
+BoundUnit bound(const UnitCycles &, f64 waves_per_simd); // the unit with the most cycles
 
 class UnitCounter {
 public:

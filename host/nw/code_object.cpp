@@ -28,7 +28,7 @@ namespace nw::cli {
 
 namespace {
 
-// A folder of its own, gone with it.
+// A temporary directory, removed by the destructor.
 class Folder {
 public:
     Folder() : path_((std::filesystem::temp_directory_path() / "nw_XXXXXX").string()) {
@@ -46,7 +46,7 @@ private:
     std::string path_;
 };
 
-// Runs it with stderr in a file; its exit code, or a negative errno.
+// Runs it with stderr redirected to a file; returns its exit code, or a negative errno.
 int run(std::vector<std::string> command, const std::string &log) {
     std::vector<char *> words;
     for (std::string &word : command)
@@ -66,13 +66,13 @@ int run(std::vector<std::string> command, const std::string &log) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-// What clang makes of it; `options` go before the file.
+// Runs clang on a file; `options` precede the file.
 std::string clang(const std::string &path, const std::string &gfx,
                   std::vector<std::string> options) {
     const Folder folder;
     const std::string object = folder.file("code.hsaco"), log = folder.file("log");
-    // LLVM takes the working folder off the front of file names, even in the middle of a name: we
-    // name one that no path begins with.
+    // LLVM removes the working directory from file names, even inside a name: so use one that no
+    // path begins with.
     std::vector<std::string> command = {NW_CLANG,       "-target", "amdgcn-amd-amdhsa",
                                         "-mcpu=" + gfx, "-g",      "-fdebug-compilation-dir=//"};
     command.insert(command.end(), options.begin(), options.end());
@@ -88,7 +88,7 @@ std::string clang(const std::string &path, const std::string &gfx,
     return read_text(object);
 }
 
-// As the collection's own files are made, with a line table.
+// The same options as for the collection's files, with a line table.
 std::string assemble(const std::string &path, const std::string &gfx) {
     const std::string source = read_text(path);
     const bool wave64 = std::regex_search(source, std::regex(R"(\.amdhsa_wavefront_size32\s+0\b)"));
@@ -107,14 +107,14 @@ std::string text_of(const std::vector<std::byte> &bytes) {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-// The offload bundles of a file: it is one, or it is a host program or object, in whose
-// .hip_fatbin section they lie one after the other. Plain.
+// The uncompressed offload bundles of a file: the file itself, or the consecutive bundles in the
+// .hip_fatbin section of a host program or object.
 std::vector<std::string> bundles_of(const std::string &file) {
     std::vector<std::string> bundles;
     for (const std::string_view magic : {sim::bundle_magic, sim::compressed_magic})
         for (size_t at = 0; (at = file.find(magic, at)) != file.npos; at += magic.size()) {
             std::string bundle = file.substr(at);
-            if (at != 0 && at % 8 != 0) // a text that is no bundle
+            if (at != 0 && at % 8 != 0) // the magic inside other data
                 continue;
             if (magic == sim::compressed_magic) {
                 const sim::SpanSource source(bytes_of(bundle));
@@ -133,7 +133,7 @@ bool is_amdgpu_elf(const std::string &file) {
            file[19] == 0;
 }
 
-// The code for `gfx` in a file of any kind but .s.
+// The code for `gfx` in any kind of file except .s.
 std::string code_in(const std::string &path, const std::string &gfx) {
     std::string file = read_text(path);
     if (is_amdgpu_elf(file))
@@ -148,10 +148,10 @@ std::string code_in(const std::string &path, const std::string &gfx) {
     }
     if (!there.empty())
         throw Error(fmt::format("--gfx {}: the bundle has code for {} only", gfx, there));
-    return file; // which the loader says no to
+    return file; // the loader reports the error
 }
 
-// Of all bundles in a file; throws where there is more than one.
+// The target of all bundles in a file; throws if there are several.
 std::string gfx_of_bundles(const std::string &file) {
     std::set<std::string> targets;
     for (const std::string &bundle : bundles_of(file))

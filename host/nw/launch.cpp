@@ -91,7 +91,7 @@ Part choose_part(const LaunchOptions &o, std::string_view gfx) {
     return part;
 }
 
-// Which gfx to run as: --gfx, or what the file says, or, where that is several, what --part is.
+// The gfx to run as: --gfx, else the file's, else (if it has several) the gfx of --part.
 std::string choose_gfx(const LaunchOptions &o) {
     std::string gfx = o.gfx.empty() ? gfx_of_file(o.file) : o.gfx;
     const Part *part = sim::timing::find_part(o.part);

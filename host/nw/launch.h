@@ -22,14 +22,14 @@ struct LaunchOptions {
 void add_options(CLI::App &, LaunchOptions &);
 void add_launch_options(CLI::App &, LaunchOptions &); // without the file
 
-// A code object on its own device, with its arguments in memory.
+// A code object on a private device, with its arguments in memory.
 class Launch {
 public:
-    // Throws nw::Error naming the option, what is wrong and the remedy.
+    // Throws nw::Error naming the option, the problem and the remedy.
     explicit Launch(const LaunchOptions &);
     ~Launch();
 
-    // Caches keep what they hold from run to run.
+    // Caches keep their contents between runs.
     sim::timing::Timing::Timed run(sim::timing::Watcher * = nullptr);
 
     const sim::Dispatch &dispatch() const;

@@ -19,7 +19,7 @@ public:
     std::span<const Kernel> kernels() const { return kernels_; }
 
 private:
-    std::deque<std::string> texts_; // what the kernels' names point at
+    std::deque<std::string> texts_; // storage of the kernels' names
     std::vector<Kernel> kernels_;
 };
 

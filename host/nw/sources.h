@@ -18,7 +18,7 @@ public:
 
     std::optional<std::string> path(const std::string &name); // of a name in the line table
     std::optional<std::string> find(const std::string &name); // its text
-    void check_used() const; // throws Error where --source is none that the table names
+    void check_used() const; // throws Error if --source isn't in the line table
 
 private:
     std::filesystem::path given_;

@@ -6,8 +6,8 @@
 //   q4_K  w[i] = (d * sc) * q - dmin * m     256 elements, sc and m of sub-block i / 32
 //   q6_K  w[i] = (d * sc) * (q - 32)         256 elements, sc of sub-block i / 16
 //
-// d and dmin are f16, sc, m and q whole numbers. Each operation rounds to f32, as in ggml, d * sc
-// first; the products have 23 bits at most and are exact, so q4_K's difference is the one rounding.
+// d and dmin are f16; sc, m and q are integers. Each operation rounds to f32, as in ggml, d * sc
+// first; the products have at most 23 bits and are exact, so q4_K only rounds in the subtraction.
 // f16, bf16 and f32 are exact.
 #pragma once
 #include <cstddef>

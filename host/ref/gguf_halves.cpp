@@ -14,7 +14,7 @@ namespace {
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 constexpr u64 tile_bytes = 8192, sums_bytes = 256;
 constexpr int top = 9;
-constexpr u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // of eight neighbours; its own inverse
+constexpr u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // of eight consecutive values; self-inverse
 
 void put_half(std::byte *p, f32 x) {
     const u16 bits = f32_to_f16(x);
@@ -59,7 +59,7 @@ u64 HalvesLayout::bytes() const { return shift(static_cast<u32>(16 * tiles)); }
 std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
     std::array<u32, 16> out;
     for (u32 i = 0; i < 16; ++i) {
-        // gfx12 has four of a lower lane's k, then four of an upper one's.
+        // gfx12 takes four k from a lower lane, then four from an upper one.
         const u32 upper = kind == WmmaSum::gfx11 ? i / 8 : i / 4 % 2;
         const u32 in = kind == WmmaSum::gfx11 ? i % 8 : i / 8 * 4 + i % 4;
         out[i] = (sixteens ? 16 * step + 8 * upper : 16 * upper + 8 * step) + order[in];

@@ -17,7 +17,7 @@ namespace {
 
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 
-// A super-block of a row of w, taken apart as the kernel does.
+// A super-block of a row of w, unpacked as in the kernel.
 struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
     f32 least[blocks];     // what is taken off, of q4_K
@@ -39,7 +39,7 @@ Factors factors_of(const BlockQ4_K &b) {
     return f;
 }
 
-// Blocks 2 and 3 of each four have their quants at bit 4.
+// The quants of blocks 2 and 3 of each four are in the high nibble.
 Factors factors_of(const BlockQ6_K &b) {
     Factors f;
     for (u32 i = 0; i < super_k; ++i) {
@@ -54,7 +54,7 @@ Factors factors_of(const BlockQ6_K &b) {
     return f;
 }
 
-// Eight blocks of one scale each.
+// Eight blocks with one scale each.
 template <class Block, class Quant> Factors factors_of(const std::byte *p, const Quant &quant) {
     Factors f;
     for (u32 j = 0; j < blocks; ++j) {
@@ -117,7 +117,7 @@ public:
         return out;
     }
 
-    // The tile's super-blocks, cut where workgroups' shares end.
+    // The tile's super-blocks, split at the boundaries of workgroups' shares.
     f32 result(u32 row, u32 n, const std::vector<Factors> &w) const {
         const u64 tile = n / p_.columns * ceil_div(p_.m, p_.rows) + row / p_.rows;
         const u64 first = tile * at_.supers, last = first + at_.supers;
@@ -143,7 +143,7 @@ private:
                 acc = add_blocks(acc, row, s, w[s]);
             return acc;
         }
-        // gfx11 takes the minima of two super-blocks off together, when the second comes.
+        // gfx11 subtracts the minima of two super-blocks together, after the second.
         const u64 together = kind_ == WmmaSum::gfx11 ? 2 : 1;
         for (u64 s = from; s < to; ++s) {
             const u64 turn = (s - from) % together;

@@ -16,18 +16,18 @@ namespace {
 
 constexpr u32 super_k = 256, block_k = 32, mma_k = 16;
 
-// f16(x), and that of a sum that is exact in f64.
+// f16(x), also for a sum that is exact in f64.
 f32 half(f64 x) { return f16_to_f32(F16::narrow(x)); }
 
-// What activations of a block are divided by, and its weights multiplied.
+// The divisor of a block's activations, and factor of its weights.
 f32 times(u32 block) { return block % 2 ? 16.0f : 1.0f; }
 
-// A scale of block b, times 16 where that is odd; -0 becomes 0.
+// A scale of block b, times 16 if b is odd; -0 becomes 0.
 f32 scale_of(u16 d, i32 scale, u32 b) {
     return half(std::fma(f16_to_f32(d) * times(b), static_cast<f32>(scale), 0.0f));
 }
 
-// 32 weights of each type as WMMA gets them, block b of a row.
+// 32 weights of each type as WMMA operands, block b of a row.
 void weights_of(const BlockQ4_0 &w, u32 b, f32 *out) {
     const f32 d = half(f64{f16_to_f32(w.d)} * times(b));
     for (u32 i = 0; i < block_k; ++i) {
@@ -42,7 +42,7 @@ void weights_of(const BlockQ8_0 &w, u32 b, f32 *out) {
         out[i] = half(f64{d} * w.qs[i]);
 }
 
-// The scale is not taken 16 times: quants of odd blocks are.
+// The scale isn't multiplied by 16: the quants of odd blocks are.
 void weights_of(const BlockQ4_K &w, u32 b, f32 *out) {
     const u32 j = b % 8;
     const SubScale s = sub_scale(w, j);
@@ -102,7 +102,7 @@ public:
                 halves_[u64{m} * p.k + k] = f16_to_f32(load<u16>(&p.a[at_.value(m, k)]));
     }
 
-    // As WMMA gets them.
+    // As WMMA operands.
     std::vector<f32> weights(u32 n) const {
         std::vector<f32> out(p_.k);
         weights_of_row(p_.type, row(n), p_.k, out.data());
@@ -116,7 +116,7 @@ public:
         return std::ldexp(f64{activation(m, k)} * times(k / block_k), shift(m));
     }
 
-    // From the k on where its tile begins, around.
+    // Starts at the tile's first k and wraps around.
     f32 result(u32 m, std::span<const f32> w) const {
         const u32 blocks = p_.k / block_k;
         const u32 first = m / p_.rows % p_.raster * p_.rotate * (super_k / block_k);
@@ -155,7 +155,7 @@ f64 weight_error(f32 w, f64 least) {
     return (2 * std::fabs(f64{w}) + 2 * least) * unit * (1 + unit) + 129 * tiny;
 }
 
-// |dmin * mn| of q4_K's blocks, nothing of the others'.
+// |dmin * mn| for q4_K's blocks, 0 for the others.
 f64 least_of(GgmlType type, const std::byte *row, u32 k) {
     if (type != GgmlType::q4_K)
         return 0;
@@ -194,7 +194,7 @@ GgufPrefillExact gguf_prefill_exact(std::span<const f32> x, const GgufPrefillPro
                 off += std::fabs(w[k] * (v - used)) + error[k] * std::fabs(used);
                 sum += (std::fabs(w[k]) + error[k]) * std::fabs(used);
             }
-            // WMMA adds two products at a time or more; each time no more than 2^-23 is lost.
+            // WMMA adds at least two products at a time; each addition loses at most 2^-23.
             out.c[u64{m} * p.n + n] = c;
             out.tolerance[u64{m} * p.n + n] = off + sum * 0x1p-23 * (p.k / 2);
         }

@@ -19,7 +19,7 @@ namespace {
 constexpr u32 block_k = 32, tile_blocks = 32, tile_bytes = 1152, tile_ds = 1024;
 constexpr u32 lanes = 32;
 
-// Of a tile: q of even blocks, q of odd ones, then d and s of each.
+// Layout of a tile: q of even blocks, q of odd ones, then d and s of each.
 u32 q_at(u32 b) { return b % 2 * 512 + b / 2 * 32; }
 
 void quantize_block(const f32 *x, std::byte *tile, u32 b) {
@@ -79,12 +79,12 @@ struct Q4_K {
             const u32 j = 2 * pair + half;
             const Q8Block q8 = a.block(super * 8 + j);
             const i32 sum = dot(&quant[32 * j + from], q8.q + from, 16);
-            // The high nibbles are 16 times as much, and their d8 a 16th.
+            // High nibbles are scaled by 16, and their d8 by 1/16.
             const f32 unit = half ? 16.0f : 1.0f;
             const f32 scaled = static_cast<f32>(scale[j]) * (q8.d / unit);
             const f32 units = static_cast<f32>(sum) * unit, min = static_cast<f32>(least[j]);
             v = half ? std::fma(scaled, units, v) : scaled * units;
-            b = half ? std::fma(min, q8.s / 2, b) : min * (q8.s / 2); // two lanes have it
+            b = half ? std::fma(min, q8.s / 2, b) : min * (q8.s / 2); // split between two lanes
         }
         total = std::fma(d, v, total);
         total = std::fma(-dmin, b, total);
@@ -145,7 +145,7 @@ struct Q6_K {
     }
 };
 
-// Blocks of 32: a lane has one.
+// Blocks of 32: one per lane.
 struct Q8_0 {
     using Block = BlockQ8_0;
     static constexpr u32 pieces = 1;
@@ -171,7 +171,7 @@ struct Q4_0 {
             quant[i] = (b.qs[i % 16] >> i / 16 * 4 & 15) - 8;
     }
 
-    // 16 times as much, of a d8 that is a 16th.
+    // Scaled by 16, with a d8 scaled by 1/16.
     void add(f32 &total, const Row &a, u64 block, u32) const {
         const Q8Block q8 = a.block(block);
         const f32 sum = static_cast<f32>(dot(quant, q8.q, 32)) * 16;
@@ -192,7 +192,7 @@ void check_sizes(const GgufProduct &p) {
     need_size("w", p.w.size(), u64{p.n} * (p.k / info->elements) * info->bytes);
 }
 
-// work(W), W as above.
+// Calls work(W) with W as above.
 template <class Work> auto by_type(GgmlType type, const Work &work) {
     switch (type) {
     case GgmlType::q4_0:
@@ -210,7 +210,7 @@ template <class Work> auto by_type(GgmlType type, const Work &work) {
     }
 }
 
-// Four neighbours, 0 + 2 and 1 + 3 first; then eight of these, pairwise.
+// Sums of four neighbours, 0 + 2 and 1 + 3 first; then eight of these, pairwise.
 f32 sum_lanes(const f32 *lane) {
     f32 eight[8];
     for (u32 i = 0; i < 8; ++i)
@@ -255,7 +255,7 @@ template <class W> GgufExact exact(std::span<const f32> x, const GgufProduct &p)
             f64 &c = out.c[u64{m} * p.n + n], &tolerance = out.tolerance[u64{m} * p.n + n];
             for (u32 i = 0; i < p.k; ++i) {
                 c += f64{row[i]} * v[i];
-                tolerance += std::fabs(f64{row[i]} * v[i]) * 0x1p-24; // of the weight's rounding
+                tolerance += std::fabs(f64{row[i]} * v[i]) * 0x1p-24; // rounding of the weight
             }
             for (u32 b = 0; b < blocks; ++b) {
                 const auto part = v.subspan(b * elements, elements);

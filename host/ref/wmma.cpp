@@ -15,9 +15,9 @@ namespace {
 
 constexpr int none = -10000; // below every grid
 
-// Of a normal number, and below those of one less than any.
+// Exponent of a normal number; subnormals and zero give -127, below any normal.
 int exponent_of(f32 x) { return static_cast<int>(std::bit_cast<u32>(x) >> 23 & 255) - 127; }
-// Of an f16: subnormals have the exponent of the least normal number.
+// Exponent of an f16: subnormals have that of the smallest normal number.
 int half_exponent_of(f32 x) { return std::max(exponent_of(x), -14); }
 
 f64 power_of_2(int e) { return std::bit_cast<f64>(static_cast<u64>(1023 + e) << 52); }
@@ -31,10 +31,10 @@ struct Product {
           exponent(value == 0 ? none : half_exponent_of(a) + half_exponent_of(b)) {}
 };
 
-// How many units of 2^grid, cut off towards minus infinity.
+// The value in units of 2^grid, rounded towards minus infinity.
 f64 units(f64 x, int grid) { return std::floor(x * power_of_2(-grid)); }
 
-// A term of the other sign than c counts one unit more, a zero too.
+// A term whose sign differs from c's counts one unit more, even if it is zero.
 f32 step_gfx11(const Product &p, const Product &q, f32 c) {
     const bool negative = std::signbit(c);
     if (std::fabs(c) < 0x1p-126f)
@@ -52,7 +52,7 @@ f32 step_gfx11(const Product &p, const Product &q, f32 c) {
     return std::fabs(result) < 0x1p-126f ? 0 : result;
 }
 
-// Each pair on a grid of its own first.
+// Each pair is first truncated to its own grid.
 struct Pair {
     f64 sum; // units of 2^grid
     int grid;
@@ -69,7 +69,7 @@ f32 step_gfx12(const Pair &p, const Pair &q, f32 c) {
     f64 sum = 0;
     for (const Pair &pair : {p, q})
         sum += pair.sum == 0 ? 0 : units(pair.sum, grid - pair.grid);
-    // Without a bit on the grid c counts nothing, unless the grid is as fine as c can be.
+    // A c with no bit on the grid is dropped, unless the grid is as fine as c can be.
     if (units(std::fabs(c), grid) != 0 || grid <= -126)
         sum += units(c, grid);
     const f32 result = static_cast<f32>(sum * power_of_2(grid));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the Python tests of the C API share."""
+"""Helpers shared by the Python tests of the C API."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ std::vector<f32> activations(const Layer &l, Rng rng) {
     return x;
 }
 
-// One in ten is nobody's.
+// One slot in ten is unused.
 std::vector<i32> router(const Layer &l, Rng rng) {
     std::vector<i32> ids(l.slots());
     for (i32 &id : ids)

@@ -19,7 +19,7 @@ u64 workspace_bytes(nw_context *, int type, u32 m, u32 n, u32 k);
 // Random blocks of n rows.
 std::vector<u8> gguf_weights(int type, u32 n, u32 k, Rng);
 
-// Of one row of x by one of weights, and how far nibblewave.h lets the result be off.
+// Dot product of one row of x with one of weights, and the error bound of nibblewave.h.
 struct GgufSum {
     f64 exact, bound;
 };

@@ -13,7 +13,7 @@ namespace {
 
 enum class Encoding : u8 { is_signed, bias8, bias8_exllama };
 
-// hipBLASLt's terms: m features, n tokens, A k x m in nibbles, lda of them apart.
+// hipBLASLt's terms: m features, n tokens, A k x m in nibbles with leading dimension lda.
 struct HipBlasLt {
     Encoding encoding;
     bool zero_points;
@@ -83,7 +83,7 @@ Operands make(const HipBlasLt &p, Rng random) {
     return out;
 }
 
-// What the note says is to be done once, when weights are loaded.
+// The one-time preparation that the note describes, when weights are loaded.
 void to_our_nibbles(const HipBlasLt &p, Operands &o) {
     if (p.encoding == Encoding::is_signed) {
         for (u8 &byte : o.a)

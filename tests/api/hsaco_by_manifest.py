@@ -10,7 +10,7 @@ FUNCTIONS = {name: eval(text) for name, text in MANIFEST["functions"].items()}
 hip = ctypes.CDLL(str(BUILD / "hipsim/libamdhip64.so"))
 
 
-class Names(dict):  # what the caller gives, and what follows from it
+class Names(dict):  # the caller's values, and values derived from them
     def of(self, text: str): return eval(text, FUNCTIONS, self)
     def __missing__(self, name: str): return self.of(self["follows"][name])
 

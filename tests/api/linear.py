@@ -29,7 +29,7 @@ class W4A16(ctypes.Structure):  # nw_w4a16
 
 
 class Hip:
-    """What the product needs of HIP."""
+    """The HIP calls that the product needs."""
 
     def __init__(self, path: str) -> None:
         self.library = ctypes.CDLL(path)

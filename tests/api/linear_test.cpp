@@ -69,7 +69,7 @@ TEST_CASE("rows with padding between them, and the null stream") {
 TEST_CASE("many threads, one context, own streams, nothing loaded before") {
     constexpr u32 count = 8;
     const Context context;
-    std::vector<std::unique_ptr<Product>> products; // two threads each want the same kernel first
+    std::vector<std::unique_ptr<Product>> products; // two threads request the same kernel at once
     for (u32 i = 0; i < count; ++i)
         products.push_back(
             std::make_unique<Product>(Shape{NW_F16, NW_ZEROS_EIGHT, i / 2 + 1, 33, 128}, i));

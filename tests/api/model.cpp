@@ -51,7 +51,7 @@ static double number(uint16_t bits, bool bf16) {
     return exponent == (bf16 ? 255 : 31) ? NAN : bits & 0x8000 ? -size : size;
 }
 
-// Of a number that the type holds.
+// The value converted to the type.
 static uint16_t bits_of(float x, bool bf16) {
     const uint32_t bits = std::bit_cast<uint32_t>(x);
     if (bf16 || x == 0)
@@ -152,7 +152,7 @@ public:
     Runner(const Runner &) = delete;
 
     const char *gfx() const { return nw_context_gfx(context_); }
-    // The largest difference from double, in parts of what is allowed.
+    // The largest difference from double, relative to the bound.
     double run(const Linear &);
 
 private:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw_bench --suite gguf --table crossover: every way of a product, the fastest and the one that the library takes."""
+"""nw_bench --suite gguf --table crossover: every method for a product, the fastest and the library's choice."""
 
 from __future__ import annotations
 

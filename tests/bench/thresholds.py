@@ -77,7 +77,7 @@ class Finding:
     what: str
     value: float
     limit: float
-    bound: float  # the limit, or what is held instead
+    bound: float  # the limit, or the value to keep
     good: bool
     where: str
 

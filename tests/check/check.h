@@ -25,7 +25,7 @@ public:
     Region(const hip::Device &, std::span<const std::byte> content);
     void *data() const;
     u64 size() const { return content_.size(); }
-    // What the device holds now, guards left out.
+    // Present contents on the device, without guard bands.
     std::vector<std::byte> read() const;
     template <class T> std::vector<T> read_as() const {
         const std::vector<std::byte> bytes = read();
@@ -51,7 +51,7 @@ public:
     Modules &modules;
     Rng rng; // from the seed and the kernel's name: --only does not change the data
 
-    // What is being run, for reports: "m=1 n=33 k=1024 one-hot".
+    // The running case, for reports: "m=1 n=33 k=1024 one-hot".
     void shape(std::string text);
 
     template <class T> Region region(std::span<const T> content) {

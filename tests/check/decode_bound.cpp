@@ -12,10 +12,10 @@ namespace nw::check {
 
 namespace {
 
-// A way of dequantizing, in units of one weight step.
+// A dequantization method, in units of one weight step.
 struct Dequant {
     std::string_view dtype, name;
-    f64 offset;  // what it adds to q - 8, and takes off again as offset * sum(a)
+    f64 offset;  // added to q - 8, and subtracted again as offset * sum(a)
     f64 operand; // the largest magnitude that DOT2 sees in place of q - 8
 };
 
@@ -43,7 +43,7 @@ Dequant dequant(const Kernel &kernel) {
                             kernel.param("dequant"), kernel.symbol, __FILE__));
 }
 
-// Of a row that is summed up before it is scaled, spread over 32 lanes.
+// Bound for a row that is summed before it is scaled, spread over 32 lanes.
 u32 k_per_step(const Kernel &kernel) { return kernel.family == "splitk_w4a16" ? 512 : 1024; }
 
 } // namespace

@@ -37,7 +37,7 @@ struct Counts {
     u32 passed = 0, failed = 0;
 };
 
-// What a crash report says; kept as plain memory, for a signal handler may not allocate.
+// Text of a crash report; plain memory, because a signal handler may not allocate.
 char crash_note[512];
 Counts counts;
 
@@ -80,7 +80,7 @@ bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel) {
     return test.failures() == 0;
 }
 
-// What is checked here does not depend on time.
+// These checks don't depend on time.
 hip::Device open(const Options &o, std::string spec) {
     if (o.checkers && spec.starts_with("sim:"))
         spec += (spec.find('?') == std::string::npos ? "?" : "&") + std::string("check=all");

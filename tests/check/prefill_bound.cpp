@@ -41,7 +41,7 @@ f64 largest_zero(const ref::DecodeW4A16 &p) {
     return out;
 }
 
-// What the rounding of weights may do to an output.
+// Effect of rounding the weights on an output.
 f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zero) {
     if (kernel.param("dtype") == "bf16")
         return 0x1p-8 * terms + 16 * 0x1p-126 * a_sum;

@@ -60,7 +60,7 @@ def read_test(row: dict, build: Path) -> Test:
 
 
 class Runner:
-    """Runs tests, and can end those under way."""
+    """Runs tests, and can stop running ones."""
 
     def __init__(self) -> None:
         self._live: set[subprocess.Popen] = set()

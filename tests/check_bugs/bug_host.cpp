@@ -23,7 +23,7 @@ struct Shape {
     unsigned free_b = 0;   // b is freed before the launch
     unsigned cooperative = 0;
     unsigned number = 0; // the kernel's third argument
-    unsigned stack = 0;  // hipLimitStackSize; 0: as it is
+    unsigned stack = 0;  // hipLimitStackSize; 0: unchanged
     unsigned leave = 0;  // exit while the kernel runs
 };
 

@@ -97,7 +97,7 @@ def run(bug: Bug, gfx: str, code: Path, check: str, *more: str, **variables: str
 
 
 def verdict(bug: Bug, seeded: bool, outcome: Outcome) -> list[str]:
-    """What is wrong with the outcome."""
+    """Errors in the outcome."""
     if not seeded:
         silent = outcome.error == "hipSuccess" and not outcome.said and not outcome.reports
         return [] if silent else ["expected silence"]
@@ -153,7 +153,7 @@ class Bugs(unittest.TestCase):
 
 
 class Reports(unittest.TestCase):
-    """What a report says beside check and line."""
+    """Fields of a report besides check and line."""
 
     def outcome(self, name: str, *more: str, check: str = "off", **variables: str) -> Outcome:
         bug = next(bug for bug in BUGS if bug.name == name)

@@ -59,7 +59,7 @@ void work_item() {
     running->kernel(running->in, running->out, running->n);
     running->items[running->current].done = true;
     --running->live;
-    running->release_barrier(); // those that have ended are not waited for
+    running->release_barrier(); // ended threads are not waited for
 }
 
 void Group::run(u32 group) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GGUF files as they should be, every lie that one can tell, and what damage may not do.
+// GGUF files: valid ones, every inconsistency, and damage that must not crash the reader.
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <limits>
@@ -436,7 +436,7 @@ TEST_CASE("tensors that lie elsewhere") {
     GgufWriter same;
     same.tensor("a", {8}, 0, 32).info("b", {8}, 0, 0);
     refused(same, {"inside"});
-    // A hole harms nobody, nor does another order than that of the list.
+    // Holes are harmless, and so is another order than the list's.
     GgufWriter hole;
     hole.info("b", {8}, 0, 96).info("a", {8}, 0, 0);
     hole.data.pad(1);

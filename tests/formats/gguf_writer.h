@@ -12,7 +12,7 @@
 
 namespace nw::test {
 
-// Bytes that a file goes on with.
+// Bytes appended to a file.
 class GgufBytes {
 public:
     template <class T> GgufBytes &number(T value) { return append(&value, sizeof value); }
@@ -42,10 +42,10 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-// What a file says; any of it may be a lie.
+// Contents of a file; any field may be wrong.
 struct GgufWriter {
     u32 version = 3;
-    u64 alignment = 32; // of what is written; the key is the caller's
+    u64 alignment = 32; // of the written data; the key is set by the caller
     GgufBytes metadata, infos, data;
     u64 entries = 0, tensors = 0;
     u64 more_entries = 0, more_tensors = 0; // that the header lies about
@@ -71,7 +71,7 @@ struct GgufWriter {
             write(b);
         });
     }
-    // Only what is said of a tensor.
+    // Only the tensor's description.
     GgufWriter &info(std::string_view name, std::initializer_list<u64> shape, u32 type,
                      u64 offset) {
         infos.string(name).number(static_cast<u32>(shape.size()));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of nw pack share: running it, and reading what it wrote by the contract of the kernels."""
+"""Helpers of the tests of nw pack: run it, and read its output by the contract of the kernels."""
 
 from __future__ import annotations
 

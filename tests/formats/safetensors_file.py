@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""safetensors files, written and read in a few lines: what the tests trust instead of nw's own."""
+"""A minimal reader and writer of safetensors files, independent of nw's own."""
 
 from __future__ import annotations
 

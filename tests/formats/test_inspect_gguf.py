@@ -59,7 +59,7 @@ class Inspect(Folder):
         tensor = found["tensors"][1]
         self.assertEqual((tensor["n"], tensor["k"], tensor["type"], tensor["type_id"]), (2, 256, "q4_K", 12))
         blob = (CORPUS / "small-model").read_bytes()
-        self.assertEqual(blob[tensor["offset"]], 3)  # what the file's writer began it with
+        self.assertEqual(blob[tensor["offset"]], 3)  # as the file's writer set it
         self.assertEqual((tensor["row_bytes"], tensor["bytes"]), (144, 288))
 
     def test_values(self) -> None:

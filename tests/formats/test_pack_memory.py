@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw pack streams: what it holds is bounded by the largest tensor, not by the checkpoint."""
+"""nw pack streams: its memory is bounded by the largest tensor, not by the checkpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZEROS = {"gptq": b"\x77", "awq": b"\x35", "compressed": b""}
 
 
 def tensors(kind: str) -> dict[str, tuple[str, list[int], bytes]]:
-    """Of a layer: dtype, shape, and what is repeated to fill it."""
+    """A tensor of a layer: dtype, shape, and the bytes that are repeated to fill it."""
     groups = K // GROUP
     weights, scale = os.urandom(1 << 16), b"\x00\x24"
     if kind == "compressed":
@@ -35,7 +35,7 @@ def tensors(kind: str) -> dict[str, tuple[str, list[int], bytes]]:
 
 
 def write(path: Path, kind: str) -> None:
-    """A piece at a time: the memory of this process counts as that of the program it starts."""
+    """Written in parts: this process's memory would count as that of the program it starts."""
     sizes = {"I32": 4, "I64": 8, "F16": 2}
     header, parts, at = {}, [], 0
     for layer in range(LAYERS):

@@ -31,7 +31,7 @@ private:
     int file_;
 };
 
-// Every row through both ways, which must agree.
+// Converts every row with both implementations, which must agree.
 void repack_all(const SourceLinear &l, Dtype dtype) {
     const std::vector<u32> order = l.act_order ? group_order(l) : std::vector<u32>();
     std::vector<u32> weights(u64{repack_rows} * l.k / 8), zeros(repack_rows / 8 * l.groups());

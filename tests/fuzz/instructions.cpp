@@ -12,7 +12,7 @@
 using namespace nw;
 using namespace nw::sim;
 
-// What is done with instructions before any of them runs.
+// Operations on instructions before they execute.
 static void prepare(Code &code, const Device &device) {
     const bool gfx12 = device.target->generation == Generation::gfx12;
     const Generation generation = device.target->generation;

@@ -8,7 +8,7 @@
 using namespace nw;
 using namespace nw::sim;
 
-// The first byte says what the others are: a whole file, or a descriptor and code.
+// The first byte selects the form: a whole file, or a descriptor and code.
 void nw::fuzz::lint(Input input) {
     Reader r(input);
     const auto flags = r.take<u8>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first bytes of an input choose what is done with the rest.
+// Input decoder: the first bytes select the operation on the rest.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -21,7 +21,7 @@ public:
             std::memcpy(&value, bytes.data(), bytes.size());
         return value;
     }
-    // At most `bytes` of what is left.
+    // At most `bytes` of the remaining input.
     std::span<const std::byte> take(u64 bytes) {
         auto first = rest_.first(std::min<u64>(bytes, rest_.size()));
         rest_ = rest_.subspan(first.size());

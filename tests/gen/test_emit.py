@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A kernel's header and its family's row of the manifest say what the contract says, with the kernel's parameters."""
+"""A kernel's header and its family's row of the manifest match the contract, with the kernel's parameters."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Manifest(unittest.TestCase):
             self.assertEqual(row["kernarg_bytes"], f.kernarg_bytes)
 
     def test_a_stranger_knows_every_name(self) -> None:
-        """What the caller gives, what follows from it, parameters and facts that a kernel's row has, facts of targets, of the part: wgps."""
+        """The caller's values, derived values, a kernel row's parameters and facts, facts of targets and of the part: wgps."""
         kernels = {row["family"]: row for row in self.manifest["kernels"]}
         for name, f in self.manifest["families"].items():
             k = kernels[name]

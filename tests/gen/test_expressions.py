@@ -17,7 +17,7 @@ from types import CodeType, SimpleNamespace
 
 from generator import BUILD, ROOT, contract, emit_header, expressions, family, fold, render, targets
 
-LIMIT = 2**63  # values and what is between stay below; above, C++ and Python differ
+LIMIT = 2**63  # values and intermediate results stay below; above, C++ and Python differ
 TRIES, NEEDED = 400, 10
 
 # Beside those of contracts: every operator and function.

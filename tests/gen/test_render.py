@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gen/render.py refuses bad rows, and what it wrote says the truth about the built files."""
+"""gen/render.py refuses bad rows, and its output matches the built files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kernels(**change) -> list[render.Kernel]:
 
 
 class BadRows(unittest.TestCase):
-    """Those that gen/contract.py can't know of; the others: test_contract.py."""
+    """Errors that gen/contract.py can't detect; the others: test_contract.py."""
 
     def refused(self, expect: str, **change) -> None:
         with self.assertRaisesRegex(ValueError, expect):
@@ -182,7 +182,7 @@ class Manifest(unittest.TestCase):
     def test_there_is_room_for_the_waves_that_a_launch_wants(self) -> None:  # note T-021
         for row in self.decode():
             wanted = ARCHES[row["gfx"]]["simd_waves"]
-            if not row["candidate"]:  # the tuner may want other counts
+            if not row["candidate"]:  # the tuner may request other counts
                 self.assertEqual(row["params"]["simd_waves"], wanted, row["symbol"])
             if not row["reference"]:
                 self.assertGreaterEqual(row["waves_per_simd"], 4, (row["gfx"], row["symbol"]))

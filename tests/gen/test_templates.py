@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""asm/: what a template may do, and how a rendered file begins."""
+"""asm/: rules for templates, and the header of a rendered file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def undeclared(file: Path) -> set[str]:
 
 
 def declared(file: Path) -> set[str]:
-    """What a template imports or sets outside of blocks, whose scope is their own; and the traits of the one it extends."""
+    """Names that a template imports or sets outside blocks, which have their own scope; and the traits of the one it extends."""
     names: set[str] = set()
     for node in jinja2.Environment().parse(file.read_text()).body:
         if isinstance(node, jinja2.nodes.Import):

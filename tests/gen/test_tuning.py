@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gen/tuning/<gfx>.toml: what is refused, and that what is there can be built."""
+"""gen/tuning/<gfx>.toml: invalid tables are refused, and entries of valid ones can be built."""
 
 from __future__ import annotations
 

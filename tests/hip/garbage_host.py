@@ -36,7 +36,7 @@ ARRAY = re.compile(r"(const )?(hipGraphNode_t|hipPointer_attribute|hipMemRangeAt
 UNTYPED_RESULT = re.compile(r"hip\w*[GS]et\w*Attributes?$|hipGraphMemFreeNodeGetParams$|hipMemExportToShareableHandle$")
 SMALL_NUMBERS = NUMBERS[:7]
 
-# For a word that nobody writes, for ever.
+# For words that are never written.
 WAITS = re.compile(r"hipStreamWaitValue(32|64)$")
 # Whose result is no error code, or which keep a stream for a launch to look at.
 RESULT_SAYS_NOTHING = re.compile(r"hipKernelNameRef|__hipPushCallConfiguration|hipConfigureCall")
@@ -121,7 +121,7 @@ class Host:
         return self.memory
 
     def still_works(self) -> bool:
-        """Memory comes, holds what is put there, and goes."""
+        """Allocates, writes, reads back and frees memory."""
         self.make_all()
         word, memory = c_int(0), c_void_p()
         return (
@@ -133,7 +133,7 @@ class Host:
         )
 
 
-# Handles that are pointers to what only the library knows. Textures, surfaces and the like have no live ones.
+# Handles that point to private data. Textures, surfaces and the like have no live ones.
 HANDLE = re.compile(r"(const )?hip\w*(Stream|Event|Module|Function|Graph|GraphNode|GraphExec|Ctx|MemPool|UserObject|"
                     r"MemGenericAllocationHandle)_t$")
 
@@ -190,11 +190,11 @@ class Caller:
         return self.random.choice(NEVER_MADE)
 
     def memory(self, arena: Arena) -> int:
-        """The host's own, for what a function reads or writes there itself."""
+        """Host memory that a function reads or writes directly."""
         return self.random.choice((0, *[arena.filled(self.random.choice(self.fills))] * 3))
 
     def address(self, arena: Arena) -> int:
-        """Anything, for what the library must not follow without a look."""
+        """Arbitrary values: the library must validate them before dereferencing."""
         live = self.host.device_memory()
         return self.random.choice((0, live, live and live + 4095, *NEVER_MADE, self.memory(arena)))
 
@@ -214,8 +214,8 @@ def shown(argument: object) -> str:
 
 
 def complaints(clang: str, include: Path, library: Path, code: Path, rounds: int) -> list[str]:
-    """Of a process that calls what the headers declare: its crash, or what it said is wrong."""
-    # Who returns a structure writes where the caller says, which ctypes would have to know.
+    """Result of a process that calls the declared functions: its crash, or its error report."""
+    # A returned structure is written where the caller says, which ctypes would have to know.
     plain = [asdict(each) for each in functions(clang, include).values() if each.returns != "hipChannelFormatDesc"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HIPSIM_")}
     done = subprocess.run([sys.executable, __file__, library, code, str(rounds)], input=json.dumps(plain).encode(),

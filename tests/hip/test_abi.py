@@ -209,7 +209,7 @@ class Environment(unittest.TestCase):
         self.assertEqual(line["insts"]["total"], sum(n for c, n in line["insts"].items() if c != "total"))
 
     def test_a_kernels_name_need_not_be_text(self) -> None:
-        """Lines stay JSON in UTF-8; what the name has instead of text is replaced."""
+        """Lines stay JSON in UTF-8; invalid bytes of a name are replaced."""
         name, shown = b"i\xffta", "i\ufffdta"
         with tempfile.TemporaryDirectory() as folder:
             code, stats, report = (Path(folder) / each for each in ("code", "stats.jsonl", "report.jsonl"))

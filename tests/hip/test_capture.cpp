@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stream capture: what becomes of what is queued, and what may not happen meanwhile.
+// Stream capture: nodes made from queued commands, and calls that are forbidden meanwhile.
 #include <thread>
 
 #include "hip/graphs.h"
@@ -245,7 +245,7 @@ TEST_CASE("a stream that is destroyed ends its capture") {
     begin(stream);
     OK(hipStreamDestroy(stream));
     void *data = nullptr;
-    OK(hipMalloc(&data, 4)); // nobody captures
+    OK(hipMalloc(&data, 4)); // no active capture
     OK(hipFree(data));
 }
 
@@ -367,7 +367,7 @@ TEST_CASE("threads capture side by side") {
                 failures += hipStreamEndCapture(stream, &graph) != hipSuccess;
                 failures += hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0) != hipSuccess;
                 failures += hipGraphLaunch(exec, stream) != hipSuccess;
-                failures += hipGraphExecDestroy(exec) != hipSuccess; // its run goes on
+                failures += hipGraphExecDestroy(exec) != hipSuccess; // its run continues
                 failures += hipGraphDestroy(graph) != hipSuccess;
             }
             failures += hipStreamDestroy(stream) != hipSuccess;

@@ -35,7 +35,7 @@ struct Rows {
         OK(hipMemcpy(all.data(), data, all.size(), hipMemcpyDeviceToHost));
         return all;
     }
-    // Its rows are those of `want`, and all between them is as it was.
+    // Its rows equal those of `want`, and the gaps between them are unchanged.
     void check(const std::vector<unsigned char> &want) const {
         const auto all = get();
         for (std::size_t row = 0; row < rows; ++row)

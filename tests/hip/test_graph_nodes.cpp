@@ -89,7 +89,7 @@ TEST_CASE("copy nodes by box: the graph's and the executable graph's") {
     CHECK(to.get() == std::vector<int>{1, 0, 0, 0});
     box = words(from.data, to.data, 2);
     OK(hipGraphMemcpyNodeSetParams(node, &box));
-    exec.run(); // knows nothing of it
+    exec.run(); // unaffected by the change
     CHECK(to.get() == std::vector<int>{1, 0, 0, 0});
     OwnExec(graph).run();
     CHECK(to.get() == std::vector<int>{1, 1, 0, 0});

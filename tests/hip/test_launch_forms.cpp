@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every way to launch but hipModuleLaunchKernel; occupancy; functions and words in streams.
+// All launch functions except hipModuleLaunchKernel; occupancy; functions and words in streams.
 #include <thread>
 
 #include "hip/common.h"

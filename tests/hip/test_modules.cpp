@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loading: every form of image, every way in which one can be bad.
+// Loading modules: every form of image, and every kind of invalid image.
 #include <array>
 #include <cstdint>
 #include <cstring>

@@ -356,7 +356,7 @@ TEST_CASE("what the library gives to tracers and compilers") {
     Code code;
     CHECK_EQ(std::string(kernel_name(code["iota"])), "iota");
     CHECK_EQ(std::string(kernel_name(nullptr)), "");
-    CHECK_EQ(hipsim_marker(), 1); // what tells the simulated GPU from others
+    CHECK_EQ(hipsim_marker(), 1); // exported by the simulated GPU only
     CHECK_EQ(to_half(1.5f), 0x3e00);
     CHECK_EQ(to_half(70000.0f), 0x7c00);
     CHECK_EQ(from_half(0xc000), -2.0f);

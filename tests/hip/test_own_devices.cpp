@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// base/hipsim.h: devices beside those that HIP counts.
+// base/hipsim.h: devices that HIP doesn't enumerate.
 #include "base/hipsim.h"
 
 #include "hip/common.h"

@@ -64,7 +64,7 @@ TEST_CASE("stream-ordered memory: edges") {
     OK(hipMalloc(&data, 64));
     OK(hipFreeAsync(data, stream)); // memory of hipMalloc, too
     OK(hipMallocAsync(&data, 64, stream));
-    OK(hipFree(data)); // and the other way round
+    OK(hipFree(data)); // and the reverse
 }
 
 TEST_CASE("a pool counts") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every compute instruction that LLVM knows for a gfx runs, but for those that missing.txt names.
+// Every compute instruction that LLVM knows for a gfx runs, except those listed in missing.txt.
 // That list may only shrink: a name on it that is implemented is a failure, too.
 #include <doctest/doctest.h>
 

@@ -63,13 +63,13 @@ public:
 
 const void *plus(const void *p, u64 bytes) { return static_cast<const std::byte *>(p) + bytes; }
 
-// What is chosen for a decode, whatever its shape.
+// The kernel chosen for a decode of any shape.
 const Kernel &choose(std::string_view gfx, Dtype dtype, u64 group, u32 m,
                      Zeros zeros = Zeros::eight) {
     return cheapest(gfx, linear_w4a16(dtype, group, zeros, m, 4096, 4096));
 }
 
-// By the kernel of decode_w4a16 for it; any where there is none.
+// Selected by the decode_w4a16 kernel; the first one if none matches.
 void launch_decode(Modules &modules, const Op &op) {
     const std::string &gfx = device().info().gfx;
     const Kernel *kernel = check::find_for("decode_w4a16", gfx, op);

@@ -25,7 +25,7 @@ struct Scales {
     u32 row(u64 n, u64 g) const { return z[n / 8 * groups + g] >> 4 * (n % 8) & 15; }
 };
 
-// Rows of `width` words, `stride` bytes apart, a pattern between them.
+// Rows of `width` words with a stride of `stride` bytes, a pattern in the gaps.
 template <class T> std::vector<u8> spread(const std::vector<T> &words, u64 width, u64 stride) {
     const u64 rows = words.size() / width;
     std::vector<u8> out(rows * stride, 0xa5);
@@ -91,7 +91,7 @@ void check_carriers(Test &t, const Kernel &kernel, const Scales &p,
                 return t.fail(fmt::format("carrier[{},{}] of s {:04x}, z {} is {:08x}, not {:08x}",
                                           n, g, scale, zero, word, want),
                               where);
-            std::memset(at, 0xa5, sizeof word); // what is left is between rows
+            std::memset(at, 0xa5, sizeof word); // gaps between rows
         }
     if (got != blank)
         t.fail("something was written between rows", where);

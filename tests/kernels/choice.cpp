@@ -26,7 +26,7 @@ thread_local u64 allocations = 0;
 constexpr std::string_view gfx = "gfx1151";
 
 Op decode(u32 n, u32 k) { return linear_w4a16(Dtype::bf16, 128, Zeros::eight, 1, n, k); }
-// Of a kind that no table has.
+// A kind that isn't in any table.
 Op untuned(u32 n, u32 k) { return linear_w4a16(Dtype::f16, 64, Zeros::typed, 7, n, k); }
 
 const Kernel &standard() { return cheapest(gfx, decode(4096, 4096)); }

@@ -45,7 +45,7 @@ Rows carriers(const DecodeCase &p) {
     return out;
 }
 
-// Four bits each, eight rows to a dword; what stands for rows past n is 15.
+// Four bits each, eight rows to a dword; rows past n are filled with 15.
 Rows packed_zeros(const DecodeCase &p) {
     Rows out = blank_rows(ceil_div<u64>(p.n, 8), 4 * u64{p.groups()} + p.z_pad);
     for (u64 n = 0; n < p.n; ++n)

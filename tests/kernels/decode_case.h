@@ -53,7 +53,7 @@ struct DecodeCase {
 // out of range, each given to `check` with its name.
 void hard_weights(DecodeCase, const std::function<void(const DecodeCase &, const char *)> &check);
 
-// Rows `stride` bytes apart, NaN between them: where something is read there, it shows.
+// Rows with a stride of `stride` bytes, NaN in the gaps: a read of a gap shows in the result.
 struct Rows {
     u64 stride = 0;
     std::vector<u8> bytes;

@@ -15,7 +15,7 @@ using check::Test;
 
 namespace {
 
-constexpr u32 k_per_step = 1024;  // what a wave covers of each of its rows in one round
+constexpr u32 k_per_step = 1024;  // what a wave reads of each of its rows in one step
 constexpr u32 chunk_words = 8192; // activations a workgroup stages at once, all m together: so
                                   // many, twice or three times
 

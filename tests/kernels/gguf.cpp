@@ -58,7 +58,7 @@ void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
     check::near_exact(t, got, exact.c, exact.tolerance, where);
 }
 
-// Of each f16 scale of a row's last block: NaN makes that row NaN, and no other.
+// NaN in each f16 scale of a row's last block makes that row NaN, and no other.
 void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
                std::source_location where = std::source_location::current()) {
     const u32 m = kernel.number("m"), sick = n / 2;

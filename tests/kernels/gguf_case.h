@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of products with GGUF weights have in common.
+// Helpers shared by the tests of products with GGUF weights.
 #pragma once
 #include <cstddef>
 #include <source_location>
@@ -15,7 +15,7 @@ namespace nw::check {
 // 127th of the greatest halfway between two numbers and right beside them.
 std::vector<f32> gguf_activations(Rng &, u64 count);
 
-// A type of weights as the reader knows it, and where in a block f16 scales are.
+// A weight type of the reader, and the offsets of its f16 scales in a block.
 struct GgufType {
     GgmlTypeInfo info;
     std::vector<u32> scales;

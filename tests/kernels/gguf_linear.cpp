@@ -36,7 +36,7 @@ hip::Buffer upload(const void *from, u64 bytes) {
     return out;
 }
 
-// Device memory between bands that nobody may write.
+// Device memory between guard bands.
 class Guarded {
 public:
     Guarded(u64 bytes, u8 content)
@@ -108,12 +108,12 @@ public:
                 bytes};
     }
 
-    // By the kernel, in a workspace of just as many bytes as it says.
+    // Runs the kernel with a workspace of exactly the size it requests.
     Bytes by_plan(const Kernel &kernel) {
         const u64 bytes = plan(linear_gguf(type_, m_, n_, k_), kernel, machine()).workspace_bytes;
         Guarded workspace(bytes, 0);
         const Bytes first = run(kernel, workspace, bytes);
-        CHECK(run(kernel, workspace, bytes) == first); // what the first one left does no harm
+        CHECK(run(kernel, workspace, bytes) == first); // the first run's leftovers are harmless
         return first;
     }
 
@@ -178,10 +178,10 @@ const Kernel &decode_for(std::string_view type, u32 rows) {
     return check::default_of("gguf_decode", gfx(), {{"type", type}, {"m", std::to_string(rows)}});
 }
 
-// What is left of a product that the kernel does in slices.
+// The rows that remain after a kernel has taken its slices.
 const Kernel &kernel_for(const Kernel &of_slices, std::string_view type, u32 rows) {
     if (of_slices.family == "gguf_prefill")
-        return of_slices; // takes what is left
+        return of_slices; // takes the remaining rows
     return of_slices.family == "gguf_decode" ? decode_for(type, rows)
            : rows > 16                       ? of_slices
                        : check::default_of("gguf_mid", gfx(), {{"type", type}, {"bm", "16"}});
@@ -286,7 +286,7 @@ TEST_CASE("without a tuned shape near, few rows get decode, more mid, many prefi
                                                   : std::string("gguf_prefill_q4_K_64x128")));
     }
     CHECK(default_for("q8_0", 11, 40, 1056).symbol == "gguf_decode_q8_0_m8");
-    // Of 48 WGPs each has a tile and a half, or less.
+    // With 48 WGPs, each has at most a tile and a half.
     CHECK(default_for("q4_K", 33, 9216, 256).symbol == "gguf_prefill_q4_K_64x128");
     CHECK(default_for("q8_0", 33, 40, 1056).symbol == "gguf_prefill_q8_0_64x128");
     CHECK(default_for("q4_K", 33, 9088, 256).symbol == "gguf_mid_q4_K_b16");

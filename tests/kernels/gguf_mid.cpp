@@ -18,7 +18,7 @@ using check::Test;
 
 namespace {
 
-// Of each f16 scale of the last block of row `sick` a NaN.
+// Sets each f16 scale of the last block of row `sick` to NaN.
 void make_sick(std::vector<std::byte> &w, const check::GgufType &type, u32 sick, u32 k) {
     const u64 blocks = k / type.info.elements, last = (sick + 1) * blocks - 1;
     const u16 nan = 0x7e01;

@@ -34,7 +34,7 @@ struct Operands {
     Shape shape;
     check::GgufType type;
     std::vector<f32> x;
-    std::vector<std::byte> w; // with what is between the experts, and 2 bytes before the first
+    std::vector<std::byte> w; // with gaps between the experts, and 2 bytes before the first
     u64 of_expert;
 
     Operands(Test &t, const Kernel &kernel, const Shape &s)

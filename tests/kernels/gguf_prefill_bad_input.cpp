@@ -46,7 +46,7 @@ struct Bad {
     std::function<void(GgufLaunch &)> breaks;
 };
 
-// Of the family's, for that type; any where there is none.
+// The family's kernel for that type; any kernel if there is none.
 const Kernel &kernel_for(const Op &op) {
     const std::string &gfx = device().info().gfx;
     const Kernel *kernel = check::find_for("gguf_prefill", gfx, op);

@@ -109,7 +109,7 @@ CHECK_FAMILY(micro_clock) { clocks(t, kernel); }
 CHECK_FAMILY(micro_clock_salu_float) { clocks(t, kernel); }
 CHECK_FAMILY(micro_clock_gfx12) { clocks(t, kernel); }
 
-// Lanes write their own address to where it says, all over what a load of theirs brings.
+// Lanes write their own address to its target, overwriting what one of their loads reads.
 CHECK_FAMILY(micro_lanes) {
     const u32 width = kernel.number("width") / 32, passes = 3; // dwords
     const u32 sections = word_count(kernel.param("ops"));

@@ -14,7 +14,7 @@ using check::Test;
 
 namespace {
 
-// What a wave takes of k before the next one does.
+// The range of k of one wave between loads.
 u32 k_per_chunk(const Kernel &k) { return std::max(k.number("group"), 64u); }
 
 std::vector<u16> run_mid(Test &t, const Kernel &kernel, const DecodeCase &p) {
@@ -80,7 +80,7 @@ void edges_of_k(Test &t, const Kernel &kernel) {
         check_product(t, kernel, product(t, kernel, 18, 21, k, true), "edge of k");
 }
 
-// Rows apart from each other, NaN between.
+// Rows with gaps between them, filled with NaN.
 void padded_rows(Test &t, const Kernel &kernel) {
     for (const auto &[w_pad, s_pad, z_pad] :
          {std::array{16, 4, 4}, {128, 0, 0}, {0, 132, 128}, {272, 36, 36}}) {
@@ -172,7 +172,7 @@ void non_finite(Test &t, const Kernel &kernel, const DecodeCase &clean) {
     }
 }
 
-// The same bits every time, whichever wave is first.
+// Results are bit-identical in every run, in any order of waves.
 void same_every_time(Test &t, const Kernel &kernel, const DecodeCase &p) {
     say(t, p, "twice");
     const std::vector<u16> first = run_mid(t, kernel, p);

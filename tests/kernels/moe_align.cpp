@@ -19,7 +19,7 @@ constexpr i32 untouched = 0x5eedf00d;
 
 struct Routing {
     std::vector<i32> topk_ids;
-    u32 experts, block_size, spare = 0; // blocks beyond those that may be needed
+    u32 experts, block_size, spare = 0; // blocks beyond the maximum that can be needed
 
     u32 blocks() const { return aligned_blocks() + spare; }
     // How many there may be, however slots fall.

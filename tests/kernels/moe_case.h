@@ -51,13 +51,13 @@ std::vector<u16> run(check::Test &, const Kernel &, const MoeCase &);
 void check_case(check::Test &, const Kernel &, const MoeCase &, const char *what,
                 std::source_location where = std::source_location::current());
 
-// Rows, experts and the matrices' ends apart from each other, NaN between.
+// Rows, experts and matrices with gaps between them, filled with NaN.
 void check_padded(check::Test &, const Kernel &, const MoeShape &);
 
-// So many slots, of one token at many experts and the other way round; in order, and sorted.
+// Slot lists of this size: one token at many experts, many tokens at one; unsorted, and sorted.
 void check_lists(check::Test &, const Kernel &, std::initializer_list<u32> slots);
 
-// What the host can't see: ids of no expert and of no slot, a count that ends anywhere.
+// Errors that the host can't detect: invalid expert and slot ids, any count.
 void check_ids_of_nothing(check::Test &, const Kernel &);
 
 // Gates from where e^-x leaves f32 to where it is nothing; weights that are NaN, which are their

@@ -60,7 +60,7 @@ void sizes_of_experts(Test &t, const Kernel &kernel) {
     check_case(t, kernel, p, "experts of all sizes, weights");
 }
 
-// The same bits every time, whichever workgroup is first.
+// Results are bit-identical in every run, in any order of workgroups.
 void same_every_time(Test &t, const Kernel &kernel) {
     MoeCase p(kernel,
               {to_halves(kernel.number("bn") + 8), to_groups(kernel, 9 * k_per_stage), 3,

@@ -31,7 +31,7 @@ public:
         c.fill(before);
     }
 
-    // All of s is large enough to stand for zero points.
+    // s is large enough to be used as the zero points, too.
     W4A16 problem(Zeros zeros = Zeros::eight) const {
         const bool packed = zeros == Zeros::packed;
         return {Dtype::f16,

@@ -87,7 +87,7 @@ void halves(Test &t, const Kernel &kernel) {
     check_product(t, kernel, p, "gates of every size");
 }
 
-// Rows apart from each other, NaN between.
+// Rows with gaps between them, filled with NaN.
 void padded_rows(Test &t, const Kernel &kernel) {
     for (const auto &[w_pad, s_pad, z_pad] :
          {std::array{16, 4, 4}, {128, 0, 0}, {0, 132, 128}, {272, 36, 36}})
@@ -225,7 +225,7 @@ void non_finite(Test &t, const Kernel &kernel) {
         }
 }
 
-// The same bits every time, whichever workgroup is first.
+// Results are bit-identical in every run, in any order of workgroups.
 void same_every_time(Test &t, const Kernel &kernel) {
     for (bool silu : {false, true}) {
         const DecodeCase p = product(t, kernel,

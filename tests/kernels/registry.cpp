@@ -19,7 +19,7 @@ namespace {
 
 auto all_gfx() { return targets() | std::views::transform(&Target::name); }
 
-// What is chosen by default, whatever the shape.
+// The default choice for any shape.
 const Kernel &decode_for(std::string_view gfx, Dtype dtype, u64 group, u32 m,
                          Zeros zeros = Zeros::eight) {
     return cheapest(gfx, linear_w4a16(dtype, group, zeros, m, 4096, 4096));

@@ -92,7 +92,7 @@ test:
                        body, wave == 32 ? 1 : 0);
 }
 
-// Of this row's rule only: what else is wrong with such a kernel is no matter, either.
+// Findings of this row's rule only: other defects of such a kernel don't matter here.
 std::string find(const Row &r, const std::string &gfx, const std::string &body) {
     const auto program = sim::Program::load(assemble(gfx, source(r.wave, body)), gfx);
     for (const lint::Finding &f : lint::lint(*program, program->kernels().front(), true))

@@ -15,7 +15,7 @@ namespace {
 
 constexpr u32 wgp_mode = 1u << 29;
 
-// By its descriptor alone; VGPRs in the descriptor's granules of 8.
+// From its descriptor alone; VGPRs in the descriptor's granules of 8.
 sim::KernelInfo kernel(u32 vgprs, u32 workgroup, u32 wave = 32) {
     sim::KernelInfo k;
     k.name = "made_up";
@@ -234,7 +234,7 @@ TEST_CASE("bytes and operations of a trip, counted by hand") {
                   "  global_load_u16 v8, v0, s[2:3]\n"           // 2 x 32
                   "  ds_load_2addr_b32 v[10:11], v0 offset1:1\n" // 8 x 32
                   "  ds_store_b64 v0, v[10:11]\n"                // 8 x 32
-                  "  global_atomic_add_u32 v0, v8, s[2:3]\n"     // 4 x 32 both ways
+                  "  global_atomic_add_u32 v0, v8, s[2:3]\n"     // 4 x 32, read and written
                   "  global_store_b96 v0, v[4:6], s[2:3]\n"      // 12 x 32
                   "  s_load_b128 s[24:27], s[0:1], 0x0\n"        // 16
                   "  v_fma_f32 v4, v4, v5, v6\n"                 // 2 a lane
@@ -277,7 +277,7 @@ TEST_CASE("WMMA banks cost on gfx11 alone") {
     CHECK(k->total.wmma_clashes == 0);
 }
 
-// What is counted of each block, as often as it is gone through, is what a run counts.
+// The static counts, times executions of each block, equal the counts of a run.
 TEST_CASE("static counts times trips are those of a run") {
     for (const char *gfx : {"gfx1100", "gfx1151", "gfx1201"})
         for (u32 wave : {32, 64}) {

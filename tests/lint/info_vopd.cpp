@@ -184,7 +184,7 @@ TEST_CASE("missed pairs: why") {
     CHECK(missed("  v_mov_b32 v10, v4\n  v_add_f32 v11, v10, v5\n") == Rules{dependency});
     CHECK(missed("  v_mov_b32 v10, v4\n  v_mov_b32 v11, v5\n", 64) == Rules{wave64});
     CHECK(missed("  v_mov_b32 v10, 0x12345\n  v_mov_b32 v11, 0x54321\n") == Rules{literals});
-    // The second may write what the first reads: both read before either writes.
+    // The second may overwrite a source of the first: both read before either writes.
     CHECK(missed("  v_mov_b32 v10, v5\n  v_mov_b32 v5, v4\n") == Rules{none});
     // Sources swap, sub to subrev as well.
     CHECK(missed("  v_mul_f32 v10, v4, v9\n  v_sub_f32 v11, v8, v5\n") == Rules{none});
@@ -205,7 +205,7 @@ TEST_CASE("missed pairs: what is between") {
                  "  s_waitcnt vmcnt(0)\n  v_perm_b32 v20, v10, v6, v7\n" + second) ==
           Rules{dependency});
     CHECK(missed(first + "  s_mov_b32 exec_lo, s20\n" + second) == Rules{dependency});
-    // Of two partners the one that fits is taken, though it is further away.
+    // Of two candidates the compatible one is taken, even if it is further away.
     const auto found = missed(first + "  v_mov_b32 v12, v5\n" + second + "  v_mov_b32 v13, v6\n");
     CHECK(found == Rules{none, none});
 }

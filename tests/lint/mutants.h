@@ -23,7 +23,7 @@ struct Mutant {
     std::vector<Edit> edits; // two for a barrier of gfx12
 };
 
-// Of all instructions that control reaches, for that gfx.
+// All reachable instructions, for that gfx.
 std::vector<Mutant> mutants_of(const Flow &, std::string_view gfx);
 
 // The code with the mutant's instructions instead, as long as this lives.

@@ -34,7 +34,7 @@ std::vector<char> read(const std::string &path) {
     return bytes;
 }
 
-// Errors of a kernel, each as often as it is found.
+// Errors of a kernel, with multiplicity.
 using Errors = std::multiset<std::tuple<Rule, u32, u32>>;
 
 class Kernel {
@@ -45,7 +45,7 @@ public:
           code_(const_cast<Code &>(program.code(kernel.wave_size))),
           gfx12_(program.gfx().starts_with("gfx12")), entry_(code_.find(kernel.entry)) {}
 
-    // Of all mutants, or `sample` of them.
+    // All mutants, or `sample` of them.
     Json judge(u32 sample, u64 seed) {
         std::vector<Mutant> mutants = mutants_of(Flow(code_, entry_), program_.gfx());
         const size_t all = mutants.size();
@@ -117,7 +117,7 @@ private:
                                    [](u32 limit) { return limit != WaitLimits::unlimited; });
     }
 
-    // What others may see, a register apart.
+    // Memory effects visible to others, by register.
     static Touches shown_memory(const Touches &all) {
         Touches out;
         std::ranges::copy_if(all, std::inserter(out, out.end()),
@@ -125,7 +125,7 @@ private:
         return out;
     }
 
-    // Why the mutant can do no harm, "" where that isn't known; of the kernel as it is.
+    // Why the mutant is harmless, "" if unknown; judged on the original kernel.
     std::string proof_without_running(const Mutant &m) const {
         const Flow flow(code_, entry_);
         if (code_.instructions[m.instruction].x.mnemonic.starts_with("s_barrier")) {

@@ -52,7 +52,7 @@ struct Act {
     Issues issues;
     WaitLimits limits;
     bool to_lds = false, to_memory = false;       // writes
-    bool shows_lds = false, shows_memory = false; // lets others see what was written
+    bool shows_lds = false, shows_memory = false; // makes its writes visible to others
 };
 
 Act act_of(const Instruction &inst, bool gfx12) {

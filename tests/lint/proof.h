@@ -23,7 +23,7 @@ struct Touch {
 };
 using Touches = std::set<Touch>;
 
-// Those of a kernel. A mutant with the same ones does what the kernel does.
+// The observable states of a kernel. A mutant with the same ones behaves as the kernel does.
 Touches touches_in_flight(const Flow &, bool gfx12);
 
 // Whether nothing that a nop or a wait for a hazard is there for can strike behind it, on this gfx:

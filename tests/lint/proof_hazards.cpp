@@ -35,7 +35,7 @@ struct Place {
     auto operator<=>(const Place &) const = default;
 };
 
-// Every way from an instruction as far as H-003's window goes; `see` says whether to go on.
+// Every path from an instruction within H-003's window; `see` returns whether to continue.
 void walk(const Flow &flow, Place from, bool before,
           const std::function<bool(const Place &, const HazardRole &)> &see) {
     std::set<Place> seen;
@@ -81,7 +81,7 @@ bool guards_trans(const Flow &flow, u32 i) {
     return found;
 }
 
-// H-002, H-005: a vector instruction before it has read what the wait is for.
+// H-002, H-005: an earlier vector instruction has read the register that the wait is for.
 bool guards_sgprs(const Flow &flow, u32 i, const HazardRole &wait) {
     for (u32 before : around(flow, i, true)) {
         const HazardRole r = hazard_role(flow.code().instructions[before]);

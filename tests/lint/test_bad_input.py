@@ -35,7 +35,7 @@ ENDLESS = """.Lagain:
 
 
 def dense_branches(count: int) -> str:
-    """As many ways as there can be: each comparison known, each branch to any label, loads all over."""
+    """Worst case for the number of paths: each comparison tracked, each branch to any label, loads everywhere."""
     draw = random.Random(7)
     lines = ["        s_mov_b64 s[2:3], s[0:1]"] + [f"        s_mov_b32 s{n}, s0" for n in range(4, 24)]
     for n in range(count):

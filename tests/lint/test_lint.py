@@ -21,7 +21,7 @@ import test_bugs as bugs  # noqa: E402  (the kernels, and how they are assembled
 from command import nw  # noqa: E402
 from kernel_text import kernel  # noqa: E402
 
-# Twins that do what a rule is against, and why that is right there.
+# Clean twins that break the letter of a rule, with the reason why that is correct there.
 MEANT = {
     "fault/branch_out_of_code": "F-001",  # the branch is never taken
     "fault/call_wild": "F-004",  # the bug's code is there, and not called

@@ -31,7 +31,7 @@ f64 value(const Profile &profile, const std::string &constant) {
     return 0;
 }
 
-// Every row is more than its constant: a latency by what surrounds it, a rate by what it loses.
+// Every measured row exceeds its constant: a latency by its overhead, a rate by its loss.
 f64 row(const Told &t, const Profile &profile) {
     const f64 v = value(profile, t.constant);
     switch (t.answer) {

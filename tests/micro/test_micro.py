@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw micro as a command: what it lists, measures, writes and refuses."""
+"""nw micro as a command: its list, measurements, output and refusals."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Command(unittest.TestCase):
                         self.assertIn(part, done.stderr)
 
     def test_fit_finds_the_constants_again(self) -> None:
-        """A model with other constants stands for a card; the fit starts from ours and must arrive at its."""
+        """A model with other constants plays the card; the fit starts from our constants and must find the card's."""
         changed = {"l0_latency": 120, "l2_latency": 301, "scalar_latency": 60, "lds_latency": 40, "valu_latency": 7,
                    "trans_interval": 5, "trans_latency": 12, "wmma_f16_interval": 36, "wmma_bank_clash": 6,
                    "scc_to_branch": 12, "branch_taken": 11, "l0_bytes": 64, "valu_to_scalar": 11}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of nw and of the files of timed launches share."""
+"""Helpers shared by the tests of nw and of the files of timed launches."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class Runs(Folder):
             self.assertEqual(r["code_object"]["scratch_bytes"], 0)
             if w["op"] != "product":
                 continue
-            n, k = (96, 512) if w["layer"] == "gate_up" else (64, 512)  # gate and up apart
+            n, k = (96, 512) if w["layer"] == "gate_up" else (64, 512)  # gate and up separately
             self.assertEqual((w["n"], w["k"]), (n, k))
             self.assertEqual(metrics["bytes"], w["experts_met"] * n * k // 256 * 144)
             self.assertAlmostEqual(metrics["tflops"], 2 * 2 * w["m"] * n * k / metrics["time_us"] / 1e6)

@@ -90,7 +90,7 @@ def gguf(m: int, n: int, k: int, *more: str, gfx: str = "gfx1100", force: str = 
 
 
 class Gguf(unittest.TestCase):
-    """Weights of GGUF files: ways to a product."""
+    """Weights of GGUF files: methods for a product."""
 
     def test_far_away_the_rule(self) -> None:
         for m, kernel, convert in [(1, "decode_q4_K_m1", "quantize_q8"), (8, "decode_q4_K_m8", "quantize_q8"),

@@ -78,7 +78,7 @@ class Trace(Files):
         for e in events:
             if e["ph"] == "X":
                 tracks[e["pid"], e["tid"]].append((cycles(e["ts"]), cycles(e["dur"])))
-        self.assertEqual(len({tid for _, tid in tracks}), len(tracks))  # as Perfetto wants them
+        self.assertEqual(len({tid for _, tid in tracks}), len(tracks))  # as Perfetto requires
         for track in tracks.values():
             ends: list[int] = []
             for at, long in sorted(track, key=lambda s: (s[0], -s[1])):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw time: what it says of a launch, that HIP says the same, and what it refuses."""
+"""nw time: its report of a launch, agreement with HIP, and its refusals."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw tune: small shapes on the model, and what it writes."""
+"""nw tune: small shapes on the model, and its output file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Table(unittest.TestCase):
 
 
 class Tune(Table):
-    """The candidates are two kernels of the build: the default, and another way that does the same."""
+    """The candidates are two kernels of the build: the default, and an equivalent one."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -143,7 +143,7 @@ class Tiles(Table):
 
 
 class Gguf(Table):
-    """Of gguf: the ways to a product."""
+    """Methods for a GGUF product."""
 
     def tune_ways(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return nw("tune", "--gfx", "gfx1151", "--family", "gguf", "--shapes", self.shapes, "--out", self.table, *arguments)

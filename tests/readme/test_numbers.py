@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is claimed of the kernels: README's table as measured now, and limits that may not be passed."""
+"""Claims about the kernels: README's table as measured now, and limits that must hold."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Files(unittest.TestCase):
 
 
 class TheRulesThemselves(unittest.TestCase):
-    """Each rule sees what it is there for."""
+    """Each rule detects its violation."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -99,7 +99,7 @@ class Notes(unittest.TestCase):
 
 
 class TheRulesThemselves(unittest.TestCase):
-    """Each rule reports what it exists for."""
+    """Each rule reports its violation."""
 
     texts = {
         Path(INDEX): "| [T-001](T-001-a.md) | a |\n| [T-002](../asm/x/notes.md) | b |\n",

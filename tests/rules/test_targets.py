@@ -8,7 +8,7 @@ import unittest
 
 from repository import ROOT, tracked
 
-FOLDERS = {"bench", "gen", "host"}  # asm/lib spells what a fact means
+FOLDERS = {"bench", "gen", "host"}  # asm/lib implements facts
 SUFFIXES = {".h", ".cpp", ".c", ".inc", ".py"}
 NAME = r"""["']gfx1[\w-]*["']"""
 DECISIONS = {

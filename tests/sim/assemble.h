@@ -37,11 +37,11 @@ struct KernelText {
 // A whole .s with one kernel `test`, whose s[0:1] is the kernarg pointer. Also loads the first
 // argument, a pointer, into s[2:3] and the second into s[4:5], and waits for them.
 std::string kernel_source(const KernelText &);
-// With v1 = 4 * v0, some LDS and some scratch memory.
+// Test kernel with v1 = 4 * v0, some LDS and some scratch memory.
 KernelText waiting_kernel(const std::string &gfx, u32 wave, const std::string &body);
 std::shared_ptr<const Program> load(const KernelText &);
 
-// Runs `test` over one buffer of `words` dwords (argument 0) and returns what is in it afterwards.
+// Runs `test` on one buffer of `words` dwords (argument 0) and returns its contents afterwards.
 // Its start value is `initial`, zero where that is shorter. Argument 1 is `second`.
 struct Launch {
     Dim3 grid, block{32, 1, 1};

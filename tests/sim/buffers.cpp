@@ -267,7 +267,7 @@ TEST_CASE("a buffer without records, or without a format, is unbound") {
 TEST_CASE("small loads and stores") {
     struct Row {
         const char *instruction;
-        u32 want; // of memory 0x89abcdef, in a register of 0x55555555
+        u32 want; // of memory 0x89abcdef, into a register of 0x55555555
     };
     for (Row r : {Row{"buffer_load_u8 v4, {}, s[8:11], {}", 0xef},
                   Row{"buffer_load_i8 v4, {}, s[8:11], {}", 0xffffffef},

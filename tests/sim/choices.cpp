@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HIPSIM_CHOICES: names, values, defaults, and what is said of a bad list.
+// HIPSIM_CHOICES: names, values, defaults, and messages for a bad list.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -138,7 +138,7 @@ TEST_CASE("S-049: float constants of DOT2") {
 }
 
 TEST_CASE("S-049: float constants of 16-bit integers") {
-    // 1.0 inline is 0x3c00 or the low half of 0x3f800000; a literal is what it says.
+    // 1.0 inline is 0x3c00 or the low half of 0x3f800000; a literal is its raw bits.
     const std::string plain = "v_mov_b32 v1, 0\n v_mov_b32 v2, 1\n .long 0xd7030001, 0x0001e502",
                       literal =
                           "v_mov_b32 v1, 0\n v_mov_b32 v2, 1\n v_add_nc_u16 v1, v2, lit(0x3c00)",

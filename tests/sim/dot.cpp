@@ -22,7 +22,7 @@ u32 one(Op op, u32 a, u32 b, u32 c, bool gfx12) {
     return rd.lane[7];
 }
 
-// Rows decide together whether the host's short ways will do, so whole rows must be alike.
+// A whole row selects the host's fast path, so all lanes of a row must be similar.
 enum class Kind { hard, tame, one_hard_lane, near_random_exponents };
 
 void fill(std::mt19937 &random, Format f, Kind kind, Row &a, Row &b, Row &c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a wave finds in its registers, on every gfx (isa_notes ).
+// Entry state of a wave's registers, on every gfx (isa_notes ).
 #include <doctest/doctest.h>
 
 #include "sim/assemble.h"

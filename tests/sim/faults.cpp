@@ -74,7 +74,7 @@ TEST_CASE("endless loops end") {
 }
 
 TEST_CASE("a wave that never arrives is a deadlock, one that has ended is not") {
-    // Waves 0 and 1; v_readfirstlane of the work-item id tells them apart.
+    // Waves 0 and 1, distinguished by v_readfirstlane of the work-item id.
     std::string wave = "  v_readfirstlane_b32 s6, v0\n  s_cmp_eq_u32 s6, 0\n";
     Launch two;
     two.block = {64, 1, 1};

@@ -87,7 +87,7 @@ TEST_CASE("fast math doesn't make an open question less open") {
 
 namespace {
 
-// Of `body` alone: what it adds to the launch.
+// Counts of `body` alone, as a difference between launches.
 u64 open_in(const std::string &body, const std::string &gfx, const std::string &note) {
     RunStats s = stats_of(body, gfx);
     CHECK(s.fidelity.notes == (s.fidelity.open ? std::vector{note} : std::vector<std::string>{}));

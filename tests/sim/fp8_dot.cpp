@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// v_dot4_f32_* of FP8 and BF8: each way of adding (S-022) against doubles.
+// v_dot4_f32_* of FP8 and BF8: each order of summation (S-022) against doubles.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FP8 and BF8 by definition: what the 256 codes are worth.
+// FP8 and BF8 by definition: the values of the 256 codes.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace nw::sim::test {
 struct Fp8Format {
     const char *name;
     int fraction_bits, bias;
-    u32 largest, overflow, nan; // codes; `overflow` is what a larger magnitude becomes
+    u32 largest, overflow, nan; // codes; `overflow` replaces larger magnitudes
 
     int exponent(u32 code) const { return std::max<int>((code & 127) >> fraction_bits, 1) - bias; }
     // Codes that mean no number count as if the format went on.

@@ -8,7 +8,7 @@ namespace nw::sim::test {
 
 namespace {
 
-// With the waits' names of a target.
+// Replaces wait placeholders by the target's instructions.
 std::string spelled(std::string text, bool gfx12) {
     const std::pair<const char *, const char *> names[] = {
         {"loads 0", gfx12 ? "s_wait_loadcnt 0" : "s_waitcnt vmcnt(0)"},
@@ -34,7 +34,7 @@ std::string across(const char *first, const char *between, const char *second) {
                   "s_branch .Lsecond\n.Lout:"});
 }
 
-// s4 is 0, which only the simulator knows.
+// s4 is 0, which the lint can't know.
 std::string first_on_one_way(const Row &r) {
     return lines({"s_cmp_eq_u32 s4, 0\n s_cbranch_scc1 .Lfirst\n s_branch .Ljoin\n.Lfirst:",
                   r.first, ".Ljoin:", r.second});

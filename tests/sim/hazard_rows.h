@@ -19,11 +19,11 @@ struct Row {
     Targets targets, others; // where it strikes, where it doesn't
     u32 wave;
     const char *first, *second;
-    const char *apart; // both halves, without the clash
+    const char *apart; // both halves, without the conflict
     const char *remedy, *wrong;
 };
 
-// What is found in a body on a target: text with the note, or "".
+// The findings in a body on a target: text with the note, or "".
 using Finder = std::string (*)(const Row &, const std::string &gfx, const std::string &body);
 void check_five_cases(std::span<const Row>, Finder);
 

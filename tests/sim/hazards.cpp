@@ -17,7 +17,7 @@ const Targets none{}, gfx110x{"gfx1100", "gfx1103"}, gfx12{"gfx1201"}, gfx11{"gf
 
 // clang-format off
 const Row rows[] = {
-    // By SALU, VALU, VALU into VCC.
+    // Written by SALU, by VALU, by VALU into VCC.
     {"H-002", gfx12, gfx11, 32, "v_mov_b32 v2, s8\n s_mov_b32 s9, 1", "s_mov_b32 s10, s9",
      "v_mov_b32 v2, s8\n s_mov_b32 s11, 1\n s_mov_b32 s10, s11",
      "s_waitcnt_depctr depctr_sa_sdst(0)", "s_waitcnt_depctr depctr_va_sdst(0)"},
@@ -33,7 +33,7 @@ const Row rows[] = {
     {"H-004", gfx11, gfx12, 64, "v_mov_b32 v2, 1\n s_mov_b64 exec, -1\n v_mov_b32 v3, 2", "v_add_nc_u32 v4, v2, v3",
      "v_mov_b32 v2, 1\n s_mov_b64 exec, -1\n v_mov_b32 v3, 2\n v_add_nc_u32 v4, v3, v3",
      "s_waitcnt_depctr depctr_va_vdst(0)", "s_waitcnt_depctr depctr_sa_sdst(0)"},
-    // By SALU, VALU, VALU into VCC.
+    // Written by SALU, by VALU, by VALU into VCC.
     {"H-005", gfx11, gfx12, 64, "v_cndmask_b32 v2, 0, v1, s[8:9]\n s_mov_b64 s[8:9], 0", "s_mov_b64 s[10:11], s[8:9]",
      "v_cndmask_b32 v2, 0, v1, s[8:9]\n s_mov_b64 s[12:13], 0\n s_mov_b64 s[10:11], s[12:13]",
      "s_waitcnt_depctr depctr_sa_sdst(0)", "s_waitcnt_depctr depctr_va_vdst(0)"},

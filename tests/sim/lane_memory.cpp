@@ -59,7 +59,7 @@ TEST_CASE("rare updates of LDS") {
         CHECK(update(gfx, minimum, 0x4000000000000000, 0xbff0000000000000, 0) ==
               Words{0, 0x40000000, 0, 0xbff00000});
     }
-    // Data, then what is compared: as numbers, so -0 is 0 and NaN is nothing.
+    // Data, then the compare value: compared as numbers, so -0 equals 0 and NaN equals nothing.
     std::string f32 = "ds_cmpstore_rtn_f32 v8, v1, v4, v6";
     CHECK(update("gfx1151", f32, 0x80000000, 9, 0) == Words{0x80000000, 0, 9, 0});
     CHECK(update("gfx1151", f32, 0x7fc00000, 9, 0x7fc00000) == Words{0x7fc00000, 0, 0x7fc00000, 0});
@@ -170,7 +170,7 @@ TEST_CASE("transposing loads: a column of each lane group's rows, wave64 in two 
                 u32 x = out[256 + 64 * (word % registers) + lane + 32 * (word / registers)];
                 return x >> element % per_word * (bytes ? 8 : 16) & 0xff;
             };
-            // By hand: lane 9 gets the second element of lanes 8 to 15, or of 4 to 7 and 12 to 15.
+            // Manually: lane 9 gets the second element of lanes 8 to 15, or of 4 to 7 and 12 to 15.
             u32 first = bytes ? 4 : 8, fifth = 12;
             CHECK(got(9, 0) == 8 * first + 1);
             CHECK(got(9, 3) == 8 * (first + 3) + 1);

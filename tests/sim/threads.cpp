@@ -90,7 +90,7 @@ TEST_CASE("threads: LDS and barriers, several workgroups at once") {
         const std::string barrier =
             wait(gfx, "s_waitcnt lgkmcnt(0)", "s_wait_dscnt 0") +
             wait(gfx, "s_barrier", "s_barrier_signal -1\n  s_barrier_wait -1");
-        // Each wave takes what the next one of its workgroup made, eight times.
+        // Each wave reads the results of the next one of its workgroup, eight times.
         std::string body = R"(
   v_lshlrev_b32 v1, 2, v0
   v_add_nc_u32 v2, 128, v1

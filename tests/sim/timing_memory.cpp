@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory model, one request at a time: each level's latency, what is kept where, and for whom.
+// The memory model, one request at a time: each level's latency, cache contents and sharing.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -132,7 +132,7 @@ TEST_CASE("streamed data is not kept in L0, GL1 and MALL, and leaves L2 first") 
     Machine m("8060S");
     Request stream{.policy = Policy::stream};
     u64 now = send(m.memory, 0, stream).done;
-    CHECK(send(m.memory, 10, stream).done == now); // merged while it's on its way
+    CHECK(send(m.memory, 10, stream).done == now); // merged while in flight
     now += 100;
     CHECK(send(m.memory, now, stream).done - now == m.costs.l2_latency);
     m.memory.forget();
@@ -264,7 +264,7 @@ TEST_CASE("instructions: a line that is there can be issued from at once") {
     Machine m("8060S");
     u64 there = m.memory.instructions(0, 0, memory_start);
     CHECK(there > 400);
-    CHECK(m.memory.instructions(10, 0, memory_start + 32) == there); // on its way
+    CHECK(m.memory.instructions(10, 0, memory_start + 32) == there); // in flight
     CHECK(m.memory.instructions(there, 0, memory_start + 60) == there);
     u64 size = m.part.instruction_size, now = there;
     for (u64 at = 0; at < size; at += 64)

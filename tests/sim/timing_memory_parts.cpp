@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What each part's memory reaches in the model, level by level, against what is stated of it.
+// Modelled bandwidth of each part's memory, level by level, against the published figures.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ using Policy = VectorRequest::Policy;
 
 namespace {
 
-constexpr u32 waves_per_cu = 32; // each with 512 bytes on their way
+constexpr u32 waves_per_cu = 32; // each with 512 bytes in flight
 
 // GB/s of b128 loads by all CUs, one after another over `bytes`, of the last of `passes`.
 f64 stream(const Part &part, const Costs &costs, u64 bytes, u32 passes, Policy policy) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows a power of two apart: few DRAM channels on gfx1151, all of them elsewhere (T-018).
+// Rows with a power-of-two stride: few DRAM channels on gfx1151, all of them elsewhere (T-018).
 #include <doctest/doctest.h>
 
 #include <set>

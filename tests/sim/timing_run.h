@@ -29,7 +29,7 @@ struct TimedLaunch {
     std::string_view mnemonic(const timing::IssueEvent &e) const {
         return code->instructions[e.index].x.mnemonic;
     }
-    // Of wave 0 of workgroup 0: when its instructions with this prefix issued, or were done.
+    // Wave 0 of workgroup 0: issue or completion times of its instructions with this prefix.
     std::vector<u64> issues(std::string_view prefix) const;
     std::vector<u64> executions(std::string_view prefix) const;
 };

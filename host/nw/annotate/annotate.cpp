@@ -25,7 +25,7 @@ struct Options {
 
 constexpr int heat_cells = 5;
 
-// Filled by how the line's share compares with the worst one's.
+// Bar width relative to the most expensive line.
 std::string heat(f64 share, f64 worst) {
     constexpr const char *eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int left = worst > 0 ? static_cast<int>(share / worst * 8 * heat_cells + 0.5) : 0;

@@ -39,7 +39,7 @@ td.loop b.last { border-bottom: 2px solid var(--loop); border-radius: 0 0 0 4px;
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
 )";
 
-// Far enough apart on both schemes; the hues go round by the golden angle.
+// Distinct colours in both schemes: hues advance by the golden angle.
 std::string colour(Stall s) {
     return fmt::format("hsl({} 65% 55%)", static_cast<u32>(s) * 137 % 360);
 }
@@ -142,7 +142,7 @@ private:
         return escape(text);
     }
 
-    // As long as the line is dear, in the colours of what it waited for.
+    // Bar length is the line's cost, colours are its stall reasons.
     std::string bar(const AnnotatedLine &line) const {
         std::string parts;
         for (const auto &[why, cycles] : line.reasons())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw atlas: what every kernel of a suite takes, by what it is bound, and what its code object is.
+// nw atlas: time, limiter and code object facts of every kernel of a suite.
 #include <fmt/format.h>
 #include <fstream>
 #include <memory>
@@ -38,7 +38,7 @@ std::string lines(const std::vector<Json> &rows) {
     return out;
 }
 
-// A long run should not end in a file that can't be written.
+// Checks early that the output file can be written, before a long run.
 void check_writable(const std::string &path) {
     if (!std::ofstream(path, std::ios::app))
         throw Error(fmt::format("-o {}: can't be written", path));

@@ -31,7 +31,7 @@ std::string md5_of(const fs::path &file) {
     return out;
 }
 
-// The longest of those that have none within.
+// The longest innermost loop.
 const lint::Loop *main_loop(const Info &info) {
     const auto &loops = info.survey.loops.all();
     const lint::Loop *best = nullptr;
@@ -46,7 +46,7 @@ const lint::Loop *main_loop(const Info &info) {
     return best;
 }
 
-// What a trip keeps busy longest if all of its bytes come from DRAM: a static count.
+// The unit that a loop iteration occupies longest if all its bytes come from DRAM: a static count.
 Json loop_json(const Info &info) {
     const lint::Loop *const loop = main_loop(info);
     if (!loop)
@@ -122,7 +122,7 @@ Json CodeFacts::read(const fs::path &path, const std::string &symbol, u32 workgr
 
 AtlasPart::AtlasPart(std::string_view gfx, std::string_view name)
     : part(*sim::timing::default_part(gfx)), costs(sim::timing::costs_for(gfx)), assumed(true) {
-    u64 longest = 0; // "9070 XT" and, some day, "9070"
+    u64 longest = 0; // the longest match: "9070 XT" before "9070"
     for (const sim::timing::Part &p : sim::timing::parts())
         if (p.gfx == gfx && name.find(p.name) != name.npos && p.name.size() > longest)
             part = p, longest = p.name.size(), assumed = false;

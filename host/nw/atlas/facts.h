@@ -41,26 +41,26 @@ private:
 
 // A part with its constants of the timing model, HIPSIM_PROFILE applied.
 struct AtlasPart {
-    // That of `name`, which contains a part's, or the usual one of the gfx.
+    // The part whose name `name` contains, or the default part of the gfx.
     AtlasPart(std::string_view gfx, std::string_view name);
 
     sim::timing::Part part;
     sim::timing::Costs costs;
-    bool assumed = false; // the name is no part's
+    bool assumed = false; // the name matches no part
 };
 
-// Lower bounds of a launch by the model of the part, in microseconds.
+// Lower bounds of a launch in microseconds, by the part's timing model.
 struct AtlasBound {
-    f64 launch = 0;        // before the first wave and after the last
+    f64 launch = 0;        // before the first wave and after the last one
     f64 memory = 0;        // the weights from DRAM, once
-    f64 arithmetic = 0;    // with whatever the kernel's family has
-    std::string_view unit; // of that: "dot4", "wmma"; empty: nothing is counted
+    f64 arithmetic = 0;    // on the unit of the kernel's family
+    std::string_view unit; // of the arithmetic: "dot4", "wmma"; empty: not counted
 
     f64 us() const;
-    std::string_view name() const; // "memory", the unit, or where neither is anything "launch"
+    std::string_view name() const; // "memory", the unit, or "launch" if both are 0
 };
 
-// Bytes and operations that a product needs.
+// Bytes and operations of a product.
 struct AtlasWork {
     u32 matrices; // of experts those that a token goes to, else 1
     u64 bytes;    // of their weights

@@ -73,8 +73,8 @@ Ours find_ours(const AtlasTraceOptions &o) {
     return {directory, std::move(manifest), gfx};
 }
 
-// What name and manifest say: neither n nor k, and rows of activations only of kernels for just so
-// many.
+// Facts from the name and the manifest: n and k are unknown; m is known only for kernels with a
+// fixed number of rows.
 Json workload_json(const Kernel &kernel) {
     Json params = Json::object();
     for (const ParameterName &p : kernel.contract->parameters)
@@ -142,7 +142,7 @@ std::vector<Json> atlas_rocprof(const AtlasTraceOptions &o) {
                     {"trace", said_json(k, fs::path(o.trace).filename())}};
         row["code_object"] = known ? facts.of(k.name, known->block, 0) : Json();
         if (!row["code_object"].is_null())
-            row["code_object"]["dynamic_lds_bytes"] = nullptr; // a trace has the kernel's own
+            row["code_object"]["dynamic_lds_bytes"] = nullptr; // a trace records the kernel's own
         else
             row["note"] = known ? "its code object is missing: no facts"
                                 : "not a nibblewave kernel: no facts";

@@ -27,10 +27,10 @@ hip::DeviceInfo find_device(const std::string &spec) {
     return info;
 }
 
-// Of the launches of a job, by atlas_ops.
+// The launches of a job, by atlas_ops.
 struct Timed {
     std::array<f64, atlas_ops.size()> us{};
-    // What the simulated GPU says of each, as HIPSIM_STATS has it; empty on a card.
+    // The simulated GPU's statistics for each, as in HIPSIM_STATS; empty on a card.
     std::array<std::string, atlas_ops.size()> stats{};
 
     f64 sum() const { return us[0] + us[1] + us[2]; }
@@ -46,7 +46,7 @@ Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
     return {.us = {times.convert_us, 0, times.us}, .stats = {}};
 }
 
-// Of the kernel's last launch.
+// Statistics of the kernel's last launch.
 std::string last_of(const std::vector<std::string> &lines, const Kernel &kernel) {
     const std::string begin = fmt::format("{{\"kernel\":\"{}\"", kernel.symbol);
     for (u64 i = lines.size(); i-- > 0;)
@@ -55,7 +55,7 @@ std::string last_of(const std::vector<std::string> &lines, const Kernel &kernel)
     throw Error(fmt::format("{}: the model says nothing of its launch", kernel.symbol));
 }
 
-// In the order of how long the model takes for a job.
+// Sorted by the expected run time of a job.
 u64 work_of(const AtlasJob &job) {
     const u32 matrices = job.experts ? job.experts->shape.experts : 1;
     return matrices * job.shape.weight_bytes() * (2 + job.shape.m);
@@ -89,7 +89,7 @@ std::vector<Timed> time_on_card(const std::vector<AtlasJob> &jobs, const hip::De
     return out;
 }
 
-// Shapes of about the same size, whatever the model; only products have an n.
+// Groups shapes of similar size from any model; only products have an n.
 std::string shape_bucket(const AtlasJob &job, bool product) {
     const GgufShape &p = job.shape;
     const std::string n = product ? fmt::format("n{} ", std::bit_ceil(p.n)) : "";
@@ -130,8 +130,8 @@ Json bound_json(const AtlasBound &bound, f64 us) {
             {"share_of_bound", bound.us() / us}};
 }
 
-// Of products the bytes of the weights, which are in no cache; of activations what is read and
-// written, which may be; of lists those of slots.
+// Bytes moved. Products: the weights, which are not cached; activations: reads and writes, which
+// may be; lists: those of slots.
 u64 bytes_of(const AtlasJob &job, std::string_view op) {
     if (op == "product")
         return atlas_work(job).bytes;
@@ -162,7 +162,7 @@ u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 wgps) {
                : dynamic_lds_of(*job.kernels.product, job.shape.op(), wgps);
 }
 
-// What only a launch tells.
+// Facts that only a launch provides.
 void add_launch(Json &row, const std::string &stats) {
     if (stats.empty())
         return;

@@ -14,7 +14,7 @@ struct AtlasRunOptions {
     std::string shapes = "bench/shapes.csv";
     std::vector<std::string> models, types; // empty: all
     std::vector<u32> m = {1, 2, 4, 8, 9, 16, 23, 32};
-    std::string only; // an expression for names of products
+    std::string only; // regular expression for names of products
     u32 repeats = 21; // on a card
 };
 

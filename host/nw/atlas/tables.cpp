@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ranking of the atlas for a person: text, and a page.
+// Human-readable ranking of the atlas: text, and an HTML page.
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +16,7 @@ using Cells = std::vector<std::string>;
 struct Table {
     std::string title, below;
     Cells head;
-    u64 words; // columns of words come first: those are on the left
+    u64 words; // text columns come first, left-aligned
     std::vector<Cells> rows;
 };
 
@@ -27,14 +27,14 @@ std::string percent(f64 part, f64 of) {
 std::string number(const std::optional<u64> &value) {
     return value ? fmt::format("{}", *value) : "-";
 }
-// Names in a trace may be anything.
+// Names in a trace are untrusted.
 std::string word(std::string text) {
     for (char &c : text)
         c = static_cast<u8>(c) < ' ' || c == 0x7f ? '?' : c;
     return text.empty() ? "-" : text;
 }
 
-// Where nothing is known of a bound nothing is said of a gain.
+// No gain is shown where the bound is unknown.
 Cells bound_cells(const AtlasRow &r, f64 total) {
     if (!r.bound_us)
         return {"-", "-", "-"};
@@ -74,7 +74,7 @@ Table suite_table(const AtlasGroup &g) {
     return t;
 }
 
-// How near its bound the same kernel is on the model, whatever the shape.
+// The same kernel's ratio to its bound on the model, for any shape.
 std::string modelled(const AtlasRow &row, std::span<const AtlasGroup> groups) {
     f64 least = 0, most = 0;
     for (const AtlasGroup &g : groups)
@@ -141,7 +141,7 @@ std::vector<Table> tables(std::span<const AtlasGroup> groups) {
     return out;
 }
 
-constexpr u64 widest = 60; // of a cell in text: names of C++ kernels have no end
+constexpr u64 widest = 60; // maximum cell width: C++ kernel names can be very long
 
 std::string line(const Cells &cells, const std::vector<u64> &widths, u64 words) {
     std::string out;

@@ -17,7 +17,7 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-// For a message: a line, whatever the file has.
+// Sanitizes text of the file to one line, for a message.
 std::string shown(std::string_view text, size_t most) {
     std::string out(text.substr(0, most));
     for (char &c : out)
@@ -25,7 +25,7 @@ std::string shown(std::string_view text, size_t most) {
     return out;
 }
 
-// Lines of comma-separated cells. A quoted cell may hold commas, line breaks and doubled quotes.
+// CSV reader. A quoted cell may contain commas, line breaks and doubled quotes.
 class Csv {
 public:
     Csv(std::string_view text, const std::string &file) : left_(text), file_(file) {
@@ -34,7 +34,7 @@ public:
             left_.remove_prefix(byte_order_mark.size());
     }
 
-    // False at the end. Empty lines are passed over.
+    // False at the end. Skips empty lines.
     bool next(Cells &cells) {
         while (!left_.empty()) {
             line_ = next_line_;
@@ -97,7 +97,7 @@ private:
     u64 line_ = 0, next_line_ = 1;
 };
 
-// What a column is called: by rocprofv3 since ROCm 7 and before, rocprofv2, rocprof.
+// Column names: rocprofv3 since ROCm 7 and before, rocprofv2, rocprof.
 constexpr std::array<std::string_view, 4>
     name_of = {"Kernel_Name", "KernelName"},
     start_of = {"Start_Timestamp", "BeginNs"}, end_of = {"End_Timestamp", "EndNs"},
@@ -199,7 +199,7 @@ private:
         workgroup_;
 };
 
-// rocprof and --mangled-kernels show the symbol of the descriptor.
+// rocprof and --mangled-kernels report the descriptor's symbol.
 std::string plain_name(std::string name) {
     for (std::string_view end : {" [clone .kd]", ".kd"})
         if (name.ends_with(end) && name.size() > end.size())
@@ -216,7 +216,7 @@ Trace read_trace(std::string_view text, const std::string &file) {
         throw Error(
             fmt::format("{}: is empty: a trace has a header and one line per dispatch", file));
     const Columns columns(csv, cells);
-    std::map<std::string, TraceKernel> kernels; // by name as it stands there
+    std::map<std::string, TraceKernel> kernels; // by name as in the trace
     std::map<std::string, std::set<std::string>> grids;
     Trace out;
     while (csv.next(cells)) {

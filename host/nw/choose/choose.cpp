@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw choose: which kernel a product gets, and why.
+// nw choose: the kernel chosen for a product, and the reason.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
@@ -30,7 +30,7 @@ struct Explained {
     const Kernel *standard; // the cheapest, which is the default
 };
 
-// Refused here where no contract has the text, which an op can't hold.
+// Refused here: an op can't hold a text that no contract has.
 void need_type(const std::string &type) {
     std::set<std::string> known;
     for (const Kernel &kernel : kernels())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw constants: what the model of time takes a part to be, and where each value comes from.
+// nw constants: the constants of a part in the timing model, and the origin of each value.
 #include <fmt/format.h>
 #include <memory>
 
@@ -21,7 +21,7 @@ struct Options {
     bool json = false;
 };
 
-// By its name, or the usual one of a gfx.
+// A part by its name, or the default part of a gfx.
 Part part_of(const Options &o) {
     if (const Part *part = sim::timing::default_part(o.part))
         return *part;

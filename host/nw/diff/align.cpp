@@ -13,9 +13,9 @@ using lint::Block, lint::Survey;
 
 namespace {
 
-constexpr f64 alike = 0.4;          // blocks less alike are others
-constexpr f64 of_depth = 0.05;      // how much it counts that both are in as many loops
-constexpr u64 most_cells = 1 << 24; // of a table; beyond, all is taken to have changed
+constexpr f64 alike = 0.4;          // minimum similarity of matched blocks
+constexpr f64 of_depth = 0.05;      // bonus for equal loop depth
+constexpr u64 most_cells = 1 << 24; // table size; beyond it, all blocks count as changed
 
 using Words = std::map<std::string_view, u32>;
 
@@ -47,7 +47,7 @@ u32 depth(const Survey &s, u32 block) {
     return loop == lint::Flow::none ? 0 : s.loops.all()[loop].depth + 1;
 }
 
-// Needleman and Wunsch's table, and the way back through it.
+// Needleman-Wunsch table and traceback.
 class Table {
 public:
     Table(size_t rows, size_t columns) : columns_(columns + 1), best_((rows + 1) * columns_) {}

@@ -30,7 +30,7 @@ struct Timed {
     std::string limiter;
 };
 
-// One of the two.
+// One of the two versions.
 struct Side {
     Side(const Options &o, const std::string &path, const std::string &kernel)
         : options{o.launch.gfx, o.launch.part, kernel, 0, o.launch.dynamic_lds},
@@ -66,7 +66,7 @@ struct Side {
     Timed timed;
 };
 
-// A loop of A and that of B whose head is the same block.
+// A loop of A and the loop of B with the matching header.
 struct AlignedLoop {
     std::optional<u32> a, b;
 };
@@ -90,7 +90,7 @@ public:
                 loops.push_back({{}, k});
     }
 
-    // Of blocks of both; empty where nothing changed.
+    // Differences of matched blocks; empty if nothing changed.
     std::vector<DiffLine> changes(const AlignedBlock &pair) const {
         const auto lines = diff(lines_of(a.info.survey, *pair.a), lines_of(b.info.survey, *pair.b));
         const bool same =

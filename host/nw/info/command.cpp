@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw info: a kernel's registers, occupancy, loops and what bounds them, without running it.
+// nw info: static report of a kernel's registers, occupancy, loops and limiter.
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ std::string as_json(const InfoFile &file, const std::vector<std::unique_ptr<Info
     return out.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
-// What is printed of a file.
+// Report options for a file.
 std::string report(const Options &o, const std::string &path) {
     InfoFile file(path, o.info);
     std::vector<std::unique_ptr<Info>> kernels;

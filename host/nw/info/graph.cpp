@@ -7,7 +7,7 @@ namespace nw::cli {
 
 using lint::Flow;
 
-// A block is below all that lead to it but those that come later in reverse postorder.
+// A block's layer is below all its predecessors, except those later in reverse postorder.
 void Layout::layers(const Flow &flow) {
     for (u32 n = 0; n < nodes.size(); ++n)
         for (u32 next : flow.blocks()[n].next) {
@@ -21,7 +21,7 @@ void Layout::layers(const Flow &flow) {
     }
 }
 
-// Each near the middle of those above that lead to it.
+// Places each block near the mean position of its predecessors.
 void Layout::order() {
     std::vector<f64> sum(nodes.size()), count(nodes.size());
     for (std::vector<u32> &row : rows_) {
@@ -36,7 +36,7 @@ void Layout::order() {
     }
 }
 
-// Of ways back that overlap, the longer one is further out.
+// Of overlapping back edges, the longer one is further out.
 void Layout::lanes() {
     std::vector<Edge *> back;
     for (Edge &e : edges)

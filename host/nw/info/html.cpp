@@ -49,7 +49,7 @@ table.loops th { color: var(--faint); font-weight: normal; }
 
 constexpr f64 curve_width = 90, line_height = 18;
 
-// Far enough apart on both schemes; the hues go round by the golden angle.
+// Distinct colours in both schemes: hues advance by the golden angle.
 std::string colour(sim::Class c) {
     return fmt::format("hsl({} 65% 55%)", static_cast<u32>(c) * 137 % 360);
 }
@@ -174,7 +174,7 @@ private:
                 a.x + half, y, a.x + half, y + bend, b.x + half, b.y - bend, b.x + half, b.y);
             return;
         }
-        // Past the blocks of the layers between, on their right.
+        // Routes around the blocks of the layers between, on their right.
         const f64 side = std::max(a.x, b.x) + Layout::node_width + Layout::gap_x / 3;
         add("<path class=\"edge\" d=\"M{0:.0f} {1:.0f}C{0:.0f} {2:.0f} {3:.0f} {1:.0f} {3:.0f} "
             "{2:.0f}V{4:.0f}C{3:.0f} {5:.0f} {6:.0f} {4:.0f} {6:.0f} {5:.0f}\"/>\n",
@@ -240,7 +240,7 @@ private:
         return fmt::format("{}", fmt::join(parts, "<br>"));
     }
 
-    // By their rule, and which they are by the hover of the code.
+    // Grouped by rule; hovering over the code shows which.
     void missed(const Info &info) {
         partners_.clear();
         Pairs::Counts all;

@@ -18,7 +18,7 @@ using sim::timing::Part;
 
 namespace {
 
-// --gfx, or what the file says, or where that is several targets or none, what --part is.
+// The gfx: --gfx, else the file's, else (generic or absent) the gfx of --part.
 std::string choose_gfx(const std::string &path, const InfoOptions &o) {
     if (!o.gfx.empty()) {
         check_gfx(o.gfx);

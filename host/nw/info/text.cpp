@@ -71,7 +71,7 @@ namespace {
 
 constexpr size_t most_columns = 110;
 
-// Goes on in another line, as far in, where it gets too long; after a comma or a semicolon.
+// Wraps a long line after a comma or semicolon, with the same indentation.
 std::string wrapped(const std::string &text, size_t indent) {
     std::string out;
     size_t column = indent, begin = 0;
@@ -111,7 +111,7 @@ std::vector<std::string> next_steps(const Info &info) {
     return out;
 }
 
-// As many cells as fit, each the most of its instructions.
+// As many cells as fit; each shows the majority of its instructions.
 std::string curve(const Info &info, const Block &block, u32 peak, u32 cells) {
     constexpr const char *eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     cells = std::min(cells, block.size());

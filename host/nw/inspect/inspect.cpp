@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw inspect: what is in a checkpoint, and what nw pack would make of it; what is in a GGUF file.
+// nw inspect: contents of a checkpoint and what nw pack would make of it; contents of a GGUF file.
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@ namespace nw::cli {
 
 namespace {
 
-// a.12.b as a.*.b: what the layers of a model have in common.
+// a.12.b as a.*.b: the name pattern shared by a model's layers.
 std::string pattern(const std::string &name) {
     std::string out, part;
     const auto flush = [&] {

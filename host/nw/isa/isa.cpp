@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw isa: every mnemonic that LLVM knows for a gfx, and how the simulator runs it.
+// nw isa: every mnemonic that LLVM knows for a gfx, and its state in the simulator.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw lint: bugs of kernels that can be seen without running them.
+// nw lint: static detection of bugs in kernels.
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,7 +30,7 @@ struct Options {
     bool json = false, sarif = false, notes = false, rules = false;
 };
 
-// Which rules a source line says are not meant: `// nw lint: W-003 the other wave waits`.
+// Rules suppressed by a source line: `// nw lint: W-003 the other wave waits`.
 class Suppressions {
 public:
     explicit Suppressions(const std::string &text) {
@@ -142,7 +142,7 @@ private:
     std::map<std::string, Suppressions> meant_; // by source file
 };
 
-// What was there before: by kernel, rule and instruction, so that lines may move.
+// Findings of a baseline file: by kernel, rule and instruction, so that lines may move.
 class Baseline {
 public:
     explicit Baseline(const std::string &path) {
@@ -156,7 +156,7 @@ public:
                                     error.what()));
         }
     }
-    // Takes out what is known.
+    // Removes known findings.
     void apply(LintFile &file) {
         const size_t before = file.rows.size();
         std::erase_if(file.rows, [&](const LintRow &row) {

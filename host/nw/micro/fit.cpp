@@ -14,7 +14,7 @@ namespace {
 
 using sim::timing::Costs, sim::timing::Field, sim::timing::Part, sim::timing::Profile;
 
-// Costs and parts are fields of different structs; a fit wants their values by name only.
+// Costs and parts are different structs; the fit accesses both by name.
 class Constants {
 public:
     explicit Constants(const Part &part) : part_(part), costs_(sim::timing::costs_for(part.gfx)) {}
@@ -54,26 +54,26 @@ void forget(Profile &profile, const Told &t) {
     (t.of_part ? profile.facts : profile.constants).erase(t.constant);
 }
 
-// One constant on its way.
+// State of one constant's search.
 struct Search {
     Fitted result;
-    f64 value;     // to be tried next
-    f64 error = 0; // of the row, where the search began
-    f64 tried = 0; // the value before, and what the model measured with it; 0: none
+    f64 value;     // the next candidate
+    f64 error = 0; // the row's error at the start of the search
+    f64 tried = 0; // the previous value and its measurement; 0: none
     f64 answered = 0;
     bool done = false;
 };
 
-// The constant as its row sees it: rows are straight lines of it, or nearly.
+// Transforms the constant so that its row is a nearly linear function of it.
 f64 seen(const Told &t, f64 value) { return t.answer == Answer::inverse ? 1 / value : value; }
 
-// How much the row moves for one of it, as it is said to.
+// The nominal slope of the row.
 f64 said(const Search &s, f64 model) {
     const Told &t = s.result.told;
     return t.answer == Answer::adds ? t.scale : model / seen(t, s.value);
 }
 
-// The same, as it last did, other constants having moved as well.
+// The measured slope of the last step, in which other constants also changed.
 f64 observed(const Search &s, f64 model) {
     const Told &t = s.result.told;
     if (s.answered == 0 || s.value == s.tried)
@@ -83,14 +83,14 @@ f64 observed(const Search &s, f64 model) {
     return ratio > 0.1 && ratio < 10 ? moved : said(s, model);
 }
 
-// The value whose row would be the card's.
+// The value for which the row would equal the card's.
 f64 better(const Search &s, const Constants &constants, f64 model, f64 gain) {
     const Told &t = s.result.told;
     const f64 wanted = seen(t, s.value) + (s.result.card - model) / gain;
-    return constants.legal(t, seen(t, wanted)); // seen twice, it is itself
+    return constants.legal(t, seen(t, wanted)); // seen() is its own inverse
 }
 
-// Takes what the model measured with the search's value, and moves on.
+// Updates the search with the measurement of the current value.
 void step(Search &s, const Constants &constants, f64 model, bool first) {
     s.result.model = model;
     s.result.after = s.value;
@@ -101,7 +101,7 @@ void step(Search &s, const Constants &constants, f64 model, bool first) {
         return;
     }
     f64 next = better(s, constants, model, observed(s, model));
-    if (next == s.value) // the others have moved the row
+    if (next == s.value) // the row changed because of the others
         next = better(s, constants, model, said(s, model));
     s.done = std::fabs(next - s.value) <= 1e-3 * std::fabs(s.value);
     if (s.done)
@@ -111,8 +111,8 @@ void step(Search &s, const Constants &constants, f64 model, bool first) {
     s.value = next;
 }
 
-// A constant that did not bring its row nearer keeps what it had. Half of one of the constant is as
-// near as a whole number of cycles comes.
+// A constant that did not improve its row is reset. The tolerance is half a unit of the constant,
+// since cycles are whole numbers.
 void judge(Search &s) {
     Fitted &f = s.result;
     const f64 left = std::fabs(f.card - f.model);

@@ -34,13 +34,13 @@ struct Fitted {
     Told told;
     f64 before, after;
     f64 card, model; // the row, on the card and on the fitted model
-    std::string why; // empty when fitted; else why the constant keeps what it had
+    std::string why; // empty when fitted; else why the constant is unchanged
 };
 
 struct Fit {
     sim::timing::Profile profile;
     std::vector<Fitted> constants;
-    std::vector<std::string> untold;  // constants that no measurement tells
+    std::vector<std::string> untold;  // constants that no measurement determines
     std::vector<std::string> unknown; // rows of the card that this build doesn't measure
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw micro: what single instructions, memory and streams take, on a card or on the simulated one.
+// nw micro: measures single instructions, memory and streams, on a card or the simulated GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -26,13 +26,13 @@ using micro::Group, micro::Row;
 
 struct Options {
     std::string device, only, json;
-    std::string fit, profile, part; // of --fit: the card's rows, what is written, whose it is
+    std::string fit, profile, part; // of --fit: the card's rows, the output, the part
     bool list = false;
     std::optional<u32> passes, repeats;
     std::optional<u64> mib;
 };
 
-// A line on the terminal that the next one replaces; nothing where stderr is a file.
+// A progress line that the next one overwrites; disabled if stderr isn't a terminal.
 class Progress {
 public:
     explicit Progress(u64 total) : total_(total), terminal_(isatty(STDERR_FILENO)) {}
@@ -98,7 +98,7 @@ std::vector<Row> measure(const std::vector<Group> &groups, const std::regex &onl
     return rows;
 }
 
-// A long run should not end in a file that can't be written.
+// Checks early that the output file can be written, before a long run.
 void check_writable(const std::string &path) {
     if (!std::ofstream(path, std::ios::app))
         throw Error(fmt::format("{}: can't be written; name a file in a writable directory", path));
@@ -133,7 +133,7 @@ void run(const Options &o) {
         micro::write_report(o.json, report);
 }
 
-// The part that the card's label names, else the usual one of its gfx.
+// The part that the card's label names, else the default part of its gfx.
 const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
     if (!o.part.empty())
         return part_of_name(o.part);
@@ -149,7 +149,7 @@ const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
 std::vector<std::string> all_names(const std::string &gfx) {
     hip::DeviceInfo device;
     device.gfx = gfx;
-    device.wgps = 1; // names don't depend on it
+    device.wgps = 1; // doesn't affect the names
     std::vector<std::string> names;
     for (const Group &group : micro::plan(device, {}))
         names.insert(names.end(), group.names.begin(), group.names.end());

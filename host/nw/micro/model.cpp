@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that goes away with its owner.
+// A temporary directory, removed by the destructor.
 class Scratch {
 public:
     Scratch() {

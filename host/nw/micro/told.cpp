@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which measurement tells which constant.
+// The measurement that determines each constant.
 #include <bit>
 
 #include "base/targets.h"
@@ -12,12 +12,12 @@ namespace {
 
 using sim::timing::Part;
 
-// A walk that is well inside of a cache, and too long for the cache before it.
+// A pointer chase that fits this cache, and exceeds the next smaller one.
 std::string walk(std::string_view path, u64 size) {
     return micro::chase_name(path, std::bit_floor(size) / 2);
 }
 
-// A cycle more of the constant is a cycle more of the row.
+// The row grows by a cycle for each cycle of the constant.
 constexpr std::pair<const char *, const char *> cycle_by_cycle[] = {
     {"valu_to_memory", "v_mov_b32>ds_load_b32"},
     {"valu_to_scalar", "v_readfirstlane_b32>s_add_u32>v_mov_b32"},
@@ -49,7 +49,7 @@ constexpr std::pair<const char *, const char *> cycle_by_cycle[] = {
     {"store_latency", "global_store_b32>wait"},
 };
 
-// As much more of the constant is as much less of the row.
+// The row is inversely proportional to the constant.
 constexpr std::pair<const char *, const char *> rates[] = {
     {"l0_bytes", "global_load_b128, stride 4"},
     {"l0_lookups", "global_load_b32, stride 32"},

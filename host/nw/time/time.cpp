@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw time: what a kernel of a code object would take on a GPU, and what it waits for there.
+// nw time: modelled duration of a kernel on a GPU, and its stall reasons.
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -130,7 +130,7 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
                           : fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
 }
 
-// --trace and --issue-log, of all launches.
+// --trace and --issue-log, covering all launches.
 struct Files {
     std::optional<sim::timing::TraceFile> trace;
     std::optional<sim::timing::IssueLog> issue_log;

@@ -18,13 +18,13 @@ namespace nw::cli {
 
 namespace {
 
-// A type and a number of rows: rows of the table that stand together.
+// A type and a number of rows: a section of the table.
 struct Kind {
     std::string type;
     u32 m;
 };
 
-// A shape with the kernels that are timed, the default first.
+// A shape and its candidate kernels, the default first.
 struct Job {
     GgufShape shape;
     std::vector<const Kernel *> kernels;
@@ -56,8 +56,7 @@ std::vector<Kind> kinds_of(const GgufTuning &o) {
     return out;
 }
 
-// On the model a single run says it all, on a device as new; the times of all jobs, one after the
-// other.
+// On the model one run suffices, on a cold device; times of all jobs, concatenated.
 std::vector<f64> model_times(const GgufTuning &o, const std::vector<Job> &jobs) {
     std::vector<std::pair<const Job *, const Kernel *>> runs;
     std::vector<u64> work;
@@ -100,7 +99,7 @@ std::vector<f64> card_times(const GgufTuning &o, const hip::Device &device,
 
 template <class Times> void tune(const GgufTuning &o, const std::string &by, const Times &times) {
     TuningTable table = TuningTable::read(o.out);
-    table.write(o.out); // a long run should not end in a file that can't be written
+    table.write(o.out); // fail early if the file can't be written
     Gain all;
     for (const Kind &kind : kinds_of(o)) {
         const std::vector<Job> jobs = jobs_of(o, kind);

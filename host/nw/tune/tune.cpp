@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw tune: times every candidate kernel on the shapes of models, and writes which each shape gets.
+// nw tune: times every candidate kernel on the shapes of models, and writes the fastest of each.
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct Options : GgufTuning {
     std::string family = "decode_w4a16", candidates;
-    std::string only; // of candidates
+    std::string only; // regular expression for candidates
     std::vector<std::string> dtypes = {"bf16", "f16"}, groups = {"128", "32"},
                              zeros = {"eight", "packed"};
 };
@@ -66,7 +66,7 @@ std::string label(const Kind &kind) {
 }
 
 bool is_for(const Kernel &k, const Kind &kind) {
-    constexpr u32 any = 4096; // rules of choice ask for little more than m
+    constexpr u32 any = 4096; // choice rules need little more than m
     const Op op = op_of(kind, any, any);
     return k.contract->tuning == kind.family && !k.reference && takes(k, op) &&
            k.contract->worth(op, k, usual_machine(k.gfx));
@@ -114,13 +114,13 @@ std::vector<Kind> plan(const Options &o, const Manifest &manifest) {
     return out;
 }
 
-// Where the times come from.
+// Source of the times.
 class Clock {
 public:
     Clock(const Options &o, fs::path kernels) : options_(o), directory_(std::move(kernels)) {}
     virtual ~Clock() = default;
     virtual std::string name() = 0;
-    // Microseconds of each kernel on each shape: [shape][kernel], one after another.
+    // Microseconds of each kernel on each shape: [shape][kernel], concatenated.
     virtual std::vector<f64> times(const Kind &) = 0;
 
 protected:
@@ -128,7 +128,7 @@ protected:
     const fs::path directory_;
 };
 
-// On the model a single run says it all. Each has a device as new, so the order doesn't matter.
+// On the model one run suffices. Each runs on a cold device, so the order doesn't matter.
 class ModelClock : public Clock {
 public:
     using Clock::Clock;
@@ -185,7 +185,7 @@ private:
 void tune(const Options &o, const std::vector<Kind> &kinds, Clock &clock) {
     const std::string by = clock.name();
     TuningTable table = TuningTable::read(o.out);
-    table.write(o.out); // a long run should not end in a file that can't be written
+    table.write(o.out); // fail early if the file can't be written
     Gain all;
     for (const Kind &kind : kinds) {
         const std::vector<f64> us = clock.times(kind);
@@ -235,7 +235,7 @@ void run(Options o) {
         if (many == (m <= few_rows))
             throw Error(fmt::format("--m {}: {} has kernels for {} rows", m, o.family,
                                     many ? "9 and more" : "1..8"));
-    // All tiles are in the build.
+    // All tiles are part of the build.
     const std::string target = many ? "all" : "candidates_" + o.gfx;
     const fs::path built(NW_CANDIDATES);
     const fs::path directory = !o.candidates.empty() ? fs::path(o.candidates)

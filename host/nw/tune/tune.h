@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of gen/tuning that nw tune knows how to fill.
+// The tables of gen/tuning that nw tune can write.
 #pragma once
 #include <string_view>
 

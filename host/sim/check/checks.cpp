@@ -51,7 +51,7 @@ std::unique_ptr<GroupChecker> CheckFacts::group(size_t waves) const {
     return std::make_unique<Checks>(*this, waves);
 }
 
-// One more row, empty, stands for the sentinel where the code ends.
+// One extra empty row for the sentinel after the last instruction.
 void CheckFacts::fill_rows(const Code &code) {
     rows.resize(code.instructions.size() + 1);
     for (size_t n = 0; n < code.instructions.size(); ++n) {

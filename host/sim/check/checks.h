@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checkers of a workgroup's waves, and the loop that asks them before every instruction: what a
-// RunConfig names to have them.
+// The dynamic checkers of a workgroup's waves, selected by RunConfig, and the loop that runs them
+// before every instruction.
 #pragma once
 #include <memory>
 #include <vector>
@@ -22,21 +22,21 @@ struct CheckKinds {
 // For RunConfig::checker; null when all are off. Lives as long as the program.
 const Checker *checker(CheckKinds);
 
-// Made once per launch, shared by its workers.
+// One per launch, shared by its workers.
 struct CheckFacts final : LaunchChecker {
-    // What the loop looks at first: most instructions touch nothing that a checker watches.
+    // The loop's filter: most instructions touch nothing that a checker watches.
     struct Row {
         RegisterSet touches;
-        bool waits = false, sees_memory = false; // WaitCheck, InitCheck must see it in any case
-        bool hazards = false;                    // HazardCheck must
-        bool races = false;                      // RaceCheck must
+        bool waits = false, sees_memory = false; // always seen by WaitCheck, InitCheck
+        bool hazards = false;                    // always seen by HazardCheck
+        bool races = false;                      // always seen by RaceCheck
     };
     std::vector<Row> rows;                      // by instruction index
     std::unique_ptr<const WaitFacts> wait;      // null: the check is off
     std::unique_ptr<const HazardFacts> hazards; // with wait
     std::unique_ptr<const InitFacts> init;
     std::unique_ptr<const RaceFacts> race;
-    std::unique_ptr<RaceShared> race_shared; // one thread's: see race.h
+    std::unique_ptr<RaceShared> race_shared; // used by one thread only: see race.h
     CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx);
     std::unique_ptr<GroupChecker> group(size_t waves) const override;
 

@@ -24,7 +24,7 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         on[h] = applies(static_cast<Hazard>(h), gfx, code.wave_size);
     ds_nops = code.wave_size == 64 ? ds_nops_wave64 : ds_nops_wave32;
     entries.reserve(code.instructions.size());
-    bool nop = false; // right before
+    bool nop = false; // immediately before
     for (const Instruction &inst : code.instructions) {
         Entry e;
         e.role = hazard_role(inst);
@@ -82,9 +82,8 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
         cross_call(e);
 }
 
-// What LLVM follows inside of functions only is forgotten here: its code would not be silent.
-// Scalar writes that are under way stay so, but for the return address, which its callees read as
-// it is.
+// Forgets what LLVM tracks within a function only, since it resolves nothing across calls. Scalar
+// writes in flight are kept, except of the return address, which callees read without a wait.
 void HazardCheck::cross_call(const Entry &e) {
     trans_count_ = event_count_ = 0;
     neighbour_.reset();
@@ -94,7 +93,7 @@ void HazardCheck::cross_call(const Entry &e) {
         read_ = 0;
 }
 
-// The destination of that instruction which `use` shares a register with, or null.
+// The destination of instruction `index` that overlaps `use`, or null.
 const RegisterUse *HazardCheck::written_by(u32 index, const RegisterUse &use) const {
     for (const RegisterUse &w : facts_->entries[index].role.uses)
         if (w.write && overlap(w, use))
@@ -116,7 +115,7 @@ HazardCheck::Result HazardCheck::find_trans_use(u32 index, const Entry &entry) {
                 if (!use.write && t->written.has(use.place(n)))
                     return Finding{{use.bank, false, static_cast<u16>(use.first + n)}, t->index};
             }
-    // What another instruction writes is not the transcendental's any more.
+    // Registers overwritten by another instruction no longer hold a transcendental's result.
     for (Trans *t = trans_.data(); t != end; ++t) {
         for (const RegisterUse &use : r.uses)
             for (unsigned n = 0; use.write && n < use.count; ++n)
@@ -138,8 +137,8 @@ HazardCheck::Result HazardCheck::find_trans_use(u32 index, const Entry &entry) {
     return {};
 }
 
-// H-004. Going back from a vector instruction with two or more VGPR operands: one of them was
-// written after the last scalar write of EXEC and another before it, all of it close together.
+// H-004. Searches backwards from a vector instruction with two or more VGPR operands: one written
+// after the last scalar write of EXEC, another before it, all within a short window.
 HazardCheck::Result HazardCheck::find_forwarding(u32 index, const Entry &entry) {
     const HazardRole &r = entry.role;
     if (r.unit == HazardRole::memory || r.va_vdst)
@@ -155,7 +154,7 @@ HazardCheck::Result HazardCheck::find_forwarding(u32 index, const Entry &entry) 
             sources.push_back(use);
     Result found;
     if (r.unit == HazardRole::valu && sources.size() >= 2) {
-        unsigned valu = 0; // vector instructions between
+        unsigned valu = 0; // vector instructions in between
         std::optional<unsigned> exec, after;
         for (unsigned n = 0; n < event_count_ && !found; ++n) {
             const Event &e = events_[n];
@@ -164,7 +163,7 @@ HazardCheck::Result HazardCheck::find_forwarding(u32 index, const Entry &entry) 
                     exec = valu;
                 continue;
             }
-            // The last write of each source is what counts.
+            // Only the last write of each source matters.
             std::erase_if(sources, [&](const RegisterUse &s) {
                 if (!written_by(e.index, s))
                     return false;
@@ -184,7 +183,7 @@ HazardCheck::Result HazardCheck::find_forwarding(u32 index, const Entry &entry) 
     return found;
 }
 
-// Of what the instruction writes, the `watched` have now been overwritten.
+// Records that the instruction overwrites `watched` registers.
 void HazardCheck::note_writes(u32 index, const Entry &e, Sgprs watched) {
     by_salu_ &= ~e.writes, by_valu_ &= ~e.writes;
     const Sgprs struck = e.writes & watched;
@@ -203,7 +202,7 @@ HazardCheck::Result HazardCheck::find_mask_write(u32 index, const Entry &e) {
     const bool valu = r.unit == HazardRole::valu, salu = r.unit == HazardRole::salu;
     if (r.sa_sdst)
         by_salu_ = 0;
-    if (r.sa_sdst) // masks have been read by then
+    if (r.sa_sdst) // masks have been read at that point
         read_ = 0;
     read_ &= ~waited_for(r);
     by_valu_ &= ~waited_for(r);
@@ -218,8 +217,8 @@ HazardCheck::Result HazardCheck::find_mask_write(u32 index, const Entry &e) {
     return {};
 }
 
-// A scalar instruction waits for vector instructions that write SGPRs, VCC or all others, before it
-// reads one of them; LLVM counts on that where it follows the register.
+// A scalar read of an SGPR or VCC waits for the vector instructions that write one; LLVM relies on
+// this where it tracks the register.
 void HazardCheck::resolve_by_scalar_read(Sgprs reads) {
     by_valu_ &=
         (reads & vcc_pair ? ~vcc_pair : ~Sgprs{0}) & (reads & ~vcc_pair ? vcc_pair : ~Sgprs{0});
@@ -255,7 +254,7 @@ HazardCheck::Result HazardCheck::find_read_sgpr(u32 index, const Entry &e) {
     return {};
 }
 
-// H-006, H-007: only the vector instruction right before matters.
+// H-006, H-007: only the immediately preceding vector instruction matters.
 HazardCheck::Result HazardCheck::find_neighbour(u32, const HazardRole &r, Hazard h) {
     const HazardRole &before = facts_->entries[*neighbour_].role;
     if (h == Hazard::cmpx_permute && before.cmpx && r.permlane)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The hazards of isa/hazards.inc as they happen: a wave's last few instructions, as far as one of
-// them can still clash with the next.
+// Dynamic check of the hazards in isa/hazards.inc: keeps the window of a wave's recent instructions
+// that can still conflict with the next one.
 #pragma once
 #include <array>
 #include <optional>
@@ -11,18 +11,18 @@
 
 namespace nw::sim {
 
-// What the check needs to know of each instruction, made once per program.
+// Static facts about each instruction, made once per program.
 struct HazardFacts {
     struct Entry {
         HazardRole role;
         Sgprs reads = 0, writes = 0, masks = 0; // of the role's uses and masks
-        bool watched = false;                   // the check must see it in any case
-        std::optional<Hazard> clash;            // with itself, unless
-        bool resolves_next = false;             // what ran right before resolves it
+        bool watched = false;                   // always seen by the check
+        std::optional<Hazard> clash;            // with the next instruction, unless resolved
+        bool resolves_next = false;             // resolved if the preceding instruction did this
     };
     std::vector<Entry> entries; // by instruction index
     bool on[static_cast<size_t>(Hazard::count)] = {};
-    unsigned ds_nops = 0; // that resolve H-002
+    unsigned ds_nops = 0; // s_nop count that resolves H-002
     HazardFacts(const Code &code, std::string_view gfx);
     bool has(Hazard h) const { return on[static_cast<size_t>(h)]; }
 
@@ -34,14 +34,14 @@ class HazardCheck {
 public:
     explicit HazardCheck(const HazardFacts &facts) : facts_(&facts) {}
     void reset() { *this = HazardCheck(*facts_); }
-    // Before the instruction runs. Only `watched` ones need it, and all while following(). Throws
+    // Call before the instruction runs: for `watched` ones, and for all while following(). Throws
     // Fault.
     void step(const Wave &, const Inst &);
     bool following() const { return following_; }
 
 private:
     using Entry = HazardFacts::Entry;
-    // A clash: the register, and the instruction that came too shortly before.
+    // A violated hazard: the register, and the earlier instruction that is too close.
     struct Finding {
         RegisterUse use;
         u32 earlier;
@@ -62,7 +62,7 @@ private:
     const HazardFacts *facts_;
     bool following_ = false;
 
-    // H-003: the transcendental instructions of the window, and what has been issued since.
+    // H-003: transcendental instructions in the window, and how many were issued since.
     struct Trans {
         u32 index;
         unsigned valu, trans;
@@ -79,17 +79,17 @@ private:
     std::array<Event, 12> events_;
     unsigned event_count_ = 0;
 
-    // H-002, H-005: SGPRs that vector instructions have read (and the other of the pair), or used
-    // as masks, and those of them that have been overwritten since.
+    // H-002, H-005: SGPRs (as pairs) that vector instructions read or used as masks, and which of
+    // these were overwritten since.
     Sgprs read_ = 0, by_salu_ = 0, by_valu_ = 0;
-    u32 writer_[sreg::count] = {}; // of those in by_salu_ and by_valu_
+    u32 writer_[sreg::count] = {}; // for registers in by_salu_ and by_valu_
     u32 written_at_[sreg::count] = {};
     u32 scalars_ = 0; // scalar instructions so far
     unsigned ds_nops_ = 0;
 
-    bool resolved_ = false; // H-009: s_nop was right before
+    bool resolved_ = false; // H-009: the preceding instruction is s_nop
 
-    // H-006, H-007: the last vector instruction, if it was one of these.
+    // H-006, H-007: the preceding vector instruction, if it can cause one of them.
     std::optional<u32> neighbour_;
 };
 

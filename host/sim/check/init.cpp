@@ -12,13 +12,13 @@ namespace nw::sim {
 
 namespace {
 
-// What uninitialised bits are replaced by, to see whether it matters: extremes of integers and of
-// floats, and something without a pattern. The first one is the base that others are held against.
+// Values substituted for uninitialised bits: extremes of integers and floats, and one irregular
+// pattern. Results are compared with those of the first.
 constexpr u32 patterns[] = {0, ~0u, 0x3a5c96f1, 0x7fffffff, 0x80000000, 0x7f7fffff, 0xff7fffff};
-// Then the value of src0, then of src1: equal operands are what a comparison may depend on.
+// Two more trials substitute src0 and src1: a comparison may depend on equal operands.
 constexpr unsigned trials = std::size(patterns) + 2;
 
-// Dword `element` of the source in one lane, as the wave has it now.
+// Dword `element` of the source in one lane, before the instruction.
 u32 value_of(const Wave &w, const Source &s, unsigned element, unsigned half, unsigned lane) {
     element = std::min<unsigned>(element, s.rows - 1u);
     switch (s.kind) {
@@ -41,7 +41,7 @@ u32 filling(const Wave &w, const Inst &i, unsigned trial, unsigned element, unsi
     return value_of(w, i.src[n], element, half, lane);
 }
 
-// A dword of a VGPR or a half of one, lane by lane. 0: lanes mix, or nobody has looked.
+// Bits of a VGPR written lane by lane. 0: lanes mix, or not classified.
 u32 bits_written(const Operation &op) {
     const Op row = find_op(op.mnemonic);
     const OpInfo &r = info(row);
@@ -136,7 +136,7 @@ bool InitCheck::reads_poison(const Wave &w, const Entry &e) const {
     return false;
 }
 
-// These bits of the register's active lanes are written with something known.
+// Marks these bits of the register's active lanes as initialised.
 void InitCheck::initialise(const Wave &w, unsigned reg, u32 bits) {
     reg &= 255;
     u32 any = 0;
@@ -200,7 +200,7 @@ void InitCheck::step(const Wave &w, const Inst &i) {
 
 // ---- instructions that compute ------------------------------------------------------------------
 
-// trial_ and `trial` become the wave with its uninitialised bits filled in.
+// Sets trial_ and `trial` to a copy of the wave with its uninitialised bits replaced.
 void InitCheck::fill(Wave &trial, const Wave &w, const Inst &i, unsigned number,
                      const std::vector<RegisterUse> &uses) {
     for (const RegisterUse &use : uses) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Values computed from registers or LDS that nobody wrote, where they matter: an address, a branch,
-// EXEC, or a store to memory.
+// Reports uninitialised registers or LDS that reach an address, a branch, EXEC, or a store to
+// memory.
 //
-// Each bit of a register has a shadow bit: 1 = uninitialised. An instruction with such bits among
-// its operands is run again on copies where they are all 0, all 1, and mixed; result bits that
-// differ depend on them. So x ^ x, x & 0 and the halves of packed values come out right without a
-// rule per instruction, and a report is never about a value that the uninitialised bits can't
-// change.
+// Each bit of a register has a shadow bit: 1 = uninitialised. An instruction that reads such bits
+// runs again on copies that replace them by 0, by 1 and by mixed patterns; result bits that differ
+// become uninitialised. So x ^ x, x & 0 and packed halves need no rule per instruction, and no
+// report concerns a value that the uninitialised bits can't change.
 #pragma once
 #include <memory>
 #include <vector>
@@ -16,14 +15,14 @@
 
 namespace nw::sim {
 
-// What the check needs to know of each instruction, made once per program.
+// Static facts about each instruction, made once per program.
 struct InitFacts {
     struct Entry {
         std::vector<RegisterUse> uses;
-        // Bits of each destination dword that the instruction writes in every active lane from
-        // that lane of its sources alone; 0 where only running it tells.
+        // Bits of each destination dword that every active lane writes from its own source lanes
+        // only; 0: must be found by running the trials.
         u32 overwrites = 0;
-        bool sees_memory = false; // LDS or scratch: has a shadow of its own
+        bool sees_memory = false; // LDS or scratch, which have shadows
     };
     std::vector<Entry> entries; // by instruction index
     explicit InitFacts(const Code &code);
@@ -37,10 +36,10 @@ struct InitShared {
 class InitCheck {
 public:
     InitCheck(const InitFacts &facts, InitShared &shared) : facts_(&facts), shared_(&shared) {}
-    // At the wave's start, when its registers hold their entry state.
+    // Call at the wave's start, with its registers in their entry state.
     void reset(const Wave &);
-    // Before the instruction runs. Only those that use a register of poisoned() or LDS or scratch
-    // need it. Throws Fault.
+    // Call before the instruction runs, if it uses a poisoned() register, LDS or scratch. Throws
+    // Fault.
     void step(const Wave &, const Inst &);
     // Registers with an uninitialised bit in any lane.
     const RegisterSet &poisoned() const { return poisoned_; }
@@ -51,7 +50,7 @@ private:
     Row &shadow(unsigned reg, unsigned half) { return v_[half * vgpr_count + reg]; }
     void note(unsigned reg);
     void set_sgpr(unsigned reg, u32 bits);
-    // Lanes that are active and have an uninitialised bit in the register.
+    // Active lanes with an uninitialised bit in the register.
     u32 poisoned_lanes(const Wave &w, unsigned reg, unsigned half) const {
         return lanes_[half][reg & 255] & w.exec(half);
     }
@@ -59,7 +58,7 @@ private:
     void initialise(const Wave &, unsigned reg, u32 bits);
     void overwrite(const Wave &, const Entry &);
 
-    // Running it on copies, init.cpp.
+    // Trial runs on copies: init.cpp.
     void fill(Wave &trial, const Wave &, const Inst &, unsigned number,
               const std::vector<RegisterUse> &);
     void differ(const Wave &, const Inst &, const std::vector<RegisterUse> &);
@@ -91,7 +90,7 @@ private:
     InitShared *shared_;
     unsigned halves_ = 1;
     RegisterSet poisoned_;
-    u32 lanes_[2][vgpr_count] = {}; // with a bit in v_, by half of the wave
+    u32 lanes_[2][vgpr_count] = {}; // lanes with a bit set in v_, by wave half
     std::vector<Row> v_;
     u32 s_[slot::count] = {};
     std::vector<u8> scratch_;

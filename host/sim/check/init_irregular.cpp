@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The init check's part for memory instructions whose places are no address and offset: buffers,
-// blocks, transposing loads, and LDS by M0.
+// InitCheck for memory instructions with irregular addressing: buffers, blocks, transposing loads,
+// and LDS through M0.
 #include <cstring>
 
 #include "sim/check/init.h"
@@ -9,7 +9,7 @@
 
 namespace nw::sim {
 
-// Register by register, as M0 selects them.
+// One register at a time, as M0 selects them.
 void InitCheck::block(const Wave &w, const Inst &i) {
     require_sgpr(w, i, sreg::m0, "a mask of registers");
     for (unsigned n = 0; n < i.access->op.elements; ++n) {
@@ -46,7 +46,7 @@ void InitCheck::lds_by_m0(const Wave &w, const Inst &i) {
         note(a.result);
 }
 
-// What is out of a buffer's bounds isn't stored.
+// Values out of a buffer's bounds aren't stored and need no check.
 void InitCheck::require_stored(const Wave &w, const Inst &i, unsigned data, unsigned reg,
                                u32 bits) {
     for (unsigned half = 0; half < halves_; ++half) {
@@ -59,7 +59,7 @@ void InitCheck::require_stored(const Wave &w, const Inst &i, unsigned data, unsi
 
 void InitCheck::irregular(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
-    constexpr unsigned largest = 4; // registers of anything but a block
+    constexpr unsigned largest = 4; // of any access except a block
     if (a.op.elements > largest)
         return block(w, i);
     if (a.adds_m0)

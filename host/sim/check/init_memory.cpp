@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The init check's part for memory: addresses and stored values must be initialised, and what goes
-// through LDS or scratch takes its shadow along. Memory proper is taken as initialised.
+// InitCheck for memory: addresses and stored values must be initialised; values that pass through
+// LDS or scratch keep their shadow. Global memory counts as initialised.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -12,20 +12,20 @@ namespace nw::sim {
 
 namespace {
 
-// The bits of a register that its element of memory fills or comes from.
+// Bits of a register that correspond to its memory element.
 u32 value_bits(const MemoryOp &op) {
     u32 bits = op.bytes == 1 ? 0xffu : op.bytes == 2 ? 0xffffu : ~0u;
     return op.extend >= Extend::high_zero ? bits << 16 : bits;
 }
 
-// The bits that a load sets, extension included.
+// Bits that a load writes, including sign or zero extension.
 u32 loaded_bits(const MemoryOp &op) {
     return op.extend >= Extend::high_zero                                   ? 0xffff0000u
            : op.extend == Extend::low_zero || op.extend == Extend::low_sign ? 0xffffu
                                                                             : ~0u;
 }
 
-// A workgroup's shadow bytes under one LDS access of a half wave.
+// The shadow bytes touched by one LDS access of a half wave.
 struct LdsBytes {
     std::vector<u8> &bytes;
     const u32 *address;
@@ -87,7 +87,7 @@ void InitCheck::scalar_load(const Wave &w, const Inst &i) {
         set_sgpr(i.dst + r, 0);
 }
 
-// The common case of LDS: all that is read or written is initialised. False: not so, lane by lane.
+// Fast path: all LDS bytes read or written are initialised. False: check lane by lane.
 bool InitCheck::lds_is_simple(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     const unsigned registers = a.op.registers(), values = a.op.two_addresses() ? 2 : 1;
@@ -168,8 +168,8 @@ void InitCheck::memory(const Wave &w, const Inst &i) {
         note((a.result + r) & 255);
 }
 
-// One lane's bytes between a register's shadow and the shadow of LDS or scratch. Memory proper is
-// taken as initialised.
+// Copies one lane's shadow between a register and LDS or scratch. Global memory counts as
+// initialised.
 void InitCheck::transfer(const Wave &w, const Inst &i, unsigned half, unsigned lane, i64 offset,
                          unsigned reg, bool load) {
     const MemoryAccess &a = *i.access;

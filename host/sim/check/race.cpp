@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What orders waves: atomics, waits and cache invalidations. Barriers: race_barrier.cpp; accesses:
+// Synchronization: atomics, waits and cache invalidations. Barriers: race_barrier.cpp; accesses:
 // race_access.cpp.
 #include "sim/check/race.h"
 
@@ -13,7 +13,7 @@ namespace nw::sim {
 
 namespace {
 
-// gfx12's scopes from the shader engine on, gfx11's glc: LLVM sets them on atomic loads and stores.
+// Scopes from SE outwards on gfx12, glc on gfx11: LLVM sets them on atomic loads and stores.
 bool bypasses_caches(const Instruction &inst, bool gfx12) {
     if (!gfx12)
         return inst.x.has("glc");
@@ -100,7 +100,7 @@ void RaceCheck::step(Wave &w, const Inst &i) {
     using Kind = RaceFacts::Kind;
     const RaceFacts::Entry &e = facts_->entries[i.index];
     State &me = waves_[w.number];
-    if (me.awaits != nothing) // it runs again: the phase is complete
+    if (me.awaits != nothing) // the wave resumes: the phase is complete
         pass(me);
     switch (e.kind) {
     case Kind::memory:
@@ -139,7 +139,7 @@ void RaceCheck::counters(State &me, const RaceFacts::Entry &e) {
     wait(me.global_issued, e.keep_store, me.global_done);
 }
 
-// ---- what a wave passes on ----------------------------------------------------------------------
+// ---- release: publishing a wave's clock ---------------------------------------------------------
 
 void RaceCheck::take(State &me, const Knowledge &knowledge) {
     me.knows.join(knowledge);
@@ -177,10 +177,10 @@ void RaceCheck::acquire(State &me, SyncLocations &locations, u64 address) {
     me.caches = 0;
 }
 
-// After an instruction's atomics on `addresses`. One that returned has taken over what was there.
+// After the atomics of an instruction on `addresses`. One that returned has also acquired them.
 void RaceCheck::release(State &me, SyncLocations &locations, const std::vector<u64> &addresses,
                         bool returns) {
-    constexpr size_t most = 64; // a location that nobody reads is data: its list is folded
+    constexpr size_t most = 64; // longer lists are of plain data: they are merged
     const News news = publish(me);
     for (u64 address : addresses) {
         std::vector<News> &there = locations[address];

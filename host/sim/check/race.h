@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Two waves that touch the same byte of LDS or global memory, one of them writing, with nothing
-// that orders them.
+// Data races: two waves access the same byte of LDS or global memory, at least one writes, and no
+// synchronization orders them.
 //
-// Each wave keeps a vector clock of what it knows of other waves (race_clock.h); memory remembers
-// who touched it last (race_shadow.h). Barriers join the clocks of a workgroup, named ones (S-033)
-// pass them from those who signal to those who wait. Atomics order waves of any workgroup: each
-// location carries what the waves that updated it knew, and an atomic that returns, or a load that
-// bypasses the caches (glc; scope:SCOPE_SE and wider on gfx12), takes it over. Such a load also
-// takes over what the wave knew that stored the flag it reads. A store counts as passed on only
-// when its wave has waited for it before the barrier or atomic, and what comes from another
-// workgroup only after the caches were invalidated.
+// Each wave has a vector clock (race_clock.h); memory remembers its last accesses (race_shadow.h).
+// Workgroup barriers join the clocks of all waves; named ones (S-033) pass them from signallers to
+// waiters. Atomics order waves of any workgroup: each location carries the clocks of its updaters.
+// An atomic that returns, or a load that bypasses the caches (glc; scope:SCOPE_SE and wider on
+// gfx12), acquires them. Such a load also acquires the clock of the wave that stored the flag it
+// reads. A store is released only if its wave has waited for it before the barrier or atomic; data
+// of another workgroup is visible only after a cache invalidation.
 //
-// Not races: a wave's own accesses; atomics among themselves; two stores of the same value. Lanes
-// of one instruction that store different values to one byte are reported, too: which one stays is
-// nobody's promise.
+// Not races: a wave's own accesses; atomics with each other; two stores of the same value. Lanes of
+// one instruction that store different values to one byte are reported: the winner is unspecified.
 //
 // A grid under this check runs on one thread: the order of accesses decides which of two racing
-// ones is reported, and has to be the same in every run. Workgroups could each keep a shadow of
-// their own that is held against the common one when their turn comes (turns.h); but a race would
-// then be found when its second access is long past, without the lane, the wave's state and the
-// place of memory that a report names, and nothing would have stopped the wave from going on with
-// what it read. Lists of readers are bounded: the 32 last of each 128 bytes of global memory count.
+// accesses is reported, and must be deterministic. Workgroups could keep private shadows that are
+// merged in grid order (turns.h). But a race would then be found long after its second access,
+// without the lane, wave state and address that a report names, and the wave would have gone on
+// with what it read. Reader lists are bounded: only the last 32 per 128 bytes of global memory are
+// kept.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -34,7 +32,7 @@
 
 namespace nw::sim {
 
-// What the check needs to know of each instruction, made once per launch.
+// Static facts about each instruction, made once per launch.
 struct RaceFacts {
     enum class Kind : u8 {
         none,
@@ -53,27 +51,27 @@ struct RaceFacts {
     struct Entry {
         Kind kind = Kind::none;
         bool synchronizes = false;             // a load or store that bypasses the caches
-        bool on_lds = false, on_store = false; // counters that it adds to
-        u8 caches = 0;                         // invalidated: 1 the CU's own, 2 those further out
-        u32 keep_lds = ~0u, keep_store = ~0u;  // that may be outstanding after a wait
+        bool on_lds = false, on_store = false; // counters it increments
+        u8 caches = 0;                         // invalidated: 1 the CU's own, 2 also outer levels
+        u32 keep_lds = ~0u, keep_store = ~0u;  // how many may be outstanding after a wait
     };
-    std::vector<Entry> entries; // by instruction index; one more where the code ends
+    std::vector<Entry> entries; // by instruction index, and the end sentinel
     RaceFacts(const Code &code, bool gfx12);
 };
 
 using News = std::shared_ptr<const Knowledge>;
 
-// What the waves knew that updated an atomic location.
+// Clocks of the waves that updated an atomic location.
 using SyncLocations = std::unordered_map<u64, std::vector<News>>;
 
-// Of a launch: what workgroups leave behind.
+// Launch-wide state, which outlives workgroups.
 struct RaceShared {
     GlobalShadow memory;
     SyncLocations locations;
-    std::vector<News> news; // of stores that may turn out to be flags
+    std::vector<News> news; // clocks of stores that may turn out to be flags
 };
 
-// Of a running workgroup.
+// State of a running workgroup.
 class RaceCheck {
 public:
     RaceCheck(const RaceFacts &facts, RaceShared &shared) : facts_(&facts), shared_(&shared) {}
@@ -89,21 +87,21 @@ private:
         u32 clock = 1;
         u32 lds_issued = 0, lds_done = 0, global_issued = 0, global_done = 0;
         u32 caches = 0;       // invalidated since the last atomic
-        u32 awaits = nothing; // the phase whose knowledge it takes over, of this barrier:
+        u32 awaits = nothing; // the phase to acquire, of this barrier:
         u32 barrier = 0;
-        u32 news = 0;   // 1 + index of its present state; 0: it changed
+        u32 news = 0;   // 1 + index of its published state; 0: changed since
         News published; // the same for atomics
     };
-    // What the waves knew that have signalled a barrier, by phase. Those who see a phase completed
-    // know that the ones before it are.
+    // Clocks of the waves that signalled a barrier, by phase. Observing a complete phase implies
+    // all earlier ones.
     class Phases {
     public:
-        // That is incomplete, when `number` phases are not.
+        // The incomplete phase, number `number`.
         Knowledge &current(u32 number, const Knowledge &blank);
-        const Knowledge *find(u32 number) const; // null: nobody has signalled it
+        const Knowledge *find(u32 number) const; // null: not signalled yet
 
     private:
-        static constexpr size_t most = 16; // who asks for an older one hears of more than that
+        static constexpr size_t most = 16; // older phases are implied by the kept ones
         std::vector<Knowledge> kept_;
         u32 first_ = 0; // number of kept_[0]
     };
@@ -115,7 +113,7 @@ private:
         BarrierUse init;
         std::vector<BarrierUse> uses; // the last one of each wave
     };
-    // One access of a half wave, and the lanes that make it.
+    // One access of a half wave, with its lanes.
     struct Half {
         Wave &w;
         const Inst &i;
@@ -124,8 +122,8 @@ private:
         unsigned half, size, part;
         ShadowAccess access;
         bool lds = false;
-        u64 base = 0;              // what makes an address the host's
-        bool synchronizes = false; // an atomic, or a load or store that others may wait for
+        u64 base = 0;              // added to give a host address
+        bool synchronizes = false; // an atomic, or a load or store that may synchronize
         bool cached = false;       // a load that may hit a stale cache line
     };
 
@@ -165,11 +163,11 @@ private:
 
     const RaceFacts *facts_;
     RaceShared *shared_;
-    u32 first_ = 0; // wave of the grid that is the group's first
+    u32 first_ = 0; // index in the grid of the group's first wave
     std::vector<State> waves_;
     std::vector<ShadowBlock> lds_;
     SyncLocations lds_locations_;
-    Barrier barriers_[1 + named_barriers]; // the first is the workgroup's
+    Barrier barriers_[1 + named_barriers]; // index 0: the workgroup's
 };
 
 } // namespace nw::sim

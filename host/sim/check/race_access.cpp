@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The race check's accesses: which bytes, who touched them before, and whether that is ordered.
+// The race check's accesses: the bytes, their last accesses, and whether these are ordered before.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@ namespace nw::sim {
 namespace {
 
 constexpr u64 block_mask = ~u64{shadow_bytes - 1};
-constexpr unsigned flag_bytes = 8; // the widest store that others may wait for
+constexpr unsigned flag_bytes = 8; // the widest store that counts as a flag
 
-// Splits [address, address + size) at the borders of blocks.
+// Splits [address, address + size) at block boundaries.
 template <class F> void for_blocks(u64 address, u64 size, F f) {
     while (size) {
         auto offset = static_cast<unsigned>(address & ~block_mask);
@@ -38,7 +38,7 @@ Touch touch_of(const MemoryOp &op) {
     return op.loads() ? Touch::read : op.updates() ? Touch::atomic : Touch::write;
 }
 
-// A flat access may be to scratch, which is each lane's own.
+// Lanes of a flat access that go to scratch, which is private to a lane.
 u32 scratch_lanes(const Wave &w, const MemoryAccess &a, const Places &p) {
     u32 lanes = 0;
     const u64 size = u64{w.scratch_bytes} * row_lanes * w.halves;
@@ -144,7 +144,7 @@ void RaceCheck::touch_lanes(Half &h, u32 lanes) {
     touch(h, block, mask);
 }
 
-// Atomics, and loads and stores that may be meant as such: lane by lane, each a location.
+// Atomics, and loads and stores that may synchronize: each lane is a separate location.
 void RaceCheck::touch_each(Half &h, u32 lanes) {
     SyncLocations &locations = h.lds ? lds_locations_ : shared_->locations;
     const Touch kind = h.access.touch;
@@ -185,7 +185,7 @@ bool RaceCheck::ordered(const Half &h, const ShadowAccess &older, bool cached) c
     return older.clock <= p.clock;
 }
 
-// A wave that has updated a location atomically may also store to it: how locks are given back.
+// A wave that has atomically updated a location may also store to it: this releases a lock.
 bool RaceCheck::is_own_flag(Half &h, u64 address) {
     ByteMask mask = ByteMask::span(static_cast<unsigned>(address & ~block_mask), 1);
     for (const ShadowAccess &a : block(h, address))
@@ -202,7 +202,7 @@ void RaceCheck::touch(Half &h, u64 address, ByteMask mask) {
         if (a.wave == h.me.number) {
             if (a.touch == kind && kind == Touch::read && a.clock == h.me.clock &&
                 a.bytes.covers(mask))
-                return; // nothing is new
+                return; // covered by the earlier access
             continue;
         }
         if (a.touch == kind && kind != Touch::write)
@@ -213,17 +213,17 @@ void RaceCheck::touch(Half &h, u64 address, ByteMask mask) {
         if (!ordered(h, a, h.cached))
             conflict(h, address, both, a);
         else if (kind == Touch::write)
-            a.bytes.remove(mask); // later accesses that this one comes before need not know it
+            a.bytes.remove(mask); // ordered before this one, which supersedes it for later accesses
     }
     if (kind == Touch::read && h.synchronizes)
-        return; // whoever sets the flag later doesn't race with who looks at it
+        return; // a later write of the flag doesn't race with its readers
     h.access.bytes = mask;
     record(b, h.access, h.lds);
 }
 
 void RaceCheck::record(ShadowBlock &b, ShadowAccess access, bool lds) {
     constexpr size_t most = 32, most_lds = 96;             // entries of a block
-    const bool may_replace = access.touch == Touch::write; // what touch() has emptied
+    const bool may_replace = access.touch == Touch::write; // removed by touch()
     for (size_t n = 0; n < b.size();) {
         ShadowAccess &a = b[n];
         if (a.wave != access.wave && !may_replace) {
@@ -250,8 +250,8 @@ void RaceCheck::record(ShadowBlock &b, ShadowAccess access, bool lds) {
     b.push_back(access);
 }
 
-// Two accesses that nothing orders: a race, unless one is a flag that the other waits for, or both
-// store the same.
+// Unordered accesses: a race, unless one is a flag that the other synchronizes with, or both store
+// the same value.
 void RaceCheck::conflict(Half &h, u64 address, ByteMask both, const ShadowAccess &older) {
     const Touch kind = h.access.touch;
     if (h.synchronizes && kind == Touch::read) {
@@ -273,7 +273,7 @@ void RaceCheck::conflict(Half &h, u64 address, ByteMask both, const ShadowAccess
 
 namespace {
 
-// Byte `n` of what a lane of a store writes.
+// Byte `n` of the value that a lane stores.
 u8 stored_byte(Wave &w, const Inst &i, unsigned half, unsigned lane, unsigned part, unsigned n) {
     const MemoryAccess &a = *i.access;
     if (a.op.components)
@@ -285,7 +285,7 @@ u8 stored_byte(Wave &w, const Inst &i, unsigned half, unsigned lane, unsigned pa
 
 } // namespace
 
-// Whether the bytes hold already what this store writes.
+// True if the bytes already hold the value of this store.
 bool RaceCheck::same_value(Half &h, u64 block, ByteMask bytes) const {
     bool same = true;
     for_lanes(h.places.active, [&](unsigned l) {

@@ -8,7 +8,7 @@
 
 namespace nw::sim {
 
-// ---- what a phase passes on ---------------------------------------------------------------------
+// ---- clocks passed on by a phase ----------------------------------------------------------------
 
 Knowledge &RaceCheck::Phases::current(u32 number, const Knowledge &blank) {
     if (kept_.empty()) {
@@ -49,7 +49,7 @@ void RaceCheck::barrier(Wave &w, const Inst &i, State &me, RaceFacts::Kind kind)
         return await(me, w.joined, w.joined_phases);
     }
     if (kind == Kind::barrier_leave || kind == Kind::end) {
-        if (w.joined) // the others may go on without it
+        if (w.joined) // the other waves may proceed without it
             signal(w, i, me, w.joined);
         return;
     }
@@ -89,7 +89,7 @@ void RaceCheck::pass(State &me) {
     me.awaits = nothing;
 }
 
-// ---- s_barrier_init must come before all other uses, and no other wave knows that it did --------
+// ---- s_barrier_init must precede all other uses, and no other wave may assume that it did -------
 
 void RaceCheck::use_barrier(Wave &w, const Inst &i, State &me, u32 barrier) {
     Barrier &b = barriers_[barrier];

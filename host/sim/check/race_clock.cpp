@@ -37,7 +37,7 @@ void Knowledge::join(const Knowledge &other) {
     if (other.ordered_ && other.ordered_ != ordered_) {
         merge(ordered_, other.ordered_);
         for (size_t n = 0; n < mates_.size() && first_ + n < ordered_->size(); ++n)
-            mates_[n].join((*ordered_)[first_ + n]); // news of the own group by way of another
+            mates_[n].join((*ordered_)[first_ + n]); // own group, through another one
     }
     if (same_group)
         merge(cached_, other.cached_);

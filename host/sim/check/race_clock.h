@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a wave knows to have happened: vector clocks over the waves of a grid.
+// Vector clocks over the waves of a grid: what happened before a wave's present.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,33 +8,33 @@
 
 namespace nw::sim {
 
-// How far another wave is known to have come: reads up to `clock`, and stores up to the serial
-// numbers that the wave had waited for when it said so.
+// Known progress of another wave: reads up to `clock`, and stores up to the serial numbers that it
+// had waited for when it published them.
 struct Progress {
     u32 clock = 0, lds = 0, global = 0;
     void join(const Progress &);
 };
 
-// Waves of the own workgroup are a small dense part that every barrier joins. Of other workgroups a
-// wave only hears through atomics: most grids never fill that part.
+// Progress of the own workgroup's waves is a small dense array that every barrier joins. Waves of
+// other workgroups appear only after an atomic: most grids leave that part empty.
 class Knowledge {
 public:
     Knowledge() = default;
     Knowledge(u32 first, u32 waves) : first_(first), mates_(waves) {}
     void join(const Knowledge &);
-    // The same from an atomic of another workgroup: ordered, but caches may still hold older data.
+    // After an atomic of another workgroup: ordered, but caches may still hold older data.
     void invalidate_caches() { cached_ = ordered_; }
-    // `cached`: what a load that may hit a stale cache line can rely on.
+    // `cached`: only what a load that may hit a stale cache line can rely on.
     Progress of(u32 wave, bool cached) const;
     Progress &mate(u32 in_group) { return mates_[in_group]; }
 
 private:
-    using Others = std::vector<Progress>; // by wave of the grid, as far as any is known
+    using Others = std::vector<Progress>; // by wave of the grid, up to the highest one known
     using Shared = std::shared_ptr<const Others>;
     static void merge(Shared &into, const Shared &from);
     static void merge(Shared &into, u32 first, const std::vector<Progress> &from);
 
-    u32 first_ = 0; // wave of the grid that mates_[0] is
+    u32 first_ = 0; // index in the grid of mates_[0]
     std::vector<Progress> mates_;
     Shared ordered_, cached_;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who touched which bytes last: the race check's shadow of LDS and of device memory.
+// The race check's shadow of LDS and device memory: the last accesses to each byte.
 //
-// Memory is seen in blocks of 128 bytes, each with a short list of accesses with byte masks: a wave
-// that reads 128 bytes in a row costs one entry, and two waves that write neighbouring bytes don't
-// meet. An access drops the bytes that it supersedes from the entries before it.
+// Memory is split into blocks of 128 bytes, each with a short list of accesses with byte masks. A
+// wave that reads 128 consecutive bytes costs one entry, and writes of neighbouring bytes don't
+// conflict. An access removes the bytes that it supersedes from earlier entries.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -37,16 +37,16 @@ enum class Touch : u8 { read, write, atomic };
 struct ShadowAccess {
     ByteMask bytes;
     u32 wave = 0;   // of the grid
-    u32 clock = 0;  // the wave's, then
-    u32 serial = 0; // of its stores of this counter; 0: done when the clock moves on
+    u32 clock = 0;  // of the wave at the access
+    u32 serial = 0; // among its stores of this counter; 0: complete when the clock advances
     u32 inst = 0;
-    u32 news = 0; // 1 + index of what the wave knew when it stored, for flags; 0: nothing
+    u32 news = 0; // for flags: 1 + index of the wave's clock at the store; 0: none
     Touch touch = Touch::read;
 };
 
 constexpr unsigned shadow_bytes = 128;
 
-// The accesses to one block, oldest first. Most blocks are touched once: that one is kept in place.
+// Accesses to one block, oldest first. Most blocks have one access, which is stored inline.
 class ShadowBlock {
 public:
     size_t size() const { return size_; }
@@ -83,7 +83,7 @@ private:
 
 class GlobalShadow {
 public:
-    ShadowBlock &block(u64 address) { // that holds the address
+    ShadowBlock &block(u64 address) { // the one with this address
         const u64 number = address / page_bytes;
         Slot &slot = slots_[number % std::size(slots_)];
         if (slot.number != number) [[unlikely]] {
@@ -105,7 +105,7 @@ private:
         Page *page = nullptr;
     };
     std::unordered_map<u64, std::unique_ptr<Page>> pages_;
-    Slot slots_[64]; // the pages touched last
+    Slot slots_[64]; // cache of recent pages
 };
 
 } // namespace nw::sim

@@ -103,8 +103,8 @@ void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
         }
 }
 
-// A younger load may return into the same register where both land in order. A flat one comes from
-// memory or from LDS: in no order that the program knows.
+// True if a younger load may return to the same register before the older one. Flat loads come from
+// memory or LDS, in unspecified order.
 bool WaitCheck::may_land_on(const Issues &older, const Issues &younger) const {
     const auto both_only = [&](Counter c, Counter not_on) {
         const auto n = static_cast<int>(c), other = static_cast<int>(not_on);
@@ -128,7 +128,7 @@ void WaitCheck::check_dealloc(const Wave &w, const Inst &i) const {
     }
 }
 
-// Without an active lane nothing returns, but the instruction still counts.
+// Without an active lane no register is written, but the instruction still counts.
 void WaitCheck::launch(const Inst &i, const WaitFacts::Entry &e, bool returns) {
     Flight f{i.index, 0, e.issues};
     u32 number = base_ + static_cast<u32>(flights_.size());

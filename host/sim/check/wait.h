@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Registers touched while a memory instruction that writes them is in flight.
+// Reports registers accessed while a memory instruction that writes them is in flight.
 //
-// Loads and LDS operations count down in order, so "at most n outstanding" means that all but the
-// newest n are done. Scalar loads come back in any order: only 0 says anything. What two loads
-// write lands in order on gfx11, in any order on gfx12 (H-010). Stores read their registers when
-// they issue: what overwrites those later is no bug on these targets. They are tracked for H-011
-// and H-012; that others see them too early is the race check's matter (not_waited).
+// Loads and LDS operations count down in order: "at most n outstanding" means that all but the
+// newest n are done. Scalar loads return out of order: only a wait for 0 is useful. Two loads to
+// the same register land in order on gfx11, in any order on gfx12 (H-010). Stores read their
+// registers at issue, so overwriting these later is no bug. Stores are tracked for H-011 and H-012;
+// their visibility to others is the race check's (not_waited).
 //
-// Of no consequence here are samplecnt, bvhcnt and expcnt: only image instructions, exports and
-// what loads graphics parameters count on them, and none of these is simulated.
+// samplecnt, bvhcnt and expcnt are ignored: only image instructions, exports and parameter loads
+// use them, and none of these is simulated.
 #pragma once
 #include <deque>
 #include <vector>
@@ -19,16 +19,16 @@
 
 namespace nw::sim {
 
-// What the check needs to know of each instruction, made once per program.
+// Static facts about each instruction, made once per program.
 struct WaitFacts {
     struct Entry {
         std::vector<RegisterUse> uses;
         Issues issues;
         WaitLimits limits;
         bool waits = false;
-        bool system_store = false;                // of gfx12: must be alone (H-011)
-        bool to_scratch = false, dealloc = false; // clash (H-012)
-        // Moves counters or looks at them: the check must see it in any case.
+        bool system_store = false;                // gfx12: must be waited for alone (H-011)
+        bool to_scratch = false, dealloc = false; // conflict (H-012)
+        // Changes or waits for counters: always seen by the check.
         bool counts() const { return waits || dealloc || issues.any(); }
     };
     std::vector<Entry> entries; // by instruction index
@@ -40,17 +40,17 @@ class WaitCheck {
 public:
     explicit WaitCheck(const WaitFacts &facts) : facts_(&facts) {}
     void reset();
-    // Before the instruction runs. Only those that count() or touch in_flight() need it. Throws
+    // Call before the instruction runs, if it counts() or uses a register of in_flight(). Throws
     // Fault.
     void step(const Wave &, const Inst &);
-    // Registers that a memory instruction has yet to write.
+    // Registers with a pending write by a memory instruction.
     const RegisterSet &in_flight() const { return in_flight_; }
 
 private:
     static constexpr unsigned counters = simulated_counters;
     struct Flight {
         u32 inst = 0;
-        u8 pending = 0; // counters that still hold it
+        u8 pending = 0; // counters that still include it
         Issues issues;
     };
 
@@ -69,7 +69,7 @@ private:
                              u32 flight) const;
 
     const WaitFacts *facts_;
-    std::deque<Flight> flights_; // flight f has number base_ + f
+    std::deque<Flight> flights_; // element 0 is flight number base_
     u32 base_ = 1;
     std::deque<u32> outstanding_[counters]; // flight numbers, oldest first
     RegisterSet in_flight_;

@@ -49,7 +49,7 @@ bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
         cache = {};
         cache.generation = generation;
     }
-    // Scalar loads have half of the slots for themselves: they may keep ranges that nobody writes.
+    // Half of the entries are reserved for scalar loads: they may keep ranges that nobody writes.
     constexpr unsigned half = RangeCache::size / 2;
     const bool scalar = i.cls == Class::smem;
     RangeCache::Range &r = cache.ranges[i.index % half + (scalar ? half : 0)];
@@ -74,9 +74,9 @@ bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
 namespace {
 
 constexpr u64 null_page = 4096;
-constexpr u64 near = 1 << 20; // bytes from an allocation that still say it was meant
+constexpr u64 near = 1 << 20; // distance from an allocation that still suggests an overrun
 
-// What is wrong with the address, as a rule's name and in words.
+// Classifies a bad address: the rule's name, and a description.
 std::pair<const char *, const char *> judge(const Context &c, u64 address) {
     if (c.code.program->overlaps_code(address, 1))
         return {"write_to_code", "which is code"};
@@ -109,7 +109,7 @@ void illegal_address(Wave &w, const Inst &i, u64 address, unsigned size, int lan
     const Memory &memory = w.context->memory;
     const char *what = i.cls == Class::smem ? "reads" : verb(i.access->op);
     std::string who = lane >= 0 ? fmt::format("lane {} ", lane) : std::string();
-    u64 bad = address; // the first byte that is at fault
+    u64 bad = address; // the first invalid byte
     for (u64 n = 0; n < size && memory.find(bad).size && !memory.find(bad).read_only &&
                     !w.context->code.program->overlaps_code(bad, 1);
          ++n)

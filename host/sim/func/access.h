@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A memory instruction ready to run, and the checks every address goes through.
+// A decoded memory instruction, and the checks that every address passes.
 #pragma once
 #include "sim/func/wave.h"
 #include "sim/isa/memory_ops.h"
@@ -25,33 +25,33 @@ struct MemoryAccess {
     u16 data2 = 0;     // of 2addr stores, compare values
     u16 result = 0;    // first VGPR of the loaded value
     bool returns = false;
-    bool exchanges_lanes = false; // ds_bpermute and its kind: LDS isn't touched
+    bool exchanges_lanes = false; // ds_bpermute and similar: LDS isn't accessed
     // Of buffers: `address` is index, offset or both (the index first), `base` the descriptor.
     Source soffset;
     bool idxen = false, offen = false;
     i16 format = -1;        // code in the instruction; -1: the descriptor's
     bool adds_lane = false; // addtid: 4 bytes further in each lane
     bool adds_m0 = false;   // its low 16 bits
-    // As Frames::places, where that isn't a matter of address and offset; null where it is.
+    // Replaces Frames::places where the address isn't a base plus an offset; null otherwise.
     void (*find_places)(Wave &, const Inst &, unsigned half, unsigned part, Places &) = nullptr;
-    u8 parts = 1; // whose places are found one by one: the two of two addresses, dwords of buffers
+    u8 parts = 1; // with separate places: the two of 2addr forms, the dwords of buffers
     unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
-    // The VGPR that the first bytes of a stored part come from.
+    // The VGPR that holds the first bytes of a stored part.
     unsigned part_data(unsigned part) const {
         return part == 0 ? data : op.two_addresses() ? data2 : data + part;
     }
 };
 
-// Where each active lane's bytes are on the host. Device addresses are host addresses.
+// Host address of each active lane's bytes. Device addresses are host addresses.
 struct Places {
     alignas(64) u64 at[row_lanes];
-    u32 lds = 0;     // lanes whose place is in LDS: flat accesses may mix
+    u32 lds = 0;     // lanes that address LDS: flat accesses may mix
     u32 active = 0;  // lanes that access anything; set by Frames::places
-    u32 bytes = 0;   // that each of them accesses there; set by Frames::places
+    u32 bytes = 0;   // accessed by each of them; set by Frames::places
     u32 outside = 0; // lanes of `active` with bytes beyond the end of LDS (S-051)
 };
 
-// Each lane's place is `bytes` after that of the lane before it: what most code does.
+// True if the lanes are consecutive, `bytes` apart: the common case.
 inline bool in_a_row(const u64 *at, u64 bytes) {
     u64 off = 0;
     for (unsigned l = 0; l < row_lanes; ++l)
@@ -62,7 +62,7 @@ inline bool in_a_row(const u64 *at, u64 bytes) {
 // True when [address, address + size) is inside a live allocation or the program's image.
 bool reachable(Wave &, const Inst &, u64 address, u64 size);
 
-// The live allocation nearest to `address`, and where that lies in or beside it.
+// Describes the live allocation nearest to `address` and their distance.
 std::string describe_allocation(const Memory &, u64 address);
 
 [[noreturn]] void illegal_address(Wave &, const Inst &, u64 address, unsigned size, int lane);
@@ -75,8 +75,8 @@ std::string describe_allocation(const Memory &, u64 address);
 void run_scalar_load(Wave &, const Inst &);
 Handler small_scalar_load(std::string_view mnemonic);  // gfx12's s_load_u8 and the like, or null
 Handler scalar_buffer_load(std::string_view mnemonic); // s_buffer_load_*, or null
-// For checks: what any of these is about to read, or the Fault that it will throw. No bytes when
-// all of it is out of a buffer's bounds, or when the instruction can't be run.
+// For checks: the place that any of these will read, or the Fault it will throw. No bytes if it is
+// entirely out of a buffer's bounds, or can't be run.
 struct ScalarPlace {
     u64 address = 0, bytes = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an atomic operation stores (5.18 to 5.21). The host rounds to nearest here.
+// Results of atomic operations (5.18 to 5.21). The host must round to nearest here.
 #include <bit>
 #include <limits>
 
@@ -23,7 +23,7 @@ f32 flush(f32 x, bool on) {
     return on && !(u & 0x7f800000) ? fp::f32_of(u & 0x80000000) : x;
 }
 
-// 5.19: LDS follows MODE. Of memory, sources differ (S-050).
+// 5.19: LDS follows MODE; for memory the sources disagree (S-050).
 bool flushes_inputs(const Mode &m, bool lds, bool adds) {
     if (lds)
         return !m.keeps32();
@@ -43,7 +43,7 @@ u32 add_f32(u32 old, u32 data, const Mode &m, bool lds) {
     bool flush_in = flushes_inputs(m, lds, true);
     f32 a = flush(fp::f32_of(old), flush_in), b = flush(fp::f32_of(data), flush_in);
     f32 r = a + b;
-    if (fp::is_nan(r)) // the memory's NaN comes first (5.20)
+    if (fp::is_nan(r)) // memory's NaN takes precedence (5.20)
         r = fp::nan_of(m, a, b);
     return fp::bits(lds && !(m.bits >> 5 & 1) ? flush(r, true) : r);
 }
@@ -54,8 +54,8 @@ template <class F, class U> F flushed(U bits, bool on) {
     return std::bit_cast<F>(on && !(bits & infinity) ? bits & sign : bits);
 }
 
-// F: f32 or f64, U: its bits. Flushed inputs decide; gfx11 stores the winner as it was, gfx12 as it
-// was compared (5.19, 5.20).
+// F: f32 or f64, U: its bits. Inputs are compared flushed; gfx11 stores the winner unflushed, gfx12
+// flushed (5.19, 5.20).
 template <class F, class U>
 U min_max_float(U old, U data, bool minimum, const Mode &m, bool flush_in) {
     F a = flushed<F>(old, flush_in), b = flushed<F>(data, flush_in);
@@ -72,12 +72,12 @@ u64 min_max_f64(u64 old, u64 data, bool minimum, const Mode &m, bool lds) {
     return min_max_float<f64>(old, data, minimum, m, lds && m.keep16 != 0xffff);
 }
 
-// 5.20: as numbers: NaN equals nothing, and both zeros are one.
+// 5.20: compares as numbers: NaN equals nothing, +0 equals -0.
 template <class F, class U> U exchange_if_equal(U old, U data, U compare) {
     return std::bit_cast<F>(old) == std::bit_cast<F>(compare) ? data : old;
 }
 
-// 5.10: each dword stored on its own, without its bit 31, and only where that bit was set.
+// 5.10: stores each dword whose bit 31 is set, with that bit cleared.
 u64 exchange_marked(u64 old, u64 data) {
     constexpr u64 low = 0xffffffff, high = low << 32;
     if (data >> 31 & 1)
@@ -87,7 +87,7 @@ u64 exchange_marked(u64 old, u64 data) {
     return old;
 }
 
-// S-034: {count, id}: adds the high half when the turn of the low half has come.
+// S-034: {count, id}: adds the high half once the low half matches the count.
 u64 ordered_add(u64 old, u64 data) {
     if (static_cast<u32>(old) != static_cast<u32>(data))
         return old;
@@ -100,7 +100,7 @@ u32 add_packed(u32 old, u32 data, bool bf16, const Mode &m) {
         u32 x = old >> shift & 0xffff, y = data >> shift & 0xffff, sum;
         if (bf16) {
             f64 exact = f64{fp::f32_of(x << 16)} + f64{fp::f32_of(y << 16)};
-            u32 u = fp::bits(static_cast<f32>(exact)); // 24 >= 2 * 8 + 2: no harm in two roundings
+            u32 u = fp::bits(static_cast<f32>(exact)); // 24 >= 2 * 8 + 2: double rounding is exact
             bool nan = (u & 0x7fffffff) > 0x7f800000;
             sum = nan ? (u >> 16 | 0x40) : (u + 0x7fff + (u >> 16 & 1)) >> 16;
         } else {

@@ -10,7 +10,7 @@ namespace nw::sim {
 
 namespace {
 
-// ---- the workgroup's: a phase is complete when every live wave has signalled
+// ---- the workgroup's barrier: a phase is complete when every live wave has signalled
 
 bool alone(const Wave &w) { return w.group->waves.size() == 1; }
 
@@ -20,11 +20,11 @@ void signal_group(Wave &w) {
 }
 void wait_for_group(Wave &w) {
     if (w.group->phase <= w.barriers)
-        w.state = State::barrier; // the group wakes it when the phase is complete
+        w.state = State::barrier; // the workgroup wakes it when the phase is complete
     ++w.barriers;
 }
 
-// ---- numbers: src[0] is a constant or M0, whose high half is a member count
+// ---- barrier numbers: src[0] is a constant or M0, whose high half is a member count
 
 u32 operand_of(const Wave &w, const Inst &i) {
     return i.src[0].kind == Source::sgpr ? w.s[i.src[0].at] : i.src[0].value;
@@ -96,7 +96,7 @@ void barrier_signal_isfirst(Wave &w, const Inst &i) {
     signal(w, i, number);
 }
 
-// Any named number waits for the barrier that the wave has joined.
+// Waiting on any named number waits for the barrier that the wave has joined.
 void barrier_wait(Wave &w, const Inst &i) {
     if (has_no_effect(w, i.imm))
         return;

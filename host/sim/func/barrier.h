@@ -5,7 +5,7 @@
 
 namespace nw::sim {
 
-// What an instruction but s_barrier_wait names, in its operand or M0: a named barrier, or these.
+// The operand or M0 of all but s_barrier_wait: a named barrier's number, or one of these.
 inline constexpr i32 group_barrier = -1, trap_barrier = -2, null_barrier = 0;
 i32 barrier_number(const Wave &, const Inst &);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Integer operations of one lane. Per host level, as fp.h.
+// Integer operations of one lane. Compiled per host level, as fp.h.
 #pragma once
 #include "base/types.h"
 
@@ -43,13 +43,13 @@ inline i32 abs(i32 a) { return a < 0 ? sub(0, a) : a; }
 inline i32 low24(i32 x) { return static_cast<i32>(static_cast<u32>(x) << 8) >> 8; }
 inline u32 distance(u32 a, u32 b) { return a > b ? a - b : b - a; }
 
-// v_bfe_i32: width 0 gives 0; 32 can't be said. Past bit 31 there are copies of the sign.
+// v_bfe_i32: width 0 gives 0; 32 can't be encoded. Bits past 31 are copies of the sign.
 inline u32 extract_signed(u32 x, u32 offset, u32 width) {
     u32 field = static_cast<u32>(static_cast<i32>(x) >> offset) & ((1u << width) - 1);
     u32 sign = width ? 1u << (width - 1) : 0;
     return (field ^ sign) - sign;
 }
-// s_bfe: a width of 32 (64) or more takes all that is there.
+// s_bfe: a width of 32 (64) or more takes all remaining bits.
 template <class T> T field(T x, u32 offset, u32 width) {
     T shifted = x >> offset;
     return width >= sizeof(T) * 8 ? shifted : shifted & ((T{1} << width) - 1);
@@ -98,7 +98,7 @@ inline u32 sad8(u32 a, u32 b) {
 inline u32 sad16(u32 a, u32 b) {
     return distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16);
 }
-inline u32 msad8(u32 a, u32 b) { // bytes where b is 0 don't count
+inline u32 msad8(u32 a, u32 b) { // bytes where b is 0 are skipped
     u32 r = 0;
     for (unsigned i = 0; i < 32; i += 8)
         r += b >> i & 255 ? distance(a >> i & 255, b >> i & 255) : 0;

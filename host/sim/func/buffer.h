@@ -25,7 +25,7 @@ struct Buffer {
     u8 swizzle = 0, type = 0;
 
     explicit Buffer(const u32 *dwords);
-    // Why no access can be made through it; null when there is no reason.
+    // Why the descriptor can't be used; null if it can.
     const char *refusal() const;
 };
 
@@ -35,7 +35,7 @@ struct BufferPoint {
 };
 
 bool in_bounds(const Buffer &, BufferPoint, u32 bytes);
-// Of the byte that is `at` bytes into the access.
+// Address of byte `at` of the access.
 u64 buffer_address(const Buffer &, BufferPoint, u32 at);
 
 } // namespace nw::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buffer loads, stores and atomics of vectors. What is out of bounds reads 0, or is not written.
+// Buffer loads, stores and atomics of vectors. Out-of-bounds loads return 0, stores are dropped.
 #include "sim/func/buffer_access.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct Session {
           soffset(scalar(wave, a.soffset)), bytes(a.bytes()) {
         if (const char *why = buffer.refusal())
             refuse(why);
-        // The code INVALID stands for an unbound resource, also where the format isn't used.
+        // The format INVALID means an unbound resource, even where the format isn't used.
         unbound = buffer.format == 0 && choices().invalid_format == choice::invalid_format::unbound;
         if (a.op.components)
             find_format();
@@ -69,7 +69,7 @@ struct Session {
         return p;
     }
 
-    // 5.25: dwords are checked one by one; atomics and elements with a format as a whole.
+    // 5.25: dwords are checked separately; atomics and formatted elements as a whole.
     u32 bytes_in_bounds(BufferPoint p) const {
         if (unbound)
             return 0;
@@ -117,7 +117,7 @@ struct Session {
     void load_typed(unsigned half, unsigned lane) const;
     void store(unsigned half, unsigned lane) const;
     void store_typed(unsigned half, unsigned lane) const;
-    BufferElement element_of(unsigned half, unsigned lane) const; // that store_typed writes
+    BufferElement element_of(unsigned half, unsigned lane) const; // written by store_typed
     void update(unsigned half, unsigned lane) const;
 
     u8 selector(unsigned c) const;
@@ -137,8 +137,8 @@ void Session::load(unsigned half, unsigned lane) const {
         data(a.result + n, half, lane) = value[n];
 }
 
-// What component c of the result is: typed instructions with a format of their own take the
-// format's components in order, others follow the descriptor.
+// Selector of result component c: instructions with their own format take its components in order,
+// others follow the descriptor.
 u8 Session::selector(unsigned c) const {
     constexpr u8 zero = 0, first = 4;
     if (!by_instruction())
@@ -187,8 +187,8 @@ void Session::store(unsigned half, unsigned lane) const {
     write(p, size, value);
 }
 
-// Which component of the stored value becomes component c in memory: the one that a load would put
-// it into. The first one stands in for those that the instruction doesn't have.
+// Which component of the stored value becomes component c in memory: the inverse of a load's
+// selection. The first one replaces components that the instruction doesn't have.
 unsigned Session::supplier(unsigned c) const {
     unsigned from = c;
     if (!by_instruction()) {
@@ -269,7 +269,7 @@ void run_buffer(Wave &w, const Inst &i) {
 }
 
 // Part 0 is the whole access where each lane's bytes are in bounds and consecutive; else parts are
-// dwords. Of a swizzled buffer, those that lie across two of its elements are left out.
+// dwords. Dwords that straddle two swizzle elements are left out.
 void buffer_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
     Session s(w, i);
     const unsigned parts = i.access->parts;

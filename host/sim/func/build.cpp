@@ -15,7 +15,7 @@ namespace nw::sim {
 
 namespace {
 
-// Executed instructions that can't run end here; the reason is looked up by index.
+// Handler of instructions that can't run; the reason is looked up by index.
 void unsupported(Wave &w, const Inst &i) {
     const Instruction &inst = w.context->code.code->instructions[i.index];
     if (inst.text.empty())
@@ -35,7 +35,7 @@ void end_of_code(Wave &w, const Inst &i) {
 
 } // namespace
 
-// "128" of s_load_b128.
+// Parses the "128" of s_load_b128.
 static unsigned dwords_of_load(std::string_view bits) {
     unsigned n = 0;
     auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), n);
@@ -192,7 +192,7 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     if (const MatrixOp *m = find_matrix_op(name))
         return matrix(i, inst.x, *m);
 
-    std::string plain_name(name); // v_cmpx_lt_f32 is the row v_cmp_lt_f32
+    std::string plain_name(name); // v_cmpx_lt_f32 uses the row v_cmp_lt_f32
     if (name.starts_with("v_cmpx_"))
         plain_name.erase(5, 1);
     Op op = find_op(plain_name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Turns LLVM's operands into resolved ones. One Builder per executable.
+// Resolves LLVM's operands. One Builder per executable.
 #pragma once
 #include <map>
 #include <span>
@@ -83,7 +83,7 @@ u64 constant_bits(const Operand &, Type, bool selected_f16);
 // Element `n` of a modifier with several, as in op_sel:[1,0].
 i64 element(const Operation &, std::string_view name, size_t n, i64 otherwise);
 
-// Special rows with OMOD and CLAMP as float arithmetic has them; those of one SGPR.
+// Special rows whose OMOD and CLAMP work as in float arithmetic; rows with one SGPR.
 bool divides(Op);
 bool is_pseudo_scalar(Op);
 

@@ -17,7 +17,7 @@ Space space_of(std::string_view name) {
                                           : Space::global;
 }
 
-// An atomic that must know which others came before. Waves of a workgroup run in a fixed order.
+// Its result depends on the order of atomics. Waves of a workgroup run in a fixed order.
 bool needs_turn(const MemoryAccess &a) {
     return a.op.updates() && a.space != Space::lds && (a.op.order_matters() || a.returns);
 }
@@ -68,7 +68,7 @@ void Builder::memory_operands(MemoryAccess &a, const Operation &op, const LaneMe
     if (a.returns) {
         const Operand &result = operand(op, next++);
         unsigned registers = a.op.registers() * (a.op.two_addresses() ? 2 : 1);
-        // A wave of 64 lanes spreads a transposed matrix over more of them.
+        // A wave64 spreads a transposed matrix over more lanes.
         a.result = vgpr(result, special.form == Form::transposed ? result.count : registers);
     }
     const Operand *address = special.has_no_address() ? nullptr : &operand(op, next++);
@@ -86,7 +86,7 @@ void Builder::memory_operands(MemoryAccess &a, const Operation &op, const LaneMe
         memory_address(a, *address);
 }
 
-// Returns the number of the operand behind the data.
+// Returns the index of the operand after the data.
 unsigned Builder::memory_data(MemoryAccess &a, const Operation &op, unsigned next) {
     unsigned element = a.op.registers();
     bool packed = a.op.two_values() && a.space != Space::lds; // cmpswap: new value, then compare

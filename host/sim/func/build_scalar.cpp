@@ -17,7 +17,7 @@ void branch_out_of_code(Wave &w, const Inst &i) {
                       i.imm));
 }
 
-// A result that can't be written leaves SCC alone, too (1.11).
+// If the destination can't be written, SCC is unchanged, too (1.11).
 void keep_scc(Wave &w, const Inst &i) {
     const u32 scc = w.scc();
     i.pair->run(w, *i.pair);
@@ -26,7 +26,7 @@ void keep_scc(Wave &w, const Inst &i) {
 
 } // namespace
 
-// Where a branch leads that leaves the code: only taking it is a fault, which names the branch.
+// Target of a branch out of the code: faults only when taken, and names the branch.
 const Inst *Builder::out_of_code(const Inst &branch) {
     Inst &landing = e_.landings.emplace_back(branch);
     landing.run = branch_out_of_code;
@@ -42,7 +42,7 @@ void Builder::scalar(Inst &i, const Instruction &inst, Op row) {
     bool dropped = false;
     if (r.d != Type::none) {
         const Operand &d = operand(op, 0);
-        bool compares = op.mnemonic.starts_with("s_cmpk_"); // of a register, not into one
+        bool compares = op.mnemonic.starts_with("s_cmpk_"); // reads the register, writes only SCC
         dropped = is_ttmp(d) && !compares;
         i.dst = compares ? d.reg : sgpr_destination(d, rows_of(r.d));
         i.type = r.d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Vector instructions with a handler of their own (isa/special.inc): what their operands and
-// modifiers are besides a result and sources.
+// Vector instructions with their own handlers (isa/special.inc): operands and modifiers beyond one
+// result and sources.
 #include <algorithm>
 
 #include "sim/func/build.h"
@@ -13,13 +13,13 @@ enum class Form : u8 {
     plain,
     nothing,       // no operands
     to_sgpr,       // the result is an SGPR
-    pseudo_scalar, // result and source are SGPRs, the work is a VALU row's (2.34)
-    carry_out,     // a mask is the second result; CLAMP saturates
-    carry_in,      // likewise, and a mask is the third source
-    division,      // float arithmetic: CLAMP and OMOD as there
-    scaled,        // likewise, and a mask is the second result
+    pseudo_scalar, // result and source are SGPRs, computed as a VALU row (2.34)
+    carry_out,     // the second result is a mask; CLAMP saturates
+    carry_in,      // as carry_out, and the third source is a mask
+    division,      // float arithmetic: its CLAMP and OMOD
+    scaled,        // as division, and the second result is a mask
     permutation,   // op_sel is two flags
-    byte,          // byte_sel says which of the result's
+    byte,          // byte_sel selects the result byte
     halves,        // op_sel is in the operands' names
     signed_dot,    // neg_lo says which sources are signed (2.59); CLAMP saturates
     quad_sad,
@@ -133,7 +133,7 @@ void Builder::vector_special(Inst &i, const Operation &op, Op row) {
     else if (form == Form::signed_dot)
         i.imm = two_flags(op, "neg_lo") | op.has("clamp") << 2;
     if (form != Form::byte && form != Form::plain)
-        i.extra = nullptr; // the handler does what the modifiers say
+        i.extra = nullptr; // the handler applies the modifiers
 }
 
 void Builder::to_sgpr(Inst &i, const Operation &op) {
@@ -177,7 +177,7 @@ void Builder::division(Inst &i, const Operation &op, Op row, bool scaled) {
     }
 }
 
-// D and C are four results: packed halves in two registers, or a register each.
+// D and C have four elements: packed halves in two registers, or a register each.
 void Builder::quad_sad(Inst &i, const Operation &op, Op row) {
     unsigned rows = row == Op::v_mqsad_u32_u8 ? 4 : 2;
     const Operand &c = operand(op, 3);

@@ -46,8 +46,8 @@ bool is_plain(const Extra::Source &s) {
            s.type != Type::mix;
 }
 
-// v_interp: of four lanes, the second holds P10, the third P20, the first P0. The f16 forms print
-// no op_sel_hi: P10, P20 and P0 are halves, what has been added up is not.
+// v_interp: of each four lanes, the second holds P10, the third P20, the first P0. The f16 forms
+// print no op_sel_hi: P10, P20 and P0 are halves, the accumulator is f32.
 void interpolate(const Operation &op, unsigned n, Extra::Source &s) {
     bool p10 = op.mnemonic.starts_with("v_interp_p10");
     if (n == 0)
@@ -62,7 +62,7 @@ void interpolate(const Operation &op, unsigned n, Extra::Source &s) {
                                                      : o.half == Operand::Half::high);
 }
 
-// S-049: an inline float constant where sources differ on its bits.
+// S-049: inline float constants whose bits the sources disagree on.
 std::optional<u32> chosen_constant(std::optional<f32> value, Op row, Type type) {
     const bool packed = type == Type::pk16, plain = type == Type::u16 || type == Type::i16;
     const bool dot2 = info(row).name.starts_with("v_dot2") && is_packed(type);
@@ -146,7 +146,7 @@ void Builder::dpp(const Operation &op, Extra &extra, bool &needed) {
         d.kind = Dpp::table;
         d.bound_ctrl = op.value("bound_ctrl", 0) != 0;
         for (int l = 0; l < 32; ++l) {
-            int from = source_lane(name, *m, l); // negative: out of the row
+            int from = source_lane(name, *m, l); // negative: outside the row
             d.from[l] = static_cast<u8>(from & 31);
             if (from < 0)
                 d.in_row &= ~(1u << l);
@@ -180,7 +180,7 @@ void Builder::modifiers(Inst &i, const Operation &op, Op row, Extra &extra, bool
         choices().mul_lo_u16_clamp == choice::mul_lo_u16_clamp::ignored)
         return; // S-048
     if (LaneKernel saturating = frames_.clamp[static_cast<size_t>(row)])
-        i.lane = saturating; // without one its results are in range, or it ignores CLAMP
+        i.lane = saturating; // null: results are in range, or CLAMP is ignored
 }
 
 void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned first) {
@@ -199,7 +199,7 @@ void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned firs
             interpolate(op, n, s);
         if (op.mnemonic == "v_cvt_f32_fp8" || op.mnemonic == "v_cvt_f32_bf8")
             s.byte = static_cast<u8>(op.value("byte_sel", 0));
-        // This row takes a number's bits, but its literals are those of a double (0.7).
+        // The constant is raw bits here, but literals are those of a double (0.7).
         bool number = row == Op::v_cmp_class_f64 && n == 0;
         i.src[n] = source(o, number ? Type::f64 : s.type, s.f16);
         if (auto bits = chosen_constant(inst.inline_float(op, n), row, s.type))
@@ -215,7 +215,7 @@ void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned firs
         i.extra = &e_.extras.emplace_back(*extra);
 }
 
-// The old vdst as src2 of accumulating rows, and the half that a 16-bit result goes to.
+// The old vdst as src2 of accumulating rows, and the half that receives a 16-bit result.
 void Builder::destination(Inst &i, const Operation &op, Op row, Extra &extra, bool &needed) {
     const OpInfo &r = info(row);
     if (r.shape == Shape::mask || r.d == Type::none)
@@ -241,7 +241,7 @@ void Builder::destination(Inst &i, const Operation &op, Op row, Extra &extra, bo
         Operand vcc;
         vcc.kind = Operand::Kind::sgpr;
         vcc.reg = sreg::vcc;
-        // VOPD and pre-gfx12 text may leave the mask out: then it is VCC.
+        // Text of VOPD and before gfx12 may omit the mask: it is VCC then.
         const Operand &mask = op.operands.size() > 3 ? op.operands[3] : vcc;
         i.src[2] = sgpr(mask, 1);
         i.src[2].kind = Source::mask;

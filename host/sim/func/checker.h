@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asked before every instruction of a launch, and may end it with a Fault. Those that there are
-// stand in sim/check, which this room doesn't know.
+// Interface of the dynamic checkers: called before every instruction of a launch, may throw a
+// Fault. The checkers are in sim/check, on which this folder doesn't depend.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace nw::sim {
 struct Code;
 struct Wave;
 
-// Of one running workgroup; one after another may run in it.
+// Of one workgroup at a time; reused for the next.
 class GroupChecker {
 public:
     virtual ~GroupChecker() = default;
@@ -29,14 +29,14 @@ public:
     virtual std::unique_ptr<GroupChecker> group(size_t waves) const = 0;
 };
 
-// What RunConfig names.
+// Factory, named by RunConfig.
 class Checker {
 public:
     virtual ~Checker() = default;
     virtual std::unique_ptr<LaunchChecker> launch(const Code &, std::string_view gfx) const = 0;
-    // The order of accesses decides what is found: all workgroups on one thread.
+    // Findings depend on the order of accesses: all workgroups run on one thread.
     virtual bool needs_order() const = 0;
-    // Shadows each byte of LDS up to its end: an access beyond it is a Fault (S-051).
+    // Shadows LDS byte by byte: an access beyond its end is a Fault (S-051).
     virtual bool shadows_lds() const = 0;
 };
 

@@ -28,7 +28,7 @@ constexpr Question questions[] = {
 #undef CHOICE
 };
 
-// The part of `list` before `separator`, which is removed from it.
+// Removes from `list` the text up to `separator` and returns it.
 std::string_view take(std::string_view &list, std::string_view separator) {
     size_t end = std::min(list.find(separator), list.size());
     std::string_view part = list.substr(0, end);
@@ -66,7 +66,7 @@ Choices &current() {
     return c;
 }
 
-// Read by instructions as they run: not by way of __tls_get_addr.
+// Read by executing instructions: avoids __tls_get_addr.
 [[gnu::tls_model("initial-exec")]] thread_local const Choices *in_use = nullptr;
 
 } // namespace

@@ -29,13 +29,12 @@ Choices parse_choices(std::string_view list);
 // A line for each: name, values (the default first), note, question.
 std::string all_choices();
 
-// What the launch runs by that this thread works for. Where its RunConfig names none:
-// HIPSIM_CHOICES when the process first asks. An invalid list is reported on
-// stderr and ignored.
+// Choices of the launch that this thread runs. Without any in RunConfig: HIPSIM_CHOICES, read at
+// first use. An invalid list is reported on stderr and ignored.
 const Choices &choices();
-u32 choices_id(); // the same for equal ones, in this process
+u32 choices_id(); // equal choices have equal ids within a process
 
-// From a RunConfig, for this thread, as long as this lives; null: those of the process.
+// Sets this thread's choices for the lifetime of the object; null: those of the process.
 class UseChoices {
 public:
     explicit UseChoices(const Choices *);
@@ -47,7 +46,7 @@ private:
     const Choices *before_;
 };
 
-// Other choices of the process for as long as this lives. For tests: no wave may be running.
+// Overrides the process's choices for its lifetime. For tests: no wave may be running.
 class ChoicesScope {
 public:
     explicit ChoicesScope(std::string_view list);

@@ -68,8 +68,7 @@ void code_end(Wave &w, const Inst &i) {
         "illegal instruction: s_code_end marks the end of the code, s_endpgm is missing before it");
 }
 
-// ---- subvector loops: the low half of EXEC first, then the high half. D keeps the half that
-// waits.
+// ---- subvector loops: the low half of EXEC first, then the high half. D saves the inactive half.
 
 void set_half_exec(Wave &w, unsigned half, u32 value) { w.s[sreg::exec + half] = value; }
 
@@ -110,8 +109,7 @@ void setkill(Wave &w, const Inst &i) {
         w.state = State::ended;
 }
 
-// ---- SGPRs chosen by M0 (3.23): a source out of range is s0, a destination isn't written (1.17)
-// ---
+// ---- SGPRs indexed by M0 (3.23). Out of range: a source is s0, a destination isn't written (1.17)
 
 void move_relative(Wave &w, const Inst &i, u32 source_offset, u32 destination_offset, u32 count) {
     constexpr u32 range = sreg::ttmp0; // SGPRs and VCC
@@ -149,7 +147,7 @@ enum Hwreg : u32 {
     hw_cycles_high = 30
 };
 
-// Modelled time, or a clock that results don't depend on the host for: instructions so far.
+// Modelled time; without it, the instruction count, so that results don't depend on the host.
 u64 clock(const Wave &w) {
     if (const Clock &c = w.context->config.clock; c.mhz)
         return c.origin + w.cycles;
@@ -221,7 +219,7 @@ void setreg(Wave &w, const Inst &i) {
         return set_mode(w, (w.mode.bits & ~mask) | ((value << f.offset) & mask));
     }
     if (f.id == hw_sched_mode && w.mode.gfx12)
-        return; // scheduling only
+        return; // only affects scheduling
     fault(w, i, Fault::Kind::illegal_instruction,
           fmt::format("hardware register {} can't be written by a kernel", f.id));
 }
@@ -243,7 +241,7 @@ void sendmsghalt(Wave &w, const Inst &i) {
     halt(w, i);
 }
 
-// 4.13: of what can be asked for, only the time is not fixed here.
+// 4.13: of the messages, only the time isn't a constant here.
 void sendmsg_rtn(Wave &w, const Inst &i) {
     constexpr u32 doorbell = 0x80, ddid = 0x81, trap_memory = 0x82, real_time = 0x83,
                   trap_base = 0x85, engine = 0x87;

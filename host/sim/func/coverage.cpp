@@ -11,7 +11,7 @@ namespace nw::sim {
 
 namespace {
 
-// Why the sample can't run as a wave of this size reads it; "" when it can.
+// Why the sample can't run in a wave of this size; "" if it can.
 std::vector<std::string> refusals(const std::vector<Sample> &samples, std::string_view gfx,
                                   u32 wave_size) {
     std::vector<Encoding> encodings;

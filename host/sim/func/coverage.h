@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the simulator can run of everything that LLVM disassembles for a gfx.
+// Which of the instructions that LLVM disassembles for a gfx the simulator can run.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ struct Coverage {
     enum class State : u8 { exact, approximate, open, missing, out_of_scope };
     std::string mnemonic;
     State state = State::missing;
-    std::string remark; // note and bound, why it is missing, or what it is instead of compute
+    std::string remark; // note and bound, why it is missing, or its non-compute use
 };
 
 // Sorted by mnemonic.

@@ -25,7 +25,7 @@ void write(Wave &w, unsigned reg, const Lanes &r) {
     }
 }
 
-// Which lane an address names, of them all: gfx11 stays within the half.
+// Number of lanes that an address can select: gfx11 stays within the half.
 unsigned nameable(const Wave &w) { return w.mode.gfx12 && w.halves == 2 ? 63 : 31; }
 unsigned named_lane(unsigned nameable, u32 address, unsigned own) {
     return (address >> 2 & nameable) | (own & ~nameable);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DOT by the book. All of this is integer selects on 32 lanes: signs are 0 or -1, conditions don't
-// branch, or the loops would not vectorise.
+// The exact fixed-point DOT model. Integer selects on 32 lanes: signs are 0 or -1 and conditions
+// don't branch, so that the loops vectorise.
 #include "sim/func/dot.h"
 
 namespace nw::sim::NW_LEVEL::dot {
@@ -47,11 +47,11 @@ struct Addend {
 template <Out out, bool Gfx12> inline Addend addend(u32 c) { // C as f32
     i32 e = static_cast<i32>(c >> 23 & 255), fraction = static_cast<i32>(c & 0x7fffff);
     i32 m = e ? fraction | 0x800000 : Gfx12 ? fraction : 0;
-    i32 lead = (e ? e : 1) - 127; // gfx12 counts C, even 0, as at least 2^-126
+    i32 lead = (e ? e : 1) - 127; // gfx12: exponent of C, even 0, is at least -126
     lead = Gfx12 || out == Out::f16 || m ? lead : nothing;
     m <<= 3;
     if constexpr (out == Out::f16) {
-        // 2.51: an f16 C counts as at least 2^-14, also a zero. Its bits move down with the lead.
+        // 2.51: an f16 C, even 0, has an exponent of at least -14. Bits shift with the lead.
         i32 down = lead > nothing && lead < -14 ? -14 - lead : 0;
         m = shift_down(m, down);
         lead += down;
@@ -59,12 +59,12 @@ template <Out out, bool Gfx12> inline Addend addend(u32 c) { // C as f32
     return {m, lead, static_cast<i32>(c) >> 31};
 }
 
-// sum * 2^grid, to be negated when `sign` is -1 (C's, on gfx11).
+// sum * 2^grid, negated when `sign` is -1 (C's, on gfx11).
 struct Sum {
     i32 sum, grid, sign;
 };
 
-// 2.49. A term of the other sign than C is complemented: -m - 1, also when m is 0.
+// 2.49. A term whose sign differs from C's is complemented: -m - 1, even when m is 0.
 inline Sum add_gfx11(Product p, Product q, Addend c) {
     i32 grid = larger(larger(p.exponent, q.exponent) - 24, c.lead - 26);
     i32 mp = shift_down(p.magnitude, grid - (p.exponent - 24));
@@ -74,8 +74,8 @@ inline Sum add_gfx11(Product p, Product q, Addend c) {
     return {(p.magnitude | q.magnitude | c.magnitude) == 0 ? 0 : sum, grid, c.sign};
 }
 
-// 2.52. Two's complement floors: each pair of products on its own grid, then pairs and C on the
-// common one.
+// 2.52. Two's complement floors: each pair of products on its own grid, then the pairs and C on the
+// common grid.
 struct PairSum {
     i32 sum, grid;
 };
@@ -87,7 +87,7 @@ inline PairSum pair_gfx12(Product p, Product q) {
             grid};
 }
 
-// Without a bit on the grid C counts nothing, unless the grid is as fine as C can be (S-004).
+// A C with no bit on the grid is dropped, unless the grid is as fine as C can be (S-004).
 template <Out out> inline i32 addend_on(i32 grid, Addend c) {
     constexpr i32 least = out == Out::f16 ? -14 : -126;
     i32 down = grid - (c.lead - 26);
@@ -117,7 +117,7 @@ template <bool Gfx12> inline u32 to_f32(Sum s) {
         i32 down = larger(-149 - s.grid, 0), up = larger(s.grid + 149, 0);
         u32 half = (1u << down) >> 1, odd = magnitude >> down & (down ? 1 : 0);
         u32 units = (magnitude + (half ? half - 1 : 0) + odd) >> down << (up < 31 ? up : 31);
-        tiny = units ? sign | units : 0; // what underflows to zero is +0
+        tiny = units ? sign | units : 0; // results that underflow to zero are +0
     }
     r = e <= 0 ? tiny : r;
     return s.sum == 0 ? 0 : r;
@@ -125,7 +125,7 @@ template <bool Gfx12> inline u32 to_f32(Sum s) {
 
 inline u32 to_f16(Sum s, const Mode &m) {
     u32 magnitude = static_cast<u32>(s.sum < 0 ? -s.sum : s.sum);
-    // More bits than an f32 has: fewer, the last one sticky, are enough for an f16.
+    // More bits than an f32 has: keep fewer, with a sticky last bit, which is enough for an f16.
     u32 odd = magnitude >> 6 | (magnitude & 63 ? 1 : 0);
     bool long_sum = magnitude >= 1u << 24;
     f32 units = static_cast<f32>(static_cast<i32>(long_sum ? odd : magnitude));
@@ -134,7 +134,7 @@ inline u32 to_f16(Sum s, const Mode &m) {
     u32 r = fp::narrow16_nearest(units * fp::f32_of(static_cast<u32>(exponent + 127) << 23));
     r = m.fp16_ovfl && r == 0x7c00 ? 0x7bff : r;
     u32 sign = static_cast<u32>(s.sum ^ s.sign) >> 16 & 0x8000;
-    return r ? r | sign : 0; // what underflows to zero is +0
+    return r ? r | sign : 0; // results that underflow to zero are +0
 }
 
 template <Out out, bool Gfx12> inline u32 narrow(Sum s, const Mode &m) {
@@ -161,7 +161,7 @@ template <class F, bool Gfx12> inline void look_at(u32 x, u32 y, Specials &s) {
     s.plus_inf |= is_inf & ~negative;
 }
 
-// `r` where nothing is special; `c` as stored.
+// Returns `r` unless an operand is special; `c` as stored.
 template <Out out> inline u32 or_special(u32 r, u32 c, u32 c32, Specials s) {
     constexpr u32 n = out == Out::f32 ? 0 : out == Out::f16 ? 1 : 2;
     constexpr u32 nan_word[] = {0xffc00a3d, 0xfe3d, 0xfffd},

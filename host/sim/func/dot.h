@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// DOT2 and the steps of WMMA: the fixed-point model of isa_semantics 2.49 to 2.52, which hardware
-// captures support. Products and addend are cut to a common grid and added as integers; one
-// rounding at the end.
+// DOT2 and the steps of WMMA: the fixed-point model of isa_semantics 2.49 to 2.52, supported by
+// hardware captures. Products and addend are truncated to a common grid, added as integers and
+// rounded once.
 #pragma once
 #include "sim/func/lanes.h"
 
 namespace nw::sim::NW_LEVEL::dot {
 
-// f16 and bf16 as sources: `room` bits are free below a product, so that product << room counts
-// in units of 2^(exponent sum - 24).
+// f16 and bf16 as sources: `room` bits are free below a product, so product << room is in units of
+// 2^(exponent sum - 24).
 struct F16 {
     static constexpr u32 mantissa_bits = 10, exponent_mask = 31, bias = 15, room = 4;
     static constexpr bool gfx11_flushes = false;
@@ -20,14 +20,14 @@ struct BF16 {
 
 enum class Out : u8 { f32, f16, bf16 };
 
-// 32 lanes of factors: one pair to a lane, or two in gfx12's DOT4 step of WMMA. The low halves of
-// the first words come first.
+// Factors of 32 lanes: one pair per lane, or two in gfx12's DOT4 step of WMMA. Low halves of the
+// first words come first.
 struct Factors {
     const u32 *a[2] = {}, *b[2] = {};
     unsigned words = 1;
 };
 
-// All lanes by the book: any value, any output. 16-bit C and results are in the low halves.
+// Exact model of all lanes: any value, any output. 16-bit C and results are in the low halves.
 template <class F> void book(u32 *d, const Factors &, const u32 *c, Out out, const Mode &m);
 
 } // namespace nw::sim::NW_LEVEL::dot
@@ -37,7 +37,7 @@ template <class F> void book(u32 *d, const Factors &, const u32 *c, Out out, con
 
 namespace nw::sim::NW_LEVEL::dot {
 
-// Every active lane of the row tame? Then the short way: the sums are made while it is found out.
+// True if every active lane is tame: `d` then has the sums, which the fast path computes anyway.
 template <class F, bool Gfx12>
 inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec) {
     alignas(64) u32 r[row_lanes], wild[row_lanes];
@@ -63,7 +63,7 @@ inline bool run_tame(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec)
     return true;
 }
 
-// The same by AVX-512: false where the host has none, or for gfx12.
+// The same with AVX-512: false where the host has none, or for gfx12.
 template <class F>
 inline bool run_gfx11([[maybe_unused]] u32 *d, [[maybe_unused]] const u32 *a,
                       [[maybe_unused]] const u32 *b, [[maybe_unused]] const u32 *c,
@@ -106,7 +106,7 @@ template <class F>
     blend(d, r, exec, 1);
 }
 
-// Out of line, so that the fast path does not pay for its stack frame.
+// Out of line, so that the fast path doesn't pay for its stack frame.
 template <class F>
 [[gnu::noinline]] void run_any(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
                                const Mode &m) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // gfx11's DOT2 on AVX-512: dot_tame.h's sums for a wider range of values, in half the operations.
-// Exponents are looked at two halves to a dword; the signs of products relative to C's come from
-// the scale that they are multiplied by. What lies out of range is found by two comparisons of a
-// row. test_sim_dot holds it equal to the slow model.
+// Exponents are handled as two halves per dword; signs relative to C's come from the scale factor.
+// Two comparisons per row find values out of range. test_sim_dot checks that it equals the slow
+// model.
 #pragma once
 #include "sim/func/dot_tame.h"
 #include "sim/func/host_simd.h"
@@ -13,22 +13,22 @@ namespace nw::sim::NW_LEVEL::dot {
 
 inline __m512i all(u32 x) { return _mm512_set1_epi32(static_cast<int>(x)); }
 
-// What is known of both halves' exponents, in bits 15:7 of each, as an f32 counts them: 127 for 1.
-// Two of them add to a product's, which then counts from -2 * 127.
+// Exponents of both halves, in bits 15:7 of each, biased as in an f32: 127 for 1. The sum of two is
+// a product's, biased by 2 * 127.
 struct Exponents {
     __m512i x, y;
-    __mmask32 too_large; // infinities and NaNs for certain
+    __mmask32 too_large; // contains all infinities and NaNs
 };
 template <class F> Exponents exponents(__m512i x, __m512i y);
 
-// Below 2^63: a factor of which nothing remains (zeros, and what gfx11 flushes) makes a product
-// below smallest_grid.
+// Below 2^63: a factor that becomes zero (zeros, and what gfx11 flushes) makes a product below
+// smallest_grid.
 template <> inline Exponents exponents<BF16>(__m512i x, __m512i y) {
     const __m512i ex = _mm512_and_si512(x, all(0x7f807f80)),
                   ey = _mm512_and_si512(y, all(0x7f807f80));
     return {ex, ey, _mm512_cmpgt_epu16_mask(_mm512_max_epu16(ex, ey), _mm512_set1_epi16(189 << 7))};
 }
-// A subnormal counts as 2^-14. What isn't finite counts so much that no sum with it is on a grid.
+// A subnormal counts as 2^-14. Non-finite values get an exponent that puts any sum off the grid.
 template <> inline Exponents exponents<F16>(__m512i x, __m512i y) {
     alignas(64) static constexpr auto table = [] {
         struct {
@@ -43,10 +43,10 @@ template <> inline Exponents exponents<F16>(__m512i x, __m512i y) {
     return {of(x), of(y), 0};
 }
 
-// Exponents of grids in units of an f32's exponent field. All products of f32 that count are exact
-// from here to there, and all sums are normal numbers: a grid of 2^-61 to 2^101.
+// Exponents of grids in units of an f32's exponent field. In this range, 2^-61 to 2^101, all
+// significant f32 products are exact and all sums are normal numbers.
 inline constexpr u32 smallest_grid = 217 * unit, largest_grid = 379 * unit;
-inline constexpr u32 addend_lead = 125 * unit; // C's counts from -127, and two less
+inline constexpr u32 addend_lead = 125 * unit; // C's is biased by 127, and two less
 inline constexpr u32 grid_one = 405 * unit;    // 24 more than a product of 2^0
 
 struct Products {
@@ -72,8 +72,8 @@ template <> inline Products products<F16>(const u32 *a, const u32 *b) {
     return {_mm512_permutex2var_ps(p, even, q), _mm512_permutex2var_ps(p, odd, q)};
 }
 
-// The larger of both products' exponents. An f16 zero has one that must not count, nor hide that
-// the other factor is infinite: asked of the product.
+// The larger of both products' exponents. An f16 zero's exponent must neither count nor hide an
+// infinite other factor: the product is tested instead.
 template <class F> inline __m512i product_exponent(const Exponents &e, const Products &p) {
     const __m512i both = _mm512_adds_epu16(e.x, e.y), high = all(0xffff0000);
     if constexpr (F::bias == 127)
@@ -85,7 +85,7 @@ template <class F> inline __m512i product_exponent(const Exponents &e, const Pro
                             _mm512_maskz_and_epi32(counts(p.high), both, high));
 }
 
-// 16 lanes. Bits of `out_of_range` say of which what is returned isn't the sum.
+// 16 lanes. Set bits of `out_of_range` mark lanes whose result isn't the sum.
 template <class F>
 inline __m512i sum_gfx11(const u32 *a, const u32 *b, const u32 *c, u32 &out_of_range) {
     const __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(b), z = _mm512_loadu_si512(c);
@@ -94,16 +94,16 @@ inline __m512i sum_gfx11(const u32 *a, const u32 *b, const u32 *c, u32 &out_of_r
     const __m512i of_c = _mm512_and_si512(z, all(exponent_field));
     const __m512i grid =
         _mm512_max_epu32(product_exponent<F>(e, p), _mm512_add_epi32(of_c, all(addend_lead)));
-    // Where neither product nor C is anything the sum is +0.
+    // If both products and C are zero, the sum is +0.
     const __m512i any = _mm512_ternarylogic_epi32(_mm512_castps_si512(p.low),
                                                   _mm512_castps_si512(p.high), of_c, 0xfe);
     const __mmask16 some = _mm512_test_epi32_mask(any, all(no_sign));
     const __mmask16 fits = _mm512_cmple_epu32_mask(_mm512_sub_epi32(grid, all(smallest_grid)),
                                                    all(largest_grid - smallest_grid));
     out_of_range = (some & ~fits) | _pext_u32(e.too_large | e.too_large >> 1, 0x55555555);
-    // 2^-grid and 2^grid with the sign of C: terms as seen from C's side. There products of the
-    // other sign count one less (2.49).
-    // Zero where the grid doesn't fit: tiny products of nothing that counts cost the host dearly.
+    // 2^-grid and 2^grid with C's sign: terms relative to C's sign, where products of the other
+    // sign count one less (2.49). Zero where the grid doesn't fit: subnormal products would be slow
+    // on the host.
     const __m512i down = _mm512_maskz_ternarylogic_epi32(
         fits, _mm512_sub_epi32(all(grid_one), grid), z, all(sign_bit), 0x78); // d ^ (z & sign)
     const __m512i up = _mm512_sub_epi32(all(254 * unit), down);

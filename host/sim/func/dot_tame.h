@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// DOT2 where every operand is tame: factors that are zero or within 2^-31..2^31, an addend that is
-// zero or within 2^-60..2^60. There the host's float units do most of the fixed-point model
-// exactly: products of 11-bit significands are exact in f32, scaling by a power of two is too, and
-// float to integer conversion truncates. dot.h says what is computed; test_sim_dot holds them
-// equal.
+// DOT2 where every operand is tame: factors are zero or within 2^-31..2^31, the addend is zero or
+// within 2^-60..2^60. There the host's float units compute most of the fixed-point model exactly:
+// products of 11-bit significands and scalings by powers of two are exact in f32, and conversion to
+// integer truncates. dot.h defines the result; test_sim_dot checks equality.
 #pragma once
 #include "sim/func/lanes.h"
 
@@ -30,15 +29,15 @@ template <> inline Wide widen<F16>(u32 high) {
     return {fp::f32_of(fp::bits(v) | sign), based & exponent_field};
 }
 
-// A set top bit in a half says that it is neither zero nor within 2^-31..2^32. Both halves at once:
-// no sum carries over. (m + 0x7fff) has the bit when m > 0, (m + 0x5000) when m >= 0x3000.
+// A half's top bit is set if it is neither zero nor within 2^-31..2^32. Both halves at once: no sum
+// carries over. (m + 0x7fff) has the bit when m > 0, (m + 0x5000) when m >= 0x3000.
 template <class F> inline u32 wild_bits(u32 pair);
 template <> inline u32 wild_bits<BF16>(u32 pair) {
     u32 m = pair & 0x7fff7fff;
     u32 too_large = m + 0x30803080, too_small = (m + 0x7fff7fff) & ~(m + 0x50005000);
     return (too_large | too_small) & 0x80008000;
 }
-// F16 has no other values, but for infinities and NaNs.
+// F16 has no values outside, except infinities and NaNs.
 template <> inline u32 wild_bits<F16>(u32 pair) {
     return ((pair & 0x7c007c00) + 0x04000400) & 0x80008000;
 }
@@ -49,7 +48,7 @@ inline u32 wild_addend_bit(u32 c) {
     return (too_large | too_small) & 0x80000000;
 }
 
-// Sums wrap: those of lanes that aren't tame are thrown away.
+// Sums wrap: results of lanes that aren't tame are discarded.
 inline u32 floor_int(f32 v) { // |v| < 2^28
     i32 t = static_cast<i32>(v);
     return static_cast<u32>(t) - (static_cast<f32>(t) > v ? 1 : 0);
@@ -58,8 +57,8 @@ inline u32 truncated_int(f32 v) { return static_cast<u32>(static_cast<i32>(v)); 
 inline u32 larger(u32 a, u32 b) { return a > b ? a : b; }
 inline u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
-// Exponent sum of a product, biased by 2 * 127; zero products lie below `no_product`. A zero bf16's
-// own exponent is 0 and the other's 158 at most: no need to look.
+// Exponent sum of a product, biased by 2 * 127; zero products are below `no_product`. For bf16 no
+// test is needed: a zero's exponent is 0 and the other's at most 158.
 template <class F> inline u32 product_exponent(Wide x, Wide y, f32 p) {
     u32 sum = x.exponent + y.exponent;
     return F::bias == 127 || p != 0 ? sum : 0;
@@ -79,7 +78,7 @@ template <class F> inline u32 tame_gfx11(u32 a, u32 b, u32 c) {
     u32 scale =
         smaller(product_base - larger(products, no_product), addend_base - (c & exponent_field));
     f32 s = fp::f32_of(scale);
-    // Products as seen from C's side: there those of the other sign count one less (2.49).
+    // Products relative to C's sign: those of the other sign count one less (2.49).
     u32 sign = c & 0x80000000, q0 = fp::bits(p0) ^ sign, q1 = fp::bits(p1) ^ sign;
     u32 t0 = truncated_int(fp::f32_of(q0) * s) - (q0 >> 31);
     u32 t1 = truncated_int(fp::f32_of(q1) * s) - (q1 >> 31);
@@ -99,7 +98,7 @@ template <class F> inline u32 tame_gfx12(u32 a, u32 b, u32 c) {
     f32 s = fp::f32_of(pair_scale), v = z * fp::f32_of(scale);
     auto pair = static_cast<i32>(floor_int(p0 * s) + floor_int(p1 * s));
     u32 down = (pair_scale - scale) >> 23;
-    // 2.52: a C without bits on the grid counts nothing. A mask, or it doesn't vectorise.
+    // 2.52: a C with no bits on the grid is dropped. A mask, so that it vectorises.
     u32 counts = 0u - ((fp::bits(v) & 0x7fffffff) >= 127 * unit);
     u32 cut = floor_int(v) & counts;
     auto sum = static_cast<i32>(static_cast<u32>(pair >> smaller(down, 31)) + cut);

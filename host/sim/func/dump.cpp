@@ -54,7 +54,7 @@ std::string state(const Wave &w) {
                        g.phase, g.signalled, g.live(), joined(w));
 }
 
-// `per_line` to a line, registers that hold poison left out.
+// `per_line` to a line, poisoned registers omitted.
 std::string sgprs(const Wave &w) {
     std::string text;
     unsigned written = 0;

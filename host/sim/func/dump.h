@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state of a wave in words, for HIPSIM_DUMP.
+// Text dump of a wave's state, for HIPSIM_DUMP.
 #pragma once
 #include <string>
 

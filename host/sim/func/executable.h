@@ -18,15 +18,15 @@ namespace nw::sim {
 struct Executable {
     const Program *program = nullptr;
     const Code *code = nullptr;
-    // insts[k] is code->instructions[k]; one more stands where the code ends. Gaps between code
-    // sections end in such a sentinel too, by way of an undecodable instruction.
+    // insts[k] is code->instructions[k]; a sentinel follows the last one. Gaps between code
+    // sections also end in a sentinel, after an undecodable instruction.
     std::vector<Inst> insts;
     std::vector<Row> constants; // broadcast; row 0 is zero
     std::deque<Extra> extras;
     std::deque<MemoryAccess> accesses;
     std::deque<Matrix> matrices;
     std::deque<std::array<Inst, 2>> pairs;
-    std::deque<Inst> landings;                        // of branches that leave the code
+    std::deque<Inst> landings;                        // targets of branches that leave the code
     std::unordered_map<u32, std::string> unsupported; // why, by index
     Tallies tallies;
 

@@ -19,10 +19,10 @@ constexpr u32 infinity16 = 0x7c00;
 u32 mask(unsigned bits) { return bits == 32 ? ~0u : (1u << bits) - 1; }
 i32 sign_extend(u32 x, unsigned bits) { return static_cast<i32>(x << (32 - bits)) >> (32 - bits); }
 
-// 10- and 11-bit floats are f16 without its sign and its last mantissa bits.
+// 10- and 11-bit floats are f16 without the sign and the last mantissa bits.
 unsigned dropped_bits(unsigned bits) { return 15 - bits; }
 
-// What normalised, scaled and small float components stand for, exactly or rounded once to f64.
+// Value of normalised, scaled and small float components, exact or rounded once to f64.
 f64 real_value(NumberFormat number, unsigned bits, u32 x) {
     switch (number) {
     case NumberFormat::unorm:
@@ -47,7 +47,7 @@ u32 nearest16(f64 x) {
     return fp::narrow16(x, nearest) & 0xffff;
 }
 
-// S-031: an integer that a narrower place can't hold.
+// S-031: an integer that doesn't fit a narrower component.
 u32 narrow_integer(bool is_signed, unsigned bits, u32 x) {
     if (bits == 32)
         return x;

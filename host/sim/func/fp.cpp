@@ -39,7 +39,7 @@ u32 narrow16(f64 x, const Mode &m) {
     u64 mantissa = fraction | (exponent ? u64{1} << 52 : 0);
     bool subnormal = e < -14;
     if (subnormal && m.flush16_out) {
-        // 2.4: what counts is the value rounded as if exponents had no end.
+        // 2.4: tininess is decided on the value rounded with unbounded exponent.
         bool carries = e == -15 && shift_rounded(mantissa, 42, negative, m.round16_64) == 2048;
         return sign | (carries ? 0x400u : 0u);
     }

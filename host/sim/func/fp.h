@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Floating point of one lane, shaped like the manual. isa_semantics numbers (2.x) are in comments.
 //
-// Compiled once per host vector level: everything lives in a namespace of that level's name, so
-// that the linker can't hand AVX-512 code to a smaller CPU.
+// Compiled once per host vector level, in a namespace of that level's name, so that the linker
+// can't substitute AVX-512 code on a smaller CPU.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -30,7 +30,7 @@ inline bool is_nan(f32 x) { return (bits(x) & 0x7fffffff) > 0x7f800000; }
 inline bool is_nan(f64 x) { return (bits(x) & ~(u64{1} << 63)) > u64{0x7ff} << 52; }
 inline bool is_nan16(u32 x) { return (x & 0x7fff) > 0x7c00; }
 
-// A subnormal input as MODE lets it in.
+// A subnormal input after MODE's input flushing.
 inline f32 in(f32 x, const Mode &m) {
     return f32_of(bits(x) & 0x7f800000 ? bits(x) : bits(x) & m.keep32);
 }
@@ -39,7 +39,7 @@ inline f32 quiet(f32 x, const Mode &m) { return f32_of(bits(x) | m.quiet32); }
 inline f64 quiet(f64 x, const Mode &m) { return f64_of(bits(x) | m.quiet64); }
 
 // 2.1, 2.2: the NaN result of an operation on these operands, in operand order. Selects, so that a
-// row with a NaN in it stays a vector.
+// row with a NaN stays vectorised.
 template <class... X> f32 nan_of(const Mode &m, f32 a, X... rest) {
     f32 r = f32_of(default_nan32);
     if constexpr (sizeof...(rest) > 0)
@@ -53,12 +53,12 @@ template <class... X> f64 nan_of(const Mode &m, f64 a, X... rest) {
     return is_nan(a) ? quiet(a, m) : r;
 }
 
-// 2.2: where a * b is invalid that NaN wins over one in c, which then isn't among nan_of's
-// operands.
+// 2.2: if a * b is invalid, its NaN takes precedence over one in c, which then isn't an operand of
+// nan_of.
 template <class T> T addend(T a, T b, T c) { return is_nan(a * b) ? T(0) : c; }
 
-// A NaN on its way to a narrower format is quiet even outside IEEE mode: what is left of a
-// signalling one's payload could be an infinity (2.40).
+// A NaN converted to a narrower format becomes quiet even outside IEEE mode: a signalling NaN's
+// truncated payload could be an infinity (2.40).
 inline f32 always_quiet(f32 x) { return is_nan(x) ? f32_of(bits(x) | 0x00400000) : x; }
 
 // f32 to f64 without the host's quieting.
@@ -67,8 +67,8 @@ inline f64 widen_nan(f32 x) {
     return f64_of(u >> 31 << 63 | u64{0x7ff} << 52 | (u & 0x7fffff) << 29);
 }
 
-// A subnormal f64 on its way to f32, as MODE lets it in: all that counts there is "tiny, not zero",
-// and the host may be flushing inputs as f32's field says.
+// A subnormal f64 about to be converted to f32, flushed as MODE says: only "tiny, not zero"
+// matters, and the host may flush inputs by f32's field.
 inline f64 narrowed_in(f64 x, const Mode &m) {
     u64 sign = bits(x) & u64{1} << 63;
     bool subnormal = (bits(x) << 1 >> 53) == 0 && (bits(x) << 1) != 0;
@@ -110,9 +110,9 @@ inline u32 narrow16_nearest(f32 x) {
 // sticky ("rounded to odd"): then this is the operation's only rounding.
 u32 narrow16(f64 x, const Mode &m);
 
-// a * b + c rounded to odd: an odd last bit stands for "not exact", so that the rounding to f16
-// that follows is the only one. The product must be exact: of f16 values it is, in f32 and in f64;
-// of f32 values it is in f64.
+// a * b + c rounded to odd: an odd last bit marks an inexact result, so that the following rounding
+// to f16 is the only one. The product must be exact: f16 products are, in f32 and f64; f32 products
+// are in f64.
 template <class U, class T> T multiply_add_odd(T a, T b, T c) {
     T p = a * b;
     T s = p + c;
@@ -122,7 +122,7 @@ template <class U, class T> T multiply_add_odd(T a, T b, T c) {
     constexpr unsigned top = sizeof(U) * 8 - 1;
     constexpr U infinity = sizeof(U) == 4 ? U{0x7f800000} : static_cast<U>(u64{0x7ff} << 52);
     U step = (e ^ u) >> top ? ~U{0} : U{1}; // towards the error
-    // Neither zero nor NaN, which infinities leave: one comparison.
+    // Neither zero nor NaN (from infinities): one comparison.
     bool inexact = (e & (~U{0} >> 1)) - 1 < infinity;
     step = inexact ? step : 0;
     step = u & 1 ? 0 : step;
@@ -141,8 +141,8 @@ inline f32 odd32(f64 x) {
     return f32_of((bits(r) - beyond) | (back < x || back > x ? 1u : 0u));
 }
 
-// 2.5: an exact zero of x + y is -0 when rounding down, unless both were +0. f16 arithmetic runs on
-// a host that rounds to nearest; only in f64, which every other mode takes, may this be asked.
+// 2.5: an exact zero of x + y is -0 when rounding down, unless both were +0. f16 arithmetic rounds
+// to nearest on the host, so this may only be asked in f64, as every other mode is.
 inline f64 zero_sum(f64 sum, f64 x, f64 y, const Mode &m) {
     bool cancelled = sum == 0 && m.round16_64 == round_down_inf && (bits(x) | bits(y)) != 0;
     return cancelled ? -0.0 : sum;
@@ -175,7 +175,7 @@ inline f64 in(f64 x, const Mode &m) {
     bool keep = m.keep16 == 0xffff || (bits(x) << 1 >> 53) != 0;
     return keep ? x : f64_of(bits(x) & u64{1} << 63);
 }
-// One comparison, from the first to the last signalling NaN.
+// One comparison with the range of signalling NaNs.
 inline bool is_signalling(f32 x) { return (bits(x) & 0x7fffffff) - 0x7f800001u < 0x3fffffu; }
 inline bool is_signalling(f64 x) {
     return (bits(x) & ~(u64{1} << 63)) - ((u64{0x7ff} << 52) + 1) < (u64{1} << 51) - 1;
@@ -271,7 +271,7 @@ inline i32 to_i32_or_sign(f32 a, f64 rounded) {
     return to_i32(rounded);
 }
 
-// f32 -> f16 towards zero: what doesn't fit is the largest finite value, infinity stays.
+// f32 -> f16 towards zero: overflow gives the largest finite value, infinity stays.
 inline u32 narrow16_toward_zero(f32 x) {
     u32 u = bits(x) & 0x7fffffff, sign = bits(x) >> 16 & 0x8000;
     u32 normal = (u >> 13) - (112u << 10);

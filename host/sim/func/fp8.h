@@ -38,15 +38,15 @@ template <class F> u64 decode_pair(u32 half) {
     return decode<F>(half) | u64{decode<F>(half >> 8)} << 32;
 }
 
-// What encode() and encode_random() share: all but how bits are rounded away. `round` gets the
-// significand, aligned for the result's exponent but for `shift` bits, and returns it without them.
+// Common part of encode() and encode_random(). `round` gets the significand, aligned to the
+// result's exponent except for `shift` bits, and returns it without those.
 template <class F, class R> u32 narrow(f32 x, const Mode &m, R round) {
     const u32 bits = fp::bits(fp::in(x, m)), sign = bits >> 24 & 0x80,
               magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000)
         return F::nan;
     if (magnitude == 0x7f800000)
-        return sign | F::overflow; // whatever FP16_OVFL says: only finite values saturate
+        return sign | F::overflow; // FP16_OVFL doesn't apply: only finite values saturate
     const i32 smallest = 1 - static_cast<i32>(F::bias);
     const i32 exponent = static_cast<i32>(magnitude >> 23) - 127;
     const u32 limit = m.fp16_ovfl ? F::largest : F::overflow;
@@ -54,7 +54,7 @@ template <class F, class R> u32 narrow(f32 x, const Mode &m, R round) {
         return sign | limit;
     const u32 significand = (magnitude & 0x7fffff) | (magnitude >> 23 ? 0x800000 : 0);
     const u32 down = exponent < smallest ? static_cast<u32>(smallest - exponent) : 0;
-    // The implicit bit counts one in the exponent's field.
+    // The implicit bit adds one to the exponent field.
     const u32 field = exponent < smallest ? 0 : static_cast<u32>(exponent - smallest);
     const u32 code = round(significand, down < 31 ? down : 31, field);
     return sign | (code < limit ? code : limit);
@@ -71,8 +71,8 @@ template <class F> u32 encode(f32 x, const Mode &m) {
     });
 }
 
-// The seed's upper bits are added to those that go (S-020). What a subnormal result's alignment
-// shifts out is lost before that.
+// The seed's upper bits are added to the bits rounded away (S-020). Bits that a subnormal result's
+// alignment shifts out are lost before.
 template <class F> u32 encode_random(f32 x, u32 seed, const Mode &m) {
     const bool carries = choices().sr_carry == choice::sr_carry::carry;
     return narrow<F>(x, m, [&](u32 significand, u32 down, u32 field) {

@@ -24,7 +24,7 @@ u32 code(const u32 *words, unsigned k) { return words[k / per_word] >> 8 * (k % 
 
 constexpr u32 infinity = 0x7f800000, sign_bit = 0x80000000;
 
-// Is the sum decided by NaN or infinity? Then `result` is it.
+// If a NaN or infinity decides the sum, returns true and sets `result`.
 template <class A, class B>
 bool special(const u32 *a, const u32 *b, unsigned count, u32 c, u32 nan_word, u32 &result) {
     bool nan = false, invalid = false, plus = c == infinity, minus = c == (infinity | sign_bit);
@@ -62,7 +62,7 @@ template <class A, class B> Term product(u32 x, u32 y) {
     return {(x ^ y) & 0x80 ? -p : p, p ? f.exponent + g.exponent - 24 : nothing};
 }
 
-// Products n, n + 1, ... of Size, cut to the grid of the largest.
+// Products n, n + 1, ... of Size, truncated to the grid of the largest.
 template <class A, class B, unsigned Size> Term group(const u32 *a, const u32 *b, unsigned n) {
     Term products[Size], sum{0, nothing};
     for (unsigned k = 0; k < Size; ++k) {
@@ -114,7 +114,7 @@ template <class A, class B> u32 exact(const u32 *a, const u32 *b, unsigned count
     const i32 field = static_cast<i32>(c >> 23 & 255), exponent = (field ? field : 1) - 150;
     const i32 mantissa = static_cast<i32>(field ? (c & 0x7fffff) | 0x800000 : c & 0x7fffff);
     const i32 addend = c >> 31 ? -mantissa : mantissa;
-    if (sum == 0 || exponent > 60) // far above all products: they can't change its rounding
+    if (sum == 0 || exponent > 60) // far above all products, which can't change its rounding
         return sum == 0 && mantissa == 0 ? 0 : c;
     const i32 grid = exponent > 0 ? -32 : -80; // C's bits below 2^-80 only say "not exact"
     sum <<= -32 - grid;

@@ -6,14 +6,13 @@
 
 namespace nw::sim::NW_LEVEL::fp8 {
 
-// Steps add 4 or 8 products and an f32 at a time, cut to a common grid: first in pairs, each cut to
-// its own, but `joint4` at once. `exact` rounds the sum of all once; `chain` is an fma for each
-// product.
+// Steps add 4 or 8 products and an f32, truncated to a common grid: first in pairs, each on its own
+// grid; `joint4` all at once. `exact` rounds the total once; `chain` is one fma per product.
 enum class Adding : u8 { step4, step8, joint4, exact, chain };
 
-// acc += the products of a and b in each of 32 lanes: `words` dwords of four codes each, ascending
-// k from the low byte of the first. A step of 8 takes two dwords. The host must be at its default
-// rounding. `nan` is what a NaN factor or an invalid product makes of acc.
+// acc += the products of a and b in each of 32 lanes: `words` dwords of four codes, ascending k
+// from the first low byte. A step of 8 takes two dwords. The host must use its default rounding.
+// `nan` is the result of a NaN factor or an invalid product.
 template <class A, class B>
 void accumulate(u32 *acc, const Row *a, const Row *b, unsigned words, Adding how,
                 u32 nan = fp::default_nan32);

@@ -70,7 +70,7 @@ template <class T> T div_scale(T s0_in, T s1_in, T s2_in, bool &flag, const Mode
     return en <= F::small_numerator ? up : kept;
 }
 
-// A subnormal as it is, whatever the host's flushing.
+// A subnormal f32 exactly, even if the host flushes.
 inline f64 unflushed(f32 x) {
     u32 magnitude = bits(x) & 0x7fffffff;
     if (magnitude >= 0x00800000)
@@ -106,7 +106,7 @@ inline f64 div_fmas(f64 a, f64 b, f64 c, bool scale, const Mode &m) {
     return static_cast<f64>(scaled);
 }
 
-// What a result too large or too small to be represented becomes (round up, down, zero).
+// The result of overflow or underflow (rounding up, down, to zero).
 template <class T> T overflow(bool negative, u8 round) {
     using F = Fields<T>;
     using U = typename F::U;
@@ -122,7 +122,7 @@ template <class T> T underflow(bool negative, u8 round) {
     return std::bit_cast<T>(static_cast<U>(sign | !to_zero));
 }
 
-// 2.26, and 2.27 where the exponents don't matter.
+// 2.26, and 2.27 where exponents are ignored.
 template <class T> T div_fixup(T s0, T s1, T s2, bool exponents, u8 round, const Mode &m) {
     T den = in(s1, m), num = in(s2, m);
     bool negative = is_negative(den) != is_negative(num);
@@ -149,7 +149,7 @@ inline f64 div_fixup(f64 a, f64 b, f64 c, const Mode &m) {
     return div_fixup(a, b, c, true, m.round16_64, m);
 }
 
-// On widened f16, where MODE's f32 fields have no say.
+// On widened f16, where MODE's f32 fields don't apply.
 inline f32 div_fixup16(f32 a, f32 b, f32 c, const Mode &m) {
     return div_fixup(a, b, c, false, m.round16_64, m);
 }
@@ -186,7 +186,7 @@ inline f32 cube_id(f32 x, f32 y, f32 z) {
 inline f32 cube_ma(f32 x, f32 y, f32 z) {
     return 2 * (major_z(x, y, z) ? z : major_y(x, y) ? y : x);
 }
-// A copy that went through the float unit.
+// A copy through the float unit.
 inline f32 flushed(f32 x, const Mode &m) {
     bool keeps = m.bits & 0x20; // MODE's "subnormal results of f32"
     return keeps || bits(x) & 0x7f800000 ? x : f32_of(bits(x) & 0x80000000);
@@ -207,7 +207,7 @@ inline f32 cube_tc(f32 x, f32 y, f32 z) {
 
 inline f32 mul_dx9(f32 a, f32 b) { return (a == 0) | (b == 0) ? 0.0f : a * b; }
 inline f32 flush(f32 x) { return f32_of(bits(x) & 0x7f800000 ? bits(x) : bits(x) & 0x80000000); }
-// One factor as a NaN of fma_dx9 sees it: a zero beside it makes the product +0.
+// A factor for NaN purposes in fma_dx9: next to a zero the product is +0.
 inline f32 dx9_factor(f32 x, f32 other) { return flush(other) == 0 ? 0.0f : x; }
 inline f32 fma_dx9(f32 a, f32 b, f32 c) { // denormals always flushed
     a = flush(a), b = flush(b), c = flush(c);

@@ -21,7 +21,7 @@ void plain(Wave &w, const Inst &i) {
     }
 }
 
-// A wave32 whose sources are VGPRs and constants: nothing to prepare.
+// A wave32 whose sources are VGPRs and constants: no preparation needed.
 void rows(Wave &w, const Inst &i) {
     u32 exec = w.s[sreg::exec];
     if (exec)
@@ -68,7 +68,7 @@ void clamp_row(Row *r, Type type, const Mode &m) {
     }
 }
 
-// 2.9: gfx11 leaves OMOD out in IEEE mode and when subnormal results are kept.
+// 2.9: gfx11 ignores OMOD in IEEE mode and when subnormal results are kept.
 bool omod_counts(Type type, const Mode &m) {
     bool keeps = m.bits >> (type == Type::f32 ? 5 : 7) & 1;
     return m.gfx12 || (!m.ieee && !keeps);
@@ -137,7 +137,7 @@ void full(Wave &w, const Inst &i) {
     }
 }
 
-// A special row: it has written its result already.
+// A special row: its handler has already written the result.
 void modified(Wave &w, const Inst &i) {
     const Inst &inner = *i.pair;
     inner.run(w, inner);
@@ -180,7 +180,7 @@ template <bool Full> void maskx(Wave &w, const Inst &i) {
 
 // ---- VOPD (3.8): wave32 only ------------------------------------------------------------------
 
-// One half of a pair. Scoped: a DOT keeps rounding to nearest beside an fmac that follows MODE.
+// One half of a pair. Scoped: a DOT rounds to nearest even beside an fmac that follows MODE.
 template <bool Scoped>
 void half_of_pair(Wave &w, const Inst &i, const u32 *const *src, u32 *d, u32 exec) {
     if (Scoped && i.own_rounding && w.mode.round32 != round_nearest) {
@@ -205,7 +205,7 @@ template <bool Scoped> void dual(Wave &w, const Inst &i) {
     blend(w.row(x.dst, 0), r.lane, exec, 1);
 }
 
-// Y doesn't read X's result, and all sources are VGPRs and constants.
+// Y doesn't read X's result; all sources are VGPRs and constants.
 template <bool Scoped> void dual_rows(Wave &w, const Inst &i) {
     u32 exec = w.exec(0);
     if (exec == 0)

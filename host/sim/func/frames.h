@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one host vector level (x86-64 baseline, v3, v4) offers the rest of sim/func.
+// Interface between one host vector level (x86-64 baseline, v3, v4) and the rest of sim/func.
 #pragma once
 #include <array>
 #include <string_view>
@@ -21,30 +21,30 @@ struct Frames {
     std::array<Handler, op_count> special;
     // Runs instructions until the wave waits, ends, or uses up `budget`; returns the rest of it.
     u64 (*run)(Wave &, u64 budget);
-    // Around lane kernels: wave32 with VGPRs and constants only, without modifiers, with. `scoped`
-    // ones change the host's rounding and subnormals for one instruction.
+    // Around lane kernels: wave32 with VGPRs and constants only; without modifiers; general.
+    // `scoped` ones change the host's rounding and subnormal modes for one instruction.
     Handler rows, plain, full, rows_scoped, plain_scoped, full_scoped;
     Handler mask_plain, mask_full, mask_plain_scoped, mask_full_scoped;     // v_cmp
     Handler maskx_plain, maskx_full, maskx_plain_scoped, maskx_full_scoped; // v_cmpx
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
-    Handler modified; // runs *pair, then OMOD and CLAMP on what it has written
+    Handler modified; // runs *pair, then applies OMOD and CLAMP to its result
     Handler memory;   // loads, stores and atomics of vectors
-    // For checks: the places of what a vector's memory instruction is about to access, or the Fault
-    // that it will throw. `part`: of MemoryAccess::parts.
+    // For checks: the places that a vector memory instruction will access, or the Fault that it
+    // will throw. `part`: of MemoryAccess::parts.
     void (*places)(Wave &, const Inst &, unsigned half, unsigned part, Places &);
     Handler matrix, matrix_fp8, matrix_sparse; // WMMA, of FP8 and BF8, SWMMAC
 };
 
 enum class HostLevel : u8 { base, v3, v4 };
 std::string_view name_of(HostLevel);
-const std::vector<HostLevel> &host_levels(); // that this host can run, the best one last
+const std::vector<HostLevel> &host_levels(); // supported by this host, the best one last
 
 const Frames &frames(HostLevel);
-HostLevel host_level(); // the one that HIPSIM_LEVEL names, or the best one
-const Frames &frames(); // of it
+HostLevel host_level(); // the one named by HIPSIM_LEVEL, or the best one
+const Frames &frames(); // of host_level()
 
-// Another level for as long as this lives. For tests: no wave may be running.
+// Overrides the level for its lifetime. For tests: no wave may be running.
 class HostLevelScope {
 public:
     explicit HostLevelScope(HostLevel);

@@ -28,7 +28,7 @@ inline void widen_halves(f32 *out, const u32 *r) {
 #endif
 }
 
-// The way back: to nearest even as fp::narrow16_nearest, subnormals kept.
+// The inverse: to nearest even as fp::narrow16_nearest, subnormals kept.
 inline void narrow_halves(u32 *out, const f32 *x) {
 #if defined(__F16C__)
     constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

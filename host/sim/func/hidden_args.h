@@ -9,8 +9,8 @@ namespace nw::sim {
 
 inline bool is_hidden(const Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
 
-// HIP's workgroups are all full, so remainders are zero. Null for what needs a host service we
-// don't have (printf, hostcall, device heap, queues): a kernel that uses it faults at address 0.
+// HIP's workgroups are all full, so remainders are zero. Null for host services that don't exist
+// here (printf, hostcall, device heap, queues): a kernel that uses one faults at address 0.
 u64 hidden_value(std::string_view kind, const Dispatch &dispatch);
 
 } // namespace nw::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The host's vector intrinsics. GCC 12 warns of the registers that its own header leaves undefined
+// The host's vector intrinsics. GCC 12 warns about registers that its own header leaves undefined
 // on purpose, once they are inlined (GCC bug 105593).
 #pragma once
 #if defined(__x86_64__)

@@ -33,7 +33,7 @@ u32 mask_of(const u32 *truth) {
 
 namespace {
 
-// v_cvt_f16_*, mixes and the like end in an f16; everything else has its own type.
+// v_cvt_f16_*, mixes and similar produce an f16; all others their own type.
 template <Type D, Type A, Type B, Type C, class F, class N>
 void float_row(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m, F f,
                N n) {
@@ -83,8 +83,8 @@ inline __m512i permute_bytes(__m512i a, __m512i b, __m512i selector) {
 }
 #endif
 
-// Everything that a row calls is inlined: one call in the loop over lanes keeps it from
-// vectorising, and the compiler's budget for a file this large runs out.
+// Inlines everything that a row calls: a single call in the lane loop prevents vectorisation, and
+// the compiler's inlining budget for so large a file runs out.
 #define ROW [[gnu::flatten]]
 #define KERNEL_ARGS u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m
 #define LANE                                                                                       \
@@ -188,7 +188,7 @@ ROW void permute(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, con
 #undef CMP
 #undef CMPX
 
-// The rows without `rtz`, with rounding toward zero.
+// The rows without `rtz`, rounded toward zero.
 void interp_p10_rtz(KERNEL_ARGS) {
     MxcsrScope scope(get_mxcsr() | 3u << 13);
     LaneKernel volatile row = v_interp_p10_f16_f32; // a call: nothing moves out of the scope

@@ -137,7 +137,7 @@ void block_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &
 // ---- transposed loads of a 16x16 matrix (S-032)
 // ---------------------------------------------------
 
-// Of element (k, c): the lane that loads it, and which of that lane's elements it is.
+// The lane that loads element (k, c), and its index among that lane's elements.
 struct Origin {
     unsigned lane, element;
 };
@@ -146,7 +146,7 @@ Origin origin8(unsigned k, unsigned c) {
     return {k / 8 * 16 + k % 8 / 4 * 8 + c / 8 * 4 + k % 4, c % 8};
 }
 
-// Lanes 0 to 31 have the addresses, also in wave64.
+// Lanes 0 to 31 hold the addresses, also in wave64.
 void transposed_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &p) {
     p.active = 0;
     if (half != 0 || w.exec_mask() == 0)
@@ -162,8 +162,8 @@ void transposed_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &
     frames().places(w, plain, 0, false, p);
 }
 
-// Lane c + 16 * group has column c of the group's 8 rows, as WMMA wants it. A wave64 has the upper
-// half of those registers in lanes 32 to 63 (S-003).
+// Lane c + 16 * group gets column c of the group's 8 rows, the layout of WMMA operands. A wave64
+// has the upper half of those registers in lanes 32 to 63 (S-003).
 template <class T, Origin (*origin)(unsigned, unsigned)>
 void run_transposed(Wave &w, const Inst &i) {
     Places p;

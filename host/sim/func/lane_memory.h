@@ -5,7 +5,7 @@
 
 namespace nw::sim {
 
-// By mnemonic; null for all others. `find_places` is what MemoryAccess wants to know of it.
+// By mnemonic; null for all others. `find_places` is for MemoryAccess.
 struct LaneMemory {
     enum class Form : u8 {
         none,

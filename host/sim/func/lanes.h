@@ -9,7 +9,7 @@ namespace nw::sim::NW_LEVEL {
 
 using T_ = Type;
 
-// How the lane `l` of an operand of a type becomes a C++ value, and back.
+// Conversion of lane `l` of an operand to a C++ value, and back.
 template <Type> struct Value;
 
 template <class T> struct Word {
@@ -71,7 +71,7 @@ inline void blend(u32 *d, const u32 *r, u32 exec, unsigned rows) {
 template <Type D, Type A, Type B, Type C, class F>
 inline void each_lane(u32 *d, const u32 *old, const u32 *a, const u32 *b, const u32 *c,
                       const Mode &mode, F f) {
-    const Mode m = mode; // a copy: the compiler may not think that a result overwrites it
+    const Mode m = mode; // a copy: tells the compiler that results don't overwrite it
 #pragma GCC ivdep
     for (unsigned l = 0; l < row_lanes; ++l)
         Value<D>::store(
@@ -81,7 +81,7 @@ inline void each_lane(u32 *d, const u32 *old, const u32 *a, const u32 *b, const 
             old);
 }
 
-// Rows whose expression is the whole truth: integers, bit movers, min and max of f32.
+// Rows fully defined by their expression: integers, bit moves, min and max of f32.
 template <Type D, Type A, Type B, Type C, class F>
 inline void run_lanes(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &m,
                       F f) {
@@ -92,8 +92,8 @@ inline void run_lanes(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec
     blend(d, r[0].lane, exec, rows_of(D));
 }
 
-// Float arithmetic on the host's FPU. Which NaN comes out is not the host's business: lanes with
-// one are redone from `nan`, the rule of 2.1.
+// Float arithmetic on the host's FPU. The host's choice of NaN is discarded: lanes with a NaN are
+// recomputed by `nan`, the rule of 2.1.
 template <Type D, Type A, Type B, Type C, class F, class N>
 inline void run_float(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec, const Mode &mode,
                       F f, N nan) {
@@ -128,8 +128,8 @@ inline bool simple16(const Mode &m) {
     return m.round16_64 == round_nearest && !m.flush16_out && !m.fp16_ovfl;
 }
 
-// An operand of half_results. A signalling NaN may come out quiet: it is asked for again by those
-// whose results are NaN.
+// An operand of half_results. A signalling NaN may come out quiet: lanes whose result is NaN read
+// the operand again.
 template <Type T>
 inline void half_operands(typename Value<T>::type *out, const u32 *r, const Mode &m) {
     if constexpr (T == Type::f16)
@@ -140,9 +140,9 @@ inline void half_operands(typename Value<T>::type *out, const u32 *r, const Mode
         out[l] = Value<T>::load(r, l, m);
 }
 
-// One f16 result per lane. `f` is given f32 values when nearest-even is asked for (two roundings
-// are harmless then: 24 >= 2 * 11 + 2), else f64, where all but fma is exact. f returns f32, or
-// f64 rounded to odd.
+// One f16 result per lane. `f` gets f32 values for rounding to nearest even (double rounding is
+// harmless: 24 >= 2 * 11 + 2), else f64, where all but fma is exact. It returns f32, or f64 rounded
+// to odd.
 template <Type A, Type B, Type C, class F>
 inline void half_results(u32 *r, const u32 *a, const u32 *b, const u32 *c, const Mode &m, F f) {
     alignas(64) typename Value<A>::type x[row_lanes];
@@ -164,8 +164,8 @@ inline void half_results(u32 *r, const u32 *a, const u32 *b, const u32 *c, const
     }
 }
 
-// Rows that pick one of their f16 sources, or make an exact one: nothing rounds, nothing is flushed
-// on the way out (2.21, 2.26).
+// Rows that select one of their f16 sources, or an exact result: no rounding, no output flushing
+// (2.21, 2.26).
 template <Type A, Type B, Type C, class F>
 inline void run_half_pick(u32 *d, const u32 *a, const u32 *b, const u32 *c, u32 exec,
                           const Mode &mode, F f) {

@@ -23,12 +23,12 @@ namespace {
 
 std::atomic<bool> abandoned{false};
 
-// Instructions before another workgroup gets a turn, where they wait for each other in loops.
+// Time slice of a workgroup when workgroups wait for each other, in instructions.
 constexpr u64 cooperative_quantum = 1 << 12;
 constexpr u32 max_workgroup = 1024;
-constexpr u64 kernarg_alignment = 64; // compilers widen scalar loads up to it
+constexpr u64 kernarg_alignment = 64; // compilers widen scalar loads up to this alignment
 
-// The field that holds it counts 256 bytes.
+// The field that holds it counts in units of 256 bytes.
 u64 max_wave_scratch(const Target &target) { return u64{256} * ((1u << target.scratch_bits) - 1); }
 
 [[noreturn]] void bad_dispatch(const Dispatch &d, const std::string &why) {
@@ -66,7 +66,7 @@ void check(const Dispatch &d) {
                 fmt::format("launch of {}: out of memory: {}", d.kernel->name, why));
 }
 
-// How many workgroups may run at once, as far as their scratch goes.
+// How many workgroups may run at once within the scratch limit.
 u64 groups_by_scratch(const Context &c) {
     const u64 each =
         u64{scratch_bytes(c.dispatch)} * c.dispatch.kernel->wave_size * c.waves_per_group;
@@ -79,7 +79,7 @@ u64 groups_by_scratch(const Context &c) {
     return each ? limit / each : ~u64{0};
 }
 
-// Memory of the launch itself, gone with it.
+// Memory owned by the launch, freed at its end.
 class Owned {
 public:
     Owned(Memory &memory, u64 bytes)
@@ -114,7 +114,7 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
     put(40, kernarg);
 }
 
-// All workgroups at once, in turns on this thread: each gets on while others wait for it.
+// Runs all workgroups at once, in turns on this thread, since they may wait for each other.
 RunStats run_together(Context &c, u64 most) {
     const Dim3 &grid = c.dispatch.grid;
     const u64 total = u64{grid.x} * grid.y * grid.z;
@@ -140,8 +140,8 @@ RunStats run_together(Context &c, u64 most) {
     return stats;
 }
 
-// All workgroups, on `threads` host threads. The fault of the first workgroup (in grid order) that
-// has one is what comes out, whichever thread met its own first.
+// All workgroups, on `threads` host threads. Reports the fault of the first workgroup in grid
+// order, whichever thread faulted first.
 RunStats run_groups(Context &c, unsigned threads) {
     const Dim3 &grid = c.dispatch.grid;
     u64 total = u64{grid.x} * grid.y * grid.z;
@@ -151,7 +151,7 @@ RunStats run_groups(Context &c, unsigned threads) {
     RunStats stats;
     const auto checks = launch_checker(c);
     Turns turns;
-    // More threads than TBB has would only take turns.
+    // More threads than TBB provides would only run in turns.
     int most = tbb::this_task_arena::max_concurrency();
     auto workers = static_cast<int>(std::min<u64>({threads, total, static_cast<u64>(most)}));
     c.turns = workers > 1 ? &turns : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the waves of one dispatch share.
+// State shared by the waves of one dispatch.
 #pragma once
 #include <functional>
 #include <memory>
@@ -32,7 +32,7 @@ struct Context {
 RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &,
              const std::function<RunStats(Context &)> &schedule);
 
-// Of the launch, as its RunConfig says; null when it has none.
+// The checker that RunConfig selects; null for none.
 std::unique_ptr<LaunchChecker> launch_checker(const Context &);
 
 void check_abandoned(); // throws Abandoned when the process ends
@@ -62,12 +62,12 @@ struct Group {
     NamedBarrier named[named_barriers] = {}; // the first is number 1
 
     u32 live() const { return static_cast<u32>(waves.size()) - ended; }
-    // Of a wave that waits at a barrier.
+    // True once the barrier that the wave waits at is complete.
     bool released(const Wave &w) const {
         return w.waits_for_joined ? named[w.joined - 1].phase >= w.joined_phases
                                   : phase >= w.barriers;
     }
-    // What the wave waits for: "3 have signalled".
+    // Barrier state for a report: "3 have signalled".
     std::string state_of_barrier(const Wave &w) const;
     void leave_named(Wave &w) {
         if (w.joined == 0)

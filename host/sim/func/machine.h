@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a dispatch on the simulated GPU, functionally: what happens, not when.
+// Functional simulation of a dispatch: results without timing.
 #pragma once
 #include <memory>
 #include <span>
@@ -24,11 +24,11 @@ struct Dispatch {
     Dim3 block; // work-items
     u32 dynamic_lds = 0;
     std::span<const std::byte> kernarg; // explicit and hidden arguments, laid out as `.args` says
-    bool cooperative = false;           // all workgroups at once: they may wait for each other
-    u32 stack_bytes = 1024;             // of scratch, at least, where calls go through pointers
+    bool cooperative = false;           // all workgroups resident: they may wait for each other
+    u32 stack_bytes = 1024;             // minimum scratch, for calls through pointers
 };
 
-// Wave instructions executed, by class. Classes are disjoint; total is their sum.
+// Executed wave instructions by class. Classes are disjoint; total is their sum.
 struct InstCounts {
     u64 valu = 0, vopd = 0, trans = 0, wmma = 0, salu = 0, smem = 0, vmem_load = 0, vmem_store = 0,
         lds = 0, branch = 0, wait = 0, other = 0;
@@ -36,13 +36,13 @@ struct InstCounts {
     InstCounts &operator+=(const InstCounts &);
 };
 
-// Bytes asked for by active lanes.
+// Bytes accessed by active lanes.
 struct ByteCounts {
     u64 global_load = 0, global_store = 0, lds_read = 0, lds_write = 0;
     ByteCounts &operator+=(const ByteCounts &);
 };
 
-// The same instructions by how sure their results are (sim/isa/fidelity.h).
+// The same instructions by confidence in their results (sim/isa/fidelity.h).
 struct FidelityCounts {
     u64 exact = 0, approximate = 0, open = 0;
     std::vector<std::string> notes; // of those that aren't exact: "S-011"; sorted
@@ -58,8 +58,8 @@ struct RunStats {
     RunStats &operator+=(const RunStats &);
 };
 
-// A kernel did something that hardware would fault on, or that the simulator can't run.
-// what() names mnemonic or rule, kernel, pc and, where line tables exist, the .s line.
+// A kernel did something that hardware would fault on, or that isn't simulated. what() names
+// mnemonic or rule, kernel, pc and, where line tables exist, the .s line.
 struct Report; // sim/func/report.h
 
 class Fault : public Error {
@@ -76,7 +76,7 @@ public:
     Fault(Kind kind, std::string text, std::shared_ptr<const Report> report = nullptr)
         : Error(std::move(text)), kind(kind), report(std::move(report)) {}
     Kind kind;
-    std::shared_ptr<const Report> report; // the same as data; null where no wave was running
+    std::shared_ptr<const Report> report; // structured form; null where no wave was running
 };
 
 struct Wave;
@@ -86,15 +86,13 @@ struct Inst;
 class Observer {
 public:
     virtual ~Observer() = default;
-    // What it keeps of this wave, as Wave::observed; null when it doesn't watch it. From any
-    // thread.
+    // State to keep per wave, as Wave::observed; null if it isn't observed. Called from any thread.
     virtual void *start(u64 group, u32 wave) = 0;
-    // Before each instruction of a watched wave, from the thread that runs its workgroup.
+    // Called before each instruction of an observed wave, on its workgroup's thread.
     virtual void before(Wave &, const Inst &) = 0;
 };
 
-// Of modelled time, that kernels can read. Without one they read how many instructions they have
-// executed.
+// Modelled time that kernels can read. Without one, clocks count executed instructions.
 struct Clock {
     u32 mhz = 0;    // 0: none
     u64 origin = 0; // cycles of the device when Wave::cycles was 0
@@ -109,13 +107,13 @@ struct RunConfig {
     unsigned threads = 0;   // 0: all cores
     bool fast_math = false; // DOT2 and float WMMA add in f32 instead of the hardware's fixed point
     u64 max_wave_insts = 0; // per wave; 0: 2^40
-    const Checker *checker = nullptr; // outlives the launch; null: none but those of addresses
+    const Checker *checker = nullptr; // outlives the launch; null: address checks only
     const Choices *choices = nullptr; // outlives the launch; null: those of the process
     bool dump = false;                // a Fault's text lists the wave's state
     u64 max_scratch = 0; // bytes, of all workgroups at once; 0: half of the host's memory
 };
 
-// The process ends: running and new launches soon throw Abandoned.
+// The process is ending: running and new launches throw Abandoned soon.
 void abandon();
 class Abandoned : public Error {
 public:

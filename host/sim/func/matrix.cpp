@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// WMMA of f16, bf16 and integers. Every operand is read before anything is written; EXEC and MODE
-// don't matter (2.54). Compiled once per host level.
+// WMMA of f16, bf16 and integers. All operands are read before any result is written; EXEC and MODE
+// are ignored (2.54). Compiled once per host level.
 #include <vector>
 
 #include "sim/func/dot.h"
@@ -24,15 +24,15 @@ bool has_wild_addend(const Tile &t) {
     return wild;
 }
 
-// The steps of one row wait for one another: rows are the inner loop, so that they overlap.
+// The steps of one row depend on each other: rows are the inner loop, so that they overlap.
 template <unsigned PerStep, class Step> void chain(Tile &t, unsigned k, Step step) {
     for (unsigned n = 0; n < k; n += PerStep)
         for (unsigned i = 0; i < side; ++i)
             step(t.acc[i], t.row[i], n);
 }
 
-// Tameness is asked for once: no step leads out of what tame steps can add. A result is at least
-// 2^-24 of a product (2^-62 or more) or 2^-26 of C (2^-60 or more), and at most their sum.
+// Tameness is tested once: tame steps stay in the range that tame steps can add. A result is at
+// least 2^-24 of a product (2^-62 or more) or 2^-26 of C (2^-60 or more), and at most their sum.
 template <class F>
 bool multiply_tame(const Mode &mode, unsigned words, const Factor &a, const Factor &b, Tile &t) {
     if (dot::is_wild<F>(a, words) || dot::is_wild<F>(b, words) || has_wild_addend(t))
@@ -121,8 +121,8 @@ template <class F> void multiply(Wave &w, const Matrix &m) {
 // ---- integers: exact sums, wrapped or saturated (2.56)
 // ---------------------------------------------
 
-// Elements of one operand as pairs of i16, low half first, in ascending k: what one host
-// instruction multiplies and adds.
+// Elements of one operand as pairs of i16, low half first, in ascending k: the operands of the
+// host's multiply-add instruction.
 struct Pairs {
     alignas(64) u32 word[2 * max_words][side];
 };
@@ -211,8 +211,8 @@ void run_kernel(Wave &w, const Matrix &m) {
                                           : multiply_int<4>);
 }
 
-// S-024: each group of 16 lanes multiplies its own copies of A and B. For each, a product of the
-// whole wave with these copies in lanes 0-15, of which only this group's part is kept.
+// S-024: each group of 16 lanes multiplies its own copies of A and B. Computes the whole product
+// once per copy, moved to lanes 0-15, and keeps that group's part.
 void run_own_copies(Wave &w, const Matrix &m) {
     const unsigned factors = words_of(m.op), results = elements(w);
     const std::vector<Row> before(w.v, w.v + vgpr_count * w.halves);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of a matrix instruction's operands are: lanes, registers and halves (2.53,
-// 2.55). Compiled per host level.
+// Layout of a matrix instruction's operands: lanes, registers and halves (2.53, 2.55). Compiled per
+// host level.
 #pragma once
 #include <span>
 
@@ -29,9 +29,9 @@ struct Place {
     unsigned reg, lane;
 };
 
-// Where dword `n` of `words` is in row 0 (2.53, 2.55, S-003). gfx11 holds whole rows in lanes 0-15,
-// and again in the others. gfx12 spreads k over the lanes: chunks go to lanes 0-15 and 16-31 in
-// turn, and a wave64 has the upper half of a wave32's registers in lanes 32-63.
+// Location of dword `n` of `words` in row 0 (2.53, 2.55, S-003). gfx11 holds whole rows in lanes
+// 0-15, duplicated in the others. gfx12 spreads k over the lanes: chunks alternate between lanes
+// 0-15 and 16-31, and a wave64 has the upper half of a wave32's registers in lanes 32-63.
 inline Place place_of(const Wave &w, Element e, unsigned words, unsigned n) {
     if (!w.mode.gfx12)
         return {n, 0};
@@ -102,7 +102,7 @@ inline u32 changed(u32 x, u32 sign, const Matrix &m) { // C's modifiers
     return m.neg_lo[2] ? x ^ sign : x;
 }
 
-// D while it is added up: 16 columns of each row, in the order of registers and lanes.
+// D as accumulator: 16 columns of each row, in the order of registers and lanes.
 struct Tile {
     alignas(64) u32 acc[side][side];
     unsigned row[side];
@@ -142,8 +142,8 @@ inline void write_tile(Wave &w, const Matrix &m, bool wide, const Tile &t) {
     });
 }
 
-// Matrix instructions round to nearest and keep subnormals whatever MODE says. Called by pointer,
-// so that nothing moves out of the scope that sets the host's FPU.
+// Matrix instructions round to nearest and keep subnormals in every MODE. Called by pointer, so
+// that nothing moves out of the scope that sets the host's FPU.
 using MatrixKernel = void (*)(Wave &, const Matrix &);
 inline void run_nearest(Wave &w, const Matrix &m, MatrixKernel kernel) {
     MatrixKernel volatile run = kernel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SWMMAC (2.58): of each four k, A stores two elements and an index says which. D += A * B.
-// Compiled once per host level.
+// SWMMAC (2.58): of each four k, A stores two elements, selected by an index. D += A * B. Compiled
+// once per host level.
 #include "sim/func/bit.h"
 #include "sim/func/dot.h"
 #include "sim/func/fp8_dot.h"
@@ -18,8 +18,8 @@ struct Fragments {
     u8 k[side][max_stored]; // of each row of A: the k of its stored elements
 };
 
-// Four bits for each group of four k, two for each element: lanes hold those of their own A. As
-// with registers, a wave64 has the upper half of a wave32's bits in lanes 32-63.
+// Four bits for each group of four k, two per element, in the lanes that hold that part of A. A
+// wave64 has the upper half of a wave32's bits in lanes 32-63.
 u32 index_of(Wave &w, const Matrix &m, unsigned row, unsigned group) {
     const unsigned in_lane = m.op.k / 4 / 2;
     const bool halves = has_halves(m.op.a);
@@ -53,7 +53,7 @@ u32 element(const u32 (*words)[side], unsigned bits, unsigned n, unsigned row) {
 
 // ---- float: the steps of dense matrices ---------------------------------------------------------
 
-// Two rows of D as lanes: the factors that meet, element by element, in the order of addition.
+// Two rows of D as lanes: matching factors, in the order of addition.
 struct Terms {
     Row a[max_dwords] = {}, b[max_dwords] = {};
     unsigned words = 0;
@@ -68,7 +68,7 @@ Terms terms(const Fragments &o, const MatrixOp &op, const unsigned *rows) {
         const unsigned row = rows[l / side];
         for (unsigned n = 0; n < stored; ++n) {
             const unsigned k = o.k[row][n];
-            // Both elements of a group may name one k; then one of them takes the place beside it.
+            // Both elements of a group may name the same k; the second then uses the next position.
             const bool taken = n % 2 && k == o.k[row][n - 1];
             const unsigned place = logical ? k ^ (taken ? 1 : 0) : n;
             const unsigned up = place * bits % 32, word = place * bits / 32;
@@ -83,7 +83,7 @@ u32 flip(const Matrix &m, unsigned n) {
     return (m.neg_lo[n] ? 0x8000u : 0) | (m.neg_hi[n] ? 0x80000000u : 0);
 }
 
-// B's signs change where its elements meet A's: neg_lo for the first of each stored pair.
+// Signs of B apply after selection by A's index: neg_lo to the first of each stored pair.
 template <class F> void multiply_halves(Wave &w, const Matrix &m) {
     const Fragments o = read_fragments(w, m, flip(m, 0));
     const bool wide = m.op.c == Element::f32;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Float WMMA where every element is tame (dot_tame.h): what depends on one factor is worked out
-// once per instruction, not once per product. A step is then about thirty operations on 16
-// columns. test_sim_dot holds it equal to the slow model.
+// Float WMMA where every element is tame (dot_tame.h): values that depend on one factor are
+// computed once per instruction, not per product. A step is then about thirty operations on 16
+// columns. test_sim_dot checks that it equals the slow model.
 #pragma once
 #include "sim/func/dot.h"
 #include "sim/func/matrix_operands.h"
@@ -11,12 +11,12 @@ namespace nw::sim::NW_LEVEL::dot {
 // All factors of A by row, or of B by column, in ascending k.
 struct Terms {
     alignas(64) f32 value[2 * max_words][side];
-    // The exponent, counted down: a row's plus a column's is 2^-grid of their product (f32 bits).
+    // Negated exponent: a row's plus a column's is 2^-grid of their product (f32 bits).
     alignas(64) u32 down[2 * max_words][side];
 };
 
-// Shares of product_base. Tame exponents lie within 96..159 units, so that shares lie within 43 and
-// 108 and sums of two within 86 and 216; a zero's share lifts any sum above `least_scale`.
+// Shares of product_base. Tame exponents are 96..159 units, so shares are 43 to 108 and sums of two
+// 86 to 216; a zero's share lifts any sum above `least_scale`.
 inline constexpr u32 share_a = 203 * unit, share_b = product_base - share_a;
 inline constexpr u32 zero_share = 202 * unit, least_scale = product_base - no_product;
 
@@ -43,7 +43,7 @@ template <class F> void any_halves(f32 *out, const u32 *words, unsigned shift) {
         out[l] = fp::f32_of(half[l] << 16);
 }
 
-// The values alone, of any factors. Two words of all columns are a row of lanes.
+// Values of any factors, without exponents. Two words of all columns are a row of lanes.
 template <class F> void values(const Factor &f, unsigned words, Terms &t) {
     for (unsigned n = 0; n < words; n += 2)
         for (unsigned high = 0; high < 2; ++high) {
@@ -73,7 +73,7 @@ inline void tame_step_gfx11(u32 *acc, const Terms &a, unsigned row, const Terms 
         u32 products = smaller(d0 + b.down[k][l], d1 + b.down[k + 1][l]);
         u32 scale = smaller(smaller(products, addend_base - (c & exponent_field)), least_scale);
         f32 s = fp::f32_of(scale);
-        // Products as seen from C's side: there the others count one less (2.49).
+        // Products relative to C's sign: those of the other sign count one less (2.49).
         u32 q0 = fp::bits(p0) ^ sign, q1 = fp::bits(p1) ^ sign;
         i32 t0 = static_cast<i32>(fp::f32_of(q0) * s) + (static_cast<i32>(q0) >> 31);
         i32 t1 = static_cast<i32>(fp::f32_of(q1) * s) + (static_cast<i32>(q1) >> 31);

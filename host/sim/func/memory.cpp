@@ -14,15 +14,15 @@ namespace nw::sim {
 namespace {
 
 constexpr u64 alignment = 256;
-constexpr u64 guard = 4096; // bytes before and after, that no kernel may reach
+constexpr u64 guard = 4096; // bytes before and after each allocation, unmapped for kernels
 constexpr u64 max_bytes = u64{1} << 46;
 
-// Where a driver would put it: whole pages, large ones for what is large. What a launch brings with
-// it comes from a small ring.
+// Emulated device addresses: whole pages, large ones for large allocations. A launch's own memory
+// comes from a small ring.
 constexpr u64 small_page = u64{64} << 10, large_page = u64{2} << 20;
 constexpr u64 ring_slots = 256, first_page = large_page;
 
-// How much of what was released is remembered, and how many bytes of it stay out of reuse.
+// Limits on released allocations: how many are remembered, and how many bytes are kept from reuse.
 constexpr size_t remembered = 256;
 constexpr u64 max_kept = u64{64} << 20, max_kept_each = u64{16} << 20;
 
@@ -35,8 +35,8 @@ struct Memory::Impl {
     };
     mutable std::shared_mutex mutex;
     std::map<u64, Entry> entries; // by begin
-    std::deque<Entry> released;   // oldest first; without a block when it is back with the host
-    u64 kept = 0;                 // bytes of theirs
+    std::deque<Entry> released;   // oldest first; block is null once freed to the host
+    u64 kept = 0;                 // total size of released blocks that aren't freed
     u64 in_use = 0;
     u64 next_id = 1;
     std::atomic<u64> generation{1};

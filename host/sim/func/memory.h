@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory of the simulated GPU: host allocations, and the map that says which addresses live.
+// Device memory of the simulated GPU: host allocations, and the map of live addresses.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -13,19 +13,19 @@ struct Allocation {
     u64 begin = 0; // on the host
     u64 size = 0;
     u64 id = 0;             // counts up
-    u64 device = 0;         // where a GPU's memory would hold it: the same in every run
+    u64 device = 0;         // emulated device address: the same in every run
     bool read_only = false; // for kernels
     bool holds(u64 address) const { return address - begin < size; }
 };
 
-// The same for reports.
+// The same with its origin, for reports.
 struct Origin : Allocation {
     std::string maker;    // "hipMalloc #3"; empty if unknown
     std::string freed_by; // "hipFree"; empty while it lives
 };
 
 // Thread-safe. Device address == host address, so hipMemcpy is memcpy and a kernel's access is a
-// plain load after `find` has allowed it.
+// plain load once `find` has checked it.
 class Memory {
 public:
     Memory();
@@ -34,21 +34,21 @@ public:
     // 256-byte aligned, with unmapped-to-kernels guard space on both sides; null when out of
     // memory.
     void *allocate(u64 bytes, std::string maker = {}, bool read_only = false);
-    // False when `p` is not the start of a live allocation. The host gets the memory back a while
-    // later: until then kernels that still use it are told so.
+    // False when `p` is not the start of a live allocation. The host memory is freed later: until
+    // then a use after free is reported.
     bool release(void *p, std::string by = {});
-    // Memory that somebody else owns (host-registered, a loaded image's data).
+    // Memory owned by the caller (host-registered, a loaded image's data).
     void adopt(void *p, u64 bytes, std::string maker = {});
     bool disown(void *p);
 
     // The live allocation that holds `address`; size 0 when there is none.
     Allocation find(u64 address) const;
-    // For reports: the live allocation with the fewest bytes between it and `address`; the youngest
-    // of those released lately that held it.
+    // For reports: the live allocation closest to `address`, or the youngest recently released one
+    // that contained it.
     Origin nearest(u64 address) const;
     Origin released_at(u64 address) const;
     u64 bytes_in_use() const;
-    // Changes whenever an allocation appears or goes: lets a wave keep the last `find`.
+    // Changes with every allocation or release: lets a wave cache the last `find`.
     u64 generation() const;
 
 private:

@@ -14,13 +14,13 @@ struct Mode {
     // Derived from `bits` by update().
     u8 round32 = 0, round16_64 = 0;
     bool ieee = true, dx10_clamp = true, fp16_ovfl = false;
-    // The bit that quiets a signalling NaN on its way through arithmetic, or nothing (2.3, S-044).
+    // The bit that quiets a signalling NaN in arithmetic, or 0 (2.3, S-044).
     u32 quiet32 = 1u << 22;
     u64 quiet64 = u64{1} << 51;
     bool signalling_wins = true;  // in min and max
-    bool zeros_equal = false;     // -0 and +0, to min and max (S-054)
+    bool zeros_equal = false;     // min and max treat -0 and +0 as equal (S-054)
     bool flush16_out = false;     // f16 results below the smallest normal become zero
-    u32 keep32 = ~0u;             // what a subnormal f32 input keeps: all bits, or its sign
+    u32 keep32 = ~0u;             // mask of a subnormal f32 input: all bits, or its sign
     u32 keep16 = 0xffff;          // the same for f16
     bool fast = false;            // HIPSIM_MATH=fast: DOT2 and WMMA add in f32, as ordinary adds
     u32 mxcsr32 = 0, mxcsr64 = 0; // the host's control word for f32, and for f64 and f16

@@ -7,7 +7,7 @@ namespace nw::sim::NW_LEVEL {
 
 namespace {
 
-// 3.12 to 3.17. Permutes `x` into `out`; returns the lanes that get written.
+// 3.12 to 3.17. Permutes `x` into `out`; returns the lanes to write.
 u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
     const bool zero_edge =
         dpp.fetch_inactive && choices().dpp_fi_edge == choice::dpp_fi_edge::zero; // S-046
@@ -20,7 +20,7 @@ u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
     return exec & dpp.placed[half] & (dpp.bound_ctrl || zero_edge ? ~0u : readable);
 }
 
-// Lanes that EXEC leaves out are read, too.
+// Lanes disabled by EXEC are read, too.
 void share_in_quad(const u32 *x, u32 *out, unsigned lane) {
     for (unsigned l = 0; l < row_lanes; ++l)
         out[l] = x[(l & ~3u) | lane];
@@ -33,7 +33,7 @@ void change_sign(const u32 *x, u32 *out, bool abs, bool neg, u32 sign) {
         out[l] = (x[l] & keep) ^ flip;
 }
 
-// `out` is `x` with other signs: S-025 gives NaNs their own back.
+// `out` is `x` with modified signs: S-025 restores the signs of NaNs.
 void spare_nans(const u32 *x, u32 *out, u32 infinity, u32 magnitude) {
     for (unsigned l = 0; l < row_lanes; ++l)
         out[l] = (x[l] & magnitude) > infinity ? x[l] : out[l];
@@ -90,7 +90,7 @@ const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m
         return x;
     if (!is_half(s.type)) {
         if (s.spares_nan)
-            out = room[1].lane; // DPP may have put x in the first
+            out = room[1].lane; // DPP may have used the first for x
         change_sign(x, out, s.abs, s.neg, 0x80000000);
         if (s.spares_nan)
             spare_nans(x, out, 0x7f800000, 0x7fffffff);

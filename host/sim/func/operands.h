@@ -10,7 +10,7 @@ inline void broadcast(u32 *d, u32 value) {
         d[l] = value;
 }
 
-// The lanes of one source, in place when it is a VGPR or a constant, else in `room` (2 rows).
+// The lanes of one source: in place for a VGPR or constant, else in `room` (2 rows).
 inline const u32 *fetch(Wave &w, const Source &s, unsigned half, Row *room) {
     switch (s.kind) {
     case Source::vgpr:
@@ -34,7 +34,7 @@ inline const u32 *fetch(Wave &w, const Source &s, unsigned half, Row *room) {
 // src[0..2] of one half of a wave, ready for a kernel.
 struct Operands {
     const u32 *src[3];
-    u32 write; // lanes to write: EXEC, less what DPP leaves out
+    u32 write; // lanes to write: EXEC without those that DPP disables
 
     void plain(Wave &w, const Inst &i, unsigned half) {
         write = w.exec(half);

@@ -14,7 +14,7 @@ const char *check_of(Fault::Kind kind) {
     return kind == Fault::Kind::illegal_address ? "mem" : "fault";
 }
 
-// Checkers' texts start with their names: "wait: ...".
+// A checker's message starts with its name: "wait: ...".
 void name_check(Report &r, Fault::Kind kind) {
     if (r.check.empty())
         r.check = kind == Fault::Kind::checker ? r.message.substr(0, r.message.find(':'))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a fault or a checker found, as data: the text of a Fault is made from it, and JSON.
+// A fault or a checker's finding as data: source of a Fault's text and of JSON.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ struct Site {
     Dim3 workgroup;
     u32 wave = 0;
     u64 pc = 0;
-    std::string place; // the symbol that holds pc, and how far into it: "saxpy + 0x40"
+    std::string place; // symbol and offset of pc: "saxpy + 0x40"
     std::string line;  // "saxpy.s:41"; empty without a line table
     std::string instruction;
 };
@@ -28,14 +28,14 @@ struct Report {
     int lane = -1;           // -1: the wave as a whole
     std::optional<u64> address;
     std::string space;         // of the address: "global", "lds", "scratch", "code"
-    std::string allocation;    // the nearest one, and who made it
-    std::optional<Site> other; // of two accesses: the earlier
+    std::string allocation;    // the nearest one, and its origin
+    std::optional<Site> other; // the earlier of two accesses
     Site site;                 // filled in by fault()
     std::string message;       // filled in by fault()
     std::string dump;          // the wave's state, when RunConfig::dump asks for it
 };
 
-const char *rule_of(Fault::Kind); // of faults that no checker found: "bad_dispatch"
+const char *rule_of(Fault::Kind); // of faults not found by a checker: "bad_dispatch"
 // `inst` is an index into the executable's code, one past its end included.
 Site site_of(const Context &, u32 inst, const Dim3 &workgroup, u32 wave);
 std::string text_of(const Site &); // "pc 0x... (saxpy + 0x40), saxpy.s:41: s_nop 0"

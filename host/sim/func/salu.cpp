@@ -45,7 +45,7 @@ template <Type T> void write(Wave &w, unsigned reg, value_t<T> value) {
         w.s[reg + 1] = static_cast<u32>(static_cast<u64>(value) >> 32);
 }
 
-// Whether the first operand of s_max counts as the larger one (S-040).
+// True if SCC is set because the first operand is larger (S-040).
 template <class T> bool max_scc(T a, T b) {
     return choices().max_scc == choice::max_scc::set ? a >= b : a > b;
 }

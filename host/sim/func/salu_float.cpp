@@ -95,12 +95,12 @@ template <Type T, class F> void compare(Wave &w, const Inst &i, F f) {
 #undef SCMPK
 #undef SEXEC
 
-// f16 rows round by themselves: the host at nearest, so that intermediate steps are exact.
+// f16 rows round explicitly: the host rounds to nearest, so that intermediate steps are exact.
 template <Handler H> void nearest(Wave &w, const Inst &i) {
     if (w.mode.round32 == round_nearest)
         return H(w, i);
     MxcsrScope scope(mxcsr_default);
-    Handler volatile handler = H; // a call: nothing moves out of the scope
+    Handler volatile handler = H; // through a pointer: nothing moves out of the scope
     handler(w, i);
 }
 

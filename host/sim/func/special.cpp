@@ -91,7 +91,7 @@ void mad_i64(Wave &w, const Inst &i) { mad_64<true>(w, i); }
 // Sets the FPU for the row's type: f64 has its own MODE fields.
 u32 control_for(Type t, const Mode &m) { return t == Type::f64 ? m.mxcsr64 : m.mxcsr32; }
 
-// Not inline: its arithmetic must stay where the caller has set the host's FPU.
+// Not inline: its arithmetic must stay inside the caller's FPU scope.
 template <Type T> [[gnu::noinline]] u32 div_scale_row(const Operands &o, u32 *r, const Mode &m) {
     using V = Value<T>;
     u32 flags = 0;
@@ -121,7 +121,7 @@ template <Type T> void div_scale(Wave &w, const Inst &i) {
 void div_scale_f32(Wave &w, const Inst &i) { div_scale<Type::f32>(w, i); }
 void div_scale_f64(Wave &w, const Inst &i) { div_scale<Type::f64>(w, i); }
 
-// VCC says per lane whether the result is scaled.
+// VCC selects the lanes whose result is scaled.
 template <Type T>
 [[gnu::noinline]] void div_fmas_row(const Operands &o, u32 *r, u32 scaled, const Mode &m) {
     using V = Value<T>;
@@ -183,8 +183,8 @@ void count_below(Wave &w, const Inst &i, unsigned counted_half) {
 void mbcnt_lo(Wave &w, const Inst &i) { count_below(w, i, 0); }
 void mbcnt_hi(Wave &w, const Inst &i) { count_below(w, i, 1); }
 
-// One nibble per lane says which lane of a row of 16 to read. i.imm: op_sel, bit 0 reads inactive
-// lanes, bit 1 makes them 0; neither leaves the destination alone (3.20).
+// A nibble per lane selects the source lane in a row of 16. i.imm is op_sel: bit 0 reads inactive
+// lanes, bit 1 makes them 0; with neither, the destination is unchanged (3.20).
 template <class F> void permlane(Wave &w, const Inst &i, bool other_row, F nibble) {
     Row out[2];
     u32 write[2] = {};

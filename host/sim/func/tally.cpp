@@ -25,7 +25,7 @@ u8 Tallies::entry(Class cls, const Instruction &inst) {
         return e.cls == cls && same(e.exact_math, exact) && same(e.fast_math, fast);
     });
     if (it == entries_.end()) {
-        if (entries_.size() == tally_limit) // classes x notes that occur: a few
+        if (entries_.size() == tally_limit) // a few: classes x notes that occur
             throw std::length_error("tally_limit is too small for the notes of fidelity.inc");
         it = entries_.insert(it, {cls, exact, fast});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a launch counts. Every instruction has an entry, known when the program is built, so
-// counting by class and by fidelity is one increment.
+// Instruction counters of a launch. Each instruction has an entry fixed at build time, so counting
+// by class and by fidelity is one increment.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,10 +13,10 @@ namespace nw::sim {
 class Tallies {
 public:
     Tallies();
-    // The entry of an instruction of this class, made where there is none yet.
+    // Finds or creates the entry of an instruction of this class.
     u8 entry(Class cls, const Instruction &);
     size_t size() const { return entries_.size(); }
-    // Adds instructions and fidelity, from counts by entry. `fast_math`: as in RunConfig.
+    // Adds counts per entry to the statistics. `fast_math`: as in RunConfig.
     void add_up(std::span<const u64> counts, bool fast_math, RunStats &) const;
 
 private:
@@ -24,7 +24,7 @@ private:
         Class cls;
         FidelityNote exact_math, fast_math; // by what the launch is run with
     };
-    std::vector<Entry> entries_; // the first are the classes' exact instructions
+    std::vector<Entry> entries_; // first the exact entry of each class
 };
 
 } // namespace nw::sim

@@ -41,7 +41,7 @@ Normalized normalize(u64 magnitude) {
     return {-1022 - shift, fraction << shift & fraction64};
 }
 
-// The unit reads 29 (sqrt: 28) bits. Bits below them only matter at the ends of the range.
+// The unit reads 29 (sqrt: 28) bits. Lower bits only matter at the ends of the range.
 u64 rcp_magnitude(Normalized x) {
     auto m = static_cast<u32>(x.fraction >> 23);
     if (x.fraction == 0)
@@ -66,7 +66,7 @@ u64 sqrt_magnitude(Normalized x) {
 }
 
 u64 flushed(u64 x, bool keep) { return keep || x >> 52 & 0x7ff ? x : x & sign64; }
-// S-047: results as the host rounds them, where the published model isn't believed.
+// S-047: results rounded by the host where the published model is doubtful.
 bool precise() { return choices().trans_f64 == choice::trans_f64::precise; }
 bool keeps_in(const Mode &m) { return m.keep16 == 0xffff; }
 u64 quiet(u64 nan, const Mode &m) { return nan | m.quiet64; }

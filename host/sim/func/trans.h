@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The transcendental unit, bit by bit: fixed-point piecewise cubics that reproduce published
-// captures (S-010). Integer selects throughout: neither MODE's nor the host's rounding matters,
-// and loops over lanes vectorise. Per host level, as fp.h.
+// Bit-exact model of the transcendental unit: fixed-point piecewise cubics that reproduce published
+// captures (S-010). Integer selects only: MODE's and the host's rounding don't matter, and loops
+// over lanes vectorise. Per host level, as fp.h.
 #pragma once
 #include "sim/func/fp.h"
 #include "sim/func/trans_tables.h"
@@ -16,13 +16,13 @@ inline constexpr u32 infinity32 = 0x7f800000;
 inline u64 round_even(u64 x, unsigned shift) {
     return (x + ((u64{1} << (shift - 1)) - 1) + (x >> shift & 1)) >> shift;
 }
-// A product that the unit keeps 24 bits of: its last one moves up when the product needs 48 bits.
+// A product kept to 24 bits by the unit: the last bit moves up when the product needs 48.
 inline u64 round_product(u64 x) {
     u64 wide = round_even(x, 24) * 2, narrow = round_even(x, 23);
     return x >> 47 ? wide : narrow;
 }
 
-// Second and third order of rcp, rsq and sqrt, `f` being the 24-bit offset into the segment.
+// Quadratic and cubic terms of rcp, rsq and sqrt; `f` is the 24-bit offset into the segment.
 template <unsigned QuadraticShift, unsigned CubicShift>
 inline u64 higher_orders(const Segment &s, u64 f) {
     u64 top = f >> 7, square = (top * top) >> 10;
@@ -30,7 +30,7 @@ inline u64 higher_orders(const Segment &s, u64 f) {
     return round_product(((u64{s.quadratic} << QuadraticShift) - cubic) * square);
 }
 
-// What f64 adds to a segment's constant, in units of f32's: half of one, except in one segment.
+// f64's offset to a segment's constant, in units of f32's: half of one, except in one segment.
 enum class Width { f32, f64 };
 
 // 2^35 / 1.m, m having 29 bits.
@@ -50,7 +50,7 @@ template <Width W> inline u64 rsq_cubic(u32 parity, u32 m) {
     u32 at = m >> 24;
     u64 f = m & 0xffffff;
     const Segment &s = rsq_segments[parity * 32 + at];
-    u64 product = s.linear * (at == 31 ? f & ~u64{0x30} : f); // two bits that it doesn't see
+    u64 product = s.linear * (at == 31 ? f & ~u64{0x30} : f); // the unit ignores two bits
     u64 linear = (product + (product >> 43 ? 0x17ffff : 0x1bffff)) >> 21;
     u64 half = W == Width::f64 && at != 0 ? 512 : 0;
     return u64{s.constant} * 1024 + half - linear * 128 + higher_orders<9, 11>(s, f);
@@ -68,14 +68,14 @@ template <Width W> inline u64 sqrt_cubic(u32 parity, u32 m) {
     return u64{s.constant} * 1024 + half + linear * 128 - higher_orders<8, 11>(s, f);
 }
 
-// ---- f32 (2.29): MODE has no say but for the quieting of NaNs; subnormals are zero both ways ----
+// ---- f32 (2.29): of MODE only the quieting of NaNs applies; subnormals are zero both ways -------
 
 inline u32 quiet(u32 nan, const Mode &m) { return nan | m.quiet32; }
 
 inline u32 rcp(u32 x, const Mode &m) {
     u32 sign = x & 0x80000000, magnitude = x & 0x7fffffff, e = magnitude >> 23;
     u32 unit = static_cast<u32>(round_even(rcp_cubic<Width::f32>((x & 0x7fffff) << 6), 11));
-    // 1 / 1.m counts in 2^-24: 2^24 of them are 1, fewer have the exponent below.
+    // 1 / 1.m in units of 2^-24: 2^24 is 1, smaller values have the exponent below.
     u32 scaled = unit + ((252 - e) << 23);
     bool flushed = e >= 254 || (e == 253 && unit < 0x1000000);
     u32 r = flushed ? 0 : scaled;
@@ -133,7 +133,7 @@ inline WideExp wide_exp(u32 x) {
 inline u32 exp(u32 x, const Mode &m) {
     u32 magnitude = x & 0x7fffffff;
     WideExp w = wide_exp(x);
-    // A carry of the rounding runs into the exponent, as it should.
+    // A rounding carry propagates into the exponent, as intended.
     i32 scaled = static_cast<i32>(round_even(w.significand, 13)) + (w.exponent + 126) * (1 << 23);
     u32 r = scaled < 0x00800000 ? 0 : static_cast<u32>(scaled);
     r = magnitude >= 0x43000000 ? (x >> 31 ? 0 : infinity32) : r; // from 128 on
@@ -151,7 +151,7 @@ inline u32 fixed_to_f32(u64 value, u32 fraction, bool up) {
 
 inline u64 keep25(u64 x) { return x >> 25 ? x & ~u64{1} : x; }
 
-// Beside 1, where log2 is small: n is the distance from it, in 2^-23 above and 2^-24 below.
+// Near 1, where log2 is small: n is the distance, in units of 2^-23 above and 2^-24 below.
 inline u32 log_beside_one(u32 n, bool below) {
     u32 above_at = n < 0x10000 ? 0 : n < 0x20000 ? 1 : 2, below_at = n < 0x20000 ? 3 : 4;
     const NearOneSegment &s = log_near_one[below ? below_at : above_at];

@@ -83,8 +83,8 @@ inline constexpr Segment exp_segments[32] = {
     {492312797, 10663914, 14782597, 53}, {503093043, 10897424, 15106293, 54},
     {514109347, 11136046, 15437078, 55}, {525366876, 11379894, 15775106, 56}};
 
-// log2(1.m); 32 segments of m, and the second half of segment 1. `bias` is what the cubic term's
-// truncated bits add.
+// log2(1.m); 32 segments of m, and the second half of segment 1. `bias` corrects for the truncated
+// bits of the cubic term.
 struct LogSegment {
     u32 constant, linear, quadratic, cubic, bias;
 };
@@ -107,8 +107,8 @@ inline constexpr LogSegment log_segments[33] = {
     {1024560488, 6246298, 3223482, 1083560, 4734976}, {1049346329, 6147160, 3121894, 1032952, 4718592},
     {47667912, 11735350, 11363743, 6879954, 8077312}};
 
-// |log2(x)| beside 1, by the distance n from it: above one for n (of 2^-23) below 2^16, 2^17, 2^18;
-// then below one for n (of 2^-24) below 2^17, 2^18.
+// |log2(x)| near 1, by the distance n: above one for n (of 2^-23) below 2^16, 2^17, 2^18; then
+// below one for n (of 2^-24) below 2^17, 2^18.
 struct NearOneSegment {
     i32 constant;
     u32 linear, quadratic, cubic, bias;

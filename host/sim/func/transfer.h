@@ -20,7 +20,7 @@ inline T update_memory(u64 place, Atomic op, u64 data, u64 compare, const Mode &
     return old;
 }
 
-// The value before. `place` is aligned, and the host rounds to nearest.
+// Returns the old value. `place` is aligned, and the host rounds to nearest.
 inline u64 atomic_update(u64 place, Atomic op, unsigned bytes, u64 data, u64 compare,
                          const Mode &mode, bool lds) {
     return bytes == 8 ? update_memory<u64>(place, op, data, compare, mode, lds)

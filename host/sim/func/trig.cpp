@@ -10,8 +10,8 @@ namespace nw::sim::NW_LEVEL::trans {
 
 namespace {
 
-// Where an argument falls: a distance in [0, 2^28] of an octant, in units of 2^-31 turns, and
-// from which end it is measured.
+// Reduced argument: a distance in [0, 2^28] within an octant, in units of 2^-31 turns, and the end
+// from which it is measured.
 struct Phase {
     u32 quadrant, reduced;
     bool reflected; // measured from the far end of the quadrant
@@ -27,8 +27,8 @@ Phase phase_of(u32 x) {
     return {phase >> 29, reflected ? 0x20000000 - quarter : quarter, reflected};
 }
 
-// What the linear term sees of the offset: `drop` bits fewer, rounded, but never into the next
-// block of 2^(20 + drop). From the far end, distances approach their segment's end from below.
+// Input of the linear term: the offset without `drop` bits, rounded, but never into the next block
+// of 2^(20 + drop). From the far end, distances approach their segment's end from below.
 u32 linear_input(u32 offset, unsigned drop, bool reflected) {
     u32 x = offset - reflected;
     u32 rounded = (x + (1u << (drop - 1))) >> drop, last = (((x >> (20 + drop)) + 1) << 20) - 1;
@@ -37,14 +37,14 @@ u32 linear_input(u32 offset, unsigned drop, bool reflected) {
 
 u64 magnitude_of(i64 x) { return static_cast<u64>(x < 0 ? -x : x); }
 
-// How far the offset can move up in steps of four bits and stay below 2^limit.
+// How far the offset can shift left in steps of four bits and stay below 2^limit.
 unsigned four_bit_steps(u32 offset, unsigned limit) {
     unsigned width = offset ? 32 - static_cast<unsigned>(__builtin_clz(offset)) : 0;
     return width < limit ? (limit - width) / 4 * 4 : 0;
 }
 
-// The quadratic term's coefficient, cubic included, with seven fraction bits; never positive, so
-// its magnitude. 18 bits of the offset count; cosine's counts from the segment's far end.
+// Magnitude of the quadratic coefficient, cubic included, with seven fraction bits; it is never
+// positive. It uses 18 bits of the offset; cosine's counts from the segment's far end.
 u64 curvature(const TrigSegment &s, u32 x) {
     bool falls = s.cubic > 0;
     u64 at = (falls ? 0xffffff - x : x) & ~u32{63};
@@ -52,7 +52,7 @@ u64 curvature(const TrigSegment &s, u32 x) {
     return round_even((static_cast<u64>(base) << 24) + magnitude_of(s.cubic) * at, 17);
 }
 
-// Sine near zero keeps more bits: its first segment moves up with the offset's leading zeros.
+// Sine near zero keeps more bits: its first segment scales with the offset's leading zeros.
 u32 sine_near_zero(const TrigSegment &s, u32 at, u32 offset, bool reflected) {
     unsigned up = at ? 0 : four_bit_steps(offset, 24),
              linear_up = at ? 0 : four_bit_steps(offset, 25);
@@ -83,7 +83,7 @@ u32 elsewhere(const TrigSegment &s, u32 offset, bool reflected) {
     return fixed_to_f32(static_cast<u64>(sum), 29, false);
 }
 
-// x * 2 pi for tiny x, its f32 rounded by hand: MODE decides about subnormals only.
+// x * 2 pi for tiny x, rounded to f32 by hand: MODE only affects subnormals.
 u32 small_sine(u32 x, const Mode &m) {
     u32 magnitude = x & 0x7fffffff, sign = x & 0x80000000;
     i32 exponent = static_cast<i32>(magnitude >> 23 ? magnitude >> 23 : 1);
@@ -100,8 +100,8 @@ u32 small_sine(u32 x, const Mode &m) {
     return sign | (mantissa + (static_cast<u32>(biased - 1) << 23));
 }
 
-// S-013, where the model isn't believed: the nearest f32 of a normal argument. Whole quarters are
-// taken off first, exactly, so that no zero of the function is a difference of large numbers.
+// S-013, where the model is doubtful: the nearest f32. Whole quarters are subtracted first,
+// exactly, so that no zero is a difference of large numbers.
 u32 nearest(u32 x, bool cosine) {
     constexpr f64 two_pi = 6.283185307179586;
     f64 turns = fp::f32_of(x & 0x7fffffff), quarters = __builtin_rint(turns * 4);

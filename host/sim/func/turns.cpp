@@ -11,7 +11,7 @@
 namespace nw::sim {
 
 void Turns::await(u64 group) {
-    constexpr std::chrono::milliseconds look_up{50}; // whether the process is about to end
+    constexpr std::chrono::milliseconds look_up{50}; // how often to poll for the end of the process
     if (next_.load(std::memory_order_acquire) == group)
         return;
     std::unique_lock lock(mutex_);

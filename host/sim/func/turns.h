@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Workgroups run on several threads, and what they leave must not depend on how many. So an atomic
-// whose result depends on the order of atomics waits until all workgroups before its own are done:
-// what comes out is what one thread, running workgroup after workgroup, would have made of it.
+// Makes results independent of the number of host threads. An atomic whose result depends on the
+// order of atomics waits until all earlier workgroups are done. The result equals that of one
+// thread that runs the workgroups in order.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -17,10 +17,10 @@ struct Inst;
 
 class Turns {
 public:
-    // Until all workgroups below `group` are done. Throws Stopped, or Abandoned.
+    // Waits until all workgroups below `group` are done. Throws Stopped, or Abandoned.
     void await(u64 group);
-    void done(u64 group); // also when it ended in a Fault
-    // Workgroups above this one need not go on: it has a Fault, and the first one counts.
+    void done(u64 group); // also after a Fault
+    // Cancels workgroups above this one: it has a Fault, and the first one is reported.
     void stop_above(u64 group);
     struct Stopped {};
 

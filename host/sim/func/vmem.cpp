@@ -65,8 +65,8 @@ u64 lds_place(Wave &w, const Inst &i, u64 address, unsigned size, unsigned lane)
     return reinterpret_cast<u64>(w.group->lds.data()) + address;
 }
 
-// 5.3. Lane t's scratch is [t * scratch_bytes, ...) of the wave's block: nobody can tell it from
-// the hardware's interleaving, because every access comes through here.
+// 5.3. Lane t's scratch is [t * scratch_bytes, ...) of the wave's block: indistinguishable from the
+// hardware's interleaving, because every access passes through here.
 u64 scratch_place(Wave &w, const Inst &i, i64 offset, unsigned size, unsigned lane) {
     if (offset < 0 || offset + size > w.scratch_bytes)
         scratch_out_of_range(w, i, offset, size, lane);
@@ -128,7 +128,7 @@ void lds_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, 
     });
 }
 
-// The first of the lanes that are beyond the end of LDS.
+// Reports the first lane that is beyond the end of LDS.
 [[noreturn]] void outside_lds(Wave &w, const Inst &i, unsigned half, const Places &p) {
     auto l = static_cast<unsigned>(__builtin_ctz(p.outside));
     u64 address = p.at[l] - reinterpret_cast<u64>(w.group->lds.data());
@@ -168,7 +168,7 @@ bool is_regular(const u64 *at, u64 stride) {
 }
 
 #if defined(__AVX512F__)
-// Four dwords a lane into as many registers. Lanes that aren't active load what the first one does.
+// Loads four dwords per lane into four registers. Inactive lanes load the first lane's.
 void load_four(u32 *const *to, u32 exec, const u64 *at) {
     alignas(64) u64 from[row_lanes];
     const u64 first = at[__builtin_ctz(exec)];
@@ -385,8 +385,8 @@ void transfer(Wave &w, const Inst &i, unsigned half, u32 exec, const Places &p, 
     }
 }
 
-// S-051: lanes beyond the end of LDS work on zeros of their own. `parts`: the dwords of a load and
-// the bytes of a store that are inside are LDS's.
+// S-051: lanes that straddle the end of LDS work on private zeros. `parts`: the dwords of a load
+// and the bytes of a store that are inside use LDS.
 class Overhang {
 public:
     Overhang(Wave &w, const MemoryAccess &a, Places &p)
@@ -419,7 +419,7 @@ private:
     unsigned bytes_;
     bool parts_ = false;
     const Places &places_;
-    u64 inside_[row_lanes]; // where the lane's bytes would be
+    u64 inside_[row_lanes]; // where the lane's bytes would be in LDS
     alignas(16) std::byte own_[row_lanes][widest] = {};
 };
 
@@ -454,7 +454,7 @@ void places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
         return i.access->find_places(w, i, half, part, p);
     if (p.active)
         find_places(w, i, half, p.active, part ? i.access->offset2 : i.access->offset, p);
-    if (p.outside) // whoever asks shadows what LDS holds
+    if (p.outside) // the caller shadows the contents of LDS
         outside_lds(w, i, half, p);
 }
 

@@ -27,19 +27,19 @@ template <class F> void for_lanes(u32 lanes, F f) {
         f(static_cast<unsigned>(__builtin_ctz(rest)));
 }
 
-// What registers and LDS hold before anything is written: a quiet NaN as f32 and as each f16 and
-// bf16 half (0x7fba, 0xdbad is a large negative number), and an address that nothing owns.
+// Initial contents of registers and LDS: a quiet NaN as f32 and as each f16 and bf16 half (0x7fba,
+// 0xdbad is a large negative number), and an unmapped address.
 inline constexpr u32 poison = 0x7fbadbad;
 
 namespace slot {                              // places in Wave::s past the ISA's registers
-inline constexpr u16 sink = 140, count = 144; // two dwords that nobody reads
+inline constexpr u16 sink = 140, count = 144; // dummy destination of two dwords
 }
 
 struct Wave;
 struct Inst;
 struct Group;
 
-// Where one source comes from. `at` is a VGPR number, an index into Wave::s, or a constant's row.
+// Location of one source. `at` is a VGPR number, an index into Wave::s, or a constant's row.
 struct Source {
     // `mask`: bit l of the SGPR (pair) becomes all ones or zero in lane l.
     enum Kind : u8 { constant, vgpr, sgpr, mask };
@@ -59,12 +59,12 @@ struct Dpp {
     enum Kind : u8 { none, dpp8, table };
     Kind kind = none;
     bool bound_ctrl = false, fetch_inactive = false;
-    u32 in_row = ~0u;           // lanes whose source is one
+    u32 in_row = ~0u;           // lanes whose source is in the row
     u32 placed[2] = {~0u, ~0u}; // lanes of either half that row_mask and bank_mask let through
     u8 from[row_lanes];         // source lane of each lane
 };
 
-// Rare extras of a vector instruction, beside the hot part.
+// Rare modifiers of a vector instruction, kept apart from the hot part.
 struct Extra {
     struct Source {
         Type type = Type::none;
@@ -104,7 +104,7 @@ struct Inst {
     u8 tally = 0;           // the entry of Executable::tallies that counts it
     Type type = Type::none; // of the result
     u8 dst_rows = 1;
-    bool own_rounding = false; // ignores MODE's rounding, as DOT, or does it itself, as f16
+    bool own_rounding = false; // ignores MODE's rounding (DOT), or rounds explicitly (f16)
     bool fp64 = false;         // obeys the f16/f64 fields on the host's FPU
     bool flag = false;         // handler-specific
     u32 index = 0;             // of this instruction in the code
@@ -115,7 +115,7 @@ struct Inst {
 
 enum class State : u8 { running, barrier, ended };
 
-// The last allocation that each of a few access sites touched.
+// The last allocation accessed by each of a few sites.
 struct RangeCache {
     struct Range {
         u64 begin = 1, end = 0;
@@ -142,7 +142,7 @@ struct Wave {
     Group *group = nullptr;
     Context *context = nullptr;
     RangeCache *cache = nullptr;
-    void *observed = nullptr;     // what RunConfig::observer keeps of it
+    void *observed = nullptr;     // the state that RunConfig::observer keeps for it
     u64 cycles = 0;               // modelled time, in a launch that has some (RunConfig::clock)
     std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
     u32 scratch_bytes = 0;        // of one lane
@@ -165,7 +165,7 @@ struct Wave {
     }
 };
 
-// Ends the launch. The text gets kernel, pc, instruction, source line and wave.
+// Ends the launch with a Fault; adds kernel, pc, instruction, source line and wave to the text.
 [[noreturn]] void fault(const Wave &, const Inst &, Fault::Kind, const std::string &text);
 
 } // namespace nw::sim

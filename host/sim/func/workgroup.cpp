@@ -12,7 +12,7 @@ namespace nw::sim {
 
 namespace {
 
-constexpr u64 quantum = 1 << 20; // instructions before another wave of the group gets a turn
+constexpr u64 quantum = 1 << 20; // time slice of a wave, in instructions
 constexpr u64 default_fuel = u64{1} << 40;
 
 // Kernel descriptor fields (1.2, 1.3, 1.7).
@@ -115,7 +115,7 @@ void fill(std::vector<std::byte> &bytes) {
     std::memcpy(bytes.data() + bytes.size() / 4 * 4, &poison, bytes.size() % 4);
 }
 
-// As Frames::run, for somebody who watches.
+// As Frames::run, with an observer.
 u64 run_observed(Wave &w, u64 budget, Observer &observer) {
     while (budget && w.state == State::running) {
         const Inst &i = *w.pc++;
@@ -129,8 +129,8 @@ u64 run_observed(Wave &w, u64 budget, Observer &observer) {
 
 } // namespace
 
-// A kernel that calls through pointers doesn't know its callees' frames: its descriptor holds its
-// own only, and the runtime gives what hipLimitStackSize says.
+// A kernel that calls through pointers doesn't know its callees' frames: its descriptor holds only
+// its own, and hipLimitStackSize sets the total.
 u32 scratch_bytes(const Dispatch &d) {
     const KernelInfo &k = *d.kernel;
     return k.properties & dynamic_stack ? std::max(k.scratch_bytes, d.stack_bytes)

@@ -11,27 +11,27 @@ namespace nw::sim {
 
 struct Frames; // sim/func/frames.h
 
-// Of one lane, as the descriptor and hipLimitStackSize have it.
+// Scratch of one lane, from the descriptor and hipLimitStackSize.
 u32 scratch_bytes(const Dispatch &);
 
-// Room for one workgroup at a time; one after another may run in it.
+// State of one workgroup at a time; reused for the next.
 class Workgroup {
 public:
     Workgroup(Context &, const LaunchChecker *); // null: no checks
 
     void run(u64 index); // from start to end
     void start(u64 index);
-    // At most `turn` instructions of every wave that can run; false when the group has ended.
+    // Runs at most `turn` instructions of each runnable wave; false when the group has ended.
     bool take_turn(u64 turn);
     // One instruction of a wave that is running.
     void step(Wave &w) { run_wave(w, 1); }
-    // Lets waves go on that wait for a barrier which is complete; false when there is none.
+    // Resumes waves whose barrier is complete; false if there is none.
     bool release_waiting();
-    // Throws: no wave runs, and some wait.
+    // Throws: no wave can run, and some wait.
     [[noreturn]] void deadlock();
 
     Group &group() { return group_; }
-    RunStats stats() const; // of all that have ended
+    RunStats stats() const; // of all workgroups that have ended
 
 private:
     void start_wave(u32 n);
@@ -49,7 +49,7 @@ private:
     unsigned halves_ = 1;
     u32 scratch_bytes_ = 0;
     u64 counts_[tally_limit] = {}; // of all waves that have ended
-    RunStats stats_;               // the rest of them
+    RunStats stats_;               // the other statistics
 };
 
 } // namespace nw::sim

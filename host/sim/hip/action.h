@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a stream does at one point of its queue, and what a node of a graph holds. Values: a graph's
-// copy copies them, and one that runs is not changed by an update of its node.
+// The work of one queue entry of a stream or one graph node. Value types: copying a graph copies
+// them, and updating a node doesn't affect a running graph.
 #pragma once
 #include <memory>
 #include <variant>
@@ -49,7 +49,7 @@ struct FreeMemory {
 using Action = std::variant<Nothing, KernelCall, Copy, Fill, HostCall, RecordEvent, AwaitEvent,
                             ChildGraph, AllocateMemory, FreeMemory>;
 
-// Runs one that needs no graph around it; events and child graphs are the business of GraphExec.
+// Runs an action that needs no graph; events and child graphs are handled by GraphExec.
 hipError_t run(const Action &action) noexcept;
 
 } // namespace nw::hipsim

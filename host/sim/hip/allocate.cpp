@@ -65,7 +65,7 @@ void release(const Block &block) {
     release_storage(block);
 }
 
-// Streams free memory in order, long after the call.
+// Streams free memory in order, long after the call, so the name is taken now.
 static std::string freed_by() { return *current_call() ? current_call() : "hipFreeAsync"; }
 
 void release_storage(const Block &block) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocks that the runtime owns: made, and given back.
+// Allocates and frees blocks owned by the runtime.
 #pragma once
 #include "sim/hip/runtime.h"
 
@@ -12,10 +12,10 @@ void *allocate_shared(u64 bytes, Block::Kind kind, unsigned flags); // host or m
 // The block that starts at `pointer`; hipErrorInvalidValue when none does or it is of another kind.
 Block block_at(const void *pointer, Block::Kind kind);
 
-// Waits for all that may use the block, then gives it back. Errors of what it waited for stay for
-// calls whose results people look at. hipErrorInvalidValue when another thread was faster.
+// Waits for all commands that may use the block, then frees it. Errors of these commands stay
+// pending for later calls. hipErrorInvalidValue if another thread freed it first.
 void release(const Block &block);
-// Without the wait and after Blocks::remove: what hipFreeAsync does in stream order.
+// Without the wait, after Blocks::remove: for hipFreeAsync in stream order.
 void release_storage(const Block &block);
 
 } // namespace nw::hipsim

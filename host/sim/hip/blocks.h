@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every piece of memory that HIP's callers may name: who owns an address, and how far it goes.
+// Registry of all memory that HIP's callers may name: owner and extent of an address.
 #pragma once
 #include <map>
 #include <memory>
@@ -23,28 +23,28 @@ struct Block {
     int device = 0;
     unsigned flags = 0;
     bool borrowed = false;              // the bytes are not our allocation: hipHostRegister, graphs
-    std::shared_ptr<void> storage = {}; // of a graph's memory: outlives the graph
-    std::shared_ptr<Pool> pool = {};    // that it came from, if any
+    std::shared_ptr<void> storage = {}; // of a graph: outlives the graph
+    std::shared_ptr<Pool> pool = {};    // the pool it was allocated from, if any
     std::string made_by = {};           // "hipMalloc #3"; see next_made_by
     u64 id = 0;                         // counts up
 };
 
-// The name for what the thread's entry point is about to make: with a number per entry point.
+// Origin name for the allocation of the current entry point, with a counter per entry point.
 std::string next_made_by();
 
 class Blocks {
 public:
     void add(Block block);
-    // False when it is not there (any more): of several threads that free it, one wins.
+    // False if it is absent: of several threads that free it, one succeeds.
     bool remove(u64 begin);
-    // Whether any block has one of these bytes.
+    // True if any block overlaps these bytes.
     bool overlaps(u64 begin, u64 size) const;
-    // Bytes from `address` to the end of its block and of adjacent ones; 0: none.
+    // Bytes from `address` to the end of its block and adjacent blocks; 0: none.
     u64 left(u64 address) const;
     u64 left(const void *address) const { return left(reinterpret_cast<u64>(address)); }
     std::vector<Block> of_device(int ordinal) const;
     std::vector<Block> of_host() const;           // and managed ones
-    std::optional<Block> find(u64 address) const; // the block that holds it
+    std::optional<Block> find(u64 address) const; // the block that contains it
     std::optional<Block> find(const void *address) const {
         return find(reinterpret_cast<u64>(address));
     }

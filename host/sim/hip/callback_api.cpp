@@ -14,7 +14,7 @@ hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void *dat
     });
 }
 
-// The older form: also told of the stream's error, and for that reason no node of a graph.
+// The older form: the callback also receives the stream's error, so it can't be a graph node.
 hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t function, void *data,
                                 unsigned flags) {
     return api(__func__, [&] {

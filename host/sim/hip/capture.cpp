@@ -9,13 +9,13 @@ namespace nw::hipsim {
 
 namespace {
 
-// All captures that go on; guarded by graph_mutex().
+// All active captures; guarded by graph_mutex().
 std::vector<std::shared_ptr<Capture>> &captures() {
     static auto *const made = new std::vector<std::shared_ptr<Capture>>;
     return *made;
 }
 
-std::atomic<size_t> capture_count{0}; // lets everyone else off without the lock
+std::atomic<size_t> capture_count{0}; // avoids the lock when nothing is captured
 thread_local hipStreamCaptureMode thread_mode = hipStreamCaptureModeGlobal;
 
 bool none_going_on() { return capture_count.load(std::memory_order_acquire) == 0; }
@@ -65,7 +65,7 @@ static void leave(Stream &stream) {
     stream.frontier.clear();
 }
 
-// ---- what is queued
+// ---- queued commands
 
 void check_implicit(const Stream &stream) {
     const bool null = &stream == runtime().device(stream.device).null_stream().get();
@@ -113,7 +113,7 @@ void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
     event->stream = stream;
 }
 
-// The stream joins the event's capture, or two of its branches meet.
+// The stream joins the event's capture, or two branches of it join.
 static void await_captured(const std::shared_ptr<Stream> &stream,
                            const std::shared_ptr<Capture> &capture, const Event &event) {
     require(!stream->capture || stream->capture == capture, hipErrorStreamCaptureMerge);
@@ -147,7 +147,7 @@ void await_event(const std::shared_ptr<Stream> &stream, const std::shared_ptr<Ev
         const std::lock_guard event_lock(event->mutex);
         recorded = event->recorded;
     }
-    if (recorded) // an event that was never recorded holds nobody up
+    if (recorded) // an event that was never recorded is complete
         runtime().device_of(*stream).submit(
             *stream, [] { return hipSuccess; }, recorded);
 }
@@ -179,13 +179,13 @@ static void close(const std::shared_ptr<Capture> &capture) {
     --capture_count;
 }
 
-// hipStreamGetCaptureInfo_v2 may have handed out its handle.
+// hipStreamGetCaptureInfo_v2 may have returned its handle.
 static void drop_graph(const Capture &capture) {
     if (capture.made_graph)
         graph_tables().graphs.remove(handle_of(*capture.graph));
 }
 
-// Every branch must have met the origin's: its last nodes are before the origin's, or are them.
+// Every branch must have joined the origin: its last nodes precede or equal the origin's.
 static bool joined(const Capture &capture) {
     std::vector<Node *> reached = frontier_of(*capture.origin);
     std::set<Node *> seen(reached.begin(), reached.end());
@@ -233,7 +233,7 @@ void abandon_capture(Stream &stream) {
     drop_graph(*capture);
 }
 
-// ---- what is forbidden
+// ---- forbidden calls
 
 template <class Condition> static bool invalidate_if(Condition condition) {
     bool any = false;
@@ -245,7 +245,7 @@ template <class Condition> static bool invalidate_if(Condition condition) {
     return any;
 }
 
-// A capture that the calling thread's mode makes it mind.
+// The capture, if any, that restricts the calling thread in its mode.
 static bool minded(const Capture &capture) {
     if (thread_mode == hipStreamCaptureModeRelaxed)
         return false;

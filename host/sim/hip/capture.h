@@ -12,7 +12,7 @@ namespace nw::hipsim {
 struct Capture {
     u64 id = 0;
     hipStreamCaptureMode mode{};
-    std::thread::id thread; // that began it
+    std::thread::id thread; // the thread that began it
     Stream *origin = nullptr;
     std::shared_ptr<Graph> graph;
     bool made_graph = true; // else it was the caller's, and stays
@@ -35,18 +35,17 @@ void begin_capture(const std::shared_ptr<Stream> &stream, hipStreamCaptureMode m
 std::shared_ptr<Graph> end_capture(Stream &stream);
 void abandon_capture(Stream &stream); // the stream is being destroyed
 
-// A node of the stream's capture, behind what the stream captured before. graph_mutex() must be
-// held.
+// Adds a node after the stream's captured nodes. graph_mutex() must be held.
 void add_captured(Stream &stream, Action action);
 
-// What the stream's next node waits for. graph_mutex() must be held.
+// Dependencies of the stream's next node. graph_mutex() must be held.
 std::vector<Node *> frontier_of(const Stream &stream);
 void set_frontier(Stream &stream, const std::vector<Node *> &nodes);
-// Fails with hipErrorStreamCaptureImplicit when the null stream would get between a capture's
-// streams, and thereby invalidates it. graph_mutex() must be held.
+// Fails with hipErrorStreamCaptureImplicit if the null stream would synchronize with a capture's
+// streams, and invalidates that capture. graph_mutex() must be held.
 void check_implicit(const Stream &stream);
 
-// Each fails when a capture forbids the call, and thereby invalidates the capture.
+// Each fails if a capture forbids the call, and invalidates that capture.
 void forbid_in_capture();             // allocation: hipErrorStreamCaptureUnsupported, by the mode
 void forbid_synchronous_in_capture(); // hipMemcpy and the like: hipErrorStreamCaptureImplicit
 void forbid_device_wait_in_capture(); // hipErrorStreamCaptureUnsupported

@@ -5,7 +5,7 @@
 
 namespace nw::hipsim {
 
-// A stream that may capture: not the null stream, which is everybody's.
+// A stream that may capture: not the null stream, which is shared.
 static std::shared_ptr<Stream> capturable(hipStream_t handle, hipError_t otherwise) {
     auto stream = runtime().stream(handle);
     require(stream != runtime().device_of(*stream).null_stream(), otherwise);
@@ -37,7 +37,7 @@ hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode mode) 
     });
 }
 
-// Since HIP 6.1. Edge data is beyond real HIP, too.
+// Since HIP 6.1. Edge data isn't supported by real HIP either.
 hipError_t begin_to_graph(hipStream_t handle, hipGraph_t graph, const hipGraphNode_t *before,
                           const void *edge_data, size_t count,
                           hipStreamCaptureMode mode) asm("hipStreamBeginCaptureToGraph");

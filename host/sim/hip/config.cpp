@@ -36,7 +36,7 @@ std::vector<std::string_view> split(std::string_view list, char separator = ',')
     return words;
 }
 
-// Each device reads the same variables.
+// Devices read the same variables: report each problem once.
 void say_once(const std::string &text) {
     static std::mutex mutex;
     static std::set<std::string> said;
@@ -45,7 +45,7 @@ void say_once(const std::string &text) {
         say(text);
 }
 
-// What a setting is, and where it comes from.
+// A setting's value and its source.
 struct Value {
     std::string label; // "HIPSIM_MATH", or "math" where it came with a device's name
     std::string_view text;
@@ -67,11 +67,11 @@ constexpr std::string_view setting_names[] = {"timing",  "check", "math",    "ch
 
 class Settings {
 public:
-    Settings() = default; // of the environment alone
+    Settings() = default; // from the environment only
     Settings(std::string_view asked, std::string_view defaults)
         : asked_(parse(asked)), defaults_(parse(defaults)) {}
 
-    // An empty variable is as good as none.
+    // An empty variable counts as unset.
     Value operator()(std::string_view name, const char *of_environment) const {
         const std::string_view text = variable(of_environment);
         if (const auto at = asked_.find(name); at != asked_.end())
@@ -124,7 +124,7 @@ const sim::Checker *read_checks(const Value &list) {
     return sim::checker(kinds);
 }
 
-// The number, 0 when there is none or it isn't one up to `most`.
+// The number, or 0 if it is absent, malformed or above `most`.
 u64 read_number(const Value &value, u64 most, std::string_view zero_means) {
     const std::string_view text = value.text;
     u64 number = 0;
@@ -143,7 +143,7 @@ bool read_math(const Value &value) {
     return value.text == "fast";
 }
 
-// Who asks for a file that only timed launches have, and says nothing else, gets these.
+// Default when only a file of timed launches is requested.
 TimingMode read_timing(const Value &value) {
     const bool needed = !variable("HIPSIM_TRACE").empty() || !variable("HIPSIM_ISSUE_LOG").empty();
     if (value.text == "on" || (value.text.empty() && needed))
@@ -162,7 +162,7 @@ bool read_stats(const Settings &settings) {
     return value.text == "on";
 }
 
-// The part that a device is: the first of the list that has its gfx, or the default.
+// The device's part: the first of the list with its gfx, or the default.
 sim::timing::Part part_of(const Value &list, std::string_view gfx) {
     for (std::string_view name : split(list.text)) {
         const sim::timing::Part *part = sim::timing::find_part(name);
@@ -180,7 +180,7 @@ sim::timing::Part part_of(const Value &list, std::string_view gfx) {
     return *sim::timing::default_part(gfx);
 }
 
-// False when the profile is another part's.
+// False when the profile is for another part.
 bool add_model(DeviceConfig &device, const Settings &settings) {
     const std::string_view gfx = device.facts->gfx;
     device.timed =
@@ -196,7 +196,7 @@ bool add_model(DeviceConfig &device, const Settings &settings) {
     return used;
 }
 
-// All but the model of time.
+// Reads all settings except those of the timing model.
 DeviceConfig read_device(const sim::Device &facts, const Settings &settings) {
     DeviceConfig device;
     device.facts = &facts;
@@ -227,8 +227,7 @@ std::vector<DeviceConfig> read_devices() {
         say(fmt::format("HIPSIM_ARCH={}: {}: no device", list, error.what()));
         return {};
     }
-    // A model that isn't the one that was asked for would give wrong times: then there is no
-    // device.
+    // A different model than requested would give wrong times: so no device.
     try {
         bool used = devices.empty();
         for (DeviceConfig &device : devices)
@@ -258,7 +257,7 @@ Config read_config() {
     config.trace_path = variable("HIPSIM_TRACE");
     config.issue_log_path = variable("HIPSIM_ISSUE_LOG");
     config.timing = read_timing(Settings()("timing", "HIPSIM_TIMING"));
-    sim::choices(); // a bad HIPSIM_CHOICES is told now, not when an instruction asks
+    sim::choices(); // reports a bad HIPSIM_CHOICES now, not at the first instruction
     config.stats_path = variable("HIPSIM_STATS");
     config.report_path = variable("HIPSIM_REPORT");
     const std::string_view blocking = variable("HIP_LAUNCH_BLOCKING");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the simulated GPU is told: HIPSIM_* variables, and settings that come with a device's name.
+// Configuration of the simulated GPU: HIPSIM_* variables, and settings in a device's name.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace nw::hipsim {
 
-// Whether launches are timed, and all of their workgroups or a sample.
+// Launch timing: off, a sample of the workgroups, or all.
 enum class TimingMode { off, sampled, exact };
 
-// What the model of time is told of one device.
+// Inputs of the timing model for one device.
 struct TimedPart {
     sim::timing::Part part;
     sim::timing::Costs costs;
@@ -32,7 +32,7 @@ struct DeviceConfig {
     bool keeps_stats = false;       // for hipsimTakeStats
 };
 
-// What all devices share.
+// Shared by all devices.
 struct Config {
     std::string stats_path;              // HIPSIM_STATS; empty: none
     std::string report_path;             // HIPSIM_REPORT; empty: none
@@ -42,13 +42,13 @@ struct Config {
     bool launch_blocking = false;        // HIP_LAUNCH_BLOCKING, as on real ROCm
 };
 
-// What a variable asks for and we can't do is said on stderr, with what is allowed.
+// Invalid variables are reported on stderr, with the allowed values.
 Config read_config();
-// Those of HIPSIM_ARCH; none after an unknown name, or where the model can't be what is asked for.
+// Devices of HIPSIM_ARCH; none after an unknown name, or if a requested model isn't available.
 std::vector<DeviceConfig> read_devices();
 
-// "gfx1151?timing=on&check=wait,init": what `spec` doesn't say, HIPSIM_* do; what they don't,
-// `defaults` does: "timing=on". Throws nw::Error for what `spec` and `defaults` can't have.
+// "gfx1151?timing=on&check=wait,init". Precedence: `spec`, then HIPSIM_*, then `defaults`
+// ("timing=on"). Throws nw::Error for invalid settings in `spec` or `defaults`.
 DeviceConfig parse_device(std::string_view spec, std::string_view defaults);
 
 } // namespace nw::hipsim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contexts: AMD's are their devices. A thread has a stack of them; its top says which device is the
-// current one.
+// Contexts: one per device, as in AMD's runtime. Each thread has a stack of them; the top is the
+// current device.
 #include <vector>
 
 #include "sim/hip/capture.h"
@@ -14,7 +14,7 @@ static Device &device_with(hipCtx_t context) {
     return *device;
 }
 
-// The devices below the current one.
+// The stack below the current device.
 static std::vector<int> &pushed() {
     thread_local std::vector<int> ordinals;
     return ordinals;
@@ -151,7 +151,7 @@ hipError_t hipDevicePrimaryCtxGetState(hipDevice_t ordinal, unsigned *flags, int
     });
 }
 
-// Real ROCm has it that a device which exists is active.
+// In real ROCm every existing device is active.
 hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t ordinal, unsigned) {
     return api(__func__, [&] {
         runtime().device(ordinal);

@@ -22,7 +22,7 @@ static bool copy_row(u64 to, bool to_known, u64 from, bool from_known, u64 bytes
 }
 
 hipError_t Copy::run() const noexcept {
-    // Rows without gaps are one row: that also makes an overlapping linear copy right.
+    // Rows without padding are merged into one: overlapping linear copies are then correct, too.
     const bool dense = depth == 1 && to.pitch == width && from.pitch == width;
     const u64 row = dense ? width * height : width, rows = dense ? 1 : height;
     for (u64 z = 0; z < depth; ++z)
@@ -45,7 +45,7 @@ static void check_kind(hipMemcpyKind kind) {
             hipErrorInvalidMemcpyDirection);
 }
 
-// Bytes from the first to behind the last of a side; hipErrorInvalidValue when no number holds it.
+// Size of a side from its first to its last byte; hipErrorInvalidValue on overflow.
 static u64 extent_of(const Copy::Side &side, const Copy &copy) {
     u64 rows = 0, slices = 0, bytes = 0;
     require(!__builtin_mul_overflow(side.pitch, copy.height - 1, &rows) &&
@@ -70,7 +70,7 @@ static Copy checked(Copy copy, hipMemcpyKind kind) {
         return copy;
     check_side(copy.to, copy);
     check_side(copy.from, copy);
-    // Neither is ours: a device pointer was freed or never was one.
+    // Both unknown: a device pointer that was freed or never valid.
     require(copy.to.known || copy.from.known || kind == hipMemcpyHostToHost ||
                 kind == hipMemcpyDefault,
             hipErrorInvalidValue);

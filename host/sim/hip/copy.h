@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies of all shapes. A device address is a host address, so what differs between kinds of copies
-// is only what is checked.
+// Copies of all shapes. A device address is a host address, so kinds of copies differ only in their
+// checks.
 #pragma once
 #include "base/types.h"
 #include "sim/hip/headers.h"
@@ -30,7 +30,7 @@ Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 wid
                hipMemcpyKind kind);
 Copy box_copy(const hipMemcpy3DParms &params);
 Copy box_copy(Copy::Side to, Copy::Side from, hipExtent extent, hipMemcpyKind kind);
-// The driver API's forms. HIP_MEMCPY3D is wider since ROCm 6: what it points to goes by the host.
+// The driver API's forms. HIP_MEMCPY3D is wider since ROCm 6: its layout depends on the host.
 Copy driver_rows_copy(const hip_Memcpy2D *params);
 Copy driver_box_copy(const HIP_MEMCPY3D *params);
 [[noreturn]] void no_arrays();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hipMemcpy in all its forms but those for symbols.
+// hipMemcpy in all forms except those for symbols.
 #include "sim/hip/capture.h"
 #include "sim/hip/copy.h"
 

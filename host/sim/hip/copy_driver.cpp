@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API's copies: each side says what kind of memory it means.
+// The driver API's copies: each side names its kind of memory.
 #include "sim/hip/copy.h"
 #include "sim/hip/error.h"
 #include "sim/hip/version.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices: how many, which one, how they are called.
+// Devices: count, current device, names.
 #include <algorithm>
 #include <string_view>
 
@@ -72,7 +72,7 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return api(__func__, [&] {
         runtime();
         if (least)
-            *least = 0; // every stream is served alike
+            *least = 0; // all streams have the same priority
         if (greatest)
             *greatest = 0;
     });

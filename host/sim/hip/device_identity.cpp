@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which device is which: numbers, bus ids, and the one that fits a wish best.
+// Device identity: ordinals, bus ids, and the best match for given properties.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ static std::string bus_id(int ordinal) {
     return fmt::format("{:04x}:{:02x}:{:02x}.0", p.pciDomainID, p.pciBusID, p.pciDeviceID);
 }
 
-// Counts how many of the wishes (fields that are not 0) a device grants; the first best one wins.
+// Counts the requested fields (not 0) that a device matches; the first best one wins.
 template <class Prop> static int grants(const Prop &wish, const PropR0600 &has) {
     int count = 0;
     const auto grant = [&](auto wanted, auto there) { count += wanted && wanted <= there; };

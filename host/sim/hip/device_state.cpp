@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hosts set for a device. Kept for who asks: no flag, cache or limit changes a result here.
+// Device settings. Stored and returned: no flag, cache or limit changes a result here.
 #include "sim/hip/allocate.h"
 #include "sim/hip/capture.h"
 
@@ -11,8 +11,8 @@ static std::atomic<u64> &limit_of(Device &device, int which) {
     return which == stack ? device.stack_bytes : device.heap_bytes;
 }
 
-// All that the host made on the device goes. Streams and events stay valid handles, as they do in
-// real ROCm for a host that still holds them.
+// Frees everything that the host allocated on the device. Streams and events stay valid handles, as
+// in real ROCm for a host that still holds them.
 static void reset(Device &device) {
     device.wait();
     for (const Block &block : runtime().blocks.of_device(device.ordinal))
@@ -77,7 +77,7 @@ hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config) {
     });
 }
 
-// LDS has 4-byte banks, whatever is set: real ROCm accepts it, too.
+// LDS always has 4-byte banks: accepted without effect, as in real ROCm.
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config) {
     return api(__func__, [&] {
         runtime();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From exceptions inside the runtime to the codes that HIP's callers see.
+// Converts exceptions inside the runtime to HIP error codes.
 #pragma once
 #include <new>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace nw::hipsim {
 
-// Becomes the result of the call. A text goes to stderr: HIP's codes alone rarely say what to do.
+// Becomes the result of the call. The text goes to stderr: HIP's codes alone rarely explain.
 struct Failure {
     hipError_t code;
     std::string text;
@@ -32,16 +32,15 @@ const char *error_name(int code);
 const char *error_string(int code);
 
 // The thread's last error. HIP 5 and 6 keep the result of every call, success included; HIP 7 keeps
-// the last failure until it is asked for.
+// the last failure until it is read.
 hipError_t remember(hipError_t result);
 hipError_t &last_error();
-hipError_t &last_command_error(); // of the call before, whatever HIP's version
+hipError_t &last_command_error(); // result of the previous call, in every HIP version
 
-// The code for the exception in flight; says its text.
+// The code for the current exception; prints its text.
 hipError_t describe_exception(const char *call) noexcept;
 
-// Every entry point is one call of this: no exception crosses the ABI. Does not touch the last
-// error.
+// Wraps every entry point: no exception crosses the ABI. Doesn't change the last error.
 template <class Body> hipError_t guarded(const char *call, Body &&body) noexcept {
     try {
         if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
@@ -55,7 +54,7 @@ template <class Body> hipError_t guarded(const char *call, Body &&body) noexcept
     }
 }
 
-// The entry point that this thread is in, for who makes and frees memory; "" outside.
+// Name of this thread's current entry point, as the origin of memory; "" outside.
 const char *&current_call();
 
 template <class Body> hipError_t api(const char *call, Body &&body) noexcept {

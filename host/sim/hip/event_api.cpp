@@ -23,7 +23,7 @@ static std::pair<std::shared_ptr<Ticket>, std::shared_ptr<Stream>> recording(Eve
     return {event.recorded, event.stream.lock()};
 }
 
-// What went wrong in the stream before the event belongs to who waits for it.
+// An earlier error of the stream is reported to the waiter of the event.
 static hipError_t error_of(const std::shared_ptr<Stream> &stream) {
     return stream ? runtime().device_of(*stream).take_error(*stream) : hipSuccess;
 }
@@ -88,8 +88,8 @@ hipError_t hipEventQuery(hipEvent_t handle) {
     });
 }
 
-// Modelled time, and 0 ms without it (HIPSIM_TIMING): the time that a simulation takes on this
-// machine must never be taken for a GPU's.
+// Modelled time; 0 ms without it (HIPSIM_TIMING): host time spent on simulation must never be taken
+// for GPU time.
 hipError_t hipEventElapsedTime(float *ms, hipEvent_t start_handle, hipEvent_t stop_handle) {
     return api(__func__, [&] {
         runtime();

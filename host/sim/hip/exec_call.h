@@ -6,8 +6,8 @@
 
 namespace nw::hipsim {
 
-// Gives an executable graph's copy of a node another action. A node's type never changes, nor does
-// the direction of a copy.
+// Replaces the action of an executable graph's node. A node's type and the direction of a copy
+// never change.
 inline void set_twin(GraphExec &exec, hipGraphNode_t node, Action action) {
     Node &twin = exec.twin(find_node(node));
     require(twin.action.index() == action.index(), hipErrorInvalidValue);

@@ -25,8 +25,8 @@ struct Registered {
     std::string name; // of the kernel or variable in the code object
 };
 
-// __managed__: the host's code reads and writes it through a pointer that we set, the device's
-// through a pointer in the code object.
+// __managed__: host code accesses it through a pointer that we set, device code through a pointer
+// in the code object.
 struct ManagedVariable {
     FatBinary *binary;
     std::string name; // of the device's pointer
@@ -108,8 +108,8 @@ sim::Global compiled_variable(const void *host_variable) {
 
 namespace {
 
-// The binary behind a handle of ours; null, and said, for anything else. The registry's lock must
-// be held.
+// The binary behind a handle of ours; for anything else null, with a message. The registry's lock
+// must be held.
 FatBinary *registered(const char *call, void *handle, const char *name) {
     const auto found = registry().binaries.find(static_cast<void **>(handle));
     if (found != registry().binaries.end() && name)
@@ -123,7 +123,7 @@ struct PendingLaunch {
     hipStream_t stream;
 };
 
-// What <<<...>>> pushes and the stub pops; launches nest when an argument launches, too.
+// Pushed by <<<...>>>, popped by the stub; launches nest when an argument launches, too.
 std::vector<PendingLaunch> &pending_launches() {
     thread_local std::vector<PendingLaunch> pending;
     return pending;

@@ -13,7 +13,7 @@ class Runtime;
 // Fails with hipErrorInvalidDeviceFunction for an unregistered address.
 hipFunction_t compiled_function(const void *host_function);
 
-// Makes known what was registered before there was a runtime.
+// Publishes the variables that were registered before the runtime existed.
 void publish_managed_variables(Runtime &runtime);
 
 // Likewise the variable behind a host variable; hipErrorInvalidSymbol.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What hosts ask about a kernel.
+// Kernel attributes.
 #include <algorithm>
 #include <mutex>
 #include <set>
@@ -74,8 +74,8 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *host_
     });
 }
 
-// All of LDS is always there for the asking, and there is no cache to configure: accepted, no
-// effect, as on real ROCm.
+// All of LDS is always available and no cache is configurable: accepted without effect, as on real
+// ROCm.
 hipError_t hipFuncSetAttribute(const void *function, hipFuncAttribute, int value) {
     return api(__func__, [&] {
         runtime();

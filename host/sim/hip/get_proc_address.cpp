@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hipGetProcAddress, out of the list that also makes the version script.
+// hipGetProcAddress, from the list that also generates the version script.
 #include <algorithm>
 #include <cstdint>
 #include <string>

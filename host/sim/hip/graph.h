@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs: nodes and what waits for what; and their executable copies.
+// Graphs: nodes and their dependencies; and their executable copies.
 #pragma once
 #include <map>
 #include <memory>
@@ -23,7 +23,7 @@ struct Node : std::enable_shared_from_this<Node> {
     Graph *graph = nullptr;
     u64 id = 0; // the same in clones
     bool enabled = true;
-    std::vector<Node *> before, after;     // what it waits for, what waits for it
+    std::vector<Node *> before, after;     // dependencies, dependents
     std::vector<void *> argument_pointers; // what hipGraphKernelNodeGetParams hands out
 };
 
@@ -45,14 +45,14 @@ public:
 
     Node &add(Action action, const std::vector<Node *> &before);
     void remove(Node &node);
-    // False when the edge is there, or not there.
+    // False when the edge already exists, or doesn't exist.
     static bool connect(Node &from, Node &to);
     static bool disconnect(Node &from, Node &to);
 
     const std::vector<std::shared_ptr<Node>> &nodes() const { return nodes_; }
     Node *find(u64 id) const;
-    // Every node after those that it waits for, else as added. Fails with hipErrorInvalidValue when
-    // there is a cycle.
+    // Topological order, stable with respect to insertion. Fails with hipErrorInvalidValue on a
+    // cycle.
     std::vector<Node *> ordered() const;
     bool owns_memory() const; // has allocation or free nodes
 
@@ -66,7 +66,7 @@ public:
 private:
     std::vector<std::shared_ptr<Node>> nodes_;
     static u64 next_number();
-    const u64 number_ = next_number(); // of all graphs that ever were
+    const u64 number_ = next_number(); // unique over all graphs ever created
     u64 original_ = 0;
     u64 next_id_ = 1;
 };
@@ -78,7 +78,7 @@ struct GraphTables {
 };
 GraphTables &graph_tables();
 
-// All fail with hipErrorInvalidValue for what is not live.
+// All fail with hipErrorInvalidValue for handles that aren't live.
 std::shared_ptr<Graph> find_graph(hipGraph_t handle);
 Node &find_node(hipGraphNode_t handle);
 hipGraph_t handle_of(const Graph &graph);

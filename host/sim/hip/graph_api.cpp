@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Graphs as a whole: making, copying, asking what is in them and what waits for what.
+// Whole graphs: creation, copies, queries of nodes and edges.
 #include <algorithm>
 
 #include "sim/hip/graph_call.h"
 
 namespace nw::hipsim {
 
-// HIP's lists: with a null `out`, the number; else as many as fit, and null for those beyond.
+// HIP's output lists: with a null `out`, the count; else as many as fit, padded with null.
 template <class Handle>
 static void give_list(const std::vector<Handle> &all, Handle *out, size_t *count) {
     require(count != nullptr, hipErrorInvalidValue);

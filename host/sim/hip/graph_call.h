@@ -4,7 +4,7 @@
 
 namespace nw::hipsim {
 
-// Every entry point about graphs: the runtime, then the lock, then `body`.
+// Wraps every graph entry point: initialises the runtime, takes the lock, then runs `body`.
 template <class Body> hipError_t graph_call(const char *call, Body &&body) {
     return api(call, [&] {
         runtime();

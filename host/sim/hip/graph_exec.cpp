@@ -34,14 +34,14 @@ hipError_t run(const Action &action) noexcept {
 
 // ---- one run of a graph
 
-// Holds a ticket for every event step: what the step finishes, or what it waits for.
+// Holds a ticket for every event step: the one it completes, or waits for.
 struct GraphExec::Run {
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Ticket>> tickets;
     bool frees_first;
     const Device *device = nullptr; // that it is launched on
 
-    // Whoever waits for an event of a run that failed, or never ran, must not wait for ever.
+    // Completes all events, so that waiters of a failed or skipped run don't block forever.
     ~Run() {
         for (size_t i = 0; i < tickets.size(); ++i)
             if (tickets[i] && std::holds_alternative<RecordEvent>((*steps)[i].action))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An executable graph: a copy of a graph, in an order in which it can run.
+// An executable graph: a copy of a graph in topological order.
 #pragma once
 #include "sim/hip/graph.h"
 
@@ -11,9 +11,9 @@ public:
 
     const u64 flags;
     Graph &graph() { return *graph_; }
-    // This graph's own copy of a node of the graph that it was made from. hipErrorInvalidValue.
+    // The copy of a node of the original graph. hipErrorInvalidValue.
     Node &twin(const Node &node);
-    void changed() { steps_ = nullptr; } // a node's action is another one from the next launch on
+    void changed() { steps_ = nullptr; } // the new action takes effect at the next launch
 
     // Queues one run of it. graph_mutex() must be held.
     void launch(const std::shared_ptr<Stream> &stream);
@@ -34,8 +34,8 @@ private:
 Handles<hipGraphExec_t, GraphExec> &graph_execs();
 std::shared_ptr<GraphExec> find_exec(hipGraphExec_t handle); // hipErrorInvalidValue
 
-// Makes `exec` what an instantiation of `graph` would be, when both have the same shape. Else says
-// why not, and at which node.
+// Updates `exec` to match an instantiation of `graph`, if both have the same shape. Otherwise
+// returns the reason and the node.
 hipGraphExecUpdateResult update(Graph &mine, const Graph &theirs, const Node **culprit);
 hipGraphExecUpdateResult update(GraphExec &exec, const Graph &graph, const Node **culprit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Executable graphs: making them, running them, and changing what their nodes do.
+// Executable graphs: instantiation, launch, and updates of their nodes.
 #include "sim/hip/exec_call.h"
 
 namespace nw::hipsim {
@@ -65,7 +65,7 @@ hipError_t instantiate_with(hipGraphExec_t *exec, hipGraph_t graph, InstantiateP
 hipError_t hipGraphExecDestroy(hipGraphExec_t handle) {
     std::shared_ptr<GraphExec> last; // user objects of it are destroyed without the lock
     return graph_call(__func__, [&] {
-        last = graph_execs().remove(handle); // runs that are queued keep what they need
+        last = graph_execs().remove(handle); // queued runs keep what they need
         require(last != nullptr, hipErrorInvalidValue);
     });
 }
@@ -82,7 +82,7 @@ hipError_t hipGraphLaunch(hipGraphExec_t handle, hipStream_t stream_handle) {
     });
 }
 
-// There is nothing to prepare.
+// A no-op: there is nothing to prepare.
 hipError_t upload(hipGraphExec_t handle, hipStream_t stream) asm("hipGraphUpload");
 hipError_t upload(hipGraphExec_t handle, hipStream_t stream) {
     return graph_call("hipGraphUpload", [&] {

@@ -69,7 +69,7 @@ hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again
             fail(hipErrorInvalidValue, "its memory was not freed since the last launch");
         if (lives)
             require(run_free(memory->at) == hipSuccess, hipErrorInvalidValue);
-        // Counts what lives: until the block, and with it this pointer, is gone.
+        // Counts live memory: until the block, and with it this pointer, is released.
         const int device = memory->device.ordinal;
         count(device, used, memory->bytes);
         std::shared_ptr<void> living(
@@ -99,7 +99,7 @@ hipError_t get_memory(int device, int which, void *value) {
     });
 }
 
-// Only the highest amounts can be set, and only to what is now.
+// Only the high-water marks can be set, and only to the current values.
 hipError_t set_memory(int device, int which, void *value) asm("hipDeviceSetGraphMemAttribute");
 hipError_t set_memory(int device, int which, void *value) {
     return api("hipDeviceSetGraphMemAttribute", [&] {

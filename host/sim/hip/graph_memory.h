@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory of allocation nodes: its address is fixed when the node is made, it lives from the run of
-// that node to the run of a free node or a call of hipFree.
+// Memory of allocation nodes: its address is fixed when the node is created. It is live from the
+// run of that node to the run of a free node or a call of hipFree.
 #pragma once
 #include <memory>
 
@@ -18,8 +18,8 @@ struct GraphMemory {
     void *const at;
 };
 
-// What the nodes do. With `again`, memory that lives from an earlier launch is freed first;
-// without, that is hipErrorInvalidValue.
+// The actions of these nodes. With `again`, memory still live from an earlier launch is freed
+// first; otherwise that is hipErrorInvalidValue.
 hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again) noexcept;
 hipError_t run_free(void *pointer) noexcept;
 

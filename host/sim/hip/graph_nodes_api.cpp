@@ -16,7 +16,7 @@ struct Place {
     size_t count;
 };
 
-// `make` is called with the graph; what the node waits for is checked first.
+// `make` is called with the graph, after the dependencies are checked.
 template <class Make> hipError_t add(const char *call, const Place &place, Make &&make) {
     return graph_call(call, [&] {
         require(place.node != nullptr, hipErrorInvalidValue);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asking for and changing what nodes of a graph do. Executable graphs made before don't notice.
+// Reads and changes node parameters. Existing executable graphs aren't affected.
 #include "sim/hip/graph_call.h"
 #include "sim/hip/graph_memory.h"
 #include "sim/hip/launch_config.h"
@@ -28,8 +28,7 @@ static hipError_t get(const char *call, hipGraphNode_t handle, Value *value, Tak
     });
 }
 
-// The attributes that nodes have are kept for who asks; of ours, only `cooperative` means
-// something.
+// Node attributes are stored for queries; only `cooperative` has an effect here.
 static void check_attribute(int which) {
     require(which == launch_access_policy_window || which == launch_cooperative ||
                 which == launch_priority,
@@ -113,7 +112,7 @@ hipError_t hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event) 
     return set<AwaitEvent>(__func__, node, [&] { return await_action(event); });
 }
 
-// The node's own copy: changes of it are changes of the node.
+// The node's own copy: changing it changes the node.
 hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t *graph) {
     return get<ChildGraph>(__func__, node, graph,
                            [](Node &n) { return handle_of(*action_of<ChildGraph>(n).graph); });

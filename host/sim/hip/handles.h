@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HIP's opaque handles: a stale or foreign one is found out instead of followed.
+// HIP's opaque handles: stale and foreign handles are detected, not dereferenced.
 #pragma once
 #include <memory>
 #include <mutex>

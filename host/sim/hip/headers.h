@@ -6,6 +6,6 @@
 #endif
 #include <hip/hip_runtime_api.h>
 
-// The headers of ROCm 6 rename these two to their R0600 forms; here each name means itself.
+// ROCm 6 headers rename these two to their R0600 forms; here each name is the plain symbol.
 #undef hipGetDeviceProperties
 #undef hipChooseDevice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// process_vm_readv on ourselves: the kernel reports a bad address (EFAULT), a plain load would
-// crash.
+// process_vm_readv on this process: the kernel reports a bad address (EFAULT) where a plain load
+// would crash.
 #include "sim/hip/host_copy.h"
 
 #include <sys/uio.h>
@@ -15,7 +15,7 @@ namespace nw::hipsim {
 using Transfer = ssize_t (*)(pid_t, const iovec *, unsigned long, const iovec *, unsigned long,
                              unsigned long);
 
-// `ours` is memory we vouch for, `theirs` the caller's. Returns false at the first bad page.
+// `ours` is trusted memory, `theirs` the caller's. Returns false at the first bad page.
 static bool transfer(Transfer call, void *ours, void *theirs, u64 bytes) {
     auto *local = static_cast<char *>(ours);
     auto *remote = static_cast<char *>(theirs);

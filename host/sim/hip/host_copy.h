@@ -5,8 +5,8 @@
 
 namespace nw::hipsim {
 
-// Like memcpy, but false instead of a crash when a page is not there or not ours to read or write.
-// With false, some of the bytes may have been copied.
+// Like memcpy, but returns false instead of crashing on an inaccessible page. Some of the bytes may
+// have been copied then.
 bool copy_from_caller(void *to, const void *from, u64 bytes);
 bool copy_to_caller(void *to, const void *from, u64 bytes);
 

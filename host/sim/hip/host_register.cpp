@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The caller's own memory, made known to the devices; and pinned memory as the device sees it.
+// Registers host memory with the devices; device addresses of pinned memory.
 #include <unistd.h>
 
 #include "sim/hip/host_copy.h"
@@ -7,7 +7,7 @@
 
 namespace nw::hipsim {
 
-// One byte of every page is there: kernels may touch all of it from now on.
+// Tests one byte of every page: kernels may access all of it from now on.
 static bool readable(const void *begin, u64 bytes) {
     const u64 page = static_cast<u64>(sysconf(_SC_PAGESIZE));
     const char *const at = static_cast<const char *>(begin);

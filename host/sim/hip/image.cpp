@@ -27,7 +27,7 @@ bool PointerSource::read(void *to, u64 offset, u64 bytes) const {
 
 // ---- ELF
 
-// Bytes that the headers account for. The file's end is the furthest of tables, sections, segments.
+// Size of an ELF by its headers: the furthest end of tables, sections and segments.
 static u64 elf_size(const sim::ByteSource &elf, const Elf64_Ehdr &header) {
     u64 end = sizeof header;
     const auto reaches = [&](u64 offset, u64 bytes) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The forms in which HIP hosts hand over device code: an ELF, a clang offload bundle with one ELF
-// per gfx, the same compressed, and the wrapper that compiled programs register.
+// Forms of device code in HIP hosts: an ELF, a clang offload bundle with one ELF per gfx, a
+// compressed bundle, and the wrapper that compiled programs register.
 #pragma once
 #include "sim/isa/byte_source.h"
 
 namespace nw::hipsim {
 
-// hipModuleLoadData's bare pointer, of which only what its own headers announce is read.
+// hipModuleLoadData's bare pointer: reads only what its own headers describe.
 class PointerSource : public sim::ByteSource {
 public:
     explicit PointerSource(const void *image) : begin_(reinterpret_cast<u64>(image)) {}
@@ -17,8 +17,8 @@ private:
     u64 begin_;
 };
 
-// The ELF for `gfx`. Fails with hipErrorInvalidImage, or with hipErrorNoBinaryForGpu when the image
-// is for other targets; the text says which.
+// The ELF for `gfx`. Fails with hipErrorInvalidImage, or with hipErrorNoBinaryForGpu if the image
+// is for other targets, which the text names.
 std::vector<std::byte> code_object(const sim::ByteSource &image, std::string_view gfx);
 
 } // namespace nw::hipsim

@@ -16,7 +16,7 @@ namespace nw::hipsim {
 
 namespace {
 
-// Where the bytes of the explicit arguments come from.
+// Source of the explicit arguments' bytes.
 class Arguments {
 public:
     Arguments(void **params, void **extra) : params_(params) {

@@ -10,9 +10,9 @@
 namespace nw::hipsim {
 
 // Explicit arguments come from `params` (a pointer per argument) or from `extra` (one packed
-// block); hidden ones (.value_kind hidden_*) are filled in from the launch itself. As on real ROCm,
-// bytes are copied per entry of .args: a kernel without .args gets none (this is said once per
-// kernel), and the size in `extra` matters only as a limit of what may be read.
+// block); hidden ones (.value_kind hidden_*) from the launch. As on real ROCm, bytes are copied per
+// entry of .args. A kernel without .args gets none (reported once per kernel), and the size in
+// `extra` only limits the read.
 std::vector<std::byte> pack_kernarg(Function &function, const sim::Dispatch &dispatch,
                                     void **params, void **extra);
 

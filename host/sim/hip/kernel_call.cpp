@@ -99,7 +99,7 @@ void set_cooperative(KernelCall &call, bool wanted) {
     call.shape.cooperative = wanted;
 }
 
-// With its time, where launches are timed.
+// Includes the modelled time, where launches are timed.
 static std::pair<sim::RunStats, std::optional<sim::timing::Result>>
 run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime) {
     sim::RunConfig run = device.config.run;
@@ -145,7 +145,7 @@ hipError_t KernelCall::run() const noexcept {
                 runtime.reports.write(fault, function->kernel->name);
             fail(code_of(fault.kind));
         } catch (const sim::Abandoned &) {
-            fail(hipErrorDeinitialized); // nobody is left to hear of it
+            fail(hipErrorDeinitialized); // process exit: no caller is left to report to
         }
     });
 }

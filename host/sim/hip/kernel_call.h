@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel with its shape and arguments, checked, and independent of what the caller passed them
-// in.
+// A checked kernel launch with shape and packed arguments, independent of the caller's buffers.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -23,7 +22,7 @@ struct KernelCall {
     std::shared_ptr<Function> function; // keeps the program alive: its module may be unloaded
     LaunchShape shape;
     std::vector<std::byte> kernarg;
-    int priority = 0;      // kept for who asks
+    int priority = 0;      // stored for queries
     void *named = nullptr; // how the caller named the function; see hipGraphKernelNodeGetParams
 
     hipError_t run() const noexcept;
@@ -32,14 +31,14 @@ struct KernelCall {
 // Checks the shape, in the order and with the codes of HIP, and packs the arguments.
 KernelCall make_call(hipFunction_t function, const LaunchShape &shape, void **params, void **extra);
 
-// Fails with hipErrorCooperativeLaunchTooLarge when the workgroups are too many to be resident.
+// Fails with hipErrorCooperativeLaunchTooLarge if not all workgroups can be resident.
 void set_cooperative(KernelCall &call, bool wanted);
 
 // The kernel that `named` means on the current device: a host stub that the compiler registered, or
 // a hipFunction_t. Fails with hipErrorInvalidDeviceFunction.
 hipFunction_t function_named(const void *named);
 
-// Queues it (or captures it) behind `start`'s record and in front of `stop`'s, which may be null.
+// Queues it (or captures it) between the records of `start` and `stop`, which may be null.
 hipError_t launch(KernelCall call, hipStream_t stream, hipEvent_t start = nullptr,
                   hipEvent_t stop = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HIPSIM_TRACE and HIPSIM_ISSUE_LOG: what happens when in each timed launch.
+// HIPSIM_TRACE and HIPSIM_ISSUE_LOG: timelines of each timed launch.
 #pragma once
 #include <memory>
 
@@ -12,9 +12,9 @@ namespace nw::hipsim {
 
 class LaunchFiles {
 public:
-    // What can't be written is said on stderr; the rest goes on without it.
+    // Files that can't be written are reported on stderr and skipped.
     explicit LaunchFiles(const Config &config);
-    // Whoever writes of this launch; nobody when no file was asked for.
+    // The watchers of this launch; none if no file was requested.
     sim::timing::Watchers watch(const sim::Dispatch &, const sim::timing::Part &, int device);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches as compilers before hipLaunchKernel made them: configure, push arguments, launch by
+// The launch sequence of compilers before hipLaunchKernel: configure, push arguments, launch by
 // name.
 #include <algorithm>
 

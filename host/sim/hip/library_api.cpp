@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Libraries: modules that belong to no device until a kernel of theirs is asked for. Since HIP 7.2.
+// Libraries: modules without a device until one of their kernels is requested. Since HIP 7.2.
 #include <map>
 
 #include "sim/hip/read_file.h"
@@ -54,7 +54,7 @@ hipError_t load_data(Library **library, const void *image, void *, void **, unsi
         require(library && image && jit_options == 0, hipErrorInvalidValue);
         auto made = std::make_shared<Library>();
         made->pointer = image;
-        made->on(runtime().current_device()); // what is wrong with it is said now
+        made->on(runtime().current_device()); // reports errors of the image now
         *library = libraries().add(std::move(made));
     });
 }
@@ -82,7 +82,7 @@ hipError_t unload(Library *handle) {
     });
 }
 
-// hipKernel_t can be used as a hipFunction_t, for the device that is current here.
+// hipKernel_t can be used as a hipFunction_t, for the device that is current at this call.
 hipError_t get_kernel(hipFunction_t *kernel, Library *library,
                       const char *name) asm("hipLibraryGetKernel");
 hipError_t get_kernel(hipFunction_t *kernel, Library *handle, const char *name) {

@@ -6,13 +6,13 @@
 
 namespace nw::hipsim {
 
-// Names of a code object may be no UTF-8.
+// Names in a code object may be invalid UTF-8.
 std::string text_of(const nlohmann::ordered_json &line);
 
 class LineFile {
 public:
-    // An empty path is no file. What can't be opened or written is said on stderr under the name of
-    // `variable`; `without` is what then isn't kept ("statistics").
+    // An empty path disables the file. Failures are reported on stderr under `variable`; `without`
+    // names what is lost ("statistics").
     LineFile(std::string variable, const std::string &path, const char *without);
     ~LineFile();
     LineFile(const LineFile &) = delete;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hints about managed memory. Here it is in one place for all, so nothing ever moves; what was
-// hinted is kept for who asks.
+// Hints about managed memory. Memory never migrates here; hints are stored for queries.
 #include <map>
 #include <mutex>
 #include <set>
@@ -47,7 +46,7 @@ static void check_place(int device) {
         runtime().device(device);
 }
 
-// The hints about a block are one set: a part of it shares the hints of the whole.
+// Hints apply to a whole block: a range of it shares them.
 static void advise(Hints &hints, hipMemoryAdvise advice, int device) {
     switch (advice) {
     case hipMemAdviseSetReadMostly:

@@ -68,7 +68,7 @@ hipError_t hipMalloc(void **pointer, size_t bytes) {
     return api(__func__, [&] { allocate_plain(pointer, bytes); });
 }
 
-// Every device's memory is coherent with the host's here: the flags promise what is so anyway.
+// All memory is coherent between host and devices here, so the flags have no effect.
 hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned flags) {
     return api(__func__, [&] {
         constexpr unsigned fine_grained = 1, signal = 2, uncached = 3, contiguous = 4;

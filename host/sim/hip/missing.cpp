@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Entry points of AMD's library that the simulator does not have: a program that links with them
-// loads, and a call fails and says so.
+// Entry points of AMD's library that aren't simulated: programs that link with them load; a call
+// fails with a message.
 #include <fmt/format.h>
 
 #include "sim/hip/error.h"

@@ -36,7 +36,7 @@ Module::Module(Device &device, const sim::ByteSource &image)
 
 Module::~Module() {
     Runtime *const runtime = Runtime::if_running();
-    if (!runtime) // the process is ending: nobody can ask for what is in the tables
+    if (!runtime) // the process is ending: the tables are no longer read
         return;
     for (const hipFunction_t function : functions_)
         runtime->functions.remove(function);

@@ -14,7 +14,7 @@ namespace nw::hipsim {
 
 class Device;
 
-// What hipFunction_t points to; live as long as its module.
+// Target of hipFunction_t; lives as long as its module.
 struct Function {
     std::shared_ptr<const sim::Program> program;
     const sim::KernelInfo *kernel = nullptr;
@@ -24,7 +24,7 @@ struct Function {
 
 class Module {
 public:
-    // Also makes the module's variables known to kernels and to hipMemcpy.
+    // Also registers the module's variables for kernels and hipMemcpy.
     Module(Device &device, const sim::ByteSource &image);
     ~Module();
     Module(const Module &) = delete;

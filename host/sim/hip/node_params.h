@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the parameters of HIP's graph calls to actions, and back.
+// Converts the parameters of HIP's graph calls to actions, and back.
 #pragma once
 #include "sim/hip/error.h"
 #include "sim/hip/graph.h"
@@ -34,7 +34,7 @@ struct NodeParams { // hipGraphNodeParams, since HIP 6.1
 };
 static_assert(sizeof(NodeParams) == 256 && sizeof(AllocationParams) == 120);
 
-// All check what they are given and fail with the codes of real HIP.
+// All validate their input and fail with the codes of real HIP.
 Action kernel_action(const hipKernelNodeParams *params);
 Action box_action(const hipMemcpy3DParms *params);
 Action driver_box_action(const HIP_MEMCPY3D *params);

@@ -28,7 +28,7 @@ static void active_blocks(int *blocks, hipFunction_t handle, int workgroup, u64 
         workgroups_per_wgp(*find_function(handle), static_cast<u32>(workgroup), dynamic_lds));
 }
 
-// The workgroup size, a multiple of the wave's, with most waves on a WGP: the largest of those.
+// The workgroup size, a multiple of the wave size, with most waves on a WGP: the largest of equals.
 static void best_size(int *grid, int *workgroup, hipFunction_t handle, u64 dynamic_lds, int limit,
                       unsigned flags) {
     constexpr unsigned caching_override = 1;

@@ -4,8 +4,7 @@
 
 namespace nw::hipsim {
 
-// Workgroups of `workgroup` work-items that fit on one WGP, which is what HIP calls a
-// multiprocessor.
+// Workgroups of `workgroup` work-items that fit on one WGP, HIP's multiprocessor.
 u32 workgroups_per_wgp(const Function &function, u32 workgroup, u64 dynamic_lds);
 
 } // namespace nw::hipsim

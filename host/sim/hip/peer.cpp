@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several devices: who may touch whose memory.
+// Peer access between devices.
 #include "sim/hip/runtime.h"
 
 namespace nw::hipsim {

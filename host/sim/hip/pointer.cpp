@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a pointer is.
+// Pointer attributes.
 #include <cstring>
 
 #include "sim/hip/runtime.h"
@@ -79,7 +79,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDev
     });
 }
 
-// Attributes of an unknown pointer are 0, and so are ones that the pointer does not have.
+// Attributes of an unknown pointer, and attributes that the pointer doesn't have, are 0.
 hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *which, void **data,
                                       hipDeviceptr_t pointer) {
     return api(__func__, [&] {
@@ -96,8 +96,7 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *whic
     });
 }
 
-// The only attribute that can be set asks for copies to be synchronous, which all visible effects
-// of ours are.
+// The only settable attribute requests synchronous copies, which ours always are.
 hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,
                                  hipDeviceptr_t pointer) asm("hipPointerSetAttribute");
 hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Memory pools: hipMallocAsync and what counts and who may touch what came from where.
+// Memory pools: hipMallocAsync, usage counters and access rights.
 //
-// A pool gives freed memory back at once instead of caching it: a kernel that touches freed memory
-// is then found out. So what is reserved is what is used.
+// A pool releases freed memory at once instead of caching it, so that a use after free is detected.
+// Reserved therefore equals used.
 #pragma once
 #include <map>
 #include <memory>
@@ -36,7 +36,7 @@ public:
 private:
     mutable std::mutex mutex_;
     std::set<int> readers_;
-    std::map<hipMemPoolAttr, int> reuse_; // kept for who asks: nothing is ever reused
+    std::map<hipMemPoolAttr, int> reuse_; // stored for queries: memory is never reused
     u64 release_threshold_ = 0;
     u64 used_ = 0, used_high_ = 0, reserved_high_ = 0;
 };

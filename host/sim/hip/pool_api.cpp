@@ -29,7 +29,7 @@ static void *allocate_in_order(const std::shared_ptr<Stream> &stream, u64 bytes,
     return at;
 }
 
-// The caller may not name the block any more; kernels that were queued before may.
+// The block becomes invalid for the caller now; kernels queued before may still use it.
 static void free_in_order(const std::shared_ptr<Stream> &stream, void *pointer) {
     if (capturing(*stream))
         return enqueue(stream, FreeMemory{pointer});
@@ -138,7 +138,7 @@ hipError_t hipMemPoolCreate(hipMemPool_t *pool, const hipMemPoolProps *props) {
     });
 }
 
-// Memory from it lives on, and gives it up with the last of it.
+// Its memory stays valid; the pool is freed with the last allocation.
 hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
     return api(__func__, [&] {
         const auto pool = find_pool(handle);
@@ -150,7 +150,7 @@ hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
     });
 }
 
-// Nothing is held that is not in use.
+// A no-op: pools hold no unused memory.
 hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t) {
     return api(__func__, [&] { find_pool(handle); });
 }

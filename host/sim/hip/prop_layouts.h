@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hipDeviceProp_t as hosts see it: "R0000" up to ROCm 5, "R0600" since ROCm 6. One library serves
-// both, so neither can come from the headers that we happen to build with. The field names are
-// HIP's.
+// hipDeviceProp_t in hosts' layouts: "R0000" up to ROCm 5, "R0600" since ROCm 6. One library serves
+// both, so neither can come from the headers of this build. Field names are HIP's.
 #pragma once
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a simulated device says about itself.
+// Properties of a simulated device.
 #pragma once
 #include "base/types.h"
 #include "sim/func/machine.h"
@@ -10,10 +10,10 @@ namespace nw::hipsim {
 inline constexpr u32 max_workgroup = 1024;
 inline constexpr u32 max_grid_yz = 65536;
 
-// The host's memory: that is what there is.
+// Total memory: the host's.
 u64 total_memory();
 
-// Fields that describe what the simulator does not have (textures, peers, PCI) are 0.
+// Fields of features that aren't simulated (textures, peers, PCI) are 0.
 PropR0600 properties(const sim::Device &device, int ordinal);
 
 } // namespace nw::hipsim

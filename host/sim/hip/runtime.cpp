@@ -93,7 +93,7 @@ Device &Runtime::device(int ordinal) {
     if (ordinal >= first_opened) {
         const auto opened = find_opened(ordinal);
         require(opened != nullptr, hipErrorInvalidDevice);
-        return *opened; // whoever opened it closes it after its last use
+        return *opened; // closed by its opener after its last use
     }
     require(ordinal >= 0 && ordinal < device_count(), hipErrorInvalidDevice);
     return *counted_[static_cast<size_t>(ordinal)];
@@ -161,7 +161,7 @@ void Runtime::set_current_device(int ordinal) {
 
 namespace {
 
-// The thread's own streams, one per device, until the thread ends.
+// The thread's own streams, one per device, destroyed with the thread.
 struct ThreadStreams {
     std::map<int, std::shared_ptr<Stream>> by_device;
     ~ThreadStreams() {

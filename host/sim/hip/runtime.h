@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the entry points share: the devices, the tables of live handles, the current device.
+// State shared by the entry points: the devices, the tables of live handles, the current device.
 #pragma once
 #include <atomic>
 #include <map>
@@ -48,8 +48,7 @@ public:
     Device &device(int ordinal); // hipErrorInvalidDevice
     bool has_device(int ordinal);
     bool has_opened() const { return opened_; } // by hipsimOpenDevice
-    // Those that there are so far: the ones of HIPSIM_ARCH come with the first call that is about
-    // them.
+    // The existing devices: those of HIPSIM_ARCH are created by the first call that concerns them.
     std::vector<std::shared_ptr<Device>> devices() const;
 
     // As hipsimOpenDevice and hipsimCloseDevice: the device's ordinal.
@@ -64,10 +63,10 @@ public:
     std::shared_ptr<Stream> stream(hipStream_t handle); // hipErrorContextIsDestroyed
     std::shared_ptr<Event> event(hipEvent_t handle);    // hipErrorInvalidHandle
     Device &device_of(const Stream &stream) { return device(stream.device); }
-    Device *device_of(hipCtx_t context); // null when it is no context; see context_of
+    Device *device_of(hipCtx_t context); // null for an unknown context; see context_of
 
-    void wait(); // for all devices: memory that is about to go may be in use by any
-    // The same for memory or code of a device: by itself, if it is one of its own.
+    void wait(); // waits for all devices: memory to be freed may be in use by any
+    // The same for memory or code of one device: only that one, if it is private.
     void wait_for_users_of(const Device &device);
     void stop();
 
@@ -86,10 +85,10 @@ private:
     std::atomic<bool> opened_{false};
 };
 
-// HIP keeps contexts for CUDA's sake: one per device, always there.
+// HIP keeps contexts for CUDA compatibility: one per device, always present.
 inline hipCtx_t context_of(Device &device) { return reinterpret_cast<hipCtx_t>(&device); }
 
-// The runtime with at least one device: what every call but the version queries starts with.
+// The runtime with at least one device: called first by everything except the version queries.
 Runtime &runtime();
 
 } // namespace nw::hipsim

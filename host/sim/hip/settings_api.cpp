@@ -12,7 +12,7 @@ static std::string &last_message() {
     return text;
 }
 
-// The reason is for who asked to say, not for stderr.
+// The reason is returned to the caller, not printed on stderr.
 template <class Body> static int told(const Body &body) noexcept {
     try {
         last_message().clear();

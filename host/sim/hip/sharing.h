@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which devices' kernels may touch a block: its own; all, when host and device share it; peers,
-// when hipDeviceEnablePeerAccess or a pool's access says so.
+// Access rights of devices' kernels to blocks: the owner; all, for memory shared with the host;
+// peers, through hipDeviceEnablePeerAccess or a pool's access.
 #pragma once
 #include <mutex>
 #include <set>
@@ -17,19 +17,19 @@ class Sharing {
 public:
     explicit Sharing(Runtime &runtime) : runtime_(runtime) {}
 
-    // The block exists from here on: for hipMemcpy, and for the kernels that may touch it.
+    // Registers the block, for hipMemcpy and for the kernels that may access it.
     void publish(Block block);
-    // The opposite. False when another thread was faster.
+    // Unregisters it. False when another thread was faster.
     bool withdraw(const Block &block);
-    // The device exists from here on, with what all may touch.
+    // Registers the device, with the memory that all devices may access.
     void introduce(std::shared_ptr<Device> device);
-    // Only for kernels: hipFreeAsync takes a block from the caller at once, from kernels in order.
+    // For kernels only: hipFreeAsync removes a block for the caller at once, for kernels in order.
     void conceal(const Block &block);
 
     bool peer_enabled(int accessor, int owner) const;
-    bool enable_peer(int accessor, int owner);  // false: it was
-    bool disable_peer(int accessor, int owner); // false: it was not
-    // What a pool's change of access means for a block of it.
+    bool enable_peer(int accessor, int owner);  // false: already enabled
+    bool disable_peer(int accessor, int owner); // false: not enabled
+    // Applies a pool's change of access to one of its blocks.
     void set_access(const Block &block, int accessor, bool allowed);
 
 private:
@@ -37,7 +37,7 @@ private:
     static void let(Device &accessor, const Block &block, bool allowed);
 
     Runtime &runtime_;
-    mutable std::recursive_mutex mutex_;  // "look who may, add the block" is a single step
+    mutable std::recursive_mutex mutex_;  // makes "check access, add the block" atomic
     std::set<std::pair<int, int>> peers_; // accessor, owner
 };
 

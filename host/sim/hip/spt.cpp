@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The forms that programs compiled for a default stream per thread call: the null stream is then
-// the thread's own. `hipX_spt` is `hipX` but for that.
+// Entry points of programs compiled for a default stream per thread: `hipX_spt` is `hipX` with the
+// null stream replaced by the thread's own.
 #include "sim/hip/capture.h"
 #include "sim/hip/kernel_call.h"
 #include "sim/hip/symbols.h"
@@ -85,7 +85,7 @@ WITH_OWN_STREAM(hipStreamGetCaptureInfo_v2, (hipStream_t s, hipStreamCaptureStat
                 (own(s), status, id, graph, nodes, count))
 // clang-format on
 
-// Those without a stream among their arguments.
+// Functions without a stream argument.
 
 hipError_t copy_spt(void *to, const void *from, size_t bytes,
                     hipMemcpyKind kind) asm("hipMemcpy_spt");

@@ -29,7 +29,7 @@ void Stream::report(hipError_t code) {
 void Stream::push(Command command) {
     {
         const std::lock_guard lock(mutex_);
-        if (stopping_) { // the process is ending: nobody will run it, and nobody may wait for it
+        if (stopping_) { // process exit: the command never runs, so nothing may wait for it
             command.done->finish();
             return;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Streams: in-order queues, each with its own thread.
 //
-// HIP's ordering rules become a list of tickets per command: the command before it in its stream,
-// and what the null stream and hipStreamWaitEvent add. Tickets are handed out under one lock per
+// HIP's ordering rules become a list of tickets per command: its predecessor in the stream, and
+// those added by the null stream and hipStreamWaitEvent. Tickets are issued under one lock per
 // device and a command only waits for older ones, so there is no cycle and no deadlock.
 #pragma once
 #include <atomic>
@@ -19,10 +19,10 @@
 
 namespace nw::hipsim {
 
-// Done once its command has run.
+// Completed once its command has run.
 class Ticket {
 public:
-    std::atomic<f64> modelled_us{0}; // when it was, once it is done
+    std::atomic<f64> modelled_us{0}; // modelled completion time, once it is done
     bool done() const { return done_.load(std::memory_order_acquire); }
     void wait() const { done_.wait(false, std::memory_order_acquire); }
     void finish() {
@@ -37,8 +37,8 @@ private:
 using Tickets = std::vector<std::shared_ptr<Ticket>>;
 using Work = std::function<hipError_t()>; // must not throw
 
-// Lives while a stream's thread runs a function of the host. Calls that wait for the stream would
-// wait for themselves there: they fail with hipErrorIllegalState instead.
+// Exists while a stream's thread runs a host function. Calls that would wait for the same stream
+// fail with hipErrorIllegalState instead of deadlocking.
 struct InCallback {
     InCallback();
     ~InCallback();
@@ -67,17 +67,17 @@ public:
     hipError_t peek_error() const { return error_; }
     void report(hipError_t code);
 
-    // While it captures: the capture, and the nodes that its next one waits for. Guarded by
+    // While capturing: the capture, and the dependencies of its next node. Guarded by
     // graph_mutex(), see capture.h.
     std::shared_ptr<Capture> capture;
     std::vector<std::weak_ptr<Node>> frontier;
-    std::vector<hipGraphNode_t> frontier_handles; // what hipStreamGetCaptureInfo_v2 hands out
+    std::vector<hipGraphNode_t> frontier_handles; // returned by hipStreamGetCaptureInfo_v2
 
-    // Ends the thread: after the queue's end (`finish`), else after the command that runs now.
+    // Ends the thread: after the queue is drained (`finish`), else after the running command.
     void stop(bool finish);
 
 private:
-    friend class Device; // hands out tickets
+    friend class Device; // issues tickets
     static unsigned long long next_id();
     struct Command {
         Tickets after;
@@ -108,7 +108,7 @@ struct Event {
     std::mutex mutex; // guards what follows
     std::shared_ptr<Ticket> recorded;
     std::weak_ptr<Stream> stream;
-    // Recorded while its stream captured: the nodes that it stands for. Guarded by graph_mutex().
+    // Recorded during capture: the nodes that it represents. Guarded by graph_mutex().
     std::weak_ptr<Capture> capture;
     std::vector<std::weak_ptr<Node>> frontier;
 };

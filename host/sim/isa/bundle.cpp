@@ -35,7 +35,7 @@ bool ByteSource::starts_with(std::string_view magic) const {
 std::vector<std::byte> ByteSource::copy(u64 offset, u64 bytes, std::string_view what) const {
     if (bytes > largest_image)
         throw BadImage(fmt::format("{}: impossible size of {} bytes", what, bytes));
-    std::byte last; // asked for first: a damaged size must not cost its memory
+    std::byte last; // read first: a corrupt size must not allocate its memory
     const bool there = bytes == 0 || (offset <= ~bytes && read(&last, offset + bytes - 1, 1));
     std::vector<std::byte> out(there ? bytes : 0);
     if (!there || !read(out.data(), offset, bytes))

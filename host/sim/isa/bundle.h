@@ -15,14 +15,14 @@ struct BundleEntry {
     u64 offset, size;
     std::string target; // "gfx1151"; empty for the host's entry
 };
-// Throws BadImage where the list is damaged. Whether the entries' bytes are there is not looked at.
+// Throws BadImage if the list is damaged. Doesn't check that the entries' bytes exist.
 std::vector<BundleEntry> bundle_entries(const ByteSource &);
 // "gfx1100, gfx1151"
 std::string targets_of(const std::vector<BundleEntry> &);
 
 // A generic target runs on all of its generation.
 bool runs_on(std::string_view target, std::string_view gfx);
-// The one for `gfx`: an exact one before a generic one; null where there is none.
+// The entry for `gfx`: exact match before generic; null if there is none.
 const BundleEntry *find_entry(const std::vector<BundleEntry> &, std::string_view gfx);
 
 } // namespace nw::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where an image comes from: bytes whose number is known, or what else can be read piece by piece.
+// Source of an image: bytes of known size, or a pointer that is read incrementally.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -14,19 +14,19 @@ namespace nw::sim {
 class ByteSource {
 public:
     virtual ~ByteSource() = default;
-    virtual bool read(void *to, u64 offset, u64 bytes) const = 0; // false: not there
-    virtual std::optional<u64> size() const = 0;                  // where it is known
+    virtual bool read(void *to, u64 offset, u64 bytes) const = 0; // false: out of range
+    virtual std::optional<u64> size() const = 0;                  // if known
 
     template <class T> std::optional<T> get(u64 offset = 0) const {
         T value;
         return read(&value, offset, sizeof value) ? std::optional(value) : std::nullopt;
     }
     bool starts_with(std::string_view magic) const;
-    // Throws BadImage, which says `what`, unless they are all there.
+    // Throws BadImage, naming `what`, unless all of them exist.
     std::vector<std::byte> copy(u64 offset, u64 bytes, std::string_view what) const;
 };
 
-// A file's.
+// Bytes of a file.
 class SpanSource : public ByteSource {
 public:
     explicit SpanSource(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which class an instruction is counted as, by those who run it, time it and only look at it.
+// The class of an instruction, for execution, timing and static analysis.
 #pragma once
 #include "sim/isa/instruction.h"
 #include "sim/isa/ops.h"
 
 namespace nw::sim {
 
-// `other` where it isn't decoded, and where no row names it.
+// `other` if it isn't decoded or no row has its name.
 Class class_of(const Instruction &);
 std::string_view name(Class); // "vmem_load", as HIPSIM_STATS has it
 

@@ -41,15 +41,15 @@ Disassembler make_disassembler(std::string_view cpu, u32 wave_size) {
 
 constexpr u32 longest = 20; // bytes of an instruction, gfx11 and gfx12
 
-// gfx12's s_barrier_signal and the four after it, SOP1 opcodes 0x4e to 0x52, take no literal, but
+// gfx12's s_barrier_signal and the following four (SOP1 opcodes 0x4e to 0x52) take no literal, but
 // LLVM up to 22 looks for one (llvm-project issue 214910) and then runs off its own code.
 bool is_barrier_of_literal(u32 word0) {
     const u32 op = word0 >> 8 & 0xff;
     return word0 >> 23 == 0x17d && op >= 0x4e && op <= 0x52 && (word0 & 0xff) == 0xff;
 }
 
-// v_fmamk_f16 or v_fmaak_f16 with the literal 0xff, which LLVM up to 22 takes for the selector of a
-// literal that is yet to come, and crashes.
+// v_fmamk_f16 or v_fmaak_f16 with the literal 0xff: LLVM up to 22 takes it for the selector of a
+// following literal, and crashes.
 bool is_f16_literal_of_255(u32 word0, u32 word1) {
     const u32 op = word0 >> 25;
     return (op == 0x37 || op == 0x38) && word1 == 0xff;
@@ -64,22 +64,21 @@ std::string with_255(std::string_view text) {
     return result;
 }
 
-// LLVM's disassembler for one target, and what it has said. Kernels say the same few thousand
-// things over and over, and looking that up takes a small part of the time.
+// LLVM's disassembler for one target, with a cache of its texts. Kernels repeat the same few
+// thousand instructions, and a lookup takes a small part of the time.
 class Decoder {
 public:
     Decoder(std::string_view cpu, u32 wave_size) : llvm_(make_disassembler(cpu, wave_size)) {}
 
-    // This thread's.
+    // The instance of this thread.
     static Decoder &of(std::string_view cpu, u32 wave_size) {
         thread_local std::map<std::pair<std::string, u32>, Decoder> decoders;
         const std::pair key(std::string(cpu), wave_size);
         return decoders.try_emplace(key, cpu, wave_size).first->second;
     }
 
-    // Fills `inst` from bytes of which `available` are code: LLVM up to 22 crashes where a literal
-    // is missing (issue 214909), so it always gets the longest instruction's worth, zeros at the
-    // end.
+    // Fills `inst` from bytes of which `available` are code. LLVM up to 22 crashes on a missing
+    // literal (issue 214909), so it always gets the longest instruction's size, padded with zeros.
     void decode(const std::byte *code, u32 available, Instruction &inst) {
         u8 bytes[longest + 4] = {};
         std::memcpy(bytes, code, std::min(available, longest));
@@ -104,10 +103,10 @@ public:
     }
 
 private:
-    static constexpr size_t most = 1 << 16; // texts of each size: some 10 MB
+    static constexpr size_t most = 1 << 16; // cached texts per instruction size: some 10 MB
 
-    // The first word alone says whether there is a second one, and those two whether a third:
-    // three are not kept.
+    // The first word determines whether there is a second one, and those two whether a third:
+    // three-word instructions aren't cached.
     bool recall(u32 available, Instruction &inst) const {
         if (const auto one = one_word_.find(inst.word0); one != one_word_.end()) {
             inst.text = one->second;

@@ -22,7 +22,7 @@ struct Code {
 };
 
 // Decodes [begin, end) of an image at `image`, appending to `code`. Bytes that LLVM rejects become
-// four-byte instructions without text. Of gfx10, mnemonics are those that gfx11 has for the same.
+// four-byte instructions without text. gfx10 mnemonics are translated to gfx11's.
 void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::string_view cpu,
                  Code &code);
 

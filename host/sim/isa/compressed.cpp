@@ -24,7 +24,7 @@ struct Header {
 } // namespace
 
 constexpr u64 largest_bundle = u64{1} << 32;
-// zstd's shortest block, 4 bytes, stands for 128 KiB at most; zlib does less.
+// zstd's shortest block, 4 bytes, decodes to at most 128 KiB; zlib expands less.
 constexpr u64 most_expansion = 128 * 1024 / 4;
 
 static Header read_header(const ByteSource &image) {

@@ -13,7 +13,7 @@ namespace nw::sim {
 
 namespace {
 
-// As HIP lists them: a name says that it is simulated.
+// Names in HIP's listing: each one says that it is simulated.
 struct Table {
     std::deque<std::string> names;
     std::vector<Device> devices;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPUs that are simulated, one product per gfx, and how many waves fit on their SIMDs.
+// The simulated GPUs, one product per gfx, and their occupancy limits.
 #pragma once
 #include <span>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace nw::sim {
 
-// What the HIP layer (attributes), the machine and the lint need to know of one: facts of its
-// target and of the default part.
+// Device facts for the HIP layer (attributes), the machine and the lint: from its target and the
+// default part.
 struct Device {
     const char *gfx;
     const char *marketing_name;
@@ -25,10 +25,10 @@ struct Device {
 const Device *find_device(std::string_view gfx); // null: none of that gfx
 std::span<const Device> devices();
 
-// VGPRs of a lane, as the descriptor says.
+// VGPRs per lane, from the descriptor.
 u32 allocated_vgprs(const KernelInfo &);
 
-// How workgroups of so many work-items share a WGP.
+// How workgroups of this many work-items share a WGP.
 Residency residency(const Device &, const KernelInfo &, u32 workgroup);
 
 // Waves that fit on one SIMD, by VGPRs, LDS and workgroup size; workgroups need not be whole.

@@ -18,8 +18,8 @@ constexpr u32 note_amdgpu_metadata = 32;
 constexpr u64 program_header_size = 56, section_header_size = 64, symbol_size = 24, rela_size = 24;
 constexpr u16 undefined_section = 0;
 
-// EF_AMDGPU_MACH, from LLVM's AMDGPUUsage: what a user may hand us besides the targets of
-// gen/targets.toml.
+// EF_AMDGPU_MACH, from LLVM's AMDGPUUsage: targets that aren't in gen/targets.toml but may occur in
+// files.
 constexpr std::array<std::pair<u32, const char *>, 9> other_machines{{
     {0x02c, "gfx900"},
     {0x02f, "gfx906"},
@@ -116,7 +116,7 @@ void Elf::read_sections() {
     u64 at = file_.read<u64>(40);
     u16 size = file_.read<u16>(58), count = file_.read<u16>(60), names = file_.read<u16>(62);
     if (at == 0 || count == 0)
-        return; // stripped: nothing but segments
+        return; // stripped: segments only
     if (size != section_header_size)
         throw BadImage(fmt::format("section headers of {} bytes: must be {} in ELF64", size,
                                    section_header_size));

@@ -59,14 +59,14 @@ struct Relocation {
     i64 addend = 0;
 };
 
-// "gfx1151", "gfx11-generic", by e_flags; for what isn't known a text that says the number.
+// "gfx1151", "gfx11-generic", from e_flags; unknown values give a text with the number.
 std::string gfx_of_flags(u32 flags);
 
 inline constexpr u32 segment_load = 1, segment_note = 4;
 inline constexpr u32 segment_executable = 1;
 inline constexpr u64 section_executable = 4;
 
-// The file, not its memory: addresses are as linked.
+// The file, not its memory image: addresses are as linked.
 class Elf {
 public:
     explicit Elf(std::span<const std::byte> file); // throws BadImage

@@ -33,7 +33,7 @@ bool names_other_ttmp(const Operation &op) {
     return false;
 }
 
-// What an operand or a modifier leaves open, of an instruction that is exact without.
+// Operands or modifiers whose effect is undocumented, in an otherwise exact instruction.
 FidelityNote corner(const Instruction &inst, const Operation &op, std::string_view name) {
     if (name == "v_pk_mul_lo_u16" && op.has("clamp"))
         return {Fidelity::open, "S-048", ""};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How sure an instruction's results are.
+// Confidence in an instruction's results.
 #pragma once
 #include <string_view>
 
@@ -15,9 +15,9 @@ struct FidelityNote {
     std::string_view bound; // of approximate ones
 };
 
-// Of the instruction by itself. `fast_math`: under HIPSIM_MATH=fast.
+// Of a single instruction. `fast_math`: under HIPSIM_MATH=fast.
 FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math = false);
-// Of a VOPD pair's two halves the less sure one.
+// For a VOPD pair, the less certain half.
 FidelityNote fidelity_of(const Instruction &, bool fast_math = false);
 
 } // namespace nw::sim

@@ -52,7 +52,7 @@ constexpr std::array<Pair, 12> atomics{{{"swap", "swap_b32"},
                                         {"or", "or_b32"},
                                         {"xor", "xor_b32"},
                                         {"inc", "inc_u32"}}};
-// Of LDS: `read` and `write` where gfx11 says `load` and `store`.
+// For LDS: `read` and `write` where gfx11 has `load` and `store`.
 constexpr std::array<std::string_view, 12> ds_reads{"b32",    "b64",    "b96",     "b128",
                                                     "u8",     "i8",     "u16",     "i16",
                                                     "u8_d16", "i8_d16", "u16_d16", "addtid_b32"};

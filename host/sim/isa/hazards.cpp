@@ -12,11 +12,11 @@ namespace {
 
 using namespace series;
 
-// Several of them.
+// Combinations.
 enum : u8 {
     gfx11 = gfx110x | gfx115x,
     gfx12 = gfx120x,
-    all_gfx = gfx11 | gfx12, // that the simulator runs
+    all_gfx = gfx11 | gfx12, // simulated targets
     gfx10 = gfx101x | gfx103x,
     all_but_gfx103x = all_gfx | gfx101x
 };
@@ -86,8 +86,8 @@ void read_lds_direct(HazardRole &r, std::string_view n, u32 word) {
     r.wait_vsrc = gfx12 && (word >> 23 & 1) == 0;
 }
 
-// In wave64, the pass for the upper lanes reads its scalar operands when that for the lower ones
-// has written the first register of each mask. A mask that is read has its upper half for itself.
+// In wave64, the pass for the upper lanes reads scalar operands after the pass for the lower ones
+// has written the first register of each mask. A mask operand has a separate upper half.
 bool overwrites_own_scalar(const HazardRole &r, std::string_view n) {
     if (r.unit != HazardRole::valu || n.starts_with("v_readlane") ||
         n.starts_with("v_readfirstlane"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hazards that software must resolve, and what an instruction has to do with them. The wait check
-// follows them along an execution; a lint can follow them through the code with the same data.
+// Hazards that software must resolve, and each instruction's role in them. Shared data: the wait
+// check follows them during execution, the lint along all paths of the code.
 #pragma once
 #include <string_view>
 
@@ -26,77 +26,77 @@ struct HazardInfo {
 const HazardInfo &info(Hazard);
 bool applies(Hazard, std::string_view gfx, u32 wave_size);
 
-// The windows of H-002 to H-004, in instructions between the two that clash.
+// The windows of H-002 to H-004: maximum number of instructions between the two in conflict.
 inline constexpr unsigned trans_window_valu = 5, trans_window_trans = 1;
 inline constexpr unsigned forwarding_window_exec = 2, forwarding_window_use = 4;
 inline constexpr unsigned lds_direct_window = 15;                 // H-014, in vector instructions
 inline constexpr unsigned denorm_window = 3;                      // H-023, in wait states
 inline constexpr unsigned scalar_write_window = 10;               // scalar instructions
-inline constexpr unsigned ds_nops_wave32 = 4, ds_nops_wave64 = 8; // that clear H-002
+inline constexpr unsigned ds_nops_wave32 = 4, ds_nops_wave64 = 8; // that resolve H-002
 
 struct HazardRole {
     enum Unit : u8 { other, valu, salu, memory };
     Unit unit = other;
     bool trans = false, matrix = false, cmpx = false, permlane = false;
-    bool dropped = false;     // v_nop, before it gets to the unit
+    bool dropped = false;     // v_nop, dropped before its unit
     bool writes_exec = false; // by SALU
     bool literal = false;     // a 32-bit constant follows
     bool jump = false;        // call or return: the pipeline drains
     bool ds_nop = false;
     bool resolves_sgprs = false; // SMEM, and vector memory that isn't of the FLAT family
-    // Fields that s_waitcnt_depctr or s_wait_alu asks to be 0.
+    // Fields that s_waitcnt_depctr or s_wait_alu waits to be 0.
     bool va_vdst = false, va_sdst = false, va_vcc = false, sa_sdst = false, vm_vsrc = false;
-    // Own clashes of the instruction, and the first of the registers: no path leads there.
+    // Conflicts within the instruction, and the first with registers: independent of the path.
     bool mad_overlap = false, same_sgpr = false, dealloc_vgprs = false;
-    // Loads from LDS into its one destination, beside the instructions that count as LDS's.
+    // Loads from LDS to its only destination, besides instructions that count as LDS.
     bool lds_direct = false;
-    u8 wait_vdst = 15;      // it waits until at most this many vector instructions are in flight
-    bool wait_vsrc = false; // and until no memory instruction has sources to read
+    u8 wait_vdst = 15;      // waits until at most this many vector instructions are in flight
+    bool wait_vsrc = false; // waits until no memory instruction has unread sources
     std::vector<RegisterUse> uses;
     std::vector<RegisterUse> masks;  // SGPRs read as lane masks; among uses
     std::vector<RegisterUse> inputs; // A, B and the index of a matrix instruction; among uses
 };
 HazardRole hazard_role(const Instruction &);
 
-// What else the hazards of gfx10 alone ask, H-016 to H-024.
+// Additional properties for the hazards of gfx10 alone, H-016 to H-024.
 struct Gfx10Role {
-    // Vector memory instructions by the counter that they move; a flat one has lds, too.
+    // Vector memory instructions by their counter; a flat one counts as lds, too.
     bool load = false, store = false, lds = false;
     bool smem = false, salu = false;
-    bool reads_exec = false;    // being no vector instruction
+    bool reads_exec = false;    // and isn't a vector instruction
     bool scalar_dst = false;    // a vector instruction's second destination, or VCC
     bool reads_m0 = false;      // implied
     bool branch = false;        // not a call
     bool resolves_smem = false; // H-018
-    bool waits_load = false, waits_store = false, waits_lds = false; // for all of them
-    bool waits = false;                                              // for some memory instruction
+    bool waits_load = false, waits_store = false, waits_lds = false; // for all of that kind
+    bool waits = false;                                              // for some memory instructions
     bool fp_atomic = false, denorm_mode = false, image_16 = false, offset_6 = false;
     bool branch_3f = false, inst_prefetch = false, flat_offset = false;
     u8 wait_states = 1;
 };
 Gfx10Role gfx10_role(const Instruction &, const HazardRole &);
 
-// An SGPR that these hazards can strike: not EXEC, M0, NULL or SCC.
+// True for an SGPR that these hazards affect: not EXEC, M0, NULL or SCC.
 constexpr bool is_tracked_sgpr(const RegisterUse &use) {
     return use.bank == RegisterUse::sgpr && use.first < sreg::null;
 }
 
-// Whether it writes one of the registers.
+// True if the instruction writes one of the registers.
 inline bool writes(const HazardRole &r, const RegisterUse &registers) {
     return std::ranges::any_of(
         r.uses, [&](const RegisterUse &use) { return use.write && overlap(use, registers); });
 }
 
-// Of these, bit n for number n.
+// The SGPRs as bits, bit n for number n.
 using Sgprs = unsigned __int128;
 inline constexpr Sgprs one_sgpr = 1;
 inline constexpr Sgprs vcc_pair = one_sgpr << sreg::vcc | one_sgpr << (sreg::vcc + 1);
 inline constexpr Sgprs even_sgprs = ~Sgprs{0} / 3; // the lower ones of pairs
 
-// Those among `uses` that are read, or written.
+// The subset of `uses` that is read, or written.
 Sgprs tracked_sgprs(const std::vector<RegisterUse> &uses, bool write);
 
-// By s_waitcnt_depctr or s_wait_alu, of what vector instructions wrote.
+// Vector-written SGPRs that s_waitcnt_depctr or s_wait_alu waits for.
 inline Sgprs waited_for(const HazardRole &r) {
     return (r.va_vcc ? vcc_pair : 0) | (r.va_sdst ? ~vcc_pair : 0);
 }

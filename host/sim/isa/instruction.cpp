@@ -39,7 +39,7 @@ std::string_view trim(std::string_view s) {
     return s;
 }
 
-// Cuts `s` at the first `sep` that stands outside brackets; nothing is left when there is none.
+// Cuts `s` at the first `sep` outside brackets; the rest is empty if there is none.
 std::string_view take_until(std::string_view &s, char sep) {
     int depth = 0;
     for (size_t i = 0; i < s.size(); ++i) {
@@ -130,7 +130,7 @@ Operand parse_operand(std::string_view s) {
         op.neg = true; // -v0, -|v0|, -s4; "-1.0" is a constant, not a modifier
         s.remove_prefix(1);
     }
-    // LLVM closes the bars of v_cndmask's second source behind its mask: "|v0, vcc_lo|".
+    // LLVM closes the bars of v_cndmask's second source after its mask: "|v0, vcc_lo|".
     if (s.starts_with('|')) {
         op.abs = true;
         s.remove_prefix(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One instruction as LLVM's canonical text says it: mnemonic, operands, modifiers.
+// One instruction parsed from LLVM's canonical text: mnemonic, operands, modifiers.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace nw::sim {
 // SGPR numbers are the ISA's own operand codes, so VCC, EXEC, M0, NULL and TTMP are SGPRs too.
 namespace sreg {
 inline constexpr u16 vcc = 106, ttmp0 = 108, null = 124, m0 = 125, exec = 126;
-// Beyond the 128 codes: values that only sources can name.
+// Beyond the 128 codes: values that can only be sources.
 inline constexpr u16 scc = 128, vccz = 129, execz = 130, shared_base = 132, shared_limit = 134,
                      private_base = 136, private_limit = 138, count = 140;
 } // namespace sreg
@@ -62,12 +62,12 @@ struct Instruction {
     std::optional<Operation> y; // the second half of a VOPD pair
 
     i32 simm16() const { return static_cast<i16>(word0); }
-    // The inline float constant that source n of this operation is, as f32: text prints it in
+    // Source n of this operation, if it is an inline float constant, as f32: the text has it in
     // hexadecimal, like a literal, where the operand is a 16-bit integer (0.6).
     std::optional<f32> inline_float(const Operation &, unsigned n) const;
 };
 
-// Fills mnemonic, operands and modifiers from `text`, which must stay where it is.
+// Parses `text` into mnemonic, operands and modifiers, which point into it.
 Operation parse_operation(std::string_view text);
 // The same for the one or two operations of an instruction, from its own text.
 void parse(Instruction &);

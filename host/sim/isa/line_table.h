@@ -11,7 +11,7 @@ namespace nw::sim {
 class LineTable {
 public:
     LineTable() = default;
-    // A table that can't be read is empty: line numbers are a help, not a condition.
+    // An unreadable table is treated as empty: line numbers are optional.
     explicit LineTable(const Elf &elf);
 
     std::string find(u64 address) const; // as linked; "" when unknown

@@ -13,7 +13,7 @@ using Map = std::unordered_map<std::string_view, MemoryOp>;
 
 #define MEM(name, kind, bytes, elements, extend)                                                   \
     {#name, {#name, Access::kind, Atomic::none, bytes, elements, Extend::extend}},
-// A component that fills its register is 4 bytes there, a half 2.
+// A component that fills a register has 4 bytes, a half 2.
 #define TYPED(name, kind, components, registers, extend, d16)                                      \
     {#name,                                                                                        \
      {#name, Access::kind, Atomic::none, Extend::extend == Extend::whole ? 4 : 2, registers,       \

@@ -21,7 +21,7 @@ enum class Access : u8 {
     exchange2_stride64
 };
 
-// How an element smaller than a register is extended, and which half of the register it is.
+// How an element smaller than a register is extended, and which half of the register it uses.
 enum class Extend : u8 { whole, zero, sign, low_zero, low_sign, high_zero, high_sign };
 
 enum class Atomic : u8 {
@@ -64,9 +64,9 @@ struct MemoryOp {
     u8 bytes = 4;    // of one element
     u8 elements = 1; // consecutive, one register each (two for 8-byte atomics)
     Extend extend = Extend::whole;
-    bool returns = false; // an atomic's `_rtn` form, or one that has no other
-    u8 components = 0;    // of an element with a format; 0: it has none
-    bool d16 = false;     // its components are 16-bit ones in registers
+    bool returns = false; // `_rtn` forms, and atomics that always return
+    u8 components = 0;    // of a formatted element; 0: it has none
+    bool d16 = false;     // components are 16-bit in registers
 
     bool loads() const {
         return access == Access::load || access == Access::load2 ||
@@ -82,13 +82,13 @@ struct MemoryOp {
         return access == Access::load2_stride64 || access == Access::store2_stride64 ||
                access == Access::exchange2_stride64;
     }
-    // Data of two values: the new one, then the other.
+    // True if the data has two values: the new one, then the other.
     bool two_values() const {
         return atomic == Atomic::compare_exchange || atomic == Atomic::compare_exchange_f32 ||
                atomic == Atomic::compare_exchange_f64 || atomic == Atomic::mask_or ||
                atomic == Atomic::wrap;
     }
-    // What several updates leave depends on which came first.
+    // True if the result depends on the order of updates.
     bool order_matters() const {
         switch (atomic) {
         case Atomic::add:

@@ -49,7 +49,7 @@ KernelInfo read_kernel(const json &map) {
     return k;
 }
 
-// json's own readers recurse: this one goes first and stops at a depth that no metadata has.
+// json's own readers recurse: this check runs first and limits the depth.
 class DepthLimit : public nlohmann::json_sax<json> {
 public:
     bool null() override { return true; }

@@ -8,7 +8,7 @@
 
 namespace nw::sim {
 
-// Kernels as the metadata lists them: everything but what is in the descriptor. Throws BadImage.
+// Kernels listed by the metadata, with all fields except the descriptor's. Throws BadImage.
 std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack);
 
 } // namespace nw::sim

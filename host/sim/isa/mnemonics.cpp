@@ -11,8 +11,8 @@ namespace nw::sim {
 
 namespace {
 
-// One format: its fixed bits, the place of the opcode, and what the operand fields are filled with.
-// A filling is or-ed to the dwords; those after it are dwords of their own.
+// One format: its fixed bits, the position of the opcode, and operand patterns to try. A pattern is
+// or-ed to the dwords; later ones are appended dwords.
 struct Format {
     u32 base;
     unsigned shift, bits; // of the opcode, in dword 0
@@ -79,7 +79,7 @@ std::vector<Sample> known_mnemonics(std::string_view gfx) {
     std::vector<Encoding> candidates;
     add_candidates(common, candidates);
     add_candidates(target_of(gfx).generation == Generation::gfx12 ? gfx12 : gfx11, candidates);
-    std::map<std::string, Encoding, std::less<>> found; // the first filling that decodes
+    std::map<std::string, Encoding, std::less<>> found; // the first pattern that decodes
     std::vector<Instruction> decoded = disassemble_each(candidates, gfx, 32);
     for (size_t n = 0; n < decoded.size(); ++n) {
         const Instruction &inst = decoded[n];

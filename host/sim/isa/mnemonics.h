@@ -17,8 +17,8 @@ struct Sample {
     Encoding encoding;
 };
 
-// Sorted by mnemonic. Found by trying every opcode of every encoding format with a few fillings of
-// the operand fields, as wave32 reads it.
+// Sorted by mnemonic. Found by trying every opcode of every encoding format with a few patterns in
+// the operand fields, decoded as wave32.
 std::vector<Sample> known_mnemonics(std::string_view gfx);
 
 } // namespace nw::sim

@@ -7,7 +7,7 @@
 
 namespace nw::sim {
 
-// What a wave instruction is counted as.
+// Cost class of a wave instruction.
 enum class Class : u8 {
     valu,
     vopd,

@@ -33,7 +33,7 @@ struct Unmap {
 };
 using Pages = std::unique_ptr<std::byte[], Unmap>;
 
-// Taken from the host only as they are touched: a damaged size costs nothing.
+// Demand-allocated by the host: a corrupt size costs nothing.
 Pages zero_pages(u64 bytes) {
     void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -59,7 +59,7 @@ struct Program::Impl {
     std::vector<Global> globals, functions; // data, code; functions by address
     LineTable lines;
 
-    mutable std::mutex mutex; // guards the two below
+    mutable std::mutex mutex; // guards the next two
     mutable std::map<u32, std::unique_ptr<Code>> codes;
     mutable std::map<u32, std::shared_ptr<void>> attachments;
 
@@ -215,7 +215,7 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
                                              std::string_view gfx) {
     Elf elf(file);
     const Target *target = find_target(gfx), *of_image = find_target(elf.gfx());
-    if (!target) // LLVM would end the process for what it doesn't know
+    if (!target) // LLVM would abort the process on an unknown target
         throw BadImage(fmt::format("{} is not a supported target: must be gfx10 to gfx12", gfx));
     if (!of_image || !target->runs(*of_image))
         throw BadImage(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A code object: what the loader, the metadata and LLVM's disassembler say about it.
+// A code object: results of the loader, the metadata and LLVM's disassembler.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -28,7 +28,7 @@ struct Arg {
     std::string value_kind; // global_buffer, by_value, hidden_block_count_x, ...
 };
 
-// What the kernel descriptor (64 bytes, `symbol.kd`) and the metadata say about one kernel.
+// One kernel, from its descriptor (64 bytes, `symbol.kd`) and the metadata.
 struct KernelInfo {
     std::string name;
     u64 entry = 0;      // host address of the first instruction in the loaded image
@@ -40,7 +40,7 @@ struct KernelInfo {
     u32 scratch_bytes = 0; // per lane
     u32 max_workgroup = 1024;
     u32 wave_size = 32;
-    u32 metadata_wave_size = 0; // 0: not said
+    u32 metadata_wave_size = 0; // 0: unspecified
     u32 sgprs = 0, vgprs = 0;   // from the metadata
     bool has_metadata = false;  // without it real ROCm passes no kernel arguments
     std::vector<Arg> args;
@@ -78,7 +78,7 @@ public:
     const KernelInfo *find_kernel(std::string_view name) const; // null when absent
     const Global *find_global(std::string_view name) const;     // null when absent
     const std::vector<Global> &globals() const;
-    const Global *function_at(u64 pc) const; // the code symbol that holds it; null when none does
+    const Global *function_at(u64 pc) const; // the code symbol that contains it, or null
     // The loaded segments: code, constants, variables. Kernels may always access it; a runtime
     // whose copies must reach `Global`s adopts it into its Memory.
     std::span<std::byte> image() const;
@@ -88,7 +88,7 @@ public:
     // "saxpy.s:41" from the line table; "" when there is none for `pc`.
     std::string source_line(u64 pc) const;
     SourcePlace source_place(u64 pc) const { return place_of(source_line(pc)); }
-    // Something that another room makes from the code once and keeps with it, by a key of its own.
+    // Data that a client derives from the code once and caches with it, under its own key.
     const void *derived(u32 key, const std::function<std::shared_ptr<void>()> &make) const;
 
 private:

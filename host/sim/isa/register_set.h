@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A set of a wave's registers as bits, so that "do these touch those" is a few ANDs.
+// A set of a wave's registers as bits, so that an overlap test is a few ANDs.
 #pragma once
 #include "sim/isa/instruction.h"
 
@@ -24,7 +24,7 @@ public:
         return common != 0;
     }
     void clear() { *this = {}; }
-    // Returns whether one of them was new.
+    // Returns true if one of them was new.
     bool add_all(const RegisterSet &o) {
         u64 fresh = 0;
         for (unsigned n = 0; n < words; ++n) {

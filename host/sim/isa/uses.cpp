@@ -12,7 +12,7 @@ namespace {
 
 bool contains(std::string_view s, std::string_view part) { return s.find(part) != s.npos; }
 
-// How many leading operands are destinations.
+// Number of leading operands that are destinations.
 size_t destinations(const Operation &op) {
     std::string_view n = op.mnemonic;
     if (n.starts_with("s_cmp") || n.starts_with("s_bitcmp") || n.starts_with("s_cbranch") ||
@@ -50,7 +50,7 @@ bool reads_scc(std::string_view n) {
     return false;
 }
 
-// The scalar rows whose last column says something of SCC, and the comparisons.
+// The scalar rows whose last column describes SCC, and the comparisons.
 bool writes_scc(std::string_view n) {
     static const auto names = [] {
         std::set<std::string_view> s;
@@ -92,8 +92,8 @@ void add(std::vector<RegisterUse> &uses, const Operand &o, bool write, Operand::
                     !is_vgpr || half != Operand::Half::low});
 }
 
-// The half of a VGPR that operand n means, by its name (v1.h), by where a load puts what is small,
-// or by its type, low or as op_sel says: the last of its values is the destination's.
+// The half of a VGPR that operand n uses: by its name (v1.h), by a load's small-element rule, or by
+// its type: low, or from op_sel, whose last value is the destination's.
 Operand::Half half_of(const Operation &op, size_t n, const OpInfo &row) {
     if (op.operands[n].half != Operand::Half::none)
         return op.operands[n].half;
@@ -171,7 +171,7 @@ RegisterSet registers(const std::vector<RegisterUse> &uses) {
 
 namespace {
 
-// Images: loads are counted apart on gfx12 where a sampler or a ray is in it.
+// Images: gfx12 has separate counters for loads with a sampler or a ray.
 Issues image_issues(const Operation &op, bool gfx12) {
     const std::string_view n = op.mnemonic;
     const bool store = n.starts_with("image_store") ||
@@ -186,7 +186,7 @@ Issues image_issues(const Operation &op, bool gfx12) {
     return r;
 }
 
-// What loads from LDS on behalf of a pixel shader is counted with exports.
+// Loads from LDS for pixel shaders count as exports.
 bool counts_as_export(std::string_view n) {
     return n == "exp" || n.starts_with("export") || n.starts_with("lds_") ||
            n.starts_with("ds_param_load") || n.starts_with("ds_direct_load");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which registers an instruction reads and writes, and which counters it moves or waits on.
+// The registers an instruction reads and writes, and the counters it increments or waits for.
 #pragma once
 #include <algorithm>
 #include <string_view>
@@ -17,7 +17,7 @@ struct RegisterUse {
     Bank bank = vgpr;
     bool write = false; // else it is read
     u16 first = 0, count = 1;
-    // Of a VGPR, the halves that are accessed: a d16 load preserves the other one.
+    // For a VGPR, the halves that are accessed: a d16 load preserves the other one.
     bool low = true, high = true;
 
     // Place of its n-th register in a RegisterSet.
@@ -38,20 +38,20 @@ RegisterSet registers(const std::vector<RegisterUse> &);
 // Whether an atomic returns the previous value.
 bool returns_old_value(const Operation &, const MemoryOp &);
 
-// The counters of outstanding memory instructions and exports, by what they count on all
-// generations. gfx10 and gfx11 call lds and smem together lgkmcnt, load, sample and bvh vmcnt, and
-// store vscnt. The simulator runs what the first four count.
+// Counters of outstanding memory instructions and exports, by content, for all generations. gfx10
+// and gfx11 merge lds and smem into lgkmcnt, load, sample and bvh into vmcnt; store is vscnt. The
+// simulator runs the instructions of the first four.
 enum class Counter : u8 { load, store, lds, smem, exp, sample, bvh, count };
 inline constexpr unsigned simulated_counters = 4;
 
-// What issuing the instruction adds to; flat ones count twice.
+// The counters that issuing the instruction increments; flat ones increment two.
 struct Issues {
     bool on[static_cast<int>(Counter::count)] = {};
     bool any() const { return std::ranges::find(on, true) != std::end(on); }
 };
 Issues issues(const Instruction &, Generation);
 
-// How many may be outstanding after a wait instruction; `unlimited` where it doesn't wait.
+// How many may be outstanding after a wait instruction; `unlimited` if it doesn't wait.
 struct WaitLimits {
     static constexpr u32 unlimited = ~0u;
     u32 limit[static_cast<int>(Counter::count)];

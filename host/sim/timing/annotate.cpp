@@ -32,7 +32,7 @@ public:
         for (u32 n = 0; n < listing_.size(); ++n)
             if (belongs(n))
                 by_file_[source_of(n).file].push_back(n);
-        // Files in the order in which the kernel comes to them.
+        // Files in execution order.
         std::vector<std::pair<u32, std::string>> files;
         for (const auto &[file, instructions] : by_file_)
             files.emplace_back(instructions.front(), file);
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    // The kernel's own code, and what it ran elsewhere.
+    // True for the kernel's own code, and for code that it executed elsewhere.
     bool belongs(u32 n) const {
         if (n < result_.lines.size() && result_.lines[n].issued)
             return true;
@@ -59,7 +59,7 @@ private:
         return function && at >= function->address && at < function->address + function->size;
     }
 
-    // The file is "" where its text can't be shown.
+    // The file is "" if its text isn't available.
     SourcePlace source_of(u32 n) {
         SourcePlace place = place_of(listing_.source_line(n));
         const auto [known, fresh] = sources_.try_emplace(place.file);
@@ -85,7 +85,7 @@ private:
             made_.lines[first].file = file.empty() ? "disassembly" : file;
     }
 
-    // From its first line with an instruction to the last one.
+    // Lists the range from the first to the last line with an instruction.
     void add_source(const std::string &file, const std::vector<u32> &instructions) {
         size_t low = ~size_t{0}, high = 0;
         for (u32 n : instructions) {
@@ -94,7 +94,7 @@ private:
             high = std::max(high, line);
         }
         const auto &text = sources_[file];
-        while (low > 1 && text[low - 2].ends_with(':')) // the label in front of it
+        while (low > 1 && text[low - 2].ends_with(':')) // include the preceding label
             --low;
         const size_t first = made_.lines.size();
         for (size_t line = low; line <= high; ++line)
@@ -121,8 +121,8 @@ private:
             }
     }
 
-    // The model counts a wait with the instruction that had to wait. After a barrier, an s_nop or a
-    // branch a reader looks for it there; where several branches lead here, it stays.
+    // The model charges a wait to the instruction that waited. Readers expect it at a preceding
+    // barrier, s_nop or branch; with several predecessors it stays.
     u32 cause(u32 n, Stall why) const {
         const auto before = [&](std::string_view mnemonic) {
             return n && belongs(n - 1) && code_.instructions[n - 1].x.mnemonic == mnemonic;
@@ -137,7 +137,7 @@ private:
         return n;
     }
 
-    // Where it goes, and that it goes on if it is conditional.
+    // Records the branch target, and whether execution can fall through.
     void find_branch(u32 n) {
         const Instruction &i = code_.instructions[n];
         const bool conditional = i.x.mnemonic.starts_with("s_cbranch_");

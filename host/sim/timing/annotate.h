@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A timed launch beside its text: what each source line cost, and why.
+// A timed launch per source line: cycles lost, and reasons.
 #pragma once
 #include <functional>
 #include <optional>
@@ -14,17 +14,17 @@ namespace nw::sim::timing {
 struct AnnotatedLine {
     std::string text;              // of the source, or LLVM's of one instruction
     std::string place;             // "41" of the source, "0x1c" of an instruction
-    std::string file;              // where it is not that of the line before
+    std::string file;              // only where it changes from the previous line
     std::vector<u32> instructions; // of the kernel, by index; none: nothing to execute
-    u64 issued = 0, lost = 0;      // times; cycles of waves that waited to issue it
+    u64 issued = 0, lost = 0;      // executions; wave cycles lost before issue
     Stalls stalls{};
 
     u64 cycles() const { return issued + lost; }
-    // Reasons it waited for, most first.
+    // Stall reasons, largest first.
     std::vector<std::pair<Stall, u64>> reasons() const;
 };
 
-// From a backward branch's target to the branch: first and last line.
+// A loop: first and last line, from a backward branch's target to the branch.
 struct Loop {
     size_t first, last;
     u32 depth; // loops around it
@@ -40,14 +40,14 @@ struct Annotation {
         return total.cycles() ? static_cast<f64>(line.cycles()) / static_cast<f64>(total.cycles())
                               : 0;
     }
-    std::vector<size_t> worst(size_t most) const; // lines that took any, most first
+    std::vector<size_t> worst(size_t most) const; // lines with the most wave cycles, descending
 };
 
-// The text of a source file of the line table ("saxpy.s"), where the caller has it.
+// Returns the text of a source file of the line table ("saxpy.s"), if available.
 using FindSource = std::function<std::optional<std::string>(const std::string &file)>;
 
-// Instructions without a line or whose source isn't found are lines of their own. Counts are of the
-// workgroups that were timed.
+// Instructions without a line or source become lines of their own. Counts are of the timed
+// workgroups.
 Annotation annotate(const Dispatch &, const Result &, const FindSource &);
 
 } // namespace nw::sim::timing

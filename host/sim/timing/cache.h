@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines that a cache holds, and those in flight to it.
+// Cache tags, and lines in flight to a cache.
 #pragma once
 #include <vector>
 
@@ -7,22 +7,21 @@
 
 namespace nw::sim::timing {
 
-// A set-associative array of tags that evicts what was used longest ago. Lines are filled, and
-// written, by sectors.
+// A set-associative tag array with LRU replacement. Lines are filled and written by sectors.
 class Cache {
 public:
-    // Of no bytes: a cache that never holds anything.
+    // With 0 bytes: a cache that never hits.
     Cache(u64 bytes, u32 ways);
 
-    // The sectors of the line that are held. The line is now the one used last.
+    // Returns the valid sectors of the line, and makes it the most recently used.
     Sectors use(u64 line);
 
     struct Evicted {
         u64 line;
-        Sectors dirty; // of these the cache held the only copy
+        Sectors dirty; // sectors whose only copy was evicted
     };
     enum class Age : u8 { youngest, middle }; // middle: is evicted earlier
-    // Adds sectors to the line, which use() was called for just before.
+    // Adds sectors to a line; use() must have been called for it just before.
     Evicted fill(u64 line, Sectors valid, Sectors dirty = 0, Age age = Age::youngest);
 
     void drop(u64 line);
@@ -30,7 +29,7 @@ public:
     bool exists() const { return ways_ != 0; }
 
 private:
-    // line << 4 | dirty << 2 | valid, the one used last first; 0 is nothing.
+    // line << 4 | dirty << 2 | valid, most recently used first; 0 is empty.
     u64 *set_of(u64 line) { return &tags_[line % sets_ * ways_]; }
 
     u64 sets_;
@@ -38,14 +37,14 @@ private:
     std::vector<u64> tags_;
 };
 
-// When sectors arrive that have been asked for: whoever wants one that is on its way shares its
-// arrival. Holds the latest of the lines that share an entry, which is enough while entries are
-// many more than requests on their way.
+// Arrival times of requested sectors: a request for a sector in flight shares its arrival. Lines
+// that share an entry keep the latest time, which suffices while entries far outnumber requests in
+// flight.
 class Arrivals {
 public:
     explicit Arrivals(u32 entries) : entries_(entries) {}
 
-    // The sectors of the line that arrive after `now`, and when all of them will have.
+    // Sectors of the line that arrive after `now`, and when the last one does.
     struct Pending {
         Sectors sectors = 0;
         u64 until = 0;

@@ -12,9 +12,8 @@ u32 Channels::of(u64 line) const {
     u64 block = line >> shift_;
     if (hash_ == ChannelHash::bits)
         return static_cast<u32>(block % channels_);
-    // Each run of `channels_` blocks is in all channels, in turn; which is first depends on where
-    // the run is, by its number's multiple of the golden ratio: strides of every size spread
-    // evenly.
+    // Each run of `channels_` consecutive blocks uses every channel once. The first channel is the
+    // run's number times the golden ratio: strides of every size spread evenly.
     u64 run = block / channels_;
     u64 first = ((run * 0x9e3779b97f4a7c15) >> 32) * channels_ >> 32;
     return static_cast<u32>((block + first) % channels_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which channel of L2 or DRAM a line is in.
+// Maps a line to its channel of L2 or DRAM.
 #pragma once
 #include "sim/timing/memory_units.h"
 #include "sim/timing/part.h"

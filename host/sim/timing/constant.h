@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the rows of costs.inc and parts.inc have in common: a name, a unit, a legal range, and where
-// the value comes from.
+// Common parts of the rows of costs.inc and parts.inc: name, unit, legal range, and origin of the
+// value.
 #pragma once
 #include <string_view>
 #include <type_traits>
@@ -13,7 +13,7 @@ using nw::Origin;
 
 std::string_view name(Origin origin);
 
-// Units by name. What is counted is whole.
+// Units by name. Counts are integers.
 namespace unit {
 using cycles = u32; // of the shader clock
 using bytes = u32;

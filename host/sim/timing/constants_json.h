@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All that the model of time takes a part to be, to be listed.
+// Lists all constants of a part in the timing model.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace nw::sim::timing {
 
-// A constant, with the range that a profile may set it in.
+// A constant and the range that a profile may set.
 struct ListedConstant {
     Constant constant;
     f64 low, high;

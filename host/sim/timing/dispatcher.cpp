@@ -19,7 +19,7 @@ Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo 
       homes_per_wgp_(kernel.rsrc1 & wgp_mode ? 1 : 2), simds_(simds_per_wgp / homes_per_wgp_),
       lds_blocks_of_home_(device.target->lds_per_wgp / device.target->lds_block / homes_per_wgp_),
       homes_(part.wgps * homes_per_wgp_) {
-    // By VGPRs alone: LDS is counted here, as it fills up.
+    // Limited by VGPRs only: LDS is tracked here as it fills up.
     most_per_simd_ = std::max(1u, waves_per_simd(device, kernel, kernel.wave_size, 0));
     std::vector<u32> unused;
     for (Home one; fits(one); ++resident_)
@@ -27,7 +27,7 @@ Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo 
     resident_ *= part.wgps * homes_per_wgp_;
 }
 
-// What fits nowhere by these rules runs alone: the launch was accepted.
+// A workgroup that never fits by these rules runs alone: the launch was accepted.
 bool Dispatcher::fits(const Home &h) const {
     return h.all() == 0 || (h.lds + lds_blocks_ <= lds_blocks_of_home_ &&
                             h.all() + waves_ <= most_per_simd_ * simds_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which workgroup runs where: wave slots, VGPRs and LDS of each WGP.
+// Places workgroups: wave slots, VGPRs and LDS of each WGP.
 #pragma once
 #include <optional>
 #include <vector>
@@ -20,15 +20,15 @@ inline constexpr u32 simds_per_wgp = 4, waves_per_simd_limit = 16;
 class Dispatcher {
 public:
     Dispatcher(const Part &, const Device &, const KernelInfo &, const Dispatch &);
-    // A place for one more workgroup, which it now has: on the WGP with the fewest waves, from the
-    // first on. Nothing when all are full.
+    // Places one more workgroup on the WGP with the fewest waves, lowest number first. Nothing when
+    // all are full.
     std::optional<Placement> place();
     void release(const Placement &);
     u32 waves() const { return waves_; }       // of a workgroup
     u32 resident() const { return resident_; } // workgroups that fit at once
 
 private:
-    // What a workgroup has to fit in: a WGP, or in CU mode one half of it.
+    // The unit that a workgroup must fit in: a WGP, or one half of it in CU mode.
     struct Home {
         u32 waves[simds_per_wgp] = {}; // of its SIMDs
         u32 lds = 0;                   // blocks

@@ -26,7 +26,7 @@ public:
         m_.memory.watch(m_.watcher ? &core_.last_answer : nullptr);
         fill(0);
         for (u32 number = 0; events_.next(now_, number);)
-            if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was moved
+            if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was rescheduled
                 step(simd);
         if (ended_ < script_.groups)
             stuck();
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    // ---- workgroups come and go
+    // ---- workgroups start and end
 
     void fill(u64 now) {
         while (next_group_ < script_.groups) {
@@ -106,7 +106,7 @@ private:
 
     void step(Simd &simd) {
         simd.valu.calendar.advance(now_);
-        // The waves are in the order of their age; priority goes first (s_setprio).
+        // Oldest wave first, after priority (s_setprio).
         bool ended = false;
         for (int priority = simd.highest; priority >= 0; --priority)
             for (size_t n = 0; n < simd.waves.size(); ++n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The model of time: workgroups on SIMDs, instruction by instruction, cycle by cycle where it
-// matters. An event is a SIMD at a cycle in which one of its waves may issue.
+// Event-driven timing model: workgroups on SIMDs, per instruction, cycle by cycle where needed. An
+// event is a SIMD at a cycle in which one of its waves may issue.
 #pragma once
 #include <memory>
 
@@ -20,13 +20,13 @@ struct Machine {
     Watcher *watcher = nullptr;
 };
 
-// What the waves do: a record of workgroups [0, groups), or, where it depends on time, the waves
-// themselves.
+// Source of the waves' instructions: a record of workgroups [0, groups), or live waves if control
+// flow depends on time.
 struct Script {
     Recorder *recorder = nullptr;
     u64 groups = 0;                        // to time
-    Context *live = nullptr;               // then they are executed as they are issued
-    const LaunchChecker *checks = nullptr; // of these
+    Context *live = nullptr;               // non-null: waves execute as they issue
+    const LaunchChecker *checks = nullptr; // for live waves
 };
 
 struct Outcome {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Schedules SIMDs by cycle. Most events are a few cycles away: a
-// ring of cycles holds a bit per SIMD, a heap holds what is further off.
+// Event queue of SIMDs by cycle. Most events are a few cycles ahead: a ring of cycles holds a bit
+// per SIMD, a heap holds later ones.
 #pragma once
 #include <array>
 #include <queue>
@@ -23,8 +23,7 @@ public:
             later_.push({at, simd});
     }
 
-    // The earliest, the SIMD with the lowest number first; false when there is none. It is gone
-    // from the wheel then.
+    // Pops the earliest event, lowest SIMD first; false when there is none.
     bool next(u64 &at, u32 &simd) {
         if (!any_ && later_.empty())
             return false;
@@ -63,7 +62,7 @@ private:
         word |= bit;
     }
 
-    // Cycles from now to the first that has a bit.
+    // Cycles until the first one with an event.
     u64 distance() const {
         const u32 start = now_ % size;
         u64 word = full_[start / 64] >> start % 64;
@@ -75,7 +74,7 @@ private:
         return 0;
     }
 
-    // What is on the heap is at least a turn of the ring away.
+    // Events on the heap are at least one turn of the ring ahead.
     void advance(u64 to) {
         now_ = to;
         for (; !later_.empty() && later_.top().first < now_ + size; later_.pop())

@@ -38,7 +38,7 @@ public:
             mnemonics_.push_back(listing.mnemonic(n));
         }
     }
-    ~Launch() override { write(rows_.size()); } // also of a launch that ended with a fault
+    ~Launch() override { write(rows_.size()); } // also after a fault
 
     void wave_started(u64 group, u32 wave, u32, u64 at) override {
         if (!number_) {
@@ -62,8 +62,8 @@ public:
         running_.erase(running);
         if (rows_.size() < hold_)
             return;
-        // Waves that run have issued nothing before they started, nor will those of workgroups to
-        // come, which start in order.
+        // Rows before this cycle are final: running waves issue nothing earlier, and new workgroups
+        // start in order.
         const u64 final =
             starts_.empty() ? latest_group_ : std::min(latest_group_, *starts_.begin());
         const auto end = std::partition(rows_.begin(), rows_.end(),

@@ -46,15 +46,15 @@ f64 rate(const MemoryCounts::Cache &cache) {
     return all ? static_cast<f64>(cache.hits) / static_cast<f64>(all) : 0;
 }
 
-// Cycles in which units did something, summed over the part: it has as many of VALU, WMMA, TRANS
-// and SALU as SIMDs, of LDS half as many.
+// Busy cycles of units, summed over the part: VALU, WMMA, TRANS and SALU have one unit per SIMD,
+// LDS one per two SIMDs.
 Json json(const Busy &busy, const auto &whole) {
     return {{"valu", whole(busy.valu)},   {"wmma", whole(busy.wmma)},
             {"trans", whole(busy.trans)}, {"salu", whole(busy.salu)},
             {"lds", whole(busy.lds)},     {"lds_conflicts", whole(busy.lds_conflicts)}};
 }
 
-// Counts are of the workgroups that were timed, times the share that these are.
+// Counts of the timed workgroups, scaled up to the whole grid.
 void add_times(Json &line, const Result &r, const RunStats &stats) {
     const auto whole = [&](u64 count) {
         return static_cast<u64>(static_cast<f64>(count) * r.scale + 0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A launch as one line of JSON: of HIPSIM_STATS, and of `nw time`.
+// A launch as one line of JSON, for HIPSIM_STATS and `nw time`.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace nw::sim::timing {
 
-// Without the keys of time when `times` is null.
+// Omits the timing keys when `times` is null.
 nlohmann::ordered_json launch_json(const Dispatch &, const Device &, const RunStats &,
                                    const Result *times);
 

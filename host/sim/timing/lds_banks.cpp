@@ -12,8 +12,8 @@ namespace {
 constexpr u32 banks = 32; // of a compute unit's half, four bytes each (T-052)
 constexpr u32 lanes = 32;
 
-// Lanes that are served together, as masks: b64 goes by halves, b128 by eighths of a kind that
-// differs between gfx11 and gfx12.
+// Lanes served together, as masks: b64 in halves, b128 in eighths, which differ between gfx11 and
+// gfx12.
 constexpr u32 whole[] = {0xffffffff};
 constexpr u32 halves[] = {0x0000ffff, 0xffff0000};
 constexpr u32 gfx11_quarters[] = {0x00f0000f, 0x000f00f0, 0xf0000f00, 0x0f00f000};
@@ -27,7 +27,7 @@ std::span<const u32> groups_of(u32 bytes, bool gfx12) {
     return gfx12 ? gfx12_quarters : gfx11_quarters;
 }
 
-// The most different dwords that one bank is asked for by these lanes.
+// Maximum number of different dwords that these lanes access in one bank.
 u32 phases_of(const u64 *at, u32 active, u32 bytes, bool serial) {
     u32 count[banks] = {};
     u64 seen[lanes * 4];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many times all banks of LDS are accessed for one instruction, and how many of these because
-// lanes ask one bank for different dwords.
+// LDS bank accesses of one instruction, and how many of them are due to bank conflicts.
 #pragma once
 #include <span>
 
@@ -18,8 +17,8 @@ struct LdsPhases {
     }
 };
 
-// `at`: byte offsets in LDS of 32 lanes, of which those in `active` access `bytes` each.
-// `serial`: an atomic, whose lanes wait for each other where they meet (T-052).
+// `at`: LDS byte offsets of 32 lanes; lanes in `active` access `bytes` each. `serial`: an atomic,
+// whose lanes serialize on equal addresses (T-052).
 LdsPhases lds_phases(const u64 *at, u32 active, u32 bytes, bool gfx12, bool serial);
 
 } // namespace nw::sim::timing

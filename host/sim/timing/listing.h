@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel's instructions as logs and traces name them.
+// A kernel's instructions as named in logs and traces.
 #pragma once
 #include <string>
 
@@ -13,7 +13,7 @@ public:
     explicit Listing(const Dispatch &);
 
     size_t size() const { return code_->instructions.size(); }
-    // From the kernel's first instruction; before it in a function that it calls.
+    // Relative to the kernel's first instruction; negative in a function placed before it.
     i64 pc(u32 index) const;
     std::string pc_text(u32 index) const;  // "0x1c", "-0x40"
     std::string mnemonic(u32 index) const; // of a VOPD pair both, with " :: " between them

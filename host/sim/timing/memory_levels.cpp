@@ -15,7 +15,7 @@ constexpr u32 gl1_arrivals = 4096, l2_arrivals = 16384; // entries, see Arrivals
 
 u32 work_of(f64 units, f64 per_cycle) { return static_cast<u32>(ticks(units / per_cycle)); }
 
-// Ticks for a sector through one of `ways` parts of something with this bandwidth.
+// Ticks to transfer a sector through one of `ways` equal units of this total bandwidth.
 u32 work_of(const Part &part, f64 gb_per_s, u32 ways) {
     if (gb_per_s == 0)
         return 0;
@@ -28,7 +28,7 @@ void count_sectors(MemoryCounts::Cache &cache, Sectors hits, Sectors misses) {
     cache.misses += count(misses);
 }
 
-// The caches of a level that the policy's data is kept in.
+// True if data of this policy is cached above L2.
 bool kept_above_l2(Policy policy) { return policy == Policy::normal; }
 bool kept_in_mall(Policy policy) { return policy != Policy::stream; }
 Cache::Age age_in_l2(Policy policy) {
@@ -123,7 +123,7 @@ void MemoryLevels::visit_memory(Walk &walk, L2Channel &channel) {
     if (Sectors missing = walk.missing) {
         u32 work = work_.dram * count(missing);
         walk.delay += home.dram.reserve(walk.reach(latency_.dram), work);
-        // The whole burst must have come.
+        // The whole burst must have arrived.
         walk.found(missing, walk.back(latency_.dram) + work - work_.dram, Level::dram);
         counts.dram_read += count(missing) * sector_bytes;
         if (mall_.exists() && kept_in_mall(miss.policy)) {
@@ -134,8 +134,8 @@ void MemoryLevels::visit_memory(Walk &walk, L2Channel &channel) {
     channel.misses.leave(walk.answer, sectors);
 }
 
-// A line that L2 gives up goes to MALL, and one that MALL gives up to DRAM; it has an entry of its
-// channel's queue until it's there. Returns how long it had to wait for the entry.
+// L2 evicts to MALL, MALL to DRAM; the line occupies an entry of its channel's queue until it's
+// there. Returns how long it waited for the entry.
 u64 MemoryLevels::leave_l2(const Cache::Evicted &evicted, u64 at) {
     if (!evicted.dirty)
         return 0;
@@ -155,7 +155,7 @@ u64 MemoryLevels::leave_l2(const Cache::Evicted &evicted, u64 at) {
     return entry - at;
 }
 
-// Returns how long it takes.
+// Returns the time it takes.
 u64 MemoryLevels::leave_mall(const Cache::Evicted &evicted, u64 at) {
     if (!evicted.dirty)
         return 0;
@@ -165,8 +165,8 @@ u64 MemoryLevels::leave_mall(const Cache::Evicted &evicted, u64 at) {
     return work + home.dram.reserve(at, work);
 }
 
-// L2 merges what is written with what it has, byte by byte: nothing is fetched. Returns how long
-// the line had to wait for room.
+// L2 merges written bytes with the line: nothing is fetched. Returns how long the line waited for
+// room.
 u64 MemoryLevels::write_l2(const Miss &miss, u64 at) {
     if (!gl1_.empty())
         gl1_[miss.array].cache.drop(miss.line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the compute units share: GL1, L2, MALL and DRAM.
+// The memory hierarchy shared by compute units: GL1, L2, MALL and DRAM.
 #pragma once
 #include <algorithm>
 
@@ -17,14 +17,14 @@ public:
     using Level = MemoryWatcher::Level;
     using Policy = VectorRequest::Policy;
 
-    // One line's request as it leaves a cache of the CU.
+    // A miss: one line's request that leaves a cache of the CU.
     struct Miss {
         u64 at; // ticks, like all times here
         u64 line;
         Sectors sectors;
         u32 array; // shader array that it comes from
         Policy policy = Policy::normal;
-        i64 sooner = 0; // the asking cache is so much nearer to the registers than a vector L0
+        i64 sooner = 0; // latency that the requesting cache saves against a vector L0
     };
     struct Arrival {
         u64 at; // in the registers
@@ -34,8 +34,8 @@ public:
     Arrival atomic(const Miss &miss, u32 lanes); // with the result in the registers
     u64 store(const Miss &miss);                 // acknowledged
 
-    void start_kernel(); // GL1 forgets
-    void forget();       // L2 and MALL, too
+    void start_kernel(); // invalidates GL1
+    void forget();       // also empties L2 and MALL
     MemoryCounts counts;
 
 private:
@@ -46,12 +46,12 @@ private:
     struct DramChannel {
         Port dram, mall;
     };
-    // A request on its way down: when it would be in the registers if the next level had it.
+    // A request on its way down: its arrival in the registers if the next level hits.
     struct Walk {
         const Miss &miss;
         Sectors missing;
-        u64 delay = 0;  // waited for other requests so far
-        u64 answer = 0; // the latest of what has been found
+        u64 delay = 0;  // queueing delay so far
+        u64 answer = 0; // latest arrival of the sectors found
         Level level = Level::gl1;
 
         u64 reach(u64 latency) const { return miss.at + latency / 2 + delay; }
@@ -70,7 +70,7 @@ private:
     struct Latency {
         u64 gl1, l2, mall, dram, store, atomic;
     } latency_;
-    struct Work { // ticks for a sector, of an atomic: for a lane
+    struct Work { // ticks per sector; atomics: per lane
         u32 gl1, l2, mall, dram, atomic;
     } work_;
     struct Gl1 {

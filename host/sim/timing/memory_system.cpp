@@ -15,15 +15,15 @@ using Policy = VectorRequest::Policy;
 
 constexpr u32 l0_arrivals = 512, narrow_arrivals = 64; // entries, see Arrivals
 
-// What a CU has to itself.
+// Private memory units of a CU.
 struct ComputeUnit {
     Cache l0;
     Arrivals arrivals;
     Port fill;        // from GL1 or L2 into L0
-    Queue misses;     // sectors on their way, loads and stores
-    u64 free = 0;     // the address unit can take an instruction
-    u64 returned = 0; // the last of what was loaded so far
-    u32 array = 0;    // shader array that it is in
+    Queue misses;     // sectors in flight, loads and stores
+    u64 free = 0;     // when the address unit is available
+    u64 returned = 0; // when the last load so far returned
+    u32 array = 0;    // its shader array
 };
 
 // A scalar or instruction cache. Its lines are sectors of the vector path's (T-011).
@@ -42,7 +42,7 @@ struct Narrow {
 
 struct Wgp {
     Narrow scalar, instruction;
-    u64 scalar_free = 0; // the scalar cache can look up a line
+    u64 scalar_free = 0; // when the scalar cache can look up a line
     u32 array = 0;
 };
 
@@ -58,12 +58,12 @@ template <class Visit> void each_line(std::span<const SectorRun> runs, Visit vis
         }
 }
 
-// A vector request on its way through its CU.
+// A vector request inside its CU.
 struct Passage {
     const VectorRequest &request;
     ComputeUnit &cu;
     u64 lookup;   // when the next line is looked up
-    u64 done = 0; // the latest of what its lines took
+    u64 done = 0; // latest completion of its lines
     Level level = Level::l0;
 
     void answered(u64 at, Level by) {
@@ -99,8 +99,7 @@ struct MemorySystem::Impl {
     std::vector<Wgp> wgps;
     MemoryLevels levels;
     MemoryWatcher *watcher = nullptr;
-    // Time 0 of a launch. Each begins when all that went before is long over, so that nothing of it
-    // is in any queue or on its way.
+    // Start time of a launch, long after all earlier requests ended, so that all queues are empty.
     u64 base = 0;
     u64 latest = 0;
 };
@@ -123,8 +122,7 @@ MemorySystem::Impl::Impl(const Part &part, const Costs &c)
         wgps[n].array = n * part.shader_arrays / part.wgps;
 }
 
-// How long the request keeps the address unit and the data path of its CU busy, without the
-// lookups.
+// How long the request occupies its CU's address unit and data path, without lookups.
 u64 MemorySystem::Impl::address_work(const VectorRequest &r) const {
     u32 path = r.kind == Kind::load ? costs.l0_bytes : costs.store_bytes;
     f64 addresses = 1.0 * r.lanes / costs.address_lanes;
@@ -132,7 +130,7 @@ u64 MemorySystem::Impl::address_work(const VectorRequest &r) const {
     return ticks(std::max({1.0, addresses, data}));
 }
 
-// When a line's sectors have entries in the CU's queue. What comes after it is held up, too.
+// When the line's sectors have entries in the CU's queue. A full queue also delays later lines.
 u64 MemorySystem::Impl::enter(Passage &p, Sectors sectors) const {
     u64 at = p.cu.misses.enter(p.lookup, count(sectors));
     p.lookup = at;
@@ -151,7 +149,7 @@ void MemorySystem::Impl::load(Passage &p, u64 line, Sectors sectors) {
     bool through_l0 = policy == Policy::normal || policy == Policy::stream;
     Sectors found = through_l0 ? cu.l0.use(line) & sectors : 0;
     if (through_l0) {
-        // What is streamed isn't kept, but may be on its way.
+        // Streamed data isn't cached, but may be in flight.
         Sectors asked = policy == Policy::stream ? sectors : found;
         Arrivals::Pending pending = cu.arrivals.pending(line, asked, hit);
         found |= pending.sectors;
@@ -173,7 +171,7 @@ void MemorySystem::Impl::load(Passage &p, u64 line, Sectors sectors) {
     p.answered(arrival.at, arrival.level);
 }
 
-// Writes through: L0 keeps a line that it has, with the new bytes.
+// Write-through: a hit updates the line in L0.
 void MemorySystem::Impl::store(Passage &p, u64 line, Sectors sectors) {
     u64 at = enter(p, sectors);
     u64 done = levels.store(miss(p, at, line, sectors));

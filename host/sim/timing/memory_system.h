@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// When memory answers: coalescing, L0, scalar and instruction caches, GL1, L2, MALL, DRAM.
+// Memory latency model: coalescing, L0, scalar and instruction caches, GL1, L2, MALL, DRAM.
 //
-// Requests are made in the order of time. Each reserves what it passes through (a port, a bank, a
-// channel, a queue's entry) and is told at once when it will be done: nothing is called back.
-// Times are cycles of the shader clock.
+// Requests are made in time order. Each reserves the resources on its path (ports, banks, channels,
+// queue entries) and gets its completion time at once: there are no callbacks. Times are cycles of
+// the shader clock.
 #pragma once
 #include <memory>
 #include <span>
@@ -14,8 +14,8 @@
 
 namespace nw::sim::timing {
 
-// What a vector memory instruction touches: runs of consecutive 64-byte sectors, one after another
-// in lane order. A sector's number is its address / 64.
+// Footprint of a vector memory instruction: runs of consecutive 64-byte sectors, in lane order. A
+// sector's number is its address / 64.
 struct SectorRun {
     u64 first : 48;
     u64 count : 16;
@@ -23,18 +23,18 @@ struct SectorRun {
 
 struct VectorRequest {
     enum class Kind : u8 { load, store, atomic, atomic_return };
-    enum class Policy : u8 { normal, stream, device, system }; // what the cache bits ask for
+    enum class Policy : u8 { normal, stream, device, system }; // from the cache policy bits
     Kind kind = Kind::load;
     Policy policy = Policy::normal;
     u32 cu = 0;         // compute unit of the part, 0-based; two to a WGP
     u32 lanes = 32;     // active ones
-    u32 lane_bytes = 4; // that each of them moves
+    u32 lane_bytes = 4; // accessed by each of them
     std::span<const SectorRun> runs;
 };
 
 struct Answer {
-    u64 free = 0; // the CU's address unit can take its next instruction
-    u64 done = 0; // all data is in the registers; of a store: it is acknowledged
+    u64 free = 0; // when the CU's address unit is available
+    u64 done = 0; // load: all data in the registers; store: acknowledged
 };
 
 // Totals of a launch.
@@ -47,7 +47,7 @@ struct MemoryCounts {
     u64 requests = 0, sectors = 0;     // of vector memory instructions
 };
 
-// Told of every vector and scalar request, for traces. `level`: the furthest that answered.
+// Observes every vector and scalar request, for traces. `level`: the furthest one that answered.
 struct MemoryWatcher {
     enum class Level : u8 { l0, gl1, l2, mall, dram };
     virtual ~MemoryWatcher() = default;
@@ -60,16 +60,15 @@ public:
     ~MemorySystem();
 
     Answer vector(u64 now, const VectorRequest &request);
-    u64 scalar(u64 now, u32 wgp, u64 address, u32 bytes); // when the SGPRs hold it
-    u64 instructions(u64 now, u32 wgp, u64 address);      // when the line can be issued from
+    u64 scalar(u64 now, u32 wgp, u64 address, u32 bytes); // when it is in the SGPRs
+    u64 instructions(u64 now, u32 wgp, u64 address);      // when its instructions can issue
 
-    // Between launches: L2, MALL and the instruction caches keep what they hold, as on hardware;
-    // L0, scalar caches and GL1 are invalidated when a kernel starts. Queues are empty, time starts
-    // at 0.
+    // Between launches L2, MALL and the instruction caches keep their contents, as on hardware; L0,
+    // scalar caches and GL1 are invalidated at kernel start. Queues are empty, time starts at 0.
     void start_kernel();
     void forget();                      // all caches empty
     const MemoryCounts &counts() const; // since start_kernel()
-    void watch(MemoryWatcher *);        // null: nobody
+    void watch(MemoryWatcher *);        // null: none
 
 private:
     struct Impl;

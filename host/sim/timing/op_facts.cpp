@@ -65,7 +65,7 @@ void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
     }
 }
 
-// A and B as the first two sources name them.
+// True if A and B, the first two sources, are in the same bank.
 bool banks_clash(const Operation &op) {
     if (op.operands.size() < 3)
         return false;
@@ -222,7 +222,7 @@ void classify(OpFacts &f, const Instruction &inst, const Costs &c, Generation ge
         f.conditional = n.starts_with("s_cbranch");
         return;
     default:
-        // Caches that are written back or dropped, and what else has no class of cost.
+        // Cache write-backs and invalidations, and other instructions without a cost class.
         f.unit = n.starts_with("v_")   ? Unit::valu
                  : n.starts_with("s_") ? Unit::salu
                                        : Unit::control;
@@ -233,12 +233,12 @@ void classify(OpFacts &f, const Instruction &inst, const Costs &c, Generation ge
 
 // ---- registers ----------------------------------------------------------------------------------
 
-// What an instruction reads and writes, by kind.
+// Registers that an instruction reads and writes, by kind.
 struct Uses {
     std::vector<OpFacts::Registers> vgpr_reads, vgpr_writes, sgpr_reads, sgpr_writes, accumulators;
 };
 
-// EXEC is implied where vectors are computed or moved, and by names that say so.
+// Implicit EXEC reads: vector instructions, and names that contain it.
 void implied_exec(Uses &u, Unit unit, std::string_view n) {
     if (unit == Unit::valu || unit == Unit::vmem || unit == Unit::lds)
         u.sgpr_reads.push_back({sreg::exec, 1});

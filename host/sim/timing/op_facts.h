@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the model of time needs to know of each instruction, made once per program and part.
+// Static timing facts about each instruction, made once per program and part.
 #pragma once
 #include <deque>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace nw::sim::timing {
 
-// Who executes it. Each SIMD issues one instruction of each kind a cycle, from different waves.
+// Execution unit. Each SIMD issues one instruction per unit and cycle, from different waves.
 enum class Unit : u8 { valu, salu, smem, vmem, lds, control, count };
 
 struct OpFacts {
@@ -41,14 +41,14 @@ struct OpFacts {
     bool vgpr_source = false; // reads at least one VGPR
     bool store = false, atomic = false, returns = false;
     bool reads_scc = false, conditional = false;
-    bool saddr = false;   // a base in SGPRs: its address takes one cycle less to send
-    bool unknown = false; // no class of cost fits: the default is taken, and it is listed
+    bool saddr = false;   // SGPR base: its address takes one cycle less to send
+    bool unknown = false; // no cost class: timed by the default, and listed
     VectorRequest::Policy policy = VectorRequest::Policy::normal;
-    u16 interval = 1;      // cycles that it keeps its unit
-    u16 latency = 0;       // to a VALU instruction that depends on it, from its execution
-    u16 trans_latency = 0; // the same, to a TRANS instruction, of a TRANS instruction
-    u16 data_dwords = 0;   // that a store or LDS write sends
-    i32 count = 0;         // of nop, sleep: cycles; of priority: which
+    u16 interval = 1;      // cycles that it occupies its unit
+    u16 latency = 0;       // from execution to a dependent VALU instruction
+    u16 trans_latency = 0; // between two TRANS instructions
+    u16 data_dwords = 0;   // sent by a store or LDS write
+    i32 count = 0;         // nop, sleep: cycles; setprio: the priority
     u8 delay[2] = {};      // s_delay_alu's two codes
     u8 delay_skip = 0;     // instructions between the two
     Issues issues;
@@ -57,7 +57,7 @@ struct OpFacts {
     bool waits_scalar = false;       // the same for SGPRs
     u32 line = 0;                    // of the code, 64 bytes each
     u32 offset = 0, next_offset = 0; // in the code: its own, and of what follows it
-    // SGPRs by code. Accumulators: WMMA's C, read late, so that a chain of them is dense.
+    // SGPRs by code. Accumulators: WMMA's C, read late, so that chained WMMAs issue back to back.
     std::span<const Registers> vgpr_reads, vgpr_writes, sgpr_reads, sgpr_writes, accumulators;
 };
 
@@ -66,13 +66,13 @@ inline constexpr u32 code_line = 64; // bytes, of the instruction cache (T-011)
 struct ProgramFacts {
     std::vector<OpFacts> ops; // by instruction index
     std::vector<Payload> payloads;
-    bool reads_clock = false;         // what it does may depend on time
+    bool reads_clock = false;         // control flow or results may depend on time
     std::vector<std::string> unknown; // mnemonics timed by the default
     ProgramFacts(const Code &code, std::string_view gfx, const Costs &costs);
     ProgramFacts(const ProgramFacts &) = delete;
 
 private:
-    std::deque<std::vector<OpFacts::Registers>> registers_; // that the spans look at
+    std::deque<std::vector<OpFacts::Registers>> registers_; // storage of the spans
 };
 
 } // namespace nw::sim::timing

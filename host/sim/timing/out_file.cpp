@@ -42,7 +42,7 @@ void OutFile::append(std::string_view text) {
 
 void OutFile::close_with(std::string_view tail) {
     write(tail, end_);
-    // Of a pipe or a terminal there is nothing to cut off.
+    // Pipes and terminals can't be truncated.
     if (!failed_ && ftruncate(file_, static_cast<off_t>(end_ + tail.size())) != 0)
         return;
 }

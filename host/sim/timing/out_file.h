@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that is written while launches are timed.
+// An output file written incrementally while launches are timed.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,19 +9,18 @@
 
 namespace nw::sim::timing {
 
-// Told what can't be done: once for a file.
+// Reports a failure: once per file.
 using Complain = std::function<void(const std::string &)>;
 
 class OutFile {
 public:
-    // Empties the file. Throws nw::Error, which names it, when it can't be written.
+    // Truncates the file. Throws nw::Error, which names it, if it can't be written.
     OutFile(std::string path, Complain complain);
     ~OutFile();
     OutFile(const OutFile &) = delete;
 
     void append(std::string_view text);
-    // What closes the file's syntax: it is there after each call, and the next append() is in its
-    // place.
+    // Closing syntax, rewritten after every append so that the file is always complete.
     void close_with(std::string_view tail);
     const std::string &path() const { return path_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU as one buys it: how many of everything, and its clocks. One named field per row of
-// parts.inc, which begins with what base/parts.h has; a profile may change it.
+// A GPU product: unit counts and clocks. One named field per row of parts.inc, which begins with
+// the rows of base/parts.h; a profile may override it.
 #pragma once
 #include <span>
 #include <string_view>
@@ -28,11 +28,11 @@ struct Part {
     f64 cycles_of_ns(f64 ns) const { return ns * shader_mhz / 1000; }
 };
 
-std::span<const Part> parts();                // the first of a gfx is its default
-const Part *find_part(std::string_view name); // null: none of that name
+std::span<const Part> parts();                // the first one of a gfx is its default
+const Part *find_part(std::string_view name); // null: unknown name
 const Part *default_part(std::string_view gfx);
 
-// The facts of a part. A value that a profile has changed keeps the origin of what it replaced.
+// The facts of a part. A value overridden by a profile keeps the original's origin.
 std::vector<Constant> constants(const Part &part);
 std::span<const Field<Part>> part_fields();
 

@@ -27,7 +27,7 @@ u64 Port::first_with_room(u64 number) {
 
 u64 Port::reserve(u64 at, u32 work) {
     u64 number = at / slot_ticks;
-    if (number + slot_count <= newest_) // long past: those slots are gone
+    if (number + slot_count <= newest_) // too old: those slots are reused
         number = newest_ - slot_count + 1;
     u64 done = at + work, end = done;
     while (work) {

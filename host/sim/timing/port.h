@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A unit that serves one thing at a time, and a queue with a fixed number of entries: what makes
-// requests wait for each other.
+// Contention: a unit that serves one request at a time, and a queue with a fixed number of entries.
 #pragma once
 #include <vector>
 
@@ -8,20 +7,20 @@
 
 namespace nw::sim::timing {
 
-// Requests are told their whole way at once, so they come to a port in no strict order of time: one
-// that waited elsewhere must not hold up those that arrive before it. Time is cut into slots, each
-// with the work that still fits; work goes to the first slots with room. A slot is short against
-// the queues that build up, and long enough that few are visited.
+// Requests reserve their whole path at once, so they reach a port out of time order: a request
+// delayed elsewhere must not delay earlier arrivals. Time is divided into slots, each with its
+// remaining capacity; work goes to the first slots with room. Slots are short compared with typical
+// queues, and long enough that few are visited.
 class Port {
 public:
     Port();
 
-    // Takes `work` ticks of the unit's time from `at` on. Returns how many ticks later than an idle
-    // unit it is done.
+    // Reserves `work` ticks of the unit from `at` on. Returns the delay relative to an idle unit,
+    // in ticks.
     u64 reserve(u64 at, u32 work);
 
     static constexpr u32 slot_ticks = 16 * ticks_per_cycle;
-    static constexpr u32 slot_count = 2048; // as far as reservations reach ahead of the present
+    static constexpr u32 slot_count = 2048; // how far reservations reach ahead of the present
 
 private:
     struct Slot {
@@ -34,17 +33,16 @@ private:
 
     std::vector<Slot> slots_;
     u64 newest_ = 0;
-    u64 full_from_ = 0, full_to_ = 0; // slots of a queue that was walked last: all of them are full
+    u64 full_from_ = 0, full_to_ = 0; // full slots of the queue walked last
 };
 
-// As many requests as there are entries may be on their way: one more waits until the oldest has
-// given its entry back.
+// A bounded queue: with all entries in flight, a request waits until the oldest releases its entry.
 class Queue {
 public:
     explicit Queue(u32 entries) : until_(entries) {}
 
-    // When `count` requests that come at `at` have their entries. Call leave() right afterwards,
-    // with when they give them back.
+    // When `count` requests that arrive at `at` get their entries. Call leave() right afterwards
+    // with their release time.
     u64 enter(u64 at, u32 count) const;
     void leave(u64 at, u32 count);
 

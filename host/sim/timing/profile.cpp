@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view schema = "nibblewave.profile.v1";
 
-// How many letters must be inserted, removed or exchanged to make b of a.
+// Edit distance (insertions, deletions, substitutions) between a and b.
 size_t distance(std::string_view a, std::string_view b) {
     std::vector<size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), 0u);
@@ -45,7 +45,7 @@ template <class List> std::string_view nearest(std::string_view name, const List
         ->name;
 }
 
-// Where in the file an error is, for its text.
+// Location of an error in the file, for its text.
 struct Place {
     std::string_view file;
     std::string key;

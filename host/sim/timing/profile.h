@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file of measured constants that replace ours, by name: what HIPSIM_PROFILE loads and
-// `nw micro --fit` writes.
+// A file of measured constants that override the defaults by name: read by HIPSIM_PROFILE, written
+// by `nw micro --fit`.
 //   {"schema": "nibblewave.profile.v1", "part": "8060S",
 //    "constants": {"l2_latency": 220}, "facts": {"shader_mhz": 2900}}
 #pragma once
@@ -13,20 +13,20 @@
 namespace nw::sim::timing {
 
 struct Profile {
-    std::string part;                     // whose constants these are
+    std::string part;                     // the part that was measured
     std::map<std::string, f64> constants; // rows of costs.inc
     std::map<std::string, f64> facts;     // rows of parts.inc
 
     bool operator==(const Profile &) const = default;
 };
 
-// Both throw nw::Error, which names the file, the key, the value, the rule and the remedy.
+// Both throw nw::Error, which names file, key, value, rule and remedy.
 Profile read_profile(const std::string &path);
 Profile parse_profile(std::string_view text, std::string_view file);
 
 void write_profile(const std::string &path, const Profile &profile);
 
-// Overrides what the profile names. False, and nothing done, if it is another part's.
+// Applies the profile's values. Returns false, changing nothing, if it is for another part.
 bool apply(const Profile &profile, Part &part, Costs &costs);
 
 } // namespace nw::sim::timing

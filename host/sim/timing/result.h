@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the model of time says of a launch.
+// Results of the timing model for a launch.
 #pragma once
 #include <array>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace nw::sim::timing {
 
-// Why a wave's next instruction was not issued in the cycle after the last one.
+// Why a wave's next instruction didn't issue in the cycle after the last one.
 enum class Stall : u8 {
     none,
     start,      // the wave starts
@@ -18,11 +18,11 @@ enum class Stall : u8 {
     branch,     // after a branch
     nop,        // s_nop, s_sleep
     delay,      // s_delay_alu
-    valu,       // a VALU result that a scalar or memory instruction, or a wait, needs
+    valu,       // VALU result for a scalar or memory instruction, or a wait
     valu_queue, // too many VALU instructions wait for their sources
     valu_busy,  // other waves' VALU instructions
     scalar,     // an SGPR or SCC
-    wait_load,  // s_waitcnt and its kind, by what came last
+    wait_load,  // s_waitcnt and similar, by what arrived last
     wait_store,
     wait_lds,
     wait_scalar,
@@ -38,12 +38,12 @@ std::string_view name(Stall);
 using Stalls = std::array<u64, static_cast<size_t>(Stall::count)>; // cycles of waves
 
 struct LineCost {
-    u64 issued = 0; // times
+    u64 issued = 0; // executions
     Stalls stalls{};
 };
 
-// Units, in cycles in which they did something, summed over the part. lds_conflicts: those of lds
-// in which a bank was asked again (flat instructions are not counted).
+// Busy cycles of units, summed over the part. lds_conflicts: LDS cycles spent on bank conflicts
+// (without flat instructions).
 struct Busy {
     u64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, lds_conflicts = 0, vmem = 0;
 };
@@ -70,23 +70,23 @@ struct Result {
 // One instruction of one wave.
 struct IssueEvent {
     u64 group;
-    u32 wave, simd, index; // simd: of the part; index: of the instruction
+    u32 wave, simd, index; // both: simd of the part, index of the instruction
     u64 issue, done;       // done: VALU executes, data arrives
     Stall why;
-    u64 lost; // cycles since the wave could have issued it
+    u64 lost; // cycles between ready and issue
     // Of what went to memory: its sectors' bytes, 0 for everything else, and who answered.
     u32 bytes = 0, dram_bytes = 0; // and what DRAM moved because of it
     MemoryWatcher::Level level = MemoryWatcher::Level::l0;
 };
 
-// Follows a launch as it is timed: for traces and logs. Times are cycles since its start.
+// Observes a timed launch, for traces and logs. Times are cycles since its start.
 class Watcher : public MemoryWatcher {
 public:
     virtual void wave_started(u64 group, u32 wave, u32 simd, u64 at) = 0;
     virtual void wave_ended(u64 group, u32 wave, u32 simd, u64 at) = 0;
-    // Of each wave in order, not of all waves: they come when it ends, before wave_ended().
+    // In order within a wave only: delivered when the wave ends, before wave_ended().
     virtual void issued(const IssueEvent &) = 0;
-    // After all of these, before the next launch on the device.
+    // After all other calls, before the next launch on the device.
     virtual void finished(const Result &) {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A quantity over time, in so few steps that its size doesn't depend on how long it is followed.
+// A time series with a bounded number of steps: the step widens as the launch gets longer.
 #pragma once
 #include <vector>
 
@@ -11,9 +11,9 @@ class Series {
 public:
     static constexpr size_t most = 256; // steps
 
-    // `amount` in each cycle of [from, to).
+    // Adds `amount` in each cycle of [from, to).
     void add(u64 from, u64 to, f64 amount);
-    // `amount` at once.
+    // Adds `amount` once.
     void add(u64 at, f64 amount) { sums_[step_of(at)] += amount; }
 
     u64 step() const { return u64{1} << shift_; } // cycles
@@ -22,7 +22,7 @@ public:
     f64 at(size_t n) const { return sums_[n] / static_cast<f64>(step()); }
 
 private:
-    size_t step_of(u64 at); // that holds it, after widening steps as needed
+    size_t step_of(u64 at); // the step that contains it; widens steps as needed
 
     std::vector<f64> sums_ = std::vector<f64>(most);
     size_t used_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When a wave's next instruction may issue, and what issuing it does. VALU: simd_valu.cpp.
+// When a wave's next instruction may issue, and the effects of its issue. VALU: simd_valu.cpp.
 #include "sim/timing/simd.h"
 
 #include <bit>
@@ -25,7 +25,7 @@ Core::Core(const Machine &m, const Code &code, u32 passes)
     const u64 bytes = code.instructions.empty()
                           ? 0
                           : code.instructions.back().offset + code.instructions.back().size;
-    // Code that fits stays once it is there; of what doesn't, every line is asked for again.
+    // Code that fits stays in the cache; otherwise every line is requested again.
     if (bytes <= m.part.instruction_size)
         for (auto &lines : fetched_)
             lines.resize(bytes / code_line + 1);
@@ -143,7 +143,7 @@ void Core::prepare_wait(TimedWave &w, const OpFacts &f) {
 
 // ---- issue --------------------------------------------------------------------------------------
 
-// Another one has what it needs: again at `until`.
+// The resource is taken by another wave: retry at `until`.
 bool Core::refuse(TimedWave &w, u64 until, Stall why, u64 now) {
     w.refused += until - now;
     w.refused_by = why;
@@ -151,8 +151,8 @@ bool Core::refuse(TimedWave &w, u64 until, Stall why, u64 now) {
     return false;
 }
 
-// Whether the instruction's unit takes it now; if not, the wave asks again. A VALU instruction has
-// its execution then, in `done`.
+// True if the instruction's unit accepts it now; otherwise the wave retries. For a VALU instruction
+// `done` is then its execution time.
 bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
     const ComputeUnit &cu = cus_[simd.number / 2];
     if (const u64 port = simd.unit_free[static_cast<size_t>(f.unit)]; port > now)
@@ -164,7 +164,7 @@ bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done)
     return f.unit != Unit::valu || execute_valu(simd, w, f, now, done);
 }
 
-// Counts the instruction, and the cycles that the wave lost before it.
+// Counts the instruction and the wave's lost cycles before it.
 void Core::account(const TimedWave &w, u64 lost) {
     LineCost &line = result.lines[w.index];
     ++line.issued;
@@ -176,7 +176,7 @@ void Core::account(const TimedWave &w, u64 lost) {
     }
 }
 
-// What a live wave's instruction does, it does now.
+// Executes a live wave's instruction functionally at its issue.
 void Core::run_live(TimedWave &w, const OpFacts &f, u64 now) {
     w.live->cycles = now;
     w.group->workgroup->step(*w.live);
@@ -215,7 +215,7 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     go_on(simd, w, f, now);
 }
 
-// To the next instruction, and when that may issue.
+// Advances to the next instruction, and computes when it may issue.
 void Core::go_on(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
     w.next = w.after = now + 1;
     w.after_why = Stall::none;
@@ -259,7 +259,7 @@ u64 Core::scalar(TimedWave &w, const OpFacts &f, u64 now, u64 &port_free) {
     return now + f.latency;
 }
 
-// To the next instruction.
+// Advances to the next instruction.
 void Core::advance(TimedWave &w) {
     w.ready = 0;
     if (w.live) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A wave's progress in time, and the rules by which its next instruction may issue.
+// A wave's timing state, and the rules by which its next instruction may issue.
 #pragma once
 #include <memory>
 #include <vector>
@@ -19,7 +19,7 @@ struct TimedGroup {
     u32 live = 0;     // waves
     u32 arrived = 0;  // at the barrier's current phase
     u32 phase = 0;    // phases completed
-    u64 phase_at = 0; // when the last one lets waves go on
+    u64 phase_at = 0; // when the last phase releases its waves
     u64 end = 0;
     std::vector<TimedWave *> waves;
     std::unique_ptr<Workgroup> workgroup; // of live waves
@@ -53,20 +53,20 @@ struct TimedWave {
     bool ended = false;
     u64 started = 0;
 
-    // Where its instructions come from.
+    // Source of its instructions.
     TraceReader reader;
     Wave *live = nullptr;
     WaveTrace *record = nullptr; // of the live one's last instruction
 
     u32 index = 0;           // the next instruction
-    u64 ready = never;       // when it may issue, as far as this wave goes
-    Stall why = Stall::none; // what it waits for until then
-    u64 next = 0;            // the cycle after the last one issued
-    u64 after = 0;           // the first cycle that the last instruction leaves for the next
+    u64 ready = never;       // when it may issue, by the wave's own dependences
+    Stall why = Stall::none; // stall reason until then
+    u64 next = 0;            // the cycle after the last issue
+    u64 after = 0;           // first issue cycle that the last instruction allows
     Stall after_why = Stall::none;
-    u64 refused = 0; // cycles that it was ready and found its unit taken
+    u64 refused = 0; // cycles ready while its unit was taken
     Stall refused_by = Stall::port;
-    u32 line = ~0u; // of the instruction cache, that it issues from
+    u32 line = ~0u; // line of the instruction cache it issues from
 
     // VALU: times are of execution.
     u64 last_execution = 0;
@@ -81,12 +81,12 @@ struct TimedWave {
     u64 delayed_until = 0;
     u8 second_delay = 0, second_delay_in = 0;
 
-    // Results: the first execution (VGPRs) or issue (SGPRs) that may use them.
+    // Results: first execution (VGPRs) or issue (SGPRs) that may read them.
     u64 vgpr[RegisterSet::vgprs] = {};
-    // So many cycles earlier for an instruction of the same kind: TRANS, or C of a WMMA.
+    // Earlier by this many cycles for a consumer of the same kind: TRANS, or C of a WMMA.
     u8 vgpr_early[RegisterSet::vgprs] = {};
     bool vgpr_of_wmma[RegisterSet::vgprs] = {};
-    bool vgpr_forwarded[RegisterSet::vgprs] = {}; // as long as the pipeline is awake
+    bool vgpr_forwarded[RegisterSet::vgprs] = {}; // while the pipeline is awake
     u64 sgpr[192] = {};                           // for scalar instructions and addresses
     u64 sgpr_for_valu[192] = {};                  // for the dispatch of VALU instructions
     u64 mask_execution[192] = {}; // written by VALU: for the execution of VALU instructions
@@ -94,7 +94,7 @@ struct TimedWave {
     InFlight flights[static_cast<size_t>(Counter::count)];
     u32 waits = 0; // barrier phases waited for
 
-    // Executions that a later dispatch of the SIMD may still speed up (T-050).
+    // Executions that a later dispatch on the SIMD may still make earlier (T-050).
     struct Unsettled {
         u64 execution;
         bool dependent;
@@ -102,14 +102,14 @@ struct TimedWave {
         size_t event;
     };
     std::vector<Unsettled> unsettled;
-    std::vector<IssueEvent> events; // for a watcher, until they are final
+    std::vector<IssueEvent> events; // for a watcher, kept until final
 };
 
 struct Simd {
     u32 number = 0;
-    u64 event = never;                             // in the queue for then
+    u64 event = never;                             // its scheduled cycle
     std::vector<std::unique_ptr<TimedWave>> waves; // oldest first
-    u64 ready[waves_per_simd_limit];               // of each of them; never past their end
+    u64 ready[waves_per_simd_limit];               // by wave; never past the last one
     int highest = 0;                               // priority
     bool any_unsettled = false;
     ValuPipe valu;
@@ -126,12 +126,12 @@ struct Simd {
     }
 };
 
-// Of a compute unit: two SIMDs share them.
+// State of a compute unit, shared by two SIMDs.
 struct ComputeUnit {
     u64 lds_free = 0, address_free = 0;
 };
 
-// What became of the last request, for the event of the instruction that made it.
+// Captures the answer to the last request, for the event of its instruction.
 struct LastAnswer : MemoryWatcher {
     explicit LastAnswer(Watcher *watcher) : watcher_(watcher) {}
     void answered(u64 sent, u64 done, u32 cu, Level by) override {
@@ -140,7 +140,7 @@ struct LastAnswer : MemoryWatcher {
     }
     Level level = Level::l0;
     u32 bytes = 0;
-    u64 dram_before = 0; // bytes that DRAM had moved
+    u64 dram_before = 0; // DRAM bytes moved before it
 
 private:
     Watcher *watcher_;
@@ -151,13 +151,13 @@ public:
     Core(const Machine &m, const Code &code, u32 passes);
     void begin(TimedWave &, u64 at);
     void try_issue(Simd &, TimedWave &, u64 now);
-    // When the wave, which has issued its last instruction, is gone.
+    // When the wave, which has issued its last instruction, ends.
     u64 end_of(const TimedWave &, u64 now) const;
     void arrive_if_complete(TimedGroup &, u64 now);
-    void flush(TimedWave &); // its events to the watcher
+    void flush(TimedWave &); // sends its events to the watcher
 
     std::vector<Simd> simds;
-    std::vector<TimedGroup *> released; // by a barrier, in this cycle
+    std::vector<TimedGroup *> released; // groups released by a barrier in this cycle
     LastAnswer last_answer;
     Result result;
 
@@ -171,7 +171,7 @@ private:
             w.ready = at, w.why = why;
     }
     void fetch(TimedWave &);
-    void settle(TimedWave &); // no dispatch will speed up what it has dispatched
+    void settle(TimedWave &); // finalizes its dispatched executions
     void confirm(Simd &, u64 now);
     bool execute_valu(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done);
     void write_results(TimedWave &, const OpFacts &, u64 execution);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The VALU: dispatch, execution, forwarding (T-050), and what slower instructions add (T-053,
-// T-054).
+// The VALU: dispatch, execution, forwarding (T-050), and the extra costs of slow instructions
+// (T-053, T-054).
 #include "sim/timing/simd.h"
 
 namespace nw::sim::timing {
 
 void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
     need(w, w.delayed_until, Stall::delay);
-    // The queue gives a place back in the cycle before its instruction executes.
+    // A queue entry is freed in the cycle before its instruction executes.
     if (w.queue_at >= c_.valu_queue)
         need(w, w.queue[(w.queue_at - c_.valu_queue) % std::size(w.queue)] - 1, Stall::valu_queue);
     if (f.wmma && w.wmma_at >= c_.wmma_queue)
@@ -18,7 +18,7 @@ void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
             need(w, w.sgpr_for_valu[r.first + n], Stall::scalar);
 }
 
-// Executions that the last dispatches have come in time for are final.
+// Finalizes executions that recent dispatches kept on time.
 void Core::confirm(Simd &simd, u64 now) {
     if (!simd.any_unsettled)
         return;
@@ -33,7 +33,7 @@ void Core::confirm(Simd &simd, u64 now) {
             u.execution += shift;
             if (u.dependent && u.execution <= now &&
                 u.execution > simd.valu.last_dispatch + c_.forward_window) {
-                shift += c_.valu_late; // nobody came in time
+                shift += c_.valu_late; // no dispatch came in time
                 u.execution += c_.valu_late;
                 u.dependent = false;
             }
@@ -48,8 +48,8 @@ void Core::confirm(Simd &simd, u64 now) {
     }
 }
 
-// Nobody dispatches any more before what is unsettled executes: all of it is late. With other waves
-// on the SIMD somebody does.
+// No dispatch precedes the unsettled executions: all of them are late. With other waves on the SIMD
+// one of them dispatches.
 void Core::settle(TimedWave &w) {
     if (w.unsettled.empty())
         return;
@@ -70,7 +70,7 @@ void Core::settle(TimedWave &w) {
     simds[w.simd].valu.last_execution += shift;
 }
 
-// Only what nobody has written since: a chain on one register is late once, not once per link.
+// Only registers not overwritten since: a chain on one register is delayed once, not per link.
 void Core::shift_results(TimedWave &w, const OpFacts &f, u64 execution, u64 by) {
     const auto shift = [by](u64 &at, u64 was) { at += at == was ? by : 0; };
     for (const auto &r : f.vgpr_writes)
@@ -103,7 +103,7 @@ void Core::write_results(TimedWave &w, const OpFacts &f, u64 execution) {
 
 namespace {
 
-// When a VGPR may be read; earlier by an instruction of the kind that wrote it.
+// When a VGPR may be read; earlier by an instruction of the same kind as its writer.
 u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
     const bool early = w.vgpr_of_wmma[reg] ? accumulator : trans;
     return w.vgpr[reg] - (early ? w.vgpr_early[reg] : 0);
@@ -111,7 +111,7 @@ u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
 
 } // namespace
 
-// False when execution would be too far away to plan: again later.
+// False if the execution is too far ahead to schedule: retry later.
 bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
     ValuPipe &pipe = simd.valu;
     const bool cold = !pipe.used || now > pipe.last_execution + c_.valu_idle;
@@ -121,7 +121,7 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
         base = cold ? now + c_.valu_cold_ready
                     : std::max(now + c_.valu_vgpr_ready, pipe.cold_start + c_.valu_warm_up);
     u64 sources = 0;
-    bool forwarded = false; // the last of them
+    bool forwarded = false; // any source is forwarded
     for (const auto &r : f.vgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             if (const u64 there = source(w, r.first + n, f.trans, false); there > sources)
@@ -176,7 +176,7 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     return true;
 }
 
-// s_delay_alu: the next instruction waits as if it depended on that one.
+// s_delay_alu: the next instruction waits as if it depended on the named one.
 void Core::delay(TimedWave &w, u8 code) {
     u64 until = 0;
     if (code >= 1 && code <= 4 && w.dispatched >= code) {

@@ -15,14 +15,14 @@ namespace nw::sim::timing {
 
 namespace {
 
-// Generations of workgroups that are timed: the first fills the machine, the last empties it.
+// Timed generations of workgroups: the first fills the machine, the last drains it.
 constexpr u64 generations_timed = 6, generations_exact = 8;
 
-// The rest of the grid at the rate of those in the middle, and how much that rate varies.
+// Extrapolates the rest of the grid from the rate of the middle generations, with its variance.
 void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
     std::sort(ends.begin(), ends.end());
     const u64 n = ends.size(), left = r.groups - n;
-    const u64 first = resident, last = n - resident; // completions that others follow
+    const u64 first = resident, last = n - resident; // completions followed by a new workgroup
     const f64 each =
         static_cast<f64>(ends[last - 1] - ends[first - 1]) / static_cast<f64>(last - first);
     constexpr u64 batches = 8;
@@ -44,7 +44,7 @@ void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
 u64 groups_of(const Dispatch &d) { return u64{d.grid.x} * d.grid.y * d.grid.z; }
 
 u64 code_address(const Code &code, const Memory &memory) {
-    constexpr u64 elsewhere = u64{1} << 46; // nobody has adopted the image
+    constexpr u64 elsewhere = u64{1} << 46; // outside the image's allocation
     const Allocation a = memory.find(code.base);
     return a.holds(code.base) ? a.device + (code.base - a.begin) : elsewhere;
 }
@@ -61,9 +61,9 @@ struct Timing::Impl {
     Part part;
     Costs costs;
     MemorySystem memory;
-    std::mutex mutex;           // launches are timed one after another
+    std::mutex mutex;           // launches are timed one at a time
     u64 elapsed = 0;            // cycles of all launches so far
-    const u32 key = next_key(); // of what is kept with programs
+    const u32 key = next_key(); // of data kept with programs
 
     Impl(const Device &d, Part p, Costs c)
         : device(d), part(std::move(p)), costs(c), memory(part, costs) {}
@@ -153,7 +153,7 @@ const Part &Timing::part() const { return impl_->part; }
 Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &config, bool exact,
                           Watcher *watcher) {
     const std::lock_guard lock(impl_->mutex);
-    // What is wrong with the dispatch is for sim::run to say.
+    // sim::run reports an invalid dispatch.
     if (!d.program || !d.kernel)
         return {sim::run(d, memory, impl_->device, config), {}};
     const ProgramFacts &facts = impl_->facts_of(d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs launches on a device and says how long they take there.
+// Runs launches on a device and models their duration.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@ namespace nw::sim::timing {
 
 class Timing {
 public:
-    // One per device: its caches keep what they hold from launch to launch.
+    // One per device: its caches keep their contents across launches.
     Timing(const Device &device, Part part, Costs costs);
     ~Timing();
 
@@ -18,9 +18,9 @@ public:
         RunStats stats;
         Result result;
     };
-    // As sim::run. Of a grid with many generations of workgroups the first ones are timed and the
-    // rest follows from their rate, unless `exact`. A kernel that reads a clock runs as it is
-    // timed, all of it.
+    // As sim::run. In a grid of many generations of workgroups the first ones are timed and the
+    // rest is extrapolated, unless `exact`. A kernel that reads a clock is timed completely, as it
+    // executes.
     Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher * = nullptr);
 
     const Part &part() const;

@@ -14,9 +14,9 @@ namespace nw::sim::timing {
 
 namespace {
 
-// Where addresses lie that no allocation holds: scratch, and code that nobody adopted.
+// Emulated addresses of memory outside allocations: scratch, and code that isn't adopted.
 constexpr u64 scratch_region = u64{1} << 44, other_region = u64{1} << 45;
-constexpr u64 scratch_slots = 4096; // that many waves, before one uses another's again
+constexpr u64 scratch_slots = 4096; // waves with distinct scratch before slots are reused
 
 u64 word(auto value) { return std::bit_cast<u64>(value); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a wave did, without when: the instructions it executed, and of those that touch memory
-// what they touched. Recorded while it runs, read by the model of time.
+// A wave's execution without timing: its instructions, and the footprints of memory accesses.
+// Recorded by functional execution, read by the timing model.
 #pragma once
 #include <atomic>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace nw::sim::timing {
 
-// What a memory instruction leaves in WaveTrace::payload, one after another.
+// Entries of WaveTrace::payload, in order, one per memory instruction.
 enum class Payload : u8 {
     none,
     vector, // a VectorHeader, then as many SectorRuns
@@ -53,7 +53,7 @@ struct WaveTrace {
     }
 };
 
-// Reads it from the start.
+// Reads a trace from the start.
 class TraceReader {
 public:
     TraceReader() = default;
@@ -76,8 +76,8 @@ private:
 // Half of the machine's memory.
 u64 default_record_limit();
 
-// Records the waves of workgroups [0, groups). A wave whose record would make all of them larger
-// than `limit` bytes faults, out of memory: what never ends must not take all there is.
+// Records the waves of workgroups [0, groups). A wave that would exceed `limit` bytes in total
+// faults with out of memory: an endless kernel must not exhaust the host.
 class Recorder : public Observer {
 public:
     Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups, u32 waves_per_group,
@@ -87,7 +87,7 @@ public:
     WaveTrace &trace(u64 group, u32 wave) { return traces_[group * waves_ + wave].trace; }
 
 private:
-    // Of a wave: the trace, and the allocations that it touched last.
+    // State per wave: the trace, and the allocations accessed last.
     struct Recording {
         WaveTrace trace;
         u64 number = 0;

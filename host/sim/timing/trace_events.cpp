@@ -41,7 +41,7 @@ void TraceEvents::slice(Track track, u64 at, u64 cycles, std::string_view catego
     text_ += "}}";
 }
 
-// Both ends belong to the slice that holds their time.
+// Both ends attach to the slice that contains their time.
 void TraceEvents::arrow(u64 id, Track track, u64 from, u64 to, std::string_view name) {
     for (const auto &[phase, at] : {std::pair{"s", from}, std::pair{"f", to}}) {
         begin(phase, track);

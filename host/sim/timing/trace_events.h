@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text of a Chrome trace's events. Times are cycles, written as nanoseconds; the format counts
-// in microseconds.
+// Text of Chrome trace events. Times are cycles, written as nanoseconds; the format's unit is
+// microseconds.
 #pragma once
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ public:
     u64 count() const { return count_; }
 
 private:
-    void begin(std::string_view phase, Track); // an event, up to its track
+    void begin(std::string_view phase, Track); // an event up to its track
     void time(std::string_view key, u64 cycles);
     void member(std::string_view key, std::string_view json);
 

@@ -17,7 +17,7 @@ namespace {
 
 using Track = TraceEvents::Track;
 
-// Numbers of processes and threads: none of them 0, no thread's number twice.
+// Process and thread ids: never 0, thread ids unique.
 constexpr u64 processes_per_device = 10'000, threads_per_process = 100;
 constexpr u64 arrows_per_launch = 1 << 20;
 
@@ -48,7 +48,7 @@ public:
         : file_(file), dispatch_(d), part_(part), device_(device), listing_(d),
           kernel_(json_string(d.kernel->name)), texts_(listing_.size()) {}
 
-    ~Launch() override { // of a launch that ended with a fault: what came before
+    ~Launch() override { // after a fault: writes what came before
         if (!number_ || finished_)
             return;
         Result none;
@@ -156,7 +156,7 @@ private:
         for (; drawn < instructions_.size() && !full(); ++drawn)
             draw(instructions_[drawn], track);
         left_out_ += instructions_.size() - drawn;
-        // After the slices: of those that begin at its time, an arrow belongs to the inner one.
+        // After the slices: an arrow attaches to the innermost slice that begins at its time.
         for (size_t n = 0; n < drawn; ++n)
             if (const IssueEvent &e = instructions_[n]; e.bytes)
                 events_.arrow(*number_ * arrows_per_launch + arrows_++, track, base_ + e.issue,
@@ -227,12 +227,12 @@ private:
     std::optional<u64> number_; // of the launch, once it is being timed
     bool finished_ = false;
     u64 base_ = 0, budget_ = 0, left_out_ = 0, arrows_ = 0, last_end_ = 0;
-    std::set<u64> named_; // processes and threads
+    std::set<u64> named_; // processes and threads already named
     TraceEvents events_;
-    std::vector<Text> texts_;              // by instruction index
-    std::vector<IssueEvent> instructions_; // of the wave that ends
-    std::vector<std::vector<u64>> slots_;  // of each SIMD: until when they are taken
-    std::map<std::pair<u64, u32>, std::pair<u64, u32>> waves_; // that run: start and slot
+    std::vector<Text> texts_;                                  // by instruction index
+    std::vector<IssueEvent> instructions_;                     // of the ending wave
+    std::vector<std::vector<u64>> slots_;                      // of each SIMD: busy until
+    std::map<std::pair<u64, u32>, std::pair<u64, u32>> waves_; // running waves: start and slot
     Series resident_, in_flight_, dram_;
 };
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // HIPSIM_TRACE: timed launches as a Chrome trace in JSON, for ui.perfetto.dev.
 //
-// A SIMD is a process, its wave slots are threads. A slice of a slot is a wave; in it are its
-// instructions, each from when the wave could have issued it to when it did; in these, what it
-// waited for. An arrow goes from an instruction that went to memory to what the wave did when the
-// answer came; its name says who answered. One more process per device has its launches, one after
-// another, and counters. What DRAM moved counts when the last byte of the instruction arrives, so
-// that short steps may show more than the part has. 1 ns of the trace is 1 cycle of the shader
+// A SIMD is a process, its wave slots are threads. A slice of a slot is a wave; nested slices are
+// its instructions, from ready to issue, and their stalls. An arrow leads from a memory instruction
+// to the wave's activity when the answer arrived; its name is the level that answered. One more
+// process per device has its launches and counters. DRAM bytes count when the instruction's last
+// byte arrives, so short steps may exceed the peak. 1 ns of the trace is 1 cycle of the shader
 // clock: Perfetto keeps whole nanoseconds.
 #pragma once
 #include <map>
@@ -23,14 +22,14 @@
 
 namespace nw::sim::timing {
 
-// What ui.perfetto.dev opens without effort. Instructions beyond are left out, and this is said.
+// Sizes that ui.perfetto.dev opens easily. Instructions beyond are dropped, with a message.
 struct TraceLimits {
     u64 of_launch = 200'000, of_file = 1'000'000; // events
 };
 
 class TraceFile {
 public:
-    // Throws nw::Error. The file is a whole JSON document from now on.
+    // Throws nw::Error. The file is a complete JSON document at any time.
     TraceFile(const std::string &path, Complain complain, TraceLimits limits = {});
     // For one launch on the device of this number; it must not outlive the trace.
     std::unique_ptr<Watcher> watch(const Dispatch &, const Part &, u32 device = 0);
@@ -38,14 +37,14 @@ public:
 private:
     class Launch;
     struct DeviceTracks {
-        u64 free = 0;          // cycles: where the next launch begins
+        u64 free = 0;          // start of the next launch, in cycles
         std::set<u64> named{}; // processes and threads
     };
 
     void add(const TraceEvents &);
     void left_out(u64 instructions, u64 launch, std::string_view kernel);
 
-    std::mutex mutex_; // devices run side by side
+    std::mutex mutex_; // devices run concurrently
     OutFile file_;
     Complain complain_;
     const TraceLimits limits_;

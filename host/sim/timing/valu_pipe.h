@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The VALU of a SIMD as seen by its waves: which cycles of execution are taken, and whether the
-// pipeline is awake (T-050).
+// The VALU of a SIMD as shared by its waves: reserved execution cycles, and whether the pipeline is
+// awake (T-050).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace nw::sim::timing {
 
 inline constexpr u64 never = ~u64{0};
 
-// Cycles that are taken, from now on for a while.
+// Reserved cycles in a window from now on.
 class Calendar {
 public:
     static constexpr u32 size = 1024;
@@ -25,7 +25,7 @@ public:
                 words_[begin_ / 64 % words_.size()] = 0;
         begin_ = std::max(begin_, now);
     }
-    // The first cycle from `at` on where `length` are free.
+    // First cycle from `at` on with `length` free cycles.
     u64 find(u64 at, u32 length) const {
         for (u64 free = 0;; ++at) {
             free = taken(at) ? 0 : free + 1;
@@ -37,7 +37,7 @@ public:
         for (u64 c = at; c < at + length; ++c)
             words_[c / 64 % words_.size()] |= u64{1} << c % 64;
     }
-    // The last cycle that may be taken, so that nothing wraps around.
+    // Last cycle that may be reserved without wrapping around.
     u64 end() const { return begin_ / 64 * 64 + size - 64; }
 
 private:

@@ -16,6 +16,6 @@ struct Capture {
 
 std::span<const Capture> captures(const Format &factors); // f16 or bf16
 
-u64 wrong_captures(); // that the model doesn't give; each is told on stdout
+u64 wrong_captures(); // mismatches of the model; each is printed on stdout
 
 } // namespace nw::oracle

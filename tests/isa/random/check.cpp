@@ -33,7 +33,7 @@ std::set<std::string> runnable(const std::string &gfx) {
 std::vector<Form> forms_of(const Row &r, const std::string &gfx, unsigned wave) {
     std::vector<Form> all;
     std::vector<Variant> modifiers = variants(r, gfx), operands = operand_variants(r, gfx);
-    if (wave == 64) { // a few of each: both halves do what a wave32 does
+    if (wave == 64) { // a few of each: both halves behave as a wave32
         modifiers.resize(std::min<size_t>(modifiers.size(), 2));
         operands.resize(std::min<size_t>(operands.size(), 2));
     }

@@ -74,7 +74,7 @@ void meeting_factors(const FactorFormat &fa, const FactorFormat &fb, std::span<u
         for (size_t n = 0; n + 1 < a.size(); n += 2) {
             const size_t other = random() % 2 ? n + 1 : (n + 2) % a.size();
             a[other] = a[n] ^ fa.format.sign(), b[other] = b[n];
-            if (kind == Kind::nearly_opposite) // a unit in the last place apart
+            if (kind == Kind::nearly_opposite) // differs by one unit in the last place
                 a[other] ^= random() & 1, b[other] ^= random() & 1;
         }
     if (random() % 16 == 0) { // no number

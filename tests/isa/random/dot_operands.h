@@ -20,7 +20,7 @@ struct FactorFormat {
 void meeting_factors(const FactorFormat &a_format, const FactorFormat &b_format, std::span<u64> a,
                      std::span<u64> b, Random &);
 
-// Of an exponent near others', or zero.
+// A value with a similar exponent, or zero.
 u64 tame_factor(const Format &, Random &);
 
 // An addend near minus the sum of the products, or above or below it where the grids end.

@@ -43,7 +43,7 @@ std::string half_text(const DualHalf &h) {
 enum class Pattern : u8 {
     own,          // registers of its own
     x_reads_y,    // X's src0: Y's old destination
-    y_reads_x,    // and the other way round
+    y_reads_x,    // and the reverse
     first_other,  // both
     second_other, // src1: that
     scalar,       // X: an SGPR, Y: an inline constant

@@ -11,7 +11,7 @@ namespace nw::oracle {
 struct Expected {
     u64 d;
     u64 counts = ~u64{0}; // bits of d that do
-    bool mask;            // the lane's bit of VCC, or of what stands for it; SCC
+    bool mask;            // the lane's bit of VCC or of another mask SGPR; SCC
     bool exec;            // the lane's bit
     u32 scalar_exec = 0;  // of scalar instructions
 

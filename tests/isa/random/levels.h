@@ -15,7 +15,7 @@ struct Place {
     const Options &options;
 };
 
-// Whether the batch gives what `good` wants at every level.
+// True if the batch's results satisfy `good` at every host level.
 template <class Good>
 bool run_everywhere(const sim::Program &program, const std::string &kernel, const Place &where,
                     Batch &b, Good good) {

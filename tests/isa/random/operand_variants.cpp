@@ -71,7 +71,7 @@ Operand real(T t, Random &random) {
     return {Operand::constant, r.text, real_bits(r, t)};
 }
 
-// What hardware makes of inline constants there isn't published (0.6, 3.4), -1 apart.
+// The hardware's results for inline constants there aren't published (0.6, 3.4), except for -1.
 bool open_inline(const Row &r, unsigned n) {
     T t = source_type(r, n);
     return (r.name.starts_with("v_dot2") && is_packed(t)) || r.name == "v_pk_fmac_f16";

@@ -8,7 +8,7 @@
 
 namespace nw::oracle {
 
-// As the standard library's algorithms want it.
+// A random bit generator for the standard library's algorithms.
 class Random {
 public:
     using result_type = u64;

@@ -86,7 +86,7 @@ u64 two_over_pi(int first_bit, int count) {
     static Real digits;
     static bool ready = false;
     if (!ready) {
-        mpfr_set_prec(digits, 1201); // what the hardware keeps; the first digit is 1
+        mpfr_set_prec(digits, 1201); // the hardware's precision; the first digit is 1
         Real pi;
         mpfr_set_prec(pi, 1400);
         mpfr_const_pi(pi, MPFR_RNDN);

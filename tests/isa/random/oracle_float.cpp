@@ -185,7 +185,7 @@ void add_cube(Rows &rows) {
         Row r{name, Form::plain, T::s32, T::s32, T::s32, T::s32, {}};
         r.f = [=](const In &in, const Env &e) {
             Out out(f(cube(in, e), e));
-            out.ignore = any_nan(in) ? ~u64{0} : 0; // no source says what a NaN does here
+            out.ignore = any_nan(in) ? ~u64{0} : 0; // the result for a NaN is unspecified
             return out;
         };
         add(rows, r);

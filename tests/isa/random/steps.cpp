@@ -39,7 +39,7 @@ i128 floored(const Number &x, int grid) {
     return x.zero() ? 0 : shift >= 0 ? m << shift : shifted_down(m, -shift);
 }
 
-// 2.51: one rounding; to bf16 by way of f32, whose lower half is cut off.
+// 2.51: one rounding; to bf16 through f32, whose lower half is truncated.
 u64 rounded_sum(i128 sum, int grid, const StepRules &rules) {
     Real v, rest;
     u128 magnitude = static_cast<u128>(sum < 0 ? -sum : sum);

@@ -25,7 +25,7 @@ Factor factor_bf8(u32 code); // e5m2
 struct StepRules {
     bool gfx12;
     Format out;                // of the addend and the result
-    u64 factor_nan;            // what a factor that is a NaN makes of the result
+    u64 factor_nan;            // the result for a NaN factor
     bool saturate_f16 = false; // FP16_OVFL
 };
 u64 factor_nan(const Format &out); // of f16 and bf16 factors

@@ -178,7 +178,7 @@ std::string prologue(const Target &t) {
                        t.wide() ? 6 : 5, t.scalar_wait(), t.vector_wait(), high_masks);
 }
 
-// v10 and up: what the masks are now, of the lane's half.
+// v10 and up: the current masks, for the lane's half.
 std::string epilogue(const Target &t) {
     if (!t.wide())
         return R"(  s_mov_b32 s52, exec_lo

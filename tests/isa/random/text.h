@@ -13,7 +13,7 @@ namespace nw::oracle {
 // s[28:29].
 std::string instruction_text(const Row &, const Variant &, const std::string &gfx, unsigned wave);
 
-// What a lane's memory holds.
+// Contents of a lane's memory.
 struct LaneIn {
     u64 a, b, c, d;
 };

@@ -34,7 +34,7 @@ struct Variant {
 T source_type(const Row &, unsigned n);
 unsigned source_count(const Row &); // without an accumulator
 bool is_scalar(Form);
-bool writes_mask(Form); // VCC or the mask that stands for it
+bool writes_mask(Form); // VCC or another mask SGPR
 
 std::vector<Variant> variants(const Row &, const std::string &gfx);         // all of its modifiers
 std::vector<Variant> operand_variants(const Row &, const std::string &gfx); // constants, SGPRs
