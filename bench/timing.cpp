@@ -12,8 +12,8 @@ namespace nw::bench {
 namespace {
 
 std::string_view gfx_of(const DenseJob &job) { return job.kernel->gfx; }
-std::string_view gfx_of(const GgufJob &job) { return job.kernels.product->gfx; }
-std::string_view gfx_of(const GgufMoeJob &job) { return job.gfx; }
+std::string_view gfx_of(const GgufJob &job) { return job.kernel->gfx; }
+std::string_view gfx_of(const GgufMoeJob &job) { return job.kernel->gfx; }
 
 // time(job, device) of each on a device as new, those with the most work(job) first.
 template <class Job, class Work, class Time>
@@ -54,50 +54,16 @@ Timed time_as_new(const DenseJob &job, const hip::Device &device) {
     return out;
 }
 
-Timed time_gguf_one(const GgufJob &job, const hip::Device &device) {
+Timed time_one(const TimedLaunches &of, const hip::Device &device, Warm warm = Warm::yes) {
     LaunchCounts stats(device);
     Timed out;
-    const GgufTimes times =
-        time_gguf_product(device, job.kernels, job.shape, 1, [&](const Kernel &kernel) {
-            const auto launch = stats.next_launch(kernel.symbol);
-            if (&kernel == job.kernels.product)
-                out.launch = launch.value_or(LaunchStats{});
-        });
-    out.us = times.us, out.before_us = times.convert_us;
-    return out;
-}
-
-// Weights are cold; activations are where the conversion has left them.
-Timed time_gguf_as_new(const GgufJob &job, const hip::Device &device) {
-    LaunchCounts stats(device);
-    const Kernel &kernel = *job.kernels.product, &convert = *job.kernels.convert;
-    const auto &[type, m, n, k] = job.shape;
-    const Before &before = kernel.contract->before.front();
-    Modules modules(device);
-    modules.function(kernel); // loading is no part of the time
-    modules.function(convert);
-    hip::Buffer x = device.allocate(u64{4} * m * k),
-                a = device.allocate(gguf_activation_bytes(job.kernels, job.shape)),
-                w = device.allocate(job.shape.weight_bytes()), c = device.allocate(u64{4} * m * n);
-    x.fill(0);
-    w.fill(0);
-    const hip::Event begin = device.event(), between = device.event(), end = device.event();
-    Op op = job.shape.op();
-    op.x = address(x.data()), op.x_stride = u64{4} * k;
-    op.a = address(a.data()), op.w = address(w.data()), op.c = address(c.data());
-    Op made = before.op(op, kernel, machine_of(device));
-    made.*before.gives.front().result = op.a;
-    device.record(begin);
-    launch(modules, convert, made);
-    device.record(between);
-    device.synchronize();
-    stats.skip(); // to the product
-    launch(modules, kernel, op);
-    device.record(end);
-    Timed out;
-    out.us = 1000 * f64{device.elapsed_ms(between, end)};
-    out.before_us = 1000 * f64{device.elapsed_ms(begin, between)};
-    out.launch = stats.next_launch(kernel.symbol).value_or(LaunchStats{});
+    const auto launched = [&](const Kernel &kernel) {
+        const auto launch = stats.next_launch(kernel.symbol);
+        if (&kernel == &of.product)
+            out.launch = launch.value_or(LaunchStats{});
+    };
+    const LaunchTimes times = time_launches(device, of, 1, launched, warm);
+    out.us = times.us, out.before_us = times.convert_us + times.lists_us;
     return out;
 }
 
@@ -119,19 +85,23 @@ Instructions count_dense(const hip::Device &device, LaunchCounts &stats, const K
 }
 
 std::vector<Timed> time_gguf(const std::vector<GgufJob> &jobs) {
-    return time_each(jobs, weights_read, time_gguf_one);
+    return time_each(jobs, weights_read, [](const GgufJob &job, const hip::Device &device) {
+        return time_one({*job.kernel, job.shape.op()}, device);
+    });
 }
 
 std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs) {
     return time_each(
         jobs, [](const GgufJob &job) { return u64{job.shape.m} * job.shape.n * job.shape.k; },
-        time_gguf_as_new);
+        [](const GgufJob &job, const hip::Device &device) {
+            return time_one({*job.kernel, job.shape.op()}, device, Warm::no);
+        });
 }
 
-std::vector<Timed> time_gguf_ways(const std::vector<GgufJob> &jobs) {
+std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs) {
     return time_each(jobs, weights_read, [](const GgufJob &job, const hip::Device &device) {
         ColdGguf product(device, std::span(&job.shape, 1), 1);
-        return Timed{product.us(*job.kernels.product, job.shape)};
+        return Timed{product.us(*job.kernel, job.shape)};
     });
 }
 
@@ -139,10 +109,7 @@ std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs) {
     return time_each(
         jobs, [](const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); },
         [](const GgufMoeJob &job, const hip::Device &device) {
-            const GgufMoeTimes times =
-                time_gguf_moe(device, gguf_moe_kernels(job.gfx, job.shape, job.block_size),
-                              job.shape, job.routes);
-            return Timed{times.us, times.convert_us + times.align_us};
+            return time_one({*job.kernel, job.shape.op(), job.routes}, device);
         });
 }
 

@@ -8,8 +8,8 @@
 
 #include "bench/stats.h"
 #include "measure/cold_product.h"
-#include "measure/gguf_moe_product.h"
-#include "measure/gguf_product.h"
+#include "measure/gguf_shape.h"
+#include "measure/launch_times.h"
 
 namespace nw::bench {
 
@@ -27,8 +27,6 @@ struct DenseJob {
     std::string model, layer;
 };
 
-// One row of weights for warmth: code is where later launches find it. None: a part as new.
-enum class Warm { yes, no };
 std::vector<Timed> time_dense(const std::vector<DenseJob> &, Warm = Warm::yes);
 
 // Counts of a launch of the product, on a device with the setting stats=on.
@@ -39,17 +37,16 @@ Instructions count_dense(const hip::Device &, LaunchCounts &stats, const Kernel 
 // launches in `us`.
 struct GgufJob {
     GgufShape shape;
-    GgufKernels kernels;
+    const Kernel *kernel;
 };
 std::vector<Timed> time_gguf(const std::vector<GgufJob> &);
 std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &);
-std::vector<Timed> time_gguf_ways(const std::vector<GgufJob> &);
+std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &);
 
-// Experts with GGUF weights: block_size 1 is slot by slot; routes are slots' experts.
+// Experts with GGUF weights; routes are slots' experts.
 struct GgufMoeJob {
-    std::string gfx;
     GgufMoeShape shape;
-    u32 block_size;
+    const Kernel *kernel;
     std::vector<i32> routes;
 };
 std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &);

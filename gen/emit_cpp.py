@@ -194,13 +194,17 @@ class FamilyWriter:
             rows += f'    {{"{before.family}", before_{number}, gives_{number}}},\n'
         return out + (f"constexpr Before before[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Before> before;\n")
 
-    def extents(self) -> str:
-        out = ""
-        given = {theirs for f in self.families.values() for b in f.before if b.family == self.f.name for theirs in b.gives}
+    def operands(self) -> str:
+        """Every pointer argument: how many bytes the op has of it, none where the contract says null."""
+        out, rows = "", ""
         for p in self.f.pointers.values():
-            if p.name in given:
-                out += self.returning("u64", f"extent_of_{p.name}", f"extent({p.name})")
-        rows = ""
+            extent = f"extent({p.name})"
+            out += self.returning("u64", f"extent_of_{p.name}", f"{extent} if {p.when} else 0" if p.when else extent)
+            rows += f"    {{&Op::{p.name}, extent_of_{p.name}, {int(p.optional)}}},\n"
+        return out + (f"constexpr Operand operands[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Operand> operands;\n")
+
+    def scratches(self) -> str:
+        out, rows = "", ""
         for name, text in self.f.workspace.items():
             if name in self.f.pointers:
                 counters = text == "counters"
@@ -221,7 +225,7 @@ class FamilyWriter:
         return (
             f"namespace {f.name} {{\n\n{self.checks()}{self.derive()}{self.arguments()}"
             f"{self.returning('u64', 'grid', f.grid['x'])}{self.returning('u32', 'dynamic_lds', f.lds)}"
-            f"{self.extents()}{self.choice()}{self.slices()}{self.befores()}\n}} // namespace {f.name}\n\n"
+            f"{self.operands()}{self.scratches()}{self.choice()}{self.slices()}{self.befores()}\n}} // namespace {f.name}\n\n"
         )
 
     def op_text(self) -> str:
@@ -233,7 +237,7 @@ class FamilyWriter:
                 strides += self.returning("u64", f"stride_of_{p.name}", stride, "const Op &o")
                 rows += f"    {{&Op::{p.name}, stride_of_{p.name}}},\n"
         table = f"constexpr RowPointer rows[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const RowPointer> rows;\n"
-        return f"namespace op_{f.name} {{\n\n{self.checks()}{strides}{table}}} // namespace op_{f.name}\n\n"
+        return f"namespace op_{f.name} {{\n\n{self.checks()}{self.operands()}{strides}{table}}} // namespace op_{f.name}\n\n"
 
     def op_row(self) -> str:
         f = self.f
@@ -241,7 +245,7 @@ class FamilyWriter:
         counters, piece = (self.writer.cpp(f.workspace[key]) for key in ("counters", "piece"))
         return (
             f'{{.op = OpKind::{f.name}, .name = "{f.name}", .check_shape = {ns}::check_shape, .check_operands = {ns}::check_operands, '
-            f".rows = {ns}::rows, .counters = {counters}, .piece = {piece}}},\n"
+            f".operands = {ns}::operands, .rows = {ns}::rows, .counters = {counters}, .piece = {piece}}},\n"
         )
 
     def row(self) -> tuple[str, str]:
@@ -253,7 +257,7 @@ class FamilyWriter:
             f".check_shape = {n}::check_shape, .check_operands = {n}::check_operands, .settle = {n}::settle, .derive = {n}::derive, .pack = {n}::pack, "
             f".grid = {n}::grid, .dynamic_lds = {n}::dynamic_lds, .region = {n}::region, .takes = {n}::takes, "
             f".takes_text = {quoted(str(c.get('takes', '')))}, .takes_rest = {n}::takes_rest, .worth = {n}::worth, .cost = {n}::cost, .slice_rows = {n}::slice_rows, .slice_step = {n}::slice_step, "
-            f".match = {n}::match, .alike = {n}::alike, .borrow = {n}::borrow, .before = {n}::before, .scratch = {n}::scratch, .parameters = {n}_parameters}},\n",
+            f".match = {n}::match, .alike = {n}::alike, .borrow = {n}::borrow, .operands = {n}::operands, .before = {n}::before, .scratch = {n}::scratch, .parameters = {n}_parameters}},\n",
             f"constexpr ParameterName {n}_parameters[] = {{{parameters}}};\n",
         )
 

@@ -87,8 +87,8 @@ void time_all(std::vector<Line> &lines) {
     std::vector<GgufJob> jobs;
     for (const Line &line : lines)
         for (const Way &way : line.ways)
-            jobs.push_back({line.shape, {way.kernel}});
-    const std::vector<Timed> times = time_gguf_ways(jobs);
+            jobs.push_back({line.shape, way.kernel});
+    const std::vector<Timed> times = time_gguf_plans(jobs);
     auto next = times.begin();
     for (Line &line : lines)
         for (Way &way : line.ways)

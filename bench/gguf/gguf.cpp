@@ -42,7 +42,7 @@ Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &time) {
                 {"time_us", time.us},
                 {"activations_us", time.before_us},
                 {"_size", by(job.shape.n, job.shape.k)}};
-    row.update(kernel_facts(*job.kernels.product));
+    row.update(kernel_facts(*job.kernel));
     return row;
 }
 
@@ -56,8 +56,8 @@ Json gguf_products(const Options &o, const Layers &layers, const std::string &gf
                 const GgufShape p{type, m, layer->n, layer->k};
                 if (m >= many_rows || !std::regex_search(name(*layer, p), only))
                     continue;
-                if (const GgufKernels kernels = choose_gguf_kernels(gfx, p)) {
-                    jobs.push_back({p, kernels});
+                if (const Kernel *kernel = choose_unsliced(gfx, p.op())) {
+                    jobs.push_back({p, kernel});
                     of.push_back(layer);
                 }
             }

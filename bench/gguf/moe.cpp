@@ -37,7 +37,7 @@ std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes, const st
                                                      by(p.n, p.k), type, tokens, block_size);
                 if (std::regex_search(name, only))
                     out.push_back(
-                        {gfx, p, block_size,
+                        {p, &choose_by_block(gfx, p.op(), block_size),
                          random_routes(tokens, s.experts, s.top_k, Rng(o.seed).fork(tokens))});
             }
     return out;
@@ -53,7 +53,7 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
     const std::vector<Timed> times = time_gguf_moe(jobs);
     const Bound bound = dram_bound(gfx);
     for (u64 i = 0; i < jobs.size(); ++i) {
-        const auto &[on, p, block_size, routes] = jobs[i];
+        const auto &[p, kernel, routes] = jobs[i];
         const f64 us = times[i].us,
                   met = static_cast<f64>(std::ranges::count_if(
                       slots_of_experts(routes, p.experts), [](u32 slots) { return slots > 0; })),
@@ -66,7 +66,7 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
              {"m", p.tokens},
              {"n", p.n},
              {"k", p.k},
-             {"block_size", block_size},
+             {"block_size", block_size(*kernel)},
              {"experts_met", met},
              {"time_us", us},
              {"activations_us", times[i].before_us},

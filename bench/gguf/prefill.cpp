@@ -8,16 +8,12 @@ namespace nw::bench {
 
 namespace {
 
-// The cheapest tile of the family for many rows, and what makes its activations.
-GgufKernels tiles_for(const std::string &gfx, const GgufShape &shape) {
-    GgufKernels out;
-    for (const Kernel *kernel : kernels_for(gfx, shape.op()))
+// The cheapest tile of the family for many rows.
+const Kernel *tile_for(const std::string &gfx, const Op &op) {
+    const Kernel *out = nullptr;
+    for (const Kernel *kernel : kernels_for(gfx, op))
         if (kernel->family == "gguf_prefill")
-            out.product = cheapest_of_family(*kernel, shape.op());
-    plan(shape.op(), *out.product, usual_machine(gfx)).each_kernel([&](const Kernel &kernel) {
-        if (&kernel != out.product)
-            out.convert = &kernel;
-    });
+            out = cheapest_of_family(*kernel, op);
     return out;
 }
 
@@ -34,7 +30,7 @@ Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx
                 if (m < many_rows || p.k % find_ggml_type(type)->elements ||
                     !std::regex_search(name(*layer, p), only))
                     continue;
-                jobs.push_back({p, tiles_for(gfx, p)});
+                jobs.push_back({p, tile_for(gfx, p.op())});
                 of.push_back(layer);
             }
     Json rows = Json::array();
@@ -43,7 +39,7 @@ Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx
     const std::vector<Timed> times = time_gguf_prefill(jobs);
     const f64 peak = wmma_peak(gfx);
     for (u64 i = 0; i < jobs.size(); ++i) {
-        const Kernel &kernel = *jobs[i].kernels.product;
+        const Kernel &kernel = *jobs[i].kernel;
         const auto &[type, m, n, k] = jobs[i].shape;
         const auto &[insts, busy] = times[i].launch;
         const f64 operations = 2.0 * m * n * k;

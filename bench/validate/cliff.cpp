@@ -59,8 +59,8 @@ Json measure_cliff(ModelRun &run) {
                 continue;
             if (run.at_once == 1)
                 progress.show(c.fact());
-            const f64 unpadded = splitk_us(product, c.shape(0)),
-                      padded = splitk_us(product, c.shape(padding)),
+            const f64 unpadded = published_us(product, c.shape(0)),
+                      padded = published_us(product, c.shape(padding)),
                       gib = f64{1} * c.n * c.k / 2 * 1e6 / (u64{1} << 30);
             Json row = validated(c.fact(), "cliff", c.published, unpadded / padded);
             row.update({{"_gfx", c.gfx},

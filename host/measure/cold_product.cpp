@@ -96,23 +96,35 @@ f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
     return us;
 }
 
-SplitKGeometry published_geometry(const hip::Device &device, const ProductShape &p) {
-    return nw::published_geometry(p.m, p.n, p.k, device.info().wgps);
+namespace {
+
+Op splitk_op(Op op) {
+    op.kind = OpKind::splitk_w4a16;
+    op.zeros = find_word(op.zeros == word_of(Zeros::eight) ? "sym" : "zp");
+    return op;
 }
 
-f64 splitk_us(ColdProduct &product, const ProductShape &p) {
-    const hip::Device &device = product.device();
-    const u32 wgps = device.info().wgps;
-    const SplitKGeometry g = published_geometry(device, p);
-    const Kernel &kernel =
-        find_splitk(device.info().gfx, p.dtype, p.group, p.m, p.zeros != Zeros::eight, g);
+} // namespace
+
+Published published_kernel(std::string_view gfx, const ProductShape &p) {
+    Op op = splitk_op(p.op());
+    const auto all = kernels_for(gfx, op, References::with);
+    if (all.empty())
+        throw Error(fmt::format("splitk_w4a16: no kernel for {} g{} m{} k{} on {}; "
+                                "asm/splitk_w4a16/family.toml lists what there is",
+                                name(p.dtype), group_name(p.group), p.m, p.k, gfx));
+    all.front()->contract->settle(op, *all.front(), usual_machine(gfx));
+    return {*all.front(), op.waves};
+}
+
+f64 published_us(ColdProduct &product, const ProductShape &p) {
+    const hip::DeviceInfo &on = product.device().info();
+    const auto &[kernel, waves] = published_kernel(on.gfx, p);
     product.modules().function(kernel); // loading is no part of the time
-    return product.us(p, wgps * g.waves * g.rows,
+    return product.us(p, on.wgps * static_cast<u32>(waves) * kernel.p.rows,
                       [&](const ProductShape &shape, const ColdProduct::Memory &at) {
-                          Op op = op_of(shape, at);
-                          op.zeros = kernel.p.zeros;
-                          op.groups = wgps;
-                          op.waves = g.waves;
+                          Op op = splitk_op(op_of(shape, at));
+                          op.waves = waves;
                           launch(product.modules(), kernel, op);
                       });
 }

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "hip/hip.h"
-#include "measure/splitk.h"
 #include "runtime/launch.h"
 #include "runtime/w4a16.h"
 
@@ -87,9 +86,14 @@ private:
     Rotation weights_, scales_;
 };
 
-// The published kernel's geometry on the device; of zeros it knows eight and typed.
-SplitKGeometry published_geometry(const hip::Device &, const ProductShape &);
-f64 splitk_us(ColdProduct &, const ProductShape &);
+// The published kernel (asm/splitk_w4a16), which is never chosen for a product: its geometry is
+// that of the contract. Of zeros it knows eight and typed. Throws Error for a product without one.
+struct Published {
+    const Kernel &kernel;
+    u64 waves; // of a workgroup that take rows
+};
+Published published_kernel(std::string_view gfx, const ProductShape &);
+f64 published_us(ColdProduct &, const ProductShape &);
 
 // The kernel that the library chooses.
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &);

@@ -54,6 +54,13 @@ struct Borrow {
     std::array<u64, 4> values;
 };
 
+// A pointer argument, and how many bytes an op has of it: 0 where it has to be null.
+struct Operand {
+    u64 Op::*argument;
+    u64 (*bytes)(const Op &, const Kernel &, const Machine &);
+    bool optional; // may be null
+};
+
 // A result of an earlier launch, which is an argument of this one: memory for so many bytes, or a
 // number where there is no `bytes`.
 struct Gives {
@@ -111,6 +118,7 @@ struct Family {
     std::span<const Match> match;
     std::span<const u32 Parameters::*const> alike; // of kernels that stand for each other
     std::span<const Borrow> borrow;
+    std::span<const Operand> operands;
     std::span<const Before> before;
     std::span<const Scratch> scratch;
     std::span<const ParameterName> parameters;
@@ -122,6 +130,7 @@ struct OpContract {
     std::string_view name;
     void (*check_shape)(const Op &);
     void (*check_operands)(const Op &);
+    std::span<const Operand> operands;
     std::span<const RowPointer> rows;
     u64 counters, piece; // bytes at the start of the workspace; what its parts are a multiple of
 };

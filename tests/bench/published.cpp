@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "bench/fit.h"
-#include "measure/splitk.h"
+#include "measure/cold_product.h"
 
 using namespace nw;
 using namespace nw::bench;
@@ -52,9 +52,13 @@ TEST_CASE("every published decode row is read, and has a kernel") {
             continue;
         m.insert(p.m);
         groups.insert(p.group);
-        const SplitKGeometry g = published_geometry(p.m, p.n, p.k, 20);
-        CHECK_NOTHROW(find_splitk("gfx1151", p.dtype, p.group, p.m, p.zeros, g));
-        CHECK(p.n % g.rows == 0);
+        const Kernel &kernel =
+            published_kernel("gfx1151", {p.dtype, p.zeros ? Zeros::typed : Zeros::eight, p.m, p.n,
+                                         p.k, p.group, 0})
+                .kernel;
+        CHECK(dtype_of(kernel) == p.dtype);
+        CHECK(kernel.param("zeros") == (p.zeros ? "zp" : "sym"));
+        CHECK(p.n % kernel.p.rows == 0);
     }
     CHECK(m == std::set<u32>{1, 2, 4});
     CHECK(groups == std::set<u32>{32, 128});
@@ -131,27 +135,51 @@ TEST_CASE("errors of a group: mean of magnitudes, and the worst with its sign") 
     CHECK(summarize(errors).worst == -4);
 }
 
+namespace {
+
+using Geometry = std::array<u64, 3>; // rows and loads in flight of a wave, waves that take rows
+
+// On gfx1151, which has 20 WGPs.
+Geometry geometry(u32 m, u32 n, u32 k) {
+    const auto [kernel, waves] =
+        published_kernel("gfx1151", {Dtype::f16, Zeros::eight, m, n, k, 128, 0});
+    return {kernel.p.rows, kernel.p.unroll, waves};
+}
+
+u64 fewest_waves(u32 n, u32 rows) {
+    for (const Kernel &kernel : kernels())
+        if (kernel.gfx == "gfx1151" && kernel.family == "splitk_w4a16" && kernel.p.rows == rows) {
+            Op op{.kind = OpKind::splitk_w4a16};
+            op.n = n;
+            kernel.contract->settle(op, kernel, usual_machine("gfx1151"));
+            return op.waves;
+        }
+    return 0;
+}
+
+} // namespace
+
 TEST_CASE("the published geometry, by hand") {
     // 4 * 20 SIMDs: 2400 rows are 30 rounds of one
-    CHECK(published_geometry(1, 2400, 4096, 20) == SplitKGeometry{2, 4, 15});
-    CHECK(published_geometry(1, 2320, 4096, 20) == SplitKGeometry{1, 4, 15});
-    CHECK(published_geometry(2, 2560, 2560, 20) == SplitKGeometry{2, 2, 16});
-    CHECK(published_geometry(4, 3200, 2560, 20) == SplitKGeometry{4, 1, 14});
-    CHECK(published_geometry(4, 2048, 2048, 20) == SplitKGeometry{2, 4, 13});
-    CHECK(published_geometry(4, 2560, 2560, 20) == SplitKGeometry{2, 2, 16});
-    CHECK(published_geometry(4, 2048, 4096, 20) == SplitKGeometry{2, 4, 13});
-    CHECK_THROWS_AS(published_geometry(4, 2560, 10240, 20), Error);
+    CHECK(geometry(1, 2400, 4096) == Geometry{2, 4, 15});
+    CHECK(geometry(1, 2320, 4096) == Geometry{1, 4, 15});
+    CHECK(geometry(2, 2560, 2560) == Geometry{2, 2, 16});
+    CHECK(geometry(4, 3200, 2560) == Geometry{4, 1, 14});
+    CHECK(geometry(4, 2048, 2048) == Geometry{2, 4, 13});
+    CHECK(geometry(4, 2560, 2560) == Geometry{2, 2, 16});
+    CHECK(geometry(4, 2048, 4096) == Geometry{2, 4, 13});
+    CHECK_THROWS_AS(geometry(4, 2560, 10240), Error);
 }
 
 TEST_CASE("waves that take rows: as few as take no further round, 4 at least") {
-    CHECK(fewest_waves(2048, 20, 1) == 15); // 7 rounds of 300, where 16 waves have 320
-    CHECK(fewest_waves(2048, 20, 2) == 13); // 4 rounds of 520
-    CHECK(fewest_waves(2560, 20, 2) == 16); // 4 rounds of 640, none left
-    CHECK(fewest_waves(512, 20, 2) == 13);  // 1 round
-    CHECK(fewest_waves(20, 20, 1) == 4);    // 1 would do
+    CHECK(fewest_waves(2048, 1) == 15); // 7 rounds of 300, where 16 waves have 320
+    CHECK(fewest_waves(2048, 2) == 13); // 4 rounds of 520
+    CHECK(fewest_waves(2560, 2) == 16); // 4 rounds of 640, none left
+    CHECK(fewest_waves(512, 2) == 13);  // 1 round
+    CHECK(fewest_waves(20, 1) == 4);    // 1 would do
     for (u32 n = 1; n < 3000; n += 7) {
-        const u32 w = fewest_waves(n, 20, 2);
-        const auto rounds = [&](u32 waves) { return ceil_div(n, 40 * waves); };
+        const u64 w = fewest_waves(n, 2);
+        const auto rounds = [&](u64 waves) { return ceil_div<u64>(n, 40 * waves); };
         CHECK(rounds(w) == rounds(16));
         CHECK((w == 4 || rounds(w - 1) > rounds(16)));
     }

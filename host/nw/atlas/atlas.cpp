@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "measure/gguf_product.h"
 #include "nw/atlas/report.h"
 #include "nw/atlas/rocprof.h"
 #include "nw/atlas/run.h"

@@ -141,10 +141,10 @@ AtlasWork atlas_work(const AtlasJob &job) {
     const GgufShape &p = job.shape;
     const f64 weights = f64{1} * p.n * p.k;
     u32 matrices = 1, rows = p.m, filled = ceil_div(p.m, tile);
-    bool wmma = job.kernels && job.kernels.product->p.bm; // tiles of rows
+    bool wmma = job.kernel->p.bm; // tiles of rows
     if (job.experts) {
-        const auto &[kernels, shape, routes] = *job.experts;
-        matrices = rows = filled = 0, wmma = kernels.align;
+        const auto &[shape, routes] = *job.experts;
+        matrices = rows = filled = 0, wmma = lists_before(*job.kernel);
         for (u32 slots : slots_of_experts(routes, shape.experts))
             matrices += slots > 0, rows += slots, filled += ceil_div(slots, tile);
     }

@@ -58,13 +58,11 @@ private:
 
     AtlasJob job_of(const LinearShape &layer, const GgufShape &shape) const {
         if (!layer.moe)
-            return {shape, choose_gguf_kernels(gfx_, shape), {}};
+            return {shape, choose_unsliced(gfx_, shape.op()), {}};
         const auto &[type, m, n, k] = shape;
         const GgufMoeShape of{type, m, n, k, layer.experts, layer.top_k, layer.layer == "down"};
-        return {shape,
-                {},
-                AtlasExperts{choose_gguf_moe_kernels(gfx_, of), of,
-                             random_routes(m, of.experts, of.top_k, Rng(1).fork(m))}};
+        return {shape, &choose(gfx_, of.op()),
+                AtlasExperts{of, random_routes(m, of.experts, of.top_k, Rng(1).fork(m))}};
     }
 
     void add(const LinearShape &layer, std::string_view type, u32 m) {
@@ -75,7 +73,7 @@ private:
             return;
         }
         AtlasJob job = job_of(layer, shape);
-        const Kernel *const product = job.launches().back();
+        const Kernel *const product = job.kernel;
         if (!product) {
             ++missing_[fmt::format("{} at {} rows", type, m)];
             return;
@@ -107,9 +105,7 @@ private:
 } // namespace
 
 std::array<const Kernel *, 3> AtlasJob::launches() const {
-    if (experts)
-        return {experts->kernels.convert, experts->kernels.align, experts->kernels.product};
-    return {kernels.convert, nullptr, kernels.product};
+    return {convert_before(*kernel), lists_before(*kernel), kernel};
 }
 
 std::string atlas_set(const LinearShape &layer, const GgufShape &shape) {

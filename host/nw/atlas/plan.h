@@ -8,24 +8,25 @@
 #include <vector>
 
 #include "formats/linear_shapes.h"
-#include "measure/gguf_moe_product.h"
-#include "measure/gguf_product.h"
+#include "measure/gguf_shape.h"
+#include "measure/launch_times.h"
 #include "nw/atlas/run.h"
 
 namespace nw::cli {
 
 // A mixture of experts and its routing.
 struct AtlasExperts {
-    GgufMoeKernels kernels;
     GgufMoeShape shape;
     std::vector<i32> routes;
 };
 
 // A product that is timed once, for all layers of its shape.
 struct AtlasJob {
-    GgufShape shape; // of experts: m tokens, one expert's n and k
-    GgufKernels kernels;
-    std::optional<AtlasExperts> experts; // with kernels of their own
+    GgufShape shape;      // of experts: m tokens, one expert's n and k
+    const Kernel *kernel; // of the product; null: there is none
+    std::optional<AtlasExperts> experts;
+
+    Op op() const { return experts ? experts->shape.op() : shape.op(); }
 
     // The launches, in the order of atlas_ops; null: there is none.
     std::array<const Kernel *, 3> launches() const;

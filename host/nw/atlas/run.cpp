@@ -37,13 +37,11 @@ struct Timed {
 };
 
 Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
-    if (job.experts) {
-        const auto &[kernels, shape, routes] = *job.experts;
-        const GgufMoeTimes times = time_gguf_moe(device, kernels, shape, routes, runs);
-        return {.us = {times.convert_us, times.align_us, times.us}, .stats = {}};
-    }
-    const GgufTimes times = time_gguf_product(device, job.kernels, job.shape, runs);
-    return {.us = {times.convert_us, 0, times.us}, .stats = {}};
+    TimedLaunches of{*job.kernel, job.op()};
+    if (job.experts)
+        of.routes = job.experts->routes;
+    const LaunchTimes times = time_launches(device, of, runs);
+    return {.us = {times.convert_us, times.lists_us, times.us}, .stats = {}};
 }
 
 // Statistics of the kernel's last launch.
@@ -135,12 +133,10 @@ Json bound_json(const AtlasBound &bound, f64 us) {
 u64 bytes_of(const AtlasJob &job, std::string_view op) {
     if (op == "product")
         return atlas_work(job).bytes;
-    if (!job.experts)
-        return u64{4} * job.shape.m * job.shape.k + gguf_activation_bytes(job.kernels, job.shape);
-    const GgufMoeShape &p = job.experts->shape;
     if (op == "lists")
-        return u64{8} * p.slots();
-    return u64{4} * p.rows() * p.k + gguf_activation_bytes(job.experts->kernels, p);
+        return u64{8} * job.experts->shape.slots();
+    const u64 rows = job.experts ? job.experts->shape.rows() : job.shape.m;
+    return 4 * rows * job.shape.k + activation_bytes(*job.kernel, job.op());
 }
 
 Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
@@ -155,11 +151,7 @@ Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
 }
 
 u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 wgps) {
-    if (op != "product")
-        return 0;
-    return job.experts
-               ? dynamic_lds_of(*job.experts->kernels.product, job.experts->shape.op(), wgps)
-               : dynamic_lds_of(*job.kernels.product, job.shape.op(), wgps);
+    return op == "product" ? dynamic_lds_of(*job.kernel, job.op(), wgps) : 0;
 }
 
 // Facts that only a launch provides.

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include "measure/launch_times.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <vector>
+
+#include "base/error.h"
+#include "base/median.h"
+#include "measure/cold_product.h"
+
+namespace nw {
+
+namespace {
+
+constexpr u64 page = 4096;
+constexpr u64 aligned_rows = 16; // after which rows of every type are aligned as kernels want
+
+u64 bytes_of(const Family &f, u64 Op::*argument, const Op &op, const Kernel &kernel,
+             const Machine &machine) {
+    for (const Operand &operand : f.operands)
+        if (operand.argument == argument)
+            return operand.bytes(op, kernel, machine);
+    return 0;
+}
+
+// Bytes that a launch over n rows, or fewer, may want of its own.
+u64 most_scratch(const Scratch &scratch, const Kernel &kernel, Op op, const Machine &machine) {
+    if (!scratch.bytes)
+        return bytes_of(*kernel.contract, scratch.argument, op, kernel, machine);
+    Op few = op; // whose share is the smallest
+    few.n = kernel.rows_per_workgroup;
+    kernel.contract->derive(few, kernel, machine);
+    op.share = few.share;
+    return scratch.bytes(op, kernel, machine);
+}
+
+// Whether an earlier launch makes the argument, or it is scratch memory.
+bool is_made(const Family &f, u64 Op::*argument) {
+    return std::ranges::any_of(f.before,
+                               [&](const Before &before) {
+                                   return std::ranges::count(before.gives, argument,
+                                                             &Gives::argument) > 0;
+                               }) ||
+           std::ranges::count(f.scratch, argument, &Scratch::argument) > 0;
+}
+
+// The operands on a device, all 0 but the lists.
+class Launches {
+public:
+    // With weights for a round, then so many times those of the product.
+    Launches(const hip::Device &device, const TimedLaunches &of, u64 copies, Warm warm)
+        : kernel_(of.product), routes_(of.routes), device_(device), modules_(device),
+          machine_(machine_of(device)), op_(of.sizes) {
+        op_.x_stride = 4 * op_.k;
+        const u64 row = bytes_of_row();
+        if (op_.experts)
+            op_.w_expert = op_.n * row;
+        const u64 unit = op_.experts ? page : aligned_rows * row;
+        round_ = warm == Warm::no ? 0
+                 : op_.experts
+                     ? op_.n
+                     : std::min<u64>(op_.n, device.info().wgps * kernel_.rows_per_workgroup);
+        begin_ = round_up(round_ * row, unit);
+        each_ = round_up(std::max<u64>(op_.experts, 1) * op_.n * row, unit);
+        weight_bytes_ = begin_ + copies * each_;
+        // The order of allocations is that of the figures so far: where buffers and code lie moves
+        // times by up to a percent.
+        if (warm == Warm::no)
+            load();
+        else
+            allocate_weights();
+        allocate_all(begin_ / row);
+        if (warm == Warm::yes)
+            load();
+        allocate_scratch(begin_ / row);
+    }
+
+    void before(u64 number) { launch(modules_, *made_[number].kernel, made_[number].op); }
+    u64 before_count() const { return made_.size(); }
+    const Kernel &before_kernel(u64 number) const { return *made_[number].kernel; }
+    // By the weights of a copy.
+    void multiply(u64 copy) {
+        Op op = op_;
+        op.w += begin_ + copy * each_;
+        launch(modules_, kernel_, op);
+    }
+    // One round of rows, slot or block, by the weights before.
+    void warm() {
+        Op op = op_;
+        op.n = round_;
+        if (op.experts)
+            op.slots = op.blocks = 1, op.expert_ids = op.slot_ids = none_;
+        launch(modules_, kernel_, op);
+    }
+    // Of the lists, after they are made; waits for them.
+    void count_blocks() {
+        if (made_.size() < 2)
+            return;
+        i32 entries = 0;
+        memory_[used_].download(&entries, sizeof entries);
+        op_.blocks = static_cast<u32>(entries) / kernel_.p.bm;
+    }
+
+private:
+    u64 bytes_of_row() const {
+        Op one = op_;
+        one.n = one.experts = 1;
+        return bytes_of(*kernel_.contract, &Op::w, one, kernel_, machine_);
+    }
+    u64 allocate(u64 bytes) {
+        return address(memory_.emplace_back(device_.allocate(bytes)).data());
+    }
+    // What a launch reads that none before it has made.
+    u64 input(const Operand &operand, u64 bytes) {
+        const u64 at = allocate(bytes);
+        if (operand.argument == (lists_before(kernel_) ? &Op::topk_ids : &Op::expert_ids))
+            memory_.back().upload(routes_.data(), routes_.size_bytes());
+        else if (operand.argument == &Op::x)
+            memory_.back().fill(0);
+        return at;
+    }
+    // Operands of a launch before the product's, its results among them.
+    void allocate_before(const Before &before) {
+        Made made{&kernel_before(before, kernel_), before.op(op_, kernel_, machine_)};
+        made.kernel->contract->settle(made.op, *made.kernel, machine_);
+        for (const Operand &operand : made.kernel->contract->operands) {
+            made.op.*operand.argument =
+                input(operand, operand.bytes(made.op, *made.kernel, machine_));
+            if (operand.argument == &Op::num_tokens_post_padded)
+                used_ = memory_.size() - 1;
+        }
+        for (const Gives &gives : before.gives)
+            op_.*gives.argument = made.op.*gives.result;
+        made_.push_back(made);
+    }
+    // Loading is no part of the time.
+    void load() {
+        if (!op_.experts)
+            modules_.function(kernel_);
+        for (const Before &before : kernel_.contract->before)
+            modules_.function(kernel_before(before, kernel_));
+        modules_.function(kernel_);
+    }
+    void allocate_weights() {
+        op_.w = allocate(weight_bytes_);
+        if (!device_.info().simulated) // whose memory is 0 as it is
+            memory_.back().fill(0);
+    }
+    // c and scratch have room for the rows of the round too.
+    Op with_round(u64 rows) const {
+        Op op = op_;
+        if (!op.experts)
+            op.n = std::min(rows + op.n, 2 * op.n);
+        return op;
+    }
+    void allocate_all(u64 round_rows) {
+        const Family &f = *kernel_.contract;
+        const Op room = with_round(round_rows);
+        allocate_before(f.before.front());
+        for (const Operand &operand : f.operands)
+            if (operand.argument == &Op::w && !op_.w)
+                allocate_weights();
+            else if (operand.argument != &Op::w && !is_made(f, operand.argument))
+                op_.*operand.argument = input(operand, operand.bytes(room, kernel_, machine_));
+        for (const Before &before : f.before.subspan(1))
+            allocate_before(before);
+        if (op_.experts) {
+            none_ = allocate(u64{4} * block_size(kernel_));
+            memory_.back().fill(0);
+        }
+    }
+    void allocate_scratch(u64 round_rows) {
+        const Op room = with_round(round_rows);
+        for (const Scratch &scratch : kernel_.contract->scratch) {
+            op_.*scratch.argument = allocate(most_scratch(scratch, kernel_, room, machine_));
+            if (!scratch.bytes)
+                memory_.back().fill(0);
+        }
+    }
+
+    const Kernel &kernel_;
+    const std::span<const i32> routes_;
+    const hip::Device &device_;
+    Modules modules_;
+    const Machine machine_;
+    Op op_;
+    u64 round_, begin_, each_, weight_bytes_; // rows; bytes
+    u64 none_ = 0, used_ = 0;                 // used_: which of memory_
+    std::vector<hip::Buffer> memory_;
+    std::vector<Made> made_;
+};
+
+const Kernel *before_number(const Kernel &product, u64 number) {
+    const auto all = product.contract->before;
+    return number < all.size() ? &kernel_before(all[number], product) : nullptr;
+}
+
+} // namespace
+
+const Kernel *convert_before(const Kernel &product) { return before_number(product, 0); }
+const Kernel *lists_before(const Kernel &product) { return before_number(product, 1); }
+
+const Kernel *choose_unsliced(std::string_view gfx, const Op &op) {
+    check_shape(op);
+    const Machine machine = usual_machine(gfx);
+    Plan p = plan(op, machine);
+    if (p.rows < op.m)
+        p = plan(op, cheapest(gfx, op), machine);
+    return p.rows < op.m ? nullptr : p.kernel;
+}
+
+const Kernel &choose_by_block(std::string_view gfx, const Op &op, u32 size) {
+    for (const Kernel *kernel : kernels_for(gfx, op))
+        if (block_size(*kernel) == size)
+            return *kernel;
+    throw Error(
+        fmt::format("block_size = {}: no kernel of {} takes such blocks", size, words[op.type]));
+}
+
+u64 activation_bytes(const Kernel &product, const Op &sizes) {
+    const Machine machine = usual_machine(product.gfx);
+    const Before &before = product.contract->before.front();
+    return before.gives.front().bytes(before.op(sizes, product, machine), *convert_before(product),
+                                      machine);
+}
+
+u32 dynamic_lds_of(const Kernel &kernel, Op op, u32 wgps) {
+    const Machine machine{&target_of(kernel.gfx), wgps};
+    if (op.blocks == automatic)
+        op.blocks = op.slots; // no matter of LDS
+    kernel.contract->settle(op, kernel, machine);
+    return kernel.contract->dynamic_lds(op, kernel, machine);
+}
+
+LaunchTimes time_launches(const hip::Device &device, const TimedLaunches &of, u32 runs,
+                          const std::function<void(const Kernel &)> &launched, Warm warm) {
+    const u64 bytes = of.sizes.n * of.sizes.k / 2 * std::max<u64>(of.sizes.experts, 1);
+    const u64 copies = runs == 1 ? 1 : 2 + cold_rest / bytes;
+    Launches launches(device, of, copies, warm);
+    const hip::Event start = device.event(), stop = device.event();
+    const auto us = [&](const Kernel &kernel, const auto &queue) {
+        device.record(start);
+        queue();
+        device.record(stop);
+        device.synchronize();
+        if (launched)
+            launched(kernel);
+        return 1000 * f64{device.elapsed_ms(start, stop)};
+    };
+    std::vector<f64> befores[2], products;
+    const auto run_before = [&] {
+        for (u64 i = 0; i < launches.before_count(); ++i)
+            befores[i].push_back(us(launches.before_kernel(i), [&] { launches.before(i); }));
+    };
+    if (warm == Warm::yes) {
+        run_before();
+        launches.count_blocks();
+        us(of.product, [&] { launches.warm(); });
+        befores[0].clear(), befores[1].clear();
+    }
+    for (u64 i = 0; i < runs; ++i) {
+        run_before();
+        if (warm == Warm::no)
+            launches.count_blocks();
+        products.push_back(us(of.product, [&] { launches.multiply(i % copies); }));
+    }
+    const LaunchTimes out{upper_median(products), upper_median(befores[0]),
+                          befores[1].empty() ? 0 : upper_median(befores[1])};
+    need_time(device, out.us);
+    need_time(device, out.convert_us);
+    return out;
+}
+
+} // namespace nw
