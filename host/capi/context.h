@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the calls of the C API share.
+// Shared helpers of the C API's functions.
 #pragma once
 #include <filesystem>
 #include <fmt/format.h>
@@ -24,25 +24,25 @@ template <class... Args> void need(bool holds, fmt::format_string<Args...> text,
         throw Refusal(NW_INVALID_ARGUMENT, fmt::format(text, std::forward<Args>(args)...));
 }
 
-// A context, and a struct of this version: `type`, begun with `type`_INIT.
+// Throws unless the context is valid and the struct's size is that of `type`.
 void need_product(const nw_context *, const void *product, const char *type, std::size_t size);
 
-// The words of an Op.
+// Words of an Op from the C API's enumerators.
 u64 dtype_of(i32);
 u64 zeros_of(i32);
 u64 silu_of(i32);
 
-// Loads a kernel; all of an op's.
+// Loads one kernel, or all kernels of an op.
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);
 
-// Queues the op. `prepare`: what loads its kernels before a capture, which must not.
+// Queues the op. `prepare`: the function that loads its kernels before a capture.
 void launch(nw_context &, const Op &, void *stream, const char *prepare);
 
-// Bytes that are enough for it, whichever kernels are chosen.
+// Workspace bytes sufficient for the op with any kernel.
 u64 workspace_of(const nw_context &, const Op &);
 
-// A call that gives a number of bytes; `checked` does what there is to check, and gives it.
+// Body of a function that returns a size through `bytes`; checked() validates and computes it.
 template <class Checked> nw_status bytes_call(uint64_t *bytes, const Checked &checked) {
     return guarded([&] {
         const u64 found = checked();

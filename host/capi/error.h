@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From exceptions to the codes and messages of the C API.
+// Maps exceptions to the C API's status codes and messages.
 #pragma once
 #include <exception>
 
@@ -10,17 +10,17 @@
 
 namespace nw::api {
 
-// An Error whose code is known.
+// An Error with a status code.
 class Refusal : public Error {
 public:
     Refusal(nw_status status, const std::string &text) : Error(text), status(status) {}
     nw_status status;
 };
 
-// Keeps the message of the exception for nw_last_error, and gives its code.
+// Stores the exception's message for nw_last_error and returns its code.
 nw_status keep(const std::exception_ptr &) noexcept;
 
-// The code of a call whose body is `action`: nothing leaves the library but this.
+// Runs a function's body; returns its status code. No exception escapes.
 template <class Action> nw_status guarded(const Action &action) noexcept {
     try {
         action();
@@ -30,14 +30,14 @@ template <class Action> nw_status guarded(const Action &action) noexcept {
     }
 }
 
-// action(), whose Errors other than HIP's mean `status`; a broken rule of a contract is always an
-// invalid argument.
+// action(); its Errors map to `status`, except HIP errors and Refusal, which is always
+// NW_INVALID_ARGUMENT.
 template <class Action> decltype(auto) meaning(nw_status status, const Action &action) {
     try {
         return action();
     } catch (const hip::Error &) {
         throw;
-    } catch (const Refusal &) { // has its code
+    } catch (const Refusal &) { // maps to its own code
         throw;
     } catch (const nw::Refusal &refusal) {
         throw Refusal(NW_INVALID_ARGUMENT, refusal.what());

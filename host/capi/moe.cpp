@@ -55,7 +55,7 @@ Op routing_of(const nw_context *context, const nw_moe_routing *r) {
     return op;
 }
 
-// As the contract of the lists has it.
+// The default of `blocks` in the lists' contract.
 u64 most_blocks(Op op) {
     op.blocks = automatic;
     const Family &f = *find_family("moe_align");
@@ -63,7 +63,7 @@ u64 most_blocks(Op op) {
     return op.blocks;
 }
 
-// What a call that reads no lists has of them: the least.
+// Smallest valid list sizes, for calls that do not read the lists.
 Op without_lists(Op op) {
     op.slots = op.top_k = op.experts = op.blocks = 1;
     return op;

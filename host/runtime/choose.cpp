@@ -20,7 +20,7 @@ namespace {
 constexpr u64 most_matches = 4;
 using Values = std::array<u64, most_matches>;
 
-// Tuned shapes for one number of rows, for a launch to look into.
+// Tuned shapes for one number of rows, indexed for lookup at launch.
 struct TunedShapes {
     std::vector<Tuned> shapes;
     std::vector<std::pair<f64, f64>> at; // log2 of their n and k
@@ -29,7 +29,7 @@ struct TunedShapes {
         shapes.push_back(shape);
         at.emplace_back(std::log2(shape.n), std::log2(shape.k));
     }
-    // Of several at the same distance the one added first.
+    // Ties: the shape added first.
     std::pair<const Tuned *, f64> nearest(u64 n, u64 k) const {
         const f64 x = std::log2(n), y = std::log2(k);
         f64 least = farthest * farthest;
@@ -45,13 +45,13 @@ struct TunedShapes {
     }
 };
 
-// What there is for one kind of op, in the order of the catalogue.
+// The kernels for one kind of op, in catalogue order.
 struct Kind {
     std::vector<const Kernel *> kernels;
     std::map<u64, TunedShapes> tuned; // by rows
 };
 
-// Families that share a table of tuned shapes, and so their matches.
+// Families with a common table of tuned shapes and the same matches.
 struct Table {
     std::vector<const Family *> families;
     std::map<std::pair<std::string_view, Values>, Kind> kinds; // by gfx and what is matched
@@ -82,7 +82,7 @@ bool alike(const Kernel &a, const Kernel &b) {
            });
 }
 
-// The tuned shapes of one kind for another one, which may lack a kernel.
+// Tuned shapes of one kind applied to another, which may lack a kernel.
 std::map<u64, TunedShapes> for_others(const std::map<u64, TunedShapes> &tuned, const Kind &kind) {
     std::map<u64, TunedShapes> out;
     for (const auto &[m, shapes] : tuned)
@@ -117,10 +117,10 @@ void borrow(Table &table) {
 
 using Tables = std::map<std::string_view, Table>;
 
-// A launch has no time to search the catalogue.
+// Built once: searching the catalogue at each launch is too slow.
 Tables all_tables() {
     Tables out;
-    for (const Family &f : families()) { // the one that the table is named after speaks for it
+    for (const Family &f : families()) { // the table's namesake first: its matches are used
         auto &in = out[f.tuning].families;
         in.insert(f.name == f.tuning ? in.begin() : in.end(), &f);
     }
@@ -140,7 +140,7 @@ Tables all_tables() {
     return out;
 }
 
-// Tables by what they do.
+// Tables by kind of op.
 const std::vector<const Table *> &tables_for(OpKind op) {
     static const Tables all = all_tables();
     static const auto by_op = [] {
@@ -185,7 +185,7 @@ std::string label(const Family &f, const Values &values, u64 count = most_matche
     return out;
 }
 
-// "f16 g128 m 1 2 4; f16 g128 zp m 1": the last value, where it is a number, as a list.
+// "f16 g128 m 1 2 4; f16 g128 zp m 1": a numeric last value is listed.
 std::string available(const Table &table, std::string_view gfx) {
     const Family &f = *table.families.front();
     const u64 last = f.match.empty() ? 0 : f.match.size() - 1;
@@ -230,7 +230,7 @@ bool sliced(const Kernel &kernel, const Op &op) {
     return kernel.contract->slice_rows(op, kernel, usual_machine(kernel.gfx)) < u64{1} << 32;
 }
 
-// "m >= 8" of m >= p.m.
+// takes_text with the kernel's parameters: "m >= 8" for m >= p.m.
 std::string taken_text(const Kernel &kernel) {
     std::string out(kernel.contract->takes_text);
     for (const ParameterName &name : kernel.contract->parameters) {
@@ -265,14 +265,14 @@ const Kernel *forced_for(const Table &table, std::string_view gfx, const Op &op)
     return nullptr;
 }
 
-// The kernel that was tuned, or of its family the one for so many rows.
+// The tuned kernel, or the kernel of its family for this number of rows.
 const Kernel *tuned_for(const Kernel &kernel, const Op &op) {
     return takes(kernel, op)    ? &kernel
            : sliced(kernel, op) ? cheapest_of_family(kernel, op)
                                 : nullptr;
 }
 
-// Of those that match the op.
+// Least cost among the kernels that match the op.
 template <class Matches>
 const Kernel *least(std::span<const Kernel *const> kernels, const Op &op, const Matches &matches) {
     if (kernels.empty())
@@ -292,7 +292,7 @@ const Kernel *least(std::span<const Kernel *const> kernels, const Op &op, const 
     return best;
 }
 
-// The families of a kind may be for ops of different regions.
+// Families of one kind may serve different regions.
 const Kernel *least(const Kind &kind, const Op &op) {
     return least(kind.kernels, op, [&](const Kernel &k) { return k.contract->region(op); });
 }

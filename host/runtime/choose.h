@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which kernel an op gets: the one that NIBBLEWAVE_FORCE names, else that of the nearest shape that
-// was tuned for as many rows or up to twice as many (gen/tuning/<gfx>.toml), else the one of least
-// cost by the contracts. Any number of threads may call it; it allocates nothing but at its first
-// call.
+// Selects a kernel for an op: the one in NIBBLEWAVE_FORCE; else that of the nearest shape tuned for
+// between m and 2m rows (gen/tuning/<gfx>.toml); else the one with the least cost in the contracts.
+// Thread-safe. Allocates only in the first call.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,48 +11,48 @@
 
 namespace nw {
 
-// A tuned shape further away than this, in octaves of n and k, decides nothing.
+// Largest distance to a tuned shape that is still used, in octaves of n and k.
 inline constexpr f64 farthest = 1;
 
 struct Choice {
     enum class Why : u8 { forced, tuned, near, untuned };
     const Kernel *kernel;
     Why why;
-    const Tuned *tuned = nullptr; // the shape that decided, where one did
+    const Tuned *tuned = nullptr; // the tuned shape used, or null
     f64 distance = 0;             // to it, in octaves
 };
 
-// Sizes that an op of this kind can't have; throws Refusal, in the name of the op's contract or of
-// the family that such ops go to, which it gives: step() need not do it again.
+// Checks sizes against the op's contract, or that of the family serving the op. Throws Refusal.
+// Returns that family, so that step() need not check again.
 const Family *check_shape(const Op &);
 
-// check_shape() holds. Throws Error where there is no such kernel, listing what there is, or where
-// NIBBLEWAVE_FORCE names one that does not fit.
+// Requires check_shape(). Throws Error if no kernel fits (the message lists the available ones) or
+// if the kernel in NIBBLEWAVE_FORCE does not fit.
 Choice explain(std::string_view gfx, const Op &);
 const Kernel &choose(std::string_view gfx, const Op &);
 
-// By cost, whatever was tuned or forced: of all, or of these kernels for the op.
+// Least cost among all kernels for the op, or among these; ignores tuning and NIBBLEWAVE_FORCE.
 const Kernel &cheapest(std::string_view gfx, const Op &);
 const Kernel *cheapest(std::span<const Kernel *const>, const Op &);
 
-// Of the kernel's family the one of least cost that takes the op as what is left of a larger one.
+// Least cost in the kernel's family for the op as the last slice of a larger op.
 const Kernel *cheapest_of_family(const Kernel &, const Op &);
 
-// Every kernel that takes the op; with those that are kept to be compared with and never chosen.
+// Every kernel that takes the op; `with`: also baselines and ablations, which are never chosen.
 enum class References : u8 { without, with };
 std::vector<const Kernel *> kernels_for(std::string_view gfx, const Op &,
                                         References = References::without);
 
-// Whether the kernel's parameters are those of the op, and its family's region has it.
+// True if the kernel's parameters match the op and the op is in its family's region.
 bool matches(const Kernel &, const Op &);
-// As matches, and it does as many rows.
+// matches(), and the kernel supports op.m rows.
 bool takes(const Kernel &, const Op &);
 
-// "bf16 g128 zp m8": the op's values that a family's kernels are told apart by.
+// "bf16 g128 zp m8": the op's values that select a kernel of the family.
 std::string kind_label(const Family &, const Op &);
 
-// The machine that choices are made for: the largest part of the kernel's target. Which kernel is
-// chosen, and so which bits come out, depends on no more of a device than its target.
+// The machine used for choices: the largest part of the target. So the chosen kernel, and with it
+// the bits of the result, depends only on a device's target.
 Machine usual_machine(std::string_view gfx);
 
 } // namespace nw

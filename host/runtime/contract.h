@@ -24,7 +24,7 @@ public:
 [[noreturn]] void refuse(std::string_view family, u32 rule, std::string_view text,
                          std::initializer_list<u64> values);
 
-// What is chosen by: the least, the first number counting most.
+// Lexicographic cost; the smallest wins.
 struct Cost {
     std::array<u64, 4> of{};
     Cost(std::initializer_list<u64> values) {
@@ -41,15 +41,15 @@ struct ParameterName {
     bool text;
 };
 
-// A parameter of a kernel that equals a value of the op.
+// A kernel parameter that must equal a value of the op.
 struct Match {
     std::string_view name; // the op's
     u64 Op::*op;
     u32 Parameters::*parameter;
 };
 
-// Whose tuned shapes a kind of product goes by that has none: those with other values. As many
-// as the family has matches; automatic: its own.
+// Match values whose tuned shapes serve a kind of op without any of its own. One for each match of
+// the family; automatic: the kind's own value.
 struct Borrow {
     std::array<u64, 4> values;
 };
@@ -61,28 +61,28 @@ struct Operand {
     bool optional; // may be null
 };
 
-// A result of an earlier launch, which is an argument of this one: memory for so many bytes, or a
-// number where there is no `bytes`.
+// A result of an earlier launch that is an argument of this one: memory of bytes(), or a number if
+// `bytes` is null.
 struct Gives {
     u64 Op::*result;
     u64 Op::*argument;
     u64 (*bytes)(const Op &, const Kernel &, const Machine &);
 };
 
-// A launch that makes arguments for this one.
+// A launch whose results are arguments of this one.
 struct Before {
     std::string_view family;
     Op (*op)(const Op &, const Kernel &, const Machine &);
     std::span<const Gives> gives;
 };
 
-// Memory that only the launch itself uses. No bytes: the op's counters, which are 0 and become 0.
+// Scratch memory of one launch. bytes null: the op's counters, 0 before and after.
 struct Scratch {
     u64 Op::*argument;
     u64 (*bytes)(const Op &, const Kernel &, const Machine &);
 };
 
-// A pointer whose first dimension are rows of activations, and bytes from one to the next.
+// A pointer whose first dimension is rows of activations, and its row stride in bytes.
 struct RowPointer {
     u64 Op::*pointer;
     u64 (*stride)(const Op &);
@@ -97,26 +97,26 @@ struct Family {
     std::span<const KernelArg> arguments;
     u32 kernarg_bytes;
 
-    // Throw Refusal. Sizes alone; then pointers, strides and what depends on the kernel.
+    // Throw Refusal: sizes only; then pointers, strides and kernel-dependent rules.
     void (*check_shape)(const Op &);
     void (*check_operands)(const Op &, const Kernel &);
-    // Chooses what a caller left to the contract. Checks nothing.
+    // Sets arguments that the caller left automatic. Checks nothing.
     void (*settle)(Op &, const Kernel &, const Machine &);
-    // Fills in arguments that follow from others, checks those that a caller chose.
+    // Computes derived arguments; checks those that the caller chose. Throws Refusal.
     void (*derive)(Op &, const Kernel &, const Machine &);
     void (*pack)(const Op &, std::byte *); // the kernarg segment, of an op that is derived
     Number grid;
     u32 (*dynamic_lds)(const Op &, const Kernel &, const Machine &);
 
-    bool (*region)(const Op &);  // whether such ops are this family's, whatever kernels there are
-    Condition takes;             // whether the kernel does it
-    std::string_view takes_text; // the same as the contract has it
-    Condition takes_rest;        // or what is left of it by slices
-    Condition worth;             // whether it may be the fastest: what tuning times
+    bool (*region)(const Op &);  // true if the family serves such ops, whatever the build has
+    Condition takes;             // true if the kernel supports the op
+    std::string_view takes_text; // its source in the contract
+    Condition takes_rest;        // true if it supports the op as a last slice
+    Condition worth;             // true if it may be the fastest: `nw tune` times it
     Cost (*cost)(const Op &, const Kernel &, const Machine &);
-    Number slice_rows, slice_step; // at a time; steps by which its workspace grows
+    Number slice_rows, slice_step; // rows per launch; granularity of its workspace
     std::span<const Match> match;
-    std::span<const u32 Parameters::*const> alike; // of kernels that stand for each other
+    std::span<const u32 Parameters::*const> alike; // equal in interchangeable kernels
     std::span<const Borrow> borrow;
     std::span<const Operand> operands;
     std::span<const Before> before;
@@ -132,7 +132,7 @@ struct OpContract {
     void (*check_operands)(const Op &);
     std::span<const Operand> operands;
     std::span<const RowPointer> rows;
-    u64 counters, piece; // bytes at the start of the workspace; what its parts are a multiple of
+    u64 counters, piece; // bytes: counters at the start of the workspace; alignment of its parts
 };
 
 std::span<const Family> families();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a kernel's code object lies, and whether the file there can be one.
+// Locates and validates the code object of a kernel.
 #pragma once
 #include <filesystem>
 
@@ -13,11 +13,11 @@ namespace nw {
 // tree. Throws Error naming every path that was tried.
 std::filesystem::path find_directory(std::string_view gfx, const std::filesystem::path &given = {});
 
-// The kernel's file in that directory. Throws Error naming every path that was tried.
+// The kernel's file in that directory. Throws Error naming every path tried.
 std::filesystem::path find_code_object(const Kernel &, const std::filesystem::path &given = {});
 
-// Throws Error naming the path unless the file is a whole 64-bit ELF for AMDGPU: a runtime's own
-// "invalid image" does not say whether the file is missing, cut off, or something else.
+// Throws Error naming the path unless the file is a complete 64-bit AMDGPU ELF: the runtime's own
+// "invalid image" does not distinguish missing, truncated and foreign files.
 void check_code_object(const std::filesystem::path &);
 
 } // namespace nw

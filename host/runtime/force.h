@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NIBBLEWAVE_FORCE=<symbol>: every product that the kernel's family can have gets this kernel, or
+// NIBBLEWAVE_FORCE=<symbol>: every product of the kernel's family uses this kernel or
 // fails.
 #pragma once
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace nw {
 
-// The kernel of that name for a gfx. Throws Error where there is none: the gfx that have it, or the
-// names nearest to it.
+// The kernel with that symbol for a gfx. Throws Error if there is none; the message lists targets
+// that have it or the nearest names.
 const Kernel &find_forced(std::string_view symbol, std::string_view gfx);
 
-// The kernel that NIBBLEWAVE_FORCE names, if it is of the family; null where the variable is unset,
-// empty, or names a kernel of another family, which decides nothing here. Throws as find_forced.
-// The variable is read once, at the first call of the process.
+// The kernel in NIBBLEWAVE_FORCE if it belongs to the family; null if the variable is unset, empty
+// or names a kernel of another family. Throws as find_forced(). The variable is read once per
+// process.
 const Kernel *forced(std::string_view family, std::string_view gfx);
 
 } // namespace nw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel file of the build, and what is known of it.
+// A kernel of the build and its metadata.
 #pragma once
 #include <span>
 #include <string>
@@ -11,8 +11,8 @@ namespace nw {
 
 struct Family;
 
-// What distinguishes the kernels of a family: numbers, or numbers of words (runtime/words.h). A
-// kernel has those that its family names; the others are 0.
+// Parameters that distinguish the kernels of a family: numbers, or indices of words
+// (runtime/words.h). Parameters that a family does not have are 0.
 struct Parameters {
 #include "parameters.inc"
     bool operator==(const Parameters &) const = default;
@@ -32,12 +32,12 @@ struct Kernel {
     const Family *contract = nullptr; // of the family
     Parameters p;
     u32 block = 0;              // work-items of a workgroup, one-dimensional
-    u32 rows_per_workgroup = 0; // that a workgroup works on at a time
+    u32 rows_per_workgroup = 0; // of w that a workgroup computes at a time
     u32 lds_bytes = 0;
     u32 vgprs = 0;
     u32 sgprs = 0;
     u32 waves_per_simd = 0;
-    bool reference = false; // kept to be compared with, never chosen
+    bool reference = false; // a baseline, ablation or probe: never chosen
     bool candidate = false; // not the default of its kind; chosen where gen/tuning says so
 
     std::span<const KernelArg> args() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queues ops on a device. Everything that the host can see is checked before anything is launched.
+// Queues ops on a device. All host-side checks precede the first launch.
 #pragma once
 #include "hip/hip.h"
 #include "runtime/modules.h"
@@ -9,19 +9,19 @@ namespace nw {
 
 Machine machine_of(const hip::Device &);
 
-// Of a step. Allocates nothing once the kernel is loaded.
+// Queues one step. Allocates nothing once the kernel is loaded.
 void launch(Modules &, const Step &, const hip::Stream & = {});
 
-// Every launch of a plan, after all of them were checked and ready(const Kernel &) was called for
-// their kernels. Throws Refusal or Error, with nothing launched, where one breaks a rule.
+// Queues every launch of a plan, after checking all of them and calling ready(const Kernel &) for
+// each kernel. Throws Refusal or Error before the first launch if one breaks a rule.
 template <class Ready>
 void launch(Modules &, const Plan &, const hip::Stream &, const Ready &ready);
 void launch(Modules &, const Plan &, const hip::Stream & = {});
 
-// An op by the kernel that is chosen for it.
+// Queues an op with the chosen kernel.
 void launch(Modules &, const Op &, const hip::Stream & = {});
 
-// A single launch of a kernel of the caller's choice, of an op that has all its arguments.
+// Queues one launch of the given kernel for an op with all its arguments.
 void launch(Modules &, const Kernel &, const Op &, const hip::Stream & = {});
 
 template <class Ready>
@@ -32,7 +32,7 @@ void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const
         ready(*one.kernel);
         return launch(modules, one, stream);
     }
-    std::array<Step, 8> few; // more are made twice: what breaks a rule must not follow a launch
+    std::array<Step, 8> few; // longer plans are made twice: checks precede the first launch
     u64 count = 0;
     plan.each([&](const Step &step) {
         if (count < few.size())

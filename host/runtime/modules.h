@@ -17,8 +17,8 @@ public:
     // `directory` has the code objects (find_code_object).
     explicit Modules(const hip::Device &device, std::filesystem::path directory = {})
         : device_(device), directory_(std::move(directory)) {}
-    // Throws Error where the kernel is for another gfx than the device's or its file is unusable,
-    // hip::Error where the runtime refuses it.
+    // Throws Error if the kernel's gfx is not the device's or its file is unusable, hip::Error if
+    // the runtime rejects it.
     const hip::Function &function(const Kernel &);
     // Null where it was not loaded yet.
     const hip::Function *loaded(const Kernel &) const;
@@ -33,9 +33,9 @@ private:
 
     const hip::Device &device_;
     const std::filesystem::path directory_;
-    std::mutex loading_;               // one thread loads, while others launch what is loaded
+    std::mutex loading_;               // one thread loads while others launch loaded kernels
     mutable std::shared_mutex access_; // to loaded_, whose entries stay where they are
-    // By where the symbol's text is: catalogues last, and launches have no time to compare names.
+    // Keyed by the address of the symbol's text: it is static, and comparing names costs time.
     std::unordered_map<const char *, Loaded> loaded_;
 };
 

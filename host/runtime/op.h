@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a launch is asked for: sizes, device pointers and strides, by the names that contracts
-// (asm/<family>/family.toml) give them. A product, a mixture of experts, a conversion is an Op.
+// An operation: sizes, device pointers and strides, named as in the contracts
+// (asm/<family>/family.toml). A product, a mixture of experts or a conversion is an Op.
 #pragma once
 #include <cstdint>
 
@@ -11,19 +11,19 @@
 
 namespace nw {
 
-// What is to be done; several families may know how. One for each `op` of the contracts.
+// Kind of operation, one for each `op` of the contracts; several families may implement it.
 enum class OpKind : u8 {
 #include "op_kinds.inc"
 };
 
-// Of a value that a caller may choose: as the contract says.
+// For an optional value: the contract's default.
 inline constexpr u64 automatic = ~u64{0};
 
 // One scale for a whole row of weights, in place of a group's length.
 inline constexpr u64 per_row = 0xffffffff;
 
 // Sizes are counts of elements, strides are bytes, pointers are device addresses; dtype, type and
-// zeros are words. What an op does not have stays as it is here.
+// zeros are words. Fields that an op does not use keep these defaults.
 struct Op {
     OpKind kind{};
 #include "op_fields.inc"
@@ -31,7 +31,7 @@ struct Op {
 
 inline u64 address(const void *pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-// What an op runs on.
+// The hardware that an op runs on.
 struct Machine {
     const Target *target = nullptr;
     u32 wgps = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr u64 any_rows = u64{1} << 32;
 
-// Of a family that has one kernel for a gfx, as those that convert and list have.
+// The only kernel of a family for a gfx, as for conversions and lists.
 const Kernel &only_kernel(std::string_view family, std::string_view gfx) {
     static const auto all = [] {
         std::map<std::pair<std::string_view, std::string_view>, const Kernel *> out;
@@ -32,7 +32,7 @@ u64 piece_of(const Op &op) {
     return contract ? contract->piece : 1;
 }
 
-// Bytes that the launches of a slice want, from `begin` on.
+// Workspace bytes used by the launches of a slice.
 u64 end_of_slice(const Kernel &kernel, Op op, const Machine &machine) {
     const OpContract *contract = contract_of(op.kind);
     u64 at = contract ? contract->counters : 0;
@@ -83,7 +83,7 @@ Made made_before(const Before &before, const Kernel &kernel, Op &product, const 
                  u64 &at) {
     const Kernel &made_by = kernel_before(before, kernel);
     Made out{&made_by, before.op(product, kernel, machine)};
-    for (const Gives &gives : before.gives) // what bears its name in the op is something else
+    for (const Gives &gives : before.gives) // the op's field of that name means something else
         if (gives.bytes)
             out.op.*gives.result = 0;
     made_by.contract->derive(out.op, made_by, machine);
@@ -115,7 +115,7 @@ void place_scratch(const Kernel &kernel, Op &op, const Machine &machine, u64 &at
 
 namespace {
 
-// By a kernel that takes the op.
+// Plan with a kernel that takes the op.
 Plan planned(const Op &op, const Kernel &kernel, const Machine &machine, const Family *checked) {
     Plan out{op, machine, &kernel, &kernel, rows_at_a_time(op, kernel, machine), 0, checked};
     if (out.rows < any_rows && op.m % out.rows) {
@@ -156,7 +156,7 @@ u64 workspace_for_any(const Op &op, const Machine &machine) {
             most = std::max(most, end_of_slice(*kernel, op, machine));
             continue;
         }
-        // Scratch grows with the rows, but for how evenly shares come out.
+        // Scratch grows with the rows, except for uneven shares.
         const u64 by = kernel->contract->slice_step(op, *kernel, machine);
         for (u64 m = std::min(rows, by);; m = std::min(rows, m + by)) {
             most = std::max(most, end_of_slice(*kernel, with_rows(op, m), machine));
@@ -172,7 +172,7 @@ void check_operands(const Plan &p) {
     if (!contract)
         return;
     contract->check_operands(p.op);
-    // Of what has no slices: as many as are enough by any kernel, which is what callers ask for.
+    // Without slices: enough for any kernel, which is the size that callers query.
     const u64 least = p.rows < any_rows ? p.workspace_bytes : workspace_for_any(p.op, p.machine);
     if (p.op.workspace_bytes < least)
         throw Error(fmt::format("{}: workspace_bytes = {}: must be at least {}", contract->name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How an op is done: launches, one after the other, each a kernel, its arguments and its grid. A
-// product whose kernel takes fewer rows at a time is done in slices; what a kernel wants converted
-// or listed first comes before it, in a piece of the workspace.
+// The launches of an op in order, each with kernel, arguments and grid. An op with more rows than
+// its kernel supports is split into slices. Conversions and lists that a kernel reads are launches
+// before it, with results in the workspace.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -24,60 +24,60 @@ struct Step {
     }
 };
 
-// One launch by this kernel, of an op that has all its arguments. Throws Refusal where one breaks a
-// rule of the kernel's contract, Error where the kernel is for other ops. `checked`: the family
-// whose rules for sizes check_shape() has applied already.
+// One launch of this kernel for an op with all its arguments. Throws Refusal if one breaks a rule
+// of the kernel's contract, Error if the kernel does not match the op. `checked`: the family whose
+// size rules check_shape() has already applied.
 Step step(const Kernel &, const Op &, const Machine &, const Family *checked = nullptr);
 
 struct Plan {
     Op op;
     Machine machine;
-    const Kernel *kernel, *last; // of the slices; of the last one, which may have fewer rows
-    u64 rows;                    // of a slice
-    u64 workspace_bytes;         // that op.workspace must have
-    const Family *checked;       // by check_shape()
+    const Kernel *kernel, *last; // of full slices; of the last slice, which may have fewer rows
+    u64 rows;                    // per slice
+    u64 workspace_bytes;         // required size of op.workspace
+    const Family *checked;       // result of check_shape()
 
     bool is_one_step() const { return kernel->contract->before.empty() && rows >= op.m; }
-    // use(const Step &) of each launch, in their order. Throws as step() does.
+    // Calls use(const Step &) for each launch in order. Throws as step() does.
     template <class Use> void each(const Use &use) const;
-    // The same without pointers: use(const Kernel &) of each kernel, once for equal slices.
+    // Calls use(const Kernel &) for each kernel, once for equal slices; needs no pointers.
     template <class Use> void each_kernel(const Use &use) const;
 
 private:
     template <class Use> u64 steps_of(const Kernel &, const Op &, u64 at, const Use &) const;
 };
 
-// By the kernel that is chosen for it, or by that one, which may be one that is never chosen, of an
-// op whose check_shape() holds and gave `checked`. Throws Error where there is no kernel, or where
-// it is for other ops.
+// With the chosen kernel, or with the given one, which may be a baseline. Requires check_shape(),
+// which returned `checked`. Throws Error if there is no kernel or if the given one does not match
+// the op.
 Plan plan(const Op &, const Machine &, const Family *checked = nullptr);
 Plan plan(const Op &, const Kernel &, const Machine &, const Family *checked = nullptr);
 
-// Bytes of workspace that are enough for such an op, and for each of fewer rows, by any kernel.
+// Workspace bytes sufficient for the op, and for fewer rows, with any kernel.
 u64 workspace_for_any(const Op &, const Machine &);
 
-// Pointers, strides and workspace of an op that takes several launches; a single launch is checked
-// as it is made. Throws Refusal.
+// Checks pointers, strides and workspace of an op of several launches; step() checks single ones.
+// Throws Refusal.
 void check_operands(const Plan &);
 
-// ---- the templates' half
+// ---- implementation of the templates
 
 struct Slice {
     Op op;
     const Kernel *kernel;
 };
 u64 slice_count(const Plan &);
-u64 after_counters(const Plan &); // where in the workspace the first piece begins
+u64 after_counters(const Plan &); // workspace offset of the first result
 Slice slice(const Plan &, u64 number);
-// The launch before that one, with memory for its results from `at` on; both ops get it. Moves
-// `at` behind it. In the dry, nothing but `at` is of use.
+// The launch before the product, its results at workspace offset `at` or above; sets them in both
+// ops and advances `at`. Without a workspace address only `at` is meaningful.
 const Kernel &kernel_before(const Before &, const Kernel &product);
 struct Made {
     const Kernel *kernel;
     Op op;
 };
 Made made_before(const Before &, const Kernel &, Op &product, const Machine &, u64 &at);
-// Memory for what the launch alone uses.
+// Assigns scratch memory from offset `at` and advances it.
 void place_scratch(const Kernel &, Op &, const Machine &, u64 &at);
 
 template <class Use>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words that products of 4-bit weights with scales of groups are told apart by.
+// Types and zero points of products with group-scaled 4-bit weights.
 #pragma once
 #include <array>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace nw {
 
-// Where zero points come from.
+// Form of the zero points.
 enum class Zeros : u8 {
     eight,   // 8 everywhere: symmetric quantization
     packed,  // uint32 [ceil(N/8), K/G], 4 bits each: row n in bits 4 * (n % 8) of its dword
@@ -29,7 +29,7 @@ inline std::string group_name(u64 group) { return group == per_row ? "k" : std::
 inline u64 word_of(Dtype dtype) { return find_word(name(dtype)); }
 inline u64 word_of(Zeros zeros) { return find_word(zeros_name(zeros)); }
 
-// What a kernel of these families is for.
+// Parameters of a kernel of these families.
 inline Dtype dtype_of(const Kernel &k) {
     return k.p.dtype == word("bf16") ? Dtype::bf16 : Dtype::f16;
 }
@@ -41,7 +41,7 @@ inline Zeros zeros_of(const Kernel &k) {
     return Zeros::eight;
 }
 
-// The sizes of a product: all that a choice goes by.
+// A product's sizes: all that a choice depends on.
 inline Op linear_w4a16(Dtype dtype, u64 group, Zeros zeros, u64 m, u64 n, u64 k) {
     Op op{.kind = OpKind::linear_w4a16};
     op.dtype = word_of(dtype);
@@ -51,7 +51,7 @@ inline Op linear_w4a16(Dtype dtype, u64 group, Zeros zeros, u64 m, u64 n, u64 k)
     return op;
 }
 
-// Types of GGUF weights that there are kernels for.
+// Types of GGUF weights with kernels.
 inline constexpr std::array<std::string_view, 4> gguf_types = {"q4_0", "q8_0", "q4_K", "q6_K"};
 
 inline Op linear_gguf(std::string_view type, u64 m, u64 n, u64 k) {

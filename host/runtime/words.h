@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts that parameters of kernels can be ("bf16", "zp", "q4_K"), each with a number, so that a
-// launch compares numbers.
+// Text values of kernel parameters ("bf16", "zp", "q4_K") as numbers, so that launches compare
+// numbers.
 #pragma once
 #include <string_view>
 
@@ -13,7 +13,7 @@ inline constexpr std::string_view words[] = {
 };
 inline constexpr u64 no_word = ~u64{0};
 
-// Its number; no_word where no contract has it.
+// Its number; no_word if no contract has it.
 constexpr u64 find_word(std::string_view text) {
     for (u64 i = 0; i < std::size(words); ++i)
         if (words[i] == text)
@@ -21,7 +21,7 @@ constexpr u64 find_word(std::string_view text) {
     return no_word;
 }
 
-// The same of a constant, which must be one.
+// The same at compile time; the text must be a word.
 consteval u64 word(std::string_view text) {
     const u64 found = find_word(text);
     if (found == no_word)
