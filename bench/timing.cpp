@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "measure/cold_gguf.h"
 #include "measure/on_cores.h"
 #include "runtime/choose.h"
 
@@ -31,25 +30,22 @@ u64 weights_read(const GgufJob &job) { return job.shape.weight_bytes() * (2 + jo
 
 Timed time_warm(const DenseJob &job, const hip::Device &device) {
     LaunchCounts stats(device);
-    ColdProduct product(device, std::span(&job.shape, 1), 1);
+    const Op op = job.shape.op();
     Timed out;
-    out.us = product_us(
-        product, *job.kernel, job.shape,
-        [&] { out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{}); },
-        job.workgroups);
+    out.us =
+        ColdProduct(device, {&op, 1}, 1)
+            .us(
+                *job.kernel, op,
+                [&] { out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{}); },
+                job.workgroups);
     return out;
 }
 
 Timed time_as_new(const DenseJob &job, const hip::Device &device) {
     LaunchCounts stats(device);
-    ColdProduct product(device, std::span(&job.shape, 1), 1);
-    product.modules().function(*job.kernel); // loading is no part of the time
-    hip::Event begin = device.event(), end = device.event();
-    device.record(begin);
-    launch_product(product, *job.kernel, job.shape, product.memory(job.shape));
-    device.record(end);
+    const Op op = job.shape.op();
     Timed out;
-    out.us = 1000 * device.elapsed_ms(begin, end);
+    out.us = ColdProduct(device, {&op, 1}, 1).us_as_new(*job.kernel, op);
     out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{});
     return out;
 }
@@ -78,9 +74,8 @@ std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, Warm warm) {
 
 Instructions count_dense(const hip::Device &device, LaunchCounts &stats, const Kernel &kernel,
                          const ProductShape &shape) {
-    ColdProduct product(device, std::span(&shape, 1), 1);
-    launch_product(product, kernel, shape, product.memory(shape));
-    device.synchronize();
+    const Op op = shape.op();
+    ColdProduct(device, {&op, 1}, 1).us_as_new(kernel, op);
     return stats.next(kernel.symbol).value();
 }
 
@@ -100,8 +95,8 @@ std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs) {
 
 std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs) {
     return time_each(jobs, weights_read, [](const GgufJob &job, const hip::Device &device) {
-        ColdGguf product(device, std::span(&job.shape, 1), 1);
-        return Timed{product.us(*job.kernel, job.shape)};
+        const Op op = job.shape.op();
+        return Timed{ColdProduct(device, {&op, 1}, 1).us(*job.kernel, op)};
     });
 }
 

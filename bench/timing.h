@@ -8,7 +8,6 @@
 
 #include "bench/stats.h"
 #include "measure/cold_product.h"
-#include "measure/gguf_shape.h"
 #include "measure/launch_times.h"
 
 namespace nw::bench {

@@ -53,14 +53,14 @@ Json measure_cliff(ModelRun &run) {
     Progress progress(work);
     Json rows = Json::array();
     for (const auto &[gfx, largest] : shapes) {
-        ColdProduct product(run.device(gfx), largest);
+        ColdProduct product(run.device(gfx), ops_of(largest));
         for (const Cliff &c : all) {
             if (c.gfx != gfx)
                 continue;
             if (run.at_once == 1)
                 progress.show(c.fact());
-            const f64 unpadded = published_us(product, c.shape(0)),
-                      padded = published_us(product, c.shape(padding)),
+            const f64 unpadded = published_us(product, gfx, c.shape(0)),
+                      padded = published_us(product, gfx, c.shape(padding)),
                       gib = f64{1} * c.n * c.k / 2 * 1e6 / (u64{1} << 30);
             Json row = validated(c.fact(), "cliff", c.published, unpadded / padded);
             row.update({{"_gfx", c.gfx},

@@ -65,23 +65,23 @@ Json measure(const std::vector<PublishedDecode> &rows, const std::map<std::strin
         work += p.bytes();
     }
     const hip::Device &device = run.device(std::string(published_gfx));
-    ColdProduct product(device, shapes);
+    ColdProduct product(device, ops_of(shapes));
     Progress progress(work);
     Json out = Json::array();
     for (u64 i = 0; i < rows.size(); ++i) {
         const PublishedDecode &p = rows[i];
         if (run.at_once == 1)
             progress.show(fact_of(p));
-        const auto &[kernel, waves] = published_kernel(published_gfx, shapes[i]);
+        const auto [kernel, op] = published_kernel(published_gfx, shapes[i]);
         const TypeLine &type = lines.at(p.type());
         const auto at =
             static_cast<u64>(std::ranges::find(type.facts, fact_of(p)) - type.facts.begin());
-        Json row = validated(fact_of(p), "decode", p.us, published_us(product, shapes[i]));
+        Json row = validated(fact_of(p), "decode", p.us, product.us(kernel, op));
         row.update({{"_size", by(p.k, p.n)},
                     {"_group", p.group},
                     {"_type", p.type()},
                     {"_rows_by_loads", by(kernel.p.rows, kernel.p.unroll)},
-                    {"_waves", waves},
+                    {"_waves", op.waves},
                     {"_line", type.line.at(type.points[at].bytes)},
                     {"_line_pct", type.error_pct[at]},
                     {"_without_pct", type.without_pct[at]}});

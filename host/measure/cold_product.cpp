@@ -12,29 +12,25 @@ namespace {
 
 constexpr u64 page = 4096; // a buffer begins on one
 
-template <class Bytes> u64 largest(std::span<const ProductShape> shapes, const Bytes &bytes) {
-    u64 out = 0;
-    for (const ProductShape &p : shapes)
-        out = std::max(out, round_up<u64>(bytes(p), page));
-    return out;
+// Of the family or, for an op of several launches, of the op. 0 without such an operand.
+u64 bytes_of(u64 Op::*argument, const Op &op, const Kernel &kernel) {
+    if (argument == &Op::w && op.w_stride)
+        return op.n * op.w_stride; // padding after the last row too
+    const OpContract *contract = contract_of(op.kind);
+    for (const Operand &operand : contract ? contract->operands : kernel.contract->operands)
+        if (operand.argument == argument && !operand.optional)
+            return operand.bytes(op, kernel, {});
+    return 0;
 }
 
-u64 activation_bytes(const ProductShape &p) { return u64{2} * p.m * p.k; }
-u64 output_bytes(const ProductShape &p) { return u64{2} * p.m * p.n; }
-u64 weight_bytes(const ProductShape &p) { return p.weight_bytes(); }
-u64 scale_bytes(const ProductShape &p) { return std::max(p.scale_bytes(), p.zero_bytes()); }
-
-Op op_of(const ProductShape &p, const ColdProduct::Memory &at) {
-    Op op = p.op();
-    op.a = address(at.a);
-    op.w = address(at.w);
-    op.s = address(at.s);
-    op.z = address(at.z);
-    op.c = address(at.c);
-    op.w_stride = p.w_stride;
-    op.s_stride = p.s_stride();
-    op.z_stride = p.z_stride();
-    return op;
+u64 largest(const hip::Device &device, std::span<const Op> ops,
+            std::initializer_list<u64 Op::*> arguments) {
+    u64 out = 0;
+    for (const Op &op : ops)
+        for (const auto argument : arguments)
+            out = std::max(
+                out, round_up<u64>(bytes_of(argument, op, cheapest(device.info().gfx, op)), page));
+    return out;
 }
 
 } // namespace
@@ -58,99 +54,115 @@ void *Rotation::take(u64 bytes) {
     return at;
 }
 
-// A product takes up to four pieces of a rotation: scales and zero points of two launches.
-ColdProduct::ColdProduct(const hip::Device &device, std::span<const ProductShape> shapes,
-                         u64 products, const std::filesystem::path &kernels)
+ColdProduct::ColdProduct(const hip::Device &device, std::span<const Op> ops, u64 products,
+                         const std::filesystem::path &kernels)
     : device_(device), modules_(device, kernels), start_(device.event()), stop_(device.event()),
-      a_(device.allocate(largest(shapes, activation_bytes))),
-      c_(device.allocate(largest(shapes, output_bytes))),
-      weights_(device, largest(shapes, weight_bytes), products == 1 ? 0 : cold_rest),
-      scales_(device, largest(shapes, scale_bytes),
-              products == 1 ? 2 * largest(shapes, scale_bytes) : cold_rest) {
-    a_.fill(0);
+      activations_(device.allocate(largest(device, ops, {&Op::a, &Op::x}))),
+      c_(device.allocate(largest(device, ops, {&Op::c}))),
+      weights_(device, largest(device, ops, {&Op::w}), products == 1 ? 0 : cold_rest) {
+    // A product takes up to four pieces: scales and zero points of two launches.
+    if (const u64 bytes = largest(device, ops, {&Op::s, &Op::z}))
+        scales_.emplace(device, bytes, products == 1 ? 2 * bytes : cold_rest);
+    activations_.fill(0);
 }
 
-ColdProduct::Memory ColdProduct::memory(const ProductShape &p) {
-    return {a_.data(), weights_.take(p.weight_bytes()), scales_.take(p.scale_bytes()),
-            p.has_z() ? scales_.take(p.zero_bytes()) : nullptr, c_.data()};
+// Loading and allocating are not part of the time.
+void ColdProduct::prepare(const Kernel &kernel, const Op &op, const Op &round) {
+    if (!contract_of(op.kind)) {
+        modules_.function(kernel);
+        return;
+    }
+    const Machine machine = machine_of(device_);
+    const Plan whole = plan(op, kernel, machine);
+    const u64 bytes = std::max(whole.workspace_bytes, plan(round, kernel, machine).workspace_bytes);
+    if (workspace_.size() < bytes) {
+        workspace_ = device_.allocate(bytes);
+        workspace_.fill(0);
+    }
+    whole.each_kernel([&](const Kernel &k) { modules_.function(k); });
 }
 
-f64 ColdProduct::us(const ProductShape &p, u32 warm_rows, const Launch &launch,
-                    const std::function<void()> &launched) {
-    const auto queue = [&](const ProductShape &shape) {
-        const Memory at = memory(shape);
+void ColdProduct::queue(const Kernel &kernel, Op op, Workgroups workgroups) {
+    const auto cold = [&](u64 Op::*argument, Rotation &rotation) {
+        const u64 bytes = bytes_of(argument, op, kernel);
+        op.*argument = bytes ? address(rotation.take(bytes)) : 0;
+    };
+    op.a = op.x = address(activations_.data());
+    op.c = address(c_.data());
+    cold(&Op::w, weights_);
+    if (scales_) {
+        cold(&Op::s, *scales_);
+        cold(&Op::z, *scales_);
+    }
+    if (workgroups == Workgroups::one_round)
+        op.groups = ceil_div<u64>(op.n, kernel.rows_per_workgroup);
+    if (!contract_of(op.kind)) {
         device_.record(start_);
-        launch(shape, at);
-        device_.record(stop_);
+        launch(modules_, kernel, op);
+    } else {
+        op.workspace = address(workspace_.data());
+        op.workspace_bytes = workspace_.size();
+        const Plan all = plan(op, kernel, machine_of(device_));
+        device_.record(start_);
+        launch(modules_, all);
+    }
+    device_.record(stop_);
+}
+
+f64 ColdProduct::us(const Kernel &kernel, const Op &op, const std::function<void()> &launched,
+                    Workgroups workgroups) {
+    const u64 rows = op.waves != automatic ? op.waves * kernel.p.rows
+                     : kernel.p.bn         ? kernel.p.bn
+                                           : kernel.rows_per_workgroup;
+    Op round = op;
+    round.n = std::min(op.n, device_.info().wgps * rows);
+    prepare(kernel, op, round);
+    for (const Op &one : {round, op}) {
+        queue(kernel, one, workgroups);
         if (launched) {
             device_.synchronize();
             launched();
         }
-    };
-    ProductShape round = p;
-    round.n = std::min(p.n, warm_rows);
-    queue(round);
-    queue(p);
+    }
     const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
     need_time(device_, us);
     return us;
 }
 
-namespace {
-
-Op splitk_op(Op op) {
-    op.kind = OpKind::splitk_w4a16;
-    op.zeros = find_word(op.zeros == word_of(Zeros::eight) ? "sym" : "zp");
-    return op;
+f64 ColdProduct::us_as_new(const Kernel &kernel, const Op &op) {
+    prepare(kernel, op, op);
+    queue(kernel, op, Workgroups::stay);
+    return 1000 * f64{device_.elapsed_ms(start_, stop_)};
 }
 
-} // namespace
+std::vector<Op> ops_of(std::span<const ProductShape> shapes) {
+    std::vector<Op> out;
+    for (const ProductShape &p : shapes)
+        out.push_back(p.op());
+    return out;
+}
 
 Published published_kernel(std::string_view gfx, const ProductShape &p) {
-    Op op = splitk_op(p.op());
+    Op op = p.op();
+    op.kind = OpKind::splitk_w4a16;
+    op.zeros = find_word(p.zeros == Zeros::eight ? "sym" : "zp");
     const auto all = kernels_for(gfx, op, References::with);
     if (all.empty())
         throw Error(fmt::format("splitk_w4a16: no kernel for {} g{} m{} k{} on {}; "
                                 "asm/splitk_w4a16/family.toml lists what there is",
                                 name(p.dtype), group_name(p.group), p.m, p.k, gfx));
     all.front()->contract->settle(op, *all.front(), usual_machine(gfx));
-    return {*all.front(), op.waves};
+    op.groups = automatic; // a workgroup for each WGP of the device
+    return {*all.front(), op};
 }
 
-f64 published_us(ColdProduct &product, const ProductShape &p) {
-    const hip::DeviceInfo &on = product.device().info();
-    const auto &[kernel, waves] = published_kernel(on.gfx, p);
-    product.modules().function(kernel); // loading is no part of the time
-    return product.us(p, on.wgps * static_cast<u32>(waves) * kernel.p.rows,
-                      [&](const ProductShape &shape, const ColdProduct::Memory &at) {
-                          Op op = splitk_op(op_of(shape, at));
-                          op.waves = waves;
-                          launch(product.modules(), kernel, op);
-                      });
+f64 published_us(ColdProduct &product, std::string_view gfx, const ProductShape &p) {
+    const auto &[kernel, op] = published_kernel(gfx, p);
+    return product.us(kernel, op);
 }
 
 const Kernel &chosen_kernel(std::string_view gfx, const ProductShape &p) {
     return choose(gfx, p.op());
-}
-
-void launch_product(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
-                    const ColdProduct::Memory &at, Workgroups workgroups) {
-    Op op = op_of(p, at);
-    if (workgroups == Workgroups::one_round)
-        op.groups = ceil_div(p.n, kernel.rows_per_workgroup);
-    launch(product.modules(), kernel, op);
-}
-
-f64 product_us(ColdProduct &product, const Kernel &kernel, const ProductShape &p,
-               const std::function<void()> &launched, Workgroups workgroups) {
-    product.modules().function(kernel);
-    const u32 rows = kernel.p.bn ? kernel.p.bn : kernel.rows_per_workgroup;
-    return product.us(
-        p, product.device().info().wgps * rows,
-        [&](const ProductShape &shape, const ColdProduct::Memory &at) {
-            launch_product(product, kernel, shape, at, workgroups);
-        },
-        launched);
 }
 
 } // namespace nw

@@ -141,9 +141,9 @@ using Geometry = std::array<u64, 3>; // rows and loads in flight of a wave, wave
 
 // On gfx1151, which has 20 WGPs.
 Geometry geometry(u32 m, u32 n, u32 k) {
-    const auto [kernel, waves] =
+    const auto [kernel, op] =
         published_kernel("gfx1151", {Dtype::f16, Zeros::eight, m, n, k, 128, 0});
-    return {kernel.p.rows, kernel.p.unroll, waves};
+    return {kernel.p.rows, kernel.p.unroll, op.waves};
 }
 
 u64 fewest_waves(u32 n, u32 rows) {

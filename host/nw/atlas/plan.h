@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/linear_shapes.h"
-#include "measure/gguf_shape.h"
+#include "measure/shapes.h"
 #include "measure/launch_times.h"
 #include "nw/atlas/run.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/median.h"
 #include "base/progress.h"
-#include "measure/cold_gguf.h"
+#include "measure/cold_product.h"
 #include "measure/on_cores.h"
 #include "nw/tune/decide.h"
 #include "nw/tune/inputs.h"
@@ -68,23 +68,24 @@ std::vector<f64> model_times(const GgufTuning &o, const std::vector<Job> &jobs) 
     return on_cores<f64>(work, [&](u64 i) {
         const auto &[job, kernel] = runs[i];
         const hip::Device device = model_device("sim:" + o.gfx, work.size());
-        return ColdGguf(device, std::span(&job->shape, 1), 1).us(*kernel, job->shape);
+        const Op op = job->shape.op();
+        return ColdProduct(device, {&op, 1}, 1).us(*kernel, op);
     });
 }
 
-f64 median_us(ColdGguf &product, const Kernel &kernel, const GgufShape &shape, u32 repeats) {
+f64 median_us(ColdProduct &product, const Kernel &kernel, const GgufShape &shape, u32 repeats) {
     std::vector<f64> times(repeats);
     for (f64 &us : times)
-        us = product.us(kernel, shape);
+        us = product.us(kernel, shape.op());
     return upper_median(std::move(times));
 }
 
 std::vector<f64> card_times(const GgufTuning &o, const hip::Device &device,
                             const std::vector<Job> &jobs) {
-    std::vector<GgufShape> shapes;
+    std::vector<Op> ops;
     for (const Job &job : jobs)
-        shapes.push_back(job.shape);
-    ColdGguf product(device, shapes);
+        ops.push_back(job.shape.op());
+    ColdProduct product(device, ops);
     Progress progress(jobs.size());
     std::vector<f64> out;
     for (const Job &job : jobs) {

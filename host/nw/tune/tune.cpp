@@ -143,8 +143,8 @@ public:
         return on_cores<f64>(work, [&](u64 i) {
             const ProductShape &shape = kind.shapes[i / each];
             const hip::Device device = model_device("sim:" + options_.gfx, work.size());
-            ColdProduct product(device, std::span(&shape, 1), 1, directory_);
-            return product_us(product, *kind.kernels[i % each], shape);
+            const Op op = shape.op();
+            return ColdProduct(device, {&op, 1}, 1, directory_).us(*kind.kernels[i % each], op);
         });
     }
 };
@@ -159,7 +159,7 @@ public:
     std::string name() override { return device_.info().label; }
 
     std::vector<f64> times(const Kind &kind) override {
-        ColdProduct product(device_, kind.shapes, ~u64{0}, directory_);
+        ColdProduct product(device_, ops_of(kind.shapes), ~u64{0}, directory_);
         Progress progress(kind.shapes.size() * kind.kernels.size());
         std::vector<f64> out;
         for (const ProductShape &shape : kind.shapes)
@@ -175,7 +175,7 @@ private:
     f64 median_us(ColdProduct &product, const Kernel &kernel, const ProductShape &shape) const {
         std::vector<f64> times(options_.repeats);
         for (f64 &us : times)
-            us = product_us(product, kernel, shape);
+            us = product.us(kernel, shape.op());
         return upper_median(std::move(times));
     }
 
