@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "formats/linear_shapes.h"
-#include "measure/shapes.h"
 #include "measure/launch_times.h"
+#include "measure/shapes.h"
 #include "nw/atlas/run.h"
 
 namespace nw::cli {
