@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +15,8 @@ from pathlib import Path
 from calling import BUILD, SANITIZED, SOURCE, run
 
 CMAKE = os.environ["NW_CMAKE"]
+# This build's own: there may be no make beside ninja.
+GENERATOR = re.search(r"^CMAKE_GENERATOR:INTERNAL=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)[1]
 EXAMPLE = SOURCE / "tests/api/linear.c"
 HIP = [f"-I{os.environ['NW_HIP_INCLUDE']}", os.environ["NW_REAL_HIP"]]
 PROJECT = """
@@ -76,7 +79,7 @@ class Installed(unittest.TestCase):
         source.mkdir()
         text = PROJECT.format(version=version, example=EXAMPLE, include=os.environ["NW_HIP_INCLUDE"], hip=os.environ["NW_REAL_HIP"])
         (source / "CMakeLists.txt").write_text(text)
-        return run(CMAKE, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+        return run(CMAKE, "-G", GENERATOR, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
                    f"-DCMAKE_C_COMPILER={os.environ['NW_CC']}")  # fmt: skip
 
     def test_cmake(self) -> None:
