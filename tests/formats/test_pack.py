@@ -161,7 +161,10 @@ class RoundTrips(Folder):
     def test_a_bar_where_a_person_watches(self) -> None:
         make_checkpoints.make("awq_g128").write(self.input)
         self.assertEqual(nw("pack", self.input, self.packed).stderr, "")
-        ours, theirs = os.openpty()
+        try:
+            ours, theirs = os.openpty()
+        except OSError as error:
+            self.skipTest(f"no terminals here: {error}")
         done = subprocess.run(
             [BUILD / "bin/nw", "pack", self.input, self.packed, "--force"], stdout=subprocess.DEVNULL, stderr=theirs
         )
