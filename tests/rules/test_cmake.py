@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What CMake takes from the machine: an LLVM that is new enough, a Python that can render."""
+"""What CMake takes from the machine: an LLVM that is new enough, a Python that can render; and which targets it builds for."""
 
 from __future__ import annotations
 
@@ -70,6 +70,13 @@ class Configure(unittest.TestCase):
                 self.assertNotEqual(Path(found), self.folder / "bin/python3")
                 check = "import sys, jinja2; assert sys.version_info >= (3, 11)"
                 subprocess.run([found, "-c", check], check=True)
+
+    def test_a_build_directory_follows_the_table_of_targets(self) -> None:
+        code, said = self.configure()
+        self.assertEqual(code, 0, said)
+        cached = re.search(r"^NIBBLEWAVE_GFX:STRING=(.*)$", (self.folder / "build/CMakeCache.txt").read_text(), re.MULTILINE)[1]
+        self.assertEqual(cached, "", "a cached list would hide the targets that gen/targets.toml gains")
+        self.assertIn("--gfx gfx1100,", (self.folder / "build/build.ninja").read_text())
 
     def test_no_fit_python_stops_with_one_sentence(self) -> None:
         write_program(self.folder / "bin/python", "exit 1\n")
