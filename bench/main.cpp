@@ -159,7 +159,7 @@ Options parse(int argc, char **argv) {
            "--table", o.tables,
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
            "--only: published); suite prefill: published, ladder (default: published); suite gguf: "
-           "crossover, each way from 1 row to 64")
+           "crossover, each candidate from 1 row to 64")
         ->delimiter(',')
         ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover"}));
     app.add_flag("--full", o.full, "suite decode: all models, every number of rows from 1 to 8");

@@ -68,7 +68,7 @@ class Block:
         self._pairs: dict[tuple[int, int], str | None] = {}
 
     def together(self, first: int, second: int) -> str | None:
-        """VOPD text of two ops, either way round."""
+        """VOPD text of two ops, in either order."""
         key = (first, second) if first < second else (second, first)
         if key not in self._pairs:
             a, b = (self._halves.get(i) for i in key)

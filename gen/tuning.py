@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 KIND_KEYS = ("family", "dtype", "group", "zeros", "m")
-# Ways to a product with GGUF weights: a kernel for as many rows of activations, or for fewer, so many at a time.
+# Plans of a product with GGUF weights: a kernel for as many rows of activations, or for fewer, so many at a time.
 GGUF = "gguf"
 GGUF_KEYS = ("family", "type", "m")
 GGUF_WAYS = {"gguf_decode", "gguf_mid", "gguf_prefill"}

@@ -114,7 +114,7 @@ def scalars(parser: Parser, op_sources: list[str]) -> tuple[set[str], set[str]]:
 
 
 def orders(op: Op) -> list[list[str]]:
-    """The ways to write an op's sources: vsrc1 must be a VGPR, so only VGPRs swap."""
+    """The orders of an op's sources: vsrc1 must be a VGPR, so only VGPRs swap."""
     sources = op.operands[1:]
     if op.mnemonic in COMMUTES and all(source.startswith("v") for source in sources):
         return [sources, sources[::-1]]

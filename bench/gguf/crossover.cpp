@@ -18,27 +18,29 @@ constexpr u32 tree_from = 9, tree_to = 23;
 
 std::string name(const GgufShape &p) { return fmt::format("{} {}", p.type, by(p.n, p.k)); }
 
-struct Way {
+struct Candidate {
     std::string column;
     const Kernel *kernel;
     f64 us = 0;
 };
 
-// All ways of one shape and m.
+// The candidates for one shape and m.
 struct Line {
     GgufShape shape;
-    std::vector<Way> ways;
+    std::vector<Candidate> candidates;
 
-    const Way &fastest() const { return *std::ranges::min_element(ways, {}, &Way::us); }
-    // Null where the library takes none of these.
-    const Way *chosen() const {
-        const Kernel *kernel = &choose(ways.front().kernel->gfx, shape.op());
-        const auto found = std::ranges::find(ways, kernel, &Way::kernel);
-        return found == ways.end() ? nullptr : &*found;
+    const Candidate &fastest() const {
+        return *std::ranges::min_element(candidates, {}, &Candidate::us);
     }
-    const Way *by(std::string_view column) const {
-        const auto found = std::ranges::find(ways, column, &Way::column);
-        return found == ways.end() ? nullptr : &*found;
+    // Null where the library takes none of these.
+    const Candidate *chosen() const {
+        const Kernel *kernel = &choose(candidates.front().kernel->gfx, shape.op());
+        const auto found = std::ranges::find(candidates, kernel, &Candidate::kernel);
+        return found == candidates.end() ? nullptr : &*found;
+    }
+    const Candidate *by(std::string_view column) const {
+        const auto found = std::ranges::find(candidates, column, &Candidate::column);
+        return found == candidates.end() ? nullptr : &*found;
     }
 };
 
@@ -51,12 +53,12 @@ std::string short_name(const Kernel &k) {
     return out.substr(std::string_view("gguf_").size());
 }
 
-// Scalar products up to 8 rows at a time are one way, whose kernel differs with m; others that
-// there are, references too, are one each.
-std::vector<Way> ways_of(const std::string &gfx, const GgufShape &p) {
+// gguf_decode, 8 rows at a time, is one candidate, whose kernel depends on m; every other kernel,
+// baselines too, is one.
+std::vector<Candidate> candidates_of(const std::string &gfx, const GgufShape &p) {
     const auto all = kernels_for(gfx, p.op(), References::with);
     const Kernel *scalar = *std::ranges::find_if(all, [](const Kernel *k) { return !k->p.bm; });
-    std::vector<Way> out{{"scalar", cheapest_of_family(*scalar, p.op())}};
+    std::vector<Candidate> out{{"scalar", cheapest_of_family(*scalar, p.op())}};
     for (const Kernel *k : all)
         if (k->p.bm || k->reference)
             out.push_back({short_name(*k), k});
@@ -86,31 +88,31 @@ std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
 void time_all(std::vector<Line> &lines) {
     std::vector<GgufJob> jobs;
     for (const Line &line : lines)
-        for (const Way &way : line.ways)
-            jobs.push_back({line.shape, way.kernel});
+        for (const Candidate &candidate : line.candidates)
+            jobs.push_back({line.shape, candidate.kernel});
     const std::vector<Timed> times = time_gguf_plans(jobs);
     auto next = times.begin();
     for (Line &line : lines)
-        for (Way &way : line.ways)
-            way.us = (next++)->us;
+        for (Candidate &candidate : line.candidates)
+            candidate.us = (next++)->us;
 }
 
 // ---- the table of a shape
 
 std::string columns_of(std::span<const Line> lines) {
-    std::vector<std::string> ways;
+    std::vector<std::string> candidates;
     for (const Line &line : lines)
-        for (const Way &way : line.ways)
-            if (std::ranges::find(ways, way.column) == ways.end())
-                ways.push_back(way.column);
+        for (const Candidate &candidate : line.candidates)
+            if (std::ranges::find(candidates, candidate.column) == candidates.end())
+                candidates.push_back(candidate.column);
     std::string out = "m {m:>4}";
-    for (const std::string &way : ways)
-        out += fmt::format("; {0} {{{0}:>{1}.2f}}", way, std::max<u64>(way.size(), 8));
+    for (const std::string &candidate : candidates)
+        out += fmt::format("; {0} {{{0}:>{1}.2f}}", candidate, std::max<u64>(candidate.size(), 8));
     return out + ";  fastest {fastest:<14}; chosen, if another {chosen:<22}; /m1 {of_m1}";
 }
 
 Json row_of(const Line &line, f64 one) {
-    const Way &fastest = line.fastest(), *chosen = line.chosen();
+    const Candidate &fastest = line.fastest(), *chosen = line.chosen();
     Json row = {{"m", line.shape.m},
                 {"fastest", fastest.column},
                 {"chosen", !chosen              ? "another"
@@ -118,8 +120,8 @@ Json row_of(const Line &line, f64 one) {
                                                 : fmt::format("{}, {:.3f}x", chosen->column,
                                                               chosen->us / fastest.us)},
                 {"of_m1", one > 0 ? fmt::format("{:.3f}", fastest.us / one) : "-"}};
-    for (const Way &way : line.ways)
-        row[way.column] = way.us;
+    for (const Candidate &candidate : line.candidates)
+        row[candidate.column] = candidate.us;
     return row;
 }
 
@@ -127,9 +129,9 @@ Json row_of(const Line &line, f64 one) {
 void print_crossings(std::span<const Line> lines) {
     std::string before = lines.front().fastest().column;
     for (const Line &line : lines) {
-        const Way &fastest = line.fastest();
+        const Candidate &fastest = line.fastest();
         if (before != fastest.column) {
-            const Way *old = line.by(before);
+            const Candidate *old = line.by(before);
             fmt::print("{} rows: {} is the fastest, {:.2f} us{}\n", line.shape.m, fastest.column,
                        fastest.us, old ? fmt::format("; {} {:.2f}", old->column, old->us) : "");
         }
@@ -140,13 +142,13 @@ void print_crossings(std::span<const Line> lines) {
 void print_trees(std::span<const Line> lines) {
     std::string text;
     for (const Line &line : lines)
-        if (const Way *scalar = line.by("scalar");
+        if (const Candidate *scalar = line.by("scalar");
             scalar && line.shape.m >= tree_from && line.shape.m <= tree_to)
             text += fmt::format("{} m{} {:.2f}x", text.empty() ? "" : ",", line.shape.m,
                                 scalar->us / line.fastest().us);
     if (!text.empty())
-        fmt::print("Trees of {} to {} rows, the scalar way by the fastest:{}\n", tree_from, tree_to,
-                   text);
+        fmt::print("Trees of {} to {} rows, time of scalar by that of the fastest:{}\n", tree_from,
+                   tree_to, text);
 }
 
 void print_shape(std::span<const Line> lines) {
@@ -160,19 +162,19 @@ void print_shape(std::span<const Line> lines) {
     print_trees(lines);
 }
 
-Json to_json(const Line &line, const Way &way) {
+Json to_json(const Line &line, const Candidate &candidate) {
     return {{"table", "crossover"},
-            {"kernel", way.kernel->symbol},
-            {"gfx", way.kernel->gfx},
-            {"way", way.column},
+            {"kernel", candidate.kernel->symbol},
+            {"gfx", candidate.kernel->gfx},
+            {"candidate", candidate.column},
             {"type", line.shape.type},
             {"m", line.shape.m},
             {"n", line.shape.n},
             {"k", line.shape.k},
-            {"time_us", way.us},
-            {"reference", way.kernel->reference},
-            {"fastest", &way == &line.fastest()},
-            {"chosen", &way == line.chosen()}};
+            {"time_us", candidate.us},
+            {"reference", candidate.kernel->reference},
+            {"fastest", &candidate == &line.fastest()},
+            {"chosen", &candidate == line.chosen()}};
 }
 
 } // namespace
@@ -183,10 +185,10 @@ Json gguf_crossover(const Options &o, const Shapes &shapes) {
     for (GgufShape p : shapes_of(o, shapes))
         for (u32 m : o.m) {
             p.m = m;
-            lines.push_back({p, ways_of(gfx, p)});
+            lines.push_back({p, candidates_of(gfx, p)});
         }
     time_all(lines);
-    fmt::print("\nWays to a product with GGUF weights on sim {}, us of all launches of a way, "
+    fmt::print("\nCandidates for a product with GGUF weights on sim {}, us of all launches of one, "
                "conversions of activations among them; weights\ncold. scalar: gguf_decode, 8 rows "
                "at a time; /m1: the fastest by that of one row\n",
                gfx);
@@ -194,8 +196,8 @@ Json gguf_crossover(const Options &o, const Shapes &shapes) {
         print_shape(std::span(lines).subspan(from, o.m.size()));
     Json json = Json::array();
     for (const Line &line : lines)
-        for (const Way &way : line.ways)
-            json.push_back(to_json(line, way));
+        for (const Candidate &candidate : line.candidates)
+            json.push_back(to_json(line, candidate));
     return json;
 }
 

@@ -20,7 +20,7 @@ Json gguf_products(const Options &, const Layers &, const std::string &gfx);
 Json gguf_prefill(const Options &, const Layers &, const std::string &gfx);
 // Expert layers, slot by slot and in blocks of one expert.
 Json gguf_moe(const Options &, const Shapes &, const std::string &gfx);
-// Products by each way there is: which is the fastest, and where they cross.
+// Products by every candidate kernel: which is the fastest, and where they cross.
 Json gguf_crossover(const Options &, const Shapes &);
 
 } // namespace nw::bench

@@ -23,7 +23,7 @@ std::string path_of(const std::string &gfx) {
 }
 
 void print(const std::string &heading, const std::vector<std::string> &lines) {
-    constexpr u64 shown = 40; // of a change that touches all kernels, enough to see which way
+    constexpr u64 shown = 40; // of a change that touches all kernels, enough to see the direction
     if (lines.empty())
         return;
     fmt::print("{}: {}\n", heading, lines.size());

@@ -14,7 +14,7 @@ std::string key_of(std::string_view instruction_class) {
     return fmt::format("_thousands_{}", instruction_class);
 }
 
-// "f32 71.4, magic 18.3": the slots of the older ways.
+// "f32 71.4, magic 18.3": the slots of the older methods.
 std::string before(const Json &rows, const Json &chosen) {
     std::string out;
     for (const Json &r : rows)
@@ -117,7 +117,7 @@ void print_layers(const Json &rows, const Options &o, const hip::DeviceInfo &dev
     fmt::print(
         "\nvopd to wait: wave instructions in thousands; vopd are pairs, scalar is salu, smem,\n"
         "branch and the rest. slots: VALU issue slots per 8 weights and lane, a pair is one;\n"
-        "before: the same of older ways to dequantize{}.{}\n{}",
+        "before: the same of older methods to dequantize{}.{}\n{}",
         part, times, error_unit);
     if (o.verbose)
         print_details(rows);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr f64 least_seconds = 0.3; // that a figure is measured over
 
-// One way to run the simulator.
+// One configuration of the simulator.
 struct Setup {
     u32 threads;
     bool fast;

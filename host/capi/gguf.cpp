@@ -30,7 +30,7 @@ Op gguf_of(const nw_context *context, const nw_gguf *p) {
     return op;
 }
 
-// For m = 0 all kernels of the type: whatever way a number of rows gets has no others.
+// For m = 0 all kernels of the type: no number of rows needs any other.
 void prepare_gguf(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     if (op.m > 0)

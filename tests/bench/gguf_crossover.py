@@ -20,7 +20,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess:
 
 
 class Crossover(unittest.TestCase):
-    def test_every_way_of_a_shape(self) -> None:
+    def test_every_candidate_of_a_shape(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rows.json"
             run = bench("--only", f"^{SHAPE}$", "--m", "1,8,9,17", "--device", "sim:gfx1201", "--json", str(file))
@@ -28,14 +28,14 @@ class Crossover(unittest.TestCase):
             rows = json.loads(file.read_text())["rows"]
         self.assertTrue(all(row["table"] == "crossover" and row["gfx"] == "gfx1201" and row["time_us"] > 1 for row in rows))
         for m, scalar in [(1, "m1"), (8, "m8"), (9, "m8"), (17, "m8")]:
-            ways = {row["way"]: row for row in rows if row["m"] == m}
-            self.assertEqual(ways["scalar"]["kernel"], f"gguf_decode_q4_K_{scalar}")
-            self.assertIn("mid_b16", ways)
-            self.assertEqual("mid_b32" in ways, m > 16)
-            fastest = [row for row in ways.values() if row["fastest"]]
-            self.assertEqual([row["time_us"] for row in fastest], [min(row["time_us"] for row in ways.values())])
-            self.assertEqual(sum(row["chosen"] for row in ways.values()), 1)
-        one, two = (next(row["time_us"] for row in rows if (row["m"], row["way"]) == (m, "scalar")) for m in (8, 9))
+            candidates = {row["candidate"]: row for row in rows if row["m"] == m}
+            self.assertEqual(candidates["scalar"]["kernel"], f"gguf_decode_q4_K_{scalar}")
+            self.assertIn("mid_b16", candidates)
+            self.assertEqual("mid_b32" in candidates, m > 16)
+            fastest = [row for row in candidates.values() if row["fastest"]]
+            self.assertEqual([row["time_us"] for row in fastest], [min(row["time_us"] for row in candidates.values())])
+            self.assertEqual(sum(row["chosen"] for row in candidates.values()), 1)
+        one, two = (next(row["time_us"] for row in rows if (row["m"], row["candidate"]) == (m, "scalar")) for m in (8, 9))
         self.assertGreater(two, 1.3 * one)  # weights are read twice
         for text in (f"\n{SHAPE}\n", "scalar", "fastest", "Trees of 9 to 23 rows, the scalar way by the fastest: m9 "):
             self.assertIn(text, run.stdout)

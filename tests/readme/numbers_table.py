@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151"]
 # The default kernels for this shape, as the tuner chose them.
 DEFAULTS = [(dtype, m, f"decode_w4a16_{dtype}_g128_m{m}_{way}") for dtype, way in [("bf16", "perm"), ("f16", "subnormal")] for m in (1, 4, 8)]
-HEAD = ["| 4096 x 4096, G = 128, sim gfx1151 | M | slots | older ways | VGPRs | waves/SIMD | max error |",
+HEAD = ["| 4096 x 4096, G = 128, sim gfx1151 | M | slots | older methods | VGPRs | waves/SIMD | max error |",
         "|---|---|---|---|---|---|---|"]
 
 

@@ -110,9 +110,9 @@ template <class Times> void tune(const GgufTuning &o, const std::string &by, con
         Gain gain;
         u64 at = 0;
         for (const Job &job : jobs) {
-            const u64 ways = job.kernels.size();
-            const TunedShape row = decide(job.kernels, std::span(us).subspan(at, ways), by);
-            at += ways;
+            const u64 count = job.kernels.size();
+            const TunedShape row = decide(job.kernels, std::span(us).subspan(at, count), by);
+            at += count;
             const std::string what = fmt::format("{}x{}", job.shape.n, job.shape.k);
             gain.add(row, job.kernels.front()->symbol, what);
             all.add(row, job.kernels.front()->symbol,
