@@ -37,7 +37,7 @@ class Crossover(unittest.TestCase):
             self.assertEqual(sum(row["chosen"] for row in candidates.values()), 1)
         one, two = (next(row["time_us"] for row in rows if (row["m"], row["candidate"]) == (m, "scalar")) for m in (8, 9))
         self.assertGreater(two, 1.3 * one)  # weights are read twice
-        for text in (f"\n{SHAPE}\n", "scalar", "fastest", "Trees of 9 to 23 rows, the scalar way by the fastest: m9 "):
+        for text in (f"\n{SHAPE}\n", "scalar", "fastest", "Trees of 9 to 23 rows, time of scalar by that of the fastest: m9 "):
             self.assertIn(text, run.stdout)
 
     def test_a_shape_that_there_is_not(self) -> None:
