@@ -54,6 +54,8 @@ def main() -> int:
         said = [text for text in pool.map(lambda st: assemble(options.clang, *st), zip(sources, targets)) if text]
     for file in stale(options.build, sources):
         file.unlink()
+        if not any(file.parent.iterdir()):  # of a target that there is no more
+            file.parent.rmdir()
     for text in said[:5]:
         print(text, file=sys.stderr)
     if said:

@@ -177,7 +177,7 @@ class Manifest(unittest.TestCase):
         rows = [r for r in self.decode() if not r["reference"] and not r["candidate"]]
         chosen = [(r["gfx"], *(r["params"][key] for key in ("dtype", "group", "zeros", "m"))) for r in rows]
         self.assertEqual(len(chosen), len(set(chosen)))
-        self.assertEqual(len(chosen), 10 * 2 * (3 * 3 + 1) * 8)
+        self.assertEqual(len(chosen), len(ARCHES) * 2 * (3 * 3 + 1) * 8)
 
     def test_there_is_room_for_the_waves_that_a_launch_wants(self) -> None:  # note T-021
         for row in self.decode():

@@ -89,7 +89,7 @@ TEST_CASE("all targets, one after the other, in one process") {
         ++first;
     }
     CHECK_EQ(targets().size(), static_cast<std::size_t>(first - 1));
-    CHECK_GE(targets().size(), 10);
+    CHECK_FALSE(targets().empty());
 }
 
 TEST_CASE("two devices side by side keep their own memory and code") {
