@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "bench/errors.h"
+#include "bench/needs.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
 
@@ -28,22 +29,41 @@ struct Suite {
     std::string_view name;
     Result (*run)(const Options &, const Shapes &);
     std::string_view help;
-    std::vector<u32> m = {}; // rows of activations where --m says nothing
+    std::vector<u32> m = {};                     // rows of activations where --m says nothing
+    std::vector<std::string_view> families = {}; // whose kernels it launches; empty: all
 };
 
+constexpr std::string_view no_kernels = "none";
+
 const Suite suites[] = {
-    {"layer", run_layer, "the linear layers of a model", {1, 4}},
-    {"decode", run_decode, "modelled times of decode_w4a16 beside published ones", {1, 2, 4, 8}},
-    {"prefill", run_prefill, "the same of prefill_w4a16", {2048}},
-    {"mid", run_mid, "1 to 64 rows beside one", {1, 8, 16, 24, 32, 48, 64}},
-    {"moe", run_moe, "the expert layers of models through moe_w4a16"},
-    {"stride", run_stride, "what padding rows of weights gains"},
+    {"layer", run_layer, "the linear layers of a model", {1, 4}, {"decode_w4a16"}},
+    {"decode",
+     run_decode,
+     "modelled times of decode_w4a16 beside published ones",
+     {1, 2, 4, 8},
+     {"decode_w4a16"}},
+    {"prefill",
+     run_prefill,
+     "the same of prefill_w4a16",
+     {2048},
+     {"prefill_w4a16", "mid_w4a16", "carrier_w4a16"}},
+    {"mid",
+     run_mid,
+     "1 to 64 rows beside one",
+     {1, 8, 16, 24, 32, 48, 64},
+     {"decode_w4a16", "mid_w4a16", "prefill_w4a16"}},
+    {"moe",
+     run_moe,
+     "the expert layers of models through moe_w4a16",
+     {},
+     {"moe_w4a16", "moe_prefill_w4a16", "moe_align"}},
+    {"stride", run_stride, "what padding rows of weights gains", {}, {"decode_w4a16"}},
     {"golden", run_golden, "every kernel against bench/golden"},
     {"sim", run_sim, "the speed of the simulated GPU"},
     {"validate", run_validate, "modelled times against published ones of hardware"},
     {"sensitivity", run_sensitivity, "which constants of the model the modelled times depend on"},
     {"micro", run_micro, "what nw micro measures"},
-    {"pack", run_pack, "the speed of nw pack"},
+    {"pack", run_pack, "the speed of nw pack", {}, {no_kernels}},
     {"gguf", run_gguf, "products with weights of GGUF files"}, // m: by table
 };
 
@@ -138,6 +158,11 @@ Options parse(int argc, char **argv) {
         ->delimiter(',');
     app.add_option("--device", o.device,
                    "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
+    app.add_option("--gfx", o.gfx,
+                   "bench/run: build the kernels of these targets, comma-separated, or of all "
+                   "(default: those that the suite launches on the device)")
+        ->delimiter(',');
+    app.add_flag("--needs", o.needs, "print the CMake targets of these kernels, and stop");
     app.add_option("--m", o.m,
                    "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8; "
                    "prefill: 2048; mid: 1,8,16,24,32,48,64; "
@@ -190,6 +215,11 @@ int run(int argc, char **argv) {
     const Suite &suite = suite_of(o.suite);
     const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for
+    if (o.needs) {
+        if (suite.families != std::vector{no_kernels})
+            fmt::print("{}\n", fmt::join(kernels_needed(o, suite.families), "\n"));
+        return 0;
+    }
     const Result result = suite.run(o, shapes);
     if (!o.html.empty())
         write_html(o.html, o.suite, result);

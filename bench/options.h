@@ -18,6 +18,7 @@ public:
 struct Options {
     std::string suite = "layer", model = "Qwen3-4B", device, json, html;
     std::vector<std::string> layers; // empty: all
+    std::vector<std::string> gfx;    // whose kernels bench/run builds; empty: what the suite needs
     std::vector<std::string> tables; // of suite decode; empty: all, with --only the published one
     std::vector<u32> m;              // empty: what the suite takes
     std::vector<Dtype> dtypes = {Dtype::bf16, Dtype::f16};
@@ -28,7 +29,7 @@ struct Options {
     // empty: all
     std::string only;
     std::string constants; // sensitivity: the same for constants
-    bool verbose = false, full = false, update_golden = false;
+    bool verbose = false, full = false, update_golden = false, needs = false;
 };
 
 // Whether --table names the table; where there is no --table, `usual`.

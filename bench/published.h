@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Numbers that others measured on hardware and published: bench/data.
 #pragma once
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 namespace nw::bench {
 
 inline constexpr std::string_view published_gfx = "gfx1151"; // that most of it is of
+// With and without a stride cliff, by what was published: of the suite stride.
+inline constexpr std::array<std::string_view, 2> stride_targets = {"gfx1151", "gfx1150"};
 
 // One product of the published int4 decode kernel.
 struct PublishedDecode {

@@ -32,12 +32,11 @@ Timed time_warm(const DenseJob &job, const hip::Device &device) {
     LaunchCounts stats(device);
     const Op op = job.shape.op();
     Timed out;
-    out.us =
-        ColdProduct(device, {&op, 1}, 1)
-            .us(
-                *job.kernel, op,
-                [&] { out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{}); },
-                job.workgroups);
+    ColdProduct product(device, {&op, 1}, 1);
+    const auto keep = [&] {
+        out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{});
+    };
+    out.us = product.us(*job.kernel, op, keep, job.workgroups);
     return out;
 }
 

@@ -1,29 +1,61 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gen/build.sh [TARGET...]: configures build/ where it is not, and builds the targets (default: all).
-# Says nothing if there is nothing to do; build/build.log has the compiler's words.
+# Says nothing if there is nothing to do; else first what there is to do and about how long it takes, then how far it
+# is: a bar on a terminal, a line every ten seconds elsewhere. build/build.log has the compiler's words.
 set -euo pipefail
 PATH=$PATH:/usr/local/bin:/usr/bin:/bin
 unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=$root/build
 log=$build/build.log
+cores=$(nproc)
+every=10 # seconds between two lines in a log
 
-# The latest line of a long job, where a person watches.
+say() { echo "nibblewave: $*" >&2; }
+
+# "[ 12/345] Building x" as a bar, or as it is.
+bar() {
+    local filled empty
+    [[ $1 =~ ^\[([0-9]+)/([0-9]+)\]\ (.*) ]] || return 0
+    filled=$((20 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    printf -v empty '%*s' $((20 - filled)) ''
+    printf -v filled '%*s' "$filled" ''
+    printf '\r\e[K[%s%s] %d of %d: %.40s' "${filled// /#}" "${empty// /.}" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" \
+        "${BASH_REMATCH[3]##*/}" >&2
+}
+
 progress() {
-    local line
-    while IFS= read -r line; do
-        [[ ! -t 2 ]] || printf '\r\e[K%.79s' "$line" >&2
+    local line last="" next=$((SECONDS + every)) status
+    while true; do
+        status=0
+        IFS= read -r -t "$every" line || status=$?
+        if ((status == 0)); then
+            [[ $line != \[* ]] || last=$line
+        elif ((status <= 128)); then # the end, not the time
+            break
+        fi
+        if [[ -t 2 ]]; then
+            bar "$last"
+        elif ((SECONDS >= next)) && [[ $last ]]; then
+            say "$SECONDS s: ${last:0:100}"
+            next=$((SECONDS + every))
+        fi
     done
     [[ ! -t 2 ]] || printf '\r\e[K' >&2
+}
+
+# What went wrong, without what went well.
+failures() {
+    grep -v '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 40
 }
 
 step() {
     local what=$1
     shift
     if ! "$@" </dev/null 2>&1 | tee "$log" | progress; then
-        tail -n 40 "$log" >&2
-        echo "nibblewave: $what failed; all of it is in $log" >&2
+        failures >&2
+        say "$what failed; all of it is in $log"
         exit 1
     fi
 }
@@ -43,10 +75,29 @@ configure() {
     step "configuring" cmake --preset release "${generator[@]}"
 }
 
+# Says what there is to do. Seconds of a core, as measured: a C++ file 2, a family's texts 2, a kernel 0.07.
+announce() {
+    local plan cpp families kernels seconds about
+    [[ -f $build/build.ninja ]] || return 0
+    plan=$(ninja -C "$build" -n "$@" 2>/dev/null) || return 0
+    cpp=$(grep -c '\] Building C' <<<"$plan") || true
+    families=$(grep -c '\] Rendering ' <<<"$plan") || true
+    kernels=$(grep -c '\] gfx[0-9a-f]* ' <<<"$plan") || true
+    seconds=$(((200 * cpp + 200 * families + 7 * kernels) / 100 / cores))
+    ((seconds >= 5)) || return 0
+    about="$seconds s"
+    ((seconds < 100)) || about="$(((seconds + 30) / 60)) min"
+    say "building $cpp C++ files and $kernels kernels on $cores cores: about $about"
+}
+
 cd "$root"
-mkdir -p "$build"
+mkdir -p "$build" 2>/dev/null || {
+    say "$build can't be made: the source tree must be writable"
+    exit 1
+}
 exec 9>"$build/.lock" # bench/run and tests/run may be started side by side
 ! command -v flock >/dev/null || flock 9
 configured || configure
-step "the build" cmake --build "$build" --parallel "$(nproc)" --target "${@:-all}"
-((SECONDS < 5)) || echo "nibblewave: built in $SECONDS s" >&2
+announce "${@:-all}"
+step "the build" cmake --build "$build" --parallel "$cores" --target "${@:-all}"
+((SECONDS < 5)) || say "built in $SECONDS s"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from expressions import BYTES, ELEMENTS, ExpressionError, Writer, names_of, ordered, parse
-from family import ACCESS, ELEMENT_BYTES, PURPOSES, VARIANT_KEYS, Before, Family, Pointer, Rule, Value, scope_of
+from family import ACCESS, ELEMENT_BYTES, INSERTED, PURPOSES, VARIANT_KEYS, Before, Family, Pointer, Rule, Value, scope_of
 from rules import all_rules, own_rule
 
 FAMILY_KEYS = {
@@ -202,7 +202,7 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
         try:
             writer.cpp(rule.needs)
             writer.cpp(rule.when or "1")
-            for inserted in re.findall(r"\{([^}]*?)(?::#x)?\}", rule.says):
+            for inserted, _ in INSERTED.findall(rule.says):
                 if not (inserted in scope and scope[inserted].words is not None):
                     writer.cpp(inserted)
         except ExpressionError as error:

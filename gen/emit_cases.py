@@ -94,7 +94,7 @@ class CaseWriter(FamilyWriter):
                 functions += self.returning("u64", function, value)
                 gives.append(f"{{{self.field(name)}, 0, {function}}}")
             else:
-                gives.append(f"{{{self.field(name)}, {constant}, nullptr}}")
+                gives.append(f"{{{self.field(name)}, {constant}}}")
         base = self.example()
         plain = {k: v for k, v in rule.breaks.items() if not _of_op(self.f, k) or self.constant(k, v) is not None}
         kernel = _kernel_for(self.f, base | plain) or _kernel_for(self.f, base) or {}
@@ -104,7 +104,7 @@ class CaseWriter(FamilyWriter):
     def base(self) -> str:
         """The sizes of [example]."""
         values = self.example().items()
-        rows = "".join(f"    {{{self.field(n)}, {self.constant(n, v)}, nullptr}},\n" for n, v in values if _of_op(self.f, n))
+        rows = "".join(f"    {{{self.field(n)}, {self.constant(n, v)}}},\n" for n, v in values if _of_op(self.f, n))
         return f"const std::vector<Value> sizes = {{\n{rows}}};\n"
 
     def text(self) -> str:

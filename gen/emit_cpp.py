@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from expressions import Name, Writer, names_of, ordered
-from family import Family, Rule, scope_of
+from family import INSERTED, Family, Rule, scope_of
 
 KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
 ARGUMENTS = "const Op &o, const Kernel &k, const Machine &m"
-INSERT = re.compile(r"\{([^}]*?)(:#x)?\}")
 
 
 def member(name: str) -> str:
@@ -63,7 +62,7 @@ class Body:
             self.need(rule.when)
             condition = f"({self.writer.cpp(rule.when)}) && {condition}"
         values, outer = [], len(self.lines)
-        for inserted, _ in INSERT.findall(rule.says):
+        for inserted, _ in INSERTED.findall(rule.says):
             self.need(inserted)
             name = self.writer.scope.get(inserted)
             values.append(name.cpp if name and name.words is not None else self.writer.cpp(inserted))
@@ -71,7 +70,7 @@ class Body:
         for line in lazy:  # for the message alone
             self.known.discard(re.match(r"const u64 (extent_\w+|\w+)_? =", line)[1].removesuffix("_"))
             self.known.discard(re.match(r"const u64 (\w+) =", line)[1])
-        text = INSERT.sub(lambda found: self._placeholder(found), rule.says)
+        text = INSERTED.sub(lambda found: self._placeholder(found), rule.says)
         refuse = f"refuse({quoted(self.family.name)}, {index}, {quoted(text)}, {{{', '.join(values)}}});"
         self.lines.append(f"if ({condition}) [[unlikely]] {{ {' '.join(lazy)} {refuse} }}")
 

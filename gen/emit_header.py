@@ -7,11 +7,12 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
+from catalogue import Kernel
 from expressions import names_of
-from facts import Rendered
-from family import Pointer, Rule, Value
-from fold import FALSE, INSERTED, TRUE, folded, holds, known_of, shown, value_of
+from family import INSERTED, Pointer, Rule, Value
+from fold import FALSE, TRUE, folded, holds, known_of, shown, value_of
 from rules import listed
 
 WIDTH = 100
@@ -19,6 +20,16 @@ RULER = "//" + "=" * 78
 ACCESS_WORDS = {"read": "read", "write": "written", "update": "updated"}
 FACTS = ("lds_bytes", "waves_per_simd", "vgprs")
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=", ast.NotEq: "not"}
+
+
+class Rendered(Protocol):
+    """What emitters read of a rendered kernel (gen/render.py)."""
+
+    kernel: Kernel
+    vgprs: int
+    sgprs: int
+    lds_bytes: int
+    waves_per_simd: int
 
 
 class Contract:

@@ -8,12 +8,18 @@ elements and extents put in. Rules are in order: one may rely on those before it
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from catalogue import Kernel, arches_of, shipped
+from emit_header import Rendered
 from expressions import PYTHON
-from facts import Rendered
 from family import ACCESS, ELEMENT_BYTES, NEVER_CHOSEN, Family, Rule
+from files import write_if_changed
 from fold import Known, inserted, known_of, substituted
 
 VERSION = 2
@@ -77,3 +83,44 @@ def manifest(done: Sequence[Rendered], arches: Mapping[str, Mapping]) -> str:
         "families": {name: family_row(f) for name, f in families.items()}, "kernels": [kernel_row(r) for r in done],
     }  # fmt: skip
     return json.dumps(table, indent=1) + "\n"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel and its line of build/hsaco/<gfx>/<family>.resources (gen/render.py)."""
+
+    kernel: Kernel
+    vgprs: int
+    sgprs: int
+    lds_bytes: int
+    waves_per_simd: int
+
+
+def built(build: Path, listed: Sequence[Kernel]) -> list[Built]:
+    numbers: dict[tuple[str, str], tuple[int, ...]] = {}
+    for gfx, family in dict.fromkeys((k.gfx, k.family) for k in listed):
+        for line in (build / "hsaco" / gfx / f"{family}.resources").read_text().splitlines():
+            symbol, *words = line.split()
+            numbers[gfx, symbol] = tuple(map(int, words))
+    return [Built(k, *numbers[k.gfx, k.symbol]) for k in listed]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="hsaco/manifest.json, and library/: what is installed of these targets.")
+    parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
+    parser.add_argument("build", type=Path, help="holds hsaco/, of which every family is rendered")
+    parser.add_argument("--gfx", required=True, help="comma list of targets")
+    o = parser.parse_args()
+    arches, listed = arches_of(o.root), shipped(o.root, o.gfx.split(","))[0]
+    write_if_changed(o.build / "hsaco/manifest.json", manifest(built(o.build, listed), arches))
+    # No micro-benchmarks, baselines and ablations.
+    library = [k for k in listed if k.purpose == "library"]
+    write_if_changed(o.build / "library/manifest.json", manifest(built(o.build, library), arches))
+    resources = dict.fromkeys(f"{k.gfx}/{k.family}.resources" for k in library)
+    files = [*(f"{k.gfx}/{k.symbol}.hsaco" for k in library), *resources]
+    write_if_changed(o.build / "library/files.txt", "".join(f"{file}\n" for file in files))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

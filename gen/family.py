@@ -14,6 +14,7 @@ PURPOSES = ("library", "micro", "baseline", "ablation", "validate")
 NEVER_CHOSEN = ("baseline", "ablation", "validate")
 ELEMENT_BYTES = {"u8": 1, "f16": 2, "dtype": 2, "u32": 4, "i32": 4, "f32": 4, "lane16": 16}
 ACCESS = {"read": "read_only", "write": "write_only", "update": "read_write"}
+INSERTED = re.compile(r"\{([^{}]*?)(:#x)?\}")  # in texts: an expression, in hexadecimal with :#x
 VARIANT_KEYS = {"purpose", "targets"}  # beside parameters
 KERNEL_FACTS = {
     "kernel.block": ELEMENTS, "kernel.rows_per_workgroup": ELEMENTS, "kernel.lds_bytes": BYTES,
@@ -39,7 +40,7 @@ class Rule:
     @property
     def names(self) -> set[str]:
         used = names_of(self.needs) | (names_of(self.when) if self.when else set())
-        for inserted in re.findall(r"\{([^}]*?)(?::#x)?\}", self.says):
+        for inserted, _ in INSERTED.findall(self.says):
             used |= names_of(inserted)
         return used
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from expressions import EVALUATE, parse
-from family import ELEMENT_BYTES, Family
+from family import ELEMENT_BYTES, INSERTED, Family
 from rules import power
 
 Known = Mapping[str, ast.expr]  # `p.bm`, `extent(a)` -> what stands for it
@@ -205,8 +205,6 @@ def shown(node: ast.expr) -> str:
     """For people: 2^32 rather than ten digits."""
     return re.sub(r"\b\d{5,}\b", lambda digits: power(int(digits[0])), ast.unparse(node))
 
-
-INSERTED = re.compile(r"\{([^{}]*?)(:#x)?\}")
 
 
 def inserted(text: str, write) -> str:

@@ -71,10 +71,11 @@ foreach(candidate ${python_candidates})
   if(NOT python_program)
     continue()
   endif()
-  execute_process(COMMAND ${python_program} -c "import sys, jinja2; sys.exit(sys.version_info < (3, 11))"
-                  RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  # Its own name of itself: a shim that looks for it takes longer than a short script.
+  execute_process(COMMAND ${python_program} -c "import sys, jinja2; print(sys.executable); sys.exit(sys.version_info < (3, 11))"
+                  RESULT_VARIABLE failed OUTPUT_VARIABLE itself OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   if(NOT failed)
-    set(python_found ${python_program})
+    set(python_found ${itself})
     break()
   endif()
 endforeach()

@@ -114,6 +114,12 @@ def read_all(folder: Path, kernels: list[Kernel]) -> list[Tuned]:
     return [out[key] for key in sorted(out)]
 
 
+def named(folder: Path, gfx: str) -> set[str]:
+    """The kernels that a target's table chooses, unchecked."""
+    path = folder / f"{gfx}.toml"
+    return {row.kernel for _, row in rows_of(path)} if path.exists() else set()
+
+
 def registry_row(row: Tuned) -> str:
     return (
         f"NW_TUNED({row.gfx}, {row.family}, {row.m}, {row.n}, {row.k}, {row.kernel}, {row.us}, {row.next}, {row.next_us}, "

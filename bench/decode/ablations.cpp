@@ -31,8 +31,8 @@ struct Ablation {
 
 // The kernel that differs from the chosen one in this parameter alone; null: none is built.
 const Kernel *changed(const Kernel &chosen, std::string_view key, std::string_view value) {
-    for (const Kernel &k : kernels())
-        if (k.gfx == chosen.gfx && k.family == chosen.family &&
+    for (const Kernel &k : kernels(chosen.gfx))
+        if (k.family == chosen.family &&
             std::ranges::all_of(k.contract->parameters, [&](const ParameterName &p) {
                 return k.param(p.name) == (p.name == key ? value : chosen.param(p.name));
             }))

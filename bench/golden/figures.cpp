@@ -107,7 +107,7 @@ Figures figures_of(const hip::Device &device, const Kernel &k, LaunchCounts &sta
 std::vector<DenseJob> timed(const std::string &gfx) {
     const bool all = gfx == most_timed;
     std::vector<DenseJob> out;
-    for (const Kernel &k : kernels()) {
+    for (const Kernel &k : kernels(gfx)) {
         if (!in_golden(k, gfx) || group_of(k) != 128)
             continue;
         const auto add = [&](u32 m, u32 n, u32 length) {
@@ -134,7 +134,7 @@ Golden counted(const std::string &gfx) {
     const hip::Device device = hip::Device::own("sim:" + gfx + "?timing=off&stats=on", "threads=1");
     LaunchCounts stats(device);
     Golden out;
-    for (const Kernel &k : kernels())
+    for (const Kernel &k : kernels(gfx))
         if (in_golden(k, gfx))
             out[std::string(k.symbol)] = figures_of(device, k, stats);
     return out;

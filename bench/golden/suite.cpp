@@ -41,9 +41,7 @@ void write(const std::string &gfx, const Golden &golden) {
         throw Error(fmt::format("{}: can't be written", path_of(gfx)));
 }
 
-bool is_built(std::string_view gfx) {
-    return std::ranges::any_of(kernels(), [&](const Kernel &k) { return k.gfx == gfx; });
-}
+bool is_built(std::string_view gfx) { return std::ranges::all_of(kernels(gfx), &Kernel::built); }
 
 std::vector<std::string> targets(const Options &o) {
     std::vector<std::string> out;

@@ -76,10 +76,10 @@ private:
         const Kernel *chosen =
             &choose(gfx, linear_w4a16(dtype, options_.group, Zeros::eight, m, shape.n, shape.k));
         std::vector<const Kernel *> out = {chosen};
-        for (const Kernel &k : kernels())
-            if (k.gfx == gfx && k.family == chosen->family && k.reference &&
-                k.param("without").empty() && k.param("dtype") == name(dtype) &&
-                k.number("group") == options_.group && k.number("m") == m)
+        for (const Kernel &k : kernels(gfx))
+            if (k.family == chosen->family && k.reference && k.param("without").empty() &&
+                k.param("dtype") == name(dtype) && k.number("group") == options_.group &&
+                k.number("m") == m)
                 out.push_back(&k);
         return out;
     }
@@ -199,8 +199,8 @@ void need_known_layers(const Options &o, const Shapes &shapes) {
 void need_kernels(const Options &o, const std::string &gfx) {
     std::set<std::tuple<Dtype, u64, u32>> kinds;
     std::set<std::string> have;
-    for (const Kernel &k : kernels())
-        if (k.gfx == gfx && k.family == "decode_w4a16" && !k.reference && !k.candidate) {
+    for (const Kernel &k : kernels(gfx))
+        if (k.family == "decode_w4a16" && !k.reference && !k.candidate) {
             kinds.emplace(dtype_of(k), k.p.group, k.p.m);
             if (k.param("zeros").empty())
                 have.insert(

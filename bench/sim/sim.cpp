@@ -119,8 +119,8 @@ private:
 
     // All kernels of the family, or those whose first parameter is one of `some`.
     void run_micro(std::string_view family, u32 loops, std::vector<std::string_view> some = {}) {
-        for (const Kernel &kernel : kernels()) {
-            if (kernel.family != family || kernel.gfx != device_.info().gfx)
+        for (const Kernel &kernel : kernels(device_.info().gfx)) {
+            if (kernel.family != family)
                 continue;
             if (setup_.fast && kernel.param("dtype").starts_with("iu"))
                 continue;
@@ -183,10 +183,9 @@ private:
 
     void run_gemm() {
         constexpr u32 m = 2048, n = 2560, k = 3840;
-        const auto found = std::ranges::find_if(kernels(), [&](const Kernel &kernel) {
-            return kernel.family == "wmma_gemm" && kernel.gfx == device_.info().gfx;
-        });
-        if (found == kernels().end())
+        const std::span<const Kernel> all = kernels(device_.info().gfx);
+        const auto found = std::ranges::find(all, "wmma_gemm", &Kernel::family);
+        if (found == all.end())
             return;
         const Kernel &kernel = *found;
         const std::string name = fmt::format("{} {}x{}x{}", kernel.symbol, m, n, k);

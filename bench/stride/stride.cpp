@@ -117,7 +117,7 @@ void print_scan(const std::string &gfx, const std::vector<Padded> &rows) {
 
 Result run_stride(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
-    std::vector<std::string> parts = {"gfx1151", "gfx1150"};
+    std::vector<std::string> parts(stride_targets.begin(), stride_targets.end());
     if (!o.device.empty())
         parts = {simulated_gfx(o)};
     Result out;

@@ -82,9 +82,12 @@ std::unique_ptr<nw_context> create(const char *directory) {
                         "another with hipSetDevice",
                         gfx, target_names()));
     meaning(NW_UNSUPPORTED, [&] { static_cast<void>(forced("", gfx)); });
-    const auto found = meaning(NW_NO_KERNEL_FILES,
-                               [&] { return find_directory(gfx, directory ? directory : ""); });
-    return std::make_unique<nw_context>(std::move(device), std::filesystem::absolute(found));
+    const auto found = meaning(NW_NO_KERNEL_FILES, [&] {
+        const auto out = std::filesystem::absolute(find_directory(gfx, directory ? directory : ""));
+        read_kernels(gfx, out);
+        return out;
+    });
+    return std::make_unique<nw_context>(std::move(device), found);
 }
 
 u64 row_stride(const char *name, u32 k) {

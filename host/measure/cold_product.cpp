@@ -10,30 +10,35 @@ namespace nw {
 
 namespace {
 
-constexpr u64 page = 4096; // a buffer begins on one
-
-// Of the family or, for an op of several launches, of the op. 0 without such an operand.
+// Of the op, for one of several launches, else of the kernel.
 u64 bytes_of(u64 Op::*argument, const Op &op, const Kernel &kernel) {
     if (argument == &Op::w && op.w_stride)
         return op.n * op.w_stride; // padding after the last row too
     const OpContract *contract = contract_of(op.kind);
-    for (const Operand &operand : contract ? contract->operands : kernel.contract->operands)
-        if (operand.argument == argument && !operand.optional)
-            return operand.bytes(op, kernel, {});
-    return 0;
+    return operand_bytes(contract ? contract->operands : kernel.contract->operands, argument, op,
+                         kernel);
 }
 
 u64 largest(const hip::Device &device, std::span<const Op> ops,
             std::initializer_list<u64 Op::*> arguments) {
     u64 out = 0;
-    for (const Op &op : ops)
+    for (const Op &op : ops) {
+        const Kernel &any = cheapest(device.info().gfx, op);
         for (const auto argument : arguments)
-            out = std::max(
-                out, round_up<u64>(bytes_of(argument, op, cheapest(device.info().gfx, op)), page));
+            out = std::max(out, round_up<u64>(bytes_of(argument, op, any), page));
+    }
     return out;
 }
 
 } // namespace
+
+u64 operand_bytes(std::span<const Operand> operands, u64 Op::*argument, const Op &op,
+                  const Kernel &kernel, const Machine &machine) {
+    for (const Operand &operand : operands)
+        if (operand.argument == argument && !operand.optional)
+            return operand.bytes(op, kernel, machine);
+    return 0;
+}
 
 void need_time(const hip::Device &device, f64 us) {
     if (!(us > 0))

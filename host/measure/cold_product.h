@@ -18,6 +18,12 @@ namespace nw {
 // Throws Error unless the device keeps time, as these microseconds show.
 void need_time(const hip::Device &, f64 us);
 
+inline constexpr u64 page = 4096; // bytes; a buffer begins on one
+
+// Bytes that the operand has; 0 if it is not among these or is optional.
+u64 operand_bytes(std::span<const Operand>, u64 Op::*argument, const Op &, const Kernel &,
+                  const Machine & = {});
+
 // Bytes touched before a piece of memory is reused: twice the largest cache of the parts.
 inline constexpr u64 cold_rest = u64{192} << 20;
 

@@ -13,21 +13,12 @@ namespace nw {
 
 namespace {
 
-constexpr u64 page = 4096;
 constexpr u64 aligned_rows = 16; // after which rows of every type are aligned as kernels want
-
-u64 bytes_of(const Family &f, u64 Op::*argument, const Op &op, const Kernel &kernel,
-             const Machine &machine) {
-    for (const Operand &operand : f.operands)
-        if (operand.argument == argument)
-            return operand.bytes(op, kernel, machine);
-    return 0;
-}
 
 // Bytes that a launch over n rows, or fewer, may want of its own.
 u64 most_scratch(const Scratch &scratch, const Kernel &kernel, Op op, const Machine &machine) {
     if (!scratch.bytes)
-        return bytes_of(*kernel.contract, scratch.argument, op, kernel, machine);
+        return operand_bytes(kernel.contract->operands, scratch.argument, op, kernel, machine);
     Op few = op; // whose share is the smallest
     few.n = kernel.rows_per_workgroup;
     kernel.contract->derive(few, kernel, machine);
@@ -48,8 +39,9 @@ bool is_made(const Family &f, u64 Op::*argument) {
 // The operands on a device, all 0 but the lists.
 class Launches {
 public:
-    // With weights for a round, then so many times those of the product.
-    Launches(const hip::Device &device, const TimedLaunches &of, u64 copies, Warm warm)
+    // With weights for a round, then those of the product: once for one run, else so often that a
+    // copy is out of every cache before its next turn.
+    Launches(const hip::Device &device, const TimedLaunches &of, u32 runs, Warm warm)
         : kernel_(of.product), routes_(of.routes), device_(device), modules_(device),
           machine_(machine_of(device)), op_(of.sizes) {
         op_.x_stride = 4 * op_.k;
@@ -63,7 +55,8 @@ public:
                      : std::min<u64>(op_.n, device.info().wgps * kernel_.rows_per_workgroup);
         begin_ = round_up(round_ * row, unit);
         each_ = round_up(std::max<u64>(op_.experts, 1) * op_.n * row, unit);
-        weight_bytes_ = begin_ + copies * each_;
+        copies_ = runs == 1 ? 1 : 2 + cold_rest / each_;
+        weight_bytes_ = begin_ + copies_ * each_;
         // The order of allocations is that of the figures so far: where buffers and code lie moves
         // times by up to a percent.
         if (warm == Warm::no)
@@ -79,10 +72,10 @@ public:
     void before(u64 number) { launch(modules_, *made_[number].kernel, made_[number].op); }
     u64 before_count() const { return made_.size(); }
     const Kernel &before_kernel(u64 number) const { return *made_[number].kernel; }
-    // By the weights of a copy.
-    void multiply(u64 copy) {
+    // By the weights of the run's copy.
+    void multiply(u64 run) {
         Op op = op_;
-        op.w += begin_ + copy * each_;
+        op.w += begin_ + run % copies_ * each_;
         launch(modules_, kernel_, op);
     }
     // One round of rows, slot or block, by the weights before.
@@ -106,7 +99,7 @@ private:
     u64 bytes_of_row() const {
         Op one = op_;
         one.n = one.experts = 1;
-        return bytes_of(*kernel_.contract, &Op::w, one, kernel_, machine_);
+        return operand_bytes(kernel_.contract->operands, &Op::w, one, kernel_, machine_);
     }
     u64 allocate(u64 bytes) {
         return address(memory_.emplace_back(device_.allocate(bytes)).data());
@@ -134,7 +127,8 @@ private:
             op_.*gives.argument = made.op.*gives.result;
         made_.push_back(made);
     }
-    // Loading is no part of the time.
+    // Loading is no part of the time. Where code lies moves times, so the order is that of the
+    // figures so far: a dense product's kernel first, that of experts last.
     void load() {
         if (!op_.experts)
             modules_.function(kernel_);
@@ -185,8 +179,9 @@ private:
     Modules modules_;
     const Machine machine_;
     Op op_;
-    u64 round_, begin_, each_, weight_bytes_; // rows; bytes
-    u64 none_ = 0, used_ = 0;                 // used_: which of memory_
+    u64 round_;                                // rows
+    u64 begin_, each_, weight_bytes_, copies_; // bytes; copies of the weights
+    u64 none_ = 0, used_ = 0;                  // used_: which of memory_
     std::vector<hip::Buffer> memory_;
     std::vector<Made> made_;
 };
@@ -235,9 +230,7 @@ u32 dynamic_lds_of(const Kernel &kernel, Op op, u32 wgps) {
 
 LaunchTimes time_launches(const hip::Device &device, const TimedLaunches &of, u32 runs,
                           const std::function<void(const Kernel &)> &launched, Warm warm) {
-    const u64 bytes = of.sizes.n * of.sizes.k / 2 * std::max<u64>(of.sizes.experts, 1);
-    const u64 copies = runs == 1 ? 1 : 2 + cold_rest / bytes;
-    Launches launches(device, of, copies, warm);
+    Launches launches(device, of, runs, warm);
     const hip::Event start = device.event(), stop = device.event();
     const auto us = [&](const Kernel &kernel, const auto &queue) {
         device.record(start);
@@ -263,7 +256,7 @@ LaunchTimes time_launches(const hip::Device &device, const TimedLaunches &of, u3
         run_before();
         if (warm == Warm::no)
             launches.count_blocks();
-        products.push_back(us(of.product, [&] { launches.multiply(i % copies); }));
+        products.push_back(us(of.product, [&] { launches.multiply(i); }));
     }
     const LaunchTimes out{upper_median(products), upper_median(befores[0]),
                           befores[1].empty() ? 0 : upper_median(befores[1])};

@@ -51,9 +51,8 @@ Manifest::Manifest(const std::filesystem::path &directory) {
             kernels_.push_back({keep(row.at("symbol")), keep(row.at("gfx")), contract->name,
                                 contract, parameters(*contract, row.at("params")),
                                 row.at("block").at(0), row.at("rows_per_workgroup"),
-                                row.at("lds_bytes"), row.at("vgprs"), row.at("sgprs"),
-                                row.at("waves_per_simd"), row.at("reference"),
-                                row.at("candidate")});
+                                row.at("reference"), row.at("candidate"), true, row.at("lds_bytes"),
+                                row.at("vgprs"), row.at("sgprs"), row.at("waves_per_simd")});
         }
     } catch (const std::ios::failure &) {
         throw Error(fmt::format("{}: can't be read", file.string()));

@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: MIT
-// The catalogue: every kernel of the build and every tuned shape; both are generated.
+// The catalogue: the kernels that the contracts list for a target, with the registers and LDS of
+// those that are built; and every tuned shape. Thread-safe.
 #pragma once
+#include <filesystem>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "runtime/contract.h"
 #include "runtime/kernel.h"
 
 namespace nw {
 
-std::span<const Kernel> kernels();
+// Every kernel for a target. The first call reads the resources of those that are built. Throws
+// Error for an unknown gfx or a file of resources that can't be understood.
+std::span<const Kernel> kernels(std::string_view gfx);
 
-// The kernel with that symbol for a gfx; null if this build has none.
+// The kernel with that symbol for a gfx; null if there is none.
 const Kernel *find_kernel(std::string_view gfx, std::string_view symbol);
+
+// The targets that have a kernel with that symbol.
+std::vector<std::string_view> targets_with(std::string_view symbol);
+
+// Makes the first call of kernels() read the resources in `directory`, which has <gfx>/. If another
+// directory was read before, its kernels are used: throws Error if those in `directory` differ.
+void read_kernels(std::string_view gfx, const std::filesystem::path &directory);
+
+// Throws Error if the kernel is not built; the message says how to.
+[[noreturn]] void refuse_unbuilt(const Kernel &);
+inline void need_built(const Kernel &kernel) {
+    if (!kernel.built) [[unlikely]]
+        refuse_unbuilt(kernel);
+}
 
 // A tuned shape and its result. Times are microseconds with cold weights.
 struct Tuned {

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
-#include <set>
 
 #include "base/error.h"
 #include "base/parts.h"
 #include "runtime/force.h"
+#include "runtime/per_target.h"
 
 namespace nw {
 
@@ -48,13 +48,15 @@ struct TunedShapes {
 // The kernels for one kind of op, in catalogue order.
 struct Kind {
     std::vector<const Kernel *> kernels;
-    std::map<u64, TunedShapes> tuned; // by rows
+    std::map<u64, TunedShapes> tuned;  // by rows
+    const Kernel *not_built = nullptr; // one of them
 };
+using Kinds = std::map<Values, Kind>; // by what is matched
 
 // Families with a common table of tuned shapes and the same matches.
 struct Table {
+    u64 number = 0;
     std::vector<const Family *> families;
-    std::map<std::pair<std::string_view, Values>, Kind> kinds; // by gfx and what is matched
 
     std::span<const Match> match() const { return families.front()->match; }
     bool region(const Op &op) const {
@@ -97,17 +99,17 @@ std::map<u64, TunedShapes> for_others(const std::map<u64, TunedShapes> &tuned, c
     return out;
 }
 
-void borrow(Table &table) {
-    const auto own = table.kinds;
-    for (auto &[key, kind] : table.kinds) {
+void borrow(const Table &table, Kinds &kinds) {
+    const Kinds own = kinds;
+    for (auto &[key, kind] : kinds) {
         if (!kind.tuned.empty())
             continue;
         for (const Borrow &from : table.families.front()->borrow) {
-            auto [gfx, values] = key;
+            Values values = key;
             for (u64 i = 0; i < values.size(); ++i)
                 if (from.values[i] != automatic)
                     values[i] = from.values[i];
-            if (const auto like = own.find({gfx, values}); like != own.end())
+            if (const auto like = own.find(values); like != own.end())
                 kind.tuned = for_others(like->second.tuned, kind);
             if (!kind.tuned.empty())
                 break;
@@ -115,40 +117,30 @@ void borrow(Table &table) {
     }
 }
 
-using Tables = std::map<std::string_view, Table>;
-
-// Built once: searching the catalogue at each launch is too slow.
-Tables all_tables() {
-    Tables out;
-    for (const Family &f : families()) { // the table's namesake first: its matches are used
-        auto &in = out[f.tuning].families;
-        in.insert(f.name == f.tuning ? in.begin() : in.end(), &f);
-    }
-    for (const Kernel &k : kernels())
-        out.at(k.contract->tuning).kinds[{k.gfx, values_of(*k.contract, k)}].kernels.push_back(&k);
-    for (const TunedRow &row : tuned_rows()) {
-        Tuned shape = row.shape;
-        shape.kernel = find_kernel(row.gfx, row.kernel);
-        if (!shape.kernel)
-            throw Error(fmt::format("gen/tuning: this build has no {} for {}: build it again",
-                                    row.kernel, row.gfx));
-        const Family &f = *shape.kernel->contract;
-        out.at(f.tuning).kinds.at({row.gfx, values_of(f, *shape.kernel)}).tuned[row.m].add(shape);
-    }
-    for (auto &[name, table] : out)
-        borrow(table);
-    return out;
+// By name.
+const std::map<std::string_view, Table> &all_tables() {
+    static const auto all = [] {
+        std::map<std::string_view, Table> out;
+        for (const Family &f : families()) { // the table's namesake first: its matches are used
+            auto &in = out[f.tuning].families;
+            in.insert(f.name == f.tuning ? in.begin() : in.end(), &f);
+        }
+        u64 number = 0;
+        for (auto &[name, table] : out)
+            table.number = number++;
+        return out;
+    }();
+    return all;
 }
 
 // Tables by kind of op.
 const std::vector<const Table *> &tables_for(OpKind op) {
-    static const Tables all = all_tables();
     static const auto by_op = [] {
         std::map<OpKind, std::vector<const Table *>> out;
         for (const Family &f : families())
             if (auto &tables = out[f.op];
-                std::ranges::find(tables, &all.at(f.tuning)) == tables.end())
-                tables.push_back(&all.at(f.tuning));
+                std::ranges::find(tables, &all_tables().at(f.tuning)) == tables.end())
+                tables.push_back(&all_tables().at(f.tuning));
         return out;
     }();
     static const std::vector<const Table *> none;
@@ -161,6 +153,36 @@ const Table &table_for(const Op &op) {
         if (table->region(op))
             return *table;
     throw Error("no family of kernels is for such an op");
+}
+
+using AllKinds = std::vector<Kinds>; // by the number of the table
+
+// Made once: searching the catalogue at each launch is too slow.
+std::unique_ptr<const AllKinds> make_kinds(std::string_view gfx) {
+    auto out = std::make_unique<AllKinds>(all_tables().size());
+    for (const Kernel &k : kernels(gfx)) {
+        Kind &kind = (*out)[all_tables().at(k.contract->tuning).number][values_of(*k.contract, k)];
+        kind.kernels.push_back(&k);
+        if (!k.built)
+            kind.not_built = &k;
+    }
+    for (const TunedRow &row : tuned_rows()) {
+        if (row.gfx != gfx)
+            continue;
+        Tuned shape = row.shape;
+        shape.kernel = find_kernel(gfx, row.kernel); // gen/tuning.py refuses others
+        const Family &f = *shape.kernel->contract;
+        Kinds &kinds = (*out)[all_tables().at(f.tuning).number];
+        kinds.at(values_of(f, *shape.kernel)).tuned[row.m].add(shape);
+    }
+    for (const auto &[name, table] : all_tables())
+        borrow(table, (*out)[table.number]);
+    return out;
+}
+
+const Kinds &kinds_of(const Table &table, std::string_view gfx) {
+    static PerTarget<AllKinds> all(make_kinds);
+    return all.of(gfx)[table.number];
 }
 
 std::string label(const Family &f, const Values &values, u64 count = most_matches) {
@@ -193,9 +215,8 @@ std::string available(const Table &table, std::string_view gfx) {
                             return p.at == f.match[last].parameter && p.text;
                         });
     std::map<std::string, std::vector<u64>> have;
-    for (const auto &[key, kind] : table.kinds)
-        if (key.first == gfx)
-            have[label(f, key.second, listed ? last : f.match.size())].push_back(key.second[last]);
+    for (const auto &[values, kind] : kinds_of(table, gfx))
+        have[label(f, values, listed ? last : f.match.size())].push_back(values[last]);
     std::string out;
     for (const auto &[text, numbers] : have) {
         out += fmt::format("{}{}", out.empty() ? "" : "; ", text);
@@ -208,21 +229,17 @@ std::string available(const Table &table, std::string_view gfx) {
 [[noreturn]] void refuse_kind(const Table &table, std::string_view gfx, const Op &op) {
     const Family &f = *table.families.front();
     const std::string have = available(table, gfx);
-    if (have.empty()) {
-        std::set<std::string_view> known;
-        for (const auto &[key, kind] : table.kinds)
-            known.insert(key.first);
-        throw Error(fmt::format("{}: gfx = {}: no kernels for it; there are kernels for {}", f.name,
-                                gfx, fmt::join(known, ", ")));
-    }
     throw Error(fmt::format("{}: no kernel for {} on {}; there is {}", f.name, kind_label(f, op),
-                            gfx, have));
+                            gfx, have.empty() ? "none" : have));
 }
 
 const Kind &kind_for(const Table &table, std::string_view gfx, const Op &op) {
-    const auto found = table.kinds.find({gfx, values_of(*table.families.front(), op)});
-    if (found == table.kinds.end())
+    const Kinds &kinds = kinds_of(table, gfx);
+    const auto found = kinds.find(values_of(*table.families.front(), op));
+    if (found == kinds.end())
         refuse_kind(table, gfx, op);
+    if (found->second.not_built) // a choice among some of them would be another one
+        need_built(*found->second.not_built);
     return found->second;
 }
 
@@ -306,10 +323,7 @@ Machine usual_machine(std::string_view gfx) {
             out.push_back({&target, default_part(target.name)->wgps});
         return out;
     }();
-    for (const Machine &machine : all)
-        if (machine.target->name == gfx)
-            return machine;
-    throw Error(fmt::format("gfx = {}: must be one of {}", gfx, target_names()));
+    return all[target_number(gfx)];
 }
 
 bool matches(const Kernel &kernel, const Op &op) {

@@ -65,6 +65,15 @@ fs::path find_directory(std::string_view gfx, const fs::path &given) {
                             gfx, tried, gfx));
 }
 
+fs::path find_directory_if_any(std::string_view gfx) {
+    for (const fs::path &dir : directories({})) {
+        std::error_code ignored;
+        if (fs::is_directory(dir / gfx, ignored))
+            return dir;
+    }
+    return {};
+}
+
 fs::path find_code_object(const Kernel &kernel, const fs::path &given) {
     std::string tried;
     for (const fs::path &dir : directories(given)) {

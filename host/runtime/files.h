@@ -13,6 +13,9 @@ namespace nw {
 // tree. Throws Error naming every path that was tried.
 std::filesystem::path find_directory(std::string_view gfx, const std::filesystem::path &given = {});
 
+// The same; empty where there is none.
+std::filesystem::path find_directory_if_any(std::string_view gfx);
+
 // The kernel's file in that directory. Throws Error naming every path tried.
 std::filesystem::path find_code_object(const Kernel &, const std::filesystem::path &given = {});
 

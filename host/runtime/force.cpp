@@ -36,9 +36,8 @@ u64 letters_apart(std::string_view a, std::string_view b) {
 std::vector<std::string_view> nearest_names(std::string_view symbol, std::string_view gfx) {
     constexpr u64 count = 3;
     std::vector<std::pair<u64, std::string_view>> names;
-    for (const Kernel &k : kernels())
-        if (k.gfx == gfx)
-            names.emplace_back(letters_apart(symbol, k.symbol), k.symbol);
+    for (const Kernel &k : kernels(gfx))
+        names.emplace_back(letters_apart(symbol, k.symbol), k.symbol);
     std::ranges::sort(names);
     std::vector<std::string_view> out;
     for (u64 i = 0; i < std::min<u64>(count, names.size()); ++i)
@@ -49,16 +48,12 @@ std::vector<std::string_view> nearest_names(std::string_view symbol, std::string
 } // namespace
 
 const Kernel &find_forced(std::string_view symbol, std::string_view gfx) {
-    std::vector<std::string_view> others;
-    for (const Kernel &k : kernels()) {
-        if (k.symbol != symbol)
-            continue;
-        if (k.gfx == gfx)
-            return k;
-        others.push_back(k.gfx);
+    if (const Kernel *found = find_kernel(gfx, symbol)) {
+        need_built(*found);
+        return *found;
     }
-    if (!others.empty())
-        throw Error(fmt::format("NIBBLEWAVE_FORCE={}: this build has it for {}, the device is a {}",
+    if (const auto others = targets_with(symbol); !others.empty())
+        throw Error(fmt::format("NIBBLEWAVE_FORCE={}: there is one for {}, the device is a {}",
                                 symbol, fmt::join(others, ", "), gfx));
     throw Error(fmt::format("NIBBLEWAVE_FORCE={}: there is no such kernel; the nearest names on {} "
                             "are {}",

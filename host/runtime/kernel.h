@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel of the build and its metadata.
+// A kernel and its metadata.
 #pragma once
 #include <span>
 #include <string>
@@ -33,12 +33,14 @@ struct Kernel {
     Parameters p;
     u32 block = 0;              // work-items of a workgroup, one-dimensional
     u32 rows_per_workgroup = 0; // of w that a workgroup computes at a time
+    bool reference = false;     // a baseline, ablation or probe: never chosen
+    bool candidate = false;     // not the default of its kind; chosen where gen/tuning says so
+    // Of the code object, 0 where it is not built.
+    bool built = false;
     u32 lds_bytes = 0;
     u32 vgprs = 0;
     u32 sgprs = 0;
     u32 waves_per_simd = 0;
-    bool reference = false; // a baseline, ablation or probe: never chosen
-    bool candidate = false; // not the default of its kind; chosen where gen/tuning says so
 
     std::span<const KernelArg> args() const;
     u32 kernarg_bytes() const;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "runtime/per_target.h"
 
 namespace nw {
 
@@ -14,16 +15,19 @@ constexpr u64 any_rows = u64{1} << 32;
 
 // The only kernel of a family for a gfx, as for conversions and lists.
 const Kernel &only_kernel(std::string_view family, std::string_view gfx) {
-    static const auto all = [] {
-        std::map<std::pair<std::string_view, std::string_view>, const Kernel *> out;
-        for (const Kernel &k : kernels())
+    using Only = std::map<std::string_view, const Kernel *>; // by family
+    static PerTarget<Only> all([](std::string_view of) {
+        auto out = std::make_unique<Only>();
+        for (const Kernel &k : kernels(of))
             if (!k.reference && !k.candidate)
-                out.emplace(std::pair{k.family, k.gfx}, &k);
-        return out;
-    }();
-    const auto found = all.find({family, gfx});
-    if (found == all.end())
+                out->emplace(k.family, &k);
+        return std::unique_ptr<const Only>(std::move(out));
+    });
+    const Only &only = all.of(gfx);
+    const auto found = only.find(family);
+    if (found == only.end())
         throw Error(fmt::format("{}: gfx = {}: no kernel for it", family, gfx));
+    need_built(*found->second);
     return *found->second;
 }
 
@@ -57,6 +61,7 @@ Op with_rows(const Op &op, u64 m) {
 } // namespace
 
 Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Family *checked) {
+    need_built(kernel);
     const Family &f = *kernel.contract;
     if (checked != &f)
         f.check_shape(op);

@@ -53,8 +53,8 @@ TEST_CASE("every published decode row is read, and has a kernel") {
         m.insert(p.m);
         groups.insert(p.group);
         const Kernel &kernel =
-            published_kernel("gfx1151", {p.dtype, p.zeros ? Zeros::typed : Zeros::eight, p.m, p.n,
-                                         p.k, p.group, 0})
+            published_kernel(published_gfx, {p.dtype, p.zeros ? Zeros::typed : Zeros::eight, p.m,
+                                             p.n, p.k, p.group, 0})
                 .kernel;
         CHECK(dtype_of(kernel) == p.dtype);
         CHECK(kernel.param("zeros") == (p.zeros ? "zp" : "sym"));
@@ -142,16 +142,16 @@ using Geometry = std::array<u64, 3>; // rows and loads in flight of a wave, wave
 // On gfx1151, which has 20 WGPs.
 Geometry geometry(u32 m, u32 n, u32 k) {
     const auto [kernel, op] =
-        published_kernel("gfx1151", {Dtype::f16, Zeros::eight, m, n, k, 128, 0});
+        published_kernel(published_gfx, {Dtype::f16, Zeros::eight, m, n, k, 128, 0});
     return {kernel.p.rows, kernel.p.unroll, op.waves};
 }
 
 u64 fewest_waves(u32 n, u32 rows) {
-    for (const Kernel &kernel : kernels())
-        if (kernel.gfx == "gfx1151" && kernel.family == "splitk_w4a16" && kernel.p.rows == rows) {
+    for (const Kernel &kernel : kernels(published_gfx))
+        if (kernel.family == "splitk_w4a16" && kernel.p.rows == rows) {
             Op op{.kind = OpKind::splitk_w4a16};
             op.n = n;
-            kernel.contract->settle(op, kernel, usual_machine("gfx1151"));
+            kernel.contract->settle(op, kernel, usual_machine(published_gfx));
             return op.waves;
         }
     return 0;

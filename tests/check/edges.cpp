@@ -15,7 +15,6 @@ namespace {
 struct Value {
     u64 Op::*field;
     u64 constant;
-    u64 (*of_example)(const Op &, const Kernel &, const Machine &); // null here
 };
 
 struct Edges {

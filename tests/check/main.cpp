@@ -93,9 +93,8 @@ void run_device(const Options &o, const std::string &spec) {
     fmt::print("check: {}, seed {:#x}\n", device.info().label, o.seed);
     std::fflush(stdout);
     std::map<std::string_view, Counts> by_family;
-    for (const Kernel &kernel : kernels()) {
-        if (kernel.gfx != device.info().gfx ||
-            kernel.symbol.find(o.only) == std::string_view::npos ||
+    for (const Kernel &kernel : kernels(device.info().gfx)) {
+        if (kernel.symbol.find(o.only) == std::string_view::npos ||
             (!o.kernel.empty() && kernel.symbol != o.kernel))
             continue;
         const bool passed = run_kernel(o, modules, kernel);

@@ -214,12 +214,12 @@ namespace check {
 using Parameter = std::pair<std::string_view, std::string_view>;
 inline const Kernel *find_default(std::string_view family, std::string_view gfx,
                                   std::initializer_list<Parameter> parameters = {}) {
-    const auto found = std::ranges::find_if(kernels(), [&](const Kernel &k) {
-        return k.family == family && k.gfx == gfx && !k.reference && !k.candidate &&
+    const auto found = std::ranges::find_if(kernels(gfx), [&](const Kernel &k) {
+        return k.family == family && !k.reference && !k.candidate &&
                std::ranges::all_of(
                    parameters, [&](const Parameter &p) { return k.param(p.first) == p.second; });
     });
-    return found == kernels().end() ? nullptr : &*found;
+    return found == kernels(gfx).end() ? nullptr : &*found;
 }
 inline const Kernel &default_of(std::string_view family, std::string_view gfx,
                                 std::initializer_list<Parameter> parameters = {}) {
@@ -230,13 +230,13 @@ inline const Kernel &default_of(std::string_view family, std::string_view gfx,
 
 // The default of the family whose parameters equal the op's; null where there is none.
 inline const Kernel *find_for(std::string_view family, std::string_view gfx, const Op &op) {
-    const auto found = std::ranges::find_if(kernels(), [&](const Kernel &k) {
-        return k.family == family && k.gfx == gfx && !k.reference && !k.candidate &&
+    const auto found = std::ranges::find_if(kernels(gfx), [&](const Kernel &k) {
+        return k.family == family && !k.reference && !k.candidate &&
                std::ranges::all_of(k.contract->match, [&](const Match &match) {
                    return op.*match.op == k.p.*match.parameter;
                });
     });
-    return found == kernels().end() ? nullptr : &*found;
+    return found == kernels(gfx).end() ? nullptr : &*found;
 }
 
 // With what follows from the other arguments, and what the contract chooses.
@@ -258,7 +258,7 @@ inline u64 scratch_bytes(const Kernel &kernel, const Op &op, const Machine &mach
 inline u64 converted_bytes(std::string_view family, u32 m, u32 k) {
     const Before &before = find_family(family)->before.front();
     const Op op = linear_gguf("q4_K", m, 1, k);
-    for (const Kernel &made_by : kernels())
+    for (const Kernel &made_by : kernels(targets().front().name)) // the same on all
         if (made_by.family == before.family) {
             const Machine machine = usual_machine(made_by.gfx);
             Op made = before.op(op, made_by, machine);

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NW_BUILD_DIR", ROOT / "build"))
 sys.path.insert(0, str(ROOT / "gen"))
 
+import catalogue  # noqa: E402
 import contract  # noqa: E402
 import dual  # noqa: E402
 import emit_header  # noqa: E402
@@ -23,12 +24,13 @@ import listing  # noqa: E402
 import occupancy  # noqa: E402
 import regs  # noqa: E402
 import render  # noqa: E402
+import shared  # noqa: E402
 import targets  # noqa: E402
 import vopd  # noqa: E402
 
 __all__ = [
-    "BUILD", "ROOT", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
-    "render", "targets", "vopd",
+    "BUILD", "ROOT", "catalogue", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
+    "render", "shared", "targets", "vopd",
 ]  # fmt: skip
 
 

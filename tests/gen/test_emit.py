@@ -9,11 +9,11 @@ import re
 import unittest
 from types import SimpleNamespace
 
-from generator import ROOT, emit_header, emit_manifest, expressions, family, fold, render, targets
+from generator import ROOT, catalogue, emit_header, emit_manifest, expressions, family, fold, targets
 
 ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
-FAMILIES = render.families_of(ROOT)
-KERNELS = {(k.gfx, k.symbol): k for k in render.kernels(FAMILIES, ARCHES)}
+FAMILIES = catalogue.families_of(ROOT)
+KERNELS = {(k.gfx, k.symbol): k for k in catalogue.kernels(FAMILIES, ARCHES)}
 
 
 def rendered(symbol: str, gfx: str = "gfx1151", **change) -> SimpleNamespace:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, SimpleNamespace
 
-from generator import BUILD, ROOT, contract, emit_header, expressions, family, fold, render, targets
+from generator import BUILD, ROOT, catalogue, contract, emit_header, expressions, family, fold, targets
 
 LIMIT = 2**63  # values and intermediate results stay below; above, C++ and Python differ
 TRIES, NEEDED = 400, 10
@@ -124,13 +124,13 @@ def texts_of(f: family.Family) -> Iterator[str]:
 
 
 def cases() -> list[Case]:
-    families = [*render.families_of(ROOT).values(), *contract.load_ops(ROOT).values()]
+    families = [*catalogue.families_of(ROOT).values(), *contract.load_ops(ROOT).values()]
     out: dict[tuple[str, str], Case] = {}
     scope = {name: expressions.Name(name) for name in "abc"} | {"word": expressions.Name("word", expressions.TEXT, dict.fromkeys("xyz", ""))}
     for text in LISTED:
         out[text, ""] = case("listed", text, scope, None)
     for f in families:
-        scope = family.scope_of(f, render.TARGET_FACTS)
+        scope = family.scope_of(f, catalogue.TARGET_FACTS)
         for text in texts_of(f):
             if found := case(f.name, text, scope, f):
                 out.setdefault((found.cpp, found.python), found)
@@ -179,11 +179,11 @@ class Agree(unittest.TestCase):
 
     def test_with_parameters_put_in(self) -> None:
         rng, arches = random.Random(28), targets.arches_of(ROOT / "gen/targets.toml")
-        kernels = [k for k in render.kernels(render.families_of(ROOT), arches) if k.gfx == "gfx1151"]
+        kernels = [k for k in catalogue.kernels(catalogue.families_of(ROOT), arches) if k.gfx == "gfx1151"]
         compared = 0
         for k in rng.sample(kernels, 60):
             f = k.contract
-            scope = family.scope_of(f, render.TARGET_FACTS)
+            scope = family.scope_of(f, catalogue.TARGET_FACTS)
             r = SimpleNamespace(kernel=k, vgprs=96, sgprs=40, lds_bytes=8192, waves_per_simd=16)
             known = emit_header.Contract(r, arches[k.gfx]).known
             constants = {name: fold.value_of(node) for name, node in known.items() if fold.value_of(node) is not None}

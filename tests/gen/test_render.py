@@ -7,18 +7,19 @@ import dataclasses
 import json
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
-from generator import BUILD, ROOT, emit_header, regs, render, targets
+from generator import BUILD, ROOT, catalogue, emit_header, regs, render, targets
 
 ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
-FAMILIES = render.families_of(ROOT)
+FAMILIES = catalogue.families_of(ROOT)
 DECODE = FAMILIES["decode_w4a16"]
 
 
-def kernels(**change) -> list[render.Kernel]:
+def kernels(**change) -> list[catalogue.Kernel]:
     """Of decode_w4a16, changed."""
-    return list(render.kernels({"decode_w4a16": dataclasses.replace(DECODE, **change)}, ARCHES))
+    return list(catalogue.kernels({"decode_w4a16": dataclasses.replace(DECODE, **change)}, ARCHES))
 
 
 class BadRows(unittest.TestCase):
@@ -29,7 +30,7 @@ class BadRows(unittest.TestCase):
             kernels(**change)
 
     def test_contracts_as_they_are_pass(self) -> None:
-        self.assertTrue(list(render.kernels(FAMILIES, ARCHES)))
+        self.assertTrue(list(catalogue.kernels(FAMILIES, ARCHES)))
 
     def test_unknown_gfx(self) -> None:
         self.refused("gfx900", targets=[*DECODE.targets, "gfx900"])
@@ -51,7 +52,7 @@ class BadRows(unittest.TestCase):
 
     def test_an_unknown_target(self) -> None:
         with self.assertRaisesRegex(ValueError, "gfx1234"):
-            render.render_all(ROOT, BUILD, ["gfx1234"])
+            catalogue.shipped(ROOT, ["gfx1234"])
 
 
 class TargetsOfAVariant(unittest.TestCase):
@@ -64,11 +65,11 @@ class TargetsOfAVariant(unittest.TestCase):
         self.assertEqual(set(map(frozenset, built.values())), {frozenset({"gfx1100", "gfx1201"})})
 
     def test_it_is_no_parameter(self) -> None:
-        self.assertFalse([k for k in render.kernels(FAMILIES, ARCHES) if k.params.keys() & {"targets", "purpose"}])
+        self.assertFalse([k for k in catalogue.kernels(FAMILIES, ARCHES) if k.params.keys() & {"targets", "purpose"}])
 
 
 class Candidates(unittest.TestCase):
-    def of(self, *candidates: dict) -> list[render.Kernel]:
+    def of(self, *candidates: dict) -> list[catalogue.Kernel]:
         return [k for k in kernels(candidates=list(candidates)) if k.gfx == "gfx1151" and k.variant == "decode_w4a16_bf16_g128_m1_perm"]
 
     def test_they_follow_the_variant_and_say_what_differs(self) -> None:
@@ -81,7 +82,7 @@ class Candidates(unittest.TestCase):
         self.assertEqual(len(self.of({"of": {"m": [1, 2], "dtype": "bf16"}, "waves": 4})), 2)
 
     def test_none_is_of_a_reference(self) -> None:
-        self.assertFalse([k for k in render.kernels(FAMILIES, ARCHES) if k.candidate and k.reference])
+        self.assertFalse([k for k in catalogue.kernels(FAMILIES, ARCHES) if k.candidate and k.reference])
 
     def test_the_variant_itself_is_refused(self) -> None:
         with self.assertRaisesRegex(ValueError, "listed twice"):
@@ -99,6 +100,61 @@ class Candidates(unittest.TestCase):
             again = render.render_group(ROOT, Path(build), twins)
         self.assertEqual([r.text for r in again], [r.text for r in done])
         self.assertEqual([r.kernel.symbol[-3:] for r in render.without_twins(done)], ["erm", "_s6"])
+
+
+class Shared(unittest.TestCase):
+    """Kernels of a family for two targets, one after the other into one build directory."""
+
+    FAMILY = ROOT / "asm/moe_align/family.toml"
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = Path(folder.name)
+
+    def rendered(self, gfx: str) -> int:
+        """How many bodies were rendered, not taken over."""
+        with unittest.mock.patch.object(render, "render_body", wraps=render.render_body) as body:
+            render.render_family(ROOT, self.build, gfx, self.FAMILY)
+        return body.call_count
+
+    def texts(self, gfx: str) -> dict[str, str]:
+        return {file.stem: file.read_text() for file in (self.build / "asm" / gfx).glob("*.s")}
+
+    def alone(self, gfx: str) -> dict[str, str]:
+        env = render.environment(ROOT)
+        of_family = [k for k in catalogue.kernels(FAMILIES, ARCHES) if (k.gfx, k.family) == (gfx, "moe_align") and not k.candidate]
+        return {k.symbol: render.render(env, k, ARCHES[gfx]).text for k in of_family}
+
+    def test_a_target_with_the_same_facts_takes_the_bodies_over(self) -> None:
+        self.assertGreater(self.rendered("gfx1200"), 0)
+        self.assertEqual(self.rendered("gfx1201"), 0)
+        self.assertEqual(self.texts("gfx1201"), self.alone("gfx1201"))
+
+    def test_one_with_other_facts_renders_its_own(self) -> None:
+        self.rendered("gfx1100")
+        self.assertGreater(self.rendered("gfx1201"), 0)
+        self.assertEqual(self.texts("gfx1201"), self.alone("gfx1201"))
+
+    def test_a_body_that_was_changed_by_hand_is_not_taken(self) -> None:
+        self.rendered("gfx1200")
+        for file in (self.build / "asm/gfx1200").glob("*.s"):
+            file.write_text(file.read_text() + "s_nop 0\n")
+        self.assertGreater(self.rendered("gfx1201"), 0)
+        self.assertEqual(self.texts("gfx1201"), self.alone("gfx1201"))
+
+    def test_the_next_run_renders_nothing_and_touches_nothing(self) -> None:
+        self.rendered("gfx1200")
+        times = {file: file.stat().st_mtime_ns for file in self.build.rglob("*.s")}
+        self.assertEqual(self.rendered("gfx1200"), 0)
+        self.assertEqual({file: file.stat().st_mtime_ns for file in self.build.rglob("*.s")}, times)
+
+    def test_the_depfile_names_contract_templates_and_generator(self) -> None:
+        self.rendered("gfx1200")
+        depends = (self.build / "asm/gfx1200/moe_align.d").read_text()
+        for name in ("asm/moe_align/family.toml", "asm/moe_align/moe_align.s.j2", "asm/lib/wait.j2", "gen/dual.py", "gen/targets.toml"):
+            self.assertIn(str(ROOT / name), depends)
+        self.assertNotIn("quantize_q8", depends)
 
 
 class Registers(unittest.TestCase):
@@ -152,6 +208,10 @@ class Manifest(unittest.TestCase):
     def test_every_file_is_listed_and_there(self) -> None:
         files = {str(f.relative_to(BUILD / "hsaco")) for f in (BUILD / "hsaco").glob("*/*.hsaco")}
         self.assertEqual({row["file"] for row in self.rows}, files)
+
+    def test_every_kernel_has_its_resources(self) -> None:
+        lines = [line.split() for file in (BUILD / "hsaco").glob("*/*.resources") for line in file.read_text().splitlines()]
+        self.assertEqual(len(lines), len(self.rows))
 
     def test_all_targets_have_the_same_kernels(self) -> None:
         some = {

@@ -8,12 +8,12 @@ import tomllib
 import unittest
 from pathlib import Path
 
-from generator import ROOT, render
+from generator import ROOT, catalogue
 
 import tuning
 
 GFX = "gfx1151"
-ALL = render.catalogue(ROOT, [GFX])
+ALL = catalogue.catalogue(ROOT, [GFX])
 STEM = "decode_w4a16_bf16_g128_m1_perm"
 SHAPE = f"""{{ n = 64, k = 128, kernel = "{STEM}_w4", us = 1.0, next = "{STEM}", next_us = 1.1, default_us = 1.1, by = "x" }},
 """

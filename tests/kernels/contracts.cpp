@@ -19,7 +19,7 @@ namespace {
 struct Value {
     u64 Op::*field;
     u64 constant;
-    u64 (*of_example)(const Op &, const Kernel &, const Machine &);
+    u64 (*of_example)(const Op &, const Kernel &, const Machine &) = nullptr;
 };
 
 // The fields that a case gives itself.
@@ -65,8 +65,8 @@ Kernel kernel_of(const Contract &c, const Parameters &p) {
         return {};
     const Family *family = find_family(c.name);
     REQUIRE(family);
-    for (const Kernel &k : kernels())
-        if (k.contract == family && k.p == p && k.gfx == gfx)
+    for (const Kernel &k : kernels(gfx))
+        if (k.contract == family && k.p == p)
             return k;
     return {.symbol = family->name,
             .gfx = gfx,
@@ -75,6 +75,7 @@ Kernel kernel_of(const Contract &c, const Parameters &p) {
             .p = p,
             .block = 32 * p.waves,
             .rows_per_workgroup = p.waves * p.rows,
+            .built = true,
             .lds_bytes = 4096,
             .vgprs = 100,
             .sgprs = 100,

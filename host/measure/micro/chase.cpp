@@ -59,8 +59,8 @@ std::string chase_name(std::string_view path, u64 bytes) {
 
 void add_chases(std::vector<Group> &groups, const hip::DeviceInfo &device,
                 const Settings &settings) {
-    for (const Kernel &kernel : kernels()) {
-        if (kernel.gfx != device.gfx || kernel.family != "micro_chase")
+    for (const Kernel &kernel : kernels(device.gfx)) {
+        if (kernel.family != "micro_chase")
             continue;
         for (u64 bytes = smallest_chase; bytes <= largest_chase; bytes *= 2) {
             const std::string name = chase_name(kernel.param("path"), bytes);

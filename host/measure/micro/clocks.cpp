@@ -43,8 +43,8 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const std::vector<s
 
 void add_clocks(std::vector<Group> &groups, const hip::DeviceInfo &device,
                 const Settings &settings) {
-    for (const Kernel &kernel : kernels()) {
-        if (kernel.gfx != device.gfx || kernel.family.substr(0, 11) != "micro_clock")
+    for (const Kernel &kernel : kernels(device.gfx)) {
+        if (kernel.family.substr(0, 11) != "micro_clock")
             continue;
         const std::vector<std::string> names = names_of(kernel);
         groups.push_back({std::string(kernel.symbol), names,

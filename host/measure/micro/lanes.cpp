@@ -73,8 +73,8 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const Pattern &patt
 
 void add_lanes(std::vector<Group> &groups, const hip::DeviceInfo &device,
                const Settings &settings) {
-    for (const Kernel &kernel : kernels()) {
-        if (kernel.gfx != device.gfx || kernel.family != "micro_lanes")
+    for (const Kernel &kernel : kernels(device.gfx)) {
+        if (kernel.family != "micro_lanes")
             continue;
         bool first = true;
         for (const Pattern &pattern : patterns(kernel.number("width"))) {

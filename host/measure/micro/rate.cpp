@@ -41,8 +41,8 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, u32 repeats) {
 
 void add_rates(std::vector<Group> &groups, const hip::DeviceInfo &device,
                const Settings &settings) {
-    for (const Kernel &kernel : kernels())
-        if (kernel.gfx == device.gfx && kernel.family == "micro_rate")
+    for (const Kernel &kernel : kernels(device.gfx))
+        if (kernel.family == "micro_rate")
             groups.push_back({std::string(kernel.symbol),
                               {"shader clock"},
                               [&kernel, repeats = settings.repeats](Modules &modules) {

@@ -124,8 +124,8 @@ std::vector<Shape> rows(const Kernel &kernel, u64 bytes) {
 
 void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
                  const Settings &settings) {
-    for (const Kernel &kernel : kernels()) {
-        if (kernel.gfx != device.gfx || kernel.family != "micro_stream")
+    for (const Kernel &kernel : kernels(device.gfx)) {
+        if (kernel.family != "micro_stream")
             continue;
         const auto add = [&](const Shape &shape, auto measure) {
             groups.push_back(

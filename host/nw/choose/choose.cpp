@@ -33,7 +33,7 @@ struct Explained {
 // Refused here: an op can't hold a text that no contract has.
 void need_type(const std::string &type) {
     std::set<std::string> known;
-    for (const Kernel &kernel : kernels())
+    for (const Kernel &kernel : kernels(targets().front().name))
         if (const std::string of = kernel.param("type"); !of.empty())
             known.insert(of);
     if (!known.contains(type))

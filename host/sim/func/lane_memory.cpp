@@ -138,11 +138,11 @@ void block_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &
 // ---------------------------------------------------
 
 // The lane that loads element (k, c), and its index among that lane's elements.
-struct Origin {
+struct Place {
     unsigned lane, element;
 };
-Origin origin16(unsigned k, unsigned c) { return {k / 8 * 16 + c / 8 * 8 + k % 8, c % 8}; }
-Origin origin8(unsigned k, unsigned c) {
+Place origin16(unsigned k, unsigned c) { return {k / 8 * 16 + c / 8 * 8 + k % 8, c % 8}; }
+Place origin8(unsigned k, unsigned c) {
     return {k / 8 * 16 + k % 8 / 4 * 8 + c / 8 * 4 + k % 4, c % 8};
 }
 
@@ -164,7 +164,7 @@ void transposed_places(Wave &w, const Inst &i, unsigned half, unsigned, Places &
 
 // Lane c + 16 * group gets column c of the group's 8 rows, the layout of WMMA operands. A wave64
 // has the upper half of those registers in lanes 32 to 63 (S-003).
-template <class T, Origin (*origin)(unsigned, unsigned)>
+template <class T, Place (*origin)(unsigned, unsigned)>
 void run_transposed(Wave &w, const Inst &i) {
     Places p;
     transposed_places(w, i, 0, false, p);
@@ -178,7 +178,7 @@ void run_transposed(Wave &w, const Inst &i) {
     for (unsigned lane = 0; lane < row_lanes; ++lane) {
         T column[row_elements];
         for (unsigned n = 0; n < row_elements; ++n) {
-            Origin o = origin(lane / side * row_elements + n, lane % side);
+            Place o = origin(lane / side * row_elements + n, lane % side);
             column[n] = matrix[o.lane][o.element];
         }
         u32 words[registers];

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "bench/needs.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/targets.h"
+#include "bench/published.h"
+#include "hip/hip.h"
+
+namespace nw::bench {
+
+namespace {
+
+std::set<std::string> all_targets() {
+    std::set<std::string> out;
+    for (const Target &target : targets())
+        out.emplace(target.name);
+    return out;
+}
+
+// Of `sim:gfx1100?timing=on` too.
+std::string gfx_of_device(const std::string &spec) {
+    if (spec.starts_with("sim:"))
+        return spec.substr(4, spec.find('?') - 4);
+    return hip::Device(spec).info().gfx;
+}
+
+// Those that the suite itself opens, beside the device.
+std::set<std::string> gfx_of_suite(const Options &o) {
+    if (o.suite == "golden" && o.device.empty())
+        return all_targets();
+    if (o.suite == "validate" || o.suite == "sensitivity") {
+        std::set<std::string> out = {std::string(published_gfx)};
+        for (const PublishedCycles &row : read_published_cycles(NW_BENCH_DATA "/cycles.csv"))
+            out.insert(row.gfx);
+        return out;
+    }
+    if (o.suite == "decode" || o.suite == "prefill") // their tables of published times
+        return {std::string(published_gfx)};
+    if (o.suite == "stride" && o.device.empty())
+        return {stride_targets.begin(), stride_targets.end()};
+    return {};
+}
+
+// Others take a simulated device where none is named.
+bool opens_device(const Options &o) {
+    return o.suite == "layer" || o.suite == "micro" || o.suite == "moe";
+}
+
+} // namespace
+
+std::vector<std::string> kernels_needed(const Options &o,
+                                        std::span<const std::string_view> families) {
+    std::set<std::string> gfx = gfx_of_suite(o);
+    if (std::ranges::find(o.gfx, "all") != o.gfx.end())
+        gfx = all_targets();
+    else if (!o.gfx.empty())
+        gfx = {o.gfx.begin(), o.gfx.end()};
+    else if (opens_device(o) || !o.device.empty())
+        gfx.insert(gfx_of_device(o.device));
+    else if (gfx.empty())
+        gfx.insert(std::string(published_gfx));
+    std::vector<std::string> out;
+    for (const std::string &name : gfx) {
+        if (const Target *target = find_target(name); !target || !target->supported)
+            throw Usage(fmt::format("--gfx {}: must be all, or of {}", name, target_names()));
+        if (families.empty())
+            out.push_back("kernels_" + name);
+        for (std::string_view family : families)
+            out.push_back(fmt::format("kernels_{}_{}", name, family));
+    }
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""What C++ includes of contracts and tuning (build/*.inc): the contracts' rules and tables (gen/emit_cpp.py), the cases that
+tests break them with (gen/emit_cases.py), kernels.inc and tuning.inc. Nothing here needs a rendered kernel."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import contract
+import emit_cases
+import emit_cpp
+import tuning
+from catalogue import TARGET_FACTS, Kernel, arches_of, families_of, shipped
+from family import Family
+from files import write_if_changed
+
+
+def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> int:
+    """As the registry has it: a number, that of a named value, or that of a word."""
+    value = f.named.get(parameter, {}).get(value, value)
+    return words.index(value) if isinstance(value, str) else value
+
+
+def registry(listed: list[Kernel], families: Mapping[str, Family]) -> str:
+    """Rows of plain numbers: a kernel's parameters are a place among those of all, which many share."""
+    places = {f.name: at for at, f in enumerate(emit_cpp.in_order(families))}
+    words = emit_cpp.words_of(families.values())
+    sets: dict[tuple[int, ...], int] = {}
+    targets_seen = list(dict.fromkeys(k.gfx for k in listed))
+    rows, end = [], 0
+    for k in listed:
+        f = k.contract
+        parameters = tuple(number_of(f, name, k.params[name], words) for name in f.parameters)
+        if parameters not in sets:
+            sets[parameters], end = end, end + len(parameters)
+        rows.append(
+            f'ROW("{k.symbol}", {targets_seen.index(k.gfx)}, {places[k.family]}, {sets[parameters]}, {k.block}, {k.rows_per_workgroup}, '
+            f"{int(k.reference)}, {int(k.candidate)})\n"
+        )
+    numbers = "".join(f"NUMBERS({', '.join(map(str, one))})\n" for one in sets)
+    return "".join(f'TARGET("{gfx}")\n' for gfx in targets_seen) + numbers + "".join(rows)
+
+
+def emit(root: Path, build: Path) -> None:
+    families, ops = families_of(root), contract.load_ops(root)
+    listed, tuned = shipped(root, list(arches_of(root)))
+    texts = emit_cpp.emit(families, ops, TARGET_FACTS) | {
+        "contract_cases.inc": emit_cases.emit(families, ops, TARGET_FACTS),
+        "contract_edges.inc": emit_cases.emit_edges(families, TARGET_FACTS),
+        "kernels.inc": registry(listed, families),
+        "tuning.inc": "".join(map(tuning.registry_row, tuned)),
+    }
+    for name, text in texts.items():
+        write_if_changed(build / name, text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
+    parser.add_argument("build", type=Path, help="where the *.inc go")
+    options = parser.parse_args()
+    try:
+        emit(options.root, options.build)
+    except ValueError as error:
+        print(f"emit: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""build/kernels.cmake: how each kernel is made, a step a file.
+
+A family is rendered for a target (gen/render.py), then each of its .s files assembled (gen/assemble.py has the command). Targets: kernels_<gfx>_<family>,
+kernels_<gfx>, kernels_<family>; hsaco/<gfx>/<symbol>.hsaco is one too."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import assemble
+from catalogue import Kernel, arches_of, shipped
+from files import write_if_changed
+
+HEAD = """\
+# Made by gen/graph.py.
+set(b ${CMAKE_BINARY_DIR})
+function(nw_assemble gfx symbol)
+  add_custom_command(OUTPUT ${b}/hsaco/${gfx}/${symbol}.hsaco
+    COMMAND @assemble@
+    DEPENDS ${b}/asm/${gfx}/${symbol}.s
+    WORKING_DIRECTORY ${b}/asm/${gfx}
+    COMMENT "${gfx} ${symbol}" VERBATIM)
+endfunction()
+function(nw_family gfx family contract)
+  set(sources ${ARGN})
+  list(TRANSFORM sources PREPEND ${b}/asm/${gfx}/)
+  list(TRANSFORM sources APPEND .s)
+  add_custom_command(OUTPUT ${b}/asm/${gfx}/${family}.rendered ${sources} ${b}/hsaco/${gfx}/${family}.resources
+    COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/gen/render.py ${CMAKE_SOURCE_DIR} ${b} --gfx ${gfx} --family ${CMAKE_SOURCE_DIR}/${contract}
+    COMMAND ${CMAKE_COMMAND} -E touch ${b}/asm/${gfx}/${family}.rendered
+    DEPENDS ${CMAKE_SOURCE_DIR}/${contract}
+    DEPFILE ${b}/asm/${gfx}/${family}.d
+    COMMENT "Rendering ${family} for ${gfx}" VERBATIM)
+  foreach(symbol ${ARGN})
+    nw_assemble(${gfx} ${symbol})
+    list(APPEND objects ${b}/hsaco/${gfx}/${symbol}.hsaco)
+  endforeach()
+  set(resources_${gfx} ${resources_${gfx}} ${b}/hsaco/${gfx}/${family}.resources PARENT_SCOPE)
+  add_custom_target(kernels_${gfx}_${family} DEPENDS ${objects} ${b}/hsaco/${gfx}/${family}.resources)
+  foreach(group kernels_${gfx} kernels_${family})
+    if(NOT TARGET ${group})
+      add_custom_target(${group})
+    endif()
+    add_dependencies(${group} kernels_${gfx}_${family})
+  endforeach()
+endfunction()
+"""
+
+
+def lines(root: Path, listed: list[Kernel]) -> Iterator[str]:
+    for (gfx, family), group in itertools.groupby(listed, key=lambda k: (k.gfx, k.family)):
+        kernels = list(group)
+        contract = kernels[0].contract.path.relative_to(root)
+        yield f"nw_family({gfx} {family} {contract.as_posix()} {' '.join(k.symbol for k in kernels)})\n"
+
+
+def remove_others(build: Path, listed: list[Kernel]) -> None:
+    """Files of kernels, families and targets that are listed no more."""
+    wanted = {(k.gfx, name) for k in listed for name in (k.symbol, k.family)}
+    for file in [*build.glob("asm/*/*"), *build.glob("hsaco/*/*")]:
+        if (file.parent.name, file.name.partition(".")[0]) not in wanted:
+            file.unlink()
+            if not any(file.parent.iterdir()):
+                file.parent.rmdir()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
+    parser.add_argument("build", type=Path, help="where kernels.cmake goes, and asm/ and hsaco/ are")
+    options = parser.parse_args()
+    try:
+        listed, _ = shipped(options.root, list(arches_of(options.root)))
+        command = assemble.command("${LLVM_CLANG}", "${gfx}", Path("${symbol}.s"), Path("${b}/hsaco/${gfx}/${symbol}.hsaco"))
+        remove_others(options.build, listed)
+        write_if_changed(options.build / "kernels.cmake", HEAD.replace("@assemble@", " ".join(command)) + "".join(lines(options.root, listed)))
+    except ValueError as error:
+        print(f"graph: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
