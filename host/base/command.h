@@ -49,9 +49,9 @@ int run_command(const char *name, const CLI::App &app, const Work &work) {
     } catch (const std::exception &error) {
         say(error.what());
     }
-    if (std::fflush(stdout) || std::ferror(stdout)) { // a full disk: the output is not whole
-        say((std::string("stdout: ") + std::strerror(errno)).c_str());
-        code = code ? code : exit_failure;
+    if (code == exit_success && (std::fflush(stdout) || std::ferror(stdout))) {
+        say((std::string("stdout: ") + std::strerror(errno)).c_str()); // a full disk
+        code = exit_failure;
     }
     return code;
 }
