@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_bench: the kernels on the shapes of real models, checked, counted and, where a device or a
-// model keeps time, timed. Exit code 0; 1 where an output is wrong or something failed; 2 for a
-// command line that nothing fits.
+// model keeps time, timed.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -14,12 +13,13 @@
 #include <memory>
 #include <ranges>
 
-#include "base/error.h"
+#include "base/command.h"
 #include "base/half.h"
 #include "bench/errors.h"
 #include "bench/needs.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
+#include "hip/hip.h"
 
 namespace nw::bench {
 
@@ -124,7 +124,7 @@ void write_html(const std::string &path, const std::string &suite, const Result 
             continue;
         if (!succeeds(fmt::format("{} {} {} {}", python, quoted(NW_SOURCE_DIR "/bench/report.py"),
                                   quoted(json), quoted(path))))
-            throw Error(fmt::format("--html {}: bench/report.py failed", path));
+            throw std::runtime_error(fmt::format("--html {}: bench/report.py failed", path));
         return;
     }
     throw Error(fmt::format("--html {}: no Python here has matplotlib: install python3-matplotlib; "
@@ -145,13 +145,9 @@ std::regex pattern(std::string_view option, const std::string &value) {
     }
 }
 
-Options parse(int argc, char **argv) {
+Options parse(CLI::App &app, int argc, char **argv) {
     Options o;
     std::vector<std::string> dtypes;
-    CLI::App app("The linear layers of one decoder layer through the decode kernels: errors, wave "
-                 "instructions,\n"
-                 "VALU slots per 8 weights, and time where a card or a model gives one.\n\n" +
-                 std::string(error_unit));
     app.add_option("--suite", o.suite, suite_help())->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
@@ -191,12 +187,12 @@ Options parse(int argc, char **argv) {
     app.add_flag("--update-golden", o.update_golden,
                  "renew bench/golden: the suite golden, written");
     app.add_flag("-v,--verbose", o.verbose,
-                 "a line for every kernel, with all instruction classes");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &e) {
-        std::exit(app.exit(e) ? 2 : 0);
-    }
+                 "also what experts look for: VALU slots, registers, instruction classes, kernels' "
+                 "names; suite layer: the older methods to dequantize");
+    app.footer(fmt::format("\nRows are printed as they are done. Colour: only on a terminal, never "
+                           "with NO_COLOR.\n{}\n{}",
+                           error_unit, exit_codes_help));
+    app.parse(argc, argv);
     if (!dtypes.empty()) {
         o.dtypes.clear();
         for (const std::string &text : dtypes)
@@ -210,8 +206,8 @@ Options parse(int argc, char **argv) {
     return o;
 }
 
-int run(int argc, char **argv) {
-    const Options o = parse(argc, argv);
+int run(CLI::App &app, int argc, char **argv) {
+    const Options o = parse(app, argc, argv);
     const Suite &suite = suite_of(o.suite);
     const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for
@@ -225,7 +221,7 @@ int run(int argc, char **argv) {
         write_html(o.html, o.suite, result);
     if (!o.json.empty())
         write_json(o.json, o.suite, result);
-    return result.right ? 0 : 1;
+    return result.right ? exit_success : exit_failure;
 }
 
 } // namespace
@@ -255,10 +251,9 @@ Shapes layers_of(const Shapes &shapes, const std::string &model) {
 } // namespace nw::bench
 
 int main(int argc, char **argv) {
-    try {
-        return nw::bench::run(argc, argv);
-    } catch (const std::exception &e) {
-        fmt::print(stderr, "nw_bench: {}\n", e.what());
-        return dynamic_cast<const nw::bench::Usage *>(&e) ? 2 : 1;
-    }
+    CLI::App app(
+        "The kernels on the shapes of real models: checked against f64, and timed on a card "
+        "or by the\nmodel (sim). The default: the linear layers of one decoder layer.");
+    return nw::run_command<nw::hip::Error>("nw_bench", app,
+                                           [&] { return nw::bench::run(app, argc, argv); });
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <regex>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/types.h"
 
 namespace nw::bench {
 
-// A value on the command line that there is nothing for: exit code 2.
-class Usage : public std::runtime_error {
+// A value on the command line that there is nothing for.
+class Usage : public Error {
 public:
-    using std::runtime_error::runtime_error;
+    using Error::Error;
 };
 
 struct Options {

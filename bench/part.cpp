@@ -2,8 +2,8 @@
 #include "bench/part.h"
 
 #include <fmt/format.h>
+#include <stdexcept>
 
-#include "base/error.h"
 #include "hip/hip.h"
 
 namespace nw::bench {
@@ -14,7 +14,7 @@ f64 value_of(const std::vector<Constant> &constants, std::string_view name) {
     for (const Constant &c : constants)
         if (c.name == name)
             return c.value;
-    throw Error(fmt::format("'{}' is no constant of the model", name));
+    throw std::logic_error(fmt::format("'{}' is no constant of the model", name));
 }
 
 } // namespace

@@ -91,23 +91,29 @@ Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {
     return row;
 }
 
-Json time_by_m1(const std::vector<DenseJob> &jobs, const std::string &gfx) {
-    const std::vector<Timed> times = time_dense(jobs);
+Json time_by_m1(const Options &o, const std::vector<DenseJob> &jobs, const std::string &gfx) {
     const Bound bound = dram_bound(gfx);
+    fmt::print("\nLinear layers on sim {}: modelled times, weights cold.\n"
+               "type: of activations; sym: no zero points; zp: packed zero points; mM: M rows of "
+               "activations.\n"
+               "GB/s: of all bytes moved; % bound: the time of these bytes at {:.1f} GB/s, which "
+               "DRAM sustains,\n"
+               "by the time of the kernel; /m1: time by that of one row of activations.{}\n\n",
+               gfx, bound.gb_per_s,
+               o.verbose ? "\nslots: VALU issue slots per 8 weights and lane." : "");
+    Table table(
+        product_columns +
+        "; time us {time_us:>9.2f}; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
+        "/m1 {of_m1:>6.3f}" +
+        (o.verbose ? "; slots {valu_slots_per_8w:>6.2f}; VGPRs {vgprs:>5}; kernel {_kernel}" : ""));
     Json rows = Json::array();
-    for (u64 i = 0; i < jobs.size(); ++i)
-        rows.push_back(to_json(jobs[i], times[i], bound));
-    add_of_m1(rows, {"k", "n", "group", "dtype", "zp"});
-    fmt::print("\nLinear layers on sim {}, weights cold; zp: packed zero points; GB/s of all bytes "
-               "moved, and the time of\nthese at {:.1f} GB/s, which the model's DRAM sustains, in "
-               "percent of ours; slots: VALU issue slots per 8\nweights and lane; /m1: time by "
-               "that of one row of activations\n\n",
-               gfx, bound.gb_per_s);
-    print_table(product_columns +
-                    "; kernel {_kernel:<30}; us {time_us:>9.2f}; GB/s {gb_per_s:>6.1f}; "
-                    "bound {pct_of_bound:>5.1f}%; slots {valu_slots_per_8w:>6.2f}; "
-                    "vgprs {vgprs:>5}; /m1 {of_m1:>6.3f}",
-                rows);
+    OfM1 of_m1({"k", "n", "group", "dtype", "zp"});
+    time_dense(jobs, [&](u64 i, const Timed &time) {
+        rows.push_back(to_json(jobs[i], time, bound));
+        of_m1.add(rows.back());
+        table.print(rows.back());
+    });
+    of_m1.add_all(rows);
     return rows;
 }
 

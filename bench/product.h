@@ -35,10 +35,10 @@ struct Sweep {
 std::vector<DenseJob> dense_jobs(const Options &, const std::string &gfx, const LinearShape &,
                                  const Sweep &);
 
-inline const std::string product_columns = "K x N {_size:>12}; g {group:>4}; type {_type:<11}";
+inline const std::string product_columns = "K x N {_size:>11}; group {group:>5}; type {_type:<11}";
 Json to_json(const DenseJob &, const Timed &, const Bound &);
 
 // Times them, each beside that of one row of activations, and prints a table.
-Json time_by_m1(const std::vector<DenseJob> &, const std::string &gfx);
+Json time_by_m1(const Options &, const std::vector<DenseJob> &, const std::string &gfx);
 
 } // namespace nw::bench

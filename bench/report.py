@@ -36,7 +36,8 @@ STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em }
 table { border-collapse: collapse; font-size: 13px } td, th { padding: 2px 9px; text-align: right }
 th { border-bottom: 1px solid #888 } tr:nth-child(even) td { background: #f4f4f4 }
-figure { margin: 1em 0 } summary { cursor: pointer }
+figure { margin: 1em 0 } svg { max-width: 100%; height: auto } summary { cursor: pointer }
+.wide { overflow-x: auto }
 """
 
 
@@ -173,7 +174,7 @@ def as_table(rows: list[Row]) -> str:
     lines = ["".join(f"<th>{html.escape(key)}</th>" for key in keys)]
     for row in rows:
         lines.append("".join(f"<td>{cell(row.get(key, ''))}</td>" for key in keys))
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+    return '<div class="wide"><table>' + "".join(f"<tr>{line}</tr>" for line in lines) + "</table></div>"
 
 
 def page(run: dict) -> str:
@@ -186,7 +187,7 @@ def page(run: dict) -> str:
         rows = tables[name]
         parts.append(f"<h2>{html.escape(TABLES.get(name, name))}</h2>{plots(name, rows)}")
         parts.append(f"<details><summary>{len(rows)} rows</summary>{as_table(rows)}</details>")
-    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>' + "".join(parts) + "</html>\n"  # fmt: skip
+    return f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title><style>{STYLE}</style>' + "".join(parts) + "</html>\n"  # fmt: skip
 
 
 def main(source: str, target: str) -> None:

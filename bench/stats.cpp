@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
-
-#include "base/error.h"
 
 namespace nw::bench {
 
@@ -27,7 +26,7 @@ Busy busy_of(const nlohmann::json &stats) {
 u64 Instructions::of(std::string_view instruction_class) const {
     const auto at = std::ranges::find(instruction_classes, instruction_class);
     if (at == instruction_classes.end())
-        throw Error(fmt::format("'{}' is no instruction class", instruction_class));
+        throw std::logic_error(fmt::format("'{}' is no instruction class", instruction_class));
     return count[static_cast<u64>(at - instruction_classes.begin())];
 }
 
@@ -38,19 +37,21 @@ std::optional<LaunchStats> LaunchCounts::next_launch(std::string_view kernel) {
     if (lines.empty())
         return std::nullopt;
     if (lines.size() > 1)
-        throw Error(fmt::format("{}: {} dispatches where one was made", kernel, lines.size()));
+        throw std::logic_error(
+            fmt::format("{}: {} dispatches where one was made", kernel, lines.size()));
     LaunchStats out;
     try {
         const nlohmann::json stats = nlohmann::json::parse(lines[0]);
         if (stats.at("kernel").get<std::string>() != kernel)
-            throw Error(fmt::format("counts of {}, not of {}",
-                                    stats.at("kernel").get<std::string>(), kernel));
+            throw std::logic_error(fmt::format("counts of {}, not of {}",
+                                               stats.at("kernel").get<std::string>(), kernel));
         for (u64 i = 0; i < out.insts.count.size(); ++i)
             out.insts.count[i] =
                 stats.at("insts").at(std::string(instruction_classes[i])).get<u64>();
         out.busy = busy_of(stats);
+        out.part = stats.value("part", "");
     } catch (const nlohmann::json::exception &e) {
-        throw Error(fmt::format("statistics '{}': {}", lines[0], e.what()));
+        throw std::logic_error(fmt::format("statistics '{}': {}", lines[0], e.what()));
     }
     return out;
 }

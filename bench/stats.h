@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/types.h"
@@ -33,6 +34,7 @@ struct Busy {
 struct LaunchStats {
     Instructions insts;
     Busy busy;
+    std::string part = {}; // whose times are modelled; empty where time isn't
 };
 
 // Of a device with the setting stats=on.
@@ -40,7 +42,7 @@ class LaunchCounts {
 public:
     explicit LaunchCounts(const hip::Device &device) : device_(device) {}
 
-    // Of the dispatch since the last call; empty on a real GPU. Throws Error where the
+    // Of the dispatch since the last call; empty on a real GPU. Throws where the
     // line is for another kernel or there is not exactly one.
     std::optional<LaunchStats> next_launch(std::string_view kernel);
     // Of that, the counts.

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
+
+#include "base/terminal.h"
 
 namespace nw::bench {
 
-namespace {
-
-struct Column {
+struct Table::Column {
     std::string indent, heading, key, format; // format: with what stands around the value
     u64 width = 0;
     bool left = true, real = false;
@@ -53,32 +52,50 @@ struct Column {
     }
 };
 
-template <class Text> void print_line(std::string_view columns, const Text &text) {
+Table::Table(std::string_view columns) {
     constexpr std::string_view between = "; ";
-    std::string line;
     while (!columns.empty()) {
         const u64 end = std::min(columns.find(between), columns.size());
-        line += (line.empty() ? "" : " ") + text(Column(columns.substr(0, end)));
+        columns_.emplace_back(columns.substr(0, end));
         columns.remove_prefix(std::min(end + between.size(), columns.size()));
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
+}
+Table::Table(Table &&) noexcept = default;
+Table::~Table() = default;
+
+template <class Text> std::string Table::line(const Text &text) const {
+    std::string out;
+    for (const Column &column : columns_) {
+        if (!out.empty())
+            out += ' ';
+        out += text(column);
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out;
 }
 
-} // namespace
-
-void print_headings(std::string_view columns) {
-    print_line(columns, [](const Column &column) { return column.head(); });
+void Table::print_headings() {
+    begun_ = true;
+    const std::string headings = line([](const Column &column) { return column.head(); });
+    if (!headings.empty())
+        fmt::print(heading_style(), "{}", headings);
+    fmt::print("\n");
 }
 
-void print_row(std::string_view columns, const Json &row) {
-    print_line(columns, [&](const Column &column) { return column.of(row); });
+void Table::print(const Json &row) {
+    if (!begun_)
+        print_headings();
+    fmt::print(row.contains("_wrong") ? bad_style() : fmt::text_style(), "{}",
+               line([&](const Column &column) { return column.of(row); }));
+    fmt::print("\n");
+    std::fflush(stdout);
 }
 
 void print_table(std::string_view columns, const Json &rows) {
-    print_headings(columns);
+    Table table(columns);
+    table.print_headings();
     for (const Json &row : rows)
-        print_row(columns, row);
+        table.print(row);
 }
 
 Json without_labels(Json rows) {
@@ -100,20 +117,24 @@ std::string by(u64 a, u64 b) { return fmt::format("{}x{}", a, b); }
 
 void append(Json &rows, const Json &more) { rows.insert(rows.end(), more.begin(), more.end()); }
 
-void add_of_m1(Json &rows, const std::vector<std::string> &same) {
-    const auto kind = [&](const Json &row) {
-        Json values = Json::array();
-        for (const std::string &key : same)
-            values.push_back(row.at(key));
-        return values;
-    };
-    std::map<Json, f64> one;
-    for (const Json &row : rows)
-        if (row.at("m") == 1)
-            one[kind(row)] = row.at("time_us");
-    for (Json &row : rows)
-        if (const auto found = one.find(kind(row)); found != one.end())
-            row["of_m1"] = row.at("time_us").get<f64>() / found->second;
+Json OfM1::kind(const Json &row) const {
+    Json values = Json::array();
+    for (const std::string &key : same_)
+        values.push_back(row.at(key));
+    return values;
+}
+
+void OfM1::add(Json &row) {
+    if (row.at("m") == 1)
+        one_[kind(row)] = row.at("time_us");
+    if (const auto found = one_.find(kind(row)); found != one_.end())
+        row["of_m1"] = row.at("time_us").get<f64>() / found->second;
+}
+
+void OfM1::add_all(Json &rows) {
+    for (u32 round = 0; round < 2; ++round) // a row may come before its row with m 1
+        for (Json &row : rows)
+            add(row);
 }
 
 f64 geometric_mean(std::span<const f64> values) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of a bench: JSON objects, which are printed as tables and written as they are.
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,12 +16,26 @@ namespace nw::bench {
 
 using Json = nlohmann::json;
 
-// Columns of a table: "us {time_us:>9.2f}; bound {pct_of_bound:>5.1f}%; |". A column has a heading
-// and fmt's format of the row's value at a key; the heading is aligned alike. A row without the key
-// has "-". Without a format, all rows have what stands there. Spaces at the beginning stand in all.
+// A table on stdout, row by row: a row is out as soon as it is printed.
+// Columns: "us {time_us:>9.2f}; bound {pct_of_bound:>5.1f}%; |". A column has a heading and fmt's
+// format of the row's value at a key; the heading is aligned alike. A row without the key has "-".
+// Without a format, all rows have what stands there. Spaces at the beginning stand in all. On a
+// terminal headings are bold, and rows with a key _wrong are red.
+class Table {
+public:
+    explicit Table(std::string_view columns);
+    Table(Table &&) noexcept;
+    ~Table();
+    void print(const Json &row); // the headings before the first one
+    void print_headings();
+
+private:
+    struct Column;
+    template <class Text> std::string line(const Text &) const;
+    std::vector<Column> columns_;
+    bool begun_ = false;
+};
 void print_table(std::string_view columns, const Json &rows);
-void print_headings(std::string_view columns);
-void print_row(std::string_view columns, const Json &row);
 
 // Keys that begin with _ are for tables alone: takes them away.
 Json without_labels(Json rows);
@@ -31,9 +46,19 @@ Json kernel_facts(const Kernel &);
 std::string by(u64 a, u64 b);
 void append(Json &rows, const Json &more);
 
-// Rows with m > 1 get of_m1: their time by that of the row with m 1 that has the same values at
-// these keys; that row gets 1. Where there is none, of_m1 is left out.
-void add_of_m1(Json &rows, const std::vector<std::string> &same);
+// Gives rows of_m1: their time by that of the row with m 1 that has the same values at these keys;
+// that row gets 1. Where there is none, of_m1 is left out.
+class OfM1 {
+public:
+    explicit OfM1(std::vector<std::string> same) : same_(std::move(same)) {}
+    void add(Json &row); // by the rows so far
+    void add_all(Json &rows);
+
+private:
+    Json kind(const Json &row) const;
+    std::vector<std::string> same_;
+    std::map<Json, f64> one_; // time of the row with m 1, by kind
+};
 
 f64 geometric_mean(std::span<const f64>);
 

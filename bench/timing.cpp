@@ -14,16 +14,20 @@ std::string_view gfx_of(const DenseJob &job) { return job.kernel->gfx; }
 std::string_view gfx_of(const GgufJob &job) { return job.kernel->gfx; }
 std::string_view gfx_of(const GgufMoeJob &job) { return job.kernel->gfx; }
 
-// time(job, device) of each on a device as new, those with the most work(job) first.
+// time(job, device) of each on a device as new.
 template <class Job, class Work, class Time>
-std::vector<Timed> time_each(const std::vector<Job> &jobs, const Work &work, const Time &time) {
+std::vector<Timed> time_each(const std::vector<Job> &jobs, const Done &done, const Work &work,
+                             const Time &time) {
     std::vector<u64> sizes;
     for (const Job &job : jobs)
         sizes.push_back(work(job));
-    return on_cores<Timed>(sizes, [&](u64 i) {
-        const std::string spec = "sim:" + std::string(gfx_of(jobs[i]));
-        return time(jobs[i], model_device(spec, jobs.size(), "stats=on"));
-    });
+    return on_cores<Timed>(
+        sizes,
+        [&](u64 i) {
+            const std::string spec = "sim:" + std::string(gfx_of(jobs[i]));
+            return time(jobs[i], model_device(spec, jobs.size(), "stats=on"));
+        },
+        done);
 }
 
 u64 weights_read(const GgufJob &job) { return job.shape.weight_bytes() * (2 + job.shape.m); }
@@ -64,9 +68,9 @@ Timed time_one(const TimedLaunches &of, const hip::Device &device, Warm warm = W
 
 } // namespace
 
-std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, Warm warm) {
+std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, const Done &done, Warm warm) {
     return time_each(
-        jobs,
+        jobs, done,
         [](const DenseJob &job) { return u64{job.shape.n} * job.shape.k * (2 + job.shape.m); },
         warm == Warm::yes ? time_warm : time_as_new);
 }
@@ -78,30 +82,31 @@ Instructions count_dense(const hip::Device &device, LaunchCounts &stats, const K
     return stats.next(kernel.symbol).value();
 }
 
-std::vector<Timed> time_gguf(const std::vector<GgufJob> &jobs) {
-    return time_each(jobs, weights_read, [](const GgufJob &job, const hip::Device &device) {
+std::vector<Timed> time_gguf(const std::vector<GgufJob> &jobs, const Done &done) {
+    return time_each(jobs, done, weights_read, [](const GgufJob &job, const hip::Device &device) {
         return time_one({*job.kernel, job.shape.op()}, device);
     });
 }
 
-std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs) {
+std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs, const Done &done) {
     return time_each(
-        jobs, [](const GgufJob &job) { return u64{job.shape.m} * job.shape.n * job.shape.k; },
+        jobs, done, [](const GgufJob &job) { return u64{job.shape.m} * job.shape.n * job.shape.k; },
         [](const GgufJob &job, const hip::Device &device) {
             return time_one({*job.kernel, job.shape.op()}, device, Warm::no);
         });
 }
 
-std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs) {
-    return time_each(jobs, weights_read, [](const GgufJob &job, const hip::Device &device) {
+std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs, const Done &done) {
+    return time_each(jobs, done, weights_read, [](const GgufJob &job, const hip::Device &device) {
         const Op op = job.shape.op();
         return Timed{ColdProduct(device, {&op, 1}, 1).us(*job.kernel, op)};
     });
 }
 
-std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs) {
+std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs, const Done &done) {
     return time_each(
-        jobs, [](const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); },
+        jobs, done,
+        [](const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); },
         [](const GgufMoeJob &job, const hip::Device &device) {
             return time_one({*job.kernel, job.shape.op(), job.routes}, device);
         });

@@ -2,6 +2,7 @@
 // Products timed on simulated parts, weights cold: the one place where suites of modelled times
 // launch kernels. Each product has a device as new, and all cores are at work.
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct Timed {
     LaunchStats launch; // of the product
 };
 
+// Told of each job in order, as soon as it and all before it are timed.
+using Done = std::function<void(u64 job, const Timed &)>;
+
 // W4A16 products, by a kernel each.
 struct DenseJob {
     ProductShape shape;
@@ -26,7 +30,7 @@ struct DenseJob {
     std::string model, layer;
 };
 
-std::vector<Timed> time_dense(const std::vector<DenseJob> &, Warm = Warm::yes);
+std::vector<Timed> time_dense(const std::vector<DenseJob> &, const Done & = {}, Warm = Warm::yes);
 
 // Counts of a launch of the product, on a device with the setting stats=on.
 Instructions count_dense(const hip::Device &, LaunchCounts &stats, const Kernel &,
@@ -38,9 +42,9 @@ struct GgufJob {
     GgufShape shape;
     const Kernel *kernel;
 };
-std::vector<Timed> time_gguf(const std::vector<GgufJob> &);
-std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &);
-std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &);
+std::vector<Timed> time_gguf(const std::vector<GgufJob> &, const Done &);
+std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &, const Done &);
+std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &, const Done &);
 
 // Experts with GGUF weights; routes are slots' experts.
 struct GgufMoeJob {
@@ -48,6 +52,6 @@ struct GgufMoeJob {
     const Kernel *kernel;
     std::vector<i32> routes;
 };
-std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &);
+std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &, const Done &);
 
 } // namespace nw::bench

@@ -62,17 +62,17 @@ void add_product(std::vector<Ablation> &out, const ProductShape &p) {
     }
 }
 
-Json rows_of(const std::vector<Ablation> &all) {
+// Times them and prints each.
+Json rows_of(const std::vector<Ablation> &all, Table &table) {
     std::vector<DenseJob> jobs;
     for (const Ablation &a : all)
         jobs.push_back(a.job);
-    const std::vector<Timed> times = time_dense(jobs);
     const Bound bound = dram_bound(std::string(published_gfx));
     Json rows = Json::array();
-    for (u64 i = 0; i < all.size(); ++i) {
-        Json row = to_json(jobs[i], times[i], bound);
+    time_dense(jobs, [&](u64 i, const Timed &time) {
+        Json row = to_json(jobs[i], time, bound);
         const Json with = all[i].with == i ? row : rows[all[i].with];
-        const f64 ratio = times[i].us / times[all[i].with].us, slots = row["valu_slots_per_8w"];
+        const f64 ratio = time.us / with["time_us"].get<f64>(), slots = row["valu_slots_per_8w"];
         row.update({{"table", "ablations"},
                     {"without", all[i].idea},
                     {"time_ratio", ratio},
@@ -89,7 +89,8 @@ Json rows_of(const std::vector<Ablation> &all) {
                  {"_more", fmt::format("{:+.1f}%", 100 * (ratio - 1))},
                  {"_more_slots", fmt::format("{:+.2f}", slots - row["slots_with"].get<f64>())}});
         rows.push_back(row);
-    }
+        table.print(row);
+    });
     return rows;
 }
 
@@ -119,14 +120,14 @@ Json decode_ablations(const std::regex &only) {
             }
     if (all.empty())
         return Json::array();
-    const Json rows = rows_of(all);
-    fmt::print("\nWhat each idea is worth, on sim {}, weights cold: times and VALU slots per 8 "
-               "weights with everything,\nand without one idea\n{}\n",
+    fmt::print("\nWhat each idea is worth, on sim {}: modelled times, weights cold, with "
+               "everything and without\none idea; slots: VALU issue slots per 8 weights and lane\n"
+               "{}\n",
                published_gfx, legend);
-    print_table("K x N {_size:>12}; g {_group:>4}; type {_type:<11}; without {_without:<24}; "
-                "us {time_us:>8.2f}; {_more:>8}; slots {valu_slots_per_8w:>7.2f}; "
-                "{_more_slots:>7}",
-                rows);
+    Table table("K x N {_size:>11}; group {_group:>5}; type {_type:<11}; without {_without:<23}; "
+                "time us {time_us:>8.2f}; {_more:>8}; slots {valu_slots_per_8w:>7.2f}; "
+                "{_more_slots:>7}");
+    const Json rows = rows_of(all, table);
     print_means(rows);
     return rows;
 }

@@ -22,7 +22,7 @@ Json decode_shapes(const Options &o, const Shapes &shapes) {
                 jobs.push_back(std::move(job));
     if (jobs.empty())
         return Json::array();
-    Json rows = time_by_m1(jobs, gfx);
+    Json rows = time_by_m1(o, jobs, gfx);
     const Bound bound = dram_bound(gfx);
     for (u64 i = 0; i < jobs.size(); ++i) {
         rows[i]["table"] = "shapes";
@@ -42,7 +42,7 @@ Result run_decode(const Options &o, const Shapes &shapes) {
     Result out;
     const bool all = o.only.empty();
     if (of_published && wanted(o, "published", true))
-        append(out.rows, decode_published(only));
+        append(out.rows, decode_published(o, only));
     if (wanted(o, "shapes", all))
         append(out.rows, decode_shapes(o, o.full ? shapes : layers_of(shapes, o.model)));
     if (of_published && wanted(o, "ablations", all))

@@ -74,12 +74,13 @@ Json model_view(const std::vector<DenseJob> &jobs, const Json &rows, const Shape
     }
     if (json.empty())
         return json;
-    fmt::print("\nProjected from the rows above: tokens a second if a token were its linear layers "
-               "alone (sim): no attention,\nno norms, no head, nothing between launches\n\n");
-    print_table("model {model:<16}; type {_type:<12}; launches {launches:>9}; "
-                "us {time_us:>12.1f}; GB/s {gb_per_s:>8.1f}; tok/s {linears_tok_per_s:>10.1f}; "
-                "{_note}",
-                json);
+    fmt::print("\nProjected from the rows above (sim): tokens a second if a token were its linear "
+               "layers alone:\nno attention, no norms, no head, nothing between launches\n\n");
+    print_table(
+        "model {model:<16}; type {_type:<12}; launches {launches:>9}; "
+        "time us {time_us:>12.1f}; GB/s {gb_per_s:>8.1f}; tok/s {linears_tok_per_s:>10.1f}; "
+        "{_note}",
+        json);
     return json;
 }
 

@@ -21,29 +21,30 @@ DenseJob job_of(const PublishedDecode &p) {
     return {shape, &chosen_kernel(published_gfx, shape), {}, p.model, ""};
 }
 
+// Times them and prints each.
 Json rows_of(const std::vector<PublishedDecode> &published,
-             const std::map<std::string, Line> &lines, const Bound &bound) {
+             const std::map<std::string, Line> &lines, const Bound &bound, Table &table) {
     std::vector<DenseJob> jobs;
     for (const PublishedDecode &p : published)
         jobs.push_back(job_of(p));
-    const std::vector<Timed> times = time_dense(jobs);
     Json rows = Json::array();
-    for (u64 i = 0; i < jobs.size(); ++i) {
+    time_dense(jobs, [&](u64 i, const Timed &time) {
         const PublishedDecode &p = published[i];
         const f64 above =
             p.fell_back() ? 0 : error_pct(p.us, lines.at(p.type()).at(static_cast<f64>(p.bytes())));
-        Json row = to_json(jobs[i], times[i], bound);
+        Json row = to_json(jobs[i], time, bound);
         row.update({{"table", "published"},
                     {"published_kernel", p.kernel},
                     {"published_us", p.us},
                     {"above_line_pct", above},
-                    {"speedup", p.us / times[i].us},
+                    {"speedup", p.us / time.us},
                     {"_name", p.name()},
                     {"_variant", jobs[i].kernel->symbol.substr(sizeof "decode_w4a16")},
-                    {"_published_gb_per_s", static_cast<f64>(p.bytes()) / times[i].us / 1e3},
+                    {"_published_gb_per_s", static_cast<f64>(p.bytes()) / time.us / 1e3},
                     {"_line", p.fell_back() ? "t" : fmt::format("{:+.1f}%", above)}});
         rows.push_back(row);
-    }
+        table.print(row);
+    });
     return rows;
 }
 
@@ -59,7 +60,7 @@ void print_speedup(const std::string &what, const Json &rows, const Some &some) 
             worst = &row;
     }
     if (worst)
-        fmt::print("{:<34} {:>4} rows, speedup {:.3f}, worst {:.3f} ({})\n", what, speedups.size(),
+        fmt::print("{:<32} {:>3} rows, speedup {:.3f}, worst {:.3f} ({})\n", what, speedups.size(),
                    geometric_mean(speedups), worst->at("speedup").get<f64>(),
                    worst->at("_name").get<std::string>());
 }
@@ -95,7 +96,7 @@ void print_summary(const Json &rows) {
 
 } // namespace
 
-Json decode_published(const std::regex &only) {
+Json decode_published(const Options &o, const std::regex &only) {
     std::vector<PublishedDecode> published =
         read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
     const auto lines = lines_by_type(published);
@@ -104,18 +105,25 @@ Json decode_published(const std::regex &only) {
     if (published.empty())
         return Json::array();
     const Bound bound = dram_bound(std::string(published_gfx));
-    const Json rows = rows_of(published, lines, bound);
-    fmt::print("Decode on sim {}, weights cold, beside published times of hardware. GB/s: as "
-               "published (weights,\nscales, zero points), and of all bytes moved; bound: the time "
-               "of these at {:.1f} GB/s, which the\nmodel's DRAM sustains, in percent of ours; "
-               "line: published against the line of its type; t: Triton\n\n",
-               published_gfx, bound.gb_per_s);
-    print_table(
-        product_columns +
-            "; kernel {_variant:<30}; us {time_us:>8.2f}; GB/s {_published_gb_per_s:>6.1f}; "
-            "moved {gb_per_s:>6.1f}; bound {pct_of_bound:>5.1f}%; "
-            "published {published_us:>9.2f}; line  {_line:>8}; speedup {speedup:>7.3f}",
-        rows);
+    fmt::print(
+        "Decode on sim {}: modelled times, weights cold, beside published times of hardware.\n"
+        "type: of activations; sym: no zero points; zt: zero points in their type; mM: M rows "
+        "of them.\n"
+        "GB/s: of all bytes moved; % bound: the time of these bytes at {:.1f} GB/s, which "
+        "DRAM sustains,\n"
+        "by the time of the kernel; speedup: published time by ours.\n",
+        published_gfx, bound.gb_per_s);
+    if (o.verbose)
+        fmt::print("read: GB/s as published, of weights, scales and zero points; line: published "
+                   "against the line\nof its type; t: Triton.\n");
+    fmt::print("\n");
+    Table table(product_columns +
+                "; time us {time_us:>8.2f}; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
+                "published us {published_us:>12.2f}; speedup {speedup:>7.3f}" +
+                (o.verbose
+                     ? "; read {_published_gb_per_s:>6.1f}; line {_line:>8}; kernel {_variant}"
+                     : ""));
+    const Json rows = rows_of(published, lines, bound, table);
     if (rows.size() > 1)
         print_summary(rows);
     return rows;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "bench/gguf/tables.h"
@@ -85,36 +87,45 @@ std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
     return out;
 }
 
-void time_all(std::vector<Line> &lines) {
+// Calls done(i) for each line in order, as soon as its candidates are timed.
+void time_all(std::vector<Line> &lines, const std::function<void(u64)> &done) {
     std::vector<GgufJob> jobs;
     for (const Line &line : lines)
         for (const Candidate &candidate : line.candidates)
             jobs.push_back({line.shape, candidate.kernel});
-    const std::vector<Timed> times = time_gguf_plans(jobs);
-    auto next = times.begin();
-    for (Line &line : lines)
-        for (Candidate &candidate : line.candidates)
-            candidate.us = (next++)->us;
+    u64 line = 0, candidate = 0;
+    time_gguf_plans(jobs, [&](u64, const Timed &time) {
+        std::vector<Candidate> &of = lines[line].candidates;
+        of[candidate].us = time.us;
+        if (++candidate < of.size())
+            return;
+        done(line++);
+        candidate = 0;
+    });
 }
 
 // ---- the table of a shape
 
-std::string columns_of(std::span<const Line> lines) {
+std::string columns_of(std::span<const Line> lines, bool all) {
     std::vector<std::string> candidates;
     for (const Line &line : lines)
         for (const Candidate &candidate : line.candidates)
             if (std::ranges::find(candidates, candidate.column) == candidates.end())
                 candidates.push_back(candidate.column);
-    std::string out = "m {m:>4}";
+    std::string out = "m {m:>4}; time us {_us:>9.2f}; fastest {fastest:<14}; /m1 {of_m1:>6}; "
+                      "scalar us {scalar:>9.2f}; chosen, if another {chosen:<24}";
     for (const std::string &candidate : candidates)
-        out += fmt::format("; {0} {{{0}:>{1}.2f}}", candidate, std::max<u64>(candidate.size(), 8));
-    return out + ";  fastest {fastest:<14}; chosen, if another {chosen:<22}; /m1 {of_m1}";
+        if (all && candidate != "scalar")
+            out +=
+                fmt::format("; {0} {{{0}:>{1}.2f}}", candidate, std::max<u64>(candidate.size(), 8));
+    return out;
 }
 
 Json row_of(const Line &line, f64 one) {
     const Candidate &fastest = line.fastest(), *chosen = line.chosen();
     Json row = {{"m", line.shape.m},
                 {"fastest", fastest.column},
+                {"_us", fastest.us},
                 {"chosen", !chosen              ? "another"
                            : chosen == &fastest ? ""
                                                 : fmt::format("{}, {:.3f}x", chosen->column,
@@ -151,15 +162,21 @@ void print_trees(std::span<const Line> lines) {
                    tree_to, text);
 }
 
-void print_shape(std::span<const Line> lines) {
-    const f64 one = lines.front().shape.m == 1 ? lines.front().fastest().us : 0;
-    Json rows = Json::array();
-    for (const Line &line : lines)
-        rows.push_back(row_of(line, one));
-    fmt::print("\n{}\n", name(lines.front().shape));
-    print_table(columns_of(lines), rows);
-    print_crossings(lines);
-    print_trees(lines);
+// Of each shape as many lines as there are numbers of rows: a table for each shape.
+void time_and_print(std::vector<Line> &lines, u64 of_shape, bool verbose) {
+    std::optional<Table> table;
+    time_all(lines, [&](u64 i) {
+        const auto shape = std::span<const Line>(lines).subspan(i / of_shape * of_shape, of_shape);
+        if (&lines[i] == &shape.front()) {
+            fmt::print("\n{}\n", name(shape.front().shape));
+            table.emplace(columns_of(shape, verbose));
+        }
+        table->print(row_of(lines[i], shape.front().shape.m == 1 ? shape.front().fastest().us : 0));
+        if (&lines[i] != &shape.back())
+            return;
+        print_crossings(shape);
+        print_trees(shape);
+    });
 }
 
 Json to_json(const Line &line, const Candidate &candidate) {
@@ -187,13 +204,12 @@ Json gguf_crossover(const Options &o, const Shapes &shapes) {
             p.m = m;
             lines.push_back({p, candidates_of(gfx, p)});
         }
-    time_all(lines);
-    fmt::print("\nCandidates for a product with GGUF weights on sim {}, us of all launches of one, "
-               "conversions of activations among them; weights\ncold. scalar: gguf_decode, 8 rows "
-               "at a time; /m1: the fastest by that of one row\n",
-               gfx);
-    for (u64 from = 0; from < lines.size(); from += o.m.size())
-        print_shape(std::span(lines).subspan(from, o.m.size()));
+    fmt::print("\nCandidates for a product with GGUF weights on sim {}: modelled times of all "
+               "launches of one,\nconversions of activations among them; weights cold. m: rows of "
+               "activations; time: of the fastest;\n/m1: that by the time of one row; scalar: "
+               "gguf_decode, 8 rows at a time; chosen: by the library{}\n",
+               gfx, o.verbose ? ";\nthen the time of each other candidate in us" : "");
+    time_and_print(lines, o.m.size(), o.verbose);
     Json json = Json::array();
     for (const Line &line : lines)
         for (const Candidate &candidate : line.candidates)

@@ -46,6 +46,29 @@ Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &time) {
     return row;
 }
 
+// Its legend, printed, and its columns.
+static Table products_table(const Options &o, const std::string &gfx, const Bound &bound) {
+    fmt::print(
+        "\nProducts with GGUF weights on sim {}: modelled times, weights cold.\n"
+        "m: rows of activations; convert: a launch before, activations to int8, from 9 rows "
+        "on to f16.\n"
+        "GB/s: of the weights; % bound: of {:.1f} GB/s, which DRAM sustains, without the {:.1f} "
+        "us of a launch;\n"
+        "/m1: time by that of one row.\n",
+        gfx, bound.gb_per_s, bound.overhead_us);
+    if (o.verbose)
+        fmt::print("/256: wave instructions for 256 weights, of them VALU slots, and cycles that "
+                   "VALU and WMMA take.\n");
+    fmt::print("\n");
+    return Table(std::string("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; "
+                             "type {type:<4}; m {m:>3}; time us {time_us:>9.2f}; "
+                             "convert us {activations_us:>10.2f}; GB/s {gb_per_s:>6.1f}; "
+                             "% bound {pct_of_bound:>7.1f}; /m1 {of_m1:>6.3f}") +
+                 (o.verbose ? "; /256 {insts_per_256w:>6.2f}; VALU {_valu_per_256w:>6.2f}; "
+                              "cycles {cycles_per_256w:>6.2f}; VGPRs {vgprs:>5}"
+                            : ""));
+}
+
 Json gguf_products(const Options &o, const Layers &layers, const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<GgufJob> jobs;
@@ -64,38 +87,29 @@ Json gguf_products(const Options &o, const Layers &layers, const std::string &gf
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const std::vector<Timed> times = time_gguf(jobs);
     const Bound bound = dram_bound(gfx);
-    for (u64 i = 0; i < jobs.size(); ++i) {
-        const auto &[insts, busy] = times[i].launch;
+    Table table = products_table(o, gfx, bound);
+    OfM1 of_m1({"model", "layer", "n", "k", "type"});
+    time_gguf(jobs, [&](u64 i, const Timed &time) {
+        const Instructions &insts = time.launch.insts;
+        const Busy &busy = time.launch.busy;
         const f64 bytes = static_cast<f64>(jobs[i].shape.weight_bytes()),
                   blocks = f64{1} * jobs[i].shape.n * jobs[i].shape.k / 256;
-        Json row = to_json(*of[i], jobs[i], times[i]);
-        row.update({{"gb_per_s", bytes / times[i].us / 1e3},
-                    // Of the time without a launch's own, which no bandwidth shortens.
-                    {"pct_of_bound",
-                     100 * (bytes / (times[i].us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
-                    {"bound", "dram"},
-                    {"bound_gb_per_s", bound.gb_per_s},
-                    {"insts_per_256w", static_cast<f64>(insts.total()) / blocks},
-                    {"cycles_per_256w", busy.valu_and_wmma_cycles / blocks},
-                    {"_valu_per_256w", static_cast<f64>(insts.valu_slots()) / blocks}});
+        Json row = to_json(*of[i], jobs[i], time);
+        row.update(
+            {{"gb_per_s", bytes / time.us / 1e3},
+             // Of the time without a launch's own, which no bandwidth shortens.
+             {"pct_of_bound", 100 * (bytes / (time.us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
+             {"bound", "dram"},
+             {"bound_gb_per_s", bound.gb_per_s},
+             {"insts_per_256w", static_cast<f64>(insts.total()) / blocks},
+             {"cycles_per_256w", busy.valu_and_wmma_cycles / blocks},
+             {"_valu_per_256w", static_cast<f64>(insts.valu_slots()) / blocks}});
         rows.push_back(row);
-    }
-    add_of_m1(rows, {"model", "layer", "n", "k", "type"});
-    fmt::print(
-        "\nProducts with GGUF weights on sim {}, weights cold. a: activations to int8, from 9 "
-        "rows on to f16, a launch of its own;\nGB/s of the weights; bound: of the {:.1f} "
-        "GB/s that the model's DRAM sustains, a launch's own {:.1f} us left out; /256:\n"
-        "wave instructions for 256 weights, of them VALU slots, and cycles that VALU and "
-        "WMMA take for them; /m1: time by that\nof one row\n\n",
-        gfx, bound.gb_per_s, bound.overhead_us);
-    print_table("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; type {type:<4}; "
-                "m {m:>3}; us {time_us:>9.2f}; a us {activations_us:>6.2f}; "
-                "GB/s {gb_per_s:>6.1f}; bound {pct_of_bound:>5.1f}%; "
-                "/256 {insts_per_256w:>6.2f}; VALU {_valu_per_256w:>6.2f}; "
-                "cycles {cycles_per_256w:>6.2f}; vgprs {vgprs:>5}; /m1 {of_m1:>6.3f}",
-                rows);
+        of_m1.add(rows.back());
+        table.print(rows.back());
+    });
+    of_m1.add_all(rows);
     return rows;
 }
 

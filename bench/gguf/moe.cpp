@@ -50,11 +50,22 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const std::vector<Timed> times = time_gguf_moe(jobs);
     const Bound bound = dram_bound(gfx);
-    for (u64 i = 0; i < jobs.size(); ++i) {
+    fmt::print(
+        "\nExperts of {} with GGUF weights on sim {}: modelled times, cold weights, random "
+        "routes.\n"
+        "block: slots of a block, 1 without blocks; met: experts that any token has; before: "
+        "launches\n"
+        "before, of activations and lists; GB/s: of their weights; % bound: of {:.1f} GB/s, "
+        "which DRAM\nsustains, without the {:.1f} us of a launch.\n\n",
+        model, gfx, bound.gb_per_s, bound.overhead_us);
+    Table table("layer {layer:<5}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "
+                "block {block_size:>5}; met {experts_met:>4.0f}; time us {time_us:>9.2f}; "
+                "before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
+                "% bound {pct_of_bound:>7.1f}");
+    time_gguf_moe(jobs, [&](u64 i, const Timed &time) {
         const auto &[p, kernel, routes] = jobs[i];
-        const f64 us = times[i].us,
+        const f64 us = time.us,
                   met = static_cast<f64>(std::ranges::count_if(
                       slots_of_experts(routes, p.experts), [](u32 slots) { return slots > 0; })),
                   bytes = met * static_cast<f64>(p.expert_bytes());
@@ -69,22 +80,13 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
              {"block_size", block_size(*kernel)},
              {"experts_met", met},
              {"time_us", us},
-             {"activations_us", times[i].before_us},
+             {"activations_us", time.before_us},
              {"gb_per_s", bytes / us / 1e3},
              {"pct_of_bound", 100 * (bytes / (us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
              {"bound", "dram"},
              {"_size", by(p.n, p.k)}});
-    }
-    fmt::print(
-        "\nExperts with GGUF weights on sim {}, weights cold, routers at random. b: slots of "
-        "a block, 1 without blocks;\nbefore: activations and lists; met: experts that any "
-        "token has; GB/s: of their weights; bound: of {:.1f} GB/s\n\n",
-        gfx, bound.gb_per_s);
-    print_table("layer {layer:<5}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "
-                "b {block_size:>3}; met {experts_met:>4.0f}; us {time_us:>9.2f}; "
-                "before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
-                "bound {pct_of_bound:>6.1f}%",
-                rows);
+        table.print(rows.back());
+    });
     return rows;
 }
 

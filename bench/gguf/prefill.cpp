@@ -36,35 +36,42 @@ Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const std::vector<Timed> times = time_gguf_prefill(jobs);
     const f64 peak = wmma_peak(gfx);
-    for (u64 i = 0; i < jobs.size(); ++i) {
+    fmt::print(
+        "\nProducts of many rows with GGUF weights on sim {}: modelled times, weights cold.\n"
+        "m: rows of activations; convert: a launch before, activations to f16; peak: of "
+        "WMMA's {:.1f} TFLOP/s.\n{}\n",
+        gfx, peak / 1e12,
+        o.verbose ? "wmma: cycles in which it is busy; valu: VALU slots of a wave to a stage "
+                    "of 32 k.\n"
+                  : "");
+    Table table(std::string("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; "
+                            "type {type:<4}; m {m:>5}; time us {time_us:>10.2f}; "
+                            "convert us {activations_us:>10.2f}; TFLOP/s {tflops:>8.2f}; "
+                            "% peak {pct_of_bound:>6.1f}") +
+                (o.verbose ? "; tile {_tile:>8}; wmma {pct_wmma_busy:>5.1f}%; "
+                             "valu {valu_per_stage:>6.1f}; VGPRs {vgprs:>5}"
+                           : ""));
+    time_gguf_prefill(jobs, [&](u64 i, const Timed &time) {
         const Kernel &kernel = *jobs[i].kernel;
         const auto &[type, m, n, k] = jobs[i].shape;
-        const auto &[insts, busy] = times[i].launch;
+        const Instructions &insts = time.launch.insts;
+        const Busy &busy = time.launch.busy;
         const f64 operations = 2.0 * m * n * k;
         const u64 wmma = insts.of("wmma"), valu = insts.valu_slots() - wmma;
         // Of a stage a wave has two WMMA for each of its parts of 16 x 16 of the tile.
         const u32 of_stage =
             kernel.number("bm") * kernel.number("bn") / 128 / kernel.number("waves");
-        Json row = to_json(*of[i], jobs[i], times[i]);
-        row.update({{"tflops", operations / times[i].us / 1e6},
-                    {"pct_of_bound", 100 * (operations / (times[i].us * 1e-6) / peak)},
+        Json row = to_json(*of[i], jobs[i], time);
+        row.update({{"tflops", operations / time.us / 1e6},
+                    {"pct_of_bound", 100 * (operations / (time.us * 1e-6) / peak)},
                     {"bound", "wmma"},
                     {"pct_wmma_busy", 100 * busy.wmma},
                     {"valu_per_stage", static_cast<f64>(valu) / static_cast<f64>(wmma) * of_stage},
                     {"_tile", by(kernel.number("bm"), kernel.number("bn"))}});
         rows.push_back(row);
-    }
-    fmt::print("\nProducts of many rows with GGUF weights on sim {}, weights cold. a: activations "
-               "to f16, a launch of its own;\npeak: of WMMA's {:.1f} TFLOP/s; wmma: cycles in "
-               "which it is busy; valu: VALU slots of a wave to a stage of 32 k\n\n",
-               gfx, peak / 1e12);
-    print_table("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; type {type:<4}; "
-                "m {m:>5}; tile {_tile:>8}; us {time_us:>10.2f}; a us {activations_us:>8.2f}; "
-                "TFLOP/s {tflops:>8.2f}; peak {pct_of_bound:>5.1f}%; "
-                "wmma {pct_wmma_busy:>5.1f}%; valu {valu_per_stage:>6.1f}; vgprs {vgprs:>5}",
-                rows);
+        table.print(row);
+    });
     return rows;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The suite layer: the linear layers of a model through decode_w4a16 on a card or a simulated part:
-// errors, wave instructions, VALU slots per 8 weights, and time where the device gives one.
+// time where the device gives one, errors, wave instructions, VALU slots per 8 weights.
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,13 +11,13 @@
 
 #include "base/half.h"
 #include "base/median.h"
-#include "base/progress.h"
 #include "bench/data.h"
 #include "bench/errors.h"
 #include "bench/layer/table.h"
 #include "bench/stats.h"
 #include "check/decode_bound.h"
 #include "check/ops.h"
+#include "measure/on_cores.h"
 
 namespace nw::bench {
 
@@ -56,90 +56,81 @@ private:
     hip::Buffer other_;
 };
 
-class Suite {
+// One layer at one type of activations: a row for each number of rows and kernel.
+class Product {
 public:
-    Suite(const Options &o, Shapes shapes, const hip::Device &device, LaunchCounts &stats)
-        : options_(o), shapes_(std::move(shapes)), device_(device), modules_(device), stats_(stats),
-          stopwatch_(device), progress_(work()) {}
+    Product(const Options &o, const hip::Device &device, const LinearShape &shape, Dtype dtype)
+        : options_(o), device_(device), shape_(shape), dtype_(dtype),
+          rng_(Rng(o.seed).fork(u64{shape.n} << 32 | shape.k)),
+          data_(make_layer(dtype, layout_for(device.info().gfx, shape.n, shape.k, o.group),
+                           rng_.fork(0))) {}
 
     Json run() {
-        for (const LinearShape &shape : shapes_)
-            for (Dtype dtype : options_.dtypes)
-                run_shape(shape, dtype);
-        return std::move(rows_);
+        Json out = Json::array();
+        for (u32 m : options_.m) {
+            const std::vector<u16> a = make_activations(dtype_, m, shape_.k, rng_.fork(1));
+            u32 rows = 0; // that `exact` is for
+            ref::DecodeResult exact;
+            for (const Kernel *kernel : kernels_of(m)) {
+                const u32 n = kernel->reference && options_.before_rows
+                                  ? std::min(shape_.n, options_.before_rows)
+                                  : shape_.n;
+                const ref::DecodeW4A16 problem = product(data_, a, m, n);
+                if (std::exchange(rows, n) != n)
+                    exact = ref::decode_w4a16(problem);
+                out.push_back(measure(*kernel, problem, exact));
+                out.back().update({{"model", shape_.model}, {"layer", shape_.layer}});
+            }
+        }
+        return out;
     }
 
 private:
-    // The chosen kernel first.
-    std::vector<const Kernel *> variants(const LinearShape &shape, Dtype dtype, u32 m) const {
+    // The chosen kernel, then, where rows of them are wanted, the older ones.
+    std::vector<const Kernel *> kernels_of(u32 m) const {
         const std::string &gfx = device_.info().gfx;
         const Kernel *chosen =
-            &choose(gfx, linear_w4a16(dtype, options_.group, Zeros::eight, m, shape.n, shape.k));
+            &choose(gfx, linear_w4a16(dtype_, options_.group, Zeros::eight, m, shape_.n, shape_.k));
         std::vector<const Kernel *> out = {chosen};
+        if (!shows_older(options_))
+            return out;
         for (const Kernel &k : kernels(gfx))
             if (k.family == chosen->family && k.reference && k.param("without").empty() &&
-                k.param("dtype") == name(dtype) && k.number("group") == options_.group &&
+                k.param("dtype") == name(dtype_) && k.number("group") == options_.group &&
                 k.number("m") == m)
                 out.push_back(&k);
         return out;
     }
 
-    u32 rows_of(const Kernel &kernel, u32 n) const {
-        return kernel.reference && options_.before_rows ? std::min(n, options_.before_rows) : n;
+    // On a simulated GPU of its own, as new: a time doesn't depend on what ran before.
+    Json measure(const Kernel &kernel, const ref::DecodeW4A16 &p, const ref::DecodeResult &exact) {
+        if (!device_.info().simulated)
+            return measure_on(device_, kernel, p, exact);
+        constexpr u64 several = 2; // of these run at once
+        return measure_on(model_device(device_.info().spec, several, "stats=on"), kernel, p, exact);
     }
 
-    // Activations times weights, of all launches.
-    u64 work() const {
-        u64 sum = 0;
-        for (const LinearShape &shape : shapes_)
-            for (Dtype dtype : options_.dtypes)
-                for (u32 m : options_.m)
-                    for (const Kernel *kernel : variants(shape, dtype, m))
-                        sum += u64{rows_of(*kernel, shape.n)} * shape.k * m;
-        return sum;
-    }
-
-    void run_shape(const LinearShape &shape, Dtype dtype) {
-        const std::string size = fmt::format("{} {}", shape.layer, by(shape.n, shape.k));
-        progress_.show(fmt::format("{} {}: quantizing", size, name(dtype)));
-        const Rng rng = Rng(options_.seed).fork(u64{shape.n} << 32 | shape.k);
-        const Resident layer(
-            device_,
-            make_layer(dtype, layout_for(device_.info().gfx, shape.n, shape.k, options_.group),
-                       rng.fork(0)));
-        for (u32 m : options_.m) {
-            const std::vector<u16> a = make_activations(dtype, m, shape.k, rng.fork(1));
-            u32 rows = 0; // that `exact` is for
-            ref::DecodeResult exact;
-            for (const Kernel *kernel : variants(shape, dtype, m)) {
-                progress_.show(fmt::format("{} {}", size, kernel->symbol));
-                const u32 n = rows_of(*kernel, shape.n);
-                const ref::DecodeW4A16 problem = product(layer.data, a, m, n);
-                if (std::exchange(rows, n) != n)
-                    exact = ref::decode_w4a16(problem);
-                rows_.push_back(measure(*kernel, layer, problem, exact));
-                rows_.back().update({{"model", shape.model}, {"layer", shape.layer}});
-                progress_.advance(u64{n} * shape.k * m);
-            }
-        }
-    }
-
-    Json measure(const Kernel &kernel, const Resident &layer, const ref::DecodeW4A16 &p,
-                 const ref::DecodeResult &exact) {
-        const hip::Buffer a = upload(device_, p.a);
-        hip::Buffer c = device_.allocate(u64{2} * p.m * p.n);
+    Json measure_on(const hip::Device &device, const Kernel &kernel, const ref::DecodeW4A16 &p,
+                    const ref::DecodeResult &exact) {
+        const Resident layer(device,
+                             {data_.dtype, data_.layout, {}, {}, data_.packed_w, data_.packed_s});
+        Modules modules(device);
+        LaunchCounts stats(device);
+        Stopwatch stopwatch(device);
+        const hip::Buffer a = upload(device, p.a);
+        hip::Buffer c = device.allocate(u64{2} * p.m * p.n);
         c.fill(0xff); // NaN: an output that no kernel wrote is seen
         W4A16 arguments = layer.arguments(p.m, a, c);
         arguments.n = p.n;
-        modules_.function(kernel); // loading is no part of the time
-        const auto run = [&] { launch(modules_, kernel, arguments); };
-        f64 ms = stopwatch_.milliseconds(run);
-        device_.synchronize();
-        const std::optional<Instructions> instructions = stats_.next(kernel.symbol);
+        modules.function(kernel); // loading is no part of the time
+        const auto run = [&] { launch(modules, kernel, arguments); };
+        f64 ms = stopwatch.milliseconds(run);
+        device.synchronize();
+        const std::optional<LaunchStats> counted = stats.next_launch(kernel.symbol);
         std::vector<u16> got(u64{p.m} * p.n);
         c.download(got.data(), 2 * got.size());
-        if (!device_.info().simulated)
-            ms = stopwatch_.median_milliseconds(run);
+        if (!device.info().simulated)
+            ms = stopwatch.median_milliseconds(run);
 
         const std::vector<f64> bound = check::decode_bound(kernel, p, exact);
         Errors errors;
@@ -147,23 +138,58 @@ private:
             errors.add(p.dtype, std::span(exact.c).subspan(at, p.n),
                        std::span(bound).subspan(at, p.n), std::span(got).subspan(at, p.n));
         const ProductShape shape{p.dtype, Zeros::eight, p.m, p.n, p.k, p.group, arguments.w_stride};
-        Json row = layer_row(kernel, shape, errors, instructions);
+        Json row = layer_row(kernel, shape, errors,
+                             counted ? std::optional(counted->insts) : std::nullopt);
         if (ms > 0) {
             row["time_us"] = 1000 * ms;
             row["gb_per_s"] = static_cast<f64>(shape.bytes_moved()) / ms / 1e6;
+            if (counted && !counted->part.empty()) {
+                const Bound dram = dram_bound(counted->part);
+                row["_bound_gb_per_s"] = dram.gb_per_s;
+                row["_pct_of_bound"] = dram.us(shape.bytes_moved()) / (10 * ms);
+            }
         }
         return row;
     }
 
     const Options &options_;
-    Shapes shapes_;
     const hip::Device &device_;
-    Modules modules_;
-    LaunchCounts &stats_;
-    Stopwatch stopwatch_;
-    Progress progress_;
-    Json rows_ = Json::array();
+    const LinearShape &shape_;
+    const Dtype dtype_;
+    const Rng rng_;
+    const LayerData data_;
 };
+
+// All products of the layers: on all cores if simulated, else one after the other.
+Json run_products(const Options &o, const hip::Device &device, const Shapes &shapes) {
+    struct Job {
+        const LinearShape *shape;
+        Dtype dtype;
+    };
+    std::vector<Job> jobs;
+    std::vector<u64> work;
+    for (const LinearShape &shape : shapes)
+        for (Dtype dtype : o.dtypes) {
+            jobs.push_back({&shape, dtype});
+            work.push_back(u64{shape.n} * shape.k);
+        }
+    LayerTable table(o, device.info());
+    Json rows = Json::array();
+    const auto item = [&](u64 i) {
+        return Product(o, device, *jobs[i].shape, jobs[i].dtype).run();
+    };
+    const auto done = [&](u64, const Json &some) {
+        table.print(some);
+        append(rows, some);
+    };
+    if (device.info().simulated)
+        on_cores<Json>(work, item, done);
+    else
+        for (u64 i = 0; i < jobs.size(); ++i)
+            done(i, item(i));
+    table.summarize(rows);
+    return rows;
+}
 
 // The layers that decode_w4a16 can run, each other one said in a line.
 Shapes usable(const Options &o, const Shapes &shapes) {
@@ -218,14 +244,12 @@ void need_kernels(const Options &o, const std::string &gfx) {
 
 Result run_layer(const Options &o, const Shapes &all) {
     const hip::Device device(o.device, "timing=on&stats=on");
-    LaunchCounts stats(device);
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);
     const Shapes shapes = layers_of(all, o.model);
     need_known_layers(o, shapes);
     need_kernels(o, device.info().gfx);
-    Result out{Suite(o, usable(o, shapes), device, stats).run(), device.info().label};
-    print_layers(out.rows, o, device.info());
+    Result out{run_products(o, device, usable(o, shapes)), device.info().label};
     for (const Json &row : out.rows)
         if (row.contains("_wrong")) {
             out.right = false;

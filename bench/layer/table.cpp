@@ -2,9 +2,11 @@
 #include "bench/layer/table.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "base/half.h"
+#include "base/terminal.h"
 
 namespace nw::bench {
 
@@ -27,39 +29,29 @@ std::string before(const Json &rows, const Json &chosen) {
     return out.empty() ? "-" : out;
 }
 
-void print_chosen(Json rows, bool timed) {
+void print_slots(const Json &rows) {
     Json chosen = Json::array();
-    for (Json &row : rows)
+    for (Json row : rows)
         if (row["reference"] == false) {
+            row["_before"] = before(rows, row);
             chosen.push_back(row);
-            chosen.back()["_before"] =
-                before(rows, row) + (row.contains("_wrong")
-                                         ? fmt::format("  WRONG: {}", row["_wrong"].get<u64>())
-                                         : "");
         }
-    const std::string columns =
-        fmt::format("{}{}{}",
-                    "layer {layer:<9}; N x K {_size:>11}; type {dtype:<4}; m {m}; "
-                    "dequant {_dequant:<9}; max {max_err:>6.3f}; mean {mean_err:>6.3f}; |; "
-                    "vopd {_vopd:>5.0f}; valu {_valu:>5.0f}; vmem {_vmem:>5.0f}; "
-                    "lds {_lds:>5.0f}; scalar {_scalar:>6.0f}; wait {_wait:>5.0f}; |; ",
-                    timed ? "us {time_us:>7.1f}; GB/s {gb_per_s:>6.1f}; |; " : "",
-                    "slots {valu_slots_per_8w:>5.2f}; before {_before}");
-    print_table(columns, chosen);
+    fmt::print("\nVALU issue slots per 8 weights and lane, a VOPD pair is one, and those of older "
+               "methods to dequantize\n\n");
+    print_table("layer {layer:<9}; type {dtype:<4}; rows {m:>4}; dequant {_dequant:<9}; "
+                "slots {valu_slots_per_8w:>5.2f}; older {_before:<23}; VGPRs {vgprs:>5}; "
+                "waves/SIMD {waves_per_simd:>10}; mean err {mean_err:>8.3f}",
+                chosen);
 }
 
-void print_details(Json rows) {
-    std::string columns = "kernel {kernel:<38}; N x K {_size:>12}; vgprs {vgprs:>5}; "
-                          "slots {valu_slots_per_8w:>6.2f}; max {max_err:>6.3f}; "
-                          "mean {mean_err:>6.3f}";
-    for (std::string_view c : instruction_classes)
-        columns += fmt::format("; {} {{{}:>{}.0f}}", c, key_of(c), std::max<u64>(6, c.size()));
-    columns += "; {_note}";
-    for (Json &row : rows)
-        row["_note"] = row.contains("_wrong")
-                           ? fmt::format(" WRONG: {} outputs", row["_wrong"].get<u64>())
-                           : "";
-    fmt::print("\n");
+void print_instructions(const Json &rows) {
+    constexpr std::array<std::string_view, instruction_classes.size()> headings = {
+        "valu", "vopd",  "trans", "wmma", "salu", "smem",
+        "load", "store", "lds",   "br",   "wait", "etc"};
+    std::string columns = "layer {layer:<9}; type {dtype:<4}; rows {m:>4}; dequant {_dequant:<9}";
+    for (u64 i = 0; i < headings.size(); ++i)
+        columns += fmt::format("; {} {{{}:>5.0f}}", headings[i], key_of(instruction_classes[i]));
+    fmt::print("\nWave instructions in thousands; vopd: pairs\n\n");
     print_table(columns, rows);
 }
 
@@ -84,43 +76,87 @@ Json layer_row(const Kernel &kernel, const ProductShape &p, const Errors &errors
     if (!counts)
         return row;
     row["valu_slots_per_8w"] = slots_per_8_weights(*counts, p);
-    const auto add = [&](const std::string &key, std::initializer_list<std::string_view> classes) {
-        u64 sum = 0;
-        for (std::string_view c : classes)
-            sum += counts->of(c);
-        row[key] = static_cast<f64>(sum) / 1000;
-    };
     for (std::string_view c : instruction_classes) {
         row["insts"][std::string(c)] = counts->of(c);
-        add(key_of(c), {c});
+        row[key_of(c)] = static_cast<f64>(counts->of(c)) / 1000;
     }
     row["insts"]["total"] = counts->total();
-    add("_vopd", {"vopd"});
-    add("_valu", {"valu", "trans", "wmma"});
-    add("_vmem", {"vmem_load", "vmem_store"});
-    add("_lds", {"lds"});
-    add("_scalar", {"salu", "smem", "branch", "other"});
-    add("_wait", {"wait"});
     return row;
 }
 
-void print_layers(const Json &rows, const Options &o, const hip::DeviceInfo &device) {
-    const bool timed =
-        std::ranges::any_of(rows, [](const Json &row) { return row.contains("time_us"); });
-    fmt::print("{} decoder layer, int4 weights in groups of {}, on {}\n\n", o.model, o.group,
-               device.label);
-    print_chosen(rows, timed);
-    const std::string part =
-        o.before_rows ? fmt::format(" (first {} rows of a layer)", o.before_rows) : "";
-    const std::string times = timed ? fmt::format(" us, GB/s: {}.", device.label)
-                                    : fmt::format(" No times: {} gave none.", device.label);
+LayerTable::LayerTable(const Options &o, const hip::DeviceInfo &device)
+    : options_(o), device_(device) {}
+
+void LayerTable::begin(const Json &first) {
+    const bool timed = first.contains("time_us"), bounded = first.contains("_pct_of_bound");
+    fmt::print(heading_style(), "The linear layers of one decoder layer of {} on {}",
+               options_.model, device_.label);
+    fmt::print("\n{}\n\n", !timed ? "This device gives no times; results are checked against f64."
+                           : device_.simulated
+                               ? "Times are modelled (sim), not measured on a card; results are "
+                                 "checked against f64."
+                               : "Times are medians of 21 launches; results are checked against "
+                                 "f64.");
+    fmt::print("N x K  outputs x inputs; 4-bit weights in groups of {}\n"
+               "type   of the activations; rows: how many of them, one for each token\n",
+               options_.group);
+    if (timed)
+        fmt::print("us     microseconds of a launch, weights cold; GB/s: of all bytes moved\n");
+    if (bounded)
+        fmt::print(
+            "bound  per cent: the time of these bytes at {:.1f} GB/s, which DRAM sustains, by "
+            "the kernel's\n",
+            first["_bound_gb_per_s"].get<f64>());
     fmt::print(
-        "\nvopd to wait: wave instructions in thousands; vopd are pairs, scalar is salu, smem,\n"
-        "branch and the rest. slots: VALU issue slots per 8 weights and lane, a pair is one;\n"
-        "before: the same of older methods to dequantize{}.{}\n{}",
-        part, times, error_unit);
-    if (o.verbose)
-        print_details(rows);
+        "error  largest, in units of one rounding of the result (ulp): exact rounding has up "
+        "to 0.5\n\n");
+    const std::string sim = device_.simulated ? "sim us" : "us";
+    table_.emplace("layer {layer:<9}; N x K {_size:>11}; type {dtype:<4}; rows {m:>4}" +
+                   (timed ? "; " + sim + " {time_us:>8.1f}; GB/s {gb_per_s:>6.1f}" : "") +
+                   (bounded ? "; bound {_pct_of_bound:>5.1f}%" : "") +
+                   "; error {max_err:>6.3f}; {_note}");
+}
+
+void LayerTable::print(const Json &rows) {
+    if (!table_)
+        begin(rows.front());
+    for (Json row : rows)
+        if (row["reference"] == false) {
+            row["_note"] = row.contains("_wrong")
+                               ? fmt::format("WRONG: {} outputs", row["_wrong"].get<u64>())
+                               : "";
+            table_->print(row);
+        }
+}
+
+void LayerTable::summarize(const Json &all) const {
+    u64 products = 0, wrong = 0;
+    std::vector<f64> rates, percents;
+    for (const Json &row : all) {
+        wrong += row.contains("_wrong");
+        if (row["reference"] == true)
+            continue;
+        ++products;
+        if (row.contains("gb_per_s"))
+            rates.push_back(row["gb_per_s"]);
+        if (row.contains("_pct_of_bound"))
+            percents.push_back(row["_pct_of_bound"]);
+    }
+    if (options_.verbose) {
+        print_slots(all);
+        print_instructions(all);
+    }
+    std::string text = fmt::format("{} products: ", products);
+    if (!rates.empty())
+        text += fmt::format("geometric mean {:.1f} GB/s", geometric_mean(rates));
+    if (!percents.empty())
+        text += fmt::format(", {:.1f} % of the bound", geometric_mean(percents));
+    if (!rates.empty())
+        text += device_.simulated ? " (sim); " : "; ";
+    text += wrong ? fmt::format("{} with WRONG outputs", wrong) : "all outputs correct";
+    fmt::print("\n");
+    fmt::print(wrong ? bad_style() : heading_style(), "{}", text);
+    fmt::print("\n");
 }
 
 } // namespace nw::bench

@@ -39,7 +39,8 @@ Result run_micro(const Options &o, const Shapes &) {
     if (groups.empty())
         throw Usage(
             fmt::format("--only {}: matches no measurement; nw micro --list shows them", o.only));
-    fmt::print("{}\n\n{:<56} {:>10}\n", device.info().label, "measurement", "median");
+    fmt::print("Measurements of nw micro on {}, medians\n\n", device.info().label);
+    Table table("measurement {name:<56}; median {value:>10.2f}; unit {unit}");
     Modules modules(device);
     Progress progress(groups.size());
     for (const micro::Group &group : groups) {
@@ -49,8 +50,8 @@ Result run_micro(const Options &o, const Shapes &) {
         progress.advance(1);
         for (const micro::Row &row : measured)
             if (asked(row.name)) {
-                fmt::print("{:<56} {:>10.2f} {}\n", row.name, row.value, row.unit);
                 out.rows.push_back(to_json(row));
+                table.print(out.rows.back());
             }
     }
     return out;

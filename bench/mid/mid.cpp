@@ -18,7 +18,7 @@ Result run_mid(const Options &o, const Shapes &) {
             jobs.push_back(std::move(job));
     if (jobs.empty())
         throw Usage(fmt::format("--only {}: no row of suite mid has such a name", o.only));
-    return {time_by_m1(jobs, gfx)};
+    return {time_by_m1(o, jobs, gfx)};
 }
 
 } // namespace nw::bench

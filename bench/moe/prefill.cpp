@@ -114,12 +114,16 @@ Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &devi
     const std::string &gfx = device.info().gfx;
     const Bound dram = dram_bound(gfx);
     const f64 peak = wmma_peak(gfx);
-    const std::string columns =
-        "moe_prefill_w4a16 {_name:<56}; align us {align_us:>8.1f}; us {time_us:>9.1f}; "
-        "TFLOP/s {tflops:>8.2f}; % WMMA {pct_of_wmma_peak:>7.1f}; "
-        "% DRAM {pct_of_dram_bound:>7.1f}; bound {bound:>6}";
-    fmt::print("\n");
-    print_headings(columns);
+    Table table("moe_prefill_w4a16 {_name:<51}; time us {time_us:>8.1f}; TFLOP/s {tflops:>7.2f}; "
+                "% WMMA {pct_of_wmma_peak:>6.1f}; % DRAM {pct_of_dram_bound:>6.1f}; "
+                "bound {bound:>5}; align us {align_us:>8.1f}");
+    fmt::print(
+        "\nExperts of many tokens on {}{}: {} of {} drawn at random for each token.\n"
+        "% WMMA: of its peak, {:.1f} TFLOP/s; % DRAM: the time to move weights of the experts "
+        "that are met,\nactivations and results once, by that of the kernel; align: the "
+        "launch before, of lists of slots.\n\n",
+        device.info().label, device.info().simulated ? ", modelled times" : "", jobs[0].shape.top_k,
+        jobs[0].shape.experts, peak / 1e12);
     for (const MoeJob &job : jobs) {
         const Kernel &kernel = choose_moe(gfx, job);
         const Times t = time(job, kernel, device, o.seed);
@@ -135,13 +139,9 @@ Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &devi
                     {"pct_of_dram_bound", 100 * dram_us / t.us},
                     {"bound", dram_us > wmma_us ? "dram" : "wmma"},
                     {"_name", name_of(job)}});
-        print_row(columns, row);
+        table.print(row);
         rows.push_back(row);
     }
-    fmt::print("each token at {} of {} experts drawn at random; % WMMA: of its peak, {:.1f} "
-               "TFLOP/s; % DRAM: of what it takes to move the weights of the experts that are met, "
-               "activations and results once\n",
-               jobs[0].shape.top_k, jobs[0].shape.experts, peak / 1e12);
     return rows;
 }
 

@@ -147,25 +147,26 @@ Result run_pack(const Options &o, const Shapes &) {
     Result out;
     out.device = "none";
     const std::vector<Format> all = formats();
+    Table table("from the page cache {name:<22}; GB/s {gb_per_s:>12.2f}; "
+                "copy, GB/s {copy_gb_per_s:>12.2f}; of the copy {of_copy:>12.2f}");
     Progress progress(all.size());
     for (const Format &f : all) {
         if (!std::regex_search(fmt::format("pack {}", f.name), only))
             continue;
+        if (out.rows.empty())
+            fmt::print("GB/s of packed weights, {} layers of {} x {}, on {} cores of this host.\n"
+                       "copy: of the same file, as many cores; medians of {}, measured.\n\n",
+                       layers, n, k, std::thread::hardware_concurrency(), rounds);
         progress.show(std::string(f.name));
         const Folder folder;
         out.rows.push_back(measure(f, folder, o.seed));
+        progress.clear();
+        table.print(out.rows.back());
         progress.advance(1);
     }
     progress.clear();
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite pack has such a name", o.only));
-    print_table("from the page cache {name:<22}; GB/s {gb_per_s:>12.2f}; "
-                "copy, GB/s {copy_gb_per_s:>12.2f}; of the copy {of_copy:>12.2f}",
-                out.rows);
-    fmt::print(
-        "\nGB/s of packed weights, {} layers of {} x {}, on {} cores; copy: of the same file, "
-        "as many cores.\nMedians of {}.\n",
-        layers, n, k, std::thread::hardware_concurrency(), rounds);
     return out;
 }
 

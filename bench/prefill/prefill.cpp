@@ -42,6 +42,30 @@ Json to_json(const DenseJob &job, const Timed &time, f64 peak) {
 
 // ---- beside published times
 
+// Its legend, printed, and its columns.
+Table published_table(const Options &o, const std::string &gfx, f64 peak) {
+    fmt::print(
+        "W4A16 products of many tokens on sim {}: modelled times.\n"
+        "type: of activations; sym: no zero points; zp: packed; carrier: with the scale; mM: "
+        "tokens.\n"
+        "% peak: of WMMA's {:.1f} TFLOP/s; base, tuned: TFLOP/s published of a Triton kernel "
+        "on gfx1151\n(f16, asymmetric, 2048 tokens), before and after tuning.\n",
+        gfx, peak / 1e12);
+    if (o.verbose)
+        fmt::print(
+            "wmma, lds: per cent of cycles in which it is busy; confl: cycles of LDS for bank "
+            "conflicts;\nvalu: VALU slots to a WMMA.\n");
+    fmt::print("\n");
+    return Table(std::string("K x N {_size:>11}; type {_type:<18}; time us {time_us:>9.1f}; "
+                             "TFLOP/s {tflops:>8.2f}; % peak {pct_of_wmma_peak:>6.1f}; "
+                             "base {published_base_tflops:>6.1f}; "
+                             "tuned {published_tuned_tflops:>6.1f}") +
+                 (o.verbose ? "; tile {_tile:<8}; wmma {pct_wmma_busy:>5.1f}%; "
+                              "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}; "
+                              "valu {valu_per_wmma:>6.2f}"
+                            : ""));
+}
+
 Json published(const Options &o, const std::string &gfx) {
     std::vector<DenseJob> jobs;
     std::vector<PublishedPrefill> of; // each job
@@ -62,13 +86,14 @@ Json published(const Options &o, const std::string &gfx) {
     if (jobs.empty())
         throw Usage(fmt::format("--only {}: no row of suite prefill has such a name", o.only));
     const f64 peak = wmma_peak(gfx);
-    const std::vector<Timed> times = time_dense(jobs, Warm::no);
+    Table table = published_table(o, gfx, peak);
     Json rows = Json::array();
     std::vector<f64> percents;
-    for (u64 i = 0; i < jobs.size(); ++i) {
-        const auto &[insts, busy] = times[i].launch;
+    const auto done = [&](u64 i, const Timed &time) {
+        const Instructions &insts = time.launch.insts;
+        const Busy &busy = time.launch.busy;
         const u64 wmma = insts.of("wmma"), valu = insts.valu_slots() - wmma;
-        Json row = to_json(jobs[i], times[i], peak);
+        Json row = to_json(jobs[i], time, peak);
         row.update({{"table", "published"},
                     {"model", jobs[i].model},
                     {"valu_per_wmma", static_cast<f64>(valu) / static_cast<f64>(wmma)},
@@ -80,18 +105,9 @@ Json published(const Options &o, const std::string &gfx) {
                     {"_tile", by(jobs[i].kernel->number("bm"), jobs[i].kernel->number("bn"))}});
         percents.push_back(row["pct_of_wmma_peak"]);
         rows.push_back(row);
-    }
-    fmt::print("W4A16 products of many tokens on sim {}: TFLOP/s, % of WMMA's peak ({:.1f}), % of "
-               "cycles in which WMMA\nand LDS are busy, cycles of LDS for bank conflicts, VALU "
-               "slots to a WMMA; and as published of a\nTriton kernel on gfx1151 (f16, asymmetric, "
-               "m 2048), before and after tuning\n\n",
-               gfx, peak / 1e12);
-    print_table("K x N {_size:>12}; type {_type:<18}; tile {_tile:<8}; us {time_us:>9.1f}; "
-                "TFLOP/s {tflops:>8.2f}; peak {pct_of_wmma_peak:>5.1f}%; "
-                "wmma {pct_wmma_busy:>5.1f}%; lds {pct_lds_busy:>5.1f}%; "
-                "confl {lds_conflict_cycles:>5}; valu {valu_per_wmma:>6.2f}; "
-                "base {published_base_tflops:>6.1f}; tuned {published_tuned_tflops:>6.1f}",
-                rows);
+        table.print(row);
+    };
+    time_dense(jobs, done, Warm::no);
     const auto worst = std::ranges::min_element(percents);
     fmt::print("\ngeometric mean {:.1f} % of WMMA's peak, worst {:.1f} % ({})\n",
                geometric_mean(percents), *worst,
@@ -141,18 +157,20 @@ Json ladder(const Options &o) {
             }
     if (jobs.empty())
         throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
-    const std::vector<Timed> times = time_dense(jobs, Warm::no);
     const f64 peak = wmma_peak(published_gfx);
+    fmt::print(
+        "\nFrom a plain tile to prefill_w4a16 on sim {}, an idea at a time: modelled times.\n"
+        "f16, symmetric; m: tokens; peak: of WMMA's {:.1f} TFLOP/s.\n\n",
+        published_gfx, peak / 1e12);
+    Table table("K x N {_size:>9}; m {m:>4}; time us {time_us:>8.1f}; TFLOP/s {tflops:>7.2f}; "
+                "peak {pct_of_wmma_peak:>4.1f}%; with {with}");
     Json rows = Json::array();
-    for (u64 i = 0; i < jobs.size(); ++i) {
-        rows.push_back(to_json(jobs[i], times[i], peak));
+    const auto done = [&](u64 i, const Timed &time) {
+        rows.push_back(to_json(jobs[i], time, peak));
         rows.back().update({{"table", "ladder"}, {"with", ideas[i]}});
-    }
-    fmt::print("\nFrom a plain tile to prefill_w4a16 on sim {}, an idea at a time\n\n",
-               published_gfx);
-    print_table("K x N {_size:>12}; type {_type:<13}; us {time_us:>9.1f}; "
-                "TFLOP/s {tflops:>8.2f}; peak {pct_of_wmma_peak:>5.1f}%;  with {with}",
-                rows);
+        table.print(rows.back());
+    };
+    time_dense(jobs, done, Warm::no);
     return rows;
 }
 

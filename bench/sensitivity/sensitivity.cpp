@@ -122,7 +122,24 @@ Json row_of(const Json &rows, const Variant &base, const Variant &v) {
     return out;
 }
 
-Json print_moves(const Json &rows, const std::vector<Variant> &variants) {
+// A list in lines of at most 100 columns.
+std::string wrapped(const std::vector<std::string> &items) {
+    constexpr u64 columns = 100;
+    std::string out = " ";
+    u64 at = 1;
+    for (u64 i = 0; i < items.size(); ++i) {
+        const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
+        if (at + 1 + item.size() > columns) {
+            out += "\n ";
+            at = 1;
+        }
+        out += " " + item;
+        at += 1 + item.size();
+    }
+    return out + "\n";
+}
+
+Json print_moves(const Json &rows, const std::vector<Variant> &variants, bool verbose) {
     const Variant &base = variants.front();
     std::vector<Json> all;
     for (const Variant &v : variants)
@@ -139,15 +156,19 @@ Json print_moves(const Json &rows, const std::vector<Variant> &variants) {
         else
             moving.push_back(row);
     fmt::print(
-        "\nEach constant of the {} that isn't published, halved and doubled: by how much the "
-        "rows move, in percent\n(mean, and the one that moves most), and the MAPE then\n\n",
+        "\nEach constant of the {} that isn't published, halved and doubled: by how many per cent "
+        "modelled\ntimes (decode) and ratios (cliff) move, on the mean and the one that moves "
+        "most, "
+        "and the mean\nabsolute error (MAPE, %) then\n\n",
         part);
-    print_table("constant {constant:<18}; origin {origin:<6}; note {_note:<6}; {_change:>22}; "
-                "|; {decode_mean_pct:>+7.1f}; decode {decode_most_pct:>+8.1f}; "
-                "MAPE {_decode_mape:>7.2f}; |; {cliff_mean_pct:>+7.1f}; "
-                "cliff {cliff_most_pct:>+8.1f}; MAPE {_cliff_mape:>7.2f}",
-                moving);
-    fmt::print("\nNothing moves by 0.05 % with: {}\n", fmt::join(still, ", "));
+    print_table(
+        std::string("constant {constant:<18}; origin {origin:<6}; changed {_change:>16}; |; "
+                    "decode {decode_mean_pct:>+7.1f}; most {decode_most_pct:>+7.1f}; "
+                    "MAPE {_decode_mape:>6.2f}; |; cliff {cliff_mean_pct:>+7.1f}; "
+                    "most {cliff_most_pct:>+7.1f}; MAPE {_cliff_mape:>6.2f}") +
+            (verbose ? "; note {_note}" : ""),
+        moving);
+    fmt::print("\nNothing moves by 0.05 % with:\n{}", wrapped(still));
     fmt::print("As it is: decode MAPE {:.2f} %, cliff {:.2f} %\n", mape(rows, "decode", base),
                mape(rows, "cliff", base));
     return all;
@@ -168,7 +189,7 @@ void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
     const Errors100 all = summarize(errors), without = summarize(left_out(errors, derivatives));
     fmt::print(
         "decode, {} rows, {} fitted constants: MAPE {:.2f} %, worst {:+.2f} %; each row left out "
-        "of the fit (to first order): MAPE {:.2f} %, worst {:+.2f} %\n",
+        "of the fit\n(to first order): MAPE {:.2f} %, worst {:+.2f} %\n",
         errors.size(), derivatives.size(), all.mape, all.worst, without.mape, without.worst);
 }
 
@@ -190,7 +211,7 @@ Result run_sensitivity(const Options &o, const Shapes &) {
     const Json rows = run_all(only, variants);
     if (rows.empty())
         throw Usage(fmt::format("--only {}: matches no fact", o.only));
-    Result out{print_moves(rows, variants)};
+    Result out{print_moves(rows, variants, o.verbose)};
     print_left_out(rows, variants);
     return out;
 }

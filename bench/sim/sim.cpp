@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "bench/data.h"
 #include "bench/sim/interpreter.h"
@@ -48,9 +49,11 @@ hip::Device device_for(const Options &o, const Setup &setup) {
 // The rows of one setup that --only leaves.
 class Bench {
 public:
-    Bench(const Options &o, const Shapes &shapes, const Setup &setup)
-        : device_(device_for(o, setup)), modules_(device_), setup_(setup),
-          shapes_(layers_of(shapes, o.model)), group_(o.group), seed_(o.seed),
+    using Measured = std::function<void(const Json &row)>;
+
+    Bench(const Options &o, const Shapes &shapes, const Setup &setup, Measured measured)
+        : measured_(std::move(measured)), device_(device_for(o, setup)), modules_(device_),
+          setup_(setup), shapes_(layers_of(shapes, o.model)), group_(o.group), seed_(o.seed),
           only_(only_pattern(o)), out_(device_.allocate(4 * 32)) {}
 
     Json run() {
@@ -102,6 +105,7 @@ private:
                          {"check", setup_.check},
                          {"wave_insts_per_s", static_cast<f64>(insts) / spent},
                          {"time_us", 1e6 * spent / static_cast<f64>(runs)}});
+        measured_(rows_.back());
     }
 
     void measure_launches(const std::string &name, const std::function<void()> &launches) {
@@ -202,6 +206,7 @@ private:
         });
     }
 
+    const Measured measured_;
     const hip::Device device_;
     Modules modules_;
     const Setup setup_;
@@ -240,23 +245,30 @@ void print_checks(const Json &rows) {
     print_table(columns, lines);
 }
 
-void print(Json rows) {
-    f64 unit = 0;
-    for (const Json &row : rows)
-        if (row["name"] == "scalar interpreter")
-            unit = row["wave_insts_per_s"];
-    for (Json &row : rows) {
-        const f64 rate = row["wave_insts_per_s"];
-        row.update({{"millions", rate / 1e6}, {"ms", row["time_us"].get<f64>() / 1e3}});
-        if (unit > 0)
-            row["units"] = rate / unit;
+// Prints rows as they come. The scalar interpreter, the unit of others, is the first of all.
+class Printer {
+public:
+    Printer() {
+        fmt::print("The speed of the simulated GPU on this host.\n"
+                   "M insts/s: wave instructions, of one core by processor time, of two by the "
+                   "clock.\n"
+                   "units: the same by the rate of a scalar interpreter's loop on this host.\n\n");
     }
-    print_table("name {name:<36}; cores, math, check {setup:<18}; M insts/s {millions:>12.3f}; "
-                "units {units:>10.3f}; ms {ms:>10.2f}",
-                rows);
-    fmt::print("\nM insts/s: wave instructions, of one core by processor time, of two by the clock."
-               " units: the same\nby the rate of a scalar interpreter's loop on this host.\n");
-}
+    void print(Json row) {
+        const f64 rate = row["wave_insts_per_s"];
+        if (row["name"] == "scalar interpreter")
+            unit_ = rate;
+        row.update({{"millions", rate / 1e6}, {"ms", row["time_us"].get<f64>() / 1e3}});
+        if (unit_ > 0)
+            row["units"] = rate / unit_;
+        table_.print(row);
+    }
+
+private:
+    Table table_{"name {name:<36}; cores, math, check {setup:<18}; M insts/s {millions:>12.3f}; "
+                 "units {units:>10.3f}; ms {ms:>10.2f}"};
+    f64 unit_ = 0;
+};
 
 } // namespace
 
@@ -268,12 +280,17 @@ Result run_sim(const Options &o, const Shapes &shapes) {
         setups.push_back(setup);
     Result out;
     out.device = "sim " + (o.device.empty() ? "gfx1151" : o.device.substr(4));
+    std::optional<Printer> printer;
+    const auto print = [&](const Json &row) {
+        if (!printer)
+            printer.emplace();
+        printer->print(row);
+    };
     for (const Setup &setup : setups)
-        append(out.rows, Bench(o, shapes, setup).run());
+        append(out.rows, Bench(o, shapes, setup, print).run());
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite sim has such a name", o.only));
     compare(out.rows);
-    print(out.rows);
     print_checks(out.rows);
     return out;
 }

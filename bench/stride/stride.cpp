@@ -2,6 +2,7 @@
 // The suite stride: modelled times of decode_w4a16 by the bytes between rows of weights, beside
 // published speedups and over a scan of paddings.
 #include <fmt/format.h>
+#include <functional>
 
 #include "bench/product.h"
 #include "bench/published.h"
@@ -47,70 +48,90 @@ std::vector<Padded> scan_rows() {
     return out;
 }
 
+// Tells of each row in order, as soon as its paddings are timed.
+using RowDone = std::function<void(const Padded &)>;
+
 // Times the rows; as JSON.
-Json timed(const std::string &gfx, const std::string &table, std::vector<Padded> &rows) {
+Json timed(const std::string &gfx, const std::string &table, std::vector<Padded> &rows,
+           const RowDone &done) {
     std::vector<DenseJob> jobs;
-    for (const Padded &p : rows)
+    std::vector<Padded *> of; // each job
+    for (Padded &p : rows)
         for (u64 pad : p.pads) {
             // f16, symmetric, one row of activations: what the published table is taken to be.
             const ProductShape shape{Dtype::f16, Zeros::eight, 1, p.n, p.k, 128, p.k / 2 + pad};
             jobs.push_back({shape, &chosen_kernel(gfx, shape)});
+            of.push_back(&p);
         }
-    const std::vector<Timed> times = time_dense(jobs);
     const Bound bound = dram_bound(gfx);
     Json json = Json::array();
-    for (Padded &p : rows)
-        for (u64 i = 0; i < p.pads.size(); ++i) {
-            const u64 next = json.size();
-            p.us.push_back(times[next].us);
-            Json row = to_json(jobs[next], times[next], bound);
-            row.erase("valu_slots_per_8w");
-            row.update({{"table", table}, {"pad", p.pads[i]}, {"speedup", p.speedup(i)}});
-            if (table == "published" && p.pads[i])
-                row["published_speedup"] = p.published;
-            json.push_back(row);
-        }
+    time_dense(jobs, [&](u64 at, const Timed &time) {
+        Padded &p = *of[at];
+        const u64 i = p.us.size();
+        p.us.push_back(time.us);
+        Json row = to_json(jobs[at], time, bound);
+        row.erase("valu_slots_per_8w");
+        row.update({{"table", table}, {"pad", p.pads[i]}, {"speedup", p.speedup(i)}});
+        if (table == "published" && p.pads[i])
+            row["published_speedup"] = p.published;
+        json.push_back(row);
+        if (p.us.size() == p.pads.size())
+            done(p);
+    });
     return json;
 }
 
-void print_published(const std::string &gfx, const std::vector<Padded> &rows) {
-    fmt::print("\nRows of weights as they are, and 128 bytes further apart, on sim {}: us, weights "
-               "in GiB/s; ratio: what\npadding gains, by decode_w4a16 in the model and as "
-               "published of another kernel on hardware\n\n"
-               "{:>12} {:>9} {:>9} {:>8} {:>8} {:>7} {:>10}\n",
-               gfx, "K x N", "as is", "padded", "GiB/s", "GiB/s", "ratio", "published");
-    for (const Padded &p : rows) {
+Json published(const std::string &gfx, std::vector<Padded> &rows) {
+    fmt::print(
+        "\nRows of weights as they are, and 128 bytes further apart, on sim {}: modelled times, "
+        "weights in\nGiB/s; ratio: what padding gains, by decode_w4a16; published: by another "
+        "kernel on hardware\n\n",
+        gfx);
+    Table table("K x N {size:>11}; as is us {_us0:>9.2f}; padded us {_us1:>9.2f}; "
+                "as is GiB/s {_gib0:>11.1f}; padded GiB/s {_gib1:>12.1f}; ratio {_ratio:>7.3f}; "
+                "published {_published:>9.3f}");
+    return timed(gfx, "published", rows, [&](const Padded &p) {
         const f64 gib = f64{1} * p.n * p.k / 2 * 1e6 / (u64{1} << 30);
-        fmt::print("{:>12} {:>9.2f} {:>9.2f} {:>8.1f} {:>8.1f} {:>7.3f} {:>10.3f}\n", by(p.k, p.n),
-                   p.us[0], p.us[1], gib / p.us[0], gib / p.us[1], p.speedup(1), p.published);
-    }
+        table.print({{"size", by(p.k, p.n)},
+                     {"_us0", p.us[0]},
+                     {"_us1", p.us[1]},
+                     {"_gib0", gib / p.us[0]},
+                     {"_gib1", gib / p.us[1]},
+                     {"_ratio", p.speedup(1)},
+                     {"_published", p.published}});
+    });
 }
 
-void print_scan(const std::string &gfx, const std::vector<Padded> &rows) {
-    fmt::print("\nBytes after each row, on sim {}: speedup over none; rule: what "
-               "weight_row_stride gives (marked *)\n\n{:>12} {:>10}",
-               gfx, "K x N", "row % 2048");
-    for (u64 pad : rows.front().pads)
-        fmt::print(" {:>7}", pad);
-    fmt::print(" {:>7}\n", "us");
-    std::vector<std::vector<f64>> by_pad(rows.front().pads.size());
+Json scan(const std::string &gfx, std::vector<Padded> &rows) {
+    const std::vector<u64> pads = rows.front().pads;
+    fmt::print("\nBytes after each row, on sim {}: modelled speedup over none; *: what "
+               "weight_row_stride gives;\nus: without padding\n\n",
+               gfx);
+    std::string columns = "K x N {size:>11}; row % 2048 {rest:>10}";
+    for (u64 pad : pads)
+        columns += fmt::format("; {0}  {{{0}:>7}}", pad); // a space for the mark
+    Table table(columns + "; us {us:>7.2f}");
+    std::vector<std::vector<f64>> by_pad(pads.size());
     std::vector<f64> by_rule;
-    for (const Padded &p : rows) {
+    const Json json = timed(gfx, "scan", rows, [&](const Padded &p) {
         const u64 chosen = weight_row_stride(gfx, p.k) - p.k / 2;
+        Json row = {{"size", by(p.k, p.n)}, {"rest", p.k / 2 % 2048}, {"us", p.us[0]}};
         by_rule.push_back(1); // where it is none of these
-        fmt::print("{:>12} {:>10}", by(p.k, p.n), p.k / 2 % 2048);
-        for (u64 i = 0; i < p.pads.size(); ++i) {
-            fmt::print(" {:>6.3f}{}", p.speedup(i), p.pads[i] == chosen ? "*" : " ");
+        for (u64 i = 0; i < pads.size(); ++i) {
+            row[std::to_string(pads[i])] =
+                fmt::format("{:.3f}{}", p.speedup(i), pads[i] == chosen ? "*" : " ");
             by_pad[i].push_back(p.speedup(i));
-            if (p.pads[i] == chosen)
+            if (pads[i] == chosen)
                 by_rule.back() = p.speedup(i);
         }
-        fmt::print(" {:>7.2f}\n", p.us[0]);
-    }
-    fmt::print("{:>23}", "geometric mean");
-    for (const std::vector<f64> &speedups : by_pad)
-        fmt::print(" {:>6.3f} ", geometric_mean(speedups));
-    fmt::print("; by the rule {:.3f}\n", geometric_mean(by_rule));
+        table.print(row);
+    });
+    Json means = {{"size", "geometric"}, {"rest", "mean"}};
+    for (u64 i = 0; i < pads.size(); ++i)
+        means[std::to_string(pads[i])] = fmt::format("{:.3f} ", geometric_mean(by_pad[i]));
+    table.print(means);
+    fmt::print("geometric mean by the rule: {:.3f}\n", geometric_mean(by_rule));
+    return json;
 }
 
 } // namespace
@@ -129,8 +150,7 @@ Result run_stride(const Options &o, const Shapes &) {
             });
             if (rows.empty())
                 continue;
-            append(out.rows, timed(gfx, table, rows));
-            (table == "scan" ? print_scan : print_published)(gfx, rows);
+            append(out.rows, (table == "scan" ? scan : published)(gfx, rows));
         }
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite stride has such a name", o.only));

@@ -69,21 +69,24 @@ Json measure_cliff(ModelRun &run) {
                         {"_unpadded", gib / unpadded},
                         {"_padded", gib / padded}});
             rows.push_back(row);
+            progress.clear();
+            if (run.done)
+                run.done(row);
             progress.advance(u64{c.n} * c.k);
         }
     }
     return rows;
 }
 
-void print_cliff(const Json &rows) {
+Table begin_cliff(bool) {
     fmt::print("\nRows as they are against rows {} bytes further apart, weights in GiB/s (sim); "
-               "ratio is padded to unpadded\n\n",
+               "ratio: padded to\nunpadded, modelled and published\n\n",
                padding);
-    print_table("gfx {_gfx:<8}; K x N {_size:>12}; m {_m:>2}; unpadded {_unpadded:>10.1f}; "
-                "padded {_padded:>10.1f}; ratio {modelled:>8.3f}; "
-                "published {published:>10.3f}; error {error_pct:>+7.1f}%",
-                rows);
-    fmt::print("\ncliff: {}\n", summary(rows));
+    return Table("gfx {_gfx:<8}; K x N {_size:>12}; m {_m:>2}; unpadded {_unpadded:>10.1f}; "
+                 "padded {_padded:>10.1f}; ratio {modelled:>8.3f}; "
+                 "published {published:>10.3f}; error {error_pct:>+7.1f}%");
 }
+
+void summarize_cliff(const Json &rows) { fmt::print("\ncliff: {}\n", summary(rows)); }
 
 } // namespace nw::bench

@@ -68,16 +68,21 @@ Json measure_cycles(ModelRun &run) {
                     {"_off", off},
                     {"_source", f.source}});
         rows.push_back(row);
+        if (run.done)
+            run.done(row);
     }
     return rows;
 }
 
-void print_cycles(const Json &rows) {
-    fmt::print("Cycles of one wave (sim) against hardware\n\n");
-    print_table("gfx {_gfx:<8}; measurement of nw micro {_measurement:<40}; "
-                "published {_published:>10}; modelled {modelled:>9.2f}; off {_off:>+8.2f}; "
-                " published by {_source}",
-                rows);
+Table begin_cycles(bool verbose) {
+    fmt::print("Cycles of one wave (sim) against hardware; off: modelled beyond published\n\n");
+    return Table(std::string("gfx {_gfx:<8}; measurement of nw micro {_measurement:<40}; "
+                             "published {_published:>11}; modelled {modelled:>9.2f}; "
+                             "off {_off:>+8.2f}") +
+                 (verbose ? "; published by {_source}" : ""));
+}
+
+void summarize_cycles(const Json &rows) {
     const auto beyond = std::ranges::count_if(
         rows, [](const Json &row) { return std::fabs(row["_off"].get<f64>()) > 1; });
     fmt::print("\ncycles: {}; {} more than 1 cycle off\n", summary(rows), beyond);

@@ -86,6 +86,9 @@ Json measure(const std::vector<PublishedDecode> &rows, const std::map<std::strin
                     {"_line_pct", type.error_pct[at]},
                     {"_without_pct", type.without_pct[at]}});
         out.push_back(row);
+        progress.clear();
+        if (run.done)
+            run.done(row);
         progress.advance(p.bytes());
     }
     return out;
@@ -96,17 +99,6 @@ std::vector<f64> values(const Json &rows, const char *key) {
     for (const Json &row : rows)
         out.push_back(row[key]);
     return out;
-}
-
-void print_rows(const Json &rows) {
-    fmt::print("\nDecode on gfx1151, us: published, modelled (sim), and the line of the row's "
-               "type; rows x loads\n"
-               "in flight of a wave, and waves of a workgroup\n\n");
-    print_table("K x N {_size:>12}; g {_group:>4}; type {_type:<12}; "
-                "r x l {_rows_by_loads:>5}; w {_waves:>3}; published {published:>10.2f}; "
-                "modelled {modelled:>10.2f}; error {error_pct:>+7.1f}%; line {_line:>10.2f}; "
-                "error {_line_pct:>+7.1f}%",
-                rows);
 }
 
 // A row for each type that was run.
@@ -150,13 +142,13 @@ void print_missed(const Json &rows) {
             missed.push_back(row);
     if (missed.empty())
         return;
-    fmt::print(
-        "\nRows that the line misses by {} % or more: line, line drawn without the row, model\n",
-        far);
+    fmt::print("\nRows that the line misses by {} % or more; left out: by a line through the "
+               "others\n",
+               far);
     std::ranges::sort(missed, {}, [](const Json &row) { return row["_line_pct"].get<f64>(); });
-    for (const Json &row : missed)
-        print_row("  {fact:<42}; {_line_pct:>+7.1f}%; {_without_pct:>+7.1f}%; {error_pct:>+7.1f}%",
-                  row);
+    print_table("row {fact:<42}; line {_line_pct:>+7.1f}%; left out {_without_pct:>+7.1f}%; "
+                "model {error_pct:>+7.1f}%",
+                Json(missed));
 }
 
 // Those that ran the published kernel.
@@ -176,15 +168,24 @@ Json measure_decode(ModelRun &run) {
     return wanted.empty() ? Json::array() : measure(wanted, lines_of(all), run);
 }
 
-void print_decode(const Json &rows) {
-    print_rows(rows);
+Table begin_decode(bool) {
+    fmt::print("\nDecode on gfx1151, us: published, modelled (sim), and the line of the row's type "
+               "(t0 + bytes /\nbandwidth); r x l: rows x loads in flight of a wave; w: waves of a "
+               "workgroup\n\n");
+    return Table("K x N {_size:>11}; group {_group:>5}; type {_type:<12}; "
+                 "r x l {_rows_by_loads:>5}; w {_waves:>3}; published {published:>9.2f}; "
+                 "modelled {modelled:>9.2f}; error {error_pct:>+7.1f}%; line {_line:>9.2f}; "
+                 "error {_line_pct:>+7.1f}%");
+}
+
+void summarize_decode(const Json &rows) {
     print_types(rows, lines_of(published_rows()));
     print_missed(rows);
     const Errors100 line = summarize(values(rows, "_line_pct")),
                     without = summarize(values(rows, "_without_pct"));
-    fmt::print("\ndecode, model, one set of constants: {}\n"
+    fmt::print("\ndecode, model, one set of constants:\n  {}\n"
                "decode, a line per type: MAPE {:.2f} %, worst {:+.2f} %; each row by a line "
-               "through the others: MAPE {:.2f} %, worst {:+.2f} %\n",
+               "through the\nothers: MAPE {:.2f} %, worst {:+.2f} %\n",
                summary(rows), line.mape, line.worst, without.mape, without.worst);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The groups of the suite validate: figures that hardware has and the model must have too.
 #pragma once
+#include <functional>
 #include <map>
 #include <regex>
 
@@ -15,19 +16,25 @@ struct ModelRun {
     std::regex only;          // of names of facts
     std::string profile = {}; // constants of gfx1151's part; empty: as they are
     u64 at_once = 1;          // so many of these
+    std::function<void(const Json &row)> done = {}; // told of each row
     std::map<std::string, hip::Device> devices = {};
 
     const hip::Device &device(const std::string &gfx);
 };
 
-// The facts that were asked for, which may be none; and their table with the errors of the group.
+// The facts that were asked for, which may be none.
 Json measure_cycles(ModelRun &);
 Json measure_cliff(ModelRun &);
 Json measure_decode(ModelRun &);
 Json measure_facts(ModelRun &); // of all groups
-void print_cycles(const Json &rows);
-void print_cliff(const Json &rows);
-void print_decode(const Json &rows);
+// Each prints its legend and returns the table of the rows.
+Table begin_cycles(bool verbose);
+Table begin_cliff(bool verbose);
+Table begin_decode(bool verbose);
+// The errors of the group.
+void summarize_cycles(const Json &rows);
+void summarize_cliff(const Json &rows);
+void summarize_decode(const Json &rows);
 
 // fact, group, published, modelled, error_pct
 Json validated(const std::string &fact, std::string_view group, f64 published, f64 modelled);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The suite validate: modelled figures of the simulated GPU against published ones of hardware.
 #include <fmt/format.h>
+#include <optional>
 
 #include "bench/published.h"
 #include "bench/validate/tables.h"
@@ -12,10 +13,12 @@ namespace {
 
 struct Group {
     Json (*measure)(ModelRun &);
-    void (*print)(const Json &);
+    Table (*begin)(bool verbose);
+    void (*summarize)(const Json &);
 };
-constexpr Group groups[] = {
-    {measure_cycles, print_cycles}, {measure_cliff, print_cliff}, {measure_decode, print_decode}};
+constexpr Group groups[] = {{measure_cycles, begin_cycles, summarize_cycles},
+                            {measure_cliff, begin_cliff, summarize_cliff},
+                            {measure_decode, begin_decode, summarize_decode}};
 
 } // namespace
 
@@ -64,10 +67,16 @@ Result run_validate(const Options &o, const Shapes &) {
                                 o.device));
     ModelRun run{only_pattern(o)};
     Result out;
-    for (const auto &[measure, print] : groups) {
+    for (const auto &[measure, begin, summarize] : groups) {
+        std::optional<Table> table;
+        run.done = [&, begin = begin](const Json &row) {
+            if (!table)
+                table.emplace(begin(o.verbose));
+            table->print(row);
+        };
         const Json rows = measure(run);
         if (!rows.empty())
-            print(rows);
+            summarize(rows);
         append(out.rows, rows);
     }
     if (out.rows.empty())

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <string>
-#include <unistd.h>
 
+#include "base/terminal.h"
 #include "base/types.h"
 
 namespace nw {
@@ -14,7 +14,7 @@ namespace nw {
 class Progress {
 public:
     explicit Progress(u64 total)
-        : total_(std::max<u64>(total, 1)), terminal_(isatty(STDERR_FILENO)) {}
+        : total_(std::max<u64>(total, 1)), terminal_(is_terminal(STDERR_FILENO)) {}
     ~Progress() { clear(); }
     Progress(const Progress &) = delete;
 

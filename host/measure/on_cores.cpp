@@ -15,13 +15,16 @@ namespace nw {
 
 static u64 processors() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-void run_on_cores(const std::vector<u64> &work, const std::function<void(u64)> &item) {
+void run_on_cores(const std::vector<u64> &work, const std::function<void(u64)> &item,
+                  const std::function<void(u64)> &done) {
     std::vector<u64> order(work.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, std::greater{}, [&](u64 i) { return work[i]; });
+    if (!done)
+        std::ranges::stable_sort(order, std::greater{}, [&](u64 i) { return work[i]; });
     Progress progress(std::accumulate(work.begin(), work.end(), u64{0}));
-    u64 begun = 0;
-    std::mutex mutex; // guards both
+    u64 begun = 0, reported = 0;
+    std::vector<bool> finished(work.size());
+    std::mutex mutex; // guards them all
     parallel_each(order.size(), [&] {
         return [&](u64 at) {
             {
@@ -31,6 +34,11 @@ void run_on_cores(const std::vector<u64> &work, const std::function<void(u64)> &
             item(order[at]);
             const std::lock_guard lock(mutex);
             progress.advance(work[order[at]]);
+            finished[order[at]] = true;
+            if (done && finished[reported])
+                progress.clear();
+            for (; done && reported < finished.size() && finished[reported]; ++reported)
+                done(reported);
         };
     });
 }

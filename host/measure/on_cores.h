@@ -12,14 +12,22 @@
 
 namespace nw {
 
-void run_on_cores(const std::vector<u64> &work, const std::function<void(u64)> &item);
+// `done(i)`, if given, is called in the order of the items, each as soon as it and all before it
+// are finished; items then begin in this order too, else the largest first.
+void run_on_cores(const std::vector<u64> &work, const std::function<void(u64)> &item,
+                  const std::function<void(u64)> &done = {});
 
 // item(i) for each i, as many at once as there are processors; the results in order. `work` has the
-// size of each item, in any unit: large ones begin first. The first failure is thrown here.
+// size of each item, in any unit. The first failure is thrown here.
 template <class Result, class Item>
-std::vector<Result> on_cores(const std::vector<u64> &work, const Item &item) {
+std::vector<Result> on_cores(const std::vector<u64> &work, const Item &item,
+                             const std::function<void(u64, const Result &)> &done = {}) {
     std::vector<Result> results(work.size());
-    run_on_cores(work, [&](u64 i) { results[i] = item(i); });
+    std::function<void(u64)> each;
+    if (done)
+        each = [&](u64 i) { done(i, results[i]); };
+    run_on_cores(
+        work, [&](u64 i) { results[i] = item(i); }, each);
     return results;
 }
 

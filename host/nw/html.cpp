@@ -14,6 +14,7 @@ body { background: var(--paper); color: var(--ink); font: 14px/1.4 system-ui, sa
   margin: 1.5rem; }
 h1 { font-size: 1.2rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1rem; margin: 1.5rem 0 .4rem; }
+.wide { overflow-x: auto; }
 )";
 
 std::string escape(std::string_view text) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // nw: the command.
-#include <cstdio>
-#include <exception>
-
+#include "base/command.h"
+#include "hip/hip.h"
 #include "nw/commands.h"
+#include "sim/func/machine.h"
 
 int main(int argc, char **argv) {
     CLI::App app("nibblewave's command line");
     app.require_subcommand(1);
+    app.footer(nw::exit_codes_help);
     nw::cli::add_annotate(app);
     nw::cli::add_atlas(app);
     nw::cli::add_choose(app);
@@ -21,13 +22,8 @@ int main(int argc, char **argv) {
     nw::cli::add_pack(app);
     nw::cli::add_time(app);
     nw::cli::add_tune(app);
-    try {
+    return nw::run_command<nw::hip::Error, nw::sim::Fault>("nw", app, [&] {
         app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error);
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "nw: %s\n", error.what());
-        return 1;
-    }
-    return 0;
+        return nw::exit_success;
+    });
 }

@@ -35,7 +35,7 @@ class Folder(unittest.TestCase):
         self.packed = self.output / "model.safetensors"
 
     def assert_refused(self, done: subprocess.CompletedProcess[str], *words: str) -> None:
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertTrue(done.stderr.startswith("nw: "), done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)

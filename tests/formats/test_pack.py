@@ -180,7 +180,7 @@ class RoundTrips(Folder):
         for path in (self.packed, self.packed.with_suffix(".json")):
             path.write_text("precious")
             done = nw("pack", self.input, self.packed)
-            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.returncode, 2)
             self.assertIn("--force", done.stderr)
             self.assertEqual(path.read_text(), "precious")
             path.unlink()

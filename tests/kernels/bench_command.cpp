@@ -77,12 +77,20 @@ TEST_CASE("one layer: the table, and the JSON by its fixed names") {
     const std::string file =
         (std::filesystem::temp_directory_path() / ("nw_bench_test_" + std::to_string(getpid())))
             .string();
-    const Run run = bench(
-        "--device sim:gfx1151 --model Qwen3-30B-A3B --layer o --m 1 --dtype f16 --json " + file);
+    const std::string product =
+        "--device sim:gfx1151 --model Qwen3-30B-A3B --layer o --m 1 --dtype f16 ";
+    const Run run = bench(product + "--json " + file);
     INFO(run.output);
     REQUIRE(run.code == 0);
     CHECK(contains(run.output, "2048x4096"));
     CHECK(contains(run.output, "sim gfx1151"));
+    CHECK(contains(run.output, "1 products: geometric mean "));
+    CHECK(contains(run.output, "all outputs correct"));
+    CHECK(!contains(run.output, "slots"));
+    CHECK(bench(product).output == run.output); // a time depends on nothing else that runs
+    const Run verbose = bench(product + "-v");
+    CHECK(contains(verbose.output, "slots older"));
+    CHECK(contains(verbose.output, "Wave instructions in thousands"));
     std::ifstream in(file);
     const nlohmann::json json = nlohmann::json::parse(in);
     std::filesystem::remove(file);

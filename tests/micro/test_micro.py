@@ -100,7 +100,7 @@ class Command(unittest.TestCase):
                     if content is not None:
                         card.write_text(content)
                     done = nw("--fit", str(card), *arguments)
-                    self.assertEqual(done.returncode, 1)
+                    self.assertEqual(done.returncode, 2)
                     for part in said:
                         self.assertIn(part, done.stderr)
 

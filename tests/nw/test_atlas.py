@@ -56,7 +56,7 @@ class Folder(unittest.TestCase):
         return path
 
     def fails(self, done: subprocess.CompletedProcess[str], *expect: str) -> None:
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
         for text in expect:
             self.assertIn(text, done.stderr)
 

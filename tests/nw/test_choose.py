@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 import unittest
 
@@ -50,7 +51,13 @@ class Tuned(unittest.TestCase):
         self.assertAlmostEqual(beside["tuned"]["distance"], 0.0224, places=4)
 
     def test_a_person_reads_the_reason(self) -> None:
-        self.assertIn("because     this shape was tuned (", choose("--n", "2048", "--k", "2048")[1])
+        out = choose("--n", "2048", "--k", "2048")[1]
+        self.assertIn("because     this shape was tuned (", out)
+        us, rate, percent = map(float, re.search(r"^time +([\d.]+) us \(sim\), ([\d.]+) GB/s, ([\d.]+) % of what DRAM", out, re.M).groups())
+        moved = 2048 * 2048 / 2 + 2 * 2048 * 2048 / 128 + 2 * 2 * 2048  # weights, scales, a and c
+        self.assertAlmostEqual(rate, moved / us / 1e3, delta=0.1)
+        self.assertTrue(50 < percent < 100, percent)
+        self.assertRegex(out, r"(?m)^others +[\d.]+ us \(sim\)  decode_w4a16_bf16_g128_m1\w+, the fastest of them$")
         self.assertRegex(choose("--n", "2080", "--k", "2048")[1], "because     nearest tuned shape: 2048 x 2048 .*0.02 octaves away")
 
 
@@ -61,7 +68,8 @@ class Untuned(unittest.TestCase):
         self.assertNotIn("tuned", got)
 
     def test_a_person_reads_the_reason(self) -> None:
-        out = choose("--n", "64", "--k", "128")[1]
+        self.assertNotIn("registers", choose("--n", "64", "--k", "128")[1])
+        out = choose("--n", "64", "--k", "128", "-v")[1]
         for line in (DEFAULT, "for         64 x 128, bf16 g128 m1, on gfx1151", "because     the default: no shape", "registers   "):
             self.assertIn(line, out)
 
@@ -73,7 +81,7 @@ class Untuned(unittest.TestCase):
             (["--n", "64", "--k", "128", "--gfx", "gfx900"], "gfx = gfx900: no kernels for it"),
         ]:
             code, out, err = choose(*arguments)
-            self.assertEqual((code, out), (1, ""))
+            self.assertEqual((code, out), (2, ""))
             self.assertIn(expect, err)
 
 
@@ -136,7 +144,7 @@ class Gguf(unittest.TestCase):
             (["q6_K", "--m", "8", "--k", "256"], "gguf_decode_q4_K_m8", "it is for q4_K, the product is q6_K"),
         ]:
             code, out, err = choose("--n", "64", "--gguf", *arguments, force=force)
-            self.assertEqual((code, out), (1, ""))
+            self.assertEqual((code, out), (2, ""))
             self.assertIn(expect, err)
 
     def test_other_forms_do_not_go_with_it(self) -> None:
@@ -159,13 +167,13 @@ class Force(unittest.TestCase):
         ]:
             with self.subTest(name):
                 code, out, err = choose("--n", "2048", "--k", "2048", force=name)
-                self.assertEqual((code, out), (1, ""))
+                self.assertEqual((code, out), (2, ""))
                 self.assertIn(expect, err)
 
     def test_a_kernel_of_another_gfx(self) -> None:
         name = "splitk_w4a16_bf16_g128_sym_m1_y1u4"
         code, _, err = choose("--n", "64", "--k", "128", "--gfx", "gfx1201", force=name)
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertRegex(err, f"NIBBLEWAVE_FORCE={name}: this build has it for .*gfx1151.*, the device is a gfx1201")
 
     def test_a_kernel_of_another_family_decides_nothing_here(self) -> None:

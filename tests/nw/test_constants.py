@@ -41,12 +41,12 @@ class Constants(unittest.TestCase):
             said = self.listed("--part", "7600", "--profile", str(profile))
             self.assertIn(("l2_latency", 321), [(row["name"], row["value"]) for row in said["constants"]])
             done = nw("constants", "--profile", str(profile))
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn('give --part "7600"', done.stderr)
 
     def test_an_unknown_part_is_named(self) -> None:
         done = nw("constants", "--part", "9999")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn('--part 9999: unknown; choose one of "7900 XTX" (gfx1100), ', done.stderr)
 
 

@@ -29,8 +29,12 @@ class Time(unittest.TestCase):
         self.assertEqual(said, second)
 
     def test_everything_is_labelled_and_named(self) -> None:
-        text = self.said(SUMS, *SUMS_LAUNCH, "--stats")
-        self.assertIn("sums on 8060S (gfx1151), grid 4,1,1, block 128,1,1 [sim", text)
+        short = self.said(SUMS, *SUMS_LAUNCH)
+        self.assertRegex(short, r"(?m)^DRAM +[\d.]+ GB/s, \d+ % of what it sustains: ")
+        for word in ("cycles ", "utilization ", "caches ", "instructions ", "by default "):  # for experts
+            self.assertNotIn(f"\n{word}", short)
+        text = self.said(SUMS, *SUMS_LAUNCH, "--stats", "-v")
+        self.assertTrue(text.startswith("sums on 8060S (gfx1151), grid 4,1,1, block 128,1,1\nModelled (sim), not measured"), text)
         for word in ("time ", "cycles ", "limiter ", "occupancy ", "utilization ", "LDS ", "stalls ", "wait_load ",
                      "caches ", "DRAM ", "instructions ", "by default "):
             self.assertIn(f"\n{word}", text.replace("\n" + " " * 14, "\n"))
@@ -39,7 +43,7 @@ class Time(unittest.TestCase):
     def test_instructions_without_a_class_of_cost_are_listed(self) -> None:
         launch = [DECODE, "--grid", "8", "--args", *DECODE_ARGS]
         unknown = json.loads(self.said(*launch, "--json"))["unknown_classes"]
-        line = next(line for line in self.said(*launch).splitlines() if line.startswith("by default"))
+        line = next(line for line in self.said(*launch, "-v").splitlines() if line.startswith("by default"))
         for mnemonic in unknown:
             self.assertIn(mnemonic, line)
         self.assertEqual(unknown == [], "no instruction" in line)

@@ -78,11 +78,11 @@ class Tune(Table):
     def test_nothing_to_choose_from(self) -> None:
         for arguments in (["--m", "2"], ["--only", "nothing"]):
             done = self.tune(*arguments)
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn("no candidates of decode_w4a16 on gfx1151", done.stderr)
         shutil.rmtree(self.candidates)
         done = self.tune()
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("no manifest.json there: build the candidates first, `cmake --build build --target candidates_gfx1151`",
                       done.stderr)
 
@@ -91,7 +91,7 @@ class Tune(Table):
             with self.subTest(text):
                 self.table.write_text(text)
                 done = self.tune()
-                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(f"nw: {self.table}: ", done.stderr)
                 self.assertIn(expect, done.stderr)
                 self.assertEqual(self.table.read_text(), text)
@@ -103,13 +103,13 @@ class Tune(Table):
     def test_a_table_that_cannot_be_written_is_said_first(self) -> None:
         self.table = self.folder / "no/such/folder.toml"
         done = self.tune()
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("can't be written", done.stderr)
 
     def test_rows_that_the_family_has_no_kernels_for(self) -> None:
         for family, m in [("decode_w4a16", 9), ("prefill_w4a16", 8)]:
             done = self.tune("--family", family, "--m", str(m))
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"--m {m}: {family} has kernels for ", done.stderr)
 
 
@@ -169,7 +169,7 @@ class Gguf(Table):
 
     def test_options_of_other_families(self) -> None:
         done = self.tune_ways("--only", "b16")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("not for family gguf, which times all strategies of the build", done.stderr)
 
 

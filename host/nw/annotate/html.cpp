@@ -20,14 +20,16 @@ dd { margin: 0; color: var(--ink); }
 table { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; }
 th { color: var(--faint); font-weight: normal; text-align: left; position: sticky; top: 0;
   background: var(--paper); border-bottom: 1px solid var(--rule); }
-td, th { padding: 0 .6rem 0 0; white-space: pre; }
+td, th { padding: 0 .6rem 0 0; white-space: pre; vertical-align: top; }
 td.n, th.n { text-align: right; }
+td.share { padding-left: .4rem; }
+td.code { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 12rem; tab-size: 4; }
 td.line { color: var(--faint); text-align: right; }
 td.line a { color: inherit; }
 tr[style] td.share { background: rgb(var(--hot) / var(--heat)); }
 tr.off td { color: var(--faint); }
 tr:target td, tr:hover td { background: rgb(var(--hot) / .12); }
-.bar { display: inline-flex; width: 12rem; height: .8em; vertical-align: -.05em; }
+.bar { display: inline-flex; width: min(12rem, 14vw); height: .8em; vertical-align: -.05em; }
 .bar i { height: 100%; }
 td.loop { padding: 0; }
 td.loop b { display: inline-block; width: .5rem; height: 1.5em; vertical-align: top;
@@ -124,7 +126,8 @@ private:
                                         : "0",
             ran ? std::to_string(line.lost) : "",
             ran ? fmt::format("{:.1f} %", 100 * a_.share(line)) : "", ran ? bar(line) : "");
-        add("<td class=\"loop\">{}</td><td class=\"line\">{}</td><td>{}</td></tr>\n", loops(n),
+        add("<td class=\"loop\">{}</td><td class=\"line\">{}</td><td class=\"code\">{}</td></tr>\n",
+            loops(n),
             in_place ? escape(line.place)
                      : fmt::format("<a href=\"#{}\">{}</a>", id, escape(line.place)),
             escape(line.text));

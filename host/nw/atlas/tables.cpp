@@ -169,7 +169,9 @@ constexpr const char *style = R"(
 table { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; }
 td, th { padding: 0 .8rem 0 0; text-align: right; border-bottom: 1px solid var(--rule); }
 th { color: var(--faint); font-weight: normal; }
-td.w, th.w { text-align: left; overflow-wrap: anywhere; }
+td, th { white-space: nowrap; }
+td.w, th.w { text-align: left; }
+td.w { white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
 p { color: var(--faint); }
 )";
 
@@ -202,11 +204,11 @@ std::string atlas_html(std::span<const AtlasGroup> groups) {
                     "<style>{}{}</style></head><body>\n<h1>Atlas{}</h1>\n",
                     sim ? " (sim)" : "", page_style, style, sim ? " (sim)" : "");
     for (const Table &t : tables(groups)) {
-        out += fmt::format("<h2>{}</h2>\n<table>\n", escape(t.title));
+        out += fmt::format("<h2>{}</h2>\n<div class=\"wide\"><table>\n", escape(t.title));
         out += html(t.head, "th", t.words);
         for (const Cells &row : t.rows)
             out += html(row, "td", t.words);
-        out += fmt::format("</table>\n<p>{}</p>\n", escape(t.below));
+        out += fmt::format("</table></div>\n<p>{}</p>\n", escape(t.below));
     }
     return out + "</body></html>\n";
 }

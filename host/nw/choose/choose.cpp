@@ -6,9 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/terminal.h"
+#include "measure/shapes.h"
 #include "nw/commands.h"
 #include "nw/product.h"
 #include "runtime/plan.h"
+#include "sim/timing/part.h"
 
 namespace nw::cli {
 
@@ -20,7 +23,7 @@ struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
     std::string gguf; // a type of GGUF weights, in place of the last three
     u32 m = 1, n = 0, k = 0;
-    bool json = false;
+    bool json = false, verbose = false;
 };
 
 struct Explained {
@@ -92,6 +95,44 @@ std::string reason(const Explained &e) {
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
 
+bool is_simulated(const Tuned &t) { return t.by.ends_with("(sim)"); }
+
+// ", 214.1 GB/s, 91.6 % of what DRAM sustains" of a product at the speed of memory; of others
+// ", 51.2 TFLOP/s".
+std::string rate(const Options &o, const Tuned &t) {
+    constexpr u32 most_at_memory_speed = 64; // rows
+    if (o.m > most_at_memory_speed)
+        return fmt::format(", {:.2f} TFLOP/s", 2e-6 * o.m * t.n * t.k / t.us);
+    const u64 bytes = o.gguf.empty() ? ProductShape{parse_dtype(o.dtype),
+                                                    parse_zeros(o.zeros),
+                                                    o.m,
+                                                    t.n,
+                                                    t.k,
+                                                    parse_group(o.group),
+                                                    0}
+                                           .bytes_moved()
+                                     : GgufShape{o.gguf, o.m, t.n, t.k}.weight_bytes();
+    const f64 gb_per_s = static_cast<f64>(bytes) / t.us / 1e3;
+    std::string out = fmt::format(", {:.1f} GB/s", gb_per_s);
+    const sim::timing::Part *part = sim::timing::default_part(o.gfx);
+    if (is_simulated(t) && part)
+        out += fmt::format(", {:.1f} % of what DRAM sustains",
+                           100 * gb_per_s / (part->dram_gb_per_s * part->dram_efficiency));
+    return out;
+}
+
+void print_times(const Options &o, const Explained &e, const Tuned &t) {
+    const char *sim = is_simulated(t) ? " (sim)" : "";
+    const bool standard = e.choice.kernel == e.standard;
+    row("time", fmt::format("{:.2f} us{}{}", t.us, sim, rate(o, t)));
+    row("others", fmt::format("{:.2f} us{}  {}, the fastest of them", t.next_us, sim, t.next));
+    if (standard && t.next_us < t.us)
+        row("", fmt::format("{:.2f} % less: too little to replace the default",
+                            100 * (1 - t.next_us / t.us)));
+    if (t.next != e.standard->symbol && !standard)
+        row("", fmt::format("{:.2f} us{}  {}, the default", t.default_us, sim, e.standard->symbol));
+}
+
 // "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
 std::string launches(const Plan &p) {
     std::string out;
@@ -109,17 +150,16 @@ std::string launches(const Plan &p) {
 
 void print(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.choice.kernel;
-    fmt::print("{}\n", kernel.symbol);
+    fmt::print(heading_style(), "{}", kernel.symbol);
+    fmt::print("\n");
     row("for", fmt::format("{} x {}, {}, on {}", o.n, o.k, e.kind, o.gfx));
     if (!e.plan.is_one_step())
         row("launches", launches(e.plan));
     row("because", reason(e));
-    if (const Tuned *t = e.choice.tuned) {
-        row("there", fmt::format("{:.2f} us", t->us));
-        row("", fmt::format("{:.2f} us  {}, the best of the others", t->next_us, t->next));
-        if (t->next != e.standard->symbol && &kernel != e.standard)
-            row("", fmt::format("{:.2f} us  {}, the default", t->default_us, e.standard->symbol));
-    }
+    if (const Tuned *t = e.choice.tuned)
+        print_times(o, e, *t);
+    if (!o.verbose)
+        return;
     row("registers", fmt::format("{} VGPRs, {} SGPRs, {} bytes of LDS", kernel.vgprs, kernel.sgprs,
                                  kernel.lds_bytes));
     row("occupancy",
@@ -185,6 +225,10 @@ void add_choose(CLI::App &app) {
     command->add_option("--n", o->n, "Rows of weights")->required();
     command->add_option("--k", o->k, "Weights of a row")->required();
     command->add_flag("--json", o->json, "Print JSON");
+    command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
+    command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
+                    "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
+                    "others: the fastest of the kernels that were timed beside it.");
     command->callback([o] { run(*o); });
 }
 

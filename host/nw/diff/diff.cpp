@@ -321,14 +321,11 @@ std::string blocks_text(const Comparison &c) {
 }
 
 void run(const Options &o) {
-    or_exit_2([&] {
-        const Comparison c(o);
-        if (o.json)
-            fmt::print("{}\n",
-                       comparison_json(c).dump(1, ' ', false, Json::error_handler_t::replace));
-        else
-            fmt::print("{}{}{}", summary_text(c), loops_text(c), blocks_text(c));
-    });
+    const Comparison c(o);
+    if (o.json)
+        fmt::print("{}\n", comparison_json(c).dump(1, ' ', false, Json::error_handler_t::replace));
+    else
+        fmt::print("{}{}{}", summary_text(c), loops_text(c), blocks_text(c));
 }
 
 constexpr const char *footer = R"(
@@ -336,9 +333,7 @@ Basic blocks are matched in reverse postorder by mnemonics and loop nesting. Loo
 info. With --grid, --block or --args both versions also run on the modelled GPU, as in nw time.
 
   nw diff old.s new.s --gfx gfx1151
-  nw diff old.hsaco new.hsaco --grid 4096 --args buf:64M buf:64M u32:4096
-
-Exit status: 0; 2 if a file can't be used.)";
+  nw diff old.hsaco new.hsaco --grid 4096 --args buf:64M buf:64M u32:4096)";
 
 } // namespace
 

@@ -78,9 +78,7 @@ Live VGPRs: liveness follows masks, 16-bit halves and d16 loads.
 
   nw info kernel.s --gfx gfx1151
   nw info build/hsaco/gfx1151/gemv_w4a16.hsaco --html page.html
-  nw info kernel.s --json                  an array with one object per file: see kernels, loops, code
-
-Exit status: 0; 2 if a file can't be used.)";
+  nw info kernel.s --json                  an array with one object per file: see kernels, loops, code)";
 
 } // namespace
 
@@ -102,7 +100,7 @@ void add_info(CLI::App &app) {
         ->check(CLI::Range(0, 65536));
     command->add_flag("--json", o->json, "Print JSON");
     command->add_option("--html", o->html, "Also write one HTML page to this file");
-    command->callback([o] { or_exit_2([&] { info_all(*o); }); });
+    command->callback([o] { info_all(*o); });
 }
 
 } // namespace nw::cli

@@ -36,23 +36,39 @@ void Layout::order() {
     }
 }
 
-// Of overlapping back edges, the longer one is further out.
+// Of overlapping edges at one side, the longer one is further out.
 void Layout::lanes() {
-    std::vector<Edge *> back;
+    const auto top = [&](const Edge *e) {
+        return std::min(nodes[e->to].layer, nodes[e->from].layer);
+    };
+    const auto bottom = [&](const Edge *e) {
+        return std::max(nodes[e->to].layer, nodes[e->from].layer);
+    };
+    const auto column = [&](const Edge *e) {
+        return std::max(nodes[e->to].place, nodes[e->from].place);
+    };
+    std::vector<Edge *> side;
     for (Edge &e : edges)
-        if (e.back)
-            back.push_back(&e);
-    const auto top = [&](const Edge *e) { return nodes[e->to].layer; };
-    const auto bottom = [&](const Edge *e) { return nodes[e->from].layer; };
-    std::ranges::stable_sort(back, {}, [&](const Edge *e) { return bottom(e) - top(e); });
-    constexpr u32 most = 40; // further ones share the last
-    for (size_t n = 0; n < back.size(); ++n)
+        if (e.back || nodes[e.to].layer > nodes[e.from].layer + 1)
+            side.push_back(&e);
+    std::ranges::stable_sort(side, {}, [&](const Edge *e) { return bottom(e) - top(e); });
+    const auto meet = [&](const Edge *a, const Edge *b) {
+        // An edge may begin where another ends, except at the left, where both have arms.
+        const bool spans = a->back ? top(a) <= bottom(b) && top(b) <= bottom(a)
+                                   : top(a) < bottom(b) && top(b) < bottom(a);
+        return spans && a->back == b->back && (a->back || column(a) == column(b));
+    };
+    for (size_t n = 0; n < side.size(); ++n)
         for (size_t k = 0; k < n; ++k)
-            if (top(back[k]) <= bottom(back[n]) && top(back[n]) <= bottom(back[k]))
-                back[n]->lane = std::min(most, std::max(back[n]->lane, back[k]->lane + 1));
+            if (meet(side[k], side[n])) {
+                const u32 most =
+                    side[n]->back ? 40 : right_lanes - 1; // further ones share the last
+                side[n]->lane = std::min(most, std::max(side[n]->lane, side[k]->lane + 1));
+            }
 }
 
-Layout::Layout(const Flow &flow) : nodes(flow.blocks().size()) {
+Layout::Layout(const Flow &flow, f64 node_width)
+    : node_width(node_width), nodes(flow.blocks().size()) {
     layers(flow);
     order();
     lanes();

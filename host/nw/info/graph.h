@@ -14,13 +14,15 @@ struct Layout {
     };
     struct Edge {
         u32 from, to; // blocks
-        bool back;    // to a block above or itself: drawn at the side
-        u32 lane = 0; // of those at the side, 0 next to the blocks
+        bool back;    // to a block above or itself: drawn at the left
+        u32 lane = 0; // of those at the left, or past other blocks at their right: 0 next to them
     };
-    static constexpr f64 node_width = 132, node_height = 34, gap_x = 26, gap_y = 30, lane_width = 7;
+    static constexpr u32 right_lanes = 5; // between two columns of blocks
+    static constexpr f64 node_height = 34, gap_x = 26, gap_y = 30, lane_width = 7;
 
-    explicit Layout(const lint::Flow &);
+    Layout(const lint::Flow &, f64 node_width);
 
+    const f64 node_width;
     std::vector<Node> nodes; // by block
     std::vector<Edge> edges;
     f64 width = 0, height = 0, left = 0; // left: of the first node, behind the lanes

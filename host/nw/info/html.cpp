@@ -29,7 +29,7 @@ a { color: inherit; }
 .edge { fill: none; stroke: var(--faint); }
 .edge.back { stroke: var(--loop); stroke-width: 1.5; }
 .loop { fill: var(--loop); fill-opacity: .09; stroke: var(--loop); stroke-opacity: .35; }
-.block { display: flex; font: 12px/18px ui-monospace, monospace; margin-bottom: .6rem; }
+.block { display: flex; overflow-x: auto; font: 12px/18px ui-monospace, monospace; margin-bottom: .6rem; }
 .block svg { flex: none; }
 .block:target { outline: 2px solid var(--loop); outline-offset: 2px; }
 .live { fill: var(--loop); fill-opacity: .3; stroke: var(--loop); }
@@ -41,13 +41,18 @@ a { color: inherit; }
 .code i { display: inline-block; width: .5rem; height: 12px; }
 table.loops { border-collapse: collapse; font: 12px/1.5 ui-monospace, monospace; }
 table.loops td, table.loops th { padding: 0 .8rem 0 0; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--rule); }
+  border-bottom: 1px solid var(--rule); min-width: 2.5rem; }
+table.loops td.units { white-space: nowrap; }
+table.loops td.mix { min-width: 10rem; }
 table.loops th { color: var(--faint); font-weight: normal; }
 .key span { display: inline-block; margin-right: 1rem; }
 .key i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
 )";
 
 constexpr f64 curve_width = 90, line_height = 18;
+// Of the graph's labels: 11 px monospace, of which the widest common fonts have 0.61 em a
+// character.
+constexpr f64 label_advance = 6.8, label_margin = 5;
 
 // Distinct colours in both schemes: hues advance by the golden angle.
 std::string colour(sim::Class c) {
@@ -128,8 +133,17 @@ private:
     // ---- the graph
     // ------------------------------------------------------------------------------------------
 
+    static std::string label(const Info &info, u32 n) {
+        return fmt::format("{}: {} insts, {} live", n, info.survey.flow.blocks()[n].size(),
+                           info.peak_of(n));
+    }
+
     void graph(const Info &info) {
-        const Layout layout(info.survey.flow);
+        u64 longest = 0;
+        for (u32 n = 0; n < info.survey.blocks.size(); ++n)
+            longest = std::max(longest, label(info, n).size());
+        const Layout layout(info.survey.flow,
+                            2 * label_margin + label_advance * static_cast<f64>(longest));
         add("<div class=\"graph\"><svg width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
             "{1:.0f}\" role=\"img\" aria-label=\"control flow\">\n",
             layout.width, layout.height);
@@ -138,7 +152,7 @@ private:
         for (const Layout::Edge &e : layout.edges)
             edge(layout, e);
         for (u32 n = 0; n < layout.nodes.size(); ++n)
-            node(info, layout.nodes[n], n);
+            node(info, layout, n);
         add("</svg></div>\n");
     }
 
@@ -147,7 +161,7 @@ private:
         f64 left = layout.width, top = layout.height, right = 0, bottom = 0;
         for (u32 b : loop.blocks) {
             left = std::min(left, layout.nodes[b].x), top = std::min(top, layout.nodes[b].y);
-            right = std::max(right, layout.nodes[b].x + Layout::node_width);
+            right = std::max(right, layout.nodes[b].x + layout.node_width);
             bottom = std::max(bottom, layout.nodes[b].y + Layout::node_height);
         }
         const f64 pad = std::max(3.0, 9.0 - loop.depth); // of one around others, more
@@ -158,13 +172,23 @@ private:
 
     void edge(const Layout &layout, const Layout::Edge &e) {
         const Layout::Node &a = layout.nodes[e.from], &b = layout.nodes[e.to];
-        constexpr f64 half = Layout::node_width / 2;
+        const f64 half = layout.node_width / 2;
         if (e.back) {
-            const f64 from = a.y + Layout::node_height * 0.75, to = b.y + Layout::node_height / 4;
+            // From and to the left side of a block; of one that others are left of, from below
+            // and to above it, so that the edge runs between their rows.
+            constexpr f64 apart = Layout::gap_y / 4, inset = 12;
             const f64 lane = layout.left - 6 - Layout::lane_width * e.lane;
-            add("<path class=\"edge back\" d=\"M{:.0f} {:.0f}H{:.0f}V{:.0f}H{:.0f}\"><title>back "
-                "from {} to {}</title></path>\n",
-                a.x, from, lane, to, b.x, e.from, e.to);
+            const std::string start =
+                a.place == 0 ? fmt::format("M{:.0f} {:.0f}", a.x, a.y + Layout::node_height * 0.75)
+                             : fmt::format("M{:.0f} {:.0f}v{:.0f}", a.x + inset,
+                                           a.y + Layout::node_height, apart);
+            const std::string end =
+                b.place == 0
+                    ? fmt::format("V{:.0f}H{:.0f}", b.y + Layout::node_height / 4, b.x)
+                    : fmt::format("V{:.0f}H{:.0f}v{:.0f}", b.y - apart, b.x + inset, apart);
+            add("<path class=\"edge back\" d=\"{}H{:.0f}{}\"><title>back from {} to "
+                "{}</title></path>\n",
+                start, lane, end, e.from, e.to);
             return;
         }
         const f64 y = a.y + Layout::node_height, bend = Layout::gap_y / 2;
@@ -175,25 +199,28 @@ private:
             return;
         }
         // Routes around the blocks of the layers between, on their right.
-        const f64 side = std::max(a.x, b.x) + Layout::node_width + Layout::gap_x / 3;
+        const f64 side = std::max(a.x, b.x) + layout.node_width +
+                         Layout::gap_x * (e.lane + 1) / (Layout::right_lanes + 1);
         add("<path class=\"edge\" d=\"M{0:.0f} {1:.0f}C{0:.0f} {2:.0f} {3:.0f} {1:.0f} {3:.0f} "
             "{2:.0f}V{4:.0f}C{3:.0f} {5:.0f} {6:.0f} {4:.0f} {6:.0f} {5:.0f}\"/>\n",
             a.x + half, y, y + bend, side, b.y - bend, b.y, b.x + half);
     }
 
-    void node(const Info &info, const Layout::Node &node, u32 n) {
+    void node(const Info &info, const Layout &layout, u32 n) {
+        const Layout::Node &node = layout.nodes[n];
         const Block &block = info.survey.flow.blocks()[n];
         const lint::Work &work = info.survey.blocks[n];
         add("<a href=\"#{}\"><g class=\"node\"><title>{}</title><rect class=\"box\" x=\"{:.0f}\" "
             "y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" rx=\"4\"/>"
-            "<text x=\"{:.0f}\" y=\"{:.0f}\">{}: {} insts, {} live</text>",
+            "<svg x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"><text x=\"{}\" "
+            "y=\"15\">{}</text></svg>", // an inner <svg> clips, whatever the font
             block_id(n),
             escape(fmt::format("block {} from {}\n{}\n{}", n, info.place(block.first),
                                mix_text(work), bytes_text(work))),
-            node.x, node.y, Layout::node_width, Layout::node_height, node.x + 5, node.y + 15, n,
-            block.size(), info.peak_of(n));
-        f64 at = node.x + 5;
-        const f64 scale = (Layout::node_width - 10) / std::max(1u, block.size());
+            node.x, node.y, layout.node_width, Layout::node_height, node.x, node.y,
+            layout.node_width, Layout::node_height, label_margin, label(info, n));
+        f64 at = node.x + label_margin;
+        const f64 scale = (layout.node_width - 2 * label_margin) / std::max(1u, block.size());
         for (size_t k = 0; k < work.by_class.size(); ++k)
             if (work.by_class[k]) {
                 const f64 width = scale * static_cast<f64>(work.by_class[k]);
@@ -212,20 +239,21 @@ private:
         const auto &all = info.survey.loops.all();
         if (all.empty())
             return;
-        add("<h2>Loops, per iteration and wave</h2><table "
+        add("<h2>Loops, per iteration and wave</h2><div class=\"wide\"><table "
             "class=\"loops\"><tr><th>loop</th><th>from</th><th>trips</th><th>mix</th><th>moves</"
             "th><th>flops</th><th>cycles x waves that share</th><th>bound</th></tr>\n");
         for (u32 n = 0; n < all.size(); ++n) {
             const lint::Work trip = info.survey.trip(all[n]);
             const UnitCycles cycles = info.units.of_trip(all[n]);
-            add("<tr><td>{}{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td>"
-                "<td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            add("<tr><td>{}{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td><td "
+                "class=\"mix\">{}</td>"
+                "<td class=\"mix\">{}</td><td>{}</td><td class=\"units\">{}</td><td>{}</td></tr>\n",
                 std::string(std::min(all[n].depth, 8u), '>'), n, block_id(all[n].head),
                 escape(info.place(info.extent(all[n]).first)),
                 all[n].trips ? std::to_string(*all[n].trips) : "", mix_text(trip), bytes_text(trip),
                 trip.flops, units(info, cycles), name(bound(cycles, info.waves())));
         }
-        add("</table>\n");
+        add("</table></div>\n");
     }
 
     static std::string units(const Info &info, const UnitCycles &cycles) {

@@ -114,21 +114,24 @@ u64 bytes_of(const GgufModel &model) {
 
 void print_text(const GgufModel &model) {
     const auto tensors = model.tensors();
-    fmt::print("{}: {}, {}, GGUF {}, {}\n", model.path().string(),
-               count_text(model.files().size(), "file"), size_text(bytes_of(model)),
-               model.first().version, count_text(tensors.size(), "tensor"));
+    print_heading(fmt::format("{}: {}, {}, GGUF {}, {}", model.path().string(),
+                              count_text(model.files().size(), "file"), size_text(bytes_of(model)),
+                              model.first().version, count_text(tensors.size(), "tensor")));
     if (!model.architecture().empty())
         fmt::print("architecture {}\n", in_quotes(model.architecture()));
     for (const GgufEntry &e : model.first().metadata)
-        fmt::print("metadata {} = {}\n", in_quotes(e.key), value_text(e.value));
+        print_clipped(fmt::format("metadata {} = {}", in_quotes(e.key), value_text(e.value)));
     if (tensors.empty())
         return;
-    fmt::print("\n{:<12} {:>7} {:>10}  {}\n", "type", "tensors", "bytes", "decoded");
+    fmt::print("\nTypes; decoded: nibblewave's kernels or references read it\n");
+    print_heading(fmt::format("{:<12} {:>7} {:>10}  {}", "type", "tensors", "size", "decoded"));
     for (const auto &[type, total] : totals(tensors))
         fmt::print("{:<12} {:>7} {:>10}  {}\n", type_name(type), total.tensors,
                    find_ggml_type(type) ? size_text(total.bytes) : "?",
                    decoded(type) ? "yes" : "no");
-    fmt::print("\n{:<12} {:>22} {:>10} {:>6}  {}\n", "type", "N x K", "bytes", "count", "name");
+    fmt::print("\nTensors; *: numbers of layers, count: how many; size: of one\n");
+    print_heading(
+        fmt::format("{:<12} {:>22} {:>10} {:>6}  {}", "type", "N x K", "size", "count", "name"));
     Lines lines;
     for (const GgufTensor *t : tensors)
         lines.add(fmt::format("{:<12} {:>22} {:>10}", type_name(t->type), extent_text(*t),

@@ -30,28 +30,30 @@ void print_files(const Checkpoint &c) {
         bytes += file.size();
         tensors += file.tensors().size();
     }
-    fmt::print("{}: {}, {}, {} tensors\n", c.path().string(), count_text(c.files().size(), "file"),
-               size_text(bytes), tensors);
+    print_heading(fmt::format("{}: {}, {}, {} tensors", c.path().string(),
+                              count_text(c.files().size(), "file"), size_text(bytes), tensors));
     for (const auto &[key, value] : c.files().front().metadata())
-        fmt::print("metadata {} = {}\n", in_quotes(key), in_quotes(value));
+        print_clipped(fmt::format("metadata {} = {}", in_quotes(key), in_quotes(value)));
     if (!c.quantization().empty())
-        fmt::print("quantization {}\n",
-                   c.quantization().dump(-1, ' ', true, Json::error_handler_t::replace));
+        print_clipped(
+            fmt::format("quantization {}",
+                        c.quantization().dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
 void print_text(const Checkpoint &c, const SourceLinears &found) {
     print_files(c);
     if (!found.linears.empty()) {
-        fmt::print(
-            "\n{} matrices of 4-bit layers\n{:<18} {:<4} {:>5} {:<5} {:>16} {:<9} {:>6}  {}\n",
-            found.linears.size(), "format", "zero", "group", "scale", "N x K", "with", "count",
-            "name");
+        fmt::print("\n{} matrices of 4-bit layers; sym, asym: without and with zero points; group: "
+                   "weights to a scale;\nperm: act-order; *: numbers of layers, count: how many\n",
+                   found.linears.size());
+        print_heading(fmt::format("{:<18} {:<4} {:>5} {:<5} {:>14} {:<9} {:>6}  {}", "format",
+                                  "zero", "group", "scale", "N x K", "with", "count", "name"));
         Lines lines;
         for (const SourceLinear &l : found.linears) {
             const std::string with =
                 fmt::format("{}{}{}", l.bias.empty() ? "" : "bias",
                             !l.bias.empty() && l.act_order ? "," : "", l.act_order ? "perm" : "");
-            lines.add(fmt::format("{:<18} {:<4} {:>5} {:<5} {:>16} {:<9}", name(l.format),
+            lines.add(fmt::format("{:<18} {:<4} {:>5} {:<5} {:>14} {:<9}", name(l.format),
                                   zero_text(l), l.per_row() ? "row" : std::to_string(l.group),
                                   l.scale_dtype, fmt::format("{} x {}", l.n, l.k), with),
                       l.name);
@@ -60,6 +62,8 @@ void print_text(const Checkpoint &c, const SourceLinears &found) {
     }
     if (!found.others.empty()) {
         fmt::print("\n{} other tensors\n", found.others.size());
+        print_heading(
+            fmt::format("{:<7} {:>22} {:>10} {:>6}  {}", "type", "shape", "size", "count", "name"));
         Lines lines;
         for (const Tensor *t : found.others)
             lines.add(fmt::format("{:<7} {:>22} {:>10}", t->dtype, shape_text(t->shape),

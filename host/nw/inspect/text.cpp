@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal.h"
+
 namespace nw::cli {
 
 namespace {
@@ -41,6 +43,17 @@ std::string size_text(u64 bytes) {
 
 std::string count_text(u64 count, const char *thing) {
     return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+void print_heading(const std::string &text) {
+    fmt::print(heading_style(), "{}", text);
+    fmt::print("\n");
+}
+
+void print_clipped(const std::string &line) {
+    constexpr u64 columns = 100;
+    fmt::print("{}{}\n", line.substr(0, line.size() > columns ? columns - 3 : columns),
+               line.size() > columns ? "..." : "");
 }
 
 void Lines::add(const std::string &left, const std::string &name) {

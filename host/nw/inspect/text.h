@@ -13,6 +13,9 @@ std::string size_text(u64 bytes); // 17 B, 36.9 KB, 1.2 MB, 3.45 GB
 
 std::string count_text(u64 count, const char *thing); // 1 file, 2 files
 
+void print_heading(const std::string &text);
+void print_clipped(const std::string &line); // to 100 columns: metadata may be a whole template
+
 // Merges lines that differ only in numbers, in order of first appearance.
 class Lines {
 public:

@@ -224,7 +224,7 @@ void lint_all(const Options &o) {
     for (const LintFile &file : files)
         for (const LintRow &row : file.rows)
             if (lint::info(row.rule).severity != lint::Severity::note)
-                throw CLI::RuntimeError(1);
+                throw Findings();
 }
 
 void print_rules() {
@@ -237,15 +237,13 @@ void print_rules() {
 void run(const Options &o) {
     if (o.rules)
         return print_rules();
-    or_exit_2([&] {
-        if (o.files.empty())
-            throw Error("lint: name at least one file; see --help");
-        lint_all(o);
-    });
+    if (o.files.empty())
+        throw Error("lint: name at least one file; see --help");
+    lint_all(o);
 }
 
 constexpr const char *footer = R"(
-Exit status: 0 without findings, 1 with an error or a warning, 2 if a file can't be used.
+A finding is an error or a warning; exit codes: nw --help.
 
   nw lint kernel.s --gfx gfx1151
   nw lint build/hsaco/*/*.hsaco --notes

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/terminal.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
 #include "sim/timing/issue_log.h"
@@ -24,7 +25,7 @@ using sim::timing::MemoryCounts, sim::timing::Result, sim::timing::Stall;
 struct Options {
     LaunchOptions launch;
     std::string trace, issue_log;
-    bool stats = false, json = false;
+    bool stats = false, json = false, verbose = false;
 };
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<13} {}\n", name, text); }
@@ -45,7 +46,8 @@ std::string hit_rate(const MemoryCounts::Cache &cache) {
                : "unused";
 }
 
-void print_stalls(const Result &r) {
+// The largest ones; with `all`, each in a line.
+void print_stalls(const Result &r, bool every) {
     u64 all = 0;
     std::vector<std::pair<u64, Stall>> stalls;
     for (size_t n = 1; n < r.stalls.size(); ++n)
@@ -55,22 +57,34 @@ void print_stalls(const Result &r) {
         }
     std::sort(stalls.rbegin(), stalls.rend());
     const f64 life = static_cast<f64>(all + r.insts);
-    row("stalls", fmt::format("{:.1f} % of a wave's cycles", 100 * static_cast<f64>(all) / life));
+    const auto percent = [&](u64 cycles) { return 100 * static_cast<f64>(cycles) / life; };
+    std::string text = fmt::format("{:.1f} % of a wave's cycles", percent(all));
+    constexpr u64 shown = 3;
+    for (u64 n = 0; !every && n < std::min<u64>(shown, stalls.size()); ++n)
+        text += fmt::format("{} {} {:.1f} %", n ? "," : ":", name(stalls[n].second),
+                            percent(stalls[n].first));
+    row("stalls", text);
+    if (!every)
+        return;
     for (const auto &[cycles, why] : stalls)
-        row("", fmt::format("{:<12} {:5.1f} %  {:.0f} cycles per wave", name(why),
-                            100 * static_cast<f64>(cycles) / life,
+        row("", fmt::format("{:<12} {:5.1f} %  {:.0f} cycles per wave", name(why), percent(cycles),
                             static_cast<f64>(cycles) / static_cast<f64>(r.waves)));
 }
 
-void print_memory(const Result &r) {
+void print_caches(const Result &r) {
     const MemoryCounts &m = r.memory;
     row("caches", fmt::format("hits: L0 {}, scalar {}, instruction {}, GL1 {}, L2 {}, MALL {}",
                               hit_rate(m.l0), hit_rate(m.scalar), hit_rate(m.instruction),
                               hit_rate(m.gl1), hit_rate(m.l2), hit_rate(m.mall)));
-    const f64 read = static_cast<f64>(m.dram_read) * r.scale,
-              written = static_cast<f64>(m.dram_write) * r.scale;
-    row("DRAM", fmt::format("{} read, {} written, {:.1f} GB/s", bytes(read), bytes(written),
-                            (read + written) / r.time_us / 1000));
+}
+
+void print_dram(const Result &r, const sim::timing::Part &part) {
+    const f64 read = static_cast<f64>(r.memory.dram_read) * r.scale,
+              written = static_cast<f64>(r.memory.dram_write) * r.scale,
+              gb_per_s = (read + written) / r.time_us / 1000;
+    row("DRAM", fmt::format("{:.1f} GB/s, {:.0f} % of what it sustains: {} read, {} written",
+                            gb_per_s, 100 * gb_per_s / (part.dram_gb_per_s * part.dram_efficiency),
+                            bytes(read), bytes(written)));
 }
 
 void print_utilization(const Launch &launch, const Result &r) {
@@ -86,11 +100,11 @@ void print_utilization(const Launch &launch, const Result &r) {
 
 void print_stats(const sim::RunStats &s) {
     const sim::InstCounts &i = s.insts;
-    row("instructions",
-        fmt::format("{}: VALU {}, VOPD {}, TRANS {}, WMMA {}, SALU {}, SMEM {}, loads {}, stores "
-                    "{}, LDS {}, branches {}, waits {}, other {}",
-                    i.total(), i.valu, i.vopd, i.trans, i.wmma, i.salu, i.smem, i.vmem_load,
-                    i.vmem_store, i.lds, i.branch, i.wait, i.other));
+    row("instructions", fmt::format("{} of waves: VALU {}, VOPD {}, TRANS {}, WMMA {}, SALU {}, "
+                                    "SMEM {},",
+                                    i.total(), i.valu, i.vopd, i.trans, i.wmma, i.salu, i.smem));
+    row("", fmt::format("loads {}, stores {}, LDS {}, branches {}, waits {}, other {}", i.vmem_load,
+                        i.vmem_store, i.lds, i.branch, i.wait, i.other));
     row("asked for", fmt::format("global {} read, {} written; LDS {} read, {} written",
                                  bytes(static_cast<f64>(s.bytes.global_load)),
                                  bytes(static_cast<f64>(s.bytes.global_store)),
@@ -104,8 +118,10 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
            const std::vector<f64> &times) {
     const Result &r = timed.result;
     const sim::Dispatch &d = launch.dispatch();
-    fmt::print("{} on {} ({}), grid {}, block {} [sim: modelled, not measured]\n", d.kernel->name,
-               r.part, launch.device().gfx, dim(d.grid), dim(d.block));
+    fmt::print(heading_style(), "{} on {} ({}), grid {}, block {}", d.kernel->name, r.part,
+               launch.device().gfx, dim(d.grid), dim(d.block));
+    fmt::print("\nModelled (sim), not measured on a card.{}\n\n",
+               o.verbose ? "" : " -v: caches, units, each reason to wait.");
     row("time", fmt::format("{:.2f} us, of which {:.2f} us launch overhead", r.time_us,
                             launch.part().launch_overhead));
     if (times.size() > 1)
@@ -113,21 +129,25 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
             fmt::format("of {} launches: first {:.2f}, least {:.2f}, most {:.2f} us", times.size(),
                         times.front(), *std::min_element(times.begin(), times.end()),
                         *std::max_element(times.begin(), times.end())));
-    row("cycles", fmt::format("{} at {} MHz", r.cycles, launch.part().shader_mhz));
+    print_dram(r, launch.part());
     row("limiter", r.limiter);
     row("occupancy", fmt::format("{:.1f} waves per SIMD on average", r.occupancy));
+    print_stalls(r, o.verbose);
     row("workgroups", r.groups == r.groups_timed
                           ? fmt::format("{}, all of them timed", r.groups)
                           : fmt::format("{}, {} timed: sampling error {:.2f} %", r.groups,
                                         r.groups_timed, 100 * r.sampling_error));
-    print_utilization(launch, r);
-    print_stalls(r);
-    print_memory(r);
+    if (o.verbose) {
+        row("cycles", fmt::format("{} at {} MHz", r.cycles, launch.part().shader_mhz));
+        print_utilization(launch, r);
+        print_caches(r);
+    }
     if (o.stats)
         print_stats(timed.stats);
-    row("by default", r.unknown.empty()
-                          ? "no instruction: all have a cost class"
-                          : fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
+    if (!r.unknown.empty())
+        row("by default", fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
+    else if (o.verbose)
+        row("by default", "no instruction: all have a cost class");
 }
 
 // --trace and --issue-log, covering all launches.
@@ -169,6 +189,17 @@ void run(const Options &o) {
     fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+constexpr const char *footer = R"(
+time        of the launch, as the model has it; the host's share in it is the launch overhead
+DRAM        bytes that caches did not have, by the time; what it sustains: nw constants
+limiter     what most of the time goes to
+occupancy   waves on a SIMD at once
+stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
+workgroups  of a large grid some are timed and stand for the others; --exact: all
+utilization cycles in which a unit was busy, of all cycles
+LDS         busy cycles; conflicts: of lanes that ask the same bank
+by default  instructions without a cost of their own in the model)";
+
 } // namespace
 
 void add_time(CLI::App &app) {
@@ -180,6 +211,9 @@ void add_time(CLI::App &app) {
     command->add_option("--issue-log", options->issue_log,
                         "Write an issue log to this file, as HIPSIM_ISSUE_LOG");
     command->add_flag("--json", options->json, "Print JSON with the keys of HIPSIM_STATS");
+    command->add_flag("-v,--verbose", options->verbose,
+                      "Also print cycles, units, caches and each reason to wait");
+    command->footer(footer);
     command->callback([options] { run(*options); });
 }
 

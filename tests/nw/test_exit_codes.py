@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Exit codes of nw and nw_bench: 0; 1 for findings and failures; 2 for misuse. The same in every subcommand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import BUILD, DECODE, SUMS, nw, run
+
+GFX = ["--gfx", "gfx1151"]
+# Each subcommand that needs arguments, with what goes before a file that it reads.
+READERS = {
+    "annotate": ["annotate"],
+    "atlas report": ["atlas", "report"],
+    "atlas --rocprof": ["atlas", *GFX, "--rocprof"],
+    "diff": ["diff", str(DECODE)],
+    "info": ["info"],
+    "inspect": ["inspect"],
+    "lint": ["lint"],
+    "lint --baseline": ["lint", str(SUMS), "--baseline"],
+    "micro --fit": ["micro", "--fit"],
+    "constants --profile": ["constants", "--profile"],
+    "time": ["time"],
+    "tune --candidates": ["tune", *GFX, "--candidates"],
+}
+NEEDY = ["annotate", "atlas", "choose", "diff", "info", "inspect", "lint", "pack", "time", "tune"]  # some argument
+GARBAGE = {"text": b"this is not what you look for\n", "bytes": bytes(range(256)) * 8, "nothing": b""}
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run([BUILD / "bin/nw_bench", *arguments])
+
+
+def subcommands() -> list[str]:
+    listed = nw("--help").stdout.partition("Subcommands:")[2]
+    return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
+
+
+class Misuse(unittest.TestCase):
+    def misuse(self, done: subprocess.CompletedProcess[str]) -> None:
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertNotEqual(done.stderr, "")
+
+    def test_no_arguments(self) -> None:
+        self.misuse(nw())
+        for name in NEEDY:
+            with self.subTest(name):
+                self.misuse(nw(name))
+
+    def test_unknown_options_and_commands(self) -> None:
+        self.misuse(nw("no-such-command"))
+        self.misuse(nw("--no-such-option"))
+        self.misuse(bench("--no-such-option"))
+        self.assertGreaterEqual(len(subcommands()), 13)
+        for name in subcommands():
+            with self.subTest(name):
+                self.misuse(nw(name, "--no-such-option"))
+
+    def test_files_that_are_missing(self) -> None:
+        for name, command in READERS.items():
+            with self.subTest(name):
+                done = nw(*command, "/no/such/file")
+                self.misuse(done)
+                self.assertIn("/no/such/file", done.stderr)
+        self.misuse(nw("pack", "/no/such/file", "/no/such/folder/out.safetensors"))
+
+    def test_files_of_another_kind(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for kind, content in GARBAGE.items():
+                file = Path(folder, kind)
+                file.write_bytes(content)
+                for name, command in READERS.items():
+                    if (name, kind) == ("atlas report", "nothing"):
+                        continue  # a file without lines is one
+                    with self.subTest(name, kind=kind):
+                        self.misuse(nw(*command, file))
+                self.misuse(nw("pack", file, Path(folder, "out.safetensors")))
+            for name, command in READERS.items():
+                with self.subTest(name, kind="folder"):
+                    self.misuse(nw(*command, folder))
+
+    def test_outputs_that_cannot_be_written(self) -> None:
+        nowhere = "/no/such/folder/out"
+        for command in (["info", SUMS, "--html"], ["annotate", SUMS, "--kernel", "nothing", "--html"],
+                        ["time", SUMS, "--kernel", "nothing", "--trace"]):  # fmt: skip
+            with self.subTest(command[0]):
+                self.misuse(nw(*command, nowhere))
+        done = bench("--suite", "micro", "--device", "sim:gfx1151", "--only", "^launch", "--json", nowhere)
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+    def test_values_that_are_not_allowed(self) -> None:
+        for command in (["choose", "--n", "64", "--k", "100"], ["isa", "--gfx", "gfx900"], ["constants", "--part", "none"],
+                        ["micro", "--device", "sim:gfx1151", "--only", "("]):  # fmt: skip
+            with self.subTest(command[0]):
+                self.misuse(nw(*command))
+        self.misuse(bench("--suite", "none"))
+
+
+class Others(unittest.TestCase):
+    def test_help(self) -> None:
+        for name in ([], *([name] for name in subcommands()), ["atlas", "report"]):
+            with self.subTest(name):
+                done = nw(*name, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for text in (nw("--help").stdout, bench("--help").stdout):
+            self.assertIn("Exit codes: 0: done, nothing found. 1: a finding or a failure", " ".join(text.split()))
+
+    def test_findings(self) -> None:
+        self.assertEqual(nw("lint", BUILD / "hsaco/gfx1151/moe_align.hsaco").returncode, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "unwaited.s")
+            loaded = "global_load_b32 v1, v0, s[0:1]\nv_mov_b32 v2, v1\ns_endpgm\n"
+            kernel = SUMS.read_text()
+            source.write_text(re.sub(r"(?m)^nothing:\n", "nothing:\n" + loaded, kernel))
+            done = nw("lint", source)
+            self.assertEqual((done.returncode, done.stderr), (1, ""), done.stdout)
+
+    def test_failures(self) -> None:
+        fault = nw("time", SUMS, "--kernel", "sums", "--args", "null", "null", "u32:1", "f16:0")
+        self.assertEqual((fault.returncode, fault.stdout), (1, ""))
+        self.assertIn("illegal address", fault.stderr)
+        for device in (nw("micro", "--device", "hip:99"), bench("--device", "hip:99")):
+            self.assertEqual((device.returncode, device.stdout), (1, ""))
+
+    def test_output_that_is_cut_short(self) -> None:
+        with Path("/dev/full").open("w") as full:
+            for command in ([BUILD / "bin/nw", "isa", "--counts"], [BUILD / "bin/nw", "constants"]):
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+                self.assertIn("No space left on device", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""What nw and nw_bench print: rows as they come, at most 100 columns, colour only on a terminal, sim beside figures."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from command import BUILD, DECODE, DECODE_ARGS, SOURCE, SUMS, SUMS_LAUNCH, nw, run
+
+COLUMNS = 100
+ESCAPE = "\x1b"
+LAYER = ["--device", "sim:gfx1151", "--model", "Qwen3-4B", "--layer", "k", "--m", "1", "--dtype", "f16"]
+SUITES = {
+    "layer": LAYER,
+    "layer -v": [*LAYER, "-v"],
+    "decode": ["--suite", "decode", "--only", "^2048x2048 g128 bf16 zp m[12]$"],
+    "decode shapes": ["--suite", "decode", "--table", "shapes", "--model", "Gemma-2B", "--dtype", "f16", "--m", "1"],
+    "decode ablations": ["--suite", "decode", "--table", "ablations", "--only", "^8192x512 .* bf16 .* m1$"],
+    "prefill": ["--suite", "prefill", "--m", "64", "--only", "^2560x2560 f16 (sym|carrier)"],
+    "ladder": ["--suite", "prefill", "--table", "ladder", "--m", "64", "--only", "2560x3840"],
+    "mid": ["--suite", "mid", "--m", "1,16", "--only", "2560x2560 g128 f16 zp"],
+    "moe": ["--suite", "moe", "--device", "sim:gfx1151", "--only", "Qwen3.5-35B-A3B gate_up .*bf16 t1 b1 silu|Qwen3-30B-A3B down .*bf16 t64 b16$"],
+    "stride": ["--suite", "stride", "--device", "sim:gfx1151", "--only", "2048x6144|4096x2048"],
+    "validate": ["--suite", "validate", "--only", "decode 2048x2048 g128 f16 sym m1|cliff gfx1151 8192x512"],
+    "sensitivity": ["--suite", "sensitivity", "--only", "decode 2048x2048 g128 f16 sym m1 ", "--constants", "^(launch_overhead|atomic_latency)$"],
+    "gguf": ["--suite", "gguf", "--m", "1,64", "--only", "Llama-3.1-8B o .*q4_K|Qwen3-30B-A3B down .* t1 "],
+    "crossover": ["--suite", "gguf", "--table", "crossover", "--only", "^q4_K 256x2048$", "--m", "1,9,17"],
+    "sim": ["--suite", "sim", "--only", "scalar|micro_valu_mix"],
+    "micro": ["--suite", "micro", "--device", "sim:gfx1151", "--only", "^launch"],
+}  # fmt: skip
+MEASURED = {"sim", "micro"}  # of this host; in its heading
+
+
+def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run([BUILD / "bin/nw_bench", *arguments], **environment)
+
+
+def on_terminal(command: list, **environment: str) -> str:
+    """Its stdout, of a terminal."""
+    ours, theirs = pty.openpty()
+    clean = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=clean | environment) as process:
+        os.close(theirs)
+        said = b""
+        try:
+            while some := os.read(ours, 4096):
+                said += some
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    assert process.returncode == 0
+    return said.decode()
+
+
+class Width(unittest.TestCase):
+    def check(self, name: str, text: str) -> None:
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), COLUMNS, f"{name}: {line}")
+        self.assertNotIn(ESCAPE, text)
+
+    def test_of_every_suite(self) -> None:
+        for name, arguments in SUITES.items():
+            with self.subTest(name):
+                done = bench(*arguments)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.check(name, done.stdout)
+                if name not in MEASURED:
+                    self.assertIn("sim", done.stdout)
+
+    def test_of_nw(self) -> None:
+        commands = [
+            ["choose", "--n", "4096", "--k", "4096", "-v"], ["choose", "--n", "4096", "--k", "4096", "--m", "16", "--gguf", "q4_K"],
+            ["time", DECODE, "--grid", "8", "--stats", "-v", "--args", *DECODE_ARGS], ["time", SUMS, *SUMS_LAUNCH, "--repeat", "2"],
+            *(["inspect", SOURCE / "tests/fuzz/corpus/gguf" / file] for file in ("small-model", "every-value", "every-type")),
+        ]  # fmt: skip
+        for command in commands:
+            with self.subTest(command[0]):
+                done = nw(*command)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines = done.stdout.splitlines()
+                # A path is as long as it is.
+                self.check(command[0], "\n".join(lines[1:] if command[0] == "inspect" else lines))
+
+
+class Colour(unittest.TestCase):
+    COMMANDS = [[BUILD / "bin/nw_bench", *LAYER], [BUILD / "bin/nw", "choose", "--n", "64", "--k", "128"]]
+
+    def test_only_on_a_terminal_that_wants_it(self) -> None:
+        for command in self.COMMANDS:
+            with self.subTest(command[0].name):
+                coloured = on_terminal(command, TERM="xterm-256color")
+                self.assertIn(ESCAPE, coloured)
+                self.assertIn(ESCAPE, on_terminal(command, TERM="xterm", NO_COLOR=""))  # empty: as if it were not there
+                for environment in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "xterm", "NO_COLOR": "0"}, {"TERM": "dumb"}):
+                    self.assertNotIn(ESCAPE, on_terminal(command, **environment), environment)
+                plain = run(command, TERM="xterm").stdout
+                self.assertNotIn(ESCAPE, plain)
+
+
+class Rows(unittest.TestCase):
+    def test_they_are_out_before_the_last_one_is_done(self) -> None:
+        command = [BUILD / "bin/nw_bench", "--suite", "mid", "--device", "sim:gfx1151", "--m", "1,2,3,4,5,6,7,8", "--dtype", "f16", "--only", "2560x2560"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            times = [time.monotonic() for line in process.stdout if "2560x2560" in line]
+        self.assertEqual((process.returncode, len(times)), (0, 16))
+        self.assertGreater(times[-1] - times[0], 0.1)  # each takes longer than that
+        self.assertEqual(times, sorted(times))
+
+    def test_they_keep_their_order(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "rows.json")
+            done = bench("--suite", "mid", "--device", "sim:gfx1151", "--m", "8,1,4", "--only", "2560x2560 g128 f16 sym", "--json", str(file))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"(?s)m8 .*m1 .*m4 ")
+            self.assertEqual(file.read_text().count('"of_m1"'), 3)  # in the file, of all
+
+
+if __name__ == "__main__":
+    unittest.main()
