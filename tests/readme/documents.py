@@ -86,7 +86,7 @@ def sentences(document: str) -> list[str]:
     """A span of code counts as a word."""
     out = []
     for paragraph in paragraphs(document):
-        read = CODE.sub("code", LINK.sub(r"\1", paragraph)).replace("**", "")
+        read = CODE.sub("Code", LINK.sub(r"\1", paragraph)).replace("**", "")
         out += re.split(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=[A-Z`(\"'\d])", read)
     return out
 

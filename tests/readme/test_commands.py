@@ -15,7 +15,6 @@ import functools
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -72,16 +71,19 @@ def help_of(*command: str) -> str:
     return output(*command, "--help")
 
 
+def has_subcommand(command: list[str], word: str) -> bool:
+    return bool(re.search(rf"^  {re.escape(word)} ", help_of(*command).partition("Subcommands:")[2], re.MULTILINE))
+
+
 def subcommand(words: list[str]) -> list[str]:
-    """The words before the options that choose what is run: nw atlas report."""
+    """The words before the options that choose what is run: nw atlas report. Of an unknown one []."""
     if words[0] == "python3":
         return words[:2]
     if not words[0].endswith("/nw"):
         return words[:1]
-    out = words[:2]
-    if len(words) > 2 and re.search(rf"^  {re.escape(words[2])} ", help_of(*out).partition("Subcommands:")[2], re.MULTILINE):
-        out.append(words[2])
-    return out
+    if len(words) < 2 or not has_subcommand(words[:1], words[1]):
+        return []
+    return words[:3] if len(words) > 2 and has_subcommand(words[:2], words[2]) else words[:2]
 
 
 def variable_errors(assignment: str) -> list[str]:
@@ -117,12 +119,12 @@ def command_errors(words: list[str]) -> list[str]:
     elif program in SCRIPTS:
         if not (ROOT / SCRIPTS[program]).exists():
             return [*out, f"{program}: no such script"]
-    elif program not in PROGRAMS and not program.startswith("./"):  # ./ is the reader's own
+    elif program not in PROGRAMS and not re.fullmatch(r"\./\w+", program):  # ./app is the reader's own
         return [*out, f"{program}: no such program"]
     elif program != "python3":
         return out
     command = subcommand(words)
-    said = help_of(*command)
+    said = help_of(*command) if command else ""
     if not said:
         return [*out, f"{' '.join(words)}: no such command"]
     for word in words[len(command) :]:
@@ -236,6 +238,3 @@ def add_tests() -> None:
 
 
 add_tests()
-if __name__ == "__main__":
-    assert shutil.which("bash")
-    unittest.main()
