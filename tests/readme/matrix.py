@@ -32,19 +32,25 @@ def values(kernels: list[dict], parameter: str) -> list:
     return sorted(found, key=lambda value: (isinstance(value, str), value))
 
 
+def number(pattern: str, text: str) -> int | None:
+    found = re.match(pattern, text)
+    return int(found[1]) if found else None
+
+
 def rows(family: str, op: str, kernels: list[dict]) -> str:
-    """Of activations. A kernel has them in its name, or its contract says for how many it is meant."""
-    of_kernel = values(kernels, "m") or values(kernels, "bm")
+    """Of activations: those that kernels are made for, or for which the contract says that the family is worth it."""
+    exact = values(kernels, "m")
     if OPERATIONS[op] == "experts":
-        return "slot by slot" if of_kernel == [1] else "blocks of " + ", ".join(map(str, of_kernel))
-    if values(kernels, "m"):
-        assert of_kernel == list(range(1, len(of_kernel) + 1)), family
-        return f"1 to {of_kernel[-1]}"
+        sizes = exact or values(kernels, "bm")
+        return "slot by slot" if sizes == [1] else "blocks of " + ", ".join(map(str, sizes))
+    if exact:
+        whole = exact == list(range(1, exact[-1] + 1))
+        return f"1 to {exact[-1]}" if whole else ", ".join(map(str, exact))
     choice = tomllib.loads((ROOT / f"asm/{family}/family.toml").read_text())["choice"]
-    least = re.match(r"m > (\d+)", choice.get("region", ""))
-    first = int(least[1]) + 1 if least else int((re.fullmatch(r"m >= (\d+)", choice.get("takes", "")) or [0, 1])[1])
-    most = re.fullmatch(r"m <= (\d+)", choice.get("worth", ""))
-    return f"{first} to {most[1]}" if most else f"{first} and more" if first > 1 else "any"
+    above = number(r"m > (\d+)\b", choice.get("region", ""))
+    least = above + 1 if above is not None else number(r"m >= (\d+)$", choice.get("takes", ""))
+    most = number(r"m <= (\d+)$", choice.get("worth", ""))
+    return f"{least or 1} to {most}" if most else f"{least} and more" if least else "any"
 
 
 def cells(family: str, op: str, kernels: list[dict]) -> tuple[str, ...]:

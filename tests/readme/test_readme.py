@@ -79,6 +79,7 @@ class Examples(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, "3 x 40 outputs, as stated\n"), arch + done.stderr)
 
 
+@unittest.skipUnless((BUILD / "hsaco/gfx1151").is_dir(), "the figures are of gfx1151")
 class Generated(unittest.TestCase):
     """Run `python3 tests/readme/generated.py` after a change of what is printed."""
 
@@ -118,7 +119,4 @@ class Matrix(unittest.TestCase):
             less = [k for k in self.manifest["kernels"] if k["family"] != family or k["params"].get(parameter) != value]
             self.assertLess(len(less), len(self.manifest["kernels"]))
             with self.subTest(family=family):
-                try:
-                    self.assertNotEqual(matrix.table(self.manifest | {"kernels": less}), before)
-                except AssertionError as error:  # rows that are not 1 to N are no line of the table
-                    self.assertEqual(error.args, (family,))
+                self.assertNotEqual(matrix.table(self.manifest | {"kernels": less}), before)
