@@ -28,6 +28,20 @@
  * HIP. The library uses the libamdhip64 that the process has already loaded. If there is none, it
  * loads libamdhip64.so.7, .6, .5 or .so from the dynamic linker's path, ROCM_PATH/lib or
  * /opt/rocm/lib.
+ *
+ * ABI. The soname is libnibblewave.so.MAJOR.MINOR while MAJOR is 0, and libnibblewave.so.MAJOR from
+ * 1.0 on; symbols have the version NIBBLEWAVE_MAJOR.MINOR in which they appeared.
+ * - A patch version (0.1.0 to 0.1.1) adds functions and enumerators at most. Programs need not be
+ *   compiled again. Results may change within the stated error bounds, and so may the choice of
+ *   kernels, the text of messages, and the bytes of a workspace.
+ * - A minor version before 1.0 (0.1 to 0.2) may change or remove anything here. It has another
+ *   soname, so a program never loads a library that it was not compiled for. CHANGELOG.md lists
+ *   what changed.
+ * - Each struct begins with its `size`. The library refuses a size that is not its own with
+ *   NW_INVALID_ARGUMENT. From 1.0 on structs only grow at the end, never into their padding, and a
+ *   smaller known size is accepted: members that it lacks are as the _INIT macro sets them.
+ * Call through the _INIT macros and set members by name; both survive these changes.
+ * tests/api/abi.txt lists every symbol, prototype, enumerator, size and offset; a test compares it.
  */
 #ifndef NIBBLEWAVE_H
 #define NIBBLEWAVE_H

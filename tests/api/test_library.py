@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unittest
 
+import abi
 from calling import BUILD, LIBRARY, SANITIZED, SIMULATED, SOURCE, Folder, run
 
 HEADER = SOURCE / "host/capi/nibblewave.h"
@@ -36,12 +37,10 @@ class File(unittest.TestCase):
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def test_only_the_api_is_exported(self) -> None:
-        rows = [line.split() for line in self.dynamic("--dyn-syms").splitlines()]
-        defined = {row[7].split("@")[0] for row in rows if len(row) > 7 and row[4] in ("GLOBAL", "WEAK") and row[6] != "UND"}
         declared = {word.split("(")[0].lstrip("*") for line in HEADER.read_text().splitlines()
                     if line.startswith("NW_API") for word in line.split() if "(" in word}  # fmt: skip
         self.assertGreater(len(declared), 5)
-        self.assertEqual(defined - {"NIBBLEWAVE_0.1"}, declared)
+        self.assertEqual({name.split("@")[0] for name in abi.symbols(LIBRARY)}, declared)
 
     def test_it_needs_no_hip_and_no_library_of_ours(self) -> None:
         said = self.dynamic("-d")
@@ -53,6 +52,45 @@ class File(unittest.TestCase):
     def test_no_path_of_the_build_is_in_it(self) -> None:
         rodata = subprocess.run(["strings", LIBRARY], check=True, capture_output=True, text=True).stdout
         self.assertEqual([line for line in rodata.splitlines() if str(BUILD / "hsaco") in line], [])
+
+
+class Abi(Folder):
+    """abi.txt: what programs that were compiled against this version rely on."""
+
+    maxDiff = None
+
+    def test_it_is_that_of_the_list(self) -> None:
+        listed = (SOURCE / "tests/api/abi.txt").read_text().splitlines()
+        self.assertEqual(abi.abi(HEADER, LIBRARY), listed, "see tests/api/abi.py: may it change, and how the list is renewed")
+
+    def test_every_version_number_is_the_same(self) -> None:
+        def found(file: str, pattern: str) -> str:
+            return ".".join(re.search(pattern, (SOURCE / file).read_text(), re.MULTILINE).groups())
+
+        version = found("CMakeLists.txt", r"^project\(nibblewave VERSION (\S+) ")
+        self.assertEqual(found("host/capi/nibblewave.h", r"MAJOR (\d+)\n.*MINOR (\d+)\n.*PATCH (\d+)\n"), version)
+        self.assertEqual(found("CHANGELOG.md", r"^## \[(\S+)\]"), version)
+        major, minor, _ = version.split(".")
+        self.assertEqual(abi.soname(LIBRARY), f"libnibblewave.so.{major}.{minor}" if major == "0" else f"libnibblewave.so.{major}")
+        self.assertIn(f"NIBBLEWAVE_{major}.{minor} {{", (SOURCE / "host/capi/library.map").read_text())
+
+    def test_changes_of_the_header_show(self) -> None:
+        text = HEADER.read_text()
+        (self.folder / "nibblewave.h").write_text(text)
+        for old, new, shows in [
+            ("    uint32_t m;     /*", "    uint64_t m;     /*", "  m at 16, 8 bytes"),
+            ("    int32_t dtype;  /*", "    int32_t zero; int32_t dtype;  /*", "  dtype at 12, 4 bytes"),
+            ("int32_t silu_gate_up; /*", "int32_t silu_gate_up, more; /*", "  more at 108, 4 bytes"),  # no other size: padding
+            ("NW_F16 = 1 ", "NW_F16 = 2 ", "enumerator NW_F16 2"),
+            ("#define NW_PER_ROW UINT32_MAX", "#define NW_PER_ROW 0", "constant NW_PER_ROW 0"),
+        ]:
+            with self.subTest(shows):
+                self.assertNotIn(shows, abi.layout(HEADER))
+                self.assertIn(old, text)
+                changed = self.folder / "nibblewave.h"
+                changed.write_text(text.replace(old, new, 1))
+                self.assertIn(shows, abi.layout(changed))
+        self.assertNotEqual(abi.functions(text), abi.functions(text.replace("nw_version(void)", "nw_version(int of)")))
 
 
 # A backend's node, in the form of ggml's tensors.

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The table of README.md, from the bench: python3 tests/readme/numbers_table.py [build folder]."""
+"""VALU slots of the decode kernels beside older methods: the table of bench/README.md."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 # The shape that slots are quoted for: 4096 x 4096, groups of 128, every row through every kernel.
 BENCH = ["--model", "Llama-2-7B", "--layer", "o", "--before-rows", "0", "--device", "sim:gfx1151"]
 # The default kernels for this shape, as the tuner chose them.
-DEFAULTS = [(dtype, m, f"decode_w4a16_{dtype}_g128_m{m}_{way}") for dtype, way in [("bf16", "perm"), ("f16", "subnormal")] for m in (1, 4, 8)]
+DEFAULTS = [(dtype, m, f"decode_w4a16_{dtype}_g128_m{m}_{method}") for dtype, method in [("bf16", "perm"), ("f16", "subnormal")] for m in (1, 4, 8)]
 HEAD = ["| 4096 x 4096, G = 128, sim gfx1151 | M | slots | older methods | VGPRs | waves/SIMD | max error |",
         "|---|---|---|---|---|---|---|"]
 
@@ -45,5 +43,5 @@ def table(rows: list[dict]) -> list[str]:
     return lines
 
 
-if __name__ == "__main__":
-    print("\n".join(table(measure(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build"))))
+def lines(build: Path) -> list[str]:
+    return table(measure(build))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""The figures of README.md: what four runs of the bench print, each beside its figures."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+# What a product is called, and the options of the bench that print its rows, one for each number of rows.
+RUNS = [
+    ("W4A16 f16, G = 128, 4096 x 4096", "--suite mid --m 1,8,16,32 --dtype f16 --only '4096x4096 .*f16 sym'"),
+    ("q4_K, 4096 x 4096", "--suite gguf --m 1,32 --only 'Llama.* o 4096x4096 q4_K'"),
+    ("W4A16 f16, 8 experts of 1536 x 2048", "--suite moe --only 'Qwen3-30B-A3B gate_up .* f16 t1 b1 silu'"),
+    ("W4A16 f16, G = 128, 3840 x 2560", "--suite prefill --m 512 --dtype f16 --only '2560x3840 .* sym'"),
+]
+DEVICE = ["--device", "sim:gfx1151"]
+HEAD = ["| product (N x K) | rows | time | rate | of the bound | `./bench/run` with |", "|---|---|---|---|---|---|"]
+
+
+def measure(build: Path, options: str) -> list[dict]:
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        subprocess.run([build / "bin/nw_bench", *shlex.split(options), *DEVICE, "--json", file.name], check=True, capture_output=True)
+        return json.loads(Path(file.name).read_text())["rows"]
+
+
+def share(row: dict) -> float:
+    """Of the bound, in per cent; what a launch itself takes is part of its time."""
+    if "gb_per_s" not in row:
+        return row["pct_of_wmma_peak"]
+    return 100 * row["gb_per_s"] / row["bound_gb_per_s"] if "bound_gb_per_s" in row else row["pct_of_bound"]
+
+
+def line(what: str, options: str, rows: list[dict]) -> str:
+    memory = "gb_per_s" in rows[0]
+
+    def each(form: str, values: list[float]) -> str:
+        return ", ".join(format(value, form) for value in values)
+
+    cells = [
+        what,
+        each("", [row["m"] for row in rows]),
+        each(".0f", [row["time_us"] for row in rows]) + " us",
+        f"{each('.0f', [row['gb_per_s'] for row in rows])} GB/s" if memory else f"{each('.1f', [row['tflops'] for row in rows])} TFLOP/s",
+        each(".0f", [share(row) for row in rows]) + (" % of DRAM" if memory else " % of WMMA"),
+        f"`{options}`",
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def lines(build: Path) -> list[str]:
+    return HEAD + [line(what, options, measure(build, options)) for what, options in RUNS]
