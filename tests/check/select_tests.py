@@ -86,6 +86,21 @@ def words_of(test: Test, command: Command, every_target: bool) -> list[str]:
     return words
 
 
+def targets_of(test: Test, build: Path) -> list[str]:
+    """What the test's chosen part needs: of a family's kernels only those chosen, where each file is a target of its own."""
+    files = kernel_files(build, test.only) if test.only else []
+    return [need for need in test.needs if not files or not need.startswith("kernels")] + files
+
+
+def kernel_files(build: Path, symbol: str) -> list[str]:
+    """Targets `hsaco/<gfx>/<symbol>*.hsaco`, none if make builds."""
+    try:
+        known = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return []
+    return re.findall(rf"^(hsaco/[^/]+/{re.escape(symbol)}[^/]*\.hsaco): ", known, re.MULTILINE)
+
+
 def cases_of(source: Path) -> list[str]:
     """The names of a source's test cases: of doctest's, or `Class::method` of unittest's."""
     text = source.read_text()

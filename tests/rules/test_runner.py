@@ -16,6 +16,9 @@ from pathlib import Path
 
 from repository import ROOT
 
+sys.path.insert(0, str(ROOT / "tests/check"))
+import select_tests  # noqa: E402
+
 RUNNER = ROOT / "tests/check/run_tests.py"
 
 
@@ -157,6 +160,15 @@ class Selection(Scripts):
     def test_all_is_for_kernels(self) -> None:
         self.assertEqual(self.words("--all"), ["", "", "", "--all", "--all"])
 
+    def test_one_kernel_is_built_alone(self) -> None:
+        test = select_tests.Test("kernels_moe", family="moe", needs=("check_kernels", "kernels_moe"), only="moe_f16")
+        self.assertEqual(select_tests.targets_of(test, self.build), ["check_kernels", "kernels_moe"])
+        outputs = ("gfx1100/moe_f16", "gfx1151/moe_f16_g32", "gfx1151/moe_bf16")
+        (self.build / "build.ninja").write_text("rule r\n command = x\n" + "".join(f"build hsaco/{name}.hsaco: r\n" for name in outputs))
+        self.assertEqual(select_tests.targets_of(test, self.build),
+                         ["check_kernels", "hsaco/gfx1100/moe_f16.hsaco", "hsaco/gfx1151/moe_f16_g32.hsaco"])  # fmt: skip
+
+    @unittest.skipUnless("NW_BUILD_DIR" in os.environ, "no build directory")
     def test_what_is_built(self) -> None:
         """Each test of this build: its targets are some of the build's."""
         rows = json.loads((Path(os.environ["NW_BUILD_DIR"]) / "tests.json").read_text())
