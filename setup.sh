@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Installs through apt what the build lacks; silent and quick when nothing is missing.
-# An equal from elsewhere counts: ROCm's LLVM and headers, any Python >= 3.11 with jinja2.
+# An equal from elsewhere counts: ROCm's LLVM and headers, any Python >= 3.11 with jinja2 and pytest.
 set -euo pipefail
 PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 llvm_min=20    # gen/tools.cmake asks for the same
 llvm_tested=22 # taken where apt offers several
+python_min="3, 11"
 rocm=${ROCM_PATH:-/opt/rocm}
 
 # Debian's package   what shows that it, or its equal, is there
@@ -16,7 +17,8 @@ required=(
     "ninja-build        command ninja"
     "git                command git"
     "llvm               llvm $llvm_min"
-    "python3-jinja2     python 3.11"
+    "python3-jinja2     python jinja2, pytest"
+    "python3-pytest     python jinja2, pytest"
     "libamdhip64-dev    header hip/hip_runtime_api.h"
     "libtbb-dev         header tbb/tbb.h"
     "libcli11-dev       header CLI/CLI.hpp"
@@ -58,11 +60,11 @@ have_header() {
 # What bench/report.py runs by.
 have_module() { /usr/bin/python3 -c "import $1" &>/dev/null; }
 
-# The candidates are those of gen/tools.cmake.
+# A Python with all these modules; the candidates are those of gen/tools.cmake.
 have_python() {
     local python
     for python in /usr/bin/python3 /usr/local/bin/python3 python3 python3.{19..11}; do
-        "$python" -c "import sys, jinja2; sys.exit(sys.version_info < (${1/./, }))" &>/dev/null && return
+        "$python" -c "import sys, $1; sys.exit(sys.version_info < ($python_min))" &>/dev/null && return
     done
     return 1
 }

@@ -83,6 +83,8 @@ public:
     u32 launches = 0; // shown with -v
     // Run under the checkers, which cost: a family keeps to shapes that walk each of its paths.
     bool checkers = false;
+    // One launch, of the smallest shape with two workgroups: the code is checked on another target.
+    bool entry = false;
 
 private:
     template <class Bad, class Show>

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Runs the enlisted family tests over the registry. The last line is `N passed, N failed`, where
-// one is a kernel on a gfx.
+// one is a kernel on a gfx. Where a kernel is the same code on several simulated targets, it is
+// checked in full on one of them, and by one launch on each other (--all: in full on each).
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/targets.h"
 #include "check/check.h"
+#include "check/same_code.h"
 
 namespace nw::check {
 
@@ -27,15 +32,22 @@ std::map<std::string, Family, std::less<>> &families() {
 }
 
 struct Options {
-    std::string program, device, only, kernel;
+    std::string program, device, family, only, kernel;
     std::vector<std::string> gfx;
     u64 seed = 0;
-    bool checkers = false, verbose = false;
+    bool checkers = false, all = false, groups = false, verbose = false;
+
+    bool selects(const Kernel &k) const {
+        return (family.empty() || k.family == family) && (kernel.empty() || k.symbol == kernel) &&
+               k.symbol.find(only) != std::string_view::npos;
+    }
 };
 
 struct Counts {
-    u32 passed = 0, failed = 0;
+    u32 passed = 0, failed = 0, entry_only = 0;
 };
+
+using Kernels = std::set<const Kernel *>;
 
 // Text of a crash report; plain memory, because a signal handler may not allocate.
 char crash_note[512];
@@ -56,13 +68,14 @@ std::string rerun_command(const Options &o, const hip::DeviceInfo &device, const
                        kernel.symbol, o.seed, o.checkers ? " --checkers" : "");
 }
 
-bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel) {
+bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel, bool entry) {
     const std::string rerun = rerun_command(o, modules.device().info(), kernel);
     std::snprintf(crash_note, sizeof crash_note, "%.*s %.*s; rerun: %s",
                   static_cast<int>(kernel.symbol.size()), kernel.symbol.data(),
                   static_cast<int>(kernel.gfx.size()), kernel.gfx.data(), rerun.c_str());
     Test test(modules, kernel, o.seed, rerun, o.verbose);
     test.checkers = o.checkers;
+    test.entry = entry;
     const auto family = families().find(kernel.family);
     if (family == families().end()) {
         test.fail(fmt::format("no test for the family {}", kernel.family),
@@ -74,6 +87,8 @@ bool run_kernel(const Options &o, Modules &modules, const Kernel &kernel) {
     } catch (const std::exception &e) {
         test.fail(e.what(), std::source_location::current());
     }
+    if (test.failures() == 0 && (test.launches == 0 || (entry && test.launches > 1)))
+        test.fail(fmt::format("{} launches", test.launches), std::source_location::current());
     if (o.verbose)
         fmt::print("   {} {}: {} launches, {} failures\n", kernel.symbol, kernel.gfx, test.launches,
                    test.failures());
@@ -87,22 +102,37 @@ hip::Device open(const Options &o, std::string spec) {
     return hip::Device(spec, o.checkers ? "timing=off&check=all" : "timing=off");
 }
 
-void run_device(const Options &o, const std::string &spec) {
+// Kernels that are launched once, because they are checked in full on another target.
+Kernels entry_only(const std::vector<std::vector<const Kernel *>> &groups) {
+    Kernels out;
+    for (const auto &group : groups)
+        out.insert(group.begin() + 1, group.end());
+    return out;
+}
+
+void run_device(const Options &o, const std::string &spec, const Kernels &entry_only) {
     const hip::Device device = open(o, spec);
     Modules modules(device);
     fmt::print("check: {}, seed {:#x}\n", device.info().label, o.seed);
     std::fflush(stdout);
     std::map<std::string_view, Counts> by_family;
     for (const Kernel &kernel : kernels(device.info().gfx)) {
-        if (kernel.symbol.find(o.only) == std::string_view::npos ||
-            (!o.kernel.empty() && kernel.symbol != o.kernel))
+        if (!o.selects(kernel))
             continue;
-        const bool passed = run_kernel(o, modules, kernel);
-        for (Counts *c : {&counts, &by_family[kernel.family]})
+        const bool entry = entry_only.contains(&kernel);
+        const bool passed = run_kernel(o, modules, kernel, entry);
+        for (Counts *c : {&counts, &by_family[kernel.family]}) {
             ++(passed ? c->passed : c->failed);
+            c->entry_only += entry;
+        }
     }
     for (const auto &[family, c] : by_family)
-        fmt::print(" - {:<40} [{}]\n", fmt::format("{} x {}", family, c.passed + c.failed),
+        fmt::print(" - {:<60} [{}]\n",
+                   fmt::format("{} x {}{}", family, c.passed + c.failed,
+                               c.entry_only ? fmt::format(", {} of them by one launch: code "
+                                                          "checked on another target",
+                                                          c.entry_only)
+                                            : ""),
                    c.failed ? "FAILED" : "ok");
     std::fflush(stdout);
 }
@@ -122,6 +152,29 @@ std::vector<std::string> device_specs(const Options &o) {
     return out;
 }
 
+// The kernels of simulated targets in groups of the same code; of other devices, none.
+std::vector<std::vector<const Kernel *>> groups(const Options &o,
+                                                const std::vector<std::string> &specs) {
+    std::map<std::string_view, std::vector<const Kernel *>> by_symbol;
+    for (const std::string &spec : specs)
+        for (const Kernel &kernel : kernels())
+            if (spec == fmt::format("sim:{}", kernel.gfx) && o.selects(kernel))
+                by_symbol[kernel.symbol].push_back(&kernel);
+    std::vector<std::vector<const Kernel *>> out;
+    for (const auto &[symbol, on_targets] : by_symbol)
+        std::ranges::move(same_code(on_targets), std::back_inserter(out));
+    return out;
+}
+
+void print_groups(const std::vector<std::vector<const Kernel *>> &groups) {
+    for (const auto &group : groups) {
+        fmt::print("{}", group.front()->symbol);
+        for (const Kernel *kernel : group)
+            fmt::print(" {}", kernel->gfx);
+        fmt::print("\n");
+    }
+}
+
 int run(int argc, char **argv) {
     Options o;
     o.program = argv[0];
@@ -131,26 +184,37 @@ int run(int argc, char **argv) {
     app.add_option("--gfx", o.gfx, "simulated targets, comma-separated (default: all)")
         ->delimiter(',')
         ->excludes(device);
+    app.add_option("--family", o.family, "kernels of that family alone");
     app.add_option("--only", o.only, "kernels whose symbol contains this");
     app.add_option("--kernel", o.kernel, "the kernel of that symbol alone");
     app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
     app.add_flag("--checkers", o.checkers,
                  "under every checker of the simulated GPU, on fewer shapes");
+    app.add_flag("--all", o.all,
+                 "check kernels in full on every target, even where the code is the same");
+    app.add_flag("--groups", o.groups, "print symbol and targets of each group of the same code");
     app.add_flag("-v,--verbose", o.verbose, "name every shape");
     CLI11_PARSE(app, argc, argv);
 
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
         std::signal(signal, on_crash);
-    for (const std::string &spec : device_specs(o)) {
+    const std::vector<std::string> specs = device_specs(o);
+    const auto same = o.all ? std::vector<std::vector<const Kernel *>>{} : groups(o, specs);
+    if (o.groups) {
+        print_groups(same);
+        return 0;
+    }
+    for (const std::string &spec : specs) {
         try {
-            run_device(o, spec);
+            run_device(o, spec, entry_only(same));
         } catch (const Error &e) {
             fmt::print("   {}: {}\n", spec, e.what());
             ++counts.failed;
         }
     }
     if (counts.passed + counts.failed == 0) {
-        fmt::print("   no kernel matches --only '{}' --kernel '{}'\n", o.only, o.kernel);
+        fmt::print("   no kernel matches --family '{}' --only '{}' --kernel '{}'\n", o.family,
+                   o.only, o.kernel);
         counts.failed = 1;
     }
     fmt::print("{} passed, {} failed\n", counts.passed, counts.failed);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the tests that ctest knows and adds up the counts they end with.
+"""Builds and runs tests, and adds up the counts they end with.
 
 A test's last word is the line `N passed, N failed` (`, N skipped` may follow). One that dies, hangs
 or ends without that line counts as one failure more.
@@ -8,33 +8,34 @@ or ends without that line counts as one failure more.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from select_tests import Command, Test, commands, known_tests, select, targets_of, words_of
+
+ROOT = Path(__file__).resolve().parents[2]
 COUNTS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
-AT_ONCE = 2
 TIMEOUT_SECONDS = 20 * 60
-
-
-@dataclass(frozen=True)
-class Test:
-    name: str
-    command: tuple[str, ...]
-    directory: str
-    environment: tuple[str, ...]
-    timeout: float
+SILENT_SECONDS = 10  # a log gets a line at least so often
+SLOW_SECONDS = 60.0  # what a test labelled slow is taken to last until it was measured
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @dataclass(frozen=True)
 class Outcome:
+    test: Test
     passed: int
     failed: int
     skipped: int
@@ -43,59 +44,7 @@ class Outcome:
     output: str
 
 
-def known_tests(build: Path) -> list[Test]:
-    shown = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, stdout=subprocess.PIPE, check=True)
-    return [read_test(row, build) for row in json.loads(shown.stdout)["tests"]]
-
-
-def read_test(row: dict, build: Path) -> Test:
-    properties = {entry["name"]: entry["value"] for entry in row.get("properties", [])}
-    return Test(
-        name=row["name"],
-        command=tuple(row.get("command", [row["name"]])),  # ctest leaves it out if nothing was built
-        directory=properties.get("WORKING_DIRECTORY", str(build)),
-        environment=tuple(properties.get("ENVIRONMENT", [])),
-        timeout=properties.get("TIMEOUT", TIMEOUT_SECONDS),
-    )
-
-
-class Runner:
-    """Runs tests, and can stop running ones."""
-
-    def __init__(self) -> None:
-        self._live: set[subprocess.Popen] = set()
-
-    def run(self, test: Test) -> Outcome:
-        start = time.monotonic()
-        try:
-            process = subprocess.Popen(
-                test.command,
-                cwd=test.directory,
-                env=os.environ | dict(entry.split("=", 1) for entry in test.environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # so that its children end with it
-            )
-        except OSError as error:
-            return Outcome(0, 1, 0, 0.0, f"does not start: {error}", "")
-        self._live.add(process)
-        try:
-            output, _ = process.communicate(timeout=test.timeout)
-            problem = ""
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output, _ = process.communicate()
-            problem = f"still running after {test.timeout:g} s"
-        self._live.discard(process)
-        return judge(output.decode(errors="replace"), process.returncode, problem, time.monotonic() - start)
-
-    def end(self) -> None:
-        for process in list(self._live):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def judge(output: str, code: int, problem: str, seconds: float) -> Outcome:
+def judge(test: Test, output: str, code: int, problem: str, seconds: float) -> Outcome:
     counts = COUNTS.fullmatch(output.rstrip().rpartition("\n")[2])
     passed, failed, skipped = (int(count or 0) for count in counts.groups()) if counts else (0, 0, 0)
     if not problem and code < 0:
@@ -106,61 +55,237 @@ def judge(output: str, code: int, problem: str, seconds: float) -> Outcome:
         problem = f"exit code {code}, though nothing failed"
     if not problem and passed + failed + skipped == 0:
         problem = "ran no test"
-    return Outcome(passed, failed + bool(problem), skipped, seconds, problem, output)
+    return Outcome(test, passed, failed + bool(problem), skipped, seconds, problem, output)
 
 
-def report(test: Test, outcome: Outcome) -> None:
-    verdict = "FAILED" if outcome.failed else "ok" if outcome.passed else "skipped"
-    counts = f"{outcome.passed:5} passed" + (f", {outcome.failed} failed" if outcome.failed else "")
-    counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
-    if outcome.failed:
-        print(f"----- {test.name}: {' '.join(test.command)}\n{outcome.output.rstrip()}\n-----")
-    print(f"{verdict:8}{test.name:28}{outcome.seconds:7.1f} s {counts}{'  ' * bool(outcome.problem)}{outcome.problem}")
-    sys.stdout.flush()
+def end_with_parent() -> None:
+    """In a new process: it is killed when this runner ends, however that ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def run_all(tests: list[Test]) -> list[Outcome]:
-    runner = Runner()
-    outcomes = []
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+class Running:
+    """A test under way."""
+
+    def __init__(self, test: Test, words: list[str], command: Command, scratch: Path) -> None:
+        self.test = test
+        self._timeout = command.timeout or TIMEOUT_SECONDS
+        self._start = time.monotonic()
+        self._output: IO[bytes] = tempfile.TemporaryFile(dir=scratch)
+        self._process = subprocess.Popen(
+            words,
+            cwd=command.directory,
+            env=os.environ | command.environment | {"TMPDIR": str(scratch)},
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that its children end with it
+            preexec_fn=end_with_parent,
+        )
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    def outcome(self) -> Outcome | None:
+        """None while it runs."""
+        problem = ""
+        if self._process.poll() is None:
+            if self.seconds < self._timeout:
+                return None
+            problem = f"still running after {self._timeout:g} s"
+        self.kill()
+        self._output.seek(0)
+        output = self._output.read().decode(errors="replace")
+        self._output.close()
+        return judge(self.test, output, self._process.returncode, problem, self.seconds)
+
+    def kill(self) -> None:
+        """Ends it and what it left running."""
         try:
-            for test, outcome in zip(tests, pool.map(runner.run, tests)):
-                report(test, outcome)
-                outcomes.append(outcome)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            runner.end()
-            raise
-    return outcomes
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="tests/run", description="Sets up, builds, and runs all tests.")
-    parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("-k", metavar="SUBSTRING", default="", help="only tests whose name contains it")
-    parser.add_argument("--list", action="store_true", help="name the tests, run none")
-    options = parser.parse_args()
+class Report:
+    """A line for each test; between them, what runs: on a terminal all the time, in a log now and then."""
 
-    tests = [test for test in known_tests(options.build) if options.k in test.name]
-    if options.list:
-        print("\n".join(test.name for test in tests))
-        return 0
+    def __init__(self, tests: int) -> None:
+        self._tests, self._done = tests, 0
+        self._terminal = sys.stdout.isatty()
+        self._said = time.monotonic()
+
+    def outcome(self, outcome: Outcome) -> None:
+        self._done += 1
+        verdict = "FAILED" if outcome.failed else "ok" if outcome.passed else "skipped"
+        counts = f"{outcome.passed:5} passed" + (f", {outcome.failed} failed" if outcome.failed else "")
+        counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
+        text = f"----- {outcome.test.name}\n{outcome.output.rstrip()}\n-----\n" if outcome.failed else ""
+        text += f"{verdict:8}{outcome.test.name:36}{outcome.seconds:7.1f} s {counts}"
+        self._say(text + (f"  {outcome.problem}" if outcome.problem else "") + "\n")
+
+    def progress(self, running: list[Running]) -> None:
+        names = ", ".join(f"{one.test.name} {one.seconds:.0f} s" for one in running)
+        text = f"{self._done} of {self._tests} done, running: {names}"
+        if self._terminal:
+            print(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
+        elif time.monotonic() - self._said >= SILENT_SECONDS:
+            self._say(f"        {text}\n")
+
+    def end(self) -> None:
+        if self._terminal:
+            print("\r\x1b[K", end="", flush=True)
+
+    def _say(self, text: str) -> None:
+        print("\r\x1b[K" * self._terminal + text, end="", flush=True)
+        self._said = time.monotonic()
+
+
+class Durations:
+    """How long tests took, so that the longest are begun first; kept in the build directory."""
+
+    def __init__(self, build: Path) -> None:
+        self._file = build / "test_seconds.json"
+        try:
+            self._seconds: dict[str, float] = json.loads(self._file.read_text())
+        except (OSError, ValueError):  # the first run, or one that was interrupted
+            self._seconds = {}
+
+    def of(self, test: Test, command: Command | None) -> float:
+        return self._seconds.get(test.name, SLOW_SECONDS if command and command.slow else 0.0)
+
+    def keep(self, outcomes: list[Outcome]) -> None:
+        for outcome in outcomes:
+            if not outcome.failed and not outcome.test.cases and not outcome.test.only:
+                self._seconds[outcome.test.name] = round(outcome.seconds, 1)
+        temporary = self._file.with_suffix(f".{os.getpid()}")
+        try:
+            temporary.write_text(json.dumps(self._seconds, indent=1, sort_keys=True))
+            temporary.replace(self._file)
+        except OSError:  # a full disk: the order is a little worse next time
+            temporary.unlink(missing_ok=True)
+
+
+def scratch_folder() -> Path:
+    """A folder for temporary files of this run; removes those of runs that were killed."""
+    for old in Path(tempfile.gettempdir()).glob("nibblewave-tests-*-*"):
+        pid = old.name.split("-")[2]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"nibblewave-tests-{os.getpid()}-"))
+
+
+def outcomes(queue: list[tuple[Test, list[str], Command]], at_once: int, report: Report, scratch: Path) -> Iterator[Outcome]:
+    """Runs tests in the order given; each outcome when it is there."""
+    waiting, running = queue[::-1], list[Running]()
     try:
-        outcomes = run_all(tests)
-    except KeyboardInterrupt:
-        return 130
-    passed = sum(outcome.passed for outcome in outcomes)
-    failed = sum(outcome.failed for outcome in outcomes)
-    skipped = sum(outcome.skipped for outcome in outcomes)
-    broken = [test.name for test, outcome in zip(tests, outcomes) if outcome.failed]
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                test, words, command = waiting.pop()
+                try:
+                    running.append(Running(test, words, command, scratch))
+                except OSError as error:
+                    yield Outcome(test, 0, 1, 0, 0.0, f"does not start: {error}", "")
+            time.sleep(0.02)
+            for one in list(running):
+                if (outcome := one.outcome()) is not None:
+                    running.remove(one)
+                    yield outcome
+            report.progress(running)
+    finally:
+        for one in running:
+            one.kill()
+
+
+def build_targets(tests: list[Test], build: Path, everything: bool) -> int:
+    needs = dict.fromkeys(target for test in tests for target in targets_of(test, build))
+    return subprocess.run([ROOT / "gen/build.sh", *(["all"] if everything else []), *needs]).returncode
+
+
+def run(tests: list[Test], options: argparse.Namespace) -> list[Outcome]:
+    known = commands(options.build)
+    durations = Durations(options.build)
+    tests = sorted(tests, key=lambda test: -durations.of(test, known.get(test.name)))
+    not_known = Command(("(ctest does not know it)",), options.build)
+    queue = [
+        (test, words_of(test, command, options.all), command)
+        for test in tests
+        for command in [known.get(test.name, not_known)]
+    ]
+    report, done, scratch = Report(len(tests)), [], scratch_folder()
+    try:
+        for outcome in outcomes(queue, options.jobs, report, scratch):
+            report.outcome(outcome)
+            done.append(outcome)
+    finally:
+        report.end()
+        durations.keep(done)
+        shutil.rmtree(scratch, ignore_errors=True)
+    return done
+
+
+def summary(done: list[Outcome], name: str) -> int:
+    passed = sum(outcome.passed for outcome in done)
+    failed = sum(outcome.failed for outcome in done)
+    skipped = sum(outcome.skipped for outcome in done)
+    broken = [outcome.test.name for outcome in done if outcome.failed]
     if broken:
         print("failed:", ", ".join(broken))
-    if passed + failed == 0:
-        print(f"no test was run: {len(tests)} of ctest's tests match -k '{options.k}'")
+    if not done:
+        print(f"no test was run: no room, test, case or kernel matches -k '{name}'")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed or not passed else 0
 
 
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="tests/run",
+        description="Sets up, builds, and runs all tests, or those of a name.",
+        epilog="With ctest: cd build && ctest -L sim -j2; labels are the folders of tests/, python and slow.",
+    )
+    parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "-k",
+        metavar="NAME",
+        default="",
+        help="build and run only what NAME means: a folder of tests/; else a part of a test's name (see --list); "
+        "else a part of a test case's name; else the beginning of kernels' symbols",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="check kernels in full on every target (otherwise on one of those where the machine code is the same)",
+    )
+    parser.add_argument("--list", action="store_true", help="name the tests, and with -k the cases; run none")
+    parser.add_argument("--no-build", action="store_true", help="run what is built already")
+    parser.add_argument(
+        "-j", dest="jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)), help="tests at once (default: %(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    if options.jobs < 1:
+        parser.error(f"-j {options.jobs}: at least 1")
+    return options
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    tests = known_tests(options.build)
+    tests = select(tests, options.k) if options.k else tests
+    if options.list:
+        print("\n".join(f"{test.name}: {part}" if part else test.name for test in tests for part in test.cases or [test.only]))
+        return 0
+    if tests and not options.no_build and (code := build_targets(tests, options.build, everything=not options.k)) != 0:
+        return code
+    return summary(run(tests, options), options.k)
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(main())
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"tests/run: {error}")

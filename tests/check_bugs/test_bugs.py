@@ -9,9 +9,11 @@ to bug_host.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -57,6 +59,7 @@ def read(path: Path) -> Bug:
     return Bug(path, check, rule, line, dict(setting.split("=", 1) for setting in runs[0]))
 
 
+KEPT = BUILD / "tests/assembled_bugs"  # code objects by the text of what makes them: running the assembler takes longer than the kernels
 LISTED = ("mem/load_before", "mem/bad_descriptor", "init/branch_on_nothing", "wait/lds", "race/lds_no_barrier")
 BUGS = [read(path) for path in sorted(HERE.glob("*/*.s"))]
 
@@ -66,14 +69,31 @@ def assemble(bug: Bug, gfx: str, seeded: bool, folder: Path) -> Path:
     wave64 = ["-mwavefrontsize64"] if symbols["WAVE64"] == "1" else []
     stem = folder / f"{bug.path.parent.name}_{bug.path.stem}_{gfx}_{symbols['BUG']}"
     obj, code = stem.with_suffix(".o"), stem.with_suffix(".hsaco")
-    subprocess.run(
-        [os.environ["NW_CLANG"], "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", *wave64, "-mcode-object-version=5", "-g",
-         "-I", str(HERE), *(f"-Wa,-defsym,{name}={value}" for name, value in symbols.items()), "-c", str(bug.path),
-         "-o", str(obj)],
-        check=True, capture_output=True, text=True,
-    )
-    subprocess.run([os.environ["NW_LLD"], "-shared", str(obj), "-o", str(code)], check=True, capture_output=True)
+    command = [os.environ["NW_CLANG"], "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", *wave64, "-mcode-object-version=5", "-g",
+               "-I", str(HERE), *(f"-Wa,-defsym,{name}={value}" for name, value in symbols.items()), "-c", str(bug.path)]  # fmt: skip
+    kept = KEPT / key(command, bug.path)
+    if not kept.exists():
+        subprocess.run([*command, "-o", str(obj)], check=True, capture_output=True, text=True)
+        subprocess.run([os.environ["NW_LLD"], "-shared", str(obj), "-o", str(code)], check=True, capture_output=True)
+        keep(code, kept)
+    shutil.copy(kept, code)
     return code
+
+
+def key(command: list[str], source: Path) -> str:
+    """Of the command, the assembler's version and all that it reads."""
+    text = hashlib.sha256(repr((command, Path(command[0]).stat().st_mtime_ns)).encode())
+    for path in (source, *sorted(HERE.glob("*.s"))):
+        text.update(path.read_bytes())
+    return text.hexdigest()
+
+
+def keep(code: Path, kept: Path) -> None:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    temporary = tempfile.NamedTemporaryFile(dir=KEPT, delete=False)
+    with temporary, code.open("rb") as file:
+        shutil.copyfileobj(file, temporary)
+    Path(temporary.name).replace(kept)  # at once: another test may be reading
 
 
 @dataclass(frozen=True)
@@ -142,7 +162,7 @@ class Bugs(unittest.TestCase):
         self.assertEqual([bug.name for bug in BUGS if bug.path.parent.name != bug.check], [])
 
     def judge(self, check: str) -> None:
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder, ThreadPoolExecutor() as pool:
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
             jobs = [(bug, gfx, seeded, Path(folder))
                     for bug in BUGS if bug.path.parent.name == check
                     for gfx in bug.gfx
@@ -157,7 +177,7 @@ class Reports(unittest.TestCase):
 
     def outcome(self, name: str, *more: str, check: str = "off", **variables: str) -> Outcome:
         bug = next(bug for bug in BUGS if bug.name == name)
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        with tempfile.TemporaryDirectory() as folder:
             return run(bug, bug.gfx[0], assemble(bug, bug.gfx[0], True, Path(folder)), check, *more, **variables)
 
     def test_who_made_and_who_freed_the_memory(self) -> None:

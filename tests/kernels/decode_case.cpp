@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "check/decode_bound.h"
+#include "check/same_code.h"
 #include "formats/row_layout.h"
 #include "ref/carrier.h"
 
@@ -70,8 +71,7 @@ void clear(Step &step, std::string_view argument) {
 } // namespace
 
 bool thorough(const check::Test &t, const Kernel &k) {
-    return k.gfx == "gfx1100" || k.gfx == "gfx1151" || k.gfx == "gfx1201" ||
-           !t.modules.device().info().simulated;
+    return check::thorough(k.gfx) || !t.modules.device().info().simulated;
 }
 
 std::vector<f64> hard_values(Dtype dtype) {

@@ -241,6 +241,10 @@ void every_path(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(decode_w4a16) {
+    if (t.entry) {
+        DecodeCase p(kernel, kernel.rows_per_workgroup + 1, to_groups(kernel, 1), t.rng);
+        return check_case(t, kernel, p, "entry");
+    }
     if (t.checkers)
         return every_path(t, kernel);
     edges(t, kernel);

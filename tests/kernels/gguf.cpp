@@ -126,6 +126,8 @@ void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u
 } // namespace
 
 CHECK_FAMILY(quantize_q8) {
+    if (t.entry)
+        return check_tiles(t, kernel, check::gguf_activations(t.rng, 2 * 256), 2, 256, "entry");
     for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
         for (bool by_row : {false, true})
             check_tiles(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "edge",
@@ -150,6 +152,8 @@ CHECK_FAMILY(quantize_q8) {
 
 CHECK_FAMILY(gguf_decode) {
     const u32 rows = kernel.rows_per_workgroup, block = gguf_block(kernel.param("type"));
+    if (t.entry)
+        return check_product(t, kernel, rows + 1, block);
     check_product(t, kernel, 1, block);
     check_product(t, kernel, rows + 1, 1024 + block);
     check_product(t, kernel, rows + 5, 3072, {2, 1});             // three stages

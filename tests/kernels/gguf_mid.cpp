@@ -112,6 +112,8 @@ void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, 
 } // namespace
 
 CHECK_FAMILY(gguf_halves) {
+    if (t.entry)
+        return check_halves(t, kernel, check::gguf_activations(t.rng, 17 * 256), 17, 256, "entry");
     for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
         check_halves(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "edge");
     if (!t.checkers)
@@ -134,6 +136,8 @@ CHECK_FAMILY(gguf_halves) {
 
 CHECK_FAMILY(gguf_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
+    if (t.entry)
+        return check_product(t, kernel, bm, rows + 1, 256);
     check_product(t, kernel, bm, 1, 256); // one of all columns
     check_product(t, kernel, bm - 1, 5, 512, 0, 2);
     check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles

@@ -182,6 +182,8 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
 
 CHECK_FAMILY(gguf_moe_decode) {
     const u32 rows = kernel.rows_per_workgroup, block = gguf_block(kernel.param("type"));
+    if (t.entry)
+        return check_decode(t, kernel, {rows + 1, block, 1, 1, 1});
     check_decode(t, kernel, {1, block, 1, 1, 1});
     check_decode(t, kernel, {rows + 3, 1024 + block, 3, 7, 2}, 2);
     check_decode(t, kernel, {2 * rows + 1, 768, 4, 5, 5}, 1); // rounds of rows
@@ -195,6 +197,8 @@ CHECK_FAMILY(gguf_moe_decode) {
 
 CHECK_FAMILY(gguf_moe_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
+    if (t.entry)
+        return check_blocks(t, kernel, {rows + 1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
     if (t.checkers)
@@ -209,6 +213,8 @@ CHECK_FAMILY(gguf_moe_mid) {
 CHECK_FAMILY(gguf_moe_prefill) {
     const u32 bn = kernel.number("bn"), bm = kernel.number("bm");
     const bool any_k = gguf_block(kernel.param("type")) == 32;
+    if (t.entry)
+        return check_blocks(t, kernel, {bn + 1, any_k ? 32u : 256u, 1, 3, 1}, 1);
     check_blocks(t, kernel, {1, any_k ? 32u : 256u, 1, 3, 1}, 1);
     check_blocks(t, kernel, {bn + 3, any_k ? 544u : 512u, 3, 2 * bm + 5, 4}, 3);
     check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot

@@ -120,6 +120,8 @@ void ends(Test &t, const Kernel &kernel) {
 
 CHECK_FAMILY(gguf_prefill) {
     const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
+    if (t.entry)
+        return Case(t, kernel, {17, bn + 1, 256}).check("entry");
     Case(t, kernel, {bm + 3, bn + 5, 512}).check(); // four tiles, three of them in part
     Case(t, kernel, {17, 1, 256}).check();
     ends(t, kernel);

@@ -182,6 +182,8 @@ void same_every_time(Test &t, const Kernel &kernel, const DecodeCase &p) {
 } // namespace
 
 CHECK_FAMILY(mid_w4a16) {
+    if (t.entry)
+        return check_product(t, kernel, product(t, kernel, 3, kernel.number("bn") + 1, 1), "entry");
     const u32 chunk = k_per_chunk(kernel);
     check_product(t, kernel, product(t, kernel, 3, 5, 1), "one group");
     check_product(t, kernel,

@@ -138,6 +138,8 @@ void models(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(moe_align) {
+    if (t.entry)
+        return check_lists(t, kernel, random(t.rng, 33, 5, 16), "entry");
     check_lists(t, kernel, random(t.rng, 2500, 37, 16, 9), "every path");
     bad_ids(t, kernel);
     if (t.checkers)

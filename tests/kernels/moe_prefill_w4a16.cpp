@@ -94,6 +94,10 @@ void every_path(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(moe_prefill_w4a16) {
+    if (t.entry) {
+        MoeCase p(kernel, {kernel.number("bn") + 1, to_groups(kernel, 1), 1, 3}, t.rng);
+        return check_case(t, kernel, p, "entry");
+    }
     every_path(t, kernel);
     if (t.checkers)
         return;

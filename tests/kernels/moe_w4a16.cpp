@@ -62,6 +62,10 @@ void every_path(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(moe_w4a16) {
+    if (t.entry) {
+        MoeCase p(kernel, {kernel.rows_per_workgroup + 1, to_groups(kernel, 1), 1, 1}, t.rng);
+        return check_case(t, kernel, p, "entry");
+    }
     every_path(t, kernel);
     if (t.checkers)
         return;

@@ -165,6 +165,10 @@ void every_path(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(splitk_w4a16) {
+    if (t.entry)
+        return check_case(t, kernel,
+                          make_case(kernel, 9 * kernel.number("rows"), to_groups(kernel, 1), t.rng),
+                          {2, 4}, "entry");
     if (t.checkers)
         return every_path(t, kernel);
     edges_of_n(t, kernel);

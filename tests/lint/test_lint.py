@@ -33,11 +33,17 @@ LATE = """        s_load_b64      s[4:5], s[0:1], 0x0
         s_endpgm"""
 
 
-def findings(path: Path, *more: str) -> list[dict]:
-    done = nw("lint", path, "--json", *more)
+def findings_of(paths: list[Path], *more: str) -> list[list[dict]]:
+    """Of each file."""
+    done = nw("lint", *paths, "--json", *more)
     if done.returncode not in (0, 1):
         raise AssertionError(done.stderr)
-    return [row for file in json.loads(done.stdout) for row in file["findings"]]
+    return [file["findings"] for file in json.loads(done.stdout)]
+
+
+def findings(path: Path, *more: str) -> list[dict]:
+    (rows,) = findings_of([path], *more)
+    return rows
 
 
 class Collection(unittest.TestCase):
@@ -52,8 +58,7 @@ class Collection(unittest.TestCase):
 
 
 class Bugs(unittest.TestCase):
-    def verdict(self, bug: bugs.Bug, gfx: str, seeded: bool, folder: Path) -> str:
-        rows = findings(bugs.assemble(bug, gfx, seeded, folder), "--kernel", "test")
+    def verdict(self, bug: bugs.Bug, gfx: str, seeded: bool, rows: list[dict]) -> str:
         where = f"{bug.name} {gfx} {'bug' if seeded else 'twin'}"
         if not seeded:
             rows = [row for row in rows if row["rule"] != MEANT.get(bug.name)]
@@ -62,10 +67,12 @@ class Bugs(unittest.TestCase):
         return f"{where}: {rows}" if bug.check == "wait" and bug.line not in lines else ""
 
     def test_each_wait_and_hazard_at_its_line_and_no_twin(self) -> None:
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder, ThreadPoolExecutor() as pool:
-            jobs = [(bug, gfx, seeded, Path(folder)) for bug in bugs.BUGS for gfx in bug.gfx for seeded in (True, False)
-                    if bug.check == "wait" or not seeded]  # fmt: skip
-            wrong = [text for text in pool.map(lambda job: self.verdict(*job), jobs) if text]
+        jobs = [(bug, gfx, seeded) for bug in bugs.BUGS for gfx in bug.gfx for seeded in (True, False) if bug.check == "wait" or not seeded]
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as pool:
+            files = list(pool.map(lambda job: bugs.assemble(*job, Path(folder)), jobs))
+            found = findings_of(files, "--kernel", "test")
+        self.assertEqual(len(found), len(jobs))
+        wrong = [text for job, rows in zip(jobs, found) if (text := self.verdict(*job, rows))]
         self.assertGreater(len(jobs), 300)
         self.assertEqual(wrong, [], "\n".join(wrong))
 

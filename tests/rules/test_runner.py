@@ -1,40 +1,61 @@
 # SPDX-License-Identifier: MIT
-"""tests/check/run_tests.py: what counts as passed, and what can't hide."""
+"""tests/run: what counts as passed, what can't hide, what a name selects, and what an interruption leaves."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 from repository import ROOT
 
+sys.path.insert(0, str(ROOT / "tests/check"))
+import select_tests  # noqa: E402
+
 RUNNER = ROOT / "tests/check/run_tests.py"
-UNITTEST_MAIN = ROOT / "tests/check/unittest_main.py"
 
 
-class Runner(unittest.TestCase):
+class Scripts(unittest.TestCase):
+    """A build directory whose tests are shell scripts."""
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.build = Path(folder.name)
 
-    def run_scripts(self, scripts: dict[str, str], *options: str) -> tuple[int, list[str]]:
-        """Registers one shell script per test and runs them; the exit code and the lines."""
+    def write(self, scripts: dict[str, str], listed: list[dict] | None = None) -> None:
         rows = []
         for name, script in scripts.items():
             path = self.build / f"{name}.sh"
             path.write_text("#!/bin/sh\n" + script)
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
-            rows.append(f'add_test({name} "{path}")\nset_tests_properties({name} PROPERTIES TIMEOUT 5)\n')
+            rows.append(f'add_test({name} "{path}")\nset_tests_properties({name} PROPERTIES TIMEOUT 3)\n')
         (self.build / "CTestTestfile.cmake").write_text("".join(rows))
-        command = [sys.executable, RUNNER, self.build, *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        if listed is not None:
+            empty = {"room": "", "family": "", "needs": [], "sources": []}
+            (self.build / "tests.json").write_text(json.dumps([empty | row for row in listed]))
+
+    def command(self, *options: str) -> list:
+        return [sys.executable, "-B", RUNNER, self.build, "--no-build", *options]
+
+    def run_tests(self, *options: str) -> tuple[int, list[str]]:
+        done = subprocess.run(self.command(*options), capture_output=True, text=True, timeout=60)
         return done.returncode, done.stdout.splitlines()
 
+    def run_scripts(self, scripts: dict[str, str], *options: str) -> tuple[int, list[str]]:
+        """The exit code and the lines."""
+        self.write(scripts)
+        return self.run_tests(*options)
+
+
+class Verdicts(Scripts):
     def test_counts_are_added(self) -> None:
         code, lines = self.run_scripts({"a": "echo 3 passed, 0 failed", "b": "echo 4 passed, 0 failed, 2 skipped"})
         self.assertEqual((code, lines[-1]), (0, "7 passed, 0 failed, 2 skipped"))
@@ -58,7 +79,7 @@ class Runner(unittest.TestCase):
             "early": "did not end with the line",
             "died": "died of SIGSEGV",
             "code": "exit code 7, though nothing failed",
-            "hung": "still running after 5 s",
+            "hung": "still running after 3 s",
             "empty": "ran no test",
         }
         code, lines = self.run_scripts(endings)
@@ -68,25 +89,156 @@ class Runner(unittest.TestCase):
 
     def test_a_test_that_does_not_start(self) -> None:
         (self.build / "CTestTestfile.cmake").write_text('add_test(gone "/no/such/program")\n')
-        done = subprocess.run([sys.executable, RUNNER, self.build], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "0 passed, 1 failed"))
+        code, lines = self.run_tests()
+        self.assertEqual((code, lines[-1]), (1, "0 passed, 1 failed"))
 
     def test_running_nothing_is_a_failure(self) -> None:
         code, lines = self.run_scripts({"a": "echo 1 passed, 0 failed"}, "-k", "nothing")
         self.assertEqual((code, lines[-1]), (1, "0 passed, 0 failed"))
+        self.assertIn("no test was run: no room, test, case or kernel matches -k 'nothing'", lines)
 
-    def test_selection_and_list(self) -> None:
-        scripts = {"sim_a": "echo 1 passed, 0 failed", "gen_b": "exit 1"}
-        self.assertEqual(self.run_scripts(scripts, "-k", "sim")[0], 0)
-        self.assertEqual(self.run_scripts(scripts, "--list"), (0, ["sim_a", "gen_b"]))
+    def test_bad_options_are_misuse(self) -> None:
+        for options in (["-k"], ["--nothing"], ["-j", "0"], ["-j", "x"], ["surplus"]):
+            self.assertEqual(self.run_scripts({"a": "true"}, *options)[0], 2, options)
+
+    def test_the_slowest_begins_first_next_time(self) -> None:
+        self.write({"fast": "echo 1 passed, 0 failed", "slow": "sleep 0.5; echo 1 passed, 0 failed"})
+        order = []
+        for damage in (None, "not json"):  # the second time: as measured; then: after a run that was killed while writing
+            order.append([line.split()[1] for line in self.run_tests("-j", "1")[1][:-1]])
+            if damage:
+                (self.build / "test_seconds.json").write_text(damage)
+        order.append([line.split()[1] for line in self.run_tests("-j", "1")[1][:-1]])
+        self.assertEqual(order, [["fast", "slow"], ["slow", "fast"], ["fast", "slow"]])
 
 
-class UnittestMain(unittest.TestCase):
+class Selection(Scripts):
+    def setUp(self) -> None:
+        super().setUp()
+        echo = 'echo "words: $*"; echo 1 passed, 1 failed; exit 1'  # so that its output is shown
+        cases = self.build / "cases.cpp"
+        cases.write_text('TEST_CASE("a grid, and \\"more\\"") {}\n    TEST_CASE_TEMPLATE("Another thing", T, int) {}\n')
+        python = self.build / "cases.py"
+        python.write_text("class It(unittest.TestCase):\n    def test_one(self): pass\n    def helper(self): pass\n")
+        self.write(
+            {"sim_a": echo, "gen_b": echo, "in_python": echo, "kernels_moe": echo, "kernels_moe_align": echo},
+            [
+                {"name": "sim_a", "room": "sim", "needs": ["sim_a", "lib"], "sources": [str(cases)]},
+                {"name": "gen_b", "room": "gen"},
+                {"name": "in_python", "room": "gen", "sources": [str(python)]},
+                {"name": "kernels_moe", "room": "kernels", "family": "moe"},
+                {"name": "kernels_moe_align", "room": "kernels", "family": "moe_align"},
+            ],
+        )
+
+    def selected(self, name: str) -> list[str]:
+        return self.run_tests("--list", "-k", name)[1]
+
+    def test_what_a_name_means(self) -> None:
+        for name, tests in {
+            "gen": ["gen_b", "in_python"],  # a room
+            "SIM": ["sim_a"],
+            "_b": ["gen_b"],  # a part of a name
+            "moe": ["kernels_moe", "kernels_moe_align"],
+            "another": ["sim_a: Another thing"],
+            "test_one": ["in_python: It::test_one"],
+            "it::test": ["in_python: It::test_one"],
+            "moe_align_x": ["kernels_moe_align: moe_align_x"],
+            "moe_f16_g128": ["kernels_moe: moe_f16_g128"],
+            "helper": [""],
+        }.items():
+            self.assertEqual(self.selected(name), tests, name)
+
+    def words(self, *options: str) -> list[str]:
+        return sorted(line.removeprefix("words: ") for line in self.run_tests(*options)[1] if line.startswith("words: "))
+
+    def test_only_the_part_is_run(self) -> None:
+        self.assertEqual(self.words("-k", "a grid"), [r'--test-case=a grid\, and "more"'])
+        self.assertEqual(self.words("-k", "moe_f16"), ["--only moe_f16"])
+        self.assertEqual(self.words("-k", "moe", "--all"), ["--all", "--all"])
+
+    def test_all_is_for_kernels(self) -> None:
+        self.assertEqual(self.words("--all"), ["", "", "", "--all", "--all"])
+
+    def test_one_kernel_is_built_alone(self) -> None:
+        test = select_tests.Test("kernels_moe", family="moe", needs=("check_kernels", "kernels_moe"), only="moe_f16")
+        self.assertEqual(select_tests.targets_of(test, self.build), ["check_kernels", "kernels_moe"])
+        outputs = ("gfx1100/moe_f16", "gfx1151/moe_f16_g32", "gfx1151/moe_bf16")
+        (self.build / "build.ninja").write_text("rule r\n command = x\n" + "".join(f"build hsaco/{name}.hsaco: r\n" for name in outputs))
+        self.assertEqual(select_tests.targets_of(test, self.build),
+                         ["check_kernels", "hsaco/gfx1100/moe_f16.hsaco", "hsaco/gfx1151/moe_f16_g32.hsaco"])  # fmt: skip
+
+    @unittest.skipUnless("NW_BUILD_DIR" in os.environ, "no build directory")
+    def test_what_is_built(self) -> None:
+        """Each test of this build: its targets are some of the build's."""
+        rows = json.loads((Path(os.environ["NW_BUILD_DIR"]) / "tests.json").read_text())
+        needed = {target for row in rows for target in row["needs"]}
+        command = [os.environ["NW_CMAKE"], "--build", os.environ["NW_BUILD_DIR"], "--target", "help"]
+        known = subprocess.run(command, capture_output=True, text=True, check=True).stdout.replace("... ", "")
+        targets = {line.split(":")[0].split(" ")[0] for line in known.splitlines()}
+        self.assertGreater(len(needed), 50)
+        self.assertEqual(needed - targets, set())
+
+
+class Interruption(Scripts):
+    def begin(self) -> tuple[subprocess.Popen, int]:
+        """The runner with a test under way, and that test's process."""
+        self.write({"long": f'echo $$ >"{self.build}/pid"; exec sleep 50'})
+        runner = subprocess.Popen(self.command(), stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(self.build)})
+        self.addCleanup(runner.stdout.close)
+        self.addCleanup(runner.kill)
+        file = self.build / "pid"
+        self.wait_for(lambda: file.exists() and file.read_text().strip())
+        return runner, int(file.read_text())
+
+    def wait_for(self, what) -> None:
+        end = time.monotonic() + 20
+        while not what():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+
+    def folders(self) -> list[Path]:
+        return list(self.build.glob("nibblewave-tests-*"))
+
+    def test_its_tests_end_with_it(self) -> None:
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            runner, test = self.begin()
+            runner.send_signal(how)
+            self.assertEqual(runner.wait(20), -how if how == signal.SIGKILL else 130)
+            self.wait_for(lambda: not self.alive(test))
+            (self.build / "pid").unlink()
+            self.assertEqual(len(self.folders()), how == signal.SIGKILL, how)
+        self.write({"a": "echo 1 passed, 0 failed"})
+        done = subprocess.run(self.command(), stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(self.build)})
+        self.assertEqual((done.returncode, self.folders()), (0, []), "the next run clears what a killed one left")
+
+    def alive(self, pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"  # nobody may be there to reap it
+        except OSError:
+            return False
+
+
+class Progress(Scripts):
+    def test_a_log_is_not_silent(self) -> None:
+        self.write({"long": "sleep 1; echo 1 passed, 0 failed"})
+        hasty = "import run_tests, sys; run_tests.SILENT_SECONDS = 0.4; sys.exit(run_tests.main(sys.argv[1:]))"
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", hasty, self.build, "--no-build"], cwd=RUNNER.parent, capture_output=True, text=True
+        )
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[0], r"^ +0 of 1 done, running: long 0 s$")
+        self.assertRegex(lines[-2], r"^ok      long +1\.\d s     1 passed$")
+
+
+class Pytest(unittest.TestCase):
     def run_cases(self, body: str) -> tuple[int, str]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "test_it.py"
             path.write_text("import unittest\nclass It(unittest.TestCase):\n" + body)
-            done = subprocess.run([sys.executable, UNITTEST_MAIN, path], stdout=subprocess.PIPE, text=True)
+            command = [sys.executable, "-B", "-m", "pytest", "-c", ROOT / "tests/pytest.ini", "-p", "conftest", path]
+            environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
         return done.returncode, done.stdout.splitlines()[-1]
 
     def test_counts(self) -> None:
@@ -107,8 +259,11 @@ class UnittestMain(unittest.TestCase):
         body = "  @classmethod\n  def setUpClass(cls): raise OSError\n  def test_good(self): pass\n"
         self.assertEqual(self.run_cases(body), (1, "0 passed, 1 failed"))
 
+    def test_a_file_that_does_not_load(self) -> None:
+        self.assertEqual(self.run_cases("  raise OSError\n"), (2, "0 passed, 1 failed"))
+
     def test_nothing(self) -> None:
-        self.assertEqual(self.run_cases("  pass\n"), (1, "0 passed, 0 failed"))
+        self.assertEqual(self.run_cases("  pass\n"), (5, "0 passed, 0 failed"))
 
 
 if __name__ == "__main__":

@@ -59,6 +59,16 @@ class Setup(unittest.TestCase):
         self.assertIn("apt: install --no-install-recommends libtbb-dev ccache\n", said)
         self.assertNotIn("update", said)
 
+    def test_python_gets_all_modules_at_once(self) -> None:
+        changes = """
+            there=false
+            have_python() { [[ $1 == "jinja2, pytest" ]] && $there; }
+            apt() { echo "apt: $*" >&3; there=true; }
+        """
+        code, said = self.on(changes)
+        self.assertEqual(code, 0, said)
+        self.assertIn("apt: install --no-install-recommends python3-jinja2 python3-pytest\n", said)
+
     def test_the_tested_llvm_is_taken_before_a_newer_one(self) -> None:
         for offer, taken in [("14 20 22 23", 22), ("14 20 21", 21), ("9 14 23 24", 24)]:
             with self.subTest(offer):

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <unistd.h>
+
+#include "sim/kept.h"
 
 namespace nw::sim::test {
 
@@ -42,6 +45,27 @@ const std::string &folder() {
     return it.path();
 }
 
+// The assembler, for this target; another version of it makes another code object.
+std::string command_of(const std::string &gfx, const std::string &source) {
+    static const auto version = std::filesystem::last_write_time(NW_CLANG).time_since_epoch();
+    const bool debug = source.find("// debug") != std::string::npos;
+    const bool wave64 = source.find(".amdhsa_wavefront_size32 0") != std::string::npos;
+    return fmt::format(": {} && {} -x assembler -target amdgcn-amd-amdhsa -mcpu={}{}{}",
+                       version.count(), NW_CLANG, gfx, debug ? " -g" : "",
+                       wave64 ? " -mwavefrontsize64" : "");
+}
+
+std::string run_assembler(const std::string &gfx, const std::string &command,
+                          const std::string &source) {
+    const std::string base = folder() + "/test";
+    std::ofstream(base + ".s") << source;
+    const std::string line =
+        fmt::format("cd {} && {} -o test.hsaco test.s 2> test.log", folder(), command);
+    if (std::system(line.c_str()) != 0)
+        throw std::runtime_error(gfx + ": " + read_text(base + ".log"));
+    return read_text(base + ".hsaco");
+}
+
 } // namespace
 
 std::vector<std::byte> assemble(const std::string &gfx, const std::string &source) {
@@ -49,17 +73,11 @@ std::vector<std::byte> assemble(const std::string &gfx, const std::string &sourc
     std::vector<std::byte> &image = cache[gfx + source];
     if (!image.empty())
         return image;
-    std::string base = folder() + "/test";
-    std::ofstream(base + ".s") << source;
-    std::string debug = source.find("// debug") != std::string::npos ? " -g" : "";
-    bool wave64 = source.find(".amdhsa_wavefront_size32 0") != std::string::npos;
-    std::string command = fmt::format(
-        "cd {} && {} -x assembler -target amdgcn-amd-amdhsa -mcpu={}{}{} -o {}.hsaco test.s "
-        "2> {}.log",
-        folder(), NW_CLANG, gfx, debug, wave64 ? " -mwavefrontsize64" : "", base, base);
-    if (std::system(command.c_str()) != 0)
-        throw std::runtime_error(gfx + ": " + read_text(base + ".log"));
-    std::string bytes = read_text(base + ".hsaco");
+    const std::string command = command_of(gfx, source), key = command + "\n" + source;
+    const std::optional<std::string> kept = find_kept(key);
+    const std::string bytes = kept ? *kept : run_assembler(gfx, command, source);
+    if (!kept)
+        keep(key, bytes);
     image.resize(bytes.size());
     std::memcpy(image.data(), bytes.data(), bytes.size());
     return image;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Targets on which a kernel is the same code. It is checked in full on one of them; on the others
+// one launch shows that the code object loads and that registers and descriptor are as they must
+// be.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/targets.h"
+#include "runtime/kernel.h"
+
+namespace nw::check {
+
+// All that the GPU reads of a code object: machine code, kernel descriptor and constants, each with
+// its address. Metadata and symbols, which name the target, are left out. Throws Error where the
+// file is no code object.
+std::string loaded_sections(const std::filesystem::path &hsaco);
+
+// True if the targets differ only in facts that no result and no checker depends on: those of
+// occupancy and of how hosts lay out rows. Targets of two series have different hazards.
+bool same_behaviour(const Target &, const Target &);
+
+// On these targets families run all of their shapes, on the others those of each path.
+bool thorough(std::string_view gfx);
+
+// The kernels given, one symbol on several targets, in groups of equal sections and behaviour. The
+// first of a group is on a thorough target if any is. A code object that can't be read is alone.
+std::vector<std::vector<const Kernel *>> same_code(std::span<const Kernel *const> kernels);
+
+} // namespace nw::check

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The tests of a build directory, what each is built of, and those that a name means.
+
+CMake writes build/tests.json: for each test its targets, its sources and, of a kernel family's test, the family.
+ctest knows how to run it. A doctest program is one test here and a test for each case in ctest.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+DOCTEST_CASE = re.compile(r'^\s*TEST_CASE\w*\(\s*"((?:[^"\\]|\\.)*)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Test:
+    name: str
+    room: str = ""
+    family: str = ""  # that check_kernels is given
+    needs: tuple[str, ...] = ()  # build targets
+    sources: tuple[Path, ...] = ()
+    cases: tuple[str, ...] = ()  # those to run; none: all
+    only: str = ""  # kernels whose symbol contains it; "": all of the family
+
+
+@dataclass(frozen=True)
+class Command:
+    words: tuple[str, ...]
+    directory: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    timeout: float | None = None
+    slow: bool = False
+
+
+def known_tests(build: Path) -> list[Test]:
+    file = build / "tests.json"
+    if not file.exists():
+        return [Test(name) for name in commands(build)]
+    rows = json.loads(file.read_text())
+    return [
+        Test(row["name"], row["room"], row["family"], tuple(row["needs"]), tuple(map(Path, row["sources"])))
+        for row in rows
+    ]
+
+
+def commands(build: Path) -> dict[str, Command]:
+    """Of each test, how ctest would run it; of a doctest program, how to run all of its cases at once."""
+    shown = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, stdout=subprocess.PIPE, check=True)
+    found: dict[str, Command] = {}
+    for row in json.loads(shown.stdout)["tests"]:
+        words = tuple(row.get("command", [row["name"]]))  # ctest leaves it out if nothing was built
+        name = row["name"]
+        if len(words) == 2 and words[1].startswith("--test-case="):
+            words, name = words[:1], Path(words[0]).name
+        properties = {entry["name"]: entry["value"] for entry in row.get("properties", [])}
+        found.setdefault(
+            name,
+            Command(
+                words,
+                Path(properties.get("WORKING_DIRECTORY", build)),
+                dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", [])),
+                properties.get("TIMEOUT"),
+                "slow" in properties.get("LABELS", []),
+            ),
+        )
+    return found
+
+
+def words_of(test: Test, command: Command, every_target: bool) -> list[str]:
+    """The command line that runs the test's chosen part."""
+    words = list(command.words)
+    if test.family and every_target:
+        words.append("--all")
+    if test.only:
+        words += ["--only", test.only]
+    if test.cases and test.sources[0].suffix == ".py":
+        words[-1:] = [f"{words[-1]}::{case}" for case in test.cases]
+    elif test.cases:
+        escaped = (case.replace("\\", "\\\\").replace(",", "\\,") for case in test.cases)
+        words.append("--test-case=" + ",".join(escaped))
+    return words
+
+
+def targets_of(test: Test, build: Path) -> list[str]:
+    """What the test's chosen part needs: of a family's kernels only those chosen, where each file is a target of its own."""
+    files = kernel_files(build, test.only) if test.only else []
+    return [need for need in test.needs if not files or not need.startswith("kernels")] + files
+
+
+def kernel_files(build: Path, symbol: str) -> list[str]:
+    """Targets `hsaco/<gfx>/<symbol>*.hsaco`, none if make builds."""
+    try:
+        known = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return []
+    return re.findall(rf"^(hsaco/[^/]+/{re.escape(symbol)}[^/]*\.hsaco): ", known, re.MULTILINE)
+
+
+def cases_of(source: Path) -> list[str]:
+    """The names of a source's test cases: of doctest's, or `Class::method` of unittest's."""
+    text = source.read_text()
+    if source.suffix != ".py":
+        return [re.sub(r"\\(.)", r"\1", name) for name in DOCTEST_CASE.findall(text)]
+    return [
+        f"{scope.name}::{method.name}"
+        for scope in ast.parse(text).body
+        if isinstance(scope, ast.ClassDef)
+        for method in scope.body
+        if isinstance(method, ast.FunctionDef) and method.name.startswith("test")
+    ]
+
+
+def select(tests: list[Test], name: str) -> list[Test]:
+    """The tests that `name` means, of the first of these that has any: a room; a part of a test's name; a part of a
+    case's name; a part of a kernel's symbol from its beginning on. Upper and lower case are the same."""
+    wanted = name.lower()
+    if named := [test for test in tests if wanted == test.room]:
+        return named
+    if named := [test for test in tests if wanted in test.name.lower()]:
+        return named
+    parts = []
+    for test in tests:
+        cases = [case for source in test.sources for case in cases_of(source) if wanted in case.lower()]
+        if cases:
+            parts.append(replace(test, cases=tuple(dict.fromkeys(cases))))
+    if parts:
+        return parts
+    families = [test.family for test in tests if test.family and wanted.startswith(test.family + "_")]
+    family = max(families, key=len, default=None)
+    return [replace(test, only=name) for test in tests if family and test.family == family]

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""check_kernels: what it takes for the same code on several targets is the same, and what differs is checked apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(os.environ["NW_SOURCE_DIR"])
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+sys.path[:0] = [str(SOURCE / "gen")]
+
+import targets  # noqa: E402
+
+HSACO = BUILD / "hsaco"
+KERNELS = json.loads((HSACO / "manifest.json").read_text())["kernels"]
+TABLE = targets.read(SOURCE / "gen/targets.toml")
+# Facts in which targets of one group may differ: the encoding's number, how many waves fit and are launched, strides of rows.
+MAY_DIFFER = {"elf_machine", "vgprs_per_simd", "vgpr_granule", "simd_waves", "row_period", "row_pad"}
+
+
+@dataclass(frozen=True)
+class Section:
+    offset: int
+    bytes: bytes
+
+
+def sections(path: Path) -> dict[str, Section]:
+    data = path.read_bytes()
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
+    names = headers[names_at][4]
+    found = {}
+    for name, kind, _, _, offset, length in headers:
+        begin = names + name
+        text = data[begin : data.index(0, begin)].decode()
+        found[text] = Section(offset, b"" if kind == 8 else data[offset : offset + length])  # 8: SHT_NOBITS
+    return found
+
+
+def behaviour(gfx: str) -> tuple:
+    target = TABLE.targets[gfx]
+    return (target.generation, target.series, *((k, v) for k, v in sorted(target.facts.items()) if k not in MAY_DIFFER))
+
+
+def check_kernels(*arguments: str, hsaco: Path = HSACO) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "NIBBLEWAVE_DEVICE"}
+    environment |= {"NIBBLEWAVE_HSACO": str(hsaco)}
+    command = [BUILD / "bin/tests/check_kernels", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def groups(*arguments: str, hsaco: Path = HSACO) -> list[tuple[str, list[str]]]:
+    done = check_kernels("--groups", *arguments, hsaco=hsaco)
+    assert done.returncode == 0, done.stderr
+    return [(symbol, gfx) for symbol, *gfx in map(str.split, done.stdout.splitlines())]
+
+
+class Groups(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.groups = groups()
+
+    def test_each_kernel_is_in_one(self) -> None:
+        seen = Counter((symbol, gfx) for symbol, group in self.groups for gfx in group)
+        self.assertEqual(seen, Counter((row["symbol"], row["gfx"]) for row in KERNELS))
+
+    def test_members_are_equal_and_groups_are_not(self) -> None:
+        by_symbol: dict[str, list[set]] = {}
+        for symbol, group in self.groups:
+            contents = set()
+            for gfx in group:
+                of = sections(HSACO / gfx / f"{symbol}.hsaco")
+                contents.add((of[".text"].bytes, of[".rodata"].bytes, behaviour(gfx)))
+            self.assertEqual(len(contents), 1, f"{symbol} on {group}")
+            by_symbol.setdefault(symbol, []).append(contents)
+        for symbol, contents in by_symbol.items():
+            self.assertEqual(len(set.union(*contents)), len(contents), f"{symbol}: two groups are equal")
+
+    def test_a_thorough_target_is_first(self) -> None:
+        for symbol, group in self.groups:
+            if thorough := {"gfx1100", "gfx1151", "gfx1201"} & set(group):
+                self.assertEqual({group[0]}, thorough, symbol)
+
+    def test_every_family_has_tests(self) -> None:
+        rows = json.loads((BUILD / "tests.json").read_text())
+        tested = Counter(row["family"] for row in rows if row["family"])
+        families = {row["family"] for row in KERNELS}
+        self.assertEqual(tested, Counter(dict.fromkeys(families, 2)), "plain and under checkers; run cmake again after a new CHECK_FAMILY")
+
+
+class Copies(unittest.TestCase):
+    """A kernel whose code is the same on two targets, in copies of its code objects."""
+
+    def setUp(self) -> None:
+        same = [(symbol, group) for symbol, group in groups("--family", "quantize_q8") if len(group) > 1]
+        if not same:
+            self.skipTest("this build has no two targets with the same code")
+        self.symbol, group = same[0]
+        self.first, self.second = group[:2]
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for gfx in (self.first, self.second):
+            (self.folder / gfx).mkdir()
+            shutil.copy(HSACO / gfx / f"{self.symbol}.hsaco", self.folder / gfx)
+
+    def change(self, section: str, at: int) -> None:
+        """Inverts a byte of the second target's file."""
+        path = self.folder / self.second / f"{self.symbol}.hsaco"
+        data = bytearray(path.read_bytes())
+        data[sections(path)[section].offset + at] ^= 0xFF
+        path.write_bytes(data)
+
+    def options(self) -> list[str]:
+        return ["--kernel", self.symbol, "--gfx", f"{self.first},{self.second}"]
+
+    def launches(self, *more: str) -> list[int]:
+        done = check_kernels(*self.options(), "-v", *more, hsaco=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        return [int(line.split()[2]) for line in done.stdout.splitlines() if line.endswith("launches, 0 failures")]
+
+    def test_one_is_checked_in_full_and_the_other_by_one_launch(self) -> None:
+        for checkers in ([], ["--checkers"]):
+            full, entry = self.launches(*checkers)
+            self.assertGreater(full, 5)
+            self.assertEqual(entry, 1)
+            self.assertEqual(self.launches("--all", *checkers), [full, full])
+
+    def test_another_byte_is_another_group(self) -> None:
+        together = [(self.symbol, [self.first, self.second])]
+        apart = [(self.symbol, [self.first]), (self.symbol, [self.second])]
+        self.assertEqual(groups(*self.options(), hsaco=self.folder), together)
+        self.change(".comment", 0)
+        self.assertEqual(groups(*self.options(), hsaco=self.folder), together)
+        for section in (".text", ".rodata"):
+            self.change(section, 8)
+            self.assertEqual(groups(*self.options(), hsaco=self.folder), apart, section)
+            self.change(section, 8)
+
+    def test_a_descriptor_broken_on_one_target_is_found(self) -> None:
+        self.change(".rodata", 16)  # where the code begins (LLVM AMDGPUUsage, kernel_code_entry_byte_offset)
+        done = check_kernels(*self.options(), hsaco=self.folder)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "1 passed, 1 failed"), done.stdout)
+
+    def test_an_unusable_file_is_a_failure(self) -> None:
+        (self.folder / self.second / f"{self.symbol}.hsaco").write_bytes(b"no ELF")
+        done = check_kernels(*self.options(), hsaco=self.folder)
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "1 passed, 1 failed"), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
