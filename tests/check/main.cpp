@@ -148,8 +148,14 @@ std::vector<std::string> device_specs(const Options &o) {
         out.push_back("sim:" + gfx);
     if (out.empty())
         for (const Target &target : targets())
-            out.push_back(fmt::format("sim:{}", target.name));
+            if (std::ranges::any_of(kernels(target.name), &Kernel::built))
+                out.push_back(fmt::format("sim:{}", target.name));
     return out;
+}
+
+// Of "sim:gfx1151"; null for other devices, and for settings.
+const Target *simulated(std::string_view spec) {
+    return spec.starts_with("sim:") ? find_target(spec.substr(4)) : nullptr;
 }
 
 // The kernels of simulated targets in groups of the same code; of other devices, none.
@@ -157,9 +163,10 @@ std::vector<std::vector<const Kernel *>> groups(const Options &o,
                                                 const std::vector<std::string> &specs) {
     std::map<std::string_view, std::vector<const Kernel *>> by_symbol;
     for (const std::string &spec : specs)
-        for (const Kernel &kernel : kernels())
-            if (spec == fmt::format("sim:{}", kernel.gfx) && o.selects(kernel))
-                by_symbol[kernel.symbol].push_back(&kernel);
+        if (const Target *target = simulated(spec))
+            for (const Kernel &kernel : kernels(target->name))
+                if (o.selects(kernel))
+                    by_symbol[kernel.symbol].push_back(&kernel);
     std::vector<std::vector<const Kernel *>> out;
     for (const auto &[symbol, on_targets] : by_symbol)
         std::ranges::move(same_code(on_targets), std::back_inserter(out));
