@@ -52,12 +52,11 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
         return rows;
     const Bound bound = dram_bound(gfx);
     fmt::print(
-        "\nExperts of {} with GGUF weights on sim {}: modelled times, cold weights, random "
-        "routes.\n"
-        "block: slots of a block, 1 without blocks; met: experts that any token has; before: "
-        "launches\n"
-        "before, of activations and lists; GB/s: of their weights; % bound: of {:.1f} GB/s, "
-        "which DRAM\nsustains, without the {:.1f} us of a launch.\n\n",
+        "\nExperts of {} with GGUF weights on sim {}: modelled times, weights cold.\n"
+        "Routes are random; block: slots of a block, 1 without blocks; met: experts that any token "
+        "has;\n"
+        "before: launches before, of activations and lists; GB/s: of weights; % bound: of {:.1f} "
+        "GB/s,\nwhich DRAM sustains, without the {:.1f} us of a launch.\n\n",
         model, gfx, bound.gb_per_s, bound.overhead_us);
     Table table("layer {layer:<5}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "
                 "block {block_size:>5}; met {experts_met:>4.0f}; time us {time_us:>9.2f}; "

@@ -36,8 +36,9 @@ void print_slots(const Json &rows) {
             row["_before"] = before(rows, row);
             chosen.push_back(row);
         }
-    fmt::print("\nVALU issue slots per 8 weights and lane, a VOPD pair is one, and those of older "
-               "methods to dequantize\n\n");
+    fmt::print(
+        "\nslots: VALU issue slots per 8 weights and lane, a VOPD pair is one; older: of older "
+        "methods\nto dequantize; mean err: as error above\n\n");
     print_table("layer {layer:<9}; type {dtype:<4}; rows {m:>4}; dequant {_dequant:<9}; "
                 "slots {valu_slots_per_8w:>5.2f}; older {_before:<23}; VGPRs {vgprs:>5}; "
                 "waves/SIMD {waves_per_simd:>10}; mean err {mean_err:>8.3f}",
@@ -48,7 +49,7 @@ void print_instructions(const Json &rows) {
     constexpr std::array<std::string_view, instruction_classes.size()> headings = {
         "valu", "vopd",  "trans", "wmma", "salu", "smem",
         "load", "store", "lds",   "br",   "wait", "etc"};
-    std::string columns = "layer {layer:<9}; type {dtype:<4}; rows {m:>4}; dequant {_dequant:<9}";
+    std::string columns = "layer {layer:<8}; type {dtype:<4}; rows {m:>4}; dequant {_dequant:<9}";
     for (u64 i = 0; i < headings.size(); ++i)
         columns += fmt::format("; {} {{{}:>5.0f}}", headings[i], key_of(instruction_classes[i]));
     fmt::print("\nWave instructions in thousands; vopd: pairs\n\n");

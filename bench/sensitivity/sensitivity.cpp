@@ -156,10 +156,9 @@ Json print_moves(const Json &rows, const std::vector<Variant> &variants, bool ve
         else
             moving.push_back(row);
     fmt::print(
-        "\nEach constant of the {} that isn't published, halved and doubled: by how many per cent "
-        "modelled\ntimes (decode) and ratios (cliff) move, on the mean and the one that moves "
-        "most, "
-        "and the mean\nabsolute error (MAPE, %) then\n\n",
+        "\nEach constant of the {} (sim) that isn't published, halved and doubled: by how many per "
+        "cent\nmodelled times (decode) and ratios (cliff) move, on the mean and the one that moves "
+        "most, and the\nmean absolute error (MAPE, %) then\n\n",
         part);
     print_table(
         std::string("constant {constant:<18}; origin {origin:<6}; changed {_change:>16}; |; "

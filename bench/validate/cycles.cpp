@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <stdexcept>
 
 #include "bench/published.h"
 #include "bench/validate/tables.h"
@@ -56,7 +57,7 @@ Json measure_cycles(ModelRun &run) {
         const std::map<std::string, f64> &values = measured[f.gfx];
         const auto value = values.find(f.measurement);
         if (value == values.end())
-            throw Error(
+            throw std::runtime_error( // not in this build
                 fmt::format("nw micro has no measurement '{}' on {}", f.measurement, f.gfx));
         const f64 modelled = value->second - (f.beyond.empty() ? 0 : values.at(f.beyond));
         const f64 nearest = std::clamp(modelled, f.low, f.high), off = modelled - nearest;
