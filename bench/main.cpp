@@ -19,7 +19,7 @@
 #include "bench/needs.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
-#include "hip/hip.h"
+#include "hip/failure.h"
 
 namespace nw::bench {
 
@@ -254,6 +254,6 @@ int main(int argc, char **argv) {
     CLI::App app(
         "The kernels on the shapes of real models: checked against f64, and timed on a card "
         "or by the\nmodel (sim). The default: the linear layers of one decoder layer.");
-    return nw::run_command<nw::hip::Error>("nw_bench", app,
-                                           [&] { return nw::bench::run(app, argc, argv); });
+    const auto run = [&] { return nw::bench::run(app, argc, argv); };
+    return nw::run_command("nw_bench", app, run, nw::hip::is_failure);
 }

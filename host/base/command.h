@@ -15,13 +15,12 @@ namespace nw {
 
 enum ExitCode : int { exit_success = 0, exit_failure = 1, exit_misuse = 2 };
 
-inline constexpr const char *exit_codes_help = "Exit codes: 0: done, nothing found. 1: a finding "
-                                               "or a failure: a lint finding, a wrong result,\n"
-                                               "a figure that got worse, a kernel that faults, a "
-                                               "device that is missing or fails. 2: misuse: an\n"
-                                               "unknown option, a value that is not allowed, or a "
-                                               "file that is missing, unreadable, unwritable\n"
-                                               "or not of its kind.";
+inline constexpr const char *exit_codes_help =
+    "Exit codes: 0: done, nothing found. 1: a finding or a failure: a lint finding, a wrong "
+    "result,\n"
+    "a figure that got worse, a kernel that faults, a device that fails. 2: misuse: an unknown\n"
+    "option, a value that is not allowed, a device that is not there, or a file that is missing,\n"
+    "unreadable, unwritable or not of its kind.";
 
 // A command that did its work and has findings.
 struct Findings : CLI::RuntimeError {
@@ -29,9 +28,10 @@ struct Findings : CLI::RuntimeError {
 };
 
 // Runs work() and returns the exit code of main: the one that work returns, or that of its
-// exception. An nw::Error is misuse unless it is one of Failures.
-template <class... Failures, class Work>
-int run_command(const char *name, const CLI::App &app, const Work &work) {
+// exception. An nw::Error is misuse unless is_failure(error).
+template <class Work, class IsFailure>
+int run_command(const char *name, const CLI::App &app, const Work &work,
+                const IsFailure &is_failure) {
     const auto say = [&](const char *text) { std::fprintf(stderr, "%s: %s\n", name, text); };
     int code = exit_failure;
     try {
@@ -42,7 +42,7 @@ int run_command(const char *name, const CLI::App &app, const Work &work) {
         code = app.exit(error) ? exit_misuse : exit_success;
     } catch (const Error &error) {
         say(error.what());
-        code = (dynamic_cast<const Failures *>(&error) || ...) ? exit_failure : exit_misuse;
+        code = is_failure(error) ? exit_failure : exit_misuse;
     } catch (const std::filesystem::filesystem_error &error) {
         say(error.what());
         code = exit_misuse;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nw: the command.
 #include "base/command.h"
-#include "hip/hip.h"
+#include "hip/failure.h"
 #include "nw/commands.h"
 #include "sim/func/machine.h"
 
@@ -22,8 +22,11 @@ int main(int argc, char **argv) {
     nw::cli::add_pack(app);
     nw::cli::add_time(app);
     nw::cli::add_tune(app);
-    return nw::run_command<nw::hip::Error, nw::sim::Fault>("nw", app, [&] {
+    const auto run = [&] {
         app.parse(argc, argv);
         return nw::exit_success;
+    };
+    return nw::run_command("nw", app, run, [](const nw::Error &error) {
+        return nw::hip::is_failure(error) || dynamic_cast<const nw::sim::Fault *>(&error);
     });
 }

@@ -67,9 +67,9 @@ TEST_CASE("values that nothing fits are named, with the choices, and end in 2") 
     }
 }
 
-TEST_CASE("a device that is not there ends in 1 and is named") {
+TEST_CASE("a device that is not there is misuse, as a file that is not there, and is named") {
     const Run run = bench("--device hip:99");
-    CHECK(run.code == 1);
+    CHECK(run.code == 2);
     CHECK(contains(run.output, "hip:99"));
 }
 
