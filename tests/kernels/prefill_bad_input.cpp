@@ -238,12 +238,13 @@ TEST_CASE("a kernel that is not for these carriers makes none") {
 }
 
 TEST_CASE("no tile is wider than the rules for strides say") {
-    for (const Kernel &k : kernels(gfx))
-        if (k.family == "prefill_w4a16") {
-            INFO(k.symbol);
-            CHECK(k.number("bm") <= widest_tile);
-            CHECK(k.number("bn") <= widest_tile);
-        }
+    for (const Target &target : targets())
+        for (const Kernel &k : kernels(target.name))
+            if (k.family == "prefill_w4a16") {
+                INFO(k.symbol);
+                CHECK(k.number("bm") <= widest_tile);
+                CHECK(k.number("bn") <= widest_tile);
+            }
 }
 
 TEST_CASE("few rows are decode's, in the forms that it has") {
