@@ -98,6 +98,7 @@ mkdir -p "$build" 2>/dev/null || {
 exec 9>"$build/.lock" # bench/run and tests/run may be started side by side
 ! command -v flock >/dev/null || flock 9
 configured || configure
+[[ ! -f $build/build.ninja ]] || step "configuring" ninja -C "$build" build.ninja
 announce "${@:-all}"
 step "the build" cmake --build "$build" --parallel "$cores" --target "${@:-all}"
 ((SECONDS < 5)) || say "built in $SECONDS s"

@@ -59,7 +59,9 @@ class Installed(unittest.TestCase):
         self.assertEqual({f"share/nibblewave/hsaco/{name}" for name in library}, {name for name in files if name.endswith(".hsaco")})
         installed = json.loads((self.prefix / "share/nibblewave/hsaco/manifest.json").read_text())["kernels"]
         self.assertEqual({row["file"] for row in installed}, library)
-        rest = {Path(name).name for name in files if not name.endswith(".hsaco")}
+        resources = {f"share/nibblewave/hsaco/{row['gfx']}/{row['family']}.resources" for row in installed}
+        self.assertEqual(resources, {name for name in files if name.endswith(".resources")})
+        rest = {Path(name).name for name in files if not name.endswith((".hsaco", ".resources"))}
         self.assertEqual({name for name in rest if name.startswith(("nibblewave", "libnibblewave"))}, rest - {"manifest.json"})
 
     @unittest.skipUnless(shutil.which("pkg-config"), "pkg-config is not installed")

@@ -113,7 +113,8 @@ class Copies(unittest.TestCase):
         self.folder = Path(folder.name)
         for gfx in (self.first, self.second):
             (self.folder / gfx).mkdir()
-            shutil.copy(HSACO / gfx / f"{self.symbol}.hsaco", self.folder / gfx)
+            for name in (f"{self.symbol}.hsaco", "quantize_q8.resources"):
+                shutil.copy(HSACO / gfx / name, self.folder / gfx)
 
     def change(self, section: str, at: int) -> None:
         """Inverts a byte of the second target's file."""

@@ -174,7 +174,7 @@ class Force(unittest.TestCase):
         name = "splitk_w4a16_bf16_g128_sym_m1_y1u4"
         code, _, err = choose("--n", "64", "--k", "128", "--gfx", "gfx1201", force=name)
         self.assertEqual(code, 2)
-        self.assertRegex(err, f"NIBBLEWAVE_FORCE={name}: this build has it for .*gfx1151.*, the device is a gfx1201")
+        self.assertRegex(err, f"NIBBLEWAVE_FORCE={name}: there is one for .*gfx1151.*, the device is a gfx1201")
 
     def test_a_kernel_of_another_family_decides_nothing_here(self) -> None:
         self.assertEqual(chosen(64, 128, force="splitk_w4a16_bf16_g128_sym_m1_y1u4")["why"], "untuned")

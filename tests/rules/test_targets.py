@@ -18,7 +18,7 @@ DECISIONS = {
 }
 # Lines that still do, by file. Each goes when its room is done; a file that has none must not be listed.
 KNOWN = {
-    "bench/stride/stride.cpp": 1,  # parts whose scan was published
+    "bench/published.h": 1,  # parts whose scan was published
 }
 
 
