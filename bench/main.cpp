@@ -36,7 +36,7 @@ struct Suite {
 constexpr std::string_view no_kernels = "none";
 
 const Suite suites[] = {
-    {"layer", run_layer, "the linear layers of a model", {1, 4}, {"decode_w4a16"}},
+    {"layer", run_layer, "the linear layers of a model", {1}, {"decode_w4a16"}},
     {"decode",
      run_decode,
      "modelled times of decode_w4a16 beside published ones",
@@ -160,7 +160,7 @@ Options parse(CLI::App &app, int argc, char **argv) {
         ->delimiter(',');
     app.add_flag("--needs", o.needs, "print the CMake targets of these kernels, and stop");
     app.add_option("--m", o.m,
-                   "rows of activations, comma-separated (default: 1,4; suite decode: 1,2,4,8; "
+                   "rows of activations, comma-separated (default: 1; suite decode: 1,2,4,8; "
                    "prefill: 2048; mid: 1,8,16,24,32,48,64; "
                    "gguf: 1,2,4,8,9,16,23,32,512)")
         ->delimiter(',');

@@ -45,17 +45,25 @@ progress() {
     [[ ! -t 2 ]] || printf '\r\e[K' >&2
 }
 
-# What went wrong, without what went well.
-failures() {
-    grep -v '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 40
+# What went wrong: a sentence where that says it all, else the compiler's words.
+cause() {
+    local said
+    said=$(sed -n '/^CMake Error at .*(message):/,/^Call Stack\|^-- /p' "$log" | sed '1d;/^Call Stack/d;/^-- /d' | xargs -d '\n' | tr -s ' ')
+    if grep -q 'No space left on device' "$log" 2>/dev/null || [[ $(df --output=avail -k "$build" | tail -n 1) -lt 1024 ]]; then
+        say "$1 failed: the disk that holds $build is full; free some GB and run this again"
+    elif [[ $said ]]; then
+        say "$1 failed:$said"
+    else
+        grep -v '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 40
+        say "$1 failed; all of it is in $log"
+    fi
 }
 
 step() {
     local what=$1
     shift
     if ! "$@" </dev/null 2>&1 | tee "$log" | progress; then
-        failures >&2
-        say "$what failed; all of it is in $log"
+        cause "$what" >&2
         exit 1
     fi
 }
@@ -75,19 +83,26 @@ configure() {
     step "configuring" cmake --preset release "${generator[@]}"
 }
 
-# Says what there is to do. Seconds of a core, as measured: a C++ file 2, a family's texts 2, a kernel 0.07.
+# Those of the files named on standard input that are not there yet.
+missing() {
+    local file
+    while IFS= read -r file; do
+        [[ -e $build/$file || -e $file ]] || echo "$file"
+    done
+}
+
+# Says what a first build has to do. Seconds of a core, as measured: a C++ file 2, a kernel 0.1.
 announce() {
-    local plan cpp families kernels seconds about
+    local commands cpp kernels seconds about
     [[ -f $build/build.ninja ]] || return 0
-    plan=$(ninja -C "$build" -n "$@" 2>/dev/null) || return 0
-    cpp=$(grep -c '\] Building C' <<<"$plan") || true
-    families=$(grep -c '\] Rendering ' <<<"$plan") || true
-    kernels=$(grep -c '\] gfx[0-9a-f]* ' <<<"$plan") || true
-    seconds=$(((200 * cpp + 200 * families + 7 * kernels) / 100 / cores))
+    commands=$(ninja -C "$build" -t commands "$@" 2>/dev/null) || return 0
+    cpp=$(grep -oE -- '-o [^ ]+\.o -c' <<<"$commands" | cut -d' ' -f2 | missing | wc -l) || true
+    kernels=$(grep -oE -- '-o [^ ]+\.hsaco' <<<"$commands" | cut -d' ' -f2 | missing | wc -l) || true
+    seconds=$(((20 * cpp + kernels) / 10 / cores))
     ((seconds >= 5)) || return 0
     about="$seconds s"
     ((seconds < 100)) || about="$(((seconds + 30) / 60)) min"
-    say "building $cpp C++ files and $kernels kernels on $cores cores: about $about"
+    say "builds $cpp C++ files and $kernels kernels on $cores cores: about $about"
 }
 
 cd "$root"
@@ -96,7 +111,10 @@ mkdir -p "$build" 2>/dev/null || {
     exit 1
 }
 exec 9>"$build/.lock" # bench/run and tests/run may be started side by side
-! command -v flock >/dev/null || flock 9
+if command -v flock >/dev/null && ! flock -n 9; then
+    say "another build is under way here; this one waits for it"
+    flock 9
+fi
 configured || configure
 [[ ! -f $build/build.ninja ]] || step "configuring" ninja -C "$build" build.ninja
 announce "${@:-all}"

@@ -27,7 +27,7 @@ struct Candidate {
 };
 
 // The candidates for one shape and m.
-struct Line {
+struct RowCount {
     GgufShape shape;
     std::vector<Candidate> candidates;
 
@@ -88,9 +88,9 @@ std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
 }
 
 // Calls done(i) for each line in order, as soon as its candidates are timed.
-void time_all(std::vector<Line> &lines, const std::function<void(u64)> &done) {
+void time_all(std::vector<RowCount> &lines, const std::function<void(u64)> &done) {
     std::vector<GgufJob> jobs;
-    for (const Line &line : lines)
+    for (const RowCount &line : lines)
         for (const Candidate &candidate : line.candidates)
             jobs.push_back({line.shape, candidate.kernel});
     u64 line = 0, candidate = 0;
@@ -106,9 +106,9 @@ void time_all(std::vector<Line> &lines, const std::function<void(u64)> &done) {
 
 // ---- the table of a shape
 
-std::string columns_of(std::span<const Line> lines, bool all) {
+std::string columns_of(std::span<const RowCount> lines, bool all) {
     std::vector<std::string> candidates;
-    for (const Line &line : lines)
+    for (const RowCount &line : lines)
         for (const Candidate &candidate : line.candidates)
             if (std::ranges::find(candidates, candidate.column) == candidates.end())
                 candidates.push_back(candidate.column);
@@ -121,7 +121,7 @@ std::string columns_of(std::span<const Line> lines, bool all) {
     return out;
 }
 
-Json row_of(const Line &line, f64 one) {
+Json row_of(const RowCount &line, f64 one) {
     const Candidate &fastest = line.fastest(), *chosen = line.chosen();
     Json row = {{"m", line.shape.m},
                 {"fastest", fastest.column},
@@ -137,9 +137,9 @@ Json row_of(const Line &line, f64 one) {
 }
 
 // "from 9 rows on mid_b16 (18.45 us; scalar 24.13)"
-void print_crossings(std::span<const Line> lines) {
+void print_crossings(std::span<const RowCount> lines) {
     std::string before = lines.front().fastest().column;
-    for (const Line &line : lines) {
+    for (const RowCount &line : lines) {
         const Candidate &fastest = line.fastest();
         if (before != fastest.column) {
             const Candidate *old = line.by(before);
@@ -150,9 +150,9 @@ void print_crossings(std::span<const Line> lines) {
     }
 }
 
-void print_trees(std::span<const Line> lines) {
+void print_trees(std::span<const RowCount> lines) {
     std::string text;
-    for (const Line &line : lines)
+    for (const RowCount &line : lines)
         if (const Candidate *scalar = line.by("scalar");
             scalar && line.shape.m >= tree_from && line.shape.m <= tree_to)
             text += fmt::format("{} m{} {:.2f}x", text.empty() ? "" : ",", line.shape.m,
@@ -163,10 +163,11 @@ void print_trees(std::span<const Line> lines) {
 }
 
 // Of each shape as many lines as there are numbers of rows: a table for each shape.
-void time_and_print(std::vector<Line> &lines, u64 of_shape, bool verbose) {
+void time_and_print(std::vector<RowCount> &lines, u64 of_shape, bool verbose) {
     std::optional<Table> table;
     time_all(lines, [&](u64 i) {
-        const auto shape = std::span<const Line>(lines).subspan(i / of_shape * of_shape, of_shape);
+        const auto shape =
+            std::span<const RowCount>(lines).subspan(i / of_shape * of_shape, of_shape);
         if (&lines[i] == &shape.front()) {
             fmt::print("\n{}\n", name(shape.front().shape));
             table.emplace(columns_of(shape, verbose));
@@ -179,7 +180,7 @@ void time_and_print(std::vector<Line> &lines, u64 of_shape, bool verbose) {
     });
 }
 
-Json to_json(const Line &line, const Candidate &candidate) {
+Json to_json(const RowCount &line, const Candidate &candidate) {
     return {{"table", "crossover"},
             {"kernel", candidate.kernel->symbol},
             {"gfx", candidate.kernel->gfx},
@@ -198,7 +199,7 @@ Json to_json(const Line &line, const Candidate &candidate) {
 
 Json gguf_crossover(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
-    std::vector<Line> lines; // of each shape as many as o.m
+    std::vector<RowCount> lines; // of each shape as many as o.m
     for (GgufShape p : shapes_of(o, shapes))
         for (u32 m : o.m) {
             p.m = m;
@@ -211,7 +212,7 @@ Json gguf_crossover(const Options &o, const Shapes &shapes) {
                gfx, o.verbose ? ";\nthen the time of each other candidate in us" : "");
     time_and_print(lines, o.m.size(), o.verbose);
     Json json = Json::array();
-    for (const Line &line : lines)
+    for (const RowCount &line : lines)
         for (const Candidate &candidate : line.candidates)
             json.push_back(to_json(line, candidate));
     return json;

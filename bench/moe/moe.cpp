@@ -27,7 +27,7 @@ u32 group_of(const LinearShape &shape, u32 wanted) {
         fmt::format("--group {}: {} {} has K = {}", wanted, shape.model, shape.layer, shape.k));
 }
 
-std::vector<MoeJob> jobs_of(const Options &o, const Shapes &shapes) {
+std::vector<MoeJob> decode_jobs(const Options &o, const Shapes &shapes) {
     const std::regex only = only_pattern(o);
     std::vector<MoeJob> out;
     for (const LinearShape &shape : shapes) {
@@ -131,9 +131,9 @@ struct Routing {
     }
 };
 
-class Suite {
+class MoeSuite {
 public:
-    Suite(const Options &o, const hip::Device &device)
+    MoeSuite(const Options &o, const hip::Device &device)
         : options_(o), device_(device), modules_(device), start_(device.event()),
           stop_(device.event()), bound_(dram_bound(device.info().gfx)) {}
 
@@ -292,8 +292,8 @@ Result run_moe(const Options &o, const Shapes &shapes) {
                             "max err {max_err:>7.2f}") +
                 (o.verbose ? "; % w/o launch {pct_of_bound_without_launch:>12.1f}" : "") +
                 "; {_note}");
-    Suite suite(o, device);
-    for (const MoeJob &job : jobs_of(o, shapes)) {
+    MoeSuite suite(o, device);
+    for (const MoeJob &job : decode_jobs(o, shapes)) {
         if (out.rows.empty())
             print_legend(out.device, device.info().simulated, o.verbose);
         out.rows.push_back(suite.run(job));

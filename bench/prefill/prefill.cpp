@@ -131,7 +131,7 @@ constexpr Step steps[] = {
 };
 
 // K and N: rows of a that share a DRAM channel, and rows that do not.
-constexpr std::pair<u32, u32> sizes[] = {{2560, 3840}, {4096, 4096}};
+constexpr std::pair<u32, u32> ladder_sizes[] = {{2560, 3840}, {4096, 4096}};
 
 const Kernel &kernel_of(const Step &step) {
     const std::string symbol = fmt::format("prefill_w4a16_f16_g{}_{}", group, step.kernel);
@@ -145,7 +145,7 @@ Json ladder(const Options &o) {
     const std::regex only = only_pattern(o);
     std::vector<DenseJob> jobs;
     std::vector<std::string_view> ideas;
-    for (const auto &[k, n] : sizes)
+    for (const auto &[k, n] : ladder_sizes)
         for (u32 m : o.m)
             for (const Step &step : steps) {
                 const ProductShape p{

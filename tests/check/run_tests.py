@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from select_tests import Command, Test, commands, known_tests, select, targets_of, words_of
+from select_tests import Command, Test, commands, known_tests, select, targets_of, with_files, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNTS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
@@ -198,8 +198,8 @@ def outcomes(queue: list[tuple[Test, list[str], Command]], at_once: int, report:
             one.kill()
 
 
-def build_targets(tests: list[Test], build: Path, everything: bool) -> int:
-    needs = dict.fromkeys(target for test in tests for target in targets_of(test, build))
+def build_targets(tests: list[Test], everything: bool) -> int:
+    needs = dict.fromkeys(target for test in tests for target in targets_of(test))
     return subprocess.run([ROOT / "gen/build.sh", *(["all"] if everything else []), *needs]).returncode
 
 
@@ -272,11 +272,12 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tests = known_tests(options.build)
-    tests = select(tests, options.k) if options.k else tests
+    if options.k:
+        tests = [with_files(test, options.build, options.all) for test in select(tests, options.k)]
     if options.list:
         print("\n".join(f"{test.name}: {part}" if part else test.name for test in tests for part in test.cases or [test.only]))
         return 0
-    if tests and not options.no_build and (code := build_targets(tests, options.build, everything=not options.k)) != 0:
+    if tests and not options.no_build and (code := build_targets(tests, everything=not options.k)) != 0:
         return code
     return summary(run(tests, options), options.k)
 

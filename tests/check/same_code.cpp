@@ -2,7 +2,6 @@
 #include "check/same_code.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <elf.h>
 #include <fmt/format.h>
@@ -89,8 +88,8 @@ std::string loaded_sections(const std::filesystem::path &hsaco) {
 bool same_behaviour(const Target &a, const Target &b) { return behaviour(a) == behaviour(b); }
 
 bool thorough(std::string_view gfx) {
-    constexpr std::array<std::string_view, 3> one_of_a_series = {"gfx1100", "gfx1151", "gfx1201"};
-    return std::ranges::find(one_of_a_series, gfx) != one_of_a_series.end();
+    constexpr std::string_view listed = NW_THOROUGH; // tests/CMakeLists.txt
+    return listed.find(gfx) != listed.npos;
 }
 
 std::vector<std::vector<const Kernel *>> same_code(std::span<const Kernel *const> kernels) {

@@ -23,7 +23,8 @@ std::string loaded_sections(const std::filesystem::path &hsaco);
 // occupancy and of how hosts lay out rows. Targets of two series have different hazards.
 bool same_behaviour(const Target &, const Target &);
 
-// On these targets families run all of their shapes, on the others those of each path.
+// On these targets, one of a series, families run all of their shapes, on the others those of each
+// path.
 bool thorough(std::string_view gfx);
 
 // The kernels given, one symbol on several targets, in groups of equal sections and behaviour. The

@@ -26,6 +26,7 @@ class Test:
     sources: tuple[Path, ...] = ()
     cases: tuple[str, ...] = ()  # those to run; none: all
     only: str = ""  # kernels whose symbol contains it; "": all of the family
+    files: tuple[str, ...] = ()  # targets of these kernels' code objects, where they can be built alone
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def words_of(test: Test, command: Command, every_target: bool) -> list[str]:
         words.append("--all")
     if test.only:
         words += ["--only", test.only]
+    if test.files:
+        words += ["--gfx", ",".join(dict.fromkeys(map(gfx_of, test.files)))]
     if test.cases and test.sources[0].suffix == ".py":
         words[-1:] = [f"{words[-1]}::{case}" for case in test.cases]
     elif test.cases:
@@ -86,10 +89,19 @@ def words_of(test: Test, command: Command, every_target: bool) -> list[str]:
     return words
 
 
-def targets_of(test: Test, build: Path) -> list[str]:
-    """What the test's chosen part needs: of a family's kernels only those chosen, where each file is a target of its own."""
-    files = kernel_files(build, test.only) if test.only else []
-    return [need for need in test.needs if not files or not need.startswith("kernels")] + files
+def with_files(test: Test, build: Path, every_target: bool) -> Test:
+    """Of chosen kernels only these are built, and unless on every target, on one of each series (build/thorough.txt)."""
+    found = kernel_files(build, test.only) if test.only else []
+    thorough = (build / "thorough.txt").read_text().strip().split(",") if found else []
+    return replace(test, files=tuple([f for f in found if not every_target and gfx_of(f) in thorough] or found))
+
+
+def gfx_of(file: str) -> str:
+    return Path(file).parent.name
+
+
+def targets_of(test: Test) -> list[str]:
+    return [*(need for need in test.needs if not test.files or not need.startswith("kernels")), *test.files]
 
 
 def kernel_files(build: Path, symbol: str) -> list[str]:

@@ -162,11 +162,19 @@ class Selection(Scripts):
 
     def test_one_kernel_is_built_alone(self) -> None:
         test = select_tests.Test("kernels_moe", family="moe", needs=("check_kernels", "kernels_moe"), only="moe_f16")
-        self.assertEqual(select_tests.targets_of(test, self.build), ["check_kernels", "kernels_moe"])
+        self.assertEqual(select_tests.targets_of(select_tests.with_files(test, self.build, False)), ["check_kernels", "kernels_moe"])
         outputs = ("gfx1100/moe_f16", "gfx1151/moe_f16_g32", "gfx1151/moe_bf16")
         (self.build / "build.ninja").write_text("rule r\n command = x\n" + "".join(f"build hsaco/{name}.hsaco: r\n" for name in outputs))
-        self.assertEqual(select_tests.targets_of(test, self.build),
-                         ["check_kernels", "hsaco/gfx1100/moe_f16.hsaco", "hsaco/gfx1151/moe_f16_g32.hsaco"])  # fmt: skip
+        (self.build / "thorough.txt").write_text("gfx1151,gfx1201\n")
+        command = select_tests.Command(("check_kernels",), self.build)
+        for every, gfx, files in (
+            (False, "gfx1151", ["hsaco/gfx1151/moe_f16_g32.hsaco"]),
+            (True, "gfx1100,gfx1151", ["hsaco/gfx1100/moe_f16.hsaco", "hsaco/gfx1151/moe_f16_g32.hsaco"]),
+        ):
+            chosen = select_tests.with_files(test, self.build, every)
+            self.assertEqual(select_tests.targets_of(chosen), ["check_kernels", *files])
+            words = select_tests.words_of(chosen, command, every)
+            self.assertEqual(words, ["check_kernels", *["--all"] * every, "--only", "moe_f16", "--gfx", gfx])
 
     @unittest.skipUnless("NW_BUILD_DIR" in os.environ, "no build directory")
     def test_what_is_built(self) -> None:
