@@ -50,7 +50,7 @@ cause() {
     local said
     said=$(sed -n '/^CMake Error at .*(message):/,/^Call Stack\|^-- /p' "$log" | sed '1d;/^Call Stack/d;/^-- /d' | xargs -d '\n' | tr -s ' ')
     if grep -q 'No space left on device' "$log" 2>/dev/null || [[ $(df --output=avail -k "$build" | tail -n 1) -lt 1024 ]]; then
-        say "$1 failed: the disk that holds $build is full; free some GB and run this again"
+        say "$1 failed; the disk that holds $build is full: free some GB and run this again"
     elif [[ $said ]]; then
         say "$1 failed:$said"
     else
@@ -100,23 +100,31 @@ announce() {
     kernels=$(grep -oE -- '-o [^ ]+\.hsaco' <<<"$commands" | cut -d' ' -f2 | missing | wc -l) || true
     seconds=$(((20 * cpp + kernels) / 10 / cores))
     ((seconds >= 5)) || return 0
+    ((cpp)) || cpp=""
+    ((kernels)) || kernels=""
     about="$seconds s"
     ((seconds < 100)) || about="$(((seconds + 30) / 60)) min"
-    say "builds $cpp C++ files and $kernels kernels on $cores cores: about $about"
+    say "builds${cpp:+ $cpp C++ files}${cpp:+${kernels:+ and}}${kernels:+ $kernels kernels} on $cores cores: about $about"
 }
 
-cd "$root"
-mkdir -p "$build" 2>/dev/null || {
-    say "$build can't be made: the source tree must be writable"
-    exit 1
+main() {
+    cd "$root"
+    mkdir -p "$build" 2>/dev/null || {
+        say "$build can't be made: the source tree must be writable"
+        exit 1
+    }
+    exec 9>"$build/.lock" # bench/run and tests/run may be started side by side
+    if command -v flock >/dev/null && ! flock -n 9; then
+        say "another build is under way here; this one waits for it"
+        flock 9
+    fi
+    configured || configure
+    [[ ! -f $build/build.ninja ]] || step "configuring" ninja -C "$build" build.ninja
+    announce "${@:-all}"
+    step "the build" cmake --build "$build" --parallel "$cores" --target "${@:-all}"
+    ((SECONDS < 5)) || say "built in $SECONDS s"
 }
-exec 9>"$build/.lock" # bench/run and tests/run may be started side by side
-if command -v flock >/dev/null && ! flock -n 9; then
-    say "another build is under way here; this one waits for it"
-    flock 9
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then # tests/rules/test_build.py sources it
+    main "$@"
 fi
-configured || configure
-[[ ! -f $build/build.ninja ]] || step "configuring" ninja -C "$build" build.ninja
-announce "${@:-all}"
-step "the build" cmake --build "$build" --parallel "$cores" --target "${@:-all}"
-((SECONDS < 5)) || say "built in $SECONDS s"
