@@ -41,6 +41,17 @@ def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
     return run([BUILD / "bin/nw_bench", *arguments], **environment)
 
 
+def link_needed(arguments: list[str], folder: Path) -> None:
+    """The kernels that bench/run builds for these arguments, as --needs lists them."""
+    for target in bench(*arguments, "--needs").stdout.split():
+        gfx, _, family = target.removeprefix("kernels_").partition("_")
+        (folder / gfx).mkdir(exist_ok=True)
+        for file in (BUILD / "hsaco" / gfx).glob(f"{family or '*'}.resources"):
+            names = [file.name, *(f"{line.split()[0]}.hsaco" for line in file.read_text().splitlines())]
+            for name in names:
+                (folder / gfx / name).symlink_to(BUILD / "hsaco" / gfx / name)
+
+
 def on_terminal(command: list, **environment: str) -> str:
     """Its stdout, of a terminal."""
     ours, theirs = pty.openpty()
@@ -64,10 +75,20 @@ class Width(unittest.TestCase):
             self.assertLessEqual(len(line), COLUMNS, f"{name}: {line}")
         self.assertNotIn(ESCAPE, text)
 
+    def test_without_its_kernels_a_suite_says_what_to_build(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "gfx1151").mkdir()
+            done = bench(*LAYER, NIBBLEWAVE_HSACO=folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("decode_w4a16 is not built for gfx1151", done.stderr)
+        self.assertIn("--target kernels_gfx1151_decode_w4a16", done.stderr)
+
     def test_of_every_suite(self) -> None:
+        """With the kernels alone that bench/run builds for it."""
         for name, arguments in SUITES.items():
-            with self.subTest(name):
-                done = bench(*arguments)
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                link_needed(arguments, Path(folder))
+                done = bench(*arguments, NIBBLEWAVE_HSACO=folder)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.check(name, done.stdout)
                 if name not in MEASURED:
