@@ -15,7 +15,7 @@ import emit_cpp
 import tuning
 from catalogue import TARGET_FACTS, Kernel, arches_of, families_of, shipped
 from family import Family
-from files import write_if_changed
+from files import exit_code, write_if_changed
 
 
 def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> int:
@@ -62,12 +62,7 @@ def main() -> int:
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where the *.inc go")
     options = parser.parse_args()
-    try:
-        emit(options.root, options.build)
-    except ValueError as error:
-        print(f"emit: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_code("emit", lambda: emit(options.root, options.build))
 
 
 if __name__ == "__main__":

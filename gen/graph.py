@@ -14,7 +14,7 @@ from pathlib import Path
 
 import assemble
 from catalogue import Kernel, arches_of, shipped
-from files import write_if_changed
+from files import exit_code, write_if_changed
 
 HEAD = """\
 # Made by gen/graph.py.
@@ -69,20 +69,19 @@ def remove_others(build: Path, listed: list[Kernel]) -> None:
                 file.parent.rmdir()
 
 
+def write_graph(root: Path, build: Path) -> None:
+    listed, _ = shipped(root, list(arches_of(root)))
+    command = assemble.command("${LLVM_CLANG}", "${gfx}", Path("${symbol}.s"), Path("${b}/hsaco/${gfx}/${symbol}.hsaco"))
+    remove_others(build, listed)
+    write_if_changed(build / "kernels.cmake", HEAD.replace("@assemble@", " ".join(command)) + "".join(lines(root, listed)))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where kernels.cmake goes, and asm/ and hsaco/ are")
     options = parser.parse_args()
-    try:
-        listed, _ = shipped(options.root, list(arches_of(options.root)))
-        command = assemble.command("${LLVM_CLANG}", "${gfx}", Path("${symbol}.s"), Path("${b}/hsaco/${gfx}/${symbol}.hsaco"))
-        remove_others(options.build, listed)
-        write_if_changed(options.build / "kernels.cmake", HEAD.replace("@assemble@", " ".join(command)) + "".join(lines(options.root, listed)))
-    except ValueError as error:
-        print(f"graph: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_code("graph", lambda: write_graph(options.root, options.build))
 
 
 if __name__ == "__main__":

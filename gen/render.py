@@ -24,7 +24,7 @@ import jinja2
 import listing
 import tuning
 from catalogue import TARGET_FACTS, Kernel, arches_of, catalogue, kernels
-from files import write_if_changed
+from files import exit_code, write_if_changed
 from occupancy import waves_per_simd
 from regs import Regs
 from shared import Body, Recorder, Shared
@@ -184,15 +184,9 @@ def main() -> int:
     what.add_argument("--candidates", action="store_true", help="what `nw tune` chooses from, not what is shipped")
     parser.add_argument("--only", default="", help="of the candidates those whose symbol has a match of this expression")
     options = parser.parse_args()
-    try:
-        if options.candidates:
-            render_candidates(options.root, options.build, options.gfx, options.only)
-        else:
-            render_family(options.root, options.build, options.gfx, options.family)
-    except ValueError as error:
-        print(f"render: {error}", file=sys.stderr)
-        return 1
-    return 0
+    if options.candidates:
+        return exit_code("render", lambda: render_candidates(options.root, options.build, options.gfx, options.only))
+    return exit_code("render", lambda: render_family(options.root, options.build, options.gfx, options.family))
 
 
 if __name__ == "__main__":

@@ -52,26 +52,24 @@ std::vector<fs::path> directories(const fs::path &given) {
 
 } // namespace
 
-fs::path find_directory(std::string_view gfx, const fs::path &given) {
-    std::string tried;
+fs::path find_directory_if_any(std::string_view gfx, const fs::path &given) {
     for (const fs::path &dir : directories(given)) {
-        std::error_code ignored;
-        if (fs::is_directory(dir / gfx, ignored))
-            return dir;
-        tried += fmt::format("{}{}", tried.empty() ? "" : ", ", (dir / gfx).string());
-    }
-    throw Error(fmt::format("no code objects for {}: tried {}; build the kernels, or set "
-                            "NIBBLEWAVE_HSACO to the directory that holds {}/",
-                            gfx, tried, gfx));
-}
-
-fs::path find_directory_if_any(std::string_view gfx) {
-    for (const fs::path &dir : directories({})) {
         std::error_code ignored;
         if (fs::is_directory(dir / gfx, ignored))
             return dir;
     }
     return {};
+}
+
+fs::path find_directory(std::string_view gfx, const fs::path &given) {
+    if (fs::path found = find_directory_if_any(gfx, given); !found.empty())
+        return found;
+    std::string tried;
+    for (const fs::path &dir : directories(given))
+        tried += fmt::format("{}{}", tried.empty() ? "" : ", ", (dir / gfx).string());
+    throw Error(fmt::format("no code objects for {}: tried {}; build the kernels, or set "
+                            "NIBBLEWAVE_HSACO to the directory that holds {}/",
+                            gfx, tried, gfx));
 }
 
 fs::path find_code_object(const Kernel &kernel, const fs::path &given) {

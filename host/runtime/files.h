@@ -14,7 +14,8 @@ namespace nw {
 std::filesystem::path find_directory(std::string_view gfx, const std::filesystem::path &given = {});
 
 // The same; empty where there is none.
-std::filesystem::path find_directory_if_any(std::string_view gfx);
+std::filesystem::path find_directory_if_any(std::string_view gfx,
+                                            const std::filesystem::path &given = {});
 
 // The kernel's file in that directory. Throws Error naming every path tried.
 std::filesystem::path find_code_object(const Kernel &, const std::filesystem::path &given = {});
