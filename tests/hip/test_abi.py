@@ -74,6 +74,12 @@ class Symbols(unittest.TestCase):
         self.assertEqual(missing, [])
         self.assertEqual({name: self.ours[name] for name in NEWER}, NEWER)
 
+    def test_no_static_is_destroyed(self) -> None:
+        # At exit such destructors would run before the library stops its threads (sim/hip/runtime.cpp).
+        listing = subprocess.run([READELF, "--dyn-syms", "-W", HIPSIM / "libamdhip64.so"], capture_output=True, text=True, check=True)
+        self.assertIn("__cxa_finalize", listing.stdout)
+        self.assertNotIn("__cxa_atexit", listing.stdout)
+
     def test_nothing_else_leaks_out(self) -> None:
         # HIP's names: plain, mangled, and the two conversions that the real library exports for kernels.
         names = re.compile(r"(__)?hip|_Z\d+hip|_ZN8hip_impl|__gnu_(h2f|f2h)_ieee$")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/check/checks.h"
 
+#include <array>
+
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -23,7 +25,7 @@ private:
 } // namespace
 
 const Checker *checker(CheckKinds kinds) {
-    static const Combination all[] = {
+    static const auto &all = *new std::array<Combination, 8>{
         Combination({false, false, false}), Combination({true, false, false}),
         Combination({false, true, false}),  Combination({true, true, false}),
         Combination({false, false, true}),  Combination({true, false, true}),

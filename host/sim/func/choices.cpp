@@ -89,8 +89,8 @@ std::string all_choices() {
 const Choices &choices() { return in_use ? *in_use : current(); }
 
 u32 choices_id() {
-    static std::mutex mutex;
-    static std::vector<Choices> seen;
+    static std::mutex &mutex = *new std::mutex;
+    static auto &seen = *new std::vector<Choices>;
     const std::lock_guard lock(mutex);
     const auto at = std::find(seen.begin(), seen.end(), choices());
     const auto id = static_cast<u32>(at - seen.begin());

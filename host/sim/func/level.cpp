@@ -36,14 +36,14 @@ std::string_view name_of(HostLevel level) {
 }
 
 const std::vector<HostLevel> &host_levels() {
-    static const std::vector<HostLevel> levels = [] {
+    static const auto &levels = *new std::vector<HostLevel>([] {
         std::vector<HostLevel> all{HostLevel::base};
         if (__builtin_cpu_supports("x86-64-v3"))
             all.push_back(HostLevel::v3);
         if (__builtin_cpu_supports("x86-64-v4"))
             all.push_back(HostLevel::v4);
         return all;
-    }();
+    }());
     return levels;
 }
 

@@ -8,8 +8,8 @@
 namespace nw::hipsim {
 
 std::string next_made_by() {
-    static std::mutex mutex;
-    static std::map<std::string, u64> made;
+    static std::mutex &mutex = *new std::mutex;
+    static auto &made = *new std::map<std::string, u64>;
     const std::string call = *current_call() ? current_call() : "the runtime";
     const std::lock_guard lock(mutex);
     return call + " #" + std::to_string(++made[call]);

@@ -38,8 +38,8 @@ std::vector<std::string_view> split(std::string_view list, char separator = ',')
 
 // Devices read the same variables: report each problem once.
 void say_once(const std::string &text) {
-    static std::mutex mutex;
-    static std::set<std::string> said;
+    static std::mutex &mutex = *new std::mutex;
+    static auto &said = *new std::set<std::string>;
     const std::lock_guard lock(mutex);
     if (said.insert(text).second)
         say(text);

@@ -30,7 +30,7 @@ struct Table {
 };
 
 const std::vector<Device> &table() {
-    static const Table one;
+    static const Table &one = *new Table;
     return one.devices;
 }
 

@@ -57,7 +57,7 @@ FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math) {
 #define APPROXIMATE(mn, note, bound) {#mn, {Fidelity::approximate, note, bound}},
 #define OPEN(mn, note) {#mn, {Fidelity::open, note, ""}},
 #define FAST(mn, note)
-    static const Notes always{
+    static const Notes &always = *new Notes{
 #include "sim/isa/fidelity.inc"
     };
 #undef APPROXIMATE
@@ -66,7 +66,7 @@ FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math) {
 #define APPROXIMATE(mn, note, bound)
 #define OPEN(mn, note)
 #define FAST(mn, note) {#mn, {Fidelity::approximate, note, "a rounding per f32 addition"}},
-    static const Notes fast{
+    static const Notes &fast = *new Notes{
 #include "sim/isa/fidelity.inc"
     };
 #undef APPROXIMATE

@@ -126,7 +126,7 @@ Names all_names() {
 } // namespace
 
 std::string_view name_since_gfx11(std::string_view mnemonic) {
-    static const Names names = all_names();
+    static const Names &names = *new Names(all_names());
     const auto at = names.find(mnemonic);
     return at == names.end() ? mnemonic : std::string_view(at->second);
 }

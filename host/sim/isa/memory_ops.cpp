@@ -25,14 +25,14 @@ using Map = std::unordered_map<std::string_view, MemoryOp>;
     {#name, {#name, Access::kind, Atomic::exchange, bytes, 1, Extend::whole}},
 
 const Map &vmem() {
-    static const Map map{
+    static const Map &map = *new Map{
 #include "sim/isa/vmem.inc"
     };
     return map;
 }
 
 const Map &ds() {
-    static const Map map{
+    static const Map &map = *new Map{
 #include "sim/isa/ds.inc"
     };
     return map;

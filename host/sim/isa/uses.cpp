@@ -52,7 +52,7 @@ bool reads_scc(std::string_view n) {
 
 // The scalar rows whose last column describes SCC, and the comparisons.
 bool writes_scc(std::string_view n) {
-    static const auto names = [] {
+    static const auto &names = *new auto([] {
         std::set<std::string_view> s;
         const auto row = [&](std::string_view name, std::string_view scc) {
             if (scc != "scc")
@@ -79,7 +79,7 @@ bool writes_scc(std::string_view n) {
 #undef SFPX
         s.insert("s_barrier_signal_isfirst");
         return s;
-    }();
+    }());
     return names.contains(n);
 }
 

@@ -41,7 +41,7 @@ std::vector<Part> make_table() {
 }
 
 const std::vector<Part> &table() {
-    static const std::vector<Part> parts = make_table();
+    static const std::vector<Part> &parts = *new std::vector<Part>(make_table());
     return parts;
 }
 
