@@ -14,7 +14,8 @@ constexpr u32 wgp_mode = 1u << 29; // of the descriptor's rsrc1
 
 Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo &kernel,
                        const Dispatch &d)
-    : waves_(ceil_div(d.block.x * d.block.y * d.block.z, kernel.wave_size)),
+    : wgps_(part.wgps), engines_(std::min(part.shader_engines, part.wgps)),
+      waves_(ceil_div(d.block.x * d.block.y * d.block.z, kernel.wave_size)),
       lds_blocks_(ceil_div(kernel.lds_bytes + d.dynamic_lds, device.target->lds_block)),
       homes_per_wgp_(kernel.rsrc1 & wgp_mode ? 1 : 2), simds_(simds_per_wgp / homes_per_wgp_),
       lds_blocks_of_home_(device.target->lds_per_wgp / device.target->lds_block / homes_per_wgp_),
@@ -49,19 +50,29 @@ u32 Dispatcher::waves_in_wgp(u32 home) const {
     return all;
 }
 
-std::optional<Placement> Dispatcher::place() {
+std::optional<u32> Dispatcher::home_in(u32 engine) const {
     const auto load = [&](u32 n) { return std::pair(waves_in_wgp(n), homes_[n].all()); };
-    u32 best = ~0u;
-    for (u32 n = 0; n < homes_.size(); ++n)
-        if (fits(homes_[n]) && (best == ~0u || load(n) < load(best)))
+    std::optional<u32> best;
+    for (u32 n = first_home(engine); n < first_home(engine + 1); ++n)
+        if (fits(homes_[n]) && (!best || load(n) < load(*best)))
             best = n;
-    if (best == ~0u)
-        return {};
-    Placement p{best / homes_per_wgp_, {}};
-    add(homes_[best], p.simds);
-    for (u32 &simd : p.simds)
-        simd += best * simds_;
-    return p;
+    return best;
+}
+
+std::optional<Placement> Dispatcher::place() {
+    for (u32 tried = 0; tried < engines_; ++tried) {
+        const u32 engine = (next_engine_ + tried) % engines_;
+        const std::optional<u32> home = home_in(engine);
+        if (!home)
+            continue;
+        next_engine_ = (engine + 1) % engines_;
+        Placement p{engine, *home / homes_per_wgp_, {}};
+        add(homes_[*home], p.simds);
+        for (u32 &simd : p.simds)
+            simd += *home * simds_;
+        return p;
+    }
+    return {};
 }
 
 void Dispatcher::release(const Placement &p) {

@@ -18,6 +18,8 @@ public:
           dispatcher_(m.part, m.device, *d.kernel, d) {
         outcome_.group_ends.resize(script.groups);
         outcome_.resident = dispatcher_.resident();
+        launcher_free_.resize(dispatcher_.engines());
+        cu_free_.resize(m.part.cus());
         core_.result.lines.resize(m.facts.ops.size());
     }
 
@@ -47,7 +49,13 @@ private:
     }
 
     void start(u64 number, const Placement &place, u64 now) {
-        launcher_free_ = std::max(launcher_free_, now) + m_.costs.group_launch;
+        // A shader engine starts one wave at a time.
+        u64 &free = launcher_free_[place.engine];
+        u64 &cu_free = cu_free_[place.simds.front() / simds_per_cu];
+        const u64 first = std::max({free, cu_free, now});
+        cu_free = first + m_.costs.cu_group_launch;
+        free = first + std::max<u64>(m_.costs.group_launch,
+                                     dispatcher_.waves() * u64{m_.costs.wave_launch});
         auto group = std::make_unique<TimedGroup>();
         group->number = number;
         group->placement = place;
@@ -67,7 +75,7 @@ private:
                 wave->live = &group->workgroup->group().waves[n];
                 wave->record = &trace;
             }
-            const u64 at = launcher_free_ + u64{n} * m_.costs.wave_launch;
+            const u64 at = first + u64{n} * m_.costs.wave_launch;
             core_.begin(*wave, at);
             if (m_.watcher)
                 m_.watcher->wave_started(number, n, wave->simd, at);
@@ -193,7 +201,8 @@ private:
     EventWheel events_;
     std::vector<std::unique_ptr<TimedGroup>> groups_;
     std::vector<TimedGroup *> ending_;
-    u64 now_ = 0, launcher_free_ = 0, last_end_ = 0, next_group_ = 0, ended_ = 0;
+    std::vector<u64> launcher_free_, cu_free_; // by shader engine, by CU
+    u64 now_ = 0, last_end_ = 0, next_group_ = 0, ended_ = 0;
 };
 
 } // namespace

@@ -41,7 +41,9 @@ void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
     f.latency = static_cast<u16>(inst.y ? c.vopd_latency : c.valu_latency);
     if (is_trans(inst.x)) {
         f.trans = true;
-        f.interval = static_cast<u16>(c.trans_interval * (is_f64(n) ? 4 : 1));
+        f.interval =
+            static_cast<u16>(n.starts_with("v_s_") ? c.scalar_trans_interval
+                                                   : c.trans_interval * (is_f64(n) ? 4 : 1));
         f.latency = static_cast<u16>(c.trans_to_valu);
         f.trans_latency = static_cast<u16>(c.trans_latency);
     } else if (is_f64(n)) {
@@ -169,6 +171,7 @@ void control(OpFacts &f, const Instruction &inst, Generation generation) {
         f.count = static_cast<i32>(imm & 3);
     } else if (n == "s_delay_alu")
         delay(f, imm);
+    f.immediate = f.kind == Kind::wait || f.kind == Kind::nop || n == "s_clause";
 }
 
 bool is_control(std::string_view n) {

@@ -40,6 +40,7 @@ struct OpFacts {
     bool trans = false, wmma = false;
     bool vgpr_source = false; // reads at least one VGPR
     bool store = false, atomic = false, returns = false;
+    bool immediate = false; // s_nop, s_clause, waits: done by the issue logic itself
     bool reads_scc = false, conditional = false;
     bool saddr = false;   // SGPR base: its address takes one cycle less to send
     bool unknown = false; // no cost class: timed by the default, and listed

@@ -28,7 +28,7 @@ Core::Core(const Machine &m, const Code &code, u32 passes)
     // Code that fits stays in the cache; otherwise every line is requested again.
     if (bytes <= m.part.instruction_size)
         for (auto &lines : fetched_)
-            lines.resize(bytes / code_line + 1);
+            lines.resize(bytes / code_line + 1, never);
 }
 
 void Simd::add(std::unique_ptr<TimedWave> wave) {
@@ -67,14 +67,20 @@ void Core::prepare(TimedWave &w) {
     case Unit::smem:
         need(w, w.flights[static_cast<int>(Counter::smem)].at_most(c_.scalar_counter - 1),
              Stall::counter);
+        need(w, w.last_salu ? w.last_salu + c_.salu_to_smem : 0, Stall::scalar);
         break;
     default:
         break;
     }
+    if (f.immediate && !w.after_immediate && w.next)
+        need(w, w.next - 1 + c_.immediate_issue, Stall::none);
     if (f.kind == Kind::wait)
         return prepare_wait(w, f);
     if (f.unit == Unit::salu && !w.unsettled.empty())
         settle(w);
+    if (f.unit == Unit::salu)
+        if (!f.sgpr_writes.empty())
+            need(w, w.sgpr_read, Stall::scalar);
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.sgpr[r.first + n], Stall::scalar);
@@ -95,11 +101,12 @@ void Core::fetch(TimedWave &w) {
     const u32 wgp = w.simd / simds_per_wgp;
     auto &fetched = fetched_[wgp];
     const auto ask = [&](u32 l) {
-        if (l < fetched.size() && fetched[l])
-            return u64{0};
+        if (l < fetched.size() && fetched[l] != never)
+            return fetched[l]; // there, or on its way
+        const u64 at = m_.memory.instructions(w.ready, wgp, m_.code_address + u64{l} * code_line);
         if (l < fetched.size())
-            fetched[l] = true;
-        return m_.memory.instructions(w.ready, wgp, m_.code_address + u64{l} * code_line);
+            fetched[l] = at;
+        return at;
     };
     const u64 there = ask(line);
     if (there > w.ready)
@@ -153,7 +160,7 @@ bool Core::refuse(TimedWave &w, u64 until, Stall why, u64 now) {
 
 // True if the instruction's unit accepts it now; otherwise the wave retries. For a VALU instruction
 // `done` is then its execution time.
-bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
+bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done, u64 &port_free) {
     const ComputeUnit &cu = cus_[simd.number / 2];
     if (const u64 port = simd.unit_free[static_cast<size_t>(f.unit)]; port > now)
         return refuse(w, port, Stall::port, now);
@@ -161,7 +168,7 @@ bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done)
         return refuse(w, cu.address_free - c_.vmem_backlog, Stall::memory_busy, now);
     if (f.unit == Unit::lds && cu.lds_free > now + c_.lds_backlog)
         return refuse(w, cu.lds_free - c_.lds_backlog, Stall::lds_busy, now);
-    return f.unit != Unit::valu || execute_valu(simd, w, f, now, done);
+    return f.unit != Unit::valu || execute_valu(simd, w, f, now, done, port_free);
 }
 
 // Counts the instruction and the wave's lost cycles before it.
@@ -187,7 +194,7 @@ void Core::run_live(TimedWave &w, const OpFacts &f, u64 now) {
 void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     const OpFacts &f = m_.facts.ops[w.index];
     u64 done = now, port_free = now + 1;
-    if (!enter(simd, w, f, now, done))
+    if (!enter(simd, w, f, now, done, port_free))
         return;
     const u64 lost = now - w.next;
     account(w, lost);
@@ -212,13 +219,16 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
                             static_cast<u32>(dram_bytes() - last_answer.dram_before),
                             last_answer.level});
     }
-    go_on(simd, w, f, now);
+    // A VALU instruction that waits in the dispatch stage holds up its wave.
+    go_on(simd, w, f, now, f.unit == Unit::valu ? port_free : now + 1);
 }
 
 // Advances to the next instruction, and computes when it may issue.
-void Core::go_on(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
-    w.next = w.after = now + 1;
-    w.after_why = Stall::none;
+void Core::go_on(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 next) {
+    w.next = now + 1;
+    w.after_immediate = f.immediate;
+    w.after = next;
+    w.after_why = next > now + 1 ? Stall::valu_busy : Stall::none;
     if (f.kind == Kind::end) {
         w.ended = true;
         w.ready = never;
@@ -285,7 +295,7 @@ void Core::control(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
         break;
     }
     case Kind::nop:
-        w.after = now + static_cast<u64>(f.count) + c_.nop_extra;
+        w.after = now + static_cast<u64>(f.count) + 1;
         if (static_cast<u32>(f.count) >= c_.nop_doze) // published up to 22, which is past the end
             w.after += c_.nop_wake;
         w.after_why = Stall::nop;
@@ -372,7 +382,11 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_
     request.lane_bytes = static_cast<u32>(header.lane_bytes);
     static_assert(sizeof(SectorRun) == sizeof(u64));
     request.runs = {reinterpret_cast<const SectorRun *>(w.reader.payload() + 1), header.runs};
-    port_free = now + (f.saddr ? 1 : 2) + f.data_dwords;
+    port_free = now + 1 + f.data_dwords;
+    for (const auto &r : f.vgpr_reads)
+        for (u32 n = 0; n < r.count; ++n)
+            w.vgpr_read[r.first + n] =
+                std::max(now, cus_[simd.number / 2].address_free) + c_.vmem_vgpr_read;
     u64 done = port_free;
     ComputeUnit &cu = cus_[simd.number / 2];
     if (header.runs) {

@@ -71,8 +71,8 @@ struct TimedWave {
     // VALU: times are of execution.
     u64 last_execution = 0;
     u64 busy_until = 0; // of its own last VALU instruction: they execute in order
-    u64 queue[64] = {}, wmma_queue[64] = {}; // executions, newest at queue_at - 1
-    u32 queue_at = 0, wmma_at = 0;
+    u64 queue[64] = {}; // executions, newest at queue_at - 1
+    u32 queue_at = 0;
     u64 dispatches[8] = {}; // of VALU instructions, for s_delay_alu; newest at dispatched - 1
     u8 dispatch_latency[8] = {};
     u32 dispatched = 0, trans_dispatched = 0;
@@ -90,6 +90,9 @@ struct TimedWave {
     u64 sgpr[192] = {};                           // for scalar instructions and addresses
     u64 sgpr_for_valu[192] = {};                  // for the dispatch of VALU instructions
     u64 mask_execution[192] = {}; // written by VALU: for the execution of VALU instructions
+    u64 sgpr_read = 0;            // when VALU instructions have read theirs: a scalar one may write
+    u64 vgpr_read[RegisterSet::vgprs] = {}; // when memory instructions have
+    bool after_immediate = false;
 
     InFlight flights[static_cast<size_t>(Counter::count)];
     u32 waits = 0; // barrier phases waited for
@@ -173,17 +176,20 @@ private:
     void fetch(TimedWave &);
     void settle(TimedWave &); // finalizes its dispatched executions
     void confirm(Simd &, u64 now);
-    bool execute_valu(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done);
+    bool execute_valu(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done, u64 &port_free);
+    u64 enter_matrix_queue(ValuPipe &, u64 executed) const;
     void write_results(TimedWave &, const OpFacts &, u64 execution);
+    void read_sgprs(TimedWave &, const OpFacts &, u64 now);
+    u32 mask_latency(const OpFacts &, u32 sgpr) const;
     void shift_results(TimedWave &, const OpFacts &, u64 execution, u64 by);
     u64 memory(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &port_free);
     u64 lds(Simd &, TimedWave &, const OpFacts &, u64 now);
     u64 scalar_load(const Simd &, TimedWave &, u64 now);
     u64 scalar(TimedWave &, const OpFacts &, u64 now, u64 &port_free);
-    bool enter(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done);
+    bool enter(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done, u64 &port_free);
     void account(const TimedWave &, u64 lost);
     void run_live(TimedWave &, const OpFacts &, u64 now);
-    void go_on(Simd &, TimedWave &, const OpFacts &, u64 now);
+    void go_on(Simd &, TimedWave &, const OpFacts &, u64 now, u64 next);
     void control(Simd &, TimedWave &, const OpFacts &, u64 now);
     void delay(TimedWave &, u8 code);
     void arrive(TimedGroup &, u64 now);
@@ -195,7 +201,7 @@ private:
     const Costs &c_;
     u32 passes_; // 2 for wave64
     std::vector<ComputeUnit> cus_;
-    std::vector<std::vector<bool>> fetched_; // by WGP, by line of the code
+    std::vector<std::vector<u64>> fetched_; // by WGP, by line of the code: when it is there
 };
 
 } // namespace nw::sim::timing

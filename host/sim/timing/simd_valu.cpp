@@ -10,12 +10,25 @@ void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
     // A queue entry is freed in the cycle before its instruction executes.
     if (w.queue_at >= c_.valu_queue)
         need(w, w.queue[(w.queue_at - c_.valu_queue) % std::size(w.queue)] - 1, Stall::valu_queue);
-    if (f.wmma && w.wmma_at >= c_.wmma_queue)
-        need(w, w.wmma_queue[(w.wmma_at - c_.wmma_queue) % std::size(w.wmma_queue)] - 1,
-             Stall::valu_queue);
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.sgpr_for_valu[r.first + n], Stall::scalar);
+    if (!f.sgpr_writes.empty() && w.last_salu)
+        need(w, w.last_salu + c_.salu_to_valu_mask, Stall::scalar);
+    for (const auto &r : f.vgpr_writes)
+        for (u32 n = 0; n < r.count; ++n)
+            need(w, w.vgpr_read[r.first + n], Stall::valu);
+}
+
+// SGPRs of a VALU instruction, but EXEC, which it reads at dispatch.
+void Core::read_sgprs(TimedWave &w, const OpFacts &f, u64 now) {
+    for (const auto &r : f.sgpr_reads)
+        for (u32 n = 0; n < r.count && r.first < sreg::exec; ++n) {
+            const bool vcc = r.first + n == sreg::vcc || r.first + n == sreg::vcc + 1;
+            const u64 mask = vcc ? 0 : w.mask_execution[r.first + n];
+            w.sgpr_read = std::max(
+                {w.sgpr_read, now + c_.valu_sgpr_read, mask ? mask + c_.valu_mask_read : 0});
+        }
 }
 
 // Finalizes executions that recent dispatches kept on time.
@@ -70,6 +83,11 @@ void Core::settle(TimedWave &w) {
     simds[w.simd].valu.last_execution += shift;
 }
 
+// VCC is forwarded to the next instruction.
+u32 Core::mask_latency(const OpFacts &f, u32 sgpr) const {
+    return sgpr == sreg::vcc || sgpr == sreg::vcc + 1 ? c_.vcc_latency : f.latency;
+}
+
 // Only registers not overwritten since: a chain on one register is delayed once, not per link.
 void Core::shift_results(TimedWave &w, const OpFacts &f, u64 execution, u64 by) {
     const auto shift = [by](u64 &at, u64 was) { at += at == was ? by : 0; };
@@ -79,7 +97,7 @@ void Core::shift_results(TimedWave &w, const OpFacts &f, u64 execution, u64 by) 
     for (const auto &r : f.sgpr_writes)
         for (u32 n = 0; n < r.count; ++n) {
             shift(w.sgpr[r.first + n], execution + c_.valu_to_scalar);
-            shift(w.mask_execution[r.first + n], execution + f.latency);
+            shift(w.mask_execution[r.first + n], execution + mask_latency(f, r.first + n));
         }
 }
 
@@ -97,7 +115,7 @@ void Core::write_results(TimedWave &w, const OpFacts &f, u64 execution) {
         for (u32 n = 0; n < r.count; ++n) {
             w.sgpr[r.first + n] = execution + c_.valu_to_scalar;
             w.sgpr_for_valu[r.first + n] = 0;
-            w.mask_execution[r.first + n] = execution + f.latency;
+            w.mask_execution[r.first + n] = execution + mask_latency(f, r.first + n);
         }
 }
 
@@ -111,9 +129,21 @@ u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
 
 } // namespace
 
+// The queue in front of the matrix unit, which other VALU instructions join while it is busy. What
+// finds it full stays in the SIMD's dispatch stage: returns when it leaves that.
+u64 Core::enter_matrix_queue(ValuPipe &pipe, u64 executed) const {
+    const size_t size = std::size(pipe.matrix_queue);
+    const u64 room = pipe.matrix_queue[(pipe.matrix_at - c_.wmma_queue) % size];
+    pipe.matrix_queue[pipe.matrix_at++ % size] = executed + c_.wmma_leave;
+    return room;
+}
+
 // False if the execution is too far ahead to schedule: retry later.
-bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done) {
+bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done,
+                        u64 &port_free) {
     ValuPipe &pipe = simd.valu;
+    if (f.trans && pipe.trans_dispatch > now)
+        return refuse(w, pipe.trans_dispatch, Stall::valu_busy, now);
     const bool cold = !pipe.used || now > pipe.last_execution + c_.valu_idle;
     const bool first_wmma = f.wmma && now > pipe.wmma_until + c_.valu_idle;
     u64 base = now + (first_wmma ? c_.wmma_ready : c_.valu_ready);
@@ -145,8 +175,10 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
         forwarded && dependent && at == sources && at > pipe.last_execution + c_.forward_gap;
     confirm(simd, now);
     pipe.calendar.take(at, length);
-    if (f.trans)
+    if (f.trans) {
         pipe.trans_free = at + u64{f.interval} * passes_;
+        pipe.trans_dispatch = now + u64{f.interval} * passes_;
+    }
     if (cold)
         pipe.cold_start = now;
     pipe.used = true;
@@ -155,15 +187,17 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     w.last_execution = std::max(w.last_execution, at + length - 1);
     w.busy_until = at + length;
     w.queue[w.queue_at++ % std::size(w.queue)] = at;
-    if (f.wmma) {
+    port_free = now + (f.trans || f.wmma ? 1 : length);
+    if (f.wmma || pipe.wmma_until > now)
+        port_free = std::max(port_free, enter_matrix_queue(pipe, at + length));
+    if (f.wmma)
         pipe.wmma_until = at + length;
-        w.wmma_queue[w.wmma_at++ % std::size(w.wmma_queue)] = at;
-    }
     w.dispatches[w.dispatched % std::size(w.dispatches)] = now;
     w.dispatch_latency[w.dispatched++ % std::size(w.dispatches)] =
         static_cast<u8>(std::min<u32>(f.latency, 255));
     if (f.trans)
         w.trans_dispatches[w.trans_dispatched++ % std::size(w.trans_dispatches)] = now;
+    read_sgprs(w, f, now);
     write_results(w, f, at);
     if ((late_possible || !w.unsettled.empty()) && at > now + c_.forward_window &&
         simd.waves.size() == 1) {

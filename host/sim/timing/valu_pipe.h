@@ -52,6 +52,10 @@ struct ValuPipe {
     Calendar calendar;
     u64 wmma_until = 0;     // the last WMMA's end
     u64 trans_free = 0;     // of the TRANS unit
+    u64 trans_dispatch = 0; // when it may get its next instruction
+    // When the newest instructions at the matrix unit, and those behind them, leave its queue.
+    std::array<u64, 16> matrix_queue{};
+    u32 matrix_at = 0;
     u64 cold_start = never; // first dispatch into the idle pipeline
     u64 last_dispatch = 0;
     u64 last_execution = 0;
