@@ -113,7 +113,6 @@ private:
     // ---- a SIMD's cycle
 
     void step(Simd &simd) {
-        simd.valu.calendar.advance(now_);
         // Oldest wave first, after priority (s_setprio).
         bool ended = false;
         for (int priority = simd.highest; priority >= 0; --priority)

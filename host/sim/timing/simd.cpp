@@ -385,8 +385,7 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_
     port_free = now + 1 + f.data_dwords;
     for (const auto &r : f.vgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
-            w.vgpr_read[r.first + n] =
-                std::max(now, cus_[simd.number / 2].address_free) + c_.vmem_vgpr_read;
+            w.vgpr_read[r.first + n] = now + c_.vmem_vgpr_read;
     u64 done = port_free;
     ComputeUnit &cu = cus_[simd.number / 2];
     if (header.runs) {

@@ -91,8 +91,8 @@ struct TimedWave {
     u64 sgpr_for_valu[192] = {};                  // for the dispatch of VALU instructions
     u64 mask_execution[192] = {}; // written by VALU: for the execution of VALU instructions
     u64 sgpr_read = 0;            // when VALU instructions have read theirs: a scalar one may write
-    u64 vgpr_read[RegisterSet::vgprs] = {}; // when memory instructions have
-    bool after_immediate = false;
+    u64 vgpr_read[RegisterSet::vgprs] = {};           // when memory instructions have
+    bool after_immediate = false, after_wmma = false; // the last issue; the last VALU one
 
     InFlight flights[static_cast<size_t>(Counter::count)];
     u32 waits = 0; // barrier phases waited for
@@ -177,7 +177,8 @@ private:
     void settle(TimedWave &); // finalizes its dispatched executions
     void confirm(Simd &, u64 now);
     bool execute_valu(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done, u64 &port_free);
-    u64 enter_matrix_queue(ValuPipe &, u64 executed) const;
+    u64 leave_stage(ValuPipe &, u64 executed) const;
+    u64 overwritten(const TimedWave &, const OpFacts &) const;
     void write_results(TimedWave &, const OpFacts &, u64 execution);
     void read_sgprs(TimedWave &, const OpFacts &, u64 now);
     u32 mask_latency(const OpFacts &, u32 sgpr) const;

@@ -7,9 +7,16 @@ namespace nw::sim::timing {
 
 void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
     need(w, w.delayed_until, Stall::delay);
-    // A queue entry is freed in the cycle before its instruction executes.
-    if (w.queue_at >= c_.valu_queue)
-        need(w, w.queue[(w.queue_at - c_.valu_queue) % std::size(w.queue)] - 1, Stall::valu_queue);
+    const ValuPipe &pipe = simds[w.simd].valu;
+    need(w, pipe.queue.room(c_.valu_queue), Stall::valu_queue);
+    if (f.trans)
+        need(w, std::max(pipe.trans_dispatch, pipe.trans.room(c_.trans_queue)), Stall::valu_busy);
+    if (f.wmma && !w.after_wmma)
+        for (const auto &r : f.vgpr_writes)
+            for (u32 n = 0; n < r.count; ++n)
+                if (w.vgpr_of_wmma[r.first + n])
+                    need(w, w.vgpr[r.first + n] - std::min<u64>(w.vgpr[r.first + n], f.latency),
+                         Stall::valu_queue);
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.sgpr_for_valu[r.first + n], Stall::scalar);
@@ -121,6 +128,13 @@ void Core::write_results(TimedWave &w, const OpFacts &f, u64 execution) {
 
 namespace {
 
+bool reads_as_accumulator(const OpFacts &f, u32 reg) {
+    for (const auto &r : f.accumulators)
+        if (reg >= r.first && reg < r.first + u32{r.count})
+            return true;
+    return false;
+}
+
 // When a VGPR may be read; earlier by an instruction of the same kind as its writer.
 u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
     const bool early = w.vgpr_of_wmma[reg] ? accumulator : trans;
@@ -129,23 +143,35 @@ u64 source(const TimedWave &w, u32 reg, bool trans, bool accumulator) {
 
 } // namespace
 
-// The queue in front of the matrix unit, which other VALU instructions join while it is busy. What
-// finds it full stays in the SIMD's dispatch stage: returns when it leaves that.
-u64 Core::enter_matrix_queue(ValuPipe &pipe, u64 executed) const {
-    const size_t size = std::size(pipe.matrix_queue);
-    const u64 room = pipe.matrix_queue[(pipe.matrix_at - c_.wmma_queue) % size];
-    pipe.matrix_queue[pipe.matrix_at++ % size] = executed + c_.wmma_leave;
+// When a WMMA may overwrite what an earlier one writes.
+u64 Core::overwritten(const TimedWave &w, const OpFacts &f) const {
+    u64 at = 0;
+    for (const auto &r : f.vgpr_writes)
+        for (u32 n = 0; n < r.count; ++n)
+            if (w.vgpr_of_wmma[r.first + n] && !reads_as_accumulator(f, r.first + n))
+                at = std::max(at, w.vgpr[r.first + n] - c_.wmma_to_valu + c_.wmma_overwrite);
+    return at;
+}
+
+// When a WMMA or what is behind one leaves the SIMD's dispatch stage: when the matrix unit's queue
+// has room.
+u64 Core::leave_stage(ValuPipe &pipe, u64 executed) const {
+    const u64 room = pipe.matrix.room(c_.wmma_queue);
+    pipe.matrix.enter(executed + c_.wmma_leave);
     return room;
 }
 
-// False if the execution is too far ahead to schedule: retry later.
+// False if another wave of this cycle took the place: retry later.
 bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done,
                         u64 &port_free) {
     ValuPipe &pipe = simd.valu;
-    if (f.trans && pipe.trans_dispatch > now)
-        return refuse(w, pipe.trans_dispatch, Stall::valu_busy, now);
+    const u64 room =
+        std::max(pipe.queue.room(c_.valu_queue),
+                 f.trans ? std::max(pipe.trans_dispatch, pipe.trans.room(c_.trans_queue)) : 0);
+    if (room > now)
+        return refuse(w, room, Stall::valu_busy, now);
     const bool cold = !pipe.used || now > pipe.last_execution + c_.valu_idle;
-    const bool first_wmma = f.wmma && now > pipe.wmma_until + c_.valu_idle;
+    const bool first_wmma = f.wmma && now > pipe.wmma_until;
     u64 base = now + (first_wmma ? c_.wmma_ready : c_.valu_ready);
     if (f.vgpr_source && !first_wmma)
         base = cold ? now + c_.valu_cold_ready
@@ -162,22 +188,23 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             sources = std::max(sources, w.mask_execution[r.first + n]);
+    if (f.wmma)
+        sources = std::max(sources, overwritten(w, f));
     const u32 length = f.trans ? passes_ : f.wmma ? f.interval : f.interval * passes_;
-    u64 at = std::max({base, sources, w.busy_until});
-    const bool dependent = sources > base && sources >= w.busy_until;
-    if (f.trans)
-        at = std::max(at, pipe.trans_free);
-    at = pipe.calendar.find(at, length);
-    if (at + length >= pipe.calendar.end())
-        return refuse(w, now + (at + length - pipe.calendar.end()) + 1, Stall::valu_busy, now);
-
+    u64 at = std::max({base, sources, w.busy_until, pipe.executed});
+    const bool dependent = sources > base && sources >= w.busy_until && sources >= pipe.executed;
+    if (f.trans || f.wmma)
+        at = std::max(at, pipe.trans_free - std::min<u64>(pipe.trans_free, f.wmma));
     const bool late_possible =
         forwarded && dependent && at == sources && at > pipe.last_execution + c_.forward_gap;
     confirm(simd, now);
-    pipe.calendar.take(at, length);
+    pipe.queue.enter(at - 1); // free in the cycle before
     if (f.trans) {
+        pipe.trans.enter(at - std::min<u64>(at, c_.valu_ready));
         pipe.trans_free = at + u64{f.interval} * passes_;
         pipe.trans_dispatch = now + u64{f.interval} * passes_;
+    } else {
+        pipe.executed = at + length;
     }
     if (cold)
         pipe.cold_start = now;
@@ -187,9 +214,10 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     w.last_execution = std::max(w.last_execution, at + length - 1);
     w.busy_until = at + length;
     w.queue[w.queue_at++ % std::size(w.queue)] = at;
+    w.after_wmma = f.wmma;
     port_free = now + (f.trans || f.wmma ? 1 : length);
-    if (f.wmma || pipe.wmma_until > now)
-        port_free = std::max(port_free, enter_matrix_queue(pipe, at + length));
+    if (f.wmma || (pipe.wmma_until > now && !f.trans))
+        port_free = std::max(port_free, leave_stage(pipe, at + length));
     if (f.wmma)
         pipe.wmma_until = at + length;
     w.dispatches[w.dispatched % std::size(w.dispatches)] = now;
