@@ -43,7 +43,7 @@ constexpr std::pair<const char *, const char *> cycle_by_cycle[] = {
     {"branch_taken", "s_branch"},
     {"branch_not_taken", "s_cbranch_scc1:not_taken"},
     {"barrier", "barrier, 8 waves"},
-    {"nop_extra", "s_nop_4"},
+    {"immediate_issue", "v_mov_b32>s_nop_5"},
     {"lds_latency", "ds_load_b32>wait"},
     {"lds_store_latency", "ds_store_b32>wait"},
     {"store_latency", "global_store_b32>wait"},
