@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "sim/func/machine.h"
+#include "sim/timing/constants_json.h"
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/profile.h"
 
@@ -69,7 +70,7 @@ TEST_CASE("every constant has its own name, a note, and a value within its legal
     for (const Part &part : parts()) {
         INFO(part.name);
         Costs costs = costs_for(part.gfx);
-        std::vector<Constant> rows = constants(costs);
+        std::vector<Constant> rows = constants(costs, part.gfx);
         for (const Constant &fact : constants(part))
             rows.push_back(fact);
         check_rows(rows, notes);
@@ -78,9 +79,42 @@ TEST_CASE("every constant has its own name, a note, and a value within its legal
     }
 }
 
+// What a unit's rule lets only be one thing, such as which hash, may have a range of one value.
+bool may_be_certain(const Constant &row) { return row.unit == "kind" || row.unit == "line"; }
+
+TEST_CASE("what is fitted or guessed has a likely range, what is published has none") {
+    for (const Part &part : parts()) {
+        std::vector<Constant> rows = constants(costs_for(part.gfx), part.gfx);
+        for (const Constant &fact : constants(part))
+            rows.push_back(fact);
+        for (const Constant &row : rows) {
+            INFO(part.name, " ", row.name, " = ", row.value);
+            CHECK(row.likely.contains(row.value));
+            if (row.origin == Origin::fact)
+                CHECK(row.likely == Range{row.value, row.value});
+            else if (!may_be_certain(row))
+                CHECK(row.likely.low < row.likely.high);
+        }
+    }
+}
+
+TEST_CASE("a likely range is within the legal one, and a measured value is certain") {
+    const Part &part = *find_part("8060S");
+    Costs costs = costs_for(part.gfx);
+    for (const ListedConstant &row : list_constants(part, costs)) {
+        INFO(row.constant.name);
+        CHECK(row.constant.likely.low >= row.low);
+        CHECK(row.constant.likely.high <= row.high);
+    }
+    costs.l2_latency += 1;
+    for (const Constant &row : constants(costs, part.gfx))
+        if (row.name == "l2_latency")
+            CHECK(row.likely == Range{row.value, row.value});
+}
+
 TEST_CASE("at most 15 constants are fitted") {
     std::set<std::string_view> fitted;
-    for (const Constant &row : constants(costs_for("gfx1151")))
+    for (const Constant &row : constants(costs_for("gfx1151"), "gfx1151"))
         if (row.origin == Origin::fit)
             fitted.insert(row.name);
     for (const Part &part : parts())
