@@ -222,6 +222,41 @@ TEST_CASE("an absurd value is an error with the rule") {
           "card.json: facts: [1] is not an object; give {\"name\": value}");
 }
 
+TEST_CASE("impossible constants are refused with the range and the remedy") {
+    for (const std::string_view latency :
+         {"l0_latency", "gl1_latency", "l2_latency", "scalar_latency", "store_latency",
+          "lds_latency", "valu_latency", "wave_start"})
+        CHECK(
+            error_in(with(fmt::format(R"("constants": {{"{}": 0}})", latency)))
+                .starts_with(fmt::format("card.json: constants.{}: 0 is outside 1 to ", latency)));
+    CHECK(
+        error_in(with(R"("facts": {"dram_latency": 0})")) ==
+        "card.json: facts.dram_latency: 0 is outside 10 to 100000 ns; measure again, or leave the "
+        "key out");
+    CHECK(error_in(with(R"("facts": {"mall_latency": 0})")) ==
+          "card.json: facts.mall_latency: 0 ns: the part has a MALL, whose latency is 1 to 10000; "
+          "measure again, or leave the key out");
+    CHECK(
+        error_in(with(R"("facts": {"dram_gb_per_s": 321})")) ==
+        "card.json: facts.dram_gb_per_s: 321 is outside 1 to 320 gb_per_s: a 8060S has 256 at its "
+        "memory clock; measure again, or leave the key out");
+    CHECK(error_in(with(R"("facts": {"dram_gb_per_s": 250})")) == "");
+    CHECK(error_in(with(R"("facts": {"mall_gb_per_s": 3000})")) ==
+          "card.json: facts.mall_gb_per_s: 3000 is outside 1 to 2969 gb_per_s: all channels of L2 "
+          "take 2970; measure again, or leave the key out");
+    CHECK(error_in(with(R"("facts": {"mall_gb_per_s": 0})")) != "");
+    // Half the channels take half.
+    CHECK(error_in(with(R"("facts": {"mall_gb_per_s": 1500, "l2_channels": 4})")) != "");
+    CHECK(error_in(with(R"("constants": {"l2_latency": 150, "gl1_latency": 200})")) ==
+          "card.json: constants.l2_latency: 150 cycles (150 cycles) is less than gl1_latency, 200 "
+          "cycles: a farther level answers later; measure both again, or leave one out");
+    CHECK(error_in(with(R"("constants": {"l2_latency": 300}, "facts": {"dram_latency": 100})")) ==
+          "card.json: facts.dram_latency: 100 ns (290 cycles) is less than l2_latency, 300 cycles: "
+          "a farther level answers later; measure both again, or leave one out");
+    // What the profile leaves out is a guess, which doesn't refuse a measurement.
+    CHECK(error_in(with(R"("constants": {"l2_latency": 600})")) == "");
+}
+
 TEST_CASE("a profile says what it is and whose") {
     CHECK(error_in("{}").starts_with("card.json: schema: is missing; write \"schema\": \"nibble"));
     CHECK(error_in(R"({"schema": "nibblewave.profile.v2", "part": "8060S"})")
