@@ -20,6 +20,7 @@
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
 #include "hip/failure.h"
+#include "measure/draws.h"
 
 namespace nw::bench {
 
@@ -174,6 +175,11 @@ Options parse(CLI::App &app, int argc, char **argv) {
                    "a regular expression for the names to run; suites layer and golden have none");
     app.add_option("--constants", o.constants,
                    "suite sensitivity: a regular expression for the constants to change");
+    app.add_flag(
+        "--uncertainty", o.uncertainty,
+        fmt::format("suites layer, decode, mid, prefill, gguf: times with low and high, by "
+                    "{}",
+                    draws_help));
     app.add_option("--json", o.json, "write the rows to this file");
     app.add_option("--html", o.html, "suites decode, stride: write a page of the rows, with plots");
     app.add_option(
@@ -216,6 +222,8 @@ int run(CLI::App &app, int argc, char **argv) {
             fmt::print("{}\n", fmt::join(kernels_needed(o, suite.families), "\n"));
         return 0;
     }
+    if (o.uncertainty)
+        draw_constants();
     const Result result = suite.run(o, shapes);
     if (!o.html.empty())
         write_html(o.html, o.suite, result);

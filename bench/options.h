@@ -28,7 +28,8 @@ struct Options {
     // decode, moe, stride, sim, validate, sensitivity, micro, pack: a regular expression for names;
     // empty: all
     std::string only;
-    std::string constants; // sensitivity: the same for constants
+    std::string constants;    // sensitivity: the same for constants
+    bool uncertainty = false; // rows have error bars
     bool verbose = false, full = false, update_golden = false, needs = false;
 };
 

@@ -11,10 +11,11 @@ namespace nw::bench {
 
 struct Constant {
     std::string name, section, unit, origin, note;
-    f64 value, lowest, highest;
+    f64 value, lowest, highest;  // a profile may say these
+    f64 likely_low, likely_high; // where the hardware's value likely is
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Constant, name, section, unit, origin, note, value, lowest,
-                                   highest)
+                                   highest, likely_low, likely_high)
 
 // All constants of a part ("8060S") or of the default part of a gfx.
 std::vector<Constant> part_constants(std::string_view part);

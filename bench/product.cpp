@@ -68,6 +68,22 @@ std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const
     return out;
 }
 
+std::string time_columns(const Options &o, u32 width) {
+    const auto column = [&](const char *heading, const char *key) {
+        return fmt::format("; {} {{{}:>{}.2f}}", heading, key, width);
+    };
+    return column("time us", "time_us") +
+           (o.uncertainty ? column("low", "time_low_us") + column("high", "time_high_us") : "");
+}
+
+void add_bounds(Json &row, const DrawnTime &time) {
+    if (time.draws.empty())
+        return;
+    row["time_low_us"] = time.low();
+    row["time_high_us"] = time.high();
+    row["draws_us"] = time.draws;
+}
+
 Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {
     const ProductShape &p = job.shape;
     Json row = {{"model", job.model},
@@ -88,6 +104,7 @@ Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {
                 {"_type", type_name(p)},
                 {"_kernel", short_name(*job.kernel)}};
     row.update(kernel_facts(*job.kernel));
+    add_bounds(row, time.drawn);
     return row;
 }
 
@@ -102,8 +119,8 @@ Json time_by_m1(const Options &o, const std::vector<DenseJob> &jobs, const std::
                gfx, bound.gb_per_s,
                o.verbose ? "\nslots: VALU issue slots per 8 weights and lane." : "");
     Table table(
-        product_columns +
-        "; time us {time_us:>9.2f}; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
+        product_columns + time_columns(o, 9) +
+        "; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
         "/m1 {of_m1:>6.3f}" +
         (o.verbose ? "; slots {valu_slots_per_8w:>6.2f}; VGPRs {vgprs:>5}; kernel {_kernel}" : ""));
     Json rows = Json::array();

@@ -50,6 +50,7 @@ std::optional<LaunchStats> LaunchCounts::next_launch(std::string_view kernel) {
                 stats.at("insts").at(std::string(instruction_classes[i])).get<u64>();
         out.busy = busy_of(stats);
         out.part = stats.value("part", "");
+        out.time = drawn_time(lines);
     } catch (const nlohmann::json::exception &e) {
         throw std::logic_error(fmt::format("statistics '{}': {}", lines[0], e.what()));
     }

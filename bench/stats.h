@@ -8,6 +8,7 @@
 
 #include "base/types.h"
 #include "hip/hip.h"
+#include "measure/draws.h"
 
 namespace nw::bench {
 
@@ -34,6 +35,7 @@ struct Busy {
 struct LaunchStats {
     Instructions insts;
     Busy busy;
+    DrawnTime time;        // with error bars, if the device draws
     std::string part = {}; // whose times are modelled; empty where time isn't
 };
 

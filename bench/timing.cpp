@@ -41,6 +41,7 @@ Timed time_warm(const DenseJob &job, const hip::Device &device) {
         out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{});
     };
     out.us = product.us(*job.kernel, op, keep, job.workgroups);
+    out.drawn = {out.us, out.launch.time.draws};
     return out;
 }
 
@@ -50,6 +51,7 @@ Timed time_as_new(const DenseJob &job, const hip::Device &device) {
     Timed out;
     out.us = ColdProduct(device, {&op, 1}, 1).us_as_new(*job.kernel, op);
     out.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{});
+    out.drawn = {out.us, out.launch.time.draws};
     return out;
 }
 
@@ -63,6 +65,7 @@ Timed time_one(const TimedLaunches &of, const hip::Device &device, Warm warm = W
     };
     const LaunchTimes times = time_launches(device, of, 1, launched, warm);
     out.us = times.us, out.before_us = times.convert_us + times.lists_us;
+    out.drawn = {out.us, out.launch.time.draws};
     return out;
 }
 
@@ -99,7 +102,10 @@ std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs, const Don
 std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs, const Done &done) {
     return time_each(jobs, done, weights_read, [](const GgufJob &job, const hip::Device &device) {
         const Op op = job.shape.op();
-        return Timed{ColdProduct(device, {&op, 1}, 1).us(*job.kernel, op)};
+        Timed out;
+        const auto keep = [&] { out.drawn = drawn_time(device.take_stats()); };
+        out.us = out.drawn.us = ColdProduct(device, {&op, 1}, 1).us(*job.kernel, op, keep);
+        return out;
     });
 }
 

@@ -17,6 +17,7 @@ struct Timed {
     f64 us = 0;
     f64 before_us = 0;  // launches before the product's: of activations, and lists of experts
     LaunchStats launch; // of the product
+    DrawnTime drawn;    // us with error bars, where devices draw
 };
 
 // Told of each job in order, as soon as it and all before it are timed.

@@ -38,6 +38,8 @@ TABLES = ("generations", "series", "targets", "generics", "every_part", "parts")
 class Estimate:
     value: float
     origin: str  # fact, fit or guess
+    low: float  # of the likely range; a fact's is its value
+    high: float
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,17 @@ def value_of(place: Place, section: str, key: str, kind: type, value: object) ->
         if type(value) is not kind:
             place.fail(section, f"{key} = {value!r}: must be of type {kind.__name__}: write one")
         return value
-    origin, number = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("fact", value)
-    if origin not in ("fact", "fit", "guess") or type(number) not in (int, float):
-        place.fail(section, f"{key} = {value!r}: must be a number: write one, or {{ guess = 1 }}, or {{ fit = 1 }}")
-    return Estimate(number, origin)
+    if type(value) in (int, float):
+        return Estimate(value, "fact", value, value)
+    origin = next((name for name in ("fit", "guess") if isinstance(value, dict) and value.keys() == {name, "range"}), None)
+    numbers = [value[origin], *value["range"]] if origin and isinstance(value["range"], list) else []
+    if len(numbers) != 3 or any(type(number) not in (int, float) for number in numbers):
+        forms = "write one, or { guess = 2, range = [1, 3] }, or the same with fit"
+        place.fail(section, f"{key} = {value!r}: must be a number, or an estimate and its likely range: {forms}")
+    number, low, high = numbers
+    if not low <= number <= high:
+        place.fail(section, f"{key} = {value!r}: {number} is outside its range: widen the range or correct the value")
+    return Estimate(number, origin, low, high)
 
 
 def known_keys(place: Place, section: str, row: Mapping, known: Iterable[str]) -> None:

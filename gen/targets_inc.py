@@ -16,7 +16,7 @@ from targets import ESTIMATES, FACTS, PLAIN_PART_FACTS, Estimate, Facts, read
 
 def literal(value: int | bool | str | Estimate) -> str:
     if isinstance(value, Estimate):
-        return f"{{{value.value}, Origin::{value.origin}}}"
+        return f"{{{value.value}, Origin::{value.origin}, {{{value.low}, {value.high}}}}}"
     return json.dumps(value)  # C++ spells a number, true, false and a plain string so
 
 

@@ -65,12 +65,17 @@ void add_product(std::vector<Ablation> &out, const ProductShape &p) {
 // Times them and prints each.
 Json rows_of(const std::vector<Ablation> &all, Table &table) {
     std::vector<DenseJob> jobs;
+    std::vector<DrawnTime> times;
     for (const Ablation &a : all)
         jobs.push_back(a.job);
     const Bound bound = dram_bound(std::string(published_gfx));
     Json rows = Json::array();
     time_dense(jobs, [&](u64 i, const Timed &time) {
+        times.push_back(time.drawn);
         Json row = to_json(jobs[i], time, bound);
+        row["_sign"] = all[i].with == i ? "" : agreement(time.drawn, times[all[i].with]);
+        if (all[i].with != i && !time.drawn.draws.empty())
+            row["draws_with_sign"] = draws_that_agree(time.drawn, times[all[i].with]);
         const Json with = all[i].with == i ? row : rows[all[i].with];
         const f64 ratio = time.us / with["time_us"].get<f64>(), slots = row["valu_slots_per_8w"];
         row.update({{"table", "ablations"},
@@ -108,7 +113,7 @@ void print_means(const Json &rows) {
 
 } // namespace
 
-Json decode_ablations(const std::regex &only) {
+Json decode_ablations(const Options &o, const std::regex &only) {
     std::vector<Ablation> all;
     for (const auto &[k, n] : sizes)
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
@@ -124,9 +129,9 @@ Json decode_ablations(const std::regex &only) {
                "everything and without\none idea; slots: VALU issue slots per 8 weights and lane\n"
                "{}\n",
                published_gfx, legend);
-    Table table("K x N {_size:>11}; group {_group:>5}; type {_type:<11}; without {_without:<23}; "
-                "time us {time_us:>8.2f}; {_more:>8}; slots {valu_slots_per_8w:>7.2f}; "
-                "{_more_slots:>7}");
+    Table table("K x N {_size:>11}; group {_group:>5}; type {_type:<11}; without {_without:<23}" +
+                time_columns(o, 8) + "; {_more:>8}" + (o.uncertainty ? "; sign {_sign:>4}" : "") +
+                "; slots {valu_slots_per_8w:>7.2f}; {_more_slots:>7}");
     const Json rows = rows_of(all, table);
     print_means(rows);
     return rows;

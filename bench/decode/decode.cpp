@@ -46,7 +46,7 @@ Result run_decode(const Options &o, const Shapes &shapes) {
     if (wanted(o, "shapes", all))
         append(out.rows, decode_shapes(o, o.full ? shapes : layers_of(shapes, o.model)));
     if (of_published && wanted(o, "ablations", all))
-        append(out.rows, decode_ablations(only));
+        append(out.rows, decode_ablations(o, only));
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of the suite decode has such a name", o.only));
     return out;

@@ -33,6 +33,8 @@ Json rows_of(const std::vector<PublishedDecode> &published,
         const f64 above =
             p.fell_back() ? 0 : error_pct(p.us, lines.at(p.type()).at(static_cast<f64>(p.bytes())));
         Json row = to_json(jobs[i], time, bound);
+        if (!time.drawn.draws.empty())
+            row["draws_with_sign"] = draws_that_agree(time.drawn, p.us);
         row.update({{"table", "published"},
                     {"published_kernel", p.kernel},
                     {"published_us", p.us},
@@ -48,21 +50,47 @@ Json rows_of(const std::vector<PublishedDecode> &published,
     return rows;
 }
 
+// Of the mean, under each draw of the constants: ", draws 1.012 to 1.098, 5/5 on this side of 1";
+// "" without draws.
+std::string mean_of_draws(const std::vector<const Json *> &rows) {
+    const u64 draws = rows.front()->contains("draws_us") ? rows.front()->at("draws_us").size() : 0;
+    std::vector<f64> means;
+    for (u64 d = 0; d < draws; ++d) {
+        std::vector<f64> speedups;
+        for (const Json *row : rows)
+            speedups.push_back(row->at("published_us").get<f64>() /
+                               row->at("draws_us")[d].get<f64>());
+        means.push_back(geometric_mean(speedups));
+    }
+    if (means.empty())
+        return "";
+    std::vector<f64> now;
+    for (const Json *row : rows)
+        now.push_back(row->at("speedup"));
+    const bool faster = geometric_mean(now) > 1;
+    return fmt::format(", draws {:.3f} to {:.3f}, {}/{} on this side of 1", std::ranges::min(means),
+                       std::ranges::max(means),
+                       std::ranges::count_if(means, [&](f64 mean) { return (mean > 1) == faster; }),
+                       means.size());
+}
+
 template <class Some>
 void print_speedup(const std::string &what, const Json &rows, const Some &some) {
     std::vector<f64> speedups;
+    std::vector<const Json *> of;
     const Json *worst = nullptr;
     for (const Json &row : rows) {
         if (!some(row))
             continue;
+        of.push_back(&row);
         speedups.push_back(row.at("speedup"));
         if (!worst || row.at("speedup") < worst->at("speedup"))
             worst = &row;
     }
     if (worst)
-        fmt::print("{:<32} {:>3} rows, speedup {:.3f}, worst {:.3f} ({})\n", what, speedups.size(),
-                   geometric_mean(speedups), worst->at("speedup").get<f64>(),
-                   worst->at("_name").get<std::string>());
+        fmt::print("{:<32} {:>3} rows, speedup {:.3f}{}, worst {:.3f} ({})\n", what,
+                   speedups.size(), geometric_mean(speedups), mean_of_draws(of),
+                   worst->at("speedup").get<f64>(), worst->at("_name").get<std::string>());
 }
 
 void print_slower(const Json &rows, f64 pct) {
@@ -116,10 +144,14 @@ Json decode_published(const Options &o, const std::regex &only) {
     if (o.verbose)
         fmt::print("read: GB/s as published, of weights, scales and zero points; line: published "
                    "against the line\nof its type; t: Triton.\n");
+    if (o.uncertainty)
+        fmt::print("low, high: {};\nsign: draws in which the speedup is on the same side of 1.\n",
+                   "of 5 draws of the model's constants");
     fmt::print("\n");
-    Table table(product_columns +
-                "; time us {time_us:>8.2f}; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
+    Table table(product_columns + time_columns(o, 8) +
+                "; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
                 "published us {published_us:>12.2f}; speedup {speedup:>7.3f}" +
+                (o.uncertainty ? "; sign {draws_with_sign:>4}" : "") +
                 (o.verbose
                      ? "; read {_published_gb_per_s:>6.1f}; line {_line:>8}; kernel {_variant}"
                      : ""));

@@ -11,6 +11,6 @@ Json decode_published(const Options &, const std::regex &only);
 // What a token of each model costs, by the rows of its dense layers.
 Json model_view(const std::vector<DenseJob> &, const Json &rows, const Shapes &);
 // What each idea in decode_w4a16 is worth: times and slots with it and without.
-Json decode_ablations(const std::regex &only);
+Json decode_ablations(const Options &, const std::regex &only);
 
 } // namespace nw::bench

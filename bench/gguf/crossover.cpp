@@ -24,6 +24,7 @@ struct Candidate {
     std::string column;
     const Kernel *kernel;
     f64 us = 0;
+    DrawnTime drawn = {};
 };
 
 // The candidates for one shape and m.
@@ -33,6 +34,14 @@ struct RowCount {
 
     const Candidate &fastest() const {
         return *std::ranges::min_element(candidates, {}, &Candidate::us);
+    }
+    // Of the draws, in how many the fastest stays ahead of the second; "" without draws.
+    std::string lead() const {
+        const Candidate &first = fastest(), *second = nullptr;
+        for (const Candidate &other : candidates)
+            if (&other != &first && (!second || other.us < second->us))
+                second = &other;
+        return second ? agreement(first.drawn, second->drawn) : "";
     }
     // Null where the library takes none of these.
     const Candidate *chosen() const {
@@ -96,7 +105,7 @@ void time_all(std::vector<RowCount> &lines, const std::function<void(u64)> &done
     u64 line = 0, candidate = 0;
     time_gguf_plans(jobs, [&](u64, const Timed &time) {
         std::vector<Candidate> &of = lines[line].candidates;
-        of[candidate].us = time.us;
+        of[candidate].us = time.us, of[candidate].drawn = time.drawn;
         if (++candidate < of.size())
             return;
         done(line++);
@@ -112,7 +121,10 @@ std::string columns_of(std::span<const RowCount> lines, bool all) {
         for (const Candidate &candidate : line.candidates)
             if (std::ranges::find(candidates, candidate.column) == candidates.end())
                 candidates.push_back(candidate.column);
-    std::string out = "m {m:>4}; time us {_us:>9.2f}; fastest {fastest:<14}; /m1 {of_m1:>6}; "
+    const bool drawn = !lines.front().candidates.front().drawn.draws.empty();
+    std::string out = std::string("m {m:>4}; time us {_us:>9.2f}; fastest {fastest:<14}; ") +
+                      (drawn ? "sign {_sign:>4}; " : "") +
+                      "/m1 {of_m1:>6}; "
                       "scalar us {scalar:>9.2f}; chosen, if another {chosen:<24}";
     for (const std::string &candidate : candidates)
         if (all && candidate != "scalar")
@@ -126,6 +138,7 @@ Json row_of(const RowCount &line, f64 one) {
     Json row = {{"m", line.shape.m},
                 {"fastest", fastest.column},
                 {"_us", fastest.us},
+                {"_sign", line.lead()},
                 {"chosen", !chosen              ? "another"
                            : chosen == &fastest ? ""
                                                 : fmt::format("{}, {:.3f}x", chosen->column,
@@ -181,18 +194,20 @@ void time_and_print(std::vector<RowCount> &lines, u64 of_shape, bool verbose) {
 }
 
 Json to_json(const RowCount &line, const Candidate &candidate) {
-    return {{"table", "crossover"},
-            {"kernel", candidate.kernel->symbol},
-            {"gfx", candidate.kernel->gfx},
-            {"candidate", candidate.column},
-            {"type", line.shape.type},
-            {"m", line.shape.m},
-            {"n", line.shape.n},
-            {"k", line.shape.k},
-            {"time_us", candidate.us},
-            {"reference", candidate.kernel->reference},
-            {"fastest", &candidate == &line.fastest()},
-            {"chosen", &candidate == line.chosen()}};
+    Json row = {{"table", "crossover"},
+                {"kernel", candidate.kernel->symbol},
+                {"gfx", candidate.kernel->gfx},
+                {"candidate", candidate.column},
+                {"type", line.shape.type},
+                {"m", line.shape.m},
+                {"n", line.shape.n},
+                {"k", line.shape.k},
+                {"time_us", candidate.us},
+                {"reference", candidate.kernel->reference},
+                {"fastest", &candidate == &line.fastest()},
+                {"chosen", &candidate == line.chosen()}};
+    add_bounds(row, candidate.drawn);
+    return row;
 }
 
 } // namespace

@@ -43,6 +43,7 @@ Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &time) {
                 {"activations_us", time.before_us},
                 {"_size", by(job.shape.n, job.shape.k)}};
     row.update(kernel_facts(*job.kernel));
+    add_bounds(row, time.drawn);
     return row;
 }
 
@@ -61,9 +62,10 @@ static Table products_table(const Options &o, const std::string &gfx, const Boun
                    "VALU and WMMA take.\n");
     fmt::print("\n");
     return Table(std::string("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; "
-                             "type {type:<4}; m {m:>3}; time us {time_us:>9.2f}; "
-                             "convert us {activations_us:>10.2f}; GB/s {gb_per_s:>6.1f}; "
-                             "% bound {pct_of_bound:>7.1f}; /m1 {of_m1:>6.3f}") +
+                             "type {type:<4}; m {m:>3}") +
+                 time_columns(o, 9) +
+                 ("; convert us {activations_us:>10.2f}; GB/s {gb_per_s:>6.1f}; "
+                  "% bound {pct_of_bound:>7.1f}; /m1 {of_m1:>6.3f}") +
                  (o.verbose ? "; /256 {insts_per_256w:>6.2f}; VALU {_valu_per_256w:>6.2f}; "
                               "cycles {cycles_per_256w:>6.2f}; VGPRs {vgprs:>5}"
                             : ""));

@@ -46,9 +46,10 @@ Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx
                     "of 32 k.\n"
                   : "");
     Table table(std::string("model {model:<14}; layer {layer:<9}; N x K {_size:>12}; "
-                            "type {type:<4}; m {m:>5}; time us {time_us:>10.2f}; "
-                            "convert us {activations_us:>10.2f}; TFLOP/s {tflops:>8.2f}; "
-                            "% peak {pct_of_bound:>6.1f}") +
+                            "type {type:<4}; m {m:>5}") +
+                time_columns(o, 10) +
+                ("; convert us {activations_us:>10.2f}; TFLOP/s {tflops:>8.2f}; "
+                 "% peak {pct_of_bound:>6.1f}") +
                 (o.verbose ? "; tile {_tile:>8}; wmma {pct_wmma_busy:>5.1f}%; "
                              "valu {valu_per_stage:>6.1f}; VGPRs {vgprs:>5}"
                            : ""));

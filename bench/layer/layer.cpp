@@ -14,6 +14,7 @@
 #include "bench/data.h"
 #include "bench/errors.h"
 #include "bench/layer/table.h"
+#include "bench/product.h"
 #include "bench/stats.h"
 #include "check/decode_bound.h"
 #include "check/ops.h"
@@ -142,6 +143,8 @@ private:
                              counted ? std::optional(counted->insts) : std::nullopt);
         if (ms > 0) {
             row["time_us"] = 1000 * ms;
+            if (counted)
+                add_bounds(row, {1000 * ms, counted->time.draws});
             row["gb_per_s"] = static_cast<f64>(shape.bytes_moved()) / ms / 1e6;
             if (counted && !counted->part.empty()) {
                 const Bound dram = dram_bound(counted->part);

@@ -25,19 +25,21 @@ std::string name_of(const ProductShape &p) {
 Json to_json(const DenseJob &job, const Timed &time, f64 peak) {
     const ProductShape &p = job.shape;
     const f64 tflops = 2e-12 * p.m * p.n * p.k / (time.us * 1e-6);
-    return {{"kernel", job.kernel->symbol},
-            {"gfx", job.kernel->gfx},
-            {"k", p.k},
-            {"n", p.n},
-            {"m", p.m},
-            {"dtype", name(p.dtype)},
-            {"zp", zeros_label(p.zeros)},
-            {"group", group},
-            {"time_us", time.us},
-            {"tflops", tflops},
-            {"pct_of_wmma_peak", 100e12 * tflops / peak},
-            {"_size", by(p.k, p.n)},
-            {"_type", type_name(p)}};
+    Json row = {{"kernel", job.kernel->symbol},
+                {"gfx", job.kernel->gfx},
+                {"k", p.k},
+                {"n", p.n},
+                {"m", p.m},
+                {"dtype", name(p.dtype)},
+                {"zp", zeros_label(p.zeros)},
+                {"group", group},
+                {"time_us", time.us},
+                {"tflops", tflops},
+                {"pct_of_wmma_peak", 100e12 * tflops / peak},
+                {"_size", by(p.k, p.n)},
+                {"_type", type_name(p)}};
+    add_bounds(row, time.drawn);
+    return row;
 }
 
 // ---- beside published times
@@ -56,10 +58,10 @@ Table published_table(const Options &o, const std::string &gfx, f64 peak) {
             "wmma, lds: per cent of cycles in which it is busy; confl: cycles of LDS for bank "
             "conflicts;\nvalu: VALU slots to a WMMA.\n");
     fmt::print("\n");
-    return Table(std::string("K x N {_size:>11}; type {_type:<18}; time us {time_us:>9.1f}; "
-                             "TFLOP/s {tflops:>8.2f}; % peak {pct_of_wmma_peak:>6.1f}; "
-                             "base {published_base_tflops:>6.1f}; "
-                             "tuned {published_tuned_tflops:>6.1f}") +
+    return Table(std::string("K x N {_size:>11}; type {_type:<18}") + time_columns(o, 9) +
+                 ("; TFLOP/s {tflops:>8.2f}; % peak {pct_of_wmma_peak:>6.1f}; "
+                  "base {published_base_tflops:>6.1f}; "
+                  "tuned {published_tuned_tflops:>6.1f}") +
                  (o.verbose ? "; tile {_tile:<8}; wmma {pct_wmma_busy:>5.1f}%; "
                               "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}; "
                               "valu {valu_per_wmma:>6.2f}"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite sensitivity: each constant of the model that isn't published, halved and doubled, and
-// what modelled times of the suite validate do then.
+// The suite sensitivity: each constant of the model that isn't published, at the ends of its likely
+// range, and what modelled times of the suite validate do then.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -27,19 +27,16 @@ constexpr const char *small_rows =
     "^decode (2048x2048|2560x2560|4096x2048|8192x512) g128 (f16 sym|bf16 zp) m[124] us$"
     "|^cliff gfx1151 (4096x2048|8192x512) ";
 
-// A run of validate with one constant changed; factor 1: as it is.
+// A run of validate with one constant changed, or none.
 struct Variant {
     const Constant *constant = nullptr;
-    f64 factor = 1;
+    f64 to = 0;
     bool small = false;        // for a derivative, not for the table
     std::vector<f64> modelled; // by row, once it ran
 };
 
-// What the constant becomes: within its range, whole where it counts something; a kind is the other
-// one, whatever the factor.
-f64 changed(const Constant &c, f64 factor) {
-    if (c.unit == "kind")
-        return 1 - c.value;
+// A small step of the constant: legal, whole where it counts something.
+f64 stepped(const Constant &c, f64 factor) {
     const bool whole =
         c.unit != "ns" && c.unit != "us" && c.unit != "ratio" && c.unit != "gb_per_s";
     const f64 to = c.value * factor;
@@ -48,19 +45,18 @@ f64 changed(const Constant &c, f64 factor) {
 
 std::vector<Variant> plan(const std::vector<Constant> &constants) {
     std::vector<Variant> out{{}};
-    const auto add = [&](const Constant &c, f64 factor, bool small) {
-        const f64 to = changed(c, factor);
-        if (to == c.value || (c.unit == "kind" && factor < 1))
+    const auto add = [&](const Constant &c, f64 to, bool small) {
+        if (to == c.value)
             return false;
-        out.push_back({&c, factor, small, {}});
+        out.push_back({&c, to, small, {}});
         return true;
     };
     for (const Constant &c : constants) {
-        add(c, 0.5, false);
-        add(c, 2, false);
+        add(c, c.likely_low, false);
+        add(c, c.likely_high, false);
         // How the fit could follow a row: by a small step, or the smallest that there is.
         if (c.origin == "fit")
-            static_cast<void>(add(c, 1.05, true) || add(c, 1.5, true));
+            static_cast<void>(add(c, stepped(c, 1.05), true) || add(c, stepped(c, 1.5), true));
     }
     return out;
 }
@@ -69,7 +65,7 @@ std::vector<Variant> plan(const std::vector<Constant> &constants) {
 std::string write_profile(const fs::path &folder, u64 number, const Variant &v) {
     Json json = {{"schema", "nibblewave.profile.v1"}, {"part", part}};
     if (v.constant)
-        json[v.constant->section][v.constant->name] = changed(*v.constant, v.factor);
+        json[v.constant->section][v.constant->name] = v.to;
     const fs::path path = folder / fmt::format("{}.profile", number);
     std::ofstream(path) << json.dump();
     return path.string();
@@ -106,7 +102,7 @@ f64 mape(const Json &rows, std::string_view group, const Variant &v) {
 // A row of the table.
 Json row_of(const Json &rows, const Variant &base, const Variant &v) {
     const Constant &c = *v.constant;
-    const f64 to = changed(c, v.factor);
+    const f64 to = v.to;
     Json out = {{"constant", c.name}, {"origin", c.origin},
                 {"from", c.value},    {"to", to},
                 {"_note", c.note},    {"_change", fmt::format("{:g} -> {:g}", c.value, to)}};
@@ -155,11 +151,12 @@ Json print_moves(const Json &rows, const std::vector<Variant> &variants, bool ve
                 fmt::format("{} {}", row["constant"].get<std::string>(), row["to"].get<f64>()));
         else
             moving.push_back(row);
-    fmt::print(
-        "\nEach constant of the {} (sim) that isn't published, halved and doubled: by how many per "
-        "cent\nmodelled times (decode) and ratios (cliff) move, on the mean and the one that moves "
-        "most, and the\nmean absolute error (MAPE, %) then\n\n",
-        part);
+    fmt::print("\nEach constant of the {} (sim) that isn't published, at the ends of its likely "
+               "range: by how "
+               "many per cent\nmodelled times (decode) and ratios (cliff) move, on the mean and "
+               "the one that moves "
+               "most, and the\nmean absolute error (MAPE, %) then\n\n",
+               part);
     print_table(
         std::string("constant {constant:<18}; origin {origin:<6}; changed {_change:>16}; |; "
                     "decode {decode_mean_pct:>+7.1f}; most {decode_most_pct:>+7.1f}; "

@@ -14,6 +14,7 @@ extern "C" {
  *   check=off|mem,init,wait,race|all  math=exact|fast      HIPSIM_CHECK, _MATH
  *   choices=NAME=VALUE,...                                 HIPSIM_CHOICES
  *   threads=N  max_insts=N  dump=1                         HIPSIM_THREADS, _MAX_INSTS, _DUMP
+ *   uncertainty=5  cold=weights  warm=code                 HIPSIM_UNCERTAINTY, _COLD, _WARM
  *   stats=on                                               keeps what hipsimTakeStats gives
  * `own` = 0: the same device for the same words. 1: one of its own, as new, until
  * hipsimCloseDevice; no other device's memory waits for its commands before it goes. */
@@ -27,8 +28,8 @@ int hipsimCloseDevice(int ordinal);
 int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), void *user);
 
 /* Calls json(text, user) with what the model of time takes a part to be, by its name ("8060S") or
- * the usual one of "gfx1151": {part, gfx, constants: [{name, section, value, unit, origin, note,
- * lowest, highest, what}]}, as `nw constants --json` has it. */
+ * the usual one of "gfx1151": {part, gfx, constants: [{name, section, value, unit, origin,
+ * likely_low, likely_high, note, lowest, highest, what}]}, as `nw constants --json` has it. */
 int hipsimPartConstants(const char *part, void (*json)(const char *text, void *user), void *user);
 
 /* Why this thread's last call of these failed. */

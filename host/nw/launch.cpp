@@ -163,7 +163,7 @@ struct Launch::Impl {
         dispatch.dynamic_lds = o.dynamic_lds;
         kernarg = make_kernarg(dispatch, o.args, memory, o.seed);
         dispatch.kernarg = kernarg;
-        timing.emplace(*device, part, costs);
+        timing.emplace(*device, part, costs, o.timing);
     }
 };
 

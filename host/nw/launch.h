@@ -18,6 +18,7 @@ struct LaunchOptions {
     u32 dynamic_lds = 0, repeat = 1;
     u64 seed = 1, max_insts = 0;
     bool exact = false;
+    sim::timing::TimingOptions timing;
 };
 void add_options(CLI::App &, LaunchOptions &);
 void add_launch_options(CLI::App &, LaunchOptions &); // without the file

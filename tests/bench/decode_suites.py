@@ -39,6 +39,18 @@ class Suites(unittest.TestCase):
         self.assertEqual([r["time_us"] for r in among], [row["time_us"]])
         self.assertIn("geometric", said)
 
+    def test_error_bars(self) -> None:
+        row_of = ["--suite", "decode", "--only", "^2048x2048 g128 f16 zp m1$"]
+        (plain,), _ = self.rows(*row_of)
+        (row,), said = self.rows(*row_of, "--uncertainty")
+        self.assertEqual(row["time_us"], plain["time_us"])
+        self.assertEqual(len(row["draws_us"]), 5)
+        self.assertLess(row["time_low_us"], row["time_us"])
+        self.assertGreater(row["time_high_us"], row["time_us"])
+        faster = [us < row["published_us"] for us in row["draws_us"]]
+        self.assertEqual(row["draws_with_sign"], faster.count(row["speedup"] > 1))
+        self.assertIn("sign: draws in which", said)
+
     def test_prefill_beside_what_was_published(self) -> None:
         rows, said = self.rows("--suite", "prefill", "--m", "65", "--only", "^2560x2560 f16 sym m65$")
         (row,) = rows

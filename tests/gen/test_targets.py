@@ -11,6 +11,7 @@ from generator import ROOT, targets
 
 PATH = ROOT / "gen/targets.toml"
 TEXT = PATH.read_text()
+ESTIMATE = "mall_latency = { guess = 145, range = [115, 190] }"
 ARCHES = targets.arches_of(PATH)
 
 
@@ -53,7 +54,13 @@ class Refused(unittest.TestCase):
     def test_wrong_type(self) -> None:
         self.refused("split_waits = false", 'split_waits = "no"', "split_waits = 'no'", "bool")
         self.refused("wgps = 30", "wgps = { guess = 30 }", "wgps = {'guess': 30}", "int")
-        self.refused("mall_latency = { guess = 145 }", "mall_latency = { rumour = 145 }", "rumour", "guess")
+        self.refused(ESTIMATE, ESTIMATE.replace("guess", "rumour"), "rumour", "guess")
+
+    def test_estimates_have_a_range_that_holds_them(self) -> None:
+        self.refused(ESTIMATE, "mall_latency = { guess = 145 }", "[parts.7800 XT]: mall_latency", "likely range")
+        self.refused(ESTIMATE, ESTIMATE.replace("[115", "[150"), "145 is outside its range", "widen")
+        self.refused(ESTIMATE, ESTIMATE.replace(", 190]", "]"), "likely range")
+        self.refused(ESTIMATE, ESTIMATE.replace("115", '"115"'), "likely range")
 
     def test_unknown_generation_and_series(self) -> None:
         self.refused('generation = "gfx12"', 'generation = "gfx13"', "[series.gfx120x]: generation = 'gfx13'", "gfx10, gfx11, gfx12")

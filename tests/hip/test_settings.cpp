@@ -76,6 +76,24 @@ TEST_CASE("the part of a device goes with its name") {
     CHECK(contains(second.take_stats().at(0), R"("part":"R9700")"));
 }
 
+TEST_CASE("a device replays its launches under draws of the constants, if it is told to") {
+    const hip::Device plain = hip::Device::own("sim:gfx1151?timing=on&stats=on"),
+                      drawn = hip::Device::own("sim:gfx1151?timing=on&stats=on&uncertainty=3");
+    CHECK_EQ(increment(plain, 4), increment(drawn, 4));
+    CHECK(!contains(plain.take_stats().at(0), "draws_us"));
+    const std::string line = drawn.take_stats().at(0);
+    for (const char *key : {R"("time_low_us":)", R"("time_high_us":)", R"("draws_us":[)"})
+        CHECK(contains(line, key));
+}
+
+TEST_CASE("with cold=weights and warm=code the first launch takes as long as the next") {
+    const hip::Device usual = hip::Device::own("sim:gfx1151?timing=on"),
+                      fair = hip::Device::own("sim:gfx1151?timing=on&cold=weights&warm=code");
+    const f32 fair_first = increment(fair, 2), usual_first = increment(usual, 2);
+    CHECK_EQ(increment(fair, 2), fair_first);
+    CHECK_LT(fair_first, usual_first);
+}
+
 TEST_CASE("defaults hold where the spec has no such setting") {
     CHECK_GT(increment(hip::Device("sim:gfx1151", "timing=on"), 1), 0.0f);
     CHECK_EQ(increment(hip::Device("sim:gfx1151?timing=off", "timing=on"), 1), 0.0f);
@@ -132,6 +150,9 @@ TEST_CASE("settings that mean nothing are refused with what there is") {
     refused("sim:gfx1151?threads=many", "threads=many: not a number from 0 (all cores) to 1024");
     refused("sim:gfx1151?choices=sr_carry=no", "sr_carry=carry, wrap");
     refused("sim:gfx1151?stats=yes", "neither on nor off");
+    refused("sim:gfx1151?uncertainty=65", "uncertainty=65: not a number from 0 (no draws) to 64");
+    refused("sim:gfx1151?cold=code", "cold=code: neither weights nor off");
+    refused("sim:gfx1151?warm=on", "warm=on: neither code nor off");
     refused("sim:gfx1151?timing=on&part=9999X", "9999X is not one of 7900 XTX");
     refused("sim:gfx1151?timing=on&part=7900 XTX", "it is gfx1100, the device gfx1151");
     refused("sim:gfx1151?timing=on&profile=/no/such/profile", "/no/such/profile");

@@ -101,6 +101,16 @@ class Runs(Folder):
             self.assertTrue(row["kernel"].startswith(kernel), row["kernel"])
             self.assertEqual(row["workload"]["shape_bucket"], bucket)
 
+    def test_error_bars(self) -> None:
+        arguments = ("--model", "Llama-3.1-8B", "--type", "q4_K", "--only", " o .* m1 ", "--m", "1")
+        plain, drawn = self.rows(*arguments), self.rows(*arguments, "--uncertainty")
+        for before, row in zip(plain, drawn, strict=True):
+            metrics = row["metrics"]
+            self.assertEqual((metrics["time_us"], len(metrics["draws_us"])), (before["metrics"]["time_us"], 5))
+            self.assertTrue(metrics["time_low_us"] < metrics["time_us"] < metrics["time_high_us"], metrics)
+        (table,) = [line for line in self.atlas(*arguments, "--uncertainty").stdout.splitlines() if line.startswith("layer")]
+        self.assertTrue(table.endswith("low us  high us"), table)
+
     def test_what_a_bound_is(self) -> None:
         told = json.loads(nw("constants", "--json", "--part", "8060S").stdout)["constants"]
         part = {row["name"]: row["value"] for row in told}

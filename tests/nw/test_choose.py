@@ -50,6 +50,18 @@ class Tuned(unittest.TestCase):
         self.assertEqual((beside["tuned"]["n"], beside["tuned"]["k"]), (2048, 2048))
         self.assertAlmostEqual(beside["tuned"]["distance"], 0.0224, places=4)
 
+    def test_kernels_are_compared_draw_by_draw(self) -> None:
+        got = chosen(2048, 2048, "--uncertainty")["timed"]
+        for time in got.values():
+            self.assertEqual(len(time["draws_us"]), 5)
+            self.assertTrue(time["time_low_us"] <= time["time_us"] <= time["time_high_us"], time)
+        ahead = [other < own for other, own in zip(got["next"]["draws_us"], got["chosen"]["draws_us"], strict=True)]
+        sign = got["next"]["time_us"] < got["chosen"]["time_us"]
+        self.assertEqual(got["next"]["draws_with_sign"], ahead.count(sign))
+        out = choose("--n", "2048", "--k", "2048", "--uncertainty")[1]
+        self.assertRegex(out, r"(?m)^timed now +[\d.]+ us \(sim\), [\d.]+ to [\d.]+ in 5 draws$")
+        self.assertRegex(out, r"(?m)^ +[\d.]+ us .* in 5 draws  decode_w4a16\w+, (not )?faster than the chosen one in \d of them$")
+
     def test_a_person_reads_the_reason(self) -> None:
         out = choose("--n", "2048", "--k", "2048")[1]
         self.assertIn("because     this shape was tuned (", out)

@@ -27,6 +27,13 @@ class Constants(unittest.TestCase):
         for row in said.values():
             self.assertIn(row["note"], notes)
             self.assertTrue(row["lowest"] <= row["value"] <= row["highest"], row)
+            self.assertTrue(row["likely_low"] <= row["value"] <= row["likely_high"], row)
+
+    def test_a_guess_is_printed_with_its_likely_range(self) -> None:
+        guesses = {line.split()[0]: line for line in nw("constants", "--origin", "guess").stdout.splitlines()[1:]}
+        self.assertRegex(guesses["vopd_latency"], r"guess +5 to 9 +T-053")
+        facts = {line.split()[0]: line for line in nw("constants", "--origin", "fact").stdout.splitlines()[1:]}
+        self.assertRegex(facts["valu_latency"], r"fact +T-050")
 
     def test_at_most_fifteen_are_fitted(self) -> None:
         self.assertLessEqual(len(self.listed("--origin", "fit")["constants"]), 15)

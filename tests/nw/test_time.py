@@ -48,6 +48,42 @@ class Time(unittest.TestCase):
             self.assertIn(mnemonic, line)
         self.assertEqual(unknown == [], "no instruction" in line)
 
+    def test_error_bars(self) -> None:
+        launch = [DECODE, "--grid", "8", "--repeat", "2", "--args", *DECODE_ARGS]
+        plain, drawn = (json.loads(self.said(*more, "--json", *launch)) for more in ([], ["--uncertainty"]))
+        self.assertEqual(len(drawn["draws_us"]), 5)
+        self.assertEqual(drawn["time_low_us"], min(drawn["draws_us"] + [drawn["time_us"]]))
+        self.assertEqual(drawn["time_high_us"], max(drawn["draws_us"] + [drawn["time_us"]]))
+        for key in ("time_low_us", "time_high_us", "draws_us"):
+            del drawn[key]
+        self.assertEqual(drawn, plain)  # a replay changes nothing
+        self.assertRegex(self.said("--uncertainty", *launch), r"(?m)^ +[\d.]+ to [\d.]+ us in 5 draws of the constants$")
+
+    def test_hip_draws_the_same(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            stats = Path(folder, "stats.jsonl")
+            hip_decode(1, HIPSIM_TIMING="on", HIPSIM_STATS=str(stats), HIPSIM_UNCERTAINTY="5", HIPSIM_COLD="weights", HIPSIM_WARM="code")
+            (line,) = map(json.loads, stats.read_text().splitlines())
+        said = json.loads(self.said("--uncertainty", "--cold", "weights", "--warm", "code", "--json", DECODE, "--grid", "8", "--args", *DECODE_ARGS))
+        self.assertEqual((said["draws_us"], said["time_us"]), (line["draws_us"], line["time_us"]))
+
+    def test_a_fair_comparison_has_cold_weights_and_warm_code(self) -> None:
+        launch = [DECODE, "--grid", "8", "--json", "--args", *DECODE_ARGS]
+        first, fair, again = (json.loads(self.said(*more, *launch)) for more in
+                              ([], ["--cold", "weights", "--warm", "code"], ["--cold", "weights", "--warm", "code", "--repeat", "3"]))
+        self.assertEqual((fair["cycles"], fair["dram_read"]), (again["cycles"], again["dram_read"]))
+        self.assertLess(fair["cycles"], first["cycles"])
+        self.assertRegex(first["note"], r"^cold code: \d+ % of the waves' cycles")
+        self.assertNotIn("note", fair)
+        self.assertIn("--warm code leaves this out", self.said(DECODE, "--grid", "8", "--args", *DECODE_ARGS))
+
+    def test_slots_are_said(self) -> None:
+        launch = [SUMS, *SUMS_LAUNCH]
+        insts = json.loads(self.said(*launch, "--json"))["insts"]
+        slots = sum(insts[key] for key in ("valu", "vopd", "trans", "wmma"))
+        self.assertIn(f"\nslots         {slots} of the VALU\n", self.said(*launch, "--stats"))
+        self.assertIn("one VALU, VOPD (a pair is one), TRANS or WMMA", nw("time", "--help").stdout)
+
     def test_a_large_grid_is_sampled_and_says_so(self) -> None:
         launch = [SUMS, "--kernel", "nothing", "--grid", "50000"]
         sampled, exact = (json.loads(self.said(*launch, "--json", *more)) for more in ([], ["--exact"]))

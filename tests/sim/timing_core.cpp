@@ -130,3 +130,20 @@ TEST_CASE("a large grid is extrapolated from its first workgroups") {
     CHECK(static_cast<f64>(sampled.result.cycles) ==
           doctest::Approx(static_cast<f64>(exact.result.cycles)).epsilon(0.02));
 }
+
+TEST_CASE("requests to caches have a cost, padding after the end needs none") {
+    const auto cost = [](const std::string &what, const std::string &gfx) {
+        const auto l = timed(what + "\ns_mov_b32 s20, 1\n", gfx);
+        CAPTURE(what);
+        CHECK(l.result.unknown.empty());
+        return to_next(l, what.substr(0, what.find(' ')));
+    };
+    const timing::Costs c = timing::costs_for("gfx1100");
+    for (const char *what : {"buffer_gl0_inv", "buffer_gl1_inv", "s_dcache_inv", "s_icache_inv"})
+        CHECK(cost(what, "gfx1100") == c.cache_maintenance);
+    for (const char *what : {"global_inv scope:SCOPE_DEV", "global_wb scope:SCOPE_DEV",
+                             "global_wbinv scope:SCOPE_SYS", "s_dcache_inv"})
+        CHECK(cost(what, "gfx1201") == c.cache_maintenance);
+    CHECK(cost("s_prefetch_data s[0:1], 0, s20, 0", "gfx1201") == c.cache_prefetch);
+    CHECK(timed("s_endpgm\n.fill 8, 4, 0\n").result.unknown.empty());
+}

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "sim/func/machine.h"
+#include "sim/timing/constants_json.h"
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/profile.h"
 
@@ -69,7 +70,7 @@ TEST_CASE("every constant has its own name, a note, and a value within its legal
     for (const Part &part : parts()) {
         INFO(part.name);
         Costs costs = costs_for(part.gfx);
-        std::vector<Constant> rows = constants(costs);
+        std::vector<Constant> rows = constants(costs, part.gfx);
         for (const Constant &fact : constants(part))
             rows.push_back(fact);
         check_rows(rows, notes);
@@ -78,9 +79,42 @@ TEST_CASE("every constant has its own name, a note, and a value within its legal
     }
 }
 
+// What a unit's rule lets only be one thing, such as which hash, may have a range of one value.
+bool may_be_certain(const Constant &row) { return row.unit == "kind" || row.unit == "line"; }
+
+TEST_CASE("what is fitted or guessed has a likely range, what is published has none") {
+    for (const Part &part : parts()) {
+        std::vector<Constant> rows = constants(costs_for(part.gfx), part.gfx);
+        for (const Constant &fact : constants(part))
+            rows.push_back(fact);
+        for (const Constant &row : rows) {
+            INFO(part.name, " ", row.name, " = ", row.value);
+            CHECK(row.likely.contains(row.value));
+            if (row.origin == Origin::fact)
+                CHECK(row.likely == Range{row.value, row.value});
+            else if (!may_be_certain(row))
+                CHECK(row.likely.low < row.likely.high);
+        }
+    }
+}
+
+TEST_CASE("a likely range is within the legal one, and a measured value is certain") {
+    const Part &part = *find_part("8060S");
+    Costs costs = costs_for(part.gfx);
+    for (const ListedConstant &row : list_constants(part, costs)) {
+        INFO(row.constant.name);
+        CHECK(row.constant.likely.low >= row.low);
+        CHECK(row.constant.likely.high <= row.high);
+    }
+    costs.l2_latency += 1;
+    for (const Constant &row : constants(costs, part.gfx))
+        if (row.name == "l2_latency")
+            CHECK(row.likely == Range{row.value, row.value});
+}
+
 TEST_CASE("at most 15 constants are fitted") {
     std::set<std::string_view> fitted;
-    for (const Constant &row : constants(costs_for("gfx1151")))
+    for (const Constant &row : constants(costs_for("gfx1151"), "gfx1151"))
         if (row.origin == Origin::fit)
             fitted.insert(row.name);
     for (const Part &part : parts())
@@ -186,6 +220,41 @@ TEST_CASE("an absurd value is an error with the rule") {
     CHECK(error_in(with(R"("facts": {"dram_efficiency": 1.01})")) != "");
     CHECK(error_in(with(R"("facts": [1])")) ==
           "card.json: facts: [1] is not an object; give {\"name\": value}");
+}
+
+TEST_CASE("impossible constants are refused with the range and the remedy") {
+    for (const std::string_view latency :
+         {"l0_latency", "gl1_latency", "l2_latency", "scalar_latency", "store_latency",
+          "lds_latency", "valu_latency", "wave_start"})
+        CHECK(
+            error_in(with(fmt::format(R"("constants": {{"{}": 0}})", latency)))
+                .starts_with(fmt::format("card.json: constants.{}: 0 is outside 1 to ", latency)));
+    CHECK(
+        error_in(with(R"("facts": {"dram_latency": 0})")) ==
+        "card.json: facts.dram_latency: 0 is outside 10 to 100000 ns; measure again, or leave the "
+        "key out");
+    CHECK(error_in(with(R"("facts": {"mall_latency": 0})")) ==
+          "card.json: facts.mall_latency: 0 ns: the part has a MALL, whose latency is 1 to 10000; "
+          "measure again, or leave the key out");
+    CHECK(
+        error_in(with(R"("facts": {"dram_gb_per_s": 321})")) ==
+        "card.json: facts.dram_gb_per_s: 321 is outside 1 to 320 gb_per_s: a 8060S has 256 at its "
+        "memory clock; measure again, or leave the key out");
+    CHECK(error_in(with(R"("facts": {"dram_gb_per_s": 250})")) == "");
+    CHECK(error_in(with(R"("facts": {"mall_gb_per_s": 3000})")) ==
+          "card.json: facts.mall_gb_per_s: 3000 is outside 1 to 2969 gb_per_s: all channels of L2 "
+          "take 2970; measure again, or leave the key out");
+    CHECK(error_in(with(R"("facts": {"mall_gb_per_s": 0})")) != "");
+    // Half the channels take half.
+    CHECK(error_in(with(R"("facts": {"mall_gb_per_s": 1500, "l2_channels": 4})")) != "");
+    CHECK(error_in(with(R"("constants": {"l2_latency": 150, "gl1_latency": 200})")) ==
+          "card.json: constants.l2_latency: 150 cycles (150 cycles) is less than gl1_latency, 200 "
+          "cycles: a farther level answers later; measure both again, or leave one out");
+    CHECK(error_in(with(R"("constants": {"l2_latency": 300}, "facts": {"dram_latency": 100})")) ==
+          "card.json: facts.dram_latency: 100 ns (290 cycles) is less than l2_latency, 300 cycles: "
+          "a farther level answers later; measure both again, or leave one out");
+    // What the profile leaves out is a guess, which doesn't refuse a measurement.
+    CHECK(error_in(with(R"("constants": {"l2_latency": 600})")) == "");
 }
 
 TEST_CASE("a profile says what it is and whose") {

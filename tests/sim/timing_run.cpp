@@ -54,8 +54,8 @@ void time(const KernelText &text, TimedLaunch &l) {
     d.block = l.block;
     d.kernarg = std::as_bytes(std::span(arguments));
     Collector collector;
-    timing::Timing model(device, *timing::default_part(text.gfx),
-                         l.own_costs ? l.costs : timing::costs_for(text.gfx));
+    timing::Timing model(device, l.part ? *l.part : *timing::default_part(text.gfx),
+                         l.own_costs ? l.costs : timing::costs_for(text.gfx), l.options);
     auto timed = model.run(d, memory, l.config, l.exact, &collector);
     if (l.warm) { // again, with its code and data in the caches
         collector.events.clear();

@@ -18,6 +18,8 @@ struct TimedLaunch {
     RunConfig config;
     timing::Costs costs; // of the gfx, unless `own_costs`
     bool own_costs = false;
+    const timing::Part *part = nullptr; // null: the default of the gfx
+    timing::TimingOptions options;
     // Filled in.
     std::vector<timing::IssueEvent> events; // in the order in which waves ended
     timing::Result result;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "measure/draws.h"
 #include "nw/atlas/report.h"
 #include "nw/atlas/rocprof.h"
 #include "nw/atlas/run.h"
@@ -21,7 +22,7 @@ struct Options {
     std::string suite, out;
     AtlasRunOptions run;
     AtlasTraceOptions trace;
-    bool json = false;
+    bool uncertainty = false, json = false;
 };
 
 struct ReportOptions {
@@ -49,6 +50,8 @@ void run(const Options &o) {
                     "the subcommand report; see nw atlas --help");
     if (!o.out.empty())
         check_writable(o.out);
+    if (o.uncertainty)
+        draw_constants();
     const std::vector<Json> rows = o.suite.empty() ? atlas_rocprof(o.trace) : atlas_run(o.run);
     if (!o.out.empty())
         write_text("-o", o.out, lines(rows));
@@ -98,6 +101,7 @@ Prints a table, or with --json (and no -o) one JSON object per line. Its keys (s
                    Bounds use the timing model's constants (nw constants), on a card too.
                    layers_us: all layers of the model, activations included; share_of_layers: count *
                    time_us / layers_us; both absent if --only left out layers.
+                   With --uncertainty time_low_us, time_high_us and draws_us, the time under each draw.
                    Trace: calls, total_us, min_us, max_us, trace_us, share_of_trace
   code_object      md5 of the file; vgprs, sgprs, lds_bytes, dynamic_lds_bytes (null: unknown),
                    scratch_bytes, waves_per_simd (maximum) and occupancy_limiter; limiter: of the simulated
@@ -112,6 +116,7 @@ longest total time first. If a launch is in several lines, the last one is used.
 
 total us   us * times: of all layers of the model, or of the trace; share: of that table
 of bound   bound_us / time_us; gain: time saved if all launches ran at their bound
+low us, high us  of the draws of the model's constants, with --uncertainty
 limiter    of the simulated launch, else of the main loop by a static count
 sim us, card us   the same launch on the other kind of device, if a file has it)";
 
@@ -151,6 +156,9 @@ void add_atlas(CLI::App &app) {
     command->add_option("--gfx", o->trace.gfx, "The gfx that was traced")->needs(trace);
     command->add_option("--part", o->trace.part, "The traced GPU by name, as in \"7900 XTX\"")
         ->needs(trace);
+    command->add_flag(
+        "--uncertainty", o->uncertainty,
+        fmt::format("On a simulated device: times with low and high, by {}", draws_help));
     command->add_option("-o", o->out, "Write JSON lines to this file");
     command->add_flag("--json", o->json, "Print JSON lines (with -o: no table)");
 

@@ -83,6 +83,7 @@ AtlasRow row_of(const Fields &f) {
     r.gfx = f.needed_text("/gfx"), r.part = f.text("/part"), r.kernel = f.needed_text("/kernel");
     r.phase = f.text("/workload/phase"), r.type = f.text("/workload/type");
     r.us = f.needed_number("/metrics/time_us");
+    r.low_us = f.number("/metrics/time_low_us"), r.high_us = f.number("/metrics/time_high_us");
     r.bound_us = f.number("/metrics/bound_us"), r.bound = f.text("/metrics/bound");
     r.limiter = f.text("/code_object/limiter"), r.note = f.text("/note");
     r.vgprs = f.whole("/code_object/vgprs"), r.waves = f.whole("/code_object/waves_per_simd");

@@ -20,6 +20,7 @@ struct AtlasRow {
     f64 us = 0;              // of a launch
     f64 count = 1;           // launches: of a model's layers, or in the trace
     f64 min_us = 0, max_us = 0;
+    std::optional<f64> low_us, high_us; // of the draws of the model's constants
     std::optional<f64> bound_us;
     std::string bound;   // what that is
     std::string limiter; // "" where there are no facts

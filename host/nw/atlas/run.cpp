@@ -139,10 +139,21 @@ u64 bytes_of(const AtlasJob &job, std::string_view op) {
     return 4 * rows * job.shape.k + activation_bytes(*job.kernel, job.op());
 }
 
+// Error bars, where the model drew its constants.
+void add_draws(Json &metrics, const std::string &stats) {
+    if (stats.empty())
+        return;
+    const Json line = Json::parse(stats);
+    for (const char *key : {"time_low_us", "time_high_us", "draws_us"})
+        if (line.contains(key))
+            metrics[key] = line.at(key);
+}
+
 Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
-                  const AtlasBound &bound) {
+                  const AtlasBound &bound, const std::string &stats) {
     const u64 bytes = bytes_of(job, op);
     Json out = {{"time_us", us}, {"runs", runs}, {"bytes", bytes}};
+    add_draws(out, stats);
     out["gb_per_s"] = static_cast<f64>(bytes) / us / 1e3;
     if (op == "product")
         out["tflops"] = 2 * atlas_work(job).macs / us / 1e6;
@@ -213,7 +224,7 @@ private:
                     {"commit", commit_},
                     {"kernel", kernel.symbol},
                     {"workload", workload_json(p.layer, of, name)},
-                    {"metrics", metrics_json(of, name, us, runs_, bound)}};
+                    {"metrics", metrics_json(of, name, us, runs_, bound, timed_[p.job].stats[op])}};
         if (const std::string set = atlas_set(p.layer, of.shape); plan_.complete.contains(set)) {
             out["metrics"]["layers_us"] = layers_us_.at(set);
             out["metrics"]["share_of_layers"] = p.layer.count * us / layers_us_.at(set);

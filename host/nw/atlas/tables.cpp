@@ -52,8 +52,12 @@ Table suite_table(const AtlasGroup &g) {
              "of bound", "gain us", "gain", "VGPRs", "waves"},
             4,
             {}};
+    const bool drawn =
+        std::ranges::any_of(g.rows, [](const AtlasRow &r) { return r.low_us.has_value(); });
     if (joined)
         t.head.push_back(g.front().simulated ? "card us" : "sim us");
+    if (drawn)
+        t.head.push_back("low us"), t.head.push_back("high us");
     for (const AtlasRow &r : g.rows) {
         Cells row = {word(r.layer),
                      word(r.kernel),
@@ -69,6 +73,9 @@ Table suite_table(const AtlasGroup &g) {
         row.push_back(number(r.vgprs)), row.push_back(number(r.waves));
         if (joined)
             row.push_back(r.other_us ? us(*r.other_us) : "-");
+        if (drawn)
+            for (const std::optional<f64> &end : {r.low_us, r.high_us})
+                row.push_back(end ? us(*end) : "-");
         t.rows.push_back(std::move(row));
     }
     return t;

@@ -4,9 +4,14 @@
 #include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/terminal.h"
+#include "formats/row_stride.h"
+#include "measure/cold_product.h"
+#include "measure/draws.h"
+#include "measure/on_cores.h"
 #include "measure/shapes.h"
 #include "nw/commands.h"
 #include "nw/product.h"
@@ -23,7 +28,7 @@ struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
     std::string gguf; // a type of GGUF weights, in place of the last three
     u32 m = 1, n = 0, k = 0;
-    bool json = false, verbose = false;
+    bool json = false, verbose = false, uncertainty = false;
 };
 
 struct Explained {
@@ -31,6 +36,11 @@ struct Explained {
     Plan plan;
     Choice choice;
     const Kernel *standard; // the cheapest, which is the default
+};
+
+// With --uncertainty: the tuned shape, timed again on the model.
+struct Retimed {
+    DrawnTime chosen, next, standard; // next: of the other kernels the fastest when it was tuned
 };
 
 // Refused here: an op can't hold a text that no contract has.
@@ -60,6 +70,44 @@ Explained explain(const Options &o) {
                       rows = fmt::format("m{}", o.m);
     return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine),
             choice, &cheapest(o.gfx, op)};
+}
+
+// All launches of a product with cold weights, on a device as new.
+DrawnTime time_of(const Options &o, const Kernel &kernel, const Op &op) {
+    const hip::Device device = model_device("sim:" + o.gfx, 1, "stats=on");
+    DrawnTime out;
+    const auto keep = [&] { out = drawn_time(device.take_stats()); };
+    ColdProduct(device, {&op, 1}, 1).us(kernel, op, keep);
+    return out;
+}
+
+// The product that was tuned, with the strides that weights have.
+Op tuned_op(const Options &o, const Tuned &t) {
+    if (!o.gguf.empty())
+        return GgufShape{o.gguf, o.m, t.n, t.k}.op();
+    const Dtype dtype = parse_dtype(o.dtype);
+    return ProductShape{dtype,
+                        parse_zeros(o.zeros),
+                        o.m,
+                        t.n,
+                        t.k,
+                        parse_group(o.group),
+                        weight_row_stride(o.gfx, t.k)}
+        .op();
+}
+
+Retimed retime(const Options &o, const Explained &e) {
+    const Tuned *t = e.choice.tuned;
+    if (!t)
+        throw Error(fmt::format("--uncertainty: no tuned shape is near {} x {}: give one of "
+                                "gen/tuning/{}.toml",
+                                o.n, o.k, o.gfx));
+    draw_constants();
+    const Op op = tuned_op(o, *t);
+    const Kernel *next = find_kernel(o.gfx, t->next);
+    if (!next)
+        throw Error(fmt::format("{} is not in this build: build {}", t->next, o.gfx));
+    return {time_of(o, *e.choice.kernel, op), time_of(o, *next, op), time_of(o, *e.standard, op)};
 }
 
 std::string_view why_word(Why why) {
@@ -133,6 +181,30 @@ void print_times(const Options &o, const Explained &e, const Tuned &t) {
         row("", fmt::format("{:.2f} us{}  {}, the default", t.default_us, sim, e.standard->symbol));
 }
 
+void print_draws(const Explained &e, const Retimed &r) {
+    const auto print = [](std::string_view name, const DrawnTime &t, const std::string &more) {
+        row(name, fmt::format("{:.2f} us (sim), {:.2f} to {:.2f} in {} draws{}", t.us, t.low(),
+                              t.high(), t.draws.size(), more));
+    };
+    const auto against = [&](const DrawnTime &other, std::string_view what) {
+        return fmt::format("  {}, {} than the chosen one in {} of them", what,
+                           other.us < r.chosen.us ? "faster" : "not faster",
+                           draws_that_agree(other, r.chosen));
+    };
+    print("timed now", r.chosen, "");
+    print("", r.next, against(r.next, e.choice.tuned->next));
+    if (e.choice.kernel != e.standard && e.standard->symbol != e.choice.tuned->next)
+        print("", r.standard, against(r.standard, e.standard->symbol));
+}
+
+nlohmann::json to_json(const DrawnTime &time, const DrawnTime &chosen) {
+    return {{"time_us", time.us},
+            {"time_low_us", time.low()},
+            {"time_high_us", time.high()},
+            {"draws_us", time.draws},
+            {"draws_with_sign", draws_that_agree(time, chosen)}};
+}
+
 // "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
 std::string launches(const Plan &p) {
     std::string out;
@@ -196,10 +268,21 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
 
 void run(const Options &o) {
     const Explained e = explain(o);
-    if (o.json)
-        fmt::print("{}\n", to_json(o, e).dump(1));
-    else
+    std::optional<Retimed> retimed;
+    if (o.uncertainty)
+        retimed = retime(o, e);
+    if (!o.json) {
         print(o, e);
+        if (retimed)
+            print_draws(e, *retimed);
+        return;
+    }
+    nlohmann::json out = to_json(o, e);
+    if (retimed)
+        out["timed"] = {{"chosen", to_json(retimed->chosen, retimed->chosen)},
+                        {"next", to_json(retimed->next, retimed->chosen)},
+                        {"default", to_json(retimed->standard, retimed->chosen)}};
+    fmt::print("{}\n", out.dump(1));
 }
 
 } // namespace
@@ -224,6 +307,10 @@ void add_choose(CLI::App &app) {
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
     command->add_option("--n", o->n, "Rows of weights")->required();
     command->add_option("--k", o->k, "Weights of a row")->required();
+    command->add_flag("--uncertainty", o->uncertainty,
+                      fmt::format("Also time the tuned shape again, with low and high, and compare "
+                                  "the kernels draw by draw: by {}",
+                                  draws_help));
     command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
     command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "

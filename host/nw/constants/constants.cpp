@@ -42,8 +42,11 @@ std::vector<ListedConstant> rows_of(const Options &o, Part part) {
 void print(const std::vector<ListedConstant> &rows) {
     for (const ListedConstant &row : rows) {
         const Constant &c = row.constant;
-        fmt::print("{:<20} {:>12} {:<8} {:<6} {:<6} {}\n", c.name, c.value, c.unit,
-                   sim::timing::name(c.origin), c.note, c.what);
+        const bool known = c.likely.low == c.likely.high;
+        const std::string likely =
+            known ? "" : fmt::format("{:g} to {:g}", c.likely.low, c.likely.high);
+        fmt::print("{:<20} {:>12} {:<8} {:<6} {:<14} {:<6} {}\n", c.name, c.value, c.unit,
+                   sim::timing::name(c.origin), likely, c.note, c.what);
     }
 }
 
@@ -54,8 +57,8 @@ void run(const Options &o) {
         fmt::print("{}\n", sim::timing::constants_json(part, rows));
         return;
     }
-    fmt::print("{} ({}): fact = published, fit = fitted to published times, guess = neither; "
-               "notes: isa_notes\n",
+    fmt::print("{} ({}): fact = published, fit = fitted to published times, guess = neither; both "
+               "with their likely range; notes: isa_notes\n",
                part.name, part.gfx);
     print(rows);
 }
@@ -72,7 +75,8 @@ void add_constants(CLI::App &app) {
         ->check(CLI::IsMember({"fact", "fit", "guess"}));
     command->add_option("--profile", options->profile,
                         "File of measured constants, as HIPSIM_PROFILE");
-    command->add_flag("--json", options->json, "Print JSON, with the range that a profile may set");
+    command->add_flag("--json", options->json,
+                      "Print JSON, with the likely range and the one that a profile may set");
     command->callback([options] { run(*options); });
 }
 

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
+#include "sim/timing/draws.h"
 #include "sim/timing/issue_log.h"
 #include "sim/timing/launch_json.h"
 #include "sim/timing/limiter.h"
@@ -25,7 +26,8 @@ using sim::timing::MemoryCounts, sim::timing::Result, sim::timing::Stall;
 struct Options {
     LaunchOptions launch;
     std::string trace, issue_log;
-    bool stats = false, json = false, verbose = false;
+    std::string cold, warm;
+    bool uncertainty = false, stats = false, json = false, verbose = false;
 };
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<13} {}\n", name, text); }
@@ -105,6 +107,7 @@ void print_stats(const sim::RunStats &s) {
                                     i.total(), i.valu, i.vopd, i.trans, i.wmma, i.salu, i.smem));
     row("", fmt::format("loads {}, stores {}, LDS {}, branches {}, waits {}, other {}", i.vmem_load,
                         i.vmem_store, i.lds, i.branch, i.wait, i.other));
+    row("slots", fmt::format("{} of the VALU", i.valu + i.vopd + i.trans + i.wmma));
     row("asked for", fmt::format("global {} read, {} written; LDS {} read, {} written",
                                  bytes(static_cast<f64>(s.bytes.global_load)),
                                  bytes(static_cast<f64>(s.bytes.global_store)),
@@ -124,6 +127,16 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
                o.verbose ? "" : " -v: caches, units, each reason to wait.");
     row("time", fmt::format("{:.2f} us, of which {:.2f} us launch overhead", r.time_us,
                             launch.part().launch_overhead));
+    if (!r.draws_us.empty()) {
+        const auto [low, high] = sim::timing::bounds(r.time_us, r.draws_us);
+        row("", fmt::format("{:.2f} to {:.2f} us in {} draws of the constants", low, high,
+                            r.draws_us.size()));
+    } else if (o.uncertainty)
+        row("", "without draws: the kernel reads a clock, so it can't be replayed");
+    if (const f64 share = sim::timing::fetch_share(r); share >= sim::timing::cold_code_share)
+        row("cold code",
+            fmt::format("{:.0f} % of a wave's cycles wait for instructions{}", 100 * share,
+                        o.warm.empty() ? "; --warm code leaves this out" : ""));
     if (times.size() > 1)
         row("",
             fmt::format("of {} launches: first {:.2f}, least {:.2f}, most {:.2f} us", times.size(),
@@ -172,8 +185,17 @@ struct Files {
     }
 };
 
+// What precedes each launch, and what is done beside it.
+LaunchOptions launch_options(const Options &o) {
+    LaunchOptions out = o.launch;
+    out.timing = {.draws = o.uncertainty ? sim::timing::usual_draws : 0,
+                  .cold_data = !o.cold.empty(),
+                  .warm_code = !o.warm.empty()};
+    return out;
+}
+
 void run(const Options &o) {
-    Launch launch(o.launch);
+    Launch launch(launch_options(o));
     std::vector<f64> times;
     sim::timing::Timing::Timed timed;
     Files files(o);
@@ -194,11 +216,17 @@ time        of the launch, as the model has it; the host's share in it is the la
 DRAM        bytes that caches did not have, by the time; what it sustains: nw constants
 limiter     what most of the time goes to
 occupancy   waves on a SIMD at once
+cold code   waits for instructions, where they take 3 % of a wave's cycles or more
 stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
+slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction
 workgroups  of a large grid some are timed and stand for the others; --exact: all
 utilization cycles in which a unit was busy, of all cycles
 LDS         busy cycles; conflicts: of lanes that ask the same bank
-by default  instructions without a cost of their own in the model)";
+by default  instructions without a cost of their own in the model
+
+--uncertainty: 5 draws of all fitted and guessed constants within their ranges (nw constants), seed fixed; the
+launch is executed once and replayed under each; low and high are the extremes of these and the model as it is.
+For a fair comparison of kernels: --cold weights --warm code)";
 
 } // namespace
 
@@ -206,6 +234,17 @@ void add_time(CLI::App &app) {
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("time", "Time a kernel on a modelled GPU");
     add_options(*command, options->launch);
+    command->add_flag("--uncertainty", options->uncertainty,
+                      "Also print the lowest and the highest time under draws of the constants");
+    command
+        ->add_option("--cold", options->cold,
+                     "weights: before each launch no cache has data; default: what the launch "
+                     "before left")
+        ->check(CLI::IsMember({"weights"}));
+    command
+        ->add_option("--warm", options->warm,
+                     "code: before each launch the instruction caches have the kernel's code")
+        ->check(CLI::IsMember({"code"}));
     command->add_flag("--stats", options->stats, "Also count instructions and bytes");
     command->add_option("--trace", options->trace, "Write a trace to this file, as HIPSIM_TRACE");
     command->add_option("--issue-log", options->issue_log,

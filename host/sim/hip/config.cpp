@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "sim/check/checks.h"
 #include "sim/hip/error.h"
+#include "sim/timing/draws.h"
 #include "sim/timing/profile.h"
 
 namespace nw::hipsim {
@@ -62,8 +63,9 @@ struct Value {
     }
 };
 
-constexpr std::string_view setting_names[] = {"timing",  "check", "math",    "choices",   "part",
-                                              "profile", "stats", "threads", "max_insts", "dump"};
+constexpr std::string_view setting_names[] = {
+    "timing",  "check",     "math", "choices",     "part", "profile", "stats",
+    "threads", "max_insts", "dump", "uncertainty", "cold", "warm"};
 
 class Settings {
 public:
@@ -155,6 +157,20 @@ TimingMode read_timing(const Value &value) {
     return TimingMode::off;
 }
 
+// True if the setting has its only word.
+bool read_word(const Value &value, std::string_view word) {
+    if (!value.text.empty() && value.text != word && value.text != "off")
+        value.complain(fmt::format("neither {} nor off", word));
+    return value.text == word;
+}
+
+sim::timing::TimingOptions read_timing_options(const Settings &settings) {
+    return {.draws = static_cast<u32>(read_number(settings("uncertainty", "HIPSIM_UNCERTAINTY"),
+                                                  sim::timing::most_draws, "no draws")),
+            .cold_data = read_word(settings("cold", "HIPSIM_COLD"), "weights"),
+            .warm_code = read_word(settings("warm", "HIPSIM_WARM"), "code")};
+}
+
 bool read_stats(const Settings &settings) {
     const Value value = settings("stats", "");
     if (!value.text.empty() && value.text != "on" && value.text != "off")
@@ -208,6 +224,7 @@ DeviceConfig read_device(const sim::Device &facts, const Settings &settings) {
     device.run.dump = read_number(settings("dump", "HIPSIM_DUMP"), 1, "no listing") == 1;
     device.run.fast_math = read_math(settings("math", "HIPSIM_MATH"));
     device.timing = read_timing(settings("timing", "HIPSIM_TIMING"));
+    device.timed_options = read_timing_options(settings);
     device.keeps_stats = read_stats(settings);
     if (const Value list = settings("choices", "HIPSIM_CHOICES"); !list.of_environment)
         device.choices = sim::parse_choices(list.text);

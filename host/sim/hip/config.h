@@ -10,6 +10,7 @@
 #include "sim/func/machine.h"
 #include "sim/timing/costs.h"
 #include "sim/timing/part.h"
+#include "sim/timing/timing.h"
 
 namespace nw::hipsim {
 
@@ -29,7 +30,8 @@ struct DeviceConfig {
     std::optional<sim::Choices> choices; // else those of the process
     TimingMode timing = TimingMode::off;
     std::optional<TimedPart> timed; // part and profile; where launches are timed
-    bool keeps_stats = false;       // for hipsimTakeStats
+    sim::timing::TimingOptions timed_options;
+    bool keeps_stats = false; // for hipsimTakeStats
 };
 
 // Shared by all devices.

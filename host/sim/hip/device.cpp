@@ -10,7 +10,7 @@ static std::unique_ptr<sim::timing::Timing> timing_of(const DeviceConfig &config
     if (!config.timed)
         return nullptr;
     return std::make_unique<sim::timing::Timing>(*config.facts, config.timed->part,
-                                                 config.timed->costs);
+                                                 config.timed->costs, config.timed_options);
 }
 
 Device::Device(int ordinal, DeviceConfig settings, bool own)

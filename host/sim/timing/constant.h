@@ -32,6 +32,7 @@ struct Constant {
     std::string_view name, unit;
     f64 value;
     Origin origin;
+    Range likely;                // {value, value} for a fact, and for what a profile has set
     std::string_view note, what; // id of the note in isa_notes; a sentence
 };
 

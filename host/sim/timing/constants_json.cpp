@@ -8,9 +8,9 @@ namespace nw::sim::timing {
 namespace {
 
 template <class Owner>
-void add(std::vector<ListedConstant> &rows, const Owner &owner,
+void add(std::vector<ListedConstant> &rows, const std::vector<Constant> &constants,
          std::span<const Field<Owner>> fields, bool of_part) {
-    for (const Constant &c : constants(owner))
+    for (const Constant &c : constants)
         for (const auto &field : fields)
             if (field.name == c.name)
                 rows.push_back({c, field.low, field.high, of_part});
@@ -23,6 +23,8 @@ nlohmann::json to_json(const ListedConstant &row) {
             {"value", c.value},
             {"unit", c.unit},
             {"origin", name(c.origin)},
+            {"likely_low", c.likely.low},
+            {"likely_high", c.likely.high},
             {"note", c.note},
             {"lowest", row.low},
             {"highest", row.high},
@@ -33,8 +35,8 @@ nlohmann::json to_json(const ListedConstant &row) {
 
 std::vector<ListedConstant> list_constants(const Part &part, const Costs &costs) {
     std::vector<ListedConstant> rows;
-    add(rows, part, part_fields(), true);
-    add(rows, costs, cost_fields(), false);
+    add(rows, constants(part), part_fields(), true);
+    add(rows, constants(costs, part.gfx), cost_fields(), false);
     return rows;
 }
 

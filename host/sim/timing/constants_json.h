@@ -17,7 +17,8 @@ struct ListedConstant {
 };
 std::vector<ListedConstant> list_constants(const Part &, const Costs &);
 
-// {part, gfx, constants: [{name, section, value, unit, origin, note, lowest, highest, what}]}
+// {part, gfx, constants: [{name, section, value, unit, origin, likely_low,
+// likely_high, note, lowest, highest, what}]}
 std::string constants_json(const Part &, const std::vector<ListedConstant> &);
 std::string constants_json(const Part &, const Costs &);
 

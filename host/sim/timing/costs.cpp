@@ -2,6 +2,7 @@
 #include "sim/timing/costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,8 +20,28 @@ constexpr Field<Costs> fields[] = {
 #undef COST
 };
 
-constexpr Origin origins[] = {
-#define COST(name, unit_, gfx110x, gfx115x, gfx120x, origin, ...) Origin::origin,
+// What the column `origin` may say.
+struct Source {
+    Origin origin;
+    Range likely;
+    bool times; // likely is in multiples of the value
+
+    Range range_of(f64 value, bool whole) const {
+        const f64 unit = times ? value : 1;
+        const Range range{likely.low * unit, likely.high * unit};
+        return whole ? Range{std::round(range.low), std::round(range.high)} : range;
+    }
+};
+constexpr Source fact{Origin::fact, {1, 1}, true};
+constexpr Source fit(f64 low, f64 high) { return {Origin::fit, {low, high}, false}; }
+constexpr Source fit_times(f64 low, f64 high) { return {Origin::fit, {low, high}, true}; }
+constexpr Source guess(f64 low, f64 high) { return {Origin::guess, {low, high}, false}; }
+[[maybe_unused]] constexpr Source guess_times(f64 low, f64 high) {
+    return {Origin::guess, {low, high}, true};
+}
+
+constexpr Source sources[] = {
+#define COST(name, unit_, gfx110x, gfx115x, gfx120x, origin, ...) origin,
 #include "sim/timing/costs.inc"
 #undef COST
 };
@@ -64,11 +85,15 @@ Costs costs_for(std::string_view gfx) {
     return costs;
 }
 
-std::vector<Constant> constants(const Costs &costs) {
+std::vector<Constant> constants(const Costs &costs, std::string_view gfx) {
+    const Costs defaults = costs_for(gfx);
     std::vector<Constant> list;
     for (size_t n = 0; n < std::size(fields); ++n) {
         const Field<Costs> &f = fields[n];
-        list.push_back({f.name, f.unit, f.get(costs), origins[n], f.note, f.what});
+        const f64 value = f.get(costs);
+        const Range likely =
+            value == f.get(defaults) ? sources[n].range_of(value, f.whole) : Range{value, value};
+        list.push_back({f.name, f.unit, value, sources[n].origin, likely, f.note, f.what});
     }
     return list;
 }

@@ -19,7 +19,9 @@ struct Costs {
 // The column of costs.inc for a gfx. Throws nw::Error for one that has none.
 Costs costs_for(std::string_view gfx);
 
-std::vector<Constant> constants(const Costs &costs); // in the order of costs.inc
+// In the order of costs.inc. What differs from the gfx's column has been measured: its range is its
+// value.
+std::vector<Constant> constants(const Costs &costs, std::string_view gfx);
 std::span<const Field<Costs>> cost_fields();
 
 } // namespace nw::sim::timing

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "sim/timing/launch_json.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "sim/timing/draws.h"
+#include "sim/timing/limiter.h"
 
 namespace nw::sim::timing {
 
@@ -66,6 +70,16 @@ void add_times(Json &line, const Result &r, const RunStats &stats) {
     line["label"] = "sim";
     line["cycles"] = r.cycles;
     line["time_us"] = r.time_us;
+    if (!r.draws_us.empty()) {
+        const auto [low, high] = bounds(r.time_us, r.draws_us);
+        line["time_low_us"] = low;
+        line["time_high_us"] = high;
+        line["draws_us"] = r.draws_us;
+    }
+    if (const f64 share = fetch_share(r); share >= cold_code_share)
+        line["note"] = fmt::format("cold code: {:.0f} % of the waves' cycles wait for instructions "
+                                   "that no cache near them has; warm=code leaves this out",
+                                   100 * share);
     line["limiter"] = r.limiter;
     line["occupancy"] = r.occupancy;
     line["stalls"] = stalls;

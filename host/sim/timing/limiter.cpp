@@ -2,6 +2,7 @@
 #include "sim/timing/limiter.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace nw::sim::timing {
 
@@ -44,6 +45,13 @@ std::string limiter(const Result &r, const Part &part) {
     if (barrier > std::max(valu, memory))
         return "barrier";
     return valu > memory ? "valu latency" : "memory latency";
+}
+
+f64 fetch_share(const Result &r) {
+    const u64 stalled = std::accumulate(r.stalls.begin(), r.stalls.end(), u64{0});
+    return stalled ? static_cast<f64>(r.stalls[static_cast<size_t>(Stall::fetch)]) /
+                         static_cast<f64>(stalled + r.insts)
+                   : 0;
 }
 
 } // namespace nw::sim::timing

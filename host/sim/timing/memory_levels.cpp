@@ -200,6 +200,11 @@ void MemoryLevels::start_kernel() {
     counts = {};
 }
 
+void MemoryLevels::warm_l2(u64 line, Sectors sectors) {
+    l2_.use(line); // fill() adds to the line that was used last
+    l2_.fill(line, sectors);
+}
+
 void MemoryLevels::forget() {
     l2_.clear();
     mall_.clear();

@@ -36,6 +36,7 @@ public:
 
     void start_kernel(); // invalidates GL1
     void forget();       // also empties L2 and MALL
+    void warm_l2(u64 line, Sectors sectors);
     MemoryCounts counts;
 
 private:

@@ -277,10 +277,26 @@ void MemorySystem::start_kernel() {
 }
 
 void MemorySystem::forget() {
-    start_kernel();
+    forget_data();
     for (Wgp &w : impl_->wgps)
         w.instruction.cache.clear();
+}
+
+void MemorySystem::forget_data() {
+    start_kernel();
     impl_->levels.forget();
+}
+
+void MemorySystem::warm_code(u64 address, u64 bytes) {
+    if (!bytes)
+        return;
+    const u64 first = address / sector_bytes, last = (address + bytes - 1) / sector_bytes;
+    for (u64 sector = last + 1; sector-- > first;) { // LRU keeps what is filled last
+        for (Wgp &w : impl_->wgps)
+            if (!w.instruction.cache.use(sector))
+                w.instruction.cache.fill(sector, 1);
+        impl_->levels.warm_l2(sector / line_sectors, 1u << sector % line_sectors);
+    }
 }
 
 const MemoryCounts &MemorySystem::counts() const { return impl_->levels.counts; }

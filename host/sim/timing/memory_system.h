@@ -66,7 +66,10 @@ public:
     // Between launches L2, MALL and the instruction caches keep their contents, as on hardware; L0,
     // scalar caches and GL1 are invalidated at kernel start. Queues are empty, time starts at 0.
     void start_kernel();
-    void forget();                      // all caches empty
+    void forget();      // all caches empty
+    void forget_data(); // the same, but of the instruction caches
+    // L2 has this code, the instruction caches as much of its beginning as they hold.
+    void warm_code(u64 address, u64 bytes);
     const MemoryCounts &counts() const; // since start_kernel()
     void watch(MemoryWatcher *);        // null: none
 

@@ -188,7 +188,6 @@ bool is_control(std::string_view n) {
                       "s_set_inst_prefetch",
                       "s_setkill",
                       "s_sethalt",
-                      "s_icache_inv",
                       "s_code_end",
                       "s_round_mode",
                       "s_denorm_mode",
@@ -199,8 +198,22 @@ bool is_control(std::string_view n) {
                       "s_decperflevel"});
 }
 
+// Invalidations, write-backs and prefetches: the wave goes on when the request is sent (T-058).
+bool sends_to_caches(OpFacts &f, std::string_view n, const Costs &c) {
+    const bool prefetch = n.starts_with("s_prefetch_");
+    if (!prefetch && !any_of(n, {"buffer_gl0_inv", "buffer_gl1_inv", "global_inv", "global_wb",
+                                 "s_dcache_inv", "s_icache_inv"}))
+        return false;
+    f.unit = Unit::control;
+    f.kind = Kind::sleep;
+    f.count = static_cast<i32>(prefetch ? c.cache_prefetch : c.cache_maintenance);
+    return true;
+}
+
 void classify(OpFacts &f, const Instruction &inst, const Costs &c, Generation generation) {
     const std::string_view n = inst.x.mnemonic;
+    if (sends_to_caches(f, n, c))
+        return;
     if (is_control(n))
         return control(f, inst, generation);
     if (find_memory_op(n).access != Access::none || n.starts_with("ds_"))
@@ -225,12 +238,13 @@ void classify(OpFacts &f, const Instruction &inst, const Costs &c, Generation ge
         f.conditional = n.starts_with("s_cbranch");
         return;
     default:
-        // Cache write-backs and invalidations, and other instructions without a cost class.
+        // Instructions without a cost class. v_illegal is what zeros after s_endpgm decode to; a
+        // wave that executes it faults.
         f.unit = n.starts_with("v_")   ? Unit::valu
                  : n.starts_with("s_") ? Unit::salu
                                        : Unit::control;
         f.latency = static_cast<u16>(c.unknown_latency);
-        f.unknown = !inst.text.empty();
+        f.unknown = !inst.text.empty() && n != "v_illegal";
     }
 }
 

@@ -16,7 +16,10 @@ constexpr Field<Part> fields[] = {
 #undef FACT
 };
 
-constexpr Estimate estimate(u32 published) { return {f64{1} * published, Origin::fact}; }
+constexpr Estimate estimate(u32 published) {
+    const f64 value = published;
+    return {value, Origin::fact, {value, value}};
+}
 constexpr Estimate estimate(Estimate e) { return e; }
 
 std::vector<Estimate> values(const nw::Part &part) {
@@ -69,8 +72,11 @@ std::vector<Constant> constants(const Part &part) {
     std::vector<Constant> list;
     for (size_t n = 0; n < std::size(fields); ++n) {
         const Field<Part> &f = fields[n];
+        const f64 value = f.get(part);
+        const bool default_value = !known.empty() && value == known[n].value;
         const Origin origin = known.empty() ? Origin::guess : known[n].origin;
-        list.push_back({f.name, f.unit, f.get(part), origin, f.note, f.what});
+        const Range likely = default_value ? known[n].likely : Range{value, value};
+        list.push_back({f.name, f.unit, value, origin, likely, f.note, f.what});
     }
     return list;
 }

@@ -32,7 +32,8 @@ std::span<const Part> parts();                // the first one of a gfx is its d
 const Part *find_part(std::string_view name); // null: unknown name
 const Part *default_part(std::string_view gfx);
 
-// The facts of a part. A value overridden by a profile keeps the original's origin.
+// The facts of a part. A value overridden by a profile keeps the original's origin; its range is
+// its value.
 std::vector<Constant> constants(const Part &part);
 std::span<const Field<Part>> part_fields();
 

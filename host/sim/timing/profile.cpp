@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "base/error.h"
@@ -122,6 +123,71 @@ void check_keys(const Json &root, const Place &place) {
                 "is not a key of a profile, which has schema, part, constants and facts");
 }
 
+// The profile's value in a map, if it has one.
+std::optional<f64> value_in(const std::map<std::string, f64> &values, const std::string &name) {
+    const auto at = values.find(name);
+    return at == values.end() ? std::nullopt : std::optional(at->second);
+}
+
+// Of two levels that the profile has, the farther one answers later.
+void check_order(const Profile &p, const Part &part, const Place &place) {
+    constexpr std::pair<const char *, bool> levels[] = {// bool: of the part, in ns
+                                                        {"l0_latency", false},
+                                                        {"gl1_latency", false},
+                                                        {"l2_latency", false},
+                                                        {"mall_latency", true},
+                                                        {"dram_latency", true}};
+    std::string nearer;
+    f64 least = 0;
+    for (const auto &[name, of_part] : levels) {
+        const std::optional<f64> value = value_in(of_part ? p.facts : p.constants, name);
+        if (!value || (of_part && *value == 0))
+            continue;
+        const f64 cycles = of_part ? part.cycles_of_ns(*value) : *value;
+        if (cycles < least)
+            place.at(of_part ? "facts" : "constants")
+                .at(name)
+                .fail(fmt::format("{} {} ({:.0f} cycles) is less than {}, {:.0f} cycles: a farther "
+                                  "level answers later; measure both again, or leave one out",
+                                  *value, of_part ? "ns" : "cycles", cycles, nearer, least));
+        nearer = name, least = cycles;
+    }
+}
+
+// What the part's clocks, widths and caches allow.
+void check_bandwidths(const Profile &p, const Part &part, const Costs &costs, const Place &place) {
+    const auto check = [&](const char *name, f64 low, f64 high, std::string_view why) {
+        const std::optional<f64> value = value_in(p.facts, name);
+        if (value && !(*value >= low && *value <= high))
+            place.at("facts").at(name).fail(
+                fmt::format("{} is outside {:g} to {:g} gb_per_s: {}; measure again, or leave the "
+                            "key out",
+                            *value, low, high, why));
+    };
+    constexpr f64 overclocked = 1.25; // memory of cards as they are sold, at most
+    const f64 published = find_part(p.part)->dram_gb_per_s;
+    check("dram_gb_per_s", 1, std::floor(published * overclocked),
+          fmt::format("a {} has {:g} at its memory clock", p.part, published));
+    const f64 l2 = f64{1} * costs.l2_bytes * part.l2_channels * part.shader_mhz / 1000;
+    if (part.mall_size)
+        check("mall_gb_per_s", 1, std::floor(l2),
+              fmt::format("all channels of L2 take {:.0f}", l2));
+}
+
+// Throws for constants that no part has, whatever was measured.
+void check_possible(const Profile &p, const Place &place) {
+    Part part = *find_part(p.part);
+    Costs costs = costs_for(part.gfx);
+    apply(p, part, costs);
+    check_order(p, part, place);
+    check_bandwidths(p, part, costs, place);
+    if (part.mall_size && part.mall_latency == 0)
+        place.at("facts")
+            .at("mall_latency")
+            .fail("0 ns: the part has a MALL, whose latency is 1 to 10000; measure again, or leave "
+                  "the key out");
+}
+
 template <class Owner>
 void override(Owner &owner, std::span<const Field<Owner>> fields,
               const std::map<std::string, f64> &values) {
@@ -151,6 +217,7 @@ Profile parse_profile(std::string_view text, std::string_view file) {
         place.at("part").fail(fmt::format("'{}' is an unknown part; {}", profile.part, remedy));
     profile.constants = values_at(root, "constants", cost_fields(), place);
     profile.facts = values_at(root, "facts", part_fields(), place);
+    check_possible(profile, place);
     return profile;
 }
 

@@ -49,12 +49,13 @@ struct Busy {
 };
 
 struct Result {
-    u64 cycles = 0;      // from the first wave's start to the last one's end, extrapolated
-    f64 time_us = 0;     // with launch overhead
-    std::string limiter; // "dram", "l2", "valu", "wmma", "lds", "issue", "latency"
-    f64 occupancy = 0;   // waves per SIMD, while the kernel ran
-    u64 waves = 0;       // timed
-    u64 insts = 0;       // timed
+    u64 cycles = 0;            // from the first wave's start to the last one's end, extrapolated
+    f64 time_us = 0;           // with launch overhead
+    std::vector<f64> draws_us; // the same under each draw of the constants (draws.h), if any
+    std::string limiter;       // "dram", "l2", "valu", "wmma", "lds", "issue", "latency"
+    f64 occupancy = 0;         // waves per SIMD, while the kernel ran
+    u64 waves = 0;             // timed
+    u64 insts = 0;             // timed
     u64 groups = 0, groups_timed = 0;
     f64 sampling_error = 0; // relative, one standard error; 0 when all groups were timed
     Stalls stalls{};

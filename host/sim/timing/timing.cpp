@@ -8,6 +8,7 @@
 
 #include "sim/func/mode.h"
 #include "sim/timing/dispatcher.h"
+#include "sim/timing/draws.h"
 #include "sim/timing/engine.h"
 #include "sim/timing/limiter.h"
 
@@ -54,19 +55,27 @@ u32 next_key() {
     return ++last;
 }
 
-} // namespace
+// Bytes of a kernel's code, up to the next kernel's.
+u64 code_bytes(const Dispatch &d) {
+    const Code &code = d.program->code(d.kernel->wave_size);
+    const Instruction &last = code.instructions.back();
+    u64 end = code.base + last.offset + last.size;
+    for (const KernelInfo &other : d.program->kernels())
+        if (other.entry > d.kernel->entry)
+            end = std::min(end, other.entry);
+    return end - d.kernel->entry;
+}
 
-struct Timing::Impl {
+// A part under one set of constants. Its caches keep their contents across launches.
+struct Model {
     const Device &device;
-    Part part;
-    Costs costs;
+    const Part part;
+    const Costs costs;
     MemorySystem memory;
-    std::mutex mutex;           // launches are timed one at a time
-    u64 elapsed = 0;            // cycles of all launches so far
     const u32 key = next_key(); // of data kept with programs
 
-    Impl(const Device &d, Part p, Costs c)
-        : device(d), part(std::move(p)), costs(c), memory(part, costs) {}
+    Model(const Device &d, Constants c)
+        : device(d), part(std::move(c.part)), costs(c.costs), memory(part, costs) {}
 
     const ProgramFacts &facts_of(const Dispatch &d) const {
         const u32 wave_size = d.kernel->wave_size;
@@ -75,6 +84,41 @@ struct Timing::Impl {
                 return std::make_shared<ProgramFacts>(d.program->code(wave_size), device.gfx,
                                                       costs);
             }));
+    }
+
+    Machine machine(const Dispatch &d, const Memory &m, Watcher *w) {
+        return {part,   costs,
+                device, facts_of(d),
+                memory, code_address(d.program->code(d.kernel->wave_size), m),
+                w};
+    }
+
+    // Of all workgroups, from those that were played.
+    Result result_of(const Dispatch &d, const Outcome &o) const {
+        Result r = o.result;
+        r.groups = groups_of(d);
+        r.scale = static_cast<f64>(r.groups) / static_cast<f64>(r.groups_timed);
+        r.limiter = limiter(r, part);
+        if (r.groups_timed < r.groups)
+            extrapolate(r, o.group_ends, o.resident);
+        r.time_us = static_cast<f64>(r.cycles) / part.shader_mhz + part.launch_overhead;
+        return r;
+    }
+};
+
+} // namespace
+
+struct Timing::Impl {
+    const Device &device;
+    const TimingOptions options;
+    Model base;
+    std::vector<std::unique_ptr<Model>> draws;
+    std::mutex mutex; // launches are timed one at a time
+    u64 elapsed = 0;  // cycles of all launches so far
+
+    Impl(const Device &d, const Constants &c, TimingOptions o) : device(d), options(o), base(d, c) {
+        for (u32 n = 0; n < o.draws; ++n)
+            draws.push_back(std::make_unique<Model>(d, draw(c.part, c.costs, n, o.draws)));
     }
 
     u64 groups_timed(const Dispatch &d, u64 resident, bool exact) const {
@@ -87,21 +131,41 @@ struct Timing::Impl {
         return {facts.payloads, device.target->generation == Generation::gfx12, groups, waves};
     }
 
-    Machine machine(const Dispatch &d, const ProgramFacts &facts, const Memory &m, Watcher *w) {
-        return {part,  costs,  device,
-                facts, memory, code_address(d.program->code(d.kernel->wave_size), m),
-                w};
-    }
-
+    void prepare(const Dispatch &, const Memory &);
+    void replay(Result &, const Dispatch &, const Memory &, Recorder &, u64 groups);
     Timed recorded(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, bool exact,
                    Watcher *);
     Timed live(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, Watcher *);
-    void summarize(Timed &, const Dispatch &, const Outcome &);
 };
+
+// Brings the caches into the state that the options ask for.
+void Timing::Impl::prepare(const Dispatch &d, const Memory &m) {
+    const auto prepare_one = [&](Model &model) {
+        if (options.cold_data)
+            model.memory.forget_data();
+        if (options.warm_code) {
+            const Code &code = d.program->code(d.kernel->wave_size);
+            model.memory.warm_code(code_address(code, m) + (d.kernel->entry - code.base),
+                                   code_bytes(d));
+        }
+    };
+    prepare_one(base);
+    for (const auto &model : draws)
+        prepare_one(*model);
+}
+
+void Timing::Impl::replay(Result &result, const Dispatch &d, const Memory &m, Recorder &recorder,
+                          u64 groups) {
+    const Code &code = d.program->code(d.kernel->wave_size);
+    for (const auto &model : draws) {
+        const Outcome o = play(model->machine(d, m, nullptr), d, code, {&recorder, groups});
+        result.draws_us.push_back(model->result_of(d, o).time_us);
+    }
+}
 
 Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConfig &config,
                                      const ProgramFacts &facts, bool exact, Watcher *watcher) {
-    const u64 resident = Dispatcher(part, device, *d.kernel, d).resident();
+    const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident();
     const u64 groups = groups_timed(d, resident, exact);
     Recorder recorder = recorder_of(d, facts, groups);
     RunConfig observed = config;
@@ -109,8 +173,9 @@ Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConf
     Timed timed;
     timed.stats = sim::run(d, m, device, observed);
     const Code &code = d.program->code(d.kernel->wave_size);
-    Outcome o = play(machine(d, facts, m, watcher), d, code, {&recorder, groups});
-    summarize(timed, d, o);
+    const Outcome o = play(base.machine(d, m, watcher), d, code, {&recorder, groups});
+    timed.result = base.result_of(d, o);
+    replay(timed.result, d, m, recorder, groups);
     return timed;
 }
 
@@ -120,35 +185,24 @@ Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &
     Recorder recorder = recorder_of(d, facts, groups);
     RunConfig observed = config;
     observed.observer = &recorder;
-    observed.clock = {part.shader_mhz, elapsed};
+    observed.clock = {base.part.shader_mhz, elapsed};
     Timed timed;
     const Code &code = d.program->code(d.kernel->wave_size);
     timed.stats = sim::run(d, m, device, observed, [&](Context &c) {
         const auto checks = launch_checker(c);
         MxcsrScope host_fpu(mxcsr_default);
         Outcome o =
-            play(machine(d, facts, m, watcher), d, code, {&recorder, groups, &c, checks.get()});
-        summarize(timed, d, o);
+            play(base.machine(d, m, watcher), d, code, {&recorder, groups, &c, checks.get()});
+        timed.result = base.result_of(d, o);
         return o.stats;
     });
     return timed;
 }
 
-void Timing::Impl::summarize(Timed &timed, const Dispatch &d, const Outcome &o) {
-    Result &r = timed.result = o.result;
-    r.groups = groups_of(d);
-    r.scale = static_cast<f64>(r.groups) / static_cast<f64>(r.groups_timed);
-    r.limiter = limiter(r, part);
-    if (r.groups_timed < r.groups)
-        extrapolate(r, o.group_ends, o.resident);
-    r.time_us = static_cast<f64>(r.cycles) / part.shader_mhz + part.launch_overhead;
-    elapsed += r.cycles;
-}
-
-Timing::Timing(const Device &device, Part part, Costs costs)
-    : impl_(std::make_unique<Impl>(device, std::move(part), costs)) {}
+Timing::Timing(const Device &device, Part part, Costs costs, TimingOptions options)
+    : impl_(std::make_unique<Impl>(device, Constants{std::move(part), costs}, options)) {}
 Timing::~Timing() = default;
-const Part &Timing::part() const { return impl_->part; }
+const Part &Timing::part() const { return impl_->base.part; }
 
 Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &config, bool exact,
                           Watcher *watcher) {
@@ -156,9 +210,11 @@ Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &co
     // sim::run reports an invalid dispatch.
     if (!d.program || !d.kernel)
         return {sim::run(d, memory, impl_->device, config), {}};
-    const ProgramFacts &facts = impl_->facts_of(d);
+    const ProgramFacts &facts = impl_->base.facts_of(d);
+    impl_->prepare(d, memory);
     Timed timed = facts.reads_clock ? impl_->live(d, memory, config, facts, watcher)
                                     : impl_->recorded(d, memory, config, facts, exact, watcher);
+    impl_->elapsed += timed.result.cycles;
     if (watcher)
         watcher->finished(timed.result);
     return timed;

@@ -8,10 +8,17 @@
 
 namespace nw::sim::timing {
 
+// What is done beside the timing of a launch.
+struct TimingOptions {
+    u32 draws = 0;          // sets of constants (draws.h) under which each launch is replayed
+    bool cold_data = false; // before each launch no cache has data
+    bool warm_code = false; // before each launch the instruction caches have the kernel's code
+};
+
 class Timing {
 public:
     // One per device: its caches keep their contents across launches.
-    Timing(const Device &device, Part part, Costs costs);
+    Timing(const Device &device, Part part, Costs costs, TimingOptions = {});
     ~Timing();
 
     struct Timed {
@@ -20,7 +27,8 @@ public:
     };
     // As sim::run. In a grid of many generations of workgroups the first ones are timed and the
     // rest is extrapolated, unless `exact`. A kernel that reads a clock is timed completely, as it
-    // executes.
+    // executes. Each draw has caches of its own, which see the same launches; a kernel that reads a
+    // clock is not replayed, so they miss it.
     Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher * = nullptr);
 
     const Part &part() const;
