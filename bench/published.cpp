@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bench/published.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <sstream>
 
@@ -40,8 +42,9 @@ public:
         return fields_[column];
     }
 
-    template <class T> T number(u64 column) const {
-        const std::string &field = text(column);
+    template <class T> T number(u64 column) const { return as_number<T>(text(column)); }
+
+    template <class T> T as_number(const std::string &field) const {
         T value{};
         const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
         if (error != std::errc() || end != field.data() + field.size() || !(value > 0))
@@ -78,6 +81,41 @@ template <class Row> std::vector<Row> read_pairs(const std::string &path, std::s
         out.push_back({csv.number<u32>(0), csv.number<u32>(1), csv.number<f64>(2),
                        csv.number<f64>(3), csv.text(4)});
     return out;
+}
+
+constexpr std::string_view trace_kinds[] = {"alu", "memory", "loop"};
+
+PublishedTrace::Kind trace_kind(const Csv &csv, const std::string &word) {
+    for (size_t n = 0; n < std::size(trace_kinds); ++n)
+        if (word == trace_kinds[n])
+            return static_cast<PublishedTrace::Kind>(n);
+    csv.fail(fmt::format("kind '{}' is none of {}", word, fmt::join(trace_kinds, ", ")));
+}
+
+// "1 5 15..16 -"
+std::vector<PublishedTrace::Interval> trace_intervals(const Csv &csv, const std::string &words) {
+    std::vector<PublishedTrace::Interval> out;
+    std::istringstream in(words);
+    for (std::string word; in >> word;) {
+        PublishedTrace::Interval i;
+        const size_t dots = word.find("..");
+        if (word != "-") {
+            i.low = csv.as_number<f64>(word.substr(0, dots));
+            i.high = dots == word.npos ? i.low : csv.as_number<f64>(word.substr(dots + 2));
+        }
+        if (i.high < i.low)
+            csv.fail(fmt::format("interval '{}' ends before it begins", word));
+        out.push_back(i);
+    }
+    if (out.empty())
+        csv.fail("has no intervals");
+    return out;
+}
+
+// "v_mov_b32 v1, 0 | s_nop 0"
+std::string trace_lines(std::string text) {
+    std::ranges::replace(text, '|', '\n');
+    return text + "\n";
 }
 
 } // namespace
@@ -133,6 +171,48 @@ std::vector<PublishedCycles> read_published_cycles(const std::string &path) {
     while (csv.next())
         out.push_back({csv.text(0), csv.text(1), csv.number<f64>(2), csv.number<f64>(3),
                        csv.text(4), csv.text(5)});
+    return out;
+}
+
+std::string_view name(PublishedTrace::Kind kind) { return trace_kinds[static_cast<size_t>(kind)]; }
+
+u32 PublishedTrace::setup_instructions() const {
+    return setup == "\n" ? 0 : static_cast<u32>(std::ranges::count(setup, '\n'));
+}
+
+std::vector<PublishedTrace> read_published_traces(const std::string &path) {
+    Csv csv(path, "gfx;sequence;kind;threads;wave;setup;code;intervals;source", ';');
+    std::vector<PublishedTrace> out;
+    while (csv.next()) {
+        PublishedTrace row = {csv.text(0),
+                              csv.text(1),
+                              trace_kind(csv, csv.text(2)),
+                              csv.number<u32>(3),
+                              csv.number<u32>(4),
+                              trace_lines(csv.text(5)),
+                              trace_lines(csv.text(6)),
+                              trace_intervals(csv, csv.text(7)),
+                              csv.text(8)};
+        if (row.wave > ceil_div(row.threads, 32u))
+            csv.fail(fmt::format("wave {} of {} threads", row.wave, row.threads));
+        --row.wave; // the file counts from 1
+        if (csv.text(6).empty()) {
+            if (out.empty())
+                csv.fail("has no code, and no row is above");
+            row.setup = out.back().setup;
+            row.code = out.back().code;
+        }
+        out.push_back(std::move(row));
+    }
+    return out;
+}
+
+std::vector<PublishedDispatch> read_published_dispatch(const std::string &path) {
+    Csv csv(path, "gfx;groups;threads;low;high;source", ';');
+    std::vector<PublishedDispatch> out;
+    while (csv.next())
+        out.push_back({csv.text(0), csv.number<u32>(1), csv.number<u32>(2), csv.number<f64>(3),
+                       csv.number<f64>(4), csv.text(5)});
     return out;
 }
 

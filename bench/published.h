@@ -56,6 +56,33 @@ struct PublishedCycles {
     std::string beyond, source;
 };
 
+// Cycles between the issues of a wave's instructions, from a thread trace.
+struct PublishedTrace {
+    struct Interval {
+        f64 low = 0, high = 0; // 0: not compared
+    };
+    enum class Kind { alu, memory, loop };
+
+    std::string gfx, sequence;
+    Kind kind;
+    u32 threads, wave; // of the workgroup; the wave that is compared
+    std::string setup; // lines of assembly before
+    std::string code;
+    std::vector<Interval> intervals; // of a loop: its period
+    std::string source;
+
+    u32 setup_instructions() const;
+};
+std::string_view name(PublishedTrace::Kind);
+
+// From the first start of a wave to the last one, of workgroups that all fit: cycles.
+struct PublishedDispatch {
+    std::string gfx;
+    u32 groups, threads;
+    f64 low, high;
+    std::string source;
+};
+
 // The line through the rows of each type that ran the published kernel.
 std::map<std::string, Line> lines_by_type(const std::vector<PublishedDecode> &);
 
@@ -64,5 +91,7 @@ std::vector<PublishedDecode> read_published_decode(const std::string &path);
 std::vector<PublishedStride> read_published_stride(const std::string &path);
 std::vector<PublishedPrefill> read_published_prefill(const std::string &path);
 std::vector<PublishedCycles> read_published_cycles(const std::string &path);
+std::vector<PublishedTrace> read_published_traces(const std::string &path);
+std::vector<PublishedDispatch> read_published_dispatch(const std::string &path);
 
 } // namespace nw::bench

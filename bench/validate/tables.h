@@ -26,15 +26,21 @@ struct ModelRun {
 Json measure_cycles(ModelRun &);
 Json measure_cliff(ModelRun &);
 Json measure_decode(ModelRun &);
-Json measure_facts(ModelRun &); // of all groups
+Json measure_dispatch(ModelRun &);
+Json measure_traces(ModelRun &);
+Json measure_facts(ModelRun &); // of the groups that a device measures
 // Each prints its legend and returns the table of the rows.
 Table begin_cycles(bool verbose);
 Table begin_cliff(bool verbose);
 Table begin_decode(bool verbose);
+Table begin_dispatch(bool verbose);
+Table begin_traces(bool verbose);
 // The errors of the group.
 void summarize_cycles(const Json &rows);
 void summarize_cliff(const Json &rows);
 void summarize_decode(const Json &rows);
+void summarize_dispatch(const Json &rows);
+void summarize_traces(const Json &rows);
 
 // fact, group, published, modelled, error_pct
 Json validated(const std::string &fact, std::string_view group, f64 published, f64 modelled);

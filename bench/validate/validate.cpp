@@ -15,8 +15,11 @@ struct Group {
     Json (*measure)(ModelRun &);
     Table (*begin)(bool verbose);
     void (*summarize)(const Json &);
+    bool of_device = true; // else of the model itself: no profile of a device changes it
 };
 constexpr Group groups[] = {{measure_cycles, begin_cycles, summarize_cycles},
+                            {measure_dispatch, begin_dispatch, summarize_dispatch, false},
+                            {measure_traces, begin_traces, summarize_traces, false},
                             {measure_cliff, begin_cliff, summarize_cliff},
                             {measure_decode, begin_decode, summarize_decode}};
 
@@ -34,7 +37,8 @@ const hip::Device &ModelRun::device(const std::string &gfx) {
 Json measure_facts(ModelRun &run) {
     Json rows = Json::array();
     for (const Group &group : groups)
-        append(rows, group.measure(run));
+        if (group.of_device)
+            append(rows, group.measure(run));
     return rows;
 }
 
@@ -67,7 +71,7 @@ Result run_validate(const Options &o, const Shapes &) {
                                 o.device));
     ModelRun run{only_pattern(o)};
     Result out;
-    for (const auto &[measure, begin, summarize] : groups) {
+    for (const auto &[measure, begin, summarize, of_device] : groups) {
         std::optional<Table> table;
         run.done = [&, begin = begin](const Json &row) {
             if (!table)

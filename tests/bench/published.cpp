@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <map>
 #include <set>
 #include <span>
 #include <unistd.h>
@@ -24,19 +25,23 @@ namespace {
 
 const std::string data = NW_SOURCE_DIR "/bench/data/";
 
-std::string error_of_csv(const std::string &text) {
+template <class Read> std::string error_of_csv(const std::string &text, Read read) {
     const std::string path =
         (std::filesystem::temp_directory_path() / fmt::format("nw_published_{}", getpid()))
             .string();
     std::ofstream(path) << text;
     std::string said;
     try {
-        read_published_decode(path);
+        read(path);
     } catch (const Error &e) {
         said = e.what();
     }
     std::filesystem::remove(path);
     return said;
+}
+
+std::string error_of_csv(const std::string &text) {
+    return error_of_csv(text, [](const std::string &path) { read_published_decode(path); });
 }
 
 } // namespace
@@ -66,6 +71,48 @@ TEST_CASE("every published decode row is read, and has a kernel") {
     CHECK(rows[0].bytes() / rows[0].us / 1e3 == doctest::Approx(172.5).epsilon(0.001));
     CHECK(rows[0].name() == "2048x2048 g128 f16 sym m1");
     CHECK(read_published_stride(data + "stride_gfx1151.csv").size() == 8);
+}
+
+TEST_CASE("every published trace and dispatch is read") {
+    const std::vector<PublishedTrace> traces = read_published_traces(data + "traces.csv");
+    std::map<std::string, u32> intervals;
+    std::set<std::string> names;
+    for (const PublishedTrace &p : traces) {
+        CHECK(names.insert(p.gfx + p.sequence).second);
+        CHECK(p.wave * 32 < p.threads);
+        CHECK(p.code.size() > 1);
+        CHECK((p.kind != PublishedTrace::Kind::loop || p.intervals.size() == 1));
+        for (const auto &[low, high] : p.intervals) {
+            CHECK(low <= high);
+            intervals[p.gfx] += low > 0;
+        }
+    }
+    CHECK(intervals["gfx1100"] >= 90);
+    CHECK(intervals["gfx1201"] >= 140);
+    CHECK(traces.at(0).setup_instructions() == 7);
+    for (const PublishedDispatch &p : read_published_dispatch(data + "dispatch.csv")) {
+        CHECK(p.low <= p.high);
+        CHECK(p.threads <= 1024);
+    }
+}
+
+TEST_CASE("a bad trace is named, with the line") {
+    const auto says = [&](const char *row, const char *what) {
+        const std::string header = "gfx;sequence;kind;threads;wave;setup;code;intervals;source\n";
+        const std::string said = error_of_csv(
+            header + row, [](const std::string &path) { read_published_traces(path); });
+        INFO(said);
+        CHECK(said.find(what) != std::string::npos);
+        CHECK((*what == 0) == said.empty());
+    };
+    says("gfx1100;a;alu;1;1;s_nop 0;s_nop 0 | s_nop 0;1;x\n", "");
+    says("gfx1100;a;alu;1;1;;s_nop 0 | s_nop 0;1\n", ":2: has 8 fields, needs 9");
+    says("gfx1100;a;vector;1;1;;s_nop 0;1;x\n", "kind 'vector' is none of alu, memory, loop");
+    says("gfx1100;a;alu;1;2;;s_nop 0;1;x\n", "wave 2 of 1 threads");
+    says("gfx1100;a;alu;1;1;;s_nop 0;3..2;x\n", "interval '3..2' ends before it begins");
+    says("gfx1100;a;alu;1;1;;s_nop 0;0;x\n", "'0' is no positive number");
+    says("gfx1100;a;alu;1;1;;s_nop 0;;x\n", "has no intervals");
+    says("gfx1100;a;alu;1;1;;;1;x\n", "has no code, and no row is above");
 }
 
 TEST_CASE("a bad file is named, with the line") {

@@ -169,6 +169,10 @@ class Thresholds(unittest.TestCase):
         run = self.run_bench("--suite", "mid", "--m", "1,16", "--dtype", "f16", "--only", "4096x4096 .* sym")
         self.holds(run, "16 rows by one")
 
+    def test_traces(self) -> None:
+        run = self.run_bench("--suite", "validate", "--only", "^(traces|dispatch) ")
+        self.holds(run, "ALU intervals", "memory issue", "a loop's period", "start of a wave")
+
     def test_a_worse_figure_is_seen(self) -> None:
         row = {"table": "shapes", "gfx": "gfx1151", "m": 2, "n": 64, "k": 64, "of_m1": 1.03}
         run = {"suite": "decode", "rows": [row]}

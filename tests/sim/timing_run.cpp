@@ -7,7 +7,8 @@ namespace {
 
 struct Collector : timing::Watcher {
     std::vector<timing::IssueEvent> events;
-    void wave_started(u64, u32, u32, u64) override {}
+    std::vector<u64> starts;
+    void wave_started(u64, u32, u32, u64 at) override { starts.push_back(at); }
     void wave_ended(u64, u32, u32, u64) override {}
     void issued(const timing::IssueEvent &e) override { events.push_back(e); }
     void answered(u64, u64, u32, Level) override {}
@@ -59,9 +60,11 @@ void time(const KernelText &text, TimedLaunch &l) {
     auto timed = model.run(d, memory, l.config, l.exact, &collector);
     if (l.warm) { // again, with its code and data in the caches
         collector.events.clear();
+        collector.starts.clear();
         timed = model.run(d, memory, l.config, l.exact, &collector);
     }
     l.events = std::move(collector.events);
+    l.starts = std::move(collector.starts);
     l.result = std::move(timed.result);
     l.stats = timed.stats;
     l.memory.assign(buffer, buffer + l.words);

@@ -22,6 +22,7 @@ struct TimedLaunch {
     timing::TimingOptions options;
     // Filled in.
     std::vector<timing::IssueEvent> events; // in the order in which waves ended
+    std::vector<u64> starts;                // of waves
     timing::Result result;
     RunStats stats;
     std::vector<u32> memory;
