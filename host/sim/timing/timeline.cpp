@@ -173,7 +173,7 @@ void Timeline::end(const std::shared_ptr<Command> &c) {
             end(next);
 }
 
-// A unit that is asked for more than it has slows all its users down by the same factor (T-061).
+// A unit that is asked for more than it has slows all its users down by the same factor (T-083).
 void Timeline::set_rates() {
     Shares asked{};
     for (const auto &c : running_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When the commands of a device's streams start and end, in modelled time (T-058 to T-061).
+// When the commands of a device's streams start and end, in modelled time (T-080 to T-083).
 //
 // An event simulation that runs when the host waits. What the host submits arrives at the time that
 // its last wait has reached, so times follow from the order of submissions and waits alone, not

@@ -22,7 +22,7 @@ struct Work {
 // nothing that a device does.
 enum class Path : u8 { host, to_device, to_host, within, fill };
 
-Work transfer(const Part &part, Path path, u64 bytes); // T-060
+Work transfer(const Part &part, Path path, u64 bytes); // T-082
 Work kernel_work(const Part &part, const Result &result);
 
 } // namespace nw::sim::timing
