@@ -100,9 +100,10 @@ hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, voi
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **params,
                               size_t dynamic_lds, hipStream_t stream, hipEvent_t start,
                               hipEvent_t stop, int flags) {
-    return launch_compiled(__func__, host_function,
-                           {grid, block, dynamic_lds, false, any_order(static_cast<unsigned>(flags))},
-                           stream, params, start, stop);
+    return launch_compiled(
+        __func__, host_function,
+        {grid, block, dynamic_lds, false, any_order(static_cast<unsigned>(flags))}, stream, params,
+        start, stop);
 }
 
 hipError_t hipLaunchCooperativeKernel(const void *host_function, dim3 grid, dim3 block,
