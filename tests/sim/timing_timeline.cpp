@@ -151,12 +151,12 @@ TEST_CASE("copies between host and device share the link, not the shaders") {
     Run run;
     const Ptr in = std::make_shared<Command>(), busy = kernel(2, 400, 1);
     in->kind = Command::Kind::copy;
-    in->work = transfer(run.part, Path::to_device, 1 << 20);
+    in->work = transfer_work(run.part, Transfer::to_device, 1 << 20);
     run({in, busy});
     CHECK_EQ(in->begin, run.part.copy_overhead);
     CHECK_EQ(in->end - in->begin, doctest::Approx((1 << 20) / run.part.link_gb_per_s / 1000));
     CHECK_EQ(busy->end - busy->begin, doctest::Approx(400));
-    CHECK_EQ(transfer(run.part, Path::within, 1000).us,
-             2 * transfer(run.part, Path::fill, 1000).us);
-    CHECK_EQ(transfer(run.part, Path::host, 1000).us, 0);
+    CHECK_EQ(transfer_work(run.part, Transfer::within, 1000).us,
+             2 * transfer_work(run.part, Transfer::fill, 1000).us);
+    CHECK_EQ(transfer_work(run.part, Transfer::host, 1000).us, 0);
 }

@@ -121,11 +121,14 @@ static void tell(Runtime &runtime, Device &device, const nlohmann::ordered_json 
         device.keep_stats(text_of(line));
 }
 
-// A timed launch's line is complete when its place in modelled time is known.
-static void tell_at_end(Runtime &runtime, Device &device, nlohmann::ordered_json line,
-                        sim::timing::Command &command) {
-    command.on_end = [&runtime, &device,
+// A timed launch's line and its place in the trace are known when it has ended in modelled time.
+static void tell_at_end(Runtime &runtime, Device &device, std::string name,
+                        nlohmann::ordered_json line, sim::timing::Command &command) {
+    command.on_end = [&runtime, &device, name = std::move(name),
                       line = std::move(line)](const sim::timing::Command &ended) mutable {
+        runtime.launch_files.ended(ended, name, device.timing->part(), device.ordinal);
+        if (line.empty())
+            return;
         line["stream"] = ended.stream;
         line["start_us"] = ended.begin;
         line["end_us"] = ended.end;
@@ -143,12 +146,12 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
             const auto [stats, times] = run_on(device, dispatch, runtime);
             if (times)
                 command->work = sim::timing::kernel_work(device.timing->part(), *times);
-            if (!runtime.stats.wanted() && !device.config.keeps_stats)
-                return;
-            auto line = launch_json(dispatch, device.facts, stats, times ? &*times : nullptr);
+            nlohmann::ordered_json line;
+            if (runtime.stats.wanted() || device.config.keeps_stats)
+                line = launch_json(dispatch, device.facts, stats, times ? &*times : nullptr);
             if (times)
-                tell_at_end(runtime, device, std::move(line), *command);
-            else
+                tell_at_end(runtime, device, function->kernel->name, std::move(line), *command);
+            else if (!line.empty())
                 tell(runtime, device, line);
         } catch (const sim::Fault &fault) {
             say(fault.what()); // it names the kernel

@@ -30,17 +30,17 @@ Work within(const Part &part, u64 traffic) {
 
 } // namespace
 
-Work transfer(const Part &part, Path path, u64 bytes) {
-    switch (path) {
-    case Path::host:
+Work transfer_work(const Part &part, Transfer kind, u64 bytes) {
+    switch (kind) {
+    case Transfer::host:
         return {};
-    case Path::to_device:
+    case Transfer::to_device:
         return over_link(part, Shared::to_device, bytes);
-    case Path::to_host:
+    case Transfer::to_host:
         return over_link(part, Shared::to_host, bytes);
-    case Path::within:
+    case Transfer::within:
         return within(part, 2 * bytes);
-    case Path::fill:
+    case Transfer::fill:
         return within(part, bytes);
     }
     return {};

@@ -20,9 +20,9 @@ struct Work {
 
 // How bytes move: `within` the device they are read and written, `fill` writes only; `host` moves
 // nothing that a device does.
-enum class Path : u8 { host, to_device, to_host, within, fill };
+enum class Transfer : u8 { host, to_device, to_host, within, fill };
 
-Work transfer(const Part &part, Path path, u64 bytes); // T-082
+Work transfer_work(const Part &part, Transfer kind, u64 bytes); // T-082
 Work kernel_work(const Part &part, const Result &result);
 
 } // namespace nw::sim::timing
