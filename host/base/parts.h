@@ -18,7 +18,8 @@ struct Part {
     Estimate shader_engines, shader_arrays, l0_size, scalar_size, instruction_size, gl1_size, l2_channels;
     Estimate mall_size, mall_gb_per_s, mall_latency;
     Estimate dram_gb_per_s, dram_efficiency, dram_latency, dram_channels, dram_interleave;
-    Estimate dram_hash, launch_overhead;
+    Estimate dram_hash, launch_overhead, launch_gap, packet_interval, graph_gap, graph_launch;
+    Estimate copy_overhead, link_gb_per_s, link_both_gb_per_s, copy_gb_per_s;
 };
 
 std::span<const Part> parts();

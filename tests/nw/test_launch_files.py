@@ -129,6 +129,18 @@ class Trace(Files):
         self.assertEqual(stalled, sum(cycles(e["dur"]) for e in self.slices("stall")))
         self.assertEqual(stalled, sum(sum(line["stalls"].values()) for line in lines))
 
+    def test_streams_stand_side_by_side(self) -> None:
+        self.hip(launches=2, HIPSIM_TRACE=str(self.trace))
+        lines, commands = self.lines(), self.slices("command")
+        kernels = [e for e in commands if e["name"] == lines[0]["kernel"]]
+        self.assertEqual([(e["args"]["start_us"], e["args"]["end_us"]) for e in kernels],
+                         [(round(line["start_us"], 3), round(line["end_us"], 3)) for line in lines])
+        self.assertIn("fill", {e["name"] for e in commands})
+        self.assertEqual(len({e["tid"] for e in kernels}), 1)
+        names = {e["tid"]: e["args"]["name"] for e in json.loads(self.trace.read_text())["traceEvents"]
+                 if e["name"] == "thread_name"}
+        self.assertEqual(names[kernels[0]["tid"]], f"stream {lines[0]['stream']}")
+
     def test_counters(self) -> None:
         self.hip(HIPSIM_TRACE=str(self.trace))
         events = json.loads(self.trace.read_text())["traceEvents"]

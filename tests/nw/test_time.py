@@ -26,6 +26,9 @@ class Time(unittest.TestCase):
         said = json.loads(self.said(DECODE, "--grid", "8", "--repeat", "2", "--json", "--args", *DECODE_ARGS))
         self.assertEqual(said.pop("times_us"), [first["time_us"], second["time_us"]])
         self.assertNotEqual(first["time_us"], second["time_us"])  # the caches are warm then
+        when = {key: [line.pop(key) for line in (first, second)] for key in ("stream", "start_us", "end_us")}
+        self.assertEqual(len(set(when["stream"])), 1)
+        self.assertGreater(when["start_us"][1], when["end_us"][0])
         self.assertEqual(said, second)
 
     def test_everything_is_labelled_and_named(self) -> None:

@@ -13,6 +13,7 @@
 
 namespace nw::hipsim {
 
+class Device;
 class Graph;
 struct GraphMemory;
 
@@ -49,7 +50,13 @@ struct FreeMemory {
 using Action = std::variant<Nothing, KernelCall, Copy, Fill, HostCall, RecordEvent, AwaitEvent,
                             ChildGraph, AllocateMemory, FreeMemory>;
 
-// Runs an action that needs no graph; events and child graphs are handled by GraphExec.
-hipError_t run(const Action &action) noexcept;
+// Runs an action that needs no graph; events and child graphs are handled by GraphExec. `command`:
+// see KernelCall::run.
+hipError_t run(const Action &action, sim::timing::Command *command) noexcept;
+
+// The action's place in the device's modelled time: one command, or none if launches aren't timed.
+sim::timing::Commands commands_of(const Device &device, const Action &action);
+// The same for what the host decides the end of.
+sim::timing::Commands waiting_for_host(const Device &device);
 
 } // namespace nw::hipsim

@@ -23,12 +23,14 @@ hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t function
         if (capturing(*stream))
             forbid_wait_in_capture(*stream);       // hipErrorStreamCaptureUnsupported
         const std::weak_ptr<Stream> weak = stream; // the queue must not own its stream
-        runtime().device_of(*stream).submit(*stream, [=] {
+        Device &device = runtime().device_of(*stream);
+        const auto call = [=] {
             const auto alive = weak.lock();
             const InCallback here;
             function(handle, alive ? alive->peek_error() : hipSuccess, data);
             return hipSuccess;
-        });
+        };
+        device.submit(*stream, call, waiting_for_host(device));
     });
 }
 }

@@ -89,7 +89,11 @@ void enqueue(const std::shared_ptr<Stream> &stream, Action action) {
         check_implicit(*stream);
     }
     const auto shared = std::make_shared<const Action>(std::move(action));
-    runtime().device_of(*stream).submit(*stream, [shared] { return run(*shared); });
+    Device &device = runtime().device_of(*stream);
+    auto commands = commands_of(device, *shared);
+    const auto command = commands.empty() ? nullptr : commands.front();
+    device.submit(
+        *stream, [shared, command] { return run(*shared, command.get()); }, std::move(commands));
 }
 
 void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
@@ -149,7 +153,7 @@ void await_event(const std::shared_ptr<Stream> &stream, const std::shared_ptr<Ev
     }
     if (recorded) // an event that was never recorded is complete
         runtime().device_of(*stream).submit(
-            *stream, [] { return hipSuccess; }, recorded);
+            *stream, [] { return hipSuccess; }, {}, recorded);
 }
 
 // ---- begin and end

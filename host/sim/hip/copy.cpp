@@ -145,12 +145,18 @@ Copy box_copy(const hipMemcpy3DParms &params) {
 
 // ---- in order
 
+static hipError_t run_copy(Stream &stream, const Copy &copy) {
+    Device &device = runtime().device_of(stream);
+    return device.run_now(
+        stream, [&] { return copy.run(); }, commands_of(device, copy));
+}
+
 hipError_t copy_now(hipStream_t handle, const Copy &copy) {
     const auto stream = runtime().stream(handle);
     forbid_synchronous_in_capture();
     if (copy.empty())
         return hipSuccess;
-    return runtime().device_of(*stream).run_now(*stream, [&] { return copy.run(); });
+    return run_copy(*stream, copy);
 }
 
 // Pageable memory is copied before the call returns, as on real ROCm: the caller may reuse it.
@@ -159,7 +165,7 @@ hipError_t copy_in_order(hipStream_t handle, const Copy &copy) {
     if (copy.empty())
         return hipSuccess;
     if (copy.pageable() && !capturing(*stream))
-        return runtime().device_of(*stream).run_now(*stream, [&] { return copy.run(); });
+        return run_copy(*stream, copy);
     enqueue(stream, copy);
     return hipSuccess;
 }

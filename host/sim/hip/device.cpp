@@ -13,9 +13,13 @@ static std::unique_ptr<sim::timing::Timing> timing_of(const DeviceConfig &config
                                                  config.timed->costs, config.timed_options);
 }
 
+static std::shared_ptr<sim::timing::Timeline> timeline_of(const DeviceConfig &config) {
+    return config.timed ? std::make_shared<sim::timing::Timeline>(config.timed->part) : nullptr;
+}
+
 Device::Device(int ordinal, DeviceConfig settings, bool own)
     : config(std::move(settings)), own(own), ordinal(ordinal), facts(*config.facts),
-      timing(timing_of(config)),
+      timing(timing_of(config)), timeline(timeline_of(config)),
       default_pool(std::make_shared<Pool>(ordinal, 0, hipMemHandleTypeNone)), pool_(default_pool),
       null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
 
@@ -44,12 +48,12 @@ void Device::retire(const std::shared_ptr<Stream> &stream) {
 }
 
 static void add_tail(Tickets &tails, const std::shared_ptr<Ticket> &tail) {
-    if (tail && !tail->done())
+    if (tail)
         tails.push_back(tail);
 }
 
 // HIP's legacy rule: the null stream waits for every blocking stream, and they wait for it.
-Tickets Device::unfinished(Stream &stream) const {
+Tickets Device::tails(Stream &stream) const {
     Tickets tails;
     add_tail(tails, stream.tail_);
     if (&stream == null_stream_.get())
@@ -60,49 +64,95 @@ Tickets Device::unfinished(Stream &stream) const {
 }
 
 Tickets Device::tails_before(Stream &stream) const {
-    Tickets tails = unfinished(stream);
+    Tickets tails = this->tails(stream);
     if (&stream != null_stream_.get() && stream.blocking())
         add_tail(tails, null_stream_->tail_);
     return tails;
 }
 
-std::shared_ptr<Ticket> Device::submit(Stream &stream, Work work, std::shared_ptr<Ticket> extra) {
-    const std::lock_guard lock(order_);
-    Tickets after = tails_before(stream);
-    if (extra && !extra->done())
-        after.push_back(std::move(extra));
+// The commands' place among those of the device's other streams.
+void Device::model(Ticket &ticket, Stream &stream, const Tickets &after,
+                   sim::timing::Commands &commands) const {
+    using sim::timing::Command;
+    if (commands.empty())
+        commands.push_back(std::make_shared<Command>());
+    for (const auto &command : commands) {
+        command->stream = stream.id;
+        ticket.behind_host |= command->waits_for_host;
+    }
+    Command &first = *commands.front();
+    for (const auto &earlier : after)
+        if (earlier->timeline != timeline) // two devices' clocks aren't comparable
+            first.waits_for_host |= earlier->behind_host;
+        else if (first.any_order && earlier == stream.tail_ &&
+                 earlier->command->kind == Command::Kind::kernel)
+            first.overtakes = earlier->command;
+        else
+            first.after.push_back(earlier->command);
+    ticket.timeline = timeline;
+    ticket.command = commands.back();
+    timeline->submit(commands);
+}
+
+// The stream's next ticket. Leaves those in `after` that its thread must wait for.
+std::shared_ptr<Ticket> Device::issue(Stream &stream, Tickets &after,
+                                      sim::timing::Commands &commands) {
     auto ticket = std::make_shared<Ticket>();
-    auto timed = [this, work = std::move(work), ticket] {
-        const hipError_t result = work();
-        ticket->modelled_us = modelled_us.load();
-        return result;
-    };
-    stream.push({std::move(after), std::move(timed), ticket});
+    for (const auto &earlier : after)
+        ticket->behind_host |= earlier->behind_host && !earlier->done();
+    if (timeline) {
+        model(*ticket, stream, after, commands);
+        const auto executes = [](const auto &command) { return !command->known; };
+        if (std::ranges::any_of(commands, executes)) {
+            add_tail(after, last_kernels_);
+            if (!ticket->behind_host) // else the host may wait for later kernels first
+                last_kernels_ = ticket;
+        }
+    }
+    std::erase_if(after, [](const auto &earlier) { return earlier->done(); });
     stream.tail_ = ticket;
     return ticket;
 }
 
-hipError_t Device::run_now(Stream &stream, const Work &work) {
+std::shared_ptr<Ticket> Device::submit(Stream &stream, Work work, sim::timing::Commands commands,
+                                       const std::shared_ptr<Ticket> &extra) {
+    const std::lock_guard lock(order_);
+    Tickets after = tails_before(stream);
+    add_tail(after, extra);
+    const auto ticket = issue(stream, after, commands);
+    stream.push({std::move(after), std::move(work), ticket});
+    return ticket;
+}
+
+hipError_t Device::run_now(Stream &stream, const Work &work, sim::timing::Commands commands) {
     InCallback::forbid();
-    const auto ticket = std::make_shared<Ticket>();
+    std::shared_ptr<Ticket> ticket;
     Tickets after;
     {
         const std::lock_guard lock(order_);
         after = tails_before(stream);
-        stream.tail_ = ticket;
+        ticket = issue(stream, after, commands);
     }
     for (const auto &earlier : after)
         earlier->wait();
     const hipError_t error = take_error(stream);
     const hipError_t result = error != hipSuccess ? error : work();
-    ticket->modelled_us = modelled_us.load();
     ticket->finish();
+    ticket->observe();
     return result;
 }
 
 bool Device::idle(Stream &stream) {
-    const std::lock_guard lock(order_);
-    return unfinished(stream).empty();
+    Tickets all;
+    {
+        const std::lock_guard lock(order_);
+        all = tails(stream);
+    }
+    if (!std::ranges::all_of(all, &Ticket::done))
+        return false;
+    for (const auto &tail : all)
+        tail->observe();
+    return true;
 }
 
 hipError_t Device::take_error(Stream &stream) {
@@ -119,13 +169,15 @@ hipError_t Device::take_error(Stream &stream) {
 
 hipError_t Device::synchronize(Stream &stream) {
     InCallback::forbid();
-    Tickets tails;
+    Tickets all;
     {
         const std::lock_guard lock(order_);
-        tails = unfinished(stream);
+        all = tails(stream);
     }
-    for (const auto &tail : tails)
+    for (const auto &tail : all)
         tail->wait();
+    for (const auto &tail : all)
+        tail->observe();
     return take_error(stream);
 }
 
@@ -140,6 +192,8 @@ void Device::wait() {
     }
     for (const auto &tail : tails)
         tail->wait();
+    if (timeline)
+        timeline->settle();
 }
 
 hipError_t Device::synchronize() {
@@ -171,6 +225,8 @@ void Device::stop() {
     streams.push_back(null_stream_);
     for (const auto &stream : streams)
         stream->stop(false);
+    if (timeline)
+        timeline->settle(); // statistics of what nobody waited for
 }
 
 } // namespace nw::hipsim

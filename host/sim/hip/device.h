@@ -24,9 +24,8 @@ public:
     const int ordinal;
     const sim::Device &facts;
     sim::Memory memory;
-    const std::unique_ptr<sim::timing::Timing> timing; // null: launches aren't timed
-    // Modelled time of all kernels so far, run one after another. Copies and fills take none.
-    std::atomic<f64> modelled_us{0};
+    const std::unique_ptr<sim::timing::Timing> timing;     // null: launches aren't timed
+    const std::shared_ptr<sim::timing::Timeline> timeline; // null with `timing`
 
     // Settings that hosts write and read back; they have no effect here.
     std::atomic<unsigned> schedule_flags{0};
@@ -43,12 +42,13 @@ public:
     // Waits for its commands. An unreported error moves to the null stream.
     void retire(const std::shared_ptr<Stream> &stream);
 
-    // Queues `work` after all its HIP-ordered predecessors, and after `extra`.
-    std::shared_ptr<Ticket> submit(Stream &stream, Work work,
-                                   std::shared_ptr<Ticket> extra = nullptr);
+    // Queues `work` after all its HIP-ordered predecessors, and after `extra`. `commands` are its
+    // modelled ones, the last of which ends it; none: it takes no time.
+    std::shared_ptr<Ticket> submit(Stream &stream, Work work, sim::timing::Commands commands = {},
+                                   const std::shared_ptr<Ticket> &extra = nullptr);
     // The same, run in this thread. After an unreported error of the streams it waited for, it
     // doesn't run and returns that error.
-    hipError_t run_now(Stream &stream, const Work &work);
+    hipError_t run_now(Stream &stream, const Work &work, sim::timing::Commands commands = {});
 
     bool idle(Stream &stream);
     hipError_t synchronize(Stream &stream); // waits; the first unreported error
@@ -74,8 +74,15 @@ private:
     std::shared_ptr<Stream> null_stream_;
     std::vector<std::shared_ptr<Stream>> streams_; // without the null stream
 
-    Tickets unfinished(Stream &stream) const;   // what a synchronizing caller waits for
+    // The last commands with kernels: timed kernels run in the order of submission, so that what
+    // one finds in the caches doesn't depend on host threads.
+    std::shared_ptr<Ticket> last_kernels_;
+
+    Tickets tails(Stream &stream) const;        // what a synchronizing caller waits for
     Tickets tails_before(Stream &stream) const; // what the stream's next command waits for
+    std::shared_ptr<Ticket> issue(Stream &stream, Tickets &after, sim::timing::Commands &commands);
+    void model(Ticket &ticket, Stream &stream, const Tickets &after,
+               sim::timing::Commands &commands) const;
 };
 
 } // namespace nw::hipsim

@@ -73,8 +73,10 @@ hipError_t hipEventSynchronize(hipEvent_t handle) {
         forbid_wait_in_capture(*event);
         InCallback::forbid();
         const auto [ticket, stream] = recording(*event);
-        if (ticket)
+        if (ticket) {
             ticket->wait();
+            ticket->observe();
+        }
         return error_of(stream);
     });
 }
@@ -84,7 +86,11 @@ hipError_t hipEventQuery(hipEvent_t handle) {
         const auto event = runtime().event(handle);
         forbid_wait_in_capture(*event);
         const auto [ticket, stream] = recording(*event);
-        return ticket && !ticket->done() ? hipErrorNotReady : error_of(stream);
+        if (ticket && !ticket->done())
+            return hipErrorNotReady;
+        if (ticket)
+            ticket->observe();
+        return error_of(stream);
     });
 }
 
@@ -101,7 +107,9 @@ hipError_t hipEventElapsedTime(float *ms, hipEvent_t start_handle, hipEvent_t st
         require(first && last, hipErrorInvalidHandle);
         if (!first->done() || !last->done())
             return hipErrorNotReady;
-        *ms = static_cast<float>((last->modelled_us - first->modelled_us) / 1000);
+        first->observe();
+        last->observe();
+        *ms = static_cast<float>((last->modelled_us() - first->modelled_us()) / 1000);
         return hipSuccess;
     });
 }

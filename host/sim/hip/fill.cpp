@@ -41,6 +41,12 @@ Fill checked_fill(Fill fill) {
     return fill;
 }
 
+hipError_t fill_now(Stream &stream, const Fill &fill) {
+    Device &device = runtime().device_of(stream);
+    return device.run_now(
+        stream, [&] { return fill.run(); }, commands_of(device, fill));
+}
+
 static u64 address(const void *pointer) {
     require(pointer != nullptr, hipErrorInvalidValue);
     return reinterpret_cast<u64>(pointer);

@@ -23,4 +23,8 @@ Fill rows_fill(void *to, u64 pitch, u32 element, u32 value, u64 width, u64 heigh
 Fill box_fill(const hipPitchedPtr &to, u32 value, const hipExtent &extent);
 Fill checked_fill(Fill fill); // fails with hipErrorInvalidValue
 
+class Stream;
+// Runs it in order with the stream and returns when it is done.
+hipError_t fill_now(Stream &stream, const Fill &fill);
+
 } // namespace nw::hipsim

@@ -11,7 +11,7 @@ template <class Make> static hipError_t now(const char *call, hipStream_t handle
         const Fill fill = make();
         if (fill.empty())
             return hipSuccess;
-        return runtime().device_of(*stream).run_now(*stream, [&] { return fill.run(); });
+        return fill_now(*stream, fill);
     });
 }
 

@@ -15,9 +15,9 @@ constexpr u64 free_on_launch = 1; // hipGraphInstantiateFlagAutoFreeOnLaunch
 template <class... Cases> struct Overloaded : Cases... { using Cases::operator()...; };
 template <class... Cases> Overloaded(Cases...) -> Overloaded<Cases...>;
 
-hipError_t run(const Action &action) noexcept {
+hipError_t run(const Action &action, sim::timing::Command *command) noexcept {
     return std::visit(Overloaded{
-                          [](const KernelCall &call) { return call.run(); },
+                          [=](const KernelCall &call) { return call.run(command); },
                           [](const Copy &copy) { return copy.run(); },
                           [](const Fill &fill) { return fill.run(); },
                           [](const HostCall &call) {
@@ -38,50 +38,77 @@ hipError_t run(const Action &action) noexcept {
 struct GraphExec::Run {
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Ticket>> tickets;
+    sim::timing::Commands commands; // begin, one of each step, end; empty where nothing is timed
     bool frees_first;
-    const Device *device = nullptr; // that it is launched on
 
     // Completes all events, so that waiters of a failed or skipped run don't block forever.
     ~Run() {
+        for (const auto &command : commands)
+            command->executed();
         for (size_t i = 0; i < tickets.size(); ++i)
             if (tickets[i] && std::holds_alternative<RecordEvent>((*steps)[i].action))
                 tickets[i]->finish();
     }
 
+    void prepare(const std::shared_ptr<Stream> &stream, Device &device);
+    void model(Device &device);
+
     hipError_t run_step(size_t index) const {
         const Action &action = (*steps)[index].action;
         const auto &ticket = tickets[index];
-        if (ticket && std::holds_alternative<RecordEvent>(action)) {
-            ticket->modelled_us = device->modelled_us.load();
+        if (ticket && std::holds_alternative<RecordEvent>(action))
             ticket->finish();
-        } else if (ticket)
+        else if (ticket)
             ticket->wait();
         if (const auto *allocation = std::get_if<AllocateMemory>(&action))
             return run_allocation(allocation->memory, frees_first);
-        return run(action);
+        return run(action, command(index));
     }
 
     hipError_t run_all() const {
-        for (size_t i = 0; i < steps->size(); ++i)
+        for (size_t i = 0; i < steps->size(); ++i) {
             if ((*steps)[i].enabled)
                 if (const hipError_t error = run_step(i); error != hipSuccess)
                     return error;
+            if (command(i))
+                command(i)->executed();
+        }
         return hipSuccess;
+    }
+
+    sim::timing::Command *command(size_t step) const {
+        return commands.empty() ? nullptr : commands[step + 1].get();
     }
 };
 
-void GraphExec::flatten(const Graph &graph, Steps &steps) {
-    for (const Node *const node : graph.ordered())
-        if (const auto *child = std::get_if<ChildGraph>(&node->action))
-            flatten(*child->graph, steps);
-        else
-            steps.push_back({node->action, node->enabled});
+std::vector<size_t> GraphExec::flatten(const Graph &graph, const std::vector<size_t> &entry,
+                                       Steps &steps) {
+    std::map<const Node *, std::vector<size_t>> ends; // of each node
+    std::vector<size_t> last;
+    for (const Node *const node : graph.ordered()) {
+        std::vector<size_t> after = node->before.empty() ? entry : std::vector<size_t>{};
+        for (const Node *const earlier : node->before)
+            std::ranges::copy(ends[earlier], std::back_inserter(after));
+        if (const auto *child = std::get_if<ChildGraph>(&node->action)) {
+            ends[node] = flatten(*child->graph, after, steps);
+        } else {
+            ends[node] = {steps.size()};
+            steps.push_back({node->action, node->enabled, std::move(after)});
+        }
+        if (node->after.empty())
+            std::ranges::copy(ends[node], std::back_inserter(last));
+    }
+    return graph.nodes().empty() ? entry : last;
+}
+
+std::shared_ptr<const GraphExec::Steps> GraphExec::flatten(const Graph &graph) {
+    Steps steps;
+    flatten(graph, {}, steps);
+    return std::make_shared<const Steps>(std::move(steps));
 }
 
 GraphExec::GraphExec(const Graph &graph, u64 flags) : flags(flags), graph_(graph.clone()) {
-    Steps steps;
-    flatten(*graph_, steps);
-    steps_ = std::make_shared<const Steps>(std::move(steps));
+    steps_ = flatten(*graph_);
 }
 
 Node &GraphExec::twin(const Node &node) {
@@ -91,32 +118,64 @@ Node &GraphExec::twin(const Node &node) {
     return *found;
 }
 
-void GraphExec::launch(const std::shared_ptr<Stream> &stream) {
-    if (!steps_) {
-        Steps steps;
-        flatten(*graph_, steps);
-        steps_ = std::make_shared<const Steps>(std::move(steps));
+// Nodes without an edge between them may overlap in modelled time, though one thread runs them.
+void GraphExec::Run::model(Device &device) {
+    using sim::timing::Command;
+    commands.resize(steps->size() + 2);
+    commands.front() = std::make_shared<Command>();
+    commands.back() = std::make_shared<Command>();
+    commands.back()->after.push_back(commands.front());
+    for (size_t i = 0; i < steps->size(); ++i) {
+        const auto &[action, enabled, after] = (*steps)[i];
+        auto &own = commands[i + 1];
+        own = enabled ? commands_of(device, action).front() : std::make_shared<Command>();
+        own->in_graph = true;
+        if (after.empty())
+            own->after.push_back(commands.front());
+        for (const size_t earlier : after)
+            own->after.push_back(commands[earlier + 1]);
+        commands.back()->after.push_back(own);
     }
-    const auto run = std::make_shared<Run>();
-    run->steps = steps_;
-    run->frees_first = flags & free_on_launch;
-    run->tickets.resize(steps_->size());
-    for (size_t i = 0; i < steps_->size(); ++i) {
-        const auto &[action, enabled] = (*steps_)[i];
+}
+
+// The events' tickets, and the commands.
+void GraphExec::Run::prepare(const std::shared_ptr<Stream> &stream, Device &device) {
+    if (device.timeline)
+        model(device);
+    tickets.resize(steps->size());
+    for (size_t i = 0; i < steps->size(); ++i) {
+        const auto &[action, enabled, after] = (*steps)[i];
         if (!enabled)
             continue;
         if (const auto *record = std::get_if<RecordEvent>(&action)) {
             const std::lock_guard lock(record->event->mutex);
-            run->tickets[i] = record->event->recorded = std::make_shared<Ticket>();
+            tickets[i] = std::make_shared<Ticket>();
+            tickets[i]->timeline = device.timeline;
+            tickets[i]->command = device.timeline ? commands[i + 1] : nullptr;
+            record->event->recorded = tickets[i];
             record->event->stream = stream;
         } else if (const auto *await = std::get_if<AwaitEvent>(&action)) {
             const std::lock_guard lock(await->event->mutex);
-            run->tickets[i] = await->event->recorded;
+            tickets[i] = await->event->recorded;
+            if (tickets[i] && device.timeline && tickets[i]->timeline == device.timeline)
+                commands[i + 1]->after.push_back(tickets[i]->command);
         }
     }
+}
+
+void GraphExec::launch(const std::shared_ptr<Stream> &stream) {
+    if (!steps_)
+        steps_ = flatten(*graph_);
+    const auto run = std::make_shared<Run>();
+    run->steps = steps_;
+    run->frees_first = flags & free_on_launch;
     Device &device = runtime().device_of(*stream);
-    run->device = &device;
-    device.submit(*stream, [run] { return run->run_all(); });
+    run->prepare(stream, device);
+    const auto whole = device.submit(
+        *stream, [run] { return run->run_all(); }, run->commands);
+    for (const auto &ticket : run->tickets)
+        if (ticket && ticket->command) // of an event that it records
+            ticket->behind_host |= whole->behind_host;
 }
 
 // ---- handles

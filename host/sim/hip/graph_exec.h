@@ -22,10 +22,14 @@ private:
     struct Step {
         Action action;
         bool enabled;
+        std::vector<size_t> after; // steps that end before it begins
     };
     using Steps = std::vector<Step>;
     struct Run;
-    static void flatten(const Graph &graph, Steps &steps);
+    // Appends the graph's nodes, the first of them after `entry`. Returns the last ones.
+    static std::vector<size_t> flatten(const Graph &graph, const std::vector<size_t> &entry,
+                                       Steps &steps);
+    static std::shared_ptr<const Steps> flatten(const Graph &graph);
 
     std::shared_ptr<Graph> graph_;
     std::shared_ptr<const Steps> steps_; // shared with the runs that are queued

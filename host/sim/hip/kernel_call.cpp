@@ -20,7 +20,7 @@ namespace nw::hipsim {
 static void check_shape(const LaunchShape &shape, const Function &function) {
     const sim::KernelInfo &kernel = *function.kernel;
     const u32 most_lds = function.device->facts.target->lds_per_workgroup;
-    const auto &[grid, block, dynamic_lds, cooperative] = shape;
+    const auto &[grid, block, dynamic_lds, cooperative, any_order] = shape;
     const hipError_t bad_shape =
         host_major() >= 7 ? hipErrorInvalidConfiguration : hipErrorInvalidValue;
     const auto empty = [](const dim3 &d) { return d.x == 0 || d.y == 0 || d.z == 0; };
@@ -121,12 +121,22 @@ static void tell(Runtime &runtime, Device &device, const nlohmann::ordered_json 
         device.keep_stats(text_of(line));
 }
 
-static void add(std::atomic<f64> &sum, f64 more) {
-    for (f64 old = sum; !sum.compare_exchange_weak(old, old + more);)
-        ;
+// A timed launch's line and its place in the trace are known when it has ended in modelled time.
+static void tell_at_end(Runtime &runtime, Device &device, std::string name,
+                        nlohmann::ordered_json line, sim::timing::Command &command) {
+    command.on_end = [&runtime, &device, name = std::move(name),
+                      line = std::move(line)](const sim::timing::Command &ended) mutable {
+        runtime.launch_files.ended(ended, name, device.timing->part(), device.ordinal);
+        if (line.empty())
+            return;
+        line["stream"] = ended.stream;
+        line["start_us"] = ended.begin;
+        line["end_us"] = ended.end;
+        tell(runtime, device, line);
+    };
 }
 
-hipError_t KernelCall::run() const noexcept {
+hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
     return guarded(function->kernel->name.c_str(), [&] {
         Runtime &runtime = Runtime::get();
         Device &device = *function->device;
@@ -135,10 +145,14 @@ hipError_t KernelCall::run() const noexcept {
         try {
             const auto [stats, times] = run_on(device, dispatch, runtime);
             if (times)
-                add(device.modelled_us, times->time_us);
+                command->work = sim::timing::kernel_work(device.timing->part(), *times);
+            nlohmann::ordered_json line;
             if (runtime.stats.wanted() || device.config.keeps_stats)
-                tell(runtime, device,
-                     launch_json(dispatch, device.facts, stats, times ? &*times : nullptr));
+                line = launch_json(dispatch, device.facts, stats, times ? &*times : nullptr);
+            if (times)
+                tell_at_end(runtime, device, function->kernel->name, std::move(line), *command);
+            else if (!line.empty())
+                tell(runtime, device, line);
         } catch (const sim::Fault &fault) {
             say(fault.what()); // it names the kernel
             if (runtime.reports.wanted())
@@ -166,9 +180,13 @@ hipError_t launch(KernelCall call, hipStream_t handle, hipEvent_t start, hipEven
     };
     record(start);
     hipError_t result = hipSuccess;
-    if (runtime.config.launch_blocking && !capturing(*stream))
-        result = runtime.device_of(*stream).run_now(*stream, [&] { return call.run(); });
-    else
+    if (runtime.config.launch_blocking && !capturing(*stream)) {
+        Device &device = runtime.device_of(*stream);
+        const auto commands = commands_of(device, call);
+        sim::timing::Command *const command = commands.empty() ? nullptr : commands.front().get();
+        result = device.run_now(
+            *stream, [&] { return call.run(command); }, commands);
+    } else
         enqueue(stream, std::move(call));
     record(stop);
     return result;

@@ -8,6 +8,7 @@
 #include "base/types.h"
 #include "sim/hip/headers.h"
 #include "sim/hip/module.h"
+#include "sim/timing/timeline.h"
 
 namespace nw::hipsim {
 
@@ -16,6 +17,7 @@ struct LaunchShape {
     dim3 block;
     u64 dynamic_lds = 0;
     bool cooperative = false; // its workgroups may wait for each other
+    bool any_order = false;   // may overlap the kernel before it in its stream
 };
 
 struct KernelCall {
@@ -25,7 +27,8 @@ struct KernelCall {
     int priority = 0;      // stored for queries
     void *named = nullptr; // how the caller named the function; see hipGraphKernelNodeGetParams
 
-    hipError_t run() const noexcept;
+    // `command` gets the modelled work; null where launches aren't timed.
+    hipError_t run(sim::timing::Command *command) const noexcept;
 };
 
 // Checks the shape, in the order and with the codes of HIP, and packs the arguments.

@@ -27,6 +27,11 @@ static hipError_t launch_compiled(const char *call, const void *host_function,
     });
 }
 
+static bool any_order(unsigned flags) {
+    constexpr unsigned any_order_launch = 1; // hipExtAnyOrderLaunch
+    return (flags & any_order_launch) != 0;
+}
+
 // The Ext forms count work-items, and allow a last workgroup that is not full. Whole ones only
 // here.
 static LaunchShape in_workgroups(const dim3 &items, const dim3 &block, u64 dynamic_lds) {
@@ -39,9 +44,11 @@ static LaunchShape in_workgroups(const dim3 &items, const dim3 &block, u64 dynam
 
 static hipError_t launch_items(const char *call, hipFunction_t function, const dim3 &items,
                                const dim3 &block, u64 dynamic_lds, hipStream_t stream,
-                               void **params, void **extra, hipEvent_t start, hipEvent_t stop) {
+                               void **params, void **extra, hipEvent_t start, hipEvent_t stop,
+                               unsigned flags = 0) {
     return api(call, [&] {
-        const LaunchShape shape = in_workgroups(items, block, dynamic_lds);
+        LaunchShape shape = in_workgroups(items, block, dynamic_lds);
+        shape.any_order = any_order(flags);
         return launch(make_call(function, shape, params, extra), stream, start, stop);
     });
 }
@@ -92,9 +99,11 @@ hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, voi
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **params,
                               size_t dynamic_lds, hipStream_t stream, hipEvent_t start,
-                              hipEvent_t stop, int) {
-    return launch_compiled(__func__, host_function, {grid, block, dynamic_lds}, stream, params,
-                           start, stop);
+                              hipEvent_t stop, int flags) {
+    return launch_compiled(
+        __func__, host_function,
+        {grid, block, dynamic_lds, false, any_order(static_cast<unsigned>(flags))}, stream, params,
+        start, stop);
 }
 
 hipError_t hipLaunchCooperativeKernel(const void *host_function, dim3 grid, dim3 block,
@@ -148,10 +157,10 @@ hipError_t ext_launch(hipFunction_t function, uint32_t items_x, uint32_t items_y
 hipError_t ext_launch(hipFunction_t function, uint32_t items_x, uint32_t items_y, uint32_t items_z,
                       uint32_t block_x, uint32_t block_y, uint32_t block_z, size_t dynamic_lds,
                       hipStream_t stream, void **params, void **extra, hipEvent_t start,
-                      hipEvent_t stop, uint32_t) {
+                      hipEvent_t stop, uint32_t flags) {
     return launch_items("hipExtModuleLaunchKernel", function, {items_x, items_y, items_z},
                         {block_x, block_y, block_z}, dynamic_lds, stream, params, extra, start,
-                        stop);
+                        stop, flags);
 }
 
 hipError_t hcc_launch(hipFunction_t function, uint32_t items_x, uint32_t items_y, uint32_t items_z,

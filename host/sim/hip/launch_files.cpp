@@ -44,4 +44,10 @@ sim::timing::Watchers LaunchFiles::watch(const sim::Dispatch &dispatch,
     return watchers;
 }
 
+void LaunchFiles::ended(const sim::timing::Command &command, std::string_view name,
+                        const sim::timing::Part &part, int device) {
+    if (trace_)
+        trace_->ended(command, name, part, static_cast<u32>(device));
+}
+
 } // namespace nw::hipsim

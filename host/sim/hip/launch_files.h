@@ -5,6 +5,7 @@
 
 #include "sim/hip/config.h"
 #include "sim/timing/issue_log.h"
+#include "sim/timing/timeline.h"
 #include "sim/timing/trace_file.h"
 #include "sim/timing/watchers.h"
 
@@ -16,6 +17,11 @@ public:
     explicit LaunchFiles(const Config &config);
     // The watchers of this launch; none if no file was requested.
     sim::timing::Watchers watch(const sim::Dispatch &, const sim::timing::Part &, int device);
+
+    // The command has ended in modelled time.
+    void ended(const sim::timing::Command &, std::string_view name, const sim::timing::Part &,
+               int device);
+    bool wants_commands() const { return trace_ != nullptr; }
 
 private:
     std::unique_ptr<sim::timing::TraceFile> trace_;

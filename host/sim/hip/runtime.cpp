@@ -44,8 +44,9 @@ Runtime &Runtime::get() {
 
 Runtime *Runtime::if_running() { return ended ? nullptr : instance.load(); }
 
-// Threads of ours must not run on while the libraries under them are being torn down. This runs after the destructors of
-// statics made since the process began, and the host's may still call us: so no static of this library has a destructor
+// Threads of ours must not run on while the libraries under them are being torn down. This runs
+// after the destructors of statics made since the process began, and the host's may still call us:
+// so no static of this library has a destructor
 // (`*new`, tests/hip/test_abi.py).
 __attribute__((destructor)) static void at_exit() {
     ended = true;

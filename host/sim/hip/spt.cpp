@@ -31,7 +31,7 @@ template <class Make> static hipError_t fill_own(const char *call, Make &&make) 
         const Fill fill = make();
         if (fill.empty())
             return hipSuccess;
-        return runtime().device_of(*stream).run_now(*stream, [&] { return fill.run(); });
+        return fill_now(*stream, fill);
     });
 }
 

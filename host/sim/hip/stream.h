@@ -16,16 +16,29 @@
 
 #include "base/types.h"
 #include "sim/hip/headers.h"
+#include "sim/timing/timeline.h"
 
 namespace nw::hipsim {
 
 // Completed once its command has run.
 class Ticket {
 public:
-    std::atomic<f64> modelled_us{0}; // modelled completion time, once it is done
+    // Its place in the modelled time of its device; null where launches aren't timed. Set before
+    // another thread sees the ticket.
+    std::shared_ptr<sim::timing::Timeline> timeline;
+    std::shared_ptr<sim::timing::Command> command;
+    bool behind_host = false; // runs after something that the host may hold up
+    // The host knows that it is done: modelled time moves on to its end.
+    void observe() const {
+        if (timeline)
+            timeline->wait({&command, 1});
+    }
+    f64 modelled_us() const { return command ? command->end : 0; } // once observed
     bool done() const { return done_.load(std::memory_order_acquire); }
     void wait() const { done_.wait(false, std::memory_order_acquire); }
     void finish() {
+        if (command)
+            command->executed();
         done_.store(true, std::memory_order_release);
         done_.notify_all();
     }

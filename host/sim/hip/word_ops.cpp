@@ -36,14 +36,16 @@ static hipError_t wait_for(const char *call, hipStream_t handle, void *pointer, 
     return api(call, [&] {
         const auto stream = check<Word>(handle, pointer);
         require(condition <= hipStreamWaitValueNor, hipErrorInvalidValue);
-        runtime().device_of(*stream).submit(*stream, [=] {
+        Device &device = runtime().device_of(*stream);
+        const auto wait = [=] {
             const std::atomic_ref<Word> word(*static_cast<Word *>(pointer));
             // Until then, or until the process ends and nobody will write it any more.
             while (!met(word.load(std::memory_order_acquire), value, mask, condition) &&
                    Runtime::if_running())
                 std::this_thread::sleep_for(std::chrono::microseconds(20));
             return hipSuccess;
-        });
+        };
+        device.submit(*stream, wait, waiting_for_host(device));
     });
 }
 

@@ -7,10 +7,6 @@
 
 namespace nw::sim::timing {
 
-// Busy share of the launch's cycles, or of the part's peak bandwidth.
-struct Utilization {
-    f64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, dram = 0;
-};
 Utilization utilization(const Result &, const Part &);
 
 // The unit with the highest utilization, from 60 % on: "dram", "valu" (with WMMA), "wmma", "lds",

@@ -48,6 +48,11 @@ struct Busy {
     u64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, lds_conflicts = 0, vmem = 0;
 };
 
+// Busy share of the timed cycles, or of the part's peak bandwidth.
+struct Utilization {
+    f64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, dram = 0;
+};
+
 struct Result {
     u64 cycles = 0;            // from the first wave's start to the last one's end, extrapolated
     f64 time_us = 0;           // with launch overhead
@@ -60,6 +65,8 @@ struct Result {
     f64 sampling_error = 0; // relative, one standard error; 0 when all groups were timed
     Stalls stalls{};
     Busy busy;
+    Utilization use;
+    f64 slots = 0;                    // share of the workgroups that fit at once
     MemoryCounts memory;              // of what was timed
     f64 scale = 1;                    // groups / groups_timed
     std::vector<LineCost> lines;      // by instruction index, of what was timed

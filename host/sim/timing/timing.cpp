@@ -99,6 +99,8 @@ struct Model {
         r.groups = groups_of(d);
         r.scale = static_cast<f64>(r.groups) / static_cast<f64>(r.groups_timed);
         r.limiter = limiter(r, part);
+        r.use = utilization(r, part);
+        r.slots = std::min(1.0, static_cast<f64>(r.groups) / std::max(1u, o.resident));
         if (r.groups_timed < r.groups)
             extrapolate(r, o.group_ends, o.resident);
         r.time_us = static_cast<f64>(r.cycles) / part.shader_mhz + part.launch_overhead;

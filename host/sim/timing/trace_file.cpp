@@ -10,6 +10,7 @@
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/listing.h"
 #include "sim/timing/series.h"
+#include "sim/timing/timeline.h"
 
 namespace nw::sim::timing {
 
@@ -22,6 +23,7 @@ constexpr u64 processes_per_device = 10'000, threads_per_process = 100;
 constexpr u64 arrows_per_launch = 1 << 20;
 
 u64 launches_process(u32 device) { return device * processes_per_device + 1; }
+u64 streams_process(u32 device) { return (device + 1) * processes_per_device; }
 u64 simd_process(u32 device, u32 simd) { return launches_process(device) + 1 + simd; }
 Track track_of(u64 process, u64 thread) {
     return {process, process * threads_per_process + thread};
@@ -244,6 +246,31 @@ TraceFile::TraceFile(const std::string &path, Complain complain, TraceLimits lim
 
 std::unique_ptr<Watcher> TraceFile::watch(const Dispatch &d, const Part &part, u32 device) {
     return std::make_unique<Launch>(*this, d, part, device);
+}
+
+// A stream has a second lane where its commands overlap: nodes of a graph, any-order launches.
+// They come in the order of their ends.
+void TraceFile::ended(const Command &command, std::string_view name, const Part &part, u32 device) {
+    const auto cycles = [&](f64 us) { return static_cast<u64>(us * part.shader_mhz); };
+    const u64 begin = cycles(command.begin), end = cycles(command.end);
+    const std::lock_guard lock(mutex_);
+    if (events_ >= limits_.of_file)
+        return;
+    TraceEvents events;
+    DeviceTracks &tracks = devices_[device];
+    const u64 process = streams_process(device);
+    if (tracks.named.insert(process).second)
+        events.name_process(process, fmt::format("{} {} (sim) streams", part.name, part.gfx));
+    auto &lanes = tracks.lanes[command.stream];
+    auto lane = std::ranges::find_if(lanes, [&](const Lane &l) { return l.until <= begin; });
+    if (lane == lanes.end()) {
+        lane = lanes.insert(lane, {track_of(process, ++tracks.lanes_drawn), 0});
+        events.name_thread(lane->track, fmt::format("stream {}", command.stream));
+    }
+    lane->until = end;
+    events.slice(lane->track, begin, end - begin, "command", json_string(name),
+                 fmt::format("\"start_us\":{:.3f},\"end_us\":{:.3f}", command.begin, command.end));
+    add(events);
 }
 
 void TraceFile::add(const TraceEvents &events) {

@@ -4,15 +4,17 @@
 // A SIMD is a process, its wave slots are threads. A slice of a slot is a wave; nested slices are
 // its instructions, from ready to issue, and their stalls. An arrow leads from a memory instruction
 // to the wave's activity when the answer arrived; its name is the level that answered. One more
-// process per device has its launches and counters. DRAM bytes count when the instruction's last
-// byte arrives, so short steps may exceed the peak. 1 ns of the trace is 1 cycle of the shader
-// clock: Perfetto keeps whole nanoseconds.
+// process per device has its launches and counters, one its streams: when their commands ran,
+// beside each other, while launches are drawn one after the other. DRAM bytes count when the
+// instruction's last byte arrives, so short steps may exceed the peak. 1 ns of the trace is 1 cycle
+// of the shader clock: Perfetto keeps whole nanoseconds.
 #pragma once
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "sim/func/machine.h"
 #include "sim/timing/out_file.h"
@@ -21,6 +23,8 @@
 #include "sim/timing/trace_events.h"
 
 namespace nw::sim::timing {
+
+struct Command;
 
 // Sizes that ui.perfetto.dev opens easily. Instructions beyond are dropped, with a message.
 struct TraceLimits {
@@ -33,11 +37,19 @@ public:
     TraceFile(const std::string &path, Complain complain, TraceLimits limits = {});
     // For one launch on the device of this number; it must not outlive the trace.
     std::unique_ptr<Watcher> watch(const Dispatch &, const Part &, u32 device = 0);
+    // Draws a command of a stream that has ended in modelled time.
+    void ended(const Command &, std::string_view name, const Part &, u32 device = 0);
 
 private:
     class Launch;
+    struct Lane {
+        TraceEvents::Track track;
+        u64 until = 0;
+    };
     struct DeviceTracks {
-        u64 free = 0;          // start of the next launch, in cycles
+        u64 free = 0;                             // start of the next launch, in cycles
+        std::map<u64, std::vector<Lane>> lanes{}; // of each stream
+        u64 lanes_drawn = 0;
         std::set<u64> named{}; // processes and threads
     };
 
