@@ -137,7 +137,7 @@ private:
             for (TimedGroup *group : ending_)
                 std::erase_if(groups_, [&](const auto &g) { return g.get() == group; });
             ending_.clear();
-            fill(now_);
+            fill(now_ + m_.costs.place_refill);
         }
     }
 

@@ -35,9 +35,16 @@ bool is_bf16_dot(const Operation &op) {
     return contains(op.mnemonic, "dot2") && contains(op.mnemonic, "_bf16");
 }
 
+// v_add_co and its like, and v_div_scale: the second operand is a destination, too.
+bool is_carry(std::string_view n) { return contains(n, "_co_") || n.starts_with("v_div_scale"); }
+
 void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
     const std::string_view n = inst.x.mnemonic;
     f.unit = Unit::valu;
+    for (size_t o = 0; o < std::min<size_t>(2, inst.x.operands.size());
+         ++o) // destinations: VOP3 has two
+        f.sgpr_result |= inst.x.operands[o].kind == Operand::Kind::sgpr &&
+                         inst.x.operands[o].reg != sreg::vcc && (o == 0 || is_carry(n));
     f.latency = static_cast<u16>(inst.y ? c.vopd_latency : c.valu_latency);
     if (is_trans(inst.x)) {
         f.trans = true;
@@ -92,6 +99,8 @@ void wmma(OpFacts &f, const Instruction &inst, const Costs &c) {
 void salu(OpFacts &f, std::string_view n, const Costs &c) {
     f.unit = Unit::salu;
     f.latency = static_cast<u16>(c.salu_latency);
+    f.execution =
+        static_cast<u16>(n.starts_with("s_mov_") ? c.salu_move_execution : c.salu_execution);
     if (n.starts_with("s_mul") && !contains(n, "_f")) {
         f.latency = static_cast<u16>(c.salu_mul_latency);
         f.interval = static_cast<u16>(c.salu_mul_interval);
@@ -150,7 +159,9 @@ void control(OpFacts &f, const Instruction &inst, Generation generation) {
     else if (n == "s_waitcnt_depctr" || n == "s_wait_alu") {
         f.kind = Kind::wait;
         f.va_vdst = imm >> 12 & 15;
-        f.waits_scalar = (imm & 1) == 0 || (imm >> 1 & 1) == 0 || (imm >> 9 & 7) == 0;
+        f.waits_salu = (imm & 1) == 0;
+        f.waits_vcc = (imm >> 1 & 1) == 0;
+        f.waits_sgpr = (imm >> 9 & 7) == 0;
     } else if (n.starts_with("s_wait")) {
         f.kind = Kind::wait;
         f.limits = wait_limits(inst, generation);

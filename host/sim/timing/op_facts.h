@@ -40,12 +40,14 @@ struct OpFacts {
     bool trans = false, wmma = false;
     bool vgpr_source = false; // reads at least one VGPR
     bool store = false, atomic = false, returns = false;
-    bool immediate = false; // s_nop, s_clause, waits: done by the issue logic itself
+    bool sgpr_result = false; // VALU: has an SGPR destination other than VCC, null too
+    bool immediate = false;   // s_nop, s_clause, waits: done by the issue logic itself
     bool reads_scc = false, conditional = false;
     bool saddr = false;   // SGPR base: its address takes one cycle less to send
     bool unknown = false; // no cost class: timed by the default, and listed
     VectorRequest::Policy policy = VectorRequest::Policy::normal;
     u16 interval = 1;      // cycles that it occupies its unit
+    u16 execution = 0;     // SALU: from issue
     u16 latency = 0;       // from execution to a dependent VALU instruction
     u16 trans_latency = 0; // between two TRANS instructions
     u16 data_dwords = 0;   // sent by a store or LDS write
@@ -55,7 +57,8 @@ struct OpFacts {
     Issues issues;
     WaitLimits limits;
     u8 va_vdst = 15; // s_waitcnt_depctr, s_wait_alu: VALU instructions that may be unfinished
-    bool waits_scalar = false;       // the same for SGPRs
+    bool waits_salu = false, waits_vcc = false,
+         waits_sgpr = false;         // the same: SALU; VCC and SGPRs of VALU
     u32 line = 0;                    // of the code, 64 bytes each
     u32 offset = 0, next_offset = 0; // in the code: its own, and of what follows it
     // SGPRs by code. Accumulators: WMMA's C, read late, so that chained WMMAs issue back to back.

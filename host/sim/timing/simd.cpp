@@ -67,20 +67,20 @@ void Core::prepare(TimedWave &w) {
     case Unit::smem:
         need(w, w.flights[static_cast<int>(Counter::smem)].at_most(c_.scalar_counter - 1),
              Stall::counter);
-        need(w, w.last_salu ? w.last_salu + c_.salu_to_smem : 0, Stall::scalar);
+        need(w, w.salu_done, Stall::scalar);
         break;
     default:
         break;
     }
     if (f.immediate && !w.after_immediate && w.next)
-        need(w, w.next - 1 + c_.immediate_issue, Stall::none);
+        need(w, std::max(w.next - 1, w.data_sent) + c_.immediate_issue, Stall::none);
     if (f.kind == Kind::wait)
         return prepare_wait(w, f);
     if (f.unit == Unit::salu && !w.unsettled.empty())
         settle(w);
     if (f.unit == Unit::salu)
-        if (!f.sgpr_writes.empty())
-            need(w, w.sgpr_read, Stall::scalar);
+        need(w, f.sgpr_writes.empty() ? w.sgpr_result : std::max(w.sgpr_read, w.sgpr_result),
+             Stall::scalar);
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.sgpr[r.first + n], Stall::scalar);
@@ -104,14 +104,13 @@ void Core::fetch(TimedWave &w) {
         if (l < fetched.size() && fetched[l] != never)
             return fetched[l]; // there, or on its way
         const u64 at = m_.memory.instructions(w.ready, wgp, m_.code_address + u64{l} * code_line);
-        if (l < fetched.size())
-            fetched[l] = at;
+        for (const u32 both : {l, l ^ 1}) // a line is two blocks
+            if (both < fetched.size() && fetched[both] == never)
+                fetched[both] = at;
         return at;
     };
     const u64 there = ask(line);
-    if (there > w.ready)
-        for (u32 ahead = 1; ahead <= c_.instruction_prefetch; ++ahead)
-            ask(line + ahead);
+    ask(line + c_.instruction_prefetch);
     need(w, there, Stall::fetch);
 }
 
@@ -121,7 +120,7 @@ void Core::prepare_memory(TimedWave &w, const OpFacts &f) {
         need(w, w.last_execution + c_.valu_to_memory, Stall::valu);
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
-            need(w, w.sgpr[r.first + n], Stall::scalar);
+            need(w, std::max(w.sgpr[r.first + n], w.sgpr_for_valu[r.first + n]), Stall::scalar);
     const u32 limits[] = {c_.load_counter, c_.store_counter, c_.lds_counter, c_.scalar_counter};
     for (size_t n = 0; n < std::size(limits); ++n)
         if (f.issues.on[n])
@@ -139,13 +138,12 @@ void Core::prepare_wait(TimedWave &w, const OpFacts &f) {
             need(w, w.queue[(w.queue_at - 1 - newest) % std::size(w.queue)] + c_.valu_latency,
                  Stall::valu);
     }
-    if (f.waits_scalar) {
+    if (f.waits_vcc || f.waits_sgpr)
         settle(w);
-        u64 at = w.last_salu + c_.getreg_latency;
-        for (u64 mask : w.mask_execution)
-            at = std::max(at, mask ? mask + c_.valu_to_scalar - c_.valu_latency : 0);
-        need(w, at, Stall::scalar);
-    }
+    need(w,
+         std::max({f.waits_salu ? w.salu_done : 0, f.waits_vcc ? w.vcc_result : 0,
+                   f.waits_sgpr ? w.sgpr_result : 0}),
+         Stall::scalar);
 }
 
 // ---- issue --------------------------------------------------------------------------------------
@@ -204,7 +202,7 @@ void Core::try_issue(Simd &simd, TimedWave &w, u64 now) {
     if (w.live)
         run_live(w, f, now);
     if (f.unit == Unit::vmem)
-        done = memory(simd, w, f, now, port_free);
+        done = memory(simd, w, f, now);
     else if (f.unit == Unit::lds)
         done = lds(simd, w, f, now);
     else if (f.unit == Unit::smem)
@@ -259,11 +257,12 @@ u64 Core::scalar_load(const Simd &simd, TimedWave &w, u64 now) {
 u64 Core::scalar(TimedWave &w, const OpFacts &f, u64 now, u64 &port_free) {
     port_free = now + f.interval;
     w.last_salu = now;
+    w.salu_done = std::max(w.salu_done, now + f.execution + c_.salu_to_others);
     ++result.busy.salu;
     for (const auto &r : f.sgpr_writes)
         for (u32 n = 0; n < r.count; ++n) {
             w.sgpr[r.first + n] = now + f.latency;
-            w.sgpr_for_valu[r.first + n] = now + c_.scalar_to_valu + (f.latency - c_.salu_latency);
+            w.sgpr_for_valu[r.first + n] = now + f.execution + c_.salu_to_others;
             w.mask_execution[r.first + n] = 0;
         }
     return now + f.latency;
@@ -369,7 +368,7 @@ void Core::arrive_if_complete(TimedGroup &group, u64 now) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_free) {
+u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
     const auto header = std::bit_cast<VectorHeader>(*w.reader.payload());
     VectorRequest request;
     request.kind =
@@ -382,14 +381,17 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &port_
     request.lane_bytes = static_cast<u32>(header.lane_bytes);
     static_assert(sizeof(SectorRun) == sizeof(u64));
     request.runs = {reinterpret_cast<const SectorRun *>(w.reader.payload() + 1), header.runs};
-    port_free = now + 1 + f.data_dwords;
+    ComputeUnit &cu = cus_[simd.number / 2];
+    const u64 sent = std::max(now + c_.vmem_execution, cu.address_sent);
+    cu.address_sent = sent + c_.vmem_address + !f.saddr + f.data_dwords;
     for (const auto &r : f.vgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
-            w.vgpr_read[r.first + n] = now + c_.vmem_vgpr_read;
-    u64 done = port_free;
-    ComputeUnit &cu = cus_[simd.number / 2];
+            w.vgpr_read[r.first + n] = cu.address_sent + c_.vmem_read;
+    if (f.data_dwords)
+        w.data_sent = cu.address_sent;
+    u64 done = now + 1;
     if (header.runs) {
-        const Answer answer = m_.memory.vector(now, request);
+        const Answer answer = m_.memory.vector(sent - c_.vmem_execution, request);
         cu.address_free = answer.free;
         done = answer.done;
         ++result.busy.vmem;

@@ -91,7 +91,10 @@ struct TimedWave {
     u64 sgpr_for_valu[192] = {};                  // for the dispatch of VALU instructions
     u64 mask_execution[192] = {}; // written by VALU: for the execution of VALU instructions
     u64 sgpr_read = 0;            // when VALU instructions have read theirs: a scalar one may write
-    u64 vgpr_read[RegisterSet::vgprs] = {};           // when memory instructions have
+    u64 vgpr_read[RegisterSet::vgprs] = {}; // when memory instructions have
+    u64 salu_done = 0;                   // results of its scalar instructions are there for others
+    u64 sgpr_result = 0, vcc_result = 0; // SGPRs of VALU instructions for scalar ones
+    u64 data_sent = 0;                   // of its last store
     bool after_immediate = false, after_wmma = false; // the last issue; the last VALU one
 
     InFlight flights[static_cast<size_t>(Counter::count)];
@@ -132,6 +135,7 @@ struct Simd {
 // State of a compute unit, shared by two SIMDs.
 struct ComputeUnit {
     u64 lds_free = 0, address_free = 0;
+    u64 address_sent = 0; // when the next memory instruction may send its addresses
 };
 
 // Captures the answer to the last request, for the event of its instruction.
@@ -183,7 +187,7 @@ private:
     void read_sgprs(TimedWave &, const OpFacts &, u64 now);
     u32 mask_latency(const OpFacts &, u32 sgpr) const;
     void shift_results(TimedWave &, const OpFacts &, u64 execution, u64 by);
-    u64 memory(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &port_free);
+    u64 memory(Simd &, TimedWave &, const OpFacts &, u64 now);
     u64 lds(Simd &, TimedWave &, const OpFacts &, u64 now);
     u64 scalar_load(const Simd &, TimedWave &, u64 now);
     u64 scalar(TimedWave &, const OpFacts &, u64 now, u64 &port_free);

@@ -20,22 +20,19 @@ void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
     for (const auto &r : f.sgpr_reads)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.sgpr_for_valu[r.first + n], Stall::scalar);
-    if (!f.sgpr_writes.empty() && w.last_salu)
-        need(w, w.last_salu + c_.salu_to_valu_mask, Stall::scalar);
+    if (f.sgpr_result || !f.sgpr_writes.empty())
+        need(w, w.salu_done, Stall::scalar);
     for (const auto &r : f.vgpr_writes)
         for (u32 n = 0; n < r.count; ++n)
             need(w, w.vgpr_read[r.first + n], Stall::valu);
 }
 
-// SGPRs of a VALU instruction, but EXEC, which it reads at dispatch.
+// A scalar instruction that writes an SGPR waits until VALU instructions have read theirs, EXEC
+// aside.
 void Core::read_sgprs(TimedWave &w, const OpFacts &f, u64 now) {
     for (const auto &r : f.sgpr_reads)
-        for (u32 n = 0; n < r.count && r.first < sreg::exec; ++n) {
-            const bool vcc = r.first + n == sreg::vcc || r.first + n == sreg::vcc + 1;
-            const u64 mask = vcc ? 0 : w.mask_execution[r.first + n];
-            w.sgpr_read = std::max(
-                {w.sgpr_read, now + c_.valu_sgpr_read, mask ? mask + c_.valu_mask_read : 0});
-        }
+        if (r.first < sreg::exec)
+            w.sgpr_read = std::max(w.sgpr_read, now + c_.valu_sgpr_read);
 }
 
 // Finalizes executions that recent dispatches kept on time.
@@ -123,6 +120,8 @@ void Core::write_results(TimedWave &w, const OpFacts &f, u64 execution) {
             w.sgpr[r.first + n] = execution + c_.valu_to_scalar;
             w.sgpr_for_valu[r.first + n] = 0;
             w.mask_execution[r.first + n] = execution + mask_latency(f, r.first + n);
+            if (r.first + n == sreg::vcc)
+                w.vcc_result = std::max(w.vcc_result, execution + c_.valu_to_scalar);
         }
 }
 
@@ -226,6 +225,8 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     if (f.trans)
         w.trans_dispatches[w.trans_dispatched++ % std::size(w.trans_dispatches)] = now;
     read_sgprs(w, f, now);
+    if (f.sgpr_result)
+        w.sgpr_result = std::max(w.sgpr_result, at + c_.valu_to_scalar);
     write_results(w, f, at);
     if ((late_possible || !w.unsettled.empty()) && at > now + c_.forward_window &&
         simd.waves.size() == 1) {
