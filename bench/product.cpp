@@ -69,19 +69,23 @@ std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const
 }
 
 std::string time_columns(const Options &o, u32 width) {
-    const auto column = [&](const char *heading, const char *key) {
-        return fmt::format("; {} {{{}:>{}.2f}}", heading, key, width);
-    };
-    return column("time us", "time_us") +
-           (o.uncertainty ? column("low", "time_low_us") + column("high", "time_high_us") : "");
+    return fmt::format("; time us {{time_us:>{}.2f}}", width) + range_column(o);
+}
+
+std::string range_column(const Options &o) {
+    return o.uncertainty ? "; of draws {_range:>10}" : "";
 }
 
 void add_bounds(Json &row, const DrawnTime &time) {
     if (time.draws.empty())
         return;
+    const auto digits = [](f64 us) { // three significant ones
+        return fmt::format("{:.{}f}", us, us < 9.995 ? 2 : us < 99.95 ? 1 : 0);
+    };
     row["time_low_us"] = time.low();
     row["time_high_us"] = time.high();
     row["draws_us"] = time.draws;
+    row["_range"] = digits(time.low()) + "-" + digits(time.high());
 }
 
 Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {

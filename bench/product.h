@@ -36,9 +36,10 @@ std::vector<DenseJob> dense_jobs(const Options &, const std::string &gfx, const 
                                  const Sweep &);
 
 inline const std::string product_columns = "K x N {_size:>11}; group {group:>5}; type {_type:<11}";
-// "; time us {time_us:>9.2f}" and, with --uncertainty, the lowest and the highest.
+// "; time us {time_us:>9.2f}", then the range.
 std::string time_columns(const Options &, u32 width);
-// What these are made of: time_low_us, time_high_us, draws_us; nothing without draws.
+std::string range_column(const Options &); // "" without --uncertainty
+// What these are made of, and time_low_us, time_high_us, draws_us; nothing without draws.
 void add_bounds(Json &row, const DrawnTime &);
 Json to_json(const DenseJob &, const Timed &, const Bound &);
 

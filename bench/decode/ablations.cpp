@@ -131,7 +131,7 @@ Json decode_ablations(const Options &o, const std::regex &only) {
                published_gfx, legend);
     Table table("K x N {_size:>11}; group {_group:>5}; type {_type:<11}; without {_without:<23}" +
                 time_columns(o, 8) + "; {_more:>8}" + (o.uncertainty ? "; sign {_sign:>4}" : "") +
-                "; slots {valu_slots_per_8w:>7.2f}; {_more_slots:>7}");
+                "; slots {valu_slots_per_8w:>7.2f}" + (o.uncertainty ? "" : "; {_more_slots:>7}"));
     const Json rows = rows_of(all, table);
     print_means(rows);
     return rows;

@@ -50,8 +50,7 @@ Json rows_of(const std::vector<PublishedDecode> &published,
     return rows;
 }
 
-// Of the mean, under each draw of the constants: ", draws 1.012 to 1.098, 5/5 on this side of 1";
-// "" without draws.
+// Of the mean, under each draw of the constants; "" without draws.
 std::string mean_of_draws(const std::vector<const Json *> &rows) {
     const u64 draws = rows.front()->contains("draws_us") ? rows.front()->at("draws_us").size() : 0;
     std::vector<f64> means;
@@ -68,10 +67,9 @@ std::string mean_of_draws(const std::vector<const Json *> &rows) {
     for (const Json *row : rows)
         now.push_back(row->at("speedup"));
     const bool faster = geometric_mean(now) > 1;
-    return fmt::format(", draws {:.3f} to {:.3f}, {}/{} on this side of 1", std::ranges::min(means),
-                       std::ranges::max(means),
-                       std::ranges::count_if(means, [&](f64 mean) { return (mean > 1) == faster; }),
-                       means.size());
+    const auto same = std::ranges::count_if(means, [&](f64 mean) { return (mean > 1) == faster; });
+    return fmt::format("{:42}{:.3f} to {:.3f} in draws, on this side of 1 in {} of {}\n", "",
+                       std::ranges::min(means), std::ranges::max(means), same, means.size());
 }
 
 template <class Some>
@@ -88,9 +86,9 @@ void print_speedup(const std::string &what, const Json &rows, const Some &some) 
             worst = &row;
     }
     if (worst)
-        fmt::print("{:<32} {:>3} rows, speedup {:.3f}{}, worst {:.3f} ({})\n", what,
-                   speedups.size(), geometric_mean(speedups), mean_of_draws(of),
-                   worst->at("speedup").get<f64>(), worst->at("_name").get<std::string>());
+        fmt::print("{:<32} {:>3} rows, speedup {:.3f}, worst {:.3f} ({})\n{}", what,
+                   speedups.size(), geometric_mean(speedups), worst->at("speedup").get<f64>(),
+                   worst->at("_name").get<std::string>(), mean_of_draws(of));
 }
 
 void print_slower(const Json &rows, f64 pct) {
@@ -145,8 +143,8 @@ Json decode_published(const Options &o, const std::regex &only) {
         fmt::print("read: GB/s as published, of weights, scales and zero points; line: published "
                    "against the line\nof its type; t: Triton.\n");
     if (o.uncertainty)
-        fmt::print("low, high: {};\nsign: draws in which the speedup is on the same side of 1.\n",
-                   "of 5 draws of the model's constants");
+        fmt::print("of draws: least and largest time under 5 draws of the model's constants;\n"
+                   "sign: draws in which the speedup is on the same side of 1.\n");
     fmt::print("\n");
     Table table(product_columns + time_columns(o, 8) +
                 "; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "

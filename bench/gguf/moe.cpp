@@ -59,8 +59,9 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
         "GB/s,\nwhich DRAM sustains, without the {:.1f} us of a launch.\n\n",
         model, gfx, bound.gb_per_s, bound.overhead_us);
     Table table("layer {layer:<5}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "
-                "block {block_size:>5}; met {experts_met:>4.0f}; time us {time_us:>9.2f}; "
-                "before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
+                "block {block_size:>5}; met {experts_met:>4.0f}" +
+                time_columns(o, 9) +
+                "; before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
                 "% bound {pct_of_bound:>7.1f}");
     time_gguf_moe(jobs, [&](u64 i, const Timed &time) {
         const auto &[p, kernel, routes] = jobs[i];
@@ -84,6 +85,7 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
              {"pct_of_bound", 100 * (bytes / (us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
              {"bound", "dram"},
              {"_size", by(p.n, p.k)}});
+        add_bounds(rows.back(), time.drawn);
         table.print(rows.back());
     });
     return rows;

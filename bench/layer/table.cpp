@@ -7,6 +7,7 @@
 
 #include "base/half.h"
 #include "base/terminal.h"
+#include "bench/product.h"
 
 namespace nw::bench {
 
@@ -114,11 +115,9 @@ void LayerTable::begin(const Json &first) {
     const std::string sim = device_.simulated ? "sim us" : "us";
     table_.emplace(
         "layer {layer:<9}; N x K {_size:>11}; type {dtype:<4}; rows {m:>4}" +
-        (timed ? "; " + sim + " {time_us:>8.1f}" +
-                     (options_.uncertainty ? "; low {time_low_us:>8.1f}; high {time_high_us:>8.1f}"
-                                           : "") +
-                     "; GB/s {gb_per_s:>6.1f}"
-               : "") +
+        (timed
+             ? "; " + sim + " {time_us:>8.1f}" + range_column(options_) + "; GB/s {gb_per_s:>6.1f}"
+             : "") +
         (bounded ? "; bound {_pct_of_bound:>5.1f}%" : "") + "; error {max_err:>6.3f}; {_note}");
 }
 

@@ -151,12 +151,11 @@ Json print_moves(const Json &rows, const std::vector<Variant> &variants, bool ve
                 fmt::format("{} {}", row["constant"].get<std::string>(), row["to"].get<f64>()));
         else
             moving.push_back(row);
-    fmt::print("\nEach constant of the {} (sim) that isn't published, at the ends of its likely "
-               "range: by how "
-               "many per cent\nmodelled times (decode) and ratios (cliff) move, on the mean and "
-               "the one that moves "
-               "most, and the\nmean absolute error (MAPE, %) then\n\n",
-               part);
+    fmt::print(
+        "\nEach constant of the {} (sim) that isn't published, at the ends of its likely range: by "
+        "how\nmany per cent modelled times (decode) and ratios (cliff) move, on the mean and "
+        "the one that\nmoves most, and the mean absolute error (MAPE, %) then\n\n",
+        part);
     print_table(
         std::string("constant {constant:<18}; origin {origin:<6}; changed {_change:>16}; |; "
                     "decode {decode_mean_pct:>+7.1f}; most {decode_most_pct:>+7.1f}; "

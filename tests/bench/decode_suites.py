@@ -50,6 +50,8 @@ class Suites(unittest.TestCase):
         faster = [us < row["published_us"] for us in row["draws_us"]]
         self.assertEqual(row["draws_with_sign"], faster.count(row["speedup"] > 1))
         self.assertIn("sign: draws in which", said)
+        several, said = self.rows("--suite", "decode", "--only", "^2048x2048 g128 f16 zp m[12]$", "--uncertainty")
+        self.assertRegex(said, r"[\d.]+ to [\d.]+ in draws, on this side of 1 in \d of 5")
 
     def test_prefill_beside_what_was_published(self) -> None:
         rows, said = self.rows("--suite", "prefill", "--m", "65", "--only", "^2560x2560 f16 sym m65$")

@@ -209,7 +209,7 @@ bool is_control(std::string_view n) {
                       "s_decperflevel"});
 }
 
-// Invalidations, write-backs and prefetches: the wave goes on when the request is sent (T-084).
+// Invalidations, write-backs and prefetches: the wave goes on when the request is sent (T-090).
 bool sends_to_caches(OpFacts &f, std::string_view n, const Costs &c) {
     const bool prefetch = n.starts_with("s_prefetch_");
     if (!prefetch && !any_of(n, {"buffer_gl0_inv", "buffer_gl1_inv", "global_inv", "global_wb",
