@@ -27,22 +27,41 @@ public:
     }
     // First cycle from `at` on with `length` free cycles.
     u64 find(u64 at, u32 length) const {
-        for (u64 free = 0;; ++at) {
-            free = taken(at) ? 0 : free + 1;
-            if (free == length)
-                return at - length + 1;
+        for (;;) {
+            at = next_free(at);
+            const u64 taken = next_taken(at, at + length);
+            if (taken == at + length)
+                return at;
+            at = taken;
         }
     }
     void take(u64 at, u32 length) {
-        for (u64 c = at; c < at + length; ++c)
-            words_[c / 64 % words_.size()] |= u64{1} << c % 64;
+        while (length) {
+            const u32 bit = at % 64, here = std::min(length, 64 - bit);
+            word(at) |= (~u64{0} >> (64 - here)) << bit;
+            at += here;
+            length -= here;
+        }
     }
     // Last cycle that may be reserved without wrapping around.
     u64 end() const { return begin_ / 64 * 64 + size - 64; }
 
 private:
-    bool taken(u64 at) const {
-        return at < end() && (words_[at / 64 % words_.size()] >> at % 64 & 1);
+    u64 &word(u64 at) { return words_[at / 64 % words_.size()]; }
+    u64 word(u64 at) const { return words_[at / 64 % words_.size()]; }
+    // All cycles from end() on are free.
+    u64 next_free(u64 at) const {
+        for (; at < end(); at = (at | 63) + 1)
+            if (const u64 free = ~word(at) >> at % 64)
+                return at + static_cast<u64>(__builtin_ctzll(free));
+        return at;
+    }
+    // The first taken cycle of [at, limit), or limit.
+    u64 next_taken(u64 at, u64 limit) const {
+        for (; at < std::min(limit, end()); at = (at | 63) + 1)
+            if (const u64 taken = word(at) >> at % 64)
+                return std::min(limit, at + static_cast<u64>(__builtin_ctzll(taken)));
+        return limit;
     }
     std::array<u64, size / 64> words_{};
     u64 begin_ = 0;
