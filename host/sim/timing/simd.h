@@ -48,6 +48,19 @@ private:
     u32 head_ = 0, count_ = 0;
 };
 
+// Where the wave is in the loop that Steady watches.
+struct LoopPosition {
+    bool inside = false;
+    bool skip = false; // at the loop's first instruction it goes on with `target`
+    u32 left = 0;      // times that it will pass that instruction
+    u32 counted = 0;   // times that it passed it in this epoch
+    u32 epoch = 0;
+    u64 run = ~u64{0}; // of the trace, when it passed last
+    u64 started = 0;   // skipped cycles at its start
+    u64 slot = 0;
+    TraceReader target;
+};
+
 struct TimedWave {
     TimedGroup *group = nullptr;
     u32 number = 0, simd = 0; // simd: of the part
@@ -57,6 +70,7 @@ struct TimedWave {
 
     // Source of its instructions.
     TraceReader reader;
+    LoopPosition loop;
     Wave *live = nullptr;
     WaveTrace *record = nullptr; // of the live one's last instruction
 
@@ -147,6 +161,9 @@ struct LastAnswer : MemoryWatcher {
 private:
     Watcher *watcher_;
 };
+
+// Of a recorded instruction on this SIMD.
+VectorRequest vector_request(u32 simd, const OpFacts &f, const u64 *payload);
 
 class Core {
 public:
