@@ -56,10 +56,11 @@ void time(const KernelText &text, TimedLaunch &l) {
     Collector collector;
     timing::Timing model(device, *timing::default_part(text.gfx),
                          l.own_costs ? l.costs : timing::costs_for(text.gfx));
-    auto timed = model.run(d, memory, l.config, l.exact, &collector);
+    timing::Watcher *const watcher = l.watched ? &collector : nullptr;
+    auto timed = model.run(d, memory, l.config, l.exact, watcher);
     if (l.warm) { // again, with its code and data in the caches
         collector.events.clear();
-        timed = model.run(d, memory, l.config, l.exact, &collector);
+        timed = model.run(d, memory, l.config, l.exact, watcher);
     }
     l.events = std::move(collector.events);
     l.result = std::move(timed.result);

@@ -2,6 +2,8 @@
 #include "sim/timing/lds_banks.h"
 
 #include <algorithm>
+#include <functional>
+#include <thread>
 
 #include "sim/func/access.h"
 
@@ -27,14 +29,7 @@ std::span<const u32> groups_of(u32 bytes, bool gfx12) {
     return gfx12 ? gfx12_quarters : gfx11_quarters;
 }
 
-// The arguments of lds_phases(). Addresses are relative to a multiple of four bytes: banks rotate
-// with it.
-struct Pattern {
-    u32 at[lanes];
-    u32 active, bytes; // no bytes: an empty entry of the memo
-    u32 gfx12, serial;
-    bool operator==(const Pattern &) const = default;
-};
+using Pattern = LdsMemo::Pattern;
 
 Pattern pattern_of(const u64 *at, u32 active, u32 bytes, bool gfx12, bool serial) {
     Pattern p{{}, active, bytes, gfx12, serial};
@@ -48,7 +43,7 @@ u32 hash(const Pattern &p) {
     u32 sum = p.active + p.bytes * 5 + p.serial * 3 + p.gfx12;
     for (u32 l = 0; l < lanes; ++l)
         sum += p.at[l] * (2 * l * l + 1);
-    return sum * 0x9e3779b1;
+    return sum * 0x9e3779b1 >> 16;
 }
 
 // Maximum number of different dwords that these lanes access in one bank.
@@ -78,30 +73,36 @@ LdsPhases phases_of(const Pattern &p) {
     return out;
 }
 
-// The last results of a thread: loops repeat few patterns.
-struct Memo {
-    static constexpr u32 log2_size = 8;
-    struct Entry {
-        Pattern pattern;
-        LdsPhases phases;
-    };
-    Entry entries[1 << log2_size];
-};
-constinit thread_local Memo memo{};
+bool is_regular(const u64 *at, u32 active, u32 bytes) {
+    return active == ~0u && (bytes == 4 || bytes == 8 || bytes == 16) && in_a_row(at, bytes) &&
+           at[0] % bytes == 0;
+}
 
 } // namespace
 
 LdsPhases lds_phases(const u64 *at, u32 active, u32 bytes, bool gfx12, bool serial) {
     if (!active)
         return {};
-    const bool regular = bytes == 4 || bytes == 8 || bytes == 16;
-    if (active == ~0u && regular && in_a_row(at, bytes) && at[0] % bytes == 0)
+    if (is_regular(at, active, bytes))
         return {static_cast<u32>(groups_of(bytes, gfx12).size()), 0};
+    return phases_of(pattern_of(at, active, bytes, gfx12, serial));
+}
+
+LdsPhases LdsMemo::phases(const u64 *at, u32 active, u32 bytes, bool gfx12, bool serial) {
+    if (!active || is_regular(at, active, bytes))
+        return lds_phases(at, active, bytes, gfx12, serial);
     const Pattern p = pattern_of(at, active, bytes, gfx12, serial);
-    Memo::Entry &entry = memo.entries[hash(p) >> (32 - Memo::log2_size)];
+    const u32 key = hash(p);
+    Shard &shard =
+        shards_[std::hash<std::thread::id>()(std::this_thread::get_id()) % shards_.size()];
+    if (shard.busy.test_and_set(std::memory_order_acquire))
+        return phases_of(p);
+    Entry &entry = shard.entries[key % std::size(shard.entries)];
     if (entry.pattern != p)
         entry = {p, phases_of(p)};
-    return entry.phases;
+    const LdsPhases phases = entry.phases;
+    shard.busy.clear(std::memory_order_release);
+    return phases;
 }
 
 } // namespace nw::sim::timing

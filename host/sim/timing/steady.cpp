@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 
 namespace nw::sim::timing {
 
@@ -14,7 +15,7 @@ constexpr u32 window_iterations = 4;  // of each wave
 constexpr size_t fewest_windows = 3;  // to measure a rate
 constexpr f64 steady_error = 0.003;   // of the rate: it is constant
 constexpr u64 most_outside = 200;     // one in so many waves may be outside the loop
-constexpr f64 first_skip = 64;        // iterations; doubles while the rate stays the same
+constexpr f64 first_skip = 128;       // iterations; doubles while the rate stays the same
 constexpr f64 fewest_skipped = 8;     // rounded to whole iterations for each workgroup
 constexpr u32 margin = 2;             // iterations that a wave may advance until it skips
 
@@ -43,6 +44,25 @@ u32 header_of(const WaveTrace &trace) {
         if (s.times >= fewest_iterations && s.last - s.first > most)
             most = s.last - s.first, best = first;
     return best;
+}
+
+f64 mean(std::span<const Steady::Window> windows) {
+    u64 iterations = 0, cycles = 0;
+    for (const Steady::Window &w : windows)
+        iterations += w.iterations, cycles += w.cycles;
+    return static_cast<f64>(iterations) / static_cast<f64>(cycles);
+}
+
+// Of the mean, relative, one standard error; from batches of that many windows.
+f64 error(std::span<const Steady::Window> windows, size_t batch) {
+    const f64 all = mean(windows);
+    const size_t n = windows.size() / batch;
+    f64 squares = 0;
+    for (size_t b = 0; b < n; ++b) {
+        const f64 off = mean(windows.subspan(b * batch, batch)) / all - 1;
+        squares += off * off;
+    }
+    return std::sqrt(squares / static_cast<f64>(n - 1) / static_cast<f64>(n));
 }
 
 } // namespace
@@ -133,19 +153,12 @@ void Steady::close_window(u64 now) {
     skip(r, std::min(skippable(r), most_ * static_cast<f64>(waves_.size()) / r.mean));
 }
 
-// Of the later half of the windows: the first ones may not be steady.
+// Of the later half of the windows: the first ones may not be steady. Waves take turns, so that a
+// long window follows a short one: the error is that of pairs if there are enough.
 Steady::Rate Steady::rate() const {
     const size_t n = std::max(fewest_windows, windows_.size() / 2);
-    const auto from = windows_.end() - static_cast<long>(n);
-    f64 iterations = 0, cycles = 0, squares = 0;
-    for (auto w = from; w != windows_.end(); ++w)
-        iterations += static_cast<f64>(w->iterations), cycles += static_cast<f64>(w->cycles);
-    const f64 mean = iterations / cycles;
-    for (auto w = from; w != windows_.end(); ++w) {
-        const f64 off = static_cast<f64>(w->iterations) / static_cast<f64>(w->cycles) / mean - 1;
-        squares += off * off;
-    }
-    return {mean, std::sqrt(squares / static_cast<f64>(n - 1) / static_cast<f64>(n))};
+    const std::span<const Window> last(windows_.data() + windows_.size() - n, n);
+    return {mean(last), n < 2 * fewest_windows ? error(last, 1) : error(last, 2)};
 }
 
 namespace {

@@ -11,6 +11,10 @@ namespace nw::sim::timing {
 
 class Steady {
 public:
+    // A stretch of time in which each wave runs a few iterations.
+    struct Window {
+        u64 iterations, cycles;
+    };
     // `first`: a wave whose longest loop all others are expected to run. Null: nothing is skipped.
     Steady(const Machine &m, const WaveTrace *first);
 
@@ -27,10 +31,6 @@ public:
     void add_skipped(Result &r) const;
 
 private:
-    // A stretch of time in which each wave runs a few iterations.
-    struct Window {
-        u64 iterations, cycles;
-    };
     struct Rate {
         f64 mean, error; // iterations of all waves in a cycle; relative, one standard error
     };

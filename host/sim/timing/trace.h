@@ -8,6 +8,7 @@
 
 #include "sim/func/launch.h"
 #include "sim/isa/uses.h"
+#include "sim/timing/lds_banks.h"
 #include "sim/timing/memory_system.h"
 
 namespace nw::sim::timing {
@@ -118,6 +119,7 @@ private:
     u64 limit_;
     std::atomic<u64> claimed_{0};
     std::vector<Recording> traces_;
+    LdsMemo memo_;
 };
 
 } // namespace nw::sim::timing
