@@ -43,9 +43,9 @@ private:
     };
     struct alignas(64) Shard { // of some threads; a busy one is not waited for
         std::atomic_flag busy;
-        Entry entries[256];
+        Entry entries[64];
     };
-    std::vector<Shard> shards_ = std::vector<Shard>(16);
+    std::vector<Shard> shards_ = std::vector<Shard>(8);
 };
 
 } // namespace nw::sim::timing
