@@ -57,11 +57,12 @@ void time(const KernelText &text, TimedLaunch &l) {
     Collector collector;
     timing::Timing model(device, l.part ? *l.part : *timing::default_part(text.gfx),
                          l.own_costs ? l.costs : timing::costs_for(text.gfx), l.options);
-    auto timed = model.run(d, memory, l.config, l.exact, &collector);
+    timing::Watcher *const watcher = l.watched ? &collector : nullptr;
+    auto timed = model.run(d, memory, l.config, l.exact, watcher);
     if (l.warm) { // again, with its code and data in the caches
         collector.events.clear();
         collector.starts.clear();
-        timed = model.run(d, memory, l.config, l.exact, &collector);
+        timed = model.run(d, memory, l.config, l.exact, watcher);
     }
     l.events = std::move(collector.events);
     l.starts = std::move(collector.starts);

@@ -14,7 +14,8 @@ struct TimedLaunch {
     Dim3 grid, block{32, 1, 1};
     u32 words = 1024; // of the buffer that argument 0 points to
     bool exact = true;
-    bool warm = true; // the second of two launches
+    bool warm = true;    // the second of two launches
+    bool watched = true; // `events` is filled in
     RunConfig config;
     timing::Costs costs; // of the gfx, unless `own_costs`
     bool own_costs = false;

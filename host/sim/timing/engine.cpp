@@ -6,6 +6,7 @@
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/event_wheel.h"
 #include "sim/timing/simd.h"
+#include "sim/timing/steady.h"
 
 namespace nw::sim::timing {
 
@@ -15,7 +16,8 @@ class Engine {
 public:
     Engine(const Machine &m, const Dispatch &d, const Code &code, Script script)
         : m_(m), script_(script), core_(m, code, d.kernel->wave_size / row_lanes),
-          dispatcher_(m.part, m.device, *d.kernel, d) {
+          dispatcher_(m.part, m.device, *d.kernel, d),
+          steady_(m, script.skips ? &script.recorder->trace(0, 0) : nullptr) {
         outcome_.group_ends.resize(script.groups);
         outcome_.resident = dispatcher_.resident();
         launcher_free_.resize(dispatcher_.engines());
@@ -77,6 +79,7 @@ private:
             }
             const u64 at = first + u64{n} * m_.costs.wave_launch;
             core_.begin(*wave, at);
+            steady_.started(*wave);
             if (m_.watcher)
                 m_.watcher->wave_started(number, n, wave->simd, at);
             group->waves.push_back(wave.get());
@@ -89,13 +92,14 @@ private:
 
     void end(TimedWave &wave) {
         TimedGroup &group = *wave.group;
-        const u64 at = core_.end_of(wave, now_);
+        const u64 at = core_.end_of(wave, now_) + steady_.skipped_cycles();
         if (m_.watcher) {
             core_.flush(wave);
             m_.watcher->wave_ended(group.number, wave.number, wave.simd, at);
         }
         last_end_ = std::max(last_end_, at);
-        core_.result.occupancy += static_cast<f64>(at - wave.started);
+        core_.result.occupancy += static_cast<f64>(at - wave.started - wave.loop.started);
+        steady_.ended(wave);
         ++core_.result.waves;
         group.end = std::max(group.end, at);
         --group.live;
@@ -123,6 +127,7 @@ private:
                 if (priority && w.priority < priority)
                     continue;
                 core_.try_issue(simd, w, now_);
+                steady_.issued(w, now_);
                 simd.ready[n] = w.ready;
                 ended |= w.ended;
             }
@@ -186,6 +191,7 @@ private:
                                 : 0;
         r.memory = m_.memory.counts();
         r.groups_timed = script_.groups;
+        steady_.add_skipped(r);
         r.simds = static_cast<u32>(core_.simds.size());
         r.part = m_.part.name;
         r.unknown = m_.facts.unknown;
@@ -196,6 +202,7 @@ private:
     Script script_;
     Core core_;
     Dispatcher dispatcher_;
+    Steady steady_;
     Outcome outcome_;
     EventWheel events_;
     std::vector<std::unique_ptr<TimedGroup>> groups_;

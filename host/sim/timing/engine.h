@@ -25,6 +25,7 @@ struct Machine {
 struct Script {
     Recorder *recorder = nullptr;
     u64 groups = 0;                        // to time
+    bool skips = false;                    // iterations of long loops (steady.h)
     Context *live = nullptr;               // non-null: waves execute as they issue
     const LaunchChecker *checks = nullptr; // for live waves
 };

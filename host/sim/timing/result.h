@@ -62,7 +62,7 @@ struct Result {
     u64 waves = 0;             // timed
     u64 insts = 0;             // timed
     u64 groups = 0, groups_timed = 0;
-    f64 sampling_error = 0; // relative, one standard error; 0 when all groups were timed
+    f64 sampling_error = 0; // relative, one standard error; 0 when all was timed
     Stalls stalls{};
     Busy busy;
     Utilization use;

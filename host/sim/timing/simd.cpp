@@ -368,19 +368,25 @@ void Core::arrive_if_complete(TimedGroup &group, u64 now) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
-    const auto header = std::bit_cast<VectorHeader>(*w.reader.payload());
+VectorRequest vector_request(u32 simd, const OpFacts &f, const u64 *payload) {
+    const auto header = std::bit_cast<VectorHeader>(*payload);
     VectorRequest request;
     request.kind =
         f.atomic  ? (f.returns ? VectorRequest::Kind::atomic_return : VectorRequest::Kind::atomic)
         : f.store ? VectorRequest::Kind::store
                   : VectorRequest::Kind::load;
     request.policy = f.policy;
-    request.cu = simd.number / 2;
+    request.cu = simd / 2;
     request.lanes = static_cast<u32>(header.lanes);
     request.lane_bytes = static_cast<u32>(header.lane_bytes);
     static_assert(sizeof(SectorRun) == sizeof(u64));
-    request.runs = {reinterpret_cast<const SectorRun *>(w.reader.payload() + 1), header.runs};
+    request.runs = {reinterpret_cast<const SectorRun *>(payload + 1), header.runs};
+    return request;
+}
+
+u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
+    const auto header = std::bit_cast<VectorHeader>(*w.reader.payload());
+    const VectorRequest request = vector_request(simd.number, f, w.reader.payload());
     ComputeUnit &cu = cus_[simd.number / 2];
     const u64 sent = std::max(now + c_.vmem_execution, cu.address_sent);
     cu.address_sent = sent + c_.vmem_address + !f.saddr + f.data_dwords;

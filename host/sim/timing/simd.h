@@ -28,22 +28,37 @@ struct TimedGroup {
 // Memory instructions of one kind in flight: completion times, oldest first.
 class InFlight {
 public:
-    void push(u64 done) {
-        done_[(head_ + count_) % size] = done;
-        ++count_;
-    }
+    void push(u64 done) { done_[head_ + count_++] = done; }
     void retire(u64 now) {
-        while (count_ && done_[head_] <= now)
-            head_ = (head_ + 1) % size, --count_;
+        for (; count_ && done_[head_] <= now; --count_)
+            if (++head_ == slack) { // to the front: few cache lines of the host are touched
+                std::copy_n(done_ + head_, count_ - 1, done_);
+                head_ = 0;
+            }
+        if (!count_)
+            head_ = 0;
     }
-    u64 last() const { return count_ ? done_[(head_ + count_ - 1) % size] : 0; }
+    u64 last() const { return count_ ? done_[head_ + count_ - 1] : 0; }
     // When at most `n` are left.
-    u64 at_most(u32 n) const { return count_ > n ? done_[(head_ + count_ - 1 - n) % size] : 0; }
+    u64 at_most(u32 n) const { return count_ > n ? done_[head_ + count_ - 1 - n] : 0; }
 
 private:
-    static constexpr u32 size = 256;
-    u64 done_[size];
+    static constexpr u32 most = 256, slack = 32;
+    u64 done_[most + slack];
     u32 head_ = 0, count_ = 0;
+};
+
+// Where the wave is in the loop that Steady watches.
+struct LoopPosition {
+    bool inside = false;
+    bool skip = false; // at the loop's first instruction it goes on with `target`
+    u32 left = 0;      // times that it will pass that instruction
+    u32 counted = 0;   // times that it passed it in this epoch
+    u32 epoch = 0;
+    u64 run = ~u64{0}; // of the trace, when it passed last
+    u64 started = 0;   // skipped cycles at its start
+    u64 slot = 0;
+    TraceReader target;
 };
 
 struct TimedWave {
@@ -55,6 +70,7 @@ struct TimedWave {
 
     // Source of its instructions.
     TraceReader reader;
+    LoopPosition loop;
     Wave *live = nullptr;
     WaveTrace *record = nullptr; // of the live one's last instruction
 
@@ -152,6 +168,9 @@ struct LastAnswer : MemoryWatcher {
 private:
     Watcher *watcher_;
 };
+
+// Of a recorded instruction on this SIMD.
+VectorRequest vector_request(u32 simd, const OpFacts &f, const u64 *payload);
 
 class Core {
 public:

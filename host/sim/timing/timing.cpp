@@ -18,6 +18,8 @@ namespace {
 
 // Timed generations of workgroups: the first fills the machine, the last drains it.
 constexpr u64 generations_timed = 6, generations_exact = 8;
+// Instructions above which iterations of loops are skipped: about a second of the host's time.
+constexpr f64 played_whole = 8e6;
 
 // Extrapolates the rest of the grid from the rate of the middle generations, with its variance.
 void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
@@ -38,7 +40,8 @@ void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
     const f64 error = std::sqrt(squares / (batches - 1) / batches);
     const f64 more = each * static_cast<f64>(left);
     const f64 cycles = static_cast<f64>(r.cycles) + more;
-    r.sampling_error = error * static_cast<f64>(left) / cycles;
+    r.sampling_error = std::hypot(error * static_cast<f64>(left) / cycles,
+                                  r.sampling_error * static_cast<f64>(r.cycles) / cycles);
     r.cycles = static_cast<u64>(cycles);
 }
 
@@ -134,7 +137,7 @@ struct Timing::Impl {
     }
 
     void prepare(const Dispatch &, const Memory &);
-    void replay(Result &, const Dispatch &, const Memory &, Recorder &, u64 groups);
+    void replay(Result &, const Dispatch &, const Memory &, Recorder &, u64 groups, bool skips);
     Timed recorded(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, bool exact,
                    Watcher *);
     Timed live(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, Watcher *);
@@ -157,10 +160,10 @@ void Timing::Impl::prepare(const Dispatch &d, const Memory &m) {
 }
 
 void Timing::Impl::replay(Result &result, const Dispatch &d, const Memory &m, Recorder &recorder,
-                          u64 groups) {
+                          u64 groups, bool skips) {
     const Code &code = d.program->code(d.kernel->wave_size);
     for (const auto &model : draws) {
-        const Outcome o = play(model->machine(d, m, nullptr), d, code, {&recorder, groups});
+        const Outcome o = play(model->machine(d, m, nullptr), d, code, {&recorder, groups, skips});
         result.draws_us.push_back(model->result_of(d, o).time_us);
     }
 }
@@ -175,9 +178,12 @@ Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConf
     Timed timed;
     timed.stats = sim::run(d, m, device, observed);
     const Code &code = d.program->code(d.kernel->wave_size);
-    const Outcome o = play(base.machine(d, m, watcher), d, code, {&recorder, groups});
+    const f64 insts = static_cast<f64>(timed.stats.insts.total()) * static_cast<f64>(groups) /
+                      static_cast<f64>(groups_of(d));
+    const bool skips = !exact && !watcher && insts > played_whole;
+    const Outcome o = play(base.machine(d, m, watcher), d, code, {&recorder, groups, skips});
     timed.result = base.result_of(d, o);
-    replay(timed.result, d, m, recorder, groups);
+    replay(timed.result, d, m, recorder, groups, skips);
     return timed;
 }
 
@@ -193,8 +199,8 @@ Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &
     timed.stats = sim::run(d, m, device, observed, [&](Context &c) {
         const auto checks = launch_checker(c);
         MxcsrScope host_fpu(mxcsr_default);
-        Outcome o =
-            play(base.machine(d, m, watcher), d, code, {&recorder, groups, &c, checks.get()});
+        Outcome o = play(base.machine(d, m, watcher), d, code,
+                         {&recorder, groups, false, &c, checks.get()});
         timed.result = base.result_of(d, o);
         return o.stats;
     });

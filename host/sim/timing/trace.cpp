@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "sim/func/frames.h"
-#include "sim/timing/lds_banks.h"
 #include "sim/timing/memory_units.h"
 
 namespace nw::sim::timing {
@@ -140,7 +139,7 @@ void Recorder::vector(Recording &r, Wave &w, const Inst &i) {
             lane_bytes += half == 0 ? p.bytes : 0;
             if (const u32 shared = p.active & p.lds) {
                 for_lanes(shared, [&](unsigned l) { p.at[l] -= lds; });
-                phases += lds_phases(p.at, shared, p.bytes, gfx12_, i.access->op.updates());
+                phases += memo_.phases(p.at, shared, p.bytes, gfx12_, i.access->op.updates());
             }
             const u32 global = p.active & ~p.lds;
             if (global == ~0u && in_a_row(p.at, p.bytes))

@@ -2,11 +2,13 @@
 // A wave's execution without timing: its instructions, and the footprints of memory accesses.
 // Recorded by functional execution, read by the timing model.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
 #include "sim/func/launch.h"
 #include "sim/isa/uses.h"
+#include "sim/timing/lds_banks.h"
 #include "sim/timing/memory_system.h"
 
 namespace nw::sim::timing {
@@ -64,6 +66,16 @@ public:
         if (++at_ == trace_->runs[run_].count)
             ++run_, at_ = 0;
     }
+    bool starts_run() const { return at_ == 0; }
+    size_t run() const { return run_; }
+    const WaveTrace::Run &run_at(size_t n) const { return trace_->runs[n]; }
+    WaveTrace::Run rest_of_run() const { return {index(), trace_->runs[run_].count - at_}; }
+    void next_run() { ++run_, at_ = 0; }
+    // Runs that start with this instruction.
+    u32 count(u32 first) const {
+        return static_cast<u32>(std::count_if(trace_->runs.begin(), trace_->runs.end(),
+                                              [&](const auto &r) { return r.first == first; }));
+    }
     const u64 *payload() const { return &trace_->payload[word_]; }
     void skip_payload(size_t words) { word_ += words; }
 
@@ -107,6 +119,7 @@ private:
     u64 limit_;
     std::atomic<u64> claimed_{0};
     std::vector<Recording> traces_;
+    LdsMemo memo_;
 };
 
 } // namespace nw::sim::timing
