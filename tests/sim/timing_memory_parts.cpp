@@ -14,8 +14,10 @@ namespace {
 
 constexpr u32 waves_per_cu = 32; // each with 512 bytes in flight
 
-// GB/s of b128 loads by all CUs, one after another over `bytes`, of the last of `passes`.
-f64 stream(const Part &part, const Costs &costs, u64 bytes, u32 passes, Policy policy) {
+// GB/s of b128 loads by all CUs, one after another over `bytes`, of the last of `passes`; counts
+// are of that pass.
+f64 stream(const Part &part, const Costs &costs, u64 bytes, u32 passes, Policy policy,
+           MemoryCounts *counts = nullptr) {
     MemorySystem memory(part, costs);
     u32 waves = part.cus() * waves_per_cu;
     u32 loads = std::max<u64>(16, bytes / 512 / waves);
@@ -28,6 +30,8 @@ f64 stream(const Part &part, const Costs &costs, u64 bytes, u32 passes, Policy p
                                return memory_start + at % bytes;
                            });
     }
+    if (counts)
+        *counts = memory.counts();
     return 512.0 * waves * loads / cycles * part.shader_mhz / 1000;
 }
 
@@ -53,8 +57,11 @@ TEST_CASE("each part's streams, level by level") {
         f64 l0 = from_l0(part, costs);
         f64 l2 = stream(part, costs, part.l2_size / 2, 2, Policy::device);
         f64 mall = 0;
-        if (part.mall_size)
-            mall = stream(part, costs, part.mall_size / 2, 2, Policy::device);
+        if (part.mall_size) { // what L2 kept of it (T-030) isn't MALL's
+            MemoryCounts counts;
+            mall = stream(part, costs, part.mall_size / 2, 2, Policy::device, &counts);
+            mall *= 1.0 * counts.l2.misses / (counts.l2.hits + counts.l2.misses);
+        }
         f64 dram = stream(part, costs, 32 << 20, 1, Policy::stream);
         fmt::print("{:10} {:8.0f} {:8.0f} {:8.0f} {:8.1f} {:8.0f} {:6.1f}%\n", part.name, l0, l2,
                    mall, dram, part.dram_gb_per_s, 100 * dram / part.dram_gb_per_s);

@@ -17,9 +17,9 @@ u64 tag_of(u64 line, Sectors dirty, Sectors valid) {
 
 } // namespace
 
-Cache::Cache(u64 bytes, u32 ways)
+Cache::Cache(u64 bytes, u32 ways, Replacement replacement)
     : sets_(std::max<u64>(1, bytes / line_bytes / ways)), ways_(bytes ? ways : 0),
-      tags_(sets_ * ways_) {}
+      replacement_(replacement), tags_(sets_ * ways_) {}
 
 Sectors Cache::use(u64 line) {
     if (!ways_)
@@ -45,11 +45,20 @@ Cache::Evicted Cache::fill(u64 line, Sectors valid, Sectors dirty, Age age) {
         *set |= tag;
         return {};
     }
-    u64 *place = set + (age == Age::middle ? ways_ / 2 : 0);
-    u64 last = *(end - 1);
-    std::move_backward(place, end - 1, end);
+    u32 first = age == Age::middle ? ways_ / 2 : 0;
+    u64 *place = set + first, *out = end - 1;
+    if (replacement_ == Replacement::random && *out != 0)
+        out = set + victim(first);
+    u64 evicted = *out;
+    std::move_backward(place, out, out + 1);
     *place = tag;
-    return {line_of(last), dirty_of(last)};
+    return {line_of(evicted), dirty_of(evicted)};
+}
+
+// A random way from `first` on: lines placed in the middle leave the younger half alone.
+u32 Cache::victim(u32 first) {
+    random_ = random_ * 1664525 + 1013904223; // Numerical Recipes' generator
+    return first + static_cast<u32>(u64{random_} * (ways_ - first) >> 32);
 }
 
 void Cache::drop(u64 line) {
@@ -63,7 +72,10 @@ void Cache::drop(u64 line) {
     *(end - 1) = 0;
 }
 
-void Cache::clear() { std::fill(tags_.begin(), tags_.end(), 0); }
+void Cache::clear() {
+    std::fill(tags_.begin(), tags_.end(), 0);
+    random_ = 1;
+}
 
 Arrivals::Pending Arrivals::pending(u64 line, Sectors wanted, u64 now) const {
     Pending pending;

@@ -7,11 +7,14 @@
 
 namespace nw::sim::timing {
 
-// A set-associative tag array with LRU replacement. Lines are filled and written by sectors.
+// A set-associative tag array. Lines are filled and written by sectors. Replacement is LRU, or
+// random as in the caches of the vector path (T-026).
 class Cache {
 public:
+    enum class Replacement : u8 { lru, random };
+
     // With 0 bytes: a cache that never hits.
-    Cache(u64 bytes, u32 ways);
+    Cache(u64 bytes, u32 ways, Replacement replacement = Replacement::lru);
 
     // Returns the valid sectors of the line, and makes it the most recently used.
     Sectors use(u64 line);
@@ -31,9 +34,12 @@ public:
 private:
     // line << 4 | dirty << 2 | valid, most recently used first; 0 is empty.
     u64 *set_of(u64 line) { return &tags_[line % sets_ * ways_]; }
+    u32 victim(u32 first);
 
     u64 sets_;
     u32 ways_;
+    Replacement replacement_;
+    u32 random_ = 1;
     std::vector<u64> tags_;
 };
 

@@ -48,14 +48,16 @@ MemoryLevels::MemoryLevels(const Part &part, const Costs &costs)
             work_of(part, part.mall_gb_per_s, part.dram_channels),
             work_of(part, part.dram_gb_per_s * part.dram_efficiency, part.dram_channels),
             work_of(1, costs.atomic_lanes)},
-      l2_(part.l2_size, costs.l2_ways), mall_(part.mall_size, costs.mall_ways),
-      l2_arrivals_(l2_arrivals), l2_map_(part.l2_channels, costs.l2_interleave, ChannelHash::hash),
+      l2_(part.l2_size, costs.l2_ways, Cache::Replacement::random),
+      mall_(part.mall_size, costs.mall_ways), l2_arrivals_(l2_arrivals),
+      l2_map_(part.l2_channels, costs.l2_interleave, ChannelHash::hash),
       dram_map_(part.dram_channels, part.dram_interleave, part.dram_channel_hash()),
       l2_channels_(part.l2_channels, {Port(), Queue(costs.l2_misses)}),
       dram_channels_(part.dram_channels) {
     if (part.gl1_size)
         gl1_.assign(part.shader_arrays,
-                    {Cache(part.gl1_size, costs.gl1_ways), Arrivals(gl1_arrivals), Port()});
+                    {Cache(part.gl1_size, costs.gl1_ways, Cache::Replacement::random),
+                     Arrivals(gl1_arrivals), Port()});
 }
 
 void MemoryLevels::Walk::found(Sectors sectors, u64 at, Level where) {

@@ -108,8 +108,8 @@ MemorySystem::Impl::Impl(const Part &part, const Costs &c)
     : costs(c), lookup_work(ticks(1.0 / c.l0_lookups)),
       fill_work(ticks(1.0 * sector_bytes / c.fill_bytes)), l0_latency(ticks(c.l0_latency)),
       levels(part, c) {
-    ComputeUnit cu{Cache(part.l0_size, c.l0_ways), Arrivals(l0_arrivals), Port(),
-                   Queue(c.l0_misses)};
+    ComputeUnit cu{Cache(part.l0_size, c.l0_ways, Cache::Replacement::random),
+                   Arrivals(l0_arrivals), Port(), Queue(c.l0_misses)};
     cus.assign(part.cus(), cu);
     for (u32 n = 0; n < part.cus(); ++n)
         cus[n].array = n * part.shader_arrays / part.cus();
