@@ -182,7 +182,8 @@ void control(OpFacts &f, const Instruction &inst, Generation generation) {
         f.count = static_cast<i32>(imm & 3);
     } else if (n == "s_delay_alu")
         delay(f, imm);
-    f.immediate = f.kind == Kind::wait || f.kind == Kind::nop || n == "s_clause";
+    const bool of_alu = n == "s_waitcnt_depctr" || n == "s_wait_alu";
+    f.immediate = (f.kind == Kind::wait && !of_alu) || f.kind == Kind::nop || n == "s_clause";
 }
 
 bool is_control(std::string_view n) {

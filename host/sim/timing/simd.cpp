@@ -25,10 +25,11 @@ Core::Core(const Machine &m, const Code &code, u32 passes)
     const u64 bytes = code.instructions.empty()
                           ? 0
                           : code.instructions.back().offset + code.instructions.back().size;
+    code_lines_ = static_cast<u32>(bytes / code_line + 1);
     // Code that fits stays in the cache; otherwise every line is requested again.
     if (bytes <= m.part.instruction_size)
         for (auto &lines : fetched_)
-            lines.resize(bytes / code_line + 1, never);
+            lines.resize(code_lines_, never);
 }
 
 void Simd::add(std::unique_ptr<TimedWave> wave) {
@@ -110,7 +111,8 @@ void Core::fetch(TimedWave &w) {
         return at;
     };
     const u64 there = ask(line);
-    ask(line + c_.instruction_prefetch);
+    if (line + c_.instruction_prefetch < code_lines_)
+        ask(line + c_.instruction_prefetch);
     need(w, there, Stall::fetch);
 }
 

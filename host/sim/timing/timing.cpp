@@ -21,23 +21,25 @@ constexpr u64 generations_timed = 6, generations_exact = 8;
 // Instructions above which iterations of loops are skipped: about a second of the host's time.
 constexpr f64 played_whole = 8e6;
 
-// Extrapolates the rest of the grid from the rate of the middle generations, with its variance.
+// Extrapolates the rest of the grid from the rate of the later generations, with its variance:
+// waves that start together run in step for the first ones, and compete more than they do later.
 void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
     std::sort(ends.begin(), ends.end());
     const u64 n = ends.size(), left = r.groups - n;
-    const u64 first = resident, last = n - resident; // completions followed by a new workgroup
-    const f64 each =
-        static_cast<f64>(ends[last - 1] - ends[first - 1]) / static_cast<f64>(last - first);
-    constexpr u64 batches = 8;
+    const u64 first = n / 2, last = n - resident; // completions followed by a new workgroup
+    const auto rate = [&](u64 from, u64 to) {
+        return static_cast<f64>(ends[to - 1] - ends[from - 1]) / static_cast<f64>(to - from);
+    };
+    const f64 each = rate(first, last);
+    constexpr u64 windows = 8; // each as long as a generation: completions come in bursts
+    const u64 length = std::min(resident, last - first);
     f64 squares = 0;
-    for (u64 b = 0; b < batches; ++b) {
-        const u64 from = first + (last - first) * b / batches,
-                  to = first + (last - first) * (b + 1) / batches;
-        const f64 here =
-            static_cast<f64>(ends[to - 1] - ends[from - 1]) / static_cast<f64>(to - from);
+    for (u64 w = 0; w < windows; ++w) {
+        const u64 from = first + (last - first - length) * w / (windows - 1);
+        const f64 here = rate(from, from + length);
         squares += (here - each) * (here - each);
     }
-    const f64 error = std::sqrt(squares / (batches - 1) / batches);
+    const f64 error = std::sqrt(squares / (windows - 1));
     const f64 more = each * static_cast<f64>(left);
     const f64 cycles = static_cast<f64>(r.cycles) + more;
     r.sampling_error = std::hypot(error * static_cast<f64>(left) / cycles,
