@@ -53,8 +53,8 @@ TEST_CASE("a GEMM's loop: at most 1 % from the exact time") {
     std::string compute;
     for (u32 n = 0; n < 48; ++n)
         compute += fmt::format("v_fmac_f32 v{}, v{}, v{}\n", 20 + n, 8 + n % 4, 12 + n % 3);
-    check_error(tile_loop(192, compute), 256);
-    check_error(tile_loop(192, compute), 330); // its last generation is not full
+    check_error(tile_loop(400, compute), 256);
+    check_error(tile_loop(400, compute), 330); // its last generation is not full
 }
 
 TEST_CASE("a loop of WMMAs: at most 1 % from the exact time") {
