@@ -15,7 +15,8 @@ struct Part {
     u32 wgps;                            // of two compute units each
     u32 shader_mhz, memory_mhz, memory_bus_bits;
     u32 l2_size; // bytes
-    Estimate shader_engines, shader_arrays, l0_size, scalar_size, instruction_size, gl1_size, l2_channels;
+    Estimate shader_engines, shader_arrays, l0_size, scalar_size, instruction_size, gl1_size,
+        l2_channels;
     Estimate mall_size, mall_gb_per_s, mall_latency;
     Estimate dram_gb_per_s, dram_efficiency, dram_latency, dram_channels, dram_interleave;
     Estimate dram_hash, launch_overhead, launch_gap, packet_interval, graph_gap, graph_launch;

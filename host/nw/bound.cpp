@@ -40,8 +40,7 @@ f64 vmem_cycles(const sim::Instruction &inst, u32 wave_size, const Costs &c) {
 }
 
 f64 issue_cycles(const OpFacts &f, const Costs &c) {
-    const f64 nop =
-        f.count + 1 + (static_cast<u32>(f.count) >= c.nop_doze ? c.nop_wake : 0);
+    const f64 nop = f.count + 1 + (static_cast<u32>(f.count) >= c.nop_doze ? c.nop_wake : 0);
     return f.kind == Kind::branch  ? (f.conditional ? c.branch_not_taken : c.branch_taken)
            : f.kind == Kind::nop   ? nop
            : f.kind == Kind::sleep ? std::max(1, f.count)

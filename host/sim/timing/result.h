@@ -16,7 +16,7 @@ enum class Stall : u8 {
     start,      // the wave starts
     fetch,      // the instruction isn't in the instruction cache
     branch,     // after a branch
-    nop,        // s_nop, s_sleep
+    nop,        // s_nop, s_sleep, and before what the issue logic does itself
     delay,      // s_delay_alu
     valu,       // VALU result for a scalar or memory instruction, or a wait
     valu_queue, // too many VALU instructions wait for their sources

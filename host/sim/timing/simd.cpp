@@ -74,7 +74,7 @@ void Core::prepare(TimedWave &w) {
         break;
     }
     if (f.immediate && !w.after_immediate && w.next)
-        need(w, std::max(w.next - 1, w.data_sent) + c_.immediate_issue, Stall::none);
+        need(w, std::max(w.next - 1, w.data_sent) + c_.immediate_issue, Stall::nop);
     if (f.kind == Kind::wait)
         return prepare_wait(w, f);
     if (f.unit == Unit::salu && !w.unsettled.empty())

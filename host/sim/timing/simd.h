@@ -225,7 +225,7 @@ private:
     const Costs &c_;
     u32 passes_; // 2 for wave64
     std::vector<ComputeUnit> cus_;
-    u32 code_lines_ = 0; // blocks of the program
+    u32 code_lines_ = 0;                    // blocks of the program
     std::vector<std::vector<u64>> fetched_; // by WGP, by line of the code: when it is there
 };
 

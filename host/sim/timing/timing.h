@@ -26,9 +26,9 @@ public:
         Result result;
     };
     // As sim::run. In a grid of many generations of workgroups the first ones are timed and the
-    // rest is extrapolated, unless `exact`; so are long loops, unless it is watched. A kernel that reads
-    // a clock is timed completely, as it executes. Each draw has caches of its own, which see the same launches; a kernel that reads a
-    // clock is not replayed, so they miss it.
+    // rest is extrapolated, unless `exact`; so are long loops, unless it is watched. A kernel that
+    // reads a clock is timed completely, as it executes. Each draw has caches of its own, which see
+    // the same launches; a kernel that reads a clock is not replayed, so they miss it.
     Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher * = nullptr);
 
     const Part &part() const;
