@@ -108,7 +108,8 @@ private:
         if (!device_.info().simulated)
             return measure_on(device_, kernel, p, exact);
         constexpr u64 several = 2; // of these run at once
-        return measure_on(model_device(device_.info().spec, several, "stats=on"), kernel, p, exact);
+        return measure_on(model_device(device_.info().spec, several, "stats=on&warm=code"), kernel,
+                          p, exact);
     }
 
     Json measure_on(const hip::Device &device, const Kernel &kernel, const ref::DecodeW4A16 &p,
@@ -246,7 +247,7 @@ void need_kernels(const Options &o, const std::string &gfx) {
 } // namespace
 
 Result run_layer(const Options &o, const Shapes &all) {
-    const hip::Device device(o.device, "timing=on&stats=on");
+    const hip::Device device(o.device, "timing=on&stats=on&warm=code");
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);
     const Shapes shapes = layers_of(all, o.model);

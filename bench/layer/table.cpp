@@ -103,7 +103,8 @@ void LayerTable::begin(const Json &first) {
                "type   of the activations; rows: how many of them, one for each token\n",
                options_.group);
     if (timed)
-        fmt::print("us     microseconds of a launch, weights cold; GB/s: of all bytes moved\n");
+        fmt::print(
+            "us     microseconds of a launch, weights cold, code warm; GB/s: of all bytes moved\n");
     if (bounded)
         fmt::print(
             "bound  per cent: the time of these bytes at {:.1f} GB/s, which DRAM sustains, by "

@@ -68,8 +68,12 @@ class Threshold:
             and (not self.has or self.has in row)
             and all(row.get(key, 0) > value for key, value in self.above.items())
             and (not self.weights_mib or weight_bytes(row) >= self.weights_mib * 2**20)
-            and row.get(self.figure, 0) > 0
+            and self.measured(row.get(self.figure))
         )
+
+    def measured(self, value: float | None) -> bool:
+        """A rate of 0 was not; an error of 0 was."""
+        return value is not None and (value > 0 or (value == 0 and self.at_least is None and self.of != "mean"))
 
 
 @dataclass(frozen=True)
@@ -112,14 +116,16 @@ def judge(threshold: Threshold, rows: list[Row]) -> Iterator[Finding]:
         if not threshold.takes(row) or (threshold.types and row.get("type") not in threshold.types):
             continue
         value = added(threshold, rows, row)
-        if value is not None and value > 0:
+        if threshold.measured(value):
             kind = (row.get("gfx", ""), row["type"]) if threshold.types else (row.get("gfx", ""),)
             kinds.setdefault(kind, []).append((value, row))
     for kind, found in kinds.items():
         name = " ".join(kind)
         worst, row = (max if threshold.at_least is None else min)(found, key=lambda pair: pair[0])
-        mean = math.exp(sum(math.log(value) for value, _ in found) / len(found))
-        value = mean if threshold.of == "mean" else worst
+        if threshold.of == "mean":
+            value = math.exp(sum(math.log(value) for value, _ in found) / len(found))
+        else:
+            value = worst
         bound = threshold.held.get(name, threshold.limit)
         where = "" if threshold.of == "mean" else " ".join(str(row[k]) for k in ("layer", "k", "n", "dtype", "type", "zp", "m", "name", "check") if row.get(k))
         slack = abs(bound) * (1e-4 if bound != threshold.limit else 0)  # digits of the file

@@ -208,7 +208,7 @@ TEST_CASE("any-order launches overlap within their stream") {
     Ints words(64);
     const hipFunction_t increment = code["increment"];
     OwnStream stream(hipStreamNonBlocking);
-    constexpr unsigned groups = 1024;
+    constexpr unsigned groups = 16384; // a kernel of more than 1 us
     const auto queue = [&](unsigned flags) {
         for (int *word : {words.data, words.data + 32}) {
             void *params[] = {&word};
@@ -219,7 +219,7 @@ TEST_CASE("any-order launches overlap within their stream") {
     queue(0);
     const double in_order = us_of(stream, [&] { queue(0); });
     const double any_order = us_of(stream, [&] { queue(1); });
-    CHECK_LT(any_order, in_order - device.gap / 2);
+    CHECK_LT(any_order, in_order - 1);
     CHECK_GE(any_order, device.overhead + device.gap);
 }
 
