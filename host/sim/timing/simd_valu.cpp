@@ -11,7 +11,8 @@ void Core::prepare_valu(TimedWave &w, const OpFacts &f) {
     need(w, pipe.queue.room(c_.valu_queue), Stall::valu_queue);
     if (f.trans)
         need(w, std::max(pipe.trans_dispatch, pipe.trans.room(c_.trans_queue)), Stall::valu_busy);
-    if (f.wmma && !w.after_wmma)
+    if (f.wmma &&
+        !w.after_wmma) // one that overwrites an earlier one's D waits until that has begun
         for (const auto &r : f.vgpr_writes)
             for (u32 n = 0; n < r.count; ++n)
                 if (w.vgpr_of_wmma[r.first + n])
@@ -192,8 +193,10 @@ bool Core::execute_valu(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64
     const u32 length = f.trans ? passes_ : f.wmma ? f.interval : f.interval * passes_;
     u64 at = std::max({base, sources, w.busy_until, pipe.executed});
     const bool dependent = sources > base && sources >= w.busy_until && sources >= pipe.executed;
-    if (f.trans || f.wmma)
-        at = std::max(at, pipe.trans_free - std::min<u64>(pipe.trans_free, f.wmma));
+    if (f.trans)
+        at = std::max(at, pipe.trans_free);
+    else if (f.wmma && pipe.trans_free > at) // beside the TRANS unit's last cycle
+        at = pipe.trans_free - 1;
     const bool late_possible =
         forwarded && dependent && at == sources && at > pipe.last_execution + c_.forward_gap;
     confirm(simd, now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The VALU of a SIMD as shared by its waves: reserved execution cycles, and whether the pipeline is
-// awake (T-050).
+// The VALU of a SIMD as shared by its waves: when the next instruction may execute, its queues, and
+// whether the pipeline is awake (T-050, T-053, T-054).
 #pragma once
 #include <algorithm>
 #include <array>
