@@ -89,6 +89,16 @@ hipError_t launch_groups(hipFunction_t function, unsigned groups, hipStream_t st
     return hipModuleLaunchKernel(function, groups, 1, 1, 32, 1, 1, 0, stream, params, nullptr);
 }
 
+// Two launches were timed, the second after the first with a launch's overhead between them.
+// Returns their lines of statistics.
+std::vector<nlohmann::json> check_second_waits(const Timed &device) {
+    std::vector<nlohmann::json> lines = device.stats();
+    REQUIRE_EQ(lines.size(), 2);
+    CHECK_GE(lines[1]["start_us"].get<double>(),
+             lines[0]["end_us"].get<double>() + device.overhead);
+    return lines;
+}
+
 } // namespace
 
 TEST_CASE("a lone launch takes its own time") {
@@ -237,11 +247,8 @@ TEST_CASE("an event orders two streams in modelled time") {
     OK(hipEventRecord(stop, second));
     const double all = us_between(start, stop), before = us_between(start, made);
     CHECK_GE(all, before + device.overhead);
-    const auto lines = device.stats();
-    REQUIRE_EQ(lines.size(), 2);
+    const auto lines = check_second_waits(device);
     CHECK_NE(lines[0]["stream"], lines[1]["stream"]);
-    CHECK_GE(lines[1]["start_us"].get<double>(),
-             lines[0]["end_us"].get<double>() + device.overhead);
 }
 
 TEST_CASE("the null stream orders blocking streams, not others") {
@@ -279,10 +286,7 @@ TEST_CASE("what is launched after the host waited begins after that") {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     OK(launch(code["increment"], 1, second, words.data + 32));
-    const auto lines = device.stats();
-    REQUIRE_EQ(lines.size(), 2);
-    CHECK_GE(lines[1]["start_us"].get<double>(),
-             lines[0]["end_us"].get<double>() + device.overhead);
+    check_second_waits(device);
 }
 
 TEST_CASE("nodes of a graph are closer than launches; the graph's launch costs more") {

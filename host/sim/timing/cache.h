@@ -8,7 +8,7 @@
 namespace nw::sim::timing {
 
 // A set-associative tag array. Lines are filled and written by sectors. Replacement is LRU, or
-// random as in the caches of the vector path (T-026).
+// random as in the caches of the vector path (T-030).
 class Cache {
 public:
     enum class Replacement : u8 { lru, random };

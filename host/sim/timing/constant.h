@@ -34,6 +34,7 @@ struct Constant {
     Origin origin;
     Range likely;                // {value, value} for a fact, and for what a profile has set
     std::string_view note, what; // id of the note in isa_notes; a sentence
+    bool whole;                  // an integer
 };
 
 // The field of Owner (Costs or Part) that a row stands for.

@@ -93,7 +93,7 @@ std::vector<Constant> constants(const Costs &costs, std::string_view gfx) {
         const f64 value = f.get(costs);
         const Range likely =
             value == f.get(defaults) ? sources[n].range_of(value, f.whole) : Range{value, value};
-        list.push_back({f.name, f.unit, value, sources[n].origin, likely, f.note, f.what});
+        list.push_back({f.name, f.unit, value, sources[n].origin, likely, f.note, f.what, f.whole});
     }
     return list;
 }

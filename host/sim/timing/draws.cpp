@@ -31,10 +31,6 @@ u32 stratum(std::string_view name, u32 number, u32 count) {
     return order[number];
 }
 
-bool is_whole(std::string_view unit) {
-    return unit != "ns" && unit != "us" && unit != "ratio" && unit != "gb_per_s";
-}
-
 template <class Owner>
 void set(Owner &owner, std::span<const Field<Owner>> fields, const std::vector<Constant> &constants,
          u32 number, u32 count) {
@@ -55,7 +51,7 @@ f64 within(const Constant &c, f64 at) {
         const f64 power = std::exp2(std::round(std::log2(value)));
         return std::clamp(power, low, high);
     }
-    return is_whole(c.unit) ? std::round(value) : value;
+    return c.whole ? std::round(value) : value;
 }
 
 Range bounds(f64 time, std::span<const f64> draws) {

@@ -196,8 +196,7 @@ MemoryLevels::Arrival MemoryLevels::atomic(const Miss &miss, u32 lanes) {
     return {walk.answer + latency_.atomic + delay, walk.level};
 }
 
-// ---- requests of skipped instructions
-// ------------------------------------------------------------
+// ---- requests of skipped instructions -----------------------------------------------------------
 
 void MemoryLevels::touch(const Miss &miss, VectorRequest::Kind kind) {
     if (kind == VectorRequest::Kind::store)

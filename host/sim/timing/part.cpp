@@ -76,7 +76,7 @@ std::vector<Constant> constants(const Part &part) {
         const bool default_value = !known.empty() && value == known[n].value;
         const Origin origin = known.empty() ? Origin::guess : known[n].origin;
         const Range likely = default_value ? known[n].likely : Range{value, value};
-        list.push_back({f.name, f.unit, value, origin, likely, f.note, f.what});
+        list.push_back({f.name, f.unit, value, origin, likely, f.note, f.what, f.whole});
     }
     return list;
 }

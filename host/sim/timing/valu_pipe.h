@@ -2,7 +2,6 @@
 // The VALU of a SIMD as shared by its waves: when the next instruction may execute, its queues, and
 // whether the pipeline is awake (T-050, T-053, T-054).
 #pragma once
-#include <algorithm>
 #include <array>
 
 #include "base/types.h"
