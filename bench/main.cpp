@@ -177,7 +177,7 @@ Options parse(CLI::App &app, int argc, char **argv) {
                    "suite sensitivity: a regular expression for the constants to change");
     app.add_flag(
         "--uncertainty", o.uncertainty,
-        fmt::format("suites layer, decode, mid, prefill, gguf: times with low and high, by "
+        fmt::format("suites layer, decode, mid, prefill, moe, gguf: times with low and high, by "
                     "{}",
                     draws_help));
     app.add_option("--json", o.json, "write the rows to this file");

@@ -88,6 +88,19 @@ void add_bounds(Json &row, const DrawnTime &time) {
     row["_range"] = digits(time.low()) + "-" + digits(time.high());
 }
 
+std::vector<f64> means_of_draws(std::span<const Json *const> rows, const char *rate) {
+    const Json none = Json::array();
+    std::vector<f64> means;
+    for (u64 d = 0; d < rows.front()->value("draws_us", none).size(); ++d) {
+        std::vector<f64> rates;
+        for (const Json *row : rows)
+            rates.push_back(row->at(rate).get<f64>() * row->at("time_us").get<f64>() /
+                            row->at("draws_us")[d].get<f64>());
+        means.push_back(geometric_mean(rates));
+    }
+    return means;
+}
+
 Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {
     const ProductShape &p = job.shape;
     Json row = {{"model", job.model},

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <initializer_list>
+#include <span>
 
 #include "bench/options.h"
 #include "bench/part.h"
@@ -41,6 +42,8 @@ std::string time_columns(const Options &, u32 width);
 std::string range_column(const Options &); // "" without --uncertainty
 // What these are made of, and time_low_us, time_high_us, draws_us; nothing without draws.
 void add_bounds(Json &row, const DrawnTime &);
+// The geometric mean of a rate of these rows under each draw; empty without draws.
+std::vector<f64> means_of_draws(std::span<const Json *const> rows, const char *rate);
 Json to_json(const DenseJob &, const Timed &, const Bound &);
 
 // Times them, each beside that of one row of activations, and prints a table.

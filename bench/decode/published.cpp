@@ -51,23 +51,11 @@ Json rows_of(const std::vector<PublishedDecode> &published,
 }
 
 // Of the mean, under each draw of the constants; "" without draws.
-std::string mean_of_draws(const std::vector<const Json *> &rows) {
-    const u64 draws = rows.front()->contains("draws_us") ? rows.front()->at("draws_us").size() : 0;
-    std::vector<f64> means;
-    for (u64 d = 0; d < draws; ++d) {
-        std::vector<f64> speedups;
-        for (const Json *row : rows)
-            speedups.push_back(row->at("published_us").get<f64>() /
-                               row->at("draws_us")[d].get<f64>());
-        means.push_back(geometric_mean(speedups));
-    }
+std::string mean_of_draws(std::span<const Json *const> rows, f64 mean) {
+    const std::vector<f64> means = means_of_draws(rows, "speedup");
     if (means.empty())
         return "";
-    std::vector<f64> now;
-    for (const Json *row : rows)
-        now.push_back(row->at("speedup"));
-    const bool faster = geometric_mean(now) > 1;
-    const auto same = std::ranges::count_if(means, [&](f64 mean) { return (mean > 1) == faster; });
+    const auto same = std::ranges::count_if(means, [&](f64 m) { return (m > 1) == (mean > 1); });
     return fmt::format("{:42}{:.3f} to {:.3f} in draws, on this side of 1 in {} of {}\n", "",
                        std::ranges::min(means), std::ranges::max(means), same, means.size());
 }
@@ -88,7 +76,8 @@ void print_speedup(const std::string &what, const Json &rows, const Some &some) 
     if (worst)
         fmt::print("{:<32} {:>3} rows, speedup {:.3f}, worst {:.3f} ({})\n{}", what,
                    speedups.size(), geometric_mean(speedups), worst->at("speedup").get<f64>(),
-                   worst->at("_name").get<std::string>(), mean_of_draws(of));
+                   worst->at("_name").get<std::string>(),
+                   mean_of_draws(of, geometric_mean(speedups)));
 }
 
 void print_slower(const Json &rows, f64 pct) {

@@ -134,16 +134,29 @@ void LayerTable::print(const Json &rows) {
         }
 }
 
+// " (190.1 to 210.2)" of these rows, whose mean it is, and of draws of the constants; "" without.
+static std::string low_to_high(std::span<const Json *const> rows, f64 mean) {
+    std::vector<f64> means = means_of_draws(rows, "gb_per_s");
+    if (means.empty())
+        return "";
+    means.push_back(mean);
+    const auto [low, high] = std::ranges::minmax(means);
+    return fmt::format(" ({:.1f} to {:.1f})", low, high);
+}
+
 void LayerTable::summarize(const Json &all) const {
     u64 products = 0, wrong = 0;
     std::vector<f64> rates, percents;
+    std::vector<const Json *> timed;
     for (const Json &row : all) {
         wrong += row.contains("_wrong");
         if (row["reference"] == true)
             continue;
         ++products;
-        if (row.contains("gb_per_s"))
+        if (row.contains("gb_per_s")) {
             rates.push_back(row["gb_per_s"]);
+            timed.push_back(&row);
+        }
         if (row.contains("_pct_of_bound"))
             percents.push_back(row["_pct_of_bound"]);
     }
@@ -153,7 +166,8 @@ void LayerTable::summarize(const Json &all) const {
     }
     std::string text = fmt::format("{} products: ", products);
     if (!rates.empty())
-        text += fmt::format("geometric mean {:.1f} GB/s", geometric_mean(rates));
+        text += fmt::format("geometric mean {:.1f} GB/s{}", geometric_mean(rates),
+                            low_to_high(timed, geometric_mean(rates)));
     if (!percents.empty())
         text += fmt::format(", {:.1f} % of the bound", geometric_mean(percents));
     if (!rates.empty())

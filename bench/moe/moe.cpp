@@ -146,10 +146,11 @@ public:
             make_activations(job.dtype, job.rows(), job.shape.k, rng.fork(1));
         const Kernel &kernel = choose_moe(device_.info().gfx, job);
         std::vector<u16> c(u64{job.slots()} * job.columns());
-        const f64 us = time(job, kernel, experts, routing, a, c);
+        const DrawnTime drawn = time(job, kernel, experts, routing, a, c);
+        const f64 us = drawn.us;
         const Errors errors = compare(job, kernel, experts, routing, a, c);
         const u64 bytes = routing.met * experts.bytes_of_one() + 2 * (a.size() + c.size());
-        Json row = to_json(job, kernel, us);
+        Json row = to_json(job, kernel, drawn);
         row.update(
             {{"row_stride", weight_row_stride(device_.info().gfx, job.shape.k)},
              {"experts", routing.met},
@@ -166,9 +167,9 @@ public:
 
 private:
     // Weights and scales cold, code and activations warm, as between the layers of a model.
-    f64 time(const MoeJob &job, const Kernel &kernel, const Experts &experts,
-             const Routing &routing, const std::vector<u16> &activations,
-             std::vector<u16> &result) {
+    DrawnTime time(const MoeJob &job, const Kernel &kernel, const Experts &experts,
+                   const Routing &routing, const std::vector<u16> &activations,
+                   std::vector<u16> &result) {
         const hip::Buffer a = upload(device_, activations),
                           ids = upload(device_, routing.expert_ids),
                           none = upload(device_, std::vector<i32>{0});
@@ -185,15 +186,19 @@ private:
         launch(modules_, kernel, p);
         device_.synchronize();
         c.fill(0xff); // NaN: an output that no kernel wrote is seen
+        LaunchCounts stats(device_);
+        stats.skip();
         p.expert_ids = ids.data();
         p.sorted_token_ids = slots ? slots->data() : nullptr;
         p.blocks = static_cast<u32>(routing.expert_ids.size());
         device_.record(start_);
         launch(modules_, kernel, p);
         device_.record(stop_);
-        const f64 us = 1000 * f64{device_.elapsed_ms(start_, stop_)};
+        DrawnTime time{1000 * f64{device_.elapsed_ms(start_, stop_)}, {}};
+        if (const std::optional<LaunchStats> counted = stats.next_launch(kernel.symbol))
+            time.draws = counted->time.draws;
         c.download(result.data(), 2 * result.size());
-        return us;
+        return time;
     }
 
     Errors compare(const MoeJob &job, const Kernel &kernel, const Experts &experts,
@@ -233,7 +238,7 @@ std::string MoeJob::name() const {
                        group, nw::name(dtype), tokens, block_size, silu ? " silu" : "");
 }
 
-Json to_json(const MoeJob &job, const Kernel &kernel, f64 us) {
+Json to_json(const MoeJob &job, const Kernel &kernel, const DrawnTime &time) {
     Json row = {{"model", job.shape.model},
                 {"layer", job.shape.layer},
                 {"dtype", nw::name(job.dtype)},
@@ -245,9 +250,10 @@ Json to_json(const MoeJob &job, const Kernel &kernel, f64 us) {
                 {"m", job.slots()},
                 {"n", job.shape.n},
                 {"k", job.shape.k},
-                {"time_us", us},
+                {"time_us", time.us},
                 {"_name", job.name()}};
     row.update(kernel_facts(kernel));
+    add_bounds(row, time);
     return row;
 }
 
@@ -284,11 +290,11 @@ static void print_legend(const std::string &device, bool simulated, bool verbose
 }
 
 Result run_moe(const Options &o, const Shapes &shapes) {
-    const hip::Device device(o.device, "timing=on");
+    const hip::Device device(o.device, "timing=on&stats=on");
     Result out;
     out.device = device.info().label;
-    Table table(std::string("moe_w4a16 {_name:<55}; met {experts:>3}; time us {time_us:>7.2f}; "
-                            "GB/s {gb_per_s:>5.1f}; % bound {pct_of_bound:>7.1f}; "
+    Table table("moe_w4a16 {_name:<55}; met {experts:>3}" + time_columns(o, 7) +
+                std::string("; GB/s {gb_per_s:>5.1f}; % bound {pct_of_bound:>7.1f}; "
                             "max err {max_err:>7.2f}") +
                 (o.verbose ? "; % w/o launch {pct_of_bound_without_launch:>12.1f}" : "") +
                 "; {_note}");

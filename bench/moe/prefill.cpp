@@ -40,7 +40,8 @@ std::vector<MoeJob> jobs_of(const Options &o, const Shapes &shapes) {
 }
 
 struct Times {
-    f64 align_us, us;
+    f64 align_us;
+    DrawnTime drawn;
     u64 bytes; // of DRAM: the weights of experts that are met, activations and results, once
 };
 
@@ -90,6 +91,8 @@ Times time(const MoeJob &job, const Kernel &kernel, const hip::Device &device, u
     used.download(&entries, sizeof entries);
     const hip::Event go = device.event();
     device.record(go);
+    LaunchCounts stats(device);
+    stats.skip();
     MoeW4A16 p = arguments(job, layout);
     p.experts = shape.experts;
     p.blocks = static_cast<u32>(entries) / block_size;
@@ -100,7 +103,10 @@ Times time(const MoeJob &job, const Kernel &kernel, const hip::Device &device, u
     p.num_tokens_post_padded = used.data();
     launch(modules, kernel, p);
     device.record(stop);
-    return {1000 * f64{device.elapsed_ms(start, between)}, 1000 * f64{device.elapsed_ms(go, stop)},
+    DrawnTime drawn{1000 * f64{device.elapsed_ms(go, stop)}, {}};
+    if (const std::optional<LaunchStats> counted = stats.next_launch(kernel.symbol))
+        drawn.draws = counted->time.draws;
+    return {1000 * f64{device.elapsed_ms(start, between)}, drawn,
             met * shape.n * (layout.row_bytes() + layout.scale_row_bytes()) + a_bytes + c_bytes};
 }
 
@@ -114,7 +120,8 @@ Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &devi
     const std::string &gfx = device.info().gfx;
     const Bound dram = dram_bound(gfx);
     const f64 peak = wmma_peak(gfx);
-    Table table("moe_prefill_w4a16 {_name:<51}; time us {time_us:>8.1f}; TFLOP/s {tflops:>7.2f}; "
+    Table table("moe_prefill_w4a16 {_name:<51}; time us {time_us:>8.1f}" + range_column(o) +
+                "; TFLOP/s {tflops:>7.2f}; "
                 "% WMMA {pct_of_wmma_peak:>6.1f}; % DRAM {pct_of_dram_bound:>6.1f}; "
                 "bound {bound:>5}; align us {align_us:>8.1f}");
     fmt::print(
@@ -129,14 +136,14 @@ Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &devi
         const Times t = time(job, kernel, device, o.seed);
         const f64 tera = 2e-12 * job.slots() * job.shape.n * job.shape.k,
                   wmma_us = 1e18 * tera / peak, dram_us = dram.us(t.bytes);
-        Json row = to_json(job, kernel, t.us);
+        Json row = to_json(job, kernel, t.drawn);
         row.update({{"row_stride", weight_row_stride(gfx, job.shape.k)},
                     {"align_us", t.align_us},
-                    {"tflops", tera / (t.us * 1e-6)},
-                    {"gb_per_s", static_cast<f64>(t.bytes) / t.us / 1e3},
-                    {"pct_of_wmma_peak", 100 * wmma_us / t.us},
-                    {"pct_of_bound", 100 * std::max(wmma_us, dram_us) / t.us},
-                    {"pct_of_dram_bound", 100 * dram_us / t.us},
+                    {"tflops", tera / (t.drawn.us * 1e-6)},
+                    {"gb_per_s", static_cast<f64>(t.bytes) / t.drawn.us / 1e3},
+                    {"pct_of_wmma_peak", 100 * wmma_us / t.drawn.us},
+                    {"pct_of_bound", 100 * std::max(wmma_us, dram_us) / t.drawn.us},
+                    {"pct_of_dram_bound", 100 * dram_us / t.drawn.us},
                     {"bound", dram_us > wmma_us ? "dram" : "wmma"},
                     {"_name", name_of(job)}});
         table.print(row);

@@ -26,7 +26,7 @@ struct MoeJob {
     std::string name() const; // "MODEL LAYER NxK g128 bf16 t4 b4"
 };
 
-Json to_json(const MoeJob &, const Kernel &, f64 us);
+Json to_json(const MoeJob &, const Kernel &, const DrawnTime &);
 // Of the experts of a layer laid out so, one behind the other: all but pointers, experts and
 // blocks.
 MoeW4A16 arguments(const MoeJob &, const RowLayout &);

@@ -165,7 +165,13 @@ TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
     const std::string file =
         (std::filesystem::temp_directory_path() / ("nw_bench_moe_" + std::to_string(getpid())))
             .string();
-    const Run run = bench("--suite moe --device sim:gfx1151 --dtype bf16 --only "
+    const auto has_bounds = [](const nlohmann::json &row) {
+        CHECK(row.at("draws_us").size() == 5);
+        CHECK(row.at("time_low_us") < row.at("time_high_us").get<double>());
+        CHECK(row.at("time_low_us") <= row.at("time_us").get<double>());
+        CHECK(row.at("time_us") <= row.at("time_high_us").get<double>());
+    };
+    const Run run = bench("--suite moe --device sim:gfx1151 --uncertainty --dtype bf16 --only "
                           "'Qwen3.5-35B-A3B (down|gate_up) .* t1 b1( silu)?$' --json " +
                           file);
     INFO(run.output);
@@ -182,10 +188,11 @@ TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
         CHECK(row.at("block_size_m") == 1);
         CHECK(row.at("max_err") < 1.0);
         CHECK(row.at("time_us") > 0.0);
+        has_bounds(row);
         CHECK(row.at("pct_of_bound") < 100.0);
         CHECK(row.at("pct_of_bound_without_launch") > row.at("pct_of_bound").get<double>());
     }
-    const Run many = bench("--suite moe --device sim:gfx1151 --dtype f16 --only "
+    const Run many = bench("--suite moe --device sim:gfx1151 --uncertainty --dtype f16 --only "
                            "'Qwen3-30B-A3B down .* t64 b16$' --json " +
                            file);
     INFO(many.output);
@@ -198,6 +205,7 @@ TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
     CHECK(row.at("block_size_m") == 16);
     CHECK(row.at("bound") == "dram");
     CHECK(row.at("align_us") > 0.0);
+    has_bounds(row);
     CHECK(row.at("tflops") > 0.0);
     CHECK(row.at("pct_of_bound") < 100.0);
     CHECK(row.at("pct_of_wmma_peak") < row.at("pct_of_dram_bound"));

@@ -17,12 +17,15 @@ RUNS = [
     ("W4A16 f16, G = 128, 3840 x 2560", "--suite prefill --m 512 --dtype f16 --only '2560x3840 .* sym'"),
 ]
 DEVICE = ["--device", "sim:gfx1151"]
-HEAD = ["| product (N x K) | rows | time | rate | of the bound | `./bench/run` with |", "|---|---|---|---|---|---|"]
+HEAD = [
+    "| product (N x K) | rows | time, low to high | rate | of the bound | `./bench/run --uncertainty` with |",
+    "|---|---|---|---|---|---|",
+]
 
 
 def measure(build: Path, options: str) -> list[dict]:
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        subprocess.run([build / "bin/nw_bench", *shlex.split(options), *DEVICE, "--json", file.name], check=True, capture_output=True)
+        subprocess.run([build / "bin/nw_bench", "--uncertainty", *shlex.split(options), *DEVICE, "--json", file.name], check=True, capture_output=True)
         return json.loads(Path(file.name).read_text())["rows"]
 
 
@@ -42,7 +45,7 @@ def line(what: str, options: str, rows: list[dict]) -> str:
     cells = [
         what,
         each("", [row["m"] for row in rows]),
-        each(".0f", [row["time_us"] for row in rows]) + " us",
+        ", ".join(f"{row['time_us']:.0f} ({row['time_low_us']:.0f} to {row['time_high_us']:.0f})" for row in rows) + " us",
         f"{each('.0f', [row['gb_per_s'] for row in rows])} GB/s" if memory else f"{each('.1f', [row['tflops'] for row in rows])} TFLOP/s",
         each(".0f", [share(row) for row in rows]) + (" % of DRAM" if memory else " % of WMMA"),
         f"`{options}`",
