@@ -23,6 +23,10 @@ int main(int argc, char **argv) {
     nw::cli::add_time(app);
     nw::cli::add_tune(app);
     const auto run = [&] {
+        // CLI11 would show the general help for the wrong name before --help.
+        const auto named = [&](const CLI::App *sub) { return sub->get_name() == argv[1]; };
+        if (argc > 1 && *argv[1] != '-' && app.get_subcommands(named).empty())
+            throw nw::Error(std::string(argv[1]) + ": no such subcommand; nw --help lists them");
         app.parse(argc, argv);
         return nw::exit_success;
     };

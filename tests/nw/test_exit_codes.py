@@ -53,6 +53,7 @@ class Misuse(unittest.TestCase):
 
     def test_unknown_options_and_commands(self) -> None:
         self.misuse(nw("no-such-command"))
+        self.misuse(nw("no-such-command", "--help"))
         self.misuse(nw("--no-such-option"))
         self.misuse(bench("--no-such-option"))
         self.assertGreaterEqual(len(subcommands()), 13)
