@@ -170,7 +170,7 @@ def render_candidates(root: Path, build: Path, gfx: str, only: str) -> list[Rend
     for file in build.glob("asm/*/*.s"):
         if file.stem not in wanted:
             file.unlink()
-    write_if_changed(build / "manifest.json", emit_manifest.manifest(done, arches_of(root)))
+    write_if_changed(build / "hsaco/manifest.json", emit_manifest.manifest(done, arches_of(root)))
     return done
 
 

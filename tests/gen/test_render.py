@@ -101,6 +101,12 @@ class Candidates(unittest.TestCase):
         self.assertEqual([r.text for r in again], [r.text for r in done])
         self.assertEqual([r.kernel.symbol[-3:] for r in render.without_twins(done)], ["erm", "_s6"])
 
+    def test_their_manifest_is_where_nw_tune_looks(self) -> None:
+        with tempfile.TemporaryDirectory() as build:
+            render.render_candidates(ROOT, Path(build), "gfx1151", "^decode_w4a16_bf16_g128_m1_perm(_w4)?$")
+            table = json.loads((Path(build) / "hsaco/manifest.json").read_text())
+        self.assertEqual([k["symbol"] for k in table["kernels"]], ["decode_w4a16_bf16_g128_m1_perm", "decode_w4a16_bf16_g128_m1_perm_w4"])
+
 
 class Shared(unittest.TestCase):
     """Kernels of a family for two targets, one after the other into one build directory."""
