@@ -165,13 +165,15 @@ void LayerTable::summarize(const Json &all) const {
         print_instructions(all);
     }
     std::string text = fmt::format("{} products: ", products);
-    if (!rates.empty())
-        text += fmt::format("geometric mean {:.1f} GB/s{}", geometric_mean(rates),
-                            low_to_high(timed, geometric_mean(rates)));
-    if (!percents.empty())
-        text += fmt::format(", {:.1f} % of the bound", geometric_mean(percents));
-    if (!rates.empty())
-        text += device_.simulated ? " (sim); " : "; ";
+    if (!rates.empty()) {
+        const f64 mean = geometric_mean(rates);
+        const std::string range = low_to_high(timed, mean);
+        text += fmt::format("geometric mean {:.1f} GB/s{}", mean, range);
+        if (!percents.empty())
+            text += fmt::format(", {:.1f} % of the bound", geometric_mean(percents));
+        text += device_.simulated ? " (sim)" : "";
+        text += range.empty() ? "; " : "\n"; // both on a line are too wide
+    }
     text += wrong ? fmt::format("{} with WRONG outputs", wrong) : "all outputs correct";
     fmt::print("\n");
     fmt::print(wrong ? bad_style() : heading_style(), "{}", text);
