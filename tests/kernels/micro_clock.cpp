@@ -233,6 +233,23 @@ CHECK_FAMILY(micro_walk) {
         }
 }
 
+// Without timing a loop takes as many cycles as it has instructions: 256, the count, the clock and
+// the branch; all waves get the same. A wave stops in the loop that goes past the end.
+CHECK_FAMILY(micro_share) {
+    for (u32 cycles : {1u, 1000u, 9000u}) {
+        t.shape("cycles=" + std::to_string(cycles));
+        const Region out = blank(t, kernel.number("waves"));
+        launch(t, kernel, 1, Arguments(kernel).set("out", out).set("cycles", cycles));
+        for (u32 loops : out.read_as<u32>())
+            if (loops < cycles / 270 || loops > cycles / 256 + 1 || loops == 0)
+                t.fail(std::to_string(loops) + " loops in " + std::to_string(cycles) + " cycles",
+                       std::source_location::current());
+        t.guards_clean("out", out);
+        if (t.entry)
+            return;
+    }
+}
+
 // The first workgroup says how many there are; the others leave no trace.
 CHECK_FAMILY(micro_start) {
     for (u32 groups : {1u, 3u, 500u}) {

@@ -130,6 +130,10 @@ Shape from_l2(const Kernel &kernel, u32 wgps) {
     return {"stream from L2, 1 MiB", groups, row, row, 256};
 }
 
+// More than the L0s hold, and what L2 has in any case: a shader array's GL1 limits it. A WGP has
+// five workgroups of eight waves.
+Shape from_gl1(u32 wgps) { return {"stream from GL1, 80 KiB a WGP", 5 * wgps, 2048, 2048, 64}; }
+
 // One piece of memory in so many bytes: few DRAM channels have all of them if it is a multiple of
 // theirs.
 std::vector<Shape> scan(const Kernel &kernel, u64 bytes) {
@@ -159,6 +163,10 @@ void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
                      return measure(modules, kernel, shape, repeats);
                  }});
         };
+        if (wide && kernel.param("policy") == "keep") {
+            add(from_gl1(device.wgps), speed);
+            continue;
+        }
         if (wide) {
             // in flight: all that the L0s of a WGP let pass
             add({"stream of one workgroup, 32 waves", 1, 1 << 18, 1 << 18, 1}, speed);

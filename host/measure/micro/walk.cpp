@@ -19,12 +19,15 @@ struct Walk {
     u64 stride;  // bytes from line to line; a line's place in its `stride` varies
     bool before; // all lines are read before the first pass
     bool shuffled;
+    bool exact = false; // all at the start of their `stride`: in few sets of a cache
 };
 
 u64 span(const Walk &w) { return w.lines * w.stride; }
 
-// Lines of any stride spread over the sets of a cache.
+// Lines of any stride spread over the sets of a cache, unless they shall not.
 u32 place(const Walk &w, u32 line) {
+    if (w.exact)
+        return static_cast<u32>(line * w.stride);
     return static_cast<u32>(line * w.stride + line / 4 * line_bytes % w.stride);
 }
 
@@ -100,6 +103,10 @@ std::vector<Walk> walks() {
             if (lines * stride <= most)
                 out.push_back({fmt::format("walk {} lines, {} apart", lines, size_name(stride)),
                                lines, stride, true, true});
+    // one set of an L0 of 32 ways
+    for (const u32 lines : {12u, 24u, 48u, 96u})
+        out.push_back(
+            {fmt::format("walk {} lines, just 1 KiB apart", lines), lines, 1024, true, true, true});
     for (const u64 stride : {128ull, 1024ull, 4096ull, 65536ull})
         out.push_back({fmt::format("walk cold, in turn, {} apart", size_name(stride)), cold_lines,
                        stride, false, false});
