@@ -175,6 +175,8 @@ std::string_view why_untold(std::string_view constant) {
     static const std::vector<Reason> reasons = {
         {"HIP reports it, or the part's maker does", {"wgps", "shader_engines", "dram_gb_per_s"}},
         {"its maker says so, or it has no GL1", {"shader_arrays"}},
+        {"the part has no such unit",
+         {"gl1_latency", "mall_latency", "mall_gb_per_s", "salu_float_latency"}},
         {"read it off the chase: where the latency steps up",
          {"l0_size", "gl1_size", "l2_size", "mall_size", "scalar_size"}},
         {"read it off code:16_KiB and code:96_KiB", {"instruction_size", "instruction_prefetch"}},
