@@ -21,7 +21,10 @@
     X(hipGetErrorName)                                                                             \
     X(hipMalloc)                                                                                   \
     X(hipFree)                                                                                     \
+    X(hipHostMalloc)                                                                               \
+    X(hipHostFree)                                                                                 \
     X(hipMemcpy)                                                                                   \
+    X(hipMemcpyAsync)                                                                              \
     X(hipMemset)                                                                                   \
     X(hipModuleLoad)                                                                               \
     X(hipModuleLoadData)                                                                           \
@@ -32,6 +35,13 @@
     X(hipStreamDestroy)                                                                            \
     X(hipStreamSynchronize)                                                                        \
     X(hipStreamIsCapturing)                                                                        \
+    X(hipStreamWaitEvent)                                                                          \
+    X(hipStreamBeginCapture)                                                                       \
+    X(hipStreamEndCapture)                                                                         \
+    X(hipGraphInstantiate)                                                                         \
+    X(hipGraphLaunch)                                                                              \
+    X(hipGraphExecDestroy)                                                                         \
+    X(hipGraphDestroy)                                                                             \
     X(hipEventCreate)                                                                              \
     X(hipEventDestroy)                                                                             \
     X(hipEventRecord)                                                                              \

@@ -4,6 +4,7 @@
 // copyable.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -112,6 +113,36 @@ private:
     bool owned_ = true;
 };
 
+// Pinned memory of the host, owned: copies from and to it need no staging.
+class HostBuffer {
+public:
+    HostBuffer(std::shared_ptr<Library>, u64 bytes);
+    HostBuffer(HostBuffer &&) noexcept;
+    HostBuffer(const HostBuffer &) = delete;
+    ~HostBuffer();
+    void *data() const { return data_; }
+    u64 size() const { return size_; }
+
+private:
+    std::shared_ptr<Library> library_;
+    void *data_ = nullptr;
+    u64 size_ = 0;
+};
+
+// An executable graph, of what was queued on a stream.
+class Graph {
+public:
+    Graph(std::shared_ptr<Library>, const Stream &, const std::function<void()> &queue);
+    Graph(Graph &&) noexcept;
+    Graph(const Graph &) = delete;
+    ~Graph();
+    void *handle() const { return exec_; }
+
+private:
+    std::shared_ptr<Library> library_;
+    void *exec_ = nullptr;
+};
+
 // One opened device. `spec`: "auto" (a supported real GPU, else the simulated gfx1151, and
 // info().note says so in a line), "hip:N", "sim:gfx1100". An empty spec reads NIBBLEWAVE_DEVICE,
 // then "auto". The simulated library is looked for beside the executable (../hipsim), then at
@@ -138,6 +169,15 @@ public:
     void launch(const Function &, u32 workgroups, u32 block, u32 dynamic_lds,
                 std::span<const std::byte> kernarg, const Stream &stream = {}) const;
     void record(const Event &, const Stream &stream = {}) const;
+    void wait(const Stream &, const Event &) const; // what is queued from now on, for the event
+    HostBuffer allocate_host(u64 bytes) const;
+    // Calls queue(), whose work on `stream`, and on streams that wait for it, becomes the graph's.
+    Graph capture(const Stream &, const std::function<void()> &queue) const;
+    void launch(const Graph &, const Stream &) const;
+    // Queues a copy of the first `bytes`.
+    void copy(const Buffer &to, const HostBuffer &from, u64 bytes, const Stream &) const;
+    void copy(const HostBuffer &to, const Buffer &from, u64 bytes, const Stream &) const;
+    void copy(const Buffer &to, const Buffer &from, u64 bytes, const Stream &) const;
     f32 elapsed_ms(const Event &start, const Event &stop) const; // waits for `stop`
     void synchronize() const;
     // Of a simulated device with the setting stats=on: the JSON line of each launch since the last

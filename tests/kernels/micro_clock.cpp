@@ -109,8 +109,10 @@ CHECK_FAMILY(micro_clock) { clocks(t, kernel); }
 CHECK_FAMILY(micro_clock_salu_float) { clocks(t, kernel); }
 CHECK_FAMILY(micro_clock_gfx12) { clocks(t, kernel); }
 
+namespace {
+
 // Lanes write their own address to its target, overwriting what one of their loads reads.
-CHECK_FAMILY(micro_lanes) {
+void lanes(Test &t, const Kernel &kernel) {
     const u32 width = kernel.number("width") / 32, passes = 3; // dwords
     const u32 sections = word_count(kernel.param("ops"));
     const bool lds = kernel.param("space") == "lds";
@@ -144,6 +146,11 @@ CHECK_FAMILY(micro_lanes) {
             return;
     }
 }
+
+} // namespace
+
+CHECK_FAMILY(micro_lanes) { lanes(t, kernel); }
+CHECK_FAMILY(micro_queues) { lanes(t, kernel); }
 
 // The walk ends where plain C++ ends after as many steps.
 CHECK_FAMILY(micro_chase) {
@@ -185,8 +192,83 @@ CHECK_FAMILY(micro_chase) {
     }
 }
 
+// The same along lines that lie far apart.
+CHECK_FAMILY(micro_walk) {
+    const u32 passes = 2;
+    for (u32 before : {0u, 1u, 130u})
+        for (u32 stride : {32u, 1024u}) { // dwords
+            const u32 lines = 50;
+            t.shape("before=" + std::to_string(before) + " stride=" + std::to_string(stride));
+            std::vector<u32> order(lines), chain(u64{lines} * stride, untouched);
+            std::iota(order.begin(), order.end(), 0);
+            for (u32 i = lines - 1; i > 0; --i)
+                std::swap(order[i], order[t.rng.below(i + 1)]);
+            for (u32 i = 0; i < lines; ++i)
+                chain[u64{order[i]} * stride] = order[(i + 1) % lines] * stride * 4;
+            u32 steps = before;
+            for (u32 count : counts(kernel))
+                steps += count * passes;
+            u32 want = 0;
+            for (u32 i = 0; i < steps; ++i)
+                want = chain[want / 4];
+            const Region out = blank(t, counts(kernel).size() * record), end = blank(t, 1),
+                         walk = t.region<u32>(chain);
+            launch(t, kernel, 1,
+                   Arguments(kernel)
+                       .set("out", out)
+                       .set("end", end)
+                       .set("chain", walk)
+                       .set("passes", passes)
+                       .set("before", before));
+            if (end.read_as<u32>()[0] != want)
+                t.fail("the walk ended at " + std::to_string(end.read_as<u32>()[0]) + ", not at " +
+                           std::to_string(want),
+                       std::source_location::current());
+            section(t, kernel, out.read_as<u32>().data(), 0, passes);
+            t.guards_clean("out", out);
+            t.guards_clean("end", end);
+            t.unchanged("chain", walk);
+            if (t.entry || (t.checkers && before))
+                return;
+        }
+}
+
+// Without timing a loop takes as many cycles as it has instructions: 256, the count, the clock and
+// the branch; all waves get the same. A wave stops in the loop that goes past the end.
+CHECK_FAMILY(micro_share) {
+    for (u32 cycles : {1u, 1000u, 9000u}) {
+        t.shape("cycles=" + std::to_string(cycles));
+        const Region out = blank(t, kernel.number("waves"));
+        launch(t, kernel, 1, Arguments(kernel).set("out", out).set("cycles", cycles));
+        for (u32 loops : out.read_as<u32>())
+            if (loops < cycles / 270 || loops > cycles / 256 + 1 || loops == 0)
+                t.fail(std::to_string(loops) + " loops in " + std::to_string(cycles) + " cycles",
+                       std::source_location::current());
+        t.guards_clean("out", out);
+        if (t.entry)
+            return;
+    }
+}
+
+// The first workgroup says how many there are; the others leave no trace.
+CHECK_FAMILY(micro_start) {
+    for (u32 groups : {1u, 3u, 500u}) {
+        t.shape("workgroups=" + std::to_string(groups));
+        const Region out = blank(t, 1);
+        launch(t, kernel, groups, Arguments(kernel).set("out", out).set("workgroups", groups));
+        if (out.read_as<u32>()[0] != groups)
+            t.fail("out is " + std::to_string(out.read_as<u32>()[0]),
+                   std::source_location::current());
+        t.guards_clean("out", out);
+        if (t.entry && groups > 1)
+            return;
+    }
+}
+
+namespace {
+
 // Each lane's xor of all that it reads: every dword of every row counts once.
-CHECK_FAMILY(micro_stream) {
+void stream(Test &t, const Kernel &kernel) {
     const u32 unit = 512 * kernel.number("depth"), rows_each = kernel.number("rows");
     const u32 groups = t.checkers ? 1 : 3, rows = groups * kernel.rows_per_workgroup;
     for (u32 row_bytes : {unit, 2 * unit, 5 * unit}) {
@@ -218,6 +300,11 @@ CHECK_FAMILY(micro_stream) {
             return;
     }
 }
+
+} // namespace
+
+CHECK_FAMILY(micro_stream) { stream(t, kernel); }
+CHECK_FAMILY(micro_stream_wide) { stream(t, kernel); }
 
 // More loops take longer, by both clocks, and never less ticks than the cycles of a 10 GHz shader.
 CHECK_FAMILY(micro_rate) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -132,6 +133,50 @@ class Command(unittest.TestCase):
             self.assertNotIn("f64_latency", profile["constants"])      # not measured
             again = nw("--device", "sim:gfx1151", "--only", "^v_exp_f32 ind", environment={"HIPSIM_PROFILE": found})
             self.assertRegex(again.stdout, r"v_exp_f32 independent +5\.00 cycles")
+
+    def test_fit_finds_queues_starts_and_launches_again(self) -> None:
+        """As above, of what the rows about issue, workgroups, launches and copies determine."""
+        self.found_again("8060S", "gfx1151", {
+            "valu_sgpr_read": 8, "salu_execution": 6, "salu_move_execution": 4, "dot_bf16_interval": 3, "getreg_latency": 10,
+            "vcc_latency": 3, "cache_maintenance": 9, "atomic_latency": 60, "address_lanes": 16, "atomic_lanes": 8,
+            "lds_backlog": 128, "vmem_backlog": 32, "valu_queue": 10, "trans_queue": 3, "wmma_queue": 6, "instruction_miss": 120,
+            "group_launch": 4, "wave_launch": 2, "place_refill": 160,
+        }, {"launch_overhead": 2, "launch_gap": 2.2, "packet_interval": 1.5, "graph_gap": 2.5, "graph_launch": 9, "copy_overhead": 11,
+            "link_gb_per_s": 60, "link_both_gb_per_s": 70, "copy_gb_per_s": 180})  # fmt: skip
+        self.found_again("8060S", "gfx1151", {"l0_misses": 160}, {"l2_channels": 5, "shader_arrays": 3})
+        self.found_again("9070 XT", "gfx1201", {"scalar_trans_interval": 3, "cache_maintenance": 20, "group_launch": 5},
+                         {"graph_launch": 4})  # fmt: skip
+
+    def found_again(self, part: str, gfx: str, constants: dict[str, float], facts: dict[str, float]) -> None:
+        """The fit to the rows of a model with these constants, by the rows that determine them."""
+        told = {line.split()[0]: line.partition(" <- ")[2] for line in nw("--constants", "--part", part).stdout.splitlines()[1:]}
+        rows = "^(" + "|".join(re.escape(told[name]) for name in [*constants, *facts]) + ")$"
+        with tempfile.TemporaryDirectory() as folder:
+            card, theirs, found = (str(Path(folder, name)) for name in ("card.json", "theirs.json", "found.json"))
+            Path(theirs).write_text(json.dumps(
+                {"schema": "nibblewave.profile.v1", "part": part, "constants": constants, "facts": facts}))
+            done = nw("--device", f"sim:{gfx}", "--only", rows, "--json", card, environment={"HIPSIM_PROFILE": theirs})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = nw("--fit", card, "--part", part, "--profile", found)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            profile = json.loads(Path(found).read_text())
+            for section, wanted in (("constants", constants), ("facts", facts)):
+                for name, value in wanted.items():
+                    with self.subTest(name=name):  # a cache's queue counts in hundreds: one more need not show
+                        self.assertAlmostEqual(profile[section].get(name, 0) / value, 1, delta=0.007, msg=done.stdout)
+
+    def test_each_constant_has_a_row_or_a_reason(self) -> None:
+        for part, gfx in (("7900 XTX", "gfx1100"), ("8060S", "gfx1151"), ("9070 XT", "gfx1201"), ("780M", "gfx1103")):
+            listed = names(gfx)
+            for line in nw("--constants", "--part", part).stdout.splitlines()[1:]:
+                with self.subTest(part=part, constant=line.split()[0]):
+                    row, why = line.partition(" <- ")[2], line.partition(" -- ")[2]
+                    self.assertTrue(row in listed or len(why) > 10, line)
+
+    def test_part_needs_what_it_is_for(self) -> None:
+        done = nw("--device", "sim:gfx1151", "--part", "8060S", "--only", "^clock$")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--constants", done.stderr)
 
     def test_fit_without_rows_keeps_everything(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import card
 import figures
 import matrix
 import quickstart
@@ -24,6 +25,7 @@ PARTS: dict[str, tuple[str, Callable[[Path], list[str]]]] = {
     "matrix": ("README.md", matrix.lines),
     "figures": ("README.md", figures.lines),
     "slots": ("bench/README.md", slots.lines),
+    **{card.key(part): ("bench/card/README.md", card.lines_of(part)) for part in card.PARTS},
 }
 
 

@@ -97,6 +97,12 @@ class Generated(unittest.TestCase):
     def test_figures(self) -> None:
         self.same("figures")
 
+    def test_what_to_run_on_a_card(self) -> None:
+        for name in generated.PARTS:
+            if name.startswith("card-"):
+                with self.subTest(name):
+                    self.same(name)
+
 
 class Matrix(unittest.TestCase):
     """The matrix says what is there, for each target."""

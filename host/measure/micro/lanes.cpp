@@ -11,6 +11,7 @@ namespace nw::micro {
 
 namespace {
 
+constexpr const char *busy_pattern = "stride 32"; // each lane takes its own cycle
 constexpr u32 data_bytes = 16384; // holds every address of a pattern, and 16 bytes more
 
 // "load" and "store" are timed under every pattern, what waits for each access only packed.
@@ -22,8 +23,11 @@ std::string full_name(const Kernel &kernel, std::string op) {
     for (const char *access : {"load", "store"})
         if (const auto at = op.find(access); at != std::string::npos)
             op.replace(at, std::strlen(access), fmt::format("{}_{}_b{}", memory, access, width));
-    if (const auto at = op.find("_wait"); at != std::string::npos)
-        op.replace(at, 5, ">wait");
+    if (op.starts_with("atomic"))
+        op.replace(0, 6, "global_atomic_add_u32");
+    for (const auto &[from, to] : {std::pair{"_wait", ">wait"}, {"_issued", " issued"}})
+        if (const auto at = op.find(from); at != std::string::npos)
+            op.replace(at, std::strlen(from), to);
     return op;
 }
 
@@ -74,10 +78,13 @@ std::vector<Row> run(Modules &modules, const Kernel &kernel, const Pattern &patt
 void add_lanes(std::vector<Group> &groups, const hip::DeviceInfo &device,
                const Settings &settings) {
     for (const Kernel &kernel : kernels(device.gfx)) {
-        if (kernel.family != "micro_lanes")
+        const bool queues = kernel.family == "micro_queues";
+        if (kernel.family != "micro_lanes" && !queues)
             continue;
         bool first = true;
         for (const Pattern &pattern : patterns(kernel.number("width"))) {
+            if (queues && pattern.name != busy_pattern)
+                continue;
             const std::vector<Wanted> rows = wanted(kernel, pattern, first);
             first = false;
             Group group{fmt::format("{}, {}", kernel.symbol, pattern.name), {}, {}};

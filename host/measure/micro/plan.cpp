@@ -25,9 +25,12 @@ std::vector<Group> plan(const hip::DeviceInfo &device, const Settings &settings)
     std::vector<Group> groups;
     add_rates(groups, device, settings);
     add_clocks(groups, device, settings);
+    add_shares(groups, device, settings);
     add_lanes(groups, device, settings);
     add_chases(groups, device, settings);
+    add_walks(groups, device, settings);
     add_streams(groups, device, settings);
+    add_launches(groups, device, settings);
     return groups;
 }
 

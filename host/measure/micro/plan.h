@@ -33,8 +33,11 @@ std::vector<Group> plan(const hip::DeviceInfo &, const Settings &);
 // The parts of it, by family of kernels.
 void add_rates(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
 void add_clocks(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+void add_shares(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
 void add_lanes(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
 void add_chases(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+void add_walks(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
 void add_streams(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
+void add_launches(std::vector<Group> &, const hip::DeviceInfo &, const Settings &);
 
 } // namespace nw::micro

@@ -120,12 +120,40 @@ std::vector<Shape> rows(const Kernel &kernel, u64 bytes) {
     return out;
 }
 
+// The same bytes again and again from L2: loads of data that is read once go past what is before
+// it.
+Shape from_l2(const Kernel &kernel, u32 wgps) {
+    constexpr u64 size = 1 << 20; // fits any part's L2
+    const u32 groups = wgps * 4 * 8 / kernel.number("waves");
+    const u32 least = 512 * kernel.number("depth"), rows = groups * kernel.rows_per_workgroup;
+    const u32 row = std::max(least, static_cast<u32>(size / rows / least * least));
+    return {"stream from L2, 1 MiB", groups, row, row, 256};
+}
+
+// More than the L0s hold, and what L2 has in any case: a shader array's GL1 limits it. A WGP has
+// five workgroups of eight waves.
+Shape from_gl1(u32 wgps) { return {"stream from GL1, 80 KiB a WGP", 5 * wgps, 2048, 2048, 64}; }
+
+// One piece of memory in so many bytes: few DRAM channels have all of them if it is a multiple of
+// theirs.
+std::vector<Shape> scan(const Kernel &kernel, u64 bytes) {
+    std::vector<Shape> out;
+    for (u32 stride = 1024; stride <= 16384; stride *= 2)
+        for (u32 pad : {0, 128}) {
+            const u64 groups = bytes / stride / kernel.rows_per_workgroup;
+            out.push_back({fmt::format("512 B in {}{}", stride, pad ? " + 128" : ""),
+                           static_cast<u32>(std::max<u64>(groups, 1)), 512, stride + pad, 1});
+        }
+    return out;
+}
+
 } // namespace
 
 void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
                  const Settings &settings) {
     for (const Kernel &kernel : kernels(device.gfx)) {
-        if (kernel.family != "micro_stream")
+        const bool wide = kernel.family == "micro_stream_wide";
+        if (kernel.family != "micro_stream" && !wide)
             continue;
         const auto add = [&](const Shape &shape, auto measure) {
             groups.push_back(
@@ -135,6 +163,20 @@ void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
                      return measure(modules, kernel, shape, repeats);
                  }});
         };
+        if (wide && kernel.param("policy") == "keep") {
+            add(from_gl1(device.wgps), speed);
+            continue;
+        }
+        if (wide) {
+            // in flight: all that the L0s of a WGP let pass
+            add({"stream of one workgroup, 32 waves", 1, 1 << 18, 1 << 18, 1}, speed);
+            continue;
+        }
+        if (kernel.number("depth") == 1)
+            for (const Shape &s : scan(kernel, settings.bytes))
+                add(s, speed);
+        if (kernel.number("depth") == 4)
+            add(from_l2(kernel, device.wgps), speed);
         if (kernel.param("policy") == "keep") {
             for (const Shape &s : again(kernel, device.wgps))
                 add(s, speed);

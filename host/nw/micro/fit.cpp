@@ -116,7 +116,7 @@ void step(Search &s, const Constants &constants, f64 model, bool first) {
 void judge(Search &s) {
     Fitted &f = s.result;
     const f64 left = std::fabs(f.card - f.model);
-    const f64 half = f.told.answer == Answer::adds ? 0.5 * f.told.scale : 0;
+    const f64 half = f.told.answer == Answer::adds ? 0.5 * std::fabs(f.told.scale) : 0;
     if (f.why.empty() && left > 0.5 * s.error && left > std::max(0.02 * f.card, half))
         f.why =
             fmt::format("its row stays at {:.2f} on the model: something else limits it", f.model);

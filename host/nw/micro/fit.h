@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/micro/report.h"
@@ -28,6 +29,9 @@ struct Told {
 
 // The rows that determine each constant of a part, without those that the part lacks.
 std::vector<Told> told(const sim::timing::Part &);
+
+// Why no row determines the constant; empty if it is not known here.
+std::string_view why_untold(std::string_view constant);
 
 // One constant, before and after.
 struct Fitted {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "nw/micro/model.h"
 #include "nw/only.h"
 #include "nw/part.h"
+#include "sim/timing/constants_json.h"
 
 namespace nw::cli {
 
@@ -27,7 +29,7 @@ using micro::Group, micro::Row;
 struct Options {
     std::string device, only, json;
     std::string fit, profile, part; // of --fit: the card's rows, the output, the part
-    bool list = false;
+    bool list = false, constants = false;
     std::optional<u32> passes, repeats;
     std::optional<u64> mib;
 };
@@ -133,6 +135,29 @@ void run(const Options &o) {
         micro::write_report(o.json, report);
 }
 
+// Each constant with the row that determines it, or why none does.
+void print_constants(const Options &o) {
+    const sim::timing::Part &part = part_of_name(o.part.empty() ? "8060S" : o.part);
+    const sim::timing::Costs costs = sim::timing::costs_for(part.gfx);
+    std::map<std::string_view, std::string> rows;
+    const std::vector<Told> all = told(part);
+    for (const Told &t : all)
+        rows[t.constant] = t.row;
+    fmt::print("Constants of {} ({}), and the row of nw micro that determines each\n", part.name,
+               part.gfx);
+    for (const sim::timing::ListedConstant &listed : sim::timing::list_constants(part, costs)) {
+        const sim::timing::Constant &c = listed.constant;
+        const std::string likely = c.likely.low == c.likely.high
+                                       ? ""
+                                       : fmt::format("{:g} to {:g}", c.likely.low, c.likely.high);
+        const auto row = rows.find(c.name);
+        fmt::print("{:<22} {:>11g} {:<8} {:<5} {:<16} {}\n", c.name, c.value, c.unit,
+                   sim::timing::name(c.origin), likely,
+                   row != rows.end() ? "<- " + row->second
+                                     : fmt::format("-- {}", why_untold(c.name)));
+    }
+}
+
 // The part that the card's label names, else the default part of its gfx.
 const sim::timing::Part &part_of(const Options &o, const micro::Report &card) {
     if (!o.part.empty())
@@ -200,11 +225,14 @@ the fixed cost; JSON has that as `offset`, and the raw clocks. The host times st
   dependent, independent   repetitions that read the previous result, and ones that don't
   v_add_f32x7 issued, done  seven dependent ones, until the last has issued or has its result
   chase  a pointer chase through that much memory
+  walk   dependent loads of lines so far apart: of lines read before (translation), of cold ones (DRAM's rows)
   rows   short rows as decode kernels read them, without and with padding
+  start, kernel after kernel, node after node, copy   workgroups, launches, graphs and copies, by events
 
   nw micro                                    all, on the card, or on the model if there is none
   nw micro --device sim:gfx1201 --only wmma   some, on the model of another GPU
   nw micro --json card.json                   keeps all raw values
+  nw micro --constants --part "7900 XTX"      which measurement determines which constant of the model
   nw micro --fit card.json                    fits the model's constants to the card's rows and writes
                                               card.profile.json, for HIPSIM_PROFILE)";
 
@@ -236,8 +264,17 @@ void add_micro(CLI::App &app) {
                          "Fit the model to the rows of this file, written with --json")
             ->excludes("--json", "--only", "--list", "--device");
     command->add_option("--profile", o->profile, "Write the profile to this file")->needs(fit);
-    command->add_option("--part", o->part, "The part to fit, as in 8060S")->needs(fit);
-    command->callback([o] { o->fit.empty() ? run(*o) : run_fit(*o); });
+    command->add_flag("--constants", o->constants,
+                      "Print the model's constants and the measurement that determines each");
+    command->add_option("--part", o->part, "The part to fit or to print, as in 8060S");
+    command->callback([o] {
+        if (o->constants)
+            return print_constants(*o);
+        if (!o->part.empty() && o->fit.empty())
+            throw Error("--part goes with --fit and --constants; --device sim:GFX?part=NAME "
+                        "measures a modelled part");
+        o->fit.empty() ? run(*o) : run_fit(*o);
+    });
 }
 
 } // namespace nw::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The measurement that determines each constant.
+#include <algorithm>
 #include <bit>
 
 #include "base/targets.h"
@@ -47,6 +48,13 @@ constexpr std::pair<const char *, const char *> cycle_by_cycle[] = {
     {"lds_latency", "ds_load_b32>wait"},
     {"lds_store_latency", "ds_store_b32>wait"},
     {"store_latency", "global_store_b32>wait"},
+    {"atomic_latency", "global_atomic_add_u32>wait"},
+    {"dot_bf16_interval", "v_dot2_f32_bf16 independent"},
+    {"valu_sgpr_read", "v_mov_b32+s_mov_b32"},
+    {"salu_execution", "s_load_b32+s_lshl_b32"},
+    {"salu_move_execution", "s_mov_b32>v_add_f32"},
+    {"getreg_latency", "clock>s_add_u32"},
+    {"instruction_miss", "s_branch:256_B_of_96_KiB"},
 };
 
 // The row is inversely proportional to the constant.
@@ -54,15 +62,66 @@ constexpr std::pair<const char *, const char *> rates[] = {
     {"l0_bytes", "global_load_b128, stride 4"},
     {"l0_lookups", "global_load_b32, stride 32"},
     {"store_bytes", "global_store_b128, stride 4"},
+    {"address_lanes", "global_load_b32, one address"},
+    {"atomic_lanes", "global_atomic_add_u32"},
 };
+
+// Facts of a part that the host times: the row grows as the constant does, in the same unit.
+constexpr std::pair<const char *, const char *> between_launches[] = {
+    {"launch_overhead", "launch of one workgroup"},
+    {"launch_gap", "kernel after kernel"},
+    {"graph_gap", "node after node"},
+    {"graph_launch", "graph of one kernel"},
+    {"packet_interval", "node beside node"},
+    {"copy_overhead", "copy in, 4 KiB"},
+};
+
+// The row is proportional to this fact of the part.
+constexpr std::pair<const char *, const char *> bandwidths[] = {
+    {"shader_mhz", "shader clock"},
+    {"dram_efficiency", "stream 4096 B in flight, 8 waves a SIMD"},
+    {"l2_channels", "stream from L2, 1 MiB"},
+    {"link_gb_per_s", "copy in"},
+    {"link_both_gb_per_s", "copy in and out"},
+    {"copy_gb_per_s", "copy within, read and written"},
+};
+
+// A count of units that no one has published.
+bool guessed(const Part &part, std::string_view name) {
+    return std::ranges::any_of(sim::timing::constants(part), [&](const auto &constant) {
+        return constant.name == name && constant.origin == Origin::guess;
+    });
+}
+
+// A place more in a queue, and the wave goes on earlier.
+void add_queues(std::vector<Told> &all, const sim::timing::Costs &costs) {
+    const auto add = [&](const char *constant, const char *row, f64 sooner) {
+        all.push_back({constant, false, row, Answer::adds, -sooner});
+    };
+    add("valu_queue", "v_add_f32x24 issued", costs.valu_latency);
+    add("trans_queue", "v_wmma_f32_16x16x16_f16+v_exp_f32x8 issued", costs.trans_interval);
+    add("wmma_queue", "v_wmma_f32_16x16x16_f16x12 issued", costs.wmma_f16_interval);
+    // a sixteenth of what all sixteen take
+    add("lds_backlog", "ds_load_b32 issued", 1.0 / 16);
+    add("vmem_backlog", "global_load_b32 issued", 1.0 / 16);
+}
+
+// Starts of workgroups, in ns: by every shader engine at once, and in one place after the other.
+void add_starts(std::vector<Told> &all, const Part &part) {
+    const f64 ns = 1000.0 / part.shader_mhz;
+    const auto add = [&](const char *constant, const char *row, f64 scale) {
+        all.push_back({constant, false, row, Answer::adds, scale});
+    };
+    add("group_launch", "start of a workgroup, 1 wave", ns / part.shader_engines);
+    add("wave_launch", "start of a workgroup, 8 waves", 8 * ns / part.shader_engines);
+    add("place_refill", "start after an end, of one place", ns);
+}
 
 } // namespace
 
 std::vector<Told> told(const Part &part) {
     const f64 cycles_of_ns = part.shader_mhz / 1000.0;
     std::vector<Told> all{
-        {"shader_mhz", true, "shader clock", Answer::proportional, 1},
-        {"launch_overhead", true, "launch of one workgroup", Answer::adds, 1},
         {"valu_latency", false, "v_add_f32x4 done", Answer::adds, 3},
         {"valu_late", false, "v_add_f32x16 done", Answer::adds,
          8}, // eight of them by the registers
@@ -71,23 +130,86 @@ std::vector<Told> told(const Part &part) {
         {"scalar_latency", false, walk("scalar", part.scalar_size), Answer::adds, 1},
         {"dram_latency", true, micro::chase_name("vector", micro::largest_chase), Answer::adds,
          cycles_of_ns},
-        {"dram_efficiency", true, "stream 4096 B in flight, 8 waves a SIMD", Answer::proportional,
-         1},
+        {"l0_misses", false, "stream of one workgroup, 32 waves", Answer::proportional, 1},
     };
+    for (const auto &[constant, row] : between_launches)
+        all.push_back({constant, true, row, Answer::adds, 1});
+    for (const auto &[constant, row] : bandwidths)
+        all.push_back({constant, true, row, Answer::proportional, 1});
+    add_queues(all, sim::timing::costs_for(part.gfx));
+    add_starts(all, part);
     for (const auto &[constant, row] : cycle_by_cycle)
         all.push_back({constant, false, row, Answer::adds, 1});
     for (const auto &[constant, row] : rates)
         all.push_back({constant, false, row, Answer::inverse, 1});
-    if (target_of(part.gfx).salu_float)
+    const Target &target = target_of(part.gfx);
+    // on gfx11 of two caches
+    all.push_back(
+        {"cache_maintenance", false, "invalidate", Answer::adds, target.split_waits ? 1.0 : 2.0});
+    if (!target.split_waits) // else a wait lies between
+        all.push_back(
+            {"vcc_latency", false, "v_add_co_ci_u32>vcc>v_add_co_ci_u32", Answer::adds, 1});
+    if (target.split_waits && target.salu_float)
+        all.push_back({"scalar_trans_interval", false, "v_s_exp_f32 independent", Answer::adds, 1});
+    if (target.salu_float)
         all.push_back({"salu_float_latency", false, "s_add_f32 dependent", Answer::adds, 1});
-    if (part.gl1_size)
+    if (part.gl1_size) {
         all.push_back({"gl1_latency", false, walk("vector", part.gl1_size), Answer::adds, 1});
+        if (guessed(part, "shader_arrays"))
+            all.push_back(
+                {"shader_arrays", true, "stream from GL1, 80 KiB a WGP", Answer::proportional, 1});
+    }
     if (part.mall_size) {
         all.push_back(
             {"mall_latency", true, walk("vector", part.mall_size), Answer::adds, cycles_of_ns});
         all.push_back({"mall_gb_per_s", true, "stream again, 16 MiB", Answer::proportional, 1});
     }
     return all;
+}
+
+std::string_view why_untold(std::string_view constant) {
+    struct Reason {
+        std::string_view why;
+        std::vector<std::string_view> constants;
+    };
+    static const std::vector<Reason> reasons = {
+        {"HIP reports it, or the part's maker does", {"wgps", "shader_engines", "dram_gb_per_s"}},
+        {"its maker says so, or it has no GL1", {"shader_arrays"}},
+        {"the part has no such unit",
+         {"gl1_latency", "mall_latency", "mall_gb_per_s", "salu_float_latency"}},
+        {"read it off the chase: where the latency steps up",
+         {"l0_size", "gl1_size", "l2_size", "mall_size", "scalar_size"}},
+        {"read it off code:16_KiB and code:96_KiB", {"instruction_size", "instruction_prefetch"}},
+        {"read it off \"512 B in N\" and \"rows of N B\": which of them are slow, and with which "
+         "padding",
+         {"dram_channels", "dram_interleave", "dram_hash", "l2_interleave"}},
+        {"read it off \"walk N lines, just 1 KiB apart\": where lines of one set no longer fit",
+         {"l0_ways"}},
+        {"caches replace lines at random: no one row shows it",
+         {"scalar_ways", "instruction_ways", "gl1_ways", "l2_ways", "mall_ways"}},
+        {"only its sum with salu_execution shows", {"salu_to_others"}},
+        {"no unit is slow enough to fill it", {"fill_bytes", "gl1_bytes", "l2_bytes"}},
+        {"of \"rows of N B\", where channels are uneven; no row follows it in one direction",
+         {"l2_misses"}},
+        {"a CU gets workgroups so fast only if the others get none, and HIP can't ask for that",
+         {"cu_group_launch"}},
+        {"a clock between instructions can't tell it from its neighbours: needs a trace of the "
+         "wave (SQTT)",
+         {"valu_ready", "valu_vgpr_ready", "valu_cold_ready", "valu_warm_up", "valu_idle",
+          "valu_late", "forward_window", "forward_gap", "vcc_latency", "wmma_ready",
+          "wmma_overwrite", "wmma_leave", "wave_start", "vmem_execution", "vmem_address",
+          "vmem_read"}},
+        {"s_nop_0 to s_nop_15 show the step", {"nop_doze", "nop_wake"}},
+        {"width of a counter, as the ISA has it",
+         {"load_counter", "store_counter", "lds_counter", "scalar_counter"}},
+        {"one kind of instruction, or none, that our kernels lack",
+         {"unknown_latency", "cache_prefetch", "scalar_trans_interval", "ordered_returns"}},
+    };
+    for (const Reason &reason : reasons)
+        for (const std::string_view name : reason.constants)
+            if (name == constant)
+                return reason.why;
+    return {};
 }
 
 } // namespace nw::cli
