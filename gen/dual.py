@@ -27,7 +27,15 @@ from vopd import X_OPS, Half, Op, Parser, pair
 
 LATENCY = 5  # cycles from a VALU result to its dependent (note T-050)
 SLOW = {"v_dot2acc_f32_bf16": 2}  # cycles of the VALU, where it isn't one (note T-053)
+WMMA, WMMA_TO_VALU = 32, 15  # the same of WMMA, and from its end to what reads its result, but as C (note T-054)
 Slot = tuple[int, int | None, str]  # an issue slot: an instruction, its partner, and the VOPD text of both
+
+
+def after(source: Op, op: Op) -> int:
+    """Cycles from `source` to `op`, which reads its result."""
+    if "wmma" in source.mnemonic:
+        return WMMA if op.mnemonic == source.mnemonic and op.operands[0] == source.operands[0] else WMMA + WMMA_TO_VALU
+    return 1 if source.ordered else LATENCY
 
 
 def link(ops: list[Op]) -> None:
@@ -38,8 +46,7 @@ def link(ops: list[Op]) -> None:
     for op in ops:
         for register in op.reads:
             if register in writer:
-                source = writer[register]
-                op.before[source.index] = 1 if source.ordered else LATENCY
+                op.before[writer[register].index] = after(writer[register], op)
             readers.setdefault(register, []).append(op)
         for register in op.writes:
             for other in [writer.get(register), *readers.get(register, [])]:
@@ -64,7 +71,7 @@ class Block:
         self.ordered = [op.ordered for op in self.ops]
         self.dualable = [op.dualable for op in self.ops]
         self.y_only = [op.mnemonic not in X_OPS for op in self.ops]
-        self.takes = [0 if op.ordered else SLOW.get(op.mnemonic, 1) for op in self.ops]
+        self.takes = [0 if op.ordered else WMMA if "wmma" in op.mnemonic else SLOW.get(op.mnemonic, 1) for op in self.ops]
         self.after: list[list[tuple[int, int]]] = [[] for _ in self.ops]
         for op in self.ops:
             for index, gap in op.before.items():
@@ -199,7 +206,8 @@ PLANS = [
     Plan(12, False, True, 1), Plan(80, True, False, 1), Plan(80, True, False, 3), Plan(12, False, True, 5),
 ]
 
-# Likewise, of the orders in which slots issue: how far ahead, and whether long chains go first.
+FEW_MORE = 1.06  # so many times the fewest slots, if they wait less
+# As PLANS, of the orders in which slots issue: how far ahead, and whether long chains go first.
 SPREADS = [(n, longest) for n in (8, 16, 32, 64, 200) for longest in (False, True)]
 
 
@@ -208,7 +216,7 @@ def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: 
     block = Block(lines, dict(symbols), pairs)
     found = [attempt(block, plan) for plan in PLANS]
     fewest = min(slots for slots, _ in found)
-    orders = [order for slots, order in found if slots == fewest]
+    orders = [order for slots, order in sorted(found, key=lambda f: f[0]) if slots <= fewest * FEW_MORE]
     for order in list(orders):
         slots = Slots(block, order)
         orders += [slots.spread(*how) for how in SPREADS]
