@@ -3,6 +3,8 @@
 
 A template writes one operation per line, in the order a person would; `schedule` reorders them within
 their dependencies so that two halves share an issue slot wherever the rules of VOPD (gen/vopd.py) allow.
+Then it puts the slots into the order in which they wait least for each other: VALU instructions of a SIMD execute
+in the order of dispatch, so one that waits for its source holds up all waves (note T-050).
 Comments stay with their instructions, headings with their phases (gen/listing.py).
 
 Memory instructions and waits keep their order among themselves. A wait says which registers it makes
@@ -23,8 +25,17 @@ import listing
 import vopd
 from vopd import X_OPS, Half, Op, Parser, pair
 
-LATENCY = 5  # cycles from a VALU result to its dependent (note T-001)
+LATENCY = 5  # cycles from a VALU result to its dependent (note T-050)
+SLOW = {"v_dot2acc_f32_bf16": 2}  # cycles of the VALU, where it isn't one (note T-053)
+WMMA, WMMA_TO_VALU = 32, 15  # the same of WMMA, and from its end to what reads its result, but as C (note T-054)
 Slot = tuple[int, int | None, str]  # an issue slot: an instruction, its partner, and the VOPD text of both
+
+
+def after(source: Op, op: Op) -> int:
+    """Cycles from `source` to `op`, which reads its result."""
+    if "wmma" in source.mnemonic:
+        return WMMA if op.mnemonic == source.mnemonic and op.operands[0] == source.operands[0] else WMMA + WMMA_TO_VALU
+    return 1 if source.ordered else LATENCY
 
 
 def link(ops: list[Op]) -> None:
@@ -35,8 +46,7 @@ def link(ops: list[Op]) -> None:
     for op in ops:
         for register in op.reads:
             if register in writer:
-                source = writer[register]
-                op.before[source.index] = 1 if source.ordered else LATENCY
+                op.before[writer[register].index] = after(writer[register], op)
             readers.setdefault(register, []).append(op)
         for register in op.writes:
             for other in [writer.get(register), *readers.get(register, [])]:
@@ -61,6 +71,7 @@ class Block:
         self.ordered = [op.ordered for op in self.ops]
         self.dualable = [op.dualable for op in self.ops]
         self.y_only = [op.mnemonic not in X_OPS for op in self.ops]
+        self.takes = [0 if op.ordered else WMMA if "wmma" in op.mnemonic else SLOW.get(op.mnemonic, 1) for op in self.ops]
         self.after: list[list[tuple[int, int]]] = [[] for _ in self.ops]
         for op in self.ops:
             for index, gap in op.before.items():
@@ -101,7 +112,7 @@ class Plan:
 
 
 def attempt(block: Block, plan: Plan) -> tuple[int, list[Slot]]:
-    """One list schedule: its cost (VALU slots first, then cycles) and what issues in which order."""
+    """One list schedule: how many VALU slots, and what issues in which order."""
     missing = [len(op.before) for op in block.ops]
     ready_at = [0] * len(missing)
     left = list(range(len(missing)))
@@ -123,11 +134,11 @@ def attempt(block: Block, plan: Plan) -> tuple[int, list[Slot]]:
                 if ready_at[index] < at:
                     ready_at[index] = at
         now += slot
-    return slots * 10000 + cycles(block, order), order
+    return slots, order
 
 
 def cycles(block: Block, order: list[Slot]) -> int:
-    """Issue cycles of one wave alone: a slot each, and the stalls of dependent results."""
+    """Cycles of the VALU that one wave alone keeps: those of its slots, and those in which a result isn't there yet."""
     now, ready_at = 0, [0] * len(block.ops)
     for chosen, partner, _ in order:
         both = (chosen,) if partner is None else (chosen, partner)
@@ -138,8 +149,55 @@ def cycles(block: Block, order: list[Slot]) -> int:
             for index, gap in block.after[i]:
                 if ready_at[index] < now + gap:
                     ready_at[index] = now + gap
-        now += not block.ordered[chosen]
+        now += max(block.takes[i] for i in both)
     return now
+
+
+class Slots:
+    """The slots of a schedule, to be put into another order."""
+
+    def __init__(self, block: Block, order: list[Slot]) -> None:
+        self._order = order
+        members = [(a,) if b is None else (a, b) for a, b, _ in order]
+        of = {op: slot for slot, ops in enumerate(members) for op in ops}
+        self._takes = [max(block.takes[i] for i in ops) for ops in members]
+        self._ordered = [block.ordered[ops[0]] for ops in members]
+        self._missing = [0] * len(order)
+        self._after: list[dict[int, int]] = [{} for _ in order]
+        for slot, ops in enumerate(members):
+            for op in ops:
+                for index, gap in block.after[op]:
+                    if of[index] != slot:
+                        self._after[slot][of[index]] = max(gap, self._after[slot].get(of[index], 0))
+        for following in self._after:
+            for other in following:
+                self._missing[other] += 1
+        self._left = [0] * len(order)  # cycles from a slot to the end of all that waits for it
+        for slot in reversed(range(len(order))):
+            self._left[slot] = max((gap + self._left[i] for i, gap in self._after[slot].items()), default=0)
+
+    def spread(self, window: int, longest: bool) -> list[Slot]:
+        """What depends on each other further apart: of the first `window` slots left the first whose sources are there, or the
+        one with the longest chain behind it. Memory instructions and waits issue when they are the first left."""
+        missing, ready_at = list(self._missing), [0] * len(self._order)
+        left, now, out = list(range(len(self._order))), 0, []
+        while left:
+            chosen = left[0]
+            if not self._ordered[chosen]:
+                view = [i for i in left[:window] if not missing[i] and not self._ordered[i]]
+                there = [i for i in view if ready_at[i] <= now]
+                if there:
+                    chosen = max(there, key=lambda i: self._left[i]) if longest else there[0]
+                else:
+                    chosen = min(view, key=lambda i: ready_at[i])
+                now = max(now, ready_at[chosen])
+            out.append(self._order[chosen])
+            left.remove(chosen)
+            for i, gap in self._after[chosen].items():
+                missing[i] -= 1
+                ready_at[i] = max(ready_at[i], now + gap)
+            now += self._takes[chosen]
+        return out
 
 
 # No plan wins everywhere; these found the fewest slots of all combinations on at least one kernel.
@@ -148,11 +206,21 @@ PLANS = [
     Plan(12, False, True, 1), Plan(80, True, False, 1), Plan(80, True, False, 3), Plan(12, False, True, 5),
 ]
 
+FEW_MORE = 1.06  # so many times the fewest slots, if they wait less
+# As PLANS, of the orders in which slots issue: how far ahead, and whether long chains go first.
+SPREADS = [(n, longest) for n in (8, 16, 32, 64, 200) for longest in (False, True)]
+
 
 @functools.cache
 def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool) -> list[Slot]:
     block = Block(lines, dict(symbols), pairs)
-    return min((attempt(block, plan) for plan in PLANS), key=lambda t: t[0])[1]
+    found = [attempt(block, plan) for plan in PLANS]
+    fewest = min(slots for slots, _ in found)
+    orders = [order for slots, order in sorted(found, key=lambda f: f[0]) if slots <= fewest * FEW_MORE]
+    for order in list(orders):
+        slots = Slots(block, order)
+        orders += [slots.spread(*how) for how in SPREADS]
+    return min(orders, key=lambda order: cycles(block, order))
 
 
 _OURSELVES = Path(__file__).read_text() + Path(vopd.__file__).read_text()

@@ -46,7 +46,7 @@ class Op:
 
     @property
     def dualable(self) -> bool:
-        return self.mnemonic in Y_OPS
+        return self.mnemonic in Y_OPS and not any(re.match(r"-[sv]", o) for o in self.operands)  # no modifiers in VOPD
 
 
 class Parser:

@@ -180,6 +180,16 @@ class Schedule(unittest.TestCase):
         out = "\n".join(self.lines(text))
         self.assertEqual(out.count("dot2"), 24)
 
+    def test_chains_written_one_after_another_issue_in_turn(self) -> None:
+        chains = [f"v_perm_b32 v{i}, v{i}, v{i}, s2 // chain {i}" for i in range(5) for _ in range(3)]
+        got = [line.split("chain ")[1] for line in dual.schedule("\n".join(chains), NO_SYMBOLS).splitlines()]
+        self.assertEqual(got, [str(i) for _ in range(3) for i in range(5)])
+
+    def test_slow_instructions_count_as_long_as_they_take(self) -> None:
+        lines = tuple(f"v_dot2acc_f32_bf16 v0, v{4 + i}, v{8 + i}" for i in range(3))
+        block = dual.Block(lines, NO_SYMBOLS, pairs=False)
+        self.assertEqual(dual.cycles(block, [(0, None, ""), (1, None, ""), (2, None, "")]), 12)
+
     def test_a_wait_must_say_what_it_makes_ready(self) -> None:
         with self.assertRaisesRegex(ValueError, "ready"):
             dual.schedule("s_waitcnt vmcnt(0)", NO_SYMBOLS)
