@@ -52,10 +52,10 @@ private:
 // Where the wave is in the loop that Steady watches.
 struct LoopPosition {
     bool inside = false;
-    bool skip = false;             // at the loop's first instruction it goes on with `target`
-    u32 left = 0;                  // times that it will pass that instruction
-    u64 marked = 0, at_window = 0; // instructions it had issued then
-    u64 run = ~u64{0};             // of the trace, when it passed last
+    bool skip = false; // at the loop's first instruction it goes on with `target`
+    u32 left = 0;      // times that it will pass that instruction
+    u64 at_window = 0; // instructions it had issued at the begin of the window
+    u64 run = ~u64{0}; // of the trace, when it passed last
     TraceReader target;
 };
 

@@ -12,12 +12,11 @@ namespace {
 constexpr u32 fewest_iterations = 32; // of a loop that is worth it
 constexpr u32 settle_passes = 6;      // after a wave came or left: the pattern may be a new one
 constexpr u32 window_passes = 3;      // iterations of the oldest wave
-constexpr u32 fewest_windows = 4;     // to measure a rate
-constexpr u32 most_windows = 16;      // then each counts half: rates may drift
-// Of one WGP's rate: it is constant. Waves compete in no fixed order, so that windows differ by 5 %
-// and more; the errors of many sleeps average out.
-constexpr f64 steady_error = 0.025;
-constexpr f64 most_skipped = 6;   // for each iteration that was measured since waves came or left
+constexpr u32 fewest_windows = 8;     // to know rates
+constexpr u32 most_windows = 16;      // of each WGP: then all count half, as rates may drift
+// Of the rates: they are constant. Waves compete in no fixed order, so that windows differ by 5 %.
+constexpr f64 steady_error = 0.004;
+constexpr f64 most_skipped = 2;   // for each iteration that was measured since waves came or left
 constexpr f64 fewest_skipped = 4; // iterations; less is not worth it
 constexpr u32 margin = 2;         // iterations that a wave may advance until it skips
 
@@ -50,15 +49,29 @@ u32 header_of(const WaveTrace &trace) {
 
 } // namespace
 
-void Steady::Windows::add(f64 rate) {
-    ++count;
+void Steady::Rates::add(std::span<const u64> insts, u64 cycles) {
+    issued.resize(insts.size());
+    u64 all = 0;
+    for (size_t n = 0; n < insts.size(); ++n) {
+        issued[n] += static_cast<f64>(insts[n]);
+        all += insts[n];
+    }
+    time += static_cast<f64>(cycles);
+    const f64 rate = static_cast<f64>(all) / static_cast<f64>(cycles);
+    windows += 1;
     sum += rate;
     squares += rate * rate;
 }
 
-f64 Steady::Windows::error() const {
-    const f64 mean = sum / count, variance = std::max(0.0, squares / count - mean * mean);
-    return std::sqrt(variance / (count - 1)) / mean;
+void Steady::Rates::forget_half() {
+    for (f64 &n : issued)
+        n /= 2;
+    windows /= 2, sum /= 2, squares /= 2, time /= 2;
+}
+
+f64 Steady::Rates::error() const {
+    const f64 mean = sum / windows, variance = std::max(0.0, squares / windows - mean * mean);
+    return std::sqrt(variance / (windows - 1)) / mean;
 }
 
 Steady::Steady(const Machine &m, const WaveTrace *first) : m_(m) {
@@ -100,11 +113,10 @@ void Steady::restart(Wgp &wgp) { wgp.passes = 0; }
 
 // A measurement begins.
 void Steady::mark(Wgp &wgp, u64 now) {
-    wgp.began = wgp.begin = now;
-    wgp.windows = {};
+    wgp.begin = now;
     wgp.measured = wgp.skipped = 0;
     for (TimedWave *w : wgp.waves)
-        w->loop.marked = w->loop.at_window = w->issued;
+        w->loop.at_window = w->issued;
 }
 
 void Steady::passed(TimedWave &w, u64 now, u64 slept) {
@@ -131,25 +143,21 @@ void Steady::passed(TimedWave &w, u64 now, u64 slept) {
 }
 
 void Steady::close_window(Wgp &wgp, u64 now, u64 slept) {
-    u64 insts = 0;
+    std::vector<u64> issued; // by workgroup, oldest first
     for (TimedWave *w : wgp.waves) {
-        insts += w->issued - w->loop.at_window;
+        if (w == w->group->waves.front())
+            issued.push_back(0);
+        issued.back() += w->issued - w->loop.at_window;
         w->loop.at_window = w->issued;
     }
-    wgp.windows.add(static_cast<f64>(insts) / static_cast<f64>(now - wgp.begin));
+    Rates &rates = rates_[issued.size()];
+    rates.add(issued, now - wgp.begin);
     wgp.begin = now;
     wgp.measured += window_passes;
-    if (wgp.windows.count >= fewest_windows && wgp.windows.error() <= steady_error)
-        sleep(wgp, now, slept);
-    if (wgp.windows.count >= most_windows)
-        forget_half(wgp, now);
-}
-
-void Steady::forget_half(Wgp &wgp, u64 now) {
-    wgp.began += (now - wgp.began) / 2;
-    wgp.windows = {wgp.windows.count / 2, wgp.windows.sum / 2, wgp.windows.squares / 2};
-    for (TimedWave *w : wgp.waves)
-        w->loop.marked += (w->issued - w->loop.marked) / 2;
+    if (rates.windows >= fewest_windows && rates.error() <= steady_error)
+        sleep(wgp, rates, now + slept);
+    if (rates.windows >= most_windows * static_cast<f64>(wgps_.size()))
+        rates.forget_half();
 }
 
 // Moves to the loop's first instruction; visit(run, index) before the payload of each of them.
@@ -176,27 +184,27 @@ u64 Steady::iteration_length(TraceReader reader) const {
 }
 
 // At most until the first workgroup is about to leave the loop.
-void Steady::sleep(Wgp &wgp, u64 now, u64 slept) {
+void Steady::sleep(Wgp &wgp, const Rates &rates, u64 now) {
     wgp.sleepers.clear();
     f64 cycles = INFINITY, oldest = 0;
+    size_t rank = 0;
     for (TimedWave *front : wgp.waves) {
         if (front != front->group->waves.front())
             continue;
-        u64 issued = 0;
-        u32 left = ~0u;
-        for (const TimedWave *w : front->group->waves) {
-            issued += w->issued - w->loop.marked;
-            left = std::min(left, w->loop.left);
-        }
+        const f64 issued = rates.issued[rank++];
         if (issued == 0)
             continue;
+        u32 left = ~0u;
+        for (const TimedWave *w : front->group->waves)
+            left = std::min(left, w->loop.left);
         TraceReader next = front->loop.skip ? front->loop.target : front->reader;
         if (!front->loop.skip)
             pass_iteration(next, [](u32) {});
         const f64 all = static_cast<f64>(iteration_length(next) * front->group->waves.size());
-        const f64 period = all * static_cast<f64>(now - wgp.began) / static_cast<f64>(issued);
-        const f64 first = std::max(1.0, period * (1 - front->group->slept));
-        wgp.sleepers.push_back({front->group, static_cast<f64>(now + slept) + first, period});
+        const f64 period = all * rates.time / issued;
+        // In the middle of an iteration: not together with what is played after it wakes up.
+        const f64 first = std::max(1.0, period * (0.5 - front->group->slept));
+        wgp.sleepers.push_back({front->group, static_cast<f64>(now) + first, period});
         oldest = oldest ? oldest : period;
         cycles = std::min(cycles, period * (static_cast<f64>(left) - margin));
     }
@@ -205,30 +213,33 @@ void Steady::sleep(Wgp &wgp, u64 now, u64 slept) {
         return;
     wgp.skipped += cycles / oldest;
     wgp.asleep = true;
-    wgp.since = now + slept;
-    wgp.until = wgp.since + static_cast<u64>(cycles);
-    const f64 error = cycles * wgp.windows.error();
+    wgp.since = now;
+    wgp.until = now + static_cast<u64>(cycles);
+    const f64 error = cycles * rates.error();
     wgp.squares += error * error;
 }
 
 u64 Steady::next(u32 wgp) const {
-    f64 at = INFINITY;
+    const auto until = static_cast<f64>(wgps_[wgp].until);
+    f64 at = until;
     for (const Sleeper &s : wgps_[wgp].sleepers)
-        at = std::min(at, s.next);
-    const u64 until = wgps_[wgp].until;
-    return at < static_cast<f64>(until) ? static_cast<u64>(at) : until;
+        if (s.next + s.period / 2 < until)
+            at = std::min(at, s.next);
+    return static_cast<u64>(at);
 }
 
 u64 Steady::play(u32 number, u64 now) {
     Wgp &wgp = wgps_[number];
     for (Sleeper &s : wgp.sleepers)
-        for (; s.next < static_cast<f64>(std::min(now + 1, wgp.until)); s.next += s.period)
+        for (; s.next < static_cast<f64>(now + 1) &&
+               s.next + s.period / 2 < static_cast<f64>(wgp.until);
+             s.next += s.period)
             for (TimedWave *w : s.group->waves)
                 skip_iteration(*w, now);
     if (now < wgp.until)
         return 0;
     for (const Sleeper &s : wgp.sleepers)
-        s.group->slept = 1 - (s.next - static_cast<f64>(now)) / s.period;
+        s.group->slept = std::clamp(0.5 - (s.next - static_cast<f64>(now)) / s.period, 0.0, 1.0);
     wgp.asleep = false;
     return now - wgp.since;
 }

@@ -4,6 +4,7 @@
 // are played, at about their times. Caches and channels, and so the other WGPs, see no difference.
 #pragma once
 #include <map>
+#include <span>
 #include <vector>
 
 #include "sim/timing/simd.h"
@@ -33,11 +34,14 @@ public:
     void add_skipped(Result &r) const;
 
 private:
-    // Rates in stretches of time in which the oldest wave runs a few iterations.
-    struct Windows {
-        u32 count = 0;
-        f64 sum = 0, squares = 0;
-        void add(f64 rate);
+    // Of WGPs with that many workgroups, measured in stretches of time (windows) in which the
+    // oldest wave runs a few iterations.
+    struct Rates {
+        std::vector<f64> issued;               // instructions, by workgroup, oldest first
+        f64 time = 0;                          // cycles
+        f64 windows = 0, sum = 0, squares = 0; // of the windows' rates
+        void add(std::span<const u64> insts, u64 cycles);
+        void forget_half();
         f64 error() const; // of the mean, relative, one standard error
     };
     // A workgroup while its WGP sleeps.
@@ -49,9 +53,8 @@ private:
         std::vector<TimedWave *> waves; // oldest first
         u32 outside = 0;                // waves not in the loop
         u32 passes = 0;                 // of the oldest wave, since waves came or left
-        u64 began = 0, begin = 0;       // of the measurement, of the open window: by its own clock
-        Windows windows;
-        f64 measured = 0, skipped = 0; // iterations of the oldest wave
+        u64 begin = 0;                  // of the open window, by its own clock
+        f64 measured = 0, skipped = 0;  // iterations of the oldest wave
         bool asleep = false;
         u64 since = 0, until = 0;
         std::vector<Sleeper> sleepers;
@@ -60,18 +63,18 @@ private:
 
     void passed(TimedWave &w, u64 now, u64 slept);
     void close_window(Wgp &, u64 now, u64 slept);
-    void sleep(Wgp &, u64 now, u64 slept);
+    void sleep(Wgp &, const Rates &, u64 now);
     void skip_iteration(TimedWave &w, u64 now);
     u64 iteration_length(TraceReader reader) const;
     template <class Visit> void pass_iteration(TraceReader &reader, Visit visit) const;
     static void restart(Wgp &); // the measurement
     static void mark(Wgp &, u64 now);
-    static void forget_half(Wgp &, u64 now);
 
     const Machine &m_;
     u32 header_ = ~0u;             // the loop's first instruction
     std::vector<u32> next_memory_; // by instruction: it, or the next one that has a payload
     std::vector<Wgp> wgps_;
+    std::map<size_t, Rates> rates_; // by workgroups in a WGP
     std::map<std::pair<u32, u32>, u64> skipped_runs_;
 };
 
