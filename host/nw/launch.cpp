@@ -174,6 +174,11 @@ sim::timing::Timing::Timed Launch::run(sim::timing::Watcher *watcher) {
     return impl_->timing->run(impl_->dispatch, impl_->memory, impl_->config, impl_->exact, watcher);
 }
 
+sim::timing::Timing::Timed Launch::run_for_times(sim::timing::Watcher *watcher) {
+    return impl_->timing->run_for_times(impl_->dispatch, impl_->memory, impl_->config, impl_->exact,
+                                        watcher);
+}
+
 const sim::Dispatch &Launch::dispatch() const { return impl_->dispatch; }
 const sim::Device &Launch::device() const { return *impl_->device; }
 const Part &Launch::part() const { return impl_->timing->part(); }

@@ -58,16 +58,21 @@ void time(const KernelText &text, TimedLaunch &l) {
     timing::Timing model(device, l.part ? *l.part : *timing::default_part(text.gfx),
                          l.own_costs ? l.costs : timing::costs_for(text.gfx), l.options);
     timing::Watcher *const watcher = l.watched ? &collector : nullptr;
-    auto timed = model.run(d, memory, l.config, l.exact, watcher);
+    const auto run = [&] {
+        return l.times ? model.run_for_times(d, memory, l.config, l.exact, watcher)
+                       : model.run(d, memory, l.config, l.exact, watcher);
+    };
+    auto timed = run();
     if (l.warm) { // again, with its code and data in the caches
         collector.events.clear();
         collector.starts.clear();
-        timed = model.run(d, memory, l.config, l.exact, watcher);
+        timed = run();
     }
     l.events = std::move(collector.events);
     l.starts = std::move(collector.starts);
     l.result = std::move(timed.result);
     l.stats = timed.stats;
+    l.sliced = timed.sliced;
     l.memory.assign(buffer, buffer + l.words);
     memory.release(buffer);
 }

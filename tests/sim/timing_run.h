@@ -14,6 +14,7 @@ struct TimedLaunch {
     Dim3 grid, block{32, 1, 1};
     u32 words = 1024; // of the buffer that argument 0 points to
     bool exact = true;
+    bool times = false;  // run_for_times
     bool warm = true;    // the second of two launches
     bool watched = true; // `events` is filled in
     RunConfig config;
@@ -26,6 +27,7 @@ struct TimedLaunch {
     std::vector<u64> starts;                // of waves
     timing::Result result;
     RunStats stats;
+    bool sliced = false;
     std::vector<u32> memory;
     const Code *code = nullptr;
     std::shared_ptr<const Program> program;

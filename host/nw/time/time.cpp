@@ -157,6 +157,9 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
     }
     if (o.stats)
         print_stats(timed.stats);
+    if (o.verbose)
+        row("executed", timed.sliced ? "what decides branches, masks and addresses; --stats: all"
+                                     : "all instructions");
     if (!r.unknown.empty())
         row("by default", fmt::format("timed by default costs: {}", fmt::join(r.unknown, ", ")));
     else if (o.verbose)
@@ -201,7 +204,10 @@ void run(const Options &o) {
     Files files(o);
     for (u32 n = 0; n < o.launch.repeat; ++n) {
         auto watchers = files.watch(launch);
-        timed = launch.run(watchers.empty() ? nullptr : &watchers);
+        sim::timing::Watcher *const watcher = watchers.empty() ? nullptr : &watchers;
+        // Of the last launch nothing but the time is looked at, or also counts.
+        const bool only_time = n + 1 == o.launch.repeat && !o.stats && !o.json;
+        timed = only_time ? launch.run_for_times(watcher) : launch.run(watcher);
         times.push_back(timed.result.time_us);
     }
     if (!o.json)
@@ -220,6 +226,7 @@ cold code   waits for instructions, where they take 3 % of a wave's cycles or mo
 stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
 slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction
 workgroups  of a large grid some are timed and stand for the others; --exact: all
+executed    without --stats, --json or files only what times depend on, if the kernel permits that
 utilization cycles in which a unit was busy, of all cycles
 LDS         busy cycles; conflicts: of lanes that ask the same bank
 by default  instructions without a cost of their own in the model

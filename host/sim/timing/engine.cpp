@@ -31,7 +31,7 @@ public:
         fill(0);
         for (u32 number = 0; events_.next(now_, number);)
             if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was rescheduled
-                step(simd);
+                steady_.asleep(number / simds_per_wgp) ? dream(number / simds_per_wgp) : step(simd);
         if (ended_ < script_.groups)
             stuck();
         finish();
@@ -51,6 +51,8 @@ private:
     }
 
     void start(u64 number, const Placement &place, u64 now) {
+        if (script_.beside)
+            script_.recorder->await(number);
         // A shader engine starts one wave at a time.
         u64 &free = launcher_free_[place.engine];
         u64 &cu_free = cu_free_[place.simds.front() / simds_per_cu];
@@ -78,7 +80,7 @@ private:
                 wave->record = &trace;
             }
             const u64 at = first + u64{n} * m_.costs.wave_launch;
-            core_.begin(*wave, at);
+            core_.begin(*wave, at - core_.slept(wave->simd));
             steady_.started(*wave);
             if (m_.watcher)
                 m_.watcher->wave_started(number, n, wave->simd, at);
@@ -92,24 +94,27 @@ private:
 
     void end(TimedWave &wave) {
         TimedGroup &group = *wave.group;
-        const u64 at = core_.end_of(wave, now_) + steady_.skipped_cycles();
+        const u64 slept = core_.slept(wave.simd);
+        const u64 at = core_.end_of(wave, now_ - slept) + slept;
         if (m_.watcher) {
             core_.flush(wave);
             m_.watcher->wave_ended(group.number, wave.number, wave.simd, at);
         }
         last_end_ = std::max(last_end_, at);
-        core_.result.occupancy += static_cast<f64>(at - wave.started - wave.loop.started);
+        core_.result.occupancy += static_cast<f64>(at - wave.started);
         steady_.ended(wave);
         ++core_.result.waves;
         group.end = std::max(group.end, at);
         --group.live;
-        core_.arrive_if_complete(group, now_);
+        core_.arrive_if_complete(group, now_ - slept);
         if (group.live)
             return;
         outcome_.group_ends[group.number] = group.end;
         ++ended_;
         if (group.workgroup)
             outcome_.stats += group.workgroup->stats();
+        if (script_.beside)
+            script_.recorder->forget(group.number);
         dispatcher_.release(group.placement);
         ending_.push_back(&group);
     }
@@ -118,16 +123,17 @@ private:
 
     void step(Simd &simd) {
         // Oldest wave first, after priority (s_setprio).
+        const u64 slept = core_.slept(simd.number), now = now_ - slept;
         bool ended = false;
         for (int priority = simd.highest; priority >= 0; --priority)
             for (size_t n = 0; n < simd.waves.size(); ++n) {
-                if (simd.ready[n] > now_)
+                if (simd.ready[n] > now)
                     continue;
                 TimedWave &w = *simd.waves[n];
                 if (priority && w.priority < priority)
                     continue;
-                core_.try_issue(simd, w, now_);
-                steady_.issued(w, now_);
+                core_.try_issue(simd, w, now);
+                steady_.issued(w, now, slept);
                 simd.ready[n] = w.ready;
                 ended |= w.ended;
             }
@@ -137,13 +143,23 @@ private:
             for (TimedWave *w : group->waves)
                 wake(*w);
         core_.released.clear();
-        reschedule(simd);
+        if (const u32 wgp = simd.number / simds_per_wgp; steady_.asleep(wgp))
+            reschedule_wgp(wgp);
+        else
+            reschedule(simd);
         if (!ending_.empty()) {
             for (TimedGroup *group : ending_)
                 std::erase_if(groups_, [&](const auto &g) { return g.get() == group; });
             ending_.clear();
             fill(now_ + m_.costs.place_refill);
         }
+    }
+
+    // Of a WGP that sleeps: its first SIMD has the event.
+    void dream(u32 wgp) {
+        const u32 first = wgp * simds_per_wgp;
+        core_.slept(first) += steady_.play(wgp, now_);
+        reschedule_wgp(wgp);
     }
 
     void retire(Simd &simd) {
@@ -167,13 +183,27 @@ private:
         reschedule(simd);
     }
 
-    void reschedule(Simd &simd) {
+    u64 next_event(const Simd &simd) {
+        if (const u32 wgp = simd.number / simds_per_wgp; steady_.asleep(wgp))
+            return simd.number % simds_per_wgp ? never : steady_.next(wgp);
         const u64 at = simd.earliest();
+        return at == never ? never : at + core_.slept(simd.number);
+    }
+
+    void reschedule(Simd &simd) {
+        const u64 at = next_event(simd);
         if (at == simd.event)
             return;
         simd.event = at;
         if (at != never)
             events_.plan(at, simd.number);
+    }
+
+    void reschedule_wgp(u32 wgp) {
+        for (u32 n = wgp * simds_per_wgp; n < (wgp + 1) * simds_per_wgp; ++n) {
+            core_.simds[n].event = never; // this cycle's may be done
+            reschedule(core_.simds[n]);
+        }
     }
 
     [[noreturn]] void stuck() {

@@ -26,6 +26,7 @@ struct Script {
     Recorder *recorder = nullptr;
     u64 groups = 0;                        // to time
     bool skips = false;                    // iterations of long loops (steady.h)
+    bool beside = false;                   // it is recorded meanwhile, and read once
     Context *live = nullptr;               // non-null: waves execute as they issue
     const LaunchChecker *checks = nullptr; // for live waves
 };

@@ -155,7 +155,7 @@ void control(OpFacts &f, const Instruction &inst, Generation generation) {
     const u32 imm = inst.word0 & 0xffff;
     f.unit = Unit::control;
     if (n == "s_endpgm" || n == "s_endpgm_saved" || n == "s_endpgm_ordered_ps_done")
-        f.kind = Kind::end;
+        f.kind = Kind::end, f.payload = Payload::end;
     else if (n == "s_waitcnt_depctr" || n == "s_wait_alu") {
         f.kind = Kind::wait;
         f.va_vdst = imm >> 12 & 15;

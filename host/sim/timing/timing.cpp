@@ -4,13 +4,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <mutex>
+#include <thread>
 
+#include "sim/func/choices.h"
 #include "sim/func/mode.h"
+#include "sim/func/workgroup.h"
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/draws.h"
 #include "sim/timing/engine.h"
 #include "sim/timing/limiter.h"
+#include "sim/timing/slice.h"
 
 namespace nw::sim::timing {
 
@@ -18,6 +23,8 @@ namespace {
 
 // Timed generations of workgroups: the first fills the machine, the last drains it.
 constexpr u64 generations_timed = 6, generations_exact = 8;
+// Bytes of recorded workgroups that wait to be timed.
+constexpr u64 recorded_ahead = u64{256} << 20;
 // Instructions above which iterations of loops are skipped: about a second of the host's time.
 constexpr f64 played_whole = 8e6;
 
@@ -140,8 +147,19 @@ struct Timing::Impl {
 
     void prepare(const Dispatch &, const Memory &);
     void replay(Result &, const Dispatch &, const Memory &, Recorder &, u64 groups, bool skips);
+    // Workgroups [0, groups) and what is executed of the program.
+    struct Recording {
+        Recorder recorder;
+        u64 groups;
+        std::unique_ptr<Executable> slice; // null: all of it
+        RunStats stats;
+    };
+    std::unique_ptr<Executable> slice_of(const Dispatch &, const RunConfig &,
+                                         const ProgramFacts &) const;
+    void record(Recording &, const Dispatch &, Memory &, const RunConfig &);
+    Outcome play_beside(Recording &, const Dispatch &, Memory &, const RunConfig &, bool exact);
     Timed recorded(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, bool exact,
-                   Watcher *);
+                   Watcher *, bool times);
     Timed live(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, Watcher *);
 };
 
@@ -170,22 +188,123 @@ void Timing::Impl::replay(Result &result, const Dispatch &d, const Memory &m, Re
     }
 }
 
+// Executes a part of the instructions of all workgroups, on several cores.
+RunStats run_slice(Context &c, const Executable &slice, unsigned threads) {
+    const u64 groups = groups_of(c.dispatch);
+    Context own{c.dispatch, c.memory, slice, c.config, c.device};
+    own.kernarg = c.kernarg;
+    own.packet = c.packet;
+    own.lds_bytes = c.lds_bytes;
+    own.waves_per_group = c.waves_per_group;
+    own.vgprs = c.vgprs;
+    std::atomic<u64> next{0};
+    std::mutex mutex;
+    std::exception_ptr fault;
+    RunStats stats;
+    const auto work = [&] {
+        MxcsrScope host_fpu(mxcsr_default);
+        const UseChoices chosen(c.config.choices);
+        try {
+            Workgroup group(own, nullptr);
+            for (u64 g; (g = next++) < groups;)
+                group.run(g);
+            const std::lock_guard lock(mutex);
+            stats += group.stats();
+        } catch (...) {
+            next = groups;
+            const std::lock_guard lock(mutex);
+            fault = std::current_exception();
+        }
+    };
+    std::vector<std::thread> others;
+    for (unsigned n = 1; n < threads; ++n)
+        others.emplace_back(work);
+    work();
+    for (std::thread &t : others)
+        t.join();
+    if (fault)
+        std::rethrow_exception(fault);
+    return stats;
+}
+
+void Timing::Impl::record(Recording &r, const Dispatch &d, Memory &m, const RunConfig &config) {
+    RunConfig observed = config;
+    observed.observer = &r.recorder;
+    if (!r.slice) {
+        r.stats = sim::run(d, m, device, observed);
+        return;
+    }
+    const unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
+    r.stats = sim::run(d, m, device, observed, [&](Context &c) {
+        return run_slice(c, *r.slice, static_cast<unsigned>(std::clamp<u64>(threads, 1, r.groups)));
+    });
+}
+
+// Times the first workgroups while later ones are recorded.
+Outcome Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
+                                  const RunConfig &config, bool exact) {
+    // Workgroups that wait for each other are all recorded at once.
+    if (!d.cooperative)
+        r.recorder.read_beside(recorded_ahead);
+    std::exception_ptr fault, own;
+    std::thread recording([&] {
+        try {
+            record(r, d, m, config);
+        } catch (...) {
+            fault = std::current_exception();
+        }
+        r.recorder.finish();
+    });
+    Outcome o;
+    try {
+        r.recorder.await(0);
+        const f64 insts = static_cast<f64>(r.recorder.instructions(0)) * static_cast<f64>(r.groups);
+        o = play(base.machine(d, m, nullptr), d, d.program->code(d.kernel->wave_size),
+                 {&r.recorder, r.groups, !exact && insts > played_whole, true});
+    } catch (const Recorder::Ended &) { // by the fault
+    } catch (...) {
+        own = std::current_exception();
+    }
+    r.recorder.stop_reading();
+    recording.join();
+    for (const std::exception_ptr &e : {fault, own})
+        if (e)
+            std::rethrow_exception(e);
+    return o;
+}
+
+// What is left of the program for times alone; null: all of it.
+std::unique_ptr<Executable> Timing::Impl::slice_of(const Dispatch &d, const RunConfig &config,
+                                                   const ProgramFacts &facts) const {
+    if (config.checker || d.cooperative)
+        return nullptr;
+    const Executable &code = executable(*d.program, d.kernel->wave_size);
+    const auto idle = idle_instructions(*code.code, facts, code.code->find(d.kernel->entry));
+    return idle.empty() ? nullptr : without_idle(code, facts, idle);
+}
+
 Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConfig &config,
-                                     const ProgramFacts &facts, bool exact, Watcher *watcher) {
+                                     const ProgramFacts &facts, bool exact, Watcher *watcher,
+                                     bool times) {
     const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident();
     const u64 groups = groups_timed(d, resident, exact);
-    Recorder recorder = recorder_of(d, facts, groups);
-    RunConfig observed = config;
-    observed.observer = &recorder;
+    Recording r{
+        recorder_of(d, facts, groups), groups, times ? slice_of(d, config, facts) : nullptr, {}};
     Timed timed;
-    timed.stats = sim::run(d, m, device, observed);
-    const Code &code = d.program->code(d.kernel->wave_size);
-    const f64 insts = static_cast<f64>(timed.stats.insts.total()) * static_cast<f64>(groups) /
-                      static_cast<f64>(groups_of(d));
-    const bool skips = !exact && !watcher && insts > played_whole;
-    const Outcome o = play(base.machine(d, m, watcher), d, code, {&recorder, groups, skips});
-    timed.result = base.result_of(d, o);
-    replay(timed.result, d, m, recorder, groups, skips);
+    if (groups > 1 && draws.empty() && !watcher && config.threads != 1) {
+        const Outcome o = play_beside(r, d, m, config, exact);
+        timed.result = base.result_of(d, o);
+    } else {
+        record(r, d, m, config);
+        const Code &code = d.program->code(d.kernel->wave_size);
+        const f64 insts = static_cast<f64>(r.recorder.instructions(0)) * static_cast<f64>(groups);
+        const bool skips = !exact && !watcher && insts > played_whole;
+        const Outcome o = play(base.machine(d, m, watcher), d, code, {&r.recorder, groups, skips});
+        timed.result = base.result_of(d, o);
+        replay(timed.result, d, m, r.recorder, groups, skips);
+    }
+    timed.stats = r.stats;
+    timed.sliced = r.slice != nullptr;
     return timed;
 }
 
@@ -202,7 +321,7 @@ Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &
         const auto checks = launch_checker(c);
         MxcsrScope host_fpu(mxcsr_default);
         Outcome o = play(base.machine(d, m, watcher), d, code,
-                         {&recorder, groups, false, &c, checks.get()});
+                         {&recorder, groups, false, false, &c, checks.get()});
         timed.result = base.result_of(d, o);
         return o.stats;
     });
@@ -216,14 +335,25 @@ const Part &Timing::part() const { return impl_->base.part; }
 
 Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &config, bool exact,
                           Watcher *watcher) {
+    return run(d, memory, config, exact, watcher, false);
+}
+
+Timing::Timed Timing::run_for_times(const Dispatch &d, Memory &memory, const RunConfig &config,
+                                    bool exact, Watcher *watcher) {
+    return run(d, memory, config, exact, watcher, true);
+}
+
+Timing::Timed Timing::run(const Dispatch &d, Memory &memory, const RunConfig &config, bool exact,
+                          Watcher *watcher, bool times) {
     const std::lock_guard lock(impl_->mutex);
     // sim::run reports an invalid dispatch.
     if (!d.program || !d.kernel)
         return {sim::run(d, memory, impl_->device, config), {}};
     const ProgramFacts &facts = impl_->base.facts_of(d);
     impl_->prepare(d, memory);
-    Timed timed = facts.reads_clock ? impl_->live(d, memory, config, facts, watcher)
-                                    : impl_->recorded(d, memory, config, facts, exact, watcher);
+    Timed timed = facts.reads_clock
+                      ? impl_->live(d, memory, config, facts, watcher)
+                      : impl_->recorded(d, memory, config, facts, exact, watcher, times);
     impl_->elapsed += timed.result.cycles;
     if (watcher)
         watcher->finished(timed.result);

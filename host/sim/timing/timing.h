@@ -24,16 +24,22 @@ public:
     struct Timed {
         RunStats stats;
         Result result;
+        bool sliced = false; // only a part of the instructions was executed
     };
     // As sim::run. In a grid of many generations of workgroups the first ones are timed and the
     // rest is extrapolated, unless `exact`; so are long loops, unless it is watched. A kernel that
     // reads a clock is timed completely, as it executes. Each draw has caches of its own, which see
     // the same launches; a kernel that reads a clock is not replayed, so they miss it.
     Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher * = nullptr);
+    // The same for times alone: memory and bytes of `stats` are undefined afterwards. If the kernel
+    // permits that, only what decides branches, masks and addresses is executed (slice.h).
+    Timed run_for_times(const Dispatch &, Memory &, const RunConfig &, bool exact,
+                        Watcher * = nullptr);
 
     const Part &part() const;
 
 private:
+    Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher *, bool times);
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -65,14 +65,89 @@ u64 default_record_limit() {
 Recorder::Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups,
                    u32 waves_per_group, u64 limit)
     : payloads_(payloads), gfx12_(gfx12), groups_(groups), waves_(waves_per_group), limit_(limit),
-      traces_(groups * waves_per_group) {
+      traces_(groups * waves_per_group), live_(groups, waves_per_group) {
     for (size_t n = 0; n < traces_.size(); ++n)
         traces_[n].number = n;
 }
 
 void *Recorder::start(u64 group, u32 wave) {
+    if (wave == 0 && ahead_ != ~u64{0} && group < groups_)
+        wait_for_reader(group);
     return group < groups_ ? &traces_[group * waves_ + wave] : nullptr;
 }
+
+// ---- a reader on another thread
+// -----------------------------------------------------------------
+
+void Recorder::read_beside(u64 ahead) { ahead_ = ahead; }
+
+// What it waits for is recorded in any case, and so is what precedes that.
+void Recorder::wait_for_reader(u64 group) {
+    constexpr std::chrono::milliseconds look_up{50}; // how often to poll for the end of the process
+    std::unique_lock lock(mutex_);
+    while (reads_ && claimed_ > ahead_ && group > wanted_) {
+        check_abandoned();
+        changed_.wait_for(lock, look_up);
+    }
+}
+
+void Recorder::ended(u64 group) {
+    {
+        const std::lock_guard lock(mutex_);
+        recorded_.insert(group);
+    }
+    changed_.notify_all();
+}
+
+void Recorder::await(u64 group) {
+    std::unique_lock lock(mutex_);
+    if (group > wanted_) {
+        wanted_ = group;
+        changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return finished_ || recorded_.contains(group); });
+    if (!recorded_.contains(group))
+        throw Ended{};
+}
+
+void Recorder::forget(u64 group) {
+    for (u32 wave = 0; wave < waves_; ++wave) {
+        Recording &r = traces_[group * waves_ + wave];
+        claimed_ -= r.claimed;
+        r.claimed = 0;
+        r.trace = {};
+    }
+    changed_.notify_all();
+}
+
+void Recorder::finish() {
+    {
+        const std::lock_guard lock(mutex_);
+        finished_ = true;
+    }
+    changed_.notify_all();
+}
+
+void Recorder::stop_reading() {
+    {
+        const std::lock_guard lock(mutex_);
+        reads_ = false;
+    }
+    changed_.notify_all();
+}
+
+u64 Recorder::instructions(u64 group) const {
+    u64 all = 0;
+    for (u32 wave = 0; wave < waves_; ++wave)
+        for (const WaveTrace::Run &run : traces_[group * waves_ + wave].trace.runs)
+            all += run.count;
+    return all;
+}
+
+// ---- what a wave does
+// -----------------------------------------------------------------
+
+WaveTrace &Recorder::trace_of(const Wave &w) { return static_cast<Recording *>(w.observed)->trace; }
 
 void Recorder::before(Wave &w, const Inst &i) {
     auto &r = *static_cast<Recording *>(w.observed);
@@ -84,6 +159,10 @@ void Recorder::before(Wave &w, const Inst &i) {
         break;
     case Payload::scalar:
         scalar(r, w, i);
+        break;
+    case Payload::end:
+        if (const u64 group = r.number / waves_; --live_[group] == 0)
+            ended(group);
         break;
     case Payload::vector:
     case Payload::lds:

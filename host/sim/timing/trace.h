@@ -4,6 +4,9 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "sim/func/launch.h"
@@ -19,7 +22,8 @@ enum class Payload : u8 {
     vector, // a VectorHeader, then as many SectorRuns
     lds,    // phases: accesses of all banks that it takes, one after another; above
             // lds_conflicts_at, how many of them are bank conflicts
-    scalar  // a ScalarPayload
+    scalar, // a ScalarPayload
+    end     // nothing: the wave ends
 };
 
 constexpr u32 lds_conflicts_at = 32;
@@ -96,9 +100,23 @@ public:
              u64 limit = default_record_limit());
     void *start(u64 group, u32 wave) override;
     void before(Wave &, const Inst &) override;
+    static WaveTrace &trace_of(const Wave &); // of a wave that is observed
     WaveTrace &trace(u64 group, u32 wave) { return traces_[group * waves_ + wave].trace; }
 
+    // For a reader on another thread, which takes workgroups about in order. It is waited for if it
+    // falls behind by `ahead` bytes.
+    void read_beside(u64 ahead);
+    struct Ended {};        // thrown if recording ends before
+    void await(u64 group);  // until it is recorded
+    void forget(u64 group); // it is not read again
+    void finish();          // nothing more is recorded
+    void stop_reading();    // nothing more is read
+    u64 instructions(u64 group) const;
+
 private:
+    void wait_for_reader(u64 group);
+    void ended(u64 group);
+
     // State per wave: the trace, and the allocations accessed last.
     struct Recording {
         WaveTrace trace;
@@ -120,6 +138,15 @@ private:
     std::atomic<u64> claimed_{0};
     std::vector<Recording> traces_;
     LdsMemo memo_;
+
+    // Of a reader beside it.
+    u64 ahead_ = ~u64{0};
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::set<u64> recorded_; // and not awaited yet
+    u64 wanted_ = 0;         // the last one awaited
+    std::vector<u32> live_;  // waves, by workgroup
+    bool finished_ = false, reads_ = true;
 };
 
 } // namespace nw::sim::timing

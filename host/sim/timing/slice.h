@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// For times alone: the instructions whose results decide no branch, no mask and no address need not
+// be executed. What waves do, and when, is the same without them, and so are faults of addresses.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "sim/func/executable.h"
+#include "sim/timing/op_facts.h"
+
+namespace nw::sim::timing {
+
+// By instruction: its results don't matter. Accesses of memory are executed, with any data. Empty
+// if that can't be known: the kernel has atomics on memory, indirect jumps or registers, or its
+// addresses come from memory that it may have written.
+std::vector<bool> idle_instructions(const Code &, const ProgramFacts &, u32 entry);
+
+// A copy of the code that passes idle instructions over. A row of them without memory accesses is
+// recorded and passed over at once.
+std::unique_ptr<Executable> without_idle(const Executable &, const ProgramFacts &,
+                                         const std::vector<bool> &idle);
+
+} // namespace nw::sim::timing
