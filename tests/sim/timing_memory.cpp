@@ -17,9 +17,8 @@ struct Machine {
     Part part;
     Costs costs;
     MemorySystem memory;
-    explicit Machine(std::string_view name, auto &&...change)
-        : part(*find_part(name)), costs(costs_for(part.gfx)),
-          memory((change(part, costs), ..., part), costs) {
+    explicit Machine(std::string_view name)
+        : part(Translated(name).part), costs(Translated(name).costs), memory(part, costs) {
         memory.start_kernel();
     }
 };
