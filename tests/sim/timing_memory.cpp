@@ -82,17 +82,6 @@ TEST_CASE("a footprint beyond L2 keeps the share of hits that hardware keeps") {
     }
 }
 
-TEST_CASE("7900 XTX: MALL's published latencies, vector and scalar") {
-    Machine m("7900 XTX");
-    u64 now = 0;
-    for (u64 at = 0; at < 24 << 20; at += 64)
-        chase(m.memory, now, memory_start + at);
-    m.memory.start_kernel();
-    now = 0;
-    CHECK(chase(m.memory, now, memory_start) == 376);                   // 150.3 ns
-    CHECK(m.memory.scalar(now, 0, memory_start + 256, 4) - now == 321); // 128.4 ns
-}
-
 TEST_CASE("wide loads keep the data path longer") {
     Machine m("8060S");
     u64 l0 = m.costs.l0_latency;
