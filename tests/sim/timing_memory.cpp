@@ -17,9 +17,8 @@ struct Machine {
     Part part;
     Costs costs;
     MemorySystem memory;
-    explicit Machine(std::string_view name, auto &&...change)
-        : part(*find_part(name)), costs(costs_for(part.gfx)),
-          memory((change(part, costs), ..., part), costs) {
+    explicit Machine(std::string_view name)
+        : part(Translated(name).part), costs(Translated(name).costs), memory(part, costs) {
         memory.start_kernel();
     }
 };
@@ -81,17 +80,6 @@ TEST_CASE("a footprint beyond L2 keeps the share of hits that hardware keeps") {
         const f64 published = (152 - ns) / (152 - 86);
         CHECK(std::fabs(hits_of(kib / 4096) - published) < 0.06);
     }
-}
-
-TEST_CASE("7900 XTX: MALL's published latencies, vector and scalar") {
-    Machine m("7900 XTX");
-    u64 now = 0;
-    for (u64 at = 0; at < 24 << 20; at += 64)
-        chase(m.memory, now, memory_start + at);
-    m.memory.start_kernel();
-    now = 0;
-    CHECK(chase(m.memory, now, memory_start) == 376);                   // 150.3 ns
-    CHECK(m.memory.scalar(now, 0, memory_start + 256, 4) - now == 321); // 128.4 ns
 }
 
 TEST_CASE("wide loads keep the data path longer") {

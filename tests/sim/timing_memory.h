@@ -13,6 +13,21 @@ namespace nw::sim::timing {
 
 constexpr u64 memory_start = u64{1} << 40; // addresses of the tests begin here
 
+// Address translation takes no time: for tests of what comes after it.
+inline void translate_at_once(Costs &costs) {
+    costs.utcl1_latency = costs.utcl2_latency = 0;
+    costs.page_walk = 0;
+}
+
+struct Translated {
+    Part part;
+    Costs costs;
+    explicit Translated(const Part &p) : part(p), costs(costs_for(p.gfx)) {
+        translate_at_once(costs);
+    }
+    explicit Translated(std::string_view name) : Translated(*find_part(name)) {}
+};
+
 // A request of 32 lanes that move `lane_bytes` each, one after another from `address` on.
 struct Request {
     u32 cu = 0;

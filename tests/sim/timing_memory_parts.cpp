@@ -51,9 +51,9 @@ f64 from_l0(const Part &part, const Costs &costs) {
 TEST_CASE("each part's streams, level by level") {
     fmt::print("{:10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7}   GB/s in the model\n", "part", "L0",
                "L2", "MALL", "DRAM", "stated", "of it");
-    for (const Part &part : parts()) {
-        INFO(part.name);
-        Costs costs = costs_for(part.gfx);
+    for (const Part &known : parts()) {
+        INFO(known.name);
+        auto [part, costs] = Translated(known);
         f64 l0 = from_l0(part, costs);
         f64 l2 = stream(part, costs, part.l2_size / 2, 2, Policy::device);
         f64 mall = 0;

@@ -30,9 +30,9 @@ f64 stream(const Part &part, const Costs &costs, u32 waves_per_cu, u32 loads,
 } // namespace
 
 TEST_CASE("a stream reaches the stated DRAM bandwidth when enough is in flight") {
-    for (const Part &part : parts()) {
-        INFO(part.name);
-        Costs costs = costs_for(part.gfx);
+    for (const Part &known : parts()) {
+        INFO(known.name);
+        auto [part, costs] = Translated(known);
         f64 bound = part.dram_gb_per_s * part.dram_efficiency;
         f64 reached = stream(part, costs, 32, std::max(20u, 40000 / part.cus() / 32));
         CHECK(reached <= bound);
@@ -42,8 +42,7 @@ TEST_CASE("a stream reaches the stated DRAM bandwidth when enough is in flight")
 
 TEST_CASE("a stream obeys Little's law when little is in flight") {
     for (std::string_view name : {"8060S", "7900 XTX", "890M"}) {
-        Part part = *find_part(name);
-        Costs costs = costs_for(part.gfx);
+        auto [part, costs] = Translated(name);
         INFO(part.name);
         part.dram_gb_per_s = part.mall_gb_per_s = 1e5; // bandwidth is none
         for (u32 waves : {1u, 2u}) {
@@ -58,8 +57,7 @@ TEST_CASE("a stream obeys Little's law when little is in flight") {
 }
 
 TEST_CASE("the queue of an L0 caps what its CU can have in flight") {
-    Part part = *find_part("8060S");
-    Costs costs = costs_for(part.gfx);
+    auto [part, costs] = Translated("8060S");
     costs.l0_misses = 16; // 1 KiB
     f64 little = 1024.0 * part.cus() / part.dram_latency;
     f64 reached = stream(part, costs, 16, 100);
@@ -70,8 +68,7 @@ TEST_CASE("the queue of an L0 caps what its CU can have in flight") {
 }
 
 TEST_CASE("the queues of L2 cap what the part can have in flight") {
-    Part part = *find_part("8060S");
-    Costs costs = costs_for(part.gfx);
+    auto [part, costs] = Translated("8060S");
     costs.l2_misses = 32;
     // A request enters when it has come to L2 and leaves when its data is in the registers.
     f64 way = part.dram_latency - costs.l2_latency * 500.0 / part.shader_mhz;
@@ -82,8 +79,7 @@ TEST_CASE("the queues of L2 cap what the part can have in flight") {
 }
 
 TEST_CASE("a full queue holds up the address unit") {
-    Part part = *find_part("8060S");
-    Costs costs = costs_for(part.gfx);
+    auto [part, costs] = Translated("8060S");
     costs.l0_misses = 8;
     MemorySystem memory(part, costs);
     memory.start_kernel();
@@ -96,9 +92,8 @@ TEST_CASE("a full queue holds up the address unit") {
 
 TEST_CASE("streams of writes, once the caches are full, go at DRAM's pace") {
     for (std::string_view name : {"890M", "8060S"}) {
-        Part part = *find_part(name);
+        auto [part, costs] = Translated(name);
         part.mall_size >>= 3; // so that it's full sooner
-        Costs costs = costs_for(part.gfx);
         INFO(part.name);
         u32 loads = (64u << 20) / 512 / part.cus() / 16;
         f64 reads = stream(part, costs, 16, loads);
@@ -110,8 +105,7 @@ TEST_CASE("streams of writes, once the caches are full, go at DRAM's pace") {
 }
 
 TEST_CASE("hits are as fast as L0 and L2 are wide") {
-    Part part = *find_part("8060S");
-    Costs costs = costs_for(part.gfx);
+    auto [part, costs] = Translated("8060S");
     MemorySystem memory(part, costs);
     memory.start_kernel();
     u64 now = 0, loads = 1000;

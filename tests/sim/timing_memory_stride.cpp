@@ -23,8 +23,8 @@ u32 channels_hit(const Part &part, u64 stride, u64 piece) {
 
 // GB/s of all waves of the part reading 256 bytes of a row each, all at the same column.
 f64 lockstep(std::string_view name, u64 stride) {
-    Part part = *find_part(name);
-    MemorySystem memory(part, costs_for(part.gfx));
+    const auto [part, costs] = Translated(name);
+    MemorySystem memory(part, costs);
     memory.start_kernel();
     u32 waves = part.cus() * 16, steps = stride / 256 * 8;
     Request shape{.lane_bytes = 8, .policy = VectorRequest::Policy::stream};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/timing/memory_levels.h"
+#include "sim/timing/translation.h"
 
 namespace nw::sim::timing {
 
@@ -19,8 +20,9 @@ constexpr u32 l0_arrivals = 512, narrow_arrivals = 64; // entries, see Arrivals
 struct ComputeUnit {
     Cache l0;
     Arrivals arrivals;
-    Port fill;        // from GL1 or L2 into L0
-    Queue misses;     // sectors in flight, loads and stores
+    Port fill;    // from GL1 or L2 into L0
+    Queue misses; // sectors in flight, loads and stores
+    PageCache utcl0;
     u64 free = 0;     // when the address unit is available
     u64 returned = 0; // when the last load so far returned
     u32 array = 0;    // its shader array
@@ -42,6 +44,7 @@ struct Narrow {
 
 struct Wgp {
     Narrow scalar, instruction;
+    PageCache utcl0;
     u64 scalar_free = 0; // when the scalar cache can look up a line
     u32 array = 0;
 };
@@ -81,11 +84,11 @@ struct MemorySystem::Impl {
     void load(Passage &p, u64 line, Sectors sectors);
     void store(Passage &p, u64 line, Sectors sectors);
     void atomic(Passage &p, u64 line, Sectors sectors, u32 lanes);
-    u64 enter(Passage &p, Sectors sectors) const;
+    u64 enter(Passage &p, u64 line, Sectors sectors);
     MemoryLevels::Miss miss(const Passage &p, u64 at, u64 line, Sectors sectors) const;
 
     void pass(Passage &p);
-    MemoryLevels::Arrival narrow(Narrow &cache, u64 at, u64 sector, u32 array);
+    MemoryLevels::Arrival narrow(Wgp &wgp, Narrow &cache, u64 at, u64 sector);
 
     u64 inside(u64 now) const { return base + now * ticks_per_cycle; }
     u64 outside(u64 at) {
@@ -97,6 +100,7 @@ struct MemorySystem::Impl {
     const u64 lookup_work, fill_work, l0_latency;
     std::vector<ComputeUnit> cus;
     std::vector<Wgp> wgps;
+    Translation translation;
     MemoryLevels levels;
     MemoryWatcher *watcher = nullptr;
     // Start time of a launch, long after all earlier requests ended, so that all queues are empty.
@@ -107,16 +111,17 @@ struct MemorySystem::Impl {
 MemorySystem::Impl::Impl(const Part &part, const Costs &c)
     : costs(c), lookup_work(ticks(1.0 / c.l0_lookups)),
       fill_work(ticks(1.0 * sector_bytes / c.fill_bytes)), l0_latency(ticks(c.l0_latency)),
-      levels(part, c) {
+      translation(part, c), levels(part, c) {
     ComputeUnit cu{Cache(part.l0_size, c.l0_ways, Cache::Replacement::random),
-                   Arrivals(l0_arrivals), Port(), Queue(c.l0_misses)};
+                   Arrivals(l0_arrivals), Port(), Queue(c.l0_misses), translation.utcl0()};
     cus.assign(part.cus(), cu);
     for (u32 n = 0; n < part.cus(); ++n)
         cus[n].array = n * part.shader_arrays / part.cus();
     i64 hit = ticks_per_cycle * i64{c.scalar_latency}, vector_hit = l0_latency;
     i64 beyond_l2 = ticks_per_cycle * (i64{c.l2_latency} - i64{c.instruction_miss});
     Wgp wgp{{part.scalar_size, c.scalar_ways, hit, vector_hit - hit, &MemoryCounts::scalar},
-            {part.instruction_size, c.instruction_ways, 0, beyond_l2, &MemoryCounts::instruction}};
+            {part.instruction_size, c.instruction_ways, 0, beyond_l2, &MemoryCounts::instruction},
+            translation.utcl0()};
     wgps.assign(part.wgps, wgp);
     for (u32 n = 0; n < part.wgps; ++n)
         wgps[n].array = n * part.shader_arrays / part.wgps;
@@ -130,11 +135,12 @@ u64 MemorySystem::Impl::address_work(const VectorRequest &r) const {
     return ticks(std::max({1.0, addresses, data}));
 }
 
-// When the line's sectors have entries in the CU's queue. A full queue also delays later lines.
-u64 MemorySystem::Impl::enter(Passage &p, Sectors sectors) const {
+// When the line's sectors have entries in the CU's queue, and its address is translated. A full
+// queue also delays later lines, a page that UTCL0 doesn't have only its own.
+u64 MemorySystem::Impl::enter(Passage &p, u64 line, Sectors sectors) {
     u64 at = p.cu.misses.enter(p.lookup, count(sectors));
     p.lookup = at;
-    return at;
+    return translation.translated(p.cu.utcl0, p.cu.array, line, at);
 }
 
 MemoryLevels::Miss MemorySystem::Impl::miss(const Passage &p, u64 at, u64 line,
@@ -160,7 +166,7 @@ void MemorySystem::Impl::load(Passage &p, u64 line, Sectors sectors) {
     levels.counts.l0.misses += count(missing);
     if (!missing)
         return;
-    u64 at = enter(p, missing);
+    u64 at = enter(p, line, missing);
     MemoryLevels::Arrival arrival = levels.load(miss(p, at, line, missing));
     arrival.at += cu.fill.reserve(arrival.at, fill_work * count(missing));
     cu.misses.leave(arrival.at, count(missing));
@@ -173,7 +179,7 @@ void MemorySystem::Impl::load(Passage &p, u64 line, Sectors sectors) {
 
 // Write-through: a hit updates the line in L0.
 void MemorySystem::Impl::store(Passage &p, u64 line, Sectors sectors) {
-    u64 at = enter(p, sectors);
+    u64 at = enter(p, line, sectors);
     u64 done = levels.store(miss(p, at, line, sectors));
     p.cu.misses.leave(done, count(sectors));
     p.answered(done, Level::l2);
@@ -181,7 +187,7 @@ void MemorySystem::Impl::store(Passage &p, u64 line, Sectors sectors) {
 
 void MemorySystem::Impl::atomic(Passage &p, u64 line, Sectors sectors, u32 lanes) {
     p.cu.l0.drop(line);
-    u64 at = enter(p, sectors);
+    u64 at = enter(p, line, sectors);
     MemoryLevels::Arrival arrival = levels.atomic(miss(p, at, line, sectors), lanes);
     p.cu.misses.leave(arrival.at, count(sectors));
     p.answered(arrival.at, arrival.level);
@@ -206,16 +212,17 @@ void MemorySystem::Impl::pass(Passage &p) {
 }
 
 // A load of one sector through a cache of its WGP.
-MemoryLevels::Arrival MemorySystem::Impl::narrow(Narrow &narrow, u64 at, u64 sector, u32 array) {
+MemoryLevels::Arrival MemorySystem::Impl::narrow(Wgp &wgp, Narrow &narrow, u64 at, u64 sector) {
     u64 hit = at + narrow.hit;
     if (narrow.cache.use(sector)) {
         ++narrow.counts(levels.counts).hits;
         return {std::max(hit, narrow.arrivals.pending(sector, 1, hit).until), Level::l0};
     }
     ++narrow.counts(levels.counts).misses;
-    MemoryLevels::Arrival arrival =
-        levels.load({at, sector / line_sectors, 1u << sector % line_sectors, array, Policy::normal,
-                     narrow.sooner});
+    const u64 line = sector / line_sectors;
+    at = translation.translated(wgp.utcl0, wgp.array, line, at);
+    MemoryLevels::Arrival arrival = levels.load(
+        {at, line, 1u << sector % line_sectors, wgp.array, Policy::normal, narrow.sooner});
     narrow.cache.fill(sector, 1);
     narrow.arrivals.expect(sector, 1, arrival.at);
     return arrival;
@@ -259,8 +266,10 @@ void MemorySystem::touch(const VectorRequest &r) {
         } else if (r.kind != Kind::store) {
             cu.l0.drop(line);
         }
-        if (wanted)
-            impl_->levels.touch({0, line, wanted, cu.array, r.policy}, r.kind);
+        if (!wanted)
+            return;
+        impl_->translation.translated(cu.utcl0, cu.array, line, 0);
+        impl_->levels.touch({0, line, wanted, cu.array, r.policy}, r.kind);
     });
     ++counts.requests;
 }
@@ -272,7 +281,7 @@ u64 MemorySystem::scalar(u64 now, u32 wgp, u64 address, u32 bytes) {
     for (u64 sector = address / sector_bytes; sector <= last; ++sector) {
         u64 at = std::max(impl_->inside(now), w.scalar_free);
         w.scalar_free = at + ticks_per_cycle;
-        MemoryLevels::Arrival arrival = impl_->narrow(w.scalar, at, sector, w.array);
+        MemoryLevels::Arrival arrival = impl_->narrow(w, w.scalar, at, sector);
         done = std::max(done, arrival.at);
         level = std::max(level, arrival.level);
     }
@@ -285,7 +294,7 @@ u64 MemorySystem::scalar(u64 now, u32 wgp, u64 address, u32 bytes) {
 u64 MemorySystem::instructions(u64 now, u32 wgp, u64 address) {
     Wgp &w = impl_->wgps[wgp];
     u64 at = impl_->inside(now);
-    return impl_->outside(impl_->narrow(w.instruction, at, address / sector_bytes, w.array).at);
+    return impl_->outside(impl_->narrow(w, w.instruction, at, address / sector_bytes).at);
 }
 
 void MemorySystem::start_kernel() {
@@ -300,6 +309,7 @@ void MemorySystem::start_kernel() {
 
 void MemorySystem::forget() {
     forget_data();
+    impl_->translation.forget();
     for (Wgp &w : impl_->wgps)
         w.instruction.cache.clear();
 }
@@ -307,6 +317,11 @@ void MemorySystem::forget() {
 void MemorySystem::forget_data() {
     start_kernel();
     impl_->levels.forget();
+    impl_->translation.forget_near();
+    for (ComputeUnit &cu : impl_->cus)
+        cu.utcl0.clear();
+    for (Wgp &w : impl_->wgps)
+        w.utcl0.clear();
 }
 
 void MemorySystem::warm_code(u64 address, u64 bytes) {
@@ -314,9 +329,11 @@ void MemorySystem::warm_code(u64 address, u64 bytes) {
         return;
     const u64 first = address / sector_bytes, last = (address + bytes - 1) / sector_bytes;
     for (u64 sector = last + 1; sector-- > first;) { // LRU keeps what is filled last
-        for (Wgp &w : impl_->wgps)
+        for (Wgp &w : impl_->wgps) {
             if (!w.instruction.cache.use(sector))
                 w.instruction.cache.fill(sector, 1);
+            impl_->translation.warm(w.utcl0, w.array, sector / line_sectors);
+        }
         impl_->levels.warm_l2(sector / line_sectors, 1u << sector % line_sectors);
     }
 }
