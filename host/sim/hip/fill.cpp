@@ -13,6 +13,10 @@ template <class T> static void fill_row(u64 at, u64 count, u32 value) {
 }
 
 hipError_t Fill::run() const noexcept {
+    if (planned && !runtime().blocks.find(at)) {
+        say("a fill accesses memory of a graph that no launch has allocated");
+        return hipErrorInvalidValue;
+    }
     for (u64 z = 0; z < depth; ++z)
         for (u64 y = 0; y < height; ++y) {
             const u64 row = at + z * slice + y * pitch;
