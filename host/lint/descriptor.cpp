@@ -198,7 +198,7 @@ void Undeclared::container(const Program &program) {
 } // namespace
 
 Descriptor::Descriptor(const KernelInfo &k, Generation generation)
-    : vgprs(allocated_vgprs(k)), user_sgprs(k.rsrc2 >> 1 & 31),
+    : vgprs(allocated_vgprs(k)), user_sgprs(k.rsrc2 >> 1 & 31), enabled_sgprs(0),
       system_sgprs(0), workgroup_id{bool(k.rsrc2 >> 7 & 1), bool(k.rsrc2 >> 8 & 1),
                                     bool(k.rsrc2 >> 9 & 1)},
       item_id_vgprs(generation == Generation::gfx10 ? std::min(3u, (k.rsrc2 >> 11 & 3) + 1) : 1),
@@ -207,8 +207,13 @@ Descriptor::Descriptor(const KernelInfo &k, Generation generation)
         system_sgprs += workgroup_id[0] + workgroup_id[1] + workgroup_id[2] + (k.rsrc2 >> 10 & 1);
     if (generation == Generation::gfx10)
         system_sgprs += k.rsrc2 & 1;
-    for (const auto &[bit, sgprs] : {std::pair{0, 4u}, {1, 2u}, {2, 2u}}) // before it
-        kernarg_at += k.properties & 1 << bit ? sgprs : 0;
+    // Buffer of scratch, dispatch packet, queue, arguments, dispatch id, flat scratch, its size.
+    constexpr u32 sgprs[] = {4, 2, 2, 2, 2, 2, 1}, kernarg = 3;
+    for (u32 bit = 0; bit < std::size(sgprs); ++bit) {
+        if (bit == kernarg)
+            kernarg_at = enabled_sgprs;
+        enabled_sgprs += k.properties >> bit & 1 ? sgprs[bit] : 0;
+    }
 }
 
 Findings find_undeclared(const Flow &flow, const Facts &facts, const Program &program,

@@ -12,6 +12,7 @@ struct Descriptor {
 
     u32 vgprs;            // allocated to a lane, as encoded
     u32 user_sgprs;       // from s0 on
+    u32 enabled_sgprs;    // of them: those that the descriptor has something put into
     u32 system_sgprs;     // after them: work-group ids and info, to gfx11; gfx10: where scratch is
     bool workgroup_id[3]; // enabled
     u32 item_id_vgprs;    // from v0 on; all three ids in one from gfx11 on

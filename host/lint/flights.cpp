@@ -135,9 +135,9 @@ private:
         for (const RegisterUse &use : fact.role.uses) {
             if (use.write && may_land_on(load.issues, fact.issues, facts_.gfx12()))
                 continue;
-            for (unsigned n = 0; n < use.count; ++n)
-                if (load.writes.has(use.place(n)))
-                    return report(f, i, fact, use, use.first + n);
+            for (const RegisterUse &loaded : load.role.uses)
+                if (loaded.write && overlap(loaded, use))
+                    return report(f, i, fact, use, std::max(loaded.first, use.first));
         }
     }
 

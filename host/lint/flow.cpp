@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/isa/code.h"
+#include "sim/isa/unused_fields.h"
 
 namespace nw::lint {
 
@@ -182,7 +183,7 @@ private:
     Exit exit_of(u32 i) {
         const Instruction &inst = code_.instructions[i];
         const std::string_view n = inst.x.mnemonic;
-        if (inst.text.empty()) {
+        if (inst.text.empty() || !sim::invalid_operand(inst).empty()) {
             bad.push_back({BadFlow::Kind::not_decoded, i});
             return {Exit::ends};
         }

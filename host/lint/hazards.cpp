@@ -35,7 +35,7 @@ struct Recent {
     struct Trans {
         u32 instruction;
         unsigned valu = 0, trans = 0;
-        RegisterSet written;
+        RegisterHalves written;
     };
     std::vector<Trans> trans;
 
@@ -145,24 +145,29 @@ void Hazards::step_trans(Recent &state, u32 i, const HazardRole &r, Findings *fo
     if (r.unit != HazardRole::valu)
         return;
     for (const Recent::Trans &t : state.trans)
-        if (found && t.written.intersects(facts_[i].reads))
-            for (const RegisterUse &use : r.uses)
-                for (unsigned n = 0; !use.write && n < use.count; ++n)
-                    if (t.written.has(use.place(n))) {
-                        const auto reg = static_cast<u16>(use.first + n);
-                        add(found, Hazard::trans_use, i, t.instruction, {use.bank, false, reg, 1});
-                    }
+        for (const RegisterUse &use : r.uses)
+            for (unsigned n = 0; found && !use.write && n < use.count; ++n)
+                if (t.written.has(use, n)) {
+                    const auto reg = static_cast<u16>(use.first + n);
+                    add(found, Hazard::trans_use, i, t.instruction, {use.bank, false, reg, 1});
+                }
     for (Recent::Trans &t : state.trans) {
         // Overwritten by another instruction: no longer the transcendental's result.
-        t.written.remove_all(facts_[i].writes);
+        for (const RegisterUse &use : r.uses)
+            if (use.write)
+                t.written.remove(use);
         ++t.valu;
         t.trans += r.trans;
     }
     std::erase_if(state.trans, [&](const Recent::Trans &t) {
         return t.valu > trans_window_valu || t.trans > trans_window_trans || t.instruction == i;
     });
-    if (r.trans)
-        state.trans.push_back({i, 0, 0, facts_[i].writes});
+    if (r.trans) {
+        state.trans.push_back({i, 0, 0, {}});
+        for (const RegisterUse &use : r.uses)
+            if (use.write)
+                state.trans.back().written.add(use);
+    }
 }
 
 // The registers that the instruction overwrites and that had been read before.

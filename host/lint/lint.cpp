@@ -11,6 +11,7 @@
 #include "lint/hazards.h"
 #include "lint/long_waits.h"
 #include "lint/values.h"
+#include "sim/isa/unused_fields.h"
 
 namespace nw::lint {
 
@@ -28,6 +29,20 @@ Findings bad_flow(const Flow &flow) {
             {rule, bad.instruction, Finding::nothing, std::string(info(rule).title),
              rule == Rule::no_end ? "end with s_endpgm" : "correct the label or the data"});
     }
+    return found;
+}
+
+// The hardware takes no notice, so it is no fault of the program's; whatever wrote it meant more.
+Findings unused_fields(const Flow &flow, const Program &program) {
+    Findings found;
+    for (const Block &block : flow.blocks())
+        for (u32 i = block.first; i < block.end; ++i)
+            if (const Instruction &inst = flow.code().instructions[i];
+                sets_unused_field(inst, program.gfx(), flow.code().wave_size))
+                found.push_back({Rule::unused_field, i, Finding::nothing,
+                                 fmt::format("0x{:08x} 0x{:08x} is {} with more bits set (S-061)",
+                                             inst.word0, inst.word1, inst.text),
+                                 "let the assembler encode it"});
     return found;
 }
 
@@ -78,6 +93,7 @@ Findings lint(const Program &program, const KernelInfo &kernel, bool notes) {
     add(find_lanes_off(flow, facts));
     add(find_lost_compares(flow, facts));
     add(unreachable(flow, program, kernel));
+    add(unused_fields(flow, program));
     if (notes)
         add(find_long_waits(flow, facts));
     else

@@ -18,25 +18,28 @@ using namespace sim;
 // -----------------------------------------------------------------
 
 struct Written {
-    RegisterSet set; // written on some path to here
+    RegisterHalves set; // written on some path to here
     bool join(const Written &o) { return set.add_all(o.set); }
+    void add(unsigned place) { set.low.add(place), set.high.add(place); }
     void forget() { // a call may have written anything
         for (unsigned n = 0; n < RegisterSet::vgprs + RegisterSet::sgprs; ++n)
-            set.add(n);
+            add(n);
     }
 };
 
 Written at_entry(const KernelInfo &kernel, Generation generation) {
     const Descriptor d(kernel, generation);
     Written w;
-    for (u32 s = 0; s < d.user_sgprs + d.system_sgprs; ++s)
-        w.set.add(RegisterSet::of_sgpr(s));
+    for (u32 s = 0; s < std::min(d.enabled_sgprs, d.user_sgprs); ++s)
+        w.add(RegisterSet::of_sgpr(s));
+    for (u32 s = d.user_sgprs; s < d.user_sgprs + d.system_sgprs; ++s)
+        w.add(RegisterSet::of_sgpr(s));
     for (u32 s : {u32{sreg::exec}, u32{sreg::exec} + 1, u32{sreg::m0}})
-        w.set.add(RegisterSet::of_sgpr(s));
+        w.add(RegisterSet::of_sgpr(s));
     for (u32 s = sreg::ttmp0; s < sreg::null; ++s)
-        w.set.add(RegisterSet::of_sgpr(s));
+        w.add(RegisterSet::of_sgpr(s));
     for (u32 v = 0; v < d.item_id_vgprs; ++v)
-        w.set.add(RegisterSet::of_vgpr(v));
+        w.add(RegisterSet::of_vgpr(v));
     return w;
 }
 
@@ -226,7 +229,7 @@ bool compares(std::string_view n) {
 } // namespace
 
 RegisterSet written_at_entry(const KernelInfo &kernel, Generation generation) {
-    return at_entry(kernel, generation).set;
+    return at_entry(kernel, generation).set.low;
 }
 
 std::vector<bool> all_lanes(const Flow &flow, const Facts &facts) {
@@ -243,10 +246,16 @@ std::vector<bool> all_lanes(const Flow &flow, const Facts &facts) {
 Findings find_never_written(const Flow &flow, const Facts &facts, const KernelInfo &kernel) {
     const std::vector<Instruction> &code = flow.code().instructions;
     const auto step = [&](Written &w, u32 i) {
-        RegisterSet fresh = facts[i].writes;
-        for (const auto &[to, from] : copies(code[i].x))
-            if (!w.set.has(from))
-                fresh.remove(to);
+        RegisterHalves fresh;
+        for (const RegisterUse &use : facts[i].role.uses)
+            if (use.write)
+                fresh.add(use);
+        for (const auto &[to, from] : copies(code[i].x)) {
+            if (!w.set.low.has(from))
+                fresh.low.remove(to);
+            if (!w.set.high.has(from))
+                fresh.high.remove(to);
+        }
         w.set.add_all(fresh);
     };
     const auto is_copied = [&](u32 i, unsigned place) {
@@ -260,10 +269,13 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
         const bool any = may_read_anything(code[i].x.mnemonic, facts.generation());
         for (const RegisterUse &use : fact.role.uses)
             for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
-                if (!w.set.has(use.place(reg)) && !is_copied(i, use.place(reg))) {
+                if (!w.set.has(use, reg) && !is_copied(i, use.place(reg))) {
                     found.push_back({Rule::never_written, i, Finding::nothing,
-                                     fmt::format("{} is read but not written on any path to here",
-                                                 register_name(use.bank, use.first + reg)),
+                                     fmt::format("{}{} is read but not written on any path to here",
+                                                 register_name(use.bank, use.first + reg),
+                                                 use.high && use.low ? ""
+                                                 : use.low           ? ".l"
+                                                                     : ".h"),
                                      "write it first, or use another register"});
                     break;
                 }

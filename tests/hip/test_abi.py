@@ -43,7 +43,7 @@ BY_COMPILER = {"__hipRegisterFatBinary", "__hipRegisterFunction", "__hipRegister
 NEWER = {"hipGetDevicePropertiesR0000": "hip_4.2", "hipStreamGetDevice": "hip_4.2",
          "hipGetDevicePropertiesR0600": "hip_6.0", "hipGetProcAddress": "hip_6.1"}
 NODES = [f"hip_{n}" for n in
-         "4.2 4.3 4.4 4.5 5.0 5.1 5.2 5.3 5.5 5.6 6.0 6.1 6.2 6.4 6.5 7.1 7.2".split()]
+         "4.2 4.3 4.4 4.5 5.0 5.1 5.2 5.3 5.5 5.6 6.0 6.1 6.2 6.3 6.4 6.5 7.1 7.2".split()]
 
 
 def exported(library: Path | str) -> dict[str, str]:
@@ -184,7 +184,7 @@ class Environment(unittest.TestCase):
         self.assertIn("HIPSIM_TIMING=maybe: neither on, exact nor off", self.said(HIPSIM_TIMING="maybe"))
 
     def test_values_that_mean_nothing(self) -> None:
-        self.assertIn("foo is not one of off, mem, init, wait, race, all", self.said(HIPSIM_CHECK="foo"))
+        self.assertIn("foo is not one of off, mem, mem:strict, init, wait, race, all", self.said(HIPSIM_CHECK="foo"))
         self.assertIn("HIPSIM_THREADS=many", self.said(HIPSIM_THREADS="many"))
         self.assertIn("HIPSIM_LEVEL=v9: this host has base", self.said(HIPSIM_LEVEL="v9"))
         self.assertEqual(self.said(HIPSIM_LEVEL="base"), "")

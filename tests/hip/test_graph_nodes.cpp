@@ -320,9 +320,9 @@ TEST_CASE("user objects count the caller's references") {
     OK(user_object_retain(object, 2));
     OK(user_object_release(object, 2));
     CHECK_EQ(destroyed, 0);
-    FAILS(user_object_release(object, 2), hipErrorInvalidValue); // one is left
     FAILS(user_object_retain(object, 0), hipErrorInvalidValue);
-    OK(user_object_release(object, 1));
+    OK(user_object_release(object, 2)); // more than are left: all
     CHECK_EQ(destroyed, 1);
+    FAILS(user_object_release(object, 1), hipErrorInvalidValue);
     FAILS(user_object_retain(object, 1), hipErrorInvalidValue); // gone
 }

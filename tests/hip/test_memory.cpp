@@ -54,9 +54,11 @@ TEST_CASE("host memory") {
     void *p = nullptr;
     OK(hipHostMalloc(&p, 4096, hipHostMallocDefault));
     static_cast<char *>(p)[4095] = 1;
-    FAILS(hipFree(p), hipErrorInvalidValue);
     OK(hipHostFree(p));
     FAILS(hipHostFree(p), hipErrorInvalidValue);
+    OK(hipHostMalloc(&p, 4096, hipHostMallocDefault));
+    OK(hipFree(p)); // as on real ROCm
+    FAILS(hipFree(p), hipErrorInvalidValue);
     OK(hipHostFree(nullptr));
     FAILS(hipHostMalloc(&p, 16, hipHostMallocCoherent | hipHostMallocNonCoherent),
           hipErrorInvalidValue);
@@ -208,13 +210,14 @@ TEST_CASE("what a pointer is") {
     FAILS(hipPointerGetAttributes(&attributes, nullptr), hipErrorInvalidValue);
 
     void *address = nullptr;
-    std::size_t bytes = 0;
     OK(hipPointerGetAttribute(&address, HIP_POINTER_ATTRIBUTE_DEVICE_POINTER, device.data + 2));
     CHECK(address == device.data + 2);
     OK(hipPointerGetAttribute(&address, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, device.data + 2));
     CHECK(address == device.data);
-    OK(hipPointerGetAttribute(&bytes, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, device.data + 2));
-    CHECK_EQ(bytes, 32);
+    unsigned range[] = {0, 9}; // 4 bytes on AMD
+    OK(hipPointerGetAttribute(range, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, device.data + 2));
+    CHECK_EQ(range[0], 32);
+    CHECK_EQ(range[1], 9);
     FAILS(hipPointerGetAttribute(&address, HIP_POINTER_ATTRIBUTE_DEVICE_POINTER, &on_stack),
           hipErrorInvalidValue);
     OK(hipHostFree(pinned));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls that do what others do, by the name that a driver, a context, an older or a newer HIP has
 // for it; and questions that few hosts ask.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -307,7 +308,16 @@ TEST_CASE("streams: whose they are, and which compute units they may use") {
     FAILS(stream_device(here, nullptr), hipErrorInvalidValue);
     FAILS(stream_id(here, nullptr), hipErrorInvalidValue);
     OK(hipDeviceGetStreamPriorityRange(&least, &greatest));
-    CHECK_GE(least, greatest); // as numbers: the greatest priority is the lowest
+    CHECK_EQ(least, 1); // as numbers: the greatest priority is the lowest
+    CHECK_EQ(greatest, -1);
+    for (const int wish : {-7, -1, 0, 1, 2}) {
+        hipStream_t made = nullptr;
+        int priority = 9;
+        OK(hipStreamCreateWithPriority(&made, hipStreamDefault, wish));
+        OK(hipStreamGetPriority(made, &priority));
+        CHECK_EQ(priority, std::clamp(wish, greatest, least));
+        OK(hipStreamDestroy(made));
+    }
 
     hipStream_t masked = nullptr;
     const std::uint32_t mask[] = {0x0f};
@@ -328,6 +338,12 @@ TEST_CASE("functions: settings that change nothing, and more about occupancy") {
     const hipFunction_t iota = code["iota"];
     const void *const named = reinterpret_cast<void *>(iota);
     OK(hipFuncSetAttribute(named, hipFuncAttributeMaxDynamicSharedMemorySize, 4096));
+    OK(hipFuncSetAttribute(named, hipFuncAttributePreferredSharedMemoryCarveout,
+                           -1)); // the default
+    FAILS(hipFuncSetAttribute(named, hipFuncAttributePreferredSharedMemoryCarveout, -2),
+          hipErrorInvalidValue);
+    FAILS(hipFuncSetAttribute(named, hipFuncAttributeMaxDynamicSharedMemorySize, -1),
+          hipErrorInvalidValue);
     FAILS(hipFuncSetAttribute(nullptr, hipFuncAttributeMaxDynamicSharedMemorySize, 4096),
           hipErrorInvalidDeviceFunction);
     OK(hipFuncSetSharedMemConfig(named, hipSharedMemBankSizeFourByte));

@@ -145,7 +145,8 @@ TEST_CASE("settings that mean nothing are refused with what there is") {
     refused("sim:gfx1151?timing", "timing: no setting of a device; they are name=value");
     refused("sim:gfx1151?timing=on&timing=off", "timing is set twice");
     refused("sim:gfx1151?timing=maybe", "timing=maybe: neither on, exact nor off");
-    refused("sim:gfx1151?check=foo", "foo is not one of off, mem, init, wait, race, all");
+    refused("sim:gfx1151?check=foo",
+            "foo is not one of off, mem, mem:strict, init, wait, race, all");
     refused("sim:gfx1151?math=quick", "neither exact nor fast");
     refused("sim:gfx1151?threads=many", "threads=many: not a number from 0 (all cores) to 1024");
     refused("sim:gfx1151?choices=sr_carry=no", "sr_carry=carry, wrap");

@@ -89,6 +89,20 @@ TEST_CASE("hints about managed memory are kept for who asks") {
     OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, shared, 4096));
     CHECK_EQ(by[0], 1);
     CHECK_EQ(by[1], -2);
+    // A part of the range has its own; the whole has what all parts agree on.
+    OK(hipMemAdvise(static_cast<char *>(shared) + 1024, 1024, hipMemAdviseUnsetReadMostly, 0));
+    OK(hipMemAdvise(static_cast<char *>(shared) + 1024, 1024, hipMemAdviseSetAccessedBy, 0));
+    OK(hipMemAdvise(shared, 2048, hipMemAdviseSetPreferredLocation, 0));
+    CHECK_EQ(ask(hipMemRangeAttributeReadMostly), 0);
+    CHECK_EQ(ask(hipMemRangeAttributePreferredLocation), -2);
+    CHECK_EQ(ask(hipMemRangeAttributeLastPrefetchLocation), -1);
+    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributeReadMostly, shared, 1024));
+    CHECK_EQ(value, 1);
+    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributePreferredLocation, shared, 2048));
+    CHECK_EQ(value, 0);
+    OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, shared, 4096));
+    CHECK_EQ(by[0], 1);
+    CHECK_EQ(by[1], -2);
     FAILS(hipMemAdvise(shared, 8192, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
     FAILS(hipMemAdvise(shared, 4096, static_cast<hipMemoryAdvise>(50), 0), hipErrorInvalidValue);
     FAILS(hipMemPrefetchAsync(shared, 4096, 7, nullptr), hipErrorInvalidDevice);
@@ -100,6 +114,7 @@ TEST_CASE("the host's own memory, while it is registered") {
     std::vector<int> mine(1000, 21);
     CHECK(kernel_faults(mine.data()));
     OK(hipHostRegister(mine.data(), 4000, hipHostRegisterMapped));
+    OK(hipHostRegister(mine.data(), 4000, hipHostRegisterMapped)); // twice is once
     FAILS(hipHostRegister(mine.data() + 500, 4, 0), hipErrorHostMemoryAlreadyRegistered);
     void *on_device = nullptr;
     OK(hipHostGetDevicePointer(&on_device, mine.data(), 0));

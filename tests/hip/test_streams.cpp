@@ -113,7 +113,7 @@ TEST_CASE("an event means its last recording") {
     CHECK_EQ(word.get()[0], 1);
 }
 
-TEST_CASE("elapsed time is 0: there is no modelled time yet") {
+TEST_CASE("elapsed time without timing is an estimate") {
     Code code;
     Ints word(1, 0);
     OwnEvent start, stop, untimed(hipEventDisableTiming), never;
@@ -125,7 +125,8 @@ TEST_CASE("elapsed time is 0: there is no modelled time yet") {
     held.release();
     OK(hipEventSynchronize(stop));
     OK(hipEventElapsedTime(&ms, start, stop));
-    CHECK_EQ(ms, 0.0f);
+    CHECK_GT(ms, 0.0f);
+    CHECK_LT(ms, 10000.0f);
     FAILS(hipEventElapsedTime(nullptr, start, stop), hipErrorInvalidValue);
     FAILS(hipEventElapsedTime(&ms, start, never), hipErrorInvalidHandle);
     OK(hipEventRecord(untimed, nullptr));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sim/assemble.h"
+#include "sim/check/checks.h"
 
 using namespace nw;
 using namespace nw::sim;
@@ -44,6 +45,35 @@ TEST_CASE("global loads and stores, both address forms") {
                 REQUIRE(out[256 + 4 * l + n] == in[4 * l + 4 + n]);
             REQUIRE(out[512 + 4 * l] == in[4 * l + 1]);
         }
+    }
+}
+
+// S-060
+TEST_CASE("a scalar load past the end reads poison within the page, and faults beyond it") {
+    for (const char *gfx : {"gfx1100", "gfx1201"}) {
+        CAPTURE(gfx);
+        KernelText k;
+        k.gfx = gfx;
+        const std::string wait = is_gfx12(gfx) ? "  s_wait_kmcnt 0\n" : "  s_waitcnt lgkmcnt(0)\n";
+        k.body = "  s_load_b256 s[8:15], s[2:3], 0x0\n" + wait;
+        for (unsigned n = 0; n < 8; ++n)
+            k.body +=
+                "  v_mov_b32 v" + std::to_string(n + 2) + ", s" + std::to_string(n + 8) + "\n";
+        k.body += "  v_mov_b32 v1, 0\n  global_store_b96 v1, v[7:9], s[2:3]";
+        Launch launch{.block = {1, 1, 1}, .initial = counted(7), .words = 7};
+        const auto out = run(k, std::move(launch));
+        CHECK(out == std::vector<u32>{counted(7)[5], counted(7)[6], poison, counted(7)[3],
+                                      counted(7)[4], counted(7)[5], counted(7)[6]});
+
+        Launch strict{.initial = counted(7), .words = 7};
+        strict.config.checker = checker({.strict_scalar = true});
+        CHECK(fault_of(k, strict).find("reads 32 bytes") != std::string::npos);
+        k.body = "  s_load_b128 s[8:11], s[2:3], 0xff4\n";
+        CHECK(fault_of(k, Launch{.words = 1024}).find("reads 16 bytes") != std::string::npos);
+        CHECK(fault_of(k, Launch{.words = 1025}) == "");
+        k.body =
+            "  v_mov_b32 v1, 0\n  global_load_b128 v[4:7], v1, s[2:3]\n"; // vectors: to the byte
+        CHECK(fault_of(k, Launch{.words = 3}).find("reads 16 bytes") != std::string::npos);
     }
 }
 

@@ -167,3 +167,37 @@ TEST_CASE("integer dots take signedness from neg_lo") {
             "v_mov_b32 v2, 0xf\n v_mov_b32 v3, 2\n v_dot8_i32_iu4 v1, v2, v3, 5 neg_lo:[1,0,0]") ==
         3);
 }
+
+// S-061. The second of each pair is the first with bits set in a field that it does not use.
+TEST_CASE("bits in a field that an instruction does not use change nothing") {
+    const std::string set = "v_mov_b32 v2, 5\n v_mov_b32 v4, 9\n v_mov_b32 v6, 0\n";
+    const std::string load = "ds_load_b32 v1, v6\n s_waitcnt lgkmcnt(0)";
+    const struct {
+        std::string name, before, junk, after;
+        u32 expected;
+    } cases[] = {
+        {"vdst of ds_add_u32", "ds_store_b32 v6, v4\n", ".long 0xd8000000, 0x01000206\n", load, 14},
+        {"data1 of ds_store_b32", "", ".long 0xd8340000, 0x00070206\n", load, 5},
+        {"vdst and data1", "", ".long 0xd8340000, 0x01070206\n", load, 5},
+        {"data0 of ds_load_b32", "ds_store_b32 v6, v4\n", ".long 0xd8d80000, 0x01000406\n",
+         "s_waitcnt lgkmcnt(0)", 9},
+        {"vsrcx1 of a mov", "", ".long 0xca101502, 0x01020104\n", "", 5}, // v1 = v2, v2 = v4
+        {"vsrcy1 of a mov", "", ".long 0xca100102, 0x01021504\n", "", 5},
+        {"both", "", ".long 0xca101502, 0x01021504\n", "", 5},
+        {"simm16 of s_barrier", "v_mov_b32 v1, 3\n", ".long 0xbfbd0007\n", "", 3},
+        {"vdst and src0 of v_nop", "v_mov_b32 v1, 3\n", ".long 0x7e020104\n", "", 3},
+    };
+    for (const auto &c : cases) {
+        CAPTURE(c.name);
+        KernelText k;
+        k.lds = 64;
+        k.body = set + c.before + c.junk + c.after +
+                 "\n v_mov_b32 v60, 0\n global_store_b32 v60, v1, s[2:3]";
+        CHECK(run(k, Launch{.block = {1, 1, 1}})[0] == c.expected);
+    }
+    KernelText k;
+    k.body = ".long 0xcd000000, 0x040e0401";
+    CHECK(fault_of(k).find("illegal operand: v_interp_p10_f32 has s1") != std::string::npos);
+    k.body = ".long 0xbfff0007";
+    CHECK(fault_of(k).find("illegal instruction") != std::string::npos);
+}

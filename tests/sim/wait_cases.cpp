@@ -45,6 +45,10 @@ const Case gfx11[] = {
     {"bpermute", "ds_bpermute_b32 v2, v1, v0\n v_mov_b32 v3, v2", "v2 is read", "lgkmcnt(0)"},
     {"VOPD", "global_load_b32 v2, v1, s[2:3]\n v_dual_mov_b32 v4, v0 :: v_dual_mov_b32 v5, v2", "v2 is read"},
     {"an accumulator is read, too", "global_load_b32 v2, v1, s[2:3]\n v_fmac_f32 v2, v0, v0", "v2 is overwritten"},
+    {"the other half", "v_mov_b32 v2, 0\n global_load_d16_b16 v2, v1, s[2:3]\n v_add_f16 v3.l, v2.h, v2.h", nullptr},
+    {"the half itself", "v_mov_b32 v2, 0\n global_load_d16_hi_b16 v2, v1, s[2:3]\n v_add_f16 v3.l, v2.h, v2.h", "v2 is read", "vmcnt(0)"},
+    {"the older of two halves", "v_mov_b32 v2, 0\n global_load_d16_b16 v2, v1, s[2:3]\n global_load_d16_hi_b16 v2, v1, s[2:3]\n s_waitcnt vmcnt(1)\n v_add_f16 v3.l, v2.l, v2.l", nullptr},
+    {"the whole of two halves", "v_mov_b32 v2, 0\n global_load_d16_b16 v2, v1, s[2:3]\n global_load_d16_hi_b16 v2, v1, s[2:3]\n s_waitcnt vmcnt(1)\n v_mov_b32 v3, v2", "v2 is read", "vmcnt(0)"},
     {"across a branch", "global_load_b32 v2, v1, s[2:3]\n s_branch .Lthere\n s_nop 0\n.Lthere:\n v_mov_b32 v3, v2", "v2 is read"},
 };
 const Case gfx12[] = {
@@ -55,6 +59,7 @@ const Case gfx12[] = {
     {"LDS not waited", "ds_load_b32 v2, v1\n s_wait_kmcnt 0\n v_mov_b32 v3, v2", "v2 is read", "s_wait_dscnt 0"},
     {"scalar", "s_load_b32 s8, s[2:3], 0x0\n s_wait_kmcnt 0\n s_mov_b32 s9, s8", nullptr},
     {"scalar not waited", "s_load_b32 s8, s[2:3], 0x0\n s_wait_dscnt 0\n s_mov_b32 s9, s8", "s8 is read", "s_wait_kmcnt 0"},
+    {"two halves in any order", "v_mov_b32 v2, 0\n global_load_d16_b16 v2, v1, s[2:3]\n global_load_d16_hi_b16 v2, v1, s[2:3]\n s_wait_loadcnt 0\n v_mov_b32 v3, v2", nullptr},
     {"combined wait", "global_load_b32 v2, v1, s[2:3]\n ds_load_b32 v3, v1\n s_wait_loadcnt_dscnt 0x0\n v_add_nc_u32 v4, v2, v3", nullptr},
     {"combined wait for the load only", "global_load_b32 v2, v1, s[2:3]\n ds_load_b32 v3, v1\n s_wait_loadcnt_dscnt 0x1\n v_add_nc_u32 v4, v2, v3", "v3 is read", "s_wait_dscnt 0"},
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/check/checks.h"
 
-#include <array>
-
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -13,8 +11,11 @@ class Combination final : public Checker {
 public:
     explicit Combination(CheckKinds kinds) : kinds_(kinds) {}
     std::unique_ptr<LaunchChecker> launch(const Code &code, std::string_view gfx) const override {
+        if (!kinds_.wait && !kinds_.init && !kinds_.race)
+            return nullptr;
         return std::make_unique<CheckFacts>(kinds_, code, gfx);
     }
+    bool strict_scalar_loads() const override { return kinds_.strict_scalar; }
     bool needs_order() const override { return kinds_.race; }
     bool shadows_lds() const override { return kinds_.init || kinds_.race; }
 
@@ -25,12 +26,14 @@ private:
 } // namespace
 
 const Checker *checker(CheckKinds kinds) {
-    static const auto &all = *new std::array<Combination, 8>{
-        Combination({false, false, false}), Combination({true, false, false}),
-        Combination({false, true, false}),  Combination({true, true, false}),
-        Combination({false, false, true}),  Combination({true, false, true}),
-        Combination({false, true, true}),   Combination({true, true, true})};
-    const unsigned n = kinds.wait + 2u * kinds.init + 4u * kinds.race;
+    constexpr unsigned count = 16;
+    static const auto &all = *new auto([] {
+        std::vector<Combination> made;
+        for (unsigned n = 0; n < count; ++n)
+            made.push_back(Combination({bool(n & 1), bool(n & 2), bool(n & 4), bool(n & 8)}));
+        return made;
+    }());
+    const unsigned n = kinds.wait + 2u * kinds.init + 4u * kinds.race + 8u * kinds.strict_scalar;
     return n ? &all[n] : nullptr;
 }
 

@@ -17,6 +17,7 @@ struct CheckKinds {
     bool wait = false; // a register touched while its load or store is in flight is a Fault
     bool init = false; // poison that reaches an address, a branch or a store is a Fault
     bool race = false; // accesses of two waves that nothing orders are a Fault
+    bool strict_scalar = false; // scalar loads are exact to the byte (S-060)
 };
 
 // For RunConfig::checker; null when all are off. Lives as long as the program.

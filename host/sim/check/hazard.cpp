@@ -112,14 +112,14 @@ HazardCheck::Result HazardCheck::find_trans_use(u32 index, const Entry &entry) {
     for (Trans *t = trans_.data(); t != end; ++t)
         for (const RegisterUse &use : r.uses)
             for (unsigned n = 0; use.bank == RegisterUse::vgpr && n < use.count; ++n) {
-                if (!use.write && t->written.has(use.place(n)))
+                if (!use.write && t->written.has(use, n))
                     return Finding{{use.bank, false, static_cast<u16>(use.first + n)}, t->index};
             }
     // Registers overwritten by another instruction no longer hold a transcendental's result.
     for (Trans *t = trans_.data(); t != end; ++t) {
         for (const RegisterUse &use : r.uses)
-            for (unsigned n = 0; use.write && n < use.count; ++n)
-                t->written.remove(use.place(n));
+            if (use.write)
+                t->written.remove(use);
         ++t->valu;
         t->trans += r.trans;
     }
@@ -129,8 +129,8 @@ HazardCheck::Result HazardCheck::find_trans_use(u32 index, const Entry &entry) {
     if (r.trans) {
         Trans t{index, 0, 0, {}};
         for (const RegisterUse &use : r.uses)
-            for (unsigned n = 0; use.write && n < use.count; ++n)
-                t.written.add(use.place(n));
+            if (use.write)
+                t.written.add(use);
         *end++ = t;
     }
     trans_count_ = static_cast<unsigned>(end - trans_.data());
@@ -149,7 +149,8 @@ HazardCheck::Result HazardCheck::find_forwarding(u32 index, const Entry &entry) 
     for (const RegisterUse &use : r.uses)
         if (!use.write && use.bank == RegisterUse::vgpr &&
             std::none_of(sources.begin(), sources.end(), [&](const RegisterUse &s) {
-                return s.first == use.first && s.count == use.count;
+                return s.first == use.first && s.count == use.count && s.low == use.low &&
+                       s.high == use.high;
             }))
             sources.push_back(use);
     Result found;

@@ -66,7 +66,7 @@ private:
     struct Trans {
         u32 index;
         unsigned valu, trans;
-        RegisterSet written;
+        RegisterHalves written;
     };
     std::array<Trans, trans_window_trans + 1> trans_;
     unsigned trans_count_ = 0;

@@ -64,6 +64,10 @@ u32 bits_written(const Instruction &inst) {
     return inst.y ? ~0u : bits_written(inst.x); // VOPD: only rows of whole dwords can pair
 }
 
+bool loads_scalars(std::string_view n) {
+    return n.starts_with("s_load_") || n.starts_with("s_buffer_load_");
+}
+
 bool has_shadow(std::string_view n) {
     return n.starts_with("ds_") || n.starts_with("flat_") || n.starts_with("scratch_");
 }
@@ -77,8 +81,9 @@ InitFacts::InitFacts(const Code &code) {
         if (!inst.text.empty()) {
             e.uses = register_uses(inst);
             e.overwrites = bits_written(inst);
-            e.sees_memory = has_shadow(inst.x.mnemonic) &&
-                            find_memory_op(inst.x.mnemonic).access != Access::none;
+            e.sees_memory = loads_scalars(inst.x.mnemonic) ||
+                            (has_shadow(inst.x.mnemonic) &&
+                             find_memory_op(inst.x.mnemonic).access != Access::none);
         }
         entries.push_back(std::move(e));
     }
@@ -309,8 +314,8 @@ void InitCheck::require_sgpr(const Wave &w, const Inst &i, unsigned reg, const c
 
 void InitCheck::report(const Wave &w, const Inst &i, const std::string &what, const char *purpose) {
     fault(w, i, Fault::Kind::checker,
-          fmt::format("init: {} is computed from registers or LDS that nothing has written, and is "
-                      "used as {}",
+          fmt::format("init: {} is computed from registers, LDS or bytes behind an allocation that "
+                      "nothing has written, and is used as {}",
                       what, purpose));
 }
 

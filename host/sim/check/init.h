@@ -22,7 +22,7 @@ struct InitFacts {
         // Bits of each destination dword that every active lane writes from its own source lanes
         // only; 0: must be found by running the trials.
         u32 overwrites = 0;
-        bool sees_memory = false; // LDS or scratch, which have shadows
+        bool sees_memory = false; // LDS or scratch, which have shadows; bytes out of bounds (S-060)
     };
     std::vector<Entry> entries; // by instruction index
     explicit InitFacts(const Code &code);

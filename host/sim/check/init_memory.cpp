@@ -25,6 +25,14 @@ u32 loaded_bits(const MemoryOp &op) {
                                                                             : ~0u;
 }
 
+// Bits of a dword that a scalar load of `size` bytes takes from these bytes out of bounds.
+u32 bits_of_bytes(u64 bytes, u64 size) {
+    if (bytes && size < 4) // extended
+        return ~0u;
+    return static_cast<u32>((bytes & 1) * 0xffu | (bytes >> 1 & 1) * 0xff00u |
+                            (bytes >> 2 & 1) * 0xff0000u | (bytes >> 3 & 1) * 0xff000000u);
+}
+
 // The shadow bytes touched by one LDS access of a half wave.
 struct LdsBytes {
     std::vector<u8> &bytes;
@@ -83,8 +91,9 @@ void InitCheck::require_source(const Wave &w, const Inst &i, const Source &s, co
 void InitCheck::scalar_load(const Wave &w, const Inst &i) {
     require_source(w, i, i.src[0], "an address");
     require_source(w, i, i.src[1], "an address");
+    const ScalarPlace place = scalar_load_place(w, i);
     for (unsigned r = 0; r < i.dst_rows; ++r)
-        set_sgpr(i.dst + r, 0);
+        set_sgpr(i.dst + r, bits_of_bytes(place.missing >> 4 * r & 15, place.bytes));
 }
 
 // Fast path: all LDS bytes read or written are initialised. False: check lane by lane.

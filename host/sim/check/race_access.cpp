@@ -103,14 +103,19 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
 
 void RaceCheck::scalar_load(Wave &w, const Inst &i, State &me) {
     const ScalarPlace place = scalar_load_place(w, i);
-    if (!place.bytes)
-        return;
     Places p;
     p.at[0] = place.address;
     p.active = 1;
     Half h{w, i, me, p, 0, static_cast<unsigned>(place.bytes), 0, {}};
     h.access = {{}, me.number, me.clock, 0, i.index, 0, Touch::read};
-    touch_range(h, p.at[0], h.size);
+    for (u64 at = 0; at < place.bytes;) { // the bytes in bounds, run by run
+        u64 end = at;
+        while (end < place.bytes && !(place.missing >> end & 1))
+            ++end;
+        if (end > at)
+            touch_range(h, place.address + at, end - at);
+        at = end + 1;
+    }
 }
 
 void RaceCheck::touch_lanes(Half &h, u32 lanes) {

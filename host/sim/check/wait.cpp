@@ -2,6 +2,7 @@
 #include "sim/check/wait.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
@@ -51,6 +52,7 @@ void WaitCheck::reset() {
     for (auto &o : outstanding_)
         o.clear();
     in_flight_.clear();
+    std::memset(owner_, 0, sizeof owner_);
 }
 
 void WaitCheck::step(const Wave &w, const Inst &i) {
@@ -77,9 +79,14 @@ void WaitCheck::land(Counter c, size_t keep) {
 
 void WaitCheck::arrive(u32 number) {
     for (const RegisterUse &use : facts_->entries[flights_[number - base_].inst].uses)
-        for (unsigned n = 0; use.write && n < use.count; ++n)
-            if (owner(use, n) == number)
-                in_flight_.remove(use.place(n));
+        for (unsigned n = 0; use.write && n < use.count; ++n) {
+            const unsigned place = use.place(n);
+            for (u32(&owner)[RegisterSet::vgprs + RegisterSet::sgprs] : owner_)
+                if (owner[place] == number)
+                    owner[place] = 0;
+            if (!owner_[0][place] && !owner_[1][place])
+                in_flight_.remove(place);
+        }
 }
 
 void WaitCheck::wait(const WaitLimits &limits) {
@@ -97,9 +104,12 @@ void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
         for (unsigned n = 0; n < use.count; ++n) {
             if (!in_flight_.has(use.place(n)))
                 continue;
-            const u32 number = owner(use, n);
-            if (!(use.write && may_land_on(flights_[number - base_].issues, e.issues)))
-                report(w, i, use, use.first + n, number);
+            for (const bool high : {false, true}) {
+                const u32 number = owner_[high][use.place(n)];
+                if (number && (high ? use.high : use.low) &&
+                    !(use.write && may_land_on(flights_[number - base_].issues, e.issues)))
+                    report(w, i, use, use.first + n, number);
+            }
         }
 }
 
@@ -142,8 +152,12 @@ void WaitCheck::launch(const Inst &i, const WaitFacts::Entry &e, bool returns) {
         return;
     for (const RegisterUse &use : e.uses)
         for (unsigned n = 0; use.write && n < use.count; ++n) {
-            owner(use, n) = number;
-            in_flight_.add(use.place(n));
+            const unsigned place = use.place(n);
+            if (use.low)
+                owner_[0][place] = number;
+            if (use.high)
+                owner_[1][place] = number;
+            in_flight_.add(place);
         }
 }
 

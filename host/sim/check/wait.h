@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reports registers accessed while a memory instruction that writes them is in flight.
+// Reports registers accessed while a memory instruction that writes them is in flight. The halves
+// of a VGPR are two registers.
 //
 // Loads and LDS operations count down in order: "at most n outstanding" means that all but the
 // newest n are done. Scalar loads return out of order: only a wait for 0 is useful. Two loads to
@@ -57,7 +58,6 @@ private:
     void wait(const WaitLimits &);
     void land(Counter, size_t keep);
     void arrive(u32 number);
-    u32 &owner(const RegisterUse &use, unsigned n) { return owner_[use.place(n)]; }
     void check(const Wave &, const Inst &, const WaitFacts::Entry &);
     void launch(const Inst &, const WaitFacts::Entry &, bool returns);
     void check_system_store(const Wave &, const Inst &) const;
@@ -72,8 +72,9 @@ private:
     std::deque<Flight> flights_; // element 0 is flight number base_
     u32 base_ = 1;
     std::deque<u32> outstanding_[counters]; // flight numbers, oldest first
-    RegisterSet in_flight_;
-    u32 owner_[RegisterSet::vgprs + RegisterSet::sgprs] = {}; // the flight, of those in_flight_
+    RegisterSet in_flight_;                 // with any half
+    // The flight that writes a half of a register, 0 if none: low halves and SGPRs, high halves.
+    u32 owner_[2][RegisterSet::vgprs + RegisterSet::sgprs] = {};
 };
 
 } // namespace nw::sim

@@ -41,7 +41,7 @@ std::string describe_allocation(const Memory &memory, u64 address) {
     return fmt::format("the nearest allocation is {}: {}", name_of(a), where);
 }
 
-bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
+bool reachable(const Wave &w, const Inst &i, u64 address, u64 size) {
     Context &context = *w.context;
     RangeCache &cache = *w.cache;
     u64 generation = context.memory.generation();
@@ -69,6 +69,31 @@ bool reachable(Wave &w, const Inst &i, u64 address, u64 size) {
         r = {a.begin, a.begin + a.size};
     return !read_only || scalar || i.access->op.loads() ||
            !(a.read_only || program.overlaps_code(address, size));
+}
+
+u64 missing_bytes(const Wave &w, const Inst &i, u64 address, u64 size) {
+    if (reachable(w, i, address, size)) [[likely]]
+        return 0;
+    const auto fail = [&] { illegal_address(w, i, address, static_cast<unsigned>(size), -1); };
+    const std::span<std::byte> image = w.context->code.program->image();
+    const u64 image_begin = reinterpret_cast<u64>(image.data());
+    const Checker *checker = w.context->config.checker;
+    if ((checker && checker->strict_scalar_loads()) || address + size < address)
+        fail();
+    u64 missing = 0;
+    bool page_has_some = false;
+    for (u64 n = 0; n < size; ++n) {
+        const u64 at = address + n;
+        const bool held = at - image_begin < image.size() || w.context->memory.find(at).size != 0;
+        page_has_some |= held;
+        missing |= u64{!held} << n;
+        if (n + 1 == size || (at + 1) % page_bytes == 0) {
+            if (!page_has_some)
+                fail();
+            page_has_some = false;
+        }
+    }
+    return missing;
 }
 
 namespace {
@@ -105,7 +130,7 @@ Report details(const char *rule, const char *space, u64 address, int lane) {
 
 } // namespace
 
-void illegal_address(Wave &w, const Inst &i, u64 address, unsigned size, int lane) {
+void illegal_address(const Wave &w, const Inst &i, u64 address, unsigned size, int lane) {
     const Memory &memory = w.context->memory;
     const char *what = i.cls == Class::smem ? "reads" : verb(i.access->op);
     std::string who = lane >= 0 ? fmt::format("lane {} ", lane) : std::string();

@@ -60,12 +60,18 @@ inline bool in_a_row(const u64 *at, u64 bytes) {
 }
 
 // True when [address, address + size) is inside a live allocation or the program's image.
-bool reachable(Wave &, const Inst &, u64 address, u64 size);
+bool reachable(const Wave &, const Inst &, u64 address, u64 size);
+
+// Bytes of a scalar load that are not in a live allocation, a bit each. Memory is mapped in pages,
+// so the load faults only if it has a page without a byte in bounds (S-060); with
+// a checker's strict_scalar_loads(), if any byte is out of bounds. Throws that Fault.
+u64 missing_bytes(const Wave &, const Inst &, u64 address, u64 size);
+inline constexpr u64 page_bytes = 4096;
 
 // Describes the live allocation nearest to `address` and their distance.
 std::string describe_allocation(const Memory &, u64 address);
 
-[[noreturn]] void illegal_address(Wave &, const Inst &, u64 address, unsigned size, int lane);
+[[noreturn]] void illegal_address(const Wave &, const Inst &, u64 address, unsigned size, int lane);
 [[noreturn]] void lds_out_of_range(Wave &, const Inst &, u64 address, unsigned size, unsigned lane);
 [[noreturn]] void scratch_out_of_range(Wave &, const Inst &, i64 offset, unsigned size,
                                        unsigned lane);
@@ -79,9 +85,11 @@ Handler scalar_buffer_load(std::string_view mnemonic); // s_buffer_load_*, or nu
 // entirely out of a buffer's bounds, or can't be run.
 struct ScalarPlace {
     u64 address = 0, bytes = 0;
+    u64 missing = 0; // bytes that are not in an allocation, a bit each: they read as poison
 };
-ScalarPlace scalar_load_place(Wave &, const Inst &);
-ScalarPlace scalar_buffer_place(Wave &, const Inst &);
+void read_scalar(const ScalarPlace &, void *to);
+ScalarPlace scalar_load_place(const Wave &, const Inst &);
+ScalarPlace scalar_buffer_place(const Wave &, const Inst &);
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);
 void run_ds_swizzle(Wave &, const Inst &);

@@ -10,6 +10,7 @@
 #include "sim/func/salu.h"
 #include "sim/isa/classes.h"
 #include "sim/isa/scope.h"
+#include "sim/isa/unused_fields.h"
 
 namespace nw::sim {
 
@@ -22,6 +23,10 @@ void unsupported(Wave &w, const Inst &i) {
         fault(w, i, Fault::Kind::illegal_instruction,
               fmt::format("illegal instruction: 0x{:08x} is not an instruction of {}", inst.word0,
                           w.context->device.gfx));
+    if (const std::string_view bad = invalid_operand(inst); !bad.empty())
+        fault(w, i, Fault::Kind::illegal_instruction,
+              fmt::format("illegal operand: {} has {} where the encoding allows none of its kind",
+                          inst.x.mnemonic, bad));
     auto why = w.context->code.unsupported.find(i.index);
     fault(w, i, Fault::Kind::illegal_instruction,
           fmt::format("not implemented: {}",

@@ -33,7 +33,10 @@ public:
 class Checker {
 public:
     virtual ~Checker() = default;
+    // Null if nothing is to be called.
     virtual std::unique_ptr<LaunchChecker> launch(const Code &, std::string_view gfx) const = 0;
+    // Scalar loads are exact to the byte, as vector loads are (S-060).
+    virtual bool strict_scalar_loads() const = 0;
     // Findings depend on the order of accesses: all workgroups run on one thread.
     virtual bool needs_order() const = 0;
     // Shadows LDS byte by byte: an access beyond its end is a Fault (S-051).

@@ -66,13 +66,22 @@ void check(const Dispatch &d) {
                 fmt::format("launch of {}: out of memory: {}", d.kernel->name, why));
 }
 
+// Asked of the kernel once: it reads files for them, which takes longer than a short launch.
+u64 host_memory() {
+    static const u64 bytes =
+        static_cast<u64>(sysconf(_SC_PHYS_PAGES)) * static_cast<u64>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+unsigned host_threads() {
+    static const unsigned threads = std::thread::hardware_concurrency();
+    return threads;
+}
+
 // How many workgroups may run at once within the scratch limit.
 u64 groups_by_scratch(const Context &c) {
     const u64 each =
         u64{scratch_bytes(c.dispatch)} * c.dispatch.kernel->wave_size * c.waves_per_group;
-    const u64 host = static_cast<u64>(sysconf(_SC_PHYS_PAGES)) *
-                     static_cast<u64>(sysconf(_SC_PAGESIZE)),
-              limit = c.config.max_scratch ? c.config.max_scratch : host / 2;
+    const u64 limit = c.config.max_scratch ? c.config.max_scratch : host_memory() / 2;
     if (each > limit)
         out_of_memory(c.dispatch, fmt::format("{} bytes of scratch for one workgroup, there are {}",
                                               each, limit));
@@ -195,8 +204,7 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
         const u64 most = groups_by_scratch(c);
         if (d.cooperative)
             return run_together(c, most);
-        const unsigned threads =
-            config.threads ? config.threads : std::thread::hardware_concurrency();
+        const unsigned threads = config.threads ? config.threads : host_threads();
         return run_groups(c, config.checker && config.checker->needs_order()
                                  ? 1
                                  : static_cast<unsigned>(std::clamp<u64>(threads, 1, most)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scalar loads from buffers (4.22): never swizzled, and the bound is one number of bytes.
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -13,13 +14,13 @@ namespace {
 
 // src[0]: descriptor; src[1]: soffset or constant 0; imm: ioffset.
 struct Session {
-    Wave &w;
+    const Wave &w;
     const Inst &i;
     Buffer buffer;
     u64 offset = 0, bound = 0;
 
     // Offset bits below `unit` are ignored (4.20).
-    Session(Wave &wave, const Inst &inst, u64 unit)
+    Session(const Wave &wave, const Inst &inst, u64 unit)
         : w(wave), i(inst), buffer(&wave.s[inst.src[0].at]) {
         if (const char *why = buffer.refusal())
             fault(w, i, Fault::Kind::illegal_address,
@@ -36,21 +37,18 @@ struct Session {
         bound = unbound ? 0 : u64{buffer.stride ? buffer.stride : 1} * buffer.records;
     }
 
-    bool in_bounds(u64 at, u64 size) const { return offset + at + size <= bound; }
-    const void *place(u64 at, unsigned size) const {
-        u64 address = buffer.base + offset + at;
-        if (!reachable(w, i, address, size))
-            illegal_address(w, i, address, size, -1);
-        return reinterpret_cast<const void *>(address);
+    // Those of `count` units that are in the buffer's bounds: they come first.
+    ScalarPlace place(u64 unit, u64 count) const {
+        const u64 left = offset < bound ? (bound - offset) / unit : 0;
+        const u64 address = buffer.base + offset, bytes = std::min(count, left) * unit;
+        return {address, bytes, bytes ? missing_bytes(w, i, address, bytes) : 0};
     }
 };
 
 void run_dwords(Wave &w, const Inst &i) { // dst_rows of them
     Session s(w, i, 4);
     u32 value[16] = {};
-    for (unsigned n = 0; n < i.dst_rows; ++n)
-        if (s.in_bounds(4 * n, 4))
-            std::memcpy(&value[n], s.place(4 * n, 4), 4);
+    read_scalar(s.place(4, i.dst_rows), value);
     if (i.dst != sreg::null)
         std::memcpy(&w.s[i.dst], value, 4 * i.dst_rows);
 }
@@ -58,8 +56,7 @@ void run_dwords(Wave &w, const Inst &i) { // dst_rows of them
 template <class T> void run_small(Wave &w, const Inst &i) {
     Session s(w, i, sizeof(T));
     T value = 0;
-    if (s.in_bounds(0, sizeof(T)))
-        std::memcpy(&value, s.place(0, sizeof(T)), sizeof(T));
+    read_scalar(s.place(sizeof(T), 1), &value);
     if (i.dst != sreg::null)
         w.s[i.dst] = static_cast<u32>(i32{value});
 }
@@ -78,19 +75,14 @@ Handler scalar_buffer_load(std::string_view mnemonic) {
                            : run_dwords;
 }
 
-ScalarPlace scalar_buffer_place(Wave &w, const Inst &i) {
+ScalarPlace scalar_buffer_place(const Wave &w, const Inst &i) {
     const unsigned unit = i.run == run_dwords                                  ? 4
                           : i.run == run_small<u8> || i.run == run_small<i8>   ? 1
                           : i.run == run_small<u16> || i.run == run_small<i16> ? 2
                                                                                : 0;
     if (unit == 0)
         return {};
-    const Session s(w, i, unit);
-    const unsigned most = unit == 4 ? i.dst_rows : 1;
-    unsigned count = 0;
-    for (; count < most && s.in_bounds(u64{count} * unit, unit); ++count)
-        s.place(u64{count} * unit, unit);
-    return {s.buffer.base + s.offset, u64{count} * unit};
+    return Session(w, i, unit).place(unit, unit == 4 ? i.dst_rows : 1);
 }
 
 } // namespace nw::sim

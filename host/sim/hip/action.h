@@ -54,6 +54,9 @@ using Action = std::variant<Nothing, KernelCall, Copy, Fill, HostCall, RecordEve
 // see KernelCall::run.
 hipError_t run(const Action &action, sim::timing::Command *command) noexcept;
 
+// How a copy's bytes move.
+sim::timing::Transfer transfer_of(const Copy &copy);
+
 // The action's place in the device's modelled time: one command, or none if launches aren't timed.
 sim::timing::Commands commands_of(const Device &device, const Action &action);
 // The same for what the host decides the end of.

@@ -81,6 +81,15 @@ void check_implicit(const Stream &stream) {
     require(!met, hipErrorStreamCaptureImplicit);
 }
 
+void ask_implicit(const Stream &stream) {
+    if (&stream != runtime().device(stream.device).null_stream().get())
+        return;
+    for (const auto &capture : captures())
+        for (const auto &weak : capture->streams)
+            if (const auto other = weak.lock())
+                require(!other->blocking(), hipErrorStreamCaptureImplicit);
+}
+
 void enqueue(const std::shared_ptr<Stream> &stream, Action action) {
     if (!none_going_on()) {
         const std::lock_guard lock(graph_mutex());
@@ -109,7 +118,10 @@ void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
     }
     require(event->device == stream->device, hipErrorInvalidHandle);
     check_implicit(*stream);
-    auto ticket = runtime().device_of(*stream).submit(*stream, [] { return hipSuccess; });
+    auto ticket = runtime().device_of(*stream).submit(*stream, [] {
+        estimate::spend_event();
+        return hipSuccess;
+    });
     event->capture.reset();
     event->frontier.clear();
     const std::lock_guard event_lock(event->mutex);
@@ -192,6 +204,9 @@ static void drop_graph(const Capture &capture) {
 // Every branch must have joined the origin: its last nodes precede or equal the origin's.
 static bool joined(const Capture &capture) {
     std::vector<Node *> reached = frontier_of(*capture.origin);
+    for (const auto &weak : capture.let_go)
+        if (const auto node = weak.lock())
+            reached.push_back(node.get());
     std::set<Node *> seen(reached.begin(), reached.end());
     while (!reached.empty()) {
         const Node &node = *reached.back();

@@ -18,6 +18,7 @@ struct Capture {
     bool made_graph = true; // else it was the caller's, and stays
     bool valid = true;
     std::vector<std::weak_ptr<Stream>> streams; // the origin and those that joined
+    std::vector<std::weak_ptr<Node>> let_go;    // by hand: nothing more needs to wait for them
 };
 
 bool capturing(const Stream &stream);
@@ -44,6 +45,8 @@ void set_frontier(Stream &stream, const std::vector<Node *> &nodes);
 // Fails with hipErrorStreamCaptureImplicit if the null stream would synchronize with a capture's
 // streams, and invalidates that capture. graph_mutex() must be held.
 void check_implicit(const Stream &stream);
+// The same for a question: the captures go on.
+void ask_implicit(const Stream &stream);
 
 // Each fails if a capture forbids the call, and invalidates that capture.
 void forbid_in_capture();             // allocation: hipErrorStreamCaptureUnsupported, by the mode

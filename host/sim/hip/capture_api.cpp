@@ -66,7 +66,7 @@ hipError_t hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus *stat
     return graph_call(__func__, [&] {
         const auto stream = runtime().stream(handle);
         require(status != nullptr, hipErrorInvalidValue);
-        check_implicit(*stream);
+        ask_implicit(*stream);
         *status = status_of(*stream);
     });
 }
@@ -82,7 +82,7 @@ hipError_t hipStreamGetCaptureInfo_v2(hipStream_t handle, hipStreamCaptureStatus
     return graph_call(__func__, [&] {
         const auto stream = runtime().stream(handle);
         require(status != nullptr, hipErrorInvalidValue);
-        check_implicit(*stream);
+        ask_implicit(*stream);
         *status = status_of(*stream);
         if (*status != hipStreamCaptureStatusActive)
             return;
@@ -115,6 +115,9 @@ hipError_t hipStreamUpdateCaptureDependencies(hipStream_t handle, hipGraphNode_t
         for (Node *const node : find_nodes(*stream->capture->graph, nodes, count))
             if (std::ranges::count(all, node) == 0)
                 all.push_back(node);
+        if (flags == hipStreamSetCaptureDependencies)
+            for (Node *const node : frontier_of(*stream))
+                stream->capture->let_go.push_back(node->weak_from_this());
         set_frontier(*stream, all);
     });
 }

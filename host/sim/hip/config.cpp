@@ -113,12 +113,14 @@ const sim::Device &find_gfx(std::string_view gfx) {
 }
 
 const sim::Checker *read_checks(const Value &list) {
-    constexpr std::string_view names[] = {"off", "mem", "init", "wait", "race", "all"};
+    constexpr std::string_view names[] = {"off",  "mem",  "mem:strict", "init",
+                                          "wait", "race", "all"};
     sim::CheckKinds kinds;
     for (std::string_view check : split(list.text)) {
         if (std::ranges::count(names, check) == 0)
             list.complain(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
         // `mem` needs nothing: every access is always checked against the live allocations.
+        kinds.strict_scalar |= check == "mem:strict";
         kinds.init |= check == "all" || check == "init";
         kinds.wait |= check == "all" || check == "wait";
         kinds.race |= check == "all" || check == "race";
@@ -239,7 +241,8 @@ std::vector<DeviceConfig> read_devices() {
     std::vector<DeviceConfig> devices;
     try {
         for (std::string_view gfx : split(list.empty() ? "gfx1151" : list))
-            devices.push_back(read_device(find_gfx(gfx), environment));
+            devices.push_back(read_device(find_gfx(gfx), environment)),
+                devices.back().estimates = true;
     } catch (const Error &error) {
         say(fmt::format("HIPSIM_ARCH={}: {}: no device", list, error.what()));
         return {};

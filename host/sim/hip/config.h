@@ -31,6 +31,7 @@ struct DeviceConfig {
     TimingMode timing = TimingMode::off;
     std::optional<TimedPart> timed; // part and profile; where launches are timed
     sim::timing::TimingOptions timed_options;
+    bool estimates = false;   // of time, where launches aren't timed: see estimate.h
     bool keeps_stats = false; // for hipsimTakeStats
 };
 

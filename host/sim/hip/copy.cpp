@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/copy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "sim/hip/capture.h"
+#include "sim/hip/graph_memory.h"
 #include "sim/hip/host_copy.h"
 
 namespace nw::hipsim {
@@ -21,7 +23,17 @@ static bool copy_row(u64 to, bool to_known, u64 from, bool from_known, u64 bytes
     return true;
 }
 
+static bool is_there(const Copy::Side &side) {
+    if (side.planned && !runtime().blocks.find(side.at)) {
+        say("a copy accesses memory of a graph that no launch has allocated");
+        return false;
+    }
+    return true;
+}
+
 hipError_t Copy::run() const noexcept {
+    if (!is_there(to) || !is_there(from))
+        return hipErrorInvalidValue;
     // Rows without padding are merged into one: overlapping linear copies are then correct, too.
     const bool dense = depth == 1 && to.pitch == width && from.pitch == width;
     const u64 row = dense ? width * height : width, rows = dense ? 1 : height;
@@ -61,7 +73,10 @@ static void check_side(Copy::Side &side, const Copy &copy) {
     const u64 bytes = extent_of(side, copy);
     const Blocks &blocks = runtime().blocks;
     side.known = blocks.find(side.at).has_value();
-    require(!side.known || bytes <= blocks.left(side.at), hipErrorInvalidValue);
+    const u64 planned = side.known ? 0 : planned_left(side.at);
+    side.planned = planned > 0;
+    side.known |= side.planned;
+    require(!side.known || bytes <= std::max(planned, blocks.left(side.at)), hipErrorInvalidValue);
     require(side.at <= UINT64_MAX - bytes, hipErrorInvalidValue);
 }
 
@@ -148,7 +163,7 @@ Copy box_copy(const hipMemcpy3DParms &params) {
 static hipError_t run_copy(Stream &stream, const Copy &copy) {
     Device &device = runtime().device_of(stream);
     return device.run_now(
-        stream, [&] { return copy.run(); }, commands_of(device, copy));
+        stream, [&] { return run(copy, nullptr); }, commands_of(device, copy));
 }
 
 hipError_t copy_now(hipStream_t handle, const Copy &copy) {

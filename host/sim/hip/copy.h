@@ -11,9 +11,10 @@ namespace nw::hipsim {
 struct Copy {
     struct Side {
         u64 at = 0;
-        u64 pitch = 0;      // bytes from row to row
-        u64 slice = 0;      // bytes from slice to slice
-        bool known = false; // our allocation; anything else is the caller's pageable memory
+        u64 pitch = 0;        // bytes from row to row
+        u64 slice = 0;        // bytes from slice to slice
+        bool known = false;   // our allocation; anything else is the caller's pageable memory
+        bool planned = false; // of a graph, not there yet: it must be when the copy runs
     };
     Side to, from;
     u64 width = 0, height = 1, depth = 1;

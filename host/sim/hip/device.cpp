@@ -17,9 +17,15 @@ static std::shared_ptr<sim::timing::Timeline> timeline_of(const DeviceConfig &co
     return config.timed ? std::make_shared<sim::timing::Timeline>(config.timed->part) : nullptr;
 }
 
+static std::shared_ptr<EstimatedClock> clock_of(const DeviceConfig &config) {
+    if (config.timed || !config.estimates)
+        return nullptr;
+    return std::make_shared<EstimatedClock>(*sim::timing::default_part(config.facts->gfx));
+}
+
 Device::Device(int ordinal, DeviceConfig settings, bool own)
     : config(std::move(settings)), own(own), ordinal(ordinal), facts(*config.facts),
-      timing(timing_of(config)), timeline(timeline_of(config)),
+      timing(timing_of(config)), timeline(timeline_of(config)), clock(clock_of(config)),
       default_pool(std::make_shared<Pool>(ordinal, 0, hipMemHandleTypeNone)), pool_(default_pool),
       null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
 
@@ -109,6 +115,13 @@ std::shared_ptr<Ticket> Device::issue(Stream &stream, Tickets &after,
                 last_kernels_ = ticket;
         }
     }
+    if (clock) {
+        ticket->clock = clock;
+        ticket->start_ns = clock->host_ns;
+        for (const auto &earlier : after)
+            if (earlier->clock == clock && earlier->done())
+                ticket->start_ns = std::max(ticket->start_ns, earlier->end_ns);
+    }
     std::erase_if(after, [](const auto &earlier) { return earlier->done(); });
     stream.tail_ = ticket;
     return ticket;
@@ -136,7 +149,7 @@ hipError_t Device::run_now(Stream &stream, const Work &work, sim::timing::Comman
     for (const auto &earlier : after)
         earlier->wait();
     const hipError_t error = take_error(stream);
-    const hipError_t result = error != hipSuccess ? error : work();
+    const hipError_t result = error != hipSuccess ? error : ticket->run(after, work);
     ticket->finish();
     ticket->observe();
     return result;

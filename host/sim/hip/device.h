@@ -26,6 +26,7 @@ public:
     sim::Memory memory;
     const std::unique_ptr<sim::timing::Timing> timing;     // null: launches aren't timed
     const std::shared_ptr<sim::timing::Timeline> timeline; // null with `timing`
+    const std::shared_ptr<EstimatedClock> clock;           // null if timed, or no time is kept
 
     // Settings that hosts write and read back; they have no effect here.
     std::atomic<unsigned> schedule_flags{0};

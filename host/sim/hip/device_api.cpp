@@ -72,8 +72,8 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest) {
     return api(__func__, [&] {
         runtime();
         if (least)
-            *least = 0; // all streams have the same priority
+            *least = least_priority;
         if (greatest)
-            *greatest = 0;
+            *greatest = greatest_priority;
     });
 }

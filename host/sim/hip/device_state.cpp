@@ -56,7 +56,7 @@ hipError_t hipGetDeviceFlags(unsigned *flags) {
     return api(__func__, [&] {
         Device &device = runtime().current_device();
         require(flags != nullptr, hipErrorInvalidValue);
-        *flags = device.schedule_flags;
+        *flags = device.schedule_flags & hipDeviceScheduleMask;
     });
 }
 

@@ -73,7 +73,8 @@ void publish_managed_variables(Runtime &runtime) {
 static Module &loaded_module(FatBinary &binary, Device &device) {
     auto found = binary.by_device.find(device.ordinal);
     if (found == binary.by_device.end()) {
-        auto module = std::make_shared<Module>(device, PointerSource(binary.wrapper)); // may throw
+        auto module =
+            std::make_shared<Module>(device, PointerSource(binary.wrapper), false); // may throw
         for (const ManagedVariable &variable : registry().managed)
             if (variable.binary == &binary)
                 set_device_pointer(*module, variable);
@@ -118,18 +119,12 @@ FatBinary *registered(const char *call, void *handle, const char *name) {
     return nullptr;
 }
 
-struct PendingLaunch {
-    LaunchShape shape;
-    hipStream_t stream;
-};
+} // namespace
 
-// Pushed by <<<...>>>, popped by the stub; launches nest when an argument launches, too.
 std::vector<PendingLaunch> &pending_launches() {
     thread_local std::vector<PendingLaunch> pending;
     return pending;
 }
-
-} // namespace
 
 } // namespace nw::hipsim
 
@@ -207,7 +202,7 @@ void __hipUnregisterFatBinary(void **handle) {
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
                                       hipStream_t stream) {
     return guarded(__func__, [&] {
-        pending_launches().push_back({{grid, block, dynamic_lds}, stream});
+        pending_launches().push_back({{grid, block, dynamic_lds}, stream, {}});
     });
 }
 

@@ -3,6 +3,7 @@
 // launch by the address of the kernel's host stub.
 #pragma once
 #include "sim/hip/headers.h"
+#include "sim/hip/kernel_call.h"
 #include "sim/isa/program.h"
 
 namespace nw::hipsim {
@@ -18,5 +19,13 @@ void publish_managed_variables(Runtime &runtime);
 
 // Likewise the variable behind a host variable; hipErrorInvalidSymbol.
 sim::Global compiled_variable(const void *host_variable);
+
+// Pushed by <<<...>>> or hipConfigureCall; launches nest when an argument launches, too.
+struct PendingLaunch {
+    LaunchShape shape;
+    hipStream_t stream;
+    std::vector<std::byte> arguments; // by hipSetupArgument
+};
+std::vector<PendingLaunch> &pending_launches(); // the thread's
 
 } // namespace nw::hipsim

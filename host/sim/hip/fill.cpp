@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/hip/capture.h"
+#include "sim/hip/graph_memory.h"
 
 namespace nw::hipsim {
 
@@ -12,6 +13,10 @@ template <class T> static void fill_row(u64 at, u64 count, u32 value) {
 }
 
 hipError_t Fill::run() const noexcept {
+    if (planned && !runtime().blocks.find(at)) {
+        say("a fill accesses memory of a graph that no launch has allocated");
+        return hipErrorInvalidValue;
+    }
     for (u64 z = 0; z < depth; ++z)
         for (u64 y = 0; y < height; ++y) {
             const u64 row = at + z * slice + y * pitch;
@@ -37,14 +42,16 @@ Fill checked_fill(Fill fill) {
             hipErrorInvalidValue);
     require(fill.height == 1 || row <= fill.pitch, hipErrorInvalidValue);
     require(fill.at % fill.element == 0, hipErrorInvalidValue);
-    require(bytes <= runtime().blocks.left(fill.at), hipErrorInvalidValue);
+    const u64 left = runtime().blocks.left(fill.at);
+    fill.planned = left == 0 && planned_left(fill.at) > 0;
+    require(bytes <= (fill.planned ? planned_left(fill.at) : left), hipErrorInvalidValue);
     return fill;
 }
 
 hipError_t fill_now(Stream &stream, const Fill &fill) {
     Device &device = runtime().device_of(stream);
     return device.run_now(
-        stream, [&] { return fill.run(); }, commands_of(device, fill));
+        stream, [&] { return run(fill, nullptr); }, commands_of(device, fill));
 }
 
 static u64 address(const void *pointer) {

@@ -13,6 +13,7 @@ struct Fill {
     u32 value = 0;
     u32 element = 1; // bytes: 1, 2 or 4
     u64 width = 0, height = 1, depth = 1;
+    bool planned = false; // of a graph, not there yet: it must be when the fill runs
 
     bool empty() const { return width == 0 || height == 0 || depth == 0; }
     hipError_t run() const noexcept;

@@ -11,6 +11,14 @@
 
 namespace nw::hipsim {
 
+constexpr int ptx_version = 30; // of HIP: there is no PTX
+
+// 10 * major + minor of the architecture, as HIP has it for CUDA's: 110 for gfx1100.
+static int binary_version(const Function &function) {
+    const PropR0600 all = properties(function.device->facts, function.device->ordinal);
+    return 10 * all.major + all.minor;
+}
+
 static int attribute(const Function &function, hipFunction_attribute which) {
     const sim::KernelInfo &kernel = *function.kernel;
     switch (which) {
@@ -25,9 +33,11 @@ static int attribute(const Function &function, hipFunction_attribute which) {
     case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         return static_cast<int>(function.device->facts.target->lds_per_workgroup -
                                 kernel.lds_bytes);
-    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_PTX_VERSION:
+        return ptx_version;
     case HIP_FUNC_ATTRIBUTE_BINARY_VERSION:
+        return binary_version(function);
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         return 0; // nothing on AMD hardware answers to it
@@ -71,16 +81,19 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes, const void *host_
         attributes->maxThreadsPerBlock = static_cast<int>(kernel.max_workgroup);
         attributes->numRegs = static_cast<int>(kernel.vgprs);
         attributes->sharedSizeBytes = kernel.lds_bytes;
+        attributes->binaryVersion = binary_version(*function);
+        attributes->ptxVersion = ptx_version;
     });
 }
 
 // All of LDS is always available and no cache is configurable: accepted without effect, as on real
 // ROCm.
-hipError_t hipFuncSetAttribute(const void *function, hipFuncAttribute, int value) {
+hipError_t hipFuncSetAttribute(const void *function, hipFuncAttribute which, int value) {
     return api(__func__, [&] {
         runtime();
         require(function != nullptr, hipErrorInvalidDeviceFunction);
-        require(value >= 0, hipErrorInvalidValue);
+        const bool carveout = which == hipFuncAttributePreferredSharedMemoryCarveout;
+        require(value >= (carveout ? -1 : 0), hipErrorInvalidValue); // -1: the default
     });
 }
 

@@ -18,8 +18,14 @@ template <class... Cases> Overloaded(Cases...) -> Overloaded<Cases...>;
 hipError_t run(const Action &action, sim::timing::Command *command) noexcept {
     return std::visit(Overloaded{
                           [=](const KernelCall &call) { return call.run(command); },
-                          [](const Copy &copy) { return copy.run(); },
-                          [](const Fill &fill) { return fill.run(); },
+                          [](const Copy &copy) {
+                              estimate::spend(copy);
+                              return copy.run();
+                          },
+                          [](const Fill &fill) {
+                              estimate::spend(fill);
+                              return fill.run();
+                          },
                           [](const HostCall &call) {
                               const InCallback here;
                               call.function(call.data);
@@ -56,9 +62,11 @@ struct GraphExec::Run {
     hipError_t run_step(size_t index) const {
         const Action &action = (*steps)[index].action;
         const auto &ticket = tickets[index];
-        if (ticket && std::holds_alternative<RecordEvent>(action))
+        if (ticket && std::holds_alternative<RecordEvent>(action)) {
+            estimate::spend_event();
+            ticket->end_ns = estimate::now_ns();
             ticket->finish();
-        else if (ticket)
+        } else if (ticket)
             ticket->wait();
         if (const auto *allocation = std::get_if<AllocateMemory>(&action))
             return run_allocation(allocation->memory, frees_first);
@@ -151,6 +159,7 @@ void GraphExec::Run::prepare(const std::shared_ptr<Stream> &stream, Device &devi
             const std::lock_guard lock(record->event->mutex);
             tickets[i] = std::make_shared<Ticket>();
             tickets[i]->timeline = device.timeline;
+            tickets[i]->clock = device.clock;
             tickets[i]->command = device.timeline ? commands[i + 1] : nullptr;
             record->event->recorded = tickets[i];
             record->event->stream = stream;

@@ -7,6 +7,8 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "sim/hip/allocate.h"
 #include "sim/hip/properties.h"
@@ -36,6 +38,17 @@ void count(int device, Attribute which, u64 more) {
 
 } // namespace
 
+// All graph memory, so that nodes can be made for it before the first launch.
+struct Planned {
+    std::mutex mutex;
+    std::map<u64, u64> bytes; // by begin
+};
+
+static Planned &planned() {
+    static auto *const made = new Planned;
+    return *made;
+}
+
 static void *storage(u64 bytes) {
     constexpr u64 alignment = 4096;
     require(bytes <= total_memory(), hipErrorOutOfMemory);
@@ -47,11 +60,26 @@ static void *storage(u64 bytes) {
 GraphMemory::GraphMemory(Device &device, u64 bytes)
     : device(device), bytes(bytes), at(storage(bytes)) {
     count(device.ordinal, reserved, bytes);
+    const std::lock_guard lock(planned().mutex);
+    planned().bytes[reinterpret_cast<u64>(at)] = bytes;
 }
 
 GraphMemory::~GraphMemory() {
+    {
+        const std::lock_guard lock(planned().mutex);
+        planned().bytes.erase(reinterpret_cast<u64>(at));
+    }
     std::free(at);
     count(device.ordinal, reserved, -bytes);
+}
+
+u64 planned_left(u64 address) {
+    const std::lock_guard lock(planned().mutex);
+    const auto above = planned().bytes.upper_bound(address);
+    if (above == planned().bytes.begin())
+        return 0;
+    const auto &[begin, bytes] = *std::prev(above);
+    return address - begin < bytes ? bytes - (address - begin) : 0;
 }
 
 hipError_t run_free(void *pointer) noexcept {

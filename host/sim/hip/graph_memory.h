@@ -18,6 +18,9 @@ struct GraphMemory {
     void *const at;
 };
 
+// Bytes from `address` to the end of the graph memory that holds it, live or not; 0: none does.
+u64 planned_left(u64 address);
+
 // The actions of these nodes. With `again`, memory still live from an earlier launch is freed
 // first; otherwise that is hipErrorInvalidValue.
 hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again) noexcept;

@@ -146,13 +146,13 @@ hipError_t add_driver_copy(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
 }
 
 hipError_t add_driver_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                           size_t count, const hipMemsetParams *params,
+                           size_t count, const void *params,
                            hipCtx_t context) asm("hipDrvGraphAddMemsetNode");
 hipError_t add_driver_fill(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                           size_t count, const hipMemsetParams *params, hipCtx_t context) {
+                           size_t count, const void *params, hipCtx_t context) {
     return add("hipDrvGraphAddMemsetNode", {node, graph, before, count}, [&](Graph &) {
         check_context(context);
-        return fill_action(params);
+        return driver_fill_action(params);
     });
 }
 

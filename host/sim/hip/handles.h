@@ -23,6 +23,15 @@ public:
         return at == live_.end() ? nullptr : at->second;
     }
 
+    // The handle of the first object that `is` accepts, or null.
+    template <class Is> Handle find_if(Is &&is) const {
+        const std::lock_guard lock(mutex_);
+        for (const auto &[handle, object] : live_)
+            if (is(*object))
+                return handle;
+        return nullptr;
+    }
+
     std::shared_ptr<Object> remove(Handle handle) {
         const std::lock_guard lock(mutex_);
         const auto node = live_.extract(handle);

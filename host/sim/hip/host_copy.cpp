@@ -3,6 +3,7 @@
 // would crash.
 #include "sim/hip/host_copy.h"
 
+#include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -39,8 +40,64 @@ static bool transfer(Transfer call, void *ours, void *theirs, u64 bytes) {
     return true;
 }
 
+// The end of this thread's stack, and its beginning: a stack grows downwards.
+struct StackRange {
+    u64 low = 0, high = 0;
+    StackRange() {
+        pthread_attr_t attributes;
+        void *begin = nullptr;
+        size_t bytes = 0;
+        if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+            return;
+        if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
+            low = reinterpret_cast<u64>(begin);
+            high = low + bytes;
+        }
+        pthread_attr_destroy(&attributes);
+    }
+};
+
+// In frames of this thread that are in use: most arguments of launches are, and need no help.
+static bool on_this_stack(const void *from, u64 bytes) {
+    thread_local const StackRange stack;
+    const u64 frame = reinterpret_cast<u64>(__builtin_frame_address(0)),
+              begin = reinterpret_cast<u64>(from);
+    return frame >= stack.low && frame <= begin && begin <= stack.high &&
+           bytes <= stack.high - begin;
+}
+
 bool copy_from_caller(void *to, const void *from, u64 bytes) {
+    if (on_this_stack(from, bytes)) {
+        std::memcpy(to, from, bytes);
+        return true;
+    }
     return transfer(process_vm_readv, to, const_cast<void *>(from), bytes);
+}
+
+bool copy_from_caller(std::span<const FromCaller> copies) {
+    if (std::ranges::all_of(copies, [](const auto &c) { return on_this_stack(c.from, c.bytes); })) {
+        for (const auto &[to, from, bytes] : copies)
+            std::memcpy(to, from, bytes);
+        return true;
+    }
+    constexpr size_t at_once = 32;
+    for (; !copies.empty(); copies = copies.subspan(std::min(copies.size(), at_once))) {
+        const auto some = copies.first(std::min(copies.size(), at_once));
+        iovec here[at_once], there[at_once];
+        u64 bytes = 0;
+        for (size_t n = 0; n < some.size(); ++n) {
+            here[n] = {some[n].to, some[n].bytes};
+            there[n] = {const_cast<void *>(some[n].from), some[n].bytes};
+            bytes += some[n].bytes;
+        }
+        const ssize_t moved = process_vm_readv(getpid(), here, some.size(), there, some.size(), 0);
+        if (moved >= 0 && static_cast<u64>(moved) == bytes)
+            continue;
+        for (const FromCaller &each : some)
+            if (!copy_from_caller(each.to, each.from, each.bytes))
+                return false;
+    }
+    return true;
 }
 
 bool copy_to_caller(void *to, const void *from, u64 bytes) {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <span>
 #include <string_view>
 
 #include "sim/func/hidden_args.h"
@@ -24,22 +24,22 @@ public:
             read_extra(extra);
     }
 
-    // `index` counts explicit arguments.
-    void copy(void *to, const sim::Arg &arg, std::size_t index) const {
-        const void *from = nullptr;
-        u64 bytes = arg.size;
-        if (packed_) {
-            from = packed_ + arg.offset;
-            bytes =
-                arg.offset < packed_bytes_ ? std::min<u64>(bytes, packed_bytes_ - arg.offset) : 0;
-        } else {
-            require(copy_from_caller(&from, params_ + index, sizeof from) && from,
-                    hipErrorInvalidValue);
+    // From where each explicit argument is copied, in order: null where the block ends before it.
+    std::vector<FromCaller> copies(std::span<const sim::Arg *const> args, std::byte *block) const {
+        std::vector<const void *> pointers(packed_ ? 0 : args.size());
+        require(pointers.empty() ||
+                    copy_from_caller(pointers.data(), params_, pointers.size() * sizeof(void *)),
+                hipErrorInvalidValue);
+        std::vector<FromCaller> all;
+        for (size_t n = 0; n < args.size(); ++n) {
+            const sim::Arg &arg = *args[n];
+            const u64 there = arg.offset < packed_bytes_ ? packed_bytes_ - arg.offset : 0;
+            const void *const from = packed_ ? packed_ + arg.offset : pointers[n];
+            require(from != nullptr, hipErrorInvalidValue);
+            all.push_back({block + arg.offset, from,
+                           packed_ ? std::min<u64>(arg.size, there) : u64{arg.size}});
         }
-        if (!copy_from_caller(to, from, bytes))
-            fail(hipErrorInvalidValue,
-                 fmt::format("argument {} '{}': its {} bytes at {} can't be read", index, arg.name,
-                             bytes, from));
+        return all;
     }
 
     bool packed() const { return packed_ != nullptr; }
@@ -87,6 +87,16 @@ static void check_forms(Function &function, void **params, void **extra) {
                             "them per .args entry, too)");
 }
 
+[[noreturn]] static void fail_at_unreadable(std::span<const sim::Arg *const> args,
+                                            std::span<const FromCaller> copies) {
+    for (size_t n = 0; n < copies.size(); ++n)
+        if (const auto &[to, from, bytes] = copies[n]; !copy_from_caller(to, from, bytes))
+            fail(hipErrorInvalidValue,
+                 fmt::format("argument {} '{}': its {} bytes at {} can't be read", n, args[n]->name,
+                             bytes, from));
+    fail(hipErrorInvalidValue);
+}
+
 std::vector<std::byte> pack_kernarg(Function &function, const sim::Dispatch &dispatch,
                                     void **params, void **extra) {
     const sim::KernelInfo &kernel = *function.kernel;
@@ -99,20 +109,23 @@ std::vector<std::byte> pack_kernarg(Function &function, const sim::Dispatch &dis
                               explicit_end(kernel), arguments.packed_bytes()));
 
     std::vector<std::byte> block(kernel.kernarg_bytes);
-    std::size_t index = 0;
+    std::vector<const sim::Arg *> given;
     for (const sim::Arg &arg : kernel.args) {
         if (u64{arg.offset} + arg.size > block.size())
             fail(hipErrorInvalidImage,
                  fmt::format("{}: argument '{}' ends at byte {} of a {}-byte kernarg segment",
                              kernel.name, arg.name, arg.offset + arg.size, block.size()));
-        std::byte *const at = block.data() + arg.offset;
         if (sim::is_hidden(arg)) {
             const u64 value = sim::hidden_value(arg.value_kind, dispatch);
-            std::memcpy(at, &value, std::min<std::size_t>(arg.size, sizeof value));
+            std::memcpy(block.data() + arg.offset, &value,
+                        std::min<std::size_t>(arg.size, sizeof value));
         } else {
-            arguments.copy(at, arg, index++);
+            given.push_back(&arg);
         }
     }
+    const auto copies = arguments.copies(given, block.data());
+    if (!copy_from_caller(copies))
+        fail_at_unreadable(given, copies);
     return block;
 }
 

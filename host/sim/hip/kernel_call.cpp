@@ -144,6 +144,7 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
         dispatch.kernarg = kernarg;
         try {
             const auto [stats, times] = run_on(device, dispatch, runtime);
+            estimate::spend(stats, function->kernel->wave_size);
             if (times)
                 command->work = sim::timing::kernel_work(device.timing->part(), *times);
             nlohmann::ordered_json line;

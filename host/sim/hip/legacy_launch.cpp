@@ -10,21 +10,6 @@
 
 namespace nw::hipsim {
 
-namespace {
-
-struct Configured {
-    LaunchShape shape;
-    hipStream_t stream;
-    std::vector<std::byte> arguments;
-};
-
-std::vector<Configured> &configured() {
-    thread_local std::vector<Configured> stack;
-    return stack;
-}
-
-} // namespace
-
 constexpr size_t most_argument_bytes = 1 << 20;
 
 } // namespace nw::hipsim
@@ -36,17 +21,17 @@ extern "C" {
 hipError_t hipConfigureCall(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream) {
     return api(__func__, [&] {
         runtime();
-        configured().push_back({{grid, block, dynamic_lds}, stream, {}});
+        pending_launches().push_back({{grid, block, dynamic_lds}, stream, {}});
     });
 }
 
 hipError_t hipSetupArgument(const void *argument, size_t bytes, size_t offset) {
     return api(__func__, [&] {
         runtime();
-        require(!configured().empty(), hipErrorMissingConfiguration);
+        require(!pending_launches().empty(), hipErrorMissingConfiguration);
         require(argument && offset <= most_argument_bytes && bytes <= most_argument_bytes - offset,
                 hipErrorInvalidValue);
-        auto &all = configured().back().arguments;
+        auto &all = pending_launches().back().arguments;
         std::vector<std::byte> value(bytes);
         require(copy_from_caller(value.data(), argument, bytes), hipErrorInvalidValue);
         all.resize(std::max(all.size(), offset + bytes));
@@ -57,9 +42,9 @@ hipError_t hipSetupArgument(const void *argument, size_t bytes, size_t offset) {
 hipError_t hipLaunchByPtr(const void *host_function) {
     return api(__func__, [&] {
         runtime();
-        require(!configured().empty(), hipErrorMissingConfiguration);
-        Configured last = std::move(configured().back());
-        configured().pop_back();
+        require(!pending_launches().empty(), hipErrorMissingConfiguration);
+        PendingLaunch last = std::move(pending_launches().back());
+        pending_launches().pop_back();
         size_t bytes = last.arguments.size();
         void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, last.arguments.data(),
                          HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes, HIP_LAUNCH_PARAM_END};

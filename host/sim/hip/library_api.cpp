@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Libraries: modules without a device until one of their kernels is requested. Since HIP 7.2.
+#include <algorithm>
 #include <map>
 
 #include "sim/hip/read_file.h"
@@ -22,6 +23,11 @@ struct Library {
             module = pointer ? std::make_shared<Module>(device, PointerSource(pointer))
                              : std::make_shared<Module>(device, sim::SpanSource(image));
         return *module;
+    }
+    bool holds(const Function &function) {
+        const std::lock_guard lock(mutex);
+        return std::ranges::any_of(
+            by_device, [&](const auto &each) { return each.second->program == function.program; });
     }
 };
 
@@ -103,6 +109,39 @@ hipError_t get_kernel_count(unsigned *count, Library *handle) {
         require(count != nullptr, hipErrorInvalidValue);
         const Module &module = find_library(handle)->on(runtime().current_device());
         *count = static_cast<unsigned>(module.program->kernels().size());
+    });
+}
+
+hipError_t enumerate_kernels(hipFunction_t *kernels, unsigned count,
+                             Library *library) asm("hipLibraryEnumerateKernels");
+hipError_t enumerate_kernels(hipFunction_t *kernels, unsigned count, Library *handle) {
+    return api("hipLibraryEnumerateKernels", [&] {
+        runtime();
+        require(kernels && count > 0, hipErrorInvalidValue);
+        const Module &module = find_library(handle)->on(runtime().current_device());
+        const auto &all = module.program->kernels();
+        for (size_t n = 0; n < std::min<size_t>(count, all.size()); ++n)
+            kernels[n] = module.function(all[n].name);
+    });
+}
+
+hipError_t library_of_kernel(Library **library, hipFunction_t kernel) asm("hipKernelGetLibrary");
+hipError_t library_of_kernel(Library **library, hipFunction_t kernel) {
+    return api("hipKernelGetLibrary", [&] {
+        runtime();
+        require(library != nullptr, hipErrorInvalidValue);
+        const auto function = find_function(kernel);
+        *library = libraries().find_if([&](Library &each) { return each.holds(*function); });
+        require(*library != nullptr, hipErrorInvalidHandle); // it is a module's
+    });
+}
+
+hipError_t name_of_kernel(const char **name, hipFunction_t kernel) asm("hipKernelGetName");
+hipError_t name_of_kernel(const char **name, hipFunction_t kernel) {
+    return api("hipKernelGetName", [&] {
+        runtime();
+        require(name != nullptr, hipErrorInvalidValue);
+        *name = find_function(kernel)->kernel->name.c_str(); // the library keeps it
     });
 }
 }

@@ -15,15 +15,17 @@ constexpr int nowhere = -2; // hipInvalidDeviceId
 constexpr int cpu = -1;     // hipCpuDeviceId
 
 struct Hints {
-    u64 size = 0;
     bool read_mostly = false, coarse = false;
     int preferred = nowhere, prefetched = nowhere;
     std::set<int> accessed_by;
 };
 
+// Of the bytes from a key to the next one.
+using Pieces = std::map<u64, Hints>;
+
 struct AllHints {
     std::mutex mutex;
-    std::map<u64, Hints> by_block; // by Block::id, which is never used again
+    std::map<u64, Pieces> by_block; // by Block::id, which is never used again
 };
 
 AllHints &all_hints() {
@@ -41,12 +43,46 @@ static Block managed_block(const void *pointer, u64 bytes) {
     return *block;
 }
 
+// The hints of [begin, begin + bytes), for changing: pieces are split at both ends.
+static std::vector<Hints *> hints_of(const Block &block, u64 begin, u64 bytes) {
+    Pieces &pieces = all_hints().by_block[block.id];
+    pieces.try_emplace(block.begin);
+    for (const u64 cut : {begin, begin + bytes})
+        pieces.try_emplace(cut, std::prev(pieces.upper_bound(cut))->second);
+    std::vector<Hints *> found;
+    for (auto at = pieces.find(begin); at != pieces.end() && at->first < begin + bytes; ++at)
+        found.push_back(&at->second);
+    return found;
+}
+
+static std::vector<Hints *> hints_of(const Block &block, const void *pointer, u64 bytes) {
+    return hints_of(block, reinterpret_cast<u64>(pointer), bytes);
+}
+
+// What holds for the whole range, as HIP documents each attribute.
+static Hints common(const std::vector<Hints *> &pieces) {
+    Hints all = *pieces.front();
+    for (const Hints *const piece : pieces) {
+        all.read_mostly &= piece->read_mostly;
+        all.coarse &= piece->coarse;
+        if (piece->preferred != all.preferred)
+            all.preferred = nowhere;
+        if (piece->prefetched != all.prefetched)
+            all.prefetched = nowhere;
+        std::erase_if(all.accessed_by, [&](int d) { return !piece->accessed_by.contains(d); });
+    }
+    return all;
+}
+
+static int device_of(const hipMemLocation &location) {
+    return location.type == hipMemLocationTypeDevice ? location.id : cpu;
+}
+
 static void check_place(int device) {
     if (device != cpu)
         runtime().device(device);
 }
 
-// Hints apply to a whole block: a range of it shares them.
 static void advise(Hints &hints, hipMemoryAdvise advice, int device) {
     switch (advice) {
     case hipMemAdviseSetReadMostly:
@@ -115,7 +151,8 @@ hipError_t hipMemAdvise(const void *pointer, size_t bytes, hipMemoryAdvise advic
         const Block block = managed_block(pointer, bytes);
         check_place(device);
         const std::lock_guard lock(all_hints().mutex);
-        advise(all_hints().by_block[block.id], advice, device);
+        for (Hints *const hints : hints_of(block, pointer, bytes))
+            advise(*hints, advice, device);
     });
 }
 
@@ -125,7 +162,50 @@ hipError_t hipMemPrefetchAsync(const void *pointer, size_t bytes, int device, hi
         check_place(device);
         enqueue(runtime().stream(stream), Nothing{});
         const std::lock_guard lock(all_hints().mutex);
-        all_hints().by_block[block.id].prefetched = device;
+        for (Hints *const hints : hints_of(block, pointer, bytes))
+            hints->prefetched = device;
+    });
+}
+
+// Since HIP 7.1. A location of the host is one, whichever its kind.
+hipError_t prefetch_to(const void *pointer, size_t bytes, hipMemLocation location, unsigned flags,
+                       hipStream_t stream) asm("hipMemPrefetchAsync_v2");
+hipError_t prefetch_to(const void *pointer, size_t bytes, hipMemLocation location, unsigned flags,
+                       hipStream_t stream) {
+    if (flags != 0)
+        return remember(hipErrorInvalidValue);
+    return hipMemPrefetchAsync(pointer, bytes, device_of(location), stream);
+}
+
+hipError_t advise_at(const void *pointer, size_t bytes, hipMemoryAdvise advice,
+                     hipMemLocation location) asm("hipMemAdvise_v2");
+hipError_t advise_at(const void *pointer, size_t bytes, hipMemoryAdvise advice,
+                     hipMemLocation location) {
+    return hipMemAdvise(pointer, bytes, advice, device_of(location));
+}
+
+// Since HIP 7.2: location n is for the ranges from its index on, to that of the next one.
+hipError_t prefetch_batch(void **pointers, size_t *bytes, size_t count, hipMemLocation *locations,
+                          size_t *first_ranges, size_t location_count, unsigned long long flags,
+                          hipStream_t stream) asm("hipMemPrefetchBatchAsync");
+hipError_t prefetch_batch(void **pointers, size_t *bytes, size_t count, hipMemLocation *locations,
+                          size_t *first_ranges, size_t location_count, unsigned long long flags,
+                          hipStream_t stream) {
+    return api("hipMemPrefetchBatchAsync", [&] {
+        runtime();
+        require(pointers && bytes && locations && first_ranges && count > 0 && flags == 0 &&
+                    location_count > 0 && location_count <= count && first_ranges[0] == 0,
+                hipErrorInvalidValue);
+        for (size_t n = 1; n < location_count; ++n)
+            require(first_ranges[n] > first_ranges[n - 1] && first_ranges[n] < count,
+                    hipErrorInvalidValue);
+        for (size_t range = 0, n = 0; range < count; ++range) {
+            n += n + 1 < location_count && first_ranges[n + 1] == range;
+            const bool on_device = locations[n].type == hipMemLocationTypeDevice;
+            const hipError_t error = hipMemPrefetchAsync(pointers[range], bytes[range],
+                                                         on_device ? locations[n].id : cpu, stream);
+            require(error == hipSuccess, error);
+        }
     });
 }
 
@@ -135,7 +215,7 @@ hipError_t hipMemRangeGetAttribute(void *data, size_t data_bytes, hipMemRangeAtt
         const Block block = managed_block(pointer, bytes);
         require(data && data_bytes > 0, hipErrorInvalidValue);
         const std::lock_guard lock(all_hints().mutex);
-        range_attribute(data, data_bytes, which, all_hints().by_block[block.id]);
+        range_attribute(data, data_bytes, which, common(hints_of(block, pointer, bytes)));
     });
 }
 
@@ -145,9 +225,10 @@ hipError_t hipMemRangeGetAttributes(void **data, size_t *data_bytes, hipMemRange
         const Block block = managed_block(pointer, bytes);
         require(data && data_bytes && which && count > 0, hipErrorInvalidValue);
         const std::lock_guard lock(all_hints().mutex);
+        const Hints hints = common(hints_of(block, pointer, bytes));
         for (size_t i = 0; i < count; ++i) {
             require(data[i] && data_bytes[i] > 0, hipErrorInvalidValue);
-            range_attribute(data[i], data_bytes[i], which[i], all_hints().by_block[block.id]);
+            range_attribute(data[i], data_bytes[i], which[i], hints);
         }
     });
 }

@@ -97,6 +97,11 @@ hipError_t hipHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     return api(__func__, [&] { allocate_host(pointer, bytes, flags); });
 }
 
+// Of HIP 6.3 alone: its headers' hipHostMalloc<T> calls it.
+extern "C" hipError_t hipExtHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    return api(__func__, [&] { allocate_host(pointer, bytes, flags); });
+}
+
 hipError_t hipMallocHost(void **pointer, size_t bytes) {
     return api(__func__, [&] { allocate_host(pointer, bytes, hipHostMallocDefault); });
 }
@@ -136,8 +141,9 @@ hipError_t hipFree(void *pointer) {
         if (!pointer)
             return;
         const auto block = runtime().blocks.find(pointer);
-        const bool managed = block && block->kind == Block::Kind::managed;
-        release(block_at(pointer, managed ? Block::Kind::managed : Block::Kind::device));
+        const bool shared = block && (block->kind == Block::Kind::managed ||
+                                      (block->kind == Block::Kind::host && !block->borrowed));
+        release(block_at(pointer, shared ? block->kind : Block::Kind::device));
     });
 }
 

@@ -12,7 +12,7 @@ static bool on_device(const Copy::Side &side) {
     return block && block->kind != Block::Kind::host && block->kind != Block::Kind::managed;
 }
 
-static Transfer transfer_of(const Copy &copy) {
+Transfer transfer_of(const Copy &copy) {
     const bool to = on_device(copy.to), from = on_device(copy.from);
     if (to && from)
         return Transfer::within;

@@ -3,34 +3,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "sim/hip/allocate.h"
+#include "sim/hip/programs.h"
 #include "sim/hip/read_file.h"
 #include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
 
-Module::Module(Device &device, const sim::ByteSource &image)
-    : device(device),
-      program(sim::Program::load(code_object(image, device.facts.gfx), device.facts.gfx)) {
+Module::Module(Device &device, const sim::ByteSource &image, bool managed)
+    : device(device), program(load_program(device, code_object(image, device.facts.gfx))),
+      image_(adopt_image(device, program)) {
     Runtime &runtime = Runtime::get();
-    const auto loaded = program->image();
-    device.memory.adopt(loaded.data(), loaded.size(), "a module's image");
     for (const sim::Global &global : program->globals())
         if (global.size > 0)
             runtime.sharing.publish({.begin = global.address,
                                      .size = global.size,
                                      .kind = Block::Kind::global,
                                      .device = device.ordinal});
+    if (managed)
+        make_managed();
     for (const sim::KernelInfo &kernel : program->kernels()) {
         auto function = std::make_shared<Function>();
         function->program = program;
         function->kernel = &kernel;
         function->device = &device;
         functions_.push_back(runtime.functions.add(std::move(function)));
+    }
+}
+
+// __managed__ x: the code object has the pointer x, and its value at the start as x.managed.
+void Module::make_managed() {
+    constexpr std::string_view suffix = ".managed";
+    for (const sim::Global &initial : program->globals()) {
+        if (!initial.name.ends_with(suffix))
+            continue;
+        const std::string name = initial.name.substr(0, initial.name.size() - suffix.size());
+        const sim::Global *const pointer = program->find_global(name);
+        if (!pointer || pointer->size != sizeof(void *))
+            continue;
+        void *const memory =
+            allocate_shared(initial.size, Block::Kind::managed, hipMemAttachGlobal);
+        std::memcpy(memory, reinterpret_cast<const void *>(initial.address), initial.size);
+        std::memcpy(reinterpret_cast<void *>(pointer->address), &memory, sizeof memory);
+        managed_.push_back({name, reinterpret_cast<u64>(memory), initial.size});
     }
 }
 
@@ -43,7 +64,17 @@ Module::~Module() {
     for (const sim::Global &global : program->globals())
         if (const auto block = runtime->blocks.find(global.address))
             runtime->sharing.withdraw(*block);
-    device.memory.disown(program->image().data());
+    for (const sim::Global &variable : managed_)
+        if (const auto block = runtime->blocks.find(variable.address);
+            block && runtime->blocks.remove(variable.address))
+            release_storage(*block);
+}
+
+std::optional<sim::Global> Module::variable(std::string_view name) const {
+    if (const auto at = std::ranges::find(managed_, name, &sim::Global::name); at != managed_.end())
+        return *at;
+    const sim::Global *const global = program->find_global(name);
+    return global ? std::optional(*global) : std::nullopt;
 }
 
 hipFunction_t Module::function(std::string_view name) const {
@@ -142,8 +173,8 @@ hipError_t hipModuleGetGlobal(hipDeviceptr_t *address, size_t *bytes, hipModule_
     return api(__func__, [&] {
         runtime();
         require((address || bytes) && name && *name, hipErrorInvalidValue);
-        const sim::Global *global = find_module(module)->program->find_global(name);
-        require(global != nullptr, hipErrorNotFound);
+        const auto global = find_module(module)->variable(name);
+        require(global.has_value(), hipErrorNotFound);
         if (address)
             *address = reinterpret_cast<hipDeviceptr_t>(global->address);
         if (bytes)

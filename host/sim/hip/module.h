@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,15 +26,23 @@ struct Function {
 class Module {
 public:
     // Also registers the module's variables for kernels and hipMemcpy.
-    Module(Device &device, const sim::ByteSource &image);
+    // `managed`: also makes memory for its __managed__ variables, which the host knows by name
+    // only.
+    Module(Device &device, const sim::ByteSource &image, bool managed = true);
     ~Module();
     Module(const Module &) = delete;
 
     Device &device;
     const std::shared_ptr<const sim::Program> program;
     hipFunction_t function(std::string_view name) const; // null when absent
+    std::optional<sim::Global> variable(std::string_view name) const;
 
 private:
+    void make_managed();
+
+    const std::shared_ptr<void> image_; // in the device's memory
+
+    std::vector<sim::Global> managed_;     // where the memory is that a variable's name means
     std::vector<hipFunction_t> functions_; // in the order of program->kernels()
 };
 

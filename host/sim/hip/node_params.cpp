@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstring>
+
 #include "sim/hip/graph_memory.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/symbols.h"
@@ -61,6 +64,32 @@ Action fill_action(const hipMemsetParams *params) {
                                 params->height);
     fill.pitch = params->pitch;
     return fill;
+}
+
+// Of hipDrvGraphAddMemsetNode: HIP_MEMSET_NODE_PARAMS in HIP 6.3, hipMemsetParams before and after.
+// The former has the element's size where the latter has the upper half of the height.
+Action driver_fill_action(const void *params) {
+    struct Narrow {
+        void *to;
+        size_t pitch;
+        unsigned value, element;
+        size_t width, height;
+    };
+    static_assert(sizeof(Narrow) == 40 && offsetof(Narrow, element) == 20);
+    static_assert(sizeof(hipMemsetParams) == 48 && offsetof(hipMemsetParams, height) == 16);
+    require(params != nullptr, hipErrorInvalidValue);
+    Narrow narrow;
+    std::memcpy(&narrow, params, sizeof narrow);
+    if (narrow.element == 0)
+        return fill_action(static_cast<const hipMemsetParams *>(params));
+    hipMemsetParams wide{};
+    wide.dst = narrow.to;
+    wide.elementSize = narrow.element;
+    wide.height = narrow.height;
+    wide.pitch = narrow.pitch;
+    wide.value = narrow.value;
+    wide.width = narrow.width;
+    return fill_action(&wide);
 }
 
 Action host_action(const hipHostNodeParams *params) {

@@ -44,6 +44,7 @@ Action to_symbol_action(const void *symbol, const void *from, u64 bytes, u64 off
                         hipMemcpyKind kind);
 Action from_symbol_action(void *to, const void *symbol, u64 bytes, u64 offset, hipMemcpyKind kind);
 Action fill_action(const hipMemsetParams *params);
+Action driver_fill_action(const void *params);
 Action host_action(const hipHostNodeParams *params);
 Action record_action(hipEvent_t event);
 Action await_action(hipEvent_t event);

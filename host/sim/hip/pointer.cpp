@@ -54,7 +54,8 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
         return give<u64>(to, block.begin);
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
-        return give<u64>(to, block.size);
+        return give<u32>(to,
+                         static_cast<u32>(block.size)); // 4 bytes on AMD, whatever the comment says
     case HIP_POINTER_ATTRIBUTE_MAPPED:
         return give<bool>(to, true);
     default:

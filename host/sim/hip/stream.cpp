@@ -36,18 +36,21 @@ void Stream::push(Command command) {
         if (!thread_.joinable())
             thread_ = std::thread([this] { run(); });
         queue_.push_back(std::move(command));
+        has_some_ = true;
     }
     wake_.notify_one();
 }
 
 // False at the end of the thread.
 bool Stream::next(Command &command) {
+    soon([this] { return has_some_.load(); });
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty())
         return false;
     command = std::move(queue_.front());
     queue_.pop_front();
+    has_some_ = !queue_.empty() || stopping_;
     return true;
 }
 
@@ -61,7 +64,7 @@ void Stream::run() {
         for (const auto &ticket : command.after)
             ticket->wait();
         if (!dropping())
-            report(command.work());
+            report(command.done->run(command.after, command.work));
         command.work = nullptr; // what it holds goes before anyone hears that it is done
         command.done->finish();
     }
@@ -72,6 +75,7 @@ void Stream::stop(bool finish) {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
+        has_some_ = true;
         dropping_ |= !finish;
         if (dropping_) {
             for (Command &command : queue_)

@@ -5,7 +5,9 @@
 // those added by the null stream and hipStreamWaitEvent. Tickets are issued under one lock per
 // device and a command only waits for older ones, so there is no cycle and no deadlock.
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -15,10 +17,28 @@
 #include <vector>
 
 #include "base/types.h"
+#include "sim/hip/estimate.h"
 #include "sim/hip/headers.h"
 #include "sim/timing/timeline.h"
 
 namespace nw::hipsim {
+
+// Whether it becomes true within a few microseconds: sleeping and being woken takes longer than a
+// short kernel.
+template <class Condition> bool soon(Condition &&condition) {
+    constexpr std::chrono::microseconds patience(5);
+    if (condition())
+        return true;
+    const auto end = std::chrono::steady_clock::now() + patience;
+    do {
+        for (int n = 0; n < 16; ++n) {
+            if (condition())
+                return true;
+            __builtin_ia32_pause();
+        }
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
+}
 
 // Completed once its command has run.
 class Ticket {
@@ -27,15 +47,34 @@ public:
     // another thread sees the ticket.
     std::shared_ptr<sim::timing::Timeline> timeline;
     std::shared_ptr<sim::timing::Command> command;
-    bool behind_host = false; // runs after something that the host may hold up
+    bool behind_host = false;              // runs after something that the host may hold up
+    std::shared_ptr<EstimatedClock> clock; // null where time isn't estimated
+    u64 start_ns = 0, end_ns = 0;          // estimated; the end once it is done
     // The host knows that it is done: modelled time moves on to its end.
     void observe() const {
         if (timeline)
             timeline->wait({&command, 1});
+        else if (clock)
+            clock->wait_for(end_ns);
     }
-    f64 modelled_us() const { return command ? command->end : 0; } // once observed
+    // Once observed; 0 where no time is kept.
+    f64 end_us() const { return command ? command->end : static_cast<f64>(end_ns) / 1000; }
+    // Runs `work` in estimated time: after `earlier`, which are done.
+    template <class Work>
+    auto run(const std::vector<std::shared_ptr<Ticket>> &earlier, Work &&work) {
+        for (const auto &ticket : earlier)
+            start_ns = std::max(start_ns, ticket->end_ns);
+        estimate::begin(clock.get(), start_ns);
+        auto result = work();
+        end_ns = clock ? estimate::now_ns() : 0;
+        estimate::begin(nullptr, 0);
+        return result;
+    }
     bool done() const { return done_.load(std::memory_order_acquire); }
-    void wait() const { done_.wait(false, std::memory_order_acquire); }
+    void wait() const {
+        if (!soon([this] { return done(); }))
+            done_.wait(false, std::memory_order_acquire);
+    }
     void finish() {
         if (command)
             command->executed();
@@ -60,6 +99,9 @@ struct InCallback {
 
 struct Capture;
 struct Node;
+
+// As hipDeviceGetStreamPriorityRange has them.
+inline constexpr int least_priority = 1, greatest_priority = -1;
 
 class Stream {
 public:
@@ -107,6 +149,7 @@ private:
     std::mutex mutex_; // guards what follows
     std::condition_variable wake_;
     std::deque<Command> queue_;
+    std::atomic<bool> has_some_{false}; // in the queue, or it is stopping
     bool stopping_ = false;
     bool dropping_ = false;
     std::thread thread_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "sim/hip/capture.h"
 
 namespace nw::hipsim {
@@ -22,8 +24,11 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags) {
     return api(__func__, [&] { create(stream, flags, 0); });
 }
 
-hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int) {
-    return api(__func__, [&] { create(stream, flags, 0); }); // the only priority there is
+// Kept for who asks: the simulator runs streams alike.
+hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int priority) {
+    return api(__func__, [&] {
+        create(stream, flags, std::clamp(priority, greatest_priority, least_priority));
+    });
 }
 
 hipError_t hipStreamDestroy(hipStream_t handle) {

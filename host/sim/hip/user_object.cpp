@@ -19,10 +19,9 @@ static std::shared_ptr<UserObject> find_object(UserObject *handle, unsigned coun
     return object;
 }
 
-// Returns the object when that was its last reference of the caller's.
+// More references than the caller holds are all that it holds, as on real ROCm.
 static void let_go(const std::shared_ptr<UserObject> &object, unsigned count) {
-    require(count <= object->held_by_caller, hipErrorInvalidValue);
-    object->held_by_caller -= count;
+    object->held_by_caller -= std::min(count, object->held_by_caller);
     if (object->held_by_caller == 0)
         held_objects().remove(object.get());
 }
@@ -87,9 +86,9 @@ hipError_t release_for_graph(hipGraph_t graph, UserObject *handle, unsigned coun
         auto &objects = find_graph(graph)->user_objects;
         const auto held =
             std::ranges::find(objects, handle, [](const auto &each) { return each.first.get(); });
-        require(held != objects.end() && count > 0 && count <= held->second, hipErrorInvalidValue);
+        require(held != objects.end() && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
         last = held->first;
-        if ((held->second -= count) == 0)
+        if ((held->second -= std::min(held->second, count)) == 0)
             objects.erase(held);
     });
 }

@@ -21,10 +21,10 @@ static int memory_file(u64 bytes) {
     return file;
 }
 
-PhysicalMemory::PhysicalMemory(u64 bytes, const hipMemAllocationProp &prop)
+PhysicalMemory::PhysicalMemory(u64 bytes, const AllocationProp &prop)
     : descriptor(memory_file(bytes)), bytes(bytes), prop(prop) {}
 
-PhysicalMemory::PhysicalMemory(int descriptor, u64 bytes, const hipMemAllocationProp &prop)
+PhysicalMemory::PhysicalMemory(int descriptor, u64 bytes, const AllocationProp &prop)
     : descriptor(descriptor), bytes(bytes), prop(prop) {}
 
 PhysicalMemory::~PhysicalMemory() { close(descriptor); }

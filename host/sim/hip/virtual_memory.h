@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/types.h"
+#include "sim/hip/allocation_prop.h"
 #include "sim/hip/headers.h"
 
 namespace nw::hipsim {
@@ -15,14 +16,14 @@ namespace nw::hipsim {
 // What hipMemCreate makes: a memory file, so that it can be mapped at several addresses and be
 // given to another process as a file descriptor.
 struct PhysicalMemory {
-    PhysicalMemory(u64 bytes, const hipMemAllocationProp &prop); // hipErrorOutOfMemory
-    PhysicalMemory(int descriptor, u64 bytes, const hipMemAllocationProp &prop);
+    PhysicalMemory(u64 bytes, const AllocationProp &prop); // hipErrorOutOfMemory
+    PhysicalMemory(int descriptor, u64 bytes, const AllocationProp &prop);
     ~PhysicalMemory();
     PhysicalMemory(const PhysicalMemory &) = delete;
 
     const int descriptor;
     const u64 bytes;
-    const hipMemAllocationProp prop;
+    const AllocationProp prop;
     unsigned references = 1; // of hipMemCreate, hipMemRetainAllocationHandle; guarded by the table
 };
 

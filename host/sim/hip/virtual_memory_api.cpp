@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "sim/hip/host_copy.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/virtual_memory.h"
@@ -11,13 +13,14 @@ namespace nw::hipsim {
 
 static bool aligned(u64 value) { return value % mapping_granularity == 0; }
 
-static void check_prop(const hipMemAllocationProp *prop) {
-    require(prop != nullptr, hipErrorInvalidValue);
-    constexpr int uncached = 0x40000000; // hipMemAllocationTypeUncached, since HIP 7
-    require(prop->type == hipMemAllocationTypePinned || int{prop->type} == uncached,
-            hipErrorInvalidValue);
-    require(prop->location.type == hipMemLocationTypeDevice, hipErrorInvalidValue);
-    require(runtime().has_device(prop->location.id), hipErrorInvalidValue);
+// The layout of the host's last request: for memory that comes from another process.
+static std::atomic<bool> host_is_before_5_3{false};
+
+static AllocationProp checked_prop(const hipMemAllocationProp *given) {
+    const AllocationProp prop = read_prop(given);
+    require(runtime().has_device(prop.device), hipErrorInvalidValue);
+    host_is_before_5_3 = prop.before_5_3;
+    return prop;
 }
 
 static void *reserve(u64 size, u64 alignment, void *wish) {
@@ -85,7 +88,7 @@ extern "C" {
 hipError_t hipMemGetAllocationGranularity(size_t *bytes, const hipMemAllocationProp *prop,
                                           hipMemAllocationGranularity_flags which) {
     return api(__func__, [&] {
-        check_prop(prop);
+        checked_prop(prop);
         require(bytes != nullptr, hipErrorInvalidValue);
         require(which == hipMemAllocationGranularityMinimum ||
                     which == hipMemAllocationGranularityRecommended,
@@ -125,10 +128,10 @@ hipError_t hipMemAddressFree(void *pointer, size_t size) {
 hipError_t hipMemCreate(hipMemGenericAllocationHandle_t *handle, size_t size,
                         const hipMemAllocationProp *prop, unsigned long long flags) {
     return api(__func__, [&] {
-        check_prop(prop);
+        const AllocationProp checked = checked_prop(prop);
         require(handle && flags == 0 && size > 0 && aligned(size), hipErrorInvalidValue);
         const std::lock_guard lock(virtual_memory().mutex);
-        *handle = virtual_memory().add(std::make_shared<PhysicalMemory>(size, *prop));
+        *handle = virtual_memory().add(std::make_shared<PhysicalMemory>(size, checked));
     });
 }
 
@@ -178,7 +181,7 @@ hipError_t hipMemMap(void *pointer, size_t size, size_t offset,
         runtime().sharing.publish({.begin = begin,
                                    .size = size,
                                    .kind = Block::Kind::mapped,
-                                   .device = memory->prop.location.id});
+                                   .device = memory->prop.device});
     });
 }
 
@@ -242,7 +245,7 @@ hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp *prop,
         runtime();
         require(prop != nullptr, hipErrorInvalidValue);
         const std::lock_guard lock(virtual_memory().mutex);
-        *prop = virtual_memory().find(handle)->prop;
+        write_prop(prop, virtual_memory().find(handle)->prop);
     });
 }
 
@@ -271,9 +274,10 @@ hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t *hand
         require(fstat(theirs, &file) == 0 && file.st_size > 0, hipErrorInvalidValue);
         const int ours = dup(theirs);
         require(ours >= 0, hipErrorOutOfMemory);
-        hipMemAllocationProp prop{};
-        prop.type = hipMemAllocationTypePinned;
-        prop.location = {hipMemLocationTypeDevice, runtime().current_ordinal()};
+        const AllocationProp prop{.type = hipMemAllocationTypePinned,
+                                  .location_type = hipMemLocationTypeDevice,
+                                  .device = runtime().current_ordinal(),
+                                  .before_5_3 = host_is_before_5_3};
         const std::lock_guard lock(virtual_memory().mutex);
         *handle = virtual_memory().add(
             std::make_shared<PhysicalMemory>(ours, static_cast<u64>(file.st_size), prop));

@@ -2,6 +2,7 @@
 #include "sim/isa/code.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <llvm-c/Disassembler.h>
@@ -16,6 +17,7 @@
 #include "base/targets.h"
 #include "sim/isa/gfx10_names.h"
 #include "sim/isa/program.h"
+#include "sim/isa/unused_fields.h"
 
 namespace nw::sim {
 
@@ -64,18 +66,34 @@ std::string with_255(std::string_view text) {
     return result;
 }
 
+// A field of an instruction, in bits from its first one on.
+struct Field {
+    u8 first, bits;
+};
+
+// Fields that an encoding has and some of its instructions don't use (S-061). LLVM wants 0 there.
+std::span<const Field> unused_fields(u32 word0, Generation generation) {
+    static constexpr Field ds[] = {{56, 8}, {48, 8}, {40, 8}, {32, 8}}; // vdst, data1, data0, addr
+    static constexpr Field vopd[] = {{9, 8}, {41, 8}};                  // vsrcx1, vsrcy1
+    static constexpr Field sopp[] = {{0, 16}};                          // simm16
+    static constexpr Field v_nop[] = {{0, 9}, {17, 8}};                 // src0, vdst
+    if (word0 >> 26 == 0x36)
+        return ds;
+    if (word0 >> 26 == 0x32 && generation != Generation::gfx10)
+        return vopd;
+    if (word0 >> 23 == 0x17f)
+        return sopp;
+    if (word0 >> 25 == 0x3f && (word0 >> 9 & 0xff) == 0)
+        return v_nop;
+    return {};
+}
+
 // LLVM's disassembler for one target, with a cache of its texts. Kernels repeat the same few
 // thousand instructions, and a lookup takes a small part of the time.
 class Decoder {
 public:
-    Decoder(std::string_view cpu, u32 wave_size) : llvm_(make_disassembler(cpu, wave_size)) {}
-
-    // The instance of this thread.
-    static Decoder &of(std::string_view cpu, u32 wave_size) {
-        thread_local std::map<std::pair<std::string, u32>, Decoder> decoders;
-        const std::pair key(std::string(cpu), wave_size);
-        return decoders.try_emplace(key, cpu, wave_size).first->second;
-    }
+    Decoder(std::string_view cpu, u32 wave_size)
+        : llvm_(make_disassembler(cpu, wave_size)), generation_(target_of(cpu).generation) {}
 
     // Fills `inst` from bytes of which `available` are code. LLVM up to 22 crashes on a missing
     // literal (issue 214909), so it always gets the longest instruction's size, padded with zeros.
@@ -91,18 +109,62 @@ public:
         if (is_255)
             bytes[4] = 0xfe;
         char text[512];
-        const size_t size =
-            LLVMDisasmInstruction(llvm_.get(), bytes, sizeof bytes, inst.offset, text, sizeof text);
+        size_t size = print(bytes, inst.offset, text);
+        const bool plain = size != 0;
+        if (!plain)
+            size = print_without_unused_fields(bytes, inst, text);
         if (size == 0 || size > available)
             return;
         inst.size = static_cast<u32>(size);
         inst.text = text + (text[0] == '\t'); // LLVM indents
         if (is_255)
             inst.text = with_255(inst.text);
-        remember(inst);
+        if (plain)
+            remember(inst);
+    }
+
+    // Whether LLVM takes it only without the bits of its unused fields. It is one that decode() has
+    // decoded, with at most two words.
+    bool sets_unused_field(const Instruction &inst) {
+        if (unused_fields(inst.word0, generation_).empty())
+            return false;
+        Instruction again = inst;
+        if (recall(longest, again))
+            return false;
+        u8 bytes[longest + 4] = {};
+        std::memcpy(bytes, &inst.word0, 4);
+        std::memcpy(bytes + 4, &inst.word1, 4);
+        char text[512];
+        return print(bytes, inst.offset, text) == 0;
     }
 
 private:
+    template <size_t N> size_t print(u8 (&bytes)[longest + 4], u64 at, char (&text)[N]) {
+        return LLVMDisasmInstruction(llvm_.get(), bytes, sizeof bytes, at, text, sizeof text);
+    }
+
+    // Tries with the fewest fields set to 0: a field in use does not keep LLVM from decoding, so
+    // those are the unused ones.
+    template <size_t N>
+    size_t print_without_unused_fields(u8 (&bytes)[longest + 4], const Instruction &inst,
+                                       char (&text)[N]) {
+        const auto fields = unused_fields(inst.word0, generation_);
+        const u64 words = u64{inst.word1} << 32 | inst.word0;
+        for (int count = 1; count <= static_cast<int>(fields.size()); ++count)
+            for (u32 set = 1; set < 1u << fields.size(); ++set) {
+                u64 cleared = words;
+                for (size_t f = 0; f < fields.size(); ++f)
+                    if (set >> f & 1)
+                        cleared &= ~(((u64{1} << fields[f].bits) - 1) << fields[f].first);
+                if (std::popcount(set) != count || cleared == words)
+                    continue;
+                std::memcpy(bytes, &cleared, sizeof cleared);
+                if (const size_t size = print(bytes, inst.offset, text))
+                    return size;
+            }
+        return 0;
+    }
+
     static constexpr size_t most = 1 << 16; // cached texts per instruction size: some 10 MB
 
     // The first word determines whether there is a second one, and those two whether a third:
@@ -127,8 +189,47 @@ private:
     }
 
     Disassembler llvm_;
+    Generation generation_;
     std::unordered_map<u32, std::string> one_word_;
     std::unordered_map<u64, std::string> two_words_;
+};
+
+// A decoder for this thread's use, and back to those that wait for the next one.
+class Lent {
+public:
+    Lent(std::string_view cpu, u32 wave_size) : key_(cpu, wave_size) {
+        const std::lock_guard lock(mutex());
+        auto &free = waiting()[key_];
+        if (!free.empty()) {
+            decoder_ = std::move(free.back());
+            free.pop_back();
+        }
+    }
+    ~Lent() {
+        if (!decoder_)
+            return;
+        const std::lock_guard lock(mutex());
+        waiting()[key_].push_back(std::move(decoder_));
+    }
+    Lent(const Lent &) = delete;
+    Decoder &operator*() {
+        if (!decoder_)
+            decoder_ = std::make_unique<Decoder>(key_.first, key_.second);
+        return *decoder_;
+    }
+
+private:
+    using Key = std::pair<std::string, u32>;
+    static std::mutex &mutex() {
+        static auto *const made = new std::mutex;
+        return *made;
+    }
+    static std::map<Key, std::vector<std::unique_ptr<Decoder>>> &waiting() {
+        static auto *const made = new std::map<Key, std::vector<std::unique_ptr<Decoder>>>;
+        return *made;
+    }
+    const Key key_;
+    std::unique_ptr<Decoder> decoder_;
 };
 
 } // namespace
@@ -143,7 +244,8 @@ u32 Code::find(u64 pc) const {
 
 void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::string_view cpu,
                  Code &code) {
-    Decoder &decoder = Decoder::of(cpu, code.wave_size);
+    Lent lent(cpu, code.wave_size);
+    Decoder &decoder = *lent;
     size_t first = code.instructions.size();
     const size_t room = code.instructions.capacity();
     for (u32 at = begin; at + 4 <= end;) {
@@ -165,9 +267,17 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
     }
 }
 
+bool sets_unused_field(const Instruction &inst, std::string_view cpu, u32 wave_size) {
+    if (inst.text.empty())
+        return false;
+    Lent lent(cpu, wave_size);
+    return (*lent).sets_unused_field(inst);
+}
+
 std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> encodings,
                                           std::string_view cpu, u32 wave_size) {
-    Decoder &decoder = Decoder::of(cpu, wave_size);
+    Lent lent(cpu, wave_size);
+    Decoder &decoder = *lent;
     std::vector<Instruction> decoded(encodings.size());
     for (size_t n = 0; n < encodings.size(); ++n) {
         auto bytes = std::as_bytes(std::span(encodings[n]));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/isa/instruction.h"
 
+#include "sim/isa/unused_fields.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -208,6 +210,15 @@ std::optional<f32> Instruction::inline_float(const Operation &op, unsigned n) co
     const u32 word = three || (encoding == vopd && y && &op == &*y) ? word1 : word0;
     const u32 value = (word >> (three ? code_bits * n : 0) & code_mask) - first;
     return value < std::size(values) ? std::optional(values[value]) : std::nullopt;
+}
+
+std::string_view invalid_operand(const Instruction &inst) {
+    const std::string_view text = inst.text;
+    const size_t end = text.find("/*Invalid register");
+    if (end == text.npos)
+        return {};
+    const size_t begin = text.find_last_of(" ,|-(", end - 1) + 1;
+    return text.substr(begin, end - begin);
 }
 
 Operation parse_operation(std::string_view text) {

@@ -26,9 +26,41 @@ struct RegisterUse {
     }
 };
 
+// True if they share a register; two halves of a VGPR are two registers.
 inline bool overlap(const RegisterUse &a, const RegisterUse &b) {
-    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count;
+    return a.bank == b.bank && a.first < b.first + b.count && b.first < a.first + a.count &&
+           ((a.low && b.low) || (a.high && b.high));
 }
+
+// A set of registers with the halves of VGPRs apart. SGPRs are in both.
+struct RegisterHalves {
+    RegisterSet low, high;
+
+    void add(const RegisterUse &use) {
+        for (unsigned n = 0; n < use.count; ++n) {
+            if (use.low)
+                low.add(use.place(n));
+            if (use.high)
+                high.add(use.place(n));
+        }
+    }
+    void remove(const RegisterUse &use) {
+        for (unsigned n = 0; n < use.count; ++n) {
+            if (use.low)
+                low.remove(use.place(n));
+            if (use.high)
+                high.remove(use.place(n));
+        }
+    }
+    // Any half of those that the use has of its n-th register.
+    bool has(const RegisterUse &use, unsigned n) const {
+        return (use.low && low.has(use.place(n))) || (use.high && high.has(use.place(n)));
+    }
+    bool add_all(const RegisterHalves &o) {
+        const bool fresh = low.add_all(o.low);
+        return high.add_all(o.high) || fresh;
+    }
+};
 
 // Explicit operands, accumulators, and VCC and SCC where they are implied. Implied EXEC and M0 are
 // not listed: no memory instruction returns into them.

@@ -157,6 +157,21 @@ descriptor meet, 16
 counter:
         .long           42
 
+// __managed__ int shared = 7, as clang has it: the value, and the pointer that the runtime sets.
+        .globl          shared
+        .protected      shared
+        .p2align        3
+        .type           shared,@object
+        .size           shared, 8
+shared:
+        .quad           0
+        .globl          shared.managed
+        .protected      shared.managed
+        .type           shared.managed,@object
+        .size           shared.managed, 4
+shared.managed:
+        .long           7
+
 // The explicit arguments of each kernel; `dump` lists every hidden one that code object V5 defines for
 // launches, at the offsets that clang gives them after one pointer.
         .amdgpu_metadata

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Time of a device whose launches aren't timed: estimated from counted instructions and bytes, at
+// the rates of the gfx's usual part. Only for hipEventElapsedTime of HIP programs that need a
+// positive number: devices of hipsimOpenDevice, which the project's own tools use, have none.
+#pragma once
+#include <atomic>
+#include <memory>
+
+#include "sim/func/machine.h"
+#include "sim/timing/transfer.h"
+
+namespace nw::hipsim {
+
+struct Copy;
+struct Fill;
+
+// Of one device, in nanoseconds. The host takes no time, but it can't be early: see README of sim.
+struct EstimatedClock {
+    const sim::timing::Part &part;
+    std::atomic<u64> host_ns{0}; // the end of what the host has waited for
+
+    void wait_for(u64 ns) {
+        for (u64 now = host_ns; now < ns && !host_ns.compare_exchange_weak(now, ns);) {
+        }
+    }
+};
+
+// What the command takes that this thread runs. Nothing happens between commands of a timed device.
+namespace estimate {
+void begin(const EstimatedClock *clock, u64 start_ns); // null: not estimated
+u64 now_ns();                                          // with what was spent since begin()
+void spend_event();
+void spend(const Copy &);
+void spend(const Fill &);
+void spend(const sim::RunStats &, u32 wave_size);
+} // namespace estimate
+
+} // namespace nw::hipsim
