@@ -35,10 +35,10 @@ void check_means(Test &t, const Kernel &kernel, const AttnCase &p, const char *w
                  out = t.region<u16>(std::vector<u16>(want.size(), nan_poison));
     Op op{.kind = OpKind::attn_mean};
     op.dtype = word_of(p.dtype);
-    op.batch = x.batch, op.tokens = x.tokens, op.heads = x.heads, op.dim = x.dim;
+    op.b = x.batch, op.tokens = x.tokens, op.h = x.heads, op.d = x.dim;
     op.x = address(in.data()), op.mean = address(out.data());
-    op.x_batch = 2 * x.batch_stride, op.x_token = 2 * x.token_stride;
-    op.x_head = 2 * x.head_stride;
+    op.x_b = 2 * x.batch_stride, op.x_s = 2 * x.token_stride;
+    op.x_h = 2 * x.head_stride;
     launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;

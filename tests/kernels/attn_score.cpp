@@ -31,9 +31,9 @@ struct Scoring {
 
     Scoring(const Kernel &kernel, u32 batch, u32 tokens, u32 heads, u32 kv,
             AttnLayout layout = AttnLayout::tokens_heads)
-        : q(dtype_of(kernel), batch, tokens, heads, kernel.p.dim, layout), kv_heads(kv),
-          mean_k(u64{batch} * q.x.blocks() * kv * kernel.p.dim),
-          scale(1 / std::sqrt(static_cast<f32>(kernel.p.dim))) {}
+        : q(dtype_of(kernel), batch, tokens, heads, kernel.p.d, layout), kv_heads(kv),
+          mean_k(u64{batch} * q.x.blocks() * kv * kernel.p.d),
+          scale(1 / std::sqrt(static_cast<f32>(kernel.p.d))) {}
 
     // Logits of about `sigma`.
     Scoring &fill_random(Rng &rng, f32 sigma) {
@@ -75,11 +75,11 @@ void check_scores(Test &t, const Kernel &kernel, const Scoring &p, const char *w
     const Region q = t.region<u16>(p.q.words), mean_k = t.region<u16>(p.mean_k),
                  score = t.region<u32>(std::vector<u32>(count, untouched));
     Op op{.kind = OpKind::attn_score};
-    op.mode = kernel.p.mode, op.dtype = word_of(p.q.dtype), op.dim = x.dim;
-    op.batch = x.batch, op.tokens = x.tokens, op.heads = x.heads, op.kv_heads = p.kv_heads;
+    op.mode = kernel.p.mode, op.dtype = word_of(p.q.dtype), op.d = x.dim;
+    op.b = x.batch, op.sq = x.tokens, op.h = x.heads, op.hk = p.kv_heads;
     op.q = address(q.data()), op.mean_k = address(mean_k.data()), op.score = address(score.data());
-    op.q_batch = 2 * x.batch_stride, op.q_token = 2 * x.token_stride;
-    op.q_head = 2 * x.head_stride;
+    op.q_b = 2 * x.batch_stride, op.q_s = 2 * x.token_stride;
+    op.q_h = 2 * x.head_stride;
     op.all_rows = p.all_rows, op.scale = std::bit_cast<u32>(p.scale);
     launch(t.modules, kernel, op);
     t.modules.device().synchronize();
@@ -160,7 +160,8 @@ CHECK_FAMILY(attn_score) {
     for (u32 heads : {1u, 2u, 4u, 8u})
         random(t, kernel, 300, heads, 1);
     random(t, kernel, 300, 6, 3, AttnLayout::heads_tokens, 2);
-    random(t, kernel, 130 * 128 + 1, 1, 1); // several tiles to a wave
+    if (kernel.p.d == 64)
+        random(t, kernel, 130 * 128 + 1, 1, 1); // several tiles to a wave
     no_queries(t, kernel);
     steep(t, kernel);
     odd_values(t, kernel);

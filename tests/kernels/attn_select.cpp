@@ -61,7 +61,7 @@ void check_lists(Test &t, const Kernel &kernel, const Scores &p, f32 share, cons
                  cnt = t.region<i32>(std::vector<i32>(want.cnt.size(), untouched));
     Op op{.kind = OpKind::attn_select};
     op.rule = kernel.p.rule;
-    op.batch = p.batch, op.heads = p.heads, op.tokens = 128 * u64{p.blocks} - 5;
+    op.b = p.batch, op.h = p.heads, op.sq = 128 * u64{p.blocks} - 5;
     op.score = address(score.data()), op.idx = address(idx.data()), op.cnt = address(cnt.data());
     op.sink = rule.sink, op.window = rule.window, op.last_full = rule.last_full;
     op.share = std::bit_cast<u32>(share);
