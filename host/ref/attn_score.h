@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The attn_score family: how much a block of queries attends to a block of keys.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ref/attn_mean.h"
+
+namespace nw::ref {
+
+struct AttnScoring {
+    bool raw;      // relative to a block's own largest e; else to the largest of all
+    bool all_rows; // the diagonal block is scored by all of its rows; else by its last one
+    f32 scale;
+};
+
+struct AttnScores {
+    std::vector<f64> score;  // [batch, heads, blocks, blocks]; 0 where n > m
+    std::vector<f64> extent; // [batch, heads, blocks]: the largest finite |e|
+};
+
+// mean_k: [batch, blocks, kv_heads, dim].
+AttnScores attn_score(Dtype, const AttnTokens &q, std::span<const u16> mean_k, u32 kv_heads,
+                      const AttnScoring &);
+
+} // namespace nw::ref
