@@ -23,6 +23,7 @@ EDGES = {
     "host/sim/timing": ["host/sim/func"],
     "host/sim/check": ["host/sim/func"],
     "host/sim/hip": ["host/sim/timing", "host/sim/check", "host/sim/func", "host/sim/isa", "host/base"],
+    "host/sim/hiprtc": ["host/sim/isa"],  # bundles; else programs meet it and libamdhip64 side by side
     "host/lint": ["host/sim/isa", "host/base"],
     # func: nw isa; timing: nw micro --fit writes the profiles that timing reads
     "host/nw": ["host/runtime", "host/measure", "host/lint", "host/formats", "host/sim/func", "host/sim/timing"],
@@ -35,7 +36,7 @@ EDGES = {
 INCLUDE_ROOTS = ("host", "tests", ".")  # .: "bench/..."
 GENERATED = {  # gen writes them into the build
     "contract_cases.inc", "contract_edges.inc", "contracts.inc", "family_table.inc", "kernels.inc", "op_fields.inc", "op_kinds.inc", "parameters.inc",
-    "targets.inc", "tuning.inc", "words.inc",
+    "targets.inc", "tuning.inc", "words.inc", "device_files.inc",
 }  # fmt: skip
 SOURCES = {".h", ".cpp", ".c", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

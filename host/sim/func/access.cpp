@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/func/hidden_args.h"
 #include "sim/func/launch.h"
 #include "sim/func/report.h"
 
@@ -140,11 +141,16 @@ void illegal_address(const Wave &w, const Inst &i, u64 address, unsigned size, i
          ++n)
         ++bad;
     auto [rule, why] = judge(*w.context, bad);
+    std::string services; // a null pointer may be one
+    if (bad < null_page)
+        services = null_services(w.context->dispatch);
+    if (!services.empty())
+        services = "; the launch's null services: " + services;
     Report r = details(rule, "global", address, lane);
     r.allocation = describe_allocation(memory, address);
     fault(w, i, Fault::Kind::illegal_address,
-          fmt::format("illegal address: {}{} {} bytes at 0x{:x}, {}; {}", who, what, size, address,
-                      why, r.allocation),
+          fmt::format("illegal address: {}{} {} bytes at 0x{:x}, {}; {}{}", who, what, size,
+                      address, why, r.allocation, services),
           r);
 }
 

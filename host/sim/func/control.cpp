@@ -260,6 +260,14 @@ void sendmsg_rtn(Wave &w, const Inst &i) {
         w.s[i.dst + 1] = static_cast<u32>(answer >> 32);
 }
 
+// The wave waits for another wave or for the host: either gets its turn.
+void sleep(Wave &w, const Inst &i) {
+    if (HostServices *services = w.context->dispatch.services)
+        services->serve(w, i);
+    if (w.context->together)
+        w.state = State::asleep;
+}
+
 // Only waves with dynamic VGPRs can be refused (4.17).
 void alloc_vgpr(Wave &w, const Inst &) { w.scc() = 1; }
 

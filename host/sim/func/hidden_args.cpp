@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/hidden_args.h"
 
+#include <cstring>
+#include <fmt/format.h>
+
+#include "sim/func/access.h"
+
 namespace nw::sim {
 
 u64 hidden_value(std::string_view kind, const Dispatch &dispatch) {
@@ -21,11 +26,40 @@ u64 hidden_value(std::string_view kind, const Dispatch &dispatch) {
         {"hidden_group_size_z", dispatch.block.z},
         {"hidden_grid_dims", grid_dims()},
         {"hidden_dynamic_lds_size", dispatch.dynamic_lds},
+        {"hidden_private_base", private_aperture},
+        {"hidden_shared_base", shared_aperture},
+        {"hidden_queue_ptr", dispatch.queue},
+        {"hidden_multigrid_sync_arg", dispatch.grid_sync},
     };
     for (const auto &row : values)
         if (row.kind == kind)
             return row.value;
     return 0;
+}
+
+std::string null_services(const Dispatch &dispatch) {
+    const struct {
+        std::string_view kind, why;
+    } pointers[] = {
+        {"hidden_printf_buffer", "no printf buffer"},
+        {"hidden_hostcall_buffer", "no hostcall"},
+        {"hidden_multigrid_sync_arg", "not a cooperative launch"},
+        {"hidden_heap_v1", "no device heap"},
+        {"hidden_default_queue", "device-side enqueue is not simulated"},
+        {"hidden_completion_action", "device-side enqueue is not simulated"},
+        {"hidden_queue_ptr", "no queue"},
+    };
+    std::string names;
+    for (const Arg &arg : dispatch.kernel->args)
+        for (const auto &[kind, why] : pointers) {
+            u64 value = 0;
+            if (arg.value_kind != kind || u64{arg.offset} + 8 > dispatch.kernarg.size())
+                continue;
+            std::memcpy(&value, dispatch.kernarg.data() + arg.offset, sizeof value);
+            if (value == 0)
+                names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", kind, why);
+        }
+    return names;
 }
 
 } // namespace nw::sim

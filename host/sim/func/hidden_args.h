@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Code object V5's hidden arguments: properties of the launch.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "sim/func/machine.h"
@@ -9,8 +10,11 @@ namespace nw::sim {
 
 inline bool is_hidden(const Arg &arg) { return arg.value_kind.starts_with("hidden_"); }
 
-// HIP's workgroups are all full, so remainders are zero. Null for host services that don't exist
-// here (printf, hostcall, device heap, queues): a kernel that uses one faults at address 0.
+// HIP's workgroups are all full, so remainders are zero. Null for what the caller must provide.
 u64 hidden_value(std::string_view kind, const Dispatch &dispatch);
+
+// The hidden pointers of the launch's arguments that are null, with what that means; for the report
+// of a null pointer. "" if there is none.
+std::string null_services(const Dispatch &dispatch);
 
 } // namespace nw::sim

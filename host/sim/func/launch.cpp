@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sim/func/choices.h"
+#include "sim/func/together.h"
 #include "sim/func/turns.h"
 #include "sim/func/workgroup.h"
 #include "sim/isa/device.h"
@@ -23,8 +24,6 @@ namespace {
 
 std::atomic<bool> abandoned{false};
 
-// Time slice of a workgroup when workgroups wait for each other, in instructions.
-constexpr u64 cooperative_quantum = 1 << 12;
 constexpr u32 max_workgroup = 1024;
 constexpr u64 kernarg_alignment = 64; // compilers widen scalar loads up to this alignment
 
@@ -123,37 +122,10 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
     put(40, kernarg);
 }
 
-// Runs all workgroups at once, in turns on this thread, since they may wait for each other.
-RunStats run_together(Context &c, u64 most) {
-    const Dim3 &grid = c.dispatch.grid;
-    const u64 total = u64{grid.x} * grid.y * grid.z;
-    if (total > most)
-        out_of_memory(c.dispatch, fmt::format("{} workgroups of a cooperative launch must run at "
-                                              "once, and there is scratch for {}",
-                                              total, most));
-    const auto checks = launch_checker(c);
-    MxcsrScope host_fpu(mxcsr_default);
-    std::vector<std::unique_ptr<Workgroup>> groups;
-    for (u64 g = 0; g < total; ++g) {
-        groups.push_back(std::make_unique<Workgroup>(c, checks.get()));
-        groups.back()->start(g);
-    }
-    RunStats stats;
-    while (!groups.empty())
-        std::erase_if(groups, [&](const auto &group) {
-            if (group->take_turn(cooperative_quantum))
-                return false;
-            stats += group->stats();
-            return true;
-        });
-    return stats;
-}
-
 // All workgroups, on `threads` host threads. Reports the fault of the first workgroup in grid
 // order, whichever thread faulted first.
 RunStats run_groups(Context &c, unsigned threads) {
-    const Dim3 &grid = c.dispatch.grid;
-    u64 total = u64{grid.x} * grid.y * grid.z;
+    const u64 total = group_count(c.dispatch);
     std::atomic<u64> next{0}, first_fault{~u64{0}};
     std::mutex mutex;
     std::exception_ptr fault;
@@ -202,8 +174,12 @@ RunStats run_groups(Context &c, unsigned threads) {
 RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunConfig &config) {
     return run(d, memory, device, config, [&](Context &c) {
         const u64 most = groups_by_scratch(c);
+        if (const u64 total = group_count(d); d.cooperative && total > most)
+            out_of_memory(d, fmt::format("{} workgroups of a cooperative launch must run at once, "
+                                         "and there is scratch for {}",
+                                         total, most));
         if (d.cooperative)
-            return run_together(c, most);
+            return run_together(c);
         const unsigned threads = config.threads ? config.threads : host_threads();
         return run_groups(c, config.checker && config.checker->needs_order()
                                  ? 1

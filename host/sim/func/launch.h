@@ -26,6 +26,7 @@ struct Context {
     u32 waves_per_group = 0;
     u32 vgprs = 0;          // of a wave
     Turns *turns = nullptr; // of workgroups on several threads
+    bool together = false;  // all workgroups run at once, in turns on one thread
 };
 
 // As run(), but `schedule` runs all workgroups, in any order.
@@ -34,6 +35,8 @@ RunStats run(const Dispatch &, Memory &, const Device &, const RunConfig &,
 
 // The checker that RunConfig selects; null for none.
 std::unique_ptr<LaunchChecker> launch_checker(const Context &);
+
+inline u64 group_count(const Dispatch &d) { return u64{d.grid.x} * d.grid.y * d.grid.z; }
 
 void check_abandoned(); // throws Abandoned when the process ends
 

@@ -17,6 +17,18 @@ struct Dim3 {
     u32 x = 1, y = 1, z = 1;
 };
 
+struct Wave;
+struct Inst;
+
+// Answers what waves ask of the host through memory (printf, the device heap).
+class HostServices {
+public:
+    virtual ~HostServices() = default;
+    // Called on the workgroup's thread when the wave sleeps, as one that waits for an answer does,
+    // and when it has used up its time slice. May end the launch: fault().
+    virtual void serve(const Wave &, const Inst &) = 0;
+};
+
 struct Dispatch {
     const Program *program = nullptr;
     const KernelInfo *kernel = nullptr;
@@ -26,6 +38,9 @@ struct Dispatch {
     std::span<const std::byte> kernarg; // explicit and hidden arguments, laid out as `.args` says
     bool cooperative = false;           // all workgroups resident: they may wait for each other
     u32 stack_bytes = 1024;             // minimum scratch, for calls through pointers
+    HostServices *services = nullptr;   // outlives the launch; null: it uses none
+    u64 queue = 0;                      // address of what queue_ptr shows; 0: none
+    u64 grid_sync = 0; // address of what hidden_multigrid_sync_arg shows; 0: not cooperative
 };
 
 // Executed wave instructions by class. Classes are disjoint; total is their sum.
@@ -78,9 +93,6 @@ public:
     Kind kind;
     std::shared_ptr<const Report> report; // structured form; null where no wave was running
 };
-
-struct Wave;
-struct Inst;
 
 // Watches the waves of a launch as they run.
 class Observer {

@@ -113,7 +113,12 @@ struct Inst {
     Inst() : lane(nullptr) {}
 };
 
-enum class State : u8 { running, barrier, ended };
+enum class State : u8 {
+    running,
+    barrier,
+    ended,
+    asleep // until its next turn
+};
 
 // The last allocation accessed by each of a few sites.
 struct RangeCache {

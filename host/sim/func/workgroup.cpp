@@ -62,7 +62,7 @@ void set_sgprs(Wave &w, const Context &c, const Dim3 &group) {
         at += count;
     };
     user(wants_dispatch_ptr, 2, c.packet);
-    user(wants_queue_ptr, 2, 0);
+    user(wants_queue_ptr, 2, c.dispatch.queue);
     user(wants_kernarg_ptr, 2, c.kernarg);
     user(wants_dispatch_id, 2, 0);
     user(wants_private_size, 1, scratch_bytes(c.dispatch));
@@ -172,16 +172,41 @@ void Workgroup::start(u64 index) {
 }
 
 bool Workgroup::take_turn(u64 turn) {
-    bool ran = false;
+    bool ran = false, quiet = true;
     for (Wave &w : group_.waves)
         if (w.state == State::running) {
             run_wave(w, turn);
             ran = true;
+            quiet &= w.state != State::running && w.state != State::ended;
+            if (w.state == State::asleep)
+                w.state = State::running;
         }
-    ran |= release_waiting();
-    if (!ran && group_.live())
+    const bool released = release_waiting();
+    quiet_ = quiet && !released;
+    if (!ran && !released && group_.live())
         deadlock();
     return group_.live();
+}
+
+bool Workgroup::polls_only(u64 begin, u64 end, u64 turn) {
+    const auto outside = [&](const RangeCache::Range &r) {
+        return r.begin < r.end && (r.begin < begin || r.end > end);
+    };
+    const auto used = [](const RangeCache::Range &r) { return r.begin < r.end; };
+    bool only = true;
+    for (Wave &w : group_.waves) {
+        if (w.state != State::running)
+            continue;
+        RangeCache seen; // fills with the allocations that the wave accesses
+        w.cache = &seen;
+        run_wave(w, turn);
+        w.cache = &cache_;
+        only &= w.state == State::asleep && std::ranges::any_of(seen.ranges, used) &&
+                std::ranges::none_of(seen.ranges, outside);
+        if (w.state == State::asleep)
+            w.state = State::running;
+    }
+    return only && !release_waiting();
 }
 
 bool Workgroup::release_waiting() {
@@ -247,6 +272,8 @@ void Workgroup::run_wave(Wave &w, u64 turn) {
     else if (w.executed >= limit)
         fault(w, *w.pc, Fault::Kind::endless,
               fmt::format("endless: the wave has executed {} instructions, the limit", limit));
+    else if (left == 0 && turn > 1 && c_.dispatch.services)
+        c_.dispatch.services->serve(w, *w.pc); // it may wait without sleeping
 }
 
 void Workgroup::finish(Wave &w) {
@@ -267,6 +294,14 @@ void Workgroup::deadlock() {
                   fmt::format("barrier deadlock: {} of {} live waves wait, {}", waiting,
                               group_.live(), group_.state_of_barrier(w)));
     std::terminate(); // live waves either run or wait
+}
+
+void Workgroup::grid_deadlock(const std::string &text) {
+    for (const State state : {State::running, State::barrier})
+        for (Wave &w : group_.waves)
+            if (w.state == state)
+                fault(w, *(w.pc - 1), Fault::Kind::endless, text);
+    std::terminate(); // the group has live waves
 }
 
 } // namespace nw::sim

@@ -29,6 +29,13 @@ public:
     bool release_waiting();
     // Throws: no wave can run, and some wait.
     [[noreturn]] void deadlock();
+    // True if the last turn left every live wave asleep or at a barrier.
+    bool quiet() const { return quiet_; }
+    // Throws: the live waves wait for the grid, in vain.
+    [[noreturn]] void grid_deadlock(const std::string &text);
+    // True if each wave that may run reads memory in its next turn, and only [begin, end). Runs
+    // that turn.
+    bool polls_only(u64 begin, u64 end, u64 turn);
 
     Group &group() { return group_; }
     RunStats stats() const; // of all workgroups that have ended
@@ -48,6 +55,7 @@ private:
     const Inst *entry_ = nullptr;
     unsigned halves_ = 1;
     u32 scratch_bytes_ = 0;
+    bool quiet_ = false;
     u64 counts_[tally_limit] = {}; // of all waves that have ended
     RunStats stats_;               // the other statistics
 };

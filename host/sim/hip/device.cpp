@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/hip/services/device_services.h"
+
 namespace nw::hipsim {
 
 static std::unique_ptr<sim::timing::Timing> timing_of(const DeviceConfig &config) {
@@ -27,7 +29,8 @@ Device::Device(int ordinal, DeviceConfig settings, bool own)
     : config(std::move(settings)), own(own), ordinal(ordinal), facts(*config.facts),
       timing(timing_of(config)), timeline(timeline_of(config)), clock(clock_of(config)),
       default_pool(std::make_shared<Pool>(ordinal, 0, hipMemHandleTypeNone)), pool_(default_pool),
-      null_stream_(std::make_shared<Stream>(ordinal, 0, 0)) {}
+      null_stream_(std::make_shared<Stream>(ordinal, 0, 0)),
+      services(std::make_shared<DeviceServices>(memory)) {}
 
 std::shared_ptr<Pool> Device::pool() const {
     const std::lock_guard lock(pool_mutex_);

@@ -14,6 +14,8 @@
 
 namespace nw::hipsim {
 
+class DeviceServices; // sim/hip/services
+
 class Device {
 public:
     Device(int ordinal, DeviceConfig config, bool own);
@@ -78,6 +80,9 @@ private:
     // The last commands with kernels: timed kernels run in the order of submission, so that what
     // one finds in the caches doesn't depend on host threads.
     std::shared_ptr<Ticket> last_kernels_;
+
+public:
+    const std::shared_ptr<DeviceServices> services; // uses `memory`
 
     Tickets tails(Stream &stream) const;        // what a synchronizing caller waits for
     Tickets tails_before(Stream &stream) const; // what the stream's next command waits for

@@ -16,7 +16,6 @@ namespace {
 namespace address_of {
 #define HIP_ENTRY(node, name) extern "C" char name##_entry asm(#name);
 #define HIP_MISSING HIP_ENTRY
-#define HIPRTC_MISSING HIP_ENTRY
 #include "sim/hip/entry_points.inc"
 #undef HIP_ENTRY
 } // namespace address_of
@@ -31,7 +30,6 @@ const EntryPoint entry_points[] = {
 #include "sim/hip/entry_points.inc"
 #undef HIP_ENTRY
 #undef HIP_MISSING
-#undef HIPRTC_MISSING
 };
 
 enum QueryResult { found = 0, not_found = 1 }; // hipDriverProcAddressQueryResult

@@ -11,6 +11,7 @@
 #include "sim/hip/occupancy.h"
 #include "sim/hip/properties.h"
 #include "sim/hip/runtime.h"
+#include "sim/hip/services/launch_services.h"
 #include "sim/hip/version.h"
 #include "sim/timing/launch_json.h"
 
@@ -99,6 +100,15 @@ void set_cooperative(KernelCall &call, bool wanted) {
     call.shape.cooperative = wanted;
 }
 
+// The most waves of a launch that live at once.
+static u32 live_waves(const Function &function, const LaunchShape &shape) {
+    constexpr u64 waves_per_wgp = 80; // 4 SIMDs of 20
+    const dim3 &grid = shape.grid, &block = shape.block;
+    const u64 waves = u64{grid.x} * grid.y * grid.z *
+                      ceil_div(block.x * block.y * block.z, function.kernel->wave_size);
+    return static_cast<u32>(std::min(waves, waves_per_wgp * function.device->facts.wgps));
+}
+
 // Includes the modelled time, where launches are timed.
 static std::pair<sim::RunStats, std::optional<sim::timing::Result>>
 run_on(Device &device, const sim::Dispatch &dispatch, Runtime &runtime) {
@@ -143,6 +153,7 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
         sim::Dispatch dispatch = dispatch_of(*function, shape);
         dispatch.kernarg = kernarg;
         try {
+            const LaunchServices services(*device.services, dispatch, live_waves(*function, shape));
             const auto [stats, times] = run_on(device, dispatch, runtime);
             estimate::spend(stats, function->kernel->wave_size);
             if (times)

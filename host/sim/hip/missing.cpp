@@ -14,13 +14,6 @@ static int not_supported(const char *call) {
     });
 }
 
-// hiprtc has its own codes.
-static int no_compiler(const char *call) {
-    constexpr int internal_error = 11; // HIPRTC_ERROR_INTERNAL_ERROR
-    not_supported(call);
-    return internal_error;
-}
-
 } // namespace nw::hipsim
 
 // Declared without their parameters, which the callers pass in vain.
@@ -29,11 +22,7 @@ namespace nw::hipsim::missing {
 #define HIP_MISSING(node, name)                                                                    \
     extern "C" int name##_missing() asm(#name);                                                    \
     int name##_missing() { return remember(hipError_t(not_supported(#name))); }
-#define HIPRTC_MISSING(node, name)                                                                 \
-    extern "C" int name##_missing() asm(#name);                                                    \
-    int name##_missing() { return no_compiler(#name); }
 #include "sim/hip/entry_points.inc"
 #undef HIP_ENTRY
 #undef HIP_MISSING
-#undef HIPRTC_MISSING
 } // namespace nw::hipsim::missing

@@ -73,11 +73,7 @@ private:
     int depth_ = 0;
 };
 
-} // namespace
-
-std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack) {
-    if (msgpack.empty())
-        return {};
+json parse(std::span<const std::byte> msgpack) {
     auto first = reinterpret_cast<const u8 *>(msgpack.data());
     auto last = first + msgpack.size();
     DepthLimit limit;
@@ -87,12 +83,33 @@ std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack) {
     if (!root.is_object())
         throw BadImage(fmt::format("the AMDGPU metadata note ({} bytes) is not a msgpack map",
                                    msgpack.size()));
+    return root;
+}
+
+} // namespace
+
+std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack) {
+    if (msgpack.empty())
+        return {};
+    const json root = parse(msgpack);
     std::vector<KernelInfo> kernels;
     if (auto list = root.find("amdhsa.kernels"); list != root.end() && list->is_array())
         for (const json &kernel : *list)
             if (kernel.is_object())
                 kernels.push_back(read_kernel(kernel));
     return kernels;
+}
+
+std::vector<std::string> read_printf_formats(std::span<const std::byte> msgpack) {
+    if (msgpack.empty())
+        return {};
+    const json root = parse(msgpack);
+    std::vector<std::string> formats;
+    if (auto list = root.find("amdhsa.printf"); list != root.end() && list->is_array())
+        for (const json &format : *list)
+            if (format.is_string())
+                formats.push_back(format.get<std::string>());
+    return formats;
 }
 
 } // namespace nw::sim

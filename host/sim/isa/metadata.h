@@ -11,4 +11,7 @@ namespace nw::sim {
 // Kernels listed by the metadata, with all fields except the descriptor's. Throws BadImage.
 std::vector<KernelInfo> read_metadata(std::span<const std::byte> msgpack);
 
+// `amdhsa.printf`: the formats of kernels that print into a buffer.
+std::vector<std::string> read_printf_formats(std::span<const std::byte> msgpack);
+
 } // namespace nw::sim

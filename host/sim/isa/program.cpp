@@ -57,6 +57,7 @@ struct Program::Impl {
     std::vector<Range> text;
     std::vector<KernelInfo> kernels;
     std::vector<Global> globals, functions; // data, code; functions by address
+    std::vector<std::string> printf_formats;
     LineTable lines;
 
     mutable std::mutex mutex; // guards the next two
@@ -231,6 +232,7 @@ std::shared_ptr<const Program> Program::load(std::span<const std::byte> file,
     impl.find_text(elf);
     impl.read_kernels(elf);
     impl.read_functions(elf);
+    impl.printf_formats = read_printf_formats(elf.metadata());
     impl.lines = LineTable(elf);
     impl.version = elf.code_object_version();
     impl.generic = of_image->generic;
@@ -244,6 +246,7 @@ bool Program::is_generic() const { return impl_->generic; }
 u32 Program::generic_version() const { return impl_->generic_version; }
 const std::vector<KernelInfo> &Program::kernels() const { return impl_->kernels; }
 const std::vector<Global> &Program::globals() const { return impl_->globals; }
+const std::vector<std::string> &Program::printf_formats() const { return impl_->printf_formats; }
 std::span<std::byte> Program::image() const { return {impl_->memory.get(), impl_->size}; }
 
 const KernelInfo *Program::find_kernel(std::string_view name) const {

@@ -78,6 +78,8 @@ public:
     const KernelInfo *find_kernel(std::string_view name) const; // null when absent
     const Global *find_global(std::string_view name) const;     // null when absent
     const std::vector<Global> &globals() const;
+    // Of amdhsa.printf in the metadata: for kernels with a hidden_printf_buffer.
+    const std::vector<std::string> &printf_formats() const;
     const Global *function_at(u64 pc) const; // the code symbol that contains it, or null
     // The loaded segments: code, constants, variables. Kernels may always access it; a runtime
     // whose copies must reach `Global`s adopts it into its Memory.
