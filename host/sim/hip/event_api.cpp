@@ -6,9 +6,10 @@ namespace nw::hipsim {
 static void create(hipEvent_t *handle, unsigned flags) {
     runtime();
     require(handle != nullptr, hipErrorInvalidValue);
-    constexpr unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
-                               hipEventReleaseToDevice | hipEventReleaseToSystem |
-                               0x20000000; // hipEventDisableSystemFence, since HIP 5.7
+    constexpr unsigned known =
+        hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
+        hipEventReleaseToDevice | hipEventReleaseToSystem |
+        0x20000000; // hipEventDisableSystemFence, newer than the oldest headers
     constexpr unsigned releases = hipEventReleaseToDevice | hipEventReleaseToSystem;
     require((flags & ~known) == 0 && (flags & releases) != releases, hipErrorInvalidValue);
     require(!(flags & hipEventInterprocess) || (flags & hipEventDisableTiming),

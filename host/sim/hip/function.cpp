@@ -11,7 +11,7 @@
 
 namespace nw::hipsim {
 
-constexpr int ptx_version = 30; // of HIP: there is no PTX
+constexpr int ptx_version = 30; // there is no PTX: a positive number for hosts that want one
 
 // 10 * major + minor of the architecture, as HIP has it for CUDA's: 110 for gfx1100.
 static int binary_version(const Function &function) {
