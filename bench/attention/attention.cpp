@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 #include "base/half.h"
 #include "base/rng.h"
@@ -17,8 +18,7 @@ namespace nw::bench {
 
 namespace {
 
-constexpr u32 block = 128, heads = 16, kv_heads = 8; // Qwen3-0.6B
-constexpr u32 rounds = 2;                            // of workgroups in a slice
+constexpr u32 block = 128, heads = 12, kv_heads = 6;
 
 struct Job {
     const Kernel *kernel;
@@ -32,9 +32,12 @@ struct Job {
     }
 };
 
+// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once.
 u32 slice(const Kernel &kernel, u32 s) {
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
-    const u32 rows = ceil_div(rounds * at_once, heads) * kernel.rows_per_workgroup;
+    const u32 workgroups = std::lcm(at_once, heads), rounds = workgroups / at_once;
+    const u32 times = rounds == 1 && s <= 8192 ? 2 : 1;
+    const u32 rows = times * workgroups / heads * kernel.rows_per_workgroup;
     return std::min(s / 2, round_up(rows, block));
 }
 

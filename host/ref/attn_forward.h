@@ -20,9 +20,9 @@ struct AttnForward {
     u32 b, sq, sk, h, hk, d;
     bool causal; // query i sees keys up to i + sk - sq
     f32 scale;
-    AttnTensor q, k, v;
-    std::span<const i32> idx, cnt; // [b, h, tiles, blocks] and [b, h, tiles]; empty: all blocks
-    f64 least_p = 0;               // p, of a largest of 1, that is kept with full precision
+    AttnTensor q{}, k{}, v{};
+    std::span<const i32> idx{}, cnt{}; // [b, h, tiles, blocks] and [b, h, tiles]; empty: all blocks
+    f64 least_p = 0;                   // p, of a largest of 1, that is kept with full precision
 };
 
 struct AttnResult {

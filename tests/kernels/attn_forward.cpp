@@ -57,21 +57,11 @@ struct Case : Shape {
         const auto plain = [&](const std::vector<u16> &x, u32 rows, u32 heads) {
             return ref::AttnTensor{x, u64{rows} * heads * d, u64{heads} * d, d};
         };
-        return {dtype,
-                b,
-                sq,
-                sk,
-                h,
-                hk,
-                d,
-                causal,
-                scale,
-                plain(q, sq, h),
-                plain(k, sk, hk),
-                plain(v, sk, hk),
-                idx,
-                cnt,
-                dtype == Dtype::f16 ? 0x1p-15 : 0};
+        ref::AttnForward out{dtype, b, sq, sk, h, hk, d, causal, scale};
+        out.q = plain(q, sq, h), out.k = plain(k, sk, hk), out.v = plain(v, sk, hk);
+        out.idx = idx, out.cnt = cnt;
+        out.least_p = dtype == Dtype::f16 ? 0x1p-15 : 0;
+        return out;
     }
 };
 
@@ -115,15 +105,11 @@ struct Output {
     std::vector<f32> lse;
 };
 
-void set(Op &op, const Case &p) {
+Output run(Test &t, const Kernel &kernel, const Case &p, bool lse, std::source_location where) {
+    Op op{.kind = OpKind::attn_forward};
     op.dtype = word_of(p.dtype);
     op.b = p.b, op.sq = p.sq, op.sk = p.sk, op.h = p.h, op.hk = p.hk, op.d = p.d;
     op.causal = p.causal, op.scale = std::bit_cast<u32>(p.scale);
-}
-
-Output run(Test &t, const Kernel &kernel, const Case &p, bool lse, std::source_location where) {
-    Op op{.kind = OpKind::attn_forward};
-    set(op, p);
     std::vector<std::pair<const char *, Region>> inputs;
     const auto input = [&](const char *name, const auto &content) {
         return address(inputs.emplace_back(name, t.region(std::span(content))).second.data());
