@@ -21,7 +21,7 @@ FAMILY_KEYS = {
 }  # fmt: skip
 SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why", "remedy", "unit"}
 POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
-VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "why", "remedy", "when", "row", "unit"}
+VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "least", "why", "remedy", "when", "row", "unit"}
 RULE_KEYS = {"needs", "says", "when", "breaks"}
 
 

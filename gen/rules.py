@@ -63,9 +63,11 @@ def _pointer_rules(p: Pointer, own: list[Rule]) -> Iterator[Rule]:
 
 def _stride_rules(v: Value) -> Iterator[Rule]:
     p, at = v.stride_of
-    row, facts = p.extent_of(at + 1), v.facts
+    facts = v.facts
+    row = facts.get("least", p.extent_of(at + 1))  # `least`: dimensions may be in any order
     unit, below = facts.get("multiple", p.size if p.other else ELEMENT_BYTES[p.element]), facts.get("below", U32)
-    what = facts.get("row", f"a row of {p.name}, {p.element}[{p.row}]," if at == len(p.shape) - 2 else f"what it spans of {p.name},")
+    is_row = at == len(p.shape) - 2 or "least" in facts
+    what = facts.get("row", f"a row of {p.name}, {p.element}[{p.row}]," if is_row else f"what it spans of {p.name},")
     why = facts.get("why", "as it is a 32-bit argument")
     when = facts.get("when", p.when)
     yield Rule("operands", f"{v.name} >= {row}", f"{v.name} = {{{v.name}}}: must be at least {what} {{{row}}} bytes", when, {v.name: f"{row} - 1"}, v.name)

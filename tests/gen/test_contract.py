@@ -152,6 +152,13 @@ class Refused(unittest.TestCase):
         self.refused('needs = "m < 2**20"', "needs@ = \"p.dtype > 'f16'\"", "p.dtype is no text to compare")
         self.refused('x = "pairs"', "x@ = \"'pairs'\"", "text is only compared")
 
+    def test_least_stride(self) -> None:
+        """A stride is at least what the inner dimensions span, or what the contract says."""
+        needs = lambda text: [r.needs for r in load(text).rules if r.about == "x_stride"]
+        self.assertIn("x_stride >= (k) * size_2", needs(GOOD))
+        self.assertIn("x_stride >= 4 * size_2", needs(GOOD.replace("x_stride = {}", 'x_stride = { least = "4 * size_2" }')))
+        self.refused("x_stride = {}", 'x_stride@ = { least = "k" }', ">= of bytes and elements")
+
     def test_nothing_uses_it(self) -> None:
         self.refused("x_stride = {}", "x_stride = {}\nextra@ = {}", "[arguments] extra: nothing uses it", "in which range")
         self.refused("[let]\n", '[let]\nextra@ = "m + 1"\n', "[let] extra: nothing uses it")

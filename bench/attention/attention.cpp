@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// The suite attention: modelled times of attn_forward on whole and on sparse sequences. Workgroups
+// of a long sequence are alike but for the keys that they see, so a slice of them is timed: the
+// queries before the middle, which see half of the keys, as queries do on average.
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "base/half.h"
+#include "base/rng.h"
+#include "bench/product.h"
+#include "bench/suites.h"
+#include "check/ops.h"
+#include "measure/on_cores.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr u32 block = 128, heads = 12, kv_heads = 6;
+
+struct Job {
+    const Kernel *kernel;
+    u32 s;       // of the whole sequence
+    f64 density; // of the blocks before each query
+    u32 sq, sk;  // of the slice: its last query is query sk - 1
+
+    std::string name() const {
+        return fmt::format("{} d{} {} {:.0f}%", s, kernel->p.d, nw::name(dtype_of(*kernel)),
+                           100 * density);
+    }
+};
+
+// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once.
+u32 slice(const Kernel &kernel, u32 s) {
+    const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
+    const u32 workgroups = std::lcm(at_once, heads), rounds = workgroups / at_once;
+    const u32 times = rounds == 1 && s <= 8192 ? 2 : 1;
+    const u32 rows = times * workgroups / heads * kernel.rows_per_workgroup;
+    return std::min(s / 2, round_up(rows, block));
+}
+
+struct Lists {
+    std::vector<i32> idx, cnt;
+    f64 pairs = 0; // of queries and keys that they see
+};
+
+// The diagonal, and of the blocks before it as many as the density says, at random.
+Lists lists(const Job &job) {
+    Rng rng(1);
+    Lists out;
+    const u32 tiles = job.sq / block, blocks = job.sk / block;
+    for (u32 h = 0; h < heads; ++h)
+        for (u32 tile = 0; tile < tiles; ++tile) {
+            const u32 diagonal = blocks - tiles + tile;
+            const u64 begin = out.idx.size();
+            for (u32 n = 0; n < diagonal; ++n)
+                if (rng.unit() < job.density)
+                    out.idx.push_back(static_cast<i32>(n));
+            out.idx.push_back(static_cast<i32>(diagonal));
+            const u64 count = out.idx.size() - begin;
+            out.cnt.push_back(static_cast<i32>(count));
+            out.idx.resize(begin + blocks, -1);
+            out.pairs += (static_cast<f64>(count) - 1) * block * block + block * (block + 1) / 2;
+        }
+    return out;
+}
+
+template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
+    hip::Buffer out = device.allocate(values.size() * sizeof(T));
+    out.upload(values.data(), values.size() * sizeof(T));
+    return out;
+}
+
+// Values near a standard normal: logits, and with them how often sums are rescaled, are as usual.
+hip::Buffer tensor(const hip::Device &device, Dtype dtype, u64 elements, u64 seed) {
+    const Rng rng(seed);
+    std::vector<u16> words(elements);
+    for (u64 i = 0; i < elements; ++i)
+        words[i] = round_to(dtype, rng.normal_at(i));
+    return upload(device, words);
+}
+
+struct Result1 {
+    Timed timed;
+    f64 pairs = 0;
+};
+
+Result1 time_one(const Job &job, const hip::Device &device) {
+    const u32 d = job.kernel->p.d;
+    const Dtype dtype = dtype_of(*job.kernel);
+    const u64 q_words = u64{job.sq} * heads * d, k_words = u64{job.sk} * kv_heads * d;
+    const hip::Buffer q = tensor(device, dtype, q_words, 1), k = tensor(device, dtype, k_words, 2),
+                      v = tensor(device, dtype, k_words, 3), o = device.allocate(2 * q_words);
+    const Lists sparse = lists(job);
+    const hip::Buffer idx = upload(device, sparse.idx), cnt = upload(device, sparse.cnt);
+
+    Op op{.kind = OpKind::attn_forward};
+    op.dtype = word_of(dtype);
+    op.b = 1, op.sq = job.sq, op.sk = job.sk, op.h = heads, op.hk = kv_heads, op.d = d;
+    op.causal = 1, op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(d)));
+    op.q = address(q.data()), op.k = address(k.data()), op.v = address(v.data());
+    op.o = address(o.data());
+    op.q_h = op.k_h = op.v_h = op.o_h = 2 * u64{d};
+    op.q_s = op.o_s = heads * op.q_h, op.k_s = op.v_s = kv_heads * op.k_h;
+    op.q_b = op.o_b = job.sq * op.q_s, op.k_b = op.v_b = job.sk * op.k_s;
+    if (job.density < 1)
+        op.idx = address(idx.data()), op.cnt = address(cnt.data());
+
+    Modules modules(device);
+    modules.function(*job.kernel);
+    const hip::Event start = device.event(), stop = device.event();
+    LaunchCounts stats(device);
+    device.record(start);
+    launch(modules, *job.kernel, op);
+    device.record(stop);
+    Result1 out;
+    out.timed.us = 1000 * f64{device.elapsed_ms(start, stop)};
+    out.timed.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{});
+    out.timed.drawn = {out.timed.us, out.timed.launch.time.draws};
+    out.pairs = sparse.pairs;
+    return out;
+}
+
+std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    std::vector<Job> out;
+    for (u32 s : {8192u, 32768u})
+        for (std::string_view d : {"64", "128", "256"})
+            for (Dtype dtype : o.dtypes)
+                for (f64 density : {1.0, 0.1}) {
+                    const Kernel &kernel =
+                        check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
+                    const Job job{&kernel, s, density, slice(kernel, s), s / 2};
+                    if (std::regex_search(job.name(), only))
+                        out.push_back(job);
+                }
+    if (out.empty())
+        throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
+    return out;
+}
+
+Json to_json(const Job &job, const Result1 &one, f64 peak) {
+    const f64 flop = 4.0 * job.kernel->p.d * one.pairs;
+    const f64 tflops = 1e-6 * flop / one.timed.us;
+    const f64 dense = f64{heads} * job.s * (job.s + 1.0) / 2;
+    const f64 sliced = f64{heads} * job.sq * (job.sk - job.sq + (job.sq + 1.0) / 2);
+    Json row = {{"kernel", job.kernel->symbol},
+                {"gfx", job.kernel->gfx},
+                {"s", job.s},
+                {"d", job.kernel->p.d},
+                {"dtype", name(dtype_of(*job.kernel))},
+                {"density", one.pairs / sliced},
+                {"time_us", one.timed.us * dense / sliced},
+                {"slice_us", one.timed.us},
+                {"tflops", tflops},
+                {"pct_of_wmma_peak", 100e12 * tflops / peak},
+                {"pct_wmma_busy", 100 * one.timed.launch.busy.wmma},
+                {"_name", job.name()}};
+    add_bounds(row, one.timed.drawn);
+    return row;
+}
+
+} // namespace
+
+Result run_attention(const Options &o, const Shapes &) {
+    const std::string gfx = simulated_gfx(o);
+    const std::vector<Job> jobs = jobs_of(o, gfx);
+    const f64 peak = wmma_peak(gfx);
+    fmt::print("Attention of one layer, causal, {} heads, {} of keys, on sim {}: modelled times.\n"
+               "density: keys that queries see, of those before them; time: of the whole sequence, "
+               "from that of\nthe queries before its middle; TFLOP/s: 4 d for each query and key "
+               "that it sees; peak: of WMMA's\n{:.1f} TFLOP/s; wmma: per cent of cycles in which "
+               "it is busy.\n\n",
+               heads, kv_heads, gfx, peak / 1e12);
+    Table table(std::string("S {s:>6}; d {d:>4}; type {dtype:<5}; density {density:>6.2f}; "
+                            "time us {time_us:>10.1f}; TFLOP/s {tflops:>7.2f}; "
+                            "peak {pct_of_wmma_peak:>5.1f}%; wmma {pct_wmma_busy:>5.1f}%"));
+    std::vector<u64> sizes;
+    for (const Job &job : jobs)
+        sizes.push_back(static_cast<u64>(job.density * job.sq * job.sk * job.kernel->p.d));
+    Result out;
+    on_cores<Result1>(
+        sizes,
+        [&](u64 i) {
+            return time_one(jobs[i], model_device("sim:" + gfx, jobs.size(), "stats=on"));
+        },
+        [&](u64 i, const Result1 &one) {
+            out.rows.push_back(to_json(jobs[i], one, peak));
+            table.print(out.rows.back());
+        });
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "ref/attn_forward.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nw::ref {
+
+namespace {
+
+constexpr u32 block = 128;
+constexpr f64 infinity = std::numeric_limits<f64>::infinity();
+
+struct Row {
+    u32 b, i, h;
+};
+
+// How often each key is seen by a row.
+std::vector<u32> times_seen(const AttnForward &a, const Row &r) {
+    const u32 tiles = (a.sq + block - 1) / block, blocks = (a.sk + block - 1) / block;
+    const u64 list = (u64{r.b} * a.h + r.h) * tiles + r.i / block;
+    std::vector<u32> of_block(blocks, a.idx.empty() ? 1 : 0), out(a.sk, 0);
+    if (!a.idx.empty())
+        for (i64 e = 0; e < std::min<i64>(a.cnt[list], blocks); ++e)
+            if (const i32 n = a.idx[list * blocks + static_cast<u64>(e)];
+                n >= 0 && n < static_cast<i32>(blocks))
+                ++of_block[static_cast<u32>(n)];
+    const u64 last = a.causal ? u64{r.i} + a.sk - a.sq : a.sk - 1;
+    for (u32 j = 0; j < a.sk && j <= last; ++j)
+        out[j] = of_block[j / block];
+    return out;
+}
+
+f64 at(const AttnForward &a, const AttnTensor &t, u32 b, u32 s, u32 h, u32 d) {
+    return to_f32(a.dtype, t.words[b * t.b + s * t.s + h * t.h + d]);
+}
+
+void row(const AttnForward &a, const Row &r, AttnResult &out) {
+    const u32 head = r.h / (a.h / a.hk);
+    const u64 at_row = (u64{r.b} * a.h + r.h) * a.sq + r.i,
+              at_o = ((u64{r.b} * a.sq + r.i) * a.h + r.h) * a.d;
+    const std::vector<u32> seen = times_seen(a, r);
+    std::vector<f64> s(a.sk, -infinity);
+    f64 most = -infinity, sum = 0;
+    bool nan = false;
+    for (u32 j = 0; j < a.sk; ++j) {
+        if (!seen[j])
+            continue;
+        f64 dot = 0, size = 0;
+        for (u32 d = 0; d < a.d; ++d) {
+            const f64 x = at(a, a.q, r.b, r.i, r.h, d) * at(a, a.k, r.b, j, head, d);
+            dot += x, size += std::abs(x);
+        }
+        s[j] = dot * f64{a.scale};
+        nan |= std::isnan(s[j]) || s[j] == infinity;
+        most = std::max(most, s[j]);
+        out.dot[at_row] = std::max(out.dot[at_row], size * f64{a.scale});
+        out.keys[at_row] += seen[j];
+    }
+    const auto p = [&](u32 j) {
+        return seen[j] && s[j] > -infinity ? seen[j] * std::exp(s[j] - most) : 0;
+    };
+    for (u32 j = 0; j < a.sk; ++j)
+        sum += p(j);
+    out.lse[at_row] = nan ? NAN : sum > 0 ? most + std::log(sum) : -infinity;
+    for (u32 d = 0; d < a.d; ++d) {
+        f64 o = 0, abs = 0, small = 0;
+        for (u32 j = 0; j < a.sk; ++j)
+            if (const f64 x = p(j); x > 0) {
+                const f64 v = at(a, a.v, r.b, j, head, d);
+                o += x * v, abs += x * std::abs(v);
+                small += std::min(x, seen[j] * a.least_p) * std::abs(v);
+            }
+        out.o[at_o + d] = nan ? NAN : sum > 0 ? o / sum : 0;
+        out.abs[at_o + d] = sum > 0 ? abs / sum : 0;
+        out.small[at_o + d] = sum > 0 ? small / sum : 0;
+    }
+}
+
+} // namespace
+
+AttnResult attn_forward(const AttnForward &a) {
+    const u64 rows = u64{a.b} * a.sq * a.h;
+    AttnResult out;
+    out.o.resize(rows * a.d);
+    out.abs.resize(rows * a.d);
+    out.small.resize(rows * a.d);
+    out.lse.resize(rows);
+    out.dot.resize(rows);
+    out.keys.resize(rows);
+    for (u32 b = 0; b < a.b; ++b)
+        for (u32 h = 0; h < a.h; ++h)
+            for (u32 i = 0; i < a.sq; ++i)
+                row(a, {b, i, h}, out);
+    return out;
+}
+
+} // namespace nw::ref
