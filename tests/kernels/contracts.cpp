@@ -133,8 +133,9 @@ TEST_CASE("each rule refuses what breaks it, and says so in the contract's name"
         Op whole = example(c, usual, machine);
         refused(c, whole, usual, machine);
         for (const Breaks &broken : c.rules) {
-            CAPTURE(c.name);
-            CAPTURE(broken.needs);
+            const std::string name(c.name), needs(broken.needs);
+            CAPTURE(name);
+            CAPTURE(needs);
             const Kernel kernel = kernel_of(c, broken.parameters);
             Op op{.kind = c.op};
             for (const Value &value : c.sizes)

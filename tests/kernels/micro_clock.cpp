@@ -252,7 +252,7 @@ CHECK_FAMILY(micro_share) {
 
 // The first workgroup says how many there are; the others leave no trace.
 CHECK_FAMILY(micro_start) {
-    for (u32 groups : {1u, 3u, 500u}) {
+    for (u32 groups : {3u, 1u, 500u}) {
         t.shape("workgroups=" + std::to_string(groups));
         const Region out = blank(t, 1);
         launch(t, kernel, groups, Arguments(kernel).set("out", out).set("workgroups", groups));
@@ -260,7 +260,7 @@ CHECK_FAMILY(micro_start) {
             t.fail("out is " + std::to_string(out.read_as<u32>()[0]),
                    std::source_location::current());
         t.guards_clean("out", out);
-        if (t.entry && groups > 1)
+        if (t.entry)
             return;
     }
 }

@@ -98,7 +98,7 @@ def table(manifest: dict) -> list[str]:
         *HEAD,
         *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
         "",
-        "All for " + ", ".join(targets()) + ". Helpers on the device: " + ", ".join(f"[{name}](asm/{name})" for name in others) + ".",
+        "All for " + ", ".join(targets()) + ". Also on the device: " + ", ".join(f"[{name}](asm/{name})" for name in others) + ".",
     ]
 
 

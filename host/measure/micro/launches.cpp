@@ -65,10 +65,10 @@ std::string start_name(const Kernel &kernel) {
     return fmt::format("start of a workgroup, {} wave{}", waves, waves > 1 ? "s" : "");
 }
 
-// Nanoseconds a workgroup; of one whose LDS leaves room for two on a WGP, of each such place.
+// Nanoseconds a workgroup; of one whose LDS leaves room for four on a WGP, of each such place.
 std::vector<Row> start_rate(Modules &modules, const Kernel &kernel, const Settings &settings) {
     const hip::Device &device = modules.device();
-    const u32 places = kernel.number("lds") ? 2 * device.info().wgps : 1;
+    const u32 places = kernel.number("lds") ? 4 * device.info().wgps : 1;
     const u32 unit = kernel.number("lds") ? places : 512, few = 8 * unit, many = 64 * unit;
     const hip::Buffer out = device.allocate(4);
     const auto timed = [&](u32 workgroups) {

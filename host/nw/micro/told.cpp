@@ -131,6 +131,8 @@ std::vector<Told> told(const Part &part) {
         {"dram_latency", true, micro::chase_name("vector", micro::largest_chase), Answer::adds,
          cycles_of_ns},
         {"l0_misses", false, "stream of one workgroup, 32 waves", Answer::proportional, 1},
+        // 32 pages: more than UTCL0 has, fewer than UTCL1; a few lines stay in L0
+        {"utcl1_latency", false, "walk 1024 lines, 64 KiB apart", Answer::adds, 0.5},
     };
     for (const auto &[constant, row] : between_launches)
         all.push_back({constant, true, row, Answer::adds, 1});
@@ -185,6 +187,11 @@ std::string_view why_untold(std::string_view constant) {
          {"dram_channels", "dram_interleave", "dram_hash", "l2_interleave"}},
         {"read it off \"walk N lines, just 1 KiB apart\": where lines of one set no longer fit",
          {"l0_ways"}},
+        {"read it off \"walk 1024 lines\": which distance, and so how many pages, takes longer",
+         {"utcl0_entries"}},
+        {"no walk has pages enough, with lines that miss L0", {"utcl1_entries", "utcl2_latency"}},
+        {"read it off \"walk cold, 64 KiB apart\": what its first loads of a page take longer",
+         {"page_walk"}},
         {"caches replace lines at random: no one row shows it",
          {"scalar_ways", "instruction_ways", "gl1_ways", "l2_ways", "mall_ways"}},
         {"only its sum with salu_execution shows", {"salu_to_others"}},
