@@ -60,7 +60,7 @@ class Refused(unittest.TestCase):
         self.refused(ESTIMATE, "mall_latency = { guess = 116 }", "[parts.7800 XT]: mall_latency", "likely range")
         self.refused(ESTIMATE, ESTIMATE.replace("[112", "[150"), "116 is outside its range", "widen")
         self.refused(ESTIMATE, ESTIMATE.replace(", 190]", "]"), "likely range")
-        self.refused(ESTIMATE, ESTIMATE.replace("115", '"115"'), "likely range")
+        self.refused(ESTIMATE, ESTIMATE.replace("112", '"112"'), "likely range")
 
     def test_unknown_generation_and_series(self) -> None:
         self.refused('generation = "gfx12"', 'generation = "gfx13"', "[series.gfx120x]: generation = 'gfx13'", "gfx10, gfx11, gfx12")
