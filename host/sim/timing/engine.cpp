@@ -31,7 +31,7 @@ public:
         fill(0);
         for (u32 number = 0; events_.next(now_, number);)
             if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was rescheduled
-                steady_.asleep(number / simds_per_wgp) ? dream(number / simds_per_wgp) : step(simd);
+                step(simd);
         if (ended_ < script_.groups)
             stuck();
         finish();
@@ -80,7 +80,7 @@ private:
                 wave->record = &trace;
             }
             const u64 at = first + u64{n} * m_.costs.wave_launch;
-            core_.begin(*wave, at - core_.slept(wave->simd));
+            core_.begin(*wave, at);
             steady_.started(*wave);
             if (m_.watcher)
                 m_.watcher->wave_started(number, n, wave->simd, at);
@@ -94,19 +94,18 @@ private:
 
     void end(TimedWave &wave) {
         TimedGroup &group = *wave.group;
-        const u64 slept = core_.slept(wave.simd);
-        const u64 at = core_.end_of(wave, now_ - slept) + slept;
+        const u64 at = core_.end_of(wave, now_) + steady_.skipped_cycles();
         if (m_.watcher) {
             core_.flush(wave);
             m_.watcher->wave_ended(group.number, wave.number, wave.simd, at);
         }
         last_end_ = std::max(last_end_, at);
-        core_.result.occupancy += static_cast<f64>(at - wave.started);
+        core_.result.occupancy += static_cast<f64>(at - wave.started - wave.loop.started);
         steady_.ended(wave);
         ++core_.result.waves;
         group.end = std::max(group.end, at);
         --group.live;
-        core_.arrive_if_complete(group, now_ - slept);
+        core_.arrive_if_complete(group, now_);
         if (group.live)
             return;
         outcome_.group_ends[group.number] = group.end;
@@ -123,17 +122,16 @@ private:
 
     void step(Simd &simd) {
         // Oldest wave first, after priority (s_setprio).
-        const u64 slept = core_.slept(simd.number), now = now_ - slept;
         bool ended = false;
         for (int priority = simd.highest; priority >= 0; --priority)
             for (size_t n = 0; n < simd.waves.size(); ++n) {
-                if (simd.ready[n] > now)
+                if (simd.ready[n] > now_)
                     continue;
                 TimedWave &w = *simd.waves[n];
                 if (priority && w.priority < priority)
                     continue;
-                core_.try_issue(simd, w, now);
-                steady_.issued(w, now, slept);
+                core_.try_issue(simd, w, now_);
+                steady_.issued(w, now_);
                 simd.ready[n] = w.ready;
                 ended |= w.ended;
             }
@@ -143,23 +141,13 @@ private:
             for (TimedWave *w : group->waves)
                 wake(*w);
         core_.released.clear();
-        if (const u32 wgp = simd.number / simds_per_wgp; steady_.asleep(wgp))
-            reschedule_wgp(wgp);
-        else
-            reschedule(simd);
+        reschedule(simd);
         if (!ending_.empty()) {
             for (TimedGroup *group : ending_)
                 std::erase_if(groups_, [&](const auto &g) { return g.get() == group; });
             ending_.clear();
             fill(now_ + m_.costs.place_refill);
         }
-    }
-
-    // Of a WGP that sleeps: its first SIMD has the event.
-    void dream(u32 wgp) {
-        const u32 first = wgp * simds_per_wgp;
-        core_.slept(first) += steady_.play(wgp, now_);
-        reschedule_wgp(wgp);
     }
 
     void retire(Simd &simd) {
@@ -183,27 +171,13 @@ private:
         reschedule(simd);
     }
 
-    u64 next_event(const Simd &simd) {
-        if (const u32 wgp = simd.number / simds_per_wgp; steady_.asleep(wgp))
-            return simd.number % simds_per_wgp ? never : steady_.next(wgp);
-        const u64 at = simd.earliest();
-        return at == never ? never : at + core_.slept(simd.number);
-    }
-
     void reschedule(Simd &simd) {
-        const u64 at = next_event(simd);
+        const u64 at = simd.earliest();
         if (at == simd.event)
             return;
         simd.event = at;
         if (at != never)
             events_.plan(at, simd.number);
-    }
-
-    void reschedule_wgp(u32 wgp) {
-        for (u32 n = wgp * simds_per_wgp; n < (wgp + 1) * simds_per_wgp; ++n) {
-            core_.simds[n].event = never; // this cycle's may be done
-            reschedule(core_.simds[n]);
-        }
     }
 
     [[noreturn]] void stuck() {

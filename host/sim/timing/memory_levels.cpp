@@ -196,6 +196,58 @@ MemoryLevels::Arrival MemoryLevels::atomic(const Miss &miss, u32 lanes) {
     return {walk.answer + latency_.atomic + delay, walk.level};
 }
 
+// ---- requests of skipped instructions -----------------------------------------------------------
+
+void MemoryLevels::touch(const Miss &miss, VectorRequest::Kind kind) {
+    if (kind == VectorRequest::Kind::store)
+        return touch_write(miss);
+    Sectors missing = miss.sectors;
+    if (!gl1_.empty() && kind == VectorRequest::Kind::load && kept_above_l2(miss.policy)) {
+        Cache &gl1 = gl1_[miss.array].cache;
+        const Sectors held = gl1.use(miss.line) & missing;
+        missing &= ~held;
+        count_sectors(counts.gl1, held, missing);
+        if (!missing)
+            return;
+        gl1.fill(miss.line, missing);
+    }
+    const Sectors held = l2_.use(miss.line) & missing;
+    missing &= ~held;
+    count_sectors(counts.l2, held, missing);
+    if (missing)
+        touch_memory(miss, missing);
+    if (kind != VectorRequest::Kind::load) // an atomic
+        touch_write(miss);
+}
+
+void MemoryLevels::touch_memory(const Miss &miss, Sectors missing) {
+    Sectors beyond = missing;
+    if (mall_.exists()) {
+        const Sectors held = mall_.use(miss.line) & missing;
+        beyond &= ~held;
+        count_sectors(counts.mall, held, beyond);
+        if (beyond && kept_in_mall(miss.policy))
+            counts.dram_write += count(mall_.fill(miss.line, beyond).dirty) * sector_bytes;
+    }
+    counts.dram_read += count(beyond) * sector_bytes;
+    touch_evicted(l2_.fill(miss.line, missing, 0, age_in_l2(miss.policy)));
+}
+
+void MemoryLevels::touch_write(const Miss &miss) {
+    if (!gl1_.empty())
+        gl1_[miss.array].cache.drop(miss.line);
+    l2_.use(miss.line);
+    touch_evicted(l2_.fill(miss.line, miss.sectors, miss.sectors, age_in_l2(miss.policy)));
+}
+
+void MemoryLevels::touch_evicted(Cache::Evicted evicted) { // from L2
+    if (evicted.dirty && mall_.exists()) {
+        mall_.use(evicted.line);
+        evicted = mall_.fill(evicted.line, evicted.dirty, evicted.dirty);
+    }
+    counts.dram_write += count(evicted.dirty) * sector_bytes;
+}
+
 void MemoryLevels::start_kernel() {
     for (Gl1 &gl1 : gl1_)
         gl1.cache.clear();

@@ -34,6 +34,8 @@ public:
     Arrival atomic(const Miss &miss, u32 lanes); // with the result in the registers
     u64 store(const Miss &miss);                 // acknowledged
 
+    void touch(const Miss &miss, VectorRequest::Kind kind); // only caches and counts
+
     void start_kernel(); // invalidates GL1
     void forget();       // also empties L2 and MALL
     void warm_l2(u64 line, Sectors sectors);
@@ -67,6 +69,9 @@ private:
     u64 leave_l2(const Cache::Evicted &evicted, u64 at);
     u64 leave_mall(const Cache::Evicted &evicted, u64 at);
     u64 write_l2(const Miss &miss, u64 at);
+    void touch_memory(const Miss &miss, Sectors missing);
+    void touch_write(const Miss &miss);
+    void touch_evicted(Cache::Evicted evicted);
 
     struct Latency {
         u64 gl1, l2, mall, dram, store, atomic;

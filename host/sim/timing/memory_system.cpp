@@ -250,6 +250,30 @@ Answer MemorySystem::vector(u64 now, const VectorRequest &request) {
     return answer;
 }
 
+void MemorySystem::touch(const VectorRequest &r) {
+    ComputeUnit &cu = impl_->cus[r.cu];
+    MemoryCounts &counts = impl_->levels.counts;
+    each_line(r.runs, [&](u64 line, Sectors wanted) {
+        counts.sectors += count(wanted);
+        if (r.kind == Kind::load) {
+            const bool kept = r.policy == Policy::normal;
+            const Sectors found = kept || r.policy == Policy::stream ? cu.l0.use(line) & wanted : 0;
+            counts.l0.hits += count(found);
+            counts.l0.misses += count(wanted & ~found);
+            wanted &= ~found;
+            if (wanted && kept)
+                cu.l0.fill(line, wanted);
+        } else if (r.kind != Kind::store) {
+            cu.l0.drop(line);
+        }
+        if (!wanted)
+            return;
+        impl_->translation.translated(cu.utcl0, cu.array, line, 0);
+        impl_->levels.touch({0, line, wanted, cu.array, r.policy}, r.kind);
+    });
+    ++counts.requests;
+}
+
 u64 MemorySystem::scalar(u64 now, u32 wgp, u64 address, u32 bytes) {
     Wgp &w = impl_->wgps[wgp];
     u64 last = (address + bytes - 1) / sector_bytes, done = 0;

@@ -60,6 +60,7 @@ public:
     ~MemorySystem();
 
     Answer vector(u64 now, const VectorRequest &request);
+    void touch(const VectorRequest &request);             // only its effect on caches and counts
     u64 scalar(u64 now, u32 wgp, u64 address, u32 bytes); // when it is in the SGPRs
     u64 instructions(u64 now, u32 wgp, u64 address);      // when its instructions can issue
 

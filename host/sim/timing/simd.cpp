@@ -20,7 +20,7 @@ constexpr Stall waits_for[] = {Stall::wait_load, Stall::wait_store, Stall::wait_
 
 Core::Core(const Machine &m, const Code &code, u32 passes)
     : simds(u64{m.part.wgps} * simds_per_wgp), last_answer(m.watcher), m_(m), c_(m.costs),
-      passes_(passes), cus_(m.part.cus()), slept_(m.part.wgps), fetched_(m.part.wgps) {
+      passes_(passes), cus_(m.part.cus()), fetched_(m.part.wgps) {
     for (u32 n = 0; n < simds.size(); ++n)
         simds[n].number = n;
     const u64 bytes = code.instructions.empty()
@@ -45,8 +45,7 @@ void Simd::remove(size_t slot) {
 }
 
 void Core::begin(TimedWave &w, u64 at) {
-    w.started = at + slept(w.simd);
-    w.next = at;
+    w.started = w.next = at;
     w.after = at + c_.wave_start;
     w.after_why = Stall::start;
     w.index = w.live ? w.live->pc->index : w.reader.index();
@@ -106,9 +105,7 @@ void Core::fetch(TimedWave &w) {
     const auto ask = [&](u32 l) {
         if (l < fetched.size() && fetched[l] != never)
             return fetched[l]; // there, or on its way
-        const u64 at = m_.memory.instructions(w.ready + slept_[wgp], wgp,
-                                              m_.code_address + u64{l} * code_line) -
-                       slept_[wgp];
+        const u64 at = m_.memory.instructions(w.ready, wgp, m_.code_address + u64{l} * code_line);
         for (const u32 both : {l, l ^ 1}) // a line is two blocks
             if (both < fetched.size() && fetched[both] == never)
                 fetched[both] = at;
@@ -163,8 +160,7 @@ bool Core::enter(Simd &simd, TimedWave &w, const OpFacts &f, u64 now, u64 &done,
 }
 
 // Counts the instruction and the wave's lost cycles before it.
-void Core::account(TimedWave &w, u64 lost) {
-    ++w.issued;
+void Core::account(const TimedWave &w, u64 lost) {
     LineCost &line = result.lines[w.index];
     ++line.issued;
     ++result.insts;

@@ -21,7 +21,6 @@ struct TimedGroup {
     u32 phase = 0;    // phases completed
     u64 phase_at = 0; // when the last phase releases its waves
     u64 end = 0;
-    f64 slept = 0; // part of an iteration that its waves have done asleep and not skipped yet
     std::vector<TimedWave *> waves;
     std::unique_ptr<Workgroup> workgroup; // of live waves
 };
@@ -54,8 +53,11 @@ struct LoopPosition {
     bool inside = false;
     bool skip = false; // at the loop's first instruction it goes on with `target`
     u32 left = 0;      // times that it will pass that instruction
-    u64 at_window = 0; // instructions it had issued at the begin of the window
+    u32 counted = 0;   // times that it passed it in this epoch
+    u32 epoch = 0;
     u64 run = ~u64{0}; // of the trace, when it passed last
+    u64 started = 0;   // skipped cycles at its start
+    u64 slot = 0;
     TraceReader target;
 };
 
@@ -64,8 +66,7 @@ struct TimedWave {
     u32 number = 0, simd = 0; // simd: of the part
     int priority = 0;
     bool ended = false;
-    u64 started = 0; // by the machine's clock, as `end`; other times are its WGP's
-    u64 issued = 0;  // instructions
+    u64 started = 0;
 
     // Source of its instructions.
     TraceReader reader;
@@ -180,7 +181,6 @@ public:
     u64 end_of(const TimedWave &, u64 now) const;
     void arrive_if_complete(TimedGroup &, u64 now);
     void flush(TimedWave &); // sends its events to the watcher
-    u64 &slept(u32 simd) { return slept_[simd / simds_per_wgp]; }
 
     std::vector<Simd> simds;
     std::vector<TimedGroup *> released; // groups released by a barrier in this cycle
@@ -211,7 +211,7 @@ private:
     u64 scalar_load(const Simd &, TimedWave &, u64 now);
     u64 scalar(TimedWave &, const OpFacts &, u64 now, u64 &port_free);
     bool enter(Simd &, TimedWave &, const OpFacts &, u64 now, u64 &done, u64 &port_free);
-    void account(TimedWave &, u64 lost);
+    void account(const TimedWave &, u64 lost);
     void run_live(TimedWave &, const OpFacts &, u64 now);
     void go_on(Simd &, TimedWave &, const OpFacts &, u64 now, u64 next);
     void control(Simd &, TimedWave &, const OpFacts &, u64 now);
@@ -225,8 +225,7 @@ private:
     const Costs &c_;
     u32 passes_; // 2 for wave64
     std::vector<ComputeUnit> cus_;
-    std::vector<u64> slept_; // by WGP: cycles by which its clock is behind the machine's (steady.h)
-    u32 code_lines_ = 0;     // blocks of the program
+    u32 code_lines_ = 0;                    // blocks of the program
     std::vector<std::vector<u64>> fetched_; // by WGP, by line of the code: when it is there
 };
 

@@ -26,10 +26,8 @@ u64 Core::scalar_load(const Simd &simd, TimedWave &w, u64 now) {
     w.reader.skip_payload(1);
     const u32 bytes = static_cast<u32>(p.bytes);
     last_answer.bytes = bytes;
-    const u32 wgp = simd.number / simds_per_wgp;
-    const u64 done = bytes
-                         ? m_.memory.scalar(now + slept_[wgp], wgp, p.address, bytes) - slept_[wgp]
-                         : now + c_.scalar_latency;
+    const u64 done = bytes ? m_.memory.scalar(now, simd.number / simds_per_wgp, p.address, bytes)
+                           : now + c_.scalar_latency;
     InFlight &flights = w.flights[static_cast<int>(Counter::smem)];
     flights.retire(now);
     flights.push(std::max(done, flights.last()));
@@ -65,10 +63,9 @@ u64 Core::memory(Simd &simd, TimedWave &w, const OpFacts &f, u64 now) {
         w.data_sent = cu.address_sent;
     u64 done = now + 1;
     if (header.runs) {
-        const u64 slept = slept_[simd.number / simds_per_wgp];
-        const Answer answer = m_.memory.vector(sent - c_.vmem_execution + slept, request);
-        cu.address_free = answer.free - slept;
-        done = answer.done - slept;
+        const Answer answer = m_.memory.vector(sent - c_.vmem_execution, request);
+        cu.address_free = answer.free;
+        done = answer.done;
         ++result.busy.vmem;
         for (const SectorRun &run : m_.watcher ? request.runs : std::span<const SectorRun>())
             last_answer.bytes += static_cast<u32>(run.count) * sector_bytes;

@@ -4,24 +4,20 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 
 namespace nw::sim::timing {
 
 namespace {
 
 constexpr u32 fewest_iterations = 32; // of a loop that is worth it
-constexpr u32 settle_passes = 6;      // after a wave came or left: the pattern may be a new one
-constexpr u32 window_passes = 3;      // iterations of the oldest wave
-constexpr u32 fewest_windows = 8;     // to know rates
-constexpr u32 most_windows = 16;      // of each WGP: then all count half, as rates may drift
-// Of the rates: they are constant. Waves compete in no fixed order, so that windows differ by 5 %.
-constexpr f64 steady_error = 0.004;
-// Workgroups in a WGP. With three or more each keeps a place in a pattern that a sleep disturbs:
-// the time of an f32 GEMM of 2048^3 was 2.5 % off.
-constexpr size_t most_groups = 2;
-constexpr f64 most_skipped = 2;   // for each iteration that was measured since waves came or left
-constexpr f64 fewest_skipped = 4; // iterations; less is not worth it
-constexpr u32 margin = 2;         // iterations that a wave may advance until it skips
+constexpr u32 window_iterations = 4;  // of each wave
+constexpr size_t fewest_windows = 3;  // to measure a rate
+constexpr f64 steady_error = 0.003;   // of the rate: it is constant
+constexpr u64 most_outside = 200;     // one in so many waves may be outside the loop
+constexpr f64 first_skip = 128;       // iterations; doubles while the rate stays the same
+constexpr f64 fewest_skipped = 8;     // rounded to whole iterations for each workgroup
+constexpr u32 margin = 2;             // iterations that a wave may advance until it skips
 
 // The loop with the most instructions around it of those with enough iterations.
 u32 header_of(const WaveTrace &trace) {
@@ -50,44 +46,36 @@ u32 header_of(const WaveTrace &trace) {
     return best;
 }
 
+f64 mean(std::span<const Steady::Window> windows) {
+    u64 iterations = 0, cycles = 0;
+    for (const Steady::Window &w : windows)
+        iterations += w.iterations, cycles += w.cycles;
+    return static_cast<f64>(iterations) / static_cast<f64>(cycles);
+}
+
+// Of the mean, relative, one standard error; from batches of that many windows.
+f64 error(std::span<const Steady::Window> windows, size_t batch) {
+    const f64 all = mean(windows);
+    const size_t n = windows.size() / batch;
+    f64 squares = 0;
+    for (size_t b = 0; b < n; ++b) {
+        const f64 off = mean(windows.subspan(b * batch, batch)) / all - 1;
+        squares += off * off;
+    }
+    return std::sqrt(squares / static_cast<f64>(n - 1) / static_cast<f64>(n));
+}
+
 } // namespace
 
-void Steady::Rates::add(std::span<const u64> insts, u64 cycles) {
-    issued.resize(insts.size());
-    u64 all = 0;
-    for (size_t n = 0; n < insts.size(); ++n) {
-        issued[n] += static_cast<f64>(insts[n]);
-        all += insts[n];
-    }
-    time += static_cast<f64>(cycles);
-    const f64 rate = static_cast<f64>(all) / static_cast<f64>(cycles);
-    windows += 1;
-    sum += rate;
-    squares += rate * rate;
-}
-
-void Steady::Rates::forget_half() {
-    for (f64 &n : issued)
-        n /= 2;
-    windows /= 2, sum /= 2, squares /= 2, time /= 2;
-}
-
-f64 Steady::Rates::error() const {
-    const f64 mean = sum / windows, variance = std::max(0.0, squares / windows - mean * mean);
-    return std::sqrt(variance / (windows - 1)) / mean;
-}
-
-Steady::Steady(const Machine &m, const WaveTrace *first) : m_(m) {
+Steady::Steady(const Machine &m, const WaveTrace *first) : m_(m), most_(first_skip) {
     if (first)
         header_ = header_of(*first);
     if (header_ == ~0u)
         return;
-    wgps_.resize(m.part.wgps);
     next_memory_.resize(m.facts.payloads.size() + 1);
     u32 next = static_cast<u32>(m.facts.payloads.size());
     for (u32 n = next + 1; n-- > 0;) {
-        if (n < m.facts.payloads.size() && m.facts.payloads[n] != Payload::none &&
-            m.facts.payloads[n] != Payload::end)
+        if (n < m.facts.payloads.size() && m.facts.payloads[n] != Payload::none)
             next = n;
         next_memory_[n] = next;
     }
@@ -96,72 +84,118 @@ Steady::Steady(const Machine &m, const WaveTrace *first) : m_(m) {
 void Steady::started(TimedWave &w) {
     if (header_ == ~0u)
         return;
-    Wgp &wgp = wgps_[w.simd / simds_per_wgp];
     w.loop.left = w.reader.count(header_);
-    wgp.waves.push_back(&w);
-    ++wgp.outside;
-    restart(wgp);
+    w.loop.started = skipped_cycles();
+    w.loop.slot = waves_.size();
+    waves_.push_back(&w);
+    ++outside_;
+    restart();
 }
 
 void Steady::ended(const TimedWave &w) {
     if (header_ == ~0u)
         return;
-    Wgp &wgp = wgps_[w.simd / simds_per_wgp];
-    std::erase(wgp.waves, &w);
-    wgp.outside -= !w.loop.inside;
-    restart(wgp);
+    waves_[w.loop.slot] = waves_.back();
+    waves_[w.loop.slot]->loop.slot = w.loop.slot;
+    waves_.pop_back();
+    outside_ -= !w.loop.inside;
+    pending_ -= w.loop.skip;
+    restart();
 }
 
-void Steady::restart(Wgp &wgp) { wgp.passes = 0; }
-
-// A measurement begins.
-void Steady::mark(Wgp &wgp, u64 now) {
-    wgp.begin = now;
-    wgp.measured = wgp.skipped = 0;
-    for (TimedWave *w : wgp.waves)
-        w->loop.at_window = w->issued;
+void Steady::restart() {
+    ++epoch_;
+    windows_.clear();
+    begin_ = never;
+    iterations_ = counted_ = 0;
 }
 
-void Steady::passed(TimedWave &w, u64 now, u64 slept) {
+void Steady::passed(TimedWave &w, u64 now) {
     LoopPosition &l = w.loop;
-    Wgp &wgp = wgps_[w.simd / simds_per_wgp];
     if (l.skip) {
         w.reader = l.target;
         l.skip = false;
+        if (--pending_ == 0)
+            restart();
     }
     l.run = w.reader.run();
     --l.left;
     if (const bool inside = l.left != 0; inside != l.inside) {
         l.inside = inside;
-        inside ? --wgp.outside : ++wgp.outside;
-        restart(wgp);
+        inside ? --outside_ : ++outside_;
+        restart();
     }
-    if (wgp.outside || &w != wgp.waves.front() || wgp.passes++ < settle_passes)
+    if (pending_ || outside_ * most_outside > waves_.size())
         return;
-    const u32 measured = wgp.passes - settle_passes - 1;
-    if (measured == 0)
-        mark(wgp, now);
-    else if (measured % window_passes == 0 && now > wgp.begin)
-        close_window(wgp, now, slept);
+    if (begin_ == never) {
+        begin_ = now;
+        return;
+    }
+    l.counted = l.epoch == epoch_ ? l.counted + 1 : 1;
+    l.epoch = epoch_;
+    ++counted_;
+    if (++iterations_ >= window_iterations * waves_.size() && now > begin_)
+        close_window(now);
 }
 
-void Steady::close_window(Wgp &wgp, u64 now, u64 slept) {
-    std::vector<u64> issued; // by workgroup, oldest first
-    for (TimedWave *w : wgp.waves) {
-        if (w == w->group->waves.front())
-            issued.push_back(0);
-        issued.back() += w->issued - w->loop.at_window;
-        w->loop.at_window = w->issued;
+void Steady::close_window(u64 now) {
+    windows_.push_back({iterations_, now - begin_});
+    begin_ = now;
+    iterations_ = 0;
+    if (windows_.size() < fewest_windows)
+        return;
+    const Rate r = rate();
+    if (r.error > steady_error)
+        return;
+    const f64 change = std::abs(last_rate_ / r.mean - 1);
+    most_ = change < 2 * steady_error ? 2 * most_ : first_skip;
+    last_rate_ = r.mean;
+    skip(r, std::min(skippable(r), most_ * static_cast<f64>(waves_.size()) / r.mean));
+}
+
+// Of the later half of the windows: the first ones may not be steady. Waves take turns, so that a
+// long window follows a short one: the error is that of pairs if there are enough.
+Steady::Rate Steady::rate() const {
+    const size_t n = std::max(fewest_windows, windows_.size() / 2);
+    const std::span<const Window> last(windows_.data() + windows_.size() - n, n);
+    return {mean(last), n < 2 * fewest_windows ? error(last, 1) : error(last, 2)};
+}
+
+namespace {
+
+// Iterations of a workgroup's waves: they stay together, as barriers demand.
+struct OfGroup {
+    f64 counted = 0; // mean
+    u32 left = ~0u;  // fewest
+};
+
+OfGroup of_group(const TimedGroup &group, u32 epoch) {
+    OfGroup g;
+    for (const TimedWave *w : group.waves) {
+        g.left = std::min(g.left, w->loop.inside ? w->loop.left : 0);
+        g.counted += w->loop.epoch == epoch ? w->loop.counted : 0;
     }
-    Rates &rates = rates_[issued.size()];
-    rates.add(issued, now - wgp.begin);
-    wgp.begin = now;
-    wgp.measured += window_passes;
-    if (issued.size() <= most_groups && rates.windows >= fewest_windows &&
-        rates.error() <= steady_error)
-        sleep(wgp, rates, now + slept);
-    if (rates.windows >= most_windows * static_cast<f64>(wgps_.size()))
-        rates.forget_half();
+    g.counted /= static_cast<f64>(group.waves.size());
+    return g;
+}
+
+} // namespace
+
+// Cycles until the first workgroup is about to leave the loop.
+f64 Steady::skippable(const Rate &rate) const {
+    f64 cycles = INFINITY;
+    for (const TimedWave *w : waves_) {
+        if (w != w->group->waves.front())
+            continue;
+        const OfGroup g = of_group(*w->group, epoch_);
+        if (g.counted == 0 || g.left == 0)
+            continue;
+        if (g.left <= margin)
+            return 0;
+        cycles = std::min(cycles,
+                          (g.left - margin) * static_cast<f64>(counted_) / g.counted / rate.mean);
+    }
+    return cycles;
 }
 
 // Moves to the loop's first instruction; visit(run, index) before the payload of each of them.
@@ -178,88 +212,48 @@ template <class Visit> void Steady::pass_iteration(TraceReader &reader, Visit vi
     } while (reader.more() && reader.index() != header_);
 }
 
-u64 Steady::iteration_length(TraceReader reader) const {
-    u64 insts = 0;
-    do {
-        insts += reader.rest_of_run().count;
-        reader.next_run();
-    } while (reader.more() && reader.index() != header_);
-    return insts;
-}
-
-// At most until the first workgroup is about to leave the loop.
-void Steady::sleep(Wgp &wgp, const Rates &rates, u64 now) {
-    wgp.sleepers.clear();
-    f64 cycles = INFINITY, oldest = 0;
-    size_t rank = 0;
-    for (TimedWave *front : wgp.waves) {
+void Steady::skip(const Rate &rate, f64 cycles) {
+    if (cycles * rate.mean < fewest_skipped * static_cast<f64>(waves_.size()))
+        return;
+    u64 skipped = 0;
+    std::vector<std::pair<TimedWave *, u32>> rest; // iterations to skip
+    for (TimedWave *front : waves_) {
         if (front != front->group->waves.front())
             continue;
-        const f64 issued = rates.issued[rank++];
-        if (issued == 0)
+        const OfGroup g = of_group(*front->group, epoch_);
+        const auto n = static_cast<u32>(
+            std::lround(cycles * rate.mean * g.counted / static_cast<f64>(counted_)));
+        if (n == 0 || g.left < n + margin)
             continue;
-        u32 left = ~0u;
-        for (const TimedWave *w : front->group->waves)
-            left = std::min(left, w->loop.left);
-        TraceReader next = front->loop.skip ? front->loop.target : front->reader;
-        if (!front->loop.skip)
-            pass_iteration(next, [](u32) {});
-        const f64 all = static_cast<f64>(iteration_length(next) * front->group->waves.size());
-        const f64 period = all * rates.time / issued;
-        // In the middle of an iteration: not together with what is played after it wakes up.
-        const f64 first = std::max(1.0, period * (0.5 - front->group->slept));
-        wgp.sleepers.push_back({front->group, static_cast<f64>(now) + first, period});
-        oldest = oldest ? oldest : period;
-        cycles = std::min(cycles, period * (static_cast<f64>(left) - margin));
+        for (TimedWave *w : front->group->waves) {
+            w->loop.skip = true;
+            w->loop.left -= n;
+            w->loop.target = w->reader;
+            pass_iteration(w->loop.target, [](u32) {}); // it is played
+            rest.emplace_back(w, n);
+            skipped += n;
+        }
     }
-    cycles = std::min(cycles, (most_skipped * wgp.measured - wgp.skipped) * oldest);
-    if (wgp.sleepers.empty() || cycles < fewest_skipped * oldest)
-        return;
-    wgp.skipped += cycles / oldest;
-    wgp.asleep = true;
-    wgp.since = now;
-    wgp.until = now + static_cast<u64>(cycles);
-    const f64 error = cycles * rates.error();
-    wgp.squares += error * error;
+    pending_ = rest.size();
+    // Around all waves: their accesses stay in order, roughly.
+    for (u32 turn = 0; !rest.empty(); ++turn)
+        std::erase_if(rest, [&](const auto &one) {
+            if (turn == one.second)
+                return true;
+            skip_iteration(*one.first);
+            return false;
+        });
+    const f64 took = static_cast<f64>(skipped) / rate.mean;
+    skipped_cycles_ += took;
+    squares_ += took * took * rate.error * rate.error;
 }
 
-u64 Steady::next(u32 wgp) const {
-    const auto until = static_cast<f64>(wgps_[wgp].until);
-    f64 at = until;
-    for (const Sleeper &s : wgps_[wgp].sleepers)
-        if (s.next + s.period / 2 < until)
-            at = std::min(at, s.next);
-    return static_cast<u64>(at);
-}
-
-u64 Steady::play(u32 number, u64 now) {
-    Wgp &wgp = wgps_[number];
-    for (Sleeper &s : wgp.sleepers)
-        for (; s.next < static_cast<f64>(now + 1) &&
-               s.next + s.period / 2 < static_cast<f64>(wgp.until);
-             s.next += s.period)
-            for (TimedWave *w : s.group->waves)
-                skip_iteration(*w, now);
-    if (now < wgp.until)
-        return 0;
-    for (const Sleeper &s : wgp.sleepers)
-        s.group->slept = std::clamp(0.5 - (s.next - static_cast<f64>(now)) / s.period, 0.0, 1.0);
-    wgp.asleep = false;
-    return now - wgp.since;
-}
-
-void Steady::skip_iteration(TimedWave &w, u64 now) {
+void Steady::skip_iteration(TimedWave &w) {
     TraceReader &reader = w.loop.target;
-    if (!w.loop.skip) {
-        w.loop.skip = true;
-        reader = w.reader;
-        pass_iteration(reader, [](u32) {}); // it is played
-    }
     const size_t run = reader.run();
-    --w.loop.left;
     pass_iteration(reader, [&](u32 index) {
         if (m_.facts.payloads[index] == Payload::vector)
-            m_.memory.vector(now, vector_request(w.simd, m_.facts.ops[index], reader.payload()));
+            m_.memory.touch(vector_request(w.simd, m_.facts.ops[index], reader.payload()));
     });
     for (size_t n = run; n < reader.run(); ++n)
         ++skipped_runs_[{reader.run_at(n).first, reader.run_at(n).count}];
@@ -298,12 +292,8 @@ void Steady::add_skipped(Result &r) const {
         line.issued += skipped[n];
         r.insts += skipped[n];
     }
-    f64 squares = 0;
-    for (const Wgp &wgp : wgps_)
-        squares += wgp.squares;
-    if (squares > 0)
-        r.sampling_error =
-            std::sqrt(squares / static_cast<f64>(wgps_.size())) / static_cast<f64>(r.cycles);
+    if (r.cycles)
+        r.sampling_error = std::sqrt(squares_) / static_cast<f64>(r.cycles);
 }
 
 } // namespace nw::sim::timing
