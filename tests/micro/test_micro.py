@@ -140,7 +140,7 @@ class Command(unittest.TestCase):
             "valu_sgpr_read": 8, "salu_execution": 6, "salu_move_execution": 4, "dot_bf16_interval": 3, "getreg_latency": 10,
             "vcc_latency": 3, "cache_maintenance": 9, "atomic_latency": 60, "address_lanes": 16, "atomic_lanes": 4,
             "lds_backlog": 128, "vmem_backlog": 32, "valu_queue": 10, "trans_queue": 3, "wmma_queue": 6, "instruction_miss": 120,
-            "group_launch": 4, "wave_launch": 2, "place_refill": 160,
+            "group_launch": 4, "wave_launch": 2, "place_refill": 160, "utcl1_latency": 100,
         }, {"launch_overhead": 2, "launch_gap": 2.2, "packet_interval": 1.5, "graph_gap": 2.5, "graph_launch": 9, "copy_overhead": 11,
             "link_gb_per_s": 60, "link_both_gb_per_s": 70, "copy_gb_per_s": 180})  # fmt: skip
         self.found_again("8060S", "gfx1151", {"l0_misses": 160}, {"l2_channels": 5, "shader_arrays": 3})
