@@ -153,4 +153,13 @@ void Test::unchanged(const char *name, const Region &region, std::source_locatio
              where);
 }
 
+void Test::holds(const char *name, const Region &region, const std::vector<i32> &want,
+                 std::source_location where) {
+    guards_clean(name, region, where);
+    const std::vector<i32> got = region.read_as<i32>();
+    const auto [at, wanted] = std::ranges::mismatch(got, want);
+    if (at != got.end())
+        fail(fmt::format("{}[{}] is {}, not {}", name, at - got.begin(), *at, *wanted), where);
+}
+
 } // namespace nw::check

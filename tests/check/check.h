@@ -73,6 +73,10 @@ public:
     void guards_clean(const char *name, const Region &,
                       std::source_location where = std::source_location::current());
 
+    // Fails unless the region has these words, and where its bands were written to.
+    void holds(const char *name, const Region &, const std::vector<i32> &want,
+               std::source_location where = std::source_location::current());
+
     // Fails where an input or its bands changed.
     void unchanged(const char *name, const Region &,
                    std::source_location where = std::source_location::current());

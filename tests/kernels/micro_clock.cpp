@@ -152,41 +152,52 @@ void lanes(Test &t, const Kernel &kernel) {
 CHECK_FAMILY(micro_lanes) { lanes(t, kernel); }
 CHECK_FAMILY(micro_queues) { lanes(t, kernel); }
 
-// The walk ends where plain C++ ends after as many steps.
+namespace {
+
+constexpr u32 walk_passes = 2;
+
+// Lines in random order, `stride` dwords apart; `before` steps precede the timed ones. The walk
+// ends where plain C++ ends after as many steps. `size` is the kernel's own argument.
+void walk(Test &t, const Kernel &kernel, u32 lines, u32 stride, u32 before, const char *size,
+          u32 value) {
+    std::vector<u32> order(lines), chain(u64{lines} * stride, untouched);
+    std::iota(order.begin(), order.end(), 0);
+    for (u32 i = lines - 1; i > 0; --i)
+        std::swap(order[i], order[t.rng.below(i + 1)]);
+    for (u32 i = 0; i < lines; ++i)
+        chain[u64{order[i]} * stride] = order[(i + 1) % lines] * stride * 4;
+    u32 steps = before;
+    for (u32 count : counts(kernel))
+        steps += count * walk_passes;
+    u32 want = 0;
+    for (u32 i = 0; i < steps; ++i)
+        want = chain[want / 4];
+    const Region out = blank(t, counts(kernel).size() * record), end = blank(t, 1),
+                 in = t.region<u32>(chain);
+    launch(t, kernel, 1,
+           Arguments(kernel)
+               .set("out", out)
+               .set("end", end)
+               .set("chain", in)
+               .set("passes", walk_passes)
+               .set(size, value));
+    if (end.read_as<u32>()[0] != want)
+        t.fail("the walk ended at " + std::to_string(end.read_as<u32>()[0]) + ", not at " +
+                   std::to_string(want),
+               std::source_location::current());
+    section(t, kernel, out.read_as<u32>().data(), 0, walk_passes);
+    t.guards_clean("out", out);
+    t.guards_clean("end", end);
+    t.unchanged("chain", in);
+}
+
+} // namespace
+
 CHECK_FAMILY(micro_chase) {
     const bool vector = kernel.param("path") == "vector";
-    const u32 passes = 2;
     for (u32 lines : {1u, 5u, 33u, 700u}) {
         t.shape("lines=" + std::to_string(lines));
-        std::vector<u32> order(lines), chain(u64{lines} * 32, untouched);
-        std::iota(order.begin(), order.end(), 0);
-        for (u32 i = lines - 1; i > 0; --i)
-            std::swap(order[i], order[t.rng.below(i + 1)]);
-        for (u32 i = 0; i < lines; ++i)
-            chain[u64{order[i]} * 32] = order[(i + 1) % lines] * 128;
-        u32 steps = vector ? 0 : std::min(lines, 1024u); // those walked before
-        for (u32 count : counts(kernel))
-            steps += count * passes;
-        u32 want = 0;
-        for (u32 i = 0; i < steps; ++i)
-            want = chain[want / 4];
-        const Region out = blank(t, counts(kernel).size() * record), end = blank(t, 1),
-                     walk = t.region<u32>(chain);
-        launch(t, kernel, 1,
-               Arguments(kernel)
-                   .set("out", out)
-                   .set("end", end)
-                   .set("chain", walk)
-                   .set("passes", passes)
-                   .set("lines", lines));
-        if (end.read_as<u32>()[0] != want)
-            t.fail("the walk ended at " + std::to_string(end.read_as<u32>()[0]) + ", not at " +
-                       std::to_string(want),
-                   std::source_location::current());
-        section(t, kernel, out.read_as<u32>().data(), 0, passes);
-        t.guards_clean("out", out);
-        t.guards_clean("end", end);
-        t.unchanged("chain", walk);
+        walk(t, kernel, lines, 32, vector ? 0 : std::min(lines, 1024u), "lines", lines);
         if (t.entry || (t.checkers && lines > 1))
             return;
     }
@@ -194,40 +205,10 @@ CHECK_FAMILY(micro_chase) {
 
 // The same along lines that lie far apart.
 CHECK_FAMILY(micro_walk) {
-    const u32 passes = 2;
     for (u32 before : {0u, 1u, 130u})
         for (u32 stride : {32u, 1024u}) { // dwords
-            const u32 lines = 50;
             t.shape("before=" + std::to_string(before) + " stride=" + std::to_string(stride));
-            std::vector<u32> order(lines), chain(u64{lines} * stride, untouched);
-            std::iota(order.begin(), order.end(), 0);
-            for (u32 i = lines - 1; i > 0; --i)
-                std::swap(order[i], order[t.rng.below(i + 1)]);
-            for (u32 i = 0; i < lines; ++i)
-                chain[u64{order[i]} * stride] = order[(i + 1) % lines] * stride * 4;
-            u32 steps = before;
-            for (u32 count : counts(kernel))
-                steps += count * passes;
-            u32 want = 0;
-            for (u32 i = 0; i < steps; ++i)
-                want = chain[want / 4];
-            const Region out = blank(t, counts(kernel).size() * record), end = blank(t, 1),
-                         walk = t.region<u32>(chain);
-            launch(t, kernel, 1,
-                   Arguments(kernel)
-                       .set("out", out)
-                       .set("end", end)
-                       .set("chain", walk)
-                       .set("passes", passes)
-                       .set("before", before));
-            if (end.read_as<u32>()[0] != want)
-                t.fail("the walk ended at " + std::to_string(end.read_as<u32>()[0]) + ", not at " +
-                           std::to_string(want),
-                       std::source_location::current());
-            section(t, kernel, out.read_as<u32>().data(), 0, passes);
-            t.guards_clean("out", out);
-            t.guards_clean("end", end);
-            t.unchanged("chain", walk);
+            walk(t, kernel, 50, stride, before, "before", before);
             if (t.entry || (t.checkers && before))
                 return;
         }

@@ -76,8 +76,7 @@ void *Recorder::start(u64 group, u32 wave) {
     return group < groups_ ? &traces_[group * waves_ + wave] : nullptr;
 }
 
-// ---- a reader on another thread
-// -----------------------------------------------------------------
+// ---- a reader on another thread ---------------------------------------------------------------
 
 void Recorder::read_beside(u64 ahead) { ahead_ = ahead; }
 
