@@ -212,9 +212,11 @@ SPREADS = [(n, longest) for n in (8, 16, 32, 64, 200) for longest in (False, Tru
 
 
 @functools.cache
-def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool) -> list[Slot]:
+def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool, spread: bool) -> list[Slot]:
     block = Block(lines, dict(symbols), pairs)
     found = [attempt(block, plan) for plan in PLANS]
+    if not spread:
+        return min(found, key=lambda f: (f[0], cycles(block, f[1])))[1]
     fewest = min(slots for slots, _ in found)
     orders = [order for slots, order in sorted(found, key=lambda f: f[0]) if slots <= fewest * FEW_MORE]
     for order in list(orders):
@@ -245,15 +247,15 @@ def _read(text: str) -> Iterator[Slot]:
         yield int(first), int(partner) if partner else None, both
 
 
-def _kept_slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool) -> list[Slot]:
+def _kept_slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool, spread: bool) -> list[Slot]:
     if _kept is None:
-        return _slots(lines, symbols, pairs)
-    key = hashlib.sha256(repr((_OURSELVES, lines, symbols, pairs)).encode()).hexdigest()
+        return _slots(lines, symbols, pairs, spread)
+    key = hashlib.sha256(repr((_OURSELVES, lines, symbols, pairs, spread)).encode()).hexdigest()
     file = _kept / key[:2] / key[2:]
     try:
         return list(_read(file.read_text()))
     except FileNotFoundError:
-        out = _slots(lines, symbols, pairs)
+        out = _slots(lines, symbols, pairs, spread)
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f"{file.name}.{os.getpid()}")
         part.write_text(_written(out))
@@ -267,9 +269,10 @@ def _issued(lines: tuple[str, ...], first: int, partner: int | None, both: str) 
     return (first, partner), both
 
 
-def schedule(text: str, symbols: dict[str, int], pairs: bool = True) -> str:
-    """The block with its halves paired: fewest VALU slots first, then fewest stall cycles. `pairs` false: only
-    reordered, to see what pairing is worth.
+def schedule(text: str, symbols: dict[str, int], pairs: bool = True, spread: bool = True) -> str:
+    """The block with its halves paired: few VALU slots, and of such orders the fewest stall cycles. `pairs` false: only
+    reordered, to see what pairing is worth. `spread` false: slots stay as pairing left them, stalls and all, which is
+    what a stand-in for compiled code wants (note T-058).
 
     Cached by instructions, whatever their comments: targets that differ only in their SGPR numbers share one schedule.
     """
@@ -280,5 +283,5 @@ def schedule(text: str, symbols: dict[str, int], pairs: bool = True) -> str:
     vectors = {name: number for name, number in symbols.items() if name in named}
     scalar_names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", code)))
     scalar = {name: 8 * i for i, name in enumerate(scalar_names)}
-    slots = _kept_slots(lines, tuple((vectors | scalar).items()), pairs)
+    slots = _kept_slots(lines, tuple((vectors | scalar).items()), pairs, spread)
     return listing.scheduled(source, [_issued(lines, *slot) for slot in slots])

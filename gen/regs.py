@@ -46,9 +46,9 @@ class Regs:
         self._pairs = False
         return ""
 
-    def dual(self, caller: object) -> str:
+    def dual(self, caller: object, *, spread: bool = True) -> str:
         """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""
-        return dual.schedule(caller(), self.symbols, self._pairs)  # type: ignore[operator]
+        return dual.schedule(caller(), self.symbols, self._pairs, spread)  # type: ignore[operator]
 
     def _take(self, bank: str, name: str, count: int, align: int) -> str:
         symbol = f"{bank}_{name}"

@@ -72,6 +72,16 @@ class Kept(unittest.TestCase):
             self.assertEqual(len(self.kept_in(folder)), 2)
 
 
+class Spread(unittest.TestCase):
+    def test_slots_are_spread_unless_told_not_to(self) -> None:
+        chains = "".join(f"v_mul_f32 v{i}, v{i}, v{i}\nv_mul_f32 v{i}, v{i}, v{i}\n" for i in (0, 1, 2, 3))
+        spread, plain = (
+            [line.split()[1] for line in dual.schedule(chains, NO_SYMBOLS, pairs=False, spread=wanted).splitlines()] for wanted in (True, False)
+        )
+        self.assertEqual(spread, ["v0,", "v1,", "v2,", "v3,"] * 2)
+        self.assertEqual(plain, [f"v{i}," for i in (0, 0, 1, 1, 2, 2, 3, 3)])
+
+
 class Listing(unittest.TestCase):
     """Comments of a scheduled block, and blank lines."""
 
