@@ -137,7 +137,8 @@ class Command(unittest.TestCase):
     def test_fit_finds_queues_starts_and_launches_again(self) -> None:
         """As above, of what the rows about issue, workgroups, launches and copies determine."""
         self.found_again("8060S", "gfx1151", {
-            "valu_sgpr_read": 8, "salu_execution": 6, "salu_move_execution": 4, "dot_bf16_interval": 3, "getreg_latency": 10,
+            "valu_sgpr_read": 8, "salu_execution": 6, "salu_move_execution": 4, "dot_bf16_interval": 3, "dot_pair_interval": 2,
+            "getreg_latency": 10,
             "vcc_latency": 3, "cache_maintenance": 9, "atomic_latency": 60, "address_lanes": 16, "atomic_lanes": 4,
             "lds_backlog": 128, "vmem_backlog": 32, "valu_queue": 10, "trans_queue": 3, "wmma_queue": 6, "instruction_miss": 120,
             "group_launch": 4, "wave_launch": 2, "place_refill": 160, "utcl1_latency": 100,

@@ -50,6 +50,7 @@ constexpr std::pair<const char *, const char *> cycle_by_cycle[] = {
     {"store_latency", "global_store_b32>wait"},
     {"atomic_latency", "global_atomic_add_u32>wait"},
     {"dot_bf16_interval", "v_dot2_f32_bf16 independent"},
+    {"dot_pair_interval", "v_dual dot2acc_f32_f16::dot2acc_f32_f16 independent"},
     {"valu_sgpr_read", "v_mov_b32+s_mov_b32"},
     {"salu_execution", "s_load_b32+s_lshl_b32"},
     {"salu_move_execution", "s_mov_b32>v_add_f32"},

@@ -31,9 +31,9 @@ bool is_f64(std::string_view n) {
     return contains(n, "_f64") && !n.starts_with("v_cmp_class") && !n.starts_with("v_mov");
 }
 
-bool is_bf16_dot(const Operation &op) {
-    return contains(op.mnemonic, "dot2") && contains(op.mnemonic, "_bf16");
-}
+bool is_dot2(const Operation &op) { return contains(op.mnemonic, "dot2"); }
+
+bool is_bf16_dot(const Operation &op) { return is_dot2(op) && contains(op.mnemonic, "_bf16"); }
 
 // v_add_co and its like, and v_div_scale: the second operand is a destination, too.
 bool is_carry(std::string_view n) { return contains(n, "_co_") || n.starts_with("v_div_scale"); }
@@ -68,8 +68,11 @@ void valu(OpFacts &f, const Instruction &inst, const Costs &c) {
     } else if (!inst.y && contains(n, "v_dot")) {
         f.latency = static_cast<u16>(c.dot_latency);
     }
-    if (is_bf16_dot(inst.x) || (inst.y && is_bf16_dot(*inst.y))) {
-        f.interval = static_cast<u16>(c.dot_bf16_interval);
+    const bool bf16_dot = is_bf16_dot(inst.x) || (inst.y && is_bf16_dot(*inst.y));
+    const bool dots = inst.y && is_dot2(inst.x) && is_dot2(*inst.y);
+    if (bf16_dot || dots) {
+        f.interval = std::max(bf16_dot ? static_cast<u16>(c.dot_bf16_interval) : u16{1},
+                              dots ? static_cast<u16>(c.dot_pair_interval) : u16{1});
         f.latency += f.interval - 1;
     }
 }
