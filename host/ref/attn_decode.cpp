@@ -2,7 +2,8 @@
 #include "ref/attn_decode.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <cmath>
 
 namespace nw::ref {
 
@@ -22,13 +23,32 @@ u64 place(const AttnDecode &a, const AttnCache &x, u32 b, u32 j) {
     return page * x.outer + j % a.page * x.row;
 }
 
+u16 half_at(const u8 *bytes) { return static_cast<u16>(bytes[0] | bytes[1] << 8); }
+
+// Element i of a row, as a word of the dtype.
+u16 element(const AttnDecode &a, const u8 *row, u32 i) {
+    switch (a.format) {
+    case CacheFormat::same:
+        return half_at(row + 2 * u64{i});
+    case CacheFormat::q8_0: {
+        const u8 *const block = row + u64{i / 32} * 34;
+        const auto quant = static_cast<std::int8_t>(block[2 + i % 32]);
+        return round_to(Dtype::f16, f64{to_f32(Dtype::f16, half_at(block))} * quant);
+    }
+    case CacheFormat::fp8:
+        return round_to(a.dtype, from_e4m3(row[i]));
+    }
+    return 0;
+}
+
 // A sequence's keys or values, one after the other.
 std::vector<u16> gathered(const AttnDecode &a, const AttnCache &x, u32 b, u32 keys) {
     std::vector<u16> out(u64{keys} * a.hk * a.d);
     for (u32 j = 0; j < keys; ++j)
         for (u32 head = 0; head < a.hk; ++head)
-            std::memcpy(&out[(u64{j} * a.hk + head) * a.d],
-                        &x.bytes[place(a, x, b, j) + head * x.head], 2 * u64{a.d});
+            for (u32 i = 0; i < a.d; ++i)
+                out[(u64{j} * a.hk + head) * a.d + i] =
+                    element(a, &x.bytes[place(a, x, b, j) + head * x.head], i);
     return out;
 }
 
@@ -37,6 +57,28 @@ template <class T> void append(std::vector<T> &to, const std::vector<T> &more) {
 }
 
 } // namespace
+
+namespace {
+
+f64 value_of_e4m3(u8 bits) {
+    const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+    const f64 size = (bits & 127) == 127 ? NAN
+                     : exponent          ? std::ldexp(8 + mantissa, exponent - 10)
+                                         : std::ldexp(mantissa, -9);
+    return bits & 128 ? -size : size;
+}
+
+} // namespace
+
+f64 from_e4m3(u8 bits) {
+    static const std::array values = [] {
+        std::array<f64, 256> out{};
+        for (u32 i = 0; i < 256; ++i)
+            out[i] = value_of_e4m3(static_cast<u8>(i));
+        return out;
+    }();
+    return values[bits];
+}
 
 AttnResult attn_decode(const AttnDecode &a) {
     AttnResult out;

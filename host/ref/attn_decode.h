@@ -5,6 +5,9 @@
 
 namespace nw::ref {
 
+// Elements of k and v: of the dtype; f16(d * q) of GGUF's blocks q8_0; E4M3.
+enum class CacheFormat { same, q8_0, fp8 };
+
 // Rows [sequence or page, key, head], of d elements each; strides in bytes.
 struct AttnCache {
     std::span<const u8> bytes;
@@ -18,11 +21,14 @@ struct AttnDecode {
     f32 scale;
     AttnTensor q{};
     AttnCache k{}, v{};
+    CacheFormat format = CacheFormat::same;
     u32 page = 0, pages = 0;           // keys of a page, 0: no pages; pages of the cache
     std::span<const i32> page_table{}; // [b, ceil(sk / page)]
     std::span<const i32> kv_len{};     // [b]; empty: sk
     f64 least_p = 0;
 };
+
+f64 from_e4m3(u8);
 
 AttnResult attn_decode(const AttnDecode &);
 

@@ -27,8 +27,43 @@ struct Shape {
     bool padded = false; // NaN between heads, keys and sequences
 };
 
+using ref::CacheFormat;
+
+CacheFormat format_of(const Kernel &kernel) {
+    return kernel.p.kv == word("q8_0")  ? CacheFormat::q8_0
+           : kernel.p.kv == word("fp8") ? CacheFormat::fp8
+                                        : CacheFormat::same;
+}
+
+// The nearest E4M3 from 0 on; NaN of what has none.
+u8 to_e4m3(f64 x) {
+    if (!std::isfinite(x))
+        return 0x7f;
+    u8 low = 0, high = 126; // values rise with their bits
+    while (high - low > 1)
+        (ref::from_e4m3((low + high) / 2) <= std::abs(x) ? low : high) = (low + high) / 2;
+    const f64 middle = (ref::from_e4m3(low) + ref::from_e4m3(high)) / 2;
+    const u8 best = std::abs(x) < middle ? low : high;
+    return std::signbit(x) ? best | 128 : best;
+}
+
+// A block of q8_0, of any scale that the values ask for; of one that isn't finite all of it.
+void to_q8_0(const f64 *x, u8 *block) {
+    f64 most = 0, odd = 0;
+    for (u32 i = 0; i < 32; ++i)
+        std::isfinite(x[i]) ? most = std::max(most, std::abs(x[i])) : odd = x[i];
+    const u16 d = round_to(Dtype::f16, odd != 0 ? odd : most / 127);
+    const f64 scale = to_f32(Dtype::f16, d);
+    std::memcpy(block, &d, 2);
+    for (u32 i = 0; i < 32; ++i) {
+        const f64 q = odd != 0 ? 1 : scale == 0 ? 0 : std::clamp(x[i] / scale, -128.0, 127.0);
+        block[2 + i] = static_cast<u8>(static_cast<std::int8_t>(std::nearbyint(q)));
+    }
+}
+
 struct Case : Shape {
     Dtype dtype;
+    CacheFormat format;
     u32 d;
     f32 scale;
     std::vector<u16> q, k, v; // [b, s, h, d]
@@ -36,7 +71,7 @@ struct Case : Shape {
     bool lse = true;
 
     Case(const Kernel &kernel, const Shape &s, Rng &rng, f32 sigma = 1)
-        : Shape(s), dtype(dtype_of(kernel)), d(kernel.p.d),
+        : Shape(s), dtype(dtype_of(kernel)), format(format_of(kernel)), d(kernel.p.d),
           scale(1 / std::sqrt(static_cast<f32>(d))), q(u64{b} * sq * h * d),
           k(u64{b} * sk * hk * d), v(k.size()) {
         for (std::vector<u16> *x : {&q, &k, &v})
@@ -56,20 +91,42 @@ struct Placed {
     u64 outer, row, head;
     std::vector<u8> bytes;
 
-    Placed(const Case &p, u32 many, u32 rows, u32 heads)
-        : outer(), row(), head(2 * u64{p.d} + (p.padded ? 16 : 0)) {
+    Placed(const Case &p, u32 many, u32 rows, u32 heads, u64 row_bytes)
+        : outer(), row(), head(row_bytes + (p.padded ? 16 : 0)) {
         row = head * heads + (p.padded ? 48 : 0);
         outer = row * (rows + (p.padded ? 3 : 0));
         bytes.assign(outer * many, 0xff);
     }
-    void put(const u16 *words, u64 place, u32 d) { std::memcpy(&bytes[place], words, 2 * u64{d}); }
 };
 
+u64 cache_row(const Case &p) {
+    return p.format == CacheFormat::q8_0  ? p.d / 32 * u64{34}
+           : p.format == CacheFormat::fp8 ? p.d
+                                          : 2 * u64{p.d};
+}
+
+// A row of d words, as the cache has it.
+void put(const Case &p, const u16 *words, u8 *to) {
+    if (p.format == CacheFormat::same) {
+        std::memcpy(to, words, 2 * u64{p.d});
+        return;
+    }
+    std::vector<f64> x(p.d);
+    for (u32 i = 0; i < p.d; ++i)
+        x[i] = to_f32(p.dtype, words[i]);
+    if (p.format == CacheFormat::q8_0)
+        for (u32 i = 0; i < p.d; i += 32)
+            to_q8_0(&x[i], to + u64{i / 32} * 34);
+    else
+        std::ranges::transform(x, to, to_e4m3);
+}
+
 Placed rows_of(const Case &p, const std::vector<u16> &words, u32 rows, u32 heads) {
-    Placed out(p, p.b, rows, heads);
+    Placed out(p, p.b, rows, heads, 2 * u64{p.d});
     for (u64 i = 0; i < words.size() / p.d; ++i) {
         const u64 head = i % heads, row = i / heads % rows, b = i / heads / rows;
-        out.put(&words[i * p.d], b * out.outer + row * out.row + head * out.head, p.d);
+        std::memcpy(&out.bytes[b * out.outer + row * out.row + head * out.head], &words[i * p.d],
+                    2 * u64{p.d});
     }
     return out;
 }
@@ -77,7 +134,7 @@ Placed rows_of(const Case &p, const std::vector<u16> &words, u32 rows, u32 heads
 // Keys or values in the cache, of sequences' pages where the table has them; those past a
 // sequence's length are NaN.
 Placed cache_of(const Case &p, const std::vector<u16> &words, const std::vector<i32> &table) {
-    Placed out(p, p.page ? p.pages() : p.b, p.page ? p.page : p.sk, p.hk);
+    Placed out(p, p.page ? p.pages() : p.b, p.page ? p.page : p.sk, p.hk, cache_row(p));
     for (u32 b = 0; b < p.b; ++b) {
         const i64 keys = p.kv_len.empty() ? p.sk : std::min<i64>(p.kv_len[b], p.sk);
         for (u32 j = 0; j < keys; ++j) {
@@ -85,8 +142,8 @@ Placed cache_of(const Case &p, const std::vector<u16> &words, const std::vector<
             const u64 at = std::min<u64>(entry, p.page ? p.pages() - 1 : entry) * out.outer +
                            (p.page ? j % p.page : j) * out.row;
             for (u32 head = 0; head < p.hk; ++head)
-                out.put(&words[((u64{b} * p.sk + j) * p.hk + head) * p.d], at + head * out.head,
-                        p.d);
+                put(p, &words[((u64{b} * p.sk + j) * p.hk + head) * p.d],
+                    &out.bytes[at + head * out.head]);
         }
     }
     return out;
@@ -109,9 +166,9 @@ struct Output {
     Placed k, v;
 };
 
-Op op_of(const Case &p) {
+Op op_of(const Kernel &kernel, const Case &p) {
     Op op{.kind = OpKind::attn_decode};
-    op.dtype = word_of(p.dtype);
+    op.dtype = word_of(p.dtype), op.kv = kernel.p.kv;
     op.b = p.b, op.sq = p.sq, op.sk = p.sk, op.h = p.h, op.hk = p.hk, op.d = p.d;
     op.causal = p.causal, op.page = p.page, op.pages = p.pages();
     op.scale = std::bit_cast<u32>(p.scale);
@@ -124,13 +181,13 @@ Output run(Test &t, const Kernel &kernel, const Case &p, std::source_location wh
            std::vector<i32> table = {}) {
     if (p.page && table.empty())
         table = page_table(p, t.rng);
-    Op op = op_of(p);
+    Op op = op_of(kernel, p);
     std::vector<std::pair<const char *, Region>> inputs;
     const auto input = [&](const char *name, const auto &content) {
         return address(inputs.emplace_back(name, t.region(std::span(content))).second.data());
     };
     const Placed q = rows_of(p, p.q, p.sq, p.h), k = cache_of(p, p.k, table),
-                 v = cache_of(p, p.v, table), blank(p, p.b, p.sq, p.h);
+                 v = cache_of(p, p.v, table), blank(p, p.b, p.sq, p.h, 2 * u64{p.d});
     op.q = input("q", q.bytes), op.q_b = q.outer, op.q_s = q.row, op.q_h = q.head;
     op.k = input("k", k.bytes), op.k_b = k.outer, op.k_s = k.row, op.k_h = k.head;
     op.v = input("v", v.bytes), op.v_b = v.outer, op.v_s = v.row, op.v_h = v.head;
@@ -177,7 +234,8 @@ ref::AttnResult exact_of(const Case &p, const Output &got) {
     a.q = {p.q, u64{p.sq} * p.h * p.d, u64{p.h} * p.d, p.d};
     a.k = {got.k.bytes, got.k.outer, got.k.row, got.k.head};
     a.v = {got.v.bytes, got.v.outer, got.v.row, got.v.head};
-    a.page = p.page, a.pages = p.pages(), a.page_table = got.table, a.kv_len = p.kv_len;
+    a.format = p.format, a.page = p.page, a.pages = p.pages(), a.page_table = got.table,
+    a.kv_len = p.kv_len;
     a.least_p = p.dtype == Dtype::f16 ? 0x1p-24 : 0; // subnormal p lose so much at most
     return ref::attn_decode(a);
 }
