@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "base/rng.h"
+#include "bench/attention/tables.h"
 #include "bench/product.h"
 #include "bench/suites.h"
 #include "check/ops.h"
@@ -136,8 +137,6 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                     if (std::regex_search(job.name(), only))
                         out.push_back(job);
                 }
-    if (out.empty())
-        throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
     return out;
 }
 
@@ -146,7 +145,8 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
     const f64 tflops = 1e-6 * flop / one.timed.us;
     const f64 dense = f64{heads} * job.s * (job.s + 1.0) / 2;
     const f64 sliced = f64{heads} * job.sq * (job.sk - job.sq + (job.sq + 1.0) / 2);
-    Json row = {{"kernel", job.kernel->symbol},
+    Json row = {{"table", "forward"},
+                {"kernel", job.kernel->symbol},
                 {"gfx", job.kernel->gfx},
                 {"s", job.s},
                 {"d", job.kernel->p.d},
@@ -162,11 +162,11 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
     return row;
 }
 
-} // namespace
-
-Result run_attention(const Options &o, const Shapes &) {
-    const std::string gfx = simulated_gfx(o);
+Json attention_forward(const Options &o, const std::string &gfx) {
     const std::vector<Job> jobs = jobs_of(o, gfx);
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
     const f64 peak = wmma_peak(gfx);
     fmt::print("Attention of one layer, causal, {} heads, {} of keys, on sim {}: modelled times.\n"
                "density: keys that queries see, of those before them; time: of the whole sequence, "
@@ -180,16 +180,27 @@ Result run_attention(const Options &o, const Shapes &) {
     std::vector<u64> sizes;
     for (const Job &job : jobs)
         sizes.push_back(static_cast<u64>(job.density * job.sq * job.sk * job.kernel->p.d));
-    Result out;
     on_cores<Result1>(
         sizes,
         [&](u64 i) {
             return time_one(jobs[i], model_device("sim:" + gfx, jobs.size(), "stats=on"));
         },
         [&](u64 i, const Result1 &one) {
-            out.rows.push_back(to_json(jobs[i], one, peak));
-            table.print(out.rows.back());
+            rows.push_back(to_json(jobs[i], one, peak));
+            table.print(rows.back());
         });
+    return rows;
+}
+
+} // namespace
+
+Result run_attention(const Options &o, const Shapes &) {
+    const std::string gfx = simulated_gfx(o);
+    Result out;
+    append(out.rows, attention_decode(o, gfx));
+    append(out.rows, attention_forward(o, gfx));
+    if (out.rows.empty())
+        throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
     return out;
 }
 
