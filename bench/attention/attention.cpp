@@ -33,11 +33,12 @@ struct Job {
     }
 };
 
-// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once.
-u32 slice(const Kernel &kernel, u32 s) {
+// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once,
+// but more often where lists are short and of any length: the longest of a round would count alone.
+u32 slice(const Kernel &kernel, u32 s, f64 density) {
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
     const u32 workgroups = std::lcm(at_once, heads), rounds = workgroups / at_once;
-    const u32 times = rounds == 1 && s <= 8192 ? 2 : 1;
+    const u32 times = (rounds == 1 && s <= 8192 ? 2 : 1) * static_cast<u32>(1 / density);
     const u32 rows = times * workgroups / heads * kernel.rows_per_workgroup;
     return std::min(s / 2, round_up(rows, block));
 }
@@ -133,7 +134,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                 for (f64 density : {1.0, 0.1}) {
                     const Kernel &kernel =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    const Job job{&kernel, s, density, slice(kernel, s), s / 2};
+                    const Job job{&kernel, s, density, slice(kernel, s, density), s / 2};
                     if (std::regex_search(job.name(), only))
                         out.push_back(job);
                 }
