@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
+#include <mutex>
 
 #include "base/half.h"
 #include "base/median.h"
@@ -140,11 +141,18 @@ public:
         std::vector<u64> work;
         for (const ProductShape &p : kind.shapes)
             work.insert(work.end(), each, (u64{p.n} * p.k >> 10) * (2 + p.m));
+        Progress progress(work.size());
+        std::mutex mutex; // of progress
         return on_cores<f64>(work, [&](u64 i) {
             const ProductShape &shape = kind.shapes[i / each];
             const hip::Device device = model_device("sim:" + options_.gfx, work.size());
             const Op op = shape.op();
-            return ColdProduct(device, {&op, 1}, 1, directory_).us(*kind.kernels[i % each], op);
+            const Kernel &kernel = *kind.kernels[i % each];
+            const f64 us = ColdProduct(device, {&op, 1}, 1, directory_).us(kernel, op);
+            const std::lock_guard lock(mutex);
+            progress.advance(1);
+            progress.show(fmt::format("{} {}x{}", kernel.symbol, shape.n, shape.k));
+            return us;
         });
     }
 };
