@@ -136,6 +136,7 @@ CLI::App *add_choose_attention(CLI::App &choose) {
         ->needs(select);
     command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
+    command->footer(""); // not that of products
     command->callback([o] { run(*o); });
     return command;
 }
