@@ -97,12 +97,18 @@ Op mean_of(const nw_context *context, const nw_attn_mean *p) {
     return op;
 }
 
-// Every kernel that takes attention of this type and head, however many queries there are.
+// Every kernel for this type and head, however many queries there are.
 void prepare_attention(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     op.b = op.sq = op.sk = op.h = op.hk = 1;
     op.causal = 0, op.scale = bits_of(any_scale);
-    load(context, op);
+    const auto kernels = meaning(NW_INVALID_ARGUMENT, [&] {
+        check_shape(op);
+        return kernels_for(context.machine.target->name, op);
+    });
+    for (const Kernel *kernel : kernels)
+        load(context, *kernel);
+    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
 }
 
 void prepare_selection(nw_context &context, Op op) {

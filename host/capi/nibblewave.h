@@ -456,10 +456,13 @@ NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_m
  *
  * with p[j] = exp(s[j] - the largest s), over all keys j, or with `causal` over j - i <= sk - sq:
  * the last query sees all keys. Products and sums are float, p is rounded towards 0 to dtype, o
- * once to the nearest. Let u be 2^-10 (NW_F16) or 2^-7 (NW_BF16), L = 2^-20 * (4 + scale * sum over
- * d of |q * k|), and A the mean of |v| by weights p. Before o is rounded, its error is less than
+ * once to the nearest. Let A be the sum of p * |v| / the sum of p, L the largest 2^-20 * (4 + scale
+ * * sum over d of |q * k|) of a key, and u 2^-10 (NW_F16) or 2^-7 (NW_BF16). Before o is rounded,
+ * its error is less than
  *
- *     (u / 2 + L) * (A + |o|), and with NW_F16 2^-15 * the mean of |v| over keys with p < 2^-14
+ *     (u / 2 + L) * (A + |o|)
+ *
+ * With NW_F16 add the sum of min(p, 2^-15) * |v| / the sum of p: small p are subnormal.
  *
  * A query that sees no key has o = 0 and lse = -inf. A NaN or +inf among its s makes its o NaN. The
  * result is deterministic.
@@ -502,8 +505,9 @@ typedef struct nw_attn {
     const int32_t *cnt; /* [b, h, ceil(sq/128)] contiguous; null if idx is */
     float *lse;         /* [b, h, sq] contiguous, or null */
 
-    /* Device memory, 16-byte aligned, of at least nw_attention_workspace_size bytes; null if that
-     * is 0. Overlaps nothing else. Launches that may run at the same time need one each. */
+    /* As nw_gguf's, set to 0 once, and may be the same: at least nw_attention_workspace_size bytes;
+     * null if that is 0. Overlaps nothing else. Launches that may run at the same time need one
+     * each. */
     void *workspace;
     uint64_t workspace_bytes;
 } nw_attn;
@@ -579,8 +583,8 @@ typedef struct nw_attn_select {
     uint64_t q_b, q_s, q_h;
     uint64_t k_b, k_s, k_h;
 
-    /* As in nw_attn, of nw_attention_select_workspace_size bytes: means and scores. idx, cnt and
-     * workspace overlap nothing else. */
+    /* Device memory of nw_attention_select_workspace_size bytes, for means and scores; 16-byte
+     * aligned, contents do not matter. idx, cnt and workspace overlap nothing else. */
     void *workspace;
     uint64_t workspace_bytes;
 } nw_attn_select;

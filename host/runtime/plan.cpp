@@ -51,8 +51,10 @@ u64 piece_of(const Op &op) {
     return contract ? contract->piece : 1;
 }
 
-// Workspace bytes used by the launches of a slice.
+// Workspace bytes used by the launches of a slice; 0 if they keep nothing there.
 u64 end_of_slice(const Kernel &kernel, Op op, const Machine &machine) {
+    if (kernel.contract->before.empty() && kernel.contract->scratch.empty())
+        return 0;
     const OpContract *contract = contract_of(op.kind);
     u64 at = contract ? contract->counters : 0;
     op.workspace = 0;
