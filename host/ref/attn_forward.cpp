@@ -26,8 +26,8 @@ std::vector<u32> times_seen(const AttnForward &a, const Row &r) {
             if (const i32 n = a.idx[list * blocks + static_cast<u64>(e)];
                 n >= 0 && n < static_cast<i32>(blocks))
                 ++of_block[static_cast<u32>(n)];
-    const u64 last = a.causal ? u64{r.i} + a.sk - a.sq : a.sk - 1;
-    for (u32 j = 0; j < a.sk && j <= last; ++j)
+    const i64 behind = a.causal ? i64{r.i} + a.sk - a.sq + 1 : a.sk;
+    for (u32 j = 0; j < a.sk && j < behind; ++j)
         out[j] = of_block[j / block];
     return out;
 }
