@@ -51,6 +51,37 @@ u64 flag_of(const char *name, i32 value) {
     return static_cast<u64>(value);
 }
 
+u64 cache_of(i32 kv) {
+    switch (kv) {
+    case NW_KV_SAME:
+        return word("same");
+    case NW_KV_Q8_0:
+        return word("q8_0");
+    case NW_KV_FP8:
+        return word("fp8");
+    }
+    need(false, "kv = {}: must be NW_KV_SAME ({}), NW_KV_Q8_0 ({}) or NW_KV_FP8 ({})", kv,
+         int{NW_KV_SAME}, int{NW_KV_Q8_0}, int{NW_KV_FP8});
+    return word("");
+}
+
+// Kernels check strides of batches, though they do not read those of one batch.
+void set_strides_of_one(Op &op) {
+    if (op.b != 1)
+        return;
+    op.q_b = op.q_s, op.o_b = op.o_s;
+    if (!op.page)
+        op.k_b = op.k_s, op.v_b = op.v_s;
+}
+
+// No kernel has both.
+void need_no_lists(const nw_attn &p) {
+    need(!p.idx || (p.kv == NW_KV_SAME && !p.page && !p.kv_len),
+         "idx = {}, kv = {}, page = {}, kv_len = {}: lists of blocks are for keys of dtype, of one "
+         "length and without pages",
+         static_cast<const void *>(p.idx), p.kv, p.page, static_cast<const void *>(p.kv_len));
+}
+
 Op attention_of(const nw_context *context, const nw_attn *p) {
     need_product(context, p, "nw_attn", sizeof *p);
     Op op{.kind = OpKind::attention};
@@ -64,8 +95,13 @@ Op attention_of(const nw_context *context, const nw_attn *p) {
     op.v_b = p->v_b, op.v_s = p->v_s, op.v_h = p->v_h;
     op.o_b = p->o_b, op.o_s = p->o_s, op.o_h = p->o_h;
     op.idx = address(p->idx), op.cnt = address(p->cnt), op.lse = address(p->lse);
+    op.kv = cache_of(p->kv);
+    op.page = p->page, op.pages = p->page ? p->pages : 1;
+    op.kv_len = address(p->kv_len), op.page_table = address(p->page_table);
+    op.table_b = p->table_b;
     op.workspace = address(p->workspace);
     op.workspace_bytes = p->workspace_bytes;
+    set_strides_of_one(op);
     return op;
 }
 
@@ -102,7 +138,8 @@ void prepare_attention(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     op.b = op.sq = op.sk = op.h = op.hk = 1;
     op.causal = 0, op.scale = bits_of(any_scale);
-    const auto kernels = meaning(NW_INVALID_ARGUMENT, [&] {
+    op.idx = op.cnt = op.kv_len = 0;
+    const auto kernels = meaning(NW_UNSUPPORTED, [&] {
         check_shape(op);
         return kernels_for(context.machine.target->name, op);
     });
@@ -130,6 +167,7 @@ nw_status nw_attention(nw_context *context, const nw_attn *attention, void *stre
     return api::guarded([&] {
         Op op = api::attention_of(context, attention); // context may be null before this
         op.scale = api::scale_of(attention->scale);
+        api::need_no_lists(*attention);
         api::launch(*context, op, stream, "nw_attention_prepare");
     });
 }

@@ -445,6 +445,13 @@ NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_m
 
 /* ---- attention ---- */
 
+/* Elements of k and v. */
+enum {
+    NW_KV_SAME = 0, /* of dtype */
+    NW_KV_Q8_0 = 1, /* f16(d * q) of GGUF's q8_0: a head is d / 32 blocks of 34 bytes */
+    NW_KV_FP8 = 2   /* E4M3 bytes; gfx1200 and gfx1201 */
+};
+
 /*
  * For query i and head h of batch b, with key head g = h / (H / Hk)
  *
@@ -478,7 +485,8 @@ NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_m
  */
 typedef struct nw_attn {
     size_t size;    /* sizeof(nw_attn); NW_ATTN_INIT sets it */
-    int32_t dtype;  /* of q, k, v and o: NW_BF16 or NW_F16 */
+    int32_t dtype;  /* of q and o: NW_BF16 or NW_F16 */
+    int32_t kv;     /* of k and v: NW_KV_SAME, or with sq <= 8 NW_KV_Q8_0 (NW_F16) or NW_KV_FP8 */
     int32_t causal; /* 1: sq <= sk, see above; 0: every query sees all keys */
     uint32_t b;     /* batches, 1..65535 */
     uint32_t sq;    /* queries, 1..2^26 */
@@ -505,6 +513,16 @@ typedef struct nw_attn {
     const int32_t *cnt; /* [b, h, ceil(sq/128)] contiguous; null if idx is */
     float *lse;         /* [b, h, sq] contiguous, or null */
 
+    /* With sq <= 8. A sequence has kv_len[b] keys: below 0 none, above sk or null: sk. Its last
+     * query sees them all. With `page` k and v are [pages, page, hk, d], k_b and v_b bytes from
+     * page to page: key j is key j % page of page page_table[b, j / page]. Entries below 0 or past
+     * the last page read the last page. Those of keys past kv_len[b] may be anything. */
+    const int32_t *kv_len;     /* [b], or null */
+    const int32_t *page_table; /* [b, ceil(sk/page)]; null if page is 0 */
+    uint64_t table_b;          /* bytes from sequence to sequence, a multiple of 4 */
+    uint32_t page;             /* 16, 32, 64, 128 or 256 keys; 0: no pages */
+    uint32_t pages;            /* of the cache; not read if page is 0 */
+
     /* As nw_gguf's, set to 0 once, and may be the same: at least nw_attention_workspace_size bytes;
      * null if that is 0. Overlaps nothing else. Launches that may run at the same time need one
      * each. */
@@ -514,19 +532,20 @@ typedef struct nw_attn {
 
 #define NW_ATTN_INIT                                                                               \
     {                                                                                              \
-        sizeof(nw_attn), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0                                               \
+        sizeof(nw_attn), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0,   \
+            0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, 0                       \
     }
 
 /* Queues it on `stream`. */
 NW_API nw_status nw_attention(nw_context *context, const nw_attn *attention, void *stream);
 
-/* Loads the kernels that such launches need, whatever their other members. Reads dtype and d only.
- */
+/* Loads the kernels that such launches need, whatever their other members. Reads dtype, kv and d
+ * only. */
 NW_API nw_status nw_attention_prepare(nw_context *context, const nw_attn *attention);
 
-/* Bytes of workspace, whichever kernel is chosen. Reads dtype, causal, b, sq, sk, h, hk and d. 0
- * for everything in this version. */
+/* Bytes of workspace, whichever kernel is chosen: 0 for more than 8 queries. Reads dtype, kv,
+ * causal, b, sq, sk, h, hk, d, page and pages. Take the size for the most keys: fewer may need
+ * fewer. */
 NW_API nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attention,
                                              uint64_t *bytes);
 

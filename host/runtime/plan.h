@@ -37,7 +37,11 @@ struct Plan {
     u64 workspace_bytes;         // required size of op.workspace
     const Family *checked;       // result of check_shape()
 
-    bool is_one_step() const { return kernel->contract->before.empty() && rows >= op.m; }
+    // One launch whose arguments are all the op's.
+    bool is_one_step() const {
+        return kernel->contract->before.empty() && kernel->contract->scratch.empty() &&
+               rows >= op.m;
+    }
     // Calls use(const Step &) for each launch in order. Throws as step() does.
     template <class Use> void each(const Use &use) const;
     // Calls use(const Kernel &) for each kernel, once for equal slices; needs no pointers.

@@ -149,18 +149,89 @@ ref::AttnTokens Attention::tokens(const std::vector<u16> &x, u32 count, u32 head
     return {x, shape.b, count, heads, shape.d, count * token, token, shape.d};
 }
 
-std::string Attention::difference(const ref::AttnLists *lists) const {
+void Attention::use_cache(ref::CacheFormat format, u32 page, std::vector<i32> kv_len) {
     const AttentionShape &s = shape;
-    const bool half = type() == Dtype::f16;
-    ref::AttnForward of{type(), s.b, s.sq, s.sk, s.h, s.hk, s.d, s.causal, arguments_.scale};
+    const u32 each = page ? ceil_div(s.sk, page) : 1;
+    const u64 row = format == ref::CacheFormat::q8_0 ? s.d / 32 * u64{34} : 2 * u64{s.d};
+    cache_ = {format, page, page ? s.b * each + 3 : 1, row, {}, std::move(kv_len), {}, {}};
+    for (u32 i = 0; page && i < s.b * each; ++i)
+        cache_->table.push_back(static_cast<i32>(cache_->pages - 1 - i));
+    cache_->k = cached(k_), cache_->v = cached(v_);
+    const auto upload = [&](const void *from, u64 bytes) -> const void * {
+        const u8 *const at = static_cast<const u8 *>(from);
+        if (!bytes)
+            return nullptr;
+        return memory_.emplace_back(std::make_unique<Memory>(std::vector<u8>(at, at + bytes)))
+            ->data;
+    };
+    nw_attn &p = arguments_;
+    p.kv = format == ref::CacheFormat::q8_0 ? NW_KV_Q8_0 : NW_KV_SAME;
+    p.k = upload(cache_->k.data(), cache_->k.size());
+    p.v = upload(cache_->v.data(), cache_->v.size());
+    p.k_h = p.v_h = row, p.k_s = p.v_s = s.hk * row;
+    p.k_b = p.v_b = (page ? page : s.sk) * p.k_s;
+    p.page = page, p.pages = page ? cache_->pages : 0, p.table_b = 4 * u64{each};
+    p.page_table = static_cast<const i32 *>(upload(cache_->table.data(), 4 * cache_->table.size()));
+    p.kv_len = static_cast<const i32 *>(upload(cache_->kv_len.data(), 4 * cache_->kv_len.size()));
+}
+
+std::vector<u8> Attention::cached(const std::vector<u16> &x) const {
+    const AttentionShape &s = shape;
+    const Cache &c = *cache_;
+    const u64 each = c.page ? ceil_div(s.sk, c.page) : 0, of_token = s.hk * c.row;
+    std::vector<u8> out(c.page ? c.pages * c.page * of_token : s.b * s.sk * of_token, unwritten);
+    for (u64 i = 0; i < x.size() / s.d; ++i) {
+        const u64 head = i % s.hk, key = i / s.hk % s.sk, b = i / s.hk / s.sk;
+        if (!c.kv_len.empty() && static_cast<i64>(key) >= c.kv_len[b])
+            continue;
+        const u64 token =
+            c.page ? static_cast<u64>(c.table[b * each + key / c.page]) * c.page + key % c.page
+                   : b * s.sk + key;
+        u8 *const to = &out[token * of_token + head * c.row];
+        if (c.format == ref::CacheFormat::same)
+            std::memcpy(to, &x[i * s.d], c.row);
+        for (u32 d = 0; c.format == ref::CacheFormat::q8_0 && d < s.d; ++d) {
+            const u16 scale = f32_to_f16(0x1p-5f); // values of up to 4
+            std::memcpy(to + d / 32 * 34, &scale, 2);
+            const f32 q = std::nearbyint(to_f32(type(), x[i * s.d + d]) * 32);
+            to[d / 32 * 34 + 2 + d % 32] =
+                static_cast<u8>(static_cast<std::int8_t>(std::clamp(q, -128.0f, 127.0f)));
+        }
+    }
+    return out;
+}
+
+ref::AttnCache Attention::rows(const std::vector<u8> &bytes) const {
+    const u64 of_token = shape.hk * cache_->row;
+    return {bytes, (cache_->page ? cache_->page : shape.sk) * of_token, of_token, cache_->row};
+}
+
+ref::AttnResult Attention::exact(const ref::AttnLists *lists) const {
+    const AttentionShape &s = shape;
     const auto tensor = [&](const std::vector<u16> &x, u32 count, u32 heads) {
         return ref::AttnTensor{x, u64{count} * heads * s.d, u64{heads} * s.d, s.d};
     };
+    const f64 least_p = type() == Dtype::f16 ? 0x1p-15 : 0;
+    if (cache_) {
+        ref::AttnDecode of{type(), s.b, s.sq, s.sk, s.h, s.hk, s.d, s.causal, arguments_.scale};
+        of.q = tensor(q_, s.sq, s.h), of.k = rows(cache_->k), of.v = rows(cache_->v);
+        of.format = cache_->format, of.page = cache_->page, of.pages = cache_->pages;
+        of.page_table = cache_->table, of.kv_len = cache_->kv_len;
+        of.least_p = least_p;
+        return ref::attn_decode(of);
+    }
+    ref::AttnForward of{type(), s.b, s.sq, s.sk, s.h, s.hk, s.d, s.causal, arguments_.scale};
     of.q = tensor(q_, s.sq, s.h), of.k = tensor(k_, s.sk, s.hk), of.v = tensor(v_, s.sk, s.hk);
     if (lists)
         of.idx = lists->idx, of.cnt = lists->cnt;
-    of.least_p = half ? 0x1p-15 : 0;
-    const ref::AttnResult exact = ref::attn_forward(of);
+    of.least_p = least_p;
+    return ref::attn_forward(of);
+}
+
+std::string Attention::difference(const ref::AttnLists *lists) const {
+    const AttentionShape &s = shape;
+    const bool half = type() == Dtype::f16;
+    const ref::AttnResult exact = this->exact(lists);
     const f64 u = half ? 0x1p-10 : 0x1p-7; // nibblewave.h
     const std::vector<u16> got = o_.read<u16>();
     for (u64 i = 0; i < got.size(); ++i) {

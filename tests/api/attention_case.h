@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Attention for the tests of the C API: operands in device memory, and what is right in double.
 #pragma once
+#include <optional>
+
 #include "api/product.h"
 #include "base/half.h"
 #include "base/rng.h"
-#include "ref/attn_forward.h"
+#include "ref/attn_decode.h"
 #include "ref/attn_mean.h"
 #include "ref/attn_select.h"
 
@@ -48,6 +50,10 @@ public:
     nw_attn_mean mean() const;        // of keys, into its result
     nw_attn listed() const;           // arguments() with idx and cnt
 
+    // From now on keys and values are in a cache: in pages, unless `page` is 0, in any order; of
+    // sequences of these lengths, unless there are none. What no query sees is NaN.
+    void use_cache(ref::CacheFormat, u32 page, std::vector<i32> kv_len);
+
     void clear();
     bool untouched() const;
     // What differs of o and lse, over lists or over all blocks; empty where they are right.
@@ -67,7 +73,18 @@ private:
     ref::AttnTokens tokens(const std::vector<u16> &, u32 count, u32 heads) const;
     std::vector<f32> scores(const nw_attn_select &) const;
     void place();
+    ref::AttnResult exact(const ref::AttnLists *) const;
+    std::vector<u8> cached(const std::vector<u16> &) const;
 
+    struct Cache {
+        ref::CacheFormat format;
+        u32 page, pages; // keys; 0: none
+        u64 row;         // bytes
+        std::vector<i32> table, kv_len;
+        std::vector<u8> k, v;
+    };
+    ref::AttnCache rows(const std::vector<u8> &) const;
+    std::optional<Cache> cache_;
     std::vector<u16> q_, k_, v_; // [b, s, h, d]
     std::vector<std::unique_ptr<Memory>> memory_;
     nw_attn arguments_ = NW_ATTN_INIT;

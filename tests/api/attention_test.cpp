@@ -15,11 +15,23 @@ namespace {
 
 [[maybe_unused]] const int checkers = setenv("HIPSIM_CHECK", "all", 1);
 
-void run(nw_context *context, const Attention &of, const nw_attn &p, hipStream_t stream,
+u64 bytes_for(nw_context *context, const nw_attn &p) {
+    uint64_t bytes = 0;
+    NW_DONE(nw_attention_workspace_size(context, &p, &bytes));
+    return bytes;
+}
+
+// Twice in a workspace of just as many bytes as are needed: counters have to be 0 again.
+void run(nw_context *context, const Attention &of, nw_attn p, hipStream_t stream,
          const ref::AttnLists *lists = nullptr) {
-    NW_DONE(nw_attention(context, &p, stream));
-    HIP_OK(hipStreamSynchronize(stream));
-    CHECK_EQ(of.difference(lists), "");
+    const Memory workspace(std::vector<u8>(bytes_for(context, p)));
+    if (workspace.size)
+        p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+    for (int round = 0; round < (workspace.size ? 2 : 1); ++round) {
+        NW_DONE(nw_attention(context, &p, stream));
+        HIP_OK(hipStreamSynchronize(stream));
+        CHECK_EQ(of.difference(lists), "");
+    }
 }
 
 u64 select_bytes(nw_context *context, const nw_attn_select &p) {
@@ -78,6 +90,56 @@ TEST_CASE("attention: fewer queries than keys, heads that share keys, batches") 
         const Attention of(s);
         run(context, of, of.arguments(), nullptr);
     }
+}
+
+TEST_CASE("attention: one to eight queries, of every type and head") {
+    const Context context;
+    for (const int dtype : {NW_F16, NW_BF16})
+        for (const u32 d : {64u, 128u, 256u})
+            for (const u32 sq : {1u, 4u, 8u}) {
+                CAPTURE(fmt::format("dtype {} d {} sq {}", dtype, d, sq));
+                const Attention of({.dtype = dtype, .sq = sq, .sk = 600, .d = d, .b = sq % 3 + 1});
+                CHECK(bytes_for(context, of.arguments()) > 0);
+                run(context, of, of.arguments(), nullptr);
+            }
+}
+
+TEST_CASE("attention: a cache in pages, of sequences of their own lengths, in q8_0") {
+    const Context context;
+    using Format = ref::CacheFormat;
+    for (const Format format : {Format::same, Format::q8_0})
+        for (const u32 page : {0u, 16u, 256u})
+            for (const std::vector<i32> &lengths : {std::vector<i32>{}, {300, 77}, {0, 1000}}) {
+                CAPTURE(fmt::format("q8_0 {} page {} lengths {}", format == Format::q8_0, page,
+                                    lengths.size()));
+                Attention of({.sq = 2, .sk = 300, .b = 2});
+                of.use_cache(format, page, lengths);
+                run(context, of, of.arguments(), nullptr);
+            }
+}
+
+TEST_CASE("attention: one query is captured, in a workspace that nobody clears") {
+    const Context context;
+    const Stream stream;
+    Attention of({.sq = 1, .sk = 2000});
+    nw_attn p = of.arguments();
+    const Memory workspace(std::vector<u8>(bytes_for(context, p)));
+    p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+    NW_DONE(nw_attention_prepare(context, &p));
+    HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    NW_DONE(nw_attention(context, &p, stream));
+    hipGraph_t graph = nullptr;
+    HIP_OK(hipStreamEndCapture(stream, &graph));
+    hipGraphExec_t exec = nullptr;
+    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    for (int round = 0; round < 3; ++round) {
+        of.clear();
+        HIP_OK(hipGraphLaunch(exec, stream));
+        HIP_OK(hipStreamSynchronize(stream));
+        CHECK_EQ(of.difference(), "");
+    }
+    HIP_OK(hipGraphExecDestroy(exec));
+    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("attention: views of a fused projection") {
