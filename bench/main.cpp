@@ -66,7 +66,11 @@ const Suite suites[] = {
     {"micro", run_micro, "what nw micro measures"},
     {"pack", run_pack, "the speed of nw pack", {}, {no_kernels}},
     {"gguf", run_gguf, "products with weights of GGUF files"}, // m: by table
-    {"attention", run_attention, "attention of long sequences", {}, {"attn_forward"}},
+    {"attention",
+     run_attention,
+     "attention of long sequences, and against long caches",
+     {},
+     {"attn_decode", "attn_forward"}},
 };
 
 Dtype parse_dtype(const std::string &text) {

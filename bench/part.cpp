@@ -21,8 +21,9 @@ f64 value_of(const std::vector<Constant> &constants, std::string_view name) {
 
 Bound dram_bound(std::string_view part) {
     const std::vector<Constant> constants = part_constants(part);
-    return {value_of(constants, "dram_gb_per_s") * value_of(constants, "dram_efficiency"),
-            value_of(constants, "launch_overhead")};
+    const f64 bus = value_of(constants, "dram_gb_per_s");
+    return {bus * value_of(constants, "dram_efficiency"), value_of(constants, "launch_overhead"),
+            bus};
 }
 
 f64 wmma_peak(std::string_view part) {

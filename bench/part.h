@@ -24,6 +24,7 @@ std::vector<Constant> part_constants(std::string_view part);
 struct Bound {
     f64 gb_per_s = 0;    // sustained
     f64 overhead_us = 0; // of a launch of nothing
+    f64 bus_gb_per_s = 0;
     f64 us(u64 bytes) const { return static_cast<f64>(bytes) / gb_per_s / 1e3; }
 };
 Bound dram_bound(std::string_view part);

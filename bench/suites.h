@@ -34,7 +34,7 @@ Result run_sim(const Options &, const Shapes &);         // the speed of the sim
 Result run_validate(const Options &, const Shapes &);    // the model against published figures
 Result run_sensitivity(const Options &, const Shapes &); // what the model's constants move
 Result run_micro(const Options &, const Shapes &);       // what nw micro measures
-Result run_attention(const Options &, const Shapes &);   // attn_forward on long sequences
+Result run_attention(const Options &, const Shapes &);   // attn_forward and attn_decode at length
 Result run_pack(const Options &, const Shapes &);        // the speed of nw pack
 
 } // namespace nw::bench

@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "base/rng.h"
+#include "bench/attention/tables.h"
 #include "bench/product.h"
 #include "bench/suites.h"
 #include "check/ops.h"
@@ -32,11 +33,12 @@ struct Job {
     }
 };
 
-// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once.
-u32 slice(const Kernel &kernel, u32 s) {
+// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once,
+// but more often where lists are short and of any length: the longest of a round would count alone.
+u32 slice(const Kernel &kernel, u32 s, f64 density) {
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
     const u32 workgroups = std::lcm(at_once, heads), rounds = workgroups / at_once;
-    const u32 times = rounds == 1 && s <= 8192 ? 2 : 1;
+    const u32 times = (rounds == 1 && s <= 8192 ? 2 : 1) * static_cast<u32>(1 / density);
     const u32 rows = times * workgroups / heads * kernel.rows_per_workgroup;
     return std::min(s / 2, round_up(rows, block));
 }
@@ -132,12 +134,10 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                 for (f64 density : {1.0, 0.1}) {
                     const Kernel &kernel =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    const Job job{&kernel, s, density, slice(kernel, s), s / 2};
+                    const Job job{&kernel, s, density, slice(kernel, s, density), s / 2};
                     if (std::regex_search(job.name(), only))
                         out.push_back(job);
                 }
-    if (out.empty())
-        throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
     return out;
 }
 
@@ -146,7 +146,8 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
     const f64 tflops = 1e-6 * flop / one.timed.us;
     const f64 dense = f64{heads} * job.s * (job.s + 1.0) / 2;
     const f64 sliced = f64{heads} * job.sq * (job.sk - job.sq + (job.sq + 1.0) / 2);
-    Json row = {{"kernel", job.kernel->symbol},
+    Json row = {{"table", "forward"},
+                {"kernel", job.kernel->symbol},
                 {"gfx", job.kernel->gfx},
                 {"s", job.s},
                 {"d", job.kernel->p.d},
@@ -162,11 +163,11 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
     return row;
 }
 
-} // namespace
-
-Result run_attention(const Options &o, const Shapes &) {
-    const std::string gfx = simulated_gfx(o);
+Json attention_forward(const Options &o, const std::string &gfx) {
     const std::vector<Job> jobs = jobs_of(o, gfx);
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
     const f64 peak = wmma_peak(gfx);
     fmt::print("Attention of one layer, causal, {} heads, {} of keys, on sim {}: modelled times.\n"
                "density: keys that queries see, of those before them; time: of the whole sequence, "
@@ -180,16 +181,27 @@ Result run_attention(const Options &o, const Shapes &) {
     std::vector<u64> sizes;
     for (const Job &job : jobs)
         sizes.push_back(static_cast<u64>(job.density * job.sq * job.sk * job.kernel->p.d));
-    Result out;
     on_cores<Result1>(
         sizes,
         [&](u64 i) {
             return time_one(jobs[i], model_device("sim:" + gfx, jobs.size(), "stats=on"));
         },
         [&](u64 i, const Result1 &one) {
-            out.rows.push_back(to_json(jobs[i], one, peak));
-            table.print(out.rows.back());
+            rows.push_back(to_json(jobs[i], one, peak));
+            table.print(rows.back());
         });
+    return rows;
+}
+
+} // namespace
+
+Result run_attention(const Options &o, const Shapes &) {
+    const std::string gfx = simulated_gfx(o);
+    Result out;
+    append(out.rows, attention_decode(o, gfx));
+    append(out.rows, attention_forward(o, gfx));
+    if (out.rows.empty())
+        throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
     return out;
 }
 
