@@ -14,7 +14,7 @@
  * - q and dst are of k's type. The backend converts q before, f32 to f16 or bf16, and dst after,
  * each by its own copy kernel (GGML_OP_CPY): q16 and o16 below describe the converted tensors. Any
  *   strides will do.
- * - k and v are f16 or bf16. Of a quantized cache there is no kernel yet: refused.
+ * - k and v are f16 or bf16, or q8_0 for up to 8 queries, then q16 and o16 are f16.
  * - There is no mask tensor. The host can't read ggml's, so the backend says what it stands for:
  *   `causal`, and `keys`, the cells of the cache in use. llama.cpp's mask of one sequence whose
  * cells are in order is causal = 1, keys = the last query's position + 1: cells after it, which
@@ -48,13 +48,14 @@ static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
                                                      const nw_ggml_tensor *v,
                                                      const nw_ggml_tensor *dst, float max_bias,
                                                      float logit_softcap, int has_sinks) {
-    if (k->type != NW_GGUF_F16 && k->type != NW_GGUF_BF16)
-        return "k must be f16 or bf16: there is no kernel for a quantized cache";
+    const int blocks = k->type == NW_GGUF_Q8_0, own = blocks ? NW_GGUF_F16 : k->type;
+    if (k->type != NW_GGUF_F16 && k->type != NW_GGUF_BF16 && !(blocks && q->ne[1] <= 8))
+        return "k must be f16 or bf16, or with up to 8 queries q8_0";
     if (v->type != k->type)
         return "v must be of k's type";
-    if ((q->type != NW_GGUF_F32 && q->type != k->type) ||
-        (dst->type != NW_GGUF_F32 && dst->type != k->type))
-        return "q and dst must be f32, or of k's type";
+    if ((q->type != NW_GGUF_F32 && q->type != own) ||
+        (dst->type != NW_GGUF_F32 && dst->type != own))
+        return "q and dst must be f32, or of k's type, or f16 for q8_0";
     for (int d = 0; d < 4; d++)
         if (q->ne[d] < 1 || k->ne[d] < 1 || q->ne[d] > UINT32_MAX || k->ne[d] > UINT32_MAX)
             return "a dimension is empty or has 2^32 or more elements";
@@ -70,9 +71,10 @@ static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
         return "dst must be [q.ne[0], q.ne[2], q.ne[1], q.ne[3]]";
     if (max_bias != 0 || logit_softcap != 0 || has_sinks)
         return "max_bias and logit_softcap must be 0, and there must be no sinks";
-    if (!nw_ggml_heads_apart(k, 2) || !nw_ggml_heads_apart(v, 2) ||
-        (q->type == k->type && !nw_ggml_heads_apart(q, 2)) ||
-        (dst->type == k->type && !nw_ggml_heads_apart(dst, 2)))
+    if (!(blocks ? k->nb[0] == 34 && nw_ggml_aligned(k, 2, 1) : nw_ggml_heads_apart(k, 2)) ||
+        !(blocks ? v->nb[0] == 34 && nw_ggml_aligned(v, 2, 1) : nw_ggml_heads_apart(v, 2)) ||
+        (q->type == own && !nw_ggml_heads_apart(q, 2)) ||
+        (dst->type == own && !nw_ggml_heads_apart(dst, 2)))
         return "elements of a head must be neighbours, heads and rows begin at multiples of 16 "
                "bytes";
     return NULL;
@@ -96,6 +98,7 @@ static inline nw_attn nw_ggml_attn(const nw_ggml_tensor *q16, const nw_ggml_tens
                                    int causal, uint32_t keys) {
     nw_attn p = NW_ATTN_INIT;
     p.dtype = k->type == NW_GGUF_BF16 ? NW_BF16 : NW_F16;
+    p.kv = k->type == NW_GGUF_Q8_0 ? NW_KV_Q8_0 : NW_KV_SAME;
     p.causal = causal;
     p.b = (uint32_t)q16->ne[3], p.sq = (uint32_t)q16->ne[1], p.sk = keys;
     p.h = (uint32_t)q16->ne[2], p.hk = (uint32_t)k->ne[2], p.d = (uint32_t)q16->ne[0];
