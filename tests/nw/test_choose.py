@@ -90,6 +90,14 @@ class Attention(unittest.TestCase):
                 got = self.json("--dtype", dtype, "--d", d)
                 self.assertEqual((got["kernel"], got["why"], got["workspace_bytes"]), (f"attn_forward_{dtype}_d{d}", "untuned", 0))
 
+    def test_few_queries(self) -> None:
+        few = ("attention", "--sq", "8", "--sk", "32768", "--h", "16", "--hk", "8", "--dtype", "f16", "--json")
+        for more, kernel in ((), "attn_decode_f16_d128"), (("--kv", "q8_0", "--page", "16"), "attn_decode_f16_d128_q8_0"):
+            got = json.loads(choose(*few, *more)[1])
+            self.assertEqual(got["kernel"], kernel)
+            self.assertGreater(got["workspace_bytes"], 65536 * 4)  # counters, then sums of parts
+        self.assertIn("caches in q8_0, fp8 or pages are for 1 to 8 queries", choose(*self.SHAPE, "--kv", "q8_0")[2])
+
     def test_launches_of_a_selection(self) -> None:
         self.assertEqual(self.launches("--select", "canonical"), ["attn_mean_bf16", "attn_score_canonical_bf16_d128", "attn_select_peak"])
         self.assertEqual(self.launches("--select", "raw", "--rule", "mass"), ["attn_mean_bf16", "attn_score_raw_bf16_d128", "attn_select_mass"])
@@ -109,7 +117,7 @@ class Attention(unittest.TestCase):
         self.assertIn("because     NIBBLEWAVE_FORCE names it", out)
         code, _, err = choose(*self.SHAPE, force="attn_forward_bf16_d64")
         self.assertEqual(code, 2)
-        self.assertIn("it is for bf16 d64, the product is bf16 d128", err)
+        self.assertIn("it is for bf16 d64 same, the product is bf16 d128 same", err)
 
     def test_what_breaks_a_rule(self) -> None:
         for more, says in ((("--hk", "7"), "h = 16, hk = 7: query heads must be a multiple of key heads"), (("--d", "96"), "d = 96: must be 64, 128 or 256"),

@@ -15,8 +15,8 @@ namespace nw::cli {
 namespace {
 
 struct Options {
-    std::string gfx = "gfx1151", dtype = "bf16", select, rule = "peak";
-    u32 b = 1, sq = 0, sk = 0, h = 0, hk = 0, d = 128; // sk = 0: as many as queries
+    std::string gfx = "gfx1151", dtype = "bf16", select, rule = "peak", kv = "same";
+    u32 b = 1, sq = 0, sk = 0, h = 0, hk = 0, d = 128, page = 0; // sk = 0: as many as queries
     bool all_keys = false, json = false, verbose = false;
 
     u32 keys() const { return sk ? sk : sq; }
@@ -29,6 +29,7 @@ Op op_of(const Options &o) {
     op.b = o.b, op.sq = o.sq, op.sk = o.keys(), op.h = o.h, op.hk = o.hk, op.d = o.d;
     op.causal = !o.all_keys;
     op.scale = one;
+    op.kv = find_word(o.kv), op.page = o.page, op.pages = 1;
     if (!o.select.empty())
         op.mode = find_word(o.select), op.rule = find_word(o.rule), op.share = 0;
     return op;
@@ -58,8 +59,10 @@ std::string shape_text(const Options &o) {
     const std::string what = o.select.empty()
                                  ? o.all_keys ? "attention to all keys" : "causal attention"
                                  : fmt::format("blocks by {} scores, {}", o.select, o.rule);
-    return fmt::format("{}, {} queries, {} keys, heads {}/{} of {}, {}, batch {}, on {}", what,
-                       o.sq, o.keys(), o.h, o.hk, o.d, o.dtype, o.b, o.gfx);
+    const std::string cache = o.kv == "same" ? "" : fmt::format(", cache in {}", o.kv);
+    const std::string pages = o.page ? fmt::format(", pages of {}", o.page) : "";
+    return fmt::format("{}, {} queries, {} keys, heads {}/{} of {}, {}{}{}, batch {}, on {}", what,
+                       o.sq, o.keys(), o.h, o.hk, o.d, o.dtype, cache, pages, o.b, o.gfx);
 }
 
 void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
@@ -75,7 +78,8 @@ void print(const Options &o, const Explained &e) {
             before += k == &kernel ? "this kernel" : fmt::format("{}, then ", k->symbol);
         row("launches", before);
     }
-    row("because", e.forced ? "NIBBLEWAVE_FORCE names it" : "the default for its type and head");
+    row("because", e.forced ? "NIBBLEWAVE_FORCE names it"
+                            : "the default for its type, head and number of queries");
     row("workspace", fmt::format("{} bytes", e.workspace));
     if (!o.verbose)
         return;
@@ -125,6 +129,11 @@ CLI::App *add_choose_attention(CLI::App &choose) {
     command->add_option("--hk", o->hk, "Key heads")->required();
     command->add_option("--d", o->d, "Elements of a head")->capture_default_str();
     command->add_option("--b", o->b, "Batches")->capture_default_str();
+    command->add_option("--kv", o->kv, "Of keys and values, where not that of queries")
+        ->check(CLI::IsMember({"same", "q8_0", "fp8"}))
+        ->capture_default_str();
+    command->add_option("--page", o->page, "Keys of a page of the cache; 0: no pages")
+        ->capture_default_str();
     CLI::Option *all_keys =
         command->add_flag("--all-keys", o->all_keys, "Every query sees all keys: not causal");
     CLI::Option *select = command->add_option("--select", o->select, "Lists of blocks, by scores")
