@@ -23,6 +23,7 @@ SIZE_KEYS = {"min", "max", "multiple", "one_of", "texts", "words", "when", "why"
 POINTER_KEYS = {"read", "write", "update", "or", "align", "strides", "optional", "when", "overlaps", "why"}
 VALUE_KEYS = {"value", "default", "min", "max", "multiple", "below", "least", "why", "remedy", "when", "row", "unit"}
 RULE_KEYS = {"needs", "says", "when", "breaks"}
+BEFORE_KEYS = {"family", "when", "sets", "gives"}
 
 
 class Place:
@@ -135,6 +136,11 @@ def _arguments(place: Place, table: Mapping) -> tuple[dict[str, Pointer], dict[s
     return pointers, values
 
 
+def _before(place: Place, row: Mapping) -> Before:
+    _known(place, "before", row, BEFORE_KEYS)
+    return Before(row["family"], row.get("sets", {}), row["gives"], row.get("when", ""))
+
+
 def _listed_rules(place: Place, f: Family, rows: list[dict]) -> Iterator[Rule]:
     for row in rows:
         _known(place, "rules", row, RULE_KEYS)
@@ -177,6 +183,7 @@ def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
         if text != "counters":
             yield "workspace", name, str(text), None
     for before in f.before:
+        yield "before", "when", before.when or "1", None
         for name, text in before.sets.items():
             yield "before", name, str(text), None
     for name, lengths in f.edges.items():
@@ -255,7 +262,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
         table.get("named", {}), table["variants"], table.get("candidates", []), table.get("sizes", {}), pointers, values,
         table.get("order") or list(table["arguments"]), {k: str(v) for k, v in table.get("let", {}).items()}, table["grid"],
         str(table.get("lds", {}).get("dynamic", "0")), table.get("choice", {}), table.get("slices", {}),
-        [Before(b["family"], b.get("sets", {}), b["gives"]) for b in table.get("before", [])], table.get("workspace", {}),
+        [_before(place, b) for b in table.get("before", [])], table.get("workspace", {}),
         table.get("promises", {}), table.get("edges", {}), table["example"],
     )  # fmt: skip
     if sorted(f.order) != sorted(table["arguments"]):

@@ -24,10 +24,9 @@ def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> 
     return words.index(value) if isinstance(value, str) else value
 
 
-def registry(listed: list[Kernel], families: Mapping[str, Family]) -> str:
+def registry(listed: list[Kernel], families: Mapping[str, Family], words: list[str]) -> str:
     """Rows of plain numbers: a kernel's parameters are a place among those of all, which many share."""
     places = {f.name: at for at, f in enumerate(emit_cpp.in_order(families))}
-    words = emit_cpp.words_of(families.values())
     sets: dict[tuple[int, ...], int] = {}
     targets_seen = list(dict.fromkeys(k.gfx for k in listed))
     rows, end = [], 0
@@ -50,7 +49,7 @@ def emit(root: Path, build: Path) -> None:
     texts = emit_cpp.emit(families, ops, TARGET_FACTS) | {
         "contract_cases.inc": emit_cases.emit(families, ops, TARGET_FACTS),
         "contract_edges.inc": emit_cases.emit_edges(families, TARGET_FACTS),
-        "kernels.inc": registry(listed, families),
+        "kernels.inc": registry(listed, families, emit_cpp.words_of([*families.values(), *ops.values()])),
         "tuning.inc": "".join(map(tuning.registry_row, tuned)),
     }
     for name, text in texts.items():

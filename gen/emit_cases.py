@@ -151,7 +151,7 @@ def emit_edges(families: Mapping[str, Family], target_facts: Mapping[str, str]) 
 
 def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> str:
     """contract_cases.inc"""
-    words = op_words(families)
+    words = op_words(families, ops)
     writers = [CaseWriter(f, families, target_facts, words) for f in [*in_order(families), *ops.values()]]
     rows = "".join(w.row() for w in writers)
     return "".join(w.text() for w in writers) + f"const std::vector<Contract> contracts = {{\n{rows}}};\n"

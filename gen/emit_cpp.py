@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from expressions import Name, Writer, names_of, ordered
-from family import INSERTED, Family, Rule, scope_of
+from family import INSERTED, Family, Rule, scope_of, texts_of
 
 KEYWORDS = {"short", "long", "default", "register", "switch", "case", "new", "delete", "operator", "and", "or", "not"}
 ARGUMENTS = "const Op &o, const Kernel &k, const Machine &m"
@@ -190,7 +190,9 @@ class FamilyWriter:
                 for theirs, ours in before.gives.items()
             )
             out += f"constexpr Gives gives_{number}[] = {{\n{gives}}};\n"
-            rows += f'    {{"{before.family}", before_{number}, gives_{number}}},\n'
+            if before.when:
+                out += self.returning("bool", f"before_{number}_when", before.when)
+            rows += f'    {{"{before.family}", {f"before_{number}_when" if before.when else "nullptr"}, before_{number}, gives_{number}}},\n'
         return out + (f"constexpr Before before[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Before> before;\n")
 
     def operands(self) -> str:
@@ -282,11 +284,13 @@ def in_order(families: Mapping[str, Family]) -> list[Family]:
 
 
 def words_of(families: Iterable[Family]) -> list[str]:
-    """Every text that a parameter can be; a word's number is its place."""
+    """Every text that a parameter or an op's value can be; a word's number is its place."""
     out = {""}
     for f in families:
         for name, values in f.parameters.items():
             out |= {v for v in values if isinstance(v, str) and v not in f.named.get(name, {})}
+        for size in f.sizes:
+            out |= set(texts_of(f, size))
     return sorted(out)
 
 
@@ -305,19 +309,23 @@ def op_fields(families: Iterable[Family]) -> dict[str, bool]:
     return dict(sorted(out.items()))
 
 
-def op_words(families: Mapping[str, Family]) -> dict[str, list[str]]:
-    """An op's values that are text: the words of every family."""
-    words: dict[str, list[str]] = {}
+def op_words(families: Mapping[str, Family], ops: Mapping[str, Family] = {}) -> dict[str, list[str]]:
+    """An op's values that are text: the words of every family and op."""
+    words: dict[str, set[str]] = {}
     for f in families.values():
         for name, parameter in matches(f):
             if f.is_text(parameter):
-                words[name] = sorted({*words.get(name, []), *f.parameters[parameter]})
-    return words
+                words.setdefault(name, set()).update(f.parameters[parameter])
+    for f in [*families.values(), *ops.values()]:
+        for size in f.sizes:
+            if size in words:
+                words[size].update(texts_of(f, size))
+    return {name: sorted(found) for name, found in words.items()}
 
 
 def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> dict[str, str]:
     """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, contracts.inc."""
-    every, words = [*families.values(), *ops.values()], op_words(families)
+    every, words = [*families.values(), *ops.values()], op_words(families, ops)
     kinds = sorted({f.op for f in families.values()} | ops.keys())
     writers = [FamilyWriter(f, families, target_facts, words) for f in in_order(families)]
     rows = [w.row() for w in writers]
@@ -331,7 +339,7 @@ def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts
         "op_fields.inc": "".join(f"u64 {n} = {'automatic' if chosen else 0};\n" for n, chosen in op_fields(every).items()),
         "parameters.inc": "".join(f"u32 {member(p)} = 0;\n" for p in parameter_names(families.values())),
         "op_kinds.inc": "".join(f"{kind},\n" for kind in kinds),
-        "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(families.values())),
+        "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(every)),
         "contracts.inc": contracts,
         "family_table.inc": "".join(row for row, _ in rows),
     }

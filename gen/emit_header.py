@@ -210,7 +210,7 @@ class Contract:
         yield "grid", grid
         yield "lds", lds
         yield "workspace", [f"{name}: {'zero before and after' if b == 'counters' else self.text(b) + ' bytes'}" for name, b in f.workspace.items()]
-        yield "before", [f"{b.family} makes {', '.join(b.gives.values())}" for b in f.before]
+        yield "before", [f"{b.family} makes {', '.join(b.gives.values())}{f' where {self.text(b.when)}' if b.when else ''}" for b in f.before]
         yield from ((key, self.promise(text)) for key, text in f.promises.items() if key != "lds")
 
 

@@ -56,7 +56,7 @@ def family_row(f: Family) -> dict:
         "arguments": [_argument(f, known, name, *place) for name, place in f.offsets().items()],
         "let": each(f.let), "rules": [_rule(rule, known) for rule in f.rules],
         "grid": [substituted(f.grid["x"], known), "1", "1"] if "x" in f.grid else [], "dynamic_lds_bytes": substituted(f.lds, known),
-        "before": [{"family": b.family, "sets": each(b.sets), "gives": dict(b.gives)} for b in f.before],
+        "before": [{"family": b.family, **({"when": substituted(b.when, known)} if b.when else {}), "sets": each(b.sets), "gives": dict(b.gives)} for b in f.before],
         "workspace": {name: {"bytes": substituted(f"extent({name})" if text == "counters" else text, known), "zero": text == "counters"}
                       for name, text in f.workspace.items()},
         "promises": f.promises,

@@ -111,6 +111,7 @@ class Before:
     family: str
     sets: Mapping[str, str | int]
     gives: Mapping[str, str]
+    when: str = ""  # else it does not run
 
 
 @dataclass

@@ -98,8 +98,8 @@ Result1 time_one(const Job &job, const hip::Device &device) {
     const Lists sparse = lists(job);
     const hip::Buffer idx = upload(device, sparse.idx), cnt = upload(device, sparse.cnt);
 
-    Op op{.kind = OpKind::attn_forward};
-    op.dtype = word_of(dtype);
+    Op op{.kind = OpKind::attention};
+    op.dtype = word_of(dtype), op.kv = word("same");
     op.b = 1, op.sq = job.sq, op.sk = job.sk, op.h = heads, op.hk = kv_heads, op.d = d;
     op.causal = 1, op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(d)));
     op.q = address(q.data()), op.k = address(k.data()), op.v = address(v.data());

@@ -84,7 +84,7 @@ Timed time_one(const Job &job, const hip::Device &device) {
     const Kernel &kernel = *job.kernel;
     const Machine machine = usual_machine(kernel.gfx);
     const u64 q_row = 2 * u64{job.d};
-    Op op{.kind = OpKind::attn_decode};
+    Op op{.kind = OpKind::attention};
     op.dtype = word_of(dtype_of(kernel)), op.kv = kernel.p.kv;
     op.b = 1, op.sq = job.sq, op.sk = job.sk, op.h = job.h, op.hk = job.hk, op.d = job.d;
     op.causal = 1, op.page = job.page;

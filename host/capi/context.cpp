@@ -83,6 +83,11 @@ void load(nw_context &context, const Op &op) {
 void launch(nw_context &context, const Op &op, void *handle, const char *prepare) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
+    if (const OpContract *contract = contract_of(op.kind)) // before a kernel is missed for them
+        meaning(NW_INVALID_ARGUMENT, [&] {
+            contract->check_shape(op);
+            contract->check_operands(op);
+        });
     const Plan plan = plan_of(context, op);
     meaning(NW_INVALID_ARGUMENT, [&] {
         launch(context.modules, plan, stream,

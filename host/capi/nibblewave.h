@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nibblewave: products with 4-bit weights and with GGUF weights on AMD RDNA3, 3.5 and 4.
- * C99 and C++; needs no HIP header.
+ * nibblewave: products with 4-bit weights and with GGUF weights, and attention, on AMD RDNA3, 3.5
+ * and 4. C99 and C++; needs no HIP header.
  *
  *     nw_context *context;                       // for the HIP device that is current now
  *     if (nw_context_create(NULL, &context) != NW_OK)
@@ -442,6 +442,219 @@ NW_API nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *pro
  * and top_k. */
 NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_moe *product,
                                             uint64_t *bytes);
+
+/* ---- attention ---- */
+
+/* Elements of k and v. */
+enum {
+    NW_KV_SAME = 0, /* of dtype */
+    NW_KV_Q8_0 = 1, /* f16(d * q) of GGUF's q8_0: a head is d / 32 blocks of 34 bytes */
+    NW_KV_FP8 = 2   /* E4M3 bytes; gfx1200 and gfx1201 */
+};
+
+/*
+ * For query i and head h of batch b, with key head g = h / (H / Hk)
+ *
+ *     s[j] = scale * sum over d of q[b, i, h, d] * k[b, j, g, d]
+ *
+ *     o[b, i, h, d] = sum over j of p[j] * v[b, j, g, d] / sum over j of p[j]
+ *
+ *     lse[b, h, i] = ln(sum over j of exp(s[j]))
+ *
+ * with p[j] = exp(s[j] - the largest s), over all keys j, or with `causal` over j - i <= sk - sq:
+ * the last query sees all keys. Products and sums are float, p is rounded towards 0 to dtype, o
+ * once to the nearest. Let A be the sum of p * |v| / the sum of p, L the largest 2^-20 * (4 + scale
+ * * sum over d of |q * k|) of a key, and u 2^-10 (NW_F16) or 2^-7 (NW_BF16). Before o is rounded,
+ * its error is less than
+ *
+ *     (u / 2 + L) * (A + |o|)
+ *
+ * With NW_F16 add the sum of min(p, 2^-15) * |v| / the sum of p: small p are subnormal.
+ *
+ * A query that sees no key has o = 0 and lse = -inf. A NaN or +inf among its s makes its o NaN. The
+ * result is deterministic.
+ *
+ * Lists of blocks. With `idx` and `cnt`, a block of 128 queries, m = i / 128, sees only keys of the
+ * blocks of 128 keys idx[b, h, m, 0..cnt[b, h, m]-1]. The host can't check them; whatever they hold
+ * is safe: a cnt below 0 is 0, one above the number of blocks is cut to it; entries below 0 or past
+ * the last block that the queries can see are skipped. They may be in any order, and a block that
+ * is listed twice counts twice. nw_attention_select makes such lists.
+ *
+ * Without lists, 1 to 8 queries have a kernel of their own. It splits the keys over the GPU and
+ * keeps its parts in the workspace. Caches in q8_0, fp8 or pages, and sequences of their own
+ * lengths, are for these.
+ *
+ * Tensors are [batch, token, head, d] with elements of a head contiguous and any strides: a fused
+ * projection is three views of one array, and a cache [batch, head, token, d] has k_h > k_s.
+ */
+typedef struct nw_attn {
+    size_t size;    /* sizeof(nw_attn); NW_ATTN_INIT sets it */
+    int32_t dtype;  /* of q and o: NW_BF16 or NW_F16 */
+    int32_t kv;     /* of k and v: NW_KV_SAME, or with sq <= 8 NW_KV_Q8_0 (NW_F16) or NW_KV_FP8 */
+    int32_t causal; /* 1: sq <= sk, see above; 0: every query sees all keys */
+    uint32_t b;     /* batches, 1..65535 */
+    uint32_t sq;    /* queries, 1..2^26 */
+    uint32_t sk;    /* keys, 1..2^26 */
+    uint32_t h;     /* query heads, 1..65535, a multiple of hk */
+    uint32_t hk;    /* key heads, >= 1 */
+    uint32_t d;     /* 64, 128 or 256; for others pad q, k and v with zeros */
+    float scale;    /* 2^-64 to 2^64; 1 / sqrt(d) as a rule */
+
+    const void *q; /* [b, sq, h, d], 16-byte aligned */
+    const void *k; /* [b, sk, hk, d], 16-byte aligned */
+    const void *v; /* as k */
+    void *o;       /* as q; overlaps nothing else */
+
+    /* Bytes from batch to batch, token to token, head to head: >= 2 * d, multiples of 16, < 2^32,
+     * those of tokens < 2^24. Those of batches are not read where b = 1. Rows of o may not overlap:
+     * of its three dimensions one spans the next, which spans the third. */
+    uint64_t q_b, q_s, q_h;
+    uint64_t k_b, k_s, k_h;
+    uint64_t v_b, v_s, v_h;
+    uint64_t o_b, o_s, o_h;
+
+    const int32_t *idx; /* [b, h, ceil(sq/128), ceil(sk/128)] contiguous, or null: all blocks */
+    const int32_t *cnt; /* [b, h, ceil(sq/128)] contiguous; null if idx is */
+    float *lse;         /* [b, h, sq] contiguous, or null */
+
+    /* With sq <= 8. A sequence has kv_len[b] keys: below 0 none, above sk or null: sk. Its last
+     * query sees them all. With `page` k and v are [pages, page, hk, d], k_b and v_b bytes from
+     * page to page: key j is key j % page of page page_table[b, j / page]. Entries below 0 or past
+     * the last page read the last page. Those of keys past kv_len[b] may be anything. */
+    const int32_t *kv_len;     /* [b], or null */
+    const int32_t *page_table; /* [b, ceil(sk/page)]; null if page is 0 */
+    uint64_t table_b;          /* bytes from sequence to sequence, a multiple of 4 */
+    uint32_t page;             /* 16, 32, 64, 128 or 256 keys; 0: no pages */
+    uint32_t pages;            /* of the cache; not read if page is 0 */
+
+    /* As nw_gguf's, set to 0 once, and may be the same: at least nw_attention_workspace_size bytes;
+     * null if that is 0. Overlaps nothing else. Launches that may run at the same time need one
+     * each. */
+    void *workspace;
+    uint64_t workspace_bytes;
+} nw_attn;
+
+#define NW_ATTN_INIT                                                                               \
+    {                                                                                              \
+        sizeof(nw_attn), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0,   \
+            0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, 0                       \
+    }
+
+/* Queues it on `stream`. */
+NW_API nw_status nw_attention(nw_context *context, const nw_attn *attention, void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads dtype, kv and d
+ * only. */
+NW_API nw_status nw_attention_prepare(nw_context *context, const nw_attn *attention);
+
+/* Bytes of workspace, whichever kernel is chosen: 0 for more than 8 queries. Reads dtype, kv,
+ * causal, b, sq, sk, h, hk, d, page and pages. Take the size for the most keys: fewer may need
+ * fewer. */
+NW_API nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attention,
+                                             uint64_t *bytes);
+
+/* How blocks of keys are scored for a block of queries, m. mean_k is the mean of a block of keys,
+ * mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e) * (q[i] . mean_k[n]) for
+ * query i of block m. Of block n only queries i >= 128 * n + 127 count, or with `all_rows` those
+ * with i >= 128 * n. */
+enum {
+    NW_SCORE_CANONICAL = 0, /* sum over i of 2^(e[i, n] - the largest e[i, n'] of any i, n') */
+    NW_SCORE_RAW = 1,       /* sum over i of 2^(e[i, n] - the largest e[i', n] of any i') */
+    NW_SCORE_POOLED = 2     /* scale * (mean_q[m] . mean_k[n]) */
+};
+
+/* Which blocks n <= m are listed, beside the forced ones. */
+enum {
+    NW_SELECT_PEAK = 0, /* score[n] >= share * the largest score of m; NaN is ignored. A largest
+                           score below 0 (NW_SCORE_POOLED) lists none */
+    NW_SELECT_MASS = 1  /* the fewest that together have `share` of the sum of all scores of m */
+};
+
+/*
+ * Makes lists of blocks for nw_attention, from as many keys as queries, causal. Listed are the
+ * first `sink` blocks, the `window` ones up to and with block m, all blocks for the last
+ * `last_full` blocks of queries, and those that `rule` picks: ascending, the rest of a row of idx
+ * is -1. Scores are within 1e-5 * (1 + the largest |e|) of the exact ones, relatively, given the
+ * means; the choice by scores is exact, and the result deterministic. It queues three or four
+ * launches.
+ */
+typedef struct nw_attn_select {
+    size_t size;        /* sizeof(nw_attn_select); NW_ATTN_SELECT_INIT sets it */
+    int32_t dtype;      /* of q, k and mean_k: NW_BF16 or NW_F16 */
+    int32_t score;      /* NW_SCORE_CANONICAL, _RAW or _POOLED */
+    int32_t rule;       /* NW_SELECT_PEAK or _MASS */
+    int32_t all_rows;   /* 0 or 1, see above; not read with NW_SCORE_POOLED */
+    uint32_t b;         /* batches, 1..65535 */
+    uint32_t sq;        /* queries, and as many keys, 1..2^20 */
+    uint32_t h;         /* query heads, 1..1024, a multiple of hk */
+    uint32_t hk;        /* key heads */
+    uint32_t d;         /* 64, 128 or 256 */
+    uint32_t sink;      /* blocks, any number */
+    uint32_t window;    /* >= 1 lists the diagonal, so every query sees a key */
+    uint32_t last_full; /* blocks of queries */
+    float scale;        /* positive; 1 / sqrt(d) as a rule */
+    float share;        /* 0 to 1 */
+
+    const void *q;      /* [b, sq, h, d], 16-byte aligned */
+    const void *k;      /* [b, sq, hk, d], 16-byte aligned */
+    const void *mean_k; /* [b, ceil(sq/128), hk, d] contiguous, 16-byte aligned, as
+                           nw_attention_mean makes them; or null: they are made in the workspace */
+    int32_t *idx;       /* [b, h, ceil(sq/128), ceil(sq/128)] contiguous */
+    int32_t *cnt;       /* [b, h, ceil(sq/128)] contiguous */
+
+    /* As in nw_attn; the heads of a token lie within 2^32 bytes. */
+    uint64_t q_b, q_s, q_h;
+    uint64_t k_b, k_s, k_h;
+
+    /* Device memory of nw_attention_select_workspace_size bytes, for means and scores; 16-byte
+     * aligned, contents do not matter. idx, cnt and workspace overlap nothing else. */
+    void *workspace;
+    uint64_t workspace_bytes;
+} nw_attn_select;
+
+/* Sink 2, window 4, last_full 2 and share 0.12, as the method's authors have them. */
+#define NW_ATTN_SELECT_INIT                                                                        \
+    {                                                                                              \
+        sizeof(nw_attn_select), 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 0, 0.12f, NULL, NULL, NULL,    \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0                                                  \
+    }
+
+/* As nw_attention. */
+NW_API nw_status nw_attention_select(nw_context *context, const nw_attn_select *selection,
+                                     void *stream);
+
+/* Loads its kernels, and that of nw_attention_mean. Reads dtype, score, rule and d only. */
+NW_API nw_status nw_attention_select_prepare(nw_context *context, const nw_attn_select *selection);
+
+/* Bytes of workspace, with mean_k or without. Reads dtype, score, rule, b, sq, h, hk and d. */
+NW_API nw_status nw_attention_select_workspace_size(nw_context *context,
+                                                    const nw_attn_select *selection,
+                                                    uint64_t *bytes);
+
+/*
+ * mean[b, n, h, d] = the mean of x[b, t, h, d] over tokens t of block n, 128 * n <= t < 128 * (n +
+ * 1) and t < tokens: a float sum in ascending order, divided and rounded once. For means of keys
+ * that are kept from one selection to the next, made where keys are written.
+ */
+typedef struct nw_attn_mean {
+    size_t size;     /* sizeof(nw_attn_mean); NW_ATTN_MEAN_INIT sets it */
+    int32_t dtype;   /* of x and mean: NW_BF16 or NW_F16 */
+    uint32_t b;      /* batches, 1..65535 */
+    uint32_t tokens; /* 1..2^20 */
+    uint32_t h;      /* heads, 1..1024 */
+    uint32_t d;      /* 64, 128 or 256 */
+
+    const void *x; /* [b, tokens, h, d], 16-byte aligned */
+    void *mean;    /* [b, ceil(tokens/128), h, d] contiguous, 16-byte aligned; overlaps not x */
+
+    uint64_t x_b, x_s, x_h; /* bytes: multiples of 16, < 2^32, x_s < 2^31; as in nw_attn_select */
+} nw_attn_mean;
+
+#define NW_ATTN_MEAN_INIT                                                                          \
+    { sizeof(nw_attn_mean), 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
+
+/* As nw_attention; nw_attention_select_prepare loads its kernel. */
+NW_API nw_status nw_attention_mean(nw_context *context, const nw_attn_mean *mean, void *stream);
 
 /* ---- layouts ---- */
 

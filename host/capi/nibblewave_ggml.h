@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a ggml backend calls nibblewave: GGML_OP_MUL_MAT and GGML_OP_MUL_MAT_ID with quantized
- * weights, from ggml's own descriptions of tensors. C99 and C++, no ggml header, nothing to link
- * but libnibblewave.
+ * weights, and attention (nibblewave_ggml_attention.h), from ggml's own descriptions of tensors.
+ * C99 and C++, no ggml header, nothing to link but libnibblewave.
  *
  *     const nw_ggml_tensor a = NW_GGML_TENSOR(op->src[0]), b = NW_GGML_TENSOR(op->src[1]),
  *                          c = NW_GGML_TENSOR(op);
@@ -293,5 +293,8 @@ static inline nw_status nw_ggml_mul_mat_id(nw_context *context, const nw_ggml_te
 #ifdef __cplusplus
 }
 #endif
+
+/* GGML_OP_FLASH_ATTN_EXT, and the FLASH_ATTN_SPARSE of forks. */
+#include "nibblewave_ggml_attention.h"
 
 #endif

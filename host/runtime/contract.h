@@ -69,9 +69,10 @@ struct Gives {
     u64 (*bytes)(const Op &, const Kernel &, const Machine &);
 };
 
-// A launch whose results are arguments of this one.
+// A launch whose results are arguments of this one; `when` null: always.
 struct Before {
     std::string_view family;
+    bool (*when)(const Op &, const Kernel &, const Machine &);
     Op (*op)(const Op &, const Kernel &, const Machine &);
     std::span<const Gives> gives;
 };

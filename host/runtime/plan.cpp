@@ -13,22 +13,37 @@ namespace {
 
 constexpr u64 any_rows = u64{1} << 32;
 
-// The only kernel of a family for a gfx, as for conversions and lists.
-const Kernel &only_kernel(std::string_view family, std::string_view gfx) {
-    using Only = std::map<std::string_view, const Kernel *>; // by family
-    static PerTarget<Only> all([](std::string_view of) {
-        auto out = std::make_unique<Only>();
+// Kernels of each family for a gfx that may run before a product, as conversions and lists do.
+using Chosen = std::map<std::string_view, std::vector<const Kernel *>>;
+const Chosen &chosen_kernels(std::string_view gfx) {
+    static PerTarget<Chosen> all([](std::string_view of) {
+        auto out = std::make_unique<Chosen>();
         for (const Kernel &k : kernels(of))
             if (!k.reference && !k.candidate)
-                out->emplace(k.family, &k);
-        return std::unique_ptr<const Only>(std::move(out));
+                (*out)[k.family].push_back(&k);
+        return std::unique_ptr<const Chosen>(std::move(out));
     });
-    const Only &only = all.of(gfx);
-    const auto found = only.find(family);
-    if (found == only.end())
+    return all.of(gfx);
+}
+
+bool equal(const Kernel &kernel, const Op &op) {
+    return std::ranges::all_of(kernel.contract->match, [&](const Match &match) {
+        return op.*match.op == kernel.p.*match.parameter;
+    });
+}
+
+// The family's first kernel whose parameters are the op's.
+const Kernel &kernel_of(std::string_view family, std::string_view gfx, const Op &op) {
+    const Chosen &all = chosen_kernels(gfx);
+    const auto of = all.find(family);
+    if (of == all.end())
         throw Error(fmt::format("{}: gfx = {}: no kernel for it", family, gfx));
-    need_built(*found->second);
-    return *found->second;
+    const auto found = std::ranges::find_if(of->second, [&](auto *k) { return equal(*k, op); });
+    if (found == of->second.end())
+        throw Error(fmt::format("{}: gfx = {}: no kernel for {}", family, gfx,
+                                kind_label(*of->second.front()->contract, op)));
+    need_built(**found);
+    return **found;
 }
 
 u64 piece_of(const Op &op) {
@@ -36,13 +51,16 @@ u64 piece_of(const Op &op) {
     return contract ? contract->piece : 1;
 }
 
-// Workspace bytes used by the launches of a slice.
+// Workspace bytes used by the launches of a slice; 0 if they keep nothing there.
 u64 end_of_slice(const Kernel &kernel, Op op, const Machine &machine) {
+    if (kernel.contract->before.empty() && kernel.contract->scratch.empty())
+        return 0;
     const OpContract *contract = contract_of(op.kind);
     u64 at = contract ? contract->counters : 0;
     op.workspace = 0;
     for (const Before &before : kernel.contract->before)
-        made_before(before, kernel, op, machine, at);
+        if (runs(before, kernel, op, machine))
+            made_before(before, kernel, op, machine, at);
     place_scratch(kernel, op, machine, at);
     return at;
 }
@@ -65,10 +83,8 @@ Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Fami
     const Family &f = *kernel.contract;
     if (checked != &f)
         f.check_shape(op);
-    for (const Match &match : f.match)
-        if (op.*match.op != kernel.p.*match.parameter) // the text costs more than a launch
-            throw Error(
-                fmt::format("{}: {} is not for {}", f.name, kernel.symbol, kind_label(f, op)));
+    if (!equal(kernel, op)) // the text costs more than a launch
+        throw Error(fmt::format("{}: {} is not for {}", f.name, kernel.symbol, kind_label(f, op)));
     f.check_operands(op, kernel);
     Op derived = op;
     f.derive(derived, kernel, machine);
@@ -80,30 +96,37 @@ Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Fami
     return out;
 }
 
+bool runs(const Before &before, const Kernel &product, const Op &op, const Machine &machine) {
+    return !before.when || before.when(op, product, machine);
+}
+
+const Kernel &kernel_before(const Before &before, const Kernel &product, const Op &op,
+                            const Machine &machine) {
+    return kernel_of(before.family, product.gfx, before.op(op, product, machine));
+}
+
 const Kernel &kernel_before(const Before &before, const Kernel &product) {
-    return only_kernel(before.family, product.gfx);
+    return kernel_of(before.family, product.gfx, Op{});
 }
 
 Made made_before(const Before &before, const Kernel &kernel, Op &product, const Machine &machine,
                  u64 &at) {
-    const Kernel &made_by = kernel_before(before, kernel);
-    Made out{&made_by, before.op(product, kernel, machine)};
-    for (const Gives &gives : before.gives) // the op's field of that name means something else
-        if (gives.bytes)
-            out.op.*gives.result = 0;
-    made_by.contract->derive(out.op, made_by, machine);
+    Op made = before.op(product, kernel, machine);
+    const Kernel &made_by = kernel_of(before.family, kernel.gfx, made);
+    made_by.contract->settle(made, made_by, machine);
     for (const Gives &gives : before.gives) {
-        if (!gives.bytes) {
-            product.*gives.argument = out.op.*gives.result;
+        if (!gives.bytes)
             continue;
-        }
         at = round_up(at, piece_of(product));
-        const u64 bytes = gives.bytes(out.op, made_by, machine);
-        out.op.*gives.result = product.workspace + at;
+        made.*gives.result = product.workspace + at;
         product.*gives.argument = product.workspace + at;
-        at += bytes;
+        at += gives.bytes(made, made_by, machine);
     }
-    return out;
+    made_by.contract->derive(made, made_by, machine);
+    for (const Gives &gives : before.gives)
+        if (!gives.bytes)
+            product.*gives.argument = made.*gives.result;
+    return {&made_by, made};
 }
 
 void place_scratch(const Kernel &kernel, Op &op, const Machine &machine, u64 &at) {

@@ -37,7 +37,11 @@ struct Plan {
     u64 workspace_bytes;         // required size of op.workspace
     const Family *checked;       // result of check_shape()
 
-    bool is_one_step() const { return kernel->contract->before.empty() && rows >= op.m; }
+    // One launch whose arguments are all the op's.
+    bool is_one_step() const {
+        return kernel->contract->before.empty() && kernel->contract->scratch.empty() &&
+               rows >= op.m;
+    }
     // Calls use(const Step &) for each launch in order. Throws as step() does.
     template <class Use> void each(const Use &use) const;
     // Calls use(const Kernel &) for each kernel, once for equal slices; needs no pointers.
@@ -69,9 +73,11 @@ struct Slice {
 u64 slice_count(const Plan &);
 u64 after_counters(const Plan &); // workspace offset of the first result
 Slice slice(const Plan &, u64 number);
+bool runs(const Before &, const Kernel &product, const Op &, const Machine &);
+const Kernel &kernel_before(const Before &, const Kernel &product, const Op &, const Machine &);
+const Kernel &kernel_before(const Before &, const Kernel &product); // of a family with only one
 // The launch before the product, its results at workspace offset `at` or above; sets them in both
 // ops and advances `at`. Without a workspace address only `at` is meaningful.
-const Kernel &kernel_before(const Before &, const Kernel &product);
 struct Made {
     const Kernel *kernel;
     Op op;
@@ -84,6 +90,8 @@ template <class Use>
 u64 Plan::steps_of(const Kernel &product, const Op &of, u64 at, const Use &use) const {
     Op own = of;
     for (const Before &before : product.contract->before) {
+        if (!runs(before, product, own, machine))
+            continue;
         const Made made = made_before(before, product, own, machine, at);
         use(step(*made.kernel, made.op, machine));
     }
@@ -102,7 +110,8 @@ template <class Use> void Plan::each(const Use &use) const {
 template <class Use> void Plan::each_kernel(const Use &use) const {
     const auto of = [&](const Kernel &product) {
         for (const Before &before : product.contract->before)
-            use(kernel_before(before, product));
+            if (runs(before, product, op, machine))
+                use(kernel_before(before, product, op, machine));
         use(product);
     };
     of(*kernel);

@@ -15,7 +15,7 @@
 #include "base/types.h"
 
 #define HIP_OK(call) REQUIRE_EQ(std::string(hipGetErrorName(call)), "hipSuccess")
-#define NW_DONE(call) REQUIRE_MESSAGE((call) == NW_OK, nw_last_error())
+#define NW_DONE(call) REQUIRE_MESSAGE((call) == NW_OK, std::string(nw_last_error()))
 
 namespace api_test {
 

@@ -103,6 +103,8 @@ int main(void) {
     const nw_ggml_tensor a = NW_GGML_TENSOR(op->src[0]), b = NW_GGML_TENSOR(op->src[1]), c = NW_GGML_TENSOR(op);
     const char *why;
     uint64_t bytes;
+    if (nw_ggml_supports_flash_attn(&a, &b, &b, &c, 0, 0, 0, &why))
+        return nw_ggml_flash_attn(0, &a, &b, &b, &c, 1, 1, 2, 0, 0, 0) != nw_ggml_flash_attn_sparse(0, &a, &b, &b, &c, 1, 1, 0, 0, 0);
     return !nw_ggml_supports_mul_mat(&a, &b, &c, &why) ||
            nw_ggml_mul_mat_workspace_size(0, &a, &b, &c, &bytes) == nw_ggml_mul_mat(0, &a, &b, &c, 0, 0, 0);
 }

@@ -167,7 +167,7 @@ struct Output {
 };
 
 Op op_of(const Kernel &kernel, const Case &p) {
-    Op op{.kind = OpKind::attn_decode};
+    Op op{.kind = OpKind::attention};
     op.dtype = word_of(p.dtype), op.kv = kernel.p.kv;
     op.b = p.b, op.sq = p.sq, op.sk = p.sk, op.h = p.h, op.hk = p.hk, op.d = p.d;
     op.causal = p.causal, op.page = p.page, op.pages = p.pages();

@@ -50,7 +50,7 @@ void check_lists(Test &t, const Kernel &kernel, const Scores &p, f32 share, cons
     const Region score = t.region<f32>(p.score),
                  idx = t.region<i32>(std::vector<i32>(want.idx.size(), untouched)),
                  cnt = t.region<i32>(std::vector<i32>(want.cnt.size(), untouched));
-    Op op{.kind = OpKind::attn_select};
+    Op op{.kind = OpKind::attention_select};
     op.rule = kernel.p.rule;
     op.b = p.batch, op.h = p.heads, op.sq = 128 * u64{p.blocks} - 5;
     op.score = address(score.data()), op.idx = address(idx.data()), op.cnt = address(cnt.data());

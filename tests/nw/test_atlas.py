@@ -256,6 +256,15 @@ class Traces(Folder):
         self.assertEqual(others["note"], "not a nibblewave kernel: no facts")
         self.assertEqual(others["metrics"]["share_of_trace"], 1 / 9)
 
+    def test_attention(self) -> None:
+        names = ["attn_forward_f16_d128", "attn_decode_f16_d128", "attn_mean_f16", "attn_score_canonical_f16_d128", "attn_select_peak"]
+        self.write("hsaco/manifest.json", json.dumps({"kernels": [kernels()[name] for name in names]}))
+        rows = {row["kernel"]: row for row in self.rows(V3 + "".join(v3(name, 1000, 4000) for name in names))}
+        for name in names:
+            self.assertEqual((rows[name]["workload"]["family"], rows[name]["metrics"]["time_us"]), (kernels()[name]["family"], 3))
+            self.assertEqual(rows[name]["code_object"]["scratch_bytes"], 0)
+        self.assertEqual(rows[names[0]]["workload"]["params"]["d"], "128")
+
     def test_older_profilers(self) -> None:
         before = ('"Kind","Agent_Id","Queue_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp",'
                   '"Private_Segment_Size","Group_Segment_Size","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z",'

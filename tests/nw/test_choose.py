@@ -73,6 +73,60 @@ class Tuned(unittest.TestCase):
         self.assertRegex(choose("--n", "2080", "--k", "2048")[1], "because     nearest tuned shape: 2048 x 2048 .*0.02 octaves away")
 
 
+class Attention(unittest.TestCase):
+    SHAPE = ("attention", "--sq", "8192", "--h", "16", "--hk", "8")
+
+    def json(self, *more: str) -> dict:
+        code, out, err = choose(*self.SHAPE, "--json", *more)
+        self.assertEqual((code, err), (0, ""))
+        return json.loads(out)
+
+    def launches(self, *more: str) -> list[str]:
+        return [launch["kernel"] for launch in self.json(*more)["launches"]]
+
+    def test_kernels_by_type_and_head(self) -> None:
+        for dtype in ("f16", "bf16"):
+            for d in ("64", "128", "256"):
+                got = self.json("--dtype", dtype, "--d", d)
+                self.assertEqual((got["kernel"], got["why"], got["workspace_bytes"]), (f"attn_forward_{dtype}_d{d}", "untuned", 0))
+
+    def test_few_queries(self) -> None:
+        few = ("attention", "--sq", "8", "--sk", "32768", "--h", "16", "--hk", "8", "--dtype", "f16", "--json")
+        for more, kernel in ((), "attn_decode_f16_d128"), (("--kv", "q8_0", "--page", "16"), "attn_decode_f16_d128_q8_0"):
+            got = json.loads(choose(*few, *more)[1])
+            self.assertEqual(got["kernel"], kernel)
+            self.assertGreater(got["workspace_bytes"], 65536 * 4)  # counters, then sums of parts
+        self.assertIn("caches in q8_0, fp8 or pages are for 1 to 8 queries", choose(*self.SHAPE, "--kv", "q8_0")[2])
+
+    def test_launches_of_a_selection(self) -> None:
+        self.assertEqual(self.launches("--select", "canonical"), ["attn_mean_bf16", "attn_score_canonical_bf16_d128", "attn_select_peak"])
+        self.assertEqual(self.launches("--select", "raw", "--rule", "mass"), ["attn_mean_bf16", "attn_score_raw_bf16_d128", "attn_select_mass"])
+        self.assertEqual(self.launches("--select", "pooled"), ["attn_mean_bf16"] * 2 + ["attn_pooled_bf16_d128", "attn_select_peak"])
+        means, scores = 64 * 8 * 128 * 2, 16 * 64 * 64 * 4
+        self.assertEqual(self.json("--select", "canonical")["workspace_bytes"], means + scores)
+        self.assertEqual(self.json("--select", "pooled")["workspace_bytes"], 3 * means + scores)
+
+    def test_a_person_reads_them(self) -> None:
+        out = choose(*self.SHAPE, "--select", "raw", "-v")[1]
+        self.assertIn("launches    attn_mean_bf16, then attn_score_raw_bf16_d128, then this kernel\n", out)
+        self.assertRegex(out, r"(?m)^registers   attn_mean_bf16: \d+ VGPRs, ")
+
+    def test_what_is_forced(self) -> None:
+        code, out, _ = choose(*self.SHAPE, force="attn_forward_bf16_d128")
+        self.assertEqual(code, 0)
+        self.assertIn("because     NIBBLEWAVE_FORCE names it", out)
+        code, _, err = choose(*self.SHAPE, force="attn_forward_bf16_d64")
+        self.assertEqual(code, 2)
+        self.assertIn("it is for bf16 d64 same, the product is bf16 d128 same", err)
+
+    def test_what_breaks_a_rule(self) -> None:
+        for more, says in ((("--hk", "7"), "h = 16, hk = 7: query heads must be a multiple of key heads"), (("--d", "96"), "d = 96: must be 64, 128 or 256"),
+                           (("--sk", "100"), "sq = 8192, sk = 100: causal, there must be a key for each query")):  # fmt: skip
+            code, _, err = choose("attention", "--sq", "8192", "--h", "16", *(("--hk", "8") if more[0] != "--hk" else ()), *more)
+            self.assertEqual(code, 2)
+            self.assertIn(says, err)
+
+
 class Untuned(unittest.TestCase):
     def test_far_away_is_the_default(self) -> None:
         got = chosen(64, 128)

@@ -13,6 +13,7 @@
 #include "measure/draws.h"
 #include "measure/on_cores.h"
 #include "measure/shapes.h"
+#include "nw/choose/attention.h"
 #include "nw/commands.h"
 #include "nw/product.h"
 #include "runtime/plan.h"
@@ -305,8 +306,8 @@ void add_choose(CLI::App &app) {
     for (const char *other : {"--dtype", "--group", "--zeros"})
         gguf->excludes(command->get_option(other));
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
-    command->add_option("--n", o->n, "Rows of weights")->required();
-    command->add_option("--k", o->k, "Weights of a row")->required();
+    CLI::Option *n = command->add_option("--n", o->n, "Rows of weights; must be given"),
+                *k = command->add_option("--k", o->k, "Weights of a row; must be given");
     command->add_flag("--uncertainty", o->uncertainty,
                       fmt::format("Also time the tuned shape again, with low and high, and compare "
                                   "the kernels draw by draw: by {}",
@@ -316,7 +317,15 @@ void add_choose(CLI::App &app) {
     command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
                     "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
                     "others: the fastest of the kernels that were timed beside it.");
-    command->callback([o] { run(*o); });
+    const CLI::App *attention = add_choose_attention(*command);
+    command->callback([o, n, k, attention] {
+        if (attention->parsed())
+            return;
+        for (const CLI::Option *option : {n, k}) // not of the subcommand
+            if (option->empty())
+                throw CLI::RequiredError(option->get_name());
+        run(*o);
+    });
 }
 
 } // namespace nw::cli

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Attention in the C API (nibblewave.h).
+#include <bit>
+#include <cmath>
+
+#include "capi/context.h"
+
+namespace nw::api {
+
+namespace {
+
+constexpr f32 any_scale = 1; // for calls that do not read the scale
+
+u64 bits_of(f32 value) { return std::bit_cast<u32>(value); }
+
+u64 scale_of(f32 scale) {
+    need(std::isfinite(scale) && scale > 0,
+         "scale = {}: must be finite and positive; 1 / sqrt(d) as a rule", scale);
+    return bits_of(scale);
+}
+
+u64 share_of(f32 share) {
+    need(share >= 0 && share <= 1, "share = {}: must be 0 to 1", share);
+    return bits_of(share + 0.0f); // -0 is 0
+}
+
+u64 score_of(i32 score) {
+    switch (score) {
+    case NW_SCORE_CANONICAL:
+        return word("canonical");
+    case NW_SCORE_RAW:
+        return word("raw");
+    case NW_SCORE_POOLED:
+        return word("pooled");
+    }
+    need(false, "score = {}: must be NW_SCORE_CANONICAL ({}), _RAW ({}) or _POOLED ({})", score,
+         int{NW_SCORE_CANONICAL}, int{NW_SCORE_RAW}, int{NW_SCORE_POOLED});
+    return word("");
+}
+
+u64 rule_of(i32 rule) {
+    need(rule == NW_SELECT_PEAK || rule == NW_SELECT_MASS,
+         "rule = {}: must be NW_SELECT_PEAK ({}) or NW_SELECT_MASS ({})", rule, int{NW_SELECT_PEAK},
+         int{NW_SELECT_MASS});
+    return rule == NW_SELECT_PEAK ? word("peak") : word("mass");
+}
+
+// i32: the sign of what is neither 0 nor 1 is part of the message.
+u64 flag_of(const char *name, i32 value) {
+    need(value == 0 || value == 1, "{} = {}: must be 0 or 1", name, value);
+    return static_cast<u64>(value);
+}
+
+u64 cache_of(i32 kv) {
+    switch (kv) {
+    case NW_KV_SAME:
+        return word("same");
+    case NW_KV_Q8_0:
+        return word("q8_0");
+    case NW_KV_FP8:
+        return word("fp8");
+    }
+    need(false, "kv = {}: must be NW_KV_SAME ({}), NW_KV_Q8_0 ({}) or NW_KV_FP8 ({})", kv,
+         int{NW_KV_SAME}, int{NW_KV_Q8_0}, int{NW_KV_FP8});
+    return word("");
+}
+
+// Kernels check strides of batches, though they do not read those of one batch.
+void set_strides_of_one(Op &op) {
+    if (op.b != 1)
+        return;
+    op.q_b = op.q_s, op.o_b = op.o_s;
+    if (!op.page)
+        op.k_b = op.k_s, op.v_b = op.v_s;
+}
+
+// No kernel has both.
+void need_no_lists(const nw_attn &p) {
+    need(!p.idx || (p.kv == NW_KV_SAME && !p.page && !p.kv_len),
+         "idx = {}, kv = {}, page = {}, kv_len = {}: lists of blocks are for keys of dtype, of one "
+         "length and without pages",
+         static_cast<const void *>(p.idx), p.kv, p.page, static_cast<const void *>(p.kv_len));
+}
+
+Op attention_of(const nw_context *context, const nw_attn *p) {
+    need_product(context, p, "nw_attn", sizeof *p);
+    Op op{.kind = OpKind::attention};
+    op.dtype = dtype_of(p->dtype);
+    op.causal = flag_of("causal", p->causal);
+    op.b = p->b, op.sq = p->sq, op.sk = p->sk;
+    op.h = p->h, op.hk = p->hk, op.d = p->d;
+    op.q = address(p->q), op.k = address(p->k), op.v = address(p->v), op.o = address(p->o);
+    op.q_b = p->q_b, op.q_s = p->q_s, op.q_h = p->q_h;
+    op.k_b = p->k_b, op.k_s = p->k_s, op.k_h = p->k_h;
+    op.v_b = p->v_b, op.v_s = p->v_s, op.v_h = p->v_h;
+    op.o_b = p->o_b, op.o_s = p->o_s, op.o_h = p->o_h;
+    op.idx = address(p->idx), op.cnt = address(p->cnt), op.lse = address(p->lse);
+    op.kv = cache_of(p->kv);
+    op.page = p->page, op.pages = p->page ? p->pages : 1;
+    op.kv_len = address(p->kv_len), op.page_table = address(p->page_table);
+    op.table_b = p->table_b;
+    op.workspace = address(p->workspace);
+    op.workspace_bytes = p->workspace_bytes;
+    set_strides_of_one(op);
+    return op;
+}
+
+Op selection_of(const nw_context *context, const nw_attn_select *p) {
+    need_product(context, p, "nw_attn_select", sizeof *p);
+    Op op{.kind = OpKind::attention_select};
+    op.dtype = dtype_of(p->dtype);
+    op.mode = score_of(p->score);
+    op.rule = rule_of(p->rule);
+    op.b = p->b, op.sq = p->sq, op.h = p->h, op.hk = p->hk, op.d = p->d;
+    op.sink = p->sink, op.window = p->window, op.last_full = p->last_full;
+    op.q = address(p->q), op.k = address(p->k), op.mean_k = address(p->mean_k);
+    op.idx = address(p->idx), op.cnt = address(p->cnt);
+    op.q_b = p->q_b, op.q_s = p->q_s, op.q_h = p->q_h;
+    op.k_b = p->k_b, op.k_s = p->k_s, op.k_h = p->k_h;
+    op.workspace = address(p->workspace);
+    op.workspace_bytes = p->workspace_bytes;
+    op.scale = bits_of(any_scale), op.share = 0; // a launch sets its own
+    return op;
+}
+
+Op mean_of(const nw_context *context, const nw_attn_mean *p) {
+    need_product(context, p, "nw_attn_mean", sizeof *p);
+    Op op{.kind = OpKind::attn_mean};
+    op.dtype = dtype_of(p->dtype);
+    op.b = p->b, op.tokens = p->tokens, op.h = p->h, op.d = p->d;
+    op.x = address(p->x), op.mean = address(p->mean);
+    op.x_b = p->x_b, op.x_s = p->x_s, op.x_h = p->x_h;
+    return op;
+}
+
+// Every kernel for this type and head, however many queries there are.
+void prepare_attention(nw_context &context, Op op) {
+    const hip::KeepCurrentDevice keep(context.device);
+    op.b = op.sq = op.sk = op.h = op.hk = 1;
+    op.causal = 0, op.scale = bits_of(any_scale);
+    op.idx = op.cnt = op.kv_len = 0;
+    const auto kernels = meaning(NW_UNSUPPORTED, [&] {
+        check_shape(op);
+        return kernels_for(context.machine.target->name, op);
+    });
+    for (const Kernel *kernel : kernels)
+        load(context, *kernel);
+    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
+}
+
+void prepare_selection(nw_context &context, Op op) {
+    const hip::KeepCurrentDevice keep(context.device);
+    op.b = op.sq = op.h = op.hk = 1;
+    op.mean_k = 0;
+    load(context, op);
+}
+
+} // namespace
+
+} // namespace nw::api
+
+using namespace nw;
+
+extern "C" {
+
+nw_status nw_attention(nw_context *context, const nw_attn *attention, void *stream) {
+    return api::guarded([&] {
+        Op op = api::attention_of(context, attention); // context may be null before this
+        op.scale = api::scale_of(attention->scale);
+        api::need_no_lists(*attention);
+        api::launch(*context, op, stream, "nw_attention_prepare");
+    });
+}
+
+nw_status nw_attention_prepare(nw_context *context, const nw_attn *attention) {
+    return api::guarded([&] {
+        const Op op = api::attention_of(context, attention);
+        api::prepare_attention(*context, op);
+    });
+}
+
+nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attention,
+                                      uint64_t *bytes) {
+    return api::bytes_call(bytes, [&] {
+        Op op = api::attention_of(context, attention);
+        op.scale = api::bits_of(api::any_scale);
+        return api::workspace_of(*context, op);
+    });
+}
+
+nw_status nw_attention_select(nw_context *context, const nw_attn_select *selection, void *stream) {
+    return api::guarded([&] {
+        Op op = api::selection_of(context, selection);
+        op.scale = api::scale_of(selection->scale);
+        op.share = api::share_of(selection->share);
+        if (op.mode != word("pooled"))
+            op.all_rows = api::flag_of("all_rows", selection->all_rows);
+        api::launch(*context, op, stream, "nw_attention_select_prepare");
+    });
+}
+
+nw_status nw_attention_select_prepare(nw_context *context, const nw_attn_select *selection) {
+    return api::guarded([&] {
+        const Op op = api::selection_of(context, selection);
+        api::prepare_selection(*context, op);
+    });
+}
+
+nw_status nw_attention_select_workspace_size(nw_context *context, const nw_attn_select *selection,
+                                             uint64_t *bytes) {
+    return api::bytes_call(bytes, [&] {
+        Op op = api::selection_of(context, selection);
+        op.mean_k = 0;
+        return api::workspace_of(*context, op);
+    });
+}
+
+nw_status nw_attention_mean(nw_context *context, const nw_attn_mean *mean, void *stream) {
+    return api::guarded([&] {
+        const Op op = api::mean_of(context, mean);
+        api::launch(*context, op, stream, "nw_attention_select_prepare");
+    });
+}
+}
