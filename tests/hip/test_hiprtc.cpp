@@ -321,8 +321,8 @@ TEST_CASE("hiprtc: math functions, by our own library and by ROCm's") {
 
 TEST_CASE("hiprtc: assert, new, shuffles, half, cooperative groups") {
     Source source(R"(
-        #include <hip/hip_fp16.h>
         #include <hip/hip_cooperative_groups.h>
+        static_assert(sizeof(half) == 2 && sizeof(__half_raw) == 2);
         extern "C" __global__ void checked(int n) { assert(n < 3 && "small"); }
         extern "C" __global__ void all(int *out, int n) {
             const auto grid = cooperative_groups::this_grid();
@@ -339,6 +339,10 @@ TEST_CASE("hiprtc: assert, new, shuffles, half, cooperative groups") {
             if (grid.thread_rank() == 0)
                 out[1] = out[0] + n;
             const float4 four = make_float4(1, 2, 3, 4);
+            half h = n; // as CuPy uses it: a class with its own bits
+            h = -h * half(0.5f) + __half2half2(half(1)).x;
+            if (float(h) != 1 - n / 2.0f || __half_raw(h).x != __half_as_ushort(h))
+                out[2] = 2;
             if (__popcll(__ballot(threadIdx.x % 2)) != warpSize / 2 || (four + four).w != 8)
                 out[2] = 1;
         })");
