@@ -25,6 +25,11 @@ int link_add_data(void *, int, void *, size_t, const char *, unsigned, int *,
 int link_add_file(void *, int, const char *, unsigned, int *, void **) asm("hiprtcLinkAddFile");
 int link_complete(void *, void **, size_t *) asm("hiprtcLinkComplete");
 int link_destroy(void *) asm("hiprtcLinkDestroy");
+hipError_t runtime_link_create(unsigned, int *, void **, void **) asm("hipLinkCreate");
+hipError_t runtime_link_add(void *, int, void *, size_t, const char *, unsigned, int *,
+                            void **) asm("hipLinkAddData");
+hipError_t runtime_link_complete(void *, void **, size_t *) asm("hipLinkComplete");
+hipError_t runtime_link_destroy(void *) asm("hipLinkDestroy");
 }
 
 namespace {
@@ -402,6 +407,17 @@ TEST_CASE("hiprtc: programs are linked") {
                HIPRTC_SUCCESS);
     CapturedStderr said;
     CHECK_EQ(link_complete(link, &code, &bytes), 100); // HIPRTC_ERROR_LINKING
+    FAILS(runtime_link_complete(link, &code, &bytes), hipErrorInvalidImage);
+
+    void *other = nullptr; // the same linker by the runtime's names, since HIP 6.4
+    OK(runtime_link_create(0, nullptr, nullptr, &other));
+    for (std::string *part : {&first, &second})
+        OK(runtime_link_add(other, bitcode, part->data(), part->size(), "", 0, nullptr, nullptr));
+    OK(runtime_link_complete(other, &code, &bytes));
+    CHECK_EQ(std::string(static_cast<char *>(code), 4), "\x7f"
+                                                        "ELF");
+    OK(runtime_link_destroy(other));
+    FAILS(runtime_link_create(0, nullptr, nullptr, nullptr), hipErrorInvalidValue);
     CHECK(has(said.text(), "symbol: twice"));
     REQUIRE_EQ(link_destroy(link), HIPRTC_SUCCESS);
 }

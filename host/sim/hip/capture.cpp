@@ -101,7 +101,7 @@ void enqueue(const std::shared_ptr<Stream> &stream, Action action) {
     Device &device = runtime().device_of(*stream);
     auto commands = commands_of(device, *shared);
     const auto command = commands.empty() ? nullptr : commands.front();
-    const By by = std::holds_alternative<HostCall>(*shared) ? By::thread : By::anyone;
+    const By by = waits_for_host(*shared) ? By::thread : By::anyone;
     device.submit(
         *stream, [shared, command] { return run(*shared, command.get()); }, std::move(commands),
         nullptr, by);

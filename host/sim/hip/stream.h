@@ -6,11 +6,14 @@
 // device and a command only waits for older ones, so there is no cycle and no deadlock.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -106,6 +109,8 @@ struct Node;
 // As hipDeviceGetStreamPriorityRange has them.
 inline constexpr int least_priority = 1, greatest_priority = -1;
 
+using StreamAttribute = std::array<std::byte, 64>; // hipLaunchAttributeValue
+
 class Stream {
 public:
     Stream(int device, unsigned flags, int priority)
@@ -127,6 +132,9 @@ public:
     // Runs queued commands in this thread, until `ticket` is done or the stream's thread must go
     // on: waking that takes longer than a short kernel.
     void help(const Ticket &ticket);
+
+    std::mutex attributes_mutex; // guards those that were set, by hipStreamSetAttribute
+    std::map<int, StreamAttribute> attributes;
 
     // While capturing: the capture, and the dependencies of its next node. Guarded by
     // graph_mutex(), see capture.h.

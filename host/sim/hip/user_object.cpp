@@ -12,10 +12,12 @@ static Handles<UserObject *, UserObject> &held_objects() {
     return *made;
 }
 
+// Null: gone, which is no error on real ROCm.
 static std::shared_ptr<UserObject> find_object(UserObject *handle, unsigned count) {
-    require(count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+    require(handle && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
     auto object = held_objects().find(handle);
-    require(object != nullptr, hipErrorInvalidValue);
+    if (!object)
+        say("this user object is gone, or never was; real ROCm ignores the call, too");
     return object;
 }
 
@@ -46,7 +48,7 @@ hipError_t create_object(UserObject **object, void *pointer, hipHostFn_t destroy
                          unsigned references, unsigned flags) {
     return graph_call("hipUserObjectCreate", [&] {
         constexpr unsigned no_destructor_sync = 1;
-        require(object && pointer && destroy && flags == no_destructor_sync && references > 0 &&
+        require(object && destroy && flags == no_destructor_sync && references > 0 &&
                     references <= INT32_MAX,
                 hipErrorInvalidValue);
         auto made = std::make_shared<UserObject>(pointer, destroy);
@@ -56,15 +58,18 @@ hipError_t create_object(UserObject **object, void *pointer, hipHostFn_t destroy
 }
 
 hipError_t retain_object(UserObject *handle, unsigned count) {
-    return graph_call("hipUserObjectRetain",
-                      [&] { find_object(handle, count)->held_by_caller += count; });
+    return graph_call("hipUserObjectRetain", [&] {
+        if (const auto object = find_object(handle, count))
+            object->held_by_caller += count;
+    });
 }
 
 hipError_t release_object(UserObject *handle, unsigned count) {
     std::shared_ptr<UserObject> last; // destroyed without the lock
     return graph_call("hipUserObjectRelease", [&] {
         last = find_object(handle, count);
-        let_go(last, count);
+        if (last)
+            let_go(last, count);
     });
 }
 
@@ -74,6 +79,8 @@ hipError_t retain_for_graph(hipGraph_t graph, UserObject *handle, unsigned count
         const auto target = find_graph(graph);
         require(flags == 0 || flags == move, hipErrorInvalidValue);
         const auto object = find_object(handle, count);
+        if (!object)
+            return;
         if (flags == move)
             let_go(object, count);
         target->user_objects[object] += count;
@@ -86,7 +93,10 @@ hipError_t release_for_graph(hipGraph_t graph, UserObject *handle, unsigned coun
         auto &objects = find_graph(graph)->user_objects;
         const auto held =
             std::ranges::find(objects, handle, [](const auto &each) { return each.first.get(); });
-        require(held != objects.end() && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+        require(handle && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+        if (held == objects.end())
+            return say("the graph has no reference to this user object; real ROCm ignores the "
+                       "call, too");
         last = held->first;
         if ((held->second -= std::min(held->second, count)) == 0)
             objects.erase(held);
