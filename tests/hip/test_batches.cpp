@@ -54,6 +54,7 @@ hipError_t set_exec_ops(hipGraphExec_t, hipGraphNode_t,
 hipError_t copy_batch(void **, void **, size_t *, size_t, void *, size_t *, size_t, size_t *,
                       hipStream_t) asm("hipMemcpyBatchAsync");
 hipError_t copy_box(PeerBox *) asm("hipMemcpy3DPeer");
+hipError_t copy_box_later(PeerBox *, hipStream_t) asm("hipMemcpy3DPeerAsync");
 hipError_t get_attribute(hipStream_t, int, Value *) asm("hipStreamGetAttribute");
 hipError_t set_attribute(hipStream_t, int, const Value *) asm("hipStreamSetAttribute");
 hipError_t copy_attributes(hipStream_t, hipStream_t) asm("hipStreamCopyAttributes");
@@ -173,6 +174,11 @@ TEST_CASE("boxes are copied between devices") {
     for (const int at : {9, 10, 17, 18})
         expected[at] = 8;
     CHECK_EQ(to.get(), expected);
+    OK(hipMemset(to.data, 0, 256));
+    OwnStream stream;
+    OK(copy_box_later(&box, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(to.get()[18], 8);
     box.to_device = 100;
     FAILS(copy_box(&box), hipErrorInvalidDevice);
     FAILS(copy_box(nullptr), hipErrorInvalidValue);

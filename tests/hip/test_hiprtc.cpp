@@ -28,6 +28,8 @@ int link_destroy(void *) asm("hiprtcLinkDestroy");
 hipError_t runtime_link_create(unsigned, int *, void **, void **) asm("hipLinkCreate");
 hipError_t runtime_link_add(void *, int, void *, size_t, const char *, unsigned, int *,
                             void **) asm("hipLinkAddData");
+hipError_t runtime_link_add_file(void *, int, const char *, unsigned, int *,
+                                 void **) asm("hipLinkAddFile");
 hipError_t runtime_link_complete(void *, void **, size_t *) asm("hipLinkComplete");
 hipError_t runtime_link_destroy(void *) asm("hipLinkDestroy");
 }
@@ -411,8 +413,8 @@ TEST_CASE("hiprtc: programs are linked") {
 
     void *other = nullptr; // the same linker by the runtime's names, since HIP 6.4
     OK(runtime_link_create(0, nullptr, nullptr, &other));
-    for (std::string *part : {&first, &second})
-        OK(runtime_link_add(other, bitcode, part->data(), part->size(), "", 0, nullptr, nullptr));
+    OK(runtime_link_add(other, bitcode, first.data(), first.size(), "", 0, nullptr, nullptr));
+    OK(runtime_link_add_file(other, bitcode, file.path.c_str(), 0, nullptr, nullptr));
     OK(runtime_link_complete(other, &code, &bytes));
     CHECK_EQ(std::string(static_cast<char *>(code), 4), "\x7f"
                                                         "ELF");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Host objects that live as long as the graphs that use them. Since HIP 5.3.
 #include <algorithm>
+#include <set>
 
 #include "sim/hip/graph_call.h"
 
@@ -12,12 +13,23 @@ static Handles<UserObject *, UserObject> &held_objects() {
     return *made;
 }
 
+// All that ever were: guarded by graph_mutex().
+static std::set<const UserObject *> &handles_given() {
+    static auto *const made = new std::set<const UserObject *>;
+    return *made;
+}
+
+static void check_reference(const UserObject *handle, unsigned count) {
+    require(handles_given().contains(handle) && count > 0 && count <= INT32_MAX,
+            hipErrorInvalidValue);
+}
+
 // Null: gone, which is no error on real ROCm.
 static std::shared_ptr<UserObject> find_object(UserObject *handle, unsigned count) {
-    require(handle && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+    check_reference(handle, count);
     auto object = held_objects().find(handle);
     if (!object)
-        say("this user object is gone, or never was; real ROCm ignores the call, too");
+        say("this user object is gone; real ROCm ignores the call, too");
     return object;
 }
 
@@ -54,6 +66,7 @@ hipError_t create_object(UserObject **object, void *pointer, hipHostFn_t destroy
         auto made = std::make_shared<UserObject>(pointer, destroy);
         made->held_by_caller = references;
         *object = held_objects().add(std::move(made));
+        handles_given().insert(*object);
     });
 }
 
@@ -93,7 +106,7 @@ hipError_t release_for_graph(hipGraph_t graph, UserObject *handle, unsigned coun
         auto &objects = find_graph(graph)->user_objects;
         const auto held =
             std::ranges::find(objects, handle, [](const auto &each) { return each.first.get(); });
-        require(handle && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+        check_reference(handle, count);
         if (held == objects.end())
             return say("the graph has no reference to this user object; real ROCm ignores the "
                        "call, too");
