@@ -2,6 +2,7 @@
 #include "sim/hip/stream.h"
 
 #include "sim/hip/error.h"
+#include "sim/hip/stack_range.h"
 
 namespace nw::hipsim {
 
@@ -84,6 +85,9 @@ bool Stream::take_if_ready(Command &command) {
 }
 
 void Stream::help(const Ticket &ticket) {
+    const char here = 0;
+    if (!roomy(&here))
+        return;
     for (Command command; !ticket.done() && take_if_ready(command);) {
         execute(command);
         release();
