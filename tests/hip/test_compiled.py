@@ -7,11 +7,14 @@ Compiled step by step, as clang's driver would: its clang-offload-bundler is not
 from __future__ import annotations
 
 import os
-import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "check")]
+from fat_binary import bundle  # noqa: E402
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 SOURCES = Path(os.environ["NW_SOURCE_DIR"]) / "tests/hip"
@@ -20,20 +23,6 @@ HIP_INCLUDE = os.environ["NW_HIP_INCLUDE"]
 REAL = os.environ.get("NW_REAL_HIP", "")
 HIPSIM = BUILD / "hipsim"
 TARGETS = ("gfx1100", "gfx1151", "gfx1200")
-
-
-def bundle(images: dict[str, bytes]) -> bytes:
-    """__CLANG_OFFLOAD_BUNDLE__ with an empty host entry, as a fat binary has it."""
-    entries = {"host-x86_64-unknown-linux-gnu-": b""} | {
-        f"hipv4-amdgcn-amd-amdhsa--{gfx}": image for gfx, image in images.items()
-    }
-    at = 4096
-    header = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(entries))
-    body = b""
-    for name, image in entries.items():
-        header += struct.pack("<QQQ", at + len(body), len(image), len(name)) + name.encode()
-        body += image
-    return header.ljust(at, b"\0") + body
 
 
 @unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")

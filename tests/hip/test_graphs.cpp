@@ -376,7 +376,10 @@ TEST_CASE("memory nodes: the address is known early, the memory lives from node 
         CHECK_EQ(out.get()[0], 70);
         OK(device_get_graph_mem_attribute(0, 0, &used));
         CHECK_EQ(used, 0);
-        OK(device_get_graph_mem_attribute(0, 2, &reserved));
+        OK(device_get_graph_mem_attribute(0, 2,
+                                          &reserved)); // as AMD's tests have it: only while used
+        CHECK_EQ(reserved, 0);
+        OK(device_get_graph_mem_attribute(0, 3, &reserved));
         CHECK_GE(reserved, 64);
         FAILS(hipMemsetD32(memory, 0, 1), hipErrorInvalidValue); // not there between runs
         hipGraphExec_t second = nullptr;
@@ -478,7 +481,7 @@ TEST_CASE("user objects live as long as the last graph that holds them") {
         &object, &thing, [](void *) { ++destroyed; }, 1, 1));
     Chain chain;
     OK(graph_retain_user_object(chain.graph, object, 1, 1)); // moves the caller's reference
-    FAILS(user_object_release(object, 1), hipErrorInvalidValue);
+    OK(user_object_release(object, 1));                      // gone: ignored, as on real ROCm
     {
         OwnExec exec(chain.graph);
         OK(graph_release_user_object(chain.graph, object, 1));

@@ -25,6 +25,13 @@ int link_add_data(void *, int, void *, size_t, const char *, unsigned, int *,
 int link_add_file(void *, int, const char *, unsigned, int *, void **) asm("hiprtcLinkAddFile");
 int link_complete(void *, void **, size_t *) asm("hiprtcLinkComplete");
 int link_destroy(void *) asm("hiprtcLinkDestroy");
+hipError_t runtime_link_create(unsigned, int *, void **, void **) asm("hipLinkCreate");
+hipError_t runtime_link_add(void *, int, void *, size_t, const char *, unsigned, int *,
+                            void **) asm("hipLinkAddData");
+hipError_t runtime_link_add_file(void *, int, const char *, unsigned, int *,
+                                 void **) asm("hipLinkAddFile");
+hipError_t runtime_link_complete(void *, void **, size_t *) asm("hipLinkComplete");
+hipError_t runtime_link_destroy(void *) asm("hipLinkDestroy");
 }
 
 namespace {
@@ -321,8 +328,8 @@ TEST_CASE("hiprtc: math functions, by our own library and by ROCm's") {
 
 TEST_CASE("hiprtc: assert, new, shuffles, half, cooperative groups") {
     Source source(R"(
-        #include <hip/hip_fp16.h>
         #include <hip/hip_cooperative_groups.h>
+        static_assert(sizeof(half) == 2 && sizeof(__half_raw) == 2);
         extern "C" __global__ void checked(int n) { assert(n < 3 && "small"); }
         extern "C" __global__ void all(int *out, int n) {
             const auto grid = cooperative_groups::this_grid();
@@ -339,6 +346,10 @@ TEST_CASE("hiprtc: assert, new, shuffles, half, cooperative groups") {
             if (grid.thread_rank() == 0)
                 out[1] = out[0] + n;
             const float4 four = make_float4(1, 2, 3, 4);
+            half h = n; // as CuPy uses it: a class with its own bits
+            h = -h * half(0.5f) + __half2half2(half(1)).x;
+            if (float(h) != 1 - n / 2.0f || __half_raw(h).x != __half_as_ushort(h))
+                out[2] = 2;
             if (__popcll(__ballot(threadIdx.x % 2)) != warpSize / 2 || (four + four).w != 8)
                 out[2] = 1;
         })");
@@ -398,6 +409,17 @@ TEST_CASE("hiprtc: programs are linked") {
                HIPRTC_SUCCESS);
     CapturedStderr said;
     CHECK_EQ(link_complete(link, &code, &bytes), 100); // HIPRTC_ERROR_LINKING
+    FAILS(runtime_link_complete(link, &code, &bytes), hipErrorInvalidImage);
+
+    void *other = nullptr; // the same linker by the runtime's names, since HIP 6.4
+    OK(runtime_link_create(0, nullptr, nullptr, &other));
+    OK(runtime_link_add(other, bitcode, first.data(), first.size(), "", 0, nullptr, nullptr));
+    OK(runtime_link_add_file(other, bitcode, file.path.c_str(), 0, nullptr, nullptr));
+    OK(runtime_link_complete(other, &code, &bytes));
+    CHECK_EQ(std::string(static_cast<char *>(code), 4), "\x7f"
+                                                        "ELF");
+    OK(runtime_link_destroy(other));
+    FAILS(runtime_link_create(0, nullptr, nullptr, nullptr), hipErrorInvalidValue);
     CHECK(has(said.text(), "symbol: twice"));
     REQUIRE_EQ(link_destroy(link), HIPRTC_SUCCESS);
 }

@@ -123,6 +123,9 @@ TEST_CASE("the driver's copies of rows and boxes") {
     SUBCASE("hipDrvMemcpy2DUnaligned") { OK(hipDrvMemcpy2DUnaligned(&rows)); }
     SUBCASE("hipMemcpyParam2DAsync") { OK(hipMemcpyParam2DAsync(&rows, nullptr)); }
     SUBCASE("hipDrvMemcpy3DAsync") { OK(driver_box_async(&box, nullptr)); }
+    DriverBox narrow = box; // hipMemcpy3D has a code of its own for that
+    narrow.to.pitch = narrow.width - 1;
+    FAILS(driver_box_async(&narrow, nullptr), hipErrorInvalidValue);
     CHECK(target.get() == std::vector<int>{1, 2, 3, 4});
     rows.dstDevice = nullptr;
     FAILS(hipDrvMemcpy2DUnaligned(&rows), hipErrorInvalidValue);

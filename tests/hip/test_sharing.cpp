@@ -236,9 +236,9 @@ TEST_CASE("mapped memory: what HIP refuses") {
     prop.location.id = 9;
     FAILS(hipMemCreate(&handle, 2 * mib, &prop, 0), hipErrorInvalidValue);
     void *range = nullptr;
-    FAILS(hipMemAddressReserve(&range, 100, 0, nullptr, 0), hipErrorInvalidValue);
+    FAILS(hipMemAddressReserve(&range, 100, 0, nullptr, 0), hipErrorOutOfMemory);
     FAILS(hipMemAddressReserve(nullptr, 2 * mib, 0, nullptr, 0), hipErrorInvalidValue);
-    FAILS(hipMemAddressReserve(&range, 2 * mib, 3, nullptr, 0), hipErrorInvalidValue);
+    FAILS(hipMemAddressReserve(&range, 2 * mib, 3, nullptr, 0), hipErrorOutOfMemory);
     FAILS(hipMemUnmap(&range, 2 * mib), hipErrorInvalidValue);
     FAILS(hipMemRelease(nullptr), hipErrorInvalidValue);
     FAILS(hipMemMap(&range, 2 * mib, 0, nullptr, 0), hipErrorInvalidValue);

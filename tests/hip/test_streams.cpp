@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Streams and events: what waits for what. Nothing here depends on time: `hold` runs until the test
 // lets it go, so what must wait can be seen waiting.
+#include <pthread.h>
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -298,4 +301,54 @@ TEST_CASE("threads allocate, copy, launch and free at once") {
     for (std::thread &thread : all)
         thread.join();
     CHECK_EQ(failures, 0);
+}
+
+// Being woken by the stream's thread takes several times as long as a kernel of one wave. This
+// counts how often the host's thread slept: before, at nearly each launch.
+TEST_CASE("a host that waits for a short kernel runs it, and does not sleep") {
+    constexpr int launches = 1000;
+    const auto sleeps = [] {
+        rusage used{};
+        REQUIRE_EQ(getrusage(RUSAGE_THREAD, &used), 0);
+        return used.ru_nvcsw;
+    };
+    Code code;
+    Ints word(1, 0);
+    OwnStream stream;
+    OwnEvent event;
+    const auto before = sleeps();
+    for (int i = 0; i < launches; ++i) {
+        OK(launch(code["increment"], 1, stream, word.data));
+        if (i % 3 == 0)
+            OK(hipEventRecord(event, stream));
+        OK(i % 3 == 0   ? hipEventSynchronize(event)
+           : i % 3 == 1 ? hipStreamSynchronize(stream)
+                        : hipDeviceSynchronize());
+    }
+    CHECK_LT(sleeps() - before, launches / 2);
+    CHECK_EQ(word.get()[0], launches);
+}
+
+TEST_CASE("a host's thread with a small stack waits for the stream's thread") {
+    Code code;
+    Ints word(1, 0);
+    struct Task {
+        hipFunction_t kernel;
+        int *word;
+    } task{code["increment"], word.data};
+    pthread_attr_t small;
+    REQUIRE_EQ(pthread_attr_init(&small), 0);
+    REQUIRE_EQ(pthread_attr_setstacksize(&small, 64 << 10), 0);
+    pthread_t thread{};
+    const auto run = [](void *data) -> void * {
+        const Task &t = *static_cast<Task *>(data);
+        for (int i = 0; i < 100; ++i) {
+            OK(launch(t.kernel, 1, nullptr, t.word));
+            OK(hipDeviceSynchronize());
+        }
+        return nullptr;
+    };
+    REQUIRE_EQ(pthread_create(&thread, &small, run, &task), 0);
+    REQUIRE_EQ(pthread_join(thread, nullptr), 0);
+    CHECK_EQ(word.get()[0], 100);
 }

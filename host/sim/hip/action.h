@@ -10,6 +10,7 @@
 #include "sim/hip/fill.h"
 #include "sim/hip/kernel_call.h"
 #include "sim/hip/stream.h"
+#include "sim/hip/word_ops.h"
 
 namespace nw::hipsim {
 
@@ -48,7 +49,12 @@ struct FreeMemory {
 };
 
 using Action = std::variant<Nothing, KernelCall, Copy, Fill, HostCall, RecordEvent, AwaitEvent,
-                            ChildGraph, AllocateMemory, FreeMemory>;
+                            ChildGraph, AllocateMemory, FreeMemory, MemoryOps>;
+
+// The host may have to do something before it ends.
+inline bool waits_for_host(const Action &action) {
+    return std::holds_alternative<HostCall>(action) || std::holds_alternative<MemoryOps>(action);
+}
 
 // Runs an action that needs no graph; events and child graphs are handled by GraphExec. `command`:
 // see KernelCall::run.

@@ -101,8 +101,10 @@ void enqueue(const std::shared_ptr<Stream> &stream, Action action) {
     Device &device = runtime().device_of(*stream);
     auto commands = commands_of(device, *shared);
     const auto command = commands.empty() ? nullptr : commands.front();
+    const By by = waits_for_host(*shared) ? By::thread : By::anyone;
     device.submit(
-        *stream, [shared, command] { return run(*shared, command.get()); }, std::move(commands));
+        *stream, [shared, command] { return run(*shared, command.get()); }, std::move(commands),
+        nullptr, by);
 }
 
 void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
@@ -118,10 +120,11 @@ void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
     }
     require(event->device == stream->device, hipErrorInvalidHandle);
     check_implicit(*stream);
-    auto ticket = runtime().device_of(*stream).submit(*stream, [] {
+    const auto pass = [] {
         estimate::spend_event();
         return hipSuccess;
-    });
+    };
+    auto ticket = runtime().device_of(*stream).submit(*stream, pass, {}, nullptr, By::anyone);
     event->capture.reset();
     event->frontier.clear();
     const std::lock_guard event_lock(event->mutex);

@@ -103,6 +103,68 @@ hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int fro
     });
 }
 
+// Since HIP 7.1, with types of their own.
+struct PeerBox { // hipMemcpy3DPeerParms
+    hipArray_t from_array;
+    hipPos from_at;
+    hipPitchedPtr from;
+    int from_device;
+    hipArray_t to_array;
+    hipPos to_at;
+    hipPitchedPtr to;
+    int to_device;
+    hipExtent extent;
+};
+
+static Copy peer_box_copy(const PeerBox *params) {
+    const PeerBox &p = given(params);
+    check_devices(p.to_device, p.from_device);
+    hipMemcpy3DParms box{};
+    box.srcArray = reinterpret_cast<decltype(box.srcArray)>(p.from_array);
+    box.dstArray = reinterpret_cast<decltype(box.dstArray)>(p.to_array);
+    box.srcPos = p.from_at, box.srcPtr = p.from;
+    box.dstPos = p.to_at, box.dstPtr = p.to;
+    box.extent = p.extent;
+    box.kind = hipMemcpyDeviceToDevice;
+    return box_copy(box);
+}
+
+hipError_t peer_box_now(const PeerBox *params) asm("hipMemcpy3DPeer");
+hipError_t peer_box_now(const PeerBox *params) {
+    return now("hipMemcpy3DPeer", nullptr, [&] { return peer_box_copy(params); });
+}
+
+hipError_t peer_box_later(const PeerBox *params, hipStream_t stream) asm("hipMemcpy3DPeerAsync");
+hipError_t peer_box_later(const PeerBox *params, hipStream_t stream) {
+    return later("hipMemcpy3DPeerAsync", stream, [&] { return peer_box_copy(params); });
+}
+
+// Attributes are hints, which real HIP doesn't use either. All copies are checked before the first
+// one is queued; `failed` is the first bad one.
+hipError_t batch(void **to, void **from, size_t *bytes, size_t count, void *attributes,
+                 size_t *attribute_starts, size_t attribute_count, size_t *failed,
+                 hipStream_t stream) asm("hipMemcpyBatchAsync");
+hipError_t batch(void **to, void **from, size_t *bytes, size_t count, void *, size_t *, size_t,
+                 size_t *failed, hipStream_t stream) {
+    return api("hipMemcpyBatchAsync", [&] {
+        runtime().stream(stream);
+        require(to && from && bytes && count > 0, hipErrorInvalidValue);
+        std::vector<Copy> copies;
+        for (size_t i = 0; i < count; ++i) {
+            if (failed)
+                *failed = i;
+            require(bytes[i] > 0, hipErrorInvalidValue);
+            copies.push_back(linear_copy(to[i], from[i], bytes[i], hipMemcpyDefault));
+        }
+        if (failed)
+            *failed = ~size_t{0};
+        for (const Copy &copy : copies)
+            if (const hipError_t error = copy_in_order(stream, copy); error != hipSuccess)
+                return error;
+        return hipSuccess;
+    });
+}
+
 // ---- rows
 
 hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

@@ -38,7 +38,7 @@ template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 
     const auto base = reinterpret_cast<u64>(base_of(side.type, side.host, side.device));
     require(base != 0, hipErrorInvalidValue);
     const u64 pitch = side.pitch ? side.pitch : side.x + width;
-    require(side.x <= pitch && width <= pitch - side.x, hipErrorInvalidPitchValue);
+    require(side.x <= pitch && width <= pitch - side.x, hipErrorInvalidValue);
     const u64 slice = pitch * (side.height ? side.height : height);
     return {base + side.z * slice + side.y * pitch + side.x, pitch, slice};
 }

@@ -131,12 +131,12 @@ std::shared_ptr<Ticket> Device::issue(Stream &stream, Tickets &after,
 }
 
 std::shared_ptr<Ticket> Device::submit(Stream &stream, Work work, sim::timing::Commands commands,
-                                       const std::shared_ptr<Ticket> &extra) {
+                                       const std::shared_ptr<Ticket> &extra, By by) {
     const std::lock_guard lock(order_);
     Tickets after = tails_before(stream);
     add_tail(after, extra);
     const auto ticket = issue(stream, after, commands);
-    stream.push({std::move(after), std::move(work), ticket});
+    stream.push({std::move(after), std::move(work), ticket, by});
     return ticket;
 }
 
@@ -149,8 +149,10 @@ hipError_t Device::run_now(Stream &stream, const Work &work, sim::timing::Comman
         after = tails_before(stream);
         ticket = issue(stream, after, commands);
     }
-    for (const auto &earlier : after)
+    for (const auto &earlier : after) {
+        stream.help(*earlier);
         earlier->wait();
+    }
     const hipError_t error = take_error(stream);
     const hipError_t result = error != hipSuccess ? error : ticket->run(after, work);
     ticket->finish();
@@ -190,8 +192,10 @@ hipError_t Device::synchronize(Stream &stream) {
         const std::lock_guard lock(order_);
         all = tails(stream);
     }
-    for (const auto &tail : all)
+    for (const auto &tail : all) {
+        stream.help(*tail);
         tail->wait();
+    }
     for (const auto &tail : all)
         tail->observe();
     return take_error(stream);
@@ -199,15 +203,21 @@ hipError_t Device::synchronize(Stream &stream) {
 
 void Device::wait() {
     InCallback::forbid();
-    Tickets tails;
+    std::vector<std::pair<std::shared_ptr<Stream>, std::shared_ptr<Ticket>>> busy;
+    const auto add = [&](const std::shared_ptr<Stream> &stream) {
+        if (stream->tail_ && !stream->tail_->done())
+            busy.emplace_back(stream, stream->tail_);
+    };
     {
         const std::lock_guard lock(order_);
-        add_tail(tails, null_stream_->tail_);
-        for (const auto &stream : streams_)
-            add_tail(tails, stream->tail_);
+        add(null_stream_);
+        std::ranges::for_each(streams_, add);
     }
-    for (const auto &tail : tails)
+    for (const auto &[stream, tail] : busy) {
+        if (busy.size() == 1) // several run beside each other
+            stream->help(*tail);
         tail->wait();
+    }
     if (timeline)
         timeline->settle();
 }

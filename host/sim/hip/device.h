@@ -48,7 +48,8 @@ public:
     // Queues `work` after all its HIP-ordered predecessors, and after `extra`. `commands` are its
     // modelled ones, the last of which ends it; none: it takes no time.
     std::shared_ptr<Ticket> submit(Stream &stream, Work work, sim::timing::Commands commands = {},
-                                   const std::shared_ptr<Ticket> &extra = nullptr);
+                                   const std::shared_ptr<Ticket> &extra = nullptr,
+                                   By by = By::thread);
     // The same, run in this thread. After an unreported error of the streams it waited for, it
     // doesn't run and returns that error.
     hipError_t run_now(Stream &stream, const Work &work, sim::timing::Commands commands = {});

@@ -76,6 +76,8 @@ hipError_t hipEventSynchronize(hipEvent_t handle) {
         InCallback::forbid();
         const auto [ticket, stream] = recording(*event);
         if (ticket) {
+            if (stream)
+                stream->help(*ticket);
             ticket->wait();
             ticket->observe();
         }

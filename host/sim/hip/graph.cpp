@@ -32,6 +32,7 @@ hipGraphNodeType type_of(const Node &node) {
         4,  // ChildGraph
         10, // AllocateMemory
         11, // FreeMemory
+        14, // MemoryOps
     };
     static_assert(std::size(types) == std::variant_size_v<Action>);
     return static_cast<hipGraphNodeType>(types[node.action.index()]);

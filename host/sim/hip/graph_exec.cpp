@@ -33,6 +33,7 @@ hipError_t run(const Action &action, sim::timing::Command *command) noexcept {
                           },
                           [](const AllocateMemory &a) { return run_allocation(a.memory, false); },
                           [](const FreeMemory &f) { return run_free(f.pointer); },
+                          [](const MemoryOps &ops) { return ops.run(); },
                           [](const auto &) { return hipSuccess; },
                       },
                       action);

@@ -36,6 +36,12 @@ void count(int device, Attribute which, u64 more) {
         ;
 }
 
+// Unused memory is not kept: what is reserved is in use.
+void count_both(int device, u64 more) {
+    count(device, used, more);
+    count(device, reserved, more);
+}
+
 } // namespace
 
 // All graph memory, so that nodes can be made for it before the first launch.
@@ -59,7 +65,6 @@ static void *storage(u64 bytes) {
 
 GraphMemory::GraphMemory(Device &device, u64 bytes)
     : device(device), bytes(bytes), at(storage(bytes)) {
-    count(device.ordinal, reserved, bytes);
     const std::lock_guard lock(planned().mutex);
     planned().bytes[reinterpret_cast<u64>(at)] = bytes;
 }
@@ -70,7 +75,6 @@ GraphMemory::~GraphMemory() {
         planned().bytes.erase(reinterpret_cast<u64>(at));
     }
     std::free(at);
-    count(device.ordinal, reserved, -bytes);
 }
 
 u64 planned_left(u64 address) {
@@ -99,9 +103,9 @@ hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again
             require(run_free(memory->at) == hipSuccess, hipErrorInvalidValue);
         // Counts live memory: until the block, and with it this pointer, is released.
         const int device = memory->device.ordinal;
-        count(device, used, memory->bytes);
+        count_both(device, memory->bytes);
         std::shared_ptr<void> living(
-            memory->at, [memory, device](void *) { count(device, used, -memory->bytes); });
+            memory->at, [memory, device](void *) { count_both(device, -memory->bytes); });
         runtime().sharing.publish({.begin = reinterpret_cast<u64>(memory->at),
                                    .size = memory->bytes,
                                    .kind = Block::Kind::device,

@@ -88,6 +88,15 @@ hipError_t hipGraphAddHostNode(hipGraphNode_t *node, hipGraph_t graph, const hip
                [&](Graph &) { return host_action(params); });
 }
 
+hipError_t add_memory_ops(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                          size_t count,
+                          const MemoryOpsParams *params) asm("hipGraphAddBatchMemOpNode");
+hipError_t add_memory_ops(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                          size_t count, const MemoryOpsParams *params) {
+    return add("hipGraphAddBatchMemOpNode", {node, graph, before, count},
+               [&](Graph &) { return memory_ops_action(params); });
+}
+
 hipError_t hipGraphAddEventRecordNode(hipGraphNode_t *node, hipGraph_t graph,
                                       const hipGraphNode_t *before, size_t count,
                                       hipEvent_t event) {

@@ -94,6 +94,23 @@ hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParam
     return set<HostCall>(__func__, node, [&] { return host_action(params); });
 }
 
+hipError_t get_memory_ops(hipGraphNode_t node,
+                          MemoryOpsParams *params) asm("hipGraphBatchMemOpNodeGetParams");
+hipError_t get_memory_ops(hipGraphNode_t node, MemoryOpsParams *params) {
+    return get<MemoryOps>("hipGraphBatchMemOpNodeGetParams", node, params, [](Node &n) {
+        MemoryOps &ops = action_of<MemoryOps>(n); // the array stays the node's
+        return MemoryOpsParams{ops.context, static_cast<nw::u32>(ops.all.size()), ops.all.data(),
+                               0};
+    });
+}
+
+hipError_t set_memory_ops(hipGraphNode_t node,
+                          const MemoryOpsParams *params) asm("hipGraphBatchMemOpNodeSetParams");
+hipError_t set_memory_ops(hipGraphNode_t node, const MemoryOpsParams *params) {
+    return set<MemoryOps>("hipGraphBatchMemOpNodeSetParams", node,
+                          [&] { return memory_ops_action(params); });
+}
+
 hipError_t hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t *event) {
     return get<RecordEvent>(__func__, node, event,
                             [](Node &n) { return action_of<RecordEvent>(n).handle; });

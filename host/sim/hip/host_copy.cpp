@@ -2,8 +2,8 @@
 // process_vm_readv on this process: the kernel reports a bad address (EFAULT) where a plain load
 // would crash.
 #include "sim/hip/host_copy.h"
+#include "sim/hip/stack_range.h"
 
-#include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -40,26 +40,9 @@ static bool transfer(Transfer call, void *ours, void *theirs, u64 bytes) {
     return true;
 }
 
-// The end of this thread's stack, and its beginning: a stack grows downwards.
-struct StackRange {
-    u64 low = 0, high = 0;
-    StackRange() {
-        pthread_attr_t attributes;
-        void *begin = nullptr;
-        size_t bytes = 0;
-        if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-            return;
-        if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
-            low = reinterpret_cast<u64>(begin);
-            high = low + bytes;
-        }
-        pthread_attr_destroy(&attributes);
-    }
-};
-
 // In frames of this thread that are in use: most arguments of launches are, and need no help.
 static bool on_this_stack(const void *from, u64 bytes) {
-    thread_local const StackRange stack;
+    const StackRange &stack = this_stack();
     const u64 frame = reinterpret_cast<u64>(__builtin_frame_address(0)),
               begin = reinterpret_cast<u64>(from);
     return frame >= stack.low && frame <= begin && begin <= stack.high &&

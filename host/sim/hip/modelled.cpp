@@ -52,7 +52,7 @@ sim::timing::Commands commands_of(const Device &device, const Action &action) {
         plan(*command, device, Transfer::fill,
              fill->element * fill->width * fill->height * fill->depth);
     }
-    command->waits_for_host = std::holds_alternative<HostCall>(action);
+    command->waits_for_host = waits_for_host(action);
     return {command};
 }
 

@@ -97,6 +97,12 @@ Action host_action(const hipHostNodeParams *params) {
     return HostCall{params->fn, params->userData};
 }
 
+Action memory_ops_action(const MemoryOpsParams *params) {
+    require(params != nullptr, hipErrorInvalidValue);
+    check_context(params->context);
+    return memory_ops(params);
+}
+
 Action record_action(hipEvent_t event) {
     require(event != nullptr, hipErrorInvalidValue);
     return RecordEvent{runtime().event(event), event};

@@ -51,6 +51,7 @@ Action await_action(hipEvent_t event);
 Action child_action(hipGraph_t child, const Graph &parent);
 Action allocation_action(AllocationParams *params); // writes the pointer
 Action free_action(void *pointer);
+Action memory_ops_action(const MemoryOpsParams *params);
 Action any_action(NodeParams *params, const Graph &parent);
 
 // The node's action of type T; hipErrorInvalidValue when it has another.

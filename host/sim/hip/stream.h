@@ -6,11 +6,14 @@
 // device and a command only waits for older ones, so there is no cycle and no deadlock.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -87,6 +90,9 @@ private:
 };
 
 using Tickets = std::vector<std::shared_ptr<Ticket>>;
+
+// Who may run a command: the stream's thread alone, or also a thread of the host that waits for it.
+enum class By { thread, anyone };
 using Work = std::function<hipError_t()>; // must not throw
 
 // Exists while a stream's thread runs a host function. Calls that would wait for the same stream
@@ -102,6 +108,8 @@ struct Node;
 
 // As hipDeviceGetStreamPriorityRange has them.
 inline constexpr int least_priority = 1, greatest_priority = -1;
+
+using StreamAttribute = std::array<std::byte, 64>; // hipLaunchAttributeValue
 
 class Stream {
 public:
@@ -121,6 +129,12 @@ public:
     hipError_t take_error() { return error_.exchange(hipSuccess); }
     hipError_t peek_error() const { return error_; }
     void report(hipError_t code);
+    // Runs queued commands in this thread, until `ticket` is done or the stream's thread must go
+    // on: waking that takes longer than a short kernel.
+    void help(const Ticket &ticket);
+
+    std::mutex attributes_mutex; // guards those that were set, by hipStreamSetAttribute
+    std::map<int, StreamAttribute> attributes;
 
     // While capturing: the capture, and the dependencies of its next node. Guarded by
     // graph_mutex(), see capture.h.
@@ -138,10 +152,15 @@ private:
         Tickets after;
         Work work;
         std::shared_ptr<Ticket> done;
+        By by = By::thread;
     };
     void push(Command command);
     void run();
+    void execute(Command &command);
     bool next(Command &command);
+    bool take_if_ready(Command &command);
+    void release();
+    void take(Command &command);
     bool dropping();
 
     std::shared_ptr<Ticket> tail_; // the youngest command's; guarded by the device's lock
@@ -149,7 +168,8 @@ private:
     std::mutex mutex_; // guards what follows
     std::condition_variable wake_;
     std::deque<Command> queue_;
-    std::atomic<bool> has_some_{false}; // in the queue, or it is stopping
+    std::atomic<bool> has_some_{false}; // in the queue while none runs, or it is stopping
+    bool running_ = false;              // a command, in whatever thread
     bool stopping_ = false;
     bool dropping_ = false;
     std::thread thread_;

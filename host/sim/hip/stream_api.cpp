@@ -72,7 +72,7 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsig
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned *flags) {
     return api(__func__, [&] {
         const auto stream = runtime().stream(handle);
-        require(flags != nullptr, hipErrorInvalidValue);
+        require(flags != nullptr && handle != nullptr, hipErrorInvalidValue);
         *flags = stream->flags;
     });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Host objects that live as long as the graphs that use them. Since HIP 5.3.
 #include <algorithm>
+#include <set>
 
 #include "sim/hip/graph_call.h"
 
@@ -12,10 +13,23 @@ static Handles<UserObject *, UserObject> &held_objects() {
     return *made;
 }
 
+// All that ever were: guarded by graph_mutex().
+static std::set<const UserObject *> &handles_given() {
+    static auto *const made = new std::set<const UserObject *>;
+    return *made;
+}
+
+static void check_reference(const UserObject *handle, unsigned count) {
+    require(handles_given().contains(handle) && count > 0 && count <= INT32_MAX,
+            hipErrorInvalidValue);
+}
+
+// Null: gone, which is no error on real ROCm.
 static std::shared_ptr<UserObject> find_object(UserObject *handle, unsigned count) {
-    require(count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+    check_reference(handle, count);
     auto object = held_objects().find(handle);
-    require(object != nullptr, hipErrorInvalidValue);
+    if (!object)
+        say("this user object is gone; real ROCm ignores the call, too");
     return object;
 }
 
@@ -46,25 +60,29 @@ hipError_t create_object(UserObject **object, void *pointer, hipHostFn_t destroy
                          unsigned references, unsigned flags) {
     return graph_call("hipUserObjectCreate", [&] {
         constexpr unsigned no_destructor_sync = 1;
-        require(object && pointer && destroy && flags == no_destructor_sync && references > 0 &&
+        require(object && destroy && flags == no_destructor_sync && references > 0 &&
                     references <= INT32_MAX,
                 hipErrorInvalidValue);
         auto made = std::make_shared<UserObject>(pointer, destroy);
         made->held_by_caller = references;
         *object = held_objects().add(std::move(made));
+        handles_given().insert(*object);
     });
 }
 
 hipError_t retain_object(UserObject *handle, unsigned count) {
-    return graph_call("hipUserObjectRetain",
-                      [&] { find_object(handle, count)->held_by_caller += count; });
+    return graph_call("hipUserObjectRetain", [&] {
+        if (const auto object = find_object(handle, count))
+            object->held_by_caller += count;
+    });
 }
 
 hipError_t release_object(UserObject *handle, unsigned count) {
     std::shared_ptr<UserObject> last; // destroyed without the lock
     return graph_call("hipUserObjectRelease", [&] {
         last = find_object(handle, count);
-        let_go(last, count);
+        if (last)
+            let_go(last, count);
     });
 }
 
@@ -74,6 +92,8 @@ hipError_t retain_for_graph(hipGraph_t graph, UserObject *handle, unsigned count
         const auto target = find_graph(graph);
         require(flags == 0 || flags == move, hipErrorInvalidValue);
         const auto object = find_object(handle, count);
+        if (!object)
+            return;
         if (flags == move)
             let_go(object, count);
         target->user_objects[object] += count;
@@ -86,7 +106,10 @@ hipError_t release_for_graph(hipGraph_t graph, UserObject *handle, unsigned coun
         auto &objects = find_graph(graph)->user_objects;
         const auto held =
             std::ranges::find(objects, handle, [](const auto &each) { return each.first.get(); });
-        require(held != objects.end() && count > 0 && count <= INT32_MAX, hipErrorInvalidValue);
+        check_reference(handle, count);
+        if (held == objects.end())
+            return say("the graph has no reference to this user object; real ROCm ignores the "
+                       "call, too");
         last = held->first;
         if ((held->second -= std::min(held->second, count)) == 0)
             objects.erase(held);

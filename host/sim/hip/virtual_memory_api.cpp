@@ -101,8 +101,9 @@ hipError_t hipMemAddressReserve(void **pointer, size_t size, size_t alignment, v
                                 unsigned long long flags) {
     return api(__func__, [&] {
         runtime();
-        require(pointer && flags == 0 && size > 0 && aligned(size), hipErrorInvalidValue);
-        require((alignment & (alignment - 1)) == 0, hipErrorInvalidValue);
+        require(pointer && flags == 0, hipErrorInvalidValue);
+        require(size > 0 && aligned(size) && (alignment & (alignment - 1)) == 0,
+                hipErrorOutOfMemory); // sic
         *pointer = reserve(size, alignment, wish);
         const std::lock_guard lock(virtual_memory().mutex);
         virtual_memory().reserved[reinterpret_cast<u64>(*pointer)] = size;
@@ -213,7 +214,8 @@ hipError_t hipMemSetAccess(void *pointer, size_t size, const hipMemAccessDesc *w
         runtime();
         require(pointer && size > 0 && wishes && count > 0, hipErrorInvalidValue);
         for (size_t i = 0; i < count; ++i)
-            runtime().device(wishes[i].location.id);
+            require(wishes[i].location.id >= 0 && wishes[i].location.id < runtime().device_count(),
+                    hipErrorInvalidValue);
         VirtualMemory &all = virtual_memory();
         const std::lock_guard lock(all.mutex);
         const u64 begin = reinterpret_cast<u64>(pointer), end = begin + size;

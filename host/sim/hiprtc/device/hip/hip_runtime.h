@@ -79,3 +79,5 @@ __device__ inline void operator delete(void *at) noexcept { free(at); }
 __device__ inline void operator delete[](void *at) noexcept { free(at); }
 __device__ inline void operator delete(void *at, size_t) noexcept { free(at); }
 __device__ inline void operator delete[](void *at, size_t) noexcept { free(at); }
+
+#include <hip/hip_fp16.h> // which hiprtc's programs have without asking

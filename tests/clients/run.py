@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""run.py CLIENT: installs a HIP client from the package index into a virtual environment of the build directory, and
+runs its cases (cases/CLIENT.py) there on the simulated GPU. The last line is `N passed, N failed`.
+
+NIBBLEWAVE_CLIENTS says which clients: `off`, `all`, or a comma list; without it the small ones. What can't be installed
+is skipped: the index is pip's own, as it is configured.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+import stubs
+
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+CASES = Path(__file__).resolve().parent / "cases"
+
+
+@dataclass(frozen=True)
+class Client:
+    packages: tuple[str, ...]
+    seconds: int  # to install it
+    small: bool = False
+
+
+CLIENTS = {
+    "hip_python": Client(("hip-python==10.0.0.0.1.2",), 60, small=True),
+    "tinygrad": Client(("tinygrad==0.14.0",), 60, small=True),
+    "cupy": Client(("cupy-rocm-7-0==14.2.0", "numpy==2.4.6"), 600),
+    "triton": Client(("triton==3.9.0", "hip-python==10.0.0.0.1.2"), 900),
+}
+
+
+class Skip(Exception):
+    """Why a client's cases can't run here."""
+
+
+def wanted(name: str) -> None:
+    asked = os.environ.get("NIBBLEWAVE_CLIENTS", "")
+    names = set(CLIENTS) if asked == "all" else {part.strip() for part in asked.split(",") if part.strip()}
+    if unknown := names - set(CLIENTS) - {"off"}:
+        sys.exit(f"NIBBLEWAVE_CLIENTS={asked}: no client {', '.join(sorted(unknown))}; there are {', '.join(CLIENTS)}, all, off")
+    if name not in names and (names or not CLIENTS[name].small):
+        raise Skip(f"set NIBBLEWAVE_CLIENTS={name} or all")
+
+
+def installed(name: str, client: Client) -> Path:
+    """The Python of the client's environment; made anew unless it has just these packages."""
+    folder = BUILD / "clients" / name
+    python, stamp = folder / "bin/python", folder / "packages"
+    if stamp.is_file() and stamp.read_text().split() == list(client.packages):
+        return python
+    stamp.unlink(missing_ok=True)
+    try:
+        venv.create(folder, clear=True, with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Skip(f"this Python makes no virtual environment: {error}") from error
+    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0", "--only-binary=:all:"]
+    try:
+        done = subprocess.run([python, "-m", "pip", "install", *options, *client.packages],
+                              capture_output=True, text=True, timeout=client.seconds)
+    except subprocess.TimeoutExpired as error:
+        raise Skip(f"not installed after {client.seconds} s") from error
+    if done.returncode != 0:
+        raise Skip(f"pip does not install it: {done.stderr.strip().rpartition(chr(10))[2]}")
+    stamp.write_text(" ".join(client.packages))
+    return python
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The simulated library is found by name; caches are the client's own."""
+    return os.environ | {
+        "HIPSIM_ARCH": "gfx1151",
+        "LD_LIBRARY_PATH": f"{BUILD / 'hipsim'}:{home / 'libraries'}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(CASES),
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+    }
+
+
+def rocm_for_cupy(python: Path, home: Path) -> dict[str, str]:
+    """What CuPy expects of an installation of ROCm."""
+    packages = next((python.parent.parent / "lib").glob("python*/site-packages"))
+    stubs.libraries(os.environ["NW_CC"], os.environ["NW_READELF"], packages, home / "libraries")
+    stubs.rocm(os.environ["NW_CLANG"], home / "rocm")
+    return {"ROCM_HOME": str(home / "rocm"), "PATH": f"{home / 'rocm/bin'}:{os.environ['PATH']}"}
+
+
+def main(name: str) -> int:
+    if os.environ["NW_SANITIZE"] == "ON":
+        raise Skip("the library needs ASan's runtime in the program")
+    wanted(name)
+    python = installed(name, CLIENTS[name])
+    home = BUILD / "clients" / f"{name}.home"
+    home.mkdir(exist_ok=True)
+    more = rocm_for_cupy(python, home) if name == "cupy" else {}
+    return subprocess.run([python, CASES / "counted.py", name], env=environment(home) | more).returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1]))
+    except Skip as why:
+        print(f"{sys.argv[1]}: skipped: {why}\n0 passed, 0 failed, 1 skipped")
