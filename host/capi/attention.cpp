@@ -97,6 +97,8 @@ Op attention_of(const nw_context *context, const nw_attn *p) {
     op.idx = address(p->idx), op.cnt = address(p->cnt), op.lse = address(p->lse);
     op.kv = cache_of(p->kv);
     op.page = p->page, op.pages = p->page ? p->pages : 1;
+    op.q_start = address(p->q_start), op.k_start = address(p->k_start);
+    op.tq = p->q_start ? p->tq : 0, op.tk = p->k_start ? p->tk : 0;
     op.kv_len = address(p->kv_len), op.page_table = address(p->page_table);
     op.table_b = p->table_b;
     op.workspace = address(p->workspace);
@@ -138,7 +140,7 @@ void prepare_attention(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     op.b = op.sq = op.sk = op.h = op.hk = 1;
     op.causal = 0, op.scale = bits_of(any_scale);
-    op.idx = op.cnt = op.kv_len = 0;
+    op.idx = op.cnt = op.kv_len = op.q_start = op.k_start = op.tq = op.tk = 0;
     const auto kernels = meaning(NW_UNSUPPORTED, [&] {
         check_shape(op);
         return kernels_for(context.machine.target->name, op);

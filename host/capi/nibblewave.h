@@ -517,6 +517,14 @@ typedef struct nw_attn {
     const int32_t *cnt; /* [b, h, ceil(sq/128)] contiguous; null if idx is */
     float *lse;         /* [b, h, sq] contiguous, or null */
 
+    /* Sequences one after the other, as cu_seqlens has them. With q_start q and o are [1, tq, h, d],
+     * and sequence i has tokens q_start[i] to q_start[i+1] - 1, the first sq of them at most; with
+     * k_start k and v are [1, tk, hk, d] likewise. Entries count as tq and tk at most. lse stays
+     * [b, h, sq]. Not with kv_len, pages or a kv of another type. */
+    const int32_t *q_start; /* [b + 1], ascending, or null */
+    const int32_t *k_start; /* [b + 1], ascending, or null */
+    uint32_t tq, tk;        /* tokens in all, 1..2^26; not read without q_start, k_start */
+
     /* With sq <= 8. A sequence has kv_len[b] keys: below 0 none, above sk or null: sk. Its last
      * query sees them all. With `page` k and v are [pages, page, hk, d], k_b and v_b bytes from
      * page to page: key j is key j % page of page page_table[b, j / page]. Entries below 0 or past
@@ -537,7 +545,7 @@ typedef struct nw_attn {
 #define NW_ATTN_INIT                                                                               \
     {                                                                                              \
         sizeof(nw_attn), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0,   \
-            0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, 0                       \
+            0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, 0, 0, NULL, 0     \
     }
 
 /* Queues it on `stream`. */

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "attn_packed.h"
 #include "check/check.h"
 #include "check/ops.h"
 #include "decode_case.h"
@@ -385,6 +386,7 @@ CHECK_FAMILY(attn_forward) {
     add_lists(p, t.rng);
     check_case(t, kernel, p, "every path");
     check_case(t, kernel, random(t, kernel, {131, 131, 2, 1, 1, true, Layout::qkv}), "every path");
+    check::attn_packed(t, kernel);
     if (t.checkers)
         return;
     maxima(t, kernel);
