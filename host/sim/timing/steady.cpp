@@ -255,8 +255,10 @@ void Steady::skip_iteration(TimedWave &w) {
         if (m_.facts.payloads[index] == Payload::vector)
             m_.memory.touch(vector_request(w.simd, m_.facts.ops[index], reader.payload()));
     });
-    for (size_t n = run; n < reader.run(); ++n)
+    for (size_t n = run; n < reader.run(); ++n) {
         ++skipped_runs_[{reader.run_at(n).first, reader.run_at(n).count}];
+        skipped_insts_ += reader.run_at(n).count;
+    }
 }
 
 void Steady::add_skipped(Result &r) const {
@@ -280,6 +282,7 @@ void Steady::add_skipped(Result &r) const {
     scale(r.busy.vmem, factor(of(Unit::vmem)));
     scale(r.busy.lds, factor(of(Unit::lds)));
     scale(r.busy.lds_conflicts, factor(of(Unit::lds)));
+    r.insts_skipped = skipped_insts_;
     r.stalls = {};
     for (size_t n = 0; n < skipped.size(); ++n) {
         LineCost &line = r.lines[n];

@@ -27,6 +27,7 @@ public:
     }
 
     u64 skipped_cycles() const { return static_cast<u64>(skipped_cycles_); }
+    u64 skipped_insts() const { return skipped_insts_; }
     // Adds the skipped instructions, in proportion to those of the same kind that were played.
     void add_skipped(Result &r) const;
 
@@ -54,6 +55,7 @@ private:
     std::vector<Window> windows_;
     f64 most_, last_rate_ = 0; // iterations of a wave to skip at once; the last skip's rate
     f64 skipped_cycles_ = 0, squares_ = 0; // sum of squared errors
+    u64 skipped_insts_ = 0;
     std::map<std::pair<u32, u32>, u64> skipped_runs_;
 };
 
