@@ -235,7 +235,8 @@ occupancy   waves on a SIMD at once
 cold code   waits for instructions, where they take 3 % of a wave's cycles or more
 stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
 slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction
-workgroups  of a large grid some are timed and stand for the others; --exact: all
+workgroups  of a large grid some are timed and stand for the others, and so do iterations of long loops, if
+            rates are steady; --exact: all are timed. Addresses are checked in those that are executed
 executed    without --stats, --json or files only what times depend on, if the kernel permits that
 utilization cycles in which a unit was busy, of all cycles
 LDS         busy cycles; conflicts: of lanes that ask the same bank
