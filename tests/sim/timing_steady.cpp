@@ -66,3 +66,53 @@ TEST_CASE("a loop of WMMAs: at most 1 % from the exact time") {
         compute += fmt::format("v_add_nc_u32 v{0}, 1, v{0}\n", 56 + n);
     check_error(tile_loop(300, compute), 256);
 }
+
+namespace {
+
+// Each wave adds in a loop of `iterations`, a register.
+std::string adds(const std::string &iterations) {
+    return iterations +
+           "L_loop:\nv_add_f32 v1, v1, v1\nv_add_f32 v2, v2, v2\ns_sub_u32 s20, s20, 1\n"
+           "s_cmp_lg_u32 s20, 0\ns_cbranch_scc1 L_loop\n";
+}
+
+timing::Result grid_timed(const KernelText &kernel, u32 groups, bool exact, bool times = false) {
+    TimedLaunch l;
+    l.grid = {groups, 1, 1};
+    l.block = {128, 1, 1};
+    l.exact = exact;
+    l.times = times;
+    l.warm = l.watched = false;
+    time(kernel, l);
+    return l.result;
+}
+
+f64 error(const timing::Result &r, const timing::Result &exact) {
+    return std::abs(static_cast<f64>(r.cycles) / static_cast<f64>(exact.cycles) - 1);
+}
+
+} // namespace
+
+TEST_CASE("equal generations are left out, the last one is not: at most 1 % from the exact time") {
+    for (u32 groups : {800u, 815u, 839u}) { // 20 generations of 40, two in a WGP; and the rest
+        CAPTURE(groups);
+        const KernelText kernel{.body = adds("s_movk_i32 s20, 300\n"), .lds = 60 << 10};
+        const timing::Result exact = grid_timed(kernel, groups, true);
+        for (bool times : {false, true}) {
+            const timing::Result r = grid_timed(kernel, groups, false, times);
+            CHECK(r.groups_timed < groups / 2);
+            CHECK((groups - r.groups_timed) % 40 == 0);
+            CHECK(error(r, exact) <= 0.01);
+        }
+    }
+}
+
+TEST_CASE("generations that take longer and longer are all timed") {
+    // As many iterations as the workgroup's number and 50 more.
+    const KernelText kernel{
+        .gfx = "gfx1201", .body = adds("s_add_u32 s20, ttmp9, 50\n"), .lds = 60 << 10};
+    const timing::Result exact = grid_timed(kernel, 800, true);
+    const timing::Result r = grid_timed(kernel, 800, false);
+    CHECK(r.groups_timed == 800);
+    CHECK(r.cycles == exact.cycles);
+}

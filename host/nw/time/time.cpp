@@ -115,6 +115,19 @@ void print_stats(const sim::RunStats &s) {
                                  bytes(static_cast<f64>(s.bytes.lds_write))));
 }
 
+// What was played of the launch.
+void print_sample(const Result &r) {
+    const bool all = r.groups == r.groups_timed;
+    std::string text = all ? fmt::format("{}, all of them timed", r.groups)
+                           : fmt::format("{}, {} timed", r.groups, r.groups_timed);
+    if (r.insts_skipped)
+        text += fmt::format(", {:.0f} % of their instructions by the rate of a loop",
+                            100 * static_cast<f64>(r.insts_skipped) / static_cast<f64>(r.insts));
+    if (!all || r.insts_skipped)
+        text += fmt::format(": sampling error {:.2f} %", 100 * r.sampling_error);
+    row("workgroups", text);
+}
+
 std::string dim(const sim::Dim3 &d) { return fmt::format("{},{},{}", d.x, d.y, d.z); }
 
 void print(const Options &o, const Launch &launch, const sim::timing::Timing::Timed &timed,
@@ -146,10 +159,7 @@ void print(const Options &o, const Launch &launch, const sim::timing::Timing::Ti
     row("limiter", r.limiter);
     row("occupancy", fmt::format("{:.1f} waves per SIMD on average", r.occupancy));
     print_stalls(r, o.verbose);
-    row("workgroups", r.groups == r.groups_timed
-                          ? fmt::format("{}, all of them timed", r.groups)
-                          : fmt::format("{}, {} timed: sampling error {:.2f} %", r.groups,
-                                        r.groups_timed, 100 * r.sampling_error));
+    print_sample(r);
     if (o.verbose) {
         row("cycles", fmt::format("{} at {} MHz", r.cycles, launch.part().shader_mhz));
         print_utilization(launch, r);
@@ -225,7 +235,8 @@ occupancy   waves on a SIMD at once
 cold code   waits for instructions, where they take 3 % of a wave's cycles or more
 stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
 slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction
-workgroups  of a large grid some are timed and stand for the others; --exact: all
+workgroups  of a large grid some are timed and stand for the others, and so do iterations of long loops, if
+            rates are steady; --exact: all are timed. Addresses are checked in those that are executed
 executed    without --stats, --json or files only what times depend on, if the kernel permits that
 utilization cycles in which a unit was busy, of all cycles
 LDS         busy cycles; conflicts: of lanes that ask the same bank

@@ -18,8 +18,9 @@ public:
         : m_(m), script_(script), core_(m, code, d.kernel->wave_size / row_lanes),
           dispatcher_(m.part, m.device, *d.kernel, d),
           steady_(m, script.skips ? &script.recorder->trace(0, 0) : nullptr) {
-        outcome_.group_ends.resize(script.groups);
         outcome_.resident = dispatcher_.resident();
+        outcome_.generations = {u64{d.grid.x} * d.grid.y * d.grid.z, outcome_.resident,
+                                script.groups, script.samples};
         launcher_free_.resize(dispatcher_.engines());
         cu_free_.resize(m.part.cus());
         core_.result.lines.resize(m.facts.ops.size());
@@ -32,7 +33,7 @@ public:
         for (u32 number = 0; events_.next(now_, number);)
             if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was rescheduled
                 step(simd);
-        if (ended_ < script_.groups)
+        if (ended_ < outcome_.generations.timed())
             stuck();
         finish();
         return std::move(outcome_);
@@ -42,7 +43,7 @@ private:
     // ---- workgroups start and end
 
     void fill(u64 now) {
-        while (next_group_ < script_.groups) {
+        while (next_group_ < outcome_.generations.timed()) {
             const auto place = dispatcher_.place();
             if (!place)
                 return;
@@ -108,14 +109,24 @@ private:
         core_.arrive_if_complete(group, now_);
         if (group.live)
             return;
-        outcome_.group_ends[group.number] = group.end;
         ++ended_;
+        count_generation(group);
         if (group.workgroup)
             outcome_.stats += group.workgroup->stats();
-        if (script_.beside)
+        if (script_.beside && !script_.keeps)
             script_.recorder->forget(group.number);
         dispatcher_.release(group.placement);
         ending_.push_back(&group);
+    }
+
+    void count_generation(const TimedGroup &group) {
+        if (script_.live)
+            return;
+        const u64 before = outcome_.generations.timed();
+        outcome_.generations.ended(group.end, script_.recorder->instructions(group.number),
+                                   next_group_, core_.result.insts + steady_.skipped_insts());
+        if (const u64 timed = outcome_.generations.timed(); timed != before)
+            script_.recorder->record_only(timed);
     }
 
     // ---- a SIMD's cycle
@@ -194,7 +205,7 @@ private:
                                       static_cast<f64>(core_.simds.size())
                                 : 0;
         r.memory = m_.memory.counts();
-        r.groups_timed = script_.groups;
+        r.groups_timed = outcome_.generations.timed();
         steady_.add_skipped(r);
         r.simds = static_cast<u32>(core_.simds.size());
         r.part = m_.part.name;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/func/workgroup.h"
+#include "sim/timing/generations.h"
 #include "sim/timing/op_facts.h"
 #include "sim/timing/result.h"
 
@@ -24,18 +25,20 @@ struct Machine {
 // flow depends on time.
 struct Script {
     Recorder *recorder = nullptr;
-    u64 groups = 0;                        // to time
+    u64 groups = 0;                        // to time, unless it samples
+    bool samples = false;                  // fewer, if they tell the rest (generations.h)
     bool skips = false;                    // iterations of long loops (steady.h)
-    bool beside = false;                   // it is recorded meanwhile, and read once
+    bool beside = false;                   // it is recorded meanwhile
+    bool keeps = false;                    // the record: it is read again
     Context *live = nullptr;               // non-null: waves execute as they issue
     const LaunchChecker *checks = nullptr; // for live waves
 };
 
 struct Outcome {
     Result result;
-    RunStats stats;              // of live waves
-    std::vector<u64> group_ends; // cycles, by workgroup
-    u32 resident = 0;            // workgroups that fit at once
+    RunStats stats; // of live waves
+    Generations generations;
+    u32 resident = 0; // workgroups that fit at once
 };
 
 Outcome play(const Machine &machine, const Dispatch &dispatch, const Code &code, Script script);

@@ -61,6 +61,7 @@ struct Result {
     f64 occupancy = 0;         // waves per SIMD, while the kernel ran
     u64 waves = 0;             // timed
     u64 insts = 0;             // timed
+    u64 insts_skipped = 0;     // of these, in iterations of loops that were skipped
     u64 groups = 0, groups_timed = 0;
     f64 sampling_error = 0; // relative, one standard error; 0 when all was timed
     Stalls stalls{};

@@ -16,8 +16,9 @@ constexpr size_t fewest_windows = 3;  // to measure a rate
 constexpr f64 steady_error = 0.003;   // of the rate: it is constant
 constexpr u64 most_outside = 200;     // one in so many waves may be outside the loop
 constexpr f64 first_skip = 128;       // iterations; doubles while the rate stays the same
-constexpr f64 fewest_skipped = 8;     // rounded to whole iterations for each workgroup
-constexpr u32 margin = 2;             // iterations that a wave may advance until it skips
+constexpr f64 most_dram = 0.25;   // of what DRAM sustains: queues there remember what was skipped
+constexpr f64 fewest_skipped = 8; // rounded to whole iterations for each workgroup
+constexpr u32 margin = 2;         // iterations that a wave may advance until it skips
 
 // The loop with the most instructions around it of those with enough iterations.
 u32 header_of(const WaveTrace &trace) {
@@ -128,7 +129,8 @@ void Steady::passed(TimedWave &w, u64 now) {
     if (pending_ || outside_ * most_outside > waves_.size())
         return;
     if (begin_ == never) {
-        begin_ = now;
+        begin_ = measured_from_ = now;
+        dram_before_ = dram_bytes();
         return;
     }
     l.counted = l.epoch == epoch_ ? l.counted + 1 : 1;
@@ -145,12 +147,23 @@ void Steady::close_window(u64 now) {
     if (windows_.size() < fewest_windows)
         return;
     const Rate r = rate();
-    if (r.error > steady_error)
+    if (r.error > steady_error || dram_share(now) > most_dram)
         return;
     const f64 change = std::abs(last_rate_ / r.mean - 1);
     most_ = change < 2 * steady_error ? 2 * most_ : first_skip;
     last_rate_ = r.mean;
     skip(r, std::min(skippable(r), most_ * static_cast<f64>(waves_.size()) / r.mean));
+}
+
+u64 Steady::dram_bytes() const {
+    return m_.memory.counts().dram_read + m_.memory.counts().dram_write;
+}
+
+// Of the bandwidth that DRAM sustains, since the measurement began.
+f64 Steady::dram_share(u64 now) const {
+    const f64 bytes = static_cast<f64>(dram_bytes() - dram_before_),
+              us = static_cast<f64>(now - measured_from_) / m_.part.shader_mhz;
+    return bytes / us / 1000 / (m_.part.dram_gb_per_s * m_.part.dram_efficiency);
 }
 
 // Of the later half of the windows: the first ones may not be steady. Waves take turns, so that a
@@ -255,8 +268,10 @@ void Steady::skip_iteration(TimedWave &w) {
         if (m_.facts.payloads[index] == Payload::vector)
             m_.memory.touch(vector_request(w.simd, m_.facts.ops[index], reader.payload()));
     });
-    for (size_t n = run; n < reader.run(); ++n)
+    for (size_t n = run; n < reader.run(); ++n) {
         ++skipped_runs_[{reader.run_at(n).first, reader.run_at(n).count}];
+        skipped_insts_ += reader.run_at(n).count;
+    }
 }
 
 void Steady::add_skipped(Result &r) const {
@@ -280,6 +295,7 @@ void Steady::add_skipped(Result &r) const {
     scale(r.busy.vmem, factor(of(Unit::vmem)));
     scale(r.busy.lds, factor(of(Unit::lds)));
     scale(r.busy.lds_conflicts, factor(of(Unit::lds)));
+    r.insts_skipped = skipped_insts_;
     r.stalls = {};
     for (size_t n = 0; n < skipped.size(); ++n) {
         LineCost &line = r.lines[n];

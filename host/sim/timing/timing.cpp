@@ -21,38 +21,16 @@ namespace nw::sim::timing {
 
 namespace {
 
-// Timed generations of workgroups: the first fills the machine, the last drains it.
-constexpr u64 generations_timed = 6, generations_exact = 8;
+// Generations of workgroups in a grid that is sampled, and how many of them are played if that must
+// be known before.
+constexpr u64 generations_exact = 8, generations_timed = 6;
+// The same of a launch that takes long: these instructions take about ten seconds.
+constexpr u64 generations_exact_long = 4;
+constexpr f64 long_launch = 6e7;
 // Bytes of recorded workgroups that wait to be timed.
 constexpr u64 recorded_ahead = u64{256} << 20;
 // Instructions above which iterations of loops are skipped: about a second of the host's time.
 constexpr f64 played_whole = 8e6;
-
-// Extrapolates the rest of the grid from the rate of the later generations, with its variance:
-// waves that start together run in step for the first ones, and compete more than they do later.
-void extrapolate(Result &r, std::vector<u64> ends, u64 resident) {
-    std::sort(ends.begin(), ends.end());
-    const u64 n = ends.size(), left = r.groups - n;
-    const u64 first = n / 2, last = n - resident; // completions followed by a new workgroup
-    const auto rate = [&](u64 from, u64 to) {
-        return static_cast<f64>(ends[to - 1] - ends[from - 1]) / static_cast<f64>(to - from);
-    };
-    const f64 each = rate(first, last);
-    constexpr u64 windows = 8; // each as long as a generation: completions come in bursts
-    const u64 length = std::min(resident, last - first);
-    f64 squares = 0;
-    for (u64 w = 0; w < windows; ++w) {
-        const u64 from = first + (last - first - length) * w / (windows - 1);
-        const f64 here = rate(from, from + length);
-        squares += (here - each) * (here - each);
-    }
-    const f64 error = std::sqrt(squares / (windows - 1));
-    const f64 more = each * static_cast<f64>(left);
-    const f64 cycles = static_cast<f64>(r.cycles) + more;
-    r.sampling_error = std::hypot(error * static_cast<f64>(left) / cycles,
-                                  r.sampling_error * static_cast<f64>(r.cycles) / cycles);
-    r.cycles = static_cast<u64>(cycles);
-}
 
 u64 groups_of(const Dispatch &d) { return u64{d.grid.x} * d.grid.y * d.grid.z; }
 
@@ -113,8 +91,7 @@ struct Model {
         r.limiter = limiter(r, part);
         r.use = utilization(r, part);
         r.slots = std::min(1.0, static_cast<f64>(r.groups) / std::max(1u, o.resident));
-        if (r.groups_timed < r.groups)
-            extrapolate(r, o.group_ends, o.resident);
+        o.generations.add_left_out(r);
         r.time_us = static_cast<f64>(r.cycles) / part.shader_mhz + part.launch_overhead;
         return r;
     }
@@ -135,29 +112,26 @@ struct Timing::Impl {
             draws.push_back(std::make_unique<Model>(d, draw(c.part, c.costs, n, o.draws)));
     }
 
-    u64 groups_timed(const Dispatch &d, u64 resident, bool exact) const {
-        const u64 all = groups_of(d);
-        return exact || all <= generations_exact * resident ? all : generations_timed * resident;
-    }
-
     Recorder recorder_of(const Dispatch &d, const ProgramFacts &facts, u64 groups) const {
         const u32 waves = ceil_div(d.block.x * d.block.y * d.block.z, d.kernel->wave_size);
         return {facts.payloads, device.target->generation == Generation::gfx12, groups, waves};
     }
 
     void prepare(const Dispatch &, const Memory &);
-    void replay(Result &, const Dispatch &, const Memory &, Recorder &, u64 groups, bool skips);
-    // Workgroups [0, groups) and what is executed of the program.
+    void replay(Result &, const Dispatch &, const Memory &, const Script &);
+    // The first workgroups, and what is executed of the program.
     struct Recording {
         Recorder recorder;
-        u64 groups;
+        u64 resident;
         std::unique_ptr<Executable> slice; // null: all of it
         RunStats stats;
     };
     std::unique_ptr<Executable> slice_of(const Dispatch &, const RunConfig &,
                                          const ProgramFacts &) const;
     void record(Recording &, const Dispatch &, Memory &, const RunConfig &);
-    Outcome play_beside(Recording &, const Dispatch &, Memory &, const RunConfig &, bool exact);
+    Script script_of(Recording &, bool exact, bool watched) const;
+    Script play_beside(Recording &, const Dispatch &, Memory &, const RunConfig &, bool exact,
+                       Outcome &);
     Timed recorded(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, bool exact,
                    Watcher *, bool times);
     Timed live(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, Watcher *);
@@ -179,18 +153,18 @@ void Timing::Impl::prepare(const Dispatch &d, const Memory &m) {
         prepare_one(*model);
 }
 
-void Timing::Impl::replay(Result &result, const Dispatch &d, const Memory &m, Recorder &recorder,
-                          u64 groups, bool skips) {
+void Timing::Impl::replay(Result &result, const Dispatch &d, const Memory &m,
+                          const Script &script) {
     const Code &code = d.program->code(d.kernel->wave_size);
     for (const auto &model : draws) {
-        const Outcome o = play(model->machine(d, m, nullptr), d, code, {&recorder, groups, skips});
+        const Outcome o = play(model->machine(d, m, nullptr), d, code, script);
         result.draws_us.push_back(model->result_of(d, o).time_us);
     }
 }
 
-// Executes a part of the instructions of all workgroups, on several cores.
-RunStats run_slice(Context &c, const Executable &slice, unsigned threads) {
-    const u64 groups = groups_of(c.dispatch);
+// Executes a part of the instructions of the workgroups that are recorded, on several cores.
+RunStats run_slice(Context &c, const Executable &slice, const Recorder &recorder,
+                   unsigned threads) {
     Context own{c.dispatch, c.memory, slice, c.config, c.device};
     own.kernarg = c.kernarg;
     own.packet = c.packet;
@@ -206,12 +180,12 @@ RunStats run_slice(Context &c, const Executable &slice, unsigned threads) {
         const UseChoices chosen(c.config.choices);
         try {
             Workgroup group(own, nullptr);
-            for (u64 g; (g = next++) < groups;)
+            for (u64 g; (g = next++) < recorder.groups();)
                 group.run(g);
             const std::lock_guard lock(mutex);
             stats += group.stats();
         } catch (...) {
-            next = groups;
+            next = groups_of(c.dispatch);
             const std::lock_guard lock(mutex);
             fault = std::current_exception();
         }
@@ -236,13 +210,27 @@ void Timing::Impl::record(Recording &r, const Dispatch &d, Memory &m, const RunC
     }
     const unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
     r.stats = sim::run(d, m, device, observed, [&](Context &c) {
-        return run_slice(c, *r.slice, static_cast<unsigned>(std::clamp<u64>(threads, 1, r.groups)));
+        const u64 useful = std::clamp<u64>(threads, 1, r.recorder.groups());
+        return run_slice(c, *r.slice, r.recorder, static_cast<unsigned>(useful));
     });
 }
 
+// What to play of a record whose first workgroup is there.
+Script Timing::Impl::script_of(Recording &r, bool exact, bool watched) const {
+    const u64 groups = r.recorder.groups();
+    const f64 each = static_cast<f64>(r.recorder.instructions(0)),
+              insts = each * static_cast<f64>(groups);
+    const f64 sampled = std::min(insts, each * static_cast<f64>(generations_timed * r.resident));
+    const u64 whole = insts > long_launch ? generations_exact_long : generations_exact;
+    return {.recorder = &r.recorder,
+            .groups = groups,
+            .samples = !exact && groups > whole * r.resident,
+            .skips = !exact && !watched && sampled > played_whole};
+}
+
 // Times the first workgroups while later ones are recorded.
-Outcome Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
-                                  const RunConfig &config, bool exact) {
+Script Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
+                                 const RunConfig &config, bool exact, Outcome &o) {
     // Workgroups that wait for each other are all recorded at once.
     if (!d.cooperative)
         r.recorder.read_beside(recorded_ahead);
@@ -255,12 +243,13 @@ Outcome Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
         }
         r.recorder.finish();
     });
-    Outcome o;
+    Script script;
     try {
         r.recorder.await(0);
-        const f64 insts = static_cast<f64>(r.recorder.instructions(0)) * static_cast<f64>(r.groups);
-        o = play(base.machine(d, m, nullptr), d, d.program->code(d.kernel->wave_size),
-                 {&r.recorder, r.groups, !exact && insts > played_whole, true});
+        script = script_of(r, exact, false);
+        script.beside = true;
+        script.keeps = !draws.empty();
+        o = play(base.machine(d, m, nullptr), d, d.program->code(d.kernel->wave_size), script);
     } catch (const Recorder::Ended &) { // by the fault
     } catch (...) {
         own = std::current_exception();
@@ -270,7 +259,7 @@ Outcome Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
     for (const std::exception_ptr &e : {fault, own})
         if (e)
             std::rethrow_exception(e);
-    return o;
+    return script;
 }
 
 // What is left of the program for times alone; null: all of it.
@@ -286,23 +275,26 @@ std::unique_ptr<Executable> Timing::Impl::slice_of(const Dispatch &d, const RunC
 Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConfig &config,
                                      const ProgramFacts &facts, bool exact, Watcher *watcher,
                                      bool times) {
-    const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident();
-    const u64 groups = groups_timed(d, resident, exact);
+    const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident(), all = groups_of(d);
+    // What a watcher is told of must be known before.
+    const bool first = watcher && !exact && all > generations_exact * resident;
+    const u64 groups = first ? first_generations(all, resident, generations_timed) : all;
     Recording r{
-        recorder_of(d, facts, groups), groups, times ? slice_of(d, config, facts) : nullptr, {}};
+        recorder_of(d, facts, groups), resident, times ? slice_of(d, config, facts) : nullptr, {}};
     Timed timed;
-    if (groups > 1 && draws.empty() && !watcher && config.threads != 1) {
-        const Outcome o = play_beside(r, d, m, config, exact);
-        timed.result = base.result_of(d, o);
+    Outcome o;
+    Script script;
+    if (groups > 1 && !watcher) {
+        script = play_beside(r, d, m, config, exact, o);
+        script.groups = o.generations.timed();
+        script.samples = script.beside = false;
     } else {
         record(r, d, m, config);
-        const Code &code = d.program->code(d.kernel->wave_size);
-        const f64 insts = static_cast<f64>(r.recorder.instructions(0)) * static_cast<f64>(groups);
-        const bool skips = !exact && !watcher && insts > played_whole;
-        const Outcome o = play(base.machine(d, m, watcher), d, code, {&r.recorder, groups, skips});
-        timed.result = base.result_of(d, o);
-        replay(timed.result, d, m, r.recorder, groups, skips);
+        script = script_of(r, exact || first, watcher);
+        o = play(base.machine(d, m, watcher), d, d.program->code(d.kernel->wave_size), script);
     }
+    timed.result = base.result_of(d, o);
+    replay(timed.result, d, m, script);
     timed.stats = r.stats;
     timed.sliced = r.slice != nullptr;
     return timed;
@@ -320,8 +312,9 @@ Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &
     timed.stats = sim::run(d, m, device, observed, [&](Context &c) {
         const auto checks = launch_checker(c);
         MxcsrScope host_fpu(mxcsr_default);
-        Outcome o = play(base.machine(d, m, watcher), d, code,
-                         {&recorder, groups, false, false, &c, checks.get()});
+        Outcome o =
+            play(base.machine(d, m, watcher), d, code,
+                 {.recorder = &recorder, .groups = groups, .live = &c, .checks = checks.get()});
         timed.result = base.result_of(d, o);
         return o.stats;
     });

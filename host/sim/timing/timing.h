@@ -26,13 +26,15 @@ public:
         Result result;
         bool sliced = false; // only a part of the instructions was executed
     };
-    // As sim::run. In a grid of many generations of workgroups the first ones are timed and the
-    // rest is extrapolated, unless `exact`; so are long loops, unless it is watched. A kernel that
+    // As sim::run. In a grid of many generations of workgroups some are left out once they take
+    // equally long (generations.h), unless `exact`; so are iterations of long loops. If it is
+    // watched, the first generations are timed, with all iterations. A kernel that
     // reads a clock is timed completely, as it executes. Each draw has caches of its own, which see
     // the same launches; a kernel that reads a clock is not replayed, so they miss it.
     Timed run(const Dispatch &, Memory &, const RunConfig &, bool exact, Watcher * = nullptr);
     // The same for times alone: memory and bytes of `stats` are undefined afterwards. If the kernel
-    // permits that, only what decides branches, masks and addresses is executed (slice.h).
+    // permits that, only what decides branches, masks and addresses is executed (slice.h), of the
+    // workgroups that are timed.
     Timed run_for_times(const Dispatch &, Memory &, const RunConfig &, bool exact,
                         Watcher * = nullptr);
 

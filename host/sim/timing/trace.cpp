@@ -65,15 +65,17 @@ u64 default_record_limit() {
 Recorder::Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups,
                    u32 waves_per_group, u64 limit)
     : payloads_(payloads), gfx12_(gfx12), groups_(groups), waves_(waves_per_group), limit_(limit),
-      traces_(groups * waves_per_group), live_(groups, waves_per_group) {
-    for (size_t n = 0; n < traces_.size(); ++n)
-        traces_[n].number = n;
-}
+      of_group_(groups), live_(groups, waves_per_group) {}
 
 void *Recorder::start(u64 group, u32 wave) {
     if (wave == 0 && ahead_ != ~u64{0} && group < groups_)
         wait_for_reader(group);
-    return group < groups_ ? &traces_[group * waves_ + wave] : nullptr;
+    if (wave == 0 && group < groups_) {
+        of_group_[group] = std::make_unique<Recording[]>(waves_);
+        for (u32 n = 0; n < waves_; ++n)
+            of_group_[group][n].number = group * waves_ + n;
+    }
+    return group < of_group_.size() && of_group_[group] ? &of_group_[group][wave] : nullptr;
 }
 
 // ---- a reader on another thread ---------------------------------------------------------------
@@ -84,7 +86,7 @@ void Recorder::read_beside(u64 ahead) { ahead_ = ahead; }
 void Recorder::wait_for_reader(u64 group) {
     constexpr std::chrono::milliseconds look_up{50}; // how often to poll for the end of the process
     std::unique_lock lock(mutex_);
-    while (reads_ && claimed_ > ahead_ && group > wanted_) {
+    while (reads_ && claimed_ > ahead_ && group > wanted_ && group < groups_) {
         check_abandoned();
         changed_.wait_for(lock, look_up);
     }
@@ -110,12 +112,14 @@ void Recorder::await(u64 group) {
 }
 
 void Recorder::forget(u64 group) {
-    for (u32 wave = 0; wave < waves_; ++wave) {
-        Recording &r = traces_[group * waves_ + wave];
-        claimed_ -= r.claimed;
-        r.claimed = 0;
-        r.trace = {};
-    }
+    for (u32 wave = 0; wave < waves_; ++wave)
+        claimed_ -= of_group_[group][wave].claimed;
+    of_group_[group].reset();
+    changed_.notify_all();
+}
+
+void Recorder::record_only(u64 groups) {
+    groups_ = groups;
     changed_.notify_all();
 }
 
@@ -138,7 +142,7 @@ void Recorder::stop_reading() {
 u64 Recorder::instructions(u64 group) const {
     u64 all = 0;
     for (u32 wave = 0; wave < waves_; ++wave)
-        for (const WaveTrace::Run &run : traces_[group * waves_ + wave].trace.runs)
+        for (const WaveTrace::Run &run : of_group_[group][wave].trace.runs)
             all += run.count;
     return all;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -92,7 +93,7 @@ private:
 // Half of the machine's memory.
 u64 default_record_limit();
 
-// Records the waves of workgroups [0, groups). A wave that would exceed `limit` bytes in total
+// Records the waves of workgroups [0, groups()). A wave that would exceed `limit` bytes in total
 // faults with out of memory: an endless kernel must not exhaust the host.
 class Recorder : public Observer {
 public:
@@ -101,16 +102,18 @@ public:
     void *start(u64 group, u32 wave) override;
     void before(Wave &, const Inst &) override;
     static WaveTrace &trace_of(const Wave &); // of a wave that is observed
-    WaveTrace &trace(u64 group, u32 wave) { return traces_[group * waves_ + wave].trace; }
+    WaveTrace &trace(u64 group, u32 wave) { return of_group_[group][wave].trace; }
+    u64 groups() const { return groups_; }
 
     // For a reader on another thread, which takes workgroups about in order. It is waited for if it
     // falls behind by `ahead` bytes.
     void read_beside(u64 ahead);
-    struct Ended {};        // thrown if recording ends before
-    void await(u64 group);  // until it is recorded
-    void forget(u64 group); // it is not read again
-    void finish();          // nothing more is recorded
-    void stop_reading();    // nothing more is read
+    struct Ended {};              // thrown if recording ends before
+    void await(u64 group);        // until it is recorded
+    void forget(u64 group);       // it is not read again
+    void record_only(u64 groups); // the first so many of them
+    void finish();                // nothing more is recorded
+    void stop_reading();          // nothing more is read
     u64 instructions(u64 group) const;
 
 private:
@@ -132,11 +135,11 @@ private:
 
     const std::vector<Payload> &payloads_; // by instruction index
     bool gfx12_;
-    u64 groups_;
+    std::atomic<u64> groups_;
     u32 waves_;
     u64 limit_;
     std::atomic<u64> claimed_{0};
-    std::vector<Recording> traces_;
+    std::vector<std::unique_ptr<Recording[]>> of_group_; // from its start until it is forgotten
     LdsMemo memo_;
 
     // Of a reader beside it.
