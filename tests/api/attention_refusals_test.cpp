@@ -91,6 +91,10 @@ TEST_CASE("attention: every rule of nw_attention") {
         {"sq = 140, kv_len = 0x", [&](auto &p) { p.kv_len = words(); }},
         {"lists of blocks are for keys of dtype, of one length and without pages",
          [&](auto &p) { p.idx = p.cnt = p.kv_len = words(); }},
+        {"tq = 0: q and o must have a token", [&](auto &p) { p.q_start = words(); }},
+        {"tk = 0: k and v must have a token", [&](auto &p) { p.k_start = words(); }},
+        {"sequences one after the other are for keys of dtype, without pages and kv_len",
+         [&](auto &p) { p.k_start = p.kv_len = words(), p.tk = 80; }},
     };
     const nw_attn good = of.arguments();
     check_refused(of, good, cases,

@@ -2,6 +2,7 @@
 // What nw_attention, nw_attention_select and nw_attention_mean compute, in graphs too, with every
 // checker of the simulated GPU on.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -89,6 +90,27 @@ TEST_CASE("attention: fewer queries than keys, heads that share keys, batches") 
         CAPTURE(fmt::format("sq {} sk {} h {}/{} b {}", s.sq, s.sk, s.h, s.hk, s.b));
         const Attention of(s);
         run(context, of, of.arguments(), nullptr);
+    }
+}
+
+TEST_CASE("attention: sequences one after the other") {
+    const Context context;
+    for (const u32 sq : {3u, 150u}) { // 3 queries have this kernel, too
+        CAPTURE(sq);
+        const Attention of({.sq = sq, .sk = 170, .h = 4, .hk = 2, .b = 3});
+        const auto starts_of = [](u32 each) {
+            std::vector<u8> out(4 * 4);
+            for (u32 i = 0; i < 4; ++i)
+                std::memcpy(&out[4 * i], std::array{i * each}.data(), 4);
+            return out;
+        };
+        const Memory q_start(starts_of(sq)), k_start(starts_of(170));
+        nw_attn p = of.arguments();
+        p.q_start = static_cast<const i32 *>(q_start.data), p.tq = 3 * sq;
+        p.k_start = static_cast<const i32 *>(k_start.data), p.tk = 3 * 170;
+        p.q_b = p.k_b = p.v_b = p.o_b = 0; // not read
+        CHECK_EQ(bytes_for(context, p), 0);
+        run(context, of, p, nullptr);
     }
 }
 
