@@ -89,6 +89,22 @@ def alike(kernels: list[dict]) -> list[list[dict]]:
     return [[k for k in kernels if k["params"]["group"] in groups] for groups in forms.values()] or [kernels]
 
 
+def limited(family: str) -> list[tuple[str, str, list[str]]]:
+    """Parameters, with their values, that not every target of the family has, and those that do."""
+    variants = tomllib.loads((ROOT / f"asm/{family}/family.toml").read_text()).get("variants", [])
+    return [
+        (name, value, variant["targets"])
+        for variant in variants if "targets" in variant
+        for name, value in variant.items()
+        if isinstance(value, str) and all(other.get(name) != value for other in variants if other is not variant)
+    ]  # fmt: skip
+
+
+def other(family: str) -> str:
+    limits = "; ".join(f"{name} {value}: {', '.join(targets)}" for name, value, targets in limited(family))
+    return f"[{family}](asm/{family})" + (f" ({limits})" if limits else "")
+
+
 def table(manifest: dict) -> list[str]:
     families = library(manifest)
     ops = {name: manifest["families"][name]["op"] for name in families}
@@ -98,7 +114,7 @@ def table(manifest: dict) -> list[str]:
         *HEAD,
         *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
         "",
-        "All for " + ", ".join(targets()) + ". Also on the device: " + ", ".join(f"[{name}](asm/{name})" for name in others) + ".",
+        "All for " + ", ".join(targets()) + ". Also on the device: " + ", ".join(map(other, others)) + ".",
     ]
 
 
