@@ -517,10 +517,10 @@ typedef struct nw_attn {
     const int32_t *cnt; /* [b, h, ceil(sq/128)] contiguous; null if idx is */
     float *lse;         /* [b, h, sq] contiguous, or null */
 
-    /* Sequences one after the other, as cu_seqlens has them. With q_start q and o are [1, tq, h, d],
-     * and sequence i has tokens q_start[i] to q_start[i+1] - 1, the first sq of them at most; with
-     * k_start k and v are [1, tk, hk, d] likewise. Entries count as tq and tk at most. lse stays
-     * [b, h, sq]. Not with kv_len, pages or a kv of another type. */
+    /* Sequences one after the other, as cu_seqlens has them. With q_start q and o are [1, tq, h,
+     * d], and sequence i has tokens q_start[i] to q_start[i+1] - 1, the first sq of them at most;
+     * with k_start k and v are [1, tk, hk, d] likewise. Entries count as tq and tk at most. lse
+     * stays [b, h, sq]. Not with kv_len, pages or a kv of another type. */
     const int32_t *q_start; /* [b + 1], ascending, or null */
     const int32_t *k_start; /* [b + 1], ascending, or null */
     uint32_t tq, tk;        /* tokens in all, 1..2^26; not read without q_start, k_start */

@@ -180,14 +180,17 @@ TEST_CASE("a few rows go at memory's speed, in a form that has the kernels") {
     const auto rows = [](u32 m) { return tile_for(m).number("bm"); };
     for (Zeros zeros : {Zeros::eight, Zeros::packed}) {
         CHECK(family(9, zeros) == "mid_w4a16");
-        CHECK(family(mid_rows, zeros) == "mid_w4a16");
+        CHECK(family(32, zeros) == "mid_w4a16");
+        CHECK(family(33, zeros) == "prefill_w4a16"); // reads the weights once, not twice
         CHECK(family(mid_rows + 1, zeros) == "prefill_w4a16");
     }
     CHECK(family(9, Zeros::carrier) == "prefill_w4a16");
     CHECK(rows(16) == 16);
     CHECK(rows(17) == 32);
-    CHECK(rows(33) == 16); // three blocks, not four
-    CHECK(rows(64) == 32);
+    CHECK(rows(33) == 64);
+    const Op few =
+        linear_w4a16(Dtype::f16, 128, Zeros::eight, 64, 1024, 4096); // tiles for 8 of 20 WGPs
+    CHECK(cheapest("gfx1151", few).family == "mid_w4a16");
 }
 
 TEST_CASE(

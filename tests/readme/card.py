@@ -6,6 +6,7 @@ The moves are those of bench/data/moves.csv (bench/moves.py); values, ranges and
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -61,7 +62,9 @@ def line(row: dict, constant: dict, measured: str) -> str:
 
 
 def listed(words: str, names: list[str]) -> list[str]:
-    return ["", f"{words}: {', '.join(f'`{name}`' for name in names)}."] if names else []
+    """By their first letter."""
+    letters = itertools.groupby(sorted(names), key=lambda name: name[0])
+    return ["", f"{words}:", "", *(f"- {', '.join(f'`{name}`' for name in each)}" for _, each in letters)] if names else []
 
 
 def table(swept: list[dict], constants: list[dict], rows: dict[str, str]) -> list[str]:
