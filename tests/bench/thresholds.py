@@ -175,6 +175,10 @@ class Thresholds(unittest.TestCase):
         run = self.run_bench("--suite", "mid", "--m", "1,16", "--dtype", "f16", "--only", "4096x4096 .* sym")
         self.holds(run, "16 rows by one")
 
+    def test_attention(self) -> None:
+        run = self.run_bench("--suite", "attention", "--dtype", "f16", "--only", "^decode 32768 d128 f16 kv (same|q8_0) rows 1$")
+        self.holds(run, "a row against 32768 keys")
+
     def test_traces(self) -> None:
         run = self.run_bench("--suite", "validate", "--only", "^(traces|dispatch) ")
         self.holds(run, "ALU intervals", "memory issue", "a loop's period", "start of a wave")
