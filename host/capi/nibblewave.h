@@ -506,8 +506,9 @@ typedef struct nw_attn {
     void *o;       /* as q; overlaps nothing else */
 
     /* Bytes from batch to batch, token to token, head to head: >= 2 * d, multiples of 16, < 2^32,
-     * those of tokens < 2^24. Those of batches are not read where b = 1. Rows of o may not overlap:
-     * of its three dimensions one spans the next, which spans the third. */
+     * those of tokens < 2^24. Those of batches are not read where b = 1, nor with q_start (of q and
+     * o) and k_start (of k and v). Rows of o may not overlap: of its three dimensions one spans the
+     * next, which spans the third. */
     uint64_t q_b, q_s, q_h;
     uint64_t k_b, k_s, k_h;
     uint64_t v_b, v_s, v_h;
@@ -555,9 +556,9 @@ NW_API nw_status nw_attention(nw_context *context, const nw_attn *attention, voi
  * only. */
 NW_API nw_status nw_attention_prepare(nw_context *context, const nw_attn *attention);
 
-/* Bytes of workspace, whichever kernel is chosen: 0 for more than 8 queries. Reads dtype, kv,
- * causal, b, sq, sk, h, hk, d, page and pages. Take the size for the most keys: fewer may need
- * fewer. */
+/* Bytes of workspace, whichever kernel is chosen: 0 for more than 8 queries, lists, and sequences
+ * one after the other. Reads dtype, kv, causal, b, sq, sk, h, hk, d, page and pages, and whether
+ * idx, q_start and k_start are null. Take the size for the most keys: fewer may need fewer. */
 NW_API nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attention,
                                              uint64_t *bytes);
 
