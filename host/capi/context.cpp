@@ -49,8 +49,13 @@ void load(nw_context &context, const Kernel &kernel) {
 
 namespace {
 
-Plan plan_of(const nw_context &context, const Op &op) {
-    const Family *checked = meaning(NW_INVALID_ARGUMENT, [&] { return check_shape(op); });
+Plan plan_of(const nw_context &context, const Op &op, bool operands = false) {
+    const Family *checked = meaning(NW_INVALID_ARGUMENT, [&] {
+        const Family *family = check_shape(op);
+        if (const OpContract *contract = operands ? contract_of(op.kind) : nullptr)
+            contract->check_operands(op); // a bad one is the reason if no kernel takes it
+        return family;
+    });
     return meaning(NW_UNSUPPORTED, [&] { return plan(op, context.machine, checked); });
 }
 
@@ -83,12 +88,7 @@ void load(nw_context &context, const Op &op) {
 void launch(nw_context &context, const Op &op, void *handle, const char *prepare) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
-    if (const OpContract *contract = contract_of(op.kind)) // before a kernel is missed for them
-        meaning(NW_INVALID_ARGUMENT, [&] {
-            contract->check_shape(op);
-            contract->check_operands(op);
-        });
-    const Plan plan = plan_of(context, op);
+    const Plan plan = plan_of(context, op, true);
     meaning(NW_INVALID_ARGUMENT, [&] {
         launch(context.modules, plan, stream,
                [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); });

@@ -480,9 +480,9 @@ enum {
  * the last block that the queries can see are skipped. They may be in any order, and a block that
  * is listed twice counts twice. nw_attention_select makes such lists.
  *
- * Without lists, 1 to 8 queries have a kernel of their own. It splits the keys over the GPU and
- * keeps its parts in the workspace. Caches in q8_0, fp8 or pages, and sequences of their own
- * lengths, are for these.
+ * Without lists, q_start and k_start, 1 to 8 queries have a kernel of their own. It splits the keys
+ * over the GPU and keeps its parts in the workspace. Caches in q8_0, fp8 or pages, and sequences of
+ * their own lengths, are for these.
  *
  * Tensors are [batch, token, head, d] with elements of a head contiguous and any strides: a fused
  * projection is three views of one array, and a cache [batch, head, token, d] has k_h > k_s.

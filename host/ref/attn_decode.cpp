@@ -56,10 +56,6 @@ template <class T> void append(std::vector<T> &to, const std::vector<T> &more) {
     to.insert(to.end(), more.begin(), more.end());
 }
 
-} // namespace
-
-namespace {
-
 f64 value_of_e4m3(u8 bits) {
     const int exponent = bits >> 3 & 15, mantissa = bits & 7;
     const f64 size = (bits & 127) == 127 ? NAN

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "check/attn_bound.h"
 #include "ref/attn_pooled.h"
 #include "ref/attn_score.h"
 
@@ -230,26 +231,21 @@ ref::AttnResult Attention::exact(const ref::AttnLists *lists) const {
 
 std::string Attention::difference(const ref::AttnLists *lists) const {
     const AttentionShape &s = shape;
-    const bool half = type() == Dtype::f16;
     const ref::AttnResult exact = this->exact(lists);
-    const f64 u = half ? 0x1p-10 : 0x1p-7; // nibblewave.h
+    const std::vector<f64> bounds = check::attention_bounds(type(), exact, s.sq, s.h, s.d);
+    const f64 rounding = type() == Dtype::f16 ? 0x1p-11 : 0x1p-8;
     const std::vector<u16> got = o_.read<u16>();
     for (u64 i = 0; i < got.size(); ++i) {
-        const u64 head = i / s.d % s.h, row = i / s.d / s.h % s.sq, b = i / s.d / s.h / s.sq;
-        const f64 logits = 0x1p-20 * (4 + exact.dot[(b * s.h + head) * s.sq + row]);
-        const f64 bound = (u / 2 + logits) * (exact.abs[i] + std::abs(exact.o[i])) + exact.small[i];
-        const f64 rounded = u / 2 * (std::abs(exact.o[i]) + bound) + 0x1p-25;
+        const f64 rounded = rounding * (std::abs(exact.o[i]) + bounds[i]) + 0x1p-25;
         const f64 value = to_f32(type(), got[i]);
-        if (!(std::abs(value - exact.o[i]) <= bound + rounded))
-            return fmt::format("o[{},{},{},{}] is {}, {} is exact, the bound {}", b, row, head,
-                               i % s.d, value, exact.o[i], bound);
+        if (!(std::abs(value - exact.o[i]) <= bounds[i] + rounded))
+            return fmt::format("o[{},{},{},{}] is {}, {} is exact, the bound {}",
+                               i / s.d / s.h / s.sq, i / s.d / s.h % s.sq, i / s.d % s.h, i % s.d,
+                               value, exact.o[i], bounds[i]);
     }
-    const std::vector<f32> sums = lse_.read<f32>();
-    for (u64 i = 0; i < sums.size() && s.lse; ++i)
-        if (sums[i] != exact.lse[i] && // -inf where no key is seen
-            !(std::abs(sums[i] - exact.lse[i]) <=
-              u + 0x1p-20 * (4 + exact.dot[i] + 32.0 * exact.keys[i])))
-            return fmt::format("lse[{}] is {}, not {}", i, sums[i], exact.lse[i]);
+    if (s.lse)
+        if (std::string off = check::lse_difference(type(), exact, lse_.read<f32>()); !off.empty())
+            return off;
     return o_.guards_clean() && lse_.guards_clean() ? "" : "something was written past o or lse";
 }
 

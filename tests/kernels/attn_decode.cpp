@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "attn_values.h"
+#include "check/attn_bound.h"
 #include "check/check.h"
 #include "check/ops.h"
 #include "decode_case.h"
@@ -240,27 +242,13 @@ ref::AttnResult exact_of(const Case &p, const Output &got) {
     return ref::attn_decode(a);
 }
 
-// As in attn_forward.cpp: p is rounded towards 0 by up to e of it, and so is its sum; logits and
-// the weights of parts are f32.
 void check_output(Test &t, const Case &p, const Output &got, std::source_location where) {
     const ref::AttnResult exact = exact_of(p, got);
-    const f64 e = p.dtype == Dtype::f16 ? 0x1p-10 : 0x1p-7;
-    std::vector<f64> tolerance(exact.o.size());
-    for (u64 i = 0; i < tolerance.size(); ++i) {
-        const u64 head = i / p.d % p.h, row = i / p.d / p.h % p.sq, b = i / p.d / p.h / p.sq;
-        const f64 logits = 0x1p-20 * (4 + exact.dot[(b * p.h + head) * p.sq + row]);
-        tolerance[i] = (e / 2 + logits) * (exact.abs[i] + std::abs(exact.o[i])) + exact.small[i];
-    }
-    t.within("o", p.dtype, got.o, exact.o, tolerance, where);
-    for (u64 i = 0; i < exact.lse.size() && p.lse; ++i) {
-        const f64 want = exact.lse[i], x = got.lse[i];
-        const f64 off = e + 0x1p-20 * (4 + exact.dot[i] + 32 * exact.keys[i]);
-        const bool right = std::isnan(want)   ? std::isnan(x)
-                           : std::isinf(want) ? x == want
-                                              : std::abs(x - want) <= off;
-        if (!right)
-            return t.fail(fmt::format("lse[{}] is {}, not {} +- {}", i, x, want, off), where);
-    }
+    t.within("o", p.dtype, got.o, exact.o, check::attention_bounds(p.dtype, exact, p.sq, p.h, p.d),
+             where);
+    if (const std::string off = p.lse ? check::lse_difference(p.dtype, exact, got.lse) : "";
+        !off.empty())
+        t.fail(off, where);
 }
 
 void say(Test &t, const Case &p, std::string_view what) {
@@ -354,31 +342,12 @@ void maxima(Test &t, const Kernel &kernel) {
 }
 
 void plain_values(Test &t, const Kernel &kernel) {
-    Case p = random(t, kernel, {2, 257});
-    std::ranges::fill(p.q, u16{0});
-    check_case(t, kernel, p, "q = 0");
-    p = random(t, kernel, {2, 260});
-    for (u64 i = 0; i < p.v.size(); ++i)
-        p.v[i] = p.word(1 + static_cast<f64>(i % p.d) / 64);
-    check_case(t, kernel, p, "v alike in every row");
-    p = random(t, kernel, {2, 130});
-    std::ranges::fill(p.v, u16{0});
-    for (u32 j = 0; j < p.sk; ++j)
-        p.key(p.v, j)[j % p.d] = p.word(1);
-    check_case(t, kernel, p, "v one-hot");
-    p = random(t, kernel, {8, 100});
-    for (u32 j = 0; j < p.sk; ++j) // key 92 + i is seen by query i, and by none before it
-        std::ranges::fill_n(p.key(p.v, j), p.d, p.word(std::ldexp(1.0, static_cast<int>(j / 8))));
-    check_case(t, kernel, p, "values that double");
-    p = random(t, kernel, {2, 150});
-    p.scale = 0x1p-40f;
-    check_case(t, kernel, p, "a small scale");
-    p = random(t, kernel, {2, 150});
-    for (std::vector<u16> *x : {&p.q, &p.k})
-        for (u64 i = 0; i < x->size(); ++i)
-            (*x)[i] = i % 3 ? p.word(0) : static_cast<u16>(i * 7 % 31); // subnormals
-    p.scale = 0x1p30f;
-    check_case(t, kernel, p, "subnormal q and k");
+    check::plain_values(
+        [&](u32 queries, u32 keys) {
+            return random(t, kernel, {queries, keys});
+        },
+        [](Case &p, u32 j) { return p.key(p.v, j); },
+        [&](const Case &p, const char *what) { check_case(t, kernel, p, what); });
 }
 
 void not_finite(Test &t, const Kernel &kernel) {

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "attn_packed.h"
+#include "attn_values.h"
+#include "check/attn_bound.h"
 #include "check/check.h"
 #include "check/ops.h"
 #include "decode_case.h"
@@ -61,6 +63,8 @@ struct Case : Shape {
         ref::AttnForward out{dtype, b, sq, sk, h, hk, d, causal, scale};
         out.q = plain(q, sq, h), out.k = plain(k, sk, hk), out.v = plain(v, sk, hk);
         out.idx = idx, out.cnt = cnt;
+        // The largest p of a row is 2^-9 or more (its stage's sum over 32 keys 1/16), so p of f16
+        // of less than 2^-14 lose up to 2^-24, or 2^-15 of the largest.
         out.least_p = dtype == Dtype::f16 ? 0x1p-15 : 0;
         return out;
     }
@@ -159,36 +163,13 @@ Output run(Test &t, const Kernel &kernel, const Case &p, bool lse, std::source_l
     return out;
 }
 
-// |o - exact| before o is rounded to the dtype. p is rounded towards 0 by up to e of it, and so is
-// its sum: both are off by e / 2 from what they have in common. The logits are f32 sums; a
-// difference in them is one of p. The largest p of a row is 2^-9 or more (its stage's sum over 32
-// keys 1/16), so p of f16 of less than 2^-14 lose up to 2^-24, or 2^-15 of the largest.
-f64 bound(const Case &p, const ref::AttnResult &exact, u64 at_o, u64 at_row) {
-    const f64 e = p.dtype == Dtype::f16 ? 0x1p-10 : 0x1p-7;
-    const f64 logits = 0x1p-20 * (4 + exact.dot[at_row]);
-    return (e / 2 + logits) * (exact.abs[at_o] + std::abs(exact.o[at_o])) + exact.small[at_o];
-}
-
 void check_output(Test &t, const Case &p, const Output &got, bool lse, std::source_location where) {
     const ref::AttnResult exact = ref::attn_forward(p.reference());
-    std::vector<f64> tolerance(exact.o.size());
-    for (u64 i = 0; i < tolerance.size(); ++i) {
-        const u64 head = i / p.d % p.h, row = i / p.d / p.h % p.sq, b = i / p.d / p.h / p.sq;
-        tolerance[i] = bound(p, exact, i, (b * p.h + head) * p.sq + row);
-    }
-    t.within("o", p.dtype, got.o, exact.o, tolerance, where);
-    if (!lse)
-        return;
-    const f64 e = p.dtype == Dtype::f16 ? 0x1p-10 : 0x1p-7;
-    for (u64 i = 0; i < exact.lse.size(); ++i) {
-        const f64 want = exact.lse[i], x = got.lse[i];
-        const f64 off = e + 0x1p-20 * (4 + exact.dot[i] + 32 * exact.keys[i]);
-        const bool right = std::isnan(want)   ? std::isnan(x)
-                           : std::isinf(want) ? x == want
-                                              : std::abs(x - want) <= off;
-        if (!right)
-            return t.fail(fmt::format("lse[{}] is {}, not {} +- {}", i, x, want, off), where);
-    }
+    t.within("o", p.dtype, got.o, exact.o, check::attention_bounds(p.dtype, exact, p.sq, p.h, p.d),
+             where);
+    if (const std::string off = lse ? check::lse_difference(p.dtype, exact, got.lse) : "";
+        !off.empty())
+        t.fail(off, where);
 }
 
 void say(Test &t, const Case &p, const std::string &what) {
@@ -297,31 +278,12 @@ void maxima(Test &t, const Kernel &kernel) {
 }
 
 void plain_values(Test &t, const Kernel &kernel) {
-    Case p = random(t, kernel, {257, 257});
-    std::ranges::fill(p.q, u16{0});
-    check_case(t, kernel, p, "q = 0");
-    p = random(t, kernel, {260, 260});
-    for (u64 i = 0; i < p.v.size(); ++i)
-        p.v[i] = p.word(1 + static_cast<f64>(i % p.d) / 64);
-    check_case(t, kernel, p, "v alike in every row");
-    p = random(t, kernel, {130, 130});
-    std::ranges::fill(p.v, u16{0});
-    for (u32 j = 0; j < p.sk; ++j)
-        p.row(p.v, j)[j % p.d] = p.word(1);
-    check_case(t, kernel, p, "v one-hot");
-    p = random(t, kernel, {100, 100});
-    for (u32 j = 0; j < p.sk; ++j) // row j sees v[j], which the rows before it must not
-        std::ranges::fill_n(p.row(p.v, j), p.d, p.word(std::ldexp(1.0, static_cast<int>(j / 8))));
-    check_case(t, kernel, p, "values that double");
-    p = random(t, kernel, {150, 150});
-    p.scale = 0x1p-40f;
-    check_case(t, kernel, p, "a small scale");
-    p = random(t, kernel, {150, 150});
-    for (std::vector<u16> *x : {&p.q, &p.k})
-        for (u64 i = 0; i < x->size(); ++i)
-            (*x)[i] = i % 3 ? p.word(0) : static_cast<u16>(i * 7 % 31); // subnormals
-    p.scale = 0x1p30f;
-    check_case(t, kernel, p, "subnormal q and k");
+    check::plain_values(
+        [&](u32, u32 keys) {
+            return random(t, kernel, {keys, keys});
+        },
+        [](Case &p, u32 j) { return p.row(p.v, j); },
+        [&](const Case &p, const char *what) { check_case(t, kernel, p, what); });
 }
 
 // The public test of lucebox: |o - exact| < 5e-2.
