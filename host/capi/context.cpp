@@ -53,7 +53,7 @@ Plan plan_of(const nw_context &context, const Op &op, bool operands = false) {
     const Family *checked = meaning(NW_INVALID_ARGUMENT, [&] {
         const Family *family = check_shape(op);
         if (const OpContract *contract = operands ? contract_of(op.kind) : nullptr)
-            contract->check_operands(op); // a bad one is the reason if no kernel takes it
+            contract->check_operands(op); // names a bad operand rather than a missing kernel
         return family;
     });
     return meaning(NW_UNSUPPORTED, [&] { return plan(op, context.machine, checked); });

@@ -8,8 +8,8 @@
 
 namespace nw::check {
 
-// make(queries, keys): a case of so many keys, and of so many queries at least. value(case, j): row
-// j of its v. check(case, what).
+// make(queries, keys) returns a case with that many keys and at least that many queries;
+// value(case, j) the row of v for key j. check(case, what) runs it.
 void plain_values(const auto &make, const auto &value, const auto &check) {
     auto p = make(2, 257);
     std::ranges::fill(p.q, u16{0});

@@ -25,11 +25,11 @@ struct Machine {
 // flow depends on time.
 struct Script {
     Recorder *recorder = nullptr;
-    u64 groups = 0;                        // to time, unless it samples
-    bool samples = false;                  // fewer, if they tell the rest (generations.h)
+    u64 groups = 0;                        // to time; at most, if it samples
+    bool samples = false;                  // stops early and extrapolates (generations.h)
     bool skips = false;                    // iterations of long loops (steady.h)
-    bool beside = false;                   // it is recorded meanwhile
-    bool keeps = false;                    // the record: it is read again
+    bool beside = false;                   // recording runs on another thread
+    bool keeps = false;                    // the record is read again later
     Context *live = nullptr;               // non-null: waves execute as they issue
     const LaunchChecker *checks = nullptr; // for live waves
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Large grids: once generations of workgroups take equally long, some of them are left out and
-// their time is added. As many workgroups as would be left for the last, partial generation remain,
-// so that the machine drains as it does at the end of the whole grid.
+// Extrapolates the time of large grids. Once generations of workgroups take equally long, whole
+// generations are left out and their time is added. The last, partial generation is kept, so that
+// the machine drains as in the full grid.
 #pragma once
 #include <vector>
 
@@ -12,21 +12,21 @@ namespace nw::sim::timing {
 class Generations {
 public:
     Generations() = default;
-    // `all` workgroups, of which `resident` fit at once. The first `timed` are played; all of them:
-    // if it `samples`, as many as the rest of the time is known from.
+    // `all` workgroups, of which `resident` fit at once; the first `timed` are simulated. With
+    // `samples`, and `timed` equal to `all`, timed() shrinks once the rest can be extrapolated.
     Generations(u64 all, u64 resident, u64 timed, bool samples);
 
-    // A workgroup of so many instructions ended, when so many had started and so many instructions
-    // had been issued by all.
+    // A workgroup of `insts` instructions ended at cycle `at`. Until then `started` workgroups had
+    // started, and `issued` instructions had been issued by all workgroups.
     void ended(u64 at, u64 insts, u64 started, u64 issued);
     u64 timed() const { return timed_; }
 
-    // Adds the cycles of what was left out, and their error.
+    // Adds the cycles of the generations that were left out, and their estimated error.
     void add_left_out(Result &) const;
 
 private:
     struct Estimate {
-        f64 cycles, error; // of what is left out; the error in cycles, one standard error
+        f64 cycles, error; // of the generations left out; one standard error, in cycles
     };
     Estimate left_out(u64 timed, size_t ends) const;
 
@@ -41,7 +41,8 @@ private:
     std::vector<End> ends_;
 };
 
-// So many of the first workgroups, up to `most` generations of them, that whole ones are left out.
+// How many of the first workgroups to simulate, `most` generations or fewer, such that only whole
+// generations are left out.
 u64 first_generations(u64 all, u64 resident, u64 most);
 
 } // namespace nw::sim::timing

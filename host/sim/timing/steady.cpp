@@ -16,7 +16,7 @@ constexpr size_t fewest_windows = 3;  // to measure a rate
 constexpr f64 steady_error = 0.003;   // of the rate: it is constant
 constexpr u64 most_outside = 200;     // one in so many waves may be outside the loop
 constexpr f64 first_skip = 128;       // iterations; doubles while the rate stays the same
-constexpr f64 most_dram = 0.25;   // of what DRAM sustains: queues there remember what was skipped
+constexpr f64 most_dram = 0.25;   // of DRAM's sustained bandwidth; above it skipping changes queues
 constexpr f64 fewest_skipped = 8; // rounded to whole iterations for each workgroup
 constexpr u32 margin = 2;         // iterations that a wave may advance until it skips
 

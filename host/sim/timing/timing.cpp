@@ -21,10 +21,11 @@ namespace nw::sim::timing {
 
 namespace {
 
-// Generations of workgroups in a grid that is sampled, and how many of them are played if that must
-// be known before.
-constexpr u64 generations_exact = 8, generations_timed = 6;
-// The same of a launch that takes long: these instructions take about ten seconds.
+// A grid of more generations of workgroups is sampled.
+constexpr u64 generations_exact = 8;
+// Generations that are timed where their number must be known in advance.
+constexpr u64 generations_timed = 6;
+// As generations_exact, for launches of more than `long_launch` instructions: about ten seconds.
 constexpr u64 generations_exact_long = 4;
 constexpr f64 long_launch = 6e7;
 // Bytes of recorded workgroups that wait to be timed.
@@ -276,7 +277,7 @@ Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConf
                                      const ProgramFacts &facts, bool exact, Watcher *watcher,
                                      bool times) {
     const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident(), all = groups_of(d);
-    // What a watcher is told of must be known before.
+    // A watcher needs the number of timed workgroups in advance.
     const bool first = watcher && !exact && all > generations_exact * resident;
     const u64 groups = first ? first_generations(all, resident, generations_timed) : all;
     Recording r{

@@ -111,7 +111,7 @@ public:
     struct Ended {};              // thrown if recording ends before
     void await(u64 group);        // until it is recorded
     void forget(u64 group);       // it is not read again
-    void record_only(u64 groups); // the first so many of them
+    void record_only(u64 groups); // from now on only the first `groups`
     void finish();                // nothing more is recorded
     void stop_reading();          // nothing more is read
     u64 instructions(u64 group) const;
