@@ -8,6 +8,7 @@ is skipped: the index is pip's own, as it is configured.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -56,6 +57,8 @@ def installed(name: str, client: Client) -> Path:
     if stamp.is_file() and stamp.read_text().split() == list(client.packages):
         return python
     stamp.unlink(missing_ok=True)
+    if importlib.util.find_spec("ensurepip") is None:  # Debian has it apart; venv would end the process
+        raise Skip("this Python makes no virtual environment: ensurepip is missing, apt install python3-venv")
     try:
         venv.create(folder, clear=True, with_pip=True)
     except (OSError, subprocess.CalledProcessError) as error:
