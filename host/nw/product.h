@@ -10,7 +10,8 @@ namespace nw::cli {
 
 inline const std::vector<std::string> dtype_words = {"bf16", "f16"},
                                       group_words = {"32", "64", "128", "row"},
-                                      zeros_words = {"eight", "packed", "typed", "carrier"};
+                                      zeros_words = {"eight", "packed", "typed", "carrier"},
+                                      gguf_words{gguf_types.begin(), gguf_types.end()};
 
 // Of a word of these.
 inline Dtype parse_dtype(const std::string &word) {

@@ -71,9 +71,37 @@ class Tune(Table):
     def test_a_dry_run_times_nothing(self) -> None:
         done = self.tune("--dry-run")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stdout, f"f16 g128 m1: 1 shapes, 2 kernels\n    {STEM}, the default\n"
-                                      f"    {STEM.replace('subnormal', 'magic')}\n2 products of a kernel and a shape\n")  # fmt: skip
+        self.assertEqual(done.stdout, f"f16 g128 m1 256x512: {STEM}, the default {STEM.replace('subnormal', 'magic')}\n"
+                                      "2 products of a kernel and a shape\n")  # fmt: skip
         self.assertFalse(self.table.exists())
+
+    def again(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return nw("tune", "--gfx", "gfx1151", "--candidates", self.candidates, "--out", self.table, "--again", *arguments)
+
+    def test_again(self) -> None:
+        done = self.again()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no row of decode_w4a16 for these options: leave out --again", done.stderr)
+        self.assertEqual(self.tune().returncode, 0)
+        right = self.table.read_text()
+        (row,) = tomllib.loads(right)["tuned"][0]["shapes"]
+        self.table.write_text(right.replace(f"us = {row['us']:.2f}", "us = 9.87", 1))
+        done = self.again("--dry-run")
+        self.assertIn("f16 g128 m1 256x512: ", done.stdout)
+        done = self.again("--m", "2")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        done = self.again()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.table.read_text(), right)
+
+    def test_again_times_all_where_a_row_names_no_candidate(self) -> None:
+        self.assertEqual(self.tune().returncode, 0)
+        right = self.table.read_text()
+        self.table.write_text(right.replace(STEM.replace("subnormal", "magic"), "old"))
+        done = self.again()
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, "old: a row has it, but it is no candidate here; the row's are all timed\n")
+        self.assertEqual(self.table.read_text(), right)
 
     def test_nothing_to_choose_from(self) -> None:
         for arguments in (["--m", "2"], ["--only", "nothing"]):
@@ -95,8 +123,10 @@ class Tune(Table):
                 self.assertIn(f"nw: {self.table}: ", done.stderr)
                 self.assertIn(expect, done.stderr)
                 self.assertEqual(self.table.read_text(), text)
+        self.table.unlink()
         self.shapes.write_text("N,K\n")
         self.assertIn("shapes.csv:1: header must be", self.tune().stderr)
+        self.shapes.write_text(HEADER + "a,q,256,512,1,dense,,\n")
         (self.candidates / "manifest.json").write_text('{"kernels": [{}]}')
         self.assertIn("manifest.json: ", self.tune().stderr)
 
@@ -134,8 +164,8 @@ class Tiles(Table):
 
     def test_which_tiles(self) -> None:
         few, many = (self.tune_tiles(m, "--dry-run").stdout for m in (32, 512))
-        self.assertRegex(few, r"    mid_w4a16_f16_g128_\w+, the default\n")
-        self.assertRegex(many, r"    prefill_w4a16_f16_g128_256x128, the default\n")
+        self.assertRegex(few, r": mid_w4a16_f16_g128_\w+, the default ")
+        self.assertRegex(many, r": prefill_w4a16_f16_g128_256x128, the default ")
         self.assertEqual(many.count(", the default"), 1)
         self.assertNotIn("mid_", many)  # it reads w for each 32 rows
         self.assertNotIn("256x128", few)  # 8 times the rows

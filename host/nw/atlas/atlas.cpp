@@ -11,6 +11,7 @@
 #include "nw/atlas/run.h"
 #include "nw/code_object.h"
 #include "nw/commands.h"
+#include "nw/product.h"
 
 namespace nw::cli {
 
@@ -135,7 +136,7 @@ void add_atlas(CLI::App &app) {
     };
     list("--model", o->run.models, "Models of the suite; default: all");
     list("--type", o->run.types, "Types of weights; default: all")
-        ->check(CLI::IsMember({"q4_0", "q8_0", "q4_K", "q6_K"}));
+        ->check(CLI::IsMember(gguf_words));
     list("--m", o->run.m, "Rows of activations")->check(CLI::Range(1, 8192))->capture_default_str();
     command->add_option("--only", o->run.only,
                         "Only products whose line matches this regular expression: \"MODEL LAYER "

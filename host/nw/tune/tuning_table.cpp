@@ -7,7 +7,6 @@
 #include <toml++/toml.h>
 
 #include "base/error.h"
-#include "nw/tune/tune.h"
 #include "runtime/w4a16.h"
 
 namespace nw::cli {
@@ -30,7 +29,7 @@ template <class T> T get(const toml::table &table, std::string_view key) {
 
 u32 number(const toml::table &table, std::string_view key) {
     const i64 value = get<i64>(table, key);
-    if (value < 1 || value >= per_row)
+    if (value < 1 || value >= i64{per_row})
         throw Error(
             fmt::format("line {}: {} = {} is not a size", table.source().begin.line, key, value));
     return static_cast<u32>(value);
@@ -106,10 +105,39 @@ TuningTable TuningTable::read(const fs::path &file) {
     return out;
 }
 
-void TuningTable::put(const TunedKind &kind, u32 n, u32 k, TunedShape shape) {
+TuningTable::Key TuningTable::key_of(const TunedKind &kind) {
     const bool gguf = kind.family == gguf_table;
-    kinds_[{kind.family, gguf ? kind.type : kind.dtype, gguf ? 0 : group_number(kind.group),
-            kind.zeros, kind.m}][{n, k}] = std::move(shape);
+    return {kind.family, gguf ? kind.type : kind.dtype, gguf ? 0 : group_number(kind.group),
+            kind.zeros, kind.m};
+}
+
+void TuningTable::put(const TunedKind &kind, u32 n, u32 k, TunedShape shape) {
+    kinds_[key_of(kind)][{n, k}] = std::move(shape);
+}
+
+const TunedShape *TuningTable::find(const TunedKind &kind, u32 n, u32 k) const {
+    const auto section = kinds_.find(key_of(kind));
+    if (section == kinds_.end())
+        return nullptr;
+    const auto row = section->second.find({n, k});
+    return row == section->second.end() ? nullptr : &row->second;
+}
+
+std::vector<u32> TuningTable::rows(std::string_view family) const {
+    std::set<u32> out;
+    for (const auto &[key, shapes] : kinds_)
+        if (std::get<0>(key) == family)
+            out.insert(std::get<4>(key));
+    return {out.begin(), out.end()};
+}
+
+std::set<std::pair<u32, u32>> TuningTable::shapes(std::string_view family) const {
+    std::set<std::pair<u32, u32>> out;
+    for (const auto &[key, shapes] : kinds_)
+        if (std::get<0>(key) == family)
+            for (const auto &[at, row] : shapes)
+                out.insert(at);
+    return out;
 }
 
 void TuningTable::write(const fs::path &file) const {

@@ -3,12 +3,20 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/types.h"
 
 namespace nw::cli {
+
+// Families of tables.
+inline constexpr std::string_view few_rows_table = "decode_w4a16",
+                                  many_rows_table = "prefill_w4a16", gguf_table = "gguf";
 
 struct TunedKind {
     std::string family, dtype, group, zeros; // as in the kernels' parameters; of family gguf the
@@ -27,6 +35,10 @@ public:
     // Empty if there is no such file. Throws Error naming the file and the defect.
     static TuningTable read(const std::filesystem::path &);
     void put(const TunedKind &, u32 n, u32 k, TunedShape);
+    const TunedShape *find(const TunedKind &, u32 n, u32 k) const; // null: there is none
+    // Of all sections of a family: m, and (n, k) of the shapes.
+    std::vector<u32> rows(std::string_view family) const;
+    std::set<std::pair<u32, u32>> shapes(std::string_view family) const;
     // Sorted, one shape a line. Throws Error where it can't be written; the file is whole or as
     // before.
     void write(const std::filesystem::path &) const;
@@ -34,6 +46,7 @@ public:
 private:
     // family, dtype or type, group (per row: the last), zeros, m
     using Key = std::tuple<std::string, std::string, u32, std::string, u32>;
+    static Key key_of(const TunedKind &);
     std::map<Key, std::map<std::pair<u32, u32>, TunedShape>> kinds_;
 };
 
