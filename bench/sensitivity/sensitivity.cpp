@@ -71,19 +71,6 @@ std::string write_profile(const fs::path &folder, u64 number, const Variant &v) 
     return path.string();
 }
 
-// Runs them all, as many at once as there are processors. Returns the rows as published.
-Json run_all(const std::regex &only, std::vector<Variant> &variants) {
-    const TemporaryFolder folder;
-    const std::vector<Json> runs = on_cores<Json>(std::vector<u64>(variants.size(), 1), [&](u64 i) {
-        ModelRun run{only, write_profile(folder.path(), i, variants[i]), variants.size()};
-        return measure_facts(run);
-    });
-    for (u64 i = 0; i < runs.size(); ++i)
-        for (const Json &row : runs[i])
-            variants[i].modelled.push_back(row.at("modelled"));
-    return runs.front();
-}
-
 // The rows of a group against `from`, or against what is published, in percent.
 std::vector<f64> moves(const Json &rows, std::string_view group, const Variant &v,
                        const Variant *from = nullptr) {
@@ -97,6 +84,32 @@ std::vector<f64> moves(const Json &rows, std::string_view group, const Variant &
 
 f64 mape(const Json &rows, std::string_view group, const Variant &v) {
     return summarize(moves(rows, group, v)).mape;
+}
+
+// Runs them all, as many at once as there are processors, and prints a line of each as it ends.
+// Returns the rows as published.
+Json run_all(const std::regex &only, std::vector<Variant> &variants) {
+    const TemporaryFolder folder;
+    Json rows;
+    on_cores<Json>(
+        std::vector<u64>(variants.size(), 1),
+        [&](u64 i) {
+            ModelRun run{only, write_profile(folder.path(), i, variants[i]), variants.size()};
+            return measure_facts(run);
+        },
+        [&](u64 i, const Json &run) {
+            Variant &v = variants[i];
+            for (const Json &row : run)
+                v.modelled.push_back(row.at("modelled"));
+            if (i == 0)
+                rows = run;
+            fmt::print("{:>3} of {}  {:<40} MAPE decode {:>6.2f} %, cliff {:>6.2f} %\n", i + 1,
+                       variants.size(),
+                       v.constant ? fmt::format("{} = {:g}", v.constant->name, v.to) : "as it is",
+                       mape(rows, "decode", v), mape(rows, "cliff", v));
+            std::fflush(stdout);
+        });
+    return rows;
 }
 
 // A row of the table.
