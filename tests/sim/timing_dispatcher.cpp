@@ -14,15 +14,15 @@ namespace {
 
 constexpr u32 wgp_mode = 1u << 29, kib = 1024;
 
-Dispatcher dispatcher(u32 mode, u32 waves, u32 lds_bytes) {
+Dispatcher dispatcher(u32 mode, u32 waves, u32 lds_bytes, u32 items = 32) {
     KernelInfo kernel{};
     kernel.rsrc1 = mode; // 8 VGPRs
     kernel.wave_size = 32;
-    kernel.max_workgroup = 1024;
+    kernel.max_workgroup = items == 32 ? 1024 : items;
     kernel.lds_bytes = lds_bytes;
     Dispatch d{};
     d.kernel = &kernel;
-    d.block = {waves * 32, 1, 1};
+    d.block = {waves * items, 1, 1};
     return {*timing::find_part("860M"), *find_device("gfx1152"), kernel, d};
 }
 
@@ -59,6 +59,10 @@ TEST_CASE("in CU mode a half has 64 KiB of LDS and two SIMDs, and room in two ha
     for (u32 n = 0; n < 8; ++n)
         CHECK(halves(*d.place()).size() == 1);
     CHECK(!d.place());
+}
+
+TEST_CASE("a kernel of at most 16 work-items fills a SIMD with waves as others do") {
+    CHECK(dispatcher(wgp_mode, 1, 64, 16).resident() == 4 * 64);
 }
 
 TEST_CASE("a place that was given back is the next one taken") {

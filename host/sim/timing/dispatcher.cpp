@@ -21,7 +21,8 @@ Dispatcher::Dispatcher(const Part &part, const Device &device, const KernelInfo 
       lds_blocks_of_home_(device.target->lds_per_wgp / device.target->lds_block / homes_per_wgp_),
       homes_(part.wgps * homes_per_wgp_) {
     // Limited by VGPRs only: LDS is tracked here as it fills up.
-    most_per_simd_ = std::max(1u, waves_per_simd(device, kernel, kernel.wave_size, 0));
+    most_per_simd_ = std::max(
+        1u, residency(device, kernel, kernel.wave_size).most_waves(allocated_vgprs(kernel), 0));
     std::vector<u32> unused;
     for (Home one; fits(one); ++resident_)
         add(one, unused);
