@@ -563,17 +563,18 @@ NW_API nw_status nw_attention_workspace_size(nw_context *context, const nw_attn 
                                              uint64_t *bytes);
 
 /* The queries are the last tokens, as in causal attention: query i has key j = i + sk - sq of its
- * own and sees keys up to it. How blocks of keys are scored for a block of queries, m. mean_k is the mean of a block of keys,
- * mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e) * (q[i] . mean_k[n]) for
- * query i of block m. Of block n only queries with j >= 128 * n + 127 count, or with `all_rows`
- * those with j >= 128 * n. */
+ * own and sees keys up to it. How blocks of keys are scored for a block of queries, m. mean_k is
+ * the mean of a block of keys, mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e)
+ * * (q[i] . mean_k[n]) for query i of block m. Of block n only queries with j >= 128 * n + 127
+ * count, or with `all_rows` those with j >= 128 * n. */
 enum {
     NW_SCORE_CANONICAL = 0, /* sum over i of 2^(e[i, n] - the largest e[i, n'] of any i, n') */
     NW_SCORE_RAW = 1,       /* sum over i of 2^(e[i, n] - the largest e[i', n] of any i') */
     NW_SCORE_POOLED = 2     /* scale * (mean_q[m] . mean_k[n]) */
 };
 
-/* Which blocks n are listed, of those up to the last one that a query of m sees, beside the forced ones. */
+/* Which blocks n are listed, of those up to the last one that a query of m sees, beside the forced
+ * ones. */
 enum {
     NW_SELECT_PEAK = 0, /* score[n] >= share * the largest score of m; NaN is ignored. A largest
                            score below 0 (NW_SCORE_POOLED) lists none */
@@ -584,9 +585,9 @@ enum {
  * Makes lists of blocks for nw_attention, causal. Listed are the first `sink` blocks, the `window`
  * ones up to and with that of m's first own key and what follows it (a block more, where 128 does
  * not divide sk - sq), all blocks for the last `last_full` blocks of queries, and those that
- * `rule` picks: ascending, the rest of a row of idx is -1. Scores are within 1e-5 * (1 + the largest |e|) of the exact ones, relatively, given the
- * means; the choice by scores is exact, and the result deterministic. It queues three or four
- * launches.
+ * `rule` picks: ascending, the rest of a row of idx is -1. Scores are within 1e-5 * (1 + the
+ * largest |e|) of the exact ones, relatively, given the means; the choice by scores is exact, and
+ * the result deterministic. It queues three or four launches.
  */
 typedef struct nw_attn_select {
     size_t size;        /* sizeof(nw_attn_select); NW_ATTN_SELECT_INIT sets it */
