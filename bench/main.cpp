@@ -70,7 +70,7 @@ const Suite suites[] = {
      run_attention,
      "attention of long sequences, and against long caches",
      {},
-     {"attn_decode", "attn_forward"}},
+     {"attn_decode", "attn_forward", "attn_mean", "attn_score", "attn_select"}},
 };
 
 Dtype parse_dtype(const std::string &text) {
@@ -191,10 +191,14 @@ Options parse(CLI::App &app, int argc, char **argv) {
            "--table", o.tables,
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
            "--only: published); suite prefill: published, ladder (default: published); suite gguf: "
-           "crossover, each candidate from 1 row to 64")
+           "crossover, each candidate from 1 row to 64; suite attention: decode, forward, stages, "
+           "selection (default: all)")
         ->delimiter(',')
-        ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover"}));
-    app.add_flag("--full", o.full, "suite decode: all models, every number of rows from 1 to 8");
+        ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover", "decode",
+                               "forward", "stages", "selection"}));
+    app.add_flag("--full", o.full,
+                 "suite decode: all models, every number of rows from 1 to 8; suite attention: "
+                 "sequences of 32K and 128K tokens too, minutes for each row");
     app.add_flag("--update-golden", o.update_golden,
                  "renew bench/golden: the suite golden, written");
     app.add_flag("-v,--verbose", o.verbose,

@@ -17,8 +17,19 @@ Busy busy_of(const nlohmann::json &stats) {
         return {};
     const auto cycles = [&](const char *unit) { return stats["busy"].at(unit).get<f64>(); };
     const f64 all = stats.at("cycles").get<f64>() * stats.at("simds").get<f64>();
-    return {cycles("wmma") / all, cycles("lds") / (all / 2),
+    return {cycles("wmma") / all, cycles("lds") / (all / 2), cycles("trans") / all,
             stats["busy"].at("lds_conflicts").get<u64>(), cycles("valu") + cycles("wmma")};
+}
+
+Moved moved_of(const nlohmann::json &stats) {
+    if (!stats.contains("dram_read"))
+        return {};
+    return {stats.at("dram_read").get<u64>(),
+            stats.at("dram_write").get<u64>(),
+            stats.at("l2_hit_rate").get<f64>(),
+            stats.at("mall_hit_rate").get<f64>(),
+            stats.at("bytes").at("global_load").get<u64>(),
+            stats.at("bytes").at("global_store").get<u64>()};
 }
 
 } // namespace
@@ -49,6 +60,7 @@ std::optional<LaunchStats> LaunchCounts::next_launch(std::string_view kernel) {
             out.insts.count[i] =
                 stats.at("insts").at(std::string(instruction_classes[i])).get<u64>();
         out.busy = busy_of(stats);
+        out.moved = moved_of(stats);
         out.part = stats.value("part", "");
         out.time = drawn_time(lines);
     } catch (const nlohmann::json::exception &e) {

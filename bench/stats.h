@@ -28,13 +28,23 @@ struct Instructions {
 // How busy the part was, where time is modelled.
 struct Busy {
     f64 wmma = 0, lds = 0;        // shares of the launch's cycles
+    f64 trans = 0;                // the same of transcendentals
     u64 lds_conflicts = 0;        // cycles of LDS for a bank that is asked again
     f64 valu_and_wmma_cycles = 0; // of all SIMDs
+};
+
+// What the launch moved, where time is modelled.
+struct Moved {
+    u64 dram_read = 0, dram_write = 0;      // bytes
+    f64 l2_hit_rate = 0, mall_hit_rate = 0; // of the requests that get there
+    u64 asked() const { return loads + stores; }
+    u64 loads = 0, stores = 0; // bytes that instructions ask for
 };
 
 struct LaunchStats {
     Instructions insts;
     Busy busy;
+    Moved moved = {};
     DrawnTime time;        // with error bars, if the device draws
     std::string part = {}; // whose times are modelled; empty where time isn't
 };

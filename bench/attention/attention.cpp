@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "base/rng.h"
+#include "bench/attention/layer.h"
 #include "bench/attention/tables.h"
 #include "bench/product.h"
 #include "bench/suites.h"
@@ -19,7 +20,7 @@ namespace nw::bench {
 
 namespace {
 
-constexpr u32 block = 128, heads = 12, kv_heads = 6;
+constexpr u32 heads = 12, kv_heads = 6;
 
 struct Job {
     const Kernel *kernel;
@@ -40,33 +41,7 @@ u32 slice(const Kernel &kernel, u32 s, f64 density) {
     const u32 workgroups = std::lcm(at_once, heads), rounds = workgroups / at_once;
     const u32 times = (rounds == 1 && s <= 8192 ? 2 : 1) * static_cast<u32>(1 / density);
     const u32 rows = times * workgroups / heads * kernel.rows_per_workgroup;
-    return std::min(s / 2, round_up(rows, block));
-}
-
-struct Lists {
-    std::vector<i32> idx, cnt;
-    f64 pairs = 0; // of queries and keys that they see
-};
-
-// The diagonal, and of the blocks before it as many as the density says, at random.
-Lists lists(const Job &job) {
-    Rng rng(1);
-    Lists out;
-    const u32 tiles = job.sq / block, blocks = job.sk / block;
-    for (u32 h = 0; h < heads; ++h)
-        for (u32 tile = 0; tile < tiles; ++tile) {
-            const u32 diagonal = blocks - tiles + tile;
-            const u64 begin = out.idx.size();
-            for (u32 n = 0; n < diagonal; ++n)
-                if (rng.unit() < job.density)
-                    out.idx.push_back(static_cast<i32>(n));
-            out.idx.push_back(static_cast<i32>(diagonal));
-            const u64 count = out.idx.size() - begin;
-            out.cnt.push_back(static_cast<i32>(count));
-            out.idx.resize(begin + blocks, -1);
-            out.pairs += (static_cast<f64>(count) - 1) * block * block + block * (block + 1) / 2;
-        }
-    return out;
+    return std::min(s / 2, round_up(rows, attention_block));
 }
 
 template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
@@ -95,7 +70,7 @@ Result1 time_one(const Job &job, const hip::Device &device) {
     const u64 q_words = u64{job.sq} * heads * d, k_words = u64{job.sk} * kv_heads * d;
     const hip::Buffer q = tensor(device, dtype, q_words, 1), k = tensor(device, dtype, k_words, 2),
                       v = tensor(device, dtype, k_words, 3), o = device.allocate(2 * q_words);
-    const Lists sparse = lists(job);
+    const BlockLists sparse = random_lists({heads, kv_heads, d, job.sq, job.sk}, job.density);
     const hip::Buffer idx = upload(device, sparse.idx), cnt = upload(device, sparse.cnt);
 
     Op op{.kind = OpKind::attention};
@@ -135,17 +110,20 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                     const Kernel &kernel =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
                     const Job job{&kernel, s, density, slice(kernel, s, density), s / 2};
-                    if (std::regex_search(job.name(), only))
+                    // Minutes, and the longer ones a multiple: asked for.
+                    const bool usual = s == 8192 && d == "128" && dtype == Dtype::f16;
+                    if ((usual || o.full || !o.only.empty()) && std::regex_search(job.name(), only))
                         out.push_back(job);
                 }
     return out;
 }
 
 Json to_json(const Job &job, const Result1 &one, f64 peak) {
-    const f64 flop = 4.0 * job.kernel->p.d * one.pairs;
+    const u32 d = job.kernel->p.d;
+    const f64 flop = 4.0 * d * one.pairs;
     const f64 tflops = 1e-6 * flop / one.timed.us;
-    const f64 dense = f64{heads} * job.s * (job.s + 1.0) / 2;
-    const f64 sliced = f64{heads} * job.sq * (job.sk - job.sq + (job.sq + 1.0) / 2);
+    const f64 dense = seen_pairs({heads, kv_heads, d, job.s, job.s}),
+              sliced = seen_pairs({heads, kv_heads, d, job.sq, job.sk});
     Json row = {{"table", "forward"},
                 {"kernel", job.kernel->symbol},
                 {"gfx", job.kernel->gfx},
@@ -195,11 +173,23 @@ Json attention_forward(const Options &o, const std::string &gfx) {
 
 } // namespace
 
-Result run_attention(const Options &o, const Shapes &) {
+Result run_attention(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
     Result out;
-    append(out.rows, attention_decode(o, gfx));
-    append(out.rows, attention_forward(o, gfx));
+    const auto add = [&](std::string_view table,
+                         Json (*rows)(const Options &, const std::string &)) {
+        if (wanted(o, table, true))
+            append(out.rows, rows(o, gfx));
+    };
+    add("decode", attention_decode);
+    add("forward", attention_forward);
+    add("stages", attention_stages);
+    Json stages = Json::array();
+    for (const Json &row : out.rows)
+        if (row.at("table") == "stages")
+            stages.push_back(row);
+    append(out.rows, attention_first_token(stages, shapes, gfx));
+    add("selection", attention_selection);
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
     return out;

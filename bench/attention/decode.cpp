@@ -130,7 +130,9 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
             const std::string d = std::to_string(job.d);
             job.kernel = check::find_default("attn_decode", gfx,
                                              {{"dtype", name(dtype)}, {"d", d}, {"kv", job.kv}});
-            if (job.kernel && std::regex_search(job.name(), only))
+            const bool usual = job.sk == 4096 || (dtype == Dtype::f16 && job.kv == "q8_0");
+            if (job.kernel && (usual || o.full || !o.only.empty()) &&
+                std::regex_search(job.name(), only))
                 out.push_back(job);
         }
     return out;

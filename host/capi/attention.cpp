@@ -119,7 +119,7 @@ Op selection_of(const nw_context *context, const nw_attn_select *p) {
     op.dtype = dtype_of(p->dtype);
     op.mode = score_of(p->score);
     op.rule = rule_of(p->rule);
-    op.b = p->b, op.sq = p->sq, op.h = p->h, op.hk = p->hk, op.d = p->d;
+    op.b = p->b, op.sq = p->sq, op.sk = p->sk, op.h = p->h, op.hk = p->hk, op.d = p->d;
     op.sink = p->sink, op.window = p->window, op.last_full = p->last_full;
     op.q = address(p->q), op.k = address(p->k), op.mean_k = address(p->mean_k);
     op.idx = address(p->idx), op.cnt = address(p->cnt);
@@ -158,7 +158,7 @@ void prepare_attention(nw_context &context, Op op) {
 
 void prepare_selection(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
-    op.b = op.sq = op.h = op.hk = 1;
+    op.b = op.sq = op.sk = op.h = op.hk = 1;
     op.mean_k = 0;
     load(context, op);
 }

@@ -562,17 +562,19 @@ NW_API nw_status nw_attention_prepare(nw_context *context, const nw_attn *attent
 NW_API nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attention,
                                              uint64_t *bytes);
 
-/* How blocks of keys are scored for a block of queries, m. mean_k is the mean of a block of keys,
- * mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e) * (q[i] . mean_k[n]) for
- * query i of block m. Of block n only queries i >= 128 * n + 127 count, or with `all_rows` those
- * with i >= 128 * n. */
+/* The queries are the last tokens, as in causal attention: query i has key j = i + sk - sq of its
+ * own and sees keys up to it. How blocks of keys are scored for a block of queries, m. mean_k is
+ * the mean of a block of keys, mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e)
+ * * (q[i] . mean_k[n]) for query i of block m. Of block n only queries with j >= 128 * n + 127
+ * count, or with `all_rows` those with j >= 128 * n. */
 enum {
     NW_SCORE_CANONICAL = 0, /* sum over i of 2^(e[i, n] - the largest e[i, n'] of any i, n') */
     NW_SCORE_RAW = 1,       /* sum over i of 2^(e[i, n] - the largest e[i', n] of any i') */
     NW_SCORE_POOLED = 2     /* scale * (mean_q[m] . mean_k[n]) */
 };
 
-/* Which blocks n <= m are listed, beside the forced ones. */
+/* Which blocks n are listed, of those up to the last one that a query of m sees, beside the forced
+ * ones. */
 enum {
     NW_SELECT_PEAK = 0, /* score[n] >= share * the largest score of m; NaN is ignored. A largest
                            score below 0 (NW_SCORE_POOLED) lists none */
@@ -580,12 +582,12 @@ enum {
 };
 
 /*
- * Makes lists of blocks for nw_attention, from as many keys as queries, causal. Listed are the
- * first `sink` blocks, the `window` ones up to and with block m, all blocks for the last
- * `last_full` blocks of queries, and those that `rule` picks: ascending, the rest of a row of idx
- * is -1. Scores are within 1e-5 * (1 + the largest |e|) of the exact ones, relatively, given the
- * means; the choice by scores is exact, and the result deterministic. It queues three or four
- * launches.
+ * Makes lists of blocks for nw_attention, causal. Listed are the first `sink` blocks, the `window`
+ * ones up to and with that of m's first own key and what follows it (a block more, where 128 does
+ * not divide sk - sq), all blocks for the last `last_full` blocks of queries, and those that
+ * `rule` picks: ascending, the rest of a row of idx is -1. Scores are within 1e-5 * (1 + the
+ * largest |e|) of the exact ones, relatively, given the means; the choice by scores is exact, and
+ * the result deterministic. It queues three or four launches.
  */
 typedef struct nw_attn_select {
     size_t size;        /* sizeof(nw_attn_select); NW_ATTN_SELECT_INIT sets it */
@@ -594,7 +596,8 @@ typedef struct nw_attn_select {
     int32_t rule;       /* NW_SELECT_PEAK or _MASS */
     int32_t all_rows;   /* 0 or 1, see above; not read with NW_SCORE_POOLED */
     uint32_t b;         /* batches, 1..65535 */
-    uint32_t sq;        /* queries, and as many keys, 1..2^20 */
+    uint32_t sq;        /* queries, 1..sk */
+    uint32_t sk;        /* keys, 1..2^20 */
     uint32_t h;         /* query heads, 1..1024, a multiple of hk */
     uint32_t hk;        /* key heads */
     uint32_t d;         /* 64, 128 or 256 */
@@ -605,10 +608,10 @@ typedef struct nw_attn_select {
     float share;        /* 0 to 1 */
 
     const void *q;      /* [b, sq, h, d], 16-byte aligned */
-    const void *k;      /* [b, sq, hk, d], 16-byte aligned */
-    const void *mean_k; /* [b, ceil(sq/128), hk, d] contiguous, 16-byte aligned, as
+    const void *k;      /* [b, sk, hk, d], 16-byte aligned */
+    const void *mean_k; /* [b, ceil(sk/128), hk, d] contiguous, 16-byte aligned, as
                            nw_attention_mean makes them; or null: they are made in the workspace */
-    int32_t *idx;       /* [b, h, ceil(sq/128), ceil(sq/128)] contiguous */
+    int32_t *idx;       /* [b, h, ceil(sq/128), ceil(sk/128)] contiguous */
     int32_t *cnt;       /* [b, h, ceil(sq/128)] contiguous */
 
     /* As in nw_attn; the heads of a token lie within 2^32 bytes. */
@@ -624,7 +627,7 @@ typedef struct nw_attn_select {
 /* Sink 2, window 4, last_full 2 and share 0.12, as the method's authors have them. */
 #define NW_ATTN_SELECT_INIT                                                                        \
     {                                                                                              \
-        sizeof(nw_attn_select), 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 0, 0.12f, NULL, NULL, NULL,    \
+        sizeof(nw_attn_select), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 0, 0.12f, NULL, NULL, NULL, \
             NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0                                                  \
     }
 
@@ -635,7 +638,8 @@ NW_API nw_status nw_attention_select(nw_context *context, const nw_attn_select *
 /* Loads its kernels, and that of nw_attention_mean. Reads dtype, score, rule and d only. */
 NW_API nw_status nw_attention_select_prepare(nw_context *context, const nw_attn_select *selection);
 
-/* Bytes of workspace, with mean_k or without. Reads dtype, score, rule, b, sq, h, hk and d. */
+/* Bytes of workspace, with mean_k or without. Reads dtype, score, rule, b, sq, sk, h, hk and d.
+ */
 NW_API nw_status nw_attention_select_workspace_size(nw_context *context,
                                                     const nw_attn_select *selection,
                                                     uint64_t *bytes);

@@ -149,7 +149,7 @@ static inline nw_status nw_ggml_flash_attn(nw_context *context, const nw_ggml_te
 static inline nw_attn_select nw_ggml_attn_selection(const nw_attn *p, float alpha) {
     nw_attn_select s = NW_ATTN_SELECT_INIT;
     s.dtype = p->dtype;
-    s.b = p->b, s.sq = p->sq, s.h = p->h, s.hk = p->hk, s.d = p->d;
+    s.b = p->b, s.sq = p->sq, s.sk = p->sk, s.h = p->h, s.hk = p->hk, s.d = p->d;
     s.scale = p->scale, s.share = alpha;
     s.q = p->q, s.q_b = p->q_b, s.q_s = p->q_s, s.q_h = p->q_h;
     s.k = p->k, s.k_b = p->k_b, s.k_s = p->k_s, s.k_h = p->k_h;

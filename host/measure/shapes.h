@@ -69,4 +69,13 @@ struct GgufMoeShape {
     }
 };
 
+// Attention of a model's layers: of a drafter, and of every fourth layer of a model of 27 billion
+// weights.
+struct AttentionLayer {
+    std::string_view model;
+    u32 layers, h, hk, d; // query heads, key heads
+};
+inline constexpr std::array attention_layers = {AttentionLayer{"Qwen3-0.6B", 28, 16, 8, 128},
+                                                AttentionLayer{"Qwen3.6-27B", 16, 24, 4, 256}};
+
 } // namespace nw

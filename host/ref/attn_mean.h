@@ -22,6 +22,21 @@ struct AttnTokens {
     }
 };
 
+// Blocks of queries and of keys where the queries are the last tokens: query i has key i + sk - sq
+// of its own.
+struct AttnBlocks {
+    u32 sq, sk;
+
+    u32 of_queries() const { return ceil_div(sq, attn_block); }
+    u32 of_keys() const { return ceil_div(sk, attn_block); }
+    // The blocks with the own keys of the first and the last query of block m.
+    u32 own(u32 m) const { return (sk - sq + m * attn_block) / attn_block; }
+    u32 last(u32 m) const {
+        const u32 end = (m + 1) * attn_block < sq ? (m + 1) * attn_block : sq;
+        return (sk - sq + end - 1) / attn_block;
+    }
+};
+
 // [batch, blocks, heads, dim]: means of the tokens of each block.
 std::vector<u16> attn_mean(Dtype, const AttnTokens &);
 

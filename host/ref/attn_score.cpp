@@ -24,7 +24,7 @@ std::vector<f64> exponents(Dtype dtype, const AttnTokens &q, std::span<const u16
     std::vector<f64> out;
     const u32 first = row.m * attn_block, end = std::min(first + attn_block, q.tokens);
     for (u32 i = first; i < end; ++i) {
-        if (i < n * attn_block + (p.all_rows ? 0 : attn_block - 1))
+        if (i + p.keys - q.tokens < n * attn_block + (p.all_rows ? 0 : attn_block - 1))
             continue;
         f64 dot = 0;
         for (u32 d = 0; d < q.dim; ++d)
@@ -53,14 +53,15 @@ f64 sum_of_powers(std::span<const f64> e, f64 top) {
 
 AttnScores attn_score(Dtype dtype, const AttnTokens &q, std::span<const u16> mean_k, u32 kv_heads,
                       const AttnScoring &p) {
-    const u32 blocks = q.blocks();
+    const AttnBlocks of{q.tokens, p.keys};
+    const u32 blocks = of.of_keys();
     AttnScores out;
     for (u32 b = 0; b < q.batch; ++b)
         for (u32 h = 0; h < q.heads; ++h)
-            for (u32 m = 0; m < blocks; ++m) {
+            for (u32 m = 0; m < of.of_queries(); ++m) {
                 std::vector<std::vector<f64>> e;
                 f64 top = -infinity, extent = 0;
-                for (u32 n = 0; n <= m; ++n) {
+                for (u32 n = 0; n <= of.last(m); ++n) {
                     const u64 kv = h / (q.heads / kv_heads);
                     const u64 at = ((u64{b} * blocks + n) * kv_heads + kv) * q.dim;
                     e.push_back(exponents(dtype, q, mean_k.subspan(at, q.dim), {b, h, m}, n, p));
@@ -70,8 +71,8 @@ AttnScores attn_score(Dtype dtype, const AttnTokens &q, std::span<const u16> mea
                             extent = std::max(extent, std::abs(v));
                 }
                 for (u32 n = 0; n < blocks; ++n)
-                    out.score.push_back(n <= m ? sum_of_powers(e[n], p.raw ? largest(e[n]) : top)
-                                               : 0);
+                    out.score.push_back(
+                        n < e.size() ? sum_of_powers(e[n], p.raw ? largest(e[n]) : top) : 0);
                 out.extent.push_back(extent);
             }
     return out;

@@ -58,16 +58,20 @@ std::vector<bool> share_of_mass(std::span<const f32> score, f32 share) {
 
 } // namespace
 
-AttnLists attn_select(std::span<const f32> score, u32 rows, u32 blocks, const AttnRule &rule) {
+AttnLists attn_select(std::span<const f32> score, u32 rows, const AttnBlocks &of,
+                      const AttnRule &rule) {
+    const u64 blocks = of.of_keys(), tiles = of.of_queries();
     AttnLists out;
     for (u64 row = 0; row < rows; ++row)
-        for (u64 m = 0; m < blocks; ++m) {
-            const std::span<const f32> mine = score.subspan((row * blocks + m) * blocks, m + 1);
+        for (u32 m = 0; m < tiles; ++m) {
+            const u64 own = of.own(m), last = of.last(m);
+            const std::span<const f32> mine = score.subspan((row * tiles + m) * blocks, last + 1);
             const std::vector<bool> kept =
                 rule.mass ? share_of_mass(mine, rule.share) : above_peak(mine, rule.share);
             const size_t begin = out.idx.size();
-            for (u64 n = 0; n <= m; ++n)
-                if (kept[n] || n < rule.sink || m - n < rule.window || m + rule.last_full >= blocks)
+            for (u64 n = 0; n <= last; ++n)
+                if (kept[n] || n < rule.sink || (rule.window && n + rule.window > own) ||
+                    u64{m} + rule.last_full >= tiles)
                     out.idx.push_back(static_cast<i32>(n));
             out.cnt.push_back(static_cast<i32>(out.idx.size() - begin));
             out.idx.resize(begin + blocks, -1);

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/types.h"
+#include "ref/attn_mean.h"
 
 namespace nw::ref {
 
@@ -15,11 +15,11 @@ struct AttnRule {
 };
 
 struct AttnLists {
-    std::vector<i32> idx; // [rows, blocks, blocks], -1 after the last
-    std::vector<i32> cnt; // [rows, blocks]
+    std::vector<i32> idx; // [rows, blocks of queries, of keys], -1 after the last
+    std::vector<i32> cnt; // [rows, blocks of queries]
 };
 
-// score: [rows, blocks, blocks]; of n > m none is read.
-AttnLists attn_select(std::span<const f32> score, u32 rows, u32 blocks, const AttnRule &);
+// score: [rows, blocks of queries, of keys]; none is read of keys after the queries.
+AttnLists attn_select(std::span<const f32> score, u32 rows, const AttnBlocks &, const AttnRule &);
 
 } // namespace nw::ref

@@ -114,7 +114,7 @@ nw_attn_select Attention::selection() const {
     const nw_attn &p = arguments_;
     nw_attn_select out = NW_ATTN_SELECT_INIT;
     out.dtype = p.dtype;
-    out.b = p.b, out.sq = p.sq, out.h = p.h, out.hk = p.hk, out.d = p.d;
+    out.b = p.b, out.sq = p.sq, out.sk = p.sk, out.h = p.h, out.hk = p.hk, out.d = p.d;
     out.scale = p.scale;
     out.q = p.q, out.q_b = p.q_b, out.q_s = p.q_s, out.q_h = p.q_h;
     out.k = p.k, out.k_b = p.k_b, out.k_s = p.k_s, out.k_h = p.k_h;
@@ -255,20 +255,21 @@ std::vector<f32> Attention::scores(const nw_attn_select &p) const {
     std::vector<f64> exact;
     if (p.score == NW_SCORE_POOLED) {
         const std::vector<u16> mean_q = ref::attn_mean(type(), q);
-        exact = ref::attn_pooled(type(),
-                                 {mean_q, mean_k, shape.b, blocks(), shape.h, shape.hk, shape.d},
-                                 p.scale)
-                    .score;
+        exact =
+            ref::attn_pooled(
+                type(), {mean_q, mean_k, shape.b, {shape.sq, shape.sk}, shape.h, shape.hk, shape.d},
+                p.scale)
+                .score;
     } else {
         exact = ref::attn_score(type(), q, mean_k, shape.hk,
-                                {p.score == NW_SCORE_RAW, p.all_rows == 1, p.scale})
+                                {p.score == NW_SCORE_RAW, p.all_rows == 1, p.scale, shape.sk})
                     .score;
     }
     return {exact.begin(), exact.end()};
 }
 
 ref::AttnLists Attention::lists(const nw_attn_select &p) const {
-    return ref::attn_select(scores(p), shape.b * shape.h, blocks(),
+    return ref::attn_select(scores(p), shape.b * shape.h, {shape.sq, shape.sk},
                             {p.rule == NW_SELECT_MASS, p.share, p.sink, p.window, p.last_full});
 }
 

@@ -165,6 +165,8 @@ TEST_CASE("attention: every rule of nw_attention_select") {
         {"b = 0: must be 1..65535", [](auto &p) { p.b = 0; }},
         {"sq = 0: must be 1..1048576", [](auto &p) { p.sq = 0; }},
         {"sq = 1048577: must be 1..1048576", [](auto &p) { p.sq = 1048577; }},
+        {"sk = 1048577: must be 1..1048576", [](auto &p) { p.sk = 1048577; }},
+        {"sq = 300, sk = 299: the queries are the last ones", [](auto &p) { p.sk = 299; }},
         {"h = 1025: must be 1..1024", [](auto &p) { p.h = 1025; }},
         {"hk = 0: must be 1..1024", [](auto &p) { p.hk = 0; }},
         {"h = 4, hk = 3: query heads must be a multiple", [](auto &p) { p.hk = 3; }},

@@ -229,6 +229,23 @@ TEST_CASE("attention: a selection of batches, of views, with all rows of the dia
     run(context, of, of.listed(), nullptr, &lists);
 }
 
+TEST_CASE("attention: a selection for the last tokens, and attention over it") {
+    const Context context;
+    for (const u32 sq : {1u, 384u, 300u, 397u}) // a multiple of 128 before them, or not
+        for (const int score : {NW_SCORE_CANONICAL, NW_SCORE_POOLED}) {
+            CAPTURE(fmt::format("sq {} score {}", sq, score));
+            AttentionShape shape = seven_blocks();
+            shape.sq = sq, shape.sk = 896;
+            const Attention of(shape);
+            const Selecting s(context, choosing(of, score, NW_SELECT_PEAK, 0.6f));
+            NW_DONE(nw_attention_select(context, &s.arguments, nullptr));
+            HIP_OK(hipDeviceSynchronize());
+            CHECK_EQ(of.difference_of_lists(s.arguments), "");
+            const ref::AttnLists lists = of.lists(s.arguments);
+            run(context, of, of.listed(), nullptr, &lists);
+        }
+}
+
 TEST_CASE("attention: means of keys, and a selection by means that are kept") {
     const Context context;
     const Attention of(seven_blocks());

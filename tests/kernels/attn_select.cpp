@@ -23,17 +23,20 @@ constexpr f32 infinity = std::numeric_limits<f32>::infinity(),
 constexpr i32 untouched = 0x5eedf00d;
 
 struct Scores {
-    u32 batch, heads, blocks;
-    std::vector<f32> score; // [batch, heads, blocks, blocks]; NaN where n > m
+    u32 batch, heads;
+    ref::AttnBlocks of;
+    std::vector<f32> score; // [batch, heads, tiles, blocks]; NaN of keys after the queries
 
-    Scores(u32 b, u32 h, u32 n) : batch(b), heads(h), blocks(n), score(u64{b} * h * n * n, nan) {}
+    Scores(u32 b, u32 h, ref::AttnBlocks tokens)
+        : batch(b), heads(h), of(tokens),
+          score(u64{b} * h * tokens.of_queries() * tokens.of_keys(), nan) {}
+    Scores(u32 b, u32 h, u32 n) : Scores(b, h, {128 * n - 5, 128 * n - 5}) {}
     u32 rows() const { return batch * heads; }
     template <class Value> Scores &fill(const Value &value) {
         for (u64 row = 0; row < rows(); ++row)
-            for (u64 m = 0; m < blocks; ++m)
-                for (u64 n = 0; n <= m; ++n)
-                    score[(row * blocks + m) * blocks + n] =
-                        value(static_cast<u32>(m), static_cast<u32>(n));
+            for (u32 m = 0; m < of.of_queries(); ++m)
+                for (u32 n = 0; n <= of.last(m); ++n)
+                    score[(row * of.of_queries() + m) * of.of_keys() + n] = value(m, n);
         return *this;
     }
 };
@@ -43,16 +46,16 @@ void check_lists(Test &t, const Kernel &kernel, const Scores &p, f32 share, cons
                  std::source_location where = std::source_location::current()) {
     rule.mass = kernel.p.rule == word("mass");
     rule.share = share;
-    t.shape(fmt::format("batch={} heads={} blocks={} share={} sink={} window={} last_full={} {}",
-                        p.batch, p.heads, p.blocks, share, rule.sink, rule.window, rule.last_full,
-                        what));
-    const ref::AttnLists want = ref::attn_select(p.score, p.rows(), p.blocks, rule);
+    t.shape(fmt::format("batch={} heads={} sq={} sk={} share={} sink={} window={} last_full={} {}",
+                        p.batch, p.heads, p.of.sq, p.of.sk, share, rule.sink, rule.window,
+                        rule.last_full, what));
+    const ref::AttnLists want = ref::attn_select(p.score, p.rows(), p.of, rule);
     const Region score = t.region<f32>(p.score),
                  idx = t.region<i32>(std::vector<i32>(want.idx.size(), untouched)),
                  cnt = t.region<i32>(std::vector<i32>(want.cnt.size(), untouched));
     Op op{.kind = OpKind::attention_select};
     op.rule = kernel.p.rule;
-    op.b = p.batch, op.h = p.heads, op.sq = 128 * u64{p.blocks} - 5;
+    op.b = p.batch, op.h = p.heads, op.sq = p.of.sq, op.sk = p.of.sk;
     op.score = address(score.data()), op.idx = address(idx.data()), op.cnt = address(cnt.data());
     op.sink = rule.sink, op.window = rule.window, op.last_full = rule.last_full;
     op.share = std::bit_cast<u32>(share);
@@ -65,10 +68,11 @@ void check_lists(Test &t, const Kernel &kernel, const Scores &p, f32 share, cons
 }
 
 // As attn_score makes them: most of a row's sum in few blocks.
+Scores peaked(Rng &rng, Scores p) {
+    return p.fill([&](u32, u32) { return 128 * std::exp2(-12 * rng.unit()); });
+}
 Scores peaked(Rng &rng, u32 batch, u32 heads, u32 blocks) {
-    return Scores(batch, heads, blocks).fill([&](u32, u32) {
-        return 128 * std::exp2(-12 * rng.unit());
-    });
+    return peaked(rng, Scores(batch, heads, blocks));
 }
 
 constexpr AttnRule nothing_forced = {false, 0, 0, 0, 0};
@@ -83,6 +87,27 @@ void rules(Test &t, const Kernel &kernel) {
         check_lists(t, kernel, p, 0.3f, "rules", rule);
     for (f32 share : {0.0f, 0x1p-149f, 0.12f, 0.5f, 0.95f, 1 - 0x1p-24f, 1.0f})
         check_lists(t, kernel, p, share, "shares", nothing_forced);
+}
+
+// The queries are the last tokens; whether or not their blocks begin where blocks of keys do.
+void fewer_queries(Test &t, const Kernel &kernel) {
+    for (const ref::AttnBlocks &of : {ref::AttnBlocks{1, 129},
+                                      {1, 128},
+                                      {128, 4096},
+                                      {128, 4095},
+                                      {129, 4096},
+                                      {127, 1000},
+                                      {300, 1000},
+                                      {257, 258},
+                                      {2000, 2001},
+                                      {2000, 2127},
+                                      {2000, 2128},
+                                      {640, 1289}}) {
+        const Scores p = peaked(t.rng, Scores(1, 2, of));
+        check_lists(t, kernel, p, 0.3f, "fewer queries");
+        for (u32 window : {0u, 1u, 2u, std::numeric_limits<u32>::max()})
+            check_lists(t, kernel, p, 1.0f, "fewer queries", {false, 0, 0, window, 1});
+    }
 }
 
 // Equal scores: at share * top exactly, an ulp off, and all alike.
@@ -132,6 +157,7 @@ CHECK_FAMILY(attn_select) {
     for (u32 blocks : {1u, 2u, 6u, 31u, 32u, 33u, 64u, 129u})
         check_lists(t, kernel, peaked(t.rng, 1, 2, blocks), 0.12f, "random");
     check_lists(t, kernel, peaked(t.rng, 1, 1, 257), 0.8f, "random");
+    fewer_queries(t, kernel);
     rules(t, kernel);
     ties(t, kernel);
     odd_values(t, kernel);

@@ -218,6 +218,51 @@ class Runs(Folder):
         self.assertNotEqual(nw("atlas", "--suite", "gguf", "--gfx", GFX).returncode, 0)  # of --rocprof
 
 
+class AttentionRuns(Folder):
+    def atlas(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return run([BUILD / "bin/nw", "atlas", "--suite", "attention", *arguments], NIBBLEWAVE_DEVICE=f"sim:{GFX}")
+
+    def test_rows(self) -> None:
+        done = self.atlas("--model", "Qwen3-0.6B", "--m", "1,1536", "--only", " f16 ", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        score = "attn_score_canonical_f16_d128"
+        self.assertEqual([(r["workload"]["m"], r["workload"]["k"], r["workload"]["op"], r["kernel"]) for r in rows],
+                         [(1, 4096, "decode", "attn_decode_f16_d128"), (1536, 1536, "forward", "attn_forward_f16_d128"),
+                          (1536, 1536, "mean", "attn_mean_f16"), (1536, 1536, "score", score),
+                          (1536, 1536, "select", "attn_select_peak"), (1536, 1536, "forward, lists", "attn_forward_f16_d128")])  # fmt: skip
+        told = json.loads(nw("constants", "--json", "--part", "8060S").stdout)["constants"]
+        part = {row["name"]: row["value"] for row in told}
+        for row in rows:
+            work, metrics, facts = row["workload"], row["metrics"], row["code_object"]
+            self.assertEqual((row["source"], row["gfx"], work["model"], work["type"], work["count"], work["h"], work["hk"], work["d"]),
+                             ("suite attention", GFX, "Qwen3-0.6B", "f16", 28, 16, 8, 128))  # fmt: skip
+            self.assertEqual((facts["kernel"], facts["limiter_of"]), (row["kernel"], "launch (sim)"))
+            self.assertEqual(row["launch"]["lds_bytes"], facts["lds_bytes"] + facts["dynamic_lds_bytes"])
+            self.assertGreater(metrics["time_us"], metrics["bounds_us"]["launch"])
+            self.assertAlmostEqual(metrics["share_of_bound"], metrics["bound_us"] / metrics["time_us"])
+        decode, forward, mean, _, _, listed = rows
+        self.assertEqual(decode["metrics"]["bytes"], 2 * 2 * (16 + 4096 * 8) * 128)
+        self.assertEqual(mean["metrics"]["bytes"], 2 * (1536 + 12) * 8 * 128)
+        flop = 4 * 16 * 128 * 1536 * 1537 / 2
+        self.assertAlmostEqual(forward["metrics"]["tflops"], flop / forward["metrics"]["time_us"] / 1e6)
+        cycles = flop / (2 * 16**3) * part["wmma_f16_interval"]
+        self.assertAlmostEqual(forward["metrics"]["bounds_us"]["wmma"], cycles / (4 * part["wgps"] * part["shader_mhz"]))
+        self.assertTrue(0.5 < listed["workload"]["density"] < 1, listed["workload"]["density"])  # 2 + 4 of 12 blocks are forced, all for the last two
+        self.assertAlmostEqual(listed["metrics"]["bounds_us"]["wmma"],
+                               listed["workload"]["density"] * forward["metrics"]["bounds_us"]["wmma"])  # fmt: skip
+
+    def test_a_table_and_wrong_words(self) -> None:
+        out = self.folder / "rows.jsonl"
+        done = self.atlas("--model", "Qwen3.6-27B", "--m", "1", "--only", " bf16 ", "-o", out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(f"Qwen3.6-27B, bf16, m = 1 (decode), 8060S, {GFX}, sim: modelled time, not measured", done.stdout)
+        self.assertIn("attn_decode_bf16_d256", done.stdout)
+        self.assertEqual(nw("atlas", "report", out).stdout, done.stdout)
+        self.fails(self.atlas("--model", "Llama"), "--model Llama: the suite attention has Qwen3-0.6B, Qwen3.6-27B")
+        self.fails(self.atlas("--only", "nothing"), "no attention of suite attention matches --m 1,2048 --only 'nothing'")
+
+
 class Traces(Folder):
     def setUp(self) -> None:
         super().setUp()

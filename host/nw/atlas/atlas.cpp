@@ -24,6 +24,12 @@ struct Options {
     AtlasRunOptions run;
     AtlasTraceOptions trace;
     bool uncertainty = false, json = false;
+
+    std::vector<Json> rows() const {
+        return suite.empty()          ? atlas_rocprof(trace)
+               : suite == "attention" ? atlas_attention(run)
+                                      : atlas_run(run);
+    }
 };
 
 struct ReportOptions {
@@ -47,13 +53,14 @@ void check_writable(const std::string &path) {
 
 void run(const Options &o) {
     if (o.suite.empty() == o.trace.trace.empty())
-        throw Error("give --suite gguf to run its kernels, --rocprof TRACE.csv to read a trace, or "
+        throw Error("give --suite gguf or --suite attention to run its kernels, --rocprof "
+                    "TRACE.csv to read a trace, or "
                     "the subcommand report; see nw atlas --help");
     if (!o.out.empty())
         check_writable(o.out);
     if (o.uncertainty)
         draw_constants();
-    const std::vector<Json> rows = o.suite.empty() ? atlas_rocprof(o.trace) : atlas_run(o.run);
+    const std::vector<Json> rows = o.rows();
     if (!o.out.empty())
         write_text("-o", o.out, lines(rows));
     else if (o.json)
@@ -75,12 +82,13 @@ void report(const ReportOptions &o) {
 constexpr const char *footer = R"(
   NIBBLEWAVE_DEVICE=sim:gfx1100 nw atlas --suite gguf --model Llama-3.1-8B --type q4_K --m 1,16,32 -o sim.jsonl
   nw atlas --suite gguf --device hip:0 --json -o card.jsonl          on a card, the median of --repeats
+  nw atlas --suite attention --device sim:gfx1201                    a drafter's and a model's
   rocprofv3 --kernel-trace --output-format csv -d t -- PROGRAM       trace a PROGRAM that uses these kernels, then:
   nw atlas --rocprof t/HOST/PID_kernel_trace.csv --gfx gfx1100 --json -o trace.jsonl
   nw atlas report sim.jsonl card.jsonl trace.jsonl                   rank kernels; joins equal launches
 
 Prints a table, or with --json (and no -o) one JSON object per line. Its keys (schema nibblewave.atlas.v1):
-  source, device   "suite gguf" or "rocprof"; "sim" (modelled time, not measured) or "card"
+  source, device   "suite gguf", "suite attention" or "rocprof"; "sim" (modelled time, not measured) or "card"
   device_name, part, gfx, commit, kernel
                    part: whose constants the bounds use; part_assumed: the default part of the gfx, because
                    the card's name is unknown. commit: of this program's sources, with -dirty if modified;
@@ -91,6 +99,10 @@ Prints a table, or with --json (and no -o) one JSON object per line. Its keys (s
                    C[m, n]; shape_bucket: m, n, k rounded up to powers of two. MoE: m tokens are routed to
                    top_k random experts each; experts_met have at least one token; n, k are of one expert;
                    gate_up is one half, as files store gate and up apart; op lists: moe_align.
+                   Attention: m queries, k keys, h query heads, hk key heads of d; op: forward or decode,
+                   mean, score, select, and forward over their lists; density: keys that queries attend
+                   to, of those before them; count layers have it; bounds: memory, operands from DRAM
+                   once, though the launch before may have left them in caches; wmma, the products
                    Trace: family and params as in manifest.json; type, m, phase if the kernel
                    implies them; a trace has no shapes
   metrics          time_us: of a launch with cold weights; of a trace the mean. bytes: of the weights (of
@@ -128,7 +140,8 @@ void add_atlas(CLI::App &app) {
     CLI::App *command = app.add_subcommand(
         "atlas", "Time the kernels of a suite or read a trace, and show what bounds each");
     command->footer(footer);
-    command->add_option("--suite", o->suite, "The suite to run")->check(CLI::IsMember({"gguf"}));
+    command->add_option("--suite", o->suite, "The suite to run")
+        ->check(CLI::IsMember({"gguf", "attention"}));
     command->add_option("--device", o->run.device,
                         "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
     const auto list = [&](const char *name, auto &to, const char *what) {
@@ -137,7 +150,11 @@ void add_atlas(CLI::App &app) {
     list("--model", o->run.models, "Models of the suite; default: all");
     list("--type", o->run.types, "Types of weights; default: all")
         ->check(CLI::IsMember(gguf_words));
-    list("--m", o->run.m, "Rows of activations")->check(CLI::Range(1, 8192))->capture_default_str();
+    list("--m", o->run.m,
+         "Rows of activations; of the suite attention queries: up to 8 "
+         "against a cache of 4096 keys, more of a sequence of as many, default 1,2048")
+        ->check(CLI::Range(1, 8192))
+        ->capture_default_str();
     command->add_option("--only", o->run.only,
                         "Only products whose line matches this regular expression: \"MODEL LAYER "
                         "NxK TYPE mM KERNEL\"");
@@ -170,7 +187,9 @@ void add_atlas(CLI::App &app) {
     ranking->add_option("file", r->files, "Files of JSON lines")->required();
     ranking->add_flag("--json", r->json, "Print JSON");
     ranking->add_option("--html", r->html, "Also write one HTML page to this file");
-    command->callback([o, r, ranking] {
+    command->callback([o, r, ranking, command] {
+        if (o->suite == "attention" && command->count("--m") == 0)
+            o->run.m = {1, 2048};
         if (ranking->parsed())
             report(*r);
         else

@@ -8,6 +8,7 @@
 #include <llvm/Support/MD5.h>
 #include <memory>
 
+#include "base/error.h"
 #include "measure/routes.h"
 #include "nw/code_object.h"
 #include "nw/info/parts.h"
@@ -165,6 +166,55 @@ AtlasBound product_bound(const AtlasPart &p, const AtlasWork &work) {
         (work.wmma ? work.tiles * p.costs.wmma_f16_interval : work.macs / (lanes * products)) /
         per_us;
     return out;
+}
+
+hip::DeviceInfo find_atlas_device(const std::string &spec) {
+    hip::DeviceInfo info = hip::Device(spec).info();
+    if (!info.note.empty())
+        fmt::print(stderr, "nw: {}\n", info.note);
+    return info;
+}
+
+Json atlas_bounds(const AtlasBound &bound, f64 us) {
+    Json parts = {{"launch", bound.launch}};
+    if (!bound.unit.empty())
+        parts.update({{"memory", bound.memory}, {std::string(bound.unit), bound.arithmetic}});
+    return {{"bound_us", bound.us()},
+            {"bound", bound.name()},
+            {"bounds_us", parts},
+            {"share_of_bound", bound.us() / us}};
+}
+
+void add_atlas_draws(Json &metrics, const std::string &stats) {
+    if (stats.empty())
+        return;
+    const Json line = Json::parse(stats);
+    for (const char *key : {"time_low_us", "time_high_us", "draws_us"})
+        if (line.contains(key))
+            metrics[key] = line.at(key);
+}
+
+void add_atlas_launch(Json &row, const std::string &stats) {
+    if (stats.empty())
+        return;
+    const Json line = Json::parse(stats);
+    Json &facts = row["code_object"];
+    facts["limiter"] = line.at("limiter");
+    facts["limiter_of"] = "launch (sim)";
+    Json launch = Json::object();
+    for (const char *key : {"grid", "lds_bytes", "occupancy", "insts", "bytes", "stalls", "simds",
+                            "cycles", "busy", "dram_read", "dram_write", "l2_hit_rate",
+                            "mall_hit_rate", "groups_timed", "sampling_error"})
+        launch[key] = line.at(key);
+    row["launch"] = launch;
+}
+
+std::string last_atlas_stats(const std::vector<std::string> &lines, const Kernel &kernel) {
+    const std::string begin = fmt::format("{{\"kernel\":\"{}\"", kernel.symbol);
+    for (u64 i = lines.size(); i-- > 0;)
+        if (lines[i].starts_with(begin))
+            return lines[i];
+    throw Error(fmt::format("{}: the model says nothing of its launch", kernel.symbol));
 }
 
 } // namespace nw::cli

@@ -71,4 +71,15 @@ struct AtlasWork {
 AtlasWork atlas_work(const AtlasJob &);
 AtlasBound product_bound(const AtlasPart &, const AtlasWork &);
 
+// What metrics say of it for a launch of so many microseconds.
+nlohmann::ordered_json atlas_bounds(const AtlasBound &, f64 us);
+
+// Says on stderr what is to be noted of it.
+hip::DeviceInfo find_atlas_device(const std::string &spec);
+
+// A launch's line of statistics, as in HIPSIM_STATS; all but the first take "" too, as of a card.
+std::string last_atlas_stats(const std::vector<std::string> &lines, const Kernel &);
+void add_atlas_draws(nlohmann::ordered_json &metrics, const std::string &stats); // error bars
+void add_atlas_launch(nlohmann::ordered_json &row, const std::string &stats);
+
 } // namespace nw::cli

@@ -20,13 +20,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-hip::DeviceInfo find_device(const std::string &spec) {
-    hip::DeviceInfo info = hip::Device(spec).info();
-    if (!info.note.empty())
-        fmt::print(stderr, "nw: {}\n", info.note);
-    return info;
-}
-
 // The launches of a job, by atlas_ops.
 struct Timed {
     std::array<f64, atlas_ops.size()> us{};
@@ -44,15 +37,6 @@ Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
     return {.us = {times.convert_us, times.lists_us, times.us}, .stats = {}};
 }
 
-// Statistics of the kernel's last launch.
-std::string last_of(const std::vector<std::string> &lines, const Kernel &kernel) {
-    const std::string begin = fmt::format("{{\"kernel\":\"{}\"", kernel.symbol);
-    for (u64 i = lines.size(); i-- > 0;)
-        if (lines[i].starts_with(begin))
-            return lines[i];
-    throw Error(fmt::format("{}: the model says nothing of its launch", kernel.symbol));
-}
-
 // Sorted by the expected run time of a job.
 u64 work_of(const AtlasJob &job) {
     const u32 matrices = job.experts ? job.experts->shape.experts : 1;
@@ -68,7 +52,7 @@ std::vector<Timed> time_on_model(const std::vector<AtlasJob> &jobs, const hip::D
         const std::vector<std::string> lines = device.take_stats();
         for (u32 op = 0; op < atlas_ops.size(); ++op)
             if (const Kernel *const kernel = jobs[i].launches()[op])
-                out.stats[op] = last_of(lines, *kernel);
+                out.stats[op] = last_atlas_stats(lines, *kernel);
         return out;
     });
 }
@@ -118,16 +102,6 @@ Json workload_json(const LinearShape &layer, const AtlasJob &job, std::string_vi
     return out;
 }
 
-Json bound_json(const AtlasBound &bound, f64 us) {
-    Json parts = {{"launch", bound.launch}};
-    if (!bound.unit.empty())
-        parts.update({{"memory", bound.memory}, {std::string(bound.unit), bound.arithmetic}});
-    return {{"bound_us", bound.us()},
-            {"bound", bound.name()},
-            {"bounds_us", parts},
-            {"share_of_bound", bound.us() / us}};
-}
-
 // Bytes moved. Products: the weights, which are not cached; activations: reads and writes, which
 // may be; lists: those of slots.
 u64 bytes_of(const AtlasJob &job, std::string_view op) {
@@ -139,46 +113,20 @@ u64 bytes_of(const AtlasJob &job, std::string_view op) {
     return 4 * rows * job.shape.k + activation_bytes(*job.kernel, job.op());
 }
 
-// Error bars, where the model drew its constants.
-void add_draws(Json &metrics, const std::string &stats) {
-    if (stats.empty())
-        return;
-    const Json line = Json::parse(stats);
-    for (const char *key : {"time_low_us", "time_high_us", "draws_us"})
-        if (line.contains(key))
-            metrics[key] = line.at(key);
-}
-
 Json metrics_json(const AtlasJob &job, std::string_view op, f64 us, u32 runs,
                   const AtlasBound &bound, const std::string &stats) {
     const u64 bytes = bytes_of(job, op);
     Json out = {{"time_us", us}, {"runs", runs}, {"bytes", bytes}};
-    add_draws(out, stats);
+    add_atlas_draws(out, stats);
     out["gb_per_s"] = static_cast<f64>(bytes) / us / 1e3;
     if (op == "product")
         out["tflops"] = 2 * atlas_work(job).macs / us / 1e6;
-    out.update(bound_json(bound, us));
+    out.update(atlas_bounds(bound, us));
     return out;
 }
 
 u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 wgps) {
     return op == "product" ? dynamic_lds_of(*job.kernel, job.op(), wgps) : 0;
-}
-
-// Facts that only a launch provides.
-void add_launch(Json &row, const std::string &stats) {
-    if (stats.empty())
-        return;
-    const Json line = Json::parse(stats);
-    Json &facts = row["code_object"];
-    facts["limiter"] = line.at("limiter");
-    facts["limiter_of"] = "launch (sim)";
-    Json launch = Json::object();
-    for (const char *key : {"grid", "lds_bytes", "occupancy", "insts", "bytes", "stalls", "simds",
-                            "cycles", "busy", "dram_read", "dram_write", "l2_hit_rate",
-                            "mall_hit_rate", "groups_timed", "sampling_error"})
-        launch[key] = line.at(key);
-    row["launch"] = launch;
 }
 
 class Writer {
@@ -231,7 +179,7 @@ private:
         }
         out["code_object"] =
             facts_.of(std::string(kernel.symbol), kernel.block, dynamic_lds(of, name, on_.wgps));
-        add_launch(out, timed_[p.job].stats[op]);
+        add_atlas_launch(out, timed_[p.job].stats[op]);
         return out;
     }
 
@@ -248,7 +196,7 @@ private:
 } // namespace
 
 std::vector<Json> atlas_run(const AtlasRunOptions &o) {
-    const hip::DeviceInfo on = find_device(o.device);
+    const hip::DeviceInfo on = find_atlas_device(o.device);
     const AtlasPlan plan = plan_atlas(o, on.gfx);
     const std::vector<Timed> timed =
         on.simulated ? time_on_model(plan.jobs, on) : time_on_card(plan.jobs, on, o.repeats);

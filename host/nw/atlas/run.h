@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw atlas --suite gguf: every kernel of the suite, run on a device.
+// nw atlas --suite: every kernel of a suite, run on a device.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -19,6 +19,7 @@ struct AtlasRunOptions {
 };
 
 // The rows; reports skipped products on stderr. Throws Error if there is nothing to run.
-std::vector<nlohmann::ordered_json> atlas_run(const AtlasRunOptions &);
+std::vector<nlohmann::ordered_json> atlas_run(const AtlasRunOptions &);       // suite gguf
+std::vector<nlohmann::ordered_json> atlas_attention(const AtlasRunOptions &); // of m queries
 
 } // namespace nw::cli

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "bench/attention/layer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "check/ops.h"
+#include "runtime/choose.h"
+
+namespace nw::bench {
+
+namespace {
+
+template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
+    hip::Buffer out = device.allocate(values.size() * sizeof(T));
+    out.upload(values.data(), values.size() * sizeof(T));
+    return out;
+}
+
+std::vector<u16> values_of(Dtype dtype, u64 count) {
+    const Rng rng(7);
+    std::vector<u16> out(count);
+    for (u64 i = 0; i < count; ++i)
+        out[i] = round_to(dtype, rng.normal_at(i));
+    return out;
+}
+
+// Pairs of the listed blocks of tile m; its queries see all of the blocks before their own.
+f64 pairs_of(f64 before, u32 rows) {
+    return before * attention_block * rows + rows * (rows + 1.0) / 2;
+}
+
+} // namespace
+
+f64 seen_pairs(const ContextShape &p) {
+    return 1.0 * p.h * p.sq * (p.sk - p.sq + (p.sq + 1.0) / 2);
+}
+
+ContextShape middle_slice(const Kernel &kernel, const AttentionLayer &of, u32 tokens, u32 rounds) {
+    const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
+    const u32 workgroups = rounds * std::lcm(at_once, of.h);
+    const u32 rows = workgroups / of.h * kernel.rows_per_workgroup;
+    return {of.h, of.hk, of.d, std::min(tokens / 2, round_up(rows, attention_block)), tokens / 2};
+}
+
+BlockLists random_lists(const ContextShape &p, f64 density) {
+    Rng rng(1);
+    BlockLists out;
+    const u32 tiles = p.sq / attention_block, blocks = p.sk / attention_block;
+    for (u32 h = 0; h < p.h; ++h)
+        for (u32 tile = 0; tile < tiles; ++tile) {
+            const u32 diagonal = blocks - tiles + tile;
+            const u64 begin = out.idx.size();
+            for (u32 n = 0; n < diagonal; ++n)
+                if (rng.unit() < density)
+                    out.idx.push_back(static_cast<i32>(n));
+            out.idx.push_back(static_cast<i32>(diagonal));
+            const u64 count = out.idx.size() - begin;
+            out.cnt.push_back(static_cast<i32>(count));
+            out.idx.resize(begin + blocks, -1);
+            out.pairs += pairs_of(static_cast<f64>(count) - 1, attention_block);
+        }
+    return out;
+}
+
+LayerOnDevice::LayerOnDevice(const hip::Device &device, std::string_view gfx, Dtype dtype,
+                             const Context &context)
+    : device_(device), gfx_(gfx), dtype_(dtype), p_(context.shape), q_words_(context.queries()),
+      k_words_(context.keys()), q_(upload(device, q_words_)), k_(upload(device, k_words_)),
+      v_(upload(device, values_of(dtype, k_words_.size()))),
+      o_(device.allocate(2 * q_words_.size())),
+      mean_(device.allocate(u64{2} * blocks() * p_.hk * p_.d)),
+      score_(device.allocate(u64{4} * p_.h * tiles() * blocks())),
+      idx_(device.allocate(u64{4} * p_.h * tiles() * blocks())),
+      cnt_(device.allocate(u64{4} * p_.h * tiles())), modules_(device) {}
+
+const Kernel &LayerOnDevice::find(std::string_view family, std::string_view rule) const {
+    const std::string d = std::to_string(p_.d);
+    if (family == "attn_mean")
+        return check::default_of(family, gfx_, {{"dtype", name(dtype_)}});
+    if (family == "attn_select")
+        return check::default_of(family, gfx_, {{"rule", rule}});
+    if (family == "attn_score")
+        return check::default_of(family, gfx_,
+                                 {{"mode", "canonical"}, {"dtype", name(dtype_)}, {"d", d}});
+    return check::default_of(family, gfx_, {{"dtype", name(dtype_)}, {"d", d}});
+}
+
+Op LayerOnDevice::op(OpKind kind) const {
+    Op op{.kind = kind};
+    op.dtype = word_of(dtype_), op.kv = word("same"), op.mode = word("canonical");
+    op.b = 1, op.sq = p_.sq, op.sk = p_.sk, op.h = p_.h, op.hk = p_.hk, op.d = p_.d;
+    op.causal = 1, op.all_rows = 0;
+    op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(p_.d)));
+    op.q = address(q_.data()), op.k = address(k_.data()), op.v = address(v_.data());
+    op.o = address(o_.data()), op.mean_k = address(mean_.data());
+    op.score = address(score_.data());
+    op.q_h = op.k_h = op.v_h = op.o_h = 2 * u64{p_.d};
+    op.q_s = op.o_s = p_.h * op.q_h, op.k_s = op.v_s = p_.hk * op.k_h;
+    op.q_b = op.o_b = p_.sq * op.q_s, op.k_b = op.v_b = p_.sk * op.k_s;
+    return op;
+}
+
+Timed LayerOnDevice::time(const Kernel &kernel, const Op &op) {
+    modules_.function(kernel);
+    const hip::Event start = device_.event(), stop = device_.event();
+    LaunchCounts stats(device_);
+    stats.skip();
+    device_.record(start);
+    launch(modules_, kernel, op);
+    device_.record(stop);
+    Timed out;
+    out.us = 1000 * f64{device_.elapsed_ms(start, stop)};
+    out.launch = stats.next_launch(kernel.symbol).value_or(LaunchStats{});
+    out.drawn = {out.us, out.launch.time.draws};
+    return out;
+}
+
+Timed LayerOnDevice::mean() {
+    Op op = this->op(OpKind::attn_mean);
+    op.x = op.k, op.x_b = op.k_b, op.x_s = op.k_s, op.x_h = op.k_h;
+    op.mean = op.mean_k, op.tokens = p_.sk, op.h = p_.hk;
+    return time(find("attn_mean"), op);
+}
+
+Timed LayerOnDevice::score() { return time(find("attn_score"), op(OpKind::attn_score)); }
+
+Timed LayerOnDevice::select(const Rule &rule) {
+    Op op = this->op(OpKind::attention_select);
+    op.rule = find_word(rule.rule), op.share = std::bit_cast<u32>(rule.share);
+    op.sink = 2, op.window = 4, op.last_full = 0;
+    op.idx = address(idx_.data()), op.cnt = address(cnt_.data());
+    return time(find("attn_select", rule.rule), op);
+}
+
+Timed LayerOnDevice::forward(bool listed) {
+    Op op = this->op(OpKind::attention);
+    if (listed)
+        op.idx = address(idx_.data()), op.cnt = address(cnt_.data());
+    return time(find("attn_forward"), op);
+}
+
+void LayerOnDevice::set_lists(const BlockLists &lists) {
+    idx_.upload(lists.idx.data(), 4 * lists.idx.size());
+    cnt_.upload(lists.cnt.data(), 4 * lists.cnt.size());
+}
+
+BlockLists LayerOnDevice::lists() const {
+    BlockLists out;
+    out.idx.resize(u64{p_.h} * tiles() * blocks());
+    out.cnt.resize(u64{p_.h} * tiles());
+    idx_.download(out.idx.data(), 4 * out.idx.size());
+    cnt_.download(out.cnt.data(), 4 * out.cnt.size());
+    for (i32 count : out.cnt)
+        out.pairs += pairs_of(count - 1, attention_block);
+    return out;
+}
+
+} // namespace nw::bench

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// A slice of attention of one layer on a simulated part: its tensors and its launches, each timed.
+#pragma once
+#include <bit>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/attention/context.h"
+#include "bench/timing.h"
+#include "hip/hip.h"
+#include "measure/shapes.h"
+#include "runtime/modules.h"
+
+namespace nw::bench {
+
+struct BlockLists {
+    std::vector<i32> idx, cnt; // [h, tiles, blocks], [h, tiles]
+    f64 pairs = 0;             // of queries and keys that they see
+};
+
+inline constexpr u32 attention_block = 128;
+
+// The diagonal, and of the blocks before it as many as the density says, at random.
+BlockLists random_lists(const ContextShape &, f64 density);
+// Pairs of queries and keys that causal attention sees.
+f64 seen_pairs(const ContextShape &);
+
+// Queries before the middle of `tokens`, which see half of the keys, as queries do on average; so
+// many that the workgroups of attn_forward fill the part `rounds` times at least.
+ContextShape middle_slice(const Kernel &forward, const AttentionLayer &, u32 tokens, u32 rounds);
+
+struct Rule {
+    std::string_view rule; // peak, mass
+    f32 share;
+};
+
+class LayerOnDevice {
+public:
+    LayerOnDevice(const hip::Device &, std::string_view gfx, Dtype, const Context &);
+
+    Timed mean();
+    Timed score();
+    Timed select(const Rule &);
+    // By the lists of the last select(), by these, or over all blocks.
+    Timed forward(bool listed);
+    void set_lists(const BlockLists &);
+    BlockLists lists() const;
+
+    const std::vector<u16> &queries() const { return q_words_; }
+    const std::vector<u16> &keys() const { return k_words_; }
+
+private:
+    const Kernel &find(std::string_view family, std::string_view rule = "") const;
+    Op op(OpKind) const;
+    Timed time(const Kernel &, const Op &);
+    u32 tiles() const { return ceil_div(p_.sq, attention_block); }
+    u32 blocks() const { return ceil_div(p_.sk, attention_block); }
+
+    const hip::Device &device_;
+    const std::string gfx_;
+    const Dtype dtype_;
+    const ContextShape p_;
+    const std::vector<u16> q_words_, k_words_;
+    hip::Buffer q_, k_, v_, o_, mean_, score_, idx_, cnt_;
+    Modules modules_;
+};
+
+} // namespace nw::bench

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The suite attention: what each launch of block-sparse attention takes in a layer of a model, and
+// what that makes of the time to a first token.
+#include <fmt/format.h>
+
+#include "bench/attention/layer.h"
+#include "bench/attention/tables.h"
+#include "bench/product.h"
+#include "check/ops.h"
+#include "measure/on_cores.h"
+
+namespace nw::bench {
+
+namespace {
+
+constexpr Rule usual_rule = {"peak", 0.12f};
+constexpr u32 selection_rows = 8192; // queries, of which scores are timed
+
+struct Job {
+    AttentionLayer of;
+    Dtype dtype;
+    u32 s;
+    f64 density; // of random lists; 0: as selected
+    ContextShape slice;
+
+    bool selected() const { return density == 0; }
+    std::string lists() const {
+        return selected() ? "selected" : fmt::format("{:.0f}%", 100 * density);
+    }
+    std::string name() const {
+        return fmt::format("stages {} {} {} {}", s, of.model, nw::name(dtype), lists());
+    }
+};
+
+struct Stage {
+    std::string_view name;
+    Timed timed;
+    f64 whole; // launches over the whole sequence by those over the slice: their work
+    f64 flop;  // of the slice
+    ContextShape slice;
+};
+
+struct Stages {
+    std::vector<Stage> stages;
+    f64 density = 0;
+};
+
+// Blocks of queries times blocks of keys that they see.
+f64 block_pairs(u32 queries, u32 keys) {
+    const f64 tiles = queries / attention_block, blocks = keys / attention_block;
+    return tiles * (blocks - tiles) + tiles * (tiles + 1) / 2;
+}
+
+// The launches before the forward's. They are short, so of more queries: else what they begin and
+// end with would count as if a longer sequence had more of it.
+std::vector<Stage> time_selection(const Job &job, const std::string &gfx,
+                                  const hip::Device &device) {
+    ContextShape slice = job.slice;
+    slice.sq = std::min(slice.sk, selection_rows);
+    const auto [h, hk, d, sq, sk] = slice;
+    LayerOnDevice layer(device, gfx, job.dtype, Context(job.dtype, slice));
+    const f64 whole = block_pairs(job.s, job.s) / block_pairs(sq, sk);
+    std::vector<Stage> out;
+    out.push_back({"mean", layer.mean(), 1.0 * job.s / sk, 0, slice});
+    out.push_back({"score", layer.score(), whole,
+                   2.0 * d * attention_block * h * block_pairs(sq, sk), slice});
+    out.push_back({"select", layer.select(usual_rule), whole, 0, slice});
+    return out;
+}
+
+Stages time_job(const Job &job, const std::string &gfx, const hip::Device &device) {
+    Stages out;
+    if (job.selected())
+        out.stages = time_selection(job, gfx, device);
+    LayerOnDevice layer(device, gfx, job.dtype, Context(job.dtype, job.slice));
+    BlockLists lists;
+    if (job.selected()) {
+        layer.mean();
+        layer.score();
+        layer.select(usual_rule);
+        lists = layer.lists();
+    } else {
+        lists = random_lists(job.slice, job.density);
+        layer.set_lists(lists);
+    }
+    out.density = lists.pairs / seen_pairs(job.slice);
+    const auto [h, hk, d, sq, sk] = job.slice;
+    out.stages.push_back({"forward", layer.forward(job.selected() || job.density < 1),
+                          seen_pairs({h, hk, d, job.s, job.s}) / seen_pairs(job.slice),
+                          4.0 * d * lists.pairs, job.slice});
+    return out;
+}
+
+std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    std::vector<Job> out;
+    for (const u32 s : {8192u, 32768u, 131072u})
+        for (const AttentionLayer &of : attention_layers)
+            for (const Dtype dtype : o.dtypes)
+                for (const f64 density : {0.0, 0.05, 0.1, 1.0}) {
+                    const std::string d = std::to_string(of.d);
+                    const Kernel &forward =
+                        check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
+                    const u32 rounds = density == 1 ? 1 : density > 0 ? 4 : 2;
+                    const Job job{of, dtype, s, density, middle_slice(forward, of, s, rounds)};
+                    const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;
+                    const std::string name = job.name();
+                    if ((usual || o.full || !o.only.empty()) && std::regex_search(name, only))
+                        out.push_back(job);
+                }
+    return out;
+}
+
+Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, const Bound &bound) {
+    const LaunchStats &launch = stage.timed.launch;
+    const f64 us = stage.timed.us, bytes = static_cast<f64>(launch.moved.asked());
+    // A launch's own time is there once, however long the sequence.
+    const f64 whole = bound.overhead_us + std::max(us - bound.overhead_us, 0.0) * stage.whole;
+    Json row = {
+        {"table", "stages"},
+        {"stage", stage.name},
+        {"model", job.of.model},
+        {"s", job.s},
+        {"h", job.of.h},
+        {"hk", job.of.hk},
+        {"d", job.of.d},
+        {"dtype", name(job.dtype)},
+        {"lists", job.lists()},
+        {"density", all.density},
+        {"slice_rows", stage.slice.sq},
+        {"slice_us", us},
+        {"time_us", whole},
+        {"layers_ms", whole * job.of.layers / 1e3},
+        {"pct_wmma_busy", 100 * launch.busy.wmma},
+        {"pct_trans_busy", 100 * launch.busy.trans},
+        {"gb_per_s", bytes / us / 1e3},
+        {"l2_hit_rate", launch.moved.l2_hit_rate},
+        {"mall_hit_rate", launch.moved.mall_hit_rate},
+        {"dram_bytes", launch.moved.dram_read + launch.moved.dram_write},
+        {"pct_of_dram", 100 * bound.us(launch.moved.dram_read + launch.moved.dram_write) / us},
+        {"_l2", 100 * launch.moved.l2_hit_rate},
+        {"_mall", 100 * launch.moved.mall_hit_rate},
+        {"_name", job.name()}};
+    if (stage.flop > 0) {
+        row["tflops"] = 1e-6 * stage.flop / us;
+        row["pct_of_wmma_peak"] = 1e8 * stage.flop / us / peak;
+    }
+    add_bounds(row, stage.timed.drawn);
+    return row;
+}
+
+// Adds what the launches before take, by the forward's time.
+void add_share(Json &row, const Json &rows, u64 before) {
+    f64 us = 0;
+    for (u64 i = rows.size() - before; i < rows.size(); ++i)
+        us += rows[i].at("time_us").get<f64>();
+    if (before)
+        row["pct_before"] = 100 * us / row.at("time_us").get<f64>();
+}
+
+} // namespace
+
+Json attention_stages(const Options &o, const std::string &gfx) {
+    const std::vector<Job> jobs = jobs_of(o, gfx);
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
+    const f64 peak = wmma_peak(gfx);
+    const Bound bound = dram_bound(gfx);
+    fmt::print(
+        "\nBlock-sparse attention by launch, on sim {}: modelled times of one layer, and of all "
+        "that attend.\nText is made up (bench/attention/context.h). lists: at random, or selected "
+        "by canonical scores\n>= {:.2f} of the largest, sink 2, window 4. density: keys that "
+        "queries see, of those before them;\ntime: of the whole sequence, from a slice of queries "
+        "before its middle; before: the other launches\nby the forward's time; exp: cycles in "
+        "which transcendentals issue; GB/s: asked of caches; L2,\nMALL: hits there; DRAM: per cent "
+        "of the {:.0f} GB/s that it sustains; peak: of WMMA's {:.1f} TFLOP/s.\n\n",
+        gfx, usual_rule.share, bound.gb_per_s, peak / 1e12);
+    Table table(std::string(
+        "S {s:>6}; model {model:<11}; type {dtype:<5}; lists {lists:<8}; density {density:>7.3f}; "
+        "launch {stage:<7}; time us {time_us:>10.1f}; layers ms {layers_ms:>9.1f}; "
+        "before {pct_before:>6.1f}%; TFLOP/s {tflops:>7.2f}; peak {pct_of_wmma_peak:>5.1f}%; "
+        "exp {pct_trans_busy:>5.1f}%; GB/s {gb_per_s:>7.0f}; L2 {_l2:>5.1f}%; MALL {_mall:>5.1f}%; "
+        "DRAM {pct_of_dram:>5.1f}%"));
+    std::vector<u64> sizes;
+    for (const Job &job : jobs)
+        sizes.push_back(u64{job.slice.sq} * job.slice.sk * job.of.h * job.of.d / 1024);
+    on_cores<Stages>(
+        sizes,
+        [&](u64 i) {
+            return time_job(jobs[i], gfx, model_device("sim:" + gfx, jobs.size(), "stats=on"));
+        },
+        [&](u64 i, const Stages &all) {
+            for (u64 n = 0; n < all.stages.size(); ++n) {
+                Json row = to_json(jobs[i], all, all.stages[n], peak, bound);
+                if (all.stages[n].name == "forward")
+                    add_share(row, rows, n);
+                rows.push_back(row);
+                table.print(row);
+            }
+        });
+    return rows;
+}
+
+} // namespace nw::bench
