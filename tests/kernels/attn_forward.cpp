@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "attn_forward_cache.h"
 #include "attn_packed.h"
 #include "attn_values.h"
 #include "check/attn_bound.h"
@@ -112,7 +113,7 @@ struct Output {
 
 Output run(Test &t, const Kernel &kernel, const Case &p, bool lse, std::source_location where) {
     Op op{.kind = OpKind::attention};
-    op.dtype = word_of(p.dtype), op.kv = word("same");
+    op.dtype = word_of(p.dtype), op.kv = word("same"), op.pages = 1;
     op.b = p.b, op.sq = p.sq, op.sk = p.sk, op.h = p.h, op.hk = p.hk, op.d = p.d;
     op.causal = p.causal, op.scale = std::bit_cast<u32>(p.scale);
     std::vector<std::pair<const char *, Region>> inputs;
@@ -342,6 +343,10 @@ void same_every_time(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(attn_forward) {
+    if (kernel.p.form == word("cache"))
+        check::attn_forward_cache(t, kernel);
+    if (kernel.p.kv != word("same"))
+        return;
     if (t.entry)
         return check_case(t, kernel, random(t, kernel, {3, 3}), "entry");
     Case p = random(t, kernel, {150, 310, 2, 1, 1, true, Layout::padded});
