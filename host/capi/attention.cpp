@@ -74,20 +74,6 @@ void set_strides_of_one(Op &op) {
         op.k_b = op.k_s, op.v_b = op.v_s;
 }
 
-// No kernel has both.
-void need_one_form(const nw_attn &p) {
-    const bool plain = p.kv == NW_KV_SAME && !p.page && !p.kv_len;
-    need(!p.idx || plain,
-         "idx = {}, kv = {}, page = {}, kv_len = {}: lists of blocks are for keys of dtype, of one "
-         "length and without pages",
-         static_cast<const void *>(p.idx), p.kv, p.page, static_cast<const void *>(p.kv_len));
-    need((!p.q_start && !p.k_start) || plain,
-         "q_start = {}, k_start = {}, kv = {}, page = {}, kv_len = {}: sequences one after the "
-         "other are for keys of dtype, without pages and kv_len",
-         static_cast<const void *>(p.q_start), static_cast<const void *>(p.k_start), p.kv, p.page,
-         static_cast<const void *>(p.kv_len));
-}
-
 Op attention_of(const nw_context *context, const nw_attn *p) {
     need_product(context, p, "nw_attn", sizeof *p);
     Op op{.kind = OpKind::attention};
@@ -175,7 +161,6 @@ nw_status nw_attention(nw_context *context, const nw_attn *attention, void *stre
     return api::guarded([&] {
         Op op = api::attention_of(context, attention); // context may be null before this
         op.scale = api::scale_of(attention->scale);
-        api::need_one_form(*attention);
         api::launch(*context, op, stream, "nw_attention_prepare");
     });
 }

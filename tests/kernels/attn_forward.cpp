@@ -113,7 +113,7 @@ struct Output {
 
 Output run(Test &t, const Kernel &kernel, const Case &p, bool lse, std::source_location where) {
     Op op{.kind = OpKind::attention};
-    op.dtype = word_of(p.dtype), op.kv = word("same"), op.pages = 1;
+    op.dtype = word_of(p.dtype), op.kv = word("same");
     op.b = p.b, op.sq = p.sq, op.sk = p.sk, op.h = p.h, op.hk = p.hk, op.d = p.d;
     op.causal = p.causal, op.scale = std::bit_cast<u32>(p.scale);
     std::vector<std::pair<const char *, Region>> inputs;

@@ -32,7 +32,7 @@ struct Words {
 
 Op op_of(const Words &w, u32 b, u32 sq, u32 sk, bool causal) {
     Op op{.kind = OpKind::attention};
-    op.dtype = word_of(w.dtype), op.kv = word("same"), op.pages = 1;
+    op.dtype = word_of(w.dtype), op.kv = word("same");
     op.b = b, op.sq = sq, op.sk = sk, op.h = h, op.hk = hk, op.d = w.d, op.causal = causal;
     op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(w.d)));
     op.q_h = op.k_h = op.v_h = op.o_h = 2 * u64{w.d};
