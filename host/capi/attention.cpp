@@ -74,6 +74,14 @@ void set_strides_of_one(Op &op) {
         op.k_b = op.k_s, op.v_b = op.v_s;
 }
 
+// A rule of contracts would need an example of each form.
+void need_one_form(const nw_attn &p) {
+    need(!p.k_start || !p.page,
+         "k_start = {}, page = {}: page_table says where a sequence's keys are, kv_len how many: "
+         "k_start must be null",
+         static_cast<const void *>(p.k_start), p.page);
+}
+
 Op attention_of(const nw_context *context, const nw_attn *p) {
     need_product(context, p, "nw_attn", sizeof *p);
     Op op{.kind = OpKind::attention};
@@ -161,6 +169,7 @@ nw_status nw_attention(nw_context *context, const nw_attn *attention, void *stre
     return api::guarded([&] {
         Op op = api::attention_of(context, attention); // context may be null before this
         op.scale = api::scale_of(attention->scale);
+        api::need_one_form(*attention);
         api::launch(*context, op, stream, "nw_attention_prepare");
     });
 }
