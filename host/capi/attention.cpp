@@ -74,18 +74,12 @@ void set_strides_of_one(Op &op) {
         op.k_b = op.k_s, op.v_b = op.v_s;
 }
 
-// No kernel has both.
+// A rule of contracts would need an example of each form.
 void need_one_form(const nw_attn &p) {
-    const bool plain = p.kv == NW_KV_SAME && !p.page && !p.kv_len;
-    need(!p.idx || plain,
-         "idx = {}, kv = {}, page = {}, kv_len = {}: lists of blocks are for keys of dtype, of one "
-         "length and without pages",
-         static_cast<const void *>(p.idx), p.kv, p.page, static_cast<const void *>(p.kv_len));
-    need((!p.q_start && !p.k_start) || plain,
-         "q_start = {}, k_start = {}, kv = {}, page = {}, kv_len = {}: sequences one after the "
-         "other are for keys of dtype, without pages and kv_len",
-         static_cast<const void *>(p.q_start), static_cast<const void *>(p.k_start), p.kv, p.page,
-         static_cast<const void *>(p.kv_len));
+    need(!p.k_start || !p.page,
+         "k_start = {}, page = {}: page_table says where a sequence's keys are, kv_len how many: "
+         "k_start must be null",
+         static_cast<const void *>(p.k_start), p.page);
 }
 
 Op attention_of(const nw_context *context, const nw_attn *p) {

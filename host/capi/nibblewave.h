@@ -481,8 +481,7 @@ enum {
  * is listed twice counts twice. nw_attention_select makes such lists.
  *
  * Without lists, q_start and k_start, 1 to 8 queries have a kernel of their own. It splits the keys
- * over the GPU and keeps its parts in the workspace. Caches in q8_0, fp8 or pages, and sequences of
- * their own lengths, are for these.
+ * over the GPU and keeps its parts in the workspace.
  *
  * Tensors are [batch, token, head, d] with elements of a head contiguous and any strides: a fused
  * projection is three views of one array, and a cache [batch, head, token, d] has k_h > k_s.
@@ -490,7 +489,7 @@ enum {
 typedef struct nw_attn {
     size_t size;    /* sizeof(nw_attn); NW_ATTN_INIT sets it */
     int32_t dtype;  /* of q and o: NW_BF16 or NW_F16 */
-    int32_t kv;     /* of k and v: NW_KV_SAME, or with sq <= 8 NW_KV_Q8_0 (NW_F16) or NW_KV_FP8 */
+    int32_t kv;     /* of k and v: NW_KV_SAME, NW_KV_Q8_0 (with NW_F16) or NW_KV_FP8 */
     int32_t causal; /* 1: sq <= sk, see above; 0: every query sees all keys */
     uint32_t b;     /* batches, 1..65535 */
     uint32_t sq;    /* queries, 1..2^26 */
@@ -520,16 +519,17 @@ typedef struct nw_attn {
 
     /* Sequences one after the other, as cu_seqlens has them. With q_start q and o are [1, tq, h,
      * d], and sequence i has tokens q_start[i] to q_start[i+1] - 1, the first sq of them at most;
-     * with k_start k and v are [1, tk, hk, d] likewise. Entries count as tq and tk at most. lse
-     * stays [b, h, sq]. Not with kv_len, pages or a kv of another type. */
+     * with k_start, not with pages, k and v are [1, tk, hk, d] likewise. Entries count as tq and tk
+     * at most. lse stays [b, h, sq]. */
     const int32_t *q_start; /* [b + 1], ascending, or null */
     const int32_t *k_start; /* [b + 1], ascending, or null */
     uint32_t tq, tk;        /* tokens in all, 1..2^26; not read without q_start, k_start */
 
-    /* With sq <= 8. A sequence has kv_len[b] keys: below 0 none, above sk or null: sk. Its last
-     * query sees them all. With `page` k and v are [pages, page, hk, d], k_b and v_b bytes from
-     * page to page: key j is key j % page of page page_table[b, j / page]. Entries below 0 or past
-     * the last page read the last page. Those of keys past kv_len[b] may be anything. */
+    /* A sequence has kv_len[b] keys: below 0 none, above sk or null: sk. Its last query sees them
+     * all, with `causal` each before it one fewer, down to none. With `page` k and v are [pages,
+     * page, hk, d], k_b and v_b bytes from page to page: key j is key j % page of page
+     * page_table[b, j / page]. Entries below 0 or past the last page read the last page. Those of
+     * keys past kv_len[b] may be anything. */
     const int32_t *kv_len;     /* [b], or null */
     const int32_t *page_table; /* [b, ceil(sk/page)]; null if page is 0 */
     uint64_t table_b;          /* bytes from sequence to sequence, a multiple of 4 */

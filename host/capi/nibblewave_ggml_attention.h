@@ -14,7 +14,7 @@
  * - q and dst are of k's type. The backend converts q before, f32 to f16 or bf16, and dst after,
  * each by its own copy kernel (GGML_OP_CPY): q16 and o16 below describe the converted tensors. Any
  *   strides will do.
- * - k and v are f16 or bf16, or q8_0 for up to 8 queries, then q16 and o16 are f16.
+ * - k and v are f16 or bf16, or q8_0, then q16 and o16 are f16.
  * - There is no mask tensor. The host can't read ggml's, so the backend says what it stands for:
  *   `causal`, and `keys`, the cells of the cache in use. llama.cpp's mask of one sequence whose
  * cells are in order is causal = 1, keys = the last query's position + 1: cells after it, which
@@ -22,7 +22,8 @@
  * Sliding windows, trees of drafts and other masks: not supported.
  * - max_bias (ALiBi), logit_softcap and sinks are refused unless they are 0, 0 and null.
  *
- * FLASH_ATTN_SPARSE(q, k, v, scale, alpha): the same tensors, Sq = Sk, causal, no mask. It is
+ * FLASH_ATTN_SPARSE(q, k, v, scale, alpha): the same tensors, k and v not q8_0 unless alpha >= 1,
+ * Sq = Sk, causal, no mask. It is
  * nw_attention_select with NW_SCORE_CANONICAL, NW_SELECT_PEAK, share = alpha, sink 2, window 4,
  * last_full 2, then nw_attention over its lists. alpha >= 1 means dense. Forks that score by pooled
  * queries list other blocks for the same alpha.
@@ -49,8 +50,8 @@ static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
                                                      const nw_ggml_tensor *dst, float max_bias,
                                                      float logit_softcap, int has_sinks) {
     const int blocks = k->type == NW_GGUF_Q8_0, own = blocks ? NW_GGUF_F16 : k->type;
-    if (k->type != NW_GGUF_F16 && k->type != NW_GGUF_BF16 && !(blocks && q->ne[1] <= 8))
-        return "k must be f16 or bf16, or with up to 8 queries q8_0";
+    if (k->type != NW_GGUF_F16 && k->type != NW_GGUF_BF16 && !blocks)
+        return "k must be f16, bf16 or q8_0";
     if (v->type != k->type)
         return "v must be of k's type";
     if ((q->type != NW_GGUF_F32 && q->type != own) ||
@@ -162,12 +163,20 @@ static inline uint64_t nw_ggml_attn_list_bytes(const nw_attn *p, uint64_t of_a_t
     return ((uint64_t)p->b * p->h * tiles * of_a_tile * 4 + 255) / 256 * 256;
 }
 
+/* A selection reads keys of f16 or bf16. */
+static inline int nw_ggml_attn_sparse_refused(const nw_ggml_tensor *q16, const nw_ggml_tensor *k,
+                                              const nw_ggml_tensor *v, const nw_ggml_tensor *o16,
+                                              float alpha) {
+    return nw_ggml_attn_refused(q16, k, v, o16) || q16->ne[1] != k->ne[1] ||
+           (alpha < 1 && k->type == NW_GGUF_Q8_0);
+}
+
 /* As nw_ggml_flash_attn_workspace_size. */
 static inline nw_status
 nw_ggml_flash_attn_sparse_workspace_size(nw_context *context, const nw_ggml_tensor *q16,
                                          const nw_ggml_tensor *k, const nw_ggml_tensor *v,
                                          const nw_ggml_tensor *o16, float alpha, uint64_t *bytes) {
-    if (nw_ggml_attn_refused(q16, k, v, o16) || q16->ne[1] != k->ne[1])
+    if (nw_ggml_attn_sparse_refused(q16, k, v, o16, alpha))
         return NW_UNSUPPORTED;
     const nw_attn p = nw_ggml_attn(q16, k, v, o16, 1, 1, (uint32_t)k->ne[1]);
     uint64_t dense = 0;
@@ -192,7 +201,7 @@ static inline nw_status nw_ggml_flash_attn_sparse(nw_context *context, const nw_
                                                   const nw_ggml_tensor *o16, float scale,
                                                   float alpha, void *workspace,
                                                   uint64_t workspace_bytes, void *stream) {
-    if (nw_ggml_attn_refused(q16, k, v, o16) || q16->ne[1] != k->ne[1])
+    if (nw_ggml_attn_sparse_refused(q16, k, v, o16, alpha))
         return NW_UNSUPPORTED;
     nw_attn p = nw_ggml_attn(q16, k, v, o16, scale, 1, (uint32_t)k->ne[1]);
     p.workspace = workspace, p.workspace_bytes = workspace_bytes;

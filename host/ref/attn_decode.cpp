@@ -85,6 +85,12 @@ AttnResult attn_decode(const AttnDecode &a) {
         AttnForward one{a.dtype, 1, a.sq, keys, a.h, a.hk, a.d, a.causal, a.scale};
         one.q = {a.q.words.subspan(b * a.q.b), a.q.b, a.q.s, a.q.h};
         one.k = {k, 0, row, a.d}, one.v = {v, 0, row, a.d};
+        if (!a.idx.empty()) {
+            const u64 lists = a.cnt.size() / a.b;
+            one.entries = (a.sk + 127) / 128;
+            one.idx = a.idx.subspan(b * lists * one.entries, lists * one.entries);
+            one.cnt = a.cnt.subspan(b * lists, lists);
+        }
         one.least_p = a.least_p;
         const AttnResult r = attn_forward(one);
         append(out.o, r.o), append(out.abs, r.abs), append(out.small, r.small);

@@ -25,6 +25,7 @@ struct AttnDecode {
     u32 page = 0, pages = 0;           // keys of a page, 0: no pages; pages of the cache
     std::span<const i32> page_table{}; // [b, ceil(sk / page)]
     std::span<const i32> kv_len{};     // [b]; empty: sk
+    std::span<const i32> idx{}, cnt{}; // [b, h, tiles, blocks] and [b, h, tiles]; empty: all blocks
     f64 least_p = 0;
 };
 

@@ -18,12 +18,13 @@ struct Row {
 
 // How often each key is seen by a row.
 std::vector<u32> times_seen(const AttnForward &a, const Row &r) {
-    const u32 tiles = (a.sq + block - 1) / block, blocks = (a.sk + block - 1) / block;
+    const u32 tiles = (a.sq + block - 1) / block, blocks = (a.sk + block - 1) / block,
+              entries = a.entries ? a.entries : blocks;
     const u64 list = (u64{r.b} * a.h + r.h) * tiles + r.i / block;
     std::vector<u32> of_block(blocks, a.idx.empty() ? 1 : 0), out(a.sk, 0);
     if (!a.idx.empty())
-        for (i64 e = 0; e < std::min<i64>(a.cnt[list], blocks); ++e)
-            if (const i32 n = a.idx[list * blocks + static_cast<u64>(e)];
+        for (i64 e = 0; e < std::min<i64>(a.cnt[list], entries); ++e)
+            if (const i32 n = a.idx[list * entries + static_cast<u64>(e)];
                 n >= 0 && n < static_cast<i32>(blocks))
                 ++of_block[static_cast<u32>(n)];
     const i64 behind = a.causal ? i64{r.i} + a.sk - a.sq + 1 : a.sk;

@@ -2,6 +2,7 @@
 #include "api/attention_case.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -153,7 +154,9 @@ ref::AttnTokens Attention::tokens(const std::vector<u16> &x, u32 count, u32 head
 void Attention::use_cache(ref::CacheFormat format, u32 page, std::vector<i32> kv_len) {
     const AttentionShape &s = shape;
     const u32 each = page ? ceil_div(s.sk, page) : 1;
-    const u64 row = format == ref::CacheFormat::q8_0 ? s.d / 32 * u64{34} : 2 * u64{s.d};
+    const u64 row = format == ref::CacheFormat::q8_0  ? s.d / 32 * u64{34}
+                    : format == ref::CacheFormat::fp8 ? s.d
+                                                      : 2 * u64{s.d};
     cache_ = {format, page, page ? s.b * each + 3 : 1, row, {}, std::move(kv_len), {}, {}};
     for (u32 i = 0; page && i < s.b * each; ++i)
         cache_->table.push_back(static_cast<i32>(cache_->pages - 1 - i));
@@ -166,7 +169,9 @@ void Attention::use_cache(ref::CacheFormat format, u32 page, std::vector<i32> kv
             ->data;
     };
     nw_attn &p = arguments_;
-    p.kv = format == ref::CacheFormat::q8_0 ? NW_KV_Q8_0 : NW_KV_SAME;
+    p.kv = format == ref::CacheFormat::q8_0  ? NW_KV_Q8_0
+           : format == ref::CacheFormat::fp8 ? NW_KV_FP8
+                                             : NW_KV_SAME;
     p.k = upload(cache_->k.data(), cache_->k.size());
     p.v = upload(cache_->v.data(), cache_->v.size());
     p.k_h = p.v_h = row, p.k_s = p.v_s = s.hk * row;
@@ -191,6 +196,13 @@ std::vector<u8> Attention::cached(const std::vector<u16> &x) const {
         u8 *const to = &out[token * of_token + head * c.row];
         if (c.format == ref::CacheFormat::same)
             std::memcpy(to, &x[i * s.d], c.row);
+        for (u32 d = 0; c.format == ref::CacheFormat::fp8 && d < s.d; ++d) {
+            // Sign, exponent and the three upper bits of the mantissa: all of E4M3's normal values.
+            const u32 bits = std::bit_cast<u32>(to_f32(type(), x[i * s.d + d]));
+            const i64 exponent = std::clamp<i64>((bits >> 23 & 255) - i64{120}, 1, 15);
+            to[d] = static_cast<u8>(bits >> 24 & 128) | static_cast<u8>(exponent << 3) |
+                    static_cast<u8>(bits >> 20 & (exponent == 15 ? 3 : 7));
+        }
         for (u32 d = 0; c.format == ref::CacheFormat::q8_0 && d < s.d; ++d) {
             const u16 scale = f32_to_f16(0x1p-5f); // values of up to 4
             std::memcpy(to + d / 32 * 34, &scale, 2);
@@ -218,6 +230,8 @@ ref::AttnResult Attention::exact(const ref::AttnLists *lists) const {
         of.q = tensor(q_, s.sq, s.h), of.k = rows(cache_->k), of.v = rows(cache_->v);
         of.format = cache_->format, of.page = cache_->page, of.pages = cache_->pages;
         of.page_table = cache_->table, of.kv_len = cache_->kv_len;
+        if (lists)
+            of.idx = lists->idx, of.cnt = lists->cnt;
         of.least_p = least_p;
         return ref::attn_decode(of);
     }

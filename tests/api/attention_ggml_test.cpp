@@ -53,20 +53,41 @@ TEST_CASE("attention: a ggml node, of a padded cache") {
 
 TEST_CASE("attention: a ggml node of a q8_0 cache") {
     const Context context;
-    Attention of({.sq = 3, .sk = 300, .lse = false});
+    for (const u32 sq : {3u, 40u}) {
+        Attention of({.sq = sq, .sk = 300, .lse = false});
+        of.use_cache(ref::CacheFormat::q8_0, 0, {});
+        const nw_attn p = of.arguments();
+        Tensors t(p);
+        t.k.type = t.v.type = NW_GGUF_Q8_0;
+        t.k.nb[0] = t.v.nb[0] = 34;
+        const char *why = nullptr;
+        CHECK(nw_ggml_supports_flash_attn(&t.q, &t.k, &t.v, &t.o, 0, 0, 0, &why));
+        CHECK_EQ(std::string(why), "");
+        uint64_t bytes = 0;
+        NW_DONE(nw_ggml_flash_attn_workspace_size(context, &t.q, &t.k, &t.v, &t.o, 1, 300, &bytes));
+        const Memory workspace{std::vector<u8>(bytes)};
+        NW_DONE(nw_ggml_flash_attn(context, &t.q, &t.k, &t.v, &t.o, p.scale, 1, 300, workspace.data,
+                                   bytes, nullptr));
+        HIP_OK(hipDeviceSynchronize());
+        CHECK_EQ(of.difference(), "");
+    }
+}
+
+TEST_CASE("attention: a selection does not read q8_0") {
+    const Context context;
+    Attention of({.sq = 40, .sk = 40, .lse = false});
     of.use_cache(ref::CacheFormat::q8_0, 0, {});
-    const nw_attn p = of.arguments();
-    Tensors t(p);
+    Tensors t(of.arguments());
     t.k.type = t.v.type = NW_GGUF_Q8_0;
     t.k.nb[0] = t.v.nb[0] = 34;
-    const char *why = nullptr;
-    CHECK(nw_ggml_supports_flash_attn(&t.q, &t.k, &t.v, &t.o, 0, 0, 0, &why));
-    CHECK_EQ(std::string(why), "");
     uint64_t bytes = 0;
-    NW_DONE(nw_ggml_flash_attn_workspace_size(context, &t.q, &t.k, &t.v, &t.o, 1, 300, &bytes));
-    const Memory workspace{std::vector<u8>(bytes)};
-    NW_DONE(nw_ggml_flash_attn(context, &t.q, &t.k, &t.v, &t.o, p.scale, 1, 300, workspace.data,
-                               bytes, nullptr));
+    CHECK_EQ(
+        nw_ggml_flash_attn_sparse_workspace_size(context, &t.q, &t.k, &t.v, &t.o, 0.5f, &bytes),
+        NW_UNSUPPORTED);
+    for (const f32 alpha : {0.5f, 1.0f})
+        CHECK_EQ(nw_ggml_flash_attn_sparse(context, &t.q, &t.k, &t.v, &t.o, of.arguments().scale,
+                                           alpha, nullptr, 0, nullptr),
+                 alpha < 1 ? NW_UNSUPPORTED : NW_OK);
     HIP_OK(hipDeviceSynchronize());
     CHECK_EQ(of.difference(), "");
 }
@@ -116,7 +137,7 @@ TEST_CASE("attention: ggml nodes that are refused") {
         std::function<void(Node &)> breaks;
     };
     const Bad cases[] = {
-        {"k must be f16 or bf16, or with up to 8", [](auto &n) { n.k.type = NW_GGUF_Q8_0; }},
+        {"k must be f16, bf16 or q8_0", [](auto &n) { n.k.type = NW_GGUF_F32; }},
         {"v must be of k's type", [](auto &n) { n.v.type = NW_GGUF_BF16; }},
         {"q and dst must be f32, or of k's type", [](auto &n) { n.q.type = NW_GGUF_BF16; }},
         {"q and dst must be f32, or of k's type", [](auto &n) { n.o.type = NW_GGUF_Q8_0; }},

@@ -84,17 +84,18 @@ TEST_CASE("attention: every rule of nw_attention") {
         {"overlaps o", [](auto &p) { p.lse = static_cast<float *>(p.o); }},
         {"workspace is null, workspace_bytes = 256", [](auto &p) { p.workspace_bytes = 256; }},
         {"kv = 3: must be NW_KV_SAME (0)", [](auto &p) { p.kv = 3; }},
-        {"sq = 140, kv = q8_0, page = 0: caches in q8_0, fp8 or pages are for 1 to 8 queries",
-         [](auto &p) { p.kv = NW_KV_Q8_0; }},
-        {"sq = 140, kv = same, page = 16: caches in q8_0",
-         [&](auto &p) { p.page = 16, p.pages = 40, p.page_table = words(), p.table_b = 80; }},
-        {"sq = 140, kv_len = 0x", [&](auto &p) { p.kv_len = words(); }},
-        {"lists of blocks are for keys of dtype, of one length and without pages",
-         [&](auto &p) { p.idx = p.cnt = p.kv_len = words(); }},
         {"tq = 0: q and o must have a token", [&](auto &p) { p.q_start = words(); }},
         {"tk = 0: k and v must have a token", [&](auto &p) { p.k_start = words(); }},
-        {"sequences one after the other are for keys of dtype, without pages and kv_len",
-         [&](auto &p) { p.k_start = p.kv_len = words(), p.tk = 80; }},
+        {"k_start = 0x",
+         [&](auto &p) {
+             p.k_start = p.page_table = words();
+             p.tk = 80, p.page = 16, p.pages = 40, p.table_b = 80;
+         }},
+        {"page = 16: page_table says where a sequence's keys are",
+         [&](auto &p) {
+             p.k_start = p.page_table = words();
+             p.tk = 80, p.page = 16, p.pages = 40, p.table_b = 80;
+         }},
     };
     const nw_attn good = of.arguments();
     check_refused(of, good, cases,
@@ -108,42 +109,50 @@ TEST_CASE("attention: every rule of nw_attention") {
     CHECK_EQ(bytes, 0);
 }
 
-TEST_CASE("attention: every rule of a cache") {
+TEST_CASE("attention: every rule of a cache, of few queries and of many") {
     const Context context;
-    Attention of({.sq = 2, .sk = 300, .b = 2});
-    of.use_cache(ref::CacheFormat::q8_0, 32, {300, 20});
-    nw_attn good = of.arguments();
-    uint64_t bytes = 0;
-    NW_DONE(nw_attention_workspace_size(context, &good, &bytes));
-    const Memory workspace{std::vector<u8>(bytes)};
-    good.workspace = workspace.data, good.workspace_bytes = bytes;
-    const std::vector<Bad<nw_attn>> cases = {
-        {"page = 8: must be 0, for a cache without pages, or 16", [](auto &p) { p.page = 8; }},
-        {"page = 512: must be 0", [](auto &p) { p.page = 512; }},
-        {"pages = 0: must be at least 1", [](auto &p) { p.pages = 0; }},
-        {"page_table is null", [](auto &p) { p.page_table = nullptr; }},
-        {"page = 0: a page has 16, 32, 64, 128 or 256 keys", [](auto &p) { p.page = 0; }},
-        {"must be at least a row of page_table", [](auto &p) { p.table_b = 36; }},
-        {"table_b = 42: must be a multiple of 4", [](auto &p) { p.table_b = 42; }},
-        {"k_h = 64: must be at least a row of k", [](auto &p) { p.k_h = 64; }},
-        {"v_s = 137: must be a multiple of 2", [](auto &p) { p.v_s = 137; }},
-        {"k_b = 0: must be at least a row of k", [](auto &p) { p.k_b = 0; }},
-        {"overlaps page_table", [](auto &p) { p.o = const_cast<i32 *>(p.page_table); }},
-        {"attention: workspace_bytes = 262144: must be at least",
-         [](auto &p) { p.workspace_bytes = 262144; }},
-        {"attention: workspace_bytes = 0: must be at least",
-         [](auto &p) { p.workspace = nullptr, p.workspace_bytes = 0; }},
-    };
-    check_refused(of, good, cases,
-                  [&](const nw_attn *p) { return nw_attention(context, p, nullptr); });
-    for (const auto &[dtype, kv] : {std::pair{NW_BF16, NW_KV_Q8_0}, {NW_F16, NW_KV_FP8}}) {
-        nw_attn p = good; // fp8 is gfx12's
-        p.dtype = dtype, p.kv = kv;
-        CHECK_EQ(nw_attention(context, &p, nullptr),
-                 kv == NW_KV_FP8 ? NW_INVALID_ARGUMENT : NW_UNSUPPORTED);
-        CHECK_EQ(nw_attention_prepare(context, &p), NW_UNSUPPORTED);
-        CHECK_MESSAGE(std::string(nw_last_error()).find("no kernel for") != std::string::npos,
-                      std::string(nw_last_error()));
+    for (const u32 sq : {2u, 40u}) {
+        CAPTURE(sq);
+        Attention of({.sq = sq, .sk = 300, .b = 2});
+        of.use_cache(ref::CacheFormat::q8_0, 32, {300, 20});
+        nw_attn good = of.arguments();
+        uint64_t bytes = 0;
+        NW_DONE(nw_attention_workspace_size(context, &good, &bytes));
+        const Memory workspace{std::vector<u8>(bytes)};
+        if (bytes)
+            good.workspace = workspace.data, good.workspace_bytes = bytes;
+        std::vector<Bad<nw_attn>> cases = {
+            {"page = 8: must be 0, for a cache without pages, or 16", [](auto &p) { p.page = 8; }},
+            {"page = 512: must be 0", [](auto &p) { p.page = 512; }},
+            {"pages = 0: must be at least 1", [](auto &p) { p.pages = 0; }},
+            {"page_table is null", [](auto &p) { p.page_table = nullptr; }},
+            {"page = 0: a page has 16, 32, 64, 128 or 256 keys", [](auto &p) { p.page = 0; }},
+            {"must be at least a row of page_table", [](auto &p) { p.table_b = 36; }},
+            {"table_b = 42: must be a multiple of 4", [](auto &p) { p.table_b = 42; }},
+            {"k_h = 64: must be at least a row of k", [](auto &p) { p.k_h = 64; }},
+            {"v_s = 137: must be a multiple of 2", [](auto &p) { p.v_s = 137; }},
+            {"k_b = 0: must be at least a row of k", [](auto &p) { p.k_b = 0; }},
+            {"overlaps page_table", [](auto &p) { p.o = const_cast<i32 *>(p.page_table); }},
+        };
+        if (sq <= 8) {
+            cases.push_back({"attention: workspace_bytes = 262144: must be at least",
+                             [](auto &p) { p.workspace_bytes = 262144; }});
+            cases.push_back({"attention: workspace_bytes = 0: must be at least",
+                             [](auto &p) { p.workspace = nullptr, p.workspace_bytes = 0; }});
+        } else {
+            CHECK_EQ(bytes, 0);
+        }
+        check_refused(of, good, cases,
+                      [&](const nw_attn *p) { return nw_attention(context, p, nullptr); });
+        for (const auto &[dtype, kv] : {std::pair{NW_BF16, NW_KV_Q8_0}, {NW_F16, NW_KV_FP8}}) {
+            nw_attn p = good; // fp8 is gfx12's
+            p.dtype = dtype, p.kv = kv;
+            CHECK_EQ(nw_attention(context, &p, nullptr),
+                     kv == NW_KV_FP8 ? NW_INVALID_ARGUMENT : NW_UNSUPPORTED);
+            CHECK_EQ(nw_attention_prepare(context, &p), NW_UNSUPPORTED);
+            CHECK_MESSAGE(std::string(nw_last_error()).find("no kernel for") != std::string::npos,
+                          std::string(nw_last_error()));
+        }
     }
 }
 

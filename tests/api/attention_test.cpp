@@ -129,15 +129,59 @@ TEST_CASE("attention: one to eight queries, of every type and head") {
 TEST_CASE("attention: a cache in pages, of sequences of their own lengths, in q8_0") {
     const Context context;
     using Format = ref::CacheFormat;
-    for (const Format format : {Format::same, Format::q8_0})
-        for (const u32 page : {0u, 16u, 256u})
-            for (const std::vector<i32> &lengths : {std::vector<i32>{}, {300, 77}, {0, 1000}}) {
-                CAPTURE(fmt::format("q8_0 {} page {} lengths {}", format == Format::q8_0, page,
-                                    lengths.size()));
-                Attention of({.sq = 2, .sk = 300, .b = 2});
-                of.use_cache(format, page, lengths);
-                run(context, of, of.arguments(), nullptr);
-            }
+    for (const u32 sq : {2u, 8u, 9u, 150u})
+        for (const Format format : {Format::same, Format::q8_0})
+            for (const u32 page : {0u, 16u, 256u})
+                for (const std::vector<i32> &lengths : {std::vector<i32>{}, {300, 77}, {0, 1000}}) {
+                    CAPTURE(fmt::format("sq {} q8_0 {} page {} lengths {}", sq,
+                                        format == Format::q8_0, page, lengths.size()));
+                    Attention of({.sq = sq, .sk = 300, .b = 2});
+                    of.use_cache(format, page, lengths);
+                    run(context, of, of.arguments(), nullptr);
+                }
+}
+
+TEST_CASE("attention: a prompt in pieces, each to the cache that it has made so far") {
+    const Context context;
+    for (const auto format : {ref::CacheFormat::same, ref::CacheFormat::q8_0})
+        for (const i32 before : {0, 100, 200}) { // the cache's table is for 300 keys
+            Attention of({.sq = 100, .sk = 300, .d = 128});
+            of.use_cache(format, 32, {before + 100});
+            run(context, of, of.arguments(), nullptr);
+        }
+}
+
+TEST_CASE("attention: E4M3 in a cache, of few queries and of many") {
+    HIP_OK(hipSetDevice(1)); // gfx1201
+    {
+        const Context context;
+        for (const int dtype : {NW_F16, NW_BF16})
+            for (const u32 d : {64u, 128u, 256u})
+                for (const u32 sq : {1u, 8u, 70u})
+                    for (const u32 page : {0u, 16u}) {
+                        CAPTURE(fmt::format("dtype {} d {} sq {} page {}", dtype, d, sq, page));
+                        Attention of({.dtype = dtype, .sq = sq, .sk = 200, .d = d, .b = 2});
+                        of.use_cache(ref::CacheFormat::fp8, page, {200, 77});
+                        run(context, of, of.arguments(), nullptr);
+                    }
+    }
+    HIP_OK(hipSetDevice(0));
+}
+
+TEST_CASE("attention: queries one after the other, to a cache in pages") {
+    const Context context;
+    for (const u32 sq : {3u, 70u}) {
+        Attention of({.sq = sq, .sk = 170, .h = 4, .hk = 2, .b = 3});
+        of.use_cache(ref::CacheFormat::q8_0, 16, {170, 80, 0});
+        const std::array starts = {0u, sq, 2 * sq, 3 * sq};
+        std::vector<u8> bytes(sizeof starts);
+        std::memcpy(bytes.data(), starts.data(), bytes.size());
+        const Memory q_start(bytes);
+        nw_attn p = of.arguments();
+        p.q_start = static_cast<const i32 *>(q_start.data), p.tq = 3 * sq;
+        CHECK_EQ(bytes_for(context, p), 0);
+        run(context, of, p, nullptr);
+    }
 }
 
 TEST_CASE("attention: one query is captured, in a workspace that nobody clears") {

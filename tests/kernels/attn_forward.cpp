@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "attn_forward_cache.h"
 #include "attn_packed.h"
 #include "attn_values.h"
 #include "check/attn_bound.h"
@@ -342,6 +343,10 @@ void same_every_time(Test &t, const Kernel &kernel) {
 } // namespace
 
 CHECK_FAMILY(attn_forward) {
+    if (kernel.p.form == word("cache"))
+        check::attn_forward_cache(t, kernel);
+    if (kernel.p.kv != word("same"))
+        return;
     if (t.entry)
         return check_case(t, kernel, random(t, kernel, {3, 3}), "entry");
     Case p = random(t, kernel, {150, 310, 2, 1, 1, true, Layout::padded});

@@ -96,7 +96,11 @@ class Attention(unittest.TestCase):
             got = json.loads(choose(*few, *more)[1])
             self.assertEqual(got["kernel"], kernel)
             self.assertGreater(got["workspace_bytes"], 65536 * 4)  # counters, then sums of parts
-        self.assertIn("caches in q8_0, fp8 or pages are for 1 to 8 queries", choose(*self.SHAPE, "--kv", "q8_0")[2])
+
+    def test_many_queries_to_a_cache(self) -> None:
+        for more, kernel in ((("--kv", "q8_0"), "attn_forward_f16_d128_cache_q8_0"), (("--page", "16"), "attn_forward_f16_d128_cache")):
+            got = self.json("--dtype", "f16", *more)
+            self.assertEqual((got["kernel"], got["workspace_bytes"]), (kernel, 0))
 
     def test_launches_of_a_selection(self) -> None:
         self.assertEqual(self.launches("--select", "canonical"), ["attn_mean_bf16", "attn_score_canonical_bf16_d128", "attn_select_peak"])
