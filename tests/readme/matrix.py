@@ -92,12 +92,12 @@ def alike(kernels: list[dict]) -> list[list[dict]]:
 def limited(family: str) -> list[tuple[str, str, list[str]]]:
     """Parameters, with their values, that not every target of the family has, and those that do."""
     variants = tomllib.loads((ROOT / f"asm/{family}/family.toml").read_text()).get("variants", [])
-    return [
-        (name, value, variant["targets"])
-        for variant in variants if "targets" in variant
-        for name, value in variant.items()
-        if isinstance(value, str) and all(other.get(name) != value for other in variants if other is not variant)
-    ]  # fmt: skip
+    have: dict[tuple[str, str], list[list[str] | None]] = {}
+    for variant in variants:
+        for name, value in variant.items():
+            if isinstance(value, str):
+                have.setdefault((name, value), []).append(variant.get("targets"))
+    return [(name, value, sorted({t for targets in each for t in targets})) for (name, value), each in have.items() if None not in each]
 
 
 def other(family: str) -> str:
