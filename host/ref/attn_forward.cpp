@@ -33,15 +33,25 @@ std::vector<u32> times_seen(const AttnForward &a, const Row &r) {
     return out;
 }
 
-f64 at(const AttnForward &a, const AttnTensor &t, u32 b, u32 s, u32 h, u32 d) {
-    return to_f32(a.dtype, t.words[b * t.b + s * t.s + h * t.h + d]);
+// Rows s of a head, [rows, d].
+std::vector<f64> values(const AttnForward &a, const AttnTensor &t, u32 b, u32 h, u32 s, u32 rows) {
+    std::vector<f64> out;
+    for (u32 i = s; i < s + rows; ++i)
+        for (u32 d = 0; d < a.d; ++d)
+            out.push_back(to_f32(a.dtype, t.words[b * t.b + i * t.s + h * t.h + d]));
+    return out;
 }
 
-void row(const AttnForward &a, const Row &r, AttnResult &out) {
-    const u32 head = r.h / (a.h / a.hk);
+// Of a key head.
+struct Keys {
+    std::vector<f64> k, v; // [sk, d]
+};
+
+void row(const AttnForward &a, const Row &r, const Keys &keys, AttnResult &out) {
     const u64 at_row = (u64{r.b} * a.h + r.h) * a.sq + r.i,
               at_o = ((u64{r.b} * a.sq + r.i) * a.h + r.h) * a.d;
     const std::vector<u32> seen = times_seen(a, r);
+    const std::vector<f64> q = values(a, a.q, r.b, r.h, r.i, 1);
     std::vector<f64> s(a.sk, -infinity);
     f64 most = -infinity, sum = 0;
     bool nan = false;
@@ -50,7 +60,7 @@ void row(const AttnForward &a, const Row &r, AttnResult &out) {
             continue;
         f64 dot = 0, size = 0;
         for (u32 d = 0; d < a.d; ++d) {
-            const f64 x = at(a, a.q, r.b, r.i, r.h, d) * at(a, a.k, r.b, j, head, d);
+            const f64 x = q[d] * keys.k[u64{j} * a.d + d];
             dot += x, size += std::abs(x);
         }
         s[j] = dot * f64{a.scale};
@@ -59,23 +69,23 @@ void row(const AttnForward &a, const Row &r, AttnResult &out) {
         out.dot[at_row] = std::max(out.dot[at_row], size * f64{a.scale});
         out.keys[at_row] += seen[j];
     }
-    const auto p = [&](u32 j) {
-        return seen[j] && s[j] > -infinity ? seen[j] * std::exp(s[j] - most) : 0;
-    };
-    for (u32 j = 0; j < a.sk; ++j)
-        sum += p(j);
+    std::vector<f64> o(a.d), abs(a.d), small(a.d);
+    for (u32 j = 0; j < a.sk; ++j) {
+        const f64 p = seen[j] && s[j] > -infinity ? seen[j] * std::exp(s[j] - most) : 0;
+        sum += p;
+        if (!(p > 0))
+            continue;
+        const f64 full = std::min(p, seen[j] * a.least_p);
+        for (u32 d = 0; d < a.d; ++d) {
+            const f64 v = keys.v[u64{j} * a.d + d];
+            o[d] += p * v, abs[d] += p * std::abs(v), small[d] += full * std::abs(v);
+        }
+    }
     out.lse[at_row] = nan ? NAN : sum > 0 ? most + std::log(sum) : -infinity;
     for (u32 d = 0; d < a.d; ++d) {
-        f64 o = 0, abs = 0, small = 0;
-        for (u32 j = 0; j < a.sk; ++j)
-            if (const f64 x = p(j); x > 0) {
-                const f64 v = at(a, a.v, r.b, j, head, d);
-                o += x * v, abs += x * std::abs(v);
-                small += std::min(x, seen[j] * a.least_p) * std::abs(v);
-            }
-        out.o[at_o + d] = nan ? NAN : sum > 0 ? o / sum : 0;
-        out.abs[at_o + d] = sum > 0 ? abs / sum : 0;
-        out.small[at_o + d] = sum > 0 ? small / sum : 0;
+        out.o[at_o + d] = nan ? NAN : sum > 0 ? o[d] / sum : 0;
+        out.abs[at_o + d] = sum > 0 ? abs[d] / sum : 0;
+        out.small[at_o + d] = sum > 0 ? small[d] / sum : 0;
     }
 }
 
@@ -91,9 +101,13 @@ AttnResult attn_forward(const AttnForward &a) {
     out.dot.resize(rows);
     out.keys.resize(rows);
     for (u32 b = 0; b < a.b; ++b)
-        for (u32 h = 0; h < a.h; ++h)
-            for (u32 i = 0; i < a.sq; ++i)
-                row(a, {b, i, h}, out);
+        for (u32 kv = 0; kv < a.hk; ++kv) {
+            const u32 group = a.h / a.hk;
+            const Keys keys{values(a, a.k, b, kv, 0, a.sk), values(a, a.v, b, kv, 0, a.sk)};
+            for (u32 h = kv * group; h < (kv + 1) * group; ++h)
+                for (u32 i = 0; i < a.sq; ++i)
+                    row(a, {b, i, h}, keys, out);
+        }
     return out;
 }
 
