@@ -126,7 +126,6 @@ class Tune(Table):
         self.table.unlink()
         self.shapes.write_text("N,K\n")
         self.assertIn("shapes.csv:1: header must be", self.tune().stderr)
-        self.shapes.write_text(HEADER + "a,q,256,512,1,dense,,\n")
         (self.candidates / "manifest.json").write_text('{"kernels": [{}]}')
         self.assertIn("manifest.json: ", self.tune().stderr)
 

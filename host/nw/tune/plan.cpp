@@ -144,10 +144,15 @@ template <class T> const std::vector<T> &or_else(const std::vector<T> &x, const 
     return x.empty() ? y : x;
 }
 
-TunePlan plan_gguf(const TuneOptions &o, const Usual &u, const Shapes &shapes) {
+Shapes shapes_of(const TuneOptions &o, const TuningTable &table) {
+    return o.again ? table.shapes(o.family) : dense_shapes(o.shapes);
+}
+
+TunePlan plan_gguf(const TuneOptions &o, const Usual &u, const TuningTable &table) {
     if (!o.only.empty() || !o.candidates.empty())
         throw Error("--only, --candidates: not for family gguf, which times all strategies of "
                     "the build; leave them out");
+    const Shapes shapes = shapes_of(o, table);
     TunePlan out;
     for (const std::string &type : or_else(o.types, u.types))
         for (u32 m : or_else(o.m, u.m))
@@ -155,7 +160,7 @@ TunePlan plan_gguf(const TuneOptions &o, const Usual &u, const Shapes &shapes) {
     return out;
 }
 
-TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const Shapes &shapes) {
+TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const TuningTable &table) {
     const bool many = o.family == many_rows_table;
     for (u32 m : o.m)
         if (many == (m <= few_rows))
@@ -163,6 +168,7 @@ TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const Shapes &shapes) 
                                     many ? "9 and more" : "1..8"));
     TunePlan out{.kernels = kernels_of(o)};
     out.manifest = std::make_shared<Manifest>(out.kernels);
+    const Shapes shapes = shapes_of(o, table);
     for (const std::string &dtype : or_else(o.dtypes, u.dtypes))
         for (const std::string &group : or_else(o.groups, u.groups))
             for (const std::string &zeros : or_else(o.zeros, u.zeros))
@@ -178,8 +184,7 @@ TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const Shapes &shapes) 
 
 TunePlan plan(const TuneOptions &o, const TuningTable &table) {
     const Usual u = usual(o, table);
-    const Shapes shapes = o.again ? table.shapes(o.family) : dense_shapes(o.shapes);
-    TunePlan out = o.family == gguf_table ? plan_gguf(o, u, shapes) : plan_w4a16(o, u, shapes);
+    TunePlan out = o.family == gguf_table ? plan_gguf(o, u, table) : plan_w4a16(o, u, table);
     std::erase_if(out.kinds, [](const TuneKind &kind) { return kind.jobs.empty(); });
     if (o.again)
         keep_named(out.kinds, table);
