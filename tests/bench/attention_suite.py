@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-BENCH = Path(os.environ["NW_BUILD_DIR"]) / "bin/nw_bench"
+from suite import Suite, bench
+
 GFX = "gfx1201"
 BLOCK = 128
-
-
-def bench(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([BENCH, "--suite", "attention", "--device", f"sim:{GFX}", "--dtype", "f16", *arguments],
-                          capture_output=True, text=True)  # fmt: skip
+SUITE = ["--suite", "attention", "--device", f"sim:{GFX}", "--dtype", "f16"]
 
 
 def pairs(queries: int, keys: int) -> float:
@@ -26,16 +18,9 @@ def pairs(queries: int, keys: int) -> float:
     return sum(blocks - tiles + m + 1 for m in range(tiles))
 
 
-class Attention(unittest.TestCase):
-    def rows(self, *arguments: str) -> tuple[list[dict], str]:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "rows.json"
-            run = bench(*arguments, "--json", str(file))
-            self.assertEqual(run.returncode, 0, run.stderr)
-            return json.loads(file.read_text())["rows"], run.stdout
-
+class Attention(Suite):
     def test_launches(self) -> None:
-        rows, said = self.rows("--only", "^stages 8192 Qwen3-0.6B f16 (selected|5%)$")
+        rows, said = self.rows(*SUITE, "--only", "^stages 8192 Qwen3-0.6B f16 (selected|5%)$")
         self.assertEqual([(r["lists"], r["stage"]) for r in rows],
                          [("selected", stage) for stage in ("mean", "score", "select", "forward")] + [("5%", "forward")])  # fmt: skip
         by = {(r["lists"], r["stage"]): r for r in rows}
@@ -73,7 +58,7 @@ class Attention(unittest.TestCase):
         self.assertIn("before", said)
 
     def test_what_a_selection_keeps(self) -> None:
-        rows, _ = self.rows("--only", "^selection 8192 Qwen3-0.6B$")
+        rows, _ = self.rows(*SUITE, "--only", "^selection 8192 Qwen3-0.6B$")
         self.assertEqual([(r["rule"], round(r["share"], 2)) for r in rows],
                          [("peak", 0.5), ("peak", 0.12), ("peak", 0.03), ("mass", 0.8), ("mass", 0.9), ("mass", 0.95), ("mass", 0.98)])  # fmt: skip
         for kind in ("peak", "mass"):
@@ -88,7 +73,7 @@ class Attention(unittest.TestCase):
             self.assertTrue(0.1 < row["needles"] <= 1, row)
 
     def test_the_first_token(self) -> None:
-        rows, said = self.rows("--only", "^stages 8192 Qwen3.6-27B f16 (selected|100%)$")
+        rows, said = self.rows(*SUITE, "--only", "^stages 8192 Qwen3.6-27B f16 (selected|100%)$")
         (row,) = [r for r in rows if r["table"] == "first_token"]
         stages = [r for r in rows if r["table"] == "stages"]
         self.assertEqual((len(stages), row["s"], row["model"]), (5, 8192, "Qwen3.6-27B"))
@@ -103,6 +88,6 @@ class Attention(unittest.TestCase):
         self.assertIn("time to a first token", said)
 
     def test_names_that_nothing_has(self) -> None:
-        run = bench("--only", "^stages 9000 ")
+        run = bench(*SUITE, "--only", "^stages 9000 ")
         self.assertEqual(run.returncode, 2, run.stderr)
         self.assertIn("^stages 9000 ", run.stderr)

@@ -3,28 +3,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-BENCH = Path(os.environ["NW_BUILD_DIR"]) / "bin/nw_bench"
+from suite import Suite, bench
 
 
-def bench(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([BENCH, *arguments], capture_output=True, text=True)
-
-
-class Suites(unittest.TestCase):
-    def rows(self, *arguments: str) -> tuple[list[dict], str]:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "rows.json"
-            run = bench(*arguments, "--json", str(file))
-            self.assertEqual(run.returncode, 0, run.stderr)
-            return json.loads(file.read_text())["rows"], run.stdout
-
+class Suites(Suite):
     def test_a_published_row_alone_is_the_same_as_among_others(self) -> None:
         rows, said = self.rows("--suite", "decode", "--only", "^2048x2048 g128 f16 zp m1$")
         (row,) = [r for r in rows if r["table"] == "published"]

@@ -108,7 +108,7 @@ TuneKind gguf_kind(const TuneOptions &o, const std::string &type, u32 m, const S
     return out;
 }
 
-// The file with --candidates, or what the build has: all tiles are part of it.
+// The directory of --candidates, or the build's: all tiles are part of it.
 fs::path kernels_of(const TuneOptions &o) {
     const bool many = o.family == many_rows_table;
     const fs::path built(NW_CANDIDATES);
@@ -123,44 +123,45 @@ fs::path kernels_of(const TuneOptions &o) {
     return out;
 }
 
-// Where one isn't given.
-struct Usual {
-    std::vector<std::string> dtypes, groups, zeros, types;
-    std::vector<u32> m;
-};
-
-Usual usual(const TuneOptions &o, const TuningTable &table) {
+// With what isn't given: the family's usual values, or with `again` all.
+TuneOptions filled(TuneOptions o, const TuningTable &table) {
+    TuneOptions usual;
     if (o.again)
-        return {dtype_words, group_words, zeros_words, gguf_words, table.rows(o.family)};
-    Usual out{dtype_words, {"128", "32"}, {"eight", "packed"}, {"q4_K"}, {1, 2, 4, 8}};
-    if (o.family == many_rows_table)
-        out.m = {16, 32, 64, 128, 256, 512};
-    if (o.family == gguf_table)
-        out.m = {1, 2, 4, 8, 9, 12, 16, 17, 23, 24, 32, 33, 48, 64};
-    return out;
-}
-
-template <class T> const std::vector<T> &or_else(const std::vector<T> &x, const std::vector<T> &y) {
-    return x.empty() ? y : x;
+        usual.dtypes = dtype_words, usual.groups = group_words, usual.zeros = zeros_words,
+        usual.types = gguf_words, usual.m = table.rows(o.family);
+    else
+        usual.dtypes = dtype_words, usual.groups = {"128", "32"}, usual.zeros = {"eight", "packed"},
+        usual.types = {"q4_K"},
+        usual.m = o.family == many_rows_table ? std::vector<u32>{16, 32, 64, 128, 256, 512}
+                  : o.family == gguf_table
+                      ? std::vector<u32>{1, 2, 4, 8, 9, 12, 16, 17, 23, 24, 32, 33, 48, 64}
+                      : std::vector<u32>{1, 2, 4, 8};
+    for (auto list :
+         {&TuneOptions::dtypes, &TuneOptions::groups, &TuneOptions::zeros, &TuneOptions::types})
+        if ((o.*list).empty())
+            o.*list = usual.*list;
+    if (o.m.empty())
+        o.m = usual.m;
+    return o;
 }
 
 Shapes shapes_of(const TuneOptions &o, const TuningTable &table) {
     return o.again ? table.shapes(o.family) : dense_shapes(o.shapes);
 }
 
-TunePlan plan_gguf(const TuneOptions &o, const Usual &u, const TuningTable &table) {
+TunePlan plan_gguf(const TuneOptions &o, const TuningTable &table) {
     if (!o.only.empty() || !o.candidates.empty())
         throw Error("--only, --candidates: not for family gguf, which times all strategies of "
                     "the build; leave them out");
     const Shapes shapes = shapes_of(o, table);
     TunePlan out;
-    for (const std::string &type : or_else(o.types, u.types))
-        for (u32 m : or_else(o.m, u.m))
+    for (const std::string &type : o.types)
+        for (u32 m : o.m)
             out.kinds.push_back(gguf_kind(o, type, m, shapes));
     return out;
 }
 
-TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const TuningTable &table) {
+TunePlan plan_w4a16(const TuneOptions &o, const TuningTable &table) {
     const bool many = o.family == many_rows_table;
     for (u32 m : o.m)
         if (many == (m <= few_rows))
@@ -169,10 +170,10 @@ TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const TuningTable &tab
     TunePlan out{.kernels = kernels_of(o)};
     out.manifest = std::make_shared<Manifest>(out.kernels);
     const Shapes shapes = shapes_of(o, table);
-    for (const std::string &dtype : or_else(o.dtypes, u.dtypes))
-        for (const std::string &group : or_else(o.groups, u.groups))
-            for (const std::string &zeros : or_else(o.zeros, u.zeros))
-                for (u32 m : or_else(o.m, u.m))
+    for (const std::string &dtype : o.dtypes)
+        for (const std::string &group : o.groups)
+            for (const std::string &zeros : o.zeros)
+                for (u32 m : o.m)
                     out.kinds.push_back(w4a16_kind(
                         *out.manifest, o,
                         {o.family, parse_dtype(dtype), parse_group(group), parse_zeros(zeros), m},
@@ -182,9 +183,9 @@ TunePlan plan_w4a16(const TuneOptions &o, const Usual &u, const TuningTable &tab
 
 } // namespace
 
-TunePlan plan(const TuneOptions &o, const TuningTable &table) {
-    const Usual u = usual(o, table);
-    TunePlan out = o.family == gguf_table ? plan_gguf(o, u, table) : plan_w4a16(o, u, table);
+TunePlan plan(const TuneOptions &given, const TuningTable &table) {
+    const TuneOptions o = filled(given, table);
+    TunePlan out = o.family == gguf_table ? plan_gguf(o, table) : plan_w4a16(o, table);
     std::erase_if(out.kinds, [](const TuneKind &kind) { return kind.jobs.empty(); });
     if (o.again)
         keep_named(out.kinds, table);
@@ -196,9 +197,8 @@ TunePlan plan(const TuneOptions &o, const TuningTable &table) {
     throw Error(fmt::format(
         "{}: no candidates of {} on {} for --dtype {} --group {} --zeros {} --m {}: "
         "asm/*/family.toml lists them, `cmake --build build --target candidates_{}` builds them",
-        out.kernels.string(), o.family, o.gfx, fmt::join(or_else(o.dtypes, u.dtypes), ","),
-        fmt::join(or_else(o.groups, u.groups), ","), fmt::join(or_else(o.zeros, u.zeros), ","),
-        fmt::join(or_else(o.m, u.m), ","), o.gfx));
+        out.kernels.string(), o.family, o.gfx, fmt::join(o.dtypes, ","), fmt::join(o.groups, ","),
+        fmt::join(o.zeros, ","), fmt::join(o.m, ","), o.gfx));
 }
 
 } // namespace nw::cli
