@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/half.h"
-#include "base/rng.h"
+#include "bench/attention/launch.h"
 #include "bench/attention/layer.h"
 #include "bench/attention/tables.h"
 #include "bench/product.h"
@@ -44,21 +44,6 @@ u32 slice(const Kernel &kernel, u32 s, f64 density) {
     return std::min(s / 2, round_up(rows, attention_block));
 }
 
-template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
-    hip::Buffer out = device.allocate(values.size() * sizeof(T));
-    out.upload(values.data(), values.size() * sizeof(T));
-    return out;
-}
-
-// Values near a standard normal: logits, and with them how often sums are rescaled, are as usual.
-hip::Buffer tensor(const hip::Device &device, Dtype dtype, u64 elements, u64 seed) {
-    const Rng rng(seed);
-    std::vector<u16> words(elements);
-    for (u64 i = 0; i < elements; ++i)
-        words[i] = round_to(dtype, rng.normal_at(i));
-    return upload(device, words);
-}
-
 struct Result1 {
     Timed timed;
     f64 pairs = 0;
@@ -68,8 +53,10 @@ Result1 time_one(const Job &job, const hip::Device &device) {
     const u32 d = job.kernel->p.d;
     const Dtype dtype = dtype_of(*job.kernel);
     const u64 q_words = u64{job.sq} * heads * d, k_words = u64{job.sk} * kv_heads * d;
-    const hip::Buffer q = tensor(device, dtype, q_words, 1), k = tensor(device, dtype, k_words, 2),
-                      v = tensor(device, dtype, k_words, 3), o = device.allocate(2 * q_words);
+    const hip::Buffer q = normal_values(device, dtype, q_words, 1),
+                      k = normal_values(device, dtype, k_words, 2),
+                      v = normal_values(device, dtype, k_words, 3),
+                      o = device.allocate(2 * q_words);
     const BlockLists sparse = random_lists({heads, kv_heads, d, job.sq, job.sk}, job.density);
     const hip::Buffer idx = upload(device, sparse.idx), cnt = upload(device, sparse.cnt);
 
@@ -86,16 +73,8 @@ Result1 time_one(const Job &job, const hip::Device &device) {
         op.idx = address(idx.data()), op.cnt = address(cnt.data());
 
     Modules modules(device);
-    modules.function(*job.kernel);
-    const hip::Event start = device.event(), stop = device.event();
-    LaunchCounts stats(device);
-    device.record(start);
-    launch(modules, *job.kernel, op);
-    device.record(stop);
     Result1 out;
-    out.timed.us = 1000 * f64{device.elapsed_ms(start, stop)};
-    out.timed.launch = stats.next_launch(job.kernel->symbol).value_or(LaunchStats{});
-    out.timed.drawn = {out.timed.us, out.timed.launch.time.draws};
+    out.timed = time_launch(device, modules, *job.kernel, op);
     out.pairs = sparse.pairs;
     return out;
 }

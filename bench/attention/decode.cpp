@@ -11,6 +11,7 @@
 
 #include "base/half.h"
 #include "base/rng.h"
+#include "bench/attention/launch.h"
 #include "bench/product.h"
 #include "check/ops.h"
 #include "measure/on_cores.h"
@@ -68,18 +69,6 @@ std::vector<u8> content(const Job &job, u64 bytes) {
     return out;
 }
 
-hip::Buffer filled(const hip::Device &device, const Job &job, u64 bytes) {
-    hip::Buffer out = device.allocate(bytes);
-    out.upload(content(job, bytes).data(), bytes);
-    return out;
-}
-
-hip::Buffer zeros(const hip::Device &device, u64 bytes) {
-    hip::Buffer out = device.allocate(bytes);
-    out.upload(std::vector<u8>(bytes).data(), bytes);
-    return out;
-}
-
 Timed time_one(const Job &job, const hip::Device &device) {
     const Kernel &kernel = *job.kernel;
     const Machine machine = usual_machine(kernel.gfx);
@@ -97,29 +86,19 @@ Timed time_one(const Job &job, const hip::Device &device) {
     const u64 parts_bytes =
         check::scratch_bytes(kernel, check::derived(kernel, op, machine), machine, &Op::parts);
     const u64 counters = 4 * u64{job.h} * job.sq;
-    const hip::Buffer k = filled(device, job, job.cache_bytes()),
-                      v = filled(device, job, job.cache_bytes()), o = device.allocate(op.o_b),
-                      parts = device.allocate(parts_bytes), q = zeros(device, op.q_b),
-                      arrived = zeros(device, counters);
-    hip::Buffer pages = device.allocate(op.table_b);
-    pages.upload(table.data(), op.table_b);
+    const hip::Buffer k = upload(device, content(job, job.cache_bytes())),
+                      v = upload(device, content(job, job.cache_bytes())),
+                      o = device.allocate(op.o_b), parts = device.allocate(parts_bytes),
+                      q = upload(device, std::vector<u8>(op.q_b)),
+                      arrived = upload(device, std::vector<u8>(counters));
+    const hip::Buffer pages = upload(device, table);
     op.page_table = job.page ? address(pages.data()) : 0;
     op.q = address(q.data()), op.k = address(k.data()), op.v = address(v.data());
     op.o = address(o.data());
     op.parts = address(parts.data()), op.arrived = address(arrived.data());
 
     Modules modules(device);
-    modules.function(kernel);
-    const hip::Event start = device.event(), stop = device.event();
-    LaunchCounts stats(device);
-    device.record(start);
-    launch(modules, kernel, op);
-    device.record(stop);
-    Timed out;
-    out.us = 1000 * f64{device.elapsed_ms(start, stop)};
-    out.launch = stats.next_launch(kernel.symbol).value_or(LaunchStats{});
-    out.drawn = {out.us, out.launch.time.draws};
-    return out;
+    return time_launch(device, modules, kernel, op);
 }
 
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {

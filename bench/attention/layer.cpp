@@ -4,26 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bench/attention/launch.h"
 #include "check/ops.h"
 #include "runtime/choose.h"
 
 namespace nw::bench {
 
 namespace {
-
-template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
-    hip::Buffer out = device.allocate(values.size() * sizeof(T));
-    out.upload(values.data(), values.size() * sizeof(T));
-    return out;
-}
-
-std::vector<u16> values_of(Dtype dtype, u64 count) {
-    const Rng rng(7);
-    std::vector<u16> out(count);
-    for (u64 i = 0; i < count; ++i)
-        out[i] = round_to(dtype, rng.normal_at(i));
-    return out;
-}
 
 // Pairs of the listed blocks of tile m; its queries see all of the blocks before their own.
 f64 pairs_of(f64 before, u32 rows) {
@@ -67,7 +54,7 @@ LayerOnDevice::LayerOnDevice(const hip::Device &device, std::string_view gfx, Dt
                              const Context &context)
     : device_(device), gfx_(gfx), dtype_(dtype), p_(context.shape), q_words_(context.queries()),
       k_words_(context.keys()), q_(upload(device, q_words_)), k_(upload(device, k_words_)),
-      v_(upload(device, values_of(dtype, k_words_.size()))),
+      v_(normal_values(device, dtype, k_words_.size(), 7)),
       o_(device.allocate(2 * q_words_.size())),
       mean_(device.allocate(u64{2} * blocks() * p_.hk * p_.d)),
       score_(device.allocate(u64{4} * p_.h * tiles() * blocks())),
@@ -101,43 +88,30 @@ Op LayerOnDevice::op(OpKind kind) const {
     return op;
 }
 
-Timed LayerOnDevice::time(const Kernel &kernel, const Op &op) {
-    modules_.function(kernel);
-    const hip::Event start = device_.event(), stop = device_.event();
-    LaunchCounts stats(device_);
-    stats.skip();
-    device_.record(start);
-    launch(modules_, kernel, op);
-    device_.record(stop);
-    Timed out;
-    out.us = 1000 * f64{device_.elapsed_ms(start, stop)};
-    out.launch = stats.next_launch(kernel.symbol).value_or(LaunchStats{});
-    out.drawn = {out.us, out.launch.time.draws};
-    return out;
-}
-
 Timed LayerOnDevice::mean() {
     Op op = this->op(OpKind::attn_mean);
     op.x = op.k, op.x_b = op.k_b, op.x_s = op.k_s, op.x_h = op.k_h;
     op.mean = op.mean_k, op.tokens = p_.sk, op.h = p_.hk;
-    return time(find("attn_mean"), op);
+    return time_launch(device_, modules_, find("attn_mean"), op);
 }
 
-Timed LayerOnDevice::score() { return time(find("attn_score"), op(OpKind::attn_score)); }
+Timed LayerOnDevice::score() {
+    return time_launch(device_, modules_, find("attn_score"), op(OpKind::attn_score));
+}
 
 Timed LayerOnDevice::select(const Rule &rule) {
     Op op = this->op(OpKind::attention_select);
     op.rule = find_word(rule.rule), op.share = std::bit_cast<u32>(rule.share);
     op.sink = 2, op.window = 4, op.last_full = 0;
     op.idx = address(idx_.data()), op.cnt = address(cnt_.data());
-    return time(find("attn_select", rule.rule), op);
+    return time_launch(device_, modules_, find("attn_select", rule.rule), op);
 }
 
 Timed LayerOnDevice::forward(bool listed) {
     Op op = this->op(OpKind::attention);
     if (listed)
         op.idx = address(idx_.data()), op.cnt = address(cnt_.data());
-    return time(find("attn_forward"), op);
+    return time_launch(device_, modules_, find("attn_forward"), op);
 }
 
 void LayerOnDevice::set_lists(const BlockLists &lists) {

@@ -54,7 +54,6 @@ public:
 private:
     const Kernel &find(std::string_view family, std::string_view rule = "") const;
     Op op(OpKind) const;
-    Timed time(const Kernel &, const Op &);
     u32 tiles() const { return ceil_div(p_.sq, attention_block); }
     u32 blocks() const { return ceil_div(p_.sk, attention_block); }
 
