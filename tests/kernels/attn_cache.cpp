@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "attn_values.h"
 #include "check/attn_bound.h"
 #include "check/ops.h"
 
@@ -195,17 +196,11 @@ CacheOutput run(Test &t, const Kernel &kernel, const CacheCase &p, std::source_l
     t.guards_clean("parts", parts, where);
     t.unchanged("arrived", arrived, where); // 0 again
 
-    CacheOutput out{std::vector<u16>(p.q.size()), sums.read_as<f32>(), std::move(table), k, v};
-    std::vector<u8> got = o.read_as<u8>();
-    for (u64 i = 0; i < out.o.size() / p.d; ++i) {
-        const u64 head = i % p.h, row = i / p.h % p.sq, b = i / p.h / p.sq;
-        u8 *const at = &got[b * blank.outer + row * blank.row + head * blank.head];
-        std::memcpy(&out.o[i * p.d], at, 2 * u64{p.d});
-        std::memset(at, 0xff, 2 * u64{p.d});
-    }
-    if (got != blank.bytes)
-        t.fail("o: something was written between rows", where);
-    return out;
+    const auto at = [&](u64 b, u64 row, u64 head) {
+        return b * blank.outer + row * blank.row + head * blank.head;
+    };
+    return {rows_of_o(t, p, o.read_as<u8>(), blank.bytes, at, where), sums.read_as<f32>(),
+            std::move(table), k, v};
 }
 
 void check_output(Test &t, const CacheCase &p, const CacheOutput &got, std::source_location where) {

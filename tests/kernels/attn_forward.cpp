@@ -151,17 +151,10 @@ Output run(Test &t, const Kernel &kernel, const Case &p, bool lse, std::source_l
     t.guards_clean("o", o, where);
     t.guards_clean("lse", sums, where);
 
-    Output out{std::vector<u16>(p.q.size()), sums.read_as<f32>()};
-    std::vector<u8> got = o.read_as<u8>();
-    for (u64 i = 0; i < out.o.size() / p.d; ++i) {
-        const u64 head = i % p.h, row = i / p.h % p.sq, b = i / p.h / p.sq;
-        u8 *const at = &got[b * blank.b + row * blank.s + head * blank.h];
-        std::memcpy(&out.o[i * p.d], at, 2 * u64{p.d});
-        std::memset(at, 0xff, 2 * u64{p.d});
-    }
-    if (got != blank.bytes)
-        t.fail("o: something was written between rows", where);
-    return out;
+    const auto at = [&](u64 b, u64 row, u64 head) {
+        return b * blank.b + row * blank.s + head * blank.h;
+    };
+    return {check::rows_of_o(t, p, o.read_as<u8>(), blank.bytes, at, where), sums.read_as<f32>()};
 }
 
 void check_output(Test &t, const Case &p, const Output &got, bool lse, std::source_location where) {
@@ -330,9 +323,7 @@ void same_every_time(Test &t, const Kernel &kernel) {
     say(t, p, "twice");
     const auto here = std::source_location::current();
     const Output first = run(t, kernel, p, true, here), second = run(t, kernel, p, true, here);
-    t.same("o", p.dtype, second.o, first.o);
-    if (std::memcmp(first.lse.data(), second.lse.data(), 4 * first.lse.size()) != 0)
-        t.fail("lse differs", here);
+    check::check_same(t, p.dtype, first, second, here);
     // A list of all blocks is no list.
     for (u64 i = 0; i < u64{p.h} * p.tiles() * p.blocks(); ++i)
         p.idx.push_back(static_cast<i32>(i % p.blocks()));

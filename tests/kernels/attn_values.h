@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Values chosen to hurt any attention, of few queries or of many.
+// What tests of attention share, of few queries or of many: values chosen to hurt, and checks of
+// what a launch wrote.
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <vector>
 
-#include "base/types.h"
+#include "check/check.h"
 
 namespace nw::check {
 
@@ -36,6 +39,30 @@ void plain_values(const auto &make, const auto &value, const auto &check) {
             (*x)[i] = i % 3 ? p.word(0) : static_cast<u16>(i * 7 % 31); // subnormals
     p.scale = 0x1p30f;
     check(p, "subnormal q and k");
+}
+
+// Rows of a case's o, [b, sq, h, d], from memory; fails the test where that differs elsewhere from
+// what it was. at(b, row, head) is where a row begins, in bytes.
+std::vector<u16> rows_of_o(Test &t, const auto &p, std::vector<u8> got,
+                           const std::vector<u8> &before, const auto &at,
+                           std::source_location where) {
+    std::vector<u16> out(p.q.size());
+    for (u64 i = 0; i < out.size() / p.d; ++i) {
+        u8 *const row = &got[at(i / p.h / p.sq, i / p.h % p.sq, i % p.h)];
+        std::memcpy(&out[i * p.d], row, 2 * u64{p.d});
+        std::memset(row, 0xff, 2 * u64{p.d});
+    }
+    if (got != before)
+        t.fail("o: something was written between rows", where);
+    return out;
+}
+
+// Outputs of two launches are the same bits.
+void check_same(Test &t, Dtype dtype, const auto &first, const auto &second,
+                std::source_location where) {
+    t.same("o", dtype, second.o, first.o);
+    if (std::memcmp(first.lse.data(), second.lse.data(), 4 * first.lse.size()) != 0)
+        t.fail("lse differs", where);
 }
 
 } // namespace nw::check
