@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The suite attention: modelled times of attn_forward on whole and on sparse sequences. Workgroups
-// of a long sequence are alike but for the keys that they see, so a slice of them is timed: the
-// queries before the middle, which see half of the keys, as queries do on average.
+// The suite attention: modelled times of attn_forward, dense and with lists. Sequences of up to 8K
+// are timed whole. Workgroups of a longer one are alike but for the keys that they see, so a slice
+// of them is timed: the queries before the middle, which see half of the keys, as on average.
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct Job {
     const Kernel *kernel;
     u32 s;       // of the whole sequence
     f64 density; // of the blocks before each query
-    u32 sq, sk;  // of the slice: its last query is query sk - 1
+    u32 sq, sk;  // that are timed: the last query is query sk - 1
 
     std::string name() const {
         return fmt::format("{} d{} {} {:.0f}%", s, kernel->p.d, nw::name(dtype_of(*kernel)),
@@ -34,14 +34,15 @@ struct Job {
     }
 };
 
-// Rows of a slice whose workgroups fill the part an even number of times; of a long sequence once,
-// but more often where lists are short and of any length: the longest of a round would count alone.
-u32 slice(const Kernel &kernel, u32 s, f64 density) {
+// Of a slice the workgroups fill the part an even number of times; more often where lists are short
+// and of any length: the longest of a round would count alone.
+Job job_of(const Kernel &kernel, u32 s, f64 density) {
+    if (s <= 8192)
+        return {&kernel, s, density, s, s};
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
-    const u32 workgroups = std::lcm(at_once, heads), rounds = workgroups / at_once;
-    const u32 times = (rounds == 1 && s <= 8192 ? 2 : 1) * static_cast<u32>(1 / density);
-    const u32 rows = times * workgroups / heads * kernel.rows_per_workgroup;
-    return std::min(s / 2, round_up(rows, attention_block));
+    const u32 of_block = heads * (attention_block / kernel.rows_per_workgroup);
+    const u32 blocks = std::lcm(at_once, of_block) / of_block * static_cast<u32>(1 / density);
+    return {&kernel, s, density, std::min(s / 2, blocks * attention_block), s / 2};
 }
 
 struct Result1 {
@@ -88,7 +89,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                 for (f64 density : {1.0, 0.1}) {
                     const Kernel &kernel =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    const Job job{&kernel, s, density, slice(kernel, s, density), s / 2};
+                    const Job job = job_of(kernel, s, density);
                     // Minutes, and the longer ones a multiple: asked for.
                     const bool usual = s == 8192 && d == "128" && dtype == Dtype::f16;
                     if ((usual || o.full || !o.only.empty()) && std::regex_search(job.name(), only))
@@ -128,7 +129,7 @@ Json attention_forward(const Options &o, const std::string &gfx) {
     const f64 peak = wmma_peak(gfx);
     fmt::print("Attention of one layer, causal, {} heads, {} of keys, on sim {}: modelled times.\n"
                "density: keys that queries see, of those before them; time: of the whole sequence, "
-               "from that of\nthe queries before its middle; TFLOP/s: 4 d for each query and key "
+               "beyond 8192\nfrom that of the queries before its middle; TFLOP/s: 4 d for each query and key "
                "that it sees; peak: of WMMA's\n{:.1f} TFLOP/s; wmma: per cent of cycles in which "
                "it is busy.\n\n",
                heads, kv_heads, gfx, peak / 1e12);
