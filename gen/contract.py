@@ -14,6 +14,7 @@ from typing import NoReturn
 from expressions import BYTES, ELEMENTS, ExpressionError, Writer, names_of, ordered, parse
 from family import ACCESS, ELEMENT_BYTES, INSERTED, PURPOSES, VARIANT_KEYS, Before, Family, Pointer, Rule, Value, scope_of
 from rules import all_rules, own_rule
+from word_tables import WordTableError, expanded
 
 FAMILY_KEYS = {
     "include", "order", "purpose", "op", "targets", "template", "symbol", "named", "variants", "candidates", "sizes", "arguments", "let",
@@ -86,6 +87,15 @@ def _merged(root: Path, path: Path) -> tuple[dict, Place]:
         place.included += [other, *other.included]
         base = _joined(base, other_table)
     return _joined(base, table), place
+
+
+def _contract(root: Path, path: Path) -> tuple[dict, Place]:
+    """The same with its [words] told."""
+    table, place = _merged(root, path)
+    try:
+        return expanded(table), place
+    except WordTableError as error:
+        place.fail(error.section, error.fact, str(error))
 
 
 def _array(place: Place, name: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -241,7 +251,7 @@ def _title(place: Place) -> list[str]:
 
 def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) -> tuple[Family, Place, list[dict]]:
     """A family without its rules, and those that its file lists."""
-    table, place = _merged(root, path)
+    table, place = _contract(root, path)
     _known(place, "", table, FAMILY_KEYS)
     for key in needed:
         if key not in table:

@@ -323,8 +323,18 @@ def op_words(families: Mapping[str, Family], ops: Mapping[str, Family] = {}) -> 
     return {name: sorted(found) for name, found in words.items()}
 
 
+def _op_word_lists(op: Family) -> str:
+    """What an op's text may be, in the contract's order: linear_gguf_type."""
+    lists = {size: texts_of(op, size) for size in op.sizes}
+    return "".join(
+        f"inline constexpr std::array<std::string_view, {len(texts)}> {op.name}_{size} = {{{', '.join(map(quoted, texts))}}};\n"
+        for size, texts in lists.items()
+        if texts
+    )
+
+
 def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts: Mapping[str, str]) -> dict[str, str]:
-    """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, contracts.inc."""
+    """File -> text: op_fields.inc, parameters.inc, op_kinds.inc, words.inc, op_words.inc, contracts.inc."""
     every, words = [*families.values(), *ops.values()], op_words(families, ops)
     kinds = sorted({f.op for f in families.values()} | ops.keys())
     writers = [FamilyWriter(f, families, target_facts, words) for f in in_order(families)]
@@ -340,6 +350,7 @@ def emit(families: Mapping[str, Family], ops: Mapping[str, Family], target_facts
         "parameters.inc": "".join(f"u32 {member(p)} = 0;\n" for p in parameter_names(families.values())),
         "op_kinds.inc": "".join(f"{kind},\n" for kind in kinds),
         "words.inc": "".join(f"{quoted(w)},\n" for w in words_of(every)),
+        "op_words.inc": "".join(map(_op_word_lists, ops.values())),
         "contracts.inc": contracts,
         "family_table.inc": "".join(row for row, _ in rows),
     }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Products with GGUF weights in the C API (nibblewave.h).
+#include <algorithm>
+#include <string>
+
 #include "capi/context.h"
 #include "capi/gguf_types.h"
 #include "formats/gguf_types.h"
+#include "runtime/w4a16.h"
+#include "runtime/words.h"
 
 namespace nw::api {
 
 namespace {
-
-constexpr bool same(int number, GgmlType type) { return number == static_cast<int>(type); }
-static_assert(same(NW_GGUF_F32, GgmlType::f32) && same(NW_GGUF_F16, GgmlType::f16) &&
-              same(NW_GGUF_Q4_0, GgmlType::q4_0) && same(NW_GGUF_Q8_0, GgmlType::q8_0) &&
-              same(NW_GGUF_Q4_K, GgmlType::q4_K) && same(NW_GGUF_Q6_K, GgmlType::q6_K) &&
-              same(NW_GGUF_BF16, GgmlType::bf16));
 
 Op gguf_of(const nw_context *context, const nw_gguf *p) {
     need_product(context, p, "nw_gguf", sizeof *p);
@@ -49,30 +48,22 @@ void prepare_gguf(nw_context &context, Op op) {
 } // namespace
 
 u64 gguf_type_of(i32 type) {
-    switch (type) {
-    case NW_GGUF_Q4_0:
-        return word("q4_0");
-    case NW_GGUF_Q8_0:
-        return word("q8_0");
-    case NW_GGUF_Q4_K:
-        return word("q4_K");
-    case NW_GGUF_Q6_K:
-        return word("q6_K");
-    case NW_GGUF_F32:
-    case NW_GGUF_F16:
-    case NW_GGUF_BF16:
+    const GgmlTypeInfo *info = find_ggml_type(static_cast<GgmlType>(type));
+    if (info && std::ranges::find(gguf_types, info->name) != gguf_types.end())
+        return find_word(info->name);
+    if (type == NW_GGUF_F32 || type == NW_GGUF_F16 || type == NW_GGUF_BF16)
         throw Refusal(NW_UNSUPPORTED,
                       fmt::format("type = {}: f32, f16 and bf16 weights are not quantized: take a "
                                   "BLAS (hipBLAS) for such tensors",
                                   type));
-    default:
-        throw Refusal(NW_UNSUPPORTED,
-                      fmt::format("type = {}: there are kernels for NW_GGUF_Q4_0 ({}), _Q8_0 ({}), "
-                                  "_Q4_K ({}), _Q6_K ({}); requantize such tensors, or keep them "
-                                  "with the backend that you have",
-                                  type, int{NW_GGUF_Q4_0}, int{NW_GGUF_Q8_0}, int{NW_GGUF_Q4_K},
-                                  int{NW_GGUF_Q6_K}));
-    }
+    std::string known;
+    for (const std::string_view name : gguf_types)
+        known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", name,
+                             static_cast<u32>(find_ggml_type(name)->id));
+    throw Refusal(NW_UNSUPPORTED,
+                  fmt::format("type = {}{}: there are kernels for {}; requantize such tensors, or "
+                              "keep them with the backend that you have",
+                              type, info ? fmt::format(", {}", info->name) : "", known));
 }
 
 } // namespace nw::api

@@ -331,22 +331,33 @@ NW_API uint64_t nw_moe_blocks(uint32_t slots, uint32_t experts, uint32_t block_s
 enum {
     NW_GGUF_F32 = 0,
     NW_GGUF_F16 = 1,
-    NW_GGUF_Q4_0 = 2,  /* blocks of 32 weights in 18 bytes */
-    NW_GGUF_Q8_0 = 8,  /* of 32 in 34 */
-    NW_GGUF_Q4_K = 12, /* of 256 in 144 */
-    NW_GGUF_Q6_K = 14, /* of 256 in 210 */
-    NW_GGUF_BF16 = 30
+    NW_GGUF_Q4_0 = 2,    /* blocks of 32 weights in 18 bytes */
+    NW_GGUF_Q4_1 = 3,    /* of 32 in 20 */
+    NW_GGUF_Q5_0 = 6,    /* of 32 in 22 */
+    NW_GGUF_Q5_1 = 7,    /* of 32 in 24 */
+    NW_GGUF_Q8_0 = 8,    /* of 32 in 34 */
+    NW_GGUF_Q2_K = 10,   /* of 256 in 84 */
+    NW_GGUF_Q3_K = 11,   /* of 256 in 110 */
+    NW_GGUF_Q4_K = 12,   /* of 256 in 144 */
+    NW_GGUF_Q5_K = 13,   /* of 256 in 176 */
+    NW_GGUF_Q6_K = 14,   /* of 256 in 210 */
+    NW_GGUF_IQ4_NL = 20, /* of 32 in 18 */
+    NW_GGUF_IQ4_XS = 23, /* of 256 in 136 */
+    NW_GGUF_BF16 = 30,
+    NW_GGUF_MXFP4 = 39 /* of 32 in 17 */
 };
 
 /*
  * C[m, n] = sum over k of X[m, k] * w[n, k]
  *
- * with w as ggml defines it: q4_0: d * (q - 8); q8_0: d * q; q4_K: d * scale * q - dmin * min;
- * q6_K: d * scale * (q - 32). Weights keep the layout of the file. X is converted on the device
- * first: for few rows to int8 in blocks of 32 like ggml's q8_1, for more rows to f16, each row
- * scaled by a power of two; `nw choose --gguf` names the kernels. Let w = p - b, where b is q4_K's
- * dmin * min and 0 for the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the
- * largest |X| of the row. The error of C is less than
+ * with w as ggml defines it: q4_0: d * (q - 8); q4_1, q5_1: d * q + m; q5_0: d * (q - 16); q8_0:
+ * d * q; q2_K, q4_K, q5_K: d * scale * q - dmin * min; q3_K: d * scale * (q - 4); q6_K: d * scale *
+ * (q - 32); iq4_nl, iq4_xs, mxfp4: scale * value(q). An e8m0 of 255 is 2^128. Weights keep the
+ * layout of the file. X is converted on the device first: for few rows to int8 in blocks of 32 like
+ * ggml's q8_1, for more rows to f16, each row scaled by a power of two; `nw choose --gguf` names
+ * the kernels. Let w = p - b, where b is q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0
+ * for the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the largest |X| of
+ * the row. The error of C is less than
  *
  *     sum over k of |p| * B / 220 + |b| * B / 700 + (|p| + |b|) * R * 2^-29 + |X| * 2^-25
  *
@@ -366,7 +377,7 @@ enum {
  */
 typedef struct nw_gguf {
     size_t size;  /* sizeof(nw_gguf); NW_GGUF_INIT sets it */
-    int32_t type; /* of w: NW_GGUF_Q4_0, _Q8_0, _Q4_K or _Q6_K */
+    int32_t type; /* of w: NW_GGUF_Q4_0 and so on */
     uint32_t m;   /* rows of activations, >= 1 */
     uint32_t n;   /* rows of weights, >= 1, 4 * n < 2^32 */
     uint32_t k;   /* a multiple of the type's block */
@@ -410,7 +421,7 @@ NW_API uint64_t nw_gguf_row_bytes(int32_t type, uint32_t k);
  */
 typedef struct nw_gguf_moe {
     size_t size;      /* sizeof(nw_gguf_moe); NW_GGUF_MOE_INIT sets it */
-    int32_t type;     /* of w: NW_GGUF_Q4_0, _Q8_0, _Q4_K or _Q6_K */
+    int32_t type;     /* of w: NW_GGUF_Q4_0 and so on */
     uint32_t n;       /* rows of an expert's weights, >= 1 */
     uint32_t k;       /* a multiple of the type's block */
     uint32_t experts; /* experts in w, >= 1 */

@@ -86,15 +86,18 @@ static inline nw_ggml_rows nw_ggml_rows_of(const nw_ggml_tensor *t, uint64_t row
 
 /* Size of a type's block; 0 elements for a type without kernels. */
 static inline void nw_ggml_block(int32_t type, uint32_t *elements, uint32_t *bytes) {
+    static const struct {
+        int32_t type;
+        uint32_t elements, bytes;
+    } blocks[] = {{NW_GGUF_Q4_0, 32, 18},    {NW_GGUF_Q4_1, 32, 20},   {NW_GGUF_Q5_0, 32, 22},
+                  {NW_GGUF_Q5_1, 32, 24},    {NW_GGUF_Q8_0, 32, 34},   {NW_GGUF_IQ4_NL, 32, 18},
+                  {NW_GGUF_MXFP4, 32, 17},   {NW_GGUF_Q2_K, 256, 84},  {NW_GGUF_Q3_K, 256, 110},
+                  {NW_GGUF_Q4_K, 256, 144},  {NW_GGUF_Q5_K, 256, 176}, {NW_GGUF_Q6_K, 256, 210},
+                  {NW_GGUF_IQ4_XS, 256, 136}};
     *elements = *bytes = 0;
-    if (type == NW_GGUF_Q4_0)
-        *elements = 32, *bytes = 18;
-    if (type == NW_GGUF_Q8_0)
-        *elements = 32, *bytes = 34;
-    if (type == NW_GGUF_Q4_K)
-        *elements = 256, *bytes = 144;
-    if (type == NW_GGUF_Q6_K)
-        *elements = 256, *bytes = 210;
+    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (blocks[i].type == type)
+            *elements = blocks[i].elements, *bytes = blocks[i].bytes;
 }
 
 /* Whether the data and all strides from dimension `first` on are multiples of `unit`. */
@@ -111,7 +114,7 @@ static inline const char *nw_ggml_mul_mat_refusal(const nw_ggml_tensor *a, const
     uint32_t elements, bytes;
     nw_ggml_block(a->type, &elements, &bytes);
     if (!elements)
-        return "src0 is of a type without kernels: there are q4_0, q8_0, q4_K and q6_K";
+        return "src0 is of a type without kernels: NW_GGUF_Q4_0 and so on are those with";
     if (b->type != NW_GGUF_F32 || c->type != NW_GGUF_F32)
         return "src1 and dst must be f32: convert them";
     for (int d = 0; d < 4; d++)
@@ -207,7 +210,7 @@ static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
     uint32_t elements, bytes;
     nw_ggml_block(a->type, &elements, &bytes);
     if (!elements)
-        return "src0 is of a type without kernels: there are q4_0, q8_0, q4_K and q6_K";
+        return "src0 is of a type without kernels: NW_GGUF_Q4_0 and so on are those with";
     if (b->type != NW_GGUF_F32 || c->type != NW_GGUF_F32 || ids->type != NW_GGML_I32)
         return "src1 and dst must be f32, ids i32: convert them";
     for (int d = 0; d < 4; d++)

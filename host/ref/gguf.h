@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Rows of ggml's types as f32.
+// Rows of ggml's types as f32, and blocks of the quantized ones taken apart.
 //
-//   q4_0  w[i] = d * (q - 8)                 32 elements, nibble i % 16, low for i < 16
-//   q8_0  w[i] = d * q                       32 elements, signed bytes
-//   q4_K  w[i] = (d * sc) * q - dmin * m     256 elements, sc and m of sub-block i / 32
-//   q6_K  w[i] = (d * sc) * (q - 32)         256 elements, sc of sub-block i / 16
+//   q4_0    w[i] = d * (q - 8)               32 elements, nibble i % 16, low for i < 16
+//   q4_1    w[i] = d * q + m                 as q4_0
+//   q5_0    w[i] = d * (q - 16)              as q4_0, and a fifth bit
+//   q5_1    w[i] = d * q + m                 as q5_0
+//   q8_0    w[i] = d * q                     32 elements, signed bytes
+//   iq4_nl  w[i] = d * value(q)              as q4_0, of 16 values
+//   mxfp4   w[i] = 2^(e - 128) * value(q)    as q4_0, of 16 values: twice those of e2m1
+//   q2_K    w[i] = (d * sc) * q - dmin * m   256 elements, sc and m of sub-block i / 16
+//   q3_K    w[i] = (d * (sc - 32)) * (q - 4) 256 elements, sc of sub-block i / 16
+//   q4_K    w[i] = (d * sc) * q - dmin * m   256 elements, sc and m of sub-block i / 32
+//   q5_K    w[i] = (d * sc) * q - dmin * m   as q4_K, and a fifth bit
+//   q6_K    w[i] = (d * sc) * (q - 32)       256 elements, sc of sub-block i / 16
+//   iq4_xs  w[i] = (d * (sc - 32)) * value(q) 256 elements, sc of sub-block i / 32
 //
-// d and dmin are f16; sc, m and q are integers. Each operation rounds to f32, as in ggml, d * sc
-// first; the products have at most 23 bits and are exact, so q4_K only rounds in the subtraction.
-// f16, bf16 and f32 are exact.
+// d, m and dmin are f16; sc, q and values are integers. Each operation rounds to f32, as in ggml,
+// d * sc first; the products have at most 23 bits and are exact, so only the last sum rounds. mxfp4
+// has e from 0 to 255: 255, which is NaN in OCP's e8m0, is 2^127 here as in ggml. f16, bf16 and f32
+// are exact.
 #pragma once
 #include <cstddef>
 
-#include "formats/gguf_blocks.h"
 #include "formats/gguf_types.h"
 
 namespace nw::ref {
@@ -21,10 +30,15 @@ namespace nw::ref {
 // that is not a whole number of blocks.
 void dequantize_row(GgmlType, const std::byte *row, u64 k, f32 *out);
 
-// sc and m of a sub-block of q4_K: 0 to 63.
-struct SubScale {
-    u32 scale, min;
+// w[i] = (d * scale[i / sub]) * quant[i] - dmin * least[i / sub]
+struct GgufBlock {
+    u32 sub;     // elements with one scale
+    bool minima; // else least is 0
+    f32 d, dmin; // q4_1 and q5_1: dmin is -m, and least 1
+    i32 scale[16], least[16], quant[256];
 };
-SubScale sub_scale(const BlockQ4_K &, u32 sub_block);
+
+// A block at any alignment. Throws Error for a type that is not quantized or has no formula here.
+GgufBlock gguf_block(GgmlType, const std::byte *block);
 
 } // namespace nw::ref

@@ -17,72 +17,43 @@ namespace {
 
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 
+// Where nibbles of several blocks share bytes, kernels leave the upper ones at bit 4: their quants
+// are 16 times as large, and finer beside WMMA's grid of subnormals (S-004).
+f32 unit_of(GgmlType type, u32 block) {
+    switch (type) {
+    case GgmlType::q4_K:
+    case GgmlType::q5_K:
+        return block % 2 ? 16 : 1;
+    case GgmlType::q6_K:
+        return block % 4 / 2 ? 16 : 1;
+    default:
+        return 1;
+    }
+}
+
 // A super-block of a row of w, unpacked as in the kernel.
 struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
-    f32 least[blocks];     // what is taken off, of q4_K
+    f32 least[blocks];     // what is taken off
     f32 quant[super_k];    // as f16 has them
 };
 
-Factors factors_of(const BlockQ4_K &b) {
-    Factors f;
-    const f32 d = f16_to_f32(b.d) * 0x1p24f, dmin = f16_to_f32(b.dmin);
-    for (u32 j = 0; j < blocks; ++j) {
-        const SubScale s = sub_scale(b, j);
-        f.scale[2 * j] = f.scale[2 * j + 1] = d * static_cast<f32>(s.scale);
-        f.least[j] = f16_to_f32(f32_to_f16(-dmin * static_cast<f32>(s.min)));
-    }
-    for (u32 i = 0; i < super_k; ++i) {
-        const u32 byte = b.qs[i / 64 * 32 + i % 32];
-        f.quant[i] = static_cast<f32>(i / 32 % 2 ? byte & 0xf0 : byte & 0x0f) * 0x1p-24f;
-    }
-    return f;
-}
-
-// The quants of blocks 2 and 3 of each four are in the high nibble.
-Factors factors_of(const BlockQ6_K &b) {
-    Factors f;
-    for (u32 i = 0; i < super_k; ++i) {
-        const u32 block = i / 32 % 4, in = i % 32, n = i / 128;
-        const u32 nibble = b.ql[64 * n + 32 * (block % 2) + in] >> (4 * (block / 2)) & 15;
-        const u32 two = b.qh[32 * n + in] >> (2 * block) & 3;
-        const int q = static_cast<int>(nibble | two << 4) - 32;
-        f.quant[i] = static_cast<f32>(q) * (block / 2 ? 0x1p-20f : 0x1p-24f);
-        const f32 unit = std::ldexp(1.0f, static_cast<int>(24 - 4 * (block / 2) + 4 * (block % 2)));
-        f.scale[i / 16] = f16_to_f32(b.d) * unit * static_cast<f32>(b.scales[i / 16]);
-    }
-    return f;
-}
-
-// Eight blocks with one scale each.
-template <class Block, class Quant> Factors factors_of(const std::byte *p, const Quant &quant) {
-    Factors f;
-    for (u32 j = 0; j < blocks; ++j) {
-        const auto b = load<Block>(p, j);
-        f.scale[2 * j] = f.scale[2 * j + 1] = f16_to_f32(b.d) * (j % 2 ? 0x1p28f : 0x1p24f);
-        for (u32 i = 0; i < block_k; ++i)
-            f.quant[block_k * j + i] = static_cast<f32>(quant(b, i)) * 0x1p-24f;
-    }
-    return f;
-}
-
-int nibble_less_8(const BlockQ4_0 &b, u32 i) {
-    return (i < 16 ? b.qs[i] & 15 : b.qs[i - 16] >> 4) - 8;
-}
-
 Factors factors_of(GgmlType type, const std::byte *p) {
-    switch (type) {
-    case GgmlType::q4_K:
-        return factors_of(load<BlockQ4_K>(p));
-    case GgmlType::q6_K:
-        return factors_of(load<BlockQ6_K>(p));
-    case GgmlType::q8_0:
-        return factors_of<BlockQ8_0>(p, [](const BlockQ8_0 &b, u32 i) { return int{b.qs[i]}; });
-    case GgmlType::q4_0:
-        return factors_of<BlockQ4_0>(p, nibble_less_8);
-    default:
-        throw Error("the type must be q4_K, q6_K, q8_0 or q4_0");
+    const GgmlTypeInfo &info = *find_ggml_type(type);
+    Factors f;
+    for (u32 at = 0; at < super_k; at += info.elements) {
+        const GgufBlock b = gguf_block(type, p + at / info.elements * info.bytes);
+        for (u32 i = 0; i < info.elements; ++i) {
+            const u32 in = at + i, block = in / block_k;
+            const f32 unit = unit_of(type, block);
+            f.quant[in] = static_cast<f32>(b.quant[i]) * unit * 0x1p-24f;
+            const f32 d = b.d * ((block % 2 ? 0x1p28f : 0x1p24f) / unit);
+            f.scale[in / 16] = d * static_cast<f32>(b.scale[i / b.sub]);
+            const f32 least = -b.dmin * static_cast<f32>(b.least[i / b.sub]);
+            f.least[block] = f16_to_f32(f32_to_f16(least));
+        }
     }
+    return f;
 }
 
 u64 super_bytes(GgmlType type) {
@@ -90,11 +61,17 @@ u64 super_bytes(GgmlType type) {
     return info->bytes * (super_k / info->elements);
 }
 
+// Its first: what all of a type have in common.
+GgufBlock block_of(const GgufMidProduct &p) {
+    need_size("w", p.w.size(), u64{p.n} * (p.k / super_k) * super_bytes(p.type));
+    return gguf_block(p.type, p.w.data());
+}
+
 class Product {
 public:
     explicit Product(const GgufMidProduct &p)
-        : p_(p), kind_(wmma_sum(p.gfx)),
-          sixteens_(p.type == GgmlType::q6_K), at_{p.k / super_k, p.tiles},
+        : p_(p), kind_(wmma_sum(p.gfx)), sixteens_(block_of(p).sub == 16),
+          minima_(block_of(p).minima), at_{p.k / super_k, p.tiles},
           order_{order_of(kind_, sixteens_, 0), order_of(kind_, sixteens_, 1)} {
         if (p.k == 0 || p.k % super_k)
             throw Error(fmt::format("k = {}: must be a multiple of {}", p.k, super_k));
@@ -131,6 +108,7 @@ public:
         return std::ldexp(total, shift(row));
     }
 
+    bool minima() const { return minima_; }
     i32 shift(u32 row) const { return load<i32>(&p_.a[at_.shift(row)]); }
     f32 half(u32 row, u32 k) const { return halves_[u64{row} * p_.k + k]; }
     f32 sum(u32 row, u64 block) const { return sums_[row * at_.supers * blocks + block]; }
@@ -138,7 +116,7 @@ public:
 private:
     f32 part(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
         f32 acc = 0;
-        if (p_.type != GgmlType::q4_K) {
+        if (!minima_) {
             for (u64 s = from; s < to; ++s)
                 acc = add_blocks(acc, row, s, w[s]);
             return acc;
@@ -189,7 +167,8 @@ private:
 
     const GgufMidProduct &p_;
     WmmaSum kind_;
-    bool sixteens_; // q6_K's scales are of 16 k
+    bool sixteens_; // scales are of 16 k
+    bool minima_;
     HalvesLayout at_;
     std::array<std::array<u32, 16>, 2> order_;
     std::vector<f32> halves_, sums_;
@@ -229,7 +208,7 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
                 tolerance += (std::fabs(row[i] * v) + std::fabs(quant * v)) * 0x1p-20;
                 tolerance += std::fabs(quant) * std::fabs(v - product.half(m, i) * times * unit);
             }
-            for (u64 b = 0; p.type == GgmlType::q4_K && b < p.k / block_k; ++b) {
+            for (u64 b = 0; product.minima() && b < p.k / block_k; ++b) {
                 f64 sum = 0;
                 for (u64 i = block_k * b; i < block_k * (b + 1); ++i)
                     sum += x[u64{m} * p.k + i];

@@ -22,8 +22,8 @@ struct GgufMidProduct {
     std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
-// f32 [m, n], bit-equal to gguf_mid (asm/gguf_mid/gguf_mid.s.j2). Types q4_K, q6_K, q8_0, q4_0;
-// throws Error for others.
+// f32 [m, n], bit-equal to gguf_mid (asm/gguf_mid/gguf_mid.s.j2). Throws
+// Error for a type without a formula.
 std::vector<f32> gguf_mid(const GgufMidProduct &);
 
 // In f64 from x: the sums of x * w, [m, n], and the error bound of f16.

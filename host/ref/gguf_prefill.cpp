@@ -22,66 +22,27 @@ f32 half(f64 x) { return f16_to_f32(F16::narrow(x)); }
 // The divisor of a block's activations, and factor of its weights.
 f32 times(u32 block) { return block % 2 ? 16.0f : 1.0f; }
 
-// A scale of block b, times 16 if b is odd; -0 becomes 0.
-f32 scale_of(u16 d, i32 scale, u32 b) {
-    return half(std::fma(f16_to_f32(d) * times(b), static_cast<f32>(scale), 0.0f));
-}
+// Whether quants of odd blocks are multiplied by 16, and not their scale: that comes out otherwise
+// where the scale is subnormal or infinite.
+bool quants_times_16(GgmlType type) { return type == GgmlType::q4_K || type == GgmlType::q5_K; }
 
-// 32 weights of each type as WMMA operands, block b of a row.
-void weights_of(const BlockQ4_0 &w, u32 b, f32 *out) {
-    const f32 d = half(f64{f16_to_f32(w.d)} * times(b));
-    for (u32 i = 0; i < block_k; ++i) {
-        const i32 q = w.qs[i % 16] >> i / 16 * 4 & 15;
-        out[i] = half(f64{d} * (q - 8));
-    }
-}
-
-void weights_of(const BlockQ8_0 &w, u32 b, f32 *out) {
-    const f32 d = half(f64{f16_to_f32(w.d)} * times(b));
-    for (u32 i = 0; i < block_k; ++i)
-        out[i] = half(f64{d} * w.qs[i]);
-}
-
-// The scale isn't multiplied by 16: the quants of odd blocks are.
-void weights_of(const BlockQ4_K &w, u32 b, f32 *out) {
-    const u32 j = b % 8;
-    const SubScale s = sub_scale(w, j);
-    const f32 scale = scale_of(w.d, static_cast<i32>(s.scale), 0);
-    const f32 least = scale_of(w.dmin, -static_cast<i32>(s.min), b);
-    for (u32 i = 0; i < block_k; ++i) {
-        const u32 q = w.qs[j / 2 * block_k + i] >> j % 2 * 4 & 15;
-        out[i] = half(f64{scale} * (static_cast<f32>(q) * times(b)) + least);
-    }
-}
-
-void weights_of(const BlockQ6_K &w, u32 b, f32 *out) {
-    const u32 j = b % 8;
-    for (u32 i = 0; i < block_k; ++i) {
-        const u32 low = w.ql[j / 4 * 64 + j % 2 * 32 + i] >> j % 4 / 2 * 4 & 15;
-        const u32 high = w.qh[j / 4 * 32 + i] >> j % 4 * 2 & 3;
-        const f32 scale = scale_of(w.d, w.scales[2 * j + i / 16], b);
-        out[i] = half(f64{scale} * (static_cast<i32>(low | high << 4) - 32));
-    }
-}
-
-template <class Block> void weights_of_row(const std::byte *row, u32 k, f32 *out) {
-    for (u32 b = 0; b < k / block_k; ++b)
-        weights_of(load<Block>(row + b * block_k / Block::elements * sizeof(Block)), b,
-                   out + b * block_k);
-}
-
+// A row as WMMA operands.
 void weights_of_row(GgmlType type, const std::byte *row, u32 k, f32 *out) {
-    switch (type) {
-    case GgmlType::q4_0:
-        return weights_of_row<BlockQ4_0>(row, k, out);
-    case GgmlType::q8_0:
-        return weights_of_row<BlockQ8_0>(row, k, out);
-    case GgmlType::q4_K:
-        return weights_of_row<BlockQ4_K>(row, k, out);
-    case GgmlType::q6_K:
-        return weights_of_row<BlockQ6_K>(row, k, out);
-    default:
-        throw Error(fmt::format("type {}: gguf_prefill has no formula for it", u32(type)));
+    const GgmlTypeInfo &info = *find_ggml_type(type);
+    const bool products = info.elements != block_k; // scales are, and their -0 becomes 0
+    GgufBlock w;
+    for (u32 i = 0; i < k; ++i) {
+        const u32 in = i % info.elements, j = in / 16;
+        if (in == 0)
+            w = gguf_block(type, row + i / info.elements * info.bytes);
+        const f32 unit = times(i / block_k), of_quant = quants_times_16(type) ? unit : 1;
+        const f32 zero = products ? 0.0f : -0.0f;
+        const auto scaled = [&](f32 d, i32 factor) {
+            return half(std::fma(d, static_cast<f32>(factor), zero));
+        };
+        const f32 scale = scaled(w.d * unit / of_quant, w.scale[j * 16 / w.sub]);
+        const f32 least = w.minima ? scaled(-w.dmin * unit, w.least[j * 16 / w.sub]) : -0.0f;
+        out[i] = half(f64{scale} * (static_cast<f32>(w.quant[in]) * of_quant) + least);
     }
 }
 
@@ -155,12 +116,18 @@ f64 weight_error(f32 w, f64 least) {
     return (2 * std::fabs(f64{w}) + 2 * least) * unit * (1 + unit) + 129 * tiny;
 }
 
-// |dmin * mn| for q4_K's blocks, 0 for the others.
-f64 least_of(GgmlType type, const std::byte *row, u32 k) {
-    if (type != GgmlType::q4_K)
-        return 0;
-    const auto block = load<BlockQ4_K>(row + k / super_k * sizeof(BlockQ4_K));
-    return std::fabs(f64{f16_to_f32(block.dmin)}) * sub_scale(block, k % super_k / block_k).min;
+// That of each weight of a row.
+std::vector<f64> weight_errors(GgmlType type, const std::byte *row, std::span<const f32> w) {
+    const GgmlTypeInfo &info = *find_ggml_type(type);
+    std::vector<f64> out(w.size());
+    GgufBlock b;
+    for (u32 i = 0; i < w.size(); ++i) {
+        if (i % info.elements == 0)
+            b = gguf_block(type, row + i / info.elements * info.bytes);
+        const f64 least = f64{b.dmin} * b.least[i % info.elements / b.sub];
+        out[i] = weight_error(w[i], std::fabs(least));
+    }
+    return out;
 }
 
 } // namespace
@@ -181,11 +148,9 @@ GgufPrefillExact gguf_prefill_exact(std::span<const f32> x, const GgufPrefillPro
     need_size("x", x.size(), u64{p.m} * p.k);
     GgufPrefillExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
     std::vector<f32> w(p.k);
-    std::vector<f64> error(p.k);
     for (u32 n = 0; n < p.n; ++n) {
         dequantize_row(p.type, product.row(n), p.k, w.data());
-        for (u32 k = 0; k < p.k; ++k)
-            error[k] = weight_error(w[k], least_of(p.type, product.row(n), k));
+        const std::vector<f64> error = weight_errors(p.type, product.row(n), w);
         for (u32 m = 0; m < p.m; ++m) {
             f64 c = 0, off = 0, sum = 0;
             for (u32 k = 0; k < p.k; ++k) {

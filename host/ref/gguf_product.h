@@ -22,7 +22,7 @@ struct Q8Block {
 Q8Block q8_block(std::span<const std::byte> tiles, u32 m, u32 rows, u64 block);
 
 struct GgufProduct {
-    GgmlType type; // q4_0, q8_0, q4_K, q6_K
+    GgmlType type; // of those with blocks in ref/gguf.h
     u32 m, n, k;
     std::span<const std::byte> tiles; // of the activations
     std::span<const std::byte> w;     // [n, k / elements] blocks

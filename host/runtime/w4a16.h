@@ -2,6 +2,7 @@
 // Types and zero points of products with group-scaled 4-bit weights.
 #pragma once
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -51,8 +52,10 @@ inline Op linear_w4a16(Dtype dtype, u64 group, Zeros zeros, u64 m, u64 n, u64 k)
     return op;
 }
 
+#include "op_words.inc"
+
 // Types of GGUF weights with kernels.
-inline constexpr std::array<std::string_view, 4> gguf_types = {"q4_0", "q8_0", "q4_K", "q6_K"};
+inline constexpr std::span<const std::string_view> gguf_types = linear_gguf_type;
 
 inline Op linear_gguf(std::string_view type, u64 m, u64 n, u64 k) {
     Op op{.kind = OpKind::linear_gguf};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -15,23 +14,19 @@ namespace api_test {
 
 namespace {
 
-// Where the f16 scales of a block are, and that of q4_K's minima at last.
-std::vector<u64> scales_of(int type) {
-    if (type == NW_GGUF_Q4_K)
-        return {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)};
-    return {type == NW_GGUF_Q6_K ? offsetof(BlockQ6_K, d) : 0};
-}
-
 std::vector<u8> random_weights(int type, u32 n, u32 k, Rng rng) {
     const GgmlTypeInfo &info = *find_ggml_type(static_cast<GgmlType>(type));
     std::vector<u8> out(u64{n} * (k / info.elements) * info.bytes);
     for (u8 &b : out)
         b = static_cast<u8>(rng.below(256));
-    for (u64 block = 0; block < out.size(); block += info.bytes)
-        for (u64 at : scales_of(type)) {
+    for (u64 block = 0; block < out.size(); block += info.bytes) {
+        for (u64 i = 0; i < info.halves; ++i) {
             const u16 d = f32_to_f16(0x1p-9f * rng.unit());
-            std::memcpy(&out[block + at], &d, 2);
+            std::memcpy(&out[block + info.halves_at + 2 * i], &d, 2);
         }
+        if (type == NW_GGUF_MXFP4)
+            out[block] = static_cast<u8>(118 + rng.below(4));
+    }
     return out;
 }
 
@@ -44,10 +39,11 @@ std::vector<f32> dequantized(int type, const std::vector<u8> &w, u32 n, u32 k) {
     return out;
 }
 
-// The same blocks without minima.
+// The same blocks without minima that are b in nibblewave.h: q2_K's are none.
 std::vector<u8> without_minima(int type, std::vector<u8> w) {
-    for (u64 at = offsetof(BlockQ4_K, dmin); type == NW_GGUF_Q4_K && at < w.size();
-         at += sizeof(BlockQ4_K))
+    const GgmlTypeInfo &info = *find_ggml_type(static_cast<GgmlType>(type));
+    for (u64 at = info.halves_at + 2; info.halves == 2 && type != NW_GGUF_Q2_K && at < w.size();
+         at += info.bytes)
         std::memset(&w[at], 0, 2);
     return w;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <functional>
+#include <nibblewave_ggml.h>
 #include <thread>
 
 #include "api/gguf_product.h"
@@ -12,7 +13,9 @@ using namespace api_test;
 
 namespace {
 
-constexpr int types[] = {NW_GGUF_Q4_0, NW_GGUF_Q8_0, NW_GGUF_Q4_K, NW_GGUF_Q6_K};
+constexpr int types[] = {NW_GGUF_Q4_0,   NW_GGUF_Q4_1,   NW_GGUF_Q5_0, NW_GGUF_Q5_1, NW_GGUF_Q8_0,
+                         NW_GGUF_Q2_K,   NW_GGUF_Q3_K,   NW_GGUF_Q4_K, NW_GGUF_Q5_K, NW_GGUF_Q6_K,
+                         NW_GGUF_IQ4_NL, NW_GGUF_IQ4_XS, NW_GGUF_MXFP4};
 
 void run(nw_context *context, const GgufProduct &product, const Memory &workspace,
          hipStream_t stream) {
@@ -192,6 +195,11 @@ TEST_CASE("gguf: bytes of a row") {
     CHECK_EQ(nw_gguf_row_bytes(NW_GGUF_Q8_0, 96), 102);
     CHECK_EQ(nw_gguf_row_bytes(NW_GGUF_Q4_K, 512), 288);
     CHECK_EQ(nw_gguf_row_bytes(NW_GGUF_Q6_K, 512), 420);
+    for (const int type : types) {
+        uint32_t elements = 0, bytes = 0;
+        nw_ggml_block(type, &elements, &bytes);
+        CHECK_EQ(nw_gguf_row_bytes(type, 512), u64{512} / elements * bytes);
+    }
     CHECK_EQ(nw_gguf_row_bytes(NW_GGUF_Q6_K, 500), 0);
     CHECK_EQ(nw_gguf_row_bytes(NW_GGUF_F32, 512), 0);
 }
@@ -215,8 +223,8 @@ TEST_CASE("gguf: every rule, broken one at a time") {
          [](auto &p) { p.type = NW_GGUF_F32; }},
         {unsupported, "type = 1: f32, f16", [](auto &p) { p.type = NW_GGUF_F16; }},
         {unsupported, "type = 30: f32, f16", [](auto &p) { p.type = NW_GGUF_BF16; }},
-        {unsupported, "type = 13: there are kernels for NW_GGUF_Q4_0 (2), _Q8_0 (8), _Q4_K (12)",
-         [](auto &p) { p.type = 13; }},
+        {unsupported, "type = 22, iq2_s: there are kernels for q4_0 (2), q4_1 (3), ",
+         [](auto &p) { p.type = 22; }},
         {unsupported, "type = -1: there are kernels for", [](auto &p) { p.type = -1; }},
         {invalid, "m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
         {invalid, "n = 0: must be at least 1", [](auto &p) { p.n = 0; }},

@@ -80,12 +80,104 @@ f32 q6_K(const Row &b, u32 i) {
     return rounded(static_cast<f64>(s) * (static_cast<f64>(q) - 32));
 }
 
+// Nibbles of 16 bytes from `byte` on: low ones first.
+u32 nibble_at(const Row &b, u64 byte, u32 i) {
+    return bits_at(b, 8 * (byte + i % 16) + (i % 32 < 16 ? 0 : 4), 4);
+}
+
+f32 q4_1(const Row &b, u32 i) {
+    const u64 block = i / 32 * 20;
+    const f32 product = rounded(half_at(b, block) * nibble_at(b, block + 4, i));
+    return rounded(product + half_at(b, block + 2));
+}
+
+u32 five_bits(const Row &b, u64 qh, u64 qs, u32 i) {
+    return nibble_at(b, qs, i) + 16 * bits_at(b, 8 * qh + i % 32, 1);
+}
+
+f32 q5_0(const Row &b, u32 i) {
+    const u64 block = i / 32 * 22;
+    return rounded(half_at(b, block) *
+                   (static_cast<f64>(five_bits(b, block + 2, block + 6, i)) - 16));
+}
+
+f32 q5_1(const Row &b, u32 i) {
+    const u64 block = i / 32 * 24;
+    const f32 product = rounded(half_at(b, block) * five_bits(b, block + 4, block + 8, i));
+    return rounded(product + half_at(b, block + 2));
+}
+
+constexpr int codebook[] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                            1,    13,   25,  38,  53,  69,  89,  113};
+
+f32 iq4_nl(const Row &b, u32 i) {
+    const u64 block = i / 32 * 18;
+    return rounded(half_at(b, block) * codebook[nibble_at(b, block + 2, i)]);
+}
+
+f32 iq4_xs(const Row &b, u32 i) {
+    const u64 block = i / 256 * 136;
+    const u32 sub = i % 256 / 32;
+    const u32 scale =
+        bits_at(b, 8 * (block + 4) + 4 * sub, 4) + 16 * bits_at(b, 8 * (block + 2) + 2 * sub, 2);
+    const f32 d = rounded(half_at(b, block) * (static_cast<f64>(scale) - 32));
+    return rounded(f64{d} * codebook[nibble_at(b, block + 8 + 16 * sub, i)]);
+}
+
+// e2m1 by its fields, times a power of two.
+f32 mxfp4(const Row &b, u32 i) {
+    const u64 block = i / 32 * 17;
+    const u32 n = nibble_at(b, block + 1, i), exponent = n / 2 % 4, fraction = n % 2;
+    const f64 size =
+        exponent ? std::ldexp(2 + fraction, static_cast<int>(exponent) - 2) : fraction / 2.0;
+    // ggml has no -0 here.
+    return rounded(std::ldexp(n > 8 ? -size : size, b[block] - 127));
+}
+
+u32 two_bits(const Row &b, u64 qs, u32 in) {
+    return bits_at(b, 8 * (qs + in / 128 * 32 + in % 32) + in % 128 / 32 * 2, 2);
+}
+
+f32 q2_K(const Row &b, u32 i) {
+    const u64 block = i / 256 * 84;
+    const u32 in = i % 256, q = two_bits(b, block + 16, in);
+    const u64 scales = 8 * (block + in / 16);
+    const f32 scale = rounded(half_at(b, block + 80) * bits_at(b, scales, 4));
+    const f32 min = rounded(half_at(b, block + 82) * bits_at(b, scales + 4, 4));
+    return rounded(f64{rounded(f64{scale} * q)} - min);
+}
+
+f32 q3_K(const Row &b, u32 i) {
+    const u64 block = i / 256 * 110;
+    const u32 in = i % 256, j = in / 16;
+    const u32 q = two_bits(b, block + 32, in) + 4 * bits_at(b, 8 * (block + in % 32) + in / 32, 1);
+    const u32 low = bits_at(b, 8 * (block + 96 + j % 8) + (j < 8 ? 0 : 4), 4);
+    const u32 high = bits_at(b, 8 * (block + 104 + j % 4) + 2 * (j / 4), 2);
+    const f32 scale = rounded(half_at(b, block + 108) * (static_cast<f64>(low + 16 * high) - 32));
+    return rounded(f64{scale} * (static_cast<f64>(q) - 4));
+}
+
+f32 q5_K(const Row &b, u32 i) {
+    const u64 block = i / 256 * 176;
+    const u32 in = i % 256, sub = in / 32;
+    const u64 byte = block + 48 + in / 64 * 32 + in % 32;
+    const u32 q = bits_at(b, 8 * byte + (in % 64 < 32 ? 0 : 4), 4) +
+                  16 * bits_at(b, 8 * (block + 16 + in % 32) + sub, 1);
+    const f32 scale = rounded(half_at(b, block) * q4_K_scale(b, block, sub, false));
+    const f32 min = rounded(half_at(b, block + 2) * q4_K_scale(b, block, sub, true));
+    return rounded(f64{rounded(f64{scale} * q)} - min);
+}
+
 struct Format {
     GgmlType type;
     f32 (*element)(const Row &, u32);
 };
 constexpr Format formats[] = {
-    {GgmlType::q4_0, q4_0}, {GgmlType::q8_0, q8_0}, {GgmlType::q4_K, q4_K}, {GgmlType::q6_K, q6_K}};
+    {GgmlType::q4_0, q4_0},  {GgmlType::q4_1, q4_1},     {GgmlType::q5_0, q5_0},
+    {GgmlType::q5_1, q5_1},  {GgmlType::q8_0, q8_0},     {GgmlType::q2_K, q2_K},
+    {GgmlType::q3_K, q3_K},  {GgmlType::q4_K, q4_K},     {GgmlType::q5_K, q5_K},
+    {GgmlType::q6_K, q6_K},  {GgmlType::iq4_nl, iq4_nl}, {GgmlType::iq4_xs, iq4_xs},
+    {GgmlType::mxfp4, mxfp4}};
 
 std::vector<f32> dequantized(GgmlType type, const Row &row, u64 k) {
     std::vector<f32> out(k + 1, 12345);
@@ -116,10 +208,8 @@ TEST_CASE("random rows, every element, every bit") {
                 b = static_cast<u8>(rng.next());
             // Scales are finite: their exponent is not all ones.
             for (u32 block = 0; block < 3; ++block)
-                for (u64 at : format.type == GgmlType::q4_K   ? std::vector<u64>{0, 2}
-                              : format.type == GgmlType::q6_K ? std::vector<u64>{208}
-                                                              : std::vector<u64>{0})
-                    row[block * type.bytes + at + 1] &= 0xfb;
+                for (u64 half = 0; half < type.halves; ++half)
+                    row[block * type.bytes + type.halves_at + 2 * half + 1] &= 0xfb;
             const std::vector<f32> got = dequantized(format.type, row, 3 * type.elements);
             u32 wrong = 0;
             for (u32 i = 0; i < got.size(); ++i)
@@ -189,6 +279,20 @@ TEST_CASE("q6_K by hand") {
     CHECK(w[254] == 16.0f);
 }
 
+TEST_CASE("mxfp4: every scale, every number") {
+    for (u32 e = 0; e < 256; ++e) {
+        Row row(17);
+        row[0] = static_cast<u8>(e);
+        for (u32 n = 0; n < 16; ++n)
+            row[1 + n] = static_cast<u8>(n);
+        const auto w = dequantized(GgmlType::mxfp4, row, 32);
+        constexpr f32 numbers[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+        for (u32 n = 0; n < 16; ++n) // 255, OCP's NaN, is 2^128, as in ggml
+            CHECK(w[n] == static_cast<f32>(std::ldexp(f64{numbers[n % 8]} * (n < 8 ? 1 : -1),
+                                                      static_cast<int>(e) - 127)));
+    }
+}
+
 TEST_CASE("q4_K rounds once, the difference") {
     Row row(144);
     set_half(row, 0, 0x7bff); // 65504
@@ -223,7 +327,7 @@ TEST_CASE("what has no formula, or no whole blocks") {
     };
     refused(GgmlType::q4_K, 255, "a row of 255 q4_K elements: must be a multiple of 256");
     refused(GgmlType::q4_0, 33, "a row of 33 q4_0 elements: must be a multiple of 32");
-    refused(static_cast<GgmlType>(13), 256, "type 13 (q5_K): no formula");
+    refused(static_cast<GgmlType>(15), 256, "type 15 (q8_K): no formula");
     refused(static_cast<GgmlType>(4), 32, "type 4: no formula");
     for (const GgmlTypeInfo &type : ggml_types())
         if (type.decoded)

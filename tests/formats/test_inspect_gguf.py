@@ -84,7 +84,9 @@ class Inspect(Folder):
     def test_types(self) -> None:
         found = self.inspect(CORPUS / "every-type")["types"]
         decoded = {row["type"] for row in found if row["decoded"]}
-        self.assertEqual(decoded, {"f32", "f16", "bf16", "q4_0", "q8_0", "q4_K", "q6_K"})
+        self.assertEqual(decoded, {
+            "f32", "f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "iq4_nl", "mxfp4", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_xs",
+        })
         self.assertEqual(sum(row["tensors"] for row in found), len(found))
 
     def test_unknown_type(self) -> None:

@@ -61,6 +61,46 @@ def load(text: str) -> family.Family:
         return contract.load(root.resolve(), path.resolve())
 
 
+WORDS = """
+[words.dtype.f16]
+bytes_of = 2
+digits   = "11 bits"
+
+[words.dtype.bf16]
+bytes_of = 2
+digits   = "8 bits"
+
+[promises]
+exact = "{dtype.digits}; {8 * dtype.bytes_of} bits in all"
+"""
+
+
+class WordTables(unittest.TestCase):
+    """[words.<size>.<word>]: what is known of each word, once (gen/word_tables.py)."""
+
+    def with_words(self, words: str) -> family.Family:
+        text = GOOD.replace("dtype = {}\n", "").replace('"ceil_div(m, 2)"', '"ceil_div(m, bytes_of)"')
+        return load(text.replace("[example]", words + "\n[example]"))
+
+    def test_facts(self) -> None:
+        f = self.with_words(WORDS.replace("2", "3", 1))
+        self.assertEqual(f.sizes["dtype"], {"one_of": ["f16", "bf16"]})
+        self.assertEqual(f.let["bytes_of"], "(3 if dtype == 'f16' else 2)")
+        self.assertIn("{8 * (3 if p.dtype == 'f16' else 2)} bits", f.promises["exact"])
+        self.assertIn("{('11 bits' if p.dtype == 'f16' else '8 bits')}", f.promises["exact"])
+        self.assertEqual(self.with_words(WORDS).let["bytes_of"], "(2)")
+
+    def test_what_is_refused(self) -> None:
+        for old, new, says in (
+            ('digits   = "8 bits"\n', "", "[words.dtype.bf16] digits: is missing: other words have it"),
+            ('"8 bits"', "[8]", "[words.dtype.bf16] digits: [8] must be a number, or a text without braces"),
+            ('"8 bits"', '"{8} bits"', "[words.dtype.bf16] digits: '{8} bits' must be"),
+        ):
+            with self.subTest(says), self.assertRaises(ValueError) as raised:
+                self.with_words(WORDS.replace(old, new))
+            self.assertIn(says, str(raised.exception))
+
+
 class Refused(unittest.TestCase):
     def refused(self, old: str, new: str, *expected: str) -> None:
         """With `new` in place of `old`: where the first line of `new` with a mark `@` stands, and what it says."""

@@ -78,6 +78,22 @@ void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
     }
 }
 
+// Scales of mxfp4 at both ends of e8m0's range, where products are subnormal or infinite.
+void check_e8m0(Test &t, const Kernel &kernel, u32 n, u32 k,
+                std::source_location where = std::source_location::current()) {
+    const check::GgufType type = check::gguf_type(kernel);
+    if (type.info.id != GgmlType::mxfp4)
+        return;
+    const u32 m = kernel.number("m");
+    const std::vector<std::byte> tiles =
+        ref::quantize_q8(check::gguf_activations(t.rng, u64{m} * k), m, k);
+    constexpr u8 ends[] = {0, 1, 2, 24, 253, 254, 255};
+    std::vector<std::byte> w = check::gguf_random_blocks(t.rng, type, u64{n} * (k / 32));
+    for (u64 at = 0; at < w.size(); at += type.info.bytes)
+        w[at] = std::byte{ends[at / type.info.bytes % std::size(ends)]};
+    product(t, kernel, {type.info.id, m, n, k, tiles, w}, {}, where);
+}
+
 // In the order of steps, or of rows.
 std::vector<std::byte> tiles_of(std::span<const f32> x, u32 m, u32 k, bool by_row) {
     if (!by_row)
@@ -159,6 +175,7 @@ CHECK_FAMILY(gguf_decode) {
     check_product(t, kernel, rows + 5, 3072, {2, 1});             // three stages
     check_product(t, kernel, 3 * rows - 1, 2048 + block, {2, 2}); // two rounds of two stages
     check_nan(t, kernel, 5, 512 + block);
+    check_e8m0(t, kernel, 9, 32);
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))

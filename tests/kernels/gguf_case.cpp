@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
 
 #include "base/half.h"
-#include "formats/gguf_blocks.h"
 
 namespace nw::check {
 
@@ -45,9 +43,10 @@ std::vector<f32> gguf_activations(Rng &rng, u64 count) {
 
 GgufType gguf_type(const Kernel &kernel) {
     const GgmlTypeInfo *info = find_ggml_type(kernel.param("type"));
-    if (info->id == GgmlType::q4_K)
-        return {*info, {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)}};
-    return {*info, {info->id == GgmlType::q6_K ? u32{offsetof(BlockQ6_K, d)} : 0}};
+    GgufType out{*info, {}};
+    for (u32 i = 0; i < info->halves; ++i)
+        out.scales.push_back(info->halves_at + 2 * i);
+    return out;
 }
 
 std::vector<std::byte> gguf_random_blocks(Rng &rng, const GgufType &type, u64 count) {
@@ -61,6 +60,9 @@ std::vector<std::byte> gguf_random_blocks(Rng &rng, const GgufType &type, u64 co
             const u16 d = f32_to_f16(unit * uniform(rng, -0.25f, 1));
             std::memcpy(&w[block * type.info.bytes + at], &d, 2);
         }
+        if (type.info.id == GgmlType::mxfp4)
+            w[block * type.info.bytes] =
+                static_cast<std::byte>((rng.below(16) ? 118 : 100) + rng.below(4));
     }
     return w;
 }

@@ -10,7 +10,6 @@
 #include "base/half.h"
 #include "base/rng.h"
 #include "check/ops.h"
-#include "formats/gguf_blocks.h"
 #include "refusals.h"
 
 using namespace nw;
@@ -70,22 +69,19 @@ private:
     hip::Buffer buffer_;
 };
 
-// Where the f16 scales of a block are.
-std::vector<u64> scales_of(std::string_view type) {
-    if (type == "q4_K")
-        return {offsetof(BlockQ4_K, d), offsetof(BlockQ4_K, dmin)};
-    return {type == "q6_K" ? offsetof(BlockQ6_K, d) : 0};
-}
-
 Bytes random_weights(std::string_view type, u64 n, u32 k, Rng rng) {
     Bytes out(n * ggml_row_bytes(type, k));
     for (u8 &b : out)
         b = static_cast<u8>(rng.below(256));
-    for (u64 block = 0; block < out.size(); block += find_ggml_type(type)->bytes)
-        for (u64 at : scales_of(type)) {
+    const GgmlTypeInfo &info = *find_ggml_type(type);
+    for (u64 block = 0; block < out.size(); block += info.bytes) {
+        for (u64 i = 0; i < info.halves; ++i) {
             const u16 d = f32_to_f16(0x1p-9f * rng.unit());
-            std::memcpy(&out[block + at], &d, 2);
+            std::memcpy(&out[block + info.halves_at + 2 * i], &d, 2);
         }
+        if (info.id == GgmlType::mxfp4)
+            out[block] = static_cast<u8>(118 + rng.below(4));
+    }
     return out;
 }
 
@@ -306,7 +302,7 @@ TEST_CASE("what is refused, with nothing launched") {
     };
     const Bad cases[] = {
         // a text that no contract has, of which an op has no more
-        {"type = ?: must be q4_0, q8_0, q4_K or q6_K", [](auto &p) { p.type = "q5_K"; }},
+        {"type = ?: must be q4_0, q4_1, q5_0,", [](auto &p) { p.type = "iq2_s"; }},
         {"m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
         {"n = 0: must be at least 1", [](auto &p) { p.n = 0; }},
         {"k = 500: must be a multiple of 256", [](auto &p) { p.k = 500; }},

@@ -22,7 +22,7 @@ using check::Test;
 namespace {
 
 constexpr f32 untouched = -777.0f;
-constexpr u32 padding = 6; // bytes between experts
+constexpr u32 padding = 6; // bytes between experts, or one more where theirs are odd
 
 struct Shape {
     u32 n, k, experts, slots, top_k;
@@ -35,22 +35,23 @@ struct Operands {
     check::GgufType type;
     std::vector<f32> x;
     std::vector<std::byte> w; // with gaps between the experts, and 2 bytes before the first
-    u64 of_expert;
+    u64 of_expert, apart;     // bytes of an expert, and from one to the next
 
     Operands(Test &t, const Kernel &kernel, const Shape &s)
         : shape(s), type(check::gguf_type(kernel)),
           x(check::gguf_activations(t.rng, u64{s.rows()} * s.k)),
-          of_expert(u64{s.n} * (s.k / type.info.elements) * type.info.bytes) {
+          of_expert(u64{s.n} * (s.k / type.info.elements) * type.info.bytes),
+          apart(round_up<u64>(of_expert + padding, 2)) {
         w.assign(2, std::byte{0xff});
         for (u32 e = 0; e < s.experts; ++e) {
             const std::vector<std::byte> blocks =
                 check::gguf_random_blocks(t.rng, type, of_expert / type.info.bytes);
             w.insert(w.end(), blocks.begin(), blocks.end());
-            w.insert(w.end(), padding, std::byte{0xff});
+            w.insert(w.end(), apart - of_expert, std::byte{0xff});
         }
     }
     std::span<const std::byte> expert(u32 e) const {
-        return std::span(w).subspan(2 + e * (of_expert + padding), of_expert);
+        return std::span(w).subspan(2 + e * apart, of_expert);
     }
     GgufExperts launch(const Region &weights, const Region &c, const Region &a,
                        const Region &expert_ids) const {
@@ -61,7 +62,7 @@ struct Operands {
                 shape.slots,
                 shape.top_k,
                 static_cast<const std::byte *>(weights.data()) + 2,
-                of_expert + padding,
+                apart,
                 c.data(),
                 a.data(),
                 expert_ids.data()};

@@ -76,7 +76,7 @@ void check_refused(const std::vector<Bad> &cases) {
 TEST_CASE("sizes and types") {
     check_refused({
         // a text that no contract has, of which an op has no more
-        {"type = ?: must be q4_0, q8_0, q4_K or q6_K", [](auto &p) { p.type = "q5_K"; }},
+        {"type = ?: must be q4_0, q4_1, q5_0,", [](auto &p) { p.type = "iq2_s"; }},
         {"type = : must be", [](auto &p) { p.type = ""; }},
         {"m = 0: must be at least 1", [](auto &p) { p.m = 0; }},
         {"n = 0: must be at least 1", [](auto &p) { p.n = 0; }},

@@ -301,8 +301,9 @@ void add_choose(CLI::App &app) {
     command->add_option("--zeros", o->zeros, "Zero points")
         ->check(CLI::IsMember(zeros_words))
         ->capture_default_str();
-    CLI::Option *gguf =
-        command->add_option("--gguf", o->gguf, "Type of GGUF weights: q4_0, q8_0, q4_K, q6_K");
+    CLI::Option *gguf = command->add_option("--gguf", o->gguf,
+                                            "Type of GGUF weights: one of " +
+                                                fmt::format("{}", fmt::join(gguf_types, ", ")));
     for (const char *other : {"--dtype", "--group", "--zeros"})
         gguf->excludes(command->get_option(other));
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();

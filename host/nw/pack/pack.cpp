@@ -24,8 +24,8 @@ void run(Options o) {
     check_gfx(o.pack.gfx);
     if (is_gguf(o.input))
         throw Error(fmt::format(
-            "{}: is a GGUF file, which needs no packing: q4_K, q6_K, q8_0 and q4_0 are used in the "
-            "file's layout (nw_gguf_linear); `nw inspect {}` lists its tensors",
+            "{}: is a GGUF file, which needs no packing: its quantized tensors are used in the "
+            "file's layout (nw_gguf_linear); `nw inspect {}` lists them",
             o.input, o.input));
     if (!o.dtype.empty())
         o.pack.dtype = o.dtype == "bf16" ? Dtype::bf16 : Dtype::f16;

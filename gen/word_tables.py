@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""[words.<size>.<word>] of a contract: facts of each word that a size may be, each once. They become what the rest of the
+generator knows: the size's one_of; [let] names, for numbers; and `<size>.<fact>` in promises, for texts as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+
+class WordTableError(ValueError):
+    """What is wrong with a fact of a word."""
+
+    def __init__(self, size: str, word: str, fact: str, what: str) -> None:
+        super().__init__(what)
+        self.section, self.fact = f"words.{size}.{word}", fact
+
+
+def choice(name: str, values: Mapping[str, int | str]) -> str:
+    """An expression: the value of the word that `name` is. Words of one value share a condition, the most common needs none."""
+    groups: dict[int | str, list[str]] = {}
+    for word, value in values.items():
+        groups.setdefault(value, []).append(word)
+    *others, (last, _) = sorted(groups.items(), key=lambda group: len(group[1]))
+    out = repr(last)
+    for value, words in others:
+        condition = f"{name} == {words[0]!r}" if len(words) == 1 else f"{name} in ({', '.join(map(repr, words))})"
+        out = f"{value!r} if {condition} else {out}"
+    return f"({out})"
+
+
+def facts_of(size: str, rows: Mapping[str, Mapping]) -> dict[str, dict[str, int | str]]:
+    """Fact -> word -> value; every word has every fact."""
+    names = dict.fromkeys(name for row in rows.values() for name in row)
+    for word, row in rows.items():
+        for name in names:
+            if name not in row:
+                raise WordTableError(size, word, name, "is missing: other words have it")
+        for name, value in row.items():
+            if not isinstance(value, (int, str)) or re.search(r"[{}]", str(value)):
+                raise WordTableError(size, word, name, f"{value!r} must be a number, or a text without braces")
+    return {name: {word: row[name] for word, row in rows.items()} for name in names}
+
+
+def expanded(table: dict) -> dict:
+    """A contract without its [words]."""
+    table = dict(table)
+    for size, rows in table.pop("words", {}).items():
+        facts = facts_of(size, rows)
+        sizes = table.get("sizes", {})
+        table["sizes"] = {size: {"one_of": list(rows)} | sizes.get(size, {})} | {n: row for n, row in sizes.items() if n != size}
+        numbers = {name: choice(size, values) for name, values in facts.items() if all(isinstance(v, int) for v in values.values())}
+        table["let"] = numbers | table.get("let", {})
+        table["promises"] = {key: _inserted(text, size, facts) for key, text in table.get("promises", {}).items()}
+    return table
+
+
+def _inserted(text: str, size: str, facts: Mapping[str, Mapping]) -> str:
+    """A promise with the facts that its {expressions} name."""
+
+    def expression(found: re.Match) -> str:
+        return re.sub(rf"\b{size}\.(\w+)", lambda fact: choice(f"p.{size}", facts[fact[1]]) if fact[1] in facts else fact[0], found[0])
+
+    return re.sub(r"\{[^{}]*\}", expression, text)
