@@ -218,11 +218,28 @@ void after_fork() {
                       !product.compute(backend.get()).empty());
 }
 
+// A kernel of q4_0 is missing: a model's weight of it is refused, with a reason; others are not.
+void q4_0_alone_is_refused() {
+    ggml_backend_dev_t const device = ours().at(0);
+    bool right = true;
+    for (ggml_type type : types) {
+        const Product product(device, type, {256, 40, 1});
+        right =
+            right && ggml_backend_dev_supports_op(device, product.c) == (type != GGML_TYPE_Q4_0);
+    }
+    count("q4_0 alone is refused", right);
+}
+
 void no_device() { count("no device", ours().empty()); }
 
 const std::map<std::string, std::function<void()>> cases = {
-    {"dense", dense},         {"experts", experts}, {"two_contexts", two_contexts},
-    {"too_large", too_large}, {"fork", after_fork}, {"no_device", no_device}};
+    {"dense", dense},
+    {"experts", experts},
+    {"two_contexts", two_contexts},
+    {"too_large", too_large},
+    {"fork", after_fork},
+    {"no_device", no_device},
+    {"q4_0_alone_is_refused", q4_0_alone_is_refused}};
 
 } // namespace
 
