@@ -44,11 +44,13 @@ class Model:
         values = around + by * self.random.standard_normal(shape)
         self.writer.add_tensor(name, values.astype(numpy.float32))
 
-    def quantized(self, name: str, *shape: int, more: bool = False, by: float | None = None) -> None:
-        """Rows of shape[-1] weights: of the size that keeps sums of as many near 1, unless `by` says another."""
-        type_ = self.mix.more if more else self.mix.most
-        scale = shape[-1] ** -0.5 if by is None else by
-        values = (scale * self.random.standard_normal(shape)).astype(numpy.float32)
+    def quantized(self, name: str, *shape: int, more: bool = False) -> None:
+        """Rows of shape[-1] weights, of the size that keeps sums of as many near 1."""
+        self.quantize(name, shape[-1] ** -0.5 * self.random.standard_normal(shape), more)
+
+    def quantize(self, name: str, values: numpy.ndarray, more: bool = False) -> None:
+        type_, shape = self.mix.more if more else self.mix.most, values.shape
+        values = numpy.ascontiguousarray(values, numpy.float32)
         block, block_bytes = gguf.GGML_QUANT_SIZES[type_]
         out = numpy.zeros((*shape[:-1], shape[-1] // block * block_bytes), numpy.uint8)
         self.ggml.ggml_quantize_chunk(type_, values.ctypes.data, out.ctypes.data, 0, values.size // shape[-1], shape[-1], None)
@@ -73,6 +75,16 @@ class Model:
             w.add_expert_used_count(USED)
             w.add_expert_feed_forward_length(EXPERT_FORWARD)
 
+    def embedding(self) -> numpy.ndarray:
+        """Of a mixture of experts, a token has two experts far before the others: a near tie may fall the other way for
+        the smallest difference, and logits with it."""
+        out = self.random.standard_normal((VOCABULARY, WIDTH))
+        if self.arch == "qwen3moe":
+            out[:, :EXPERTS] = 0
+            for token in range(VOCABULARY):
+                out[token, self.random.choice(EXPERTS, USED, replace=False)] = 4, 3
+        return out
+
     def attention(self, at: str) -> None:
         self.plain(f"{at}.attn_norm.weight", WIDTH, around=1, by=0.1)
         self.quantized(f"{at}.attn_q.weight", HEADS * HEAD, WIDTH)
@@ -86,7 +98,7 @@ class Model:
     def feed_forward(self, at: str) -> None:
         self.plain(f"{at}.ffn_norm.weight", WIDTH, around=1, by=0.1)
         if self.arch == "qwen3moe":
-            self.plain(f"{at}.ffn_gate_inp.weight", EXPERTS, WIDTH, by=WIDTH**-0.5)
+            self.writer.add_tensor(f"{at}.ffn_gate_inp.weight", numpy.eye(EXPERTS, WIDTH, dtype=numpy.float32))
             self.quantized(f"{at}.ffn_gate_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
             self.quantized(f"{at}.ffn_up_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
             self.quantized(f"{at}.ffn_down_exps.weight", EXPERTS, WIDTH, EXPERT_FORWARD, more=True)
@@ -97,7 +109,7 @@ class Model:
 
     def write(self) -> None:
         self.header()
-        self.quantized("token_embd.weight", VOCABULARY, WIDTH, by=1.0)
+        self.quantize("token_embd.weight", self.embedding())
         self.plain("output_norm.weight", WIDTH, around=1, by=0.1)
         self.quantized("output.weight", VOCABULARY, WIDTH, more=True)
         for layer in range(LAYERS):

@@ -3,7 +3,8 @@
 #include <ggml-impl.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <set>
 
 #include "engines/ggml/hip_calls.h"
 #include "engines/ggml/product.h"
@@ -12,12 +13,27 @@ namespace nw::engine {
 
 namespace {
 
+// What the size of a product's workspace depends on.
+using Shape = std::array<int64_t, 14>;
+
+Shape shape_of(const ggml_tensor *node) {
+    const ggml_tensor *const a = node->src[0], *const b = node->src[1], *const ids = node->src[2];
+    Shape out{node->op, a->type,  a->ne[0], a->ne[1], a->ne[2],
+              a->ne[3], b->ne[1], b->ne[2], b->ne[3]};
+    for (std::size_t d = 1; d < 4; d++) // strides decide whether b is one product
+        out[8 + d] = static_cast<int64_t>(b->nb[d]);
+    if (ids)
+        out[12] = ids->ne[0], out[13] = static_cast<int64_t>(ids->nb[1]);
+    return out;
+}
+
 struct Backend {
     Device &device;
     hipStream_t stream = nullptr;
     void *workspace = nullptr;
     uint64_t workspace_bytes = 0;
-    uint64_t fitting = 0; // uid of a graph for which the workspace is known to be sufficient
+    uint64_t fitting = 0;   // uid of a graph for which the workspace is known to be sufficient
+    std::set<Shape> shapes; // products for which it is: a size takes microseconds to compute
 };
 
 Backend &of(ggml_backend_t backend) { return *static_cast<Backend *>(backend->context); }
@@ -66,8 +82,9 @@ bool reserve(Backend &own, const ggml_cgraph *graph) {
         return true;
     uint64_t bytes = 0;
     for (int i = 0; i < graph->n_nodes; i++)
-        if (!computes_nothing(graph->nodes[i]))
-            bytes = std::max(bytes, workspace_bytes(own.device, graph->nodes[i]));
+        if (const ggml_tensor *node = graph->nodes[i];
+            !computes_nothing(node) && own.shapes.insert(shape_of(node)).second)
+            bytes = std::max(bytes, workspace_bytes(own.device, node));
     own.fitting = graph->uid;
     if (bytes <= own.workspace_bytes)
         return true;
@@ -77,8 +94,10 @@ bool reserve(Backend &own, const ggml_cgraph *graph) {
         return false;
     own.workspace = nullptr;
     own.workspace_bytes = own.fitting = 0;
-    if (!succeeded(hip().hipMalloc(&own.workspace, bytes), "hipMalloc of a workspace"))
+    if (!succeeded(hip().hipMalloc(&own.workspace, bytes), "hipMalloc of a workspace")) {
+        own.shapes.clear();
         return false;
+    }
     own.workspace_bytes = bytes;
     own.fitting = graph->uid;
     return succeeded(hip().hipMemsetAsync(own.workspace, 0, bytes, own.stream), "hipMemsetAsync");
