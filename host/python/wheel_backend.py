@@ -12,6 +12,7 @@ import base64
 import hashlib
 import os
 import re
+import stat
 import tomllib
 import zipfile
 from pathlib import Path
@@ -92,7 +93,8 @@ def build_wheel(wheel_directory: str, config_settings: object = None, metadata_d
         for inside, source in files.items():
             data = source if isinstance(source, bytes) else source.read_bytes()
             entry = zipfile.ZipInfo(inside, EPOCH)
-            entry.external_attr = (0o755 if inside.endswith((".so", "/nw")) else 0o644) << 16
+            mode = 0o755 if inside.endswith((".so", "/nw")) else 0o644
+            entry.external_attr = (stat.S_IFREG | mode) << 16  # pip keeps no mode of what is not marked as a file
             wheel.writestr(entry, data, zipfile.ZIP_DEFLATED)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record += f"{inside},sha256={digest},{len(data)}\n"
