@@ -85,14 +85,31 @@ void load(nw_context &context, const Op &op) {
     plan_of(context, op).each_kernel([&](const Kernel &kernel) { load(context, kernel); });
 }
 
-void launch(nw_context &context, const Op &op, void *handle, const char *prepare) {
+namespace {
+
+template <class First>
+void launch_after(nw_context &context, const Op &op, void *handle, const char *prepare,
+                  const First &first) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
     const Plan plan = plan_of(context, op, true);
     meaning(NW_INVALID_ARGUMENT, [&] {
-        launch(context.modules, plan, stream,
-               [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); });
+        launch(
+            context.modules, plan, stream,
+            [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); },
+            [&] { first(stream); });
     });
+}
+
+} // namespace
+
+void launch(nw_context &context, const Op &op, void *stream, const char *prepare) {
+    launch_after(context, op, stream, prepare, [](const hip::Stream &) {});
+}
+
+void launch(nw_context &context, const Op &op, void *stream, const char *prepare,
+            const std::function<void(const hip::Stream &)> &first) {
+    launch_after(context, op, stream, prepare, first);
 }
 
 } // namespace nw::api

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
 #include <utility>
 
 #include "capi/error.h"
@@ -38,6 +39,9 @@ void load(nw_context &, const Op &);
 
 // Queues the op. `prepare`: the function that loads its kernels before a capture.
 void launch(nw_context &, const Op &, void *stream, const char *prepare);
+// The same; `first` queues work before it, once everything is checked.
+void launch(nw_context &, const Op &, void *stream, const char *prepare,
+            const std::function<void(const hip::Stream &)> &first);
 
 // Workspace bytes sufficient for the op with any kernel.
 u64 workspace_of(const nw_context &, const Op &);

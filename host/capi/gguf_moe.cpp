@@ -27,6 +27,44 @@ Op gguf_moe_of(const nw_context *context, const nw_gguf_moe *p) {
     return op;
 }
 
+// Rows of expert_ids with gaps. Kernels take contiguous ids, so they are gathered into the last
+// bytes of the workspace.
+struct Gaps {
+    const nw_gguf_moe &p;
+    bool there = p.ids_row != 0 && p.ids_stride != id_bytes * p.ids_row && p.ids_row < p.slots;
+    // Any number of bytes may come before them, so room for their alignment is included.
+    u64 bytes = there ? id_bytes * p.slots + alignment : 0;
+
+    static constexpr u64 id_bytes = sizeof(i32), alignment = 16;
+};
+
+Gaps gaps_of(const nw_gguf_moe &p) {
+    if (p.ids_row == 0)
+        return {p};
+    need(p.slots % p.ids_row == 0, "ids_row = {}: must be a divisor of slots = {}", p.ids_row,
+         p.slots);
+    need(p.ids_stride >= Gaps::id_bytes * p.ids_row && p.ids_stride % Gaps::id_bytes == 0,
+         "ids_stride = {}: must be at least 4 * ids_row = {} and a multiple of 4", p.ids_stride,
+         Gaps::id_bytes * p.ids_row);
+    return {p};
+}
+
+void launch_gathered(nw_context &context, Op op, const Gaps &gaps, void *stream) {
+    const u64 all = workspace_of(context, op) + gaps.bytes;
+    need(op.workspace_bytes >= all, "workspace_bytes = {}: must be at least {} for this product",
+         op.workspace_bytes, all);
+    need(op.expert_ids, "expert_ids is null: it must point to the router's choice");
+    need(op.workspace, "workspace is null: it must point to workspace_bytes of device memory");
+    op.workspace_bytes =
+        (op.workspace_bytes - Gaps::id_bytes * op.slots) / Gaps::alignment * Gaps::alignment;
+    op.expert_ids = op.workspace + op.workspace_bytes;
+    launch(context, op, stream, "nw_gguf_moe_prepare", [&](const hip::Stream &on) {
+        context.device.gather(reinterpret_cast<void *>(op.expert_ids), gaps.p.expert_ids,
+                              gaps.p.ids_stride, Gaps::id_bytes * gaps.p.ids_row,
+                              gaps.p.slots / gaps.p.ids_row, on);
+    });
+}
+
 // The kernels of the type, however many slots there are.
 void prepare_gguf_moe(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
@@ -50,7 +88,11 @@ extern "C" {
 nw_status nw_gguf_moe_linear(nw_context *context, const nw_gguf_moe *product, void *stream) {
     return api::guarded([&] {
         const Op op = api::gguf_moe_of(context, product); // context may be null before
-        api::launch(*context, op, stream, "nw_gguf_moe_prepare");
+        const api::Gaps gaps = api::gaps_of(*product);
+        if (gaps.there)
+            api::launch_gathered(*context, op, gaps, stream);
+        else
+            api::launch(*context, op, stream, "nw_gguf_moe_prepare");
     });
 }
 
@@ -63,7 +105,9 @@ nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *product) {
 
 nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_moe *product,
                                      uint64_t *bytes) {
-    return api::bytes_call(
-        bytes, [&] { return api::workspace_of(*context, api::gguf_moe_of(context, product)); });
+    return api::bytes_call(bytes, [&] {
+        const Op op = api::gguf_moe_of(context, product); // context may be null before
+        return api::workspace_of(*context, op) + api::gaps_of(*product).bytes;
+    });
 }
 }

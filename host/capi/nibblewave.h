@@ -430,7 +430,7 @@ typedef struct nw_gguf_moe {
 
     const void *x;             /* float [ceil(slots / top_k), K], 16-byte aligned */
     const void *w;             /* [experts, N, K / block] blocks, an expert's contiguous; even */
-    const int32_t *expert_ids; /* [slots] */
+    const int32_t *expert_ids; /* [slots], or rows of it: see ids_row */
     void *c;                   /* float [slots, N] contiguous, 4-byte aligned */
 
     uint64_t x_stride; /* bytes from row to row: >= 4 * K, a multiple of 16, < 2^32 */
@@ -438,19 +438,25 @@ typedef struct nw_gguf_moe {
 
     void *workspace; /* c and workspace overlap nothing else */
     uint64_t workspace_bytes;
+
+    /* Rows of expert_ids with gaps between them, as ggml's top-k has: slot t is entry t % ids_row
+     * of row t / ids_row. The ids are gathered into the workspace first, by a copy on the stream.
+     */
+    uint64_t ids_row; /* entries of a row, a divisor of slots; 0: no gaps, ids_stride is unused */
+    uint64_t ids_stride; /* bytes from row to row: >= 4 * ids_row, a multiple of 4 */
 } nw_gguf_moe;
 
 #define NW_GGUF_MOE_INIT                                                                           \
-    { sizeof(nw_gguf_moe), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0 }
+    { sizeof(nw_gguf_moe), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0 }
 
-/* Queues the product on `stream`: two or three launches. */
+/* Queues the product on `stream`: two or three launches, and a copy if expert_ids has gaps. */
 NW_API nw_status nw_gguf_moe_linear(nw_context *context, const nw_gguf_moe *product, void *stream);
 
 /* Loads the kernels that products with weights of this type need. Reads type only. */
 NW_API nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *product);
 
-/* Bytes of workspace for the product and for any with fewer slots. Reads type, n, k, experts, slots
- * and top_k. */
+/* Bytes of workspace for the product and for any with fewer slots. Reads type, n, k, experts,
+ * slots, top_k, ids_row and ids_stride. */
 NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_moe *product,
                                             uint64_t *bytes);
 

@@ -33,8 +33,7 @@
  *
  *     dst[n, u, t] = sum over k of a[k, n, ids[u, t]] * b[k, u % b.ne[1], t]
  *
- * is nw_gguf_moe_linear. ids must be contiguous. ggml's top-k is a view of sorted rows, which is
- * not: copy it once (hipMemcpy2DAsync of 4 * used bytes per token) for all products of the layer.
+ * is nw_gguf_moe_linear. Rows of ids may have gaps: ggml's top-k is a view of sorted rows.
  */
 #ifndef NIBBLEWAVE_GGML_H
 #define NIBBLEWAVE_GGML_H
@@ -230,14 +229,13 @@ static inline const char *nw_ggml_mul_mat_id_refusal(const nw_ggml_tensor *a,
         (a->ne[2] > 1 && a->nb[2] < (uint64_t)a->ne[1] * a_row))
         return "src0's rows must be contiguous: no transposed or permuted weights; make them so";
     const nw_ggml_rows x = nw_ggml_rows_of(b, 4 * k),
-                       y = nw_ggml_rows_of(c, 4 * (uint64_t)c->ne[0]),
-                       list = nw_ggml_rows_of(ids, 4 * (uint64_t)ids->ne[0]);
+                       y = nw_ggml_rows_of(c, 4 * (uint64_t)c->ne[0]);
     if (b->nb[0] != 4 || !x.rows || x.stride < 4 * k)
         return "src1 must have contiguous rows with a uniform stride: make it contiguous";
     if (c->nb[0] != 4 || !y.rows || y.stride != 4 * (uint64_t)c->ne[0])
         return "dst must be contiguous";
-    if (ids->nb[0] != 4 || list.stride != 4 * (uint64_t)ids->ne[0])
-        return "ids must be contiguous: copy the view of sorted rows";
+    if (ids->nb[0] != 4 || (ids->ne[1] > 1 && ids->nb[1] < 4 * (uint64_t)ids->ne[0]))
+        return "ids must not be transposed: make its rows contiguous";
     if (!nw_ggml_aligned(a, 2, 2) || x.stride % 16 || (uintptr_t)b->data % 16 ||
         !nw_ggml_aligned(c, 4, 1) || !nw_ggml_aligned(ids, 4, 1))
         return "experts of src0 must begin at even bytes, rows of src1 at multiples of 16, dst and "
@@ -266,6 +264,8 @@ static inline nw_gguf_moe nw_ggml_moe_product(const nw_ggml_tensor *a, const nw_
     p.x = b->data, p.w = a->data, p.expert_ids = (const int32_t *)ids->data, p.c = c->data;
     p.x_stride = nw_ggml_rows_of(b, 4 * (uint64_t)p.k).stride;
     p.w_expert = a->ne[2] > 1 ? a->nb[2] : (uint64_t)p.n * nw_gguf_row_bytes(p.type, p.k);
+    if (ids->ne[1] > 1)
+        p.ids_row = (uint64_t)ids->ne[0], p.ids_stride = ids->nb[1];
     return p;
 }
 

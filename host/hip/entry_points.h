@@ -25,6 +25,7 @@
     X(hipHostFree)                                                                                 \
     X(hipMemcpy)                                                                                   \
     X(hipMemcpyAsync)                                                                              \
+    X(hipMemcpy2DAsync)                                                                            \
     X(hipMemset)                                                                                   \
     X(hipModuleLoad)                                                                               \
     X(hipModuleLoadData)                                                                           \

@@ -106,4 +106,12 @@ void Device::copy(const Buffer &to, const Buffer &from, u64 bytes, const Stream 
                hipMemcpyDeviceToDevice, stream);
 }
 
+void Device::gather(void *to, const void *from, u64 stride, u64 row_bytes, u64 rows,
+                    const Stream &stream) const {
+    library_->check(library_->on_device().hipMemcpy2DAsync(
+                        to, row_bytes, from, stride, row_bytes, rows, hipMemcpyDeviceToDevice,
+                        static_cast<hipStream_t>(stream.handle())),
+                    "hipMemcpy2DAsync");
+}
+
 } // namespace nw::hip

@@ -178,6 +178,9 @@ public:
     void copy(const Buffer &to, const HostBuffer &from, u64 bytes, const Stream &) const;
     void copy(const HostBuffer &to, const Buffer &from, u64 bytes, const Stream &) const;
     void copy(const Buffer &to, const Buffer &from, u64 bytes, const Stream &) const;
+    // Queues a copy of rows that are `stride` bytes apart, one after the other, both on the device.
+    void gather(void *to, const void *from, u64 stride, u64 row_bytes, u64 rows,
+                const Stream &) const;
     f32 elapsed_ms(const Event &start, const Event &stop) const; // waits for `stop`
     void synchronize() const;
     // Of a simulated device with the setting stats=on: the JSON line of each launch since the last

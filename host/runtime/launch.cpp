@@ -13,7 +13,8 @@ void launch(Modules &modules, const Step &step, const hip::Stream &stream) {
 }
 
 void launch(Modules &modules, const Plan &plan, const hip::Stream &stream) {
-    launch(modules, plan, stream, [](const Kernel &) {});
+    launch(
+        modules, plan, stream, [](const Kernel &) {}, [] {});
 }
 
 void launch(Modules &modules, const Op &op, const hip::Stream &stream) {

@@ -12,10 +12,10 @@ Machine machine_of(const hip::Device &);
 // Queues one step. Allocates nothing once the kernel is loaded.
 void launch(Modules &, const Step &, const hip::Stream & = {});
 
-// Queues every launch of a plan, after checking all of them and calling ready(const Kernel &) for
-// each kernel. Throws Refusal or Error before the first launch if one breaks a rule.
-template <class Ready>
-void launch(Modules &, const Plan &, const hip::Stream &, const Ready &ready);
+// Queues every launch of a plan, after checking all of them, calling ready(const Kernel &) for each
+// kernel, and first(). Throws Refusal or Error before first() if one breaks a rule.
+template <class Ready, class First>
+void launch(Modules &, const Plan &, const hip::Stream &, const Ready &ready, const First &first);
 void launch(Modules &, const Plan &, const hip::Stream & = {});
 
 // Queues an op with the chosen kernel.
@@ -24,12 +24,14 @@ void launch(Modules &, const Op &, const hip::Stream & = {});
 // Queues one launch of the given kernel for an op with all its arguments.
 void launch(Modules &, const Kernel &, const Op &, const hip::Stream & = {});
 
-template <class Ready>
-void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const Ready &ready) {
+template <class Ready, class First>
+void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const Ready &ready,
+            const First &first) {
     check_operands(plan);
     if (plan.is_one_step()) {
         const Step one = step(*plan.kernel, plan.op, plan.machine, plan.checked);
         ready(*one.kernel);
+        first();
         return launch(modules, one, stream);
     }
     std::array<Step, 8> few; // longer plans are made twice: checks precede the first launch
@@ -40,6 +42,7 @@ void launch(Modules &modules, const Plan &plan, const hip::Stream &stream, const
         ++count;
     });
     plan.each_kernel(ready);
+    first();
     if (count > few.size())
         return plan.each([&](const Step &step) { launch(modules, step, stream); });
     for (u64 i = 0; i < count; ++i)

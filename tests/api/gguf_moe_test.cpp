@@ -180,6 +180,13 @@ TEST_CASE("gguf moe: what is refused says which value, and leaves c as it is") {
                       nw_last_error());
     };
     const nw_status invalid = NW_INVALID_ARGUMENT;
+    const auto gaps = [](u64 row, u64 stride) {
+        return [=](nw_gguf_moe &p) { p.ids_row = row, p.ids_stride = stride; };
+    };
+    refused(gaps(4, 32), "ids_row = 4: must be a divisor of slots = 18", invalid);
+    refused(gaps(2, 4), "ids_stride = 4: must be at least 4 * ids_row = 8", invalid);
+    refused(gaps(2, 34), "ids_stride = 34:", invalid);
+    refused(gaps(2, 32), "workspace_bytes = ", invalid); // has no room for the ids
     refused([](nw_gguf_moe &p) { p.size = 8; }, "size = 8:", invalid);
     refused([](nw_gguf_moe &p) { p.type = NW_GGUF_F16; }, "type = 1:", NW_UNSUPPORTED);
     refused([](nw_gguf_moe &p) { p.type = 99; }, "type = 99:", NW_UNSUPPORTED);
@@ -216,6 +223,36 @@ nw_ggml_tensor tensor(int type, std::initializer_list<int64_t> ne, u64 element, 
 
 } // namespace
 
+// Ids as ggml's top-k has them: the first `used` entries of rows of sorted experts.
+TEST_CASE("gguf moe: rows of ids with gaps give the bits of contiguous ones") {
+    const Context context;
+    const Stream stream;
+    constexpr u64 row = 11; // entries
+    for (const Layer &l : layers) {
+        CAPTURE(fmt::format("type {} experts {} slots {}", l.type, l.experts, l.slots()));
+        MoeProduct product(l);
+        nw_gguf_moe p = product.arguments();
+        std::vector<u8> packed(product.ids.size), spread(4 * row * l.tokens, 0x7f);
+        HIP_OK(hipMemcpy(packed.data(), product.ids.data, packed.size(), hipMemcpyDeviceToHost));
+        for (u64 t = 0; t < l.tokens; ++t)
+            std::copy_n(&packed[4 * l.used * t], 4 * l.used, &spread[4 * row * t]);
+        const Memory ids(spread);
+        p.expert_ids = static_cast<const int32_t *>(ids.data);
+        p.ids_row = l.used, p.ids_stride = 4 * row;
+        const Workspace workspace(workspace_of(context, p));
+        p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+        for (u32 round = 0; round < 2; ++round) {
+            product.clear();
+            NW_DONE(nw_gguf_moe_linear(context, &p, stream));
+            HIP_OK(hipStreamSynchronize(stream));
+            CHECK_EQ(product.difference(), "");
+        }
+        std::vector<u8> counters(1 << 18, 1); // nw_gguf_linear's
+        HIP_OK(hipMemcpy(counters.data(), workspace.data, counters.size(), hipMemcpyDeviceToHost));
+        CHECK(std::ranges::all_of(counters, [](u8 v) { return v == 0; }));
+    }
+}
+
 TEST_CASE("ggml: mul_mat_id") {
     const Context context;
     for (const Layer &l : layers) {
@@ -236,6 +273,9 @@ TEST_CASE("ggml: mul_mat_id") {
         uint64_t bytes = 0;
         NW_DONE(nw_ggml_mul_mat_id_workspace_size(context, &a, &b, &ids, &c, &bytes));
         CHECK_EQ(bytes, workspace_of(context, like));
+        nw_ggml_tensor top = ids; // as it is in a real graph: a view of sorted rows
+        top.nb[1] = u64{4} * (l.used + l.experts);
+        CHECK_MESSAGE(nw_ggml_supports_mul_mat_id(&a, &b, &top, &c, &why), why);
         const Workspace workspace(bytes);
         NW_DONE(nw_ggml_mul_mat_id(context, &a, &b, &ids, &c, workspace.data, bytes, nullptr));
         HIP_OK(hipDeviceSynchronize());
@@ -254,6 +294,7 @@ TEST_CASE("ggml: mul_mat_id") {
         no([](nw_ggml_tensor *t) { ++t[3].ne[0]; });
         no([](nw_ggml_tensor *t) { ++t[1].ne[2]; });
         no([](nw_ggml_tensor *t) { t[2].nb[0] = 8; });
+        no([](nw_ggml_tensor *t) { t[2].ne[1] = 2, t[2].nb[1] = 0; });
         no([](nw_ggml_tensor *t) { t[1].nb[0] = 8; });
         no([](nw_ggml_tensor *t) { t[1].ne[1] += 7; });
     }

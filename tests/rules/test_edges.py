@@ -17,6 +17,7 @@ EDGES = {
     "host/hip": ["host/base"],
     "host/runtime": ["host/hip", "host/formats", "host/base"],  # never sim: only through HIP
     "host/capi": ["host/runtime"],
+    "host/engines": ["host/capi"],  # a guest in someone's program: the C API alone
     "host/measure": ["host/runtime"],  # times whatever HIP gives it
     "host/sim/isa": ["host/base"],
     "host/sim/func": ["host/sim/isa"],  # never timing: meaning can't depend on time

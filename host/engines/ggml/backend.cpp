@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// A backend is a stream of a device and the workspace of its launches.
+#include <ggml-impl.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "engines/ggml/hip_calls.h"
+#include "engines/ggml/product.h"
+
+namespace nw::engine {
+
+namespace {
+
+// What the size of a product's workspace depends on.
+using Shape = std::array<int64_t, 14>;
+
+Shape shape_of(const ggml_tensor *node) {
+    const ggml_tensor *const a = node->src[0], *const b = node->src[1], *const ids = node->src[2];
+    Shape out{node->op, a->type,  a->ne[0], a->ne[1], a->ne[2],
+              a->ne[3], b->ne[1], b->ne[2], b->ne[3]};
+    for (std::size_t d = 1; d < 4; d++) // strides decide whether b is one product
+        out[8 + d] = static_cast<int64_t>(b->nb[d]);
+    if (ids)
+        out[12] = ids->ne[0], out[13] = static_cast<int64_t>(ids->nb[1]);
+    return out;
+}
+
+struct Backend {
+    Device &device;
+    hipStream_t stream = nullptr;
+    void *workspace = nullptr;
+    uint64_t workspace_bytes = 0;
+    uint64_t fitting = 0;   // uid of a graph for which the workspace is known to be sufficient
+    std::set<Shape> shapes; // products for which it is: a size takes microseconds to compute
+};
+
+Backend &of(ggml_backend_t backend) { return *static_cast<Backend *>(backend->context); }
+
+const char *get_name(ggml_backend_t backend) { return of(backend).device.name.c_str(); }
+
+void destroy(ggml_backend_t backend) {
+    Backend &own = of(backend);
+    if (enter(own.device)) {
+        succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize");
+        succeeded(hip().hipFree(own.workspace), "hipFree");
+        succeeded(hip().hipStreamDestroy(own.stream), "hipStreamDestroy");
+    }
+    delete &own;
+    delete backend;
+}
+
+void copy_async(Backend &own, void *to, const void *from, std::size_t bytes, hipMemcpyKind kind) {
+    if (!enter(own.device) ||
+        !succeeded(hip().hipMemcpyAsync(to, from, bytes, kind, own.stream), "hipMemcpyAsync"))
+        own.device.broken = true;
+}
+
+void set_tensor_async(ggml_backend_t backend, ggml_tensor *tensor, const void *data,
+                      std::size_t offset, std::size_t size) {
+    copy_async(of(backend), static_cast<char *>(tensor->data) + offset, data, size,
+               hipMemcpyHostToDevice);
+}
+
+void get_tensor_async(ggml_backend_t backend, const ggml_tensor *tensor, void *data,
+                      std::size_t offset, std::size_t size) {
+    copy_async(of(backend), data, static_cast<const char *>(tensor->data) + offset, size,
+               hipMemcpyDeviceToHost);
+}
+
+void synchronize(ggml_backend_t backend) {
+    Backend &own = of(backend);
+    if (!enter(own.device) ||
+        !succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize"))
+        own.device.broken = true;
+}
+
+// Makes the workspace large enough for all nodes. It is 0 at first, and launches leave it usable.
+bool reserve(Backend &own, const ggml_cgraph *graph) {
+    if (graph->uid && graph->uid == own.fitting)
+        return true;
+    uint64_t bytes = 0;
+    for (int i = 0; i < graph->n_nodes; i++)
+        if (const ggml_tensor *node = graph->nodes[i];
+            !computes_nothing(node) && own.shapes.insert(shape_of(node)).second)
+            bytes = std::max(bytes, workspace_bytes(own.device, node));
+    own.fitting = graph->uid;
+    if (bytes <= own.workspace_bytes)
+        return true;
+    // Queued launches use the old one.
+    if (!succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize") ||
+        !succeeded(hip().hipFree(own.workspace), "hipFree"))
+        return false;
+    own.workspace = nullptr;
+    own.workspace_bytes = own.fitting = 0;
+    if (!succeeded(hip().hipMalloc(&own.workspace, bytes), "hipMalloc of a workspace")) {
+        own.shapes.clear();
+        return false;
+    }
+    own.workspace_bytes = bytes;
+    own.fitting = graph->uid;
+    return succeeded(hip().hipMemsetAsync(own.workspace, 0, bytes, own.stream), "hipMemsetAsync");
+}
+
+ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
+    Backend &own = of(backend);
+    if (!enter(own.device))
+        return GGML_STATUS_FAILED;
+    if (own.device.broken) {
+        say_error("%s: a copy to or from it failed before; its data can't be used",
+                  own.device.name.c_str());
+        return GGML_STATUS_FAILED;
+    }
+    if (!reserve(own, graph))
+        return GGML_STATUS_ALLOC_FAILED;
+    std::string why;
+    for (int i = 0; i < graph->n_nodes; i++) {
+        const ggml_tensor *const node = graph->nodes[i];
+        if (computes_nothing(node))
+            continue;
+        if (launch(own.device, node, own.workspace, own.workspace_bytes, own.stream, why) !=
+            NW_OK) {
+            say_error("%s (%s of %s): %s", node->name, ggml_op_name(node->op), node->src[0]->name,
+                      why.c_str());
+            return GGML_STATUS_FAILED;
+        }
+    }
+    return GGML_STATUS_SUCCESS;
+}
+
+constexpr ggml_backend_i backend_face() {
+    ggml_backend_i face{};
+    face.get_name = get_name;
+    face.free = destroy;
+    face.set_tensor_async = set_tensor_async;
+    face.get_tensor_async = get_tensor_async;
+    face.synchronize = synchronize;
+    face.graph_compute = compute;
+    return face;
+}
+
+ggml_guid guid = {0x6e, 0x77, 0x4b, 0x91, 0x2d, 0x5c, 0x4f, 0x0a,
+                  0x9b, 0x37, 0xe4, 0x18, 0xc2, 0x60, 0xd5, 0x7f};
+
+} // namespace
+
+ggml_backend_t make_backend(Device &device) {
+    auto own = std::make_unique<Backend>(Backend{device});
+    if (!enter(device) || !succeeded(hip().hipStreamCreate(&own->stream), "hipStreamCreate"))
+        return nullptr;
+    return new ggml_backend{&guid, backend_face(), &device.face, own.release()};
+}
+
+} // namespace nw::engine

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// A HIP device as ggml sees it: an accelerator (it computes products only, and never holds a KV
+// cache) with a buffer type in device memory.
+#pragma once
+#include <ggml-backend-impl.h>
+
+#include <cstdarg>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nibblewave_ggml.h>
+
+namespace nw::engine {
+
+struct DestroyContext {
+    void operator()(nw_context *context) const { nw_context_destroy(context); }
+};
+
+struct Device {
+    int ordinal = 0;
+    std::string name;        // "NW0"
+    std::string description; // "gfx1151, AMD Radeon 8060S"
+    std::string pci;         // "0000:c1:00.0", or empty
+    std::unique_ptr<nw_context, DestroyContext> context;
+
+    ggml_backend_device face{};        // what ggml holds
+    ggml_backend_buffer_type memory{}; // its buffers
+
+    // Why there are no kernels for (is mul_mat_id, type); "" if they are loaded. See product.cpp.
+    std::mutex mutex;
+    std::map<std::pair<bool, int>, std::string> kernels;
+    std::map<std::string, bool> said; // reasons that were logged
+
+    // A copy failed, and its caller has no way to learn it: the next graph fails.
+    bool broken = false;
+};
+
+Device &device_of(ggml_backend_dev_t);
+Device &device_of(ggml_backend_buffer_type_t);
+
+ggml_backend_device make_face(ggml_backend_reg_t, Device &);
+ggml_backend_buffer_type make_memory(Device &);
+bool is_memory_of(const Device &, ggml_backend_buffer_type_t);
+ggml_backend_t make_backend(Device &); // a stream and its workspace; null on failure
+
+// Sets the thread's HIP device. False, and logs, in a child of fork() and if HIP fails.
+bool enter(Device &);
+// Logs a HIP call that failed; true if it did not.
+bool succeeded(int hip_error, const char *call);
+void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+} // namespace nw::engine

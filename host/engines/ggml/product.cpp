@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "engines/ggml/product.h"
+
+#include <ggml-impl.h>
+
+namespace nw::engine {
+
+namespace {
+
+// op_params of both ops (ggml.h: ggml_prec_set_src, ggml_mul_mat_set_hint).
+enum { HINT = 1, SRC1_PRECISION = 3 };
+
+bool is_moe(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT_ID; }
+
+// The four tensors of a node in libnibblewave's form.
+struct Node {
+    explicit Node(const ggml_tensor *op)
+        : a(NW_GGML_TENSOR(op->src[0])), b(NW_GGML_TENSOR(op->src[1])), c(NW_GGML_TENSOR(op)) {
+        if (is_moe(op))
+            ids = NW_GGML_TENSOR(op->src[2]);
+    }
+    nw_ggml_tensor a, b, c, ids{};
+};
+
+nw_status prepare(Device &device, const ggml_tensor *op) {
+    nw_context *const context = device.context.get();
+    if (is_moe(op)) {
+        nw_gguf_moe product = NW_GGUF_MOE_INIT;
+        product.type = op->src[0]->type;
+        return nw_gguf_moe_prepare(context, &product);
+    }
+    nw_gguf product = NW_GGUF_INIT;
+    product.type = op->src[0]->type;
+    product.n = static_cast<uint32_t>(op->src[0]->ne[1]);
+    product.k = static_cast<uint32_t>(op->src[0]->ne[0]);
+    return nw_gguf_prepare(context, &product);
+}
+
+// Loads the kernels of the node's type, once; the reason if there are none.
+std::string without_kernels(Device &device, const ggml_tensor *op) {
+    const std::lock_guard lock(device.mutex);
+    const auto key = std::pair(is_moe(op), static_cast<int>(op->src[0]->type));
+    const auto found = device.kernels.find(key);
+    if (found != device.kernels.end())
+        return found->second;
+    const std::string why = prepare(device, op) == NW_OK ? "" : nw_last_error();
+    return device.kernels.emplace(key, why).first->second;
+}
+
+nw_status workspace_size(Device &device, const ggml_tensor *op, uint64_t *bytes) {
+    const Node node(op);
+    nw_context *const context = device.context.get();
+    return is_moe(op) ? nw_ggml_mul_mat_id_workspace_size(context, &node.a, &node.b, &node.ids,
+                                                          &node.c, bytes)
+                      : nw_ggml_mul_mat_workspace_size(context, &node.a, &node.b, &node.c, bytes);
+}
+
+std::string refusal(Device &device, const ggml_tensor *op) {
+    const Node node(op);
+    const char *why = "";
+    const bool mapped =
+        is_moe(op) ? nw_ggml_supports_mul_mat_id(&node.a, &node.b, &node.ids, &node.c, &why)
+                   : nw_ggml_supports_mul_mat(&node.a, &node.b, &node.c, &why);
+    if (!mapped)
+        return why;
+    if (!is_moe(op) && ggml_get_op_params_i32(op, HINT) == GGML_HINT_SRC0_IS_HADAMARD)
+        return "src0 is marked as a Hadamard matrix: the CPU has a fast transform";
+    const int precision = ggml_get_op_params_i32(op, SRC1_PRECISION);
+    if (precision != GGML_PREC_UNDEFINED && precision < GGML_PREC_Q8)
+        return "src1 may not be quantized to 8 bits, as its precision is set";
+    if (std::string none = without_kernels(device, op); !none.empty())
+        return none;
+    uint64_t bytes = 0;
+    return workspace_size(device, op, &bytes) == NW_OK ? "" : nw_last_error();
+}
+
+// A model's weight is offered with an empty buffer of ours before it is placed. A tensor that lies
+// elsewhere, as a quantized KV cache does, would be copied here for every graph.
+bool may_be_ours(const Device &device, const ggml_tensor *weight) {
+    const ggml_tensor *const base = weight->view_src ? weight->view_src : weight;
+    return !base->buffer || is_memory_of(device, base->buffer->buft);
+}
+
+void say_once(Device &device, const ggml_tensor *op, const std::string &why) {
+    const ggml_tensor *const weight = op->src[0];
+    const bool offered = weight->buffer && is_memory_of(device, weight->buffer->buft);
+    if (!offered)
+        return;
+    const std::string what = std::string(ggml_type_name(weight->type)) + ": " + why;
+    const std::lock_guard lock(device.mutex);
+    if (device.said.emplace(what, true).second)
+        GGML_LOG_INFO("nibblewave: %s, and weights like it, not on %s: %s\n", weight->name,
+                      device.name.c_str(), what.c_str());
+}
+
+} // namespace
+
+bool supports(Device &device, const ggml_tensor *op) {
+    if (ggml_op_is_empty(op->op))
+        return true;
+    if (op->op != GGML_OP_MUL_MAT && op->op != GGML_OP_MUL_MAT_ID)
+        return false;
+    if (!may_be_ours(device, op->src[0]))
+        return false;
+    const std::string why = refusal(device, op);
+    if (!why.empty())
+        say_once(device, op, why);
+    return why.empty();
+}
+
+uint64_t workspace_bytes(Device &device, const ggml_tensor *op) {
+    uint64_t bytes = 0;
+    return workspace_size(device, op, &bytes) == NW_OK ? bytes : 0;
+}
+
+nw_status launch(Device &device, const ggml_tensor *op, void *workspace, uint64_t bytes,
+                 void *stream, std::string &why) {
+    const Node node(op);
+    nw_context *const context = device.context.get();
+    const nw_status status =
+        is_moe(op) ? nw_ggml_mul_mat_id(context, &node.a, &node.b, &node.ids, &node.c, workspace,
+                                        bytes, stream)
+                   : nw_ggml_mul_mat(context, &node.a, &node.b, &node.c, workspace, bytes, stream);
+    if (status == NW_OK)
+        return status;
+    const char *refused = is_moe(op)
+                              ? nw_ggml_mul_mat_id_refusal(&node.a, &node.b, &node.ids, &node.c)
+                              : nw_ggml_mul_mat_refusal(&node.a, &node.b, &node.c);
+    why = refused ? refused : nw_last_error();
+    return status;
+}
+
+bool computes_nothing(const ggml_tensor *node) {
+    return ggml_op_is_empty(node->op) || ggml_is_empty(node) ||
+           !(node->flags & GGML_TENSOR_FLAG_COMPUTE);
+}
+
+} // namespace nw::engine

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The process's HIP: the simulated GPU of this package, and arrays in device memory for programs that have no other."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+import numpy
+
+from .library import HERE
+
+_NAMES = [f"libamdhip64.so{end}" for end in (".7", ".6", ".5", "")]
+_hip: ctypes.CDLL | None = None
+
+
+def simulate(gfx: str = "gfx1151") -> None:
+    """Makes simulated GPUs the process's HIP devices: call it before anything uses HIP. `gfx` may be a comma list. The
+    simulator needs the libLLVM that it was built with; RuntimeError if it is not there."""
+    global _hip
+    os.environ["HIPSIM_ARCH"] = gfx
+    path = HERE / "hipsim/libamdhip64.so"
+    try:
+        _hip = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise RuntimeError(f"the simulated GPU can't be loaded: {error}; install that library, or use a GPU") from error
+
+
+def library() -> ctypes.CDLL:
+    """libamdhip64, as this process has it; else the first that the dynamic linker finds."""
+    global _hip
+    if _hip is None and hasattr(ctypes.CDLL(None), "hipMalloc"):
+        _hip = ctypes.CDLL(None)
+    for name in _NAMES:
+        if _hip is None:
+            try:
+                _hip = ctypes.CDLL(name)
+            except OSError:
+                continue
+    if _hip is None:
+        raise RuntimeError("no libamdhip64 is found: install ROCm's HIP runtime, or call nibblewave.simulate()")
+    return _hip
+
+
+def call(name: str, *arguments: Any) -> None:
+    if code := getattr(library(), name)(*arguments):
+        raise RuntimeError(f"{name}: hipError_t {code}")
+
+
+def synchronize() -> None:
+    """Waits for all work of the device."""
+    call("hipDeviceSynchronize")
+
+
+class DeviceArray:
+    """A C-contiguous array in device memory. bf16 has no NumPy type: use uint16 bits and dtype="bf16"."""
+
+    def __init__(self, values: numpy.ndarray, dtype: str | None = None) -> None:
+        """Copies `values` to the device."""
+        self._host = numpy.ascontiguousarray(values)
+        self.shape, self.dtype = self._host.shape, dtype or self._host.dtype.name
+        self.itemsize, self._pointer = self._host.itemsize, ctypes.c_void_p()
+        call("hipMalloc", ctypes.byref(self._pointer), ctypes.c_size_t(max(self._host.nbytes, 1)))
+        self._copy(self._pointer, self._host.ctypes.data, 1)
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...], dtype: str) -> DeviceArray:
+        return cls(numpy.zeros(shape, "uint16" if dtype == "bf16" else dtype), dtype)
+
+    def data_ptr(self) -> int:
+        return self._pointer.value or 0
+
+    def stride(self) -> tuple[int, ...]:
+        """In elements."""
+        return tuple(step // self.itemsize for step in self._host.strides)
+
+    def element_size(self) -> int:
+        return self.itemsize
+
+    def numpy(self) -> numpy.ndarray:
+        """A copy on the host, once the null stream's work is done."""
+        out = numpy.empty_like(self._host)
+        self._copy(out.ctypes.data, self._pointer, 2)
+        return out
+
+    def _copy(self, to: Any, source: Any, kind: int) -> None:
+        as_pointer = [p if isinstance(p, ctypes.c_void_p) else ctypes.c_void_p(p) for p in (to, source)]
+        call("hipMemcpy", *as_pointer, ctypes.c_size_t(self._host.nbytes), kind)
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None):
+            library().hipFree(self._pointer)

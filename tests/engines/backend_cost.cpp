@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Host time of a MUL_MAT through ggml's backend beside the same nw_gguf_linear, without the GPU's:
+// hipModuleLaunchKernel is this program's own and returns at once. Not a test. With ggml's folder
+// in GGML and that of its libraries in LIB:
+//
+//     c++ -std=c++17 -O2 -rdynamic -D__HIP_PLATFORM_AMD__ -I$GGML/include -Ihost/capi
+//         tests/engines/backend_cost.cpp -o backend_cost -L$LIB -lggml -lggml-base
+//         -Lbuild/lib -lnibblewave build/hipsim/libamdhip64.so
+//     LD_LIBRARY_PATH=build/hipsim:build/lib:$LIB ./backend_cost BACKEND
+#include <ggml-alloc.h>
+#include <ggml-backend.h>
+#include <ggml-cpp.h>
+#include <ggml.h>
+#include <hip/hip_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+#include "nibblewave.h"
+
+// Found before that of libamdhip64, as a tool's that watches calls would be.
+extern "C" hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned,
+                                            unsigned, unsigned, unsigned, hipStream_t, void **,
+                                            void **) {
+    return hipSuccess;
+}
+
+namespace {
+
+constexpr int products = 200, repeats = 200;
+constexpr int64_t k = 2048, n = 1024;
+
+// Microseconds for one product: the least of many repeats.
+double microseconds(const std::function<void()> &all) {
+    double least = 1e9;
+    for (int i = 0; i < repeats; i++) {
+        const auto start = std::chrono::steady_clock::now();
+        all();
+        const std::chrono::duration<double, std::micro> taken =
+            std::chrono::steady_clock::now() - start;
+        least = std::min(least, taken.count());
+    }
+    return least / products;
+}
+
+void compare(ggml_backend_dev_t device, int64_t rows) {
+    const ggml_backend_ptr backend(ggml_backend_dev_init(device, nullptr));
+    const ggml_context_ptr context(ggml_init({8 << 20, nullptr, true}));
+    ggml_tensor *const a = ggml_new_tensor_2d(context.get(), GGML_TYPE_Q4_K, k, n);
+    ggml_tensor *const b = ggml_new_tensor_2d(context.get(), GGML_TYPE_F32, k, rows);
+    ggml_cgraph *const graph = ggml_new_graph(context.get());
+    ggml_tensor *c = nullptr;
+    for (int i = 0; i < products; i++)
+        ggml_build_forward_expand(graph, c = ggml_mul_mat(context.get(), a, b));
+    const ggml_backend_buffer_ptr memory(
+        ggml_backend_alloc_ctx_tensors(context.get(), backend.get()));
+    const double through = microseconds(
+        [&] { static_cast<void>(ggml_backend_graph_compute_async(backend.get(), graph)); });
+
+    nw_context *own = nullptr;
+    nw_gguf p = NW_GGUF_INIT;
+    p.type = NW_GGUF_Q4_K, p.m = static_cast<uint32_t>(rows), p.n = n, p.k = k;
+    p.x = b->data, p.w = a->data, p.c = c->data, p.x_stride = 4 * k;
+    if (nw_context_create(nullptr, &own) != NW_OK ||
+        nw_gguf_workspace_size(own, &p, &p.workspace_bytes) != NW_OK ||
+        hipMalloc(&p.workspace, p.workspace_bytes) != hipSuccess)
+        return static_cast<void>(std::printf("%s\n", nw_last_error()));
+    const double direct = microseconds([&] {
+        for (int i = 0; i < products; i++)
+            static_cast<void>(nw_gguf_linear(own, &p, nullptr));
+    });
+    std::printf("%d rows: %.2f us through ggml, %.2f us by nw_gguf_linear: %.2f us more\n",
+                int(rows), through, direct, through - direct);
+}
+
+} // namespace
+
+int main(int arguments, char **values) {
+    ggml_backend_reg_t const reg = arguments == 2 ? ggml_backend_load(values[1]) : nullptr;
+    if (!reg || ggml_backend_reg_dev_count(reg) == 0)
+        return std::fprintf(stderr, "backend_cost BACKEND\n"), 2;
+    for (int64_t rows : {1, 8, 32, 512})
+        compare(ggml_backend_reg_dev_get(reg, 0), rows);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// A small ggml program: loads the CPU backend and libggml-nibblewave, and compares graphs of both.
+//     backend_host BACKENDS CASE...   BACKENDS: paths of backend libraries, with ':' between
+// Prints a line for each case and the last line `N passed, N failed`.
+#include <ggml-alloc.h>
+#include <ggml-backend.h>
+#include <ggml-cpp.h>
+#include <ggml.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr double most_nmse = 5e-4; // test-backend-ops has the same for both ops
+
+struct Shape {
+    int64_t k, n, rows, experts = 0, used = 0;
+    bool each = false; // mul_mat_id: a row of activations for each expert in use
+};
+
+// One product, on weights in the memory of `device`.
+struct Product {
+    Product(ggml_backend_dev_t device, ggml_type type, const Shape &);
+    std::vector<float> compute(ggml_backend_t, int times = 1);
+
+    ggml_context_ptr weights{ggml_init({1 << 20, nullptr, true})};
+    ggml_context_ptr inputs{ggml_init({1 << 20, nullptr, true})};
+    ggml_context_ptr nodes{ggml_init({1 << 20, nullptr, true})};
+    ggml_backend_buffer_ptr weight_memory, input_memory, node_memory;
+    ggml_tensor *a, *b, *sorted = nullptr, *c;
+    ggml_cgraph *graph;
+};
+
+std::vector<float> random_floats(std::size_t count, unsigned seed) {
+    std::mt19937 bits(seed);
+    std::uniform_real_distribution<float> values(-1, 1);
+    std::vector<float> out(count);
+    for (float &value : out)
+        value = values(bits);
+    return out;
+}
+
+void fill_weights(ggml_tensor *a) {
+    const auto values = random_floats(static_cast<std::size_t>(ggml_nelements(a)), 1);
+    std::vector<char> bytes(ggml_nbytes(a));
+    ggml_quantize_chunk(a->type, values.data(), bytes.data(), 0, ggml_nrows(a), a->ne[0], nullptr);
+    ggml_backend_tensor_set(a, bytes.data(), 0, bytes.size());
+}
+
+// Each row is a permutation of the experts, as an argsort gives it.
+void fill_ids(ggml_tensor *sorted) {
+    std::mt19937 bits(3);
+    std::vector<int32_t> ids;
+    for (int64_t row = 0; row < sorted->ne[1]; row++) {
+        std::vector<int32_t> order(static_cast<std::size_t>(sorted->ne[0]));
+        for (std::size_t i = 0; i < order.size(); i++)
+            order[i] = static_cast<int32_t>(i);
+        std::shuffle(order.begin(), order.end(), bits);
+        ids.insert(ids.end(), order.begin(), order.end());
+    }
+    ggml_backend_tensor_set(sorted, ids.data(), 0, 4 * ids.size());
+}
+
+Product::Product(ggml_backend_dev_t device, ggml_type type, const Shape &s) {
+    ggml_context *const in = inputs.get(), *const out = nodes.get();
+    if (s.experts) {
+        a = ggml_new_tensor_3d(weights.get(), type, s.k, s.n, s.experts);
+        b = ggml_new_tensor_3d(in, GGML_TYPE_F32, s.k, s.each ? s.used : 1, s.rows);
+        sorted = ggml_new_tensor_2d(in, GGML_TYPE_I32, s.experts, s.rows);
+        ggml_tensor *const ids =
+            ggml_view_2d(out, sorted, s.used, s.rows, sorted->nb[1], 0); // rows 4 * experts apart
+        c = ggml_mul_mat_id(out, a, b, ids);
+    } else {
+        a = ggml_new_tensor_2d(weights.get(), type, s.k, s.n);
+        b = ggml_new_tensor_2d(in, GGML_TYPE_F32, s.k, s.rows);
+        c = ggml_mul_mat(out, a, b);
+    }
+    graph = ggml_new_graph(out);
+    ggml_build_forward_expand(graph, c);
+    ggml_backend_buffer_type_t memory = ggml_backend_dev_buffer_type(device);
+    weight_memory.reset(ggml_backend_alloc_ctx_tensors_from_buft(weights.get(), memory));
+    input_memory.reset(ggml_backend_alloc_ctx_tensors_from_buft(inputs.get(), memory));
+    node_memory.reset(ggml_backend_alloc_ctx_tensors_from_buft(nodes.get(), memory));
+    ggml_backend_buffer_set_usage(weight_memory.get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    fill_weights(a);
+    const auto x = random_floats(static_cast<std::size_t>(ggml_nelements(b)), 2);
+    ggml_backend_tensor_set(b, x.data(), 0, ggml_nbytes(b));
+    if (sorted)
+        fill_ids(sorted);
+}
+
+std::vector<float> Product::compute(ggml_backend_t backend, int times) {
+    std::vector<float> out(static_cast<std::size_t>(ggml_nelements(c)));
+    for (int i = 0; i < times; i++)
+        if (ggml_backend_graph_compute(backend, graph) != GGML_STATUS_SUCCESS)
+            return {};
+    ggml_backend_tensor_get(c, out.data(), 0, ggml_nbytes(c));
+    return out;
+}
+
+double nmse(const std::vector<float> &got, const std::vector<float> &want) {
+    double off = 0, all = 0;
+    for (std::size_t i = 0; i < want.size(); i++) {
+        off += std::pow(double(got[i]) - want[i], 2);
+        all += std::pow(double(want[i]), 2);
+    }
+    return off / all;
+}
+
+int passed = 0, failed = 0;
+
+void count(const std::string &what, bool good, const std::string &note = "") {
+    (good ? passed : failed)++;
+    std::printf("%s: %s%s%s\n", what.c_str(), good ? "passed" : "FAILED", note.empty() ? "" : ", ",
+                note.c_str());
+    std::fflush(stdout);
+}
+
+std::vector<ggml_backend_dev_t> ours() {
+    std::vector<ggml_backend_dev_t> out;
+    for (std::size_t i = 0; i < ggml_backend_dev_count(); i++)
+        if (std::strncmp(ggml_backend_dev_name(ggml_backend_dev_get(i)), "NW", 2) == 0)
+            out.push_back(ggml_backend_dev_get(i));
+    return out;
+}
+
+ggml_backend_dev_t cpu() { return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU); }
+
+const std::vector<ggml_type> types = {GGML_TYPE_Q4_0, GGML_TYPE_Q8_0, GGML_TYPE_Q4_K,
+                                      GGML_TYPE_Q6_K};
+
+void compare(ggml_backend_dev_t device, ggml_type type, const Shape &s) {
+    char name[160];
+    std::snprintf(name, sizeof name, "%s %s k=%d n=%d rows=%d experts=%d used=%d%s",
+                  ggml_backend_dev_name(device), ggml_type_name(type), int(s.k), int(s.n),
+                  int(s.rows), int(s.experts), int(s.used), s.each ? " a row each" : "");
+    const ggml_backend_ptr there(ggml_backend_dev_init(device, nullptr)),
+        here(ggml_backend_dev_init(cpu(), nullptr));
+    Product mine(device, type, s), theirs(cpu(), type, s);
+    if (!ggml_backend_dev_supports_op(device, mine.c))
+        return count(name, false, "not supported");
+    const auto got = mine.compute(there.get(), 2), want = theirs.compute(here.get());
+    if (got.size() != want.size())
+        return count(name, false, "not computed");
+    const double error = nmse(got, want);
+    count(name, error <= most_nmse, "NMSE " + std::to_string(error));
+}
+
+void dense() {
+    for (ggml_backend_dev_t device : ours())
+        for (ggml_type type : types)
+            for (const Shape &s : {Shape{256, 40, 1}, {512, 96, 5}, {256, 160, 20}, {512, 130, 80}})
+                compare(device, type, s);
+}
+
+void experts() {
+    for (ggml_backend_dev_t device : ours())
+        for (ggml_type type : types)
+            for (const Shape &s : {Shape{256, 40, 1, 8, 2},
+                                   {256, 40, 3, 8, 2, true},
+                                   {512, 64, 40, 8, 2},
+                                   {256, 72, 130, 4, 2, true}})
+                compare(device, type, s);
+}
+
+// Two backends of a device have streams and workspaces of their own.
+void two_contexts() {
+    ggml_backend_dev_t const device = ours().at(0);
+    const ggml_backend_ptr one(ggml_backend_dev_init(device, nullptr)),
+        two(ggml_backend_dev_init(device, nullptr));
+    Product first(device, GGML_TYPE_Q4_K, {512, 96, 4}),
+        second(device, GGML_TYPE_Q4_K, {512, 96, 4});
+    const auto alone = first.compute(one.get());
+    bool same = !alone.empty();
+    for (int i = 0; i < 4; i++) {
+        same = same &&
+               ggml_backend_graph_compute_async(one.get(), first.graph) == GGML_STATUS_SUCCESS &&
+               ggml_backend_graph_compute_async(two.get(), second.graph) == GGML_STATUS_SUCCESS;
+        same = same && first.compute(one.get()) == alone && second.compute(two.get()) == alone;
+    }
+    count("two contexts", same);
+}
+
+void too_large() {
+    ggml_backend_dev_t const device = ours().at(0);
+    std::size_t available = 0, total = 0;
+    ggml_backend_dev_memory(device, &available, &total);
+    const ggml_backend_buffer_ptr buffer(
+        ggml_backend_buft_alloc_buffer(ggml_backend_dev_buffer_type(device), 2 * total));
+    count("a buffer larger than the device", !buffer && total > 0);
+}
+
+// What the backend does in a child of fork(): it says so and fails, as HIP does not work there.
+void after_fork() {
+    ggml_backend_dev_t const device = ours().at(0);
+    const ggml_backend_ptr backend(ggml_backend_dev_init(device, nullptr));
+    Product product(device, GGML_TYPE_Q4_0, {256, 40, 1});
+    const bool before = !product.compute(backend.get()).empty();
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(product.compute(backend.get()).empty() ? 17 : 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    count("fork", before && WIFEXITED(status) && WEXITSTATUS(status) == 17 &&
+                      !product.compute(backend.get()).empty());
+}
+
+// A kernel of q4_0 is missing: a model's weight of it is refused, with a reason; others are not.
+void q4_0_alone_is_refused() {
+    ggml_backend_dev_t const device = ours().at(0);
+    bool right = true;
+    for (ggml_type type : types) {
+        const Product product(device, type, {256, 40, 1});
+        right =
+            right && ggml_backend_dev_supports_op(device, product.c) == (type != GGML_TYPE_Q4_0);
+    }
+    count("q4_0 alone is refused", right);
+}
+
+void no_device() { count("no device", ours().empty()); }
+
+const std::map<std::string, std::function<void()>> cases = {
+    {"dense", dense},
+    {"experts", experts},
+    {"two_contexts", two_contexts},
+    {"too_large", too_large},
+    {"fork", after_fork},
+    {"no_device", no_device},
+    {"q4_0_alone_is_refused", q4_0_alone_is_refused}};
+
+} // namespace
+
+int main(int arguments, char **values) {
+    if (arguments < 3)
+        return std::fprintf(stderr, "backend_host BACKENDS CASE...\n"), 2;
+    std::string paths = values[1];
+    for (std::size_t end; !paths.empty(); paths.erase(0, end + (end < paths.size()))) {
+        end = std::min(paths.find(':'), paths.size());
+        if (!ggml_backend_load(paths.substr(0, end).c_str()))
+            std::printf("not loaded: %s\n", paths.substr(0, end).c_str());
+    }
+    for (int i = 2; i < arguments; i++) {
+        const auto found = cases.find(values[i]);
+        if (found == cases.end())
+            return std::fprintf(stderr, "no case %s\n", values[i]), 2;
+        if (found->first != "no_device" && ours().empty())
+            count(found->first, false, "no device of nibblewave");
+        else
+            found->second();
+    }
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""ggml's libraries and a small program: products on the backend beside ggml's CPU, and what the backend says where it can't work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import sources
+
+
+class Host(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        sources.build_ggml()
+        cls.backend = sources.build_backend()
+        cls.program = sources.build_program("backend_host", "ggml", "ggml-base")
+
+    def run_cases(self, *cases: str, gfx: str = "gfx1151", backend: Path | None = None, check: str = "off", **environment: str) -> str:
+        """What the program says; all its cases have to pass."""
+        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{backend or self.backend}"
+        defaults = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": check}
+        done = subprocess.run([self.program, libraries, *cases], env=os.environ | defaults | environment, capture_output=True, text=True)
+        said = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, said)
+        self.assertIn(" passed, 0 failed", said)
+        return said
+
+    def test_dense_products(self) -> None:
+        for gfx in ("gfx1151", "gfx1100"):
+            with self.subTest(gfx=gfx):
+                self.run_cases("dense", gfx=gfx, check="all")
+
+    def test_experts_by_a_view_of_sorted_rows(self) -> None:
+        for gfx in ("gfx1151", "gfx1100"):
+            with self.subTest(gfx=gfx):
+                self.run_cases("experts", gfx=gfx, check="all")
+
+    def test_two_devices(self) -> None:
+        said = self.run_cases("dense", "experts", gfx="gfx1151,gfx1100")
+        self.assertIn("NW1 q4_0", said)
+
+    def test_two_contexts(self) -> None:
+        self.run_cases("two_contexts", check="all")
+
+    def test_too_large(self) -> None:
+        said = self.run_cases("too_large")
+        self.assertRegex(said, r"nibblewave: \d+ MiB do not fit into NW0, which has \d+ of \d+ MiB free: leave tensors to the CPU")
+
+    def test_fork(self) -> None:
+        said = self.run_cases("fork")
+        self.assertIn("NW0 was opened before fork()", said)
+
+    def test_no_kernels(self) -> None:
+        with tempfile.TemporaryDirectory() as empty:
+            said = self.run_cases("no_device", NIBBLEWAVE_HSACO=empty)
+        self.assertIn("is not used: no code objects for gfx1151", said)
+
+    def test_a_missing_kernel(self) -> None:
+        """The type's weights stay with the CPU; others do not."""
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "gfx1151"
+            folder.mkdir()
+            for file in (sources.BUILD / "hsaco/gfx1151").iterdir():
+                if not file.name.startswith("gguf_decode_q4_0"):
+                    (folder / file.name).symlink_to(file)
+            for file in (sources.BUILD / "hsaco").glob("*.json"):
+                (Path(scratch) / file.name).symlink_to(file)
+            said = self.run_cases("q4_0_alone_is_refused", NIBBLEWAVE_HSACO=scratch)
+        self.assertRegex(said, r"nibblewave: .*q4_0: .*gguf_decode_q4_0")
+
+    def test_no_hip(self) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            for name in ("libamdhip64.so", *[f"libamdhip64.so.{major}" for major in (5, 6, 7)]):
+                (Path(scratch) / name).write_text("")  # found first, and no library
+            said = self.run_cases("no_device", LD_LIBRARY_PATH=scratch, ROCM_PATH=scratch)
+        self.assertRegex(said, r"nibblewave: .*(no libamdhip64|no device)")
+
+    def test_another_version_of_ggml(self) -> None:
+        other = sources.build_backend("other_version", NIBBLEWAVE_GGML_VERSION="0.24.9")
+        said = self.run_cases("no_device", backend=other)
+        self.assertRegex(said, r"built for ggml 0\.24\.9, and the program has ggml 0\.25\.\d+, whose structs may differ")
+
+
+if __name__ == "__main__":
+    unittest.main()

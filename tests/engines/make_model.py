@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""make_model.py LIBGGML_BASE ARCH QUANTIZATION OUT.gguf: a model of random weights, of ARCH llama, qwen3 or qwen3moe, quantized
+as QUANTIZATION q4_0, q8_0 or q4_K_M has it. Two layers; its tokens are numbers, it has no vocabulary."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import gguf
+import numpy
+from gguf import GGMLQuantizationType as Type
+
+VOCABULARY, WIDTH, HEADS, KV_HEADS, HEAD, LAYERS = 320, 256, 4, 2, 64, 2
+FEED_FORWARD, EXPERTS, USED, EXPERT_FORWARD = 512, 8, 2, 256
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The types of a quantization: of most weights, and of those that llama-quantize gives more bits."""
+
+    most: Type
+    more: Type
+
+
+MIXES = {
+    "q4_0": Mix(Type.Q4_0, Type.Q6_K),
+    "q8_0": Mix(Type.Q8_0, Type.Q8_0),
+    "q4_K_M": Mix(Type.Q4_K, Type.Q6_K),
+}
+
+
+class Model:
+    def __init__(self, library: Path, arch: str, mix: Mix, out: Path) -> None:
+        self.ggml = ctypes.CDLL(str(library))
+        self.ggml.ggml_quantize_chunk.restype = ctypes.c_size_t
+        self.ggml.ggml_quantize_chunk.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3, ctypes.c_void_p]
+        self.mix, self.random = mix, numpy.random.default_rng(33)
+        self.arch, self.writer = arch, gguf.GGUFWriter(out, arch)
+
+    def plain(self, name: str, *shape: int, around: float = 0.0, by: float = 1.0) -> None:
+        values = around + by * self.random.standard_normal(shape)
+        self.writer.add_tensor(name, values.astype(numpy.float32))
+
+    def quantized(self, name: str, *shape: int, more: bool = False) -> None:
+        """Rows of shape[-1] weights, of the size that keeps sums of as many near 1."""
+        self.quantize(name, shape[-1] ** -0.5 * self.random.standard_normal(shape), more)
+
+    def quantize(self, name: str, values: numpy.ndarray, more: bool = False) -> None:
+        type_, shape = self.mix.more if more else self.mix.most, values.shape
+        values = numpy.ascontiguousarray(values, numpy.float32)
+        block, block_bytes = gguf.GGML_QUANT_SIZES[type_]
+        out = numpy.zeros((*shape[:-1], shape[-1] // block * block_bytes), numpy.uint8)
+        self.ggml.ggml_quantize_chunk(type_, values.ctypes.data, out.ctypes.data, 0, values.size // shape[-1], shape[-1], None)
+        self.writer.add_tensor(name, out, raw_dtype=type_)
+
+    def header(self) -> None:
+        w = self.writer
+        w.add_context_length(512)
+        w.add_embedding_length(WIDTH)
+        w.add_block_count(LAYERS)
+        w.add_feed_forward_length(FEED_FORWARD)
+        w.add_head_count(HEADS)
+        w.add_head_count_kv(KV_HEADS)
+        w.add_key_length(HEAD)
+        w.add_value_length(HEAD)
+        w.add_layer_norm_rms_eps(1e-6)
+        w.add_rope_dimension_count(HEAD)
+        w.add_vocab_size(VOCABULARY)
+        w.add_tokenizer_model("none")
+        if self.arch == "qwen3moe":
+            w.add_expert_count(EXPERTS)
+            w.add_expert_used_count(USED)
+            w.add_expert_feed_forward_length(EXPERT_FORWARD)
+
+    def embedding(self) -> numpy.ndarray:
+        """Of a mixture of experts, a token has two experts far before the others: a near tie may fall the other way for
+        the smallest difference, and logits with it."""
+        out = self.random.standard_normal((VOCABULARY, WIDTH))
+        if self.arch == "qwen3moe":
+            out[:, :EXPERTS] = 0
+            for token in range(VOCABULARY):
+                out[token, self.random.choice(EXPERTS, USED, replace=False)] = 4, 3
+        return out
+
+    def attention(self, at: str) -> None:
+        self.plain(f"{at}.attn_norm.weight", WIDTH, around=1, by=0.1)
+        self.quantized(f"{at}.attn_q.weight", HEADS * HEAD, WIDTH)
+        self.quantized(f"{at}.attn_k.weight", KV_HEADS * HEAD, WIDTH)
+        self.quantized(f"{at}.attn_v.weight", KV_HEADS * HEAD, WIDTH, more=True)
+        self.quantized(f"{at}.attn_output.weight", WIDTH, HEADS * HEAD)
+        if self.arch.startswith("qwen3"):
+            self.plain(f"{at}.attn_q_norm.weight", HEAD, around=1, by=0.1)
+            self.plain(f"{at}.attn_k_norm.weight", HEAD, around=1, by=0.1)
+
+    def feed_forward(self, at: str) -> None:
+        self.plain(f"{at}.ffn_norm.weight", WIDTH, around=1, by=0.1)
+        if self.arch == "qwen3moe":
+            self.writer.add_tensor(f"{at}.ffn_gate_inp.weight", numpy.eye(EXPERTS, WIDTH, dtype=numpy.float32))
+            self.quantized(f"{at}.ffn_gate_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
+            self.quantized(f"{at}.ffn_up_exps.weight", EXPERTS, EXPERT_FORWARD, WIDTH)
+            self.quantized(f"{at}.ffn_down_exps.weight", EXPERTS, WIDTH, EXPERT_FORWARD, more=True)
+            return
+        self.quantized(f"{at}.ffn_gate.weight", FEED_FORWARD, WIDTH)
+        self.quantized(f"{at}.ffn_up.weight", FEED_FORWARD, WIDTH)
+        self.quantized(f"{at}.ffn_down.weight", WIDTH, FEED_FORWARD, more=True)
+
+    def write(self) -> None:
+        self.header()
+        self.quantize("token_embd.weight", self.embedding())
+        self.plain("output_norm.weight", WIDTH, around=1, by=0.1)
+        self.quantized("output.weight", VOCABULARY, WIDTH, more=True)
+        for layer in range(LAYERS):
+            self.attention(f"blk.{layer}")
+            self.feed_forward(f"blk.{layer}")
+        self.writer.write_header_to_file()
+        self.writer.write_kv_data_to_file()
+        self.writer.write_tensors_to_file()
+        self.writer.close()
+
+
+if __name__ == "__main__":
+    library, arch, quantization, out = sys.argv[1:]
+    Model(Path(library), arch, MIXES[quantization], Path(out)).write()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""llama.cpp's sources as llama-cpp-python's package has them, and what is built of them, in the build directory."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+from pathlib import Path
+
+PACKAGE, VERSION = "llama-cpp-python", "0.3.36"
+GGUF = "gguf==0.19.0"
+SOURCE, BUILD = Path(os.environ["NW_SOURCE_DIR"]), Path(os.environ["NW_BUILD_DIR"])
+HOME = BUILD / "engines"
+LLAMA = HOME / "llama.cpp"
+CMAKE, CXX = os.environ["NW_CMAKE"], os.environ["NW_CXX"]
+DOWNLOAD_SECONDS = 400
+PIP = ["--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0"]
+
+
+class Skip(Exception):
+    """Why an engine's cases can't run here."""
+
+
+def run(*command: Path | str, seconds: float | None = None, **options) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}:\n{(done.stdout + done.stderr)[-4000:]}\n0 passed, 1 failed")
+
+
+def pip(*arguments: Path | str, python: Path | str = sys.executable) -> None:
+    command = [str(word) for word in (python, "-m", "pip", *arguments)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise Skip(f"pip took more than {DOWNLOAD_SECONDS} s") from error
+    if done.returncode != 0:
+        raise Skip(f"pip does not get it: {done.stderr.strip().rpartition(chr(10))[2]}")
+
+
+def virtual_environment(folder: Path) -> Path:
+    """Its Python."""
+    if importlib.util.find_spec("ensurepip") is None:  # Debian has it apart; venv would end the process
+        raise Skip("this Python makes no virtual environment: ensurepip is missing, apt install python3-venv")
+    try:
+        venv.create(folder, clear=True, with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Skip(f"this Python makes no virtual environment: {error}") from error
+    return folder / "bin/python"
+
+
+def python_with_gguf() -> Path:
+    folder = HOME / "python"
+    stamp = folder / "packages"
+    if not stamp.is_file() or stamp.read_text() != GGUF:
+        pip("install", *PIP, "--only-binary=:all:", GGUF, python=virtual_environment(folder))
+        stamp.write_text(GGUF)
+    return folder / "bin/python"
+
+
+def fetch() -> None:
+    """Unpacks llama.cpp of the source package."""
+    stamp = LLAMA / "version"
+    if stamp.is_file() and stamp.read_text() == VERSION:
+        return
+    shutil.rmtree(LLAMA, ignore_errors=True)
+    python = virtual_environment(HOME / "download.python")  # one with pip
+    pip("download", *PIP, "--no-deps", f"--no-binary={PACKAGE}", "-d", HOME, f"{PACKAGE}=={VERSION}", python=python)
+    (archive,) = HOME.glob("*.tar.gz")
+    inside = f"{archive.name.removesuffix('.tar.gz')}/vendor/llama.cpp/"
+    with tarfile.open(archive) as tar:
+        members = [member for member in tar if member.name.startswith(inside)]
+        for member in members:
+            member.name = member.name.removeprefix(inside)
+        tar.extractall(LLAMA, members, filter="data")
+    archive.unlink()
+    stamp.write_text(VERSION)
+
+
+def cmake(source: Path, build: Path, targets: list[str], **options: Path | str) -> None:
+    if not (build / "build.ninja").is_file():
+        build.mkdir(parents=True, exist_ok=True)
+        run(CMAKE, "-G", "Ninja", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *[f"-D{name}={value}" for name, value in options.items()])
+    run(CMAKE, "--build", build, "--target", *targets)
+
+
+LIBRARIES = HOME / "llama/bin"
+OPTIONS = {"BUILD_SHARED_LIBS": "ON", "GGML_BACKEND_DL": "ON", "GGML_NATIVE": "OFF", "LLAMA_BUILD_COMMON": "ON", "LLAMA_BUILD_TESTS": "ON",
+           "LLAMA_BUILD_TOOLS": "OFF", "LLAMA_BUILD_EXAMPLES": "OFF", "LLAMA_BUILD_SERVER": "OFF", "LLAMA_BUILD_APP": "OFF",
+           "LLAMA_CURL": "OFF", "LLAMA_OPENSSL": "OFF"}  # fmt: skip
+
+
+def build_ggml() -> None:
+    """ggml's libraries: a minute and a half of a core."""
+    cmake(LLAMA, HOME / "llama", ["ggml", "ggml-cpu"], **OPTIONS)
+
+
+def build_llama() -> None:
+    """libllama: five minutes of a core; and test-backend-ops, which is a source and ggml: one."""
+    cmake(LLAMA, HOME / "llama", ["ggml", "ggml-cpu", "llama"], **OPTIONS)
+    build_program("test-backend-ops", "ggml", "ggml-base", folder=LLAMA / "tests")
+
+
+def build_backend(name: str = "backend", **options: str) -> Path:
+    """libggml-nibblewave.so for that ggml."""
+    build = HOME / name
+    cmake(SOURCE / "host/engines/ggml", build, ["ggml-nibblewave"], NIBBLEWAVE_BUILD=BUILD, NIBBLEWAVE_GGML=LLAMA / "ggml",
+          NIBBLEWAVE_GGML_LIBRARY=LIBRARIES / "libggml-base.so", HIP_INCLUDE_DIR=os.environ["NW_HIP_INCLUDE"], **options)  # fmt: skip
+    return build / "libggml-nibblewave.so"
+
+
+def build_program(name: str, *linked: str, folder: Path = SOURCE / "tests/engines") -> Path:
+    out, source = HOME / name, folder / f"{name}.cpp"
+    if not out.is_file() or out.stat().st_mtime < source.stat().st_mtime:
+        run(CXX, "-std=c++17", "-O1", "-I", LLAMA / "ggml/include", "-I", LLAMA / "include", source, "-o", out,
+            f"-L{LIBRARIES}", *[f"-l{library}" for library in linked], f"-Wl,-rpath,{LIBRARIES}", "-pthread")  # fmt: skip
+    return out

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Builds the wheel, installs it into a fresh virtual environment, and runs its cases and its example there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import tempfile
+import unittest
+import venv
+import zipfile
+from pathlib import Path
+
+SOURCE, BUILD = Path(os.environ["NW_SOURCE_DIR"]), Path(os.environ["NW_BUILD_DIR"])
+MOST_BYTES = 40 << 20  # of one gfx
+PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0"]
+
+
+@unittest.skipIf(os.environ["NW_SANITIZE"] == "ON", "the library needs ASan's runtime in the program")
+@unittest.skipUnless(importlib.util.find_spec("ensurepip"), "ensurepip is missing: apt install python3-venv")
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        venv.create(cls.folder / "venv", with_pip=True)
+        cls.python = cls.folder / "venv/bin/python"
+        cls.build_wheel(cls.folder)
+        (cls.wheel,) = cls.folder.glob("*.whl")
+        installed = cls.run_there(*PIP, "install", "--only-binary=:all:", cls.wheel)
+        if installed.returncode and "numpy" in installed.stderr:
+            raise unittest.SkipTest(f"NumPy is not to be had: {installed.stderr.strip().splitlines()[-1]}")
+        assert installed.returncode == 0, installed.stderr
+
+    @classmethod
+    def run_there(cls, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("HIPSIM_", "NIBBLEWAVE_", "LD_LIBRARY", "PYTHONPATH"))}
+        return subprocess.run([str(word) for word in (cls.python, *arguments)], env=kept | environment, capture_output=True, text=True, cwd=cls.folder)
+
+    @classmethod
+    def build_wheel(cls, to: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        """By the build backend, as pip calls it, but without pip's network."""
+        program = f"import sys; sys.path.insert(0, {str(SOURCE / 'host/python')!r}); import wheel_backend; print(wheel_backend.build_wheel({str(to)!r}))"
+        done = cls.run_there("-B", "-c", program, **({"NIBBLEWAVE_BUILD": str(BUILD)} | environment))
+        if not environment:
+            assert done.returncode == 0, done.stderr
+        return done
+
+    def test_size_and_tag(self) -> None:
+        print(f"{self.wheel.name}: {self.wheel.stat().st_size / 1e6:.1f} MB")
+        self.assertLess(self.wheel.stat().st_size, MOST_BYTES)
+        self.assertRegex(self.wheel.name, r"^nibblewave-\d+\.\d+\.\d+-py3-none-manylinux_2_\d+_x86_64\.whl$")
+
+    def test_contents(self) -> None:
+        names = {name.removeprefix("nibblewave/") for name in zipfile.ZipFile(self.wheel).namelist()}
+        wanted = {"lib/libnibblewave.so", "hipsim/libamdhip64.so", "bin/nw", "abi.py", "py.typed", "hsaco/gfx1151/quantize_q8_f32.hsaco"}
+        self.assertEqual(wanted - names, set())
+        self.assertEqual([name for name in names if "micro_" in name or "dequant_w4" in name], [])
+
+    def test_same_build_same_bytes(self) -> None:
+        again = self.folder / "again"
+        again.mkdir()
+        self.build_wheel(again)
+        self.assertEqual((again / self.wheel.name).read_bytes(), self.wheel.read_bytes())
+
+    def test_cases(self) -> None:
+        done = self.run_there("-B", SOURCE / "tests/python/installed_cases.py", HIPSIM_CHECK="all")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"Ran \d\d tests")
+
+    def test_example(self) -> None:
+        done = self.run_there("-B", SOURCE / "host/python/examples/linear.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^gfx1151: largest error 0\.00\d\d of \d+\.\d+\n$")
+
+    def test_command(self) -> None:
+        done = subprocess.run([self.folder / "venv/bin/nw", "choose", "--n", "4096", "--k", "4096", "--m", "1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("decode_w4a16", done.stdout)
+
+    def test_kernels_that_are_missing(self) -> None:
+        done = self.build_wheel(self.folder, NIBBLEWAVE_BUILD=str(self.folder), NIBBLEWAVE_WHEEL_GFX="gfx1151")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("is missing: build the target", done.stderr)
+
+    def test_no_hip(self) -> None:
+        done = self.run_there("-B", "-c", "import nibblewave as nw; nw.Context()")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "nibblewave.library.Error: .*(libamdhip64|hip)")
+
+
+if __name__ == "__main__":
+    unittest.main()
