@@ -129,7 +129,8 @@ Json attention_forward(const Options &o, const std::string &gfx) {
     const f64 peak = wmma_peak(gfx);
     fmt::print("Attention of one layer, causal, {} heads, {} of keys, on sim {}: modelled times.\n"
                "density: keys that queries see, of those before them; time: of the whole sequence, "
-               "beyond 8192\nfrom that of the queries before its middle; TFLOP/s: 4 d for each query and key "
+               "beyond 8192\nfrom that of the queries before its middle; TFLOP/s: 4 d for each "
+               "query and key "
                "that it sees; peak: of WMMA's\n{:.1f} TFLOP/s; wmma: per cent of cycles in which "
                "it is busy.\n\n",
                heads, kv_heads, gfx, peak / 1e12);
