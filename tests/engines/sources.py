@@ -76,7 +76,9 @@ def fetch() -> None:
         members = [member for member in tar if member.name.startswith(inside)]
         for member in members:
             member.name = member.name.removeprefix(inside)
-        tar.extractall(LLAMA, members, filter="data")
+        if hasattr(tarfile, "data_filter"):  # Python 3.11.4
+            tar.extraction_filter = tarfile.data_filter
+        tar.extractall(LLAMA, members)
     archive.unlink()
     stamp.write_text(VERSION)
 
