@@ -8,15 +8,16 @@ is skipped: the index is pip's own, as it is configured.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
-import venv
 from dataclasses import dataclass
 from pathlib import Path
 
 import stubs
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "check"))
+from packages import Skip, pip, virtual_environment
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 CASES = Path(__file__).resolve().parent / "cases"
@@ -37,10 +38,6 @@ CLIENTS = {
 }
 
 
-class Skip(Exception):
-    """Why a client's cases can't run here."""
-
-
 def wanted(name: str) -> None:
     asked = os.environ.get("NIBBLEWAVE_CLIENTS", "")
     names = set(CLIENTS) if asked == "all" else {part.strip() for part in asked.split(",") if part.strip()}
@@ -57,20 +54,8 @@ def installed(name: str, client: Client) -> Path:
     if stamp.is_file() and stamp.read_text().split() == list(client.packages):
         return python
     stamp.unlink(missing_ok=True)
-    if importlib.util.find_spec("ensurepip") is None:  # Debian has it apart; venv would end the process
-        raise Skip("this Python makes no virtual environment: ensurepip is missing, apt install python3-venv")
-    try:
-        venv.create(folder, clear=True, with_pip=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise Skip(f"this Python makes no virtual environment: {error}") from error
-    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0", "--only-binary=:all:"]
-    try:
-        done = subprocess.run([python, "-m", "pip", "install", *options, *client.packages],
-                              capture_output=True, text=True, timeout=client.seconds)
-    except subprocess.TimeoutExpired as error:
-        raise Skip(f"not installed after {client.seconds} s") from error
-    if done.returncode != 0:
-        raise Skip(f"pip does not install it: {done.stderr.strip().rpartition(chr(10))[2]}")
+    virtual_environment(folder)
+    pip(python, "install", "--only-binary=:all:", *client.packages, seconds=client.seconds)
     stamp.write_text(" ".join(client.packages))
     return python
 

@@ -14,15 +14,16 @@ import unittest
 from importlib import import_module
 
 import sources
+from packages import Skip
 
 ASKED = {"ggml": ("", "ggml", "all"), "llama": ("llama", "all")}
 
 
 def main(engine: str) -> int:
     if os.environ["NW_SANITIZE"] == "ON":
-        raise sources.Skip("the library needs ASan's runtime in the program")
+        raise Skip("the library needs ASan's runtime in the program")
     if (asked := os.environ.get("NIBBLEWAVE_ENGINES", "")) not in ASKED[engine]:
-        raise sources.Skip(f"NIBBLEWAVE_ENGINES is {asked!r}; set it to {engine} or all")
+        raise Skip(f"NIBBLEWAVE_ENGINES is {asked!r}; set it to {engine} or all")
     sources.HOME.mkdir(exist_ok=True)
     sources.fetch()
     suite = unittest.defaultTestLoader.loadTestsFromModule(import_module(f"cases_{engine}"))
@@ -35,5 +36,5 @@ def main(engine: str) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1]))
-    except sources.Skip as why:
+    except Skip as why:
         print(f"{sys.argv[1]}: skipped: {why}\n0 passed, 0 failed, 1 skipped")

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
-import venv
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "check"))
+from packages import pip, virtual_environment
 
 PACKAGE, VERSION = "llama-cpp-python", "0.3.36"
 GGUF = "gguf==0.19.0"
@@ -19,11 +20,6 @@ HOME = BUILD / "engines"
 LLAMA = HOME / "llama.cpp"
 CMAKE, CXX = os.environ["NW_CMAKE"], os.environ["NW_CXX"]
 DOWNLOAD_SECONDS = 400
-PIP = ["--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0"]
-
-
-class Skip(Exception):
-    """Why an engine's cases can't run here."""
 
 
 def run(*command: Path | str, seconds: float | None = None, **options) -> None:
@@ -32,32 +28,11 @@ def run(*command: Path | str, seconds: float | None = None, **options) -> None:
         sys.exit(f"{' '.join(map(str, command))}:\n{(done.stdout + done.stderr)[-4000:]}\n0 passed, 1 failed")
 
 
-def pip(*arguments: Path | str, python: Path | str = sys.executable) -> None:
-    command = [str(word) for word in (python, "-m", "pip", *arguments)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise Skip(f"pip took more than {DOWNLOAD_SECONDS} s") from error
-    if done.returncode != 0:
-        raise Skip(f"pip does not get it: {done.stderr.strip().rpartition(chr(10))[2]}")
-
-
-def virtual_environment(folder: Path) -> Path:
-    """Its Python."""
-    if importlib.util.find_spec("ensurepip") is None:  # Debian has it apart; venv would end the process
-        raise Skip("this Python makes no virtual environment: ensurepip is missing, apt install python3-venv")
-    try:
-        venv.create(folder, clear=True, with_pip=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise Skip(f"this Python makes no virtual environment: {error}") from error
-    return folder / "bin/python"
-
-
 def python_with_gguf() -> Path:
     folder = HOME / "python"
     stamp = folder / "packages"
     if not stamp.is_file() or stamp.read_text() != GGUF:
-        pip("install", *PIP, "--only-binary=:all:", GGUF, python=virtual_environment(folder))
+        pip(virtual_environment(folder), "install", "--only-binary=:all:", GGUF, seconds=DOWNLOAD_SECONDS)
         stamp.write_text(GGUF)
     return folder / "bin/python"
 
@@ -69,7 +44,7 @@ def fetch() -> None:
         return
     shutil.rmtree(LLAMA, ignore_errors=True)
     python = virtual_environment(HOME / "download.python")  # one with pip
-    pip("download", *PIP, "--no-deps", f"--no-binary={PACKAGE}", "-d", HOME, f"{PACKAGE}=={VERSION}", python=python)
+    pip(python, "download", "--no-deps", f"--no-binary={PACKAGE}", "-d", HOME, f"{PACKAGE}=={VERSION}", seconds=DOWNLOAD_SECONDS)
     (archive,) = HOME.glob("*.tar.gz")
     inside = f"{archive.name.removesuffix('.tar.gz')}/vendor/llama.cpp/"
     with tarfile.open(archive) as tar:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Packages of the package index, for tests of programs that others wrote: pip's own index, as it is configured."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import venv
+from pathlib import Path
+
+OPTIONS = ["--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0"]
+
+
+class Skip(Exception):
+    """Why cases can't run here."""
+
+
+def virtual_environment(folder: Path) -> Path:
+    """Its Python. What the folder had is removed."""
+    if importlib.util.find_spec("ensurepip") is None:  # Debian has it apart; venv would end the process
+        raise Skip("this Python makes no virtual environment: ensurepip is missing, apt install python3-venv")
+    try:
+        venv.create(folder, clear=True, with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Skip(f"this Python makes no virtual environment: {error}") from error
+    return folder / "bin/python"
+
+
+def pip(python: Path, command: str, *arguments: Path | str, seconds: int) -> None:
+    """`command`: install or download."""
+    words = [str(word) for word in (python, "-m", "pip", command, *OPTIONS, *arguments)]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise Skip(f"pip {command} took more than {seconds} s") from error
+    if done.returncode != 0:
+        raise Skip(f"pip {command} failed: {done.stderr.strip().rpartition(chr(10))[2]}")
