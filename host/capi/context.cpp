@@ -85,11 +85,8 @@ void load(nw_context &context, const Op &op) {
     plan_of(context, op).each_kernel([&](const Kernel &kernel) { load(context, kernel); });
 }
 
-namespace {
-
-template <class First>
-void launch_after(nw_context &context, const Op &op, void *handle, const char *prepare,
-                  const First &first) {
+void launch(nw_context &context, const Op &op, void *handle, const char *prepare,
+            const std::function<void(const hip::Stream &)> &first) {
     const hip::KeepCurrentDevice keep(context.device);
     const auto stream = hip::Stream::borrow(context.device.library(), handle);
     const Plan plan = plan_of(context, op, true);
@@ -97,19 +94,11 @@ void launch_after(nw_context &context, const Op &op, void *handle, const char *p
         launch(
             context.modules, plan, stream,
             [&](const Kernel &kernel) { load_for(context, kernel, stream, prepare); },
-            [&] { first(stream); });
+            [&] {
+                if (first)
+                    first(stream);
+            });
     });
-}
-
-} // namespace
-
-void launch(nw_context &context, const Op &op, void *stream, const char *prepare) {
-    launch_after(context, op, stream, prepare, [](const hip::Stream &) {});
-}
-
-void launch(nw_context &context, const Op &op, void *stream, const char *prepare,
-            const std::function<void(const hip::Stream &)> &first) {
-    launch_after(context, op, stream, prepare, first);
 }
 
 } // namespace nw::api

@@ -37,11 +37,10 @@ u64 silu_of(i32);
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);
 
-// Queues the op. `prepare`: the function that loads its kernels before a capture.
-void launch(nw_context &, const Op &, void *stream, const char *prepare);
-// The same; `first` queues work before it, once everything is checked.
+// Queues the op. `prepare`: the function that loads its kernels before a capture. `first` queues
+// work before it, once everything is checked.
 void launch(nw_context &, const Op &, void *stream, const char *prepare,
-            const std::function<void(const hip::Stream &)> &first);
+            const std::function<void(const hip::Stream &)> &first = {});
 
 // Workspace bytes sufficient for the op with any kernel.
 u64 workspace_of(const nw_context &, const Op &);

@@ -102,6 +102,21 @@ u64 workspace_of(nw_context *context, const nw_gguf_moe &p) {
     return bytes;
 }
 
+// In a workspace of just as many bytes as the product needs.
+void check_twice(const Context &context, const Stream &stream, MoeProduct &product, nw_gguf_moe p) {
+    const Workspace workspace(workspace_of(context, p));
+    p.workspace = workspace.data, p.workspace_bytes = workspace.size;
+    for (u32 round = 0; round < 2; ++round) {
+        product.clear();
+        NW_DONE(nw_gguf_moe_linear(context, &p, stream));
+        HIP_OK(hipStreamSynchronize(stream));
+        CHECK_EQ(product.difference(), "");
+    }
+    std::vector<u8> counters(1 << 18, 1); // nw_gguf_linear's
+    HIP_OK(hipMemcpy(counters.data(), workspace.data, counters.size(), hipMemcpyDeviceToHost));
+    CHECK(std::ranges::all_of(counters, [](u8 v) { return v == 0; }));
+}
+
 const Layer layers[] = {
     {NW_GGUF_Q4_K, 37, 512, 6, 1, 4, false}, // slot by slot
     {NW_GGUF_Q6_K, 20, 256, 8, 3, 2, true},
@@ -122,18 +137,7 @@ TEST_CASE("gguf moe: few slots and many, in a workspace of just as many bytes") 
         CAPTURE(
             fmt::format("type {} experts {} slots {}", layer.type, layer.experts, layer.slots()));
         MoeProduct product(layer);
-        nw_gguf_moe p = product.arguments();
-        const Workspace workspace(workspace_of(context, p));
-        p.workspace = workspace.data, p.workspace_bytes = workspace.size;
-        for (u32 round = 0; round < 2; ++round) {
-            product.clear();
-            NW_DONE(nw_gguf_moe_linear(context, &p, stream));
-            HIP_OK(hipStreamSynchronize(stream));
-            CHECK_EQ(product.difference(), "");
-        }
-        std::vector<u8> counters(1 << 18, 1); // nw_gguf_linear's
-        HIP_OK(hipMemcpy(counters.data(), workspace.data, counters.size(), hipMemcpyDeviceToHost));
-        CHECK(std::ranges::all_of(counters, [](u8 v) { return v == 0; }));
+        check_twice(context, stream, product, product.arguments());
     }
 }
 
@@ -239,17 +243,7 @@ TEST_CASE("gguf moe: rows of ids with gaps give the bits of contiguous ones") {
         const Memory ids(spread);
         p.expert_ids = static_cast<const int32_t *>(ids.data);
         p.ids_row = l.used, p.ids_stride = 4 * row;
-        const Workspace workspace(workspace_of(context, p));
-        p.workspace = workspace.data, p.workspace_bytes = workspace.size;
-        for (u32 round = 0; round < 2; ++round) {
-            product.clear();
-            NW_DONE(nw_gguf_moe_linear(context, &p, stream));
-            HIP_OK(hipStreamSynchronize(stream));
-            CHECK_EQ(product.difference(), "");
-        }
-        std::vector<u8> counters(1 << 18, 1); // nw_gguf_linear's
-        HIP_OK(hipMemcpy(counters.data(), workspace.data, counters.size(), hipMemcpyDeviceToHost));
-        CHECK(std::ranges::all_of(counters, [](u8 v) { return v == 0; }));
+        check_twice(context, stream, product, p);
     }
 }
 
