@@ -76,7 +76,21 @@ void synchronize(ggml_backend_t backend) {
         own.device.broken = true;
 }
 
-// Makes the workspace large enough for all nodes. It is 0 at first, and launches leave it usable.
+// A workspace is 0 at first, and launches leave it usable.
+bool grow(Backend &own, uint64_t bytes) {
+    // Queued launches use the old one.
+    if (!succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize") ||
+        !succeeded(hip().hipFree(own.workspace), "hipFree"))
+        return false;
+    own.workspace = nullptr;
+    own.workspace_bytes = 0;
+    if (!succeeded(hip().hipMalloc(&own.workspace, bytes), "hipMalloc of a workspace"))
+        return false;
+    own.workspace_bytes = bytes;
+    return succeeded(hip().hipMemsetAsync(own.workspace, 0, bytes, own.stream), "hipMemsetAsync");
+}
+
+// Makes the workspace large enough for all nodes.
 bool reserve(Backend &own, const ggml_cgraph *graph) {
     if (graph->uid && graph->uid == own.fitting)
         return true;
@@ -85,22 +99,13 @@ bool reserve(Backend &own, const ggml_cgraph *graph) {
         if (const ggml_tensor *node = graph->nodes[i];
             !computes_nothing(node) && own.shapes.insert(shape_of(node)).second)
             bytes = std::max(bytes, workspace_bytes(own.device, node));
-    own.fitting = graph->uid;
-    if (bytes <= own.workspace_bytes)
-        return true;
-    // Queued launches use the old one.
-    if (!succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize") ||
-        !succeeded(hip().hipFree(own.workspace), "hipFree"))
-        return false;
-    own.workspace = nullptr;
-    own.workspace_bytes = own.fitting = 0;
-    if (!succeeded(hip().hipMalloc(&own.workspace, bytes), "hipMalloc of a workspace")) {
+    own.fitting = 0;
+    if (bytes > own.workspace_bytes && !grow(own, bytes)) {
         own.shapes.clear();
         return false;
     }
-    own.workspace_bytes = bytes;
     own.fitting = graph->uid;
-    return succeeded(hip().hipMemsetAsync(own.workspace, 0, bytes, own.stream), "hipMemsetAsync");
+    return true;
 }
 
 ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,7 @@ struct Device {
     // Why there are no kernels for (is mul_mat_id, type); "" if they are loaded. See product.cpp.
     std::mutex mutex;
     std::map<std::pair<bool, int>, std::string> kernels;
-    std::map<std::string, bool> said; // reasons that were logged
+    std::set<std::string> said; // reasons that were logged
 
     // A copy failed, and its caller has no way to learn it: the next graph fails.
     bool broken = false;

@@ -88,7 +88,7 @@ void say_once(Device &device, const ggml_tensor *op, const std::string &why) {
         return;
     const std::string what = std::string(ggml_type_name(weight->type)) + ": " + why;
     const std::lock_guard lock(device.mutex);
-    if (device.said.emplace(what, true).second)
+    if (device.said.insert(what).second)
         GGML_LOG_INFO("nibblewave: %s, and weights like it, not on %s: %s\n", weight->name,
                       device.name.c_str(), what.c_str());
 }
