@@ -129,7 +129,7 @@ class Package(unittest.TestCase):
             (ValueError, r"x is on cpu: it must be in the GPU's memory", lambda: self.context.linear(OnCpu(), w, s, group=128, out=out)),
             (ValueError, r"scales has shape \[24, 2\]: it must be \[N, K/group\] = \[24, 4\]", lambda: self.context.linear(x, w, s, group=64, out=out)),
             (ValueError, r"out has shape \[24, 2\]", lambda: self.context.linear(x, w, s, group=128, out=s)),
-            (ValueError, r"type = 'q5_K': there are kernels for q4_0", lambda: self.context.gguf_linear(x, w, "q5_K", out=out)),
+            (ValueError, r"type = 'iq2_xs': there are kernels for q4_0, .*iq4_xs, mxfp4", lambda: self.context.gguf_linear(x, w, "iq2_xs", out=out)),
             (ValueError, r"w has 32 dwords in a row: they must be K/8 = 64", lambda: self.context.linear(nw.DeviceArray(half(3, 512)), w, s, group=128, out=out)),
             (ValueError, r"stream is a str", lambda: self.context.linear(x, w, s, group=128, out=out, stream="s")),
         ]  # fmt: skip

@@ -13,7 +13,10 @@ from .library import KERNELS, LIBRARY, call, struct
 from .tensors import Tensor, stream_of, tensor
 
 _DTYPES = {"bf16": abi.NW_BF16, "f16": abi.NW_F16}
-_GGUF = {"q4_0": abi.NW_GGUF_Q4_0, "q8_0": abi.NW_GGUF_Q8_0, "q4_K": abi.NW_GGUF_Q4_K, "q6_K": abi.NW_GGUF_Q6_K}
+_GGUF = {
+    name.removeprefix("NW_GGUF_").lower().replace("_k", "_K"): value
+    for name, value in vars(abi).items() if name.startswith("NW_GGUF_") and name not in ("NW_GGUF_F32", "NW_GGUF_F16", "NW_GGUF_BF16")
+}  # fmt: skip
 
 
 def _need(holds: bool, text: str) -> None:
@@ -96,7 +99,7 @@ class Context:
     def gguf_linear(self, x: Any, w: Any, type: str, *, out: Any, stream: Any = None) -> None:
         """out[m, n] = sum over k of x[m, k] * w[n, k], w with the bytes of a GGUF file.
 
-        x f32 [M, K]. w uint8 [N, row bytes], contiguous. type: "q4_0", "q8_0", "q4_K" or "q6_K". out f32 [M, N], contiguous.
+        x f32 [M, K]. w uint8 [N, row bytes], contiguous. type: as ggml names it: "q4_K". out f32 [M, N], contiguous.
         Its workspace belongs to the stream and grows with the products; growing waits for the device.
         """
         on, kind = stream_of(stream), _gguf_type(type)
