@@ -178,6 +178,8 @@ class Thresholds(unittest.TestCase):
     def test_attention(self) -> None:
         run = self.run_bench("--suite", "attention", "--dtype", "f16", "--only", "^decode 32768 d128 f16 kv (same|q8_0) rows 1$")
         self.holds(run, "a row against 32768 keys")
+        run = self.run_bench("--suite", "attention", "--dtype", "f16", "--device", "sim:gfx1201", "--only", "^8192 d64 f16 100%")
+        self.holds(run, "dense forward, d = 64")
 
     def test_traces(self) -> None:
         run = self.run_bench("--suite", "validate", "--only", "^(traces|dispatch) ")
