@@ -192,11 +192,10 @@ class Interruption(Scripts):
     def begin(self) -> tuple[subprocess.Popen, int]:
         """The runner with a test under way, and that test's process."""
         self.write({"long": f'echo $$ >"{self.build}/pid"; exec sleep 50'})
-        # A shell's job in the background has SIGINT ignored, and its processes after it.
-        heeds = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
         runner = subprocess.Popen(
-            self.command(), stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(self.build)}, preexec_fn=heeds
-        )
+            self.command(), stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(self.build)},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where a shell runs the tests in the background
+        )  # fmt: skip
         self.addCleanup(runner.stdout.close)
         self.addCleanup(runner.kill)
         file = self.build / "pid"

@@ -99,7 +99,7 @@ class Context:
     def gguf_linear(self, x: Any, w: Any, type: str, *, out: Any, stream: Any = None) -> None:
         """out[m, n] = sum over k of x[m, k] * w[n, k], w with the bytes of a GGUF file.
 
-        x f32 [M, K]. w uint8 [N, row bytes], contiguous. type: as ggml names it: "q4_K". out f32 [M, N], contiguous.
+        x f32 [M, K]. w uint8 [N, row bytes], contiguous. type: its name in ggml, such as "q4_K". out f32 [M, N], contiguous.
         Its workspace belongs to the stream and grows with the products; growing waits for the device.
         """
         on, kind = stream_of(stream), _gguf_type(type)
