@@ -192,7 +192,7 @@ Options parse(CLI::App &app, int argc, char **argv) {
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
            "--only: published); suite prefill: published, ladder (default: published); suite gguf: "
            "crossover, each candidate from 1 row to 64; suite attention: decode, forward, stages, "
-           "selection (default: all)")
+           "selection, ladder (default: all but ladder)")
         ->delimiter(',')
         ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover", "decode",
                                "forward", "stages", "selection"}));

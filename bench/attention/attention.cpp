@@ -2,9 +2,8 @@
 // The suite attention: modelled times of attn_forward, dense and with lists. Sequences of up to 8K
 // are timed whole. Workgroups of a longer one are alike but for the keys that they see, so a slice
 // of them is timed: the queries before the middle, which see half of the keys, as on average.
-#include <bit>
-#include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <numeric>
 
 #include "base/half.h"
@@ -15,6 +14,7 @@
 #include "bench/suites.h"
 #include "check/ops.h"
 #include "measure/on_cores.h"
+#include "runtime/catalogue.h"
 
 namespace nw::bench {
 
@@ -24,25 +24,36 @@ constexpr u32 heads = 12, kv_heads = 6;
 
 struct Job {
     const Kernel *kernel;
+    Cache cache;
     u32 s;       // of the whole sequence
     f64 density; // of the blocks before each query
     u32 sq, sk;  // that are timed: the last query is query sk - 1
 
     std::string name() const {
-        return fmt::format("{} d{} {} {:.0f}%", s, kernel->p.d, nw::name(dtype_of(*kernel)),
-                           100 * density);
+        return fmt::format("{} d{} {}{} {:.0f}%", s, kernel->p.d, nw::name(dtype_of(*kernel)),
+                           cache.words(), 100 * density);
     }
+    ContextShape shape() const { return {heads, kv_heads, kernel->p.d, sq, sk}; }
 };
+
+constexpr std::array caches = {Cache{}, Cache{"same", 16}, Cache{"q8_0"}, Cache{"fp8"}};
+
+const Kernel *kernel_for(const std::string &gfx, Dtype dtype, std::string_view d,
+                         const Cache &cache) {
+    const std::string_view form = cache.kv == "same" && !cache.page ? "plain" : "cache";
+    return check::find_default(
+        "attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}, {"kv", cache.kv}, {"form", form}});
+}
 
 // Of a slice the workgroups fill the part an even number of times; more often where lists are short
 // and of any length: the longest of a round would count alone.
-Job job_of(const Kernel &kernel, u32 s, f64 density) {
+Job job_of(const Kernel &kernel, const Cache &cache, u32 s, f64 density) {
     if (s <= 8192)
-        return {&kernel, s, density, s, s};
+        return {&kernel, cache, s, density, s, s};
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
     const u32 of_block = heads * (attention_block / kernel.rows_per_workgroup);
     const u32 blocks = std::lcm(at_once, of_block) / of_block * static_cast<u32>(1 / density);
-    return {&kernel, s, density, std::min(s / 2, blocks * attention_block), s / 2};
+    return {&kernel, cache, s, density, std::min(s / 2, blocks * attention_block), s / 2};
 }
 
 struct Result1 {
@@ -51,25 +62,22 @@ struct Result1 {
 };
 
 Result1 time_one(const Job &job, const hip::Device &device) {
-    const u32 d = job.kernel->p.d;
+    const ContextShape p = job.shape();
     const Dtype dtype = dtype_of(*job.kernel);
-    const u64 q_words = u64{job.sq} * heads * d, k_words = u64{job.sk} * kv_heads * d;
-    const hip::Buffer q = normal_values(device, dtype, q_words, 1),
-                      k = normal_values(device, dtype, k_words, 2),
-                      v = normal_values(device, dtype, k_words, 3),
-                      o = device.allocate(2 * q_words);
-    const BlockLists sparse = random_lists({heads, kv_heads, d, job.sq, job.sk}, job.density);
-    const hip::Buffer idx = upload(device, sparse.idx), cnt = upload(device, sparse.cnt);
+    const u64 q_values = u64{p.sq} * p.h * p.d, k_values = u64{p.sk} * p.hk * p.d;
+    const hip::Buffer q = normal_values(device, dtype, q_values, 1),
+                      k = normal_values(device, dtype, k_values, 2, job.cache.kv),
+                      v = normal_values(device, dtype, k_values, 3, job.cache.kv),
+                      o = device.allocate(2 * q_values);
+    const std::vector<i32> table = page_table(job.cache, p.sk);
+    const BlockLists sparse = random_lists(p, job.density);
+    const hip::Buffer pages = upload(device, table), idx = upload(device, sparse.idx),
+                      cnt = upload(device, sparse.cnt);
 
-    Op op{.kind = OpKind::attention};
-    op.dtype = word_of(dtype), op.kv = word("same");
-    op.b = 1, op.sq = job.sq, op.sk = job.sk, op.h = heads, op.hk = kv_heads, op.d = d;
-    op.causal = 1, op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(d)));
+    Op op = attention_op(dtype, p, job.cache);
     op.q = address(q.data()), op.k = address(k.data()), op.v = address(v.data());
     op.o = address(o.data());
-    op.q_h = op.k_h = op.v_h = op.o_h = 2 * u64{d};
-    op.q_s = op.o_s = heads * op.q_h, op.k_s = op.v_s = kv_heads * op.k_h;
-    op.q_b = op.o_b = job.sq * op.q_s, op.k_b = op.v_b = job.sk * op.k_s;
+    op.page_table = job.cache.page ? address(pages.data()) : 0;
     if (job.density < 1)
         op.idx = address(idx.data()), op.cnt = address(cnt.data());
 
@@ -86,15 +94,19 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
     for (u32 s : {8192u, 32768u})
         for (std::string_view d : {"64", "128", "256"})
             for (Dtype dtype : o.dtypes)
-                for (f64 density : {1.0, 0.1}) {
-                    const Kernel &kernel =
-                        check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    const Job job = job_of(kernel, s, density);
-                    // Minutes, and the longer ones a multiple: asked for.
-                    const bool usual = s == 8192 && d == "128" && dtype == Dtype::f16;
-                    if ((usual || o.full || !o.only.empty()) && std::regex_search(job.name(), only))
-                        out.push_back(job);
-                }
+                for (const Cache &cache : caches)
+                    for (f64 density : {1.0, 0.1}) {
+                        const Kernel *kernel = kernel_for(gfx, dtype, d, cache);
+                        if (!kernel)
+                            continue;
+                        const Job job = job_of(*kernel, cache, s, density);
+                        // Minutes, and the longer ones a multiple: asked for.
+                        const bool usual =
+                            s == 8192 && d == "128" && dtype == Dtype::f16 && cache.words().empty();
+                        if ((usual || o.full || !o.only.empty()) &&
+                            std::regex_search(job.name(), only))
+                            out.push_back(job);
+                    }
     return out;
 }
 
@@ -103,13 +115,15 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
     const f64 flop = 4.0 * d * one.pairs;
     const f64 tflops = 1e-6 * flop / one.timed.us;
     const f64 dense = seen_pairs({heads, kv_heads, d, job.s, job.s}),
-              sliced = seen_pairs({heads, kv_heads, d, job.sq, job.sk});
+              sliced = seen_pairs(job.shape());
     Json row = {{"table", "forward"},
                 {"kernel", job.kernel->symbol},
                 {"gfx", job.kernel->gfx},
                 {"s", job.s},
-                {"d", job.kernel->p.d},
+                {"d", d},
                 {"dtype", name(dtype_of(*job.kernel))},
+                {"kv", job.cache.kv},
+                {"page", job.cache.page},
                 {"density", one.pairs / sliced},
                 {"time_us", one.timed.us * dense / sliced},
                 {"slice_us", one.timed.us},
@@ -119,6 +133,19 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
                 {"_name", job.name()}};
     add_bounds(row, one.timed.drawn);
     return row;
+}
+
+void time_jobs(const std::vector<Job> &jobs, const std::string &gfx,
+               const std::function<void(u64, const Result1 &)> &done) {
+    std::vector<u64> sizes;
+    for (const Job &job : jobs)
+        sizes.push_back(static_cast<u64>(job.density * job.sq * job.sk * job.kernel->p.d));
+    on_cores<Result1>(
+        sizes,
+        [&](u64 i) {
+            return time_one(jobs[i], model_device("sim:" + gfx, jobs.size(), "stats=on"));
+        },
+        done);
 }
 
 Json attention_forward(const Options &o, const std::string &gfx) {
@@ -134,21 +161,64 @@ Json attention_forward(const Options &o, const std::string &gfx) {
                "that it sees; peak: of WMMA's\n{:.1f} TFLOP/s; wmma: per cent of cycles in which "
                "it is busy.\n\n",
                heads, kv_heads, gfx, peak / 1e12);
-    Table table(std::string("S {s:>6}; d {d:>4}; type {dtype:<5}; density {density:>6.2f}; "
-                            "time us {time_us:>10.1f}; TFLOP/s {tflops:>7.2f}; "
+    Table table(std::string("S {s:>6}; d {d:>4}; type {dtype:<5}; cache {kv:<5}; "
+                            "page {page:>4}; density {density:>6.2f}; time us {time_us:>10.1f}; "
+                            "TFLOP/s {tflops:>7.2f}; "
                             "peak {pct_of_wmma_peak:>5.1f}%; wmma {pct_wmma_busy:>5.1f}%"));
-    std::vector<u64> sizes;
-    for (const Job &job : jobs)
-        sizes.push_back(static_cast<u64>(job.density * job.sq * job.sk * job.kernel->p.d));
-    on_cores<Result1>(
-        sizes,
-        [&](u64 i) {
-            return time_one(jobs[i], model_device("sim:" + gfx, jobs.size(), "stats=on"));
-        },
-        [&](u64 i, const Result1 &one) {
-            rows.push_back(to_json(jobs[i], one, peak));
-            table.print(rows.back());
-        });
+    time_jobs(jobs, gfx, [&](u64 i, const Result1 &one) {
+        rows.push_back(to_json(jobs[i], one, peak));
+        table.print(rows.back());
+    });
+    return rows;
+}
+
+// ---- the ladder
+
+struct Step {
+    std::string_view idea, without; // what the kernel still lacks
+};
+constexpr Step steps[] = {
+    {"plain: the maximum of every stage, loads when they are due",
+     "_without_turns_mixed_lazy_ahead"},
+    {"loads of keys and values a stage ahead", "_without_turns_mixed_lazy"},
+    {"a maximum only where a stage's sum asks for one (T-115)", "_without_turns_mixed"},
+    {"powers between other work (T-117)", "_without_turns"},
+    {"waves with more keys left go first (T-130)", ""},
+};
+
+Json attention_ladder(const Options &o, const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    std::vector<Job> jobs;
+    std::vector<std::string_view> ideas;
+    for (const Step &step : steps) {
+        const std::string symbol = fmt::format("attn_forward_f16_d128{}", step.without);
+        const Kernel *kernel = find_kernel(gfx, symbol);
+        if (!kernel)
+            throw Error(fmt::format("{} is not in this build for {}, which the ladder needs: build "
+                                    "gfx1100, gfx1151 or gfx1201, and name it by --device",
+                                    symbol, gfx));
+        for (u32 s : {8192u, 32768u}) {
+            const Job job = job_of(*kernel, {}, s, 1);
+            if ((s == 8192 || o.full || !o.only.empty()) && std::regex_search(job.name(), only))
+                jobs.push_back(job), ideas.push_back(step.idea);
+        }
+    }
+    if (jobs.empty())
+        throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
+    const f64 peak = wmma_peak(gfx);
+    fmt::print(
+        "\nFrom a plain online softmax to attn_forward on sim {}, an idea at a time: modelled "
+        "times.\nf16, d = 128, causal, {} heads, {} of keys; peak: of WMMA's {:.1f} "
+        "TFLOP/s.\n\n",
+        gfx, heads, kv_heads, peak / 1e12);
+    Table table("S {s:>6}; time us {time_us:>10.1f}; TFLOP/s {tflops:>7.2f}; "
+                "peak {pct_of_wmma_peak:>5.1f}%; with {with}");
+    Json rows = Json::array();
+    time_jobs(jobs, gfx, [&](u64 i, const Result1 &one) {
+        rows.push_back(to_json(jobs[i], one, peak));
+        rows.back().update({{"table", "ladder"}, {"with", ideas[i]}});
+        table.print(rows.back());
+    });
     return rows;
 }
 
@@ -157,9 +227,9 @@ Json attention_forward(const Options &o, const std::string &gfx) {
 Result run_attention(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
     Result out;
-    const auto add = [&](std::string_view table,
-                         Json (*rows)(const Options &, const std::string &)) {
-        if (wanted(o, table, true))
+    const auto add = [&](std::string_view table, Json (*rows)(const Options &, const std::string &),
+                         bool usual = true) {
+        if (wanted(o, table, usual))
             append(out.rows, rows(o, gfx));
     };
     add("decode", attention_decode);
@@ -171,6 +241,7 @@ Result run_attention(const Options &o, const Shapes &shapes) {
             stages.push_back(row);
     append(out.rows, attention_first_token(stages, shapes, gfx));
     add("selection", attention_selection);
+    add("ladder", attention_ladder, false);
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
     return out;

@@ -4,13 +4,8 @@
 #include "bench/attention/tables.h"
 
 #include <array>
-#include <bit>
-#include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 
-#include "base/half.h"
-#include "base/rng.h"
 #include "bench/attention/launch.h"
 #include "bench/product.h"
 #include "check/ops.h"
@@ -21,78 +16,49 @@ namespace nw::bench {
 namespace {
 
 struct Job {
-    std::string_view kv;
-    u32 d, h, hk, sk, sq;
-    u32 page = 0; // keys, 0: no pages
+    ContextShape shape;
+    Cache cache;
     const Kernel *kernel = nullptr;
 
     std::string name() const {
+        const auto &[h, hk, d, sq, sk] = shape;
         return fmt::format("decode {} d{} {} kv {} rows {}{}", sk, d, nw::name(dtype_of(*kernel)),
-                           kv, sq, page ? fmt::format(" pages of {}", page) : "");
+                           cache.kv, sq, Cache{"same", cache.page}.words());
     }
-    u64 row_bytes() const { return kv == "q8_0" ? d / 32 * 34 : kv == "fp8" ? d : 2 * d; }
-    u64 cache_bytes() const { return u64{sk} * hk * row_bytes(); } // of k, and of v
+    u64 values() const { return u64{shape.sk} * shape.hk * shape.d; } // of k, and of v
+    u64 bytes() const { return u64{shape.sk} * shape.hk * cache.row_bytes(shape.d); }
 };
 
 // Shapes of Llama 3.1 8B and Qwen3 8B, gpt-oss 20B and Qwen3.6 27B.
 constexpr std::array shapes = {
-    Job{"same", 128, 32, 8, 32768, 1},     Job{"same", 128, 32, 8, 32768, 8},
-    Job{"same", 128, 32, 8, 32768, 1, 16}, Job{"same", 128, 32, 8, 4096, 1},
-    Job{"q8_0", 128, 32, 8, 32768, 1},     Job{"fp8", 128, 32, 8, 32768, 1},
-    Job{"same", 64, 64, 8, 32768, 1},      Job{"same", 256, 24, 4, 32768, 1},
-    Job{"q8_0", 256, 24, 4, 32768, 1},
+    Job{{32, 8, 128, 1, 32768}, {}},
+    Job{{32, 8, 128, 8, 32768}, {}},
+    Job{{32, 8, 128, 1, 32768}, {"same", 16}},
+    Job{{32, 8, 128, 1, 4096}, {}},
+    Job{{32, 8, 128, 1, 32768}, {"q8_0"}},
+    Job{{32, 8, 128, 1, 32768}, {"fp8"}},
+    Job{{64, 8, 64, 1, 32768}, {}},
+    Job{{24, 4, 256, 1, 32768}, {}},
+    Job{{24, 4, 256, 1, 32768}, {"q8_0"}},
 };
-
-// Pages in any order.
-std::vector<i32> page_table(const Job &job) {
-    std::vector<i32> out(job.sk / std::max(job.page, 1u));
-    std::iota(out.begin(), out.end(), 0);
-    Rng rng(1);
-    for (u64 i = out.size(); i > 1; --i)
-        std::swap(out[i - 1], out[rng.below(static_cast<u32>(i))]);
-    return out;
-}
-
-// Values near a standard normal, some of them again and again: times don't depend on which.
-std::vector<u8> content(const Job &job, u64 bytes) {
-    constexpr u64 distinct = 1 << 16;
-    const Dtype dtype = dtype_of(*job.kernel);
-    const Rng rng(1);
-    std::vector<u8> out(bytes);
-    for (u64 i = 0; i < std::min(bytes, 2 * distinct); i += 2) {
-        const u16 word = job.kv == "same" ? round_to(dtype, rng.normal_at(i))
-                                          : round_to(Dtype::f16, 0.01); // a scale, and quants
-        out[i] = static_cast<u8>(word), out[i + 1] = static_cast<u8>(word >> 8);
-    }
-    for (u64 i = 2 * distinct; i < bytes; ++i)
-        out[i] = out[i - 2 * distinct];
-    return out;
-}
 
 Timed time_one(const Job &job, const hip::Device &device) {
     const Kernel &kernel = *job.kernel;
     const Machine machine = usual_machine(kernel.gfx);
-    const u64 q_row = 2 * u64{job.d};
-    Op op{.kind = OpKind::attention};
-    op.dtype = word_of(dtype_of(kernel)), op.kv = kernel.p.kv;
-    op.b = 1, op.sq = job.sq, op.sk = job.sk, op.h = job.h, op.hk = job.hk, op.d = job.d;
-    op.causal = 1, op.page = job.page;
-    const std::vector<i32> table = page_table(job);
-    op.pages = table.size(), op.table_b = 4 * table.size();
-    op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(job.d)));
-    op.q_h = op.o_h = q_row, op.q_s = op.o_s = job.h * q_row, op.q_b = op.o_b = job.sq * op.q_s;
-    op.k_h = op.v_h = job.row_bytes(), op.k_s = op.v_s = job.hk * op.k_h;
-    op.k_b = op.v_b = (job.page ? job.page : job.sk) * op.k_s;
+    const Dtype dtype = dtype_of(kernel);
+    const ContextShape &p = job.shape;
+    const std::vector<i32> table = page_table(job.cache, p.sk);
+    Op op = attention_op(dtype, p, job.cache);
     const u64 parts_bytes =
         check::scratch_bytes(kernel, check::derived(kernel, op, machine), machine, &Op::parts);
-    const u64 counters = 4 * u64{job.h} * job.sq;
-    const hip::Buffer k = upload(device, content(job, job.cache_bytes())),
-                      v = upload(device, content(job, job.cache_bytes())),
+    const u64 counters = 4 * u64{p.h} * p.sq;
+    const hip::Buffer k = normal_values(device, dtype, job.values(), 2, job.cache.kv),
+                      v = normal_values(device, dtype, job.values(), 3, job.cache.kv),
                       o = device.allocate(op.o_b), parts = device.allocate(parts_bytes),
                       q = upload(device, std::vector<u8>(op.q_b)),
-                      arrived = upload(device, std::vector<u8>(counters));
-    const hip::Buffer pages = upload(device, table);
-    op.page_table = job.page ? address(pages.data()) : 0;
+                      arrived = upload(device, std::vector<u8>(counters)),
+                      pages = upload(device, table);
+    op.page_table = job.cache.page ? address(pages.data()) : 0;
     op.q = address(q.data()), op.k = address(k.data()), op.v = address(v.data());
     op.o = address(o.data());
     op.parts = address(parts.data()), op.arrived = address(arrived.data());
@@ -106,10 +72,11 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
     std::vector<Job> out;
     for (Job job : shapes)
         for (Dtype dtype : o.dtypes) {
-            const std::string d = std::to_string(job.d);
-            job.kernel = check::find_default("attn_decode", gfx,
-                                             {{"dtype", name(dtype)}, {"d", d}, {"kv", job.kv}});
-            const bool usual = job.sk == 4096 || (dtype == Dtype::f16 && job.kv == "q8_0");
+            const std::string d = std::to_string(job.shape.d);
+            job.kernel = check::find_default(
+                "attn_decode", gfx, {{"dtype", name(dtype)}, {"d", d}, {"kv", job.cache.kv}});
+            const bool usual =
+                job.shape.sk == 4096 || (dtype == Dtype::f16 && job.cache.kv == "q8_0");
             if (job.kernel && (usual || o.full || !o.only.empty()) &&
                 std::regex_search(job.name(), only))
                 out.push_back(job);
@@ -118,18 +85,19 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
 }
 
 Json to_json(const Job &job, const Timed &timed, const Bound &bound) {
-    const u64 bytes = 2 * job.cache_bytes();
+    const u64 bytes = 2 * job.bytes();
+    const auto &[h, hk, d, sq, sk] = job.shape;
     Json row = {{"table", "decode"},
                 {"kernel", job.kernel->symbol},
                 {"gfx", job.kernel->gfx},
-                {"s", job.sk},
-                {"rows", job.sq},
-                {"h", job.h},
-                {"hk", job.hk},
-                {"d", job.d},
+                {"s", sk},
+                {"rows", sq},
+                {"h", h},
+                {"hk", hk},
+                {"d", d},
                 {"dtype", name(dtype_of(*job.kernel))},
-                {"kv", job.kv},
-                {"page", job.page},
+                {"kv", job.cache.kv},
+                {"page", job.cache.page},
                 {"time_us", timed.us},
                 {"gb_per_s", static_cast<f64>(bytes) / timed.us / 1e3},
                 {"pct_of_bound", 100 * bound.us(bytes) / timed.us},
@@ -159,7 +127,7 @@ Json attention_decode(const Options &o, const std::string &gfx) {
                     "bus {pct_of_bus:>5.1f}%"));
     std::vector<u64> sizes;
     for (const Job &job : jobs)
-        sizes.push_back(job.cache_bytes());
+        sizes.push_back(job.bytes());
     on_cores<Timed>(
         sizes,
         [&](u64 i) {

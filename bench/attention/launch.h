@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: MIT
-// What all tables of the suite attention launch with: tensors, and the time of a kernel.
+// What all tables of the suite attention launch with: shapes, tensors, and the time of a kernel.
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include "base/half.h"
+#include "bench/attention/context.h"
+#include "bench/data.h"
 #include "bench/timing.h"
 #include "hip/hip.h"
 #include "runtime/modules.h"
 
 namespace nw::bench {
 
-template <class T> hip::Buffer upload(const hip::Device &device, const std::vector<T> &values) {
-    hip::Buffer out = device.allocate(values.size() * sizeof(T));
-    out.upload(values.data(), values.size() * sizeof(T));
-    return out;
-}
+// How k and v are kept.
+struct Cache {
+    std::string_view kv = "same"; // same: in the type of q; q8_0, fp8
+    u32 page = 0;                 // keys, 0: no pages
 
-// Values near a standard normal: logits, and with them how often sums are rescaled, are as usual.
-hip::Buffer normal_values(const hip::Device &, Dtype, u64 elements, u64 seed);
+    u64 row_bytes(u32 d) const { return kv == "q8_0" ? d / 32 * 34 : kv == "fp8" ? d : 2 * d; }
+    // Of the name of a bench's row: " kv q8_0 pages of 16"; nothing of what is usual.
+    std::string words() const;
+};
+
+// Causal, of one sequence; heads lie side by side, pages in page_table()'s order. Without
+// addresses.
+Op attention_op(Dtype, const ContextShape &, const Cache & = {});
+
+// Pages of `keys` keys, in any order; {} without pages.
+std::vector<i32> page_table(const Cache &, u32 keys);
+
+// Values near a standard normal, each of 2^20 again and again: logits, and with them how often sums
+// are rescaled, are as usual.
+hip::Buffer normal_values(const hip::Device &, Dtype, u64 elements, u64 seed,
+                          std::string_view kv = "same");
 
 // One launch; loading the kernel is no part of its time.
 Timed time_launch(const hip::Device &, Modules &, const Kernel &, const Op &);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bench/attention/launch.h"
 #include "check/ops.h"
 #include "runtime/choose.h"
 
@@ -74,17 +73,12 @@ const Kernel &LayerOnDevice::find(std::string_view family, std::string_view rule
 }
 
 Op LayerOnDevice::op(OpKind kind) const {
-    Op op{.kind = kind};
-    op.dtype = word_of(dtype_), op.kv = word("same"), op.mode = word("canonical");
-    op.b = 1, op.sq = p_.sq, op.sk = p_.sk, op.h = p_.h, op.hk = p_.hk, op.d = p_.d;
-    op.causal = 1, op.all_rows = 0;
-    op.scale = std::bit_cast<u32>(1 / std::sqrt(static_cast<f32>(p_.d)));
+    Op op = attention_op(dtype_, p_);
+    op.kind = kind;
+    op.mode = word("canonical"), op.all_rows = 0;
     op.q = address(q_.data()), op.k = address(k_.data()), op.v = address(v_.data());
     op.o = address(o_.data()), op.mean_k = address(mean_.data());
     op.score = address(score_.data());
-    op.q_h = op.k_h = op.v_h = op.o_h = 2 * u64{p_.d};
-    op.q_s = op.o_s = p_.h * op.q_h, op.k_s = op.v_s = p_.hk * op.k_h;
-    op.q_b = op.o_b = p_.sq * op.q_s, op.k_b = op.v_b = p_.sk * op.k_s;
     return op;
 }
 

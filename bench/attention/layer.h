@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A slice of attention of one layer on a simulated part: its tensors and its launches, each timed.
 #pragma once
-#include <bit>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bench/attention/context.h"
-#include "bench/timing.h"
-#include "hip/hip.h"
+#include "bench/attention/launch.h"
 #include "measure/shapes.h"
-#include "runtime/modules.h"
 
 namespace nw::bench {
 

@@ -14,7 +14,10 @@ namespace nw::bench {
 namespace {
 
 constexpr Rule usual_rule = {"peak", 0.12f};
-constexpr u32 selection_rows = 8192; // queries, of which scores are timed
+// Queries of a selection that are timed. Its launches before the forward's are short: of fewer,
+// what they begin and end with would count as if a longer sequence had more of it. And lists that
+// are selected have any length: of fewer, the forward would end with a few long ones.
+constexpr u32 selection_rows = 8192;
 
 struct Job {
     AttentionLayer of;
@@ -37,7 +40,6 @@ struct Stage {
     Timed timed;
     f64 whole; // launches over the whole sequence by those over the slice: their work
     f64 flop;  // of the slice
-    ContextShape slice;
 };
 
 struct Stages {
@@ -51,43 +53,26 @@ f64 block_pairs(u32 queries, u32 keys) {
     return tiles * (blocks - tiles) + tiles * (tiles + 1) / 2;
 }
 
-// The launches before the forward's. They are short, so of more queries: else what they begin and
-// end with would count as if a longer sequence had more of it.
-std::vector<Stage> time_selection(const Job &job, const std::string &gfx,
-                                  const hip::Device &device) {
-    ContextShape slice = job.slice;
-    slice.sq = std::min(slice.sk, selection_rows);
-    const auto [h, hk, d, sq, sk] = slice;
-    LayerOnDevice layer(device, gfx, job.dtype, Context(job.dtype, slice));
-    const f64 whole = block_pairs(job.s, job.s) / block_pairs(sq, sk);
-    std::vector<Stage> out;
-    out.push_back({"mean", layer.mean(), 1.0 * job.s / sk, 0, slice});
-    out.push_back({"score", layer.score(), whole,
-                   2.0 * d * attention_block * h * block_pairs(sq, sk), slice});
-    out.push_back({"select", layer.select(usual_rule), whole, 0, slice});
-    return out;
-}
-
 Stages time_job(const Job &job, const std::string &gfx, const hip::Device &device) {
-    Stages out;
-    if (job.selected())
-        out.stages = time_selection(job, gfx, device);
+    const auto &[h, hk, d, sq, sk] = job.slice;
     LayerOnDevice layer(device, gfx, job.dtype, Context(job.dtype, job.slice));
+    Stages out;
     BlockLists lists;
     if (job.selected()) {
-        layer.mean();
-        layer.score();
-        layer.select(usual_rule);
+        const f64 whole = block_pairs(job.s, job.s) / block_pairs(sq, sk);
+        out.stages.push_back({"mean", layer.mean(), 1.0 * job.s / sk, 0});
+        out.stages.push_back(
+            {"score", layer.score(), whole, 2.0 * d * attention_block * h * block_pairs(sq, sk)});
+        out.stages.push_back({"select", layer.select(usual_rule), whole, 0});
         lists = layer.lists();
     } else {
         lists = random_lists(job.slice, job.density);
         layer.set_lists(lists);
     }
     out.density = lists.pairs / seen_pairs(job.slice);
-    const auto [h, hk, d, sq, sk] = job.slice;
     out.stages.push_back({"forward", layer.forward(job.selected() || job.density < 1),
                           seen_pairs({h, hk, d, job.s, job.s}) / seen_pairs(job.slice),
-                          4.0 * d * lists.pairs, job.slice});
+                          4.0 * d * lists.pairs});
     return out;
 }
 
@@ -101,8 +86,10 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                     const std::string d = std::to_string(of.d);
                     const Kernel &forward =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    const u32 rounds = density == 1 ? 1 : density > 0 ? 4 : 2;
-                    const Job job{of, dtype, s, density, middle_slice(forward, of, s, rounds)};
+                    Job job{of, dtype, s, density,
+                            middle_slice(forward, of, s, density == 1 ? 1 : 4)};
+                    if (job.selected())
+                        job.slice.sq = std::min(s / 2, selection_rows);
                     const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;
                     const std::string name = job.name();
                     if ((usual || o.full || !o.only.empty()) && std::regex_search(name, only))
@@ -127,7 +114,7 @@ Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, co
         {"dtype", name(job.dtype)},
         {"lists", job.lists()},
         {"density", all.density},
-        {"slice_rows", stage.slice.sq},
+        {"slice_rows", job.slice.sq},
         {"slice_us", us},
         {"time_us", whole},
         {"layers_ms", whole * job.of.layers / 1e3},

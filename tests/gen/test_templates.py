@@ -64,11 +64,12 @@ class Templates(unittest.TestCase):
 
 
 class Rendered(unittest.TestCase):
-    def test_files_begin_with_their_contract_and_have_no_runs_of_blank_lines(self) -> None:
+    def test_files_begin_with_their_contract_and_are_laid_out_alike(self) -> None:
         files = sorted((BUILD / "asm").glob("*/*.s"))
         self.assertTrue(files)
         for file in files:
             text = file.read_text()
+            self.assertIsNone(re.search(r"^(s|v|ds|global|buffer|flat)_\w+( .*)?$", text, re.MULTILINE), f"{file}: an instruction without indentation")
             if not text.startswith("//") or "\n\n\n" in text or re.search(r"[ \t]$", text, re.MULTILINE):
                 self.fail(f"{file}: begins with {text[:20]!r}, or has blank lines in a row or at the end of others")
 
