@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The suite attention: modelled times of attn_forward, dense and with lists. Sequences of up to 8K
 // are timed whole. Workgroups of a longer one are alike but for the keys that they see, so a slice
-// of them is timed: the queries before the middle, which see half of the keys, as on average.
+// of them is timed (middle_slice).
 #include <fmt/format.h>
 #include <functional>
 #include <numeric>
@@ -27,13 +27,13 @@ struct Job {
     Cache cache;
     u32 s;       // of the whole sequence
     f64 density; // of the blocks before each query
-    u32 sq, sk;  // that are timed: the last query is query sk - 1
+    ContextShape slice;
 
     std::string name() const {
         return fmt::format("{} d{} {}{} {:.0f}%", s, kernel->p.d, nw::name(dtype_of(*kernel)),
                            cache.words(), 100 * density);
     }
-    ContextShape shape() const { return {heads, kv_heads, kernel->p.d, sq, sk}; }
+    ContextShape tensors() const { return {heads, kv_heads, kernel->p.d, slice.sq, slice.sk}; }
 };
 
 constexpr std::array caches = {Cache{}, Cache{"same", 16}, Cache{"q8_0"}, Cache{"fp8"}};
@@ -45,15 +45,13 @@ const Kernel *kernel_for(const std::string &gfx, Dtype dtype, std::string_view d
         "attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}, {"kv", cache.kv}, {"form", form}});
 }
 
-// Of a slice the workgroups fill the part an even number of times; more often where lists are short
-// and of any length: the longest of a round would count alone.
+// More rounds of workgroups where lists are short and of any length: the longest of a round would
+// count alone.
 Job job_of(const Kernel &kernel, const Cache &cache, u32 s, f64 density) {
-    if (s <= 8192)
-        return {&kernel, cache, s, density, s, s};
-    const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
-    const u32 of_block = heads * (attention_block / kernel.rows_per_workgroup);
-    const u32 blocks = std::lcm(at_once, of_block) / of_block * static_cast<u32>(1 / density);
-    return {&kernel, cache, s, density, std::min(s / 2, blocks * attention_block), s / 2};
+    const u32 d = kernel.p.d, rounds = 2 * static_cast<u32>(1 / density);
+    return {&kernel, cache, s, density,
+            s <= 8192 ? ContextShape{heads, kv_heads, d, s, s}
+                      : middle_slice(kernel, {"", 1, heads, kv_heads, d}, s, rounds, density < 1)};
 }
 
 struct Result1 {
@@ -62,7 +60,7 @@ struct Result1 {
 };
 
 Result1 time_one(const Job &job, const hip::Device &device) {
-    const ContextShape p = job.shape();
+    const ContextShape p = job.tensors();
     const Dtype dtype = dtype_of(*job.kernel);
     const u64 q_values = u64{p.sq} * p.h * p.d, k_values = u64{p.sk} * p.hk * p.d;
     const hip::Buffer q = normal_values(device, dtype, q_values, 1),
@@ -70,11 +68,12 @@ Result1 time_one(const Job &job, const hip::Device &device) {
                       v = normal_values(device, dtype, k_values, 3, job.cache.kv),
                       o = device.allocate(2 * q_values);
     const std::vector<i32> table = page_table(job.cache, p.sk);
-    const BlockLists sparse = random_lists(p, job.density);
+    const BlockLists sparse = random_lists(job.slice, job.density);
     const hip::Buffer pages = upload(device, table), idx = upload(device, sparse.idx),
                       cnt = upload(device, sparse.cnt);
 
     Op op = attention_op(dtype, p, job.cache);
+    op.h = job.slice.h, op.hk = job.slice.hk;
     op.q = address(q.data()), op.k = address(k.data()), op.v = address(v.data());
     op.o = address(o.data());
     op.page_table = job.cache.page ? address(pages.data()) : 0;
@@ -115,7 +114,7 @@ Json to_json(const Job &job, const Result1 &one, f64 peak) {
     const f64 flop = 4.0 * d * one.pairs;
     const f64 tflops = 1e-6 * flop / one.timed.us;
     const f64 dense = seen_pairs({heads, kv_heads, d, job.s, job.s}),
-              sliced = seen_pairs(job.shape());
+              sliced = seen_pairs(job.slice);
     Json row = {{"table", "forward"},
                 {"kernel", job.kernel->symbol},
                 {"gfx", job.kernel->gfx},
@@ -139,7 +138,8 @@ void time_jobs(const std::vector<Job> &jobs, const std::string &gfx,
                const std::function<void(u64, const Result1 &)> &done) {
     std::vector<u64> sizes;
     for (const Job &job : jobs)
-        sizes.push_back(static_cast<u64>(job.density * job.sq * job.sk * job.kernel->p.d));
+        sizes.push_back(static_cast<u64>(job.density * job.slice.h * job.slice.sq * job.slice.sk *
+                                         job.kernel->p.d));
     on_cores<Result1>(
         sizes,
         [&](u64 i) {

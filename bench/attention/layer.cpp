@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/targets.h"
 #include "check/ops.h"
 #include "runtime/choose.h"
 
@@ -22,11 +23,13 @@ f64 seen_pairs(const ContextShape &p) {
     return 1.0 * p.h * p.sq * (p.sk - p.sq + (p.sq + 1.0) / 2);
 }
 
-ContextShape middle_slice(const Kernel &kernel, const AttentionLayer &of, u32 tokens, u32 rounds) {
+ContextShape middle_slice(const Kernel &kernel, const AttentionLayer &of, u32 tokens, u32 rounds,
+                          bool listed) {
+    const bool side_by_side = listed && find_target(kernel.gfx)->row_period;
+    const u32 h = side_by_side ? of.h : of.h / of.hk, hk = side_by_side ? of.hk : 1;
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
-    const u32 workgroups = rounds * std::lcm(at_once, of.h);
-    const u32 rows = workgroups / of.h * kernel.rows_per_workgroup;
-    return {of.h, of.hk, of.d, std::min(tokens / 2, round_up(rows, attention_block)), tokens / 2};
+    const u32 rows = rounds * std::lcm(at_once, h) / h * kernel.rows_per_workgroup;
+    return {h, hk, of.d, std::min(tokens / 2, round_up(rows, attention_block)), tokens / 2};
 }
 
 BlockLists random_lists(const ContextShape &p, f64 density) {
@@ -101,8 +104,9 @@ Timed LayerOnDevice::select(const Rule &rule) {
     return time_launch(device_, modules_, find("attn_select", rule.rule), op);
 }
 
-Timed LayerOnDevice::forward(bool listed) {
+Timed LayerOnDevice::forward(bool listed, const ContextShape &heads) {
     Op op = this->op(OpKind::attention);
+    op.h = heads.h, op.hk = heads.hk;
     if (listed)
         op.idx = address(idx_.data()), op.cnt = address(cnt_.data());
     return time_launch(device_, modules_, find("attn_forward"), op);

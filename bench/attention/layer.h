@@ -23,8 +23,11 @@ BlockLists random_lists(const ContextShape &, f64 density);
 f64 seen_pairs(const ContextShape &);
 
 // Queries before the middle of `tokens`, which see half of the keys, as queries do on average; so
-// many that the workgroups of attn_forward fill the part `rounds` times at least.
-ContextShape middle_slice(const Kernel &forward, const AttentionLayer &, u32 tokens, u32 rounds);
+// many that the workgroups of attn_forward fill the part `rounds` times at least. Of one key head,
+// as attn_forward takes one after the other in a whole sequence; of all where it takes them side by
+// side, with lists on parts whose DRAM channels are address bits (T-132).
+ContextShape middle_slice(const Kernel &forward, const AttentionLayer &, u32 tokens, u32 rounds,
+                          bool listed);
 
 struct Rule {
     std::string_view rule; // peak, mass
@@ -38,8 +41,8 @@ public:
     Timed mean();
     Timed score();
     Timed select(const Rule &);
-    // By the lists of the last select(), by these, or over all blocks.
-    Timed forward(bool listed);
+    // By the lists of the last select(), by these, or over all blocks; of the first heads alone.
+    Timed forward(bool listed, const ContextShape &heads);
     void set_lists(const BlockLists &);
     BlockLists lists() const;
 

@@ -23,9 +23,10 @@ struct Job {
     AttentionLayer of;
     Dtype dtype;
     u32 s;
-    f64 density; // of random lists; 0: as selected
-    ContextShape slice;
+    f64 density;        // of random lists; 0: as selected
+    ContextShape slice; // whose heads the forward is timed of
 
+    ContextShape tensors() const { return {of.h, of.hk, of.d, slice.sq, slice.sk}; }
     bool selected() const { return density == 0; }
     std::string lists() const {
         return selected() ? "selected" : fmt::format("{:.0f}%", 100 * density);
@@ -55,7 +56,7 @@ f64 block_pairs(u32 queries, u32 keys) {
 
 Stages time_job(const Job &job, const std::string &gfx, const hip::Device &device) {
     const auto &[h, hk, d, sq, sk] = job.slice;
-    LayerOnDevice layer(device, gfx, job.dtype, Context(job.dtype, job.slice));
+    LayerOnDevice layer(device, gfx, job.dtype, Context(job.dtype, job.tensors()));
     Stages out;
     BlockLists lists;
     if (job.selected()) {
@@ -70,9 +71,10 @@ Stages time_job(const Job &job, const std::string &gfx, const hip::Device &devic
         layer.set_lists(lists);
     }
     out.density = lists.pairs / seen_pairs(job.slice);
-    out.stages.push_back({"forward", layer.forward(job.selected() || job.density < 1),
-                          seen_pairs({h, hk, d, job.s, job.s}) / seen_pairs(job.slice),
-                          4.0 * d * lists.pairs});
+    out.stages.push_back(
+        {"forward", layer.forward(job.selected() || job.density < 1, job.slice),
+         seen_pairs({job.of.h, job.of.hk, d, job.s, job.s}) / seen_pairs(job.slice),
+         4.0 * d * lists.pairs});
     return out;
 }
 
@@ -87,9 +89,9 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                     const Kernel &forward =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
                     Job job{of, dtype, s, density,
-                            middle_slice(forward, of, s, density == 1 ? 1 : 4)};
+                            middle_slice(forward, of, s, density < 1 ? 4 : 2, density < 1)};
                     if (job.selected())
-                        job.slice.sq = std::min(s / 2, selection_rows);
+                        job.slice = {of.h, of.hk, of.d, std::min(s / 2, selection_rows), s / 2};
                     const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;
                     const std::string name = job.name();
                     if ((usual || o.full || !o.only.empty()) && std::regex_search(name, only))
@@ -115,6 +117,7 @@ Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, co
         {"lists", job.lists()},
         {"density", all.density},
         {"slice_rows", job.slice.sq},
+        {"slice_heads", job.slice.h},
         {"slice_us", us},
         {"time_us", whole},
         {"layers_ms", whole * job.of.layers / 1e3},
@@ -171,7 +174,7 @@ Json attention_stages(const Options &o, const std::string &gfx) {
         "DRAM {pct_of_dram:>5.1f}%"));
     std::vector<u64> sizes;
     for (const Job &job : jobs)
-        sizes.push_back(u64{job.slice.sq} * job.slice.sk * job.of.h * job.of.d / 1024);
+        sizes.push_back(u64{job.slice.sq} * job.slice.sk * job.slice.h * job.of.d / 1024);
     on_cores<Stages>(
         sizes,
         [&](u64 i) {
