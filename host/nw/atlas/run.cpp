@@ -2,15 +2,13 @@
 #include "nw/atlas/run.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <fmt/format.h>
 #include <map>
 
 #include "base/error.h"
-#include "base/progress.h"
-#include "measure/on_cores.h"
 #include "nw/atlas/facts.h"
+#include "nw/atlas/launches.h"
 #include "nw/atlas/plan.h"
 #include "runtime/files.h"
 
@@ -19,57 +17,6 @@ namespace nw::cli {
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-// The launches of a job, by atlas_ops.
-struct Timed {
-    std::array<f64, atlas_ops.size()> us{};
-    // The simulated GPU's statistics for each, as in HIPSIM_STATS; empty on a card.
-    std::array<std::string, atlas_ops.size()> stats{};
-
-    f64 sum() const { return us[0] + us[1] + us[2]; }
-};
-
-Timed time_job(const hip::Device &device, const AtlasJob &job, u32 runs) {
-    TimedLaunches of{*job.kernel, job.op()};
-    if (job.experts)
-        of.routes = job.experts->routes;
-    const LaunchTimes times = time_launches(device, of, runs);
-    return {.us = {times.convert_us, times.lists_us, times.us}, .stats = {}};
-}
-
-// Sorted by the expected run time of a job.
-u64 work_of(const AtlasJob &job) {
-    const u32 matrices = job.experts ? job.experts->shape.experts : 1;
-    return matrices * job.shape.weight_bytes() * (2 + job.shape.m);
-}
-
-std::vector<Timed> time_on_model(const std::vector<AtlasJob> &jobs, const hip::DeviceInfo &on) {
-    std::vector<u64> work;
-    std::ranges::transform(jobs, std::back_inserter(work), work_of);
-    return on_cores<Timed>(work, [&](u64 i) {
-        const hip::Device device = model_device(on.spec, work.size(), "stats=on");
-        Timed out = time_job(device, jobs[i], 1);
-        const std::vector<std::string> lines = device.take_stats();
-        for (u32 op = 0; op < atlas_ops.size(); ++op)
-            if (const Kernel *const kernel = jobs[i].launches()[op])
-                out.stats[op] = last_atlas_stats(lines, *kernel);
-        return out;
-    });
-}
-
-std::vector<Timed> time_on_card(const std::vector<AtlasJob> &jobs, const hip::DeviceInfo &on,
-                                u32 repeats) {
-    const hip::Device device(on.spec);
-    Progress progress(jobs.size());
-    std::vector<Timed> out;
-    for (const AtlasJob &job : jobs) {
-        progress.show(
-            fmt::format("{} {}x{}", job.launches().back()->symbol, job.shape.n, job.shape.k));
-        out.push_back(time_job(device, job, repeats));
-        progress.advance(1);
-    }
-    return out;
-}
 
 // Groups shapes of similar size from any model; only products have an n.
 std::string shape_bucket(const AtlasJob &job, bool product) {
@@ -132,7 +79,7 @@ u32 dynamic_lds(const AtlasJob &job, std::string_view op, u32 wgps) {
 class Writer {
 public:
     Writer(const AtlasRunOptions &o, const hip::DeviceInfo &on, const AtlasPlan &plan,
-           const std::vector<Timed> &timed)
+           const std::vector<AtlasTimed> &timed)
         : on_(on), plan_(plan), timed_(timed), runs_(on.simulated ? 1 : o.repeats),
           part_(on.gfx, on.simulated ? part_said(timed) : on.name),
           facts_(find_directory(on.gfx), part_.part), commit_(atlas_commit()) {
@@ -150,7 +97,7 @@ public:
     }
 
 private:
-    static std::string part_said(const std::vector<Timed> &timed) {
+    static std::string part_said(const std::vector<AtlasTimed> &timed) {
         return Json::parse(timed.front().stats[0]).at("part").get<std::string>();
     }
     const AtlasJob &job(const AtlasPlanned &p) const { return plan_.jobs[p.job]; }
@@ -185,7 +132,7 @@ private:
 
     const hip::DeviceInfo &on_;
     const AtlasPlan &plan_;
-    const std::vector<Timed> &timed_;
+    const std::vector<AtlasTimed> &timed_;
     const u32 runs_;
     const AtlasPart part_;
     CodeFacts facts_;
@@ -198,8 +145,7 @@ private:
 std::vector<Json> atlas_run(const AtlasRunOptions &o) {
     const hip::DeviceInfo on = find_atlas_device(o.device);
     const AtlasPlan plan = plan_atlas(o, on.gfx);
-    const std::vector<Timed> timed =
-        on.simulated ? time_on_model(plan.jobs, on) : time_on_card(plan.jobs, on, o.repeats);
+    const std::vector<AtlasTimed> timed = time_jobs(plan.jobs, on, o.repeats);
     return Writer(o, on, plan, timed).rows();
 }
 
