@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The suite attention: modelled times of attn_forward, dense and with lists. Sequences of up to 8K
 // are timed whole. Workgroups of a longer one are alike but for the keys that they see, so a slice
-// of them is timed (middle_slice).
+// of them is timed (slice_of).
 #include <fmt/format.h>
 #include <functional>
 #include <numeric>
@@ -45,13 +45,11 @@ const Kernel *kernel_for(const std::string &gfx, Dtype dtype, std::string_view d
         "attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}, {"kv", cache.kv}, {"form", form}});
 }
 
-// More rounds of workgroups where lists are short and of any length: the longest of a round would
-// count alone.
 Job job_of(const Kernel &kernel, const Cache &cache, u32 s, f64 density) {
-    const u32 d = kernel.p.d, rounds = 2 * static_cast<u32>(1 / density);
+    const u32 d = kernel.p.d;
     return {&kernel, cache, s, density,
             s <= 8192 ? ContextShape{heads, kv_heads, d, s, s}
-                      : middle_slice(kernel, {"", 1, heads, kv_heads, d}, s, rounds, density < 1)};
+                      : slice_of(kernel, {"", 1, heads, kv_heads, d}, s, density < 1)};
 }
 
 struct Result1 {

@@ -23,13 +23,18 @@ f64 seen_pairs(const ContextShape &p) {
     return 1.0 * p.h * p.sq * (p.sk - p.sq + (p.sq + 1.0) / 2);
 }
 
-ContextShape middle_slice(const Kernel &kernel, const AttentionLayer &of, u32 tokens, u32 rounds,
-                          bool listed) {
-    const bool side_by_side = listed && find_target(kernel.gfx)->row_period;
-    const u32 h = side_by_side ? of.h : of.h / of.hk, hk = side_by_side ? of.hk : 1;
+ContextShape slice_of(const Kernel &kernel, const AttentionLayer &of, u32 tokens, bool listed) {
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
-    const u32 rows = rounds * std::lcm(at_once, h) / h * kernel.rows_per_workgroup;
-    return {h, hk, of.d, std::min(tokens / 2, round_up(rows, attention_block)), tokens / 2};
+    const u32 workgroups = (listed ? 8 : 2) * at_once, group = of.h / of.hk;
+    const bool side_by_side = listed && find_target(kernel.gfx)->row_period;
+    const u32 hk = side_by_side ? of.hk : listed ? std::min(2u, of.hk) : 1;
+    const u32 rows =
+        round_up(ceil_div(workgroups, hk * group) * kernel.rows_per_workgroup, attention_block);
+    if (rows <= tokens / 2)
+        return {hk * group, hk, of.d, rows, tokens / 2};
+    const u32 of_head = tokens / kernel.rows_per_workgroup * group;
+    const u32 all = side_by_side ? of.hk : std::min(of.hk, ceil_div(workgroups, of_head));
+    return {all * group, all, of.d, tokens, tokens};
 }
 
 BlockLists random_lists(const ContextShape &p, f64 density) {

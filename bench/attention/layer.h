@@ -22,12 +22,12 @@ BlockLists random_lists(const ContextShape &, f64 density);
 // Pairs of queries and keys that causal attention sees.
 f64 seen_pairs(const ContextShape &);
 
-// Queries before the middle of `tokens`, which see half of the keys, as queries do on average; so
-// many that the workgroups of attn_forward fill the part `rounds` times at least. Of one key head,
-// as attn_forward takes one after the other in a whole sequence; of all where it takes them side by
-// side, with lists on parts whose DRAM channels are address bits (T-132).
-ContextShape middle_slice(const Kernel &forward, const AttentionLayer &, u32 tokens, u32 rounds,
-                          bool listed);
+// What is timed of the forward over a long sequence: queries before its middle, which see half of
+// the keys, as queries do on average, or all where those are few. Workgroups fill the part twice,
+// with lists, which have any length, eight times. Of one key head, or two with lists, as
+// attn_forward takes one after the other; of all where it takes them side by side, with lists on
+// parts whose DRAM channels are address bits (T-132).
+ContextShape slice_of(const Kernel &forward, const AttentionLayer &, u32 tokens, bool listed);
 
 struct Rule {
     std::string_view rule; // peak, mass

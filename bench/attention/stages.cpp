@@ -88,8 +88,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                     const std::string d = std::to_string(of.d);
                     const Kernel &forward =
                         check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    Job job{of, dtype, s, density,
-                            middle_slice(forward, of, s, density < 1 ? 4 : 2, density < 1)};
+                    Job job{of, dtype, s, density, slice_of(forward, of, s, density < 1)};
                     if (job.selected())
                         job.slice = {of.h, of.hk, of.d, std::min(s / 2, selection_rows), s / 2};
                     const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;

@@ -35,7 +35,7 @@ constexpr TypeRow types[] = {
     {"i64", 8},
     {"f64", 8},
 };
-static_assert(std::size(types) == gguf_types);
+static_assert(std::size(types) == gguf_value_types);
 
 const TypeRow &row(GgufType type) { return types[static_cast<u32>(type)]; }
 
@@ -153,8 +153,8 @@ std::string_view GgufCursor::identifier(std::string_view part) {
 
 GgufType GgufCursor::type(std::string_view part) {
     const u32 type = number<u32>(part);
-    if (type >= gguf_types)
-        fail(fmt::format("{} is {}; the format has 0 to {}", part, type, gguf_types - 1));
+    if (type >= gguf_value_types)
+        fail(fmt::format("{} is {}; the format has 0 to {}", part, type, gguf_value_types - 1));
     return static_cast<GgufType>(type);
 }
 

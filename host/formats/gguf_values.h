@@ -17,7 +17,7 @@ enum class GgufType : u32 {
     u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64
 };
 // clang-format on
-inline constexpr u32 gguf_types = 13;
+inline constexpr u32 gguf_value_types = 13;
 
 std::string_view name(GgufType);
 

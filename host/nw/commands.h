@@ -9,6 +9,7 @@ namespace nw::cli {
 
 void add_annotate(CLI::App &);
 void add_atlas(CLI::App &);
+void add_bench_model(CLI::App &);
 void add_choose(CLI::App &);
 void add_constants(CLI::App &);
 void add_diff(CLI::App &);

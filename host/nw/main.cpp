@@ -11,6 +11,7 @@ int main(int argc, char **argv) {
     app.footer(nw::exit_codes_help);
     nw::cli::add_annotate(app);
     nw::cli::add_atlas(app);
+    nw::cli::add_bench_model(app);
     nw::cli::add_choose(app);
     nw::cli::add_constants(app);
     nw::cli::add_diff(app);

@@ -15,6 +15,7 @@ GFX = ["--gfx", "gfx1151"]
 # Each subcommand that needs arguments, with what goes before a file that it reads.
 READERS = {
     "annotate": ["annotate"],
+    "bench-model": ["bench-model", "--device", "sim:gfx1151"],
     "atlas report": ["atlas", "report"],
     "atlas --rocprof": ["atlas", *GFX, "--rocprof"],
     "diff": ["diff", str(DECODE)],
@@ -27,7 +28,7 @@ READERS = {
     "time": ["time"],
     "tune --candidates": ["tune", *GFX, "--candidates"],
 }
-NEEDY = ["annotate", "atlas", "choose", "diff", "info", "inspect", "lint", "pack", "time", "tune"]  # some argument
+NEEDY = ["annotate", "atlas", "bench-model", "choose", "diff", "info", "inspect", "lint", "pack", "time", "tune"]  # some argument
 GARBAGE = {"text": b"this is not what you look for\n", "bytes": bytes(range(256)) * 8, "nothing": b""}
 
 
@@ -37,7 +38,7 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def subcommands() -> list[str]:
     listed = nw("--help").stdout.partition("Subcommands:")[2]
-    return re.findall(r"^  (\w+) ", listed, re.MULTILINE)
+    return re.findall(r"^  ([\w-]+) ", listed, re.MULTILINE)
 
 
 class Misuse(unittest.TestCase):
@@ -56,7 +57,7 @@ class Misuse(unittest.TestCase):
         self.misuse(nw("no-such-command", "--help"))
         self.misuse(nw("--no-such-option"))
         self.misuse(bench("--no-such-option"))
-        self.assertGreaterEqual(len(subcommands()), 13)
+        self.assertGreaterEqual(len(subcommands()), 14)
         for name in subcommands():
             with self.subTest(name):
                 self.misuse(nw(name, "--no-such-option"))

@@ -6,19 +6,11 @@
 
 #include "nw/atlas/report.h"
 #include "nw/html.h"
+#include "nw/text_table.h"
 
 namespace nw::cli {
 
 namespace {
-
-using Cells = std::vector<std::string>;
-
-struct Table {
-    std::string title, below;
-    Cells head;
-    u64 words; // text columns come first, left-aligned
-    std::vector<Cells> rows;
-};
 
 std::string us(f64 value) { return fmt::format("{:.2f}", value); }
 std::string percent(f64 part, f64 of) {
@@ -27,13 +19,6 @@ std::string percent(f64 part, f64 of) {
 std::string number(const std::optional<u64> &value) {
     return value ? fmt::format("{}", *value) : "-";
 }
-// Names in a trace are untrusted.
-std::string word(std::string text) {
-    for (char &c : text)
-        c = static_cast<u8>(c) < ' ' || c == 0x7f ? '?' : c;
-    return text.empty() ? "-" : text;
-}
-
 // No gain is shown where the bound is unknown.
 Cells bound_cells(const AtlasRow &r, f64 total) {
     if (!r.bound_us)
@@ -41,17 +26,17 @@ Cells bound_cells(const AtlasRow &r, f64 total) {
     return {percent(*r.bound_us, r.us), us(r.gain_us()), percent(r.gain_us(), total)};
 }
 
-Table suite_table(const AtlasGroup &g) {
+TextTable suite_table(const AtlasGroup &g) {
     const f64 total = g.total_us();
     const bool joined =
         std::ranges::any_of(g.rows, [](const AtlasRow &r) { return r.other_us.has_value(); });
-    Table t{g.title,
-            fmt::format("{} us in total; {} us at the bounds, {} less", us(total),
-                        us(total - g.gain_us()), percent(g.gain_us(), total)),
-            {"layer", "kernel", "bound", "limiter", "N x K", "times", "us", "total us", "share",
-             "of bound", "gain us", "gain", "VGPRs", "waves"},
-            4,
-            {}};
+    TextTable t{g.title,
+                fmt::format("{} us in total; {} us at the bounds, {} less", us(total),
+                            us(total - g.gain_us()), percent(g.gain_us(), total)),
+                {"layer", "kernel", "bound", "limiter", "N x K", "times", "us", "total us", "share",
+                 "of bound", "gain us", "gain", "VGPRs", "waves"},
+                4,
+                {}};
     const bool drawn =
         std::ranges::any_of(g.rows, [](const AtlasRow &r) { return r.low_us.has_value(); });
     if (joined)
@@ -59,10 +44,10 @@ Table suite_table(const AtlasGroup &g) {
     if (drawn)
         t.head.push_back("low us"), t.head.push_back("high us");
     for (const AtlasRow &r : g.rows) {
-        Cells row = {word(r.layer),
-                     word(r.kernel),
-                     word(r.bound),
-                     word(r.limiter),
+        Cells row = {printable(r.layer),
+                     printable(r.kernel),
+                     printable(r.bound),
+                     printable(r.limiter),
                      r.n ? fmt::format("{}x{}", r.n, r.k) : fmt::format("{}", r.k),
                      fmt::format("{}", r.count),
                      us(r.us),
@@ -95,21 +80,22 @@ std::string modelled(const AtlasRow &row, std::span<const AtlasGroup> groups) {
     return most > 0 ? fmt::format("{:.0f}-{:.0f} %", least, most) : "-";
 }
 
-Table trace_table(const AtlasGroup &g, std::span<const AtlasGroup> groups) {
+TextTable trace_table(const AtlasGroup &g, std::span<const AtlasGroup> groups) {
     const f64 total = g.total_us();
     f64 ours = 0;
-    Table t{g.title,
-            "",
-            {"kernel", "limiter", "facts", "calls", "mean us", "min us", "max us", "total us",
-             "share", "VGPRs", "waves", "scratch", "of bound (sim)"},
-            3,
-            {}};
+    TextTable t{g.title,
+                "",
+                {"kernel", "limiter", "facts", "calls", "mean us", "min us", "max us", "total us",
+                 "share", "VGPRs", "waves", "scratch", "of bound (sim)"},
+                3,
+                {}};
     for (const AtlasRow &r : g.rows) {
         ours += r.note.empty() ? r.total_us() : 0;
-        t.rows.push_back({word(r.kernel), word(r.limiter), r.note.empty() ? "yes" : r.note,
-                          fmt::format("{}", r.count), us(r.us), us(r.min_us), us(r.max_us),
-                          us(r.total_us()), percent(r.total_us(), total), number(r.vgprs),
-                          number(r.waves), number(r.scratch), modelled(r, groups)});
+        t.rows.push_back({printable(r.kernel), printable(r.limiter),
+                          r.note.empty() ? "yes" : r.note, fmt::format("{}", r.count), us(r.us),
+                          us(r.min_us), us(r.max_us), us(r.total_us()),
+                          percent(r.total_us(), total), number(r.vgprs), number(r.waves),
+                          number(r.scratch), modelled(r, groups)});
     }
     t.below = fmt::format("{} us in all dispatches, {} of it in kernels of this build; a trace has "
                           "no shapes, so bounds are unknown; limiter: of the main loop, a static "
@@ -118,8 +104,8 @@ Table trace_table(const AtlasGroup &g, std::span<const AtlasGroup> groups) {
     return t;
 }
 
-Table overview(std::span<const AtlasGroup> groups) {
-    Table t{
+TextTable overview(std::span<const AtlasGroup> groups) {
+    TextTable t{
         "Where the time goes",
         "",
         {"model", "type", "phase", "device", "most in", "m", "us", "at bounds", "gain", "share"},
@@ -130,46 +116,22 @@ Table overview(std::span<const AtlasGroup> groups) {
         const f64 total = g.total_us();
         const bool bounds = r.bound_us.has_value();
         t.rows.push_back(
-            {word(r.model), word(r.type), r.suite ? r.phase : "trace",
+            {printable(r.model), printable(r.type), r.suite ? r.phase : "trace",
              fmt::format("{} {}", r.simulated ? "sim" : "card", r.gfx),
-             word(r.suite ? r.layer : r.kernel), r.suite ? fmt::format("{}", r.m) : "-", us(total),
-             bounds ? us(total - g.gain_us()) : "-", bounds ? percent(g.gain_us(), total) : "-",
-             percent(r.total_us(), total)});
+             printable(r.suite ? r.layer : r.kernel), r.suite ? fmt::format("{}", r.m) : "-",
+             us(total), bounds ? us(total - g.gain_us()) : "-",
+             bounds ? percent(g.gain_us(), total) : "-", percent(r.total_us(), total)});
     }
     return t;
 }
 
-std::vector<Table> tables(std::span<const AtlasGroup> groups) {
-    std::vector<Table> out;
+std::vector<TextTable> tables(std::span<const AtlasGroup> groups) {
+    std::vector<TextTable> out;
     if (groups.size() > 1)
         out.push_back(overview(groups));
     for (const AtlasGroup &g : groups)
         out.push_back(g.front().suite ? suite_table(g) : trace_table(g, groups));
     return out;
-}
-
-constexpr u64 widest = 60; // maximum cell width: C++ kernel names can be very long
-
-std::string line(const Cells &cells, const std::vector<u64> &widths, u64 words) {
-    std::string out;
-    for (u64 i = 0; i < cells.size(); ++i)
-        out += i < words ? fmt::format("{:<{}.{}}  ", cells[i], widths[i], widest)
-                         : fmt::format("{:>{}.{}}  ", cells[i], widths[i], widest);
-    return out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
-}
-
-std::string text(const Table &t) {
-    std::vector<u64> widths;
-    for (u64 i = 0; i < t.head.size(); ++i) {
-        u64 most = t.head[i].size();
-        for (const Cells &row : t.rows)
-            most = std::max(most, std::min(row[i].size(), widest));
-        widths.push_back(most);
-    }
-    std::string out = t.title + "\n\n" + line(t.head, widths, t.words);
-    for (const Cells &row : t.rows)
-        out += line(row, widths, t.words);
-    return out + (t.below.empty() ? "" : "\n" + t.below + "\n");
 }
 
 constexpr const char *style = R"(
@@ -194,7 +156,7 @@ std::string html(const Cells &cells, const char *tag, u64 words) {
 
 std::string atlas_text(std::span<const AtlasGroup> groups) {
     std::string out;
-    for (const Table &t : tables(groups)) {
+    for (const TextTable &t : tables(groups)) {
         if (!out.empty())
             out += '\n';
         out += text(t);
@@ -210,7 +172,7 @@ std::string atlas_html(std::span<const AtlasGroup> groups) {
                     "<meta name=\"viewport\" content=\"width=device-width\"><title>Atlas{}</title>"
                     "<style>{}{}</style></head><body>\n<h1>Atlas{}</h1>\n",
                     sim ? " (sim)" : "", page_style, style, sim ? " (sim)" : "");
-    for (const Table &t : tables(groups)) {
+    for (const TextTable &t : tables(groups)) {
         out += fmt::format("<h2>{}</h2>\n<div class=\"wide\"><table>\n", escape(t.title));
         out += html(t.head, "th", t.words);
         for (const Cells &row : t.rows)

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+// nw bench-model: tokens per second of a GGUF model, by its operations.
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "measure/draws.h"
+#include "measure/routes.h"
+#include "nw/atlas/facts.h"
+#include "nw/atlas/launches.h"
+#include "nw/bench_model/model.h"
+#include "nw/commands.h"
+#include "nw/text_table.h"
+
+namespace nw::cli {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Options {
+    std::string file, device;
+    u32 prompt = 512, gen = 128, depth = 0, repeats = 21;
+    std::vector<u32> verify;
+    bool uncertainty = false, json = false;
+};
+
+// Tokens that one pass through the model takes, the last of so many in the cache.
+struct Pass {
+    std::string name; // as llama-bench names it
+    u32 m, keys;
+    u32 logits; // rows of them
+};
+
+std::vector<Pass> passes_of(const Options &o) {
+    std::vector<Pass> out;
+    const u32 before = o.depth + o.gen / 2; // on average
+    if (o.prompt)
+        out.push_back({fmt::format("pp{}", o.prompt), o.prompt, o.depth + o.prompt, 1});
+    if (o.gen)
+        out.push_back({fmt::format("tg{}", o.gen), 1, before + 1, 1});
+    for (const u32 m : o.verify)
+        out.push_back({fmt::format("verify {}", m), m, before + m, m});
+    if (out.empty())
+        throw Error("--prompt 0 --gen 0: nothing to time: give tokens of a prompt, tokens to "
+                    "generate, or --verify");
+    return out;
+}
+
+constexpr std::string_view by_bytes = "by bytes";
+
+// A line of a pass.
+struct OpTime {
+    std::string name, type, kernel, shape;
+    u32 count;
+    DrawnTime each; // of one
+    u64 bytes;      // of one: weights, or keys and values
+
+    f64 us() const { return count * each.us; }
+};
+
+struct PassTime {
+    Pass pass;
+    std::vector<OpTime> ops;
+
+    DrawnTime sum() const {
+        u64 draws = 0;
+        for (const OpTime &op : ops)
+            draws = std::max<u64>(draws, op.each.draws.size());
+        DrawnTime out{0, std::vector<f64>(draws)};
+        for (const OpTime &op : ops) {
+            out.us += op.us();
+            for (u64 i = 0; i < draws; ++i) // a time by bytes has none
+                out.draws[i] += op.count * (op.each.draws.empty() ? op.each.us : op.each.draws[i]);
+        }
+        return out;
+    }
+    f64 tokens_per_s(f64 us) const { return pass.m * 1e6 / us; }
+    f64 us_by_bytes() const {
+        f64 out = 0;
+        for (const OpTime &op : ops)
+            out += op.kernel == by_bytes ? op.us() : 0;
+        return out;
+    }
+};
+
+class Bench {
+public:
+    Bench(const Options &o, const ModelSummary &model)
+        : o_(o), model_(model), on_(find_atlas_device(o.device)), part_(on_.gfx, on_.name) {}
+
+    std::vector<PassTime> run() {
+        const std::vector<Pass> passes = passes_of(o_);
+        for (const Pass &pass : passes)
+            plan(pass);
+        const std::vector<AtlasTimed> timed = time_jobs(jobs_, on_, o_.repeats);
+        const std::vector<std::vector<AttentionLaunch>> attention =
+            time_attention(attention_, on_, on_.simulated ? 1 : o_.repeats);
+        std::vector<PassTime> out;
+        for (u64 i = 0; i < passes.size(); ++i) {
+            out.push_back({passes[i], {}});
+            std::vector<OpTime> &ops = out.back().ops;
+            for (const Planned &p : planned_[i])
+                ops.push_back(p.job ? product(*p.product, jobs_[*p.job], timed[*p.job])
+                                    : bytes(*p.product, passes[i].m));
+            if (model_.attention)
+                ops.push_back(of_attention(attention_[i], attention[i]));
+            add_others(ops, passes[i].m);
+        }
+        return out;
+    }
+
+    const hip::DeviceInfo &on() const { return on_; }
+    const AtlasPart &part() const { return part_; }
+
+private:
+    struct Planned {
+        const ModelProduct *product;
+        std::optional<u64> job; // nothing: no kernel takes it
+    };
+
+    AtlasJob job_of(const ModelProduct &p, u32 m) const {
+        const GgufShape shape{p.word, m, p.n, p.k};
+        if (!p.experts)
+            return {shape, choose_unsliced(on_.gfx, shape.op()), {}};
+        const GgufMoeShape of{p.word, m, p.n, p.k, p.experts, p.top_k, p.own_rows};
+        return {shape, &choose(on_.gfx, of.op()),
+                AtlasExperts{of, random_routes(m, p.experts, p.top_k, Rng(1).fork(m))}};
+    }
+
+    void plan(const Pass &pass) {
+        planned_.emplace_back();
+        for (const ModelProduct &p : model_.products) {
+            planned_.back().push_back({&p, {}});
+            try {
+                check_shape(GgufShape{p.word, pass.m, p.n, p.k}.op());
+                if (AtlasJob job = job_of(p, p.last_row ? pass.logits : pass.m); job.kernel) {
+                    planned_.back().back().job = jobs_.size();
+                    jobs_.push_back(std::move(job));
+                }
+            } catch (const Error &error) {
+                fmt::print(stderr, "nw: {}: counted by its bytes: {}\n", printable(p.name),
+                           error.what());
+            }
+        }
+        if (model_.attention)
+            attention_.push_back({*model_.attention, Dtype::f16, pass.m, pass.keys});
+    }
+
+    OpTime product(const ModelProduct &p, const AtlasJob &job, const AtlasTimed &timed) const {
+        std::vector<std::string> lines;
+        for (const std::string &line : timed.stats)
+            if (!line.empty())
+                lines.push_back(line);
+        DrawnTime each = drawn_time(lines);
+        each.us = timed.sum();
+        return {p.name, std::string(p.word),  std::string(job.kernel->symbol), shape_of(p), p.count,
+                each,   atlas_work(job).bytes};
+    }
+
+    static std::string shape_of(const ModelProduct &p) {
+        return fmt::format("{}x{}{}", p.n, p.k,
+                           p.experts ? fmt::format(" {}/{}", p.top_k, p.experts) : "");
+    }
+
+    OpTime bytes(const ModelTensors &t, u32 tokens) const {
+        const u64 bytes = t.read_by(tokens);
+        const f64 us =
+            static_cast<f64>(bytes) / 1e3 / (part_.part.dram_gb_per_s * part_.part.dram_efficiency);
+        return {t.name, type_name(t.type), std::string(by_bytes), "", t.count, {us, {}}, bytes};
+    }
+
+    static OpTime of_attention(const AttentionJob &job, const std::vector<AttentionLaunch> &of) {
+        std::vector<std::string> lines;
+        f64 us = 0;
+        for (const AttentionLaunch &launch : of) {
+            us += launch.us;
+            if (!launch.stats.empty())
+                lines.push_back(launch.stats);
+        }
+        DrawnTime each = drawn_time(lines);
+        each.us = us;
+        return {"attention",
+                std::string(name(job.dtype)),
+                std::string(of.back().kernel->symbol),
+                fmt::format("{}/{} x {}, {} keys", job.of.h, job.of.hk, job.of.d, job.sk),
+                job.of.layers,
+                each,
+                2 * job.k_bytes()};
+    }
+
+    // What no kernel reads: large tensors each, the others together.
+    void add_others(std::vector<OpTime> &ops, u32 m) const {
+        constexpr u64 small = 200; // of a model's bytes, one part in so many
+        ModelTensors rest{"other tensors", GgmlType::f32, 1};
+        for (const ModelTensors &t : model_.others)
+            if (t.count * t.bytes > model_.bytes / small)
+                ops.push_back(bytes(t, m));
+            else
+                rest.bytes += t.count * t.read_by(m);
+        rest.bytes += m * model_.embedding_bytes;
+        ops.push_back(bytes(rest, m));
+        ops.back().type = "any";
+    }
+
+    const Options &o_;
+    const ModelSummary &model_;
+    const hip::DeviceInfo on_;
+    const AtlasPart part_;
+    std::vector<AtlasJob> jobs_;
+    std::vector<AttentionJob> attention_;
+    std::vector<std::vector<Planned>> planned_; // by pass
+};
+
+TextTable table_of(const PassTime &t) {
+    const DrawnTime sum = t.sum();
+    TextTable out{fmt::format("{}: {} token{} at once, {} in the cache after it", t.pass.name,
+                              t.pass.m, t.pass.m == 1 ? "" : "s", t.pass.keys),
+                  fmt::format("{:.2f} ms, {:.1f} tokens/s", sum.us / 1e3, t.tokens_per_s(sum.us)),
+                  {"tensor", "type", "kernel", "N x K", "times", "us", "ms", "share", "GB/s"},
+                  4,
+                  {}};
+    if (!sum.draws.empty())
+        out.below += fmt::format(" ({:.1f} to {:.1f})", t.tokens_per_s(sum.high()),
+                                 t.tokens_per_s(sum.low()));
+    out.below += fmt::format("; {:.1f} % of the time is by bytes", 100 * t.us_by_bytes() / sum.us);
+    for (const OpTime &op : t.ops)
+        out.rows.push_back({printable(op.name), printable(op.type), op.kernel, op.shape,
+                            fmt::format("{}", op.count), fmt::format("{:.2f}", op.each.us),
+                            fmt::format("{:.3f}", op.us() / 1e3),
+                            fmt::format("{:.1f} %", 100 * op.us() / sum.us),
+                            fmt::format("{:.0f}", static_cast<f64>(op.bytes) / op.each.us / 1e3)});
+    return out;
+}
+
+Json json_of(const PassTime &t) {
+    const DrawnTime sum = t.sum();
+    Json out = {{"pass", t.pass.name},
+                {"tokens", t.pass.m},
+                {"keys", t.pass.keys},
+                {"time_us", sum.us},
+                {"tokens_per_s", t.tokens_per_s(sum.us)},
+                {"by_bytes_us", t.us_by_bytes()}};
+    if (!sum.draws.empty())
+        out.update({{"time_low_us", sum.low()}, {"time_high_us", sum.high()}});
+    out["ops"] = Json::array();
+    for (const OpTime &op : t.ops) {
+        out["ops"].push_back({{"name", op.name},
+                              {"type", op.type},
+                              {"kernel", op.kernel == by_bytes ? Json() : Json(op.kernel)},
+                              {"shape", op.shape},
+                              {"count", op.count},
+                              {"us", op.each.us},
+                              {"bytes", op.bytes}});
+    }
+    return out;
+}
+
+void run(const Options &o) {
+    const GgufModel model{o.file};
+    const ModelSummary summary = summarize(model);
+    if (!summary.attention)
+        fmt::print(stderr, "nw: {}: attention isn't counted: {}\n", o.file, summary.no_attention);
+    if (o.uncertainty)
+        draw_constants();
+    Bench bench(o, summary);
+    const std::vector<PassTime> passes = bench.run();
+    if (o.json) {
+        Json out = {{"file", o.file},
+                    {"architecture", summary.architecture},
+                    {"device", bench.on().simulated ? "sim" : "card"},
+                    {"device_name", bench.on().label},
+                    {"part", bench.part().part.name},
+                    {"gfx", bench.on().gfx},
+                    {"bytes", summary.bytes},
+                    {"passes", Json::array()}};
+        for (const PassTime &pass : passes)
+            out["passes"].push_back(json_of(pass));
+        fmt::print("{}\n", out.dump(1, ' ', false, Json::error_handler_t::replace));
+        return;
+    }
+    fmt::print("{}: {}, {:.2f} GB, on {} ({})\n", o.file, printable(summary.architecture),
+               static_cast<f64>(summary.bytes) / 1e9, bench.on().label, bench.part().part.name);
+    for (const PassTime &pass : passes)
+        fmt::print("\n{}", text(table_of(pass)));
+}
+
+constexpr const char *footer = R"(
+  nw bench-model qwen3-8b-q4_k_m.gguf --device sim:gfx1100
+  nw bench-model qwen3-8b-q4_k_m.gguf --device sim:gfx1151 --prompt 0 --depth 32768 --verify 9,23
+
+A pass is the sum over a model's products (activations that are converted before each, lists of experts,
+the product), its attention, and what no kernel here reads. pp512: a prompt of 512 tokens at once, logits of
+the last. tg128: a token, with as many before it as tokens have on average. verify 9: 9 tokens of a draft.
+times: layers that have it; us: of one; GB/s: of weights, or keys and values, by that time.
+by bytes: a tensor's bytes at the rate that DRAM sustains: norms, a router, the rows of an embedding, and tensors
+of types or shapes without a kernel, which nw names. Attention is causal, with a cache in f16.
+Not counted: rotations, additions, scans of linear attention, sampling, and the host.
+On a simulated device times are modelled; tensors' contents are not read.)";
+
+} // namespace
+
+void add_bench_model(CLI::App &app) {
+    auto o = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand(
+        "bench-model", "Tokens per second of a GGUF model, and what takes the time");
+    command->footer(footer);
+    command->add_option("file", o->file, "A GGUF file, or one of a model's several")
+        ->required()
+        ->check(CLI::ExistingFile);
+    command->add_option("--device", o->device,
+                        "hip:N, sim:gfx1100, ...; default: NIBBLEWAVE_DEVICE");
+    const CLI::Range tokens(0, 8192);
+    command->add_option("--prompt", o->prompt, "Tokens of a prompt; 0: none")
+        ->check(tokens)
+        ->capture_default_str();
+    command->add_option("--gen", o->gen, "Tokens to generate, one after the other; 0: none")
+        ->check(tokens)
+        ->capture_default_str();
+    command->add_option("--depth", o->depth, "Tokens in the cache before them")
+        ->check(CLI::Range(0, 1 << 20))
+        ->capture_default_str();
+    command->add_option("--verify", o->verify, "Tokens of a draft that one pass verifies")
+        ->delimiter(',')
+        ->check(CLI::Range(2, 64));
+    command->add_option("--repeats", o->repeats, "Runs on a card; the median is reported")
+        ->check(CLI::Range(2, 1001))
+        ->capture_default_str();
+    command->add_flag(
+        "--uncertainty", o->uncertainty,
+        fmt::format("On a simulated device: tokens/s with low and high, by {}", draws_help));
+    command->add_flag("--json", o->json, "Print JSON");
+    command->callback([o] { run(*o); });
+}
+
+} // namespace nw::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What a GGUF model computes for a token, by its tensors: products, attention, and the rest.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/gguf_model.h"
+#include "measure/shapes.h"
+
+namespace nw::cli {
+
+// Tensors that differ in their layer's number alone.
+struct ModelTensors {
+    std::string name; // "blk.*.ffn_gate.weight"
+    GgmlType type;
+    u32 count = 0;
+    u64 bytes = 0;              // of one
+    u32 experts = 0, top_k = 0; // a token goes to top_k of them
+
+    // Of those bytes, what so many tokens read at most.
+    u64 read_by(u32 tokens) const {
+        return experts ? bytes / experts * std::min(u64{experts}, u64{tokens} * top_k) : bytes;
+    }
+};
+
+// A product with a tensor. Its type is one of gguf_types, whether or not a kernel takes its shape.
+struct ModelProduct : ModelTensors {
+    std::string_view word; // of its type
+    u32 n, k;              // of experts: of one
+    bool own_rows = false; // of experts: each slot has a row of activations, as after the gate
+    bool last_row = false; // of the last token alone: logits
+};
+
+struct ModelSummary {
+    std::string architecture;
+    std::vector<ModelProduct> products;
+    std::vector<ModelTensors> others; // that no product of a quantized type reads
+    u64 embedding_bytes = 0;          // of a token
+    u64 bytes = 0;                    // of all tensors
+    // Of the layers that have keys; nothing, with the reason, where a file does not say enough.
+    std::optional<AttentionLayer> attention;
+    std::string no_attention;
+};
+
+// Throws Error where a model has no tensors of layers, or metadata contradict each other.
+ModelSummary summarize(const GgufModel &);
+
+} // namespace nw::cli

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""nw bench-model: the operations of a GGUF model, their times, and tokens per second."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tempfile
+import unittest
+from pathlib import Path
+
+from command import nw
+
+# ggml's number of the type, elements and bytes of a block.
+TYPES = {"f32": (0, 1, 4), "q4_K": (12, 256, 144), "q6_K": (14, 256, 210), "bf16": (30, 1, 2)}
+U32, STRING = 4, 8
+HEADS, KEY_HEADS, HEAD, WIDTH, HIDDEN, LAYERS = 8, 2, 64, 512, 1024, 2
+METADATA = {"general.architecture": "toy", "toy.attention.head_count": HEADS, "toy.attention.head_count_kv": KEY_HEADS,
+            "toy.embedding_length": WIDTH}  # fmt: skip
+
+Tensors = list[tuple[str, str, list[int]]]
+
+
+def layer(number: int, *more: tuple[str, str, list[int]]) -> Tensors:
+    blk = f"blk.{number}."
+    return [
+        (blk + "attn_norm.weight", "f32", [WIDTH]),
+        (blk + "attn_q.weight", "q4_K", [WIDTH, HEADS * HEAD]),
+        (blk + "attn_k.weight", "q4_K", [WIDTH, KEY_HEADS * HEAD]),
+        (blk + "attn_v.weight", "q6_K", [WIDTH, KEY_HEADS * HEAD]),
+        *((blk + name, kind, ne) for name, kind, ne in more),
+    ]
+
+
+DENSE = [("ffn_up.weight", "q4_K", [WIDTH, HIDDEN]), ("ffn_down.weight", "q4_K", [HIDDEN, WIDTH])]
+EXPERTS = [("ffn_gate_inp.weight", "f32", [WIDTH, 8]), ("ffn_up_exps.weight", "q4_K", [WIDTH, 256, 8]),
+           ("ffn_down_exps.weight", "q4_K", [256, WIDTH, 8])]  # fmt: skip
+ENDS: Tensors = [("token_embd.weight", "q4_K", [WIDTH, 2048]), ("output.weight", "q6_K", [WIDTH, 2048])]
+
+
+def size_of(kind: str, ne: list[int]) -> int:
+    _, elements, size = TYPES[kind]
+    out = size
+    for n in ne:
+        out *= n
+    return out // elements
+
+
+def write(path: Path, tensors: Tensors, metadata: dict[str, str | int] = METADATA) -> Path:
+    """GGUF 3 whose data are zeros that a sparse file doesn't have."""
+    head, infos, at = b"", b"", 0
+    for key, value in metadata.items():
+        head += struct.pack("<Q", len(key)) + key.encode()
+        text = str(value).encode()
+        head += struct.pack("<IQ", STRING, len(text)) + text if isinstance(value, str) else struct.pack("<II", U32, value)
+    for name, kind, ne in tensors:
+        infos += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", len(ne))
+        infos += struct.pack(f"<{len(ne)}Q", *ne) + struct.pack("<IQ", TYPES[kind][0], at)
+        at += -(-size_of(kind, ne) // 32) * 32
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata)) + head + infos
+    header += bytes(-len(header) % 32)
+    with path.open("wb") as file:
+        file.write(header)
+        file.truncate(len(header) + at)
+    return path
+
+
+class BenchModel(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "model.gguf"
+
+    def model(self, *more: tuple[str, str, list[int]], ends: Tensors = ENDS, metadata: dict[str, str | int] = METADATA) -> Path:
+        return write(self.path, [*ends, *(t for n in range(LAYERS) for t in layer(n, *more))], metadata)
+
+    def passes(self, *options: str, said: str = "") -> dict[str, dict]:
+        done = nw("bench-model", self.path, "--device", "sim:gfx1151", "--json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(said, done.stderr)
+        out = json.loads(done.stdout)
+        self.assertEqual((out["device"], out["gfx"], out["part"]), ("sim", "gfx1151", "8060S"))
+        return {p["pass"]: p for p in out["passes"]}
+
+    def test_products_attention_and_the_rest_make_a_pass(self) -> None:
+        self.model(*DENSE)
+        passes = self.passes("--prompt", "64", "--gen", "16", "--depth", "100", "--verify", "9")
+        self.assertEqual([(p["pass"], p["tokens"], p["keys"]) for p in passes.values()],
+                         [("pp64", 64, 164), ("tg16", 1, 109), ("verify 9", 9, 117)])  # fmt: skip
+        for one in passes.values():
+            ops = {op["name"]: op for op in one["ops"]}
+            self.assertEqual({name: op["count"] for name, op in ops.items()},
+                             {"output.weight": 1, "attention": LAYERS, "other tensors": 1}
+                             | {f"blk.*.{name}.weight": LAYERS for name in ("attn_q", "attn_k", "attn_v", "ffn_up", "ffn_down")})  # fmt: skip
+            self.assertEqual(ops["blk.*.ffn_up.weight"]["bytes"], size_of("q4_K", [WIDTH, HIDDEN]))
+            self.assertEqual(ops["attention"]["bytes"], 2 * 2 * one["keys"] * KEY_HEADS * HEAD)
+            norms, row = LAYERS * 4 * WIDTH, size_of("q4_K", [WIDTH])
+            self.assertEqual(ops["other tensors"]["bytes"], norms + one["tokens"] * row)
+            self.assertIsNone(ops["other tensors"]["kernel"])
+            self.assertAlmostEqual(one["time_us"], sum(op["count"] * op["us"] for op in one["ops"]))
+            self.assertAlmostEqual(one["tokens_per_s"], one["tokens"] * 1e6 / one["time_us"])
+            self.assertAlmostEqual(one["by_bytes_us"], ops["other tensors"]["us"])
+            self.assertNotIn("time_low_us", one)
+        kernel = {name: {op["name"]: op["kernel"] for op in one["ops"]} for name, one in passes.items()}
+        self.assertTrue(kernel["pp64"]["output.weight"].startswith("gguf_decode_q6_K_m1"))  # of the last token alone
+        self.assertIn("attn_decode", kernel["tg16"]["attention"])
+        self.assertIn("attn_forward", kernel["pp64"]["attention"])
+        self.assertNotEqual(kernel["verify 9"]["output.weight"], kernel["pp64"]["output.weight"])
+
+    def test_experts_are_those_that_tokens_meet(self) -> None:
+        self.model(*EXPERTS, metadata=METADATA | {"toy.expert_used_count": 2})
+        one = self.passes("--prompt", "0", "--gen", "2")["tg2"]
+        ops = {op["name"]: op for op in one["ops"]}
+        for name, ne in (("up", [WIDTH, 256]), ("down", [256, WIDTH])):
+            op = ops[f"blk.*.ffn_{name}_exps.weight"]
+            self.assertEqual((op["bytes"], op["count"]), (2 * size_of("q4_K", ne), LAYERS))
+            self.assertTrue(op["kernel"].startswith("gguf_moe_decode_q4_K"), op["kernel"])
+            self.assertIn("2/8", op["shape"])
+        self.model(*EXPERTS)  # nothing says how many a token goes to
+        ops = {op["name"]: op for op in self.passes("--prompt", "0", "--gen", "2")["tg2"]["ops"]}
+        self.assertIsNone(ops["blk.*.ffn_up_exps.weight"]["kernel"])
+        self.assertEqual(ops["blk.*.ffn_up_exps.weight"]["bytes"], size_of("q4_K", [WIDTH, 256, 8]))
+
+    def test_what_no_kernel_takes_counts_by_its_bytes(self) -> None:
+        self.model(("ffn_up.weight", "bf16", [WIDTH, HIDDEN]), ends=ENDS[:1], metadata=METADATA | {"toy.attention.key_length": 48})
+        one = self.passes("--prompt", "0", "--gen", "2", said="attention isn't counted: heads of 48: kernels have 64, 128 and 256")["tg2"]
+        ops = {op["name"]: op for op in one["ops"]}
+        self.assertNotIn("attention", ops)
+        self.assertIn("token_embd.weight", ops)  # logits, too, where there is no output.weight
+        up = ops["blk.*.ffn_up.weight"]
+        self.assertEqual((up["kernel"], up["type"], up["bytes"]), (None, "bf16", 2 * WIDTH * HIDDEN))
+        rates = {round(op["bytes"] / op["us"]) for op in one["ops"] if op["kernel"] is None}
+        self.assertEqual(len(rates), 1, rates)
+
+    def test_times_have_error_bars_and_text_says_the_same(self) -> None:
+        self.model(*DENSE)
+        one = self.passes("--prompt", "0", "--gen", "2", "--uncertainty")["tg2"]
+        self.assertTrue(one["time_low_us"] < one["time_us"] < one["time_high_us"])
+        text = nw("bench-model", self.path, "--device", "sim:gfx1151", "--prompt", "0", "--gen", "2", "--uncertainty").stdout
+        self.assertIn("sim gfx1151", text)
+        self.assertIn(f"{one['tokens_per_s']:.1f} tokens/s ({1e6 / one['time_high_us']:.1f} to {1e6 / one['time_low_us']:.1f})", text)
+        for op in one["ops"]:
+            self.assertIn(op["name"], text)
+
+    def test_what_is_no_model_is_refused(self) -> None:
+        write(self.path, [("a.weight", "f32", [4, 4])])
+        done = nw("bench-model", self.path, "--device", "sim:gfx1151")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no tensor is a matrix of a type that has kernels", done.stderr)
+        self.model(*DENSE)
+        done = nw("bench-model", self.path, "--device", "sim:gfx1151", "--prompt", "0", "--gen", "0")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--prompt 0 --gen 0: nothing to time", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
