@@ -25,8 +25,8 @@ f64 seen_pairs(const ContextShape &p) {
 
 ContextShape slice_of(const Kernel &kernel, const AttentionLayer &of, u32 tokens, bool listed) {
     const u32 at_once = kernel.waves_per_simd * 128 / kernel.block * usual_machine(kernel.gfx).wgps;
-    const u32 workgroups = (listed ? 8 : 2) * at_once, group = of.h / of.hk;
     const bool side_by_side = listed && find_target(kernel.gfx)->row_period;
+    const u32 workgroups = (side_by_side ? 16 : listed ? 8 : 2) * at_once, group = of.h / of.hk;
     const u32 hk = side_by_side ? of.hk : listed ? std::min(2u, of.hk) : 1;
     const u32 rows =
         round_up(ceil_div(workgroups, hk * group) * kernel.rows_per_workgroup, attention_block);

@@ -24,7 +24,7 @@ f64 seen_pairs(const ContextShape &);
 
 // What is timed of the forward over a long sequence: queries before its middle, which see half of
 // the keys, as queries do on average, or all where those are few. Workgroups fill the part twice,
-// with lists, which have any length, eight times. Of one key head, or two with lists, as
+// with lists, which have any length, eight times or more. Of one key head, or two with lists, as
 // attn_forward takes one after the other; of all where it takes them side by side, with lists on
 // parts whose DRAM channels are address bits (T-132).
 ContextShape slice_of(const Kernel &forward, const AttentionLayer &, u32 tokens, bool listed);

@@ -4,24 +4,26 @@
 from __future__ import annotations
 
 import json
-import struct
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-from command import nw
+from command import SOURCE, nw
 
-# ggml's number of the type, elements and bytes of a block.
-TYPES = {"f32": (0, 1, 4), "q4_K": (12, 256, 144), "q6_K": (14, 256, 210), "bf16": (30, 1, 2)}
-U32, STRING = 4, 8
+sys.path[:0] = [str(SOURCE / "bench")]
+
+import models  # noqa: E402
+from models import size_of  # noqa: E402
+
 HEADS, KEY_HEADS, HEAD, WIDTH, HIDDEN, LAYERS = 8, 2, 64, 512, 1024, 2
 METADATA = {"general.architecture": "toy", "toy.attention.head_count": HEADS, "toy.attention.head_count_kv": KEY_HEADS,
             "toy.embedding_length": WIDTH}  # fmt: skip
 
-Tensors = list[tuple[str, str, list[int]]]
+Tensors = list[models.Tensor]
 
 
-def layer(number: int, *more: tuple[str, str, list[int]]) -> Tensors:
+def layer(number: int, *more: models.Tensor) -> Tensors:
     blk = f"blk.{number}."
     return [
         (blk + "attn_norm.weight", "f32", [WIDTH]),
@@ -38,41 +40,14 @@ EXPERTS = [("ffn_gate_inp.weight", "f32", [WIDTH, 8]), ("ffn_up_exps.weight", "q
 ENDS: Tensors = [("token_embd.weight", "q4_K", [WIDTH, 2048]), ("output.weight", "q6_K", [WIDTH, 2048])]
 
 
-def size_of(kind: str, ne: list[int]) -> int:
-    _, elements, size = TYPES[kind]
-    out = size
-    for n in ne:
-        out *= n
-    return out // elements
-
-
-def write(path: Path, tensors: Tensors, metadata: dict[str, str | int] = METADATA) -> Path:
-    """GGUF 3 whose data are zeros that a sparse file doesn't have."""
-    head, infos, at = b"", b"", 0
-    for key, value in metadata.items():
-        head += struct.pack("<Q", len(key)) + key.encode()
-        text = str(value).encode()
-        head += struct.pack("<IQ", STRING, len(text)) + text if isinstance(value, str) else struct.pack("<II", U32, value)
-    for name, kind, ne in tensors:
-        infos += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", len(ne))
-        infos += struct.pack(f"<{len(ne)}Q", *ne) + struct.pack("<IQ", TYPES[kind][0], at)
-        at += -(-size_of(kind, ne) // 32) * 32
-    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata)) + head + infos
-    header += bytes(-len(header) % 32)
-    with path.open("wb") as file:
-        file.write(header)
-        file.truncate(len(header) + at)
-    return path
-
-
 class BenchModel(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "model.gguf"
 
-    def model(self, *more: tuple[str, str, list[int]], ends: Tensors = ENDS, metadata: dict[str, str | int] = METADATA) -> Path:
-        return write(self.path, [*ends, *(t for n in range(LAYERS) for t in layer(n, *more))], metadata)
+    def model(self, *more: models.Tensor, ends: Tensors = ENDS, metadata: models.Metadata = METADATA) -> Path:
+        return models.write_gguf(self.path, [*ends, *(t for n in range(LAYERS) for t in layer(n, *more))], metadata)
 
     def passes(self, *options: str, said: str = "") -> dict[str, dict]:
         done = nw("bench-model", self.path, "--device", "sim:gfx1151", "--json", *options)
@@ -106,6 +81,11 @@ class BenchModel(unittest.TestCase):
         self.assertIn("attn_decode", kernel["tg16"]["attention"])
         self.assertIn("attn_forward", kernel["pp64"]["attention"])
         self.assertNotEqual(kernel["verify 9"]["output.weight"], kernel["pp64"]["output.weight"])
+
+    def test_as_many_key_heads_as_query_heads(self) -> None:
+        self.model(*DENSE, metadata=METADATA | {"toy.attention.head_count_kv": HEADS})
+        ops = {op["name"]: op for op in self.passes("--prompt", "0", "--gen", "2", "--depth", "64")["tg2"]["ops"]}
+        self.assertIn(f"{HEADS}/{HEADS} x {HEAD}, 66 keys", ops["attention"]["shape"])
 
     def test_experts_are_those_that_tokens_meet(self) -> None:
         self.model(*EXPERTS, metadata=METADATA | {"toy.expert_used_count": 2})
@@ -143,7 +123,7 @@ class BenchModel(unittest.TestCase):
             self.assertIn(op["name"], text)
 
     def test_what_is_no_model_is_refused(self) -> None:
-        write(self.path, [("a.weight", "f32", [4, 4])])
+        models.write_gguf(self.path, [("a.weight", "f32", [4, 4])], {})
         done = nw("bench-model", self.path, "--device", "sim:gfx1151")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("no tensor is a matrix of a type that has kernels", done.stderr)

@@ -17,10 +17,10 @@ namespace {
 constexpr u32 topics = 8;
 
 // Tokens of a block have a part in common, and every eighth block the same.
-std::vector<u16> tokens(const AttentionJob &job, u32 heads, u64 seed) {
+std::vector<u16> tokens(const AttentionJob &job, u32 heads, u64 count, u64 seed) {
     const Rng common(1), own(seed);
     std::vector<u16> out;
-    const u64 row = u64{heads} * job.of.d, count = heads == job.of.h ? job.sq : job.sk;
+    const u64 row = u64{heads} * job.of.d;
     for (u64 t = 0; t < count; ++t)
         for (u64 i = 0; i < row; ++i) {
             const u64 topic = (t + job.sk - count) / job.block % topics;
@@ -36,8 +36,9 @@ class Tensors {
 public:
     Tensors(const hip::Device &device, const AttentionJob &job)
         : device_(device), job_(job), machine_(machine_of(device)), modules_(device),
-          q_(upload(tokens(job, job.of.h, 2))), k_(upload(tokens(job, job.of.hk, 3))),
-          v_(upload(tokens(job, job.of.hk, 4))), o_(device.allocate(job.q_bytes())),
+          q_(upload(tokens(job, job.of.h, job.sq, 2))),
+          k_(upload(tokens(job, job.of.hk, job.sk, 3))),
+          v_(upload(tokens(job, job.of.hk, job.sk, 4))), o_(device.allocate(job.q_bytes())),
           idx_(device.allocate(4 * job.list_entries())),
           cnt_(device.allocate(4 * job.of.h * job.tiles())) {}
 

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Tokens per second of whole models by `nw bench-model`, beside what people published (bench/data/models.csv).
+
+    python3 bench/models.py [--build DIR] [--only REGEX] [--json FILE] [--verify 9,23]
+
+A model's file is made here: its metadata and the list of its tensors, of the types that llama.cpp gives them, with a hole where
+their bytes would be. Rows are named "MODEL FILE PART PASS". Published times are of all that a card does for a token; the modelled ones
+lack rotations, additions, scans of linear attention, sampling and the host, so they are a bound of what these kernels would reach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "bench/data/models.csv"
+
+# ggml's number of the type, elements and bytes of a block.
+TYPES = {"f32": (0, 1, 4), "q4_0": (2, 32, 18), "q4_K": (12, 256, 144), "q5_K": (13, 256, 176), "q6_K": (14, 256, 210), "bf16": (30, 1, 2)}
+GGUF_U32, GGUF_STRING = 4, 8
+
+Tensor = tuple[str, str, list[int]]  # name, type, sizes, the row's first
+Metadata = dict[str, int | str]
+
+
+def size_of(kind: str, sizes: list[int]) -> int:
+    """Bytes of a tensor."""
+    _, elements, out = TYPES[kind]
+    for size in sizes:
+        out *= size
+    return out // elements
+
+
+def write_gguf(path: Path, tensors: list[Tensor], metadata: Metadata) -> Path:
+    """A GGUF 3 file whose tensors' bytes are a hole: they are zeros, and take no space."""
+    head, infos, at = b"", b"", 0
+    for key, value in metadata.items():
+        head += struct.pack("<Q", len(key)) + key.encode()
+        if isinstance(value, str):
+            head += struct.pack("<IQ", GGUF_STRING, len(value)) + value.encode()
+        else:
+            head += struct.pack("<II", GGUF_U32, value)
+    for name, kind, sizes in tensors:
+        infos += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", len(sizes))
+        infos += struct.pack(f"<{len(sizes)}Q", *sizes) + struct.pack("<IQ", TYPES[kind][0], at)
+        at += -(-size_of(kind, sizes) // 32) * 32
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata)) + head + infos
+    header += bytes(-len(header) % 32)
+    with path.open("wb") as file:
+        file.write(header)
+        file.truncate(len(header) + at)
+    return path
+
+
+@dataclass(frozen=True)
+class Model:
+    """A dense transformer; `every`: of so many layers one has attention, the others a gated delta net."""
+
+    layers: int
+    width: int
+    hidden: int
+    heads: int
+    key_heads: int
+    head: int
+    words: int  # of the vocabulary
+    every: int = 1
+
+    def layer(self, n: int, file: str) -> list[Tensor]:
+        more = "q6_K" if file == "Q4_K_M" and more_bits(n, self.layers) else base(file)
+        yield_of, keys = self.heads * self.head, self.key_heads * self.head
+        if n % self.every == self.every - 1:
+            # With a gate, of every fourth layer, q has twice the rows.
+            rows = yield_of * (2 if self.every > 1 else 1)
+            out = [("attn_q", base(file), [self.width, rows]), ("attn_k", base(file), [self.width, keys]),
+                   ("attn_v", more, [self.width, keys]), ("attn_output", base(file), [yield_of, self.width])]  # fmt: skip
+        else:
+            fused = "q5_K" if file == "Q4_K_M" else base(file)
+            out = [("attn_qkv", fused, [self.width, 2 * self.width]), ("attn_gate", base(file), [self.width, yield_of]),
+                   ("ssm_out", base(file), [yield_of, self.width])]  # fmt: skip
+        out += [("ffn_gate", base(file), [self.width, self.hidden]), ("ffn_up", base(file), [self.width, self.hidden]),
+                ("ffn_down", more, [self.hidden, self.width]), ("attn_norm", "f32", [self.width]), ("ffn_norm", "f32", [self.width])]  # fmt: skip
+        return [(f"blk.{n}.{name}.weight", kind, sizes) for name, kind, sizes in out]
+
+    def tensors(self, file: str) -> list[Tensor]:
+        ends = [("token_embd.weight", base(file), [self.width, self.words]), ("output.weight", "q6_K", [self.width, self.words])]
+        return ends + [tensor for n in range(self.layers) for tensor in self.layer(n, file)]
+
+    def metadata(self, name: str) -> Metadata:
+        return {"general.architecture": "model", "general.name": name, "model.embedding_length": self.width, "model.attention.head_count": self.heads,
+                "model.attention.head_count_kv": self.key_heads, "model.attention.key_length": self.head}  # fmt: skip
+
+
+def base(file: str) -> str:
+    return {"Q4_0": "q4_0", "Q4_K_M": "q4_K"}[file]
+
+
+def more_bits(n: int, layers: int) -> bool:
+    """Layers whose values and second products have six bits in a Q4_K_M file: the first and last eighth, and of the rest each third."""
+    eighth = layers // 8
+    return n < eighth or n >= 7 * layers // 8 or (n - eighth) % 3 == 2
+
+
+MODELS = {
+    "Llama-2-7B": Model(32, 4096, 11008, 32, 32, 128, 32000),
+    "Llama-3.1-8B": Model(32, 4096, 14336, 32, 8, 128, 128256),
+    "Qwen2.5-7B": Model(28, 3584, 18944, 28, 4, 128, 152064),
+    "Qwen3.6-27B": Model(64, 5120, 17408, 24, 4, 256, 248320, every=4),
+}
+PARTS = {"7900 XTX": "gfx1100", "8060S": "gfx1151", "9070 XT": "gfx1201"}
+
+
+def published() -> list[dict]:
+    with FILE.open() as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def passes(build: Path, path: Path, part: str, generated: int, verify: str) -> list[dict]:
+    command = [build / "bin/nw", "bench-model", path, "--device", f"sim:{PARTS[part]}", "--prompt", "0", "--gen", str(generated), "--json", "--uncertainty"]
+    said = subprocess.run([*command, *(["--verify", verify] if verify else [])], capture_output=True, text=True)
+    if said.returncode:
+        sys.exit(said.stderr)
+    return json.loads(said.stdout)["passes"]
+
+
+def rows(build: Path, only: str, verify: str) -> list[dict]:
+    out, known = [], published()
+    kinds = {(row["model"], row["file"], part) for row in known for part in ([row["part"]] if row["model"] != "Qwen3.6-27B" else PARTS)}
+    for model, file, part in sorted(kinds):
+        name = f"{model} {file} {part}"
+        if not re.search(only, name):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path = write_gguf(Path(folder, "model.gguf"), MODELS[model].tensors(file), MODELS[model].metadata(model))
+            for one in passes(build, path, part, 128, verify if model == "Qwen3.6-27B" else ""):
+                said = [row for row in known if (row["model"], row["file"], row["part"]) == (model, file, part) and one["pass"].startswith("tg")]
+                low, high = (one["tokens"] * 1e6 / one[key] for key in ("time_high_us", "time_low_us"))
+                out.append({"name": f"{name} {one['pass']}", "ms": one["time_us"] / 1e3, "tokens_per_s": one["tokens_per_s"], "low": low, "high": high,
+                            "published": said})  # fmt: skip
+                print(line(out[-1]), flush=True)
+    return out
+
+
+def line(row: dict) -> str:
+    def figure(of: dict) -> str:
+        both = of["low"] if of["low"] == of["high"] else f"{of['low']}-{of['high']}"
+        return f"{of['backend']} {both} ({of['source']})"
+
+    text = f"{row['name']:<36} {row['ms']:8.2f} {row['tokens_per_s']:8.1f}  {row['low']:7.1f} {row['high']:7.1f}  "
+    return (text + "; ".join(figure(of) for of in row["published"])).rstrip()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--only", default="", metavar="REGEX", help="rows to run: names, without the pass")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    parser.add_argument("--verify", default="9,23", metavar="N,N", help="tokens of a draft that Qwen3.6-27B verifies at once; '': none")
+    options = parser.parse_args()
+    print(f"Whole models on sim: modelled, a cache of 64 tokens.\n\n{'model, file, part, pass':<36} {'ms':>8} {'tokens/s':>8}  {'low':>7} {'high':>7}  published")
+    out = rows(options.build, options.only, options.verify)
+    if not out:
+        sys.exit(f"--only {options.only}: no model and part of {FILE.name} has such a name")
+    if options.json:
+        options.json.write_text(json.dumps({"rows": out}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
