@@ -5,7 +5,7 @@
 
 #include "base/half.h"
 #include "base/parallel.h"
-#include "formats/quantize.h"
+#include "formats/quantize/int4.h"
 #include "formats/row_stride.h"
 
 namespace nw::bench {
@@ -28,7 +28,7 @@ LayerData make_layer(Dtype dtype, const RowLayout &layout, const Rng &rng) {
         for (u64 row = begin; row < end; ++row) {
             for (u64 i = 0; i < k; ++i)
                 w[i] = 0.02f * rng.normal_at(row * k + i);
-            quantize_row(w, group, dtype, std::span(layer.q).subspan(row * k, k),
+            quantize_row(w, {group, dtype}, std::span(layer.q).subspan(row * k, k),
                          std::span(layer.s).subspan(row * groups, groups));
         }
     });

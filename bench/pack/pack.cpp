@@ -90,7 +90,7 @@ void write_checkpoint(const Format &f, const Folder &folder, u64 seed) {
             t.name = fmt::format("model.layers.{}.mlp.down_proj.{}", layer, t.name);
             tensors.push_back(std::move(t));
         }
-    SafetensorsWriter file(folder.file(), tensors, {});
+    TensorWriter file = safetensors_writer(folder.file(), tensors, {});
     for (size_t i = 0; i < tensors.size(); ++i)
         file.write(i, 0, contents(f.tensors[i % f.tensors.size()], f, Rng(seed).fork(i)));
     file.commit();

@@ -6,15 +6,16 @@
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "formats/checkpoint.h"
+#include "formats/output_path.h"
 #include "formats/plain_values.h"
 #include "formats/repack.h"
+#include "formats/safetensors_writer.h"
 
 namespace nw {
 
@@ -92,30 +93,10 @@ private:
     std::vector<std::atomic<u64>> left_;
 };
 
-class Shown {
-public:
-    Shown(const PackProgress &show, u64 total) : show_(show), total_(total) {}
-    void advance(u64 bytes, const std::string &what) {
-        done_ += bytes;
-        const std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock || !show_ || Clock::now() - last_ < std::chrono::milliseconds(50))
-            return;
-        last_ = Clock::now();
-        show_(done_, total_, what);
-    }
-
-private:
-    const PackProgress &show_;
-    u64 total_;
-    std::atomic<u64> done_{0};
-    std::mutex mutex_;
-    Clock::time_point last_{};
-};
-
 // One thread's worker, with reusable buffers.
 class Worker {
 public:
-    Worker(const PackedModel &m, SafetensorsWriter &file) : model_(m), file_(file) {}
+    Worker(const PackedModel &m, TensorWriter &file) : model_(m), file_(file) {}
 
     // Returns the number of checked rows.
     u64 run(const Item &item) {
@@ -208,17 +189,17 @@ private:
     }
 
     const PackedModel &model_;
-    SafetensorsWriter &file_;
+    TensorWriter &file_;
     std::vector<std::byte> weights_;
     std::vector<u16> halves_;
     std::vector<u32> zeros_, order_;
     std::vector<f64> want_, got_;
 };
 
-u64 convert(const PackedModel &m, SafetensorsWriter &file, const PackProgress &progress) {
+u64 convert(const PackedModel &m, TensorWriter &file, const WorkProgress &progress) {
     const std::vector<Item> items = items_of(m);
     Sources sources(m, items);
-    Shown shown(progress, m.weight_bytes);
+    WorkShown shown(progress, m.weight_bytes);
     std::atomic<u64> checked{0};
     parallel_each(items.size(), [&] {
         return [&, worker = Worker(m, file)](u64 i) mutable {
@@ -233,11 +214,6 @@ u64 convert(const PackedModel &m, SafetensorsWriter &file, const PackProgress &p
     return checked;
 }
 
-bool inside(const fs::path &path, const fs::path &folder) {
-    const auto [end, rest] = std::ranges::mismatch(folder, path);
-    return end == folder.end();
-}
-
 fs::path layout_path(fs::path out) { return out.replace_extension(".json"); }
 
 void check_paths(const fs::path &checkpoint, const fs::path &out, const PackOptions &o) {
@@ -245,31 +221,14 @@ void check_paths(const fs::path &checkpoint, const fs::path &out, const PackOpti
         throw Error(fmt::format(
             "{}: the output must be called NAME.safetensors; NAME.json is written next to it",
             out.string()));
-    if (!fs::exists(checkpoint))
-        throw Error(fmt::format("{}: no such file or directory", checkpoint.string()));
-    const fs::path folder = out.has_parent_path() ? out.parent_path() : ".";
-    if (!fs::is_directory(folder))
-        throw Error(
-            fmt::format("{}: the directory {} does not exist", out.string(), folder.string()));
-    const fs::path input = fs::canonical(checkpoint), output = fs::canonical(folder);
-    if (fs::is_directory(input) && inside(output, input))
-        throw Error(fmt::format("{}: is inside the input {}, which would then contain its own "
-                                "output: choose another directory",
-                                out.string(), checkpoint.string()));
-    for (const fs::path &path : {out, layout_path(out)}) {
-        if (!fs::exists(path))
-            continue;
-        if (fs::equivalent(path, input))
-            throw Error(path.string() + ": is the input itself; choose another name");
-        if (!o.replace)
-            throw Error(path.string() + ": exists; --force replaces it");
-    }
+    for (const fs::path &path : {out, layout_path(out)})
+        check_output(checkpoint, path, o.replace);
 }
 
 } // namespace
 
 PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o,
-                const PackProgress &progress) {
+                const WorkProgress &progress) {
     const auto start = Clock::now();
     check_paths(input, out, o);
     const Checkpoint checkpoint(input);
@@ -278,7 +237,8 @@ PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o
     const fs::path layout = layout_path(out);
     const std::string text = layout_json(model, o, out.filename().string()).dump(1) + "\n";
 
-    SafetensorsWriter file(out, model.tensors, {{"format", "nibblewave"}, {"gfx", o.gfx}});
+    TensorWriter file =
+        safetensors_writer(out, model.tensors, {{"format", "nibblewave"}, {"gfx", o.gfx}});
     OutputFile json(layout, text.size());
     json.write(0, std::as_bytes(std::span(text)));
     PackReport report;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <filesystem>
-#include <functional>
 
 #include "formats/packed_model.h"
+#include "formats/work_progress.h"
 
 namespace nw {
 
@@ -15,13 +15,9 @@ struct PackReport {
     f64 seconds = 0;
 };
 
-// Progress callback: bytes of weights done, total bytes, current layer. From any thread, one call
-// at a time.
-using PackProgress = std::function<void(u64, u64, const std::string &)>;
-
 // Packs the checkpoint into `out`, NAME.safetensors, and its layout into NAME.json. Both are
 // written to temporary files and renamed on success. Throws Error.
 PackReport pack(const std::filesystem::path &checkpoint, const std::filesystem::path &out,
-                const PackOptions &, const PackProgress &);
+                const PackOptions &, const WorkProgress &);
 
 } // namespace nw

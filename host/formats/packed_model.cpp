@@ -129,32 +129,7 @@ void fuse(std::vector<PackedLinear> &linears) {
     std::erase_if(linears, [](const PackedLinear &p) { return p.parts.empty(); });
 }
 
-// Sorts tensors by required alignment, so that each starts aligned in the file.
-class Specs {
-public:
-    void add(size_t &index, u32 alignment, TensorSpec spec) {
-        rows_.push_back({alignment, &index, std::move(spec)});
-    }
-    std::vector<TensorSpec> placed() {
-        std::ranges::stable_sort(rows_, std::greater{}, &Row::alignment);
-        std::vector<TensorSpec> out;
-        for (Row &row : rows_) {
-            *row.index = out.size();
-            out.push_back(std::move(row.spec));
-        }
-        return out;
-    }
-
-private:
-    struct Row {
-        u32 alignment;
-        size_t *index;
-        TensorSpec spec;
-    };
-    std::vector<Row> rows_;
-};
-
-void add_tensors(Specs &specs, PackedLinear &p) {
+void add_tensors(TensorOrder &specs, PackedLinear &p) {
     const auto add = [&](size_t &index, const char *end, u32 alignment, const char *dtype,
                          std::vector<u64> shape) {
         if (p.experts)
@@ -227,7 +202,7 @@ PackedModel plan(const SourceLinears &sources, const PackOptions &o) {
     }
     if (o.fuse)
         fuse(m.linears);
-    Specs specs;
+    TensorOrder specs;
     for (PackedLinear &p : m.linears) {
         m.weight_bytes += p.matrices() * p.n * (p.k / 2);
         add_tensors(specs, p);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/safetensors_writer.h"
 #include "formats/source_linear.h"
+#include "formats/tensor_specs.h"
 
 namespace nw {
 

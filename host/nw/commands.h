@@ -19,6 +19,7 @@ void add_isa(CLI::App &);
 void add_lint(CLI::App &);
 void add_micro(CLI::App &);
 void add_pack(CLI::App &);
+void add_quantize(CLI::App &);
 void add_time(CLI::App &);
 void add_tune(CLI::App &);
 

@@ -171,7 +171,7 @@ class Checkpoint:
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        config = {"model_type": "small"} | ({} if self.old_config else {"quantization_config": self.config})
+        config = {"model_type": "small"} | ({} if self.old_config or not self.config else {"quantization_config": self.config})
         (folder / "config.json").write_text(json.dumps(config))
         if self.old_config:
             (folder / "quantize_config.json").write_text(json.dumps(self.config))
@@ -305,14 +305,30 @@ MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
 }  # fmt: skip
 
 
+
+
+def plain_checkpoint(rng: random.Random) -> Checkpoint:
+    """Not quantized: an input of nw quantize."""
+    c = Checkpoint({}, dtype="BF16")
+    c.tensors["model.embed_tokens.weight"] = reals("BF16", [4, 512], (rng.randint(-8, 8) for _ in range(2048)))
+    for name, n in {"self_attn.o_proj": 16, "mlp.up_proj": 40}.items():
+        values = (rng.randint(-255, 255) / 4096 for _ in range(n * 512))
+        c.tensors[f"model.layers.0.{name}.weight"] = reals("BF16", [n, 512], values)
+    c.tensors["model.norm.weight"] = reals("F32", [3], (1.0, 2.0, 3.0))
+    return c
+
+
+PLAIN = "bf16"
+
+
 def make(name: str) -> Checkpoint:
-    return MAKERS[name](random.Random(name))
+    return plain_checkpoint(random.Random(name)) if name == PLAIN else MAKERS[name](random.Random(name))
 
 
 def main(folder: Path, names: list[str]) -> int:
-    for name in names or MAKERS:
-        if name not in MAKERS:
-            print(f"make_checkpoints.py: {name}: unknown; choose from {', '.join(MAKERS)}", file=sys.stderr)
+    for name in names or [*MAKERS, PLAIN]:
+        if name not in [*MAKERS, PLAIN]:
+            print(f"make_checkpoints.py: {name}: unknown; choose from {', '.join([*MAKERS, PLAIN])}", file=sys.stderr)
             return 2
         make(name).write(folder / name)
     return 0

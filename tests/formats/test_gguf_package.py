@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ref::dequantize_row against the public `gguf` package (PyPI): every bit of every type that kernels take."""
+"""Against the public `gguf` package (PyPI): every bit of ref::dequantize_row, and the files of nw quantize."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
+from safetensors_file import Tensor, encode
+
 try:
     import numpy as np
-    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
+    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, quants
 
     MISSING = ""
 except ImportError as error:
@@ -49,6 +53,35 @@ class Package(unittest.TestCase):
                 different = different[(got[different] != 0) | (want[different] != 0)]
                 self.assertEqual(got.size, want.size)
                 self.assertEqual(different.size, 0, f"the first at {different[:1]}: {got[different[:1]]}, not {want[different[:1]]}")
+
+    def test_quantized_files(self) -> None:
+        weights = np.random.default_rng(7).normal(0, 0.02, (24, 1024)).astype(np.float32)
+        norm = np.arange(5, dtype=np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "in.safetensors"
+            source.write_bytes(encode({"up.weight": Tensor("F32", [24, 1024], weights.tobytes()), "norm": Tensor("F32", [5], norm.tobytes())}))
+            for name in ("q4_K", "mxfp4"):
+                with self.subTest(name):
+                    path = Path(folder) / f"{name}.gguf"
+                    command = [BUILD / "bin/nw", "quantize", source, "-o", path, "--to", name, "--json"]
+                    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+                    tensors = {t.name: t for t in GGUFReader(path).tensors}
+                    self.assertEqual(tensors["up.weight"].tensor_type, GGMLQuantizationType[name.upper()])
+                    got = quants.dequantize(tensors["up.weight"].data, tensors["up.weight"].tensor_type)
+                    error = np.square(got.astype(np.float64) - weights).sum() / np.square(weights.astype(np.float64)).sum()
+                    self.assertAlmostEqual(json.loads(done.stdout)["nmse"], error, delta=1e-7 * error)
+                    rounded = self.rounded(name, weights)
+                    if rounded is not None:
+                        self.assertLessEqual(error, np.square(rounded.astype(np.float64) - weights).sum() / np.square(weights.astype(np.float64)).sum())
+                    np.testing.assert_array_equal(tensors["norm"].data, norm)
+
+    def rounded(self, name: str, weights: "np.ndarray") -> "np.ndarray | None":
+        """What the package's own quantization makes of the weights, if it has one for the type."""
+        kind = GGMLQuantizationType[name.upper()]
+        try:
+            return quants.dequantize(quants.quantize(weights, kind), kind)
+        except NotImplementedError:
+            return None
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nw pack streams: its memory is bounded by the largest tensor, not by the checkpoint."""
+"""nw pack and nw quantize stream: their memory is bounded by the largest tensor, not by the checkpoint."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from packing import BUILD, Folder
 
 N, K, GROUP, LAYERS = 4096, 8192, 128, 10
 LARGEST = N * K // 2
+PLAIN_N = 1024  # of what is quantized
 ZEROS = {"gptq": b"\x77", "awq": b"\x35", "compressed": b""}
 
 
 def tensors(kind: str) -> dict[str, tuple[str, list[int], bytes]]:
     """A tensor of a layer: dtype, shape, and the bytes that are repeated to fill it."""
     groups = K // GROUP
+    if kind == "bf16":
+        return {"weight": ("BF16", [PLAIN_N, K], b"\x80\x3c\x00\xbd")}
     weights, scale = os.urandom(1 << 16), b"\x00\x24"
     if kind == "compressed":
         return {
@@ -36,7 +39,7 @@ def tensors(kind: str) -> dict[str, tuple[str, list[int], bytes]]:
 
 def write(path: Path, kind: str) -> None:
     """Written in parts: this process's memory would count as that of the program it starts."""
-    sizes = {"I32": 4, "I64": 8, "F16": 2}
+    sizes = {"I32": 4, "I64": 8, "F16": 2, "BF16": 2}
     header, parts, at = {}, [], 0
     for layer in range(LAYERS):
         for name, (dtype, shape, data) in tensors(kind).items():
@@ -72,6 +75,16 @@ class Memory(Folder):
                 used = peak("pack", self.input, self.packed, "--force") - idle
                 self.assertLess(used, 3 * LARGEST)
                 self.assertEqual(os.path.getsize(self.packed) // LARGEST, LAYERS)
+
+    def test_quantize_below_three_times_the_largest_tensor(self) -> None:
+        write(self.input / "model.safetensors", "bf16")
+        idle = peak("quantize", "--help")
+        for to, name in (("w4a16", "x.safetensors"), ("q4_K", "x.gguf"), ("mxfp4", "x.gguf")):
+            with self.subTest(to=to):
+                output = self.output / name
+                used = peak("quantize", self.input, "-o", output, "--to", to, "--clip", "none", "--force") - idle
+                self.assertLess(used, 3 * PLAIN_N * K * 2)
+                self.assertEqual(os.path.getsize(output) // (PLAIN_N * K // 2), LAYERS)
 
 
 if __name__ == "__main__":

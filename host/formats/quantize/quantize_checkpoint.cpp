@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "formats/quantize/quantize_checkpoint.h"
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <fmt/format.h>
+#include <map>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "formats/checkpoint.h"
+#include "formats/gguf_writer.h"
+#include "formats/json.h"
+#include "formats/output_path.h"
+#include "formats/quantize/quantize_rows.h"
+#include "formats/safetensors_writer.h"
+
+namespace nw {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr u64 copied_part = 4 << 20;
+constexpr u64 weights_of_item = 1 << 18;
+
+// Rows of a linear, or a range of bytes of a copied tensor.
+struct QuantizeItem {
+    const QuantizedLinear *linear; // or null
+    size_t index;                  // of the plan's linears, or of its copies
+    u64 first, count;
+    size_t block; // among the linear's items
+};
+
+std::vector<QuantizeItem> items_of(const QuantizePlan &plan) {
+    std::vector<QuantizeItem> items;
+    for (size_t i = 0; i < plan.linears.size(); ++i) {
+        const QuantizedLinear &l = plan.linears[i];
+        const u64 rows = round_up(ceil_div<u64>(weights_of_item, l.k), quantized_rows_step);
+        for (u64 row = 0, block = 0; row < l.n; row += rows, ++block)
+            items.push_back({&l, i, row, std::min(rows, l.n - row), block});
+    }
+    for (size_t i = 0; i < plan.copies.size(); ++i)
+        for (u64 at = 0, size = plan.copies[i].second->bytes.size(); at < size; at += copied_part)
+            items.push_back({nullptr, i, at, std::min(copied_part, size - at), 0});
+    return items;
+}
+
+// Collects the errors of items. The sums are in the order of rows, whatever the threads do, and so
+// are the reports.
+class Reports {
+public:
+    Reports(const QuantizePlan &plan, const std::vector<QuantizeItem> &items,
+            const QuantizeWatch &watch)
+        : plan_(plan), watch_(watch), errors_(plan.linears.size()), left_(plan.linears.size()) {
+        for (const QuantizeItem &item : items)
+            if (item.linear)
+                ++left_[item.index];
+        for (size_t i = 0; i < errors_.size(); ++i)
+            errors_[i].resize(left_[i]);
+    }
+
+    void add(const QuantizeItem &item, const QuantizationError &error) {
+        const std::lock_guard lock(mutex_);
+        errors_[item.index][item.block] = error;
+        --left_[item.index];
+        for (; next_ < left_.size() && left_[next_] == 0; ++next_)
+            report(plan_.linears[next_]);
+    }
+    const QuantizationError &total() const { return total_; }
+
+private:
+    void report(const QuantizedLinear &l) {
+        QuantizedReport row{l.from->name, l.from->dtype, l.n, l.k, {}};
+        for (const QuantizationError &part : errors_[next_])
+            row.error.add(part);
+        total_.add(row.error);
+        if (watch_.finished)
+            watch_.finished(row);
+    }
+
+    const QuantizePlan &plan_;
+    const QuantizeWatch &watch_;
+    std::mutex mutex_;
+    std::vector<std::vector<QuantizationError>> errors_;
+    std::vector<u64> left_; // items of each linear
+    size_t next_ = 0;       // linear to report
+    QuantizationError total_;
+};
+
+void run_items(const QuantizePlan &plan, const QuantizeOptions &o, TensorWriter &file,
+               Reports &reports, const std::vector<QuantizeItem> &items, const WorkProgress &show) {
+    u64 weights = 0;
+    for (const QuantizedLinear &l : plan.linears)
+        weights += u64{l.n} * l.k;
+    WorkShown shown(show, weights);
+    parallel_each(items.size(), [&] {
+        return [&, worker = RowQuantizer(o, file)](u64 i) mutable {
+            const QuantizeItem &item = items[i];
+            if (!item.linear) {
+                const auto &[tensor, from] = plan.copies[item.index];
+                const auto part = from->bytes.subspan(item.first, item.count);
+                file.write(tensor, item.first, part);
+                MappedFile::release(part);
+                return;
+            }
+            reports.add(item, worker.run(*item.linear, item.first, item.count));
+            shown.advance(item.count * item.linear->k, item.linear->from->name);
+        };
+    });
+}
+
+// The tensors of all inputs, in their order.
+std::vector<const Tensor *> tensors_of(const std::deque<Checkpoint> &inputs) {
+    std::vector<const Tensor *> out;
+    std::map<std::string_view, const Checkpoint *> owner;
+    for (const Checkpoint &input : inputs)
+        for (const Tensor *t : input.tensors()) {
+            const auto [found, fresh] = owner.try_emplace(t->name, &input);
+            if (!fresh)
+                throw Error(fmt::format("{} is in {} and in {}: names of all inputs go to one "
+                                        "file and must differ",
+                                        in_quotes(t->name), found->second->path().string(),
+                                        input.path().string()));
+            out.push_back(t);
+        }
+    return out;
+}
+
+// Whether the output is a GGUF file: its name says it.
+bool wants_gguf(const fs::path &out, QuantizedType to) {
+    const bool gguf = out.extension() == ".gguf", tensors = out.extension() == ".safetensors";
+    if ((gguf && to != QuantizedType::w4a16) || (tensors && to != QuantizedType::q4_K))
+        return gguf;
+    constexpr std::array names = {"NAME.safetensors", "NAME.gguf", "NAME.gguf or NAME.safetensors"};
+    throw Error(fmt::format("{}: the output of {} must be called {}", out.string(), name(to),
+                            names[static_cast<size_t>(to)]));
+}
+
+TensorWriter writer_of(const fs::path &out, const QuantizePlan &plan, const QuantizeOptions &o) {
+    if (!o.gguf)
+        return safetensors_writer(out, plan.tensors, {{"format", "pt"}});
+    // llama_ftype of a file that is mostly q4_K (as q4_K_S) or mxfp4 (as MXFP4_MOE)
+    const u32 file_type = o.to == QuantizedType::q4_K ? 14 : 38;
+    return gguf_writer(out, plan.tensors,
+                       {{"general.file_type", file_type}, {"general.quantization_version", 2}});
+}
+
+} // namespace
+
+QuantizeReport quantize_checkpoint(std::span<const fs::path> inputs, const fs::path &out,
+                                   QuantizeOptions o, const QuantizeWatch &watch) {
+    const auto start = std::chrono::steady_clock::now();
+    o.gguf = wants_gguf(out, o.to);
+    for (const fs::path &input : inputs)
+        check_output(input, out, o.replace);
+    std::deque<Checkpoint> checkpoints;
+    for (const fs::path &input : inputs)
+        checkpoints.emplace_back(input);
+    const QuantizePlan plan = plan_quantization(tensors_of(checkpoints), o);
+    TensorWriter file = writer_of(out, plan, o);
+    const std::vector<QuantizeItem> items = items_of(plan);
+    Reports reports(plan, items, watch);
+    run_items(plan, o, file, reports, items, watch.progress);
+    file.commit();
+
+    QuantizeReport report;
+    report.linears = plan.linears.size();
+    report.copies = plan.copies.size();
+    for (const QuantizedLinear &l : plan.linears)
+        report.weights += u64{l.n} * l.k;
+    for (const auto &[index, t] : plan.copies)
+        report.copied_bytes += t->bytes.size();
+    report.error = reports.total();
+    report.file_bytes = file.size();
+    report.seconds = std::chrono::duration<f64>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+} // namespace nw

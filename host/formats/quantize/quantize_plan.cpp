@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "formats/quantize/quantize_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <regex>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "formats/json.h"
+
+namespace nw {
+
+namespace {
+
+constexpr u64 most_weight_rows = u64{1} << 31; // of N or K: they are u32
+
+[[noreturn]] void refuse(const Tensor &t, const std::string &why) {
+    throw Error(
+        fmt::format("{} ({} {}): {}", in_quotes(t.name), t.dtype, shape_text(t.shape), why));
+}
+
+// Regular expressions, each of which must match a tensor.
+class Patterns {
+public:
+    Patterns(const std::vector<std::string> &texts, const char *option) : option_(option) {
+        for (const std::string &text : texts) {
+            try {
+                rows_.push_back({text, std::regex(text), false});
+            } catch (const std::regex_error &e) {
+                throw Error(fmt::format("{} {}: is not a regular expression: {}", option,
+                                        in_quotes(text), e.what()));
+            }
+        }
+    }
+    bool match(const std::string &name) {
+        bool any = false;
+        for (Row &row : rows_)
+            if (std::regex_search(name, row.regex))
+                any = row.used = true;
+        return any;
+    }
+    void check_used() const {
+        for (const Row &row : rows_)
+            if (!row.used)
+                throw Error(
+                    fmt::format("{} {}: matches no 2-D tensor; `nw inspect` lists the names",
+                                option_, in_quotes(row.text)));
+    }
+
+private:
+    struct Row {
+        std::string text;
+        std::regex regex;
+        bool used;
+    };
+    const char *option_;
+    std::vector<Row> rows_;
+};
+
+QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
+    if (t.dtype != "BF16" && t.dtype != "F16" && t.dtype != "F32")
+        refuse(t, fmt::format("weights must be BF16, F16 or F32; convert the checkpoint to BF16 "
+                              "first, or copy the tensor unchanged with --keep"));
+    const u64 n = t.shape[0], k = t.shape[1];
+    if (n < 1 || k < 1 || n >= most_weight_rows || k >= most_weight_rows)
+        refuse(t,
+               fmt::format("N = {}, K = {}: both must be 1 to 2^31 - 1; --keep copies the tensor "
+                           "unchanged",
+                           n, k));
+    if (k % scale_block(o))
+        refuse(t, fmt::format("K = {}: must be a multiple of {}, the weights that share a scale; "
+                              "{}--keep copies the tensor unchanged",
+                              k, scale_block(o),
+                              o.to == QuantizedType::w4a16 && k % 32 == 0
+                                  ? "choose a smaller --group, or "
+                                  : ""));
+    QuantizedLinear l{&t, static_cast<u32>(n), static_cast<u32>(k)};
+    l.scale_dtype = o.scale_dtype.value_or(t.dtype == "F16" ? Dtype::f16 : Dtype::bf16);
+    return l;
+}
+
+void add_w4a16(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o) {
+    const u64 groups = l.k / o.group;
+    const std::string &stem = l.from->name; // NAME.weight, or what --include names
+    order.add(l.shape, 8, {stem + "_shape", "I64", {2}});
+    order.add(l.weights, 4, {stem + "_packed", "I32", {l.n, l.k / 8}});
+    if (o.zero_points)
+        order.add(l.zeros, 4, {stem + "_zero_point", "I32", {ceil_div(l.n, 8u), groups}});
+    order.add(l.scales, 2,
+              {stem + "_scale", l.scale_dtype == Dtype::bf16 ? "BF16" : "F16", {l.n, groups}});
+}
+
+void add_linear(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o) {
+    const std::string &stem = l.from->name;
+    const u64 blocks = l.k / 32;
+    if (o.gguf) {
+        order.add(l.weights, 1, {stem, std::string(name(o.to)), {l.n, l.k}});
+    } else if (o.to == QuantizedType::mxfp4) {
+        order.add(l.weights, 1, {stem + "_blocks", "U8", {l.n, blocks, 16}});
+        order.add(l.scales, 1, {stem + "_scales", "U8", {l.n, blocks}});
+    } else {
+        add_w4a16(order, l, o);
+    }
+}
+
+// A copied tensor. GGUF pads tensors, so that there they stay in their order.
+void add_copy(TensorOrder &order, size_t &index, const Tensor &t, const QuantizeOptions &o) {
+    if (!o.gguf)
+        return order.add(index, std::max(1u, dtype_bits(t.dtype).value_or(8) / 8),
+                         {t.name, t.dtype, t.shape});
+    for (std::string_view type : {"f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64"})
+        if (std::ranges::equal(type, t.dtype, [](char a, char b) { return a == std::tolower(b); }))
+            return order.add(index, 1, {t.name, std::string(type), t.shape});
+    refuse(t, "GGUF has no such type to copy it to: remove the tensor from the input, or choose a "
+              "type that is written as safetensors");
+}
+
+} // namespace
+
+std::string_view name(QuantizedType type) {
+    constexpr std::array names = {"w4a16", "q4_K", "mxfp4"};
+    return names[static_cast<size_t>(type)];
+}
+
+u32 scale_block(const QuantizeOptions &o) {
+    return o.to == QuantizedType::q4_K ? 256 : o.to == QuantizedType::mxfp4 ? 32 : o.group;
+}
+
+bool is_linear_name(std::string_view name) {
+    if (name != "weight" && !name.ends_with(".weight"))
+        return false;
+    for (std::string_view other : {"embed", "norm", "lm_head", "wte", "wpe", "router"})
+        if (name.find(other) != name.npos)
+            return false;
+    const std::string_view layer = name.substr(0, name.size() - std::min(name.size(), size_t{7}));
+    return layer != "gate" && !layer.ends_with(".gate") && !layer.ends_with("_gate");
+}
+
+QuantizePlan plan_quantization(std::span<const Tensor *const> tensors, const QuantizeOptions &o) {
+    Patterns keep(o.keep, "--keep"), include(o.include, "--include");
+    QuantizePlan plan;
+    for (const Tensor *t : tensors) {
+        const bool matrix = t->shape.size() == 2;
+        const bool kept = matrix && keep.match(t->name),
+                   included = matrix && include.match(t->name);
+        if (matrix && !kept && (included || is_linear_name(t->name)))
+            plan.linears.push_back(linear_of(*t, o));
+        else
+            plan.copies.push_back({0, t});
+    }
+    keep.check_used();
+    include.check_used();
+    if (plan.linears.empty())
+        throw Error(fmt::format("no linear weights among {} tensors: these are 2-D, called "
+                                "NAME.weight, and not of an embedding, norm, head or router; "
+                                "--include quantizes others by name",
+                                tensors.size()));
+    TensorOrder order;
+    for (QuantizedLinear &l : plan.linears)
+        add_linear(order, l, o);
+    for (auto &[index, t] : plan.copies)
+        add_copy(order, index, *t, o);
+    plan.tensors = order.placed();
+    return plan;
+}
+
+} // namespace nw

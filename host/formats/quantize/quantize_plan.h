@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Which tensors of a checkpoint are quantized, and the tensors that are written.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/quantize/clip.h"
+#include "formats/safetensors.h"
+#include "formats/tensor_specs.h"
+
+namespace nw {
+
+enum class QuantizedType : u8 { w4a16, q4_K, mxfp4 };
+
+std::string_view name(QuantizedType);
+
+struct QuantizeOptions {
+    QuantizedType to = QuantizedType::w4a16;
+    u32 group = 128;                  // of w4a16: 32, 64 or 128
+    bool zero_points = false;         // of w4a16
+    std::optional<Dtype> scale_dtype; // of w4a16; none: the weights', and bf16 for f32
+    Clip clip = Clip::mse;
+    std::vector<std::string> include; // regular expressions: 2-D tensors to quantize as well
+    std::vector<std::string> keep;    // to copy unchanged; they come before `include`
+    bool replace = false;             // replace existing output
+    bool gguf = false;                // the output is GGUF, else safetensors
+};
+
+// A weight matrix [N, K] and where its parts go. In the output NAME.weight is
+//
+//   w4a16             NAME.weight_packed, weight_scale, weight_shape and, with zero points,
+//                     weight_zero_point, as in compressed-tensors (source_linear.h)
+//   mxfp4             NAME.weight_blocks u8 [N, K/32, 16], a byte has two codes, the first low, and
+//                     NAME.weight_scales u8 [N, K/32], the e, as in gpt-oss
+//   mxfp4, q4_K       in a GGUF file: NAME.weight, in blocks of ggml (gguf_blocks.h)
+struct QuantizedLinear {
+    const Tensor *from;
+    u32 n, k;
+    Dtype scale_dtype = Dtype::bf16;
+    size_t weights = none, scales = none, zeros = none, shape = none; // of the output's tensors
+
+    static constexpr size_t none = ~size_t{0};
+};
+
+struct QuantizePlan {
+    std::vector<QuantizedLinear> linears;
+    std::vector<std::pair<size_t, const Tensor *>>
+        copies; // of the output's tensors, from the input
+    std::vector<TensorSpec> tensors;
+};
+
+// True of the weight of a linear layer by its name: not an embedding, a norm, the head, or the
+// router of a mixture of experts.
+bool is_linear_name(std::string_view);
+
+// Weights that share a scale: those a row must be a multiple of.
+u32 scale_block(const QuantizeOptions &);
+
+// Throws Error if no tensor is quantized, if one that is has a shape or dtype that can't be, or if
+// a regular expression matches nothing.
+QuantizePlan plan_quantization(std::span<const Tensor *const>, const QuantizeOptions &);
+
+} // namespace nw

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// nw quantize: a model's linear weights to 4 bits, with the error of each.
+#include <csignal>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "base/progress.h"
+#include "formats/quantize/quantize_checkpoint.h"
+#include "nw/commands.h"
+#include "nw/inspect/gguf.h"
+#include "nw/inspect/text.h"
+
+namespace nw::cli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+    std::vector<std::filesystem::path> inputs;
+    std::string output, to = "w4a16", clip = "mse", scales;
+    bool json = false;
+    QuantizeOptions quantize;
+};
+
+// Prints a row as each tensor is done, below a bar if stderr is a terminal.
+class Table {
+public:
+    explicit Table(bool silent) : silent_(silent) {}
+
+    void progress(u64 done, u64 total, const std::string &what) {
+        if (!bar_)
+            bar_ = std::make_unique<Progress>(total);
+        bar_->advance(done - std::exchange(shown_, done));
+        bar_->show(what);
+    }
+    void row(const QuantizedReport &r) {
+        rows_.push_back(row_json(r));
+        if (silent_)
+            return;
+        if (bar_)
+            bar_->clear();
+        if (rows_.size() == 1)
+            print_heading(
+                fmt::format("{:>14} {:>9} {:>11}  {}", "N x K", "NMSE", "max |error|", "weights"));
+        fmt::print("{:>14} {:>9.3e} {:>11.3e}  {}\n", fmt::format("{} x {}", r.n, r.k),
+                   r.error.nmse(), r.error.largest, r.name);
+        std::fflush(stdout);
+    }
+    void end() { bar_.reset(); }
+    Json &rows() { return rows_; }
+
+private:
+    static Json row_json(const QuantizedReport &r) {
+        return {{"name", r.name},
+                {"dtype", r.dtype},
+                {"n", r.n},
+                {"k", r.k},
+                {"nmse", r.error.nmse()},
+                {"max_error", r.error.largest},
+                {"max_error_at", {r.error.largest_at / r.k, r.error.largest_at % r.k}}};
+    }
+
+    bool silent_;
+    Json rows_ = Json::array();
+    std::unique_ptr<Progress> bar_;
+    u64 shown_ = 0;
+};
+
+void print_total(const Options &o, const QuantizeReport &r) {
+    fmt::print("{}: {} to {}, NMSE {:.3e}; {} copied; {} in {:.2f} s\n", o.output,
+               count_text(r.linears, "weight matrix"), o.to, r.error.nmse(),
+               count_text(r.copies, "other tensor"), size_text(r.file_bytes), r.seconds);
+}
+
+void print_json(const Options &o, const QuantizeReport &r, Json &rows) {
+    Json out = {{"output", o.output},
+                {"to", o.to},
+                {"clip", o.clip},
+                {"tensors", std::move(rows)},
+                {"weights", r.weights},
+                {"nmse", r.error.nmse()},
+                {"copied_tensors", r.copies},
+                {"copied_bytes", r.copied_bytes},
+                {"file_bytes", r.file_bytes},
+                {"seconds", r.seconds}};
+    fmt::print("{}\n", out.dump(1, ' ', false, Json::error_handler_t::replace));
+}
+
+void run(Options o) {
+    for (const auto &input : o.inputs)
+        if (is_gguf(input))
+            throw Error(fmt::format("{}: is a GGUF file; inputs are safetensors files, or folders "
+                                    "of a model with these",
+                                    input.string()));
+    if (!o.scales.empty())
+        o.quantize.scale_dtype = o.scales == "bf16" ? Dtype::bf16 : Dtype::f16;
+    for (QuantizedType type : {QuantizedType::w4a16, QuantizedType::q4_K, QuantizedType::mxfp4})
+        if (o.to == name(type))
+            o.quantize.to = type;
+    o.quantize.clip = o.clip == "mse" ? Clip::mse : Clip::none;
+    std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then an error of the write
+    Table table(o.json);
+    const QuantizeReport r = quantize_checkpoint(
+        o.inputs, o.output, o.quantize,
+        {[&](u64 done, u64 total, const std::string &what) { table.progress(done, total, what); },
+         [&](const QuantizedReport &row) { table.row(row); }});
+    table.end();
+    if (o.json)
+        print_json(o, r, table.rows());
+    else
+        print_total(o, r);
+}
+
+} // namespace
+
+void add_quantize(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand(
+        "quantize", "Quantize a model's linear weights to 4 bits, and print the error of each");
+    command
+        ->add_option("inputs", options->inputs,
+                     "Safetensors of bf16, f16 or f32: directories (one file, or shards with their "
+                     "index), or files")
+        ->required();
+    command
+        ->add_option("-o,--output", options->output,
+                     "NAME.safetensors or NAME.gguf: w4a16 is safetensors, for nw pack; q4_K is "
+                     "GGUF; mxfp4 is either")
+        ->required();
+    command->add_option("--to", options->to, "The weights' new type")
+        ->check(CLI::IsMember({"w4a16", "q4_K", "mxfp4"}))
+        ->capture_default_str();
+    command->add_option("--group", options->quantize.group, "Of w4a16: weights that share a scale")
+        ->check(CLI::IsMember({32, 64, 128}))
+        ->capture_default_str();
+    command->add_flag("--zero-points", options->quantize.zero_points,
+                      "Of w4a16: asymmetric, with a zero point for each scale");
+    command
+        ->add_option("--scales", options->scales,
+                     "Of w4a16: type of the scales (default: the weights', bf16 for f32)")
+        ->check(CLI::IsMember({"f16", "bf16"}));
+    command
+        ->add_option("--clip", options->clip,
+                     "none: the range of a group is that of its weights; mse: the one of several "
+                     "with the least squared error")
+        ->check(CLI::IsMember({"none", "mse"}))
+        ->capture_default_str();
+    command->add_option("--include", options->quantize.include,
+                        "Quantize also 2-D tensors whose name has this regular expression");
+    command->add_option("--keep", options->quantize.keep,
+                        "Copy 2-D tensors whose name has this regular expression");
+    command->add_flag("--force", options->quantize.replace, "Replace existing output");
+    command->add_flag("--json", options->json, "Print the table as JSON, at the end");
+    command->footer(
+        "Quantized are 2-D tensors called NAME.weight that are not of an embedding, a norm, the "
+        "head or a router.\nAll other tensors are copied. NMSE is the sum of squared errors over "
+        "the sum of squared weights.\nThe output is written to a temporary file and renamed on "
+        "success.");
+    command->callback([options] { run(*options); });
+}
+
+} // namespace nw::cli
