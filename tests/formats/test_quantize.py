@@ -159,7 +159,7 @@ class Selection(Quantized):
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), 3, done.stderr)
         self.assertRegex(lines[1], rf"^ +8 x 128 +\d\.\d+e-\d\d +\d\.\d+e-\d\d  {LINEAR}$")
-        self.assertRegex(lines[2], r": 1 weight matrix to w4a16, NMSE .*; 1 other tensor copied; ")
+        self.assertRegex(lines[2], r": 1 weight tensor to w4a16, NMSE .*; 1 other tensor copied; ")
 
 
 class Mxfp4(Quantized):

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
+#include <optional>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -18,57 +20,67 @@ constexpr f32 most_half = 65504;
 constexpr u32 trials = 21;
 
 using SubBlock = std::span<const f32, sub>;
+using Lanes [[gnu::vector_size(16)]] = f32; // SSE2 and NEON have it
+constexpr u32 lanes = sizeof(Lanes) / sizeof(f32), vectors = sub / lanes;
 
 // w = a * q - b
 struct Line {
     f32 a, b;
 };
 
-f32 round_even(f32 x) { return (x + 0x1.8p23f) - 0x1.8p23f; } // for |x| < 2^22
-
-// Not std::clamp: this one is two vector instructions.
-f32 clamp_q(f32 x) {
-    const f32 least = x < 0 ? 0 : x;
-    return least > 15 ? 15 : least;
+Lanes part_of(SubBlock w, u32 vector) {
+    Lanes part;
+    std::memcpy(&part, &w[vector * lanes], sizeof part);
+    return part;
 }
 
-// Sums in eight lanes, which compilers keep in vectors.
-template <class Term> f32 sum_of(const Term &term) {
-    constexpr u32 lanes = 8;
-    f32 sums[lanes] = {};
-    for (u32 at = 0; at < sub; at += lanes)
-        for (u32 i = 0; i < lanes; ++i)
-            sums[i] += term(at + i);
-    f32 sum = 0;
-    for (f32 part : sums)
-        sum += part;
-    return sum;
+// Nearest even of x limited to 0..15.
+template <class X> X nearest_q(X x) {
+    const X least = x < 0.0f ? X{} : x, limited = least > 15.0f ? X{} + 15.0f : least;
+    return (limited + 0x1.8p23f) - 0x1.8p23f;
 }
+
+f32 sum_of(Lanes x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 
 // With the nearest q of each weight. An a of 0 has q = 0.
 f32 squared_error(SubBlock w, const Line &line) {
     const f32 inverse = line.a > 0 ? 1 / line.a : 0;
-    return sum_of([&](u32 i) {
-        const f32 q = round_even(clamp_q((w[i] + line.b) * inverse));
-        const f32 e = line.a * q - line.b - w[i];
-        return e * e;
-    });
+    Lanes sum{};
+    for (u32 v = 0; v < vectors; ++v) {
+        const Lanes x = part_of(w, v), q = nearest_q((x + line.b) * inverse);
+        const Lanes e = line.a * q - line.b - x;
+        sum += e * e;
+    }
+    return sum_of(sum);
 }
 
-// Least squares for given q: minimizes sum (a * q - b - w)^2 with a, b >= 0.
-Line fit(SubBlock w, const f32 (&q)[sub], const Line &otherwise) {
-    const f32 sum_q = sum_of([&](u32 i) { return q[i]; }),
-              sum_q2 = sum_of([&](u32 i) { return q[i] * q[i]; }),
-              sum_w = sum_of([&](u32 i) { return w[i]; }),
-              sum_wq = sum_of([&](u32 i) { return w[i] * q[i]; });
+struct Fit {
+    Line line;
+    f32 error; // squared, less the sum of squared weights
+};
+
+// Least squares: minimizes sum (a * q - b - w)^2 with a, b >= 0 for q = nearest_q(t * (w - low)).
+std::optional<Fit> fit(SubBlock w, f32 t, f32 low) {
+    Lanes q1{}, q2{}, w1{}, wq{};
+    for (u32 v = 0; v < vectors; ++v) {
+        const Lanes x = part_of(w, v), q = nearest_q((x - low) * t);
+        q1 += q;
+        q2 += q * q;
+        w1 += x;
+        wq += x * q;
+    }
+    const f32 sum_q = sum_of(q1), sum_q2 = sum_of(q2), sum_w = sum_of(w1), sum_wq = sum_of(wq);
     const f32 determinant = sub * sum_q2 - sum_q * sum_q;
     if (!(determinant > 0)) // all q are equal
-        return otherwise;
+        return std::nullopt;
     Line line{(sub * sum_wq - sum_w * sum_q) / determinant,
               (sum_q * sum_wq - sum_q2 * sum_w) / determinant};
     if (line.b < 0)
         line = {sum_wq / sum_q2, 0};
-    return line.a > 0 ? line : otherwise;
+    if (!(line.a > 0))
+        return std::nullopt;
+    // The residual is orthogonal to what was fitted: its square is that with w alone.
+    return Fit{line, line.b * sum_w - line.a * sum_wq};
 }
 
 struct SubRange {
@@ -85,19 +97,12 @@ Line best_line(SubBlock w, const SubRange &range, Clip clip) {
     const Line whole{width / 15, -range.low};
     if (clip == Clip::none || !(whole.a > 0))
         return whole;
-    Line best = whole;
-    f32 least = squared_error(w, whole);
-    for (u32 trial = 0; trial < trials; ++trial) {
-        const f32 inverse = (14 + static_cast<f32>(trial) / 10) / width;
-        f32 q[sub];
-        for (u32 i = 0; i < sub; ++i)
-            q[i] = round_even(clamp_q((w[i] - range.low) * inverse));
-        const Line line = fit(w, q, whole);
-        const f32 error = squared_error(w, line);
-        if (error < least)
-            least = error, best = line;
-    }
-    return best;
+    Fit best{whole, 0};
+    for (u32 trial = 0; trial < trials; ++trial)
+        if (const auto found = fit(w, (14 + static_cast<f32>(trial) / 10) / width, range.low);
+            found && found->error < best.error)
+            best = *found;
+    return squared_error(w, best.line) < squared_error(w, whole) ? best.line : whole;
 }
 
 struct Steps {
@@ -106,7 +111,7 @@ struct Steps {
 
 Steps best_steps(SubBlock w, const Line &line, f32 d, f32 dmin, Clip clip) {
     const auto steps = [](f32 x, f32 unit) {
-        return unit > 0 ? static_cast<i32>(round_even(std::min<f32>(x / unit, most_steps))) : 0;
+        return unit > 0 ? static_cast<i32>(std::lrint(std::min<f32>(x / unit, most_steps))) : 0;
     };
     const Steps nearest{steps(line.a, d), steps(line.b, dmin)};
     if (clip == Clip::none)
@@ -145,7 +150,7 @@ void put_sub_block(BlockQ4_K &block, u32 j, SubBlock w, const Steps &steps, f32 
     const f32 a = d * static_cast<f32>(steps.sc), b = dmin * static_cast<f32>(steps.m);
     const f32 inverse = a > 0 ? 1 / a : 0;
     for (u32 i = 0; i < sub; ++i) {
-        const f32 q = round_even(clamp_q((w[i] + b) * inverse)), product = a * q;
+        const f32 q = nearest_q((w[i] + b) * inverse), product = a * q;
         block.qs[j / 2 * sub + i] |= static_cast<u8>(static_cast<u32>(q) << j % 2 * 4);
         stored[j * sub + i] = product - b;
     }

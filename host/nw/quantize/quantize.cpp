@@ -72,7 +72,7 @@ private:
 
 void print_total(const Options &o, const QuantizeReport &r) {
     fmt::print("{}: {} to {}, NMSE {:.3e}; {} copied; {} in {:.2f} s\n", o.output,
-               count_text(r.linears, "weight matrix"), o.to, r.error.nmse(),
+               count_text(r.linears, "weight tensor"), o.to, r.error.nmse(),
                count_text(r.copies, "other tensor"), size_text(r.file_bytes), r.seconds);
 }
 
