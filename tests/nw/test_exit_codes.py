@@ -28,7 +28,7 @@ READERS = {
     "time": ["time"],
     "tune --candidates": ["tune", *GFX, "--candidates"],
 }
-NEEDY = ["annotate", "atlas", "bench-model", "choose", "diff", "info", "inspect", "lint", "pack", "time", "tune"]  # some argument
+NEEDY = ["annotate", "atlas", "bench-model", "choose", "diff", "info", "inspect", "lint", "pack", "quantize", "time", "tune"]  # some argument
 GARBAGE = {"text": b"this is not what you look for\n", "bytes": bytes(range(256)) * 8, "nothing": b""}
 
 
@@ -57,7 +57,7 @@ class Misuse(unittest.TestCase):
         self.misuse(nw("no-such-command", "--help"))
         self.misuse(nw("--no-such-option"))
         self.misuse(bench("--no-such-option"))
-        self.assertGreaterEqual(len(subcommands()), 14)
+        self.assertGreaterEqual(len(subcommands()), 15)
         for name in subcommands():
             with self.subTest(name):
                 self.misuse(nw(name, "--no-such-option"))
@@ -69,6 +69,7 @@ class Misuse(unittest.TestCase):
                 self.misuse(done)
                 self.assertIn("/no/such/file", done.stderr)
         self.misuse(nw("pack", "/no/such/file", "/no/such/folder/out.safetensors"))
+        self.misuse(nw("quantize", "/no/such/file", "-o", "/no/such/folder/out.safetensors"))
 
     def test_files_of_another_kind(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
