@@ -21,6 +21,24 @@ def nw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run([BUILD / "bin/nw", *arguments], capture_output=True, text=True, timeout=60, **options)
 
 
+def stderr_on_terminal(*arguments: str | Path) -> tuple[int, str]:
+    """The exit code, and what nw says where stderr is a terminal."""
+    try:
+        ours, theirs = os.openpty()
+    except OSError as error:
+        raise unittest.SkipTest(f"no terminals here: {error}") from error
+    done = subprocess.run([BUILD / "bin/nw", *arguments], stdout=subprocess.DEVNULL, stderr=theirs, timeout=60)
+    os.close(theirs)
+    said = b""
+    try:
+        while part := os.read(ours, 1 << 16):  # at most a few KB at a time
+            said += part
+    except OSError:  # EIO: the other end is closed, and all was read
+        pass
+    os.close(ours)
+    return done.returncode, said.decode()
+
+
 class Folder(unittest.TestCase):
     """A test with a folder of its own, in which `in` is the checkpoint and `out` where output goes."""
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import unittest
 
 import make_checkpoints
-from packing import BUILD, Folder, Packed, numbers, nw
+from packing import Folder, Packed, numbers, nw, stderr_on_terminal
 from safetensors_file import decode
 
 
@@ -161,17 +159,8 @@ class RoundTrips(Folder):
     def test_a_bar_where_a_person_watches(self) -> None:
         make_checkpoints.make("awq_g128").write(self.input)
         self.assertEqual(nw("pack", self.input, self.packed).stderr, "")
-        try:
-            ours, theirs = os.openpty()
-        except OSError as error:
-            self.skipTest(f"no terminals here: {error}")
-        done = subprocess.run(
-            [BUILD / "bin/nw", "pack", self.input, self.packed, "--force"], stdout=subprocess.DEVNULL, stderr=theirs
-        )
-        os.close(theirs)
-        said = os.read(ours, 1 << 16).decode()
-        os.close(ours)
-        self.assertEqual(done.returncode, 0)
+        code, said = stderr_on_terminal("pack", self.input, self.packed, "--force")
+        self.assertEqual(code, 0)
         self.assertRegex(said, r"\[=* *\] +\d+% model\.layers")
         self.assertTrue(said.endswith("\x1b[K"), "the bar was not taken away")
 

@@ -9,7 +9,7 @@ import struct
 import unittest
 from pathlib import Path
 
-from packing import Folder, Packed, nw
+from packing import Folder, Packed, nw, stderr_on_terminal
 from safetensors_file import Tensor, decode, encode
 
 LINEAR = "model.layers.0.mlp.up_proj.weight"
@@ -160,6 +160,14 @@ class Selection(Quantized):
         self.assertEqual(len(lines), 3, done.stderr)
         self.assertRegex(lines[1], rf"^ +8 x 128 +\d\.\d+e-\d\d +\d\.\d+e-\d\d  {LINEAR}$")
         self.assertRegex(lines[2], r": 1 weight tensor to w4a16, NMSE .*; 1 other tensor copied; ")
+
+    def test_a_bar_where_a_person_watches(self) -> None:
+        self.write({LINEAR: normal(8, 128)})
+        self.assertEqual(nw("quantize", self.input, "-o", self.packed).stderr, "")
+        code, said = stderr_on_terminal("quantize", self.input, "-o", self.packed, "--force")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, rf"\[=+ *\] +\d+% {LINEAR}")
+        self.assertTrue(said.endswith("\x1b[K"), "the bar was not taken away")
 
 
 class Mxfp4(Quantized):
