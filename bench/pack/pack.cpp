@@ -19,6 +19,7 @@
 #include "bench/temporary_folder.h"
 #include "formats/mapped_file.h"
 #include "formats/pack.h"
+#include "formats/safetensors_writer.h"
 
 namespace nw::bench {
 
