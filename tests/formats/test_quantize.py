@@ -246,6 +246,7 @@ class Refusals(Quantized):
             self.assertIn(wrong[0], done.stderr)
         self.refused(good, ("--keep", "nothing"), "--keep", "nothing")
         self.refused(good, ("--include", "regular expression"), "--include", "(")
+        self.refused(good | {"table": normal(8, 128)}, ("table", "NAME.weight"), "--include", "table")
         self.refused(good, ("NAME.safetensors",), output=self.output / "x.gguf")
         self.refused(good, ("NAME.gguf",), "--to", "q4_K")
         self.refused(good, ("does not exist",), output=self.folder / "none/x.safetensors")

@@ -77,6 +77,10 @@ QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
                               o.to == QuantizedType::w4a16 && k % 32 == 0
                                   ? "choose a smaller --group, or "
                                   : ""));
+    if (o.to == QuantizedType::w4a16 && t.name != "weight" && !t.name.ends_with(".weight"))
+        refuse(t,
+               "is not called NAME.weight, the name that nw pack finds 4-bit layers by: leave it "
+               "out of --include, or rename it");
     QuantizedLinear l{&t, static_cast<u32>(n), static_cast<u32>(k)};
     l.scale_dtype = o.scale_dtype.value_or(t.dtype == "F16" ? Dtype::f16 : Dtype::bf16);
     return l;
