@@ -17,7 +17,7 @@ from pathlib import Path
 import stubs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "check"))
-from packages import Skip, pip, virtual_environment
+from packages import OPTIONS, Skip, build_wheel, pip, virtual_environment
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
 CASES = Path(__file__).resolve().parent / "cases"
@@ -28,12 +28,14 @@ class Client:
     packages: tuple[str, ...]
     seconds: int  # to install it
     small: bool = False
+    wheel: bool = False  # with the project's own wheel
 
 
 CLIENTS = {
     "hip_python": Client(("hip-python==10.0.0.0.1.2",), 60, small=True),
     "tinygrad": Client(("tinygrad==0.14.0",), 60, small=True),
     "cupy": Client(("cupy-rocm-7-0==14.2.0", "numpy==2.4.6"), 600),
+    "torch": Client(("torch==2.14.0", "numpy==2.4.6"), 900, wheel=True),
     "triton": Client(("triton==3.9.0", "hip-python==10.0.0.0.1.2"), 900),
 }
 
@@ -48,16 +50,27 @@ def wanted(name: str) -> None:
 
 
 def installed(name: str, client: Client) -> Path:
-    """The Python of the client's environment; made anew unless it has just these packages."""
+    """The Python of the client's environment; made anew unless it has just these packages. The wheel is always the build's."""
     folder = BUILD / "clients" / name
     python, stamp = folder / "bin/python", folder / "packages"
-    if stamp.is_file() and stamp.read_text().split() == list(client.packages):
-        return python
-    stamp.unlink(missing_ok=True)
-    virtual_environment(folder)
-    pip(python, "install", "--only-binary=:all:", *client.packages, seconds=client.seconds)
-    stamp.write_text(" ".join(client.packages))
+    if not stamp.is_file() or stamp.read_text().split() != list(client.packages):
+        stamp.unlink(missing_ok=True)
+        virtual_environment(folder)
+        pip(python, "install", "--only-binary=:all:", *client.packages, seconds=client.seconds)
+        stamp.write_text(" ".join(client.packages))
+    if client.wheel:
+        install_wheel(python, BUILD / "clients" / f"{name}.wheel")
     return python
+
+
+def install_wheel(python: Path, folder: Path) -> None:
+    """It is part of what is tested: a failure is no reason to skip."""
+    folder.mkdir(exist_ok=True)
+    done = build_wheel(Path(sys.executable), folder, NIBBLEWAVE_BUILD=str(BUILD))
+    if done.returncode != 0:
+        sys.exit(f"{done.stderr}\n0 passed, 1 failed")
+    wheel = folder / done.stdout.strip()
+    subprocess.run([python, "-m", "pip", "install", *OPTIONS, "--no-deps", "--no-index", "--force-reinstall", wheel], check=True)
 
 
 def environment(home: Path) -> dict[str, str]:

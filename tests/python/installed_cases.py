@@ -8,7 +8,7 @@ import unittest
 
 import nibblewave as nw
 import numpy
-from nibblewave import reference
+from nibblewave import gguf, reference
 from nibblewave.tensors import tensor
 
 nw.simulate("gfx1151")
@@ -87,22 +87,22 @@ class Package(unittest.TestCase):
         close(out, reference.linear(x, q, scales, None, 128), 2e-3)
 
     def test_gguf(self) -> None:
-        w = reference.quantize_q8_0(RANDOM.standard_normal((40, 256)))
+        w = gguf.quantize_q8_0(RANDOM.standard_normal((40, 256)))
         for m in (1, 6, 40):
             x = RANDOM.standard_normal((m, 256)).astype(numpy.float32)
             out = nw.DeviceArray.zeros((m, 40), "float32")
             self.context.gguf_linear(nw.DeviceArray(x), nw.DeviceArray(w), "q8_0", out=out)
             nw.synchronize()
-            close(out, x @ reference.dequantize_q8_0(w).T, 1e-2)
+            close(out, x @ gguf.dequantize(w, "q8_0").T, 1e-2)
 
     def test_gguf_moe(self) -> None:
-        w = reference.quantize_q8_0(RANDOM.standard_normal((4, 24, 256)))
+        w = gguf.quantize_q8_0(RANDOM.standard_normal((4, 24, 256)))
         x = RANDOM.standard_normal((5, 1, 256)).astype(numpy.float32)
         sorted_ = numpy.stack([RANDOM.permutation(4) for _ in range(5)]).astype(numpy.int32)
         out = nw.DeviceArray.zeros((5, 2, 24), "float32")
         self.context.gguf_moe_linear(nw.DeviceArray(x), nw.DeviceArray(w), "q8_0", nw.DeviceArray(sorted_[:, :2]), out=out)
         nw.synchronize()
-        close(out, numpy.einsum("tk,tunk->tun", x[:, 0], reference.dequantize_q8_0(w)[sorted_[:, :2]]), 1e-2)
+        close(out, numpy.einsum("tk,tunk->tun", x[:, 0], gguf.dequantize(w, "q8_0")[sorted_[:, :2]]), 1e-2)
 
     def test_moe(self) -> None:
         x, (q, scales, z) = half(3, 256), self.weights(4, 24, 256)

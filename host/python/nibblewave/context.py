@@ -8,7 +8,7 @@ import math
 import os
 from typing import Any
 
-from . import abi, hip
+from . import abi, checks, hip
 from .library import KERNELS, LIBRARY, call, struct
 from .tensors import Tensor, stream_of, tensor
 
@@ -19,24 +19,8 @@ _GGUF = {
 }  # fmt: skip
 
 
-def _need(holds: bool, text: str) -> None:
-    if not holds:
-        raise ValueError(text)
-
-
-def _gguf_type(name: str) -> int:
-    _need(name in _GGUF, f"type = {name!r}: there are kernels for {', '.join(_GGUF)}")
-    return _GGUF[name]
-
-
-def _contiguous(t: Tensor, name: str) -> None:
-    step = 1
-    for extent, stride in zip(reversed(t.shape), reversed(t.strides)):
-        step = step or stride
-        if extent > 1:
-            smallest = stride if step == 1 else step
-            _need(stride == smallest, f"{name} has strides {list(t.strides)}: it must be contiguous")
-        step = stride * extent
+def _optional(x: Any, name: str, stream: int) -> Tensor | None:
+    return None if x is None else tensor(x, name, stream=stream)
 
 
 class Context:
@@ -73,26 +57,16 @@ class Context:
         up; out [M, N/2] = SiLU(gate) * up. group: 32, 64 or 128. ValueError or Error names what does not fit.
         """
         on = stream_of(stream)
-        a = tensor(x, "x", "f16", "bf16", dims=2, stream=on)
-        weights = tensor(w, "w", "i32", "u32", dims=2, stream=on)
-        s, c = tensor(scales, "scales", a.dtype, dims=2, stream=on), tensor(out, "out", a.dtype, dims=2, stream=on)
-        (m, k), n = a.shape, weights.shape[0]
-        _need(weights.shape[1] * 8 == k, f"w has {weights.shape[1]} dwords in a row: they must be K/8 = {k / 8:g}")
-        _need(group > 0 and s.shape == (n, k // group), f"scales has shape {list(s.shape)}: it must be [N, K/group] = [{n}, {k // max(group, 1)}]")
-        _need(c.shape == (m, n // 2 if silu_gate_up else n), f"out has shape {list(c.shape)}: it must be [{m}, {n // 2 if silu_gate_up else n}]")
-        _contiguous(a, "x")
-        _contiguous(c, "out")
-        product = struct(abi.nw_w4a16, dtype=_DTYPES[a.dtype], m=m, n=n, k=k, group=group, a=a.pointer, w=weights.pointer, s=s.pointer, c=c.pointer,
-                         w_stride=weights.strides[0], s_stride=s.strides[0], silu_gate_up=int(silu_gate_up))  # fmt: skip
-        if zeros is not None:
-            z = tensor(zeros, "zeros", "i32", "u32", a.dtype, dims=2, stream=on)
+        a, weights, s, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (out, "out")))
+        z, b = _optional(zeros, "zeros", on), _optional(bias, "bias", on)
+        checks.result(c, checks.linear(a, weights, s, group, z, b, silu_gate_up), a.dtype)
+        product = struct(abi.nw_w4a16, dtype=_DTYPES[a.dtype], m=a.shape[0], n=weights.shape[0], k=a.shape[1], group=group, a=a.pointer,
+                         w=weights.pointer, s=s.pointer, c=c.pointer, w_stride=weights.strides[0], s_stride=s.strides[0],
+                         silu_gate_up=int(silu_gate_up))  # fmt: skip
+        if z is not None:
             product.zeros = abi.NW_ZEROS_TYPED if z.dtype == a.dtype else abi.NW_ZEROS_PACKED
-            rows = n if z.dtype == a.dtype else -(-n // 8)
-            _need(z.shape == (rows, k // group), f"zeros has shape {list(z.shape)}: it must be [{rows}, {k // group}]")
             product.z, product.z_stride = z.pointer, z.strides[0]
-        if bias is not None:
-            b = tensor(bias, "bias", a.dtype, dims=1, stream=on)
-            _need(b.shape == (n,), f"bias has shape {list(b.shape)}: it must be [{n}]")
+        if b is not None:
             product.bias = b.pointer
         call("nw_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
 
@@ -102,15 +76,11 @@ class Context:
         x f32 [M, K]. w uint8 [N, row bytes], contiguous. type: its name in ggml, such as "q4_K". out f32 [M, N], contiguous.
         Its workspace belongs to the stream and grows with the products; growing waits for the device.
         """
-        on, kind = stream_of(stream), _gguf_type(type)
-        a, weights = tensor(x, "x", "f32", dims=2, stream=on), tensor(w, "w", "u8", "i8", dims=2, stream=on)
-        c = tensor(out, "out", "f32", dims=2, stream=on)
-        (m, k), n = a.shape, weights.shape[0]
-        self._row_bytes(type, k, weights.shape[1])
-        _need(c.shape == (m, n), f"out has shape {list(c.shape)}: it must be [{m}, {n}]")
-        _contiguous(weights, "w")
-        _contiguous(c, "out")
-        product = struct(abi.nw_gguf, type=kind, m=m, n=n, k=k, x=a.pointer, w=weights.pointer, c=c.pointer, x_stride=a.strides[0])
+        on = stream_of(stream)
+        a, weights, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (out, "out")))
+        checks.result(c, checks.gguf_linear(a, weights, type), "f32")
+        product = struct(abi.nw_gguf, type=_GGUF[type], m=a.shape[0], n=weights.shape[0], k=a.shape[1], x=a.pointer, w=weights.pointer, c=c.pointer,
+                         x_stride=a.strides[0])  # fmt: skip
         self._with_workspace("nw_gguf", "nw_gguf_linear", product, on)
 
     def gguf_moe_linear(self, x: Any, w: Any, type: str, ids: Any, *, out: Any, stream: Any = None) -> None:
@@ -119,16 +89,13 @@ class Context:
         x f32 [T, 1 or used, K]. w uint8 [experts, N, row bytes], contiguous. ids int32 [T, used], rows of any stride; slots with
         an id of no expert are left as they are. out f32 [T, used, N], contiguous. type, workspace: as gguf_linear.
         """
-        on, kind = stream_of(stream), _gguf_type(type)
-        a, weights = tensor(x, "x", "f32", dims=3, stream=on), tensor(w, "w", "u8", "i8", dims=3, stream=on)
-        choice, c = tensor(ids, "ids", "i32", dims=2, stream=on), tensor(out, "out", "f32", dims=3, stream=on)
+        on = stream_of(stream)
+        a, weights, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (ids, "ids"), (out, "out")))
+        checks.result(c, checks.gguf_moe_linear(a, weights, type, choice), "f32")
         (experts, n, row), (tokens, used), k = weights.shape, choice.shape, a.shape[2]
-        self._row_bytes(type, k, row)
-        _need(a.shape[:2] in ((tokens, 1), (tokens, used)), f"x has shape {list(a.shape)}: it must be [{tokens}, 1 or {used}, K]")
-        _need(c.shape == (tokens, used, n), f"out has shape {list(c.shape)}: it must be [{tokens}, {used}, {n}]")
-        for t, name in ((a, "x"), (weights, "w"), (c, "out")):
-            _contiguous(t, name)
-        product = struct(abi.nw_gguf_moe, type=kind, n=n, k=k, experts=experts, slots=tokens * used, top_k=used // a.shape[1],
+        if tokens * used <= 0:
+            raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
+        product = struct(abi.nw_gguf_moe, type=_GGUF[type], n=n, k=k, experts=experts, slots=tokens * used, top_k=used // a.shape[1],
                          x=a.pointer, w=weights.pointer, expert_ids=choice.pointer, c=c.pointer, x_stride=4 * k, w_expert=n * row,
                          ids_row=used, ids_stride=choice.strides[0])  # fmt: skip
         self._with_workspace("nw_gguf_moe", "nw_gguf_moe_linear", product, on)
@@ -142,26 +109,20 @@ class Context:
         [T * used, N or N/2]. All contiguous. Slots with an id of no expert are left as they are.
         """
         on = stream_of(stream)
-        a, q = tensor(x, "x", "f16", "bf16", dims=2, stream=on), tensor(w, "w", "i32", "u32", dims=3, stream=on)
-        s, c = tensor(scales, "scales", a.dtype, dims=3, stream=on), tensor(out, "out", a.dtype, dims=2, stream=on)
-        choice = tensor(ids, "ids", "i32", dims=2, stream=on)
-        (experts, n, dwords), (tokens, used), k = q.shape, choice.shape, a.shape[1]
-        slots = tokens * used
-        _need(dwords * 8 == k, f"w has {dwords} dwords in a row: they must be K/8 = {k / 8:g}")
-        _need(a.shape[0] in (tokens, slots), f"x has {a.shape[0]} rows: they must be {tokens}, or {slots} for slots")
-        _need(s.shape == (experts, n, k // group), f"scales has shape {list(s.shape)}: it must be [{experts}, {n}, {k // group}]")
-        _need(c.shape == (slots, n // 2 if silu_gate_up else n), f"out has shape {list(c.shape)}: it must be [{slots}, N or N/2]")
-        for t, name in ((a, "x"), (choice, "ids"), (c, "out")):
-            _contiguous(t, name)
+        a, q, s, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (ids, "ids"), (out, "out")))
+        z, factor = _optional(zeros, "zeros", on), _optional(weights, "weights", on)
+        checks.result(c, checks.moe_linear(a, q, s, choice, group, z, factor, silu_gate_up), a.dtype)
+        (experts, n, _), (rows, k), slots = q.shape, a.shape, c.shape[0]
+        if slots <= 0:
+            raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
         product = struct(abi.nw_moe_w4a16, dtype=_DTYPES[a.dtype], silu_gate_up=int(silu_gate_up), block_size_m=1, blocks=slots, slots=slots,
-                         top_k=slots // a.shape[0], experts=experts, n=n, k=k, group=group, a=a.pointer, w=q.pointer, s=s.pointer, c=c.pointer,
+                         top_k=slots // rows, experts=experts, n=n, k=k, group=group, a=a.pointer, w=q.pointer, s=s.pointer, c=c.pointer,
                          expert_ids=choice.pointer, w_stride=q.strides[1], w_expert=q.strides[0], s_stride=s.strides[1],
                          s_expert=s.strides[0])  # fmt: skip
-        if zeros is not None:
-            z = tensor(zeros, "zeros", "i32", "u32", dims=3, stream=on)
+        if z is not None:
             product.zeros, product.z, product.z_stride, product.z_expert = abi.NW_ZEROS_PACKED, z.pointer, z.strides[1], z.strides[0]
-        if weights is not None:
-            product.topk_weights = tensor(weights, "weights", "f32", dims=2, stream=on).pointer
+        if factor is not None:
+            product.topk_weights = factor.pointer
         call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
 
     def attention(self, q: Any, k: Any, v: Any, *, out: Any, causal: bool = True, scale: float | None = None, stream: Any = None) -> None:
@@ -173,19 +134,18 @@ class Context:
         on = stream_of(stream)
         views = {name: tensor(x, name, "f16", "bf16", dims=4, stream=on) for name, x in (("q", q), ("k", k), ("v", v), ("o", out))}
         (b, sq, h, d), (_, sk, hk, _) = views["q"].shape, views["k"].shape
-        _need(views["k"].shape == views["v"].shape == (b, sk, hk, d), f"k and v must both be [{b}, Sk, Hk, {d}]")
-        _need(views["o"].shape == (b, sq, h, d), f"out has shape {list(views['o'].shape)}: it must be q's")
+        if not (views["k"].shape == views["v"].shape == (b, sk, hk, d)):
+            raise ValueError(f"k and v must both be [{b}, Sk, Hk, {d}]")
+        if views["o"].shape != (b, sq, h, d):
+            raise ValueError(f"out has shape {list(views['o'].shape)}: it must be q's")
         values: dict[str, Any] = {}
         for name, t in views.items():
-            _need(t.dtype == views["q"].dtype and t.strides[3] == 2, f"{name}: heads must be contiguous, of q's type")
+            if not (t.dtype == views["q"].dtype and t.strides[3] == 2):
+                raise ValueError(f"{name}: heads must be contiguous, of q's type")
             values |= {name: t.pointer, f"{name}_b": t.strides[0], f"{name}_s": t.strides[1], f"{name}_h": t.strides[2]}
         p = struct(abi.nw_attn, dtype=_DTYPES[views["q"].dtype], causal=int(causal), b=b, sq=sq, sk=sk, h=h, hk=hk, d=d,
                    scale=1 / math.sqrt(d) if scale is None else scale, **values)  # fmt: skip
         self._with_workspace("nw_attention", "nw_attention", p, on)
-
-    def _row_bytes(self, type: str, k: int, got: int) -> None:
-        want = LIBRARY.nw_gguf_row_bytes(_gguf_type(type), k)
-        _need(want == got, f"w has {got} bytes in a row: {type} with K = {k} has {want or 'no whole number of blocks'}")
 
     def _with_workspace(self, family: str, function: str, product: ctypes.Structure, stream: int) -> None:
         needed = ctypes.c_uint64()

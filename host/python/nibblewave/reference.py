@@ -1,22 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Packing of weights, and the products in plain NumPy: slow, in double."""
+"""Packing of weights, and the products in plain NumPy: slow, in double. Arrays of uint16 are bits of bf16, which NumPy lacks.
+
+GGUF's types: nibblewave.gguf.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
+from .gguf import dequantize as dequantize_gguf
+
+Array = numpy.ndarray[Any, Any]
+
 ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # k of each nibble of a dword, from bit 0 up
+_SHIFTS = 4 * numpy.arange(8, dtype=numpy.uint32)
 
 
-def pack(q: numpy.ndarray) -> numpy.ndarray:
+def pack(q: Array) -> Array:
     """int32 [..., N, K/8] of q [..., N, K] with values 0..15; K a multiple of 8. The w of Context.linear."""
     if q.shape[-1] % 8 or q.min() < 0 or q.max() > 15:
         raise ValueError(f"q has shape {list(q.shape)} and values {q.min()}..{q.max()}: K must be a multiple of 8, values 0..15")
     nibbles = q.reshape(*q.shape[:-1], -1, 8)[..., ORDER].astype(numpy.uint32)
-    return (nibbles << (4 * numpy.arange(8, dtype=numpy.uint32))).sum(-1, dtype=numpy.uint32).view(numpy.int32)
+    return (nibbles << _SHIFTS).sum(-1, dtype=numpy.uint32).view(numpy.int32)
 
 
-def pack_zeros(z: numpy.ndarray) -> numpy.ndarray:
+def unpack(w: Array) -> Array:
+    """uint8 [..., N, K] with values 0..15 of what pack() makes."""
+    nibbles = numpy.empty((*w.shape, 8), numpy.uint8)
+    nibbles[..., ORDER] = numpy.ascontiguousarray(w).view(numpy.uint32)[..., None] >> _SHIFTS & 15
+    return nibbles.reshape(*w.shape[:-1], -1)
+
+
+def pack_zeros(z: Array) -> Array:
     """int32 [..., ceil(N/8), K/group] of z [..., N, K/group] with values 0..15: row n in bits 4 * (n % 8)."""
     if z.min() < 0 or z.max() > 15:
         raise ValueError(f"z has values {z.min()}..{z.max()}: they must be 0..15")
@@ -24,43 +41,59 @@ def pack_zeros(z: numpy.ndarray) -> numpy.ndarray:
     padded = numpy.zeros((*z.shape[:-2], 8 * rows, z.shape[-1]), numpy.uint32)
     padded[..., : z.shape[-2], :] = z
     parts = padded.reshape(*z.shape[:-2], rows, 8, z.shape[-1])
-    return (parts << (4 * numpy.arange(8, dtype=numpy.uint32))[:, None]).sum(-2, dtype=numpy.uint32).view(numpy.int32)
+    return (parts << _SHIFTS[:, None]).sum(-2, dtype=numpy.uint32).view(numpy.int32)
 
 
-def dequantize(q: numpy.ndarray, scales: numpy.ndarray, z: numpy.ndarray | None, group: int) -> numpy.ndarray:
-    """float64 [..., N, K]: (q - z) * scales; z None: 8."""
-    zero = 8.0 if z is None else numpy.repeat(z.astype(float), group, -1)
-    return (q.astype(float) - zero) * numpy.repeat(scales.astype(float), group, -1)
+def unpack_zeros(zeros: Array, n: int) -> Array:
+    """uint8 [..., n, K/group] of what pack_zeros() makes."""
+    parts = numpy.ascontiguousarray(zeros).view(numpy.uint32)[..., None, :] >> _SHIFTS[:, None] & 15
+    return parts.reshape(*zeros.shape[:-2], -1, zeros.shape[-1])[..., :n, :].astype(numpy.uint8)
 
 
-def linear(x: numpy.ndarray, q: numpy.ndarray, scales: numpy.ndarray, z: numpy.ndarray | None, group: int) -> numpy.ndarray:
-    """float64 [M, N]: x [M, K] times the dequantized [N, K], transposed."""
-    return x.astype(float) @ dequantize(q, scales, z, group).T
+def values(x: Array) -> Array:
+    """float64; of uint16 the numbers whose bf16 bits they are."""
+    return (x.astype(numpy.uint32) << 16).view(numpy.float32).astype(float) if x.dtype == numpy.uint16 else x.astype(float)
 
 
-def moe_linear(x: numpy.ndarray, q: numpy.ndarray, scales: numpy.ndarray, z: numpy.ndarray | None, ids: numpy.ndarray, group: int) -> numpy.ndarray:
-    """float64 [T * used, N] for q [experts, N, K] and ids [T, used]; x has a row for each token, or for each slot."""
+def dequantize(q: Array, scales: Array, z: Array | None, group: int) -> Array:
+    """float64 [..., N, K]: (q - z) * scales; z None: 8, else whole numbers or, typed, of the scales' type."""
+    zero = 8.0 if z is None else numpy.repeat(values(z), group, -1)
+    return (q.astype(float) - zero) * numpy.repeat(values(scales), group, -1)
+
+
+def silu_gate_up(y: Array) -> Array:
+    """[..., N/2] of y [..., N]: SiLU(y[n]) * y[n + N/2]."""
+    gate, up = numpy.split(y, 2, -1)
+    with numpy.errstate(over="ignore"):  # exp(-gate) = inf: SiLU is -0
+        return gate / (1 + numpy.exp(-gate)) * up
+
+
+def linear(x: Array, q: Array, scales: Array, z: Array | None, group: int, *, bias: Array | None = None, silu: bool = False) -> Array:
+    """float64 [M, N]: x [M, K] times the dequantized [N, K], transposed, plus bias [N]. `silu`: [M, N/2] by silu_gate_up()."""
+    y = values(x) @ dequantize(q, scales, z, group).T + (0.0 if bias is None else values(bias))
+    return silu_gate_up(y) if silu else y
+
+
+def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, group: int, *, weights: Array | None = None,
+               silu: bool = False, out: Array | None = None) -> Array:  # fmt: skip
+    """float64 [T * used, N or N/2] for q [experts, N, K] and ids [T, used]; x has a row for each token, or for each slot.
+    weights [T, used] multiply the result. Slots with an id of no expert keep their rows of `out`, by default 0."""
     slots = ids.reshape(-1)
-    rows = numpy.arange(slots.size) * x.shape[0] // slots.size
-    w = dequantize(q, scales, z, group)
-    return numpy.stack([w[expert] @ x[row].astype(float) for row, expert in zip(rows, slots)])
+    n = q.shape[1] // (2 if silu else 1)
+    y = numpy.zeros((slots.size, n)) if out is None else values(out)
+    factor = numpy.ones(slots.size) if weights is None else values(weights).reshape(-1)
+    for expert in range(len(q)):
+        chosen = numpy.nonzero(slots == expert)[0]
+        if chosen.size:
+            zero = None if z is None else z[expert]
+            part = linear(x[chosen * x.shape[0] // slots.size], q[expert], scales[expert], zero, group, silu=silu)
+            y[chosen] = factor[chosen, None] * part
+    return y
 
 
-def quantize_q8_0(w: numpy.ndarray) -> numpy.ndarray:
-    """uint8 [..., K/32 * 34]: blocks of a f16 scale and 32 int8."""
-    blocks = w.reshape(*w.shape[:-1], -1, 32).astype(float)
-    scale = (numpy.abs(blocks).max(-1) / 127).astype(numpy.float16)
-    inverse = numpy.divide(1, scale.astype(float), where=scale != 0, out=numpy.zeros(scale.shape))
-    values = numpy.clip(numpy.rint(blocks * inverse[..., None]), -127, 127).astype(numpy.int8)
-    out = numpy.concatenate([scale[..., None].view(numpy.uint8), values.view(numpy.uint8)], -1)
-    return numpy.ascontiguousarray(out.reshape(*w.shape[:-1], -1))
-
-
-def dequantize_q8_0(w: numpy.ndarray) -> numpy.ndarray:
-    """float64 [..., K] of what quantize_q8_0 makes."""
-    blocks = numpy.ascontiguousarray(w).reshape(*w.shape[:-1], -1, 34)
-    scale = numpy.ascontiguousarray(blocks[..., :2]).view(numpy.float16).astype(float)
-    return (scale * numpy.ascontiguousarray(blocks[..., 2:]).view(numpy.int8)).reshape(*w.shape[:-1], -1)
+def gguf_linear(x: Array, w: Array, type: str) -> Array:
+    """float64 [M, N]: x [M, K] times the weights w [N, row bytes], transposed."""
+    return values(x) @ dequantize_gguf(w, type).T
 
 
 def attention(q: numpy.ndarray, k: numpy.ndarray, v: numpy.ndarray, causal: bool = True, scale: float | None = None) -> numpy.ndarray:

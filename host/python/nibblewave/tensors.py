@@ -7,7 +7,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-_NAMES = {
+NAMES = {
     "float16": "f16", "half": "f16", "bfloat16": "bf16", "bf16": "bf16", "float32": "f32", "float": "f32", "int32": "i32", "uint32": "u32",
     "uint8": "u8", "int8": "i8",
 }  # fmt: skip
@@ -47,10 +47,10 @@ def _of_torch(x: Any, name: str) -> Tensor:
     if where != "cuda":
         raise ValueError(f"{name} is on {where}: it must be in the GPU's memory; move it there")
     dtype = str(x.dtype).removeprefix("torch.")
-    if dtype not in _NAMES:
-        raise ValueError(f"{name} is of type {dtype}: it must be one of {', '.join(sorted(_NAMES))}")
+    if dtype not in NAMES:
+        raise ValueError(f"{name} is of type {dtype}: it must be one of {', '.join(sorted(NAMES))}")
     size = x.element_size()
-    return Tensor(x.data_ptr(), tuple(x.shape), tuple(step * size for step in x.stride()), _NAMES[dtype], x)
+    return Tensor(x.data_ptr(), tuple(x.shape), tuple(step * size for step in x.stride()), NAMES[dtype], x)
 
 
 def _of_interface(x: Any, name: str) -> Tensor:

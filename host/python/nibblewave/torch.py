@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""The products as operators of PyTorch (2.4 or newer), for torch.compile, graphs and engines: `import nibblewave.torch`.
+
+    torch.ops.nibblewave.linear_w4a16(x, w, scales, 128)
+    torch.ops.nibblewave.gguf_linear(x, w, "q4_K")
+    torch.ops.nibblewave.moe(x, w, scales, ids, 128, weights=weights)
+
+Operands are those of Context.linear, gguf_linear and moe_linear. x of the first two may have any leading dimensions; the result
+is a new tensor. All tensors lie on x's device. Rows of `moe` whose id is no expert's are 0. There are no gradients.
+
+On "cuda", which is a ROCm GPU's name in PyTorch, an operator is the call of Context on the current stream. That was tested
+on the simulated GPU with tensors that stand in for PyTorch's own; no ROCm build of PyTorch has run it. On "cpu" it is
+nibblewave.reference: right, and slow.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+
+from . import checks, gguf, reference
+from .tensors import NAMES, Tensor
+
+_LIBRARY = torch.library.Library("nibblewave", "FRAGMENT")
+_SCHEMAS = {
+    "linear_w4a16": "Tensor x, Tensor w, Tensor scales, int group, Tensor? zeros=None, Tensor? bias=None, bool silu_gate_up=False",
+    "gguf_linear": "Tensor x, Tensor w, str type",
+    "moe": "Tensor x, Tensor w, Tensor scales, Tensor ids, int group, Tensor? zeros=None, Tensor? weights=None, bool silu_gate_up=False",
+}
+T = torch.Tensor
+
+
+# ---- what operands must be: for every device, and for tensors without data ----
+
+
+def _face(t: T, name: str, device: torch.device) -> Tensor:
+    if t.device != device:
+        raise ValueError(f"{name} is on {t.device}: it must be on x's device, {device}; move it there")
+    dtype = str(t.dtype).removeprefix("torch.")
+    if dtype not in NAMES:
+        raise ValueError(f"{name} is of type {dtype}: it must be one of {', '.join(sorted(NAMES))}")
+    return Tensor(0, tuple(t.shape), tuple(step * t.element_size() for step in t.stride()), NAMES[dtype])
+
+
+def _faces(x: T, **others: T | None) -> list[Tensor | None]:
+    """Of all operands, beginning with x; as contiguous rows, where x has more than two dimensions."""
+    return [_face(x, "x", x.device), *(None if t is None else _face(t, name, x.device) for name, t in others.items())]
+
+
+def _matrix(x: T) -> T:
+    if x.dim() == 0:
+        raise ValueError("x has no dimension: it must be [..., K]")
+    if not x.is_contiguous():
+        raise ValueError(f"x has strides {list(x.stride())}: it must be contiguous; call x.contiguous()")
+    return x.view(math.prod(x.shape[:-1]), x.shape[-1])
+
+
+def _linear_shape(x: T, w: T, scales: T, group: int, zeros: T | None, bias: T | None, silu_gate_up: bool) -> tuple[int, ...]:
+    a, q, s, z, b = _faces(_matrix(x), w=w, scales=scales, zeros=zeros, bias=bias)
+    return (*x.shape[:-1], checks.linear(a, q, s, group, z, b, silu_gate_up)[1])
+
+
+def _gguf_shape(x: T, w: T, type: str) -> tuple[int, ...]:
+    return (*x.shape[:-1], checks.gguf_linear(*_faces(_matrix(x), w=w), type)[1])
+
+
+def _moe_shape(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None, weights: T | None, silu_gate_up: bool) -> tuple[int, ...]:
+    a, q, s, i, z, f = _faces(x, w=w, scales=scales, ids=ids, zeros=zeros, weights=weights)
+    return checks.moe_linear(a, q, s, i, group, z, f, silu_gate_up)
+
+
+# ---- without data ----
+
+
+def _linear_fake(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False) -> T:
+    return x.new_empty(_linear_shape(x, w, scales, group, zeros, bias, silu_gate_up))
+
+
+def _gguf_fake(x: T, w: T, type: str) -> T:
+    return x.new_empty(_gguf_shape(x, w, type))
+
+
+def _moe_fake(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, weights: T | None = None, silu_gate_up: bool = False) -> T:
+    return x.new_empty(_moe_shape(x, w, scales, ids, group, zeros, weights, silu_gate_up))
+
+
+# ---- on the CPU, by the reference ----
+
+
+def _array(t: T | None) -> Any:
+    """NumPy's view; of bf16 its bits."""
+    if t is None:
+        return None
+    t = t.detach()
+    return t.view(torch.int16).numpy().view(numpy.uint16) if t.dtype == torch.bfloat16 else t.numpy()
+
+
+def _tensor(values: Any, like: T, shape: tuple[int, ...]) -> T:
+    return torch.from_numpy(values).to(like.dtype).reshape(shape)
+
+
+def _zeros_of(zeros: T | None, n: int) -> Any:
+    packed = zeros is not None and zeros.dtype in (torch.int32, torch.uint32)
+    return reference.unpack_zeros(_array(zeros), n) if packed else _array(zeros)
+
+
+def _linear_cpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False) -> T:
+    shape = _linear_shape(x, w, scales, group, zeros, bias, silu_gate_up)
+    q, z = reference.unpack(_array(w)), _zeros_of(zeros, w.shape[0])
+    y = reference.linear(_array(_matrix(x)), q, _array(scales), z, group, bias=_array(bias), silu=silu_gate_up)
+    return _tensor(y, x, shape)
+
+
+def _gguf_cpu(x: T, w: T, type: str) -> T:
+    shape = _gguf_shape(x, w, type)
+    return _tensor(reference.values(_array(_matrix(x))) @ gguf.dequantize(_array(w), type).T, x, shape)
+
+
+def _moe_cpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, weights: T | None = None, silu_gate_up: bool = False) -> T:
+    shape = _moe_shape(x, w, scales, ids, group, zeros, weights, silu_gate_up)
+    q, z = reference.unpack(_array(w)), _zeros_of(zeros, w.shape[1])
+    y = reference.moe_linear(_array(x), q, _array(scales), z, _array(ids), group, weights=_array(weights), silu=silu_gate_up)
+    return _tensor(y, x, shape)
+
+
+# ---- on a GPU: no line below has run in a ROCm build of PyTorch ----
+
+
+@functools.cache
+def context(device: int) -> Any:
+    """The Context of a GPU."""
+    from .context import Context  # loads the library, which a CPU has no need of
+
+    with torch.cuda.device(device):
+        return Context()
+
+
+def _stream(x: T) -> int:
+    return int(torch.cuda.current_stream(x.device).cuda_stream)
+
+
+def _linear_gpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False) -> T:
+    out = _linear_fake(x, w, scales, group, zeros, bias, silu_gate_up)
+    if out.numel():
+        context(x.device.index).linear(_matrix(x), w, scales, group=group, out=_matrix(out), zeros=zeros, bias=bias, silu_gate_up=silu_gate_up,
+                                       stream=_stream(x))  # fmt: skip
+    return out
+
+
+def _gguf_gpu(x: T, w: T, type: str) -> T:
+    out = _gguf_fake(x, w, type)
+    if out.numel():
+        context(x.device.index).gguf_linear(_matrix(x), w, type, out=_matrix(out), stream=_stream(x))
+    return out
+
+
+def _moe_gpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, weights: T | None = None, silu_gate_up: bool = False) -> T:
+    out = x.new_zeros(_moe_shape(x, w, scales, ids, group, zeros, weights, silu_gate_up))
+    if out.numel():
+        context(x.device.index).moe_linear(x, w, scales, ids, group=group, out=out, zeros=zeros, weights=weights, silu_gate_up=silu_gate_up,
+                                           stream=_stream(x))  # fmt: skip
+    return out
+
+
+def _register(name: str, fake: Callable[..., T], cpu: Callable[..., T], gpu: Callable[..., T]) -> None:
+    _LIBRARY.define(f"{name}({_SCHEMAS[name]}) -> Tensor", tags=(torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order))
+    torch.library.register_fake(f"nibblewave::{name}", fake, lib=_LIBRARY)
+    _LIBRARY.impl(name, cpu, "CPU")
+    _LIBRARY.impl(name, gpu, "CUDA")
+
+
+_register("linear_w4a16", _linear_fake, _linear_cpu, _linear_gpu)
+_register("gguf_linear", _gguf_fake, _gguf_cpu, _gguf_gpu)
+_register("moe", _moe_fake, _moe_cpu, _moe_gpu)
+
+linear_w4a16 = torch.ops.nibblewave.linear_w4a16
+gguf_linear = torch.ops.nibblewave.gguf_linear
+moe = torch.ops.nibblewave.moe
