@@ -44,6 +44,15 @@ class OnCpu:
         return 4096
 
 
+class Strided:
+    """Another view of an array's memory; strides in elements, contiguous by default."""
+
+    def __init__(self, array: nw.DeviceArray, shape: tuple[int, ...], strides: tuple[int, ...] | None = None) -> None:
+        steps = numpy.empty(shape, numpy.int8).strides if strides is None else strides
+        self.shape, self.dtype, self.data_ptr, self.element_size = shape, array.dtype, array.data_ptr, array.element_size
+        self.stride = lambda: steps
+
+
 class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
@@ -86,14 +95,35 @@ class Package(unittest.TestCase):
         self.assertEqual(hip.hipStreamSynchronize(stream), 0)
         close(out, reference.linear(x, q, scales, None, 128), 2e-3)
 
+    def gguf_weights(self, type: str, n: int, k: int) -> numpy.ndarray:
+        """Any quants; scales near 1/64 of their kind. The last bytes of a block are the scale where the first are not."""
+        elements, size = gguf.block(type)
+        blocks = RANDOM.integers(0, 256, (n * k // elements, size), dtype=numpy.uint8)
+        half = numpy.frombuffer(numpy.float16(0.002 if elements == 256 else 0.02).tobytes(), numpy.uint8)
+        if type == "mxfp4":
+            blocks[:, 0] = RANDOM.integers(118, 124, len(blocks))
+        elif type in ("q2_K", "q3_K", "q6_K"):
+            blocks[:, -2:] = half
+            if type == "q2_K":
+                blocks[:, -4:-2] = half
+        else:
+            blocks[:, :2] = half
+            if type in ("q4_1", "q5_1", "q4_K", "q5_K"):
+                blocks[:, 2:4] = half
+        return blocks.reshape(n, -1)
+
     def test_gguf(self) -> None:
-        w = gguf.quantize_q8_0(RANDOM.standard_normal((40, 256)))
-        for m in (1, 6, 40):
-            x = RANDOM.standard_normal((m, 256)).astype(numpy.float32)
-            out = nw.DeviceArray.zeros((m, 40), "float32")
-            self.context.gguf_linear(nw.DeviceArray(x), nw.DeviceArray(w), "q8_0", out=out)
-            nw.synchronize()
-            close(out, x @ gguf.dequantize(w, "q8_0").T, 1e-2)
+        """Every type, beside the package's reference. Activations are whole numbers that int8 and f16 hold exactly."""
+        for type in gguf._BLOCKS:
+            w = self.gguf_weights(type, 40, 256)
+            for m in (1, 6, 40):
+                with self.subTest(type=type, m=m):
+                    x = RANDOM.integers(-127, 128, (m, 256)).astype(numpy.float32)
+                    x[:, ::32] = 127
+                    out = nw.DeviceArray.zeros((m, 40), "float32")
+                    self.context.gguf_linear(nw.DeviceArray(x), nw.DeviceArray(w), type, out=out)
+                    nw.synchronize()
+                    close(out, reference.gguf_linear(x, w, type), 1e-3)
 
     def test_gguf_moe(self) -> None:
         w = gguf.quantize_q8_0(RANDOM.standard_normal((4, 24, 256)))
@@ -106,12 +136,54 @@ class Package(unittest.TestCase):
 
     def test_moe(self) -> None:
         x, (q, scales, z) = half(3, 256), self.weights(4, 24, 256)
-        ids = RANDOM.integers(0, 4, (3, 2)).astype(numpy.int32)
-        out = nw.DeviceArray.zeros((6, 24), "float16")
-        arrays = [nw.DeviceArray(a) for a in (x, nw.pack(q), scales, ids)]
-        self.context.moe_linear(*arrays, zeros=nw.DeviceArray(nw.pack_zeros(z)), group=128, out=out)
-        nw.synchronize()
-        close(out, reference.moe_linear(x, q, scales, z, ids, 128), 2e-3)
+        ids, weights, bias = numpy.array([[3, -1], [0, 2], [4, 1]], numpy.int32), RANDOM.random((3, 2)).astype(numpy.float32), half(4, 24)
+        for silu in (False, True):
+            before = numpy.full((6, 12 if silu else 24), 7, numpy.float16)
+            out = nw.DeviceArray(before)  # slots of no expert keep it
+            arrays = [nw.DeviceArray(a) for a in (x, nw.pack(q), scales, ids)]
+            self.context.moe_linear(*arrays, zeros=nw.DeviceArray(nw.pack_zeros(z)), bias=nw.DeviceArray(bias), weights=nw.DeviceArray(weights),
+                                    silu_gate_up=silu, group=128, out=out)  # fmt: skip
+            nw.synchronize()
+            exact = reference.moe_linear(x, q, scales, z, ids, 128, bias=bias, weights=weights, silu=silu, out=before)
+            self.assertTrue((exact[[1, 4]] == 7).all())
+            close(out, exact, 2e-3)
+
+    def test_moe_in_blocks(self) -> None:
+        x, (q, scales, _) = half(40, 256), self.weights(4, 24, 256)
+        ids = RANDOM.integers(-1, 4, (40, 2)).astype(numpy.int32)
+        choice, exact = nw.DeviceArray(ids), reference.moe_linear(x, q, scales, None, ids, 128)
+        for size in (4, 16, 64):
+            count = self.context.moe_blocks(80, 4, size)
+            lists = tuple(nw.DeviceArray.zeros(shape, "int32") for shape in ((count, size), (count,), (1,)))
+            self.context.moe_align(choice, experts=4, lists=lists)
+            out = nw.DeviceArray.zeros((80, 24), "float16")
+            arrays = [nw.DeviceArray(a) for a in (x, nw.pack(q), scales)]
+            self.context.moe_linear(*arrays, choice, group=128, out=out, lists=lists)
+            nw.synchronize()
+            close(out, exact, 2e-3)
+
+    def test_moe_errors(self) -> None:
+        x, (q, scales, z) = nw.DeviceArray(half(3, 256)), self.weights(4, 24, 256)
+        w, s, zeros, out = *(nw.DeviceArray(a) for a in (nw.pack(q), scales, nw.pack_zeros(z))), nw.DeviceArray.zeros((6, 24), "float16")
+        ids, wide = nw.DeviceArray(numpy.zeros((3, 2), numpy.int32)), nw.DeviceArray(numpy.zeros((2, 2), numpy.float32))
+
+        def moe(**changed: object) -> None:
+            given = {"x": x, "w": w, "scales": s, "ids": ids, "group": 128, "out": out} | changed
+            self.context.moe_linear(given.pop("x"), given.pop("w"), given.pop("scales"), given.pop("ids"), **given)
+
+        cases = [
+            (r"group = 0: it must be 32, 64 or 128", {"group": 0}),
+            (r"ids has shape \[0, 2\]: there is no slot", {"x": Strided(x, (0, 256)), "ids": Strided(ids, (0, 2)), "out": Strided(out, (0, 24))}),
+            (r"zeros has shape \[4, 2, 2\]: it must be \[experts, ceil\(N/8\), K/group\] = \[4, 3, 2\]", {"zeros": Strided(zeros, (4, 2, 2))}),
+            (r"zeros has strides .*: its rows must be contiguous", {"zeros": Strided(zeros, (4, 3, 2), (6, 1, 3))}),
+            (r"weights has shape \[2, 2\]: it must be \[T, used\] = \[3, 2\]", {"weights": wide}),
+            (r"weights has strides .*: it must be contiguous", {"weights": Strided(wide, (3, 2), (4, 1))}),
+            (r"scales has strides .*: its rows must be contiguous", {"scales": Strided(s, (4, 24, 2), (48, 1, 24))}),
+            (r"w has strides .*: its rows must be contiguous", {"w": Strided(w, (4, 24, 32), (768, 1, 24))}),
+        ]  # fmt: skip
+        for text, changed in cases:
+            with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
+                moe(**changed)
 
     def test_attention(self) -> None:
         q, k, v = half(1, 160, 4, 64), half(1, 160, 2, 64), half(1, 160, 2, 64)
@@ -145,6 +217,21 @@ class Package(unittest.TestCase):
         self.assertEqual([f"{word:08x}" for word in nw.pack(q).view(numpy.uint32)[0]], ["75316420", "fdb9eca8"])
         with self.assertRaisesRegex(ValueError, "values 0..15"):
             nw.pack(q + 1)
+
+    def test_unpack(self) -> None:
+        q, z = RANDOM.integers(0, 16, (2, 20, 64)), RANDOM.integers(0, 16, (2, 20, 3))
+        self.assertTrue((reference.unpack(nw.pack(q)) == q).all())
+        self.assertTrue((reference.unpack_zeros(nw.pack_zeros(z), 20) == z).all())
+
+    def test_reference_of_bf16(self) -> None:
+        x, (q, scales, z) = half(3, 256).astype(numpy.float32), self.weights(24, 256)
+
+        def bits(a: numpy.ndarray) -> numpy.ndarray:
+            return (a.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
+
+        rounded = [(bits(a).astype(numpy.uint32) << 16).view(numpy.float32) for a in (x, scales)]
+        got = reference.linear(bits(x), q, bits(scales), bits(z), 128)
+        self.assertTrue((got == reference.linear(rounded[0], q, rounded[1], z, 128)).all())
 
     def test_strides_in_bytes(self) -> None:
         array = nw.DeviceArray(numpy.zeros((2, 3), numpy.float16))

@@ -18,6 +18,8 @@ def is_a(t: Tensor, name: str, dims: int, *dtypes: str) -> None:
 
 
 def contiguous(t: Tensor, name: str) -> None:
+    if 0 in t.shape:
+        return
     step = SIZES[t.dtype]
     for extent, stride in zip(reversed(t.shape), reversed(t.strides)):
         if extent > 1 and stride != step:
@@ -75,8 +77,8 @@ def linear(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | Non
     return m, _half(n, silu_gate_up)
 
 
-def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, zeros: Tensor | None, weights: Tensor | None,
-               silu_gate_up: bool) -> tuple[int, int]:  # fmt: skip
+def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None,
+               weights: Tensor | None, silu_gate_up: bool) -> tuple[int, int]:  # fmt: skip
     is_a(x, "x", 2, "f16", "bf16")
     is_a(w, "w", 3, "i32", "u32")
     is_a(scales, "scales", 3, x.dtype)
@@ -93,11 +95,27 @@ def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, ze
     if zeros is not None:
         is_a(zeros, "zeros", 3, "i32", "u32")
         rows(zeros, "zeros", (experts, -(-n // 8), groups), "[experts, ceil(N/8), K/group]")
+    if bias is not None:
+        is_a(bias, "bias", 2, x.dtype)
+        rows(bias, "bias", (experts, n), "[experts, N]")
+        contiguous(bias, "bias")
     if weights is not None:
         is_a(weights, "weights", 2, "f32")
         rows(weights, "weights", (tokens, used), "[T, used]")
         contiguous(weights, "weights")
     return slots, _half(n, silu_gate_up)
+
+
+def moe_lists(sorted_ids: Tensor, blocks: Tensor, entries: Tensor) -> tuple[int, int]:
+    """Blocks, and slots of a block."""
+    is_a(sorted_ids, "sorted_ids", 2, "i32")
+    count, size = sorted_ids.shape
+    is_a(blocks, "blocks", 1, "i32")
+    is_a(entries, "entries", 1, "i32")
+    rows(blocks, "blocks", (count,), "[blocks]")
+    rows(entries, "entries", (1,), "[1]")
+    contiguous(sorted_ids, "sorted_ids")
+    return count, size
 
 
 def gguf_linear(x: Tensor, w: Tensor, type: str) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from .library import KERNELS, LIBRARY, call, struct
 from .tensors import Tensor, stream_of, tensor
 
 _DTYPES = {"bf16": abi.NW_BF16, "f16": abi.NW_F16}
+_LISTS = ("sorted_ids", "blocks", "entries")
 _GGUF = {
     name.removeprefix("NW_GGUF_").lower().replace("_k", "_K"): value
     for name, value in vars(abi).items() if name.startswith("NW_GGUF_") and name not in ("NW_GGUF_F32", "NW_GGUF_F16", "NW_GGUF_BF16")
@@ -93,27 +94,29 @@ class Context:
         a, weights, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (ids, "ids"), (out, "out")))
         checks.result(c, checks.gguf_moe_linear(a, weights, type, choice), "f32")
         (experts, n, row), (tokens, used), k = weights.shape, choice.shape, a.shape[2]
-        if tokens * used <= 0:
+        if tokens * used == 0:
             raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
         product = struct(abi.nw_gguf_moe, type=_GGUF[type], n=n, k=k, experts=experts, slots=tokens * used, top_k=used // a.shape[1],
                          x=a.pointer, w=weights.pointer, expert_ids=choice.pointer, c=c.pointer, x_stride=4 * k, w_expert=n * row,
                          ids_row=used, ids_stride=choice.strides[0])  # fmt: skip
         self._with_workspace("nw_gguf_moe", "nw_gguf_moe_linear", product, on)
 
-    def moe_linear(self, x: Any, w: Any, scales: Any, ids: Any, *, group: int, out: Any, zeros: Any = None, weights: Any = None,
-                   silu_gate_up: bool = False, stream: Any = None) -> None:  # fmt: skip
-        """The product of linear() for each slot: a token at one of its experts. For few tokens (each slot reads its weights).
+    def moe_linear(self, x: Any, w: Any, scales: Any, ids: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None, weights: Any = None,
+                   silu_gate_up: bool = False, lists: tuple[Any, Any, Any] | None = None, stream: Any = None) -> None:  # fmt: skip
+        """The product of linear() for each slot: a token at one of its experts.
 
         x [T or T * used, K] f16 or bf16: a row for each token, or for each slot. w int32 [experts, N, K/8], scales [experts, N,
-        K/group], zeros int32 [experts, ceil(N/8), K/group] or None; ids int32 [T, used]; weights f32 [T, used] or None: 1; out
-        [T * used, N or N/2]. All contiguous. Slots with an id of no expert are left as they are.
+        K/group], zeros int32 [experts, ceil(N/8), K/group] or None; bias [experts, N]; ids int32 [T, used]; weights f32 [T,
+        used] or None: 1; out [T * used, N or N/2]. Rows contiguous; x, bias, ids, weights and out as a whole. Slots with an id
+        of no expert are left as they are. lists: what moe_align() made of ids, for many tokens; without them each slot reads
+        its weights.
         """
         on = stream_of(stream)
         a, q, s, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (ids, "ids"), (out, "out")))
-        z, factor = _optional(zeros, "zeros", on), _optional(weights, "weights", on)
-        checks.result(c, checks.moe_linear(a, q, s, choice, group, z, factor, silu_gate_up), a.dtype)
+        z, b, factor = (_optional(t, name, on) for t, name in ((zeros, "zeros"), (bias, "bias"), (weights, "weights")))
+        checks.result(c, checks.moe_linear(a, q, s, choice, group, z, b, factor, silu_gate_up), a.dtype)
         (experts, n, _), (rows, k), slots = q.shape, a.shape, c.shape[0]
-        if slots <= 0:
+        if slots == 0:
             raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
         product = struct(abi.nw_moe_w4a16, dtype=_DTYPES[a.dtype], silu_gate_up=int(silu_gate_up), block_size_m=1, blocks=slots, slots=slots,
                          top_k=slots // rows, experts=experts, n=n, k=k, group=group, a=a.pointer, w=q.pointer, s=s.pointer, c=c.pointer,
@@ -121,9 +124,35 @@ class Context:
                          s_expert=s.strides[0])  # fmt: skip
         if z is not None:
             product.zeros, product.z, product.z_stride, product.z_expert = abi.NW_ZEROS_PACKED, z.pointer, z.strides[1], z.strides[0]
+        if b is not None:
+            product.bias = b.pointer
         if factor is not None:
             product.topk_weights = factor.pointer
+        if lists is not None:
+            self._set_lists(product, lists, on)
         call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+
+    def _set_lists(self, product: Any, lists: tuple[Any, Any, Any], stream: int) -> None:
+        order, blocks, entries = (tensor(t, name, stream=stream) for t, name in zip(lists, _LISTS))
+        product.blocks, product.block_size_m = checks.moe_lists(order, blocks, entries)
+        product.sorted_token_ids, product.expert_ids, product.num_tokens_post_padded = order.pointer, blocks.pointer, entries.pointer
+
+    def moe_blocks(self, slots: int, experts: int, size: int) -> int:
+        """The largest number of blocks of so many slots that moe_align() can need."""
+        return LIBRARY.nw_moe_blocks(slots, experts, size)
+
+    def moe_align(self, ids: Any, *, experts: int, lists: tuple[Any, Any, Any], stream: Any = None) -> None:
+        """Sorts the slots of ids int32 [T, used] by expert, into lists for moe_linear: sorted_ids int32 [blocks, size] with size
+        1, 2, 4, 8, 16, 32 or 64, blocks int32 [blocks], entries int32 [1]; at least moe_blocks() blocks."""
+        on = stream_of(stream)
+        choice = tensor(ids, "ids", "i32", dims=2, stream=on)
+        checks.contiguous(choice, "ids")
+        order, blocks, entries = (tensor(t, name, stream=on) for t, name in zip(lists, _LISTS))
+        count, size = checks.moe_lists(order, blocks, entries)
+        routing = struct(abi.nw_moe_routing, slots=choice.shape[0] * choice.shape[1], experts=experts, block_size_m=size, blocks=count,
+                         topk_ids=choice.pointer, sorted_token_ids=order.pointer, expert_ids=blocks.pointer,
+                         num_tokens_post_padded=entries.pointer)  # fmt: skip
+        call("nw_moe_align", self._handle, ctypes.byref(routing), ctypes.c_void_p(on))
 
     def attention(self, q: Any, k: Any, v: Any, *, out: Any, causal: bool = True, scale: float | None = None, stream: Any = None) -> None:
         """out = softmax(scale * q k^T) v, with `causal` over keys up to a query's own; the last query sees all keys.

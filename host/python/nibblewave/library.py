@@ -26,6 +26,7 @@ def _load() -> ctypes.CDLL:
     library = ctypes.CDLL(str(HERE / "lib/libnibblewave.so"))
     library.nw_last_error.restype = library.nw_context_gfx.restype = ctypes.c_char_p
     library.nw_gguf_row_bytes.restype = library.nw_weight_row_stride.restype = ctypes.c_uint64
+    library.nw_moe_blocks.restype = ctypes.c_uint64
     library.nw_context_gfx.argtypes = library.nw_context_destroy.argtypes = [ctypes.c_void_p]
     library.nw_weight_row_stride.argtypes = [ctypes.c_char_p, ctypes.c_uint32]
     return library

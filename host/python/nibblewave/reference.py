@@ -74,10 +74,10 @@ def linear(x: Array, q: Array, scales: Array, z: Array | None, group: int, *, bi
     return silu_gate_up(y) if silu else y
 
 
-def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, group: int, *, weights: Array | None = None,
-               silu: bool = False, out: Array | None = None) -> Array:  # fmt: skip
+def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, group: int, *, bias: Array | None = None,
+               weights: Array | None = None, silu: bool = False, out: Array | None = None) -> Array:  # fmt: skip
     """float64 [T * used, N or N/2] for q [experts, N, K] and ids [T, used]; x has a row for each token, or for each slot.
-    weights [T, used] multiply the result. Slots with an id of no expert keep their rows of `out`, by default 0."""
+    bias [experts, N]. weights [T, used] multiply the result. Slots with an id of no expert keep their rows of `out`, by default 0."""
     slots = ids.reshape(-1)
     n = q.shape[1] // (2 if silu else 1)
     y = numpy.zeros((slots.size, n)) if out is None else values(out)
@@ -85,8 +85,8 @@ def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, g
     for expert in range(len(q)):
         chosen = numpy.nonzero(slots == expert)[0]
         if chosen.size:
-            zero = None if z is None else z[expert]
-            part = linear(x[chosen * x.shape[0] // slots.size], q[expert], scales[expert], zero, group, silu=silu)
+            zero, added = (None if a is None else a[expert] for a in (z, bias))
+            part = linear(x[chosen * x.shape[0] // slots.size], q[expert], scales[expert], zero, group, bias=added, silu=silu)
             y[chosen] = factor[chosen, None] * part
     return y
 

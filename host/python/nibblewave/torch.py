@@ -30,9 +30,11 @@ _LIBRARY = torch.library.Library("nibblewave", "FRAGMENT")
 _SCHEMAS = {
     "linear_w4a16": "Tensor x, Tensor w, Tensor scales, int group, Tensor? zeros=None, Tensor? bias=None, bool silu_gate_up=False",
     "gguf_linear": "Tensor x, Tensor w, str type",
-    "moe": "Tensor x, Tensor w, Tensor scales, Tensor ids, int group, Tensor? zeros=None, Tensor? weights=None, bool silu_gate_up=False",
+    "moe": "Tensor x, Tensor w, Tensor scales, Tensor ids, int group, Tensor? zeros=None, Tensor? bias=None, "
+    "Tensor? weights=None, bool silu_gate_up=False",
 }
 T = torch.Tensor
+_MOST_ALIGNED = 512  # experts of nw_moe_align
 
 
 # ---- what operands must be: for every device, and for tensors without data ----
@@ -69,9 +71,10 @@ def _gguf_shape(x: T, w: T, type: str) -> tuple[int, ...]:
     return (*x.shape[:-1], checks.gguf_linear(*_faces(_matrix(x), w=w), type)[1])
 
 
-def _moe_shape(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None, weights: T | None, silu_gate_up: bool) -> tuple[int, ...]:
-    a, q, s, i, z, f = _faces(x, w=w, scales=scales, ids=ids, zeros=zeros, weights=weights)
-    return checks.moe_linear(a, q, s, i, group, z, f, silu_gate_up)
+def _moe_shape(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None, bias: T | None, weights: T | None,
+               silu_gate_up: bool) -> tuple[int, ...]:  # fmt: skip
+    a, q, s, i, z, b, f = _faces(x, w=w, scales=scales, ids=ids, zeros=zeros, bias=bias, weights=weights)
+    return checks.moe_linear(a, q, s, i, group, z, b, f, silu_gate_up)
 
 
 # ---- without data ----
@@ -85,8 +88,9 @@ def _gguf_fake(x: T, w: T, type: str) -> T:
     return x.new_empty(_gguf_shape(x, w, type))
 
 
-def _moe_fake(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, weights: T | None = None, silu_gate_up: bool = False) -> T:
-    return x.new_empty(_moe_shape(x, w, scales, ids, group, zeros, weights, silu_gate_up))
+def _moe_fake(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
+              silu_gate_up: bool = False) -> T:  # fmt: skip
+    return x.new_empty(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up))
 
 
 # ---- on the CPU, by the reference ----
@@ -121,10 +125,12 @@ def _gguf_cpu(x: T, w: T, type: str) -> T:
     return _tensor(reference.values(_array(_matrix(x))) @ gguf.dequantize(_array(w), type).T, x, shape)
 
 
-def _moe_cpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, weights: T | None = None, silu_gate_up: bool = False) -> T:
-    shape = _moe_shape(x, w, scales, ids, group, zeros, weights, silu_gate_up)
+def _moe_cpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
+              silu_gate_up: bool = False) -> T:  # fmt: skip
+    shape = _moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up)
     q, z = reference.unpack(_array(w)), _zeros_of(zeros, w.shape[1])
-    y = reference.moe_linear(_array(x), q, _array(scales), z, _array(ids), group, weights=_array(weights), silu=silu_gate_up)
+    y = reference.moe_linear(_array(x), q, _array(scales), z, _array(ids), group, bias=_array(bias), weights=_array(weights),
+                             silu=silu_gate_up)  # fmt: skip
     return _tensor(y, x, shape)
 
 
@@ -159,12 +165,32 @@ def _gguf_gpu(x: T, w: T, type: str) -> T:
     return out
 
 
-def _moe_gpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, weights: T | None = None, silu_gate_up: bool = False) -> T:
-    out = x.new_zeros(_moe_shape(x, w, scales, ids, group, zeros, weights, silu_gate_up))
+def _moe_gpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
+              silu_gate_up: bool = False) -> T:  # fmt: skip
+    out = x.new_zeros(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up))
     if out.numel():
-        context(x.device.index).moe_linear(x, w, scales, ids, group=group, out=out, zeros=zeros, weights=weights, silu_gate_up=silu_gate_up,
-                                           stream=_stream(x))  # fmt: skip
+        on, stream = context(x.device.index), _stream(x)
+        lists = _lists(on, ids, w.shape[0], stream)
+        on.moe_linear(x, w, scales, ids, group=group, out=out, zeros=zeros, bias=bias, weights=weights, silu_gate_up=silu_gate_up, lists=lists,
+                      stream=stream)  # fmt: skip
     return out
+
+
+def block_size(slots: int, experts: int) -> int:
+    """Slots of a block: the next power of two above those of a mean expert, so that most blocks are one to an expert, and no
+    more than half full of padding. Below one slot to an expert each is a block of its own, without lists."""
+    mean = slots // experts
+    return 1 if mean == 0 else min(64, 1 << mean.bit_length())
+
+
+def _lists(on: Any, ids: T, experts: int, stream: int) -> tuple[T, T, T] | None:
+    size = block_size(ids.numel(), experts)
+    if size == 1 or experts > _MOST_ALIGNED:
+        return None
+    blocks = on.moe_blocks(ids.numel(), experts, size)
+    lists = ids.new_empty((blocks, size)), ids.new_empty((blocks,)), ids.new_empty((1,))
+    on.moe_align(ids, experts=experts, lists=lists, stream=stream)
+    return lists
 
 
 def _register(name: str, fake: Callable[..., T], cpu: Callable[..., T], gpu: Callable[..., T]) -> None:
