@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's operators of the installed wheel: on the CPU beside PyTorch's own arithmetic, without data, and compiled."""
+"""PyTorch's operators of the installed wheel: on the CPU beside PyTorch's own arithmetic, without data, compiled, and on the
+simulated GPU."""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import types
 import unittest
+import unittest.mock
 
+import nibblewave as nw
 import nibblewave.torch as nt
 import numpy
 import torch
 from nibblewave import gguf, reference
 
+nw.simulate("gfx1151")
 RANDOM = numpy.random.default_rng(7)
 HALVES = (torch.float16, torch.bfloat16)
 
@@ -197,6 +203,91 @@ class Errors(unittest.TestCase):
         for text, arguments, more in cases:
             with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
                 op(*arguments, **more)
+
+
+class OnGpu(torch.Tensor):
+    """Stands in for a tensor of a ROCm build: device "cuda:0", memory of the simulated GPU. It knows what the operators use."""
+
+    def __new__(cls, host: torch.Tensor, array: nw.DeviceArray | None = None) -> OnGpu:
+        made = torch.Tensor._make_wrapper_subclass(cls, host.shape, strides=host.stride(), dtype=host.dtype, device="cuda:0")
+        half = host.dtype == torch.bfloat16
+        values = host.view(torch.int16).numpy().view(numpy.uint16) if half else host.numpy()
+        made.host, made.array = host, array or nw.DeviceArray(values, "bf16" if half else None)
+        return made
+
+    def data_ptr(self) -> int:
+        return self.array.data_ptr()
+
+    def result(self) -> torch.Tensor:
+        values = torch.from_numpy(self.array.numpy())
+        return (values.view(torch.bfloat16) if self.dtype == torch.bfloat16 else values).reshape(self.shape)
+
+    @classmethod
+    def __torch_dispatch__(cls, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
+        ops, more = torch.ops, kwargs or {}
+        gpu = {ops.nibblewave.linear_w4a16.default: nt._linear_gpu, ops.nibblewave.gguf_linear.default: nt._gguf_gpu,
+               ops.nibblewave.moe.default: nt._moe_gpu}  # fmt: skip
+        if func in gpu:
+            return gpu[func](*args, **more)
+        if func in (ops.aten.new_empty.default, ops.aten.new_zeros.default):
+            return cls(torch.zeros(args[1], dtype=args[0].dtype))
+        if func is ops.aten.view.default:
+            return cls(args[0].host.view(args[1]), args[0].array)
+        raise NotImplementedError(f"{func}: OnGpu does not know it")
+
+
+class OnSimulatedGpu(unittest.TestCase):
+    """What is registered for "cuda", on the simulated GPU: the same calls as a ROCm build makes, but for its tensors."""
+
+    def setUp(self) -> None:
+        for name, value in (("device", lambda index: contextlib.nullcontext()), ("current_stream", lambda device: types.SimpleNamespace(cuda_stream=0))):
+            replaced = unittest.mock.patch.object(torch.cuda, name, value)
+            replaced.start()
+            self.addCleanup(replaced.stop)
+
+    def beside_cpu(self, op: object, *arguments: object, **more: object) -> None:
+        def moved(value: object) -> object:
+            return OnGpu(value) if isinstance(value, torch.Tensor) else value
+
+        want = op(*arguments, **more)
+        got = op(*map(moved, arguments), **{name: moved(value) for name, value in more.items()})
+        self.assertEqual((got.shape, got.dtype, got.device.type), (want.shape, want.dtype, "cuda"))
+        if want.numel() == 0:
+            return
+        error = (got.result().double() - want.double()).abs().max()
+        self.assertLessEqual(error, (0.02 if want.dtype == torch.bfloat16 else 0.004) * want.double().abs().max())
+
+    def test_registered_for_cuda(self) -> None:
+        for name in ("linear_w4a16", "gguf_linear", "moe"):
+            self.assertTrue(torch._C._dispatch_has_kernel_for_dispatch_key(f"nibblewave::{name}", "CUDA"))
+
+    def test_linear(self) -> None:
+        for dtype in HALVES:
+            weights = Weights(24, 256, group=64, dtype=dtype)
+            for rows in (1, 5, 40):
+                x = numbers(rows, 1, 256, dtype=dtype)
+                self.beside_cpu(nt.linear_w4a16, x, weights.w, weights.scales, 64, zeros=weights.zeros, bias=numbers(24, dtype=dtype))
+            self.beside_cpu(nt.linear_w4a16, x, weights.w, weights.scales, 64, silu_gate_up=True)
+            self.beside_cpu(nt.linear_w4a16, x[:0], weights.w, weights.scales, 64)
+
+    def test_gguf_linear(self) -> None:
+        w = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((24, 256))))
+        x = torch.from_numpy(RANDOM.integers(-127, 128, (3, 256)).astype(numpy.float32))
+        x[:, ::32] = 127  # whole numbers that the activations' int8 holds
+        self.beside_cpu(nt.gguf_linear, x, w, "q8_0")
+
+    def test_moe(self) -> None:
+        """Few tokens, and many: in blocks."""
+        weights = Weights(4, 24, 128, group=32, dtype=torch.float16)
+        for tokens in (1, 4, 40):
+            ids = torch.from_numpy(RANDOM.integers(-1, 4, (tokens, 2), dtype=numpy.int32))
+            x, factor = numbers(tokens, 128, dtype=torch.float16), torch.rand(tokens, 2)
+            self.beside_cpu(nt.moe, x, weights.w, weights.scales, ids, 32, zeros=weights.zeros, weights=factor, silu_gate_up=True)
+            self.beside_cpu(nt.moe, x, weights.w, weights.scales, ids, 32, bias=numbers(4, 24, dtype=torch.float16))
+
+    def test_block_size(self) -> None:
+        for slots, experts, size in ((8, 128, 1), (127, 128, 1), (128, 128, 2), (512, 128, 8), (2048, 128, 32), (1 << 16, 8, 64)):
+            self.assertEqual(nt.block_size(slots, experts), size)
 
 
 if __name__ == "__main__":
