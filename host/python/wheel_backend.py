@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("NIBBLEWAVE_BUILD", HERE.parents[1] / "build"))
 GFX = os.environ.get("NIBBLEWAVE_WHEEL_GFX", "gfx1151").split(",")
 CAPI = HERE.parent / "capi/nibblewave.h"
+ENTRY_POINTS = b"[console_scripts]\nnw = nibblewave.command:main\n\n[vllm.general_plugins]\nnibblewave = nibblewave.vllm:register\n"
 EPOCH = (2020, 1, 1, 0, 0, 0)  # the same sources and build give the same wheel
 
 
@@ -56,7 +57,8 @@ def kernels(gfx: str) -> dict[str, Path]:
 
 
 def contents() -> dict[str, Path | bytes]:
-    out: dict[str, Path | bytes] = {f"nibblewave/{path.name}": path for path in sorted((HERE / "nibblewave").iterdir()) if path.is_file()}
+    sources = [path for path in sorted((HERE / "nibblewave").rglob("*")) if path.suffix == ".py" or path.name == "py.typed"]
+    out: dict[str, Path | bytes] = {str(path.relative_to(HERE)): path for path in sources}
     out["nibblewave/abi.py"] = header.module(CAPI.read_text()).encode()
     out["nibblewave/lib/libnibblewave.so"] = there(BUILD / "lib/libnibblewave.so", "build the target nibblewave")
     for gfx in GFX:
@@ -86,7 +88,7 @@ def build_wheel(wheel_directory: str, config_settings: object = None, metadata_d
     info = f"nibblewave-{version()}.dist-info"
     files[f"{info}/METADATA"] = metadata().encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: nibblewave\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    files[f"{info}/entry_points.txt"] = b"[console_scripts]\nnw = nibblewave.command:main\n"
+    files[f"{info}/entry_points.txt"] = ENTRY_POINTS
     name = f"nibblewave-{version()}-{tag}.whl"
     record = ""
     with zipfile.ZipFile(Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:

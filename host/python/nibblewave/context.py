@@ -71,6 +71,23 @@ class Context:
             product.bias = b.pointer
         call("nw_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
 
+    def prepare_linear(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False, rows: int = 0) -> None:
+        """Loads the kernels of linear() with these operands and so many rows of x; 0: all of 1 to 8. A launch in a stream that is
+        being captured loads none."""
+        q, s, z = tensor(w, "w", "i32", "u32", dims=2), tensor(scales, "scales", "f16", "bf16", dims=2), _optional(zeros, "zeros", 0)
+        zero = abi.NW_ZEROS_EIGHT if z is None else abi.NW_ZEROS_TYPED if z.dtype == s.dtype else abi.NW_ZEROS_PACKED
+        product = struct(abi.nw_w4a16, dtype=_DTYPES[s.dtype], zeros=zero, m=rows, n=q.shape[0], k=q.shape[1] * 8, group=group,
+                         silu_gate_up=int(silu_gate_up))  # fmt: skip
+        call("nw_prepare", self._handle, ctypes.byref(product))
+
+    def prepare_moe(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False) -> None:
+        """Loads the kernels of moe_linear() with these operands, and that of moe_align()."""
+        q, s = tensor(w, "w", "i32", "u32", dims=3), tensor(scales, "scales", "f16", "bf16", dims=3)
+        zero = abi.NW_ZEROS_EIGHT if zeros is None else abi.NW_ZEROS_PACKED
+        product = struct(abi.nw_moe_w4a16, dtype=_DTYPES[s.dtype], zeros=zero, n=q.shape[1], k=q.shape[2] * 8, group=group,
+                         silu_gate_up=int(silu_gate_up))  # fmt: skip
+        call("nw_moe_prepare", self._handle, ctypes.byref(product))
+
     def gguf_linear(self, x: Any, w: Any, type: str, *, out: Any, stream: Any = None) -> None:
         """out[m, n] = sum over k of x[m, k] * w[n, k], w with the bytes of a GGUF file.
 

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""A plugin of vLLM (0.33), by the entry point vllm.general_plugins: it is there once the wheel is installed beside vLLM.
+
+Dense W4A16 layers of GPTQ, AWQ and compressed-tensors, and their mixtures of experts, take nibblewave's kernels on gfx11 and
+gfx12; whatever these do not take is vLLM's own. VLLM_DISABLED_KERNELS=NibblewaveW4A16LinearKernel leaves dense layers to
+vLLM, and VLLM_PLUGINS= (empty) all of it.
+
+Tests run it on the CPU with vLLM's own classes. Neither a ROCm build of vLLM nor a card has run it.
+"""
+
+from __future__ import annotations
+
+
+def register() -> None:
+    """Any number of times: each process of vLLM calls it."""
+    from vllm.model_executor.kernels.linear import _POSSIBLE_KERNELS  # register_linear_kernel appends: the first that fits wins
+    from vllm.platforms import PlatformEnum
+
+    from . import methods
+    from .linear import NibblewaveW4A16LinearKernel
+
+    kernels = _POSSIBLE_KERNELS.setdefault(PlatformEnum.ROCM, [])
+    if NibblewaveW4A16LinearKernel not in kernels:
+        kernels.insert(0, NibblewaveW4A16LinearKernel)
+    methods.install()
