@@ -15,6 +15,7 @@ import numpy
 import torch
 from nibblewave import vllm as plugin
 from nibblewave.vllm import device, layouts
+from vllm.distributed import parallel_state
 from vllm.model_executor.kernels import linear as kernels
 from vllm.model_executor.layers.fused_moe.activation import MoEActivation
 from vllm.model_executor.layers.quantization import auto_awq, auto_gptq
@@ -23,6 +24,7 @@ from vllm.model_executor.parameter import GroupQuantScaleParameter, PackedvLLMPa
 from vllm.platforms import PlatformEnum
 from vllm.scalar_type import scalar_types
 
+parallel_state._TP = types.SimpleNamespace(rank_in_group=0, world_size=1)  # parameters ask for their place among GPUs
 plugin.register()
 plugin.register()  # as vLLM does, once for each process
 from nibblewave.vllm import experts, methods  # noqa: E402

@@ -7,7 +7,6 @@ it leaves out vLLM's choice of a backend, converts the loaded weights to the ker
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -52,7 +51,7 @@ class Experts(FusedMoEMethodBase):
     def expert(self, layer: Any, part: str, index: int) -> tuple[T, T, T | None]:
         raise NotImplementedError
 
-    def names(self, part: str) -> Iterator[str]:
+    def names(self, part: str) -> tuple[str, ...]:
         """The layer's parameters of weights, scales and zero points."""
         raise NotImplementedError
 
@@ -69,9 +68,9 @@ class Experts(FusedMoEMethodBase):
 
     def operands(self, layer: Any, part: str) -> tuple[T, T, T | None, T | None]:
         """w, scales, zeros, bias."""
-        w, s, z = (getattr(layer, name, None) for name in self.names(part))
+        w, s, *z = (getattr(layer, name) for name in self.names(part))
         bias = getattr(layer, f"{part}_bias", None) if f"{part}_bias" in layer._loaded_expert_biases else None
-        return w, s, z, bias
+        return w, s, z[0] if z else None, bias
 
     def get_fused_moe_quant_config(self, layer: Any) -> None:
         return None  # of vLLM's modular kernels, which this is none of
@@ -104,8 +103,8 @@ class NibblewaveCompressedTensorsMoEMethod(Experts, CompressedTensorsWNA16MoEMet
         self.group = self.group_size = weight_quant.group_size
         self.packed_factor = Fraction(32, weight_quant.num_bits)
 
-    def names(self, part: str) -> Iterator[str]:
-        yield from (f"{part}_weight_packed", f"{part}_weight_scale", *(() if self.symmetric else (f"{part}_weight_zero_point",)))
+    def names(self, part: str) -> tuple[str, ...]:
+        return f"{part}_weight_packed", f"{part}_weight_scale", *(() if self.symmetric else (f"{part}_weight_zero_point",))
 
     def expert(self, layer: Any, part: str, index: int) -> tuple[T, T, T | None]:
         words, scales, *zeros = (getattr(layer, name).data[index] for name in self.names(part))
@@ -119,8 +118,8 @@ class NibblewaveGPTQMoEMethod(Experts, AutoGPTQMoEMethod):
         FusedMoEMethodBase.__init__(self, moe)
         self.quant_config, self.group, self.input_dtype = quant_config, quant_config.group_size, None
 
-    def names(self, part: str) -> Iterator[str]:
-        yield from (f"{part}_qweight", f"{part}_scales")
+    def names(self, part: str) -> tuple[str, ...]:
+        return f"{part}_qweight", f"{part}_scales"
 
     def expert(self, layer: Any, part: str, index: int) -> tuple[T, T, T | None]:
         words, scales = (getattr(layer, name).data[index] for name in self.names(part))
@@ -132,8 +131,8 @@ class NibblewaveAWQMoEMethod(Experts, AutoAWQMoEMethod):
         FusedMoEMethodBase.__init__(self, moe)
         self.quant_config, self.group, self.input_dtype = quant_config, quant_config.group_size, None
 
-    def names(self, part: str) -> Iterator[str]:
-        yield from (f"{part}_qweight", f"{part}_scales", *((f"{part}_qzeros",) if self.quant_config.zero_point else ()))
+    def names(self, part: str) -> tuple[str, ...]:
+        return f"{part}_qweight", f"{part}_scales", *((f"{part}_qzeros",) if self.quant_config.zero_point else ())
 
     def expert(self, layer: Any, part: str, index: int) -> tuple[T, T, T | None]:
         words, scales, *zeros = (getattr(layer, name).data[index] for name in self.names(part))
