@@ -7,6 +7,7 @@ import importlib.util
 import os
 import subprocess
 import venv
+from collections.abc import Mapping
 from pathlib import Path
 
 OPTIONS = ["--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0"]
@@ -28,11 +29,11 @@ def virtual_environment(folder: Path) -> Path:
     return folder / "bin/python"
 
 
-def pip(python: Path, command: str, *arguments: Path | str, seconds: int) -> None:
-    """`command`: install or download."""
+def pip(python: Path, command: str, *arguments: Path | str, seconds: int, environment: Mapping[str, str] | None = None) -> None:
+    """`command`: install or download. `environment`: of a build, beside the process's own."""
     words = [str(word) for word in (python, "-m", "pip", command, *OPTIONS, *arguments)]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds)
+        done = subprocess.run(words, env=os.environ | (environment or {}), capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired as error:
         raise Skip(f"pip {command} took more than {seconds} s") from error
     if done.returncode != 0:

@@ -29,6 +29,8 @@ class Client:
     seconds: int  # to install it
     small: bool = False
     wheel: bool = False  # with the project's own wheel
+    source: str = ""  # built from its source package by what is in `packages`
+    settings: tuple[tuple[str, str], ...] = ()  # of that build
 
 
 CLIENTS = {
@@ -36,6 +38,9 @@ CLIENTS = {
     "tinygrad": Client(("tinygrad==0.14.0",), 60, small=True),
     "cupy": Client(("cupy-rocm-7-0==14.2.0", "numpy==2.4.6"), 600),
     "torch": Client(("torch==2.14.0", "numpy==2.4.6"), 900, wheel=True),
+    # the target "empty" has vLLM's Python alone, under a version of its own
+    "vllm": Client(("torch==2.14.0", "setuptools", "setuptools-scm", "setuptools-rust", "packaging", "wheel", "jinja2", "cmake", "ninja"), 1500,
+                   wheel=True, source="vllm==0.33.0", settings=(("VLLM_TARGET_DEVICE", "empty"), ("VLLM_VERSION_OVERRIDE", "0.33.0"))),
     "triton": Client(("triton==3.9.0", "hip-python==10.0.0.0.1.2"), 900),
 }
 
@@ -53,11 +58,16 @@ def installed(name: str, client: Client) -> Path:
     """The Python of the client's environment; made anew unless it has just these packages. The wheel is always the build's."""
     folder = BUILD / "clients" / name
     python, stamp = folder / "bin/python", folder / "packages"
-    if not stamp.is_file() or stamp.read_text().split() != list(client.packages):
+    listed = [*client.packages, *client.source.split()]
+    if not stamp.is_file() or stamp.read_text().split() != listed:
         stamp.unlink(missing_ok=True)
         virtual_environment(folder)
         pip(python, "install", "--only-binary=:all:", *client.packages, seconds=client.seconds)
-        stamp.write_text(" ".join(client.packages))
+        if client.source:
+            name_alone = client.source.partition("=")[0]
+            pip(python, "install", "--only-binary=:all:", f"--no-binary={name_alone}", "--no-build-isolation", client.source,
+                seconds=client.seconds, environment=dict(client.settings))  # fmt: skip
+        stamp.write_text(" ".join(listed))
     if client.wheel:
         install_wheel(python, BUILD / "clients" / f"{name}.wheel")
     return python
@@ -66,7 +76,7 @@ def installed(name: str, client: Client) -> Path:
 def install_wheel(python: Path, folder: Path) -> None:
     """It is part of what is tested: a failure is no reason to skip."""
     folder.mkdir(exist_ok=True)
-    done = build_wheel(Path(sys.executable), folder, NIBBLEWAVE_BUILD=str(BUILD))
+    done = build_wheel(Path(sys.executable), folder, NIBBLEWAVE_BUILD=str(BUILD), NIBBLEWAVE_WHEEL_GFX="gfx1151")
     if done.returncode != 0:
         sys.exit(f"{done.stderr}\n0 passed, 1 failed")
     wheel = folder / done.stdout.strip()

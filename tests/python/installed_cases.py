@@ -63,6 +63,34 @@ class Package(unittest.TestCase):
         scales = (RANDOM.random((*front, n, k // group)) / 64).astype(numpy.float16)
         return RANDOM.integers(0, 16, shape), scales, RANDOM.integers(0, 16, scales.shape)
 
+    def test_prepare(self) -> None:
+        """A new context launches into a stream that is being captured once its kernels are loaded, and not before."""
+        hip, stream, graph = ctypes.CDLL(None), ctypes.c_void_p(), ctypes.c_void_p()
+        self.assertEqual(hip.hipStreamCreate(ctypes.byref(stream)), 0)
+        q, scales, z = self.weights(4, 24, 256)
+        w, s, zeros = (nw.DeviceArray(a) for a in (nw.pack(q), scales, nw.pack_zeros(z)))
+        one = [Strided(a, a.shape[1:]) for a in (w, s, zeros)]
+        x, ids = nw.DeviceArray(half(3, 256)), nw.DeviceArray(numpy.zeros((3, 2), numpy.int32))
+        out, slots = nw.DeviceArray.zeros((3, 24), "float16"), nw.DeviceArray.zeros((6, 24), "float16")
+        context = nw.Context()
+        launches = (
+            lambda: context.linear(x, one[0], one[1], zeros=one[2], group=128, out=out, stream=stream.value),
+            lambda: context.moe_linear(x, w, s, ids, zeros=zeros, group=128, out=slots, stream=stream.value),
+        )
+        self.assertEqual(hip.hipStreamBeginCapture(stream, 0), 0)
+        for launch in launches:
+            with self.assertRaisesRegex(nw.Error, "captur"):
+                launch()
+        self.assertEqual(hip.hipStreamEndCapture(stream, ctypes.byref(graph)), 0)
+        context.prepare_linear(one[0], one[1], zeros=one[2], group=128, rows=3)
+        context.prepare_moe(w, s, zeros=zeros, group=128)
+        self.assertEqual(hip.hipStreamBeginCapture(stream, 0), 0)
+        for launch in launches:
+            launch()
+        self.assertEqual(hip.hipStreamEndCapture(stream, ctypes.byref(graph)), 0)
+        with self.assertRaisesRegex(nw.Error, "group = 16"):
+            context.prepare_linear(one[0], one[1], group=16)
+
     def test_gfx(self) -> None:
         self.assertEqual(self.context.gfx, "gfx1151")
         self.assertEqual(self.context.weight_row_stride(4096), 2048 + 128)
