@@ -18,6 +18,7 @@ from nibblewave.vllm import device, layouts
 from vllm.distributed import parallel_state
 from vllm.model_executor.kernels import linear as kernels
 from vllm.model_executor.layers.fused_moe.activation import MoEActivation
+from vllm.model_executor.layers.linear import LinearBase
 from vllm.model_executor.layers.quantization import auto_awq, auto_gptq
 from vllm.model_executor.layers.quantization.auto_awq import _convert_awq_to_standard_format
 from vllm.model_executor.parameter import GroupQuantScaleParameter, PackedvLLMParameter
@@ -25,13 +26,15 @@ from vllm.platforms import PlatformEnum
 from vllm.scalar_type import scalar_types
 
 parallel_state._TP = types.SimpleNamespace(rank_in_group=0, world_size=1)  # parameters ask for their place among GPUs
-plugin.register()
-plugin.register()  # as vLLM does, once for each process
+with unittest.mock.patch.object(device, "gfx", lambda: "gfx1151"):
+    plugin.register()
+    plugin.register()  # each of vLLM's processes does
 from nibblewave.vllm import experts, methods  # noqa: E402
 from nibblewave.vllm.linear import NibblewaveW4A16LinearKernel  # noqa: E402
 
 RANDOM = numpy.random.default_rng(5)
 HALF = torch.float16
+ROCM = types.SimpleNamespace(_enum=PlatformEnum.ROCM, get_device_capability=lambda: (11, 5))
 
 
 def on(gfx: str) -> unittest.mock._patch:
@@ -112,14 +115,39 @@ class Dense(Near):
         (found,) = (e for e in importlib.metadata.entry_points(group="vllm.general_plugins") if e.name == "nibblewave")
         self.assertIs(found.load(), plugin.register)
 
+    def test_where_it_is_not_used(self) -> None:
+        """On other GPUs and with other versions it changes nothing."""
+        for gfx, version, text in (("", "0.33.0", "not ROCm"), ("gfx942", "0.33.0", "no kernels for gfx942"), ("gfx1151", "0.34.1", "vLLM is 0.34.1")):
+            with on(gfx), unittest.mock.patch("vllm.__version__", version), unittest.mock.patch.object(plugin, "install") as install:
+                with self.assertLogs("nibblewave.vllm", "WARNING") as logged:
+                    plugin.register()
+                install.assert_not_called()
+                self.assertIn(text, logged.output[0])
+
     def test_first_in_the_list(self) -> None:
         listed = kernels._POSSIBLE_KERNELS[PlatformEnum.ROCM]
         self.assertEqual([place for place, kernel in enumerate(listed) if kernel is NibblewaveW4A16LinearKernel], [0])
 
     def test_chosen(self) -> None:
         """By vLLM's own function, where the platform is ROCm."""
-        with on("gfx1151"), unittest.mock.patch.object(kernels, "current_platform", types.SimpleNamespace(_enum=PlatformEnum.ROCM)):
+        with on("gfx1151"), unittest.mock.patch.object(kernels, "current_platform", ROCM):
             self.assertIs(kernels.choose_mp_linear_kernel(config(64, 256, 128, False), 115), NibblewaveW4A16LinearKernel)
+
+    def test_awq_method(self) -> None:
+        """From an AWQ config to the product, by vLLM's own calls: on ROCm its Triton kernels would have the layer."""
+        layer, of = object.__new__(LinearBase), Quantized(24, 256, group=32)
+        torch.nn.Module.__init__(layer)
+        with on("gfx1151"), unittest.mock.patch.object(kernels, "current_platform", ROCM):
+            method = awq_config().get_quant_method(layer, "model.layers.0.mlp.down_proj")
+            self.assertIs(type(method), methods.NibblewaveAWQLinearMethod)
+            method.create_weights(layer, 256, [24], 256, 24, HALF, weight_loader=loader)
+            for name, values in (("qweight", words(of.q.T, layouts.AWQ_ORDER)), ("qzeros", words(of.z.T, layouts.AWQ_ORDER)), ("scales", of.scales.T)):
+                getattr(layer, name).data.copy_(values)
+            method.process_weights_after_loading(layer)
+        x = torch.randn(3, 256).to(HALF)
+        self.near(method.apply(layer, x), x.double() @ of.exact(True).T)
+        with on(""):
+            self.assertIs(type(awq_config().get_quant_method(layer, "model.layers.0.mlp.down_proj")), auto_awq.AutoAWQLinearMethod)
 
     def test_layouts(self) -> None:
         for layout, zeros in ((compressed, False), (compressed, True), (gptq, False), (awq, True)):
@@ -214,9 +242,9 @@ class Experts(Near):
     E, HIDDEN, BETWEEN = 4, 64, 96
 
     def setUp(self) -> None:
-        for replaced in (on("gfx1151"),):
-            replaced.start()
-            self.addCleanup(replaced.stop)
+        gpu = on("gfx1151")
+        gpu.start()
+        self.addCleanup(gpu.stop)
         self.w13, self.w2 = Quantized(self.E, 2 * self.BETWEEN, self.HIDDEN, group=32), Quantized(self.E, self.HIDDEN, self.BETWEEN, group=32)
 
     def layer(self, method: experts.Experts, filled: dict[str, torch.Tensor]) -> Layer:
@@ -296,7 +324,8 @@ class Experts(Near):
         cases = [
             ("8 bits: it takes 4", moe_config(), (8, 32, False)), ("groups of 16", moe_config(), (4, 16, False)),
             ("LoRA", moe_config(is_lora_enabled=True), (4, 32, False)), ("SwiGLU with limits", moe_config(swiglu_limit=7.0), (4, 32, False)),
-            ("activation", moe_config(activation=MoEActivation.GELU), (4, 32, False)), ("float32", moe_config(in_dtype=torch.float32), (4, 32, False)),
+            ("activation", moe_config(activation=MoEActivation.GELU), (4, 32, False)),
+            ("float32", moe_config(in_dtype=torch.float32), (4, 32, False)),
             ("no multiple of the group", moe_config(intermediate_size_per_partition=100), (4, 32, False)),
             ("end within a word", moe_config(intermediate_size_per_partition=98), (4, 32, True)),
         ]  # fmt: skip

@@ -11,8 +11,26 @@ Tests run it on the CPU with vLLM's own classes. Neither a ROCm build of vLLM no
 from __future__ import annotations
 
 
+VLLM = "0.33."  # whose classes it derives from and whose functions it wraps
+
+
 def register() -> None:
-    """Any number of times: each process of vLLM calls it."""
+    """The entry point. Any number of times: each process of vLLM calls it."""
+    import vllm
+    from vllm.logger import init_logger
+
+    from . import device
+
+    reason = device.missing_kernels()
+    if reason is None and not vllm.__version__.startswith(VLLM):
+        reason = f"vLLM is {vllm.__version__}: the plugin is for {VLLM}x; install that"
+    if reason is None:
+        install()
+    else:
+        init_logger(__name__).warning_once("nibblewave is not used: %s", reason)
+
+
+def install() -> None:
     from vllm.model_executor.kernels.linear import _POSSIBLE_KERNELS  # register_linear_kernel appends: the first that fits wins
     from vllm.platforms import PlatformEnum
 

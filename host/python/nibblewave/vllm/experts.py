@@ -15,7 +15,7 @@ from vllm.model_executor.layers.fused_moe import FusedMoEMethodBase
 from vllm.model_executor.layers.fused_moe.activation import MoEActivation
 from vllm.model_executor.layers.quantization.auto_awq import AutoAWQMoEMethod
 from vllm.model_executor.layers.quantization.auto_gptq import AutoGPTQMoEMethod
-from vllm.model_executor.layers.quantization.compressed_tensors.compressed_tensors_moe.compressed_tensors_moe_wna16 import CompressedTensorsWNA16MoEMethod
+from vllm.model_executor.layers.quantization.compressed_tensors.compressed_tensors_moe import compressed_tensors_moe_wna16 as compressed
 from vllm.model_executor.utils import replace_parameter
 
 import nibblewave.torch as nt
@@ -95,7 +95,7 @@ class Experts(FusedMoEMethodBase):
         return out.view(*ids.shape, -1).sum(1)
 
 
-class NibblewaveCompressedTensorsMoEMethod(Experts, CompressedTensorsWNA16MoEMethod):
+class NibblewaveCompressedTensorsMoEMethod(Experts, compressed.CompressedTensorsWNA16MoEMethod):
     def __init__(self, weight_quant: Any, input_quant: Any, moe: Any) -> None:
         FusedMoEMethodBase.__init__(self, moe)
         self.weight_quant, self.input_quant = weight_quant, input_quant

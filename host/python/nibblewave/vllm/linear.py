@@ -47,7 +47,7 @@ class NibblewaveW4A16LinearKernel(MPLinearKernel):
             return layouts.weights(words.contiguous(), device.row_bytes(words, k))
 
         def scales(p: Any) -> torch.Tensor:
-            return layouts.scales(permute_param_layout_(p, input_dim=1, output_dim=0).data, k, group)
+            return layouts.scales(permute_param_layout_(p, input_dim=1, output_dim=0).data.to(self.config.act_type), k, group)
 
         def zeros(p: Any) -> torch.Tensor:
             return permute_param_layout_(p, input_dim=1, output_dim=0, packed_dim=0).data.contiguous()
