@@ -36,7 +36,7 @@ class Context:
         self._workspaces: dict[int, hip.DeviceArray] = {}
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", None):
+        if getattr(self, "_handle", None) and LIBRARY is not None:  # at the interpreter's exit names are None
             LIBRARY.nw_context_destroy(self._handle)
 
     @property

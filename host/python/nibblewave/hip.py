@@ -17,7 +17,8 @@ _hip: ctypes.CDLL | None = None
 
 def simulate(gfx: str = "gfx1151") -> None:
     """Makes simulated GPUs the process's HIP devices: call it before anything uses HIP. `gfx` may be a comma list. The
-    simulator needs the libLLVM that it was built with; RuntimeError if it is not there."""
+    simulator needs the libLLVM that it was built with; RuntimeError if it is not there. Triton has an LLVM of its own, which
+    crashes if it is loaded after that: import triton first, where torch.compile or vLLM will."""
     global _hip
     os.environ["HIPSIM_ARCH"] = gfx
     path = HERE / "hipsim/libamdhip64.so"
@@ -89,5 +90,5 @@ class DeviceArray:
         call("hipMemcpy", *as_pointer, ctypes.c_size_t(self._host.nbytes), kind)
 
     def __del__(self) -> None:
-        if getattr(self, "_pointer", None):
+        if getattr(self, "_pointer", None) and library is not None:  # as in Context
             library().hipFree(self._pointer)

@@ -15,6 +15,7 @@ import nibblewave as nw
 import nibblewave.torch as nt
 import numpy
 import torch
+import triton  # noqa: F401  torch.compile imports it: see nw.simulate
 from nibblewave import gguf, reference
 
 nw.simulate("gfx1151")
