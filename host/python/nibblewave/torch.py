@@ -49,8 +49,8 @@ def _face(t: T, name: str, device: torch.device) -> Tensor:
     return Tensor(0, tuple(t.shape), tuple(step * t.element_size() for step in t.stride()), NAMES[dtype])
 
 
-def _faces(x: T, **others: T | None) -> list[Tensor | None]:
-    """Of all operands, beginning with x; as contiguous rows, where x has more than two dimensions."""
+def _faces(x: T, **others: T | None) -> list[Any]:
+    """Of all operands, beginning with x; None of those that are not given."""
     return [_face(x, "x", x.device), *(None if t is None else _face(t, name, x.device) for name, t in others.items())]
 
 
@@ -68,7 +68,8 @@ def _linear_shape(x: T, w: T, scales: T, group: int, zeros: T | None, bias: T | 
 
 
 def _gguf_shape(x: T, w: T, type: str) -> tuple[int, ...]:
-    return (*x.shape[:-1], checks.gguf_linear(*_faces(_matrix(x), w=w), type)[1])
+    a, bytes_ = _faces(_matrix(x), w=w)
+    return (*x.shape[:-1], checks.gguf_linear(a, bytes_, type)[1])
 
 
 def _moe_shape(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None, bias: T | None, weights: T | None,

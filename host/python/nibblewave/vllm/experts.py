@@ -86,9 +86,10 @@ class Experts(FusedMoEMethodBase):
     def apply(self, layer: Any, x: T, topk_weights: T, topk_ids: T, shared_experts: Any, shared_experts_input: Any) -> T:
         """Shared experts are the caller's, as for every method without a modular kernel."""
         ids = topk_ids if layer.expert_map is None else layer.expert_map[topk_ids.long()]
-        ids, weights = ids.to(torch.int32).contiguous(), topk_weights.to(torch.float32).contiguous()
-        if layer.apply_router_weight_on_input:
-            x, weights = x * topk_weights.to(x.dtype), None
+        ids = ids.to(torch.int32).contiguous()
+        weights = None if layer.apply_router_weight_on_input else topk_weights.to(torch.float32).contiguous()
+        if weights is None:
+            x = x * topk_weights.to(x.dtype)
         (w, s, z, b), (w2, s2, z2, b2) = (self.operands(layer, part) for part in PARTS)
         between = nt.moe(x.contiguous(), w, s, ids, self.group, zeros=z, bias=b, silu_gate_up=True)
         out = nt.moe(between, w2, s2, ids, self.group, zeros=z2, bias=b2, weights=weights)
