@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "formats/gguf.h"
-#include "formats/gguf_writer.h"
+#include "formats/gguf_file.h"
 
 using namespace nw;
 using test::GgufBytes;

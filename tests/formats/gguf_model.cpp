@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "formats/gguf_model.h"
-#include "formats/gguf_writer.h"
+#include "formats/gguf_file.h"
 
 using namespace nw;
 using test::GgufWriter;
