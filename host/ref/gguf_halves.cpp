@@ -12,7 +12,7 @@ namespace nw::ref {
 namespace {
 
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
-constexpr u64 tile_bytes = 8192, sums_bytes = 256;
+constexpr u64 tile_bytes = 8192, sums_bytes = 256, fine_bytes = 512;
 constexpr int top = 9;
 constexpr u32 order[8] = {0, 2, 1, 3, 4, 6, 5, 7}; // of eight consecutive values; self-inverse
 
@@ -29,12 +29,12 @@ int exponent_of(f32 most) {
     return e;
 }
 
-// Of eight, then of four of those.
-f32 sum_block(const f32 *x) {
-    f32 four[4];
-    for (int i = 0; i < 4; ++i, x += 8)
-        four[i] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
-    return (four[0] + four[1]) + (four[2] + four[3]);
+// Of eight, then of two of those.
+f32 sum_16(const f32 *x) {
+    f32 two[2];
+    for (int i = 0; i < 2; ++i, x += 8)
+        two[i] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    return two[0] + two[1];
 }
 
 } // namespace
@@ -54,7 +54,13 @@ u64 HalvesLayout::shift(u32 row) const {
     return supers * tiles * (tile_bytes + sums_bytes) + 4 * row;
 }
 
-u64 HalvesLayout::bytes() const { return shift(static_cast<u32>(16 * tiles)); }
+u64 HalvesLayout::fine_sum(u32 row, u64 sixteen) const {
+    return shift(static_cast<u32>(16 * tiles)) +
+           (sixteen / (2 * blocks) * tiles + row / 16) * fine_bytes + row % 16 * 32 +
+           sixteen % (2 * blocks) * 2;
+}
+
+u64 HalvesLayout::bytes() const { return fine_sum(0, supers * 2 * blocks); }
 
 std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
     std::array<u32, 16> out;
@@ -85,8 +91,12 @@ std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 til
             v[i] = std::ldexp(x[u64{row} * k + i], -shift);
         for (u32 i = 0; i < v.size(); ++i)
             put_half(&out[at.value(row, i)], i / block_k % 2 ? v[i] / 16 : v[i]);
-        for (u32 b = 0; b < v.size() / block_k; ++b)
-            put_half(&out[at.sum(row, b)], sum_block(&v[u64{b} * block_k]));
+        for (u32 b = 0; b < v.size() / block_k; ++b) {
+            const f32 first = sum_16(&v[u64{b} * block_k]), second = sum_16(&v[b * block_k + 16]);
+            put_half(&out[at.fine_sum(row, 2 * b)], first);
+            put_half(&out[at.fine_sum(row, 2 * b + 1)], second);
+            put_half(&out[at.sum(row, b)], first + second);
+        }
         std::memcpy(&out[at.shift(row)], &shift, 4);
     }
     return out;

@@ -22,9 +22,10 @@ struct HalvesLayout {
     u64 supers, tiles; // of 256 k, of 16 rows
     bool by_row = false;
 
-    u64 value(u32 row, u32 k) const;   // f16
-    u64 sum(u32 row, u64 block) const; // f16
-    u64 shift(u32 row) const;          // i32
+    u64 value(u32 row, u32 k) const;          // f16
+    u64 sum(u32 row, u64 block) const;        // f16
+    u64 fine_sum(u32 row, u64 sixteen) const; // f16, of 16 k
+    u64 shift(u32 row) const;                 // i32
     u64 bytes() const;
 };
 

@@ -17,13 +17,21 @@ namespace {
 
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 
-// Where nibbles of several blocks share bytes, kernels leave the upper ones at bit 4: their quants
-// are 16 times as large, and finer beside WMMA's grid of subnormals (S-004).
-f32 unit_of(GgmlType type, u32 block) {
+// Where quants of several blocks or halves of one share bytes, kernels leave the upper ones where
+// they are: at bit 4 they are 16 times as large, and finer beside WMMA's grid of subnormals
+// (S-004).
+f32 unit_of(GgmlType type, u32 k) {
+    const u32 block = k / block_k;
     switch (type) {
+    case GgmlType::q5_0:
+    case GgmlType::q5_1:
+        return k % block_k / 16 ? 16 : 1;
     case GgmlType::q4_K:
     case GgmlType::q5_K:
         return block % 2 ? 16 : 1;
+    case GgmlType::q2_K:
+        return static_cast<f32>(1u << block % 4 * 2);
+    case GgmlType::q3_K:
     case GgmlType::q6_K:
         return block % 4 / 2 ? 16 : 1;
     default:
@@ -31,10 +39,15 @@ f32 unit_of(GgmlType type, u32 block) {
     }
 }
 
+// Whether each 16 k are multiplied by themselves: they have a scale or a unit of their own.
+bool by_sixteens(GgmlType type, const GgufBlock &b) {
+    return b.sub == 16 || unit_of(type, 0) != unit_of(type, 16);
+}
+
 // A super-block of a row of w, unpacked as in the kernel.
 struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
-    f32 least[blocks];     // what is taken off
+    f32 least[2 * blocks]; // what is taken off, of each block or of 16 k
     f32 quant[super_k];    // as f16 has them
 };
 
@@ -45,12 +58,12 @@ Factors factors_of(GgmlType type, const std::byte *p) {
         const GgufBlock b = gguf_block(type, p + at / info.elements * info.bytes);
         for (u32 i = 0; i < info.elements; ++i) {
             const u32 in = at + i, block = in / block_k;
-            const f32 unit = unit_of(type, block);
+            const f32 unit = unit_of(type, in);
             f.quant[in] = static_cast<f32>(b.quant[i]) * unit * 0x1p-24f;
             const f32 d = b.d * ((block % 2 ? 0x1p28f : 0x1p24f) / unit);
             f.scale[in / 16] = d * static_cast<f32>(b.scale[i / b.sub]);
             const f32 least = -b.dmin * static_cast<f32>(b.least[i / b.sub]);
-            f.least[block] = f16_to_f32(f32_to_f16(least));
+            f.least[in / b.sub] = f16_to_f32(f32_to_f16(least));
         }
     }
     return f;
@@ -70,20 +83,24 @@ GgufBlock block_of(const GgufMidProduct &p) {
 class Product {
 public:
     explicit Product(const GgufMidProduct &p)
-        : p_(p), kind_(wmma_sum(p.gfx)), sixteens_(block_of(p).sub == 16),
-          minima_(block_of(p).minima), at_{p.k / super_k, p.tiles},
-          order_{order_of(kind_, sixteens_, 0), order_of(kind_, sixteens_, 1)} {
+        : p_(p), kind_(wmma_sum(p.gfx)), sixteens_(by_sixteens(p.type, block_of(p))),
+          minima_(block_of(p).minima),
+          sum_k_(block_of(p).sub), at_{p.k / super_k, p.tiles}, order_{
+                                                                    order_of(kind_, sixteens_, 0),
+                                                                    order_of(kind_, sixteens_, 1)} {
         if (p.k == 0 || p.k % super_k)
             throw Error(fmt::format("k = {}: must be a multiple of {}", p.k, super_k));
         need_size("a", p.a.size(), at_.bytes());
         need_size("w", p.w.size(), p.n * at_.supers * super_bytes(p.type));
         halves_.resize(u64{p.m} * p.k);
-        sums_.resize(u64{p.m} * at_.supers * blocks);
+        sums_.resize(u64{p.m} * p.k / sum_k_);
         for (u32 row = 0; row < p.m; ++row) {
             for (u32 k = 0; k < p.k; ++k)
                 halves_[u64{row} * p.k + k] = f16_to_f32(load<u16>(&p.a[at_.value(row, k)]));
-            for (u64 b = 0; b < at_.supers * blocks; ++b)
-                sums_[row * at_.supers * blocks + b] = f16_to_f32(load<u16>(&p.a[at_.sum(row, b)]));
+            for (u64 b = 0; b < p.k / sum_k_; ++b) {
+                const u64 at = sum_k_ == block_k ? at_.sum(row, b) : at_.fine_sum(row, b);
+                sums_[row * (p.k / sum_k_) + b] = f16_to_f32(load<u16>(&p.a[at]));
+            }
         }
     }
 
@@ -111,7 +128,8 @@ public:
     bool minima() const { return minima_; }
     i32 shift(u32 row) const { return load<i32>(&p_.a[at_.shift(row)]); }
     f32 half(u32 row, u32 k) const { return halves_[u64{row} * p_.k + k]; }
-    f32 sum(u32 row, u64 block) const { return sums_[row * at_.supers * blocks + block]; }
+    u32 sum_k() const { return sum_k_; }
+    f32 sum(u32 row, u64 i) const { return sums_[row * (p_.k / sum_k_) + i]; }
 
 private:
     f32 part(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
@@ -121,8 +139,8 @@ private:
                 acc = add_blocks(acc, row, s, w[s]);
             return acc;
         }
-        // gfx11 subtracts the minima of two super-blocks together, after the second.
-        const u64 together = kind_ == WmmaSum::gfx11 ? 2 : 1;
+        // gfx11 subtracts the minima of two super-blocks' blocks together, after the second.
+        const u64 together = kind_ == WmmaSum::gfx11 && sum_k_ == block_k ? 2 : 1;
         for (u64 s = from; s < to; ++s) {
             const u64 turn = (s - from) % together;
             if (turn == together - 1)
@@ -136,11 +154,13 @@ private:
 
     // Those of the first have half of a WMMA's k, those of the second, if it is another, the other:
     // on gfx11 the upper eight. On gfx12, which has no second, the first has every other four.
+    // Those of 16 k have all of it.
     f32 take_minima(f32 acc, u32 row, const std::vector<Factors> &w, u64 first, u64 second) const {
         std::array<f32, 16> a{}, b{};
-        for (u32 j = 0; j < blocks; ++j) {
-            const u32 at = kind_ == WmmaSum::gfx11 ? j : j / 4 * 8 + j % 4;
-            a[at] = sum(row, first * blocks + j), b[at] = w[first].least[j];
+        const u32 sums = super_k / sum_k_;
+        for (u32 j = 0; j < sums; ++j) {
+            const u32 at = kind_ == WmmaSum::gfx11 ? j : j % 8 / 4 * 8 + j / 8 * 4 + j % 4;
+            a[at] = sum(row, first * sums + j), b[at] = w[first].least[j];
             if (second != first)
                 a[8 + j] = sum(row, second * blocks + j), b[8 + j] = w[second].least[j];
         }
@@ -167,8 +187,9 @@ private:
 
     const GgufMidProduct &p_;
     WmmaSum kind_;
-    bool sixteens_; // scales are of 16 k
+    bool sixteens_; // sums are of 16 k
     bool minima_;
+    u32 sum_k_; // of one minimum
     HalvesLayout at_;
     std::array<std::array<u32, 16>, 2> order_;
     std::vector<f32> halves_, sums_;
@@ -208,11 +229,12 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
                 tolerance += (std::fabs(row[i] * v) + std::fabs(quant * v)) * 0x1p-20;
                 tolerance += std::fabs(quant) * std::fabs(v - product.half(m, i) * times * unit);
             }
-            for (u64 b = 0; product.minima() && b < p.k / block_k; ++b) {
+            const u32 each = product.sum_k(), sums = super_k / each;
+            for (u64 b = 0; product.minima() && b < p.k / each; ++b) {
                 f64 sum = 0;
-                for (u64 i = block_k * b; i < block_k * (b + 1); ++i)
+                for (u64 i = each * b; i < each * (b + 1); ++i)
                     sum += x[u64{m} * p.k + i];
-                const f64 least = std::fabs(f64{w[b / blocks].least[b % blocks]});
+                const f64 least = std::fabs(f64{w[b / sums].least[b % sums]});
                 tolerance += least * std::fabs(sum - product.sum(m, b) * unit) +
                              (least * 0x1p-11 + 0x1p-25) * std::fabs(sum);
             }
