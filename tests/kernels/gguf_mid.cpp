@@ -97,7 +97,7 @@ void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, 
     const std::vector<std::byte> got = y.read(),
                                  want = ref::gguf_halves(x, m, k, gguf_halves_tiles(m), by_row);
     const u32 tiles = gguf_halves_tiles(m);
-    const u64 shifts = ref::HalvesLayout{ceil_div(k, 256), tiles, by_row}.shift(0);
+    const u64 shifts = ref::HalvesLayout{ceil_div(k, 256u), tiles, by_row}.shift(0);
     for (u64 i = 0; i < got.size(); i += 2) {
         u16 g, w;
         std::memcpy(&g, &got[i], 2);
