@@ -29,15 +29,16 @@ f32 unit_of(GgmlType type, u32 k) {
     case GgmlType::q4_K:
     case GgmlType::q5_K:
         return block % 2 ? 16 : 1;
-    case GgmlType::q2_K:
-        return static_cast<f32>(1u << block % 4 * 2);
-    case GgmlType::q3_K:
     case GgmlType::q6_K:
         return block % 4 / 2 ? 16 : 1;
     default:
         return 1;
     }
 }
+
+// Whether quants have their scales in them, so that all of a super-block make one sum: such
+// products are whole numbers that f16 has.
+bool is_whole(GgmlType type) { return type == GgmlType::q2_K || type == GgmlType::q3_K; }
 
 // Whether each 16 k are multiplied by themselves: they have a scale or a unit of their own.
 bool by_sixteens(GgmlType type, const GgufBlock &b) {
@@ -59,9 +60,15 @@ Factors factors_of(GgmlType type, const std::byte *p) {
         for (u32 i = 0; i < info.elements; ++i) {
             const u32 in = at + i, block = in / block_k;
             const f32 unit = unit_of(type, in);
-            f.quant[in] = static_cast<f32>(b.quant[i]) * unit * 0x1p-24f;
-            const f32 d = b.d * ((block % 2 ? 0x1p28f : 0x1p24f) / unit);
-            f.scale[in / 16] = d * static_cast<f32>(b.scale[i / b.sub]);
+            const i32 scale = b.scale[i / b.sub], times = block % 2 ? 16 : 1;
+            if (is_whole(type)) { // no quant is -0, which WMMA tells from 0 (S-004)
+                f.quant[in] = static_cast<f32>(b.quant[i] * scale * times) * 0x1p-24f;
+                f.scale[in / 16] = b.d * 0x1p24f;
+            } else {
+                f.quant[in] = static_cast<f32>(b.quant[i]) * unit * 0x1p-24f;
+                const f32 d = b.d * (0x1p24f * static_cast<f32>(times) / unit);
+                f.scale[in / 16] = d * static_cast<f32>(scale);
+            }
             const f32 least = -b.dmin * static_cast<f32>(b.least[i / b.sub]);
             f.least[in / b.sub] = f16_to_f32(f32_to_f16(least));
         }
@@ -169,20 +176,22 @@ private:
 
     f32 add_blocks(f32 acc, u32 row, u64 super, const Factors &w) const {
         std::array<f32, 16> a, b;
+        const bool whole = is_whole(p_.type);
+        f32 c = 0;
         for (u32 j = 0; j < blocks; ++j) {
-            f32 c = 0;
+            c = whole ? c : 0;
             for (u32 step = 0; step < 2; ++step) {
                 for (u32 i = 0; i < 16; ++i) {
                     const u32 k = block_k * j + order_[step][i];
                     a[i] = half(row, static_cast<u32>(super * super_k + k));
                     b[i] = w.quant[k];
                 }
-                c = wmma(kind_, a, b, sixteens_ ? 0 : c);
-                if (step || sixteens_)
+                c = wmma(kind_, a, b, sixteens_ && !whole ? 0 : c);
+                if (!whole && (step || sixteens_))
                     acc = std::fma(c, w.scale[2 * j + step], acc);
             }
         }
-        return acc;
+        return whole ? std::fma(c, w.scale[0], acc) : acc;
     }
 
     const GgufMidProduct &p_;
