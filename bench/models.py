@@ -115,7 +115,7 @@ MODELS = {
     "Qwen2.5-7B": Model(28, 3584, 18944, 28, 4, 128, 152064),
     "Qwen3.6-27B": Model(64, 5120, 17408, 24, 4, 256, 248320, every=4),
 }
-PARTS = {"7900 XTX": "gfx1100", "8060S": "gfx1151", "9070 XT": "gfx1201"}
+PARTS = ["7900 XTX", "8060S", "9070 XT"]
 
 
 def published() -> list[dict]:
@@ -123,12 +123,17 @@ def published() -> list[dict]:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-def passes(build: Path, path: Path, part: str, generated: int, verify: str) -> list[dict]:
-    command = [build / "bin/nw", "bench-model", path, "--device", f"sim:{PARTS[part]}", "--prompt", "0", "--gen", str(generated), "--json", "--uncertainty"]
-    said = subprocess.run([*command, *(["--verify", verify] if verify else [])], capture_output=True, text=True)
+def nw(build: Path, *arguments: str | Path) -> dict:
+    said = subprocess.run([build / "bin/nw", *arguments, "--json"], capture_output=True, text=True)
     if said.returncode:
         sys.exit(said.stderr)
-    return json.loads(said.stdout)["passes"]
+    return json.loads(said.stdout)
+
+
+def passes(build: Path, path: Path, part: str, generated: int, verify: str) -> list[dict]:
+    gfx = nw(build, "constants", "--part", part)["gfx"]
+    more = ["--verify", verify] if verify else []
+    return nw(build, "bench-model", path, "--device", f"sim:{gfx}", "--prompt", "0", "--gen", str(generated), "--uncertainty", *more)["passes"]
 
 
 def rows(build: Path, only: str, verify: str) -> list[dict]:

@@ -95,7 +95,7 @@ def limited(family: str) -> list[tuple[str, str, list[str]]]:
     have: dict[tuple[str, str], list[list[str] | None]] = {}
     for variant in variants:
         for name, value in variant.items():
-            if isinstance(value, str):
+            if variant.get("purpose", "library") == "library" and isinstance(value, str):
                 have.setdefault((name, value), []).append(variant.get("targets"))
     return [(name, value, sorted({t for targets in each for t in targets})) for (name, value), each in have.items() if None not in each]
 
