@@ -1,47 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""tinygrad on its HIP device: what it generates through LLVM is compared with its own Python device and with plain Python.
-
-Two adaptations: HIPDevice gets the LLVM renderer (its own calls libamd_comgr, which no package has), and its object
-files are linked, since hipModuleLoadData takes no relocatable file.
-"""
+"""tinygrad on its HIP device: what it generates through LLVM is compared with its own Python device and with plain Python."""
 
 from __future__ import annotations
 
 import math
 import os
 import random
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
-os.environ |= {
-    "DEV": "HIP:AMDLLVM",
-    "HIP_PATH": os.environ["NW_BUILD_DIR"] + "/hipsim/libamdhip64.so",
-    "LLVM_PATH": os.environ["NW_LIBLLVM"],
-    "CACHELEVEL": "0",
-    "PARALLEL": "0",  # other processes would compile without what is adapted here
-}
-
-from tinygrad import Tensor, TinyJit, Variable, dtypes  # noqa: E402
-from tinygrad.device import Device  # noqa: E402
-from tinygrad.renderer.llvmir import AMDLLVMRenderer  # noqa: E402
-from tinygrad.runtime import ops_hip  # noqa: E402
-from tinygrad.runtime.support.compiler_llvm import AMDLLVMCompiler  # noqa: E402
-
-ops_hip.HIPRenderer = AMDLLVMRenderer
-emit = AMDLLVMCompiler.compile
-
-
-def linked(self: AMDLLVMCompiler, source: str) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        relocatable, shared = Path(folder) / "code.o", Path(folder) / "code.so"
-        relocatable.write_bytes(emit(self, source))
-        subprocess.run([os.environ["NW_LLD"], "-shared", relocatable, "-o", shared], check=True)
-        return shared.read_bytes()
-
-
-AMDLLVMCompiler.compile = linked
+import tinygrad_device  # noqa: F401  before tinygrad
+from tinygrad import Tensor, TinyJit, Variable, dtypes
+from tinygrad.device import Device
 
 
 def numbers(count: int, low: float = -2.0, high: float = 2.0) -> list[float]:
