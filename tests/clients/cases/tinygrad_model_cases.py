@@ -4,21 +4,27 @@ tinygrad's buffers, or by tinygrad's matmul with dequantized weights. All else i
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 import unittest
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-os.environ["HIPSIM_CHECK"] = "all"
+FOLDER = tempfile.TemporaryDirectory()
+LAUNCHES, FINDINGS = (Path(FOLDER.name) / name for name in ("launches", "findings"))
+os.environ |= {"HIPSIM_CHECK": "all", "HIPSIM_STATS": str(LAUNCHES), "HIPSIM_REPORT": str(FINDINGS)}
 
 import nibblewave as nw  # noqa: E402
 import numpy  # noqa: E402
 import tinygrad_device  # noqa: E402, F401  before tinygrad
+from nibblewave import reference  # noqa: E402
 from tinygrad import Tensor, UOp, Variable, dtypes  # noqa: E402
 
 DIM, HEADS, KV_HEADS, HEAD, HIDDEN, VOCABULARY, LAYERS = 256, 4, 2, 64, 512, 512, 2
 GROUP, CONTEXT, PROMPT, NEW = 64, 32, 12, 12  # a prompt of more than 8 rows: other kernels than for one
 TOLERANCE = 0.01  # of a logit; the largest are near 4, where f16 has steps of 0.002 or 0.004
+SEED = 1  # margins depend on it
 NORMAL_Q = 4.6  # the standard deviation of 0..15
 
 
@@ -26,9 +32,9 @@ class Linear:
     """Quantized weights in tinygrad's buffers. Both products read these."""
 
     def __init__(self, random: numpy.random.Generator, n: int, k: int, silu: bool = False) -> None:
-        self.q, z = random.integers(0, 16, (n, k)), random.integers(6, 10, (n, k // GROUP))
-        scales = random.uniform(0.5, 1.5, z.shape) / (NORMAL_Q * k**0.5)
-        self.w, self.zeros = Tensor(nw.pack(self.q)).realize(), Tensor(nw.pack_zeros(z)).realize()
+        self.q, self.z = random.integers(0, 16, (n, k)), random.integers(6, 10, (n, k // GROUP))
+        scales = random.uniform(0.5, 1.5, self.z.shape) / (NORMAL_Q * k**0.5)
+        self.w, self.zeros = Tensor(nw.pack(self.q)).realize(), Tensor(nw.pack_zeros(self.z)).realize()
         self.scales, self.silu = Tensor(scales.astype(numpy.float16)).realize(), silu
         self.exact = self.dequantized().realize()
 
@@ -61,14 +67,13 @@ class View:
 
 
 Product = Callable[[Tensor, Linear], Tensor]  # f16 [M, K] to f16 [M, N]; M, N/2 with SiLU
-CONTEXT_OF_KERNELS = nw.Context()
+KERNELS = nw.Context()
 
 
 def by_kernels(x: Tensor, linear: Linear) -> Tensor:
     x, n = x.contiguous().realize(), linear.w.shape[0] // (2 if linear.silu else 1)
     out = Tensor.empty(x.shape[0], n, dtype=dtypes.half)
-    CONTEXT_OF_KERNELS.linear(View(x), View(linear.w), View(linear.scales), zeros=View(linear.zeros), group=GROUP, out=View(out),
-                              silu_gate_up=linear.silu)  # fmt: skip
+    KERNELS.linear(View(x), View(linear.w), View(linear.scales), zeros=View(linear.zeros), group=GROUP, out=View(out), silu_gate_up=linear.silu)
     return out
 
 
@@ -123,7 +128,7 @@ class Model:
 
     def linears(self) -> dict[str, Linear]:
         out = {f"{i}.{name}": linear for i, layer in enumerate(self.layers) for name, linear in vars(layer).items()}
-        return out | {"head": self.head}
+        return out | {"head": self.head}  # the last
 
     def steps(self, prompt: list[int], product: Product) -> Iterator[numpy.ndarray]:
         """Greedy: the logits [VOCABULARY] of one token after the other."""
@@ -142,21 +147,57 @@ class Model:
         return numpy.stack([logits for _, logits in zip(range(count), self.steps(prompt, product))])
 
 
+def launches() -> list[str]:
+    """The kernels of nibblewave that have been launched."""
+    names = [json.loads(line)["kernel"] for line in LAUNCHES.read_text().splitlines()]
+    return [name for name in names if "_w4a16_" in name]
+
+
 class Decoding(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        random = numpy.random.default_rng(1)
+        random = numpy.random.default_rng(SEED)
         cls.model, cls.prompt = Model(random), random.integers(0, VOCABULARY, PROMPT).tolist()
+        cls.linears = cls.model.linears()
         cls.expected = cls.model.decode(cls.prompt, NEW, by_matmul)
 
     def test_tokens(self) -> None:
-        got, expected = self.model.decode(self.prompt, NEW, by_kernels), self.expected
+        before, expected = len(launches()), self.expected
+        got = self.model.decode(self.prompt, NEW, by_kernels)
+        self.assertEqual(len(launches()) - before, NEW * len(self.linears))
+        self.assertEqual({name.partition("_")[0] for name in launches()}, {"decode", "mid"})
         second, best = numpy.sort(expected, axis=1)[:, -2:].T
         difference, margin = abs(got - expected).max(), (best - second).min()
         print(f"tokens {expected.argmax(1).tolist()}: logits differ by {difference:.4f} or less, margins {margin:.4f} or more")
         self.assertEqual(got.argmax(1).tolist(), expected.argmax(1).tolist())
         self.assertLess(difference, TOLERANCE)
-        self.assertGreater(margin, 2 * TOLERANCE, "the tokens could be equal by luck: choose another seed")
+        self.assertGreater(margin, 2 * TOLERANCE, f"tokens could be equal by luck: choose another SEED than {SEED}")
+        self.assertEqual(FINDINGS.read_text(), "")
+
+    def test_dequantized(self) -> None:
+        for name, linear in self.linears.items():
+            exact = reference.dequantize(linear.q, linear.scales.numpy(), linear.z, GROUP)
+            self.assertTrue((linear.exact.numpy() == exact).all(), name)
+
+    def test_changed_weight(self) -> None:
+        """One weight of any linear moves a logit by more than test_tokens allows; one of the head changes the token."""
+        inputs: dict[Linear, numpy.ndarray] = {}
+
+        def recording(x: Tensor, linear: Linear) -> Tensor:
+            inputs[linear] = x.numpy()[-1]
+            return by_kernels(x, linear)
+
+        next(self.model.steps(self.prompt, recording))
+        best = int(self.expected[0].argmax())
+        # rows where a change has an effect: in `up` that of the largest result, since those of closed gates are near 0
+        rows = {f"{i}.gate_up": HIDDEN + int(abs(inputs[layer.down]).argmax()) for i, layer in enumerate(self.model.layers)} | {"head": best}
+        for name, linear in self.linears.items():
+            with self.subTest(name):
+                linear.change(rows.get(name, 0), int(abs(inputs[linear]).argmax()))
+                got = next(self.model.steps(self.prompt, by_kernels))
+                linear.restore()
+                self.assertGreater(abs(got - self.expected[0]).max(), TOLERANCE)
+        self.assertNotEqual(got.argmax(), best)
 
 
 if __name__ == "__main__":
