@@ -23,7 +23,7 @@ from tinygrad import Tensor, UOp, Variable, dtypes  # noqa: E402
 
 DIM, HEADS, KV_HEADS, HEAD, HIDDEN, VOCABULARY, LAYERS = 256, 4, 2, 64, 512, 512, 2
 GROUP, CONTEXT, PROMPT, NEW = 64, 32, 12, 12  # a prompt of more than 8 rows: other kernels than for one
-TOLERANCE = 0.01  # of a logit; the largest are near 4, where f16 has steps of 0.002 or 0.004
+TOLERANCE = 0.01  # of a logit; the largest are near 3, where f16 has steps of 0.002
 SEED = 1  # margins depend on it
 NORMAL_Q = 4.6  # the standard deviation of 0..15
 
