@@ -7,8 +7,8 @@ set(tools_dir ${CMAKE_INSTALL_LIBDIR}/nibblewave)
 file(RELATIVE_PATH tools_from_bin /${CMAKE_INSTALL_BINDIR} /${tools_dir})
 file(RELATIVE_PATH hsaco_from_tools /${tools_dir} /${CMAKE_INSTALL_DATADIR}/nibblewave/hsaco)
 # nw finds the simulated GPU and kernels beside its own folder (host/hip/library.cpp, host/runtime/files.cpp).
-install(PROGRAMS $<TARGET_FILE:nw> DESTINATION ${tools_dir}/bin COMPONENT tools EXCLUDE_FROM_ALL)
-install(FILES $<TARGET_FILE:amdhip64> $<TARGET_FILE:hiprtc> DESTINATION ${tools_dir}/hipsim COMPONENT tools EXCLUDE_FROM_ALL)
+install(TARGETS nw RUNTIME DESTINATION ${tools_dir}/bin COMPONENT tools EXCLUDE_FROM_ALL)
+install(TARGETS amdhip64 hiprtc LIBRARY DESTINATION ${tools_dir}/hipsim COMPONENT tools EXCLUDE_FROM_ALL)
 install(CODE "
   set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
   file(MAKE_DIRECTORY \"\${prefix}/${CMAKE_INSTALL_BINDIR}\")
@@ -46,6 +46,8 @@ file(CONFIGURE OUTPUT ${folder}/changelog CONTENT "nibblewave (${PROJECT_VERSION
 
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
+file(CONFIGURE OUTPUT ${folder}/shlibs
+     CONTENT "libnibblewave ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} libnibblewave0 (= ${PROJECT_VERSION})\n")
 file(CONFIGURE OUTPUT ${folder}/triggers CONTENT "activate-noawait ldconfig\n")
 function(nw_package component name summary text)
   string(REPLACE "; " "\n" text "${text}")
@@ -89,7 +91,7 @@ list(JOIN kernel_packages " | " any_kernels)
 set(same "(= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "${any_kernels}")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${folder}/triggers)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${folder}/triggers;${folder}/shlibs")
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libnibblewave0 ${same}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
