@@ -78,9 +78,12 @@ foreach(generation ${nibblewave_generations})
   list(APPEND kernel_packages nibblewave-kernels-${generation})
   # Code objects are ELF files of a GPU: the same on every host, and without a libc to need.
   set(package nibblewave-kernels-${generation})
-  file(CONFIGURE OUTPUT ${folder}/${generation} CONTENT "${package}: arch-independent-package-contains-binary-or-object
-${package}: shared-library-lacks-prerequisites
-")
+  set(overrides "")
+  foreach(tag arch-independent-package-contains-binary-or-object arch-dependent-file-in-usr-share
+              unstripped-binary-or-object shared-library-lacks-prerequisites)
+    string(APPEND overrides "${package}: ${tag}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}/${generation} CONTENT "${overrides}")
   install(FILES ${folder}/${generation} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package}
           COMPONENT kernels-${generation} EXCLUDE_FROM_ALL)
   string(TOUPPER KERNELS-${generation} key)
