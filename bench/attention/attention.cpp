@@ -4,7 +4,6 @@
 // of them is timed (slice_of).
 #include <fmt/format.h>
 #include <functional>
-#include <numeric>
 
 #include "base/half.h"
 #include "bench/attention/launch.h"
@@ -192,9 +191,10 @@ Json attention_ladder(const Options &o, const std::string &gfx) {
         const std::string symbol = fmt::format("attn_forward_f16_d128{}", step.without);
         const Kernel *kernel = find_kernel(gfx, symbol);
         if (!kernel)
-            throw Error(fmt::format("{} is not in this build for {}, which the ladder needs: build "
-                                    "gfx1100, gfx1151 or gfx1201, and name it by --device",
-                                    symbol, gfx));
+            throw Error(
+                fmt::format("{} is not in this build for {}, which the ladder needs: name a "
+                            "target by --device that asm/attn_forward/family.toml has it for",
+                            symbol, gfx));
         for (u32 s : {8192u, 32768u}) {
             const Job job = job_of(*kernel, {}, s, 1);
             if ((s == 8192 || o.full || !o.only.empty()) && std::regex_search(job.name(), only))

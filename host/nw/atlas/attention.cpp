@@ -70,8 +70,7 @@ Work work_of(const AttentionJob &job, const AttentionLaunch &launch) {
 AtlasBound bound_of(const AtlasPart &p, const Work &work) {
     constexpr f64 simds_of_wgp = 4, flop_of_wmma = 2 * 16 * 16 * 16;
     AtlasBound out{p.part.launch_overhead};
-    out.memory =
-        static_cast<f64>(work.bytes) / 1e3 / (p.part.dram_gb_per_s * p.part.dram_efficiency);
+    out.memory = p.dram_us(work.bytes);
     out.unit = "wmma";
     out.arithmetic = work.flop / flop_of_wmma * p.costs.wmma_f16_interval /
                      (p.part.wgps * simds_of_wgp * p.part.shader_mhz);

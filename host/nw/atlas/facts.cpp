@@ -159,8 +159,7 @@ AtlasBound product_bound(const AtlasPart &p, const AtlasWork &work) {
     const f64 per_us = p.part.wgps * simds_of_wgp * p.part.shader_mhz; // cycles of SIMDs
     AtlasBound out;
     out.launch = p.part.launch_overhead;
-    out.memory =
-        static_cast<f64>(work.bytes) / 1e3 / (p.part.dram_gb_per_s * p.part.dram_efficiency);
+    out.memory = p.dram_us(work.bytes);
     out.unit = work.wmma ? "wmma" : "dot4";
     out.arithmetic =
         (work.wmma ? work.tiles * p.costs.wmma_f16_interval : work.macs / (lanes * products)) /

@@ -47,6 +47,11 @@ struct AtlasPart {
     sim::timing::Part part;
     sim::timing::Costs costs;
     bool assumed = false; // the name matches no part
+
+    // Microseconds in which DRAM moves so many bytes, at the rate that it sustains.
+    f64 dram_us(u64 bytes) const {
+        return static_cast<f64>(bytes) / 1e3 / (part.dram_gb_per_s * part.dram_efficiency);
+    }
 };
 
 // Lower bounds of a launch in microseconds, by the part's timing model.

@@ -97,7 +97,7 @@ public:
             plan(pass);
         const std::vector<AtlasTimed> timed = time_jobs(jobs_, on_, o_.repeats);
         const std::vector<std::vector<AttentionLaunch>> attention =
-            time_attention(attention_, on_, on_.simulated ? 1 : o_.repeats);
+            time_attention(attention_, on_, o_.repeats);
         std::vector<PassTime> out;
         for (u64 i = 0; i < passes.size(); ++i) {
             out.push_back({passes[i], {}});
@@ -167,9 +167,9 @@ private:
 
     OpTime bytes(const ModelTensors &t, u32 tokens) const {
         const u64 bytes = t.read_by(tokens);
-        const f64 us =
-            static_cast<f64>(bytes) / 1e3 / (part_.part.dram_gb_per_s * part_.part.dram_efficiency);
-        return {t.name, type_name(t.type), std::string(by_bytes), "", t.count, {us, {}}, bytes};
+        return {t.name, type_name(t.type), std::string(by_bytes),
+                "",     t.count,           {part_.dram_us(bytes), {}},
+                bytes};
     }
 
     static OpTime of_attention(const AttentionJob &job, const std::vector<AttentionLaunch> &of) {
