@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dual
+import spelling
 
 LIMIT = {"s": 106, "v": 256, "lds": 65536}  # of a wave; LDS bytes of a workgroup
 
@@ -14,8 +15,9 @@ class Regs:
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
 
-    def __init__(self, entry_sgprs: int) -> None:
-        self._pairs = True
+    def __init__(self, entry_sgprs: int, *, vopd: bool = True, dot2: bool = True) -> None:
+        self._dot2 = dot2
+        self._pairs: bool | None = vopd or None
         self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
         self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
 
@@ -48,7 +50,8 @@ class Regs:
 
     def dual(self, caller: object, *, spread: bool = True) -> str:
         """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""
-        return dual.schedule(caller(), self.symbols, self._pairs, spread)  # type: ignore[operator]
+        text = caller()  # type: ignore[operator]
+        return dual.schedule(text if self._dot2 else spelling.without_dot2(text), self.symbols, self._pairs, spread)
 
     def _take(self, bank: str, name: str, count: int, align: int) -> str:
         symbol = f"{bank}_{name}"

@@ -22,6 +22,8 @@ import emit_header
 import emit_manifest
 import jinja2
 import listing
+import series_waits
+import spelling
 import tuning
 from catalogue import TARGET_FACTS, Kernel, arches_of, catalogue, kernels
 from files import exit_code, write_if_changed
@@ -68,12 +70,15 @@ def environment(root: Path, build: Path | None = None) -> jinja2.Environment:
 def render_body(env: jinja2.Environment, k: Kernel, arch: dict) -> Body:
     """What stands below the contract."""
     facts = Recorder(arch)
-    r = Regs(facts["entry_sgprs"])
+    r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], dot2=facts["dot2"])
     template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
     try:
         text = env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=facts, R=r)
     except (ValueError, KeyError, jinja2.TemplateError) as error:
         raise ValueError(f"{template} for {k.gfx} {k.symbol}: {error}") from error
+    if facts["old_names"]:
+        text = spelling.old_names(text if facts["dot2"] else spelling.without_dot2(text))
+        text = series_waits.with_waits(text, facts["series"])
     return Body(listing.tidy(text), r.used("v"), r.used("s"), r.used("lds"), facts.read, sorted(env.loader.loaded))
 
 

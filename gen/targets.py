@@ -16,10 +16,11 @@ from typing import NoReturn
 # Facts by name, and what kind of value they have. Targets that are only read have READ_FACTS alone.
 READ_FACTS: dict[str, type] = {"elf_machine": int, "init16": bool}
 FACTS: dict[str, type] = READ_FACTS | {
-    "user_sgprs": int, "entry_sgprs": int, "wg_x": str, "split_waits": bool, "split_barrier": bool, "stream": str,
+    "user_sgprs": int, "entry_sgprs": int, "wg_x": str, "split_waits": bool, "split_barrier": bool, "packed_ids": bool,
+    "own_scratch": bool, "old_names": bool, "delay_alu": bool, "dealloc_vgprs": bool, "stream": str,
     "simds_per_wgp": int, "max_waves": int, "vgprs_per_simd": int, "vgpr_granule": int, "lds_per_wgp": int,
     "lds_per_workgroup": int, "lds_block": int, "simd_waves": int, "row_period": int, "row_pad": int, "vopd": bool,
-    "dot2_subnormal": bool, "dot2acc": bool, "salu_float": bool, "clock_bits": int, "trans_use": bool, "wmma": str,
+    "dot2": bool, "dot4": bool, "dot4_signs": bool, "dot2_subnormal": bool, "dot2acc": bool, "salu_float": bool, "clock_bits": int, "trans_use": bool, "wmma": str,
     "wmma_macs": int, "unpack_rows": int, "scratch_bits": int, "costs": str,
 }  # fmt: skip
 PLAIN_PART_FACTS: dict[str, type] = {
@@ -142,14 +143,16 @@ def begun(place: Place, table: str, name: str, rows: Mapping[str, dict], seen: t
 
 def target_of(place: Place, name: str, root: dict) -> Target:
     section = f"targets.{name}"
-    known_keys(place, section, root["targets"][name], {"like", "series", *FACTS})
+    known_keys(place, section, root["targets"][name], {"like", "series", "supported", *FACTS})
     row = begun(place, "targets", name, root["targets"])
     series = named(place, section, row, "series", root["series"])
     generation = named(place, f"series.{series}", root["series"][series], "generation", root["generations"])
     inherited = root["generations"][generation] | root["series"][series]
-    supported = inherited.get("supported")
+    supported = row.get("supported", inherited.get("supported"))
     if type(supported) is not bool:
         place.fail(f"generations.{generation}", f"supported = {supported!r}: must be true or false: write one")
+    if not supported:  # what it inherits is for others
+        inherited = {key: value for key, value in inherited.items() if key in READ_FACTS}
     facts = {key: value for key, value in (inherited | row).items() if key not in ("series", "generation", "supported")}
     return Target(name, generation, series, supported, complete(place, section, facts, FACTS if supported else READ_FACTS))
 

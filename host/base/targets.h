@@ -32,12 +32,13 @@ struct Target {
     u32 user_sgprs, entry_sgprs;
     std::string_view wg_x;
     bool split_waits, split_barrier;
+    bool packed_ids, own_scratch, old_names, delay_alu, dealloc_vgprs;
     std::string_view stream;
     u32 simds_per_wgp, max_waves, vgprs_per_simd, vgpr_granule;
     u32 lds_per_wgp, lds_per_workgroup, lds_block;
     u32 simd_waves;
     u32 row_period, row_pad;
-    bool vopd, dot2_subnormal, dot2acc, salu_float;
+    bool vopd, dot2, dot4, dot4_signs, dot2_subnormal, dot2acc, salu_float;
     u32 clock_bits;
     bool trans_use;
     std::string_view wmma;

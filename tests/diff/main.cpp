@@ -5,11 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -22,7 +24,7 @@ namespace {
 
 struct Options {
     std::string program, file, only, check;
-    std::vector<std::string> gfx{"gfx1100", "gfx1151", "gfx1201"};
+    std::vector<std::string> gfx; // empty: all
     std::vector<u32> waves{32, 64}, levels{0, 1, 2, 3};
     u64 seed = 0;
     bool whole = true; // nothing left out by an option
@@ -31,6 +33,16 @@ struct Options {
 struct Config {
     std::string gfx;
     u32 wave, level;
+};
+
+// What a file's kernels were compiled for.
+const struct {
+    std::string_view file;
+    Config config;
+} configs[] = {
+#define DIFF_CONFIG(file, gfx, wave, level) {file, {gfx, wave, level}},
+#include "diff_configs.inc"
+#undef DIFF_CONFIG
 };
 
 struct Counts {
@@ -76,14 +88,18 @@ public:
         for (const DiffKernel &kernel : diff_kernels())
             if (files.empty() || files.back() != kernel.file)
                 files.push_back(kernel.file);
-        for (const std::string &gfx : options_.gfx) {
+        std::set<std::string> targets;
+        for (const auto &[file, config] : configs)
+            if (chosen(config))
+                targets.insert(config.gfx);
+        for (const std::string &gfx : targets) {
             const std::string check = options_.check.empty() ? "" : "?check=" + options_.check;
             const hip::Device device("sim:" + gfx + check, "timing=off"); // no result needs time
             for (const std::string_view file : files)
                 if (options_.file.empty() || file == options_.file)
-                    for (const u32 wave : options_.waves)
-                        for (const u32 level : options_.levels)
-                            run_file(device, file, {gfx, wave, level});
+                    for (const auto &[of, config] : configs)
+                        if (of == file && config.gfx == gfx && chosen(config))
+                            run_file(device, file, config);
         }
         if (options_.whole)
             shrink_missing();
@@ -91,6 +107,14 @@ public:
     }
 
 private:
+    bool chosen(const Config &config) const {
+        const auto in = [](const auto &list, const auto &value) {
+            return std::find(list.begin(), list.end(), value) != list.end();
+        };
+        return (options_.gfx.empty() || in(options_.gfx, config.gfx)) &&
+               in(options_.waves, config.wave) && in(options_.levels, config.level);
+    }
+
     void run_file(const hip::Device &device, std::string_view file, const Config &config) {
         std::optional<hip::Module> module;
         std::string problem;

@@ -14,7 +14,6 @@ using namespace nw::sim;
 
 // Operations on instructions before they execute.
 static void prepare(Code &code, const Device &device) {
-    const bool gfx12 = device.target->generation == Generation::gfx12;
     const Generation generation = device.target->generation;
     for (const Instruction &i : code.instructions) {
         register_uses(i);
@@ -25,7 +24,7 @@ static void prepare(Code &code, const Device &device) {
     e.code = &code;
     const auto count = static_cast<u32>(code.instructions.size());
     e.insts.resize(count + 1);
-    Builder builder(e, gfx12);
+    Builder builder(e, *device.target);
     for (u32 index = 0; index <= count; ++index)
         builder.build(index);
     const CheckFacts facts({.wait = true, .init = true}, code, device.gfx);

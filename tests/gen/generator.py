@@ -25,12 +25,13 @@ import occupancy  # noqa: E402
 import regs  # noqa: E402
 import render  # noqa: E402
 import shared  # noqa: E402
+import spelling  # noqa: E402
 import targets  # noqa: E402
 import vopd  # noqa: E402
 
 __all__ = [
     "BUILD", "ROOT", "catalogue", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
-    "render", "shared", "targets", "vopd",
+    "render", "shared", "spelling", "targets", "vopd",
 ]  # fmt: skip
 
 

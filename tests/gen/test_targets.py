@@ -45,11 +45,11 @@ class Refused(unittest.TestCase):
         self.refused("[series.gfx101x]", "[colours.red]\nr = 1\n\n[series.gfx101x]", "colours")
 
     def test_missing_key(self) -> None:
-        self.refused("split_waits = false\n", "", "[targets.gfx1100]: split_waits is missing", "no fact has a default")
-        self.refused("init16 = false\n", "", "[targets.gfx1010]: init16 is missing")
+        self.refused("split_waits = false\n", "", "[targets.gfx1010]: split_waits is missing", "no fact has a default")
+        self.refused("init16 = false\n", "", "]: init16 is missing")
         self.refused("elf_machine = 0x043\n", "", "[targets.gfx1150]: elf_machine is missing")
         self.refused("wgps = 30\n", "", "[parts.7800 XT]: wgps is missing")
-        self.refused("supported = true\n", "", "[generations.gfx11]: supported")
+        self.refused("supported = true\n", "", "[generations.gfx10]: supported")
 
     def test_wrong_type(self) -> None:
         self.refused("split_waits = false", 'split_waits = "no"', "split_waits = 'no'", "bool")
@@ -76,8 +76,8 @@ class Refused(unittest.TestCase):
         self.refused("elf_machine = 0x048", "elf_machine = 0x04e", "[targets.gfx1201]: elf_machine = 0x04e: [targets.gfx1200]")
 
     def test_facts_of_what_is_only_read(self) -> None:
-        self.refused("[targets.gfx1010]\n", "[targets.gfx1010]\nvopd = false\n", "[targets.gfx1010]: vopd", "only read")
-        self.refused('gfx = "gfx1101"', 'gfx = "gfx1010"', "[parts.7800 XT]: gfx = 'gfx1010'", "supported")
+        self.refused("[targets.gfx1011]\n", "[targets.gfx1011]\nvopd = false\n", "[targets.gfx1011]: vopd", "only read")
+        self.refused('gfx = "gfx1101"', 'gfx = "gfx1011"', "[parts.7800 XT]: gfx = 'gfx1011'", "supported")
 
     def test_parts(self) -> None:
         self.refused('gfx = "gfx1101"', 'gfx = "gfx906"', "[parts.7800 XT]: gfx = 'gfx906'")
@@ -103,13 +103,14 @@ class Selected(unittest.TestCase):
     def test_by_target_series_generation_and_feature(self) -> None:
         every = list(ARCHES)
         self.assertEqual(targets.select(ARCHES, ["all"]), every)
-        self.assertEqual(targets.select(ARCHES, ["gfx12", "gfx11"]), every)
+        self.assertEqual(targets.select(ARCHES, ["gfx12", "gfx11", "gfx10"]), every)
         self.assertEqual(targets.select(ARCHES, ["gfx1201", "gfx1100"]), ["gfx1100", "gfx1201"])
         self.assertEqual(targets.select(ARCHES, ["gfx115x"]), [gfx for gfx in every if gfx.startswith("gfx115")])
         self.assertEqual(targets.select(ARCHES, ["salu_float"]), targets.select(ARCHES, ["gfx115x", "gfx12"]))
-        self.assertEqual(targets.select(ARCHES, ["wmma"]), every)
+        self.assertEqual(targets.select(ARCHES, ["wmma"]), targets.select(ARCHES, ["gfx11", "gfx12"]))
+        self.assertEqual(targets.select(ARCHES, ["dot2"]), [gfx for gfx in every if gfx != "gfx1010"])
 
     def test_an_unknown_name(self) -> None:
-        for name in ("gfx13", "gfx1010", "stream", ""):
+        for name in ("gfx13", "gfx1011", "stream", ""):
             with self.subTest(name), self.assertRaisesRegex(ValueError, f"target {name!r}: is no target.*gfx1100.*gfx115x.*wmma"):
                 targets.select(ARCHES, [name])

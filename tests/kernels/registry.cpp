@@ -19,6 +19,12 @@ namespace {
 
 auto all_gfx() { return targets() | std::views::transform(&Target::name); }
 
+// Targets with matrix instructions have tiles for many rows, and instructions for bf16.
+bool has_tiles(std::string_view gfx) { return !target_of(gfx).wmma.empty(); }
+std::vector<Dtype> dtypes_of(std::string_view gfx) {
+    return has_tiles(gfx) ? std::vector{Dtype::bf16, Dtype::f16} : std::vector{Dtype::f16};
+}
+
 // The default choice for any shape.
 const Kernel &decode_for(std::string_view gfx, Dtype dtype, u64 group, u32 m,
                          Zeros zeros = Zeros::eight) {
@@ -91,7 +97,7 @@ TEST_CASE("rows are consistent, and their files are code objects") {
 
 TEST_CASE("every target has one decode kernel for each dtype, group, form of zero points and m") {
     for (std::string_view gfx : all_gfx())
-        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+        for (Dtype dtype : dtypes_of(gfx))
             for (u64 group : {u64{32}, u64{64}, u64{128}, per_row})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::typed}) {
                     if (group == per_row && zeros != Zeros::eight)
@@ -126,8 +132,9 @@ TEST_CASE("parameters are read by name, and are numbers or an error that says so
     CHECK_THROWS_AS(k.number("dtype"), Error);
 }
 
-TEST_CASE("every target has a prefill kernel for each dtype, group and form of zero points") {
-    for (std::string_view gfx : all_gfx())
+TEST_CASE(
+    "every target with WMMA has a prefill kernel for each dtype, group, form of zero points") {
+    for (std::string_view gfx : all_gfx() | std::views::filter(has_tiles))
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::carrier}) {
@@ -142,8 +149,8 @@ TEST_CASE("every target has a prefill kernel for each dtype, group and form of z
                 }
 }
 
-TEST_CASE("every target has a kernel for carriers of each dtype") {
-    for (std::string_view gfx : all_gfx())
+TEST_CASE("every target with WMMA has a kernel for carriers of each dtype") {
+    for (std::string_view gfx : all_gfx() | std::views::filter(has_tiles))
         for (Dtype dtype : {Dtype::bf16, Dtype::f16}) {
             const Kernel &k = carrier_for(gfx, dtype);
             CHECK(k.gfx == gfx);
@@ -156,10 +163,12 @@ TEST_CASE(
     "every target has a kernel of experts for each dtype, group, form of zero points, block") {
     for (std::string_view gfx : all_gfx()) {
         CHECK(align_for(gfx).gfx == gfx);
-        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
+        for (Dtype dtype : dtypes_of(gfx))
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed})
                     for (u32 block : moe_block_sizes) {
+                        if (block > 8 && !has_tiles(gfx))
+                            continue;
                         const Kernel &k = experts_for(gfx, dtype, group, block, zeros);
                         INFO(gfx, " ", k.symbol);
                         CHECK(k.gfx == gfx);
@@ -172,6 +181,7 @@ TEST_CASE(
                     }
     }
     CHECK_THROWS_AS(align_for("gfx906"), Error);
+    CHECK_THROWS_AS(experts_for("gfx1030", Dtype::f16, 128, 16, Zeros::eight), Error);
     CHECK_THROWS_AS(experts_for("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
 }
 

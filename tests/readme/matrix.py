@@ -80,6 +80,21 @@ def targets() -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().split(";")
 
 
+def of_targets(families: dict[str, list[dict]]) -> str:
+    """Targets that every family has, and families that have more; with the dtype, where others don't have them."""
+    have = {name: {kernel["gfx"] for kernel in kernels} for name, kernels in families.items()}
+    everywhere = set.intersection(*have.values())
+    more: dict[tuple[str, ...], list[str]] = {}
+    for name, kernels in families.items():
+        own = tuple(gfx for gfx in targets() if gfx in have[name] - everywhere)
+        dtypes = values([k for k in kernels if k["gfx"] in own], "dtype")
+        limit = f" ({', '.join(dtypes)})" if dtypes != values(kernels, "dtype") else ""
+        if own:
+            more.setdefault(own, []).append(name + limit)
+    said = ["All for " + ", ".join(gfx for gfx in targets() if gfx in everywhere) + "."]
+    return " ".join(said + [f"Of RDNA1 and RDNA2 {', '.join(own)} have {', '.join(names)}." for own, names in more.items()])
+
+
 def alike(kernels: list[dict]) -> list[list[dict]]:
     """Such that each of a list's groups exists with each of its zero points."""
     zeros = {group: values([k for k in kernels if k["params"].get("group") == group], "zeros") for group in values(kernels, "group")}
@@ -114,7 +129,7 @@ def table(manifest: dict) -> list[str]:
         *HEAD,
         *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
         "",
-        "All for " + ", ".join(targets()) + ". Also on the device: " + ", ".join(map(other, others)) + ".",
+        of_targets(families) + " Also on the device: " + ", ".join(map(other, others)) + ".",
     ]
 
 

@@ -37,7 +37,7 @@ EDGES = {
 INCLUDE_ROOTS = ("host", "tests", ".")  # .: "bench/..."
 GENERATED = {  # gen writes them into the build
     "contract_cases.inc", "contract_edges.inc", "contracts.inc", "family_table.inc", "kernels.inc", "op_fields.inc", "op_kinds.inc", "op_words.inc", "parameters.inc",
-    "targets.inc", "tuning.inc", "words.inc", "device_files.inc",
+    "old_names.inc", "targets.inc", "tuning.inc", "words.inc", "device_files.inc",
 }  # fmt: skip
 SOURCES = {".h", ".cpp", ".c", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/assemble.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "sim/isa/gfx10_names.h"
 #include "sim/kept.h"
 
 namespace nw::sim::test {
@@ -83,11 +85,32 @@ std::vector<std::byte> assemble(const std::string &gfx, const std::string &sourc
     return image;
 }
 
+std::string with_old_names(const std::string &text) {
+    std::stringstream in(text);
+    std::string out;
+    for (std::string line; std::getline(in, line); out += line + "\n") {
+        const size_t begin = line.find_first_not_of(' ');
+        if (begin == line.npos || begin == 0)
+            continue;
+        const size_t end = std::min(line.find(' ', begin), line.size());
+        const std::string_view name = std::string_view(line).substr(begin, end - begin);
+        line = line.substr(0, begin) + std::string(name_before_gfx11(name)) + line.substr(end);
+    }
+    return out;
+}
+
+std::string spelled(const std::string &gfx, const std::string &instruction) {
+    if (!target_of(gfx).old_names)
+        return instruction;
+    const std::string line = with_old_names("  " + instruction);
+    return line.substr(2, line.size() - 3);
+}
+
 std::string kernel_source(const KernelText &k) {
     bool gfx12 = is_gfx12(k.gfx);
     std::string wait = gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
     bool init16 = target_of(k.gfx).init16;
-    return fmt::format(R"({}.text
+    const std::string source = fmt::format(R"({}.text
 .globl test
 .p2align 8
 .type test,@function
@@ -113,9 +136,10 @@ test:
   {}
 .end_amdhsa_kernel
 )",
-                       k.debug ? "// debug\n" : "", wait, k.body, k.vgprs,
-                       init16 ? ".amdhsa_user_sgpr_count 15" : "", k.kernarg, k.lds, k.scratch,
-                       k.wave == 32 ? 1 : 0, k.descriptor);
+                                           k.debug ? "// debug\n" : "", wait, k.body, k.vgprs,
+                                           init16 ? ".amdhsa_user_sgpr_count 15" : "", k.kernarg,
+                                           k.lds, k.scratch, k.wave == 32 ? 1 : 0, k.descriptor);
+    return target_of(k.gfx).old_names ? with_old_names(source) : source;
 }
 
 KernelText waiting_kernel(const std::string &gfx, u32 wave, const std::string &body) {

@@ -34,6 +34,11 @@ struct KernelText {
     bool debug = false;     // with a line table
 };
 
+// Lines of indented instructions with the names that gfx10 has for them.
+std::string with_old_names(const std::string &text);
+// One instruction as the target names it.
+std::string spelled(const std::string &gfx, const std::string &instruction);
+
 // A whole .s with one kernel `test`, whose s[0:1] is the kernarg pointer. Also loads the first
 // argument, a pointer, into s[2:3] and the second into s[4:5], and waits for them.
 std::string kernel_source(const KernelText &);

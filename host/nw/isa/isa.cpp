@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/targets.h"
 #include "nw/commands.h"
 #include "nw/gfx.h"
 #include "sim/func/coverage.h"
+#include "sim/isa/gfx10_names.h"
 
 namespace nw::cli {
 
@@ -32,10 +34,15 @@ std::vector<std::string> state_names() {
     return names;
 }
 
+// As LLVM has it for the gfx.
+std::string_view name(const Options &o, const Coverage &c) {
+    return target_of(o.gfx).old_names ? sim::name_before_gfx11(c.mnemonic) : c.mnemonic;
+}
+
 void list(const Options &o, const std::vector<Coverage> &all) {
     for (const Coverage &c : all)
         if (o.state.empty() || o.state == sim::name_of(c.state))
-            fmt::print("{:<36}{}{}{}\n", c.mnemonic, sim::name_of(c.state),
+            fmt::print("{:<36}{}{}{}\n", name(o, c), sim::name_of(c.state),
                        c.remark.empty() ? "" : ": ", c.remark);
 }
 

@@ -38,15 +38,15 @@ const Checker *checker(CheckKinds kinds) {
 }
 
 CheckFacts::CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx) {
-    const bool gfx12 = target_of(gfx).generation == Generation::gfx12;
+    const Generation generation = target_of(gfx).generation;
     if (kinds.wait) {
-        wait = std::make_unique<WaitFacts>(code, gfx12);
+        wait = std::make_unique<WaitFacts>(code, generation);
         hazards = std::make_unique<HazardFacts>(code, gfx);
     }
     if (kinds.init)
         init = std::make_unique<InitFacts>(code);
     if (kinds.race) {
-        race = std::make_unique<RaceFacts>(code, gfx12);
+        race = std::make_unique<RaceFacts>(code, generation);
         race_shared = std::make_unique<RaceShared>();
     }
     fill_rows(code);

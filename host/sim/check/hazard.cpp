@@ -38,7 +38,9 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
             if (nop)
                 entries.back().resolves_next = entries.back().watched = true;
         }
-        e.watched = e.clash || starts_something(e.role);
+        if (has(Hazard::denorm_mode))
+            old.push_back(gfx10_role(inst, e.role));
+        e.watched = e.clash || has(Hazard::denorm_mode) || starts_something(e.role);
         nop = inst.x.mnemonic == "s_nop";
         entries.push_back(std::move(e));
     }
@@ -62,6 +64,8 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
     const bool resolved = std::exchange(resolved_, e.resolves_next);
     if (e.clash && !resolved)
         report(w, i, *e.clash, {e.role.uses.empty() ? RegisterUse{} : e.role.uses[0], i.index});
+    if (recent_)
+        step_gfx10(w, i);
     const auto run = [&](Hazard h, Result (HazardCheck::*find)(u32, const Entry &)) {
         if (facts_->has(h))
             if (Result found = (this->*find)(i.index, e))
@@ -80,6 +84,16 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
     following_ = trans_count_ || neighbour_;
     if (e.role.jump)
         cross_call(e);
+}
+
+void HazardCheck::step_gfx10(const Wave &w, const Inst &i) {
+    const Gfx10Hazards hazards(facts_->has(Hazard::exec_war));
+    hazards.step(*recent_, i.index, facts_->entries[i.index].role, facts_->old[i.index],
+                 [&](Hazard h, u32 earlier, unsigned sgpr, std::string_view subject) {
+                     report(w, i, h,
+                            {use_of(sgpr), earlier == Gfx10Recent::none ? i.index : earlier},
+                            subject);
+                 });
 }
 
 // Forgets what LLVM tracks within a function only, since it resolves nothing across calls. Scalar
@@ -267,7 +281,8 @@ HazardCheck::Result HazardCheck::find_neighbour(u32, const HazardRole &r, Hazard
     return {};
 }
 
-void HazardCheck::report(const Wave &w, const Inst &i, Hazard h, const Finding &f) const {
+void HazardCheck::report(const Wave &w, const Inst &i, Hazard h, const Finding &f,
+                         std::string_view subject) const {
     const HazardInfo &hazard = info(h);
     const Executable &code = w.context->code;
     const Instruction &earlier = code.code->instructions[f.earlier];
@@ -279,6 +294,8 @@ void HazardCheck::report(const Wave &w, const Inst &i, Hazard h, const Finding &
                                                        : fmt::format("s{}", f.use.first);
     if (h == Hazard::dealloc_nop)
         name = "the VGPRs";
+    if (!subject.empty())
+        name = subject;
     std::string before =
         f.earlier == i.index
             ? ""

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/func/wave.h"
+#include "sim/isa/gfx10_hazards.h"
 #include "sim/isa/hazards.h"
 
 namespace nw::sim {
@@ -21,6 +22,7 @@ struct HazardFacts {
         bool resolves_next = false;             // resolved if the preceding instruction did this
     };
     std::vector<Entry> entries; // by instruction index
+    std::vector<Gfx10Role> old; // the same; empty but on gfx10
     bool on[static_cast<size_t>(Hazard::count)] = {};
     unsigned ds_nops = 0; // s_nop count that resolves H-002
     HazardFacts(const Code &code, std::string_view gfx);
@@ -32,7 +34,10 @@ private:
 
 class HazardCheck {
 public:
-    explicit HazardCheck(const HazardFacts &facts) : facts_(&facts) {}
+    explicit HazardCheck(const HazardFacts &facts) : facts_(&facts) {
+        if (!facts.old.empty())
+            recent_.emplace();
+    }
     void reset() { *this = HazardCheck(*facts_); }
     // Call before the instruction runs: for `watched` ones, and for all while following(). Throws
     // Fault.
@@ -57,7 +62,9 @@ private:
     void cross_call(const Entry &);
     Result find_neighbour(u32 index, const HazardRole &, Hazard);
     const RegisterUse *written_by(u32 index, const RegisterUse &) const;
-    void report(const Wave &, const Inst &, Hazard, const Finding &) const;
+    void report(const Wave &, const Inst &, Hazard, const Finding &,
+                std::string_view subject = "") const;
+    void step_gfx10(const Wave &, const Inst &);
 
     const HazardFacts *facts_;
     bool following_ = false;
@@ -91,6 +98,8 @@ private:
 
     // H-006, H-007: the preceding vector instruction, if it can cause one of them.
     std::optional<u32> neighbour_;
+
+    std::optional<Gfx10Recent> recent_; // on gfx10
 };
 
 } // namespace nw::sim

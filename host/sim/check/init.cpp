@@ -69,7 +69,8 @@ bool loads_scalars(std::string_view n) {
 }
 
 bool has_shadow(std::string_view n) {
-    return n.starts_with("ds_") || n.starts_with("flat_") || n.starts_with("scratch_");
+    return n.starts_with("ds_") || n.starts_with("flat_") || n.starts_with("scratch_") ||
+           n.starts_with("buffer_"); // gfx10's may be scratch
 }
 
 } // namespace

@@ -74,6 +74,12 @@ private:
     bool lds_is_simple(const Wave &, const Inst &);
     void transfer(const Wave &, const Inst &, unsigned half, unsigned lane, i64 offset,
                   unsigned reg, bool load);
+    // Between a register and these bytes' shadow; null: global memory.
+    void pass(const Wave &, const Inst &, unsigned half, unsigned lane, u8 *place, unsigned reg,
+              bool load);
+    void loaded_to_lds(const Wave &, const Inst &); // gfx10
+    // False if the buffer isn't scratch memory.
+    bool scratch_by_buffer(const Wave &, const Inst &);
     void require_source(const Wave &, const Inst &, const Source &, const char *purpose);
 
     void require_stored(const Wave &, const Inst &, unsigned data, unsigned reg, u32 bits);

@@ -57,6 +57,28 @@ void InitCheck::require_stored(const Wave &w, const Inst &i, unsigned data, unsi
     }
 }
 
+bool InitCheck::scratch_by_buffer(const Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    Places p;
+    for (unsigned half = 0; half < halves_; ++half) {
+        Wave copy = w;
+        buffer_places(copy, i, half, 0, p);
+        for (u32 rest = p.active; rest; rest &= rest - 1) {
+            const auto l = static_cast<unsigned>(__builtin_ctz(rest));
+            const u64 at = p.at[l] - reinterpret_cast<u64>(w.scratch);
+            if (at >= scratch_.size())
+                return false;
+            if (!a.op.loads())
+                pass(w, i, half, l, &scratch_[at], a.data, false);
+            if (a.op.loads() || a.returns)
+                pass(w, i, half, l, &scratch_[at], a.result, true);
+        }
+    }
+    for (unsigned r = 0; (a.op.loads() || a.returns) && r < a.op.registers(); ++r)
+        note((a.result + r) & 255);
+    return true;
+}
+
 void InitCheck::irregular(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     constexpr unsigned largest = 4; // of any access except a block
@@ -65,6 +87,9 @@ void InitCheck::irregular(const Wave &w, const Inst &i) {
     if (a.adds_m0)
         return lds_by_m0(w, i);
     require_source(w, i, a.soffset, "an address");
+    const bool told = !w.context->device.target->own_scratch;
+    if (told && a.space == Space::buffer && !a.op.components && scratch_by_buffer(w, i))
+        return;
     u32 bits = a.op.extend == Extend::whole       ? ~0u
                : a.op.extend >= Extend::high_zero ? (a.op.bytes == 1 ? 0xff0000u : 0xffff0000u)
                : a.op.bytes == 1                  ? 0xffu

@@ -6,6 +6,7 @@
 
 #include "sim/check/init.h"
 #include "sim/func/access.h"
+#include "sim/func/lane_memory.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -128,9 +129,21 @@ bool InitCheck::lds_is_simple(const Wave &w, const Inst &i) {
     return true;
 }
 
+void InitCheck::loaded_to_lds(const Wave &w, const Inst &i) {
+    require_sgpr(w, i, sreg::m0, "an address");
+    for (unsigned half = 0; half < halves_; ++half)
+        for_lanes(w.exec(half), [&](unsigned l) {
+            const u64 at = load_to_lds_offset(w, i, l + row_lanes * half);
+            if (at + 4 <= shared_->lds.size()) // else the access itself faults
+                std::memset(&shared_->lds[at], 0, 4);
+        });
+}
+
 void InitCheck::memory(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     const std::vector<RegisterUse> &uses = facts_->entries[i.index].uses;
+    if (i.flag && a.op.loads() && !a.exchanges_lanes)
+        loaded_to_lds(w, i);
     if (a.exchanges_lanes) { // registers only
         if (i.run != run_ds_swizzle)
             require_source(w, i, a.address, "an address");
@@ -200,6 +213,15 @@ void InitCheck::transfer(const Wave &w, const Inst &i, unsigned half, unsigned l
         size = shared ? shared_->lds.size() : scratch_.size();
     }
     unsigned bytes = a.op.bytes == 8 ? 8 : a.op.bytes * a.op.elements;
+    if (place && at + bytes > size)
+        return; // the access itself faults
+    pass(w, i, half, lane, place ? place + at : nullptr, reg, load);
+}
+
+void InitCheck::pass(const Wave &w, const Inst &i, unsigned half, unsigned lane, u8 *place,
+                     unsigned reg, bool load) {
+    const MemoryAccess &a = *i.access;
+    unsigned bytes = a.op.bytes == 8 ? 8 : a.op.bytes * a.op.elements;
     bool high_half = a.op.extend >= Extend::high_zero;
     bool low_half = a.op.extend == Extend::low_zero || a.op.extend == Extend::low_sign;
     u32 words[4] = {};
@@ -209,12 +231,12 @@ void InitCheck::transfer(const Wave &w, const Inst &i, unsigned half, unsigned l
             words[r] = shadow(reg + r, half).lane[lane] >> (high_half ? 16 : 0);
         if (!place && (words[0] | words[1] | words[2] | words[3]))
             report(w, i, fmt::format("v{} of lane {}", reg, lane), "a value stored to memory");
-        if (place && at + bytes <= size) // out of range: the access itself faults
-            std::memcpy(place + at, words, bytes);
+        if (place)
+            std::memcpy(place, words, bytes);
         return;
     }
-    if (place && at + bytes <= size)
-        std::memcpy(words, place + at, bytes);
+    if (place)
+        std::memcpy(words, place, bytes);
     for (unsigned r = 0; r < registers; ++r) {
         u32 &s = shadow(reg + r, half).lane[lane];
         u32 value = bytes < 4 && words[r] ? ~0u : words[r];

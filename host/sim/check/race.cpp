@@ -49,8 +49,8 @@ RaceFacts::Kind kind_of(std::string_view name) {
                                                   : Kind::none;
 }
 
-RaceFacts::Entry entry_of(const Instruction &inst, bool gfx12) {
-    const Generation generation = gfx12 ? Generation::gfx12 : Generation::gfx11;
+RaceFacts::Entry entry_of(const Instruction &inst, Generation generation) {
+    const bool gfx12 = generation == Generation::gfx12;
     RaceFacts::Entry e;
     e.kind = kind_of(inst.x.mnemonic);
     e.caches = invalidated(inst, gfx12);
@@ -74,10 +74,10 @@ RaceFacts::Entry entry_of(const Instruction &inst, bool gfx12) {
 
 } // namespace
 
-RaceFacts::RaceFacts(const Code &code, bool gfx12) {
+RaceFacts::RaceFacts(const Code &code, Generation generation) {
     entries.reserve(code.instructions.size() + 1);
     for (const Instruction &inst : code.instructions)
-        entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, gfx12));
+        entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, generation));
     entries.emplace_back();
 }
 

@@ -24,6 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/targets.h"
 #include "sim/check/race_clock.h"
 #include "sim/check/race_shadow.h"
 #include "sim/func/access.h"
@@ -56,7 +57,7 @@ struct RaceFacts {
         u32 keep_lds = ~0u, keep_store = ~0u;  // how many may be outstanding after a wait
     };
     std::vector<Entry> entries; // by instruction index, and the end sentinel
-    RaceFacts(const Code &code, bool gfx12);
+    RaceFacts(const Code &code, Generation generation);
 };
 
 using News = std::shared_ptr<const Knowledge>;

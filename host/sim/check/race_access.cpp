@@ -42,7 +42,7 @@ Touch touch_of(const MemoryOp &op) {
 u32 scratch_lanes(const Wave &w, const MemoryAccess &a, const Places &p) {
     u32 lanes = 0;
     const u64 size = u64{w.scratch_bytes} * row_lanes * w.halves;
-    if (a.space == Space::flat)
+    if (a.space == Space::flat || a.space == Space::buffer)
         for_lanes(p.active & ~p.lds, [&](unsigned l) {
             lanes |= u32{p.at[l] - reinterpret_cast<u64>(w.scratch) < size} << l;
         });

@@ -26,8 +26,8 @@ std::string remedy(Counter c, size_t younger, bool gfx12) {
 
 } // namespace
 
-WaitFacts::WaitFacts(const Code &code, bool gfx12) : gfx12(gfx12) {
-    const Generation generation = gfx12 ? Generation::gfx12 : Generation::gfx11;
+WaitFacts::WaitFacts(const Code &code, Generation generation)
+    : gfx12(generation == Generation::gfx12) {
     entries.reserve(code.instructions.size());
     for (const Instruction &inst : code.instructions) {
         Entry e;

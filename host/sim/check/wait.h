@@ -34,7 +34,7 @@ struct WaitFacts {
     };
     std::vector<Entry> entries; // by instruction index
     bool gfx12;
-    WaitFacts(const Code &code, bool gfx12);
+    WaitFacts(const Code &code, Generation generation);
 };
 
 class WaitCheck {

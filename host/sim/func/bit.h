@@ -110,6 +110,30 @@ inline u32 dot4_u8(u32 a, u32 b) {
         r += (a >> i & 255) * (b >> i & 255);
     return r;
 }
+inline i32 dot4_i8(u32 a, u32 b, i32 c) {
+    u32 r = static_cast<u32>(c);
+    for (unsigned i = 0; i < 32; i += 8)
+        r += static_cast<u32>(static_cast<i8>(a >> i) * static_cast<i8>(b >> i));
+    return static_cast<i32>(r);
+}
+inline i32 dot8_i4(u32 a, u32 b, i32 c) {
+    u32 r = static_cast<u32>(c);
+    for (unsigned i = 0; i < 32; i += 4)
+        r += static_cast<u32>((static_cast<i32>(a >> i << 28) >> 28) *
+                              (static_cast<i32>(b >> i << 28) >> 28));
+    return static_cast<i32>(r);
+}
+inline i64 dot2_i16_wide(u32 a, u32 b, i32 c) {
+    const auto half = [](u32 x, unsigned at) { return i64{static_cast<i16>(x >> at)}; };
+    return half(a, 0) * half(b, 0) + half(a, 16) * half(b, 16) + c;
+}
+inline i32 dot2_i16(u32 a, u32 b, i32 c) {
+    return static_cast<i32>(static_cast<u32>(dot2_i16_wide(a, b, c)));
+}
+inline u64 dot2_u16_wide(u32 a, u32 b) {
+    return u64{a & 0xffff} * (b & 0xffff) + u64{a >> 16} * (b >> 16);
+}
+inline u32 dot2_u16(u32 a, u32 b) { return static_cast<u32>(dot2_u16_wide(a, b)); }
 inline u32 dot8_u4(u32 a, u32 b) {
     u32 r = 0;
     for (unsigned i = 0; i < 32; i += 4)

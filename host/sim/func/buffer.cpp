@@ -9,13 +9,16 @@ constexpr u32 field(u32 dword, unsigned shift, unsigned bits) {
     return dword >> shift & ((1u << bits) - 1);
 }
 
+constexpr u32 scratch_base_high = 0x8000; // of 16 bits: the kernel's half of the address space
+
 } // namespace
 
-Buffer::Buffer(const u32 *d) {
+Buffer::Buffer(const u32 *d, bool one_bit) {
     u64 address = d[0] | u64{d[1] & 0xffff} << 32;
     base = static_cast<u64>(static_cast<i64>(address << 16) >> 16);
     stride = field(d[1], 16, 14);
-    swizzle = static_cast<u8>(field(d[1], 30, 2));
+    swizzle = static_cast<u8>(one_bit ? d[1] >> 31 : field(d[1], 30, 2));
+    scratch = one_bit && d[0] == 0 && (d[1] & 0xffff) == scratch_base_high;
     element = swizzle ? 2u << swizzle : 0;
     records = d[2];
     for (unsigned c = 0; c < 4; ++c)
@@ -33,6 +36,17 @@ const char *Buffer::refusal() const {
     if (swizzle == 2)
         return "its swizzle mode 2 is reserved";
     return nullptr;
+}
+
+ScratchBuffer scratch_buffer(u32 wave_size) {
+    constexpr u32 swizzled = 1u << 31, real32 = 22 << 12, adds_lane = 1 << 23, always = 2u << 28;
+    const u32 lanes = (wave_size == 64 ? 3u : 2u) << 21;
+    return {0, scratch_base_high | swizzled, ~0u, real32 | lanes | adds_lane | always};
+}
+
+// The SGPR's offset counts bytes of the wave.
+i64 scratch_offset(const Buffer &b, BufferPoint p) {
+    return i64{static_cast<i32>(p.soffset)} / b.index_stride + static_cast<i32>(p.offset);
 }
 
 bool in_bounds(const Buffer &b, BufferPoint p, u32 bytes) {

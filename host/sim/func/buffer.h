@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Buffer descriptors (V#): addresses and bounds of what buffer instructions access (5.23 to 5.25).
 #pragma once
+#include <array>
+
 #include "base/types.h"
 
 namespace nw::sim {
@@ -24,7 +26,10 @@ struct Buffer {
     u8 select[4] = {}; // of x, y, z, w: 0 zero, 1 one, 4 to 7 a component
     u8 swizzle = 0, type = 0;
 
-    explicit Buffer(const u32 *dwords);
+    bool scratch = false; // the wave's own, as scratch_buffer() describes it
+
+    // `one_bit`: gfx10's swizzle is on or off, and elements have 4 bytes.
+    explicit Buffer(const u32 *dwords, bool one_bit = false);
     // Why the descriptor can't be used; null if it can.
     const char *refusal() const;
 };
@@ -33,6 +38,13 @@ struct Buffer {
 struct BufferPoint {
     u32 index = 0, offset = 0, soffset = 0;
 };
+
+// What gfx10 tells a wave of its scratch: lanes' dwords side by side, at an address that no
+// memory has.
+using ScratchBuffer = std::array<u32, 4>;
+ScratchBuffer scratch_buffer(u32 wave_size);
+// Offset in a lane's scratch.
+i64 scratch_offset(const Buffer &, BufferPoint);
 
 bool in_bounds(const Buffer &, BufferPoint, u32 bytes);
 // Address of byte `at` of the access.

@@ -16,6 +16,8 @@ namespace {
 
 u32 scalar(const Wave &w, const Source &s) { return s.kind == Source::sgpr ? w.s[s.at] : s.value; }
 
+bool old_names(const Wave &w) { return w.context->device.target->old_names; }
+
 // One instruction's view of its buffer.
 struct Session {
     Wave &w;
@@ -28,7 +30,7 @@ struct Session {
     bool unbound = false;                 // nothing can be accessed
 
     Session(Wave &wave, const Inst &inst)
-        : w(wave), i(inst), a(*inst.access), buffer(&wave.s[a.base.at]),
+        : w(wave), i(inst), a(*inst.access), buffer(&wave.s[a.base.at], old_names(wave)),
           soffset(scalar(wave, a.soffset)), bytes(a.bytes()) {
         if (const char *why = buffer.refusal())
             refuse(why);
@@ -80,7 +82,23 @@ struct Session {
         return n;
     }
 
+    // Address of byte `at` of the access. p.index is the lane where the buffer is scratch.
+    u64 address(BufferPoint p, u32 at) const {
+        if (!buffer.scratch)
+            return buffer_address(buffer, p, at);
+        return reinterpret_cast<u64>(w.scratch) + u64{p.index} * w.scratch_bytes +
+               static_cast<u64>(scratch_offset(buffer, p)) + at;
+    }
+    // A lane's bytes are consecutive.
+    bool linear() const { return buffer.element == 0 || buffer.scratch; }
+
     void check(BufferPoint p, u32 size, unsigned lane) const {
+        if (buffer.scratch) {
+            const i64 offset = scratch_offset(buffer, p);
+            if (offset < 0 || offset + size > w.scratch_bytes)
+                scratch_out_of_range(w, i, offset, size, p.index);
+            return;
+        }
         u64 first = buffer_address(buffer, p, 0);
         if (buffer.element == 0) {
             if (!reachable(w, i, first, size))
@@ -93,8 +111,8 @@ struct Session {
     }
 
     void read(BufferPoint p, u32 size, void *to) const {
-        if (buffer.element == 0) {
-            std::memcpy(to, reinterpret_cast<void *>(buffer_address(buffer, p, 0)), size);
+        if (linear()) {
+            std::memcpy(to, reinterpret_cast<void *>(address(p, 0)), size);
             return;
         }
         for (u32 n = 0; n < size; ++n)
@@ -102,8 +120,8 @@ struct Session {
     }
 
     void write(BufferPoint p, u32 size, const void *from) const {
-        if (buffer.element == 0) {
-            std::memcpy(reinterpret_cast<void *>(buffer_address(buffer, p, 0)), from, size);
+        if (linear()) {
+            std::memcpy(reinterpret_cast<void *>(address(p, 0)), from, size);
             return;
         }
         for (u32 n = 0; n < size; ++n)
@@ -230,16 +248,16 @@ void Session::update(unsigned half, unsigned lane) const {
     BufferPoint p = point(half, lane);
     u64 old = 0;
     if (bytes_in_bounds(p)) {
-        u64 address = buffer_address(buffer, p, 0);
-        if (address % a.op.bytes)
-            misaligned_atomic(w, i, address, lane);
+        const u64 target = address(p, 0);
+        if (target % a.op.bytes)
+            misaligned_atomic(w, i, target, lane);
         check(p, bytes, lane);
         auto value = [&](unsigned reg) {
             u64 low = data(reg, half, lane);
             return a.op.bytes == 8 ? low | u64{data(reg + 1, half, lane)} << 32 : low;
         };
         u64 compare = a.op.two_values() ? value(a.data2) : 0;
-        old = base::atomic_update(address, a.op.atomic, a.op.bytes, value(a.data), compare, w.mode,
+        old = base::atomic_update(target, a.op.atomic, a.op.bytes, value(a.data), compare, w.mode,
                                   false);
     }
     if (!a.returns)
@@ -274,7 +292,7 @@ void buffer_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places 
     Session s(w, i);
     const unsigned parts = i.access->parts;
     const u32 exec = w.exec(half);
-    bool whole = s.buffer.element == 0;
+    bool whole = s.linear();
     for (u32 rest = exec; rest && whole; rest &= rest - 1)
         whole =
             s.bytes_in_bounds(s.point(half, static_cast<unsigned>(__builtin_ctz(rest)))) == s.bytes;
@@ -286,14 +304,14 @@ void buffer_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places 
     for (u32 rest = exec; rest; rest &= rest - 1) {
         auto l = static_cast<unsigned>(__builtin_ctz(rest));
         BufferPoint point = s.point(half, l);
-        const u32 element = s.buffer.element, in_bounds = s.bytes_in_bounds(point);
+        const u32 element = s.linear() ? 0 : s.buffer.element, in_bounds = s.bytes_in_bounds(point);
         if (size == 0 || at + size > in_bounds)
             continue;
         s.check(point, in_bounds, l);
         if (element && (point.offset + at) % element + size > element)
             continue;
         p.active |= 1u << l;
-        p.at[l] = buffer_address(s.buffer, point, at);
+        p.at[l] = s.address(point, at);
     }
 }
 

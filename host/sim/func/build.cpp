@@ -81,7 +81,7 @@ u64 constant_bits(const Operand &o, Type type, bool selected_f16) {
     return single;
 }
 
-Builder::Builder(Executable &e, bool gfx12) : e_(e), frames_(frames()), gfx12_(gfx12) {
+Builder::Builder(Executable &e, const Target &target) : e_(e), frames_(frames()), target_(target) {
     e_.constants.resize(2); // row 0: zero, of 32 and of 64 bits
     pool_[{0, 1}] = pool_[{0, 2}] = 0;
 }
@@ -209,7 +209,8 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     case Shape::lane:
     case Shape::acc:
     case Shape::mask:
-        return vector(i, inst.x, op);
+        vector(i, inst.x, op);
+        return place_piece(i, inst.x, op);
     case Shape::scalar:
     case Shape::compare:
     case Shape::imm:
@@ -220,6 +221,7 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     if (control_handler(op))
         return control(i, inst, op);
     vector_special(i, inst.x, op);
+    place_piece(i, inst.x, op);
 }
 
 const Executable &executable(const Program &program, u32 wave_size) {
@@ -230,7 +232,7 @@ const Executable &executable(const Program &program, u32 wave_size) {
         e->code = &program.code(wave_size);
         auto count = static_cast<u32>(e->code->instructions.size());
         e->insts.resize(count + 1);
-        Builder builder(*e, target_of(program.gfx()).generation == Generation::gfx12);
+        Builder builder(*e, target_of(program.gfx()));
         for (u32 index = 0; index <= count; ++index)
             builder.build(index);
         for (u32 index = 0; index < count; ++index)

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "base/targets.h"
 #include "sim/func/executable.h"
 #include "sim/func/frames.h"
 #include "sim/func/lane_memory.h"
@@ -17,7 +18,7 @@ struct Unsupported {
 
 class Builder {
 public:
-    Builder(Executable &e, bool gfx12);
+    Builder(Executable &e, const Target &);
     void build(u32 index);
 
 private:
@@ -29,6 +30,7 @@ private:
     void vector_sources(Inst &, const Operation &, Op, unsigned first);
     void modifiers(Inst &, const Operation &, Op, Extra &, bool &needed);
     void dpp(const Operation &, Extra &, bool &needed);
+    void place_piece(Inst &, const Operation &, Op);
     void choose_frame(Inst &, const Operation &, Op, bool is_mask, bool is_maskx);
     void destination(Inst &, const Operation &, Op, Extra &, bool &needed);
 
@@ -68,7 +70,7 @@ private:
 
     Executable &e_;
     const Frames &frames_;
-    bool gfx12_;
+    const Target &target_;
     std::map<std::pair<u64, unsigned>, u32> pool_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "sim/func/buffer_access.h"
 #include "sim/func/build.h"
+#include "sim/func/lane_memory.h"
 #include "sim/func/turns.h"
 
 namespace nw::sim {
@@ -28,15 +29,17 @@ void Builder::buffer(Inst &i, const Instruction &inst, const MemoryOp &m, bool r
     a.find_places = buffer_places;
     a.parts = m.components || m.updates() ? 1 : m.elements;
     if (op.mnemonic.starts_with("tbuffer_"))
-        a.format = static_cast<i16>(format_of(inst, gfx12_));
+        a.format = static_cast<i16>(format_of(inst, target_.generation == Generation::gfx12));
 
     unsigned registers = m.registers() * (m.two_values() ? 2 : 1);
-    u16 data = vgpr(operand(op, 0), registers);
+    i.flag = op.has("lds"); // then there is no data
+    const unsigned first = i.flag ? 0 : 1;
+    const u16 data = i.flag ? through_vgpr : vgpr(operand(op, 0), registers);
     a.result = data;
     a.data = data;
     a.data2 = static_cast<u16>(data + m.registers());
     unsigned address_registers = unsigned{a.idxen} + a.offen;
-    const Operand &address = operand(op, 1);
+    const Operand &address = operand(op, first);
     if (address_registers) {
         a.address.kind = Source::vgpr;
         a.address.rows = static_cast<u8>(address_registers);
@@ -44,12 +47,15 @@ void Builder::buffer(Inst &i, const Instruction &inst, const MemoryOp &m, bool r
     } else if (address.kind != Operand::Kind::off) {
         throw Unsupported{fmt::format("operand '{}' as an address", address.text)};
     }
-    a.base = sgpr(operand(op, 2), 4);
-    a.soffset = source(operand(op, 3), Type::u32);
+    a.base = sgpr(operand(op, first + 1), 4);
+    a.soffset = source(operand(op, first + 2), Type::u32);
     if (a.soffset.kind == Source::vgpr)
-        throw Unsupported{fmt::format("operand '{}' as an offset", operand(op, 3).text)};
+        throw Unsupported{fmt::format("operand '{}' as an offset", operand(op, first + 2).text)};
     i.access = &e_.accesses.emplace_back(a);
-    i.run = m.updates() && (m.order_matters() || returns) ? run_in_turn : run_buffer;
+    if (i.flag)
+        i.run = run_load_to_lds;
+    else
+        i.run = m.updates() && (m.order_matters() || returns) ? run_in_turn : run_buffer;
 }
 
 } // namespace nw::sim

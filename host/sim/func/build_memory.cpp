@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vector memory and LDS instructions.
 #include <fmt/format.h>
+#include <utility>
 
 #include "sim/func/build.h"
 #include "sim/func/turns.h"
@@ -57,7 +58,11 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
         a.offset = op.value("offset", 0);
 
     i.access = &e_.accesses.emplace_back(a);
-    i.run = special.run ? special.run : needs_turn(a) ? run_in_turn : frames_.memory;
+    i.flag = op.has("lds");
+    i.run = i.flag          ? run_load_to_lds
+            : special.run   ? special.run
+            : needs_turn(a) ? run_in_turn
+                            : frames_.memory;
 }
 
 // They come as [result,] [address,] [data, [data2,]] [saddr]; scratch and global name `off` for an
@@ -65,7 +70,9 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
 void Builder::memory_operands(MemoryAccess &a, const Operation &op, const LaneMemory &special) {
     using Form = LaneMemory::Form;
     unsigned next = 0;
-    if (a.returns) {
+    if (op.has("lds")) {
+        a.result = through_vgpr;
+    } else if (a.returns) {
         const Operand &result = operand(op, next++);
         unsigned registers = a.op.registers() * (a.op.two_addresses() ? 2 : 1);
         // A wave64 spreads a transposed matrix over more lanes.
@@ -95,6 +102,11 @@ unsigned Builder::memory_data(MemoryAccess &a, const Operation &op, unsigned nex
         a.data2 = static_cast<u16>(a.data + element);
     else if (a.op.two_values() || a.op.two_addresses())
         a.data2 = vgpr(operand(op, next++), element);
+    // 5.10: gfx10's ds_cmpst has the compared value first.
+    const bool compares =
+        a.op.two_values() && a.op.atomic != Atomic::mask_or && a.op.atomic != Atomic::wrap;
+    if (target_.old_names && compares && a.space == Space::lds)
+        std::swap(a.data, a.data2);
     return next;
 }
 

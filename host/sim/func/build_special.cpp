@@ -34,6 +34,7 @@ struct Row {
 constexpr Row rows[] = {
     {Op::v_nop, Form::nothing},
     {Op::v_pipeflush, Form::nothing},
+    {Op::v_clrexcp, Form::nothing},
     {Op::v_readfirstlane_b32, Form::to_sgpr},
     {Op::v_readlane_b32, Form::to_sgpr},
     {Op::v_s_exp_f32, Form::pseudo_scalar},

@@ -40,10 +40,28 @@ void select(const Operation &op, const Operand &o, unsigned n, Extra::Source &s)
     }
 }
 
+// "BYTE_2", "WORD_1", "DWORD"
+Piece piece_of(std::string_view text) {
+    const bool byte = text.starts_with("BYTE_"), word = text.starts_with("WORD_");
+    if (!byte && !word)
+        return {};
+    const u8 bits = byte ? 8 : 16;
+    return {static_cast<u8>((text.back() - '0') * bits), bits};
+}
+
+// SDWA
+void select_piece(const Operation &op, const Operand &o, unsigned n, Extra::Source &s) {
+    const Modifier *m = op.modifier(n == 0 ? "src0_sel" : "src1_sel");
+    if (!m || n > 1)
+        return;
+    s.piece = piece_of(m->text);
+    s.piece.is_signed = o.sext;
+}
+
 bool is_plain(const Extra::Source &s) {
     bool whole = !is_packed(s.type) || (s.op_sel == 0 && s.op_sel_hi == 1);
-    return whole && !s.neg && !s.neg_hi && !s.abs && !s.high && !s.byte && s.quad < 0 &&
-           s.type != Type::mix;
+    return whole && s.piece.bits == 32 && !s.neg && !s.neg_hi && !s.abs && !s.high && !s.byte &&
+           s.quad < 0 && s.type != Type::mix;
 }
 
 // v_interp: of each four lanes, the second holds P10, the third P20, the first P0. The f16 forms
@@ -195,6 +213,7 @@ void Builder::vector_sources(Inst &i, const Operation &op, Op row, unsigned firs
             continue;
         const Operand &o = op.operands[first + n];
         select(op, o, n, s);
+        select_piece(op, o, n, s);
         if (op.mnemonic.starts_with("v_interp_"))
             interpolate(op, n, s);
         if (op.mnemonic == "v_cvt_f32_fp8" || op.mnemonic == "v_cvt_f32_bf8")
@@ -247,6 +266,31 @@ void Builder::destination(Inst &i, const Operation &op, Op row, Extra &extra, bo
         i.src[2].kind = Source::mask;
         extra.src[2] = {};
     }
+}
+
+// The destination of SDWA. A 16-bit result in a whole register is extended as in a half of it.
+void Builder::place_piece(Inst &i, const Operation &op, Op row) {
+    const Modifier *m = op.modifier("dst_sel");
+    if (!m)
+        return;
+    const OpInfo &r = info(row);
+    Piece piece = piece_of(m->text);
+    if (piece.bits == 32 && !is_half(r.d))
+        return;
+    if (rows_of(r.d) != 1)
+        throw Unsupported{"SDWA of a 64-bit result"};
+    piece.bits = std::min<u8>(piece.bits, is_half(r.d) ? 16 : 32);
+    const Modifier *rest = op.modifier("dst_unused");
+    Extra extra;
+    extra.placed = piece;
+    extra.rest = !rest || rest->text == "UNUSED_PAD" ? Extra::zeros
+                 : rest->text == "UNUSED_SEXT"       ? Extra::sign
+                                                     : Extra::kept;
+    std::array<Inst, 2> &inner = e_.pairs.emplace_back();
+    inner[0] = i;
+    i.run = frames_.placed;
+    i.pair = inner.data();
+    i.extra = &e_.extras.emplace_back(extra);
 }
 
 void Builder::choose_frame(Inst &i, const Operation &, Op row, bool is_mask, bool is_maskx) {

@@ -140,6 +140,8 @@ enum Hwreg : u32 {
     hw_gpr_alloc = 5,
     hw_lds_alloc = 6,
     hw_sh_mem_bases = 15,
+    hw_flat_scratch = 20,
+    hw_flat_scratch_high = 21,
     hw_id1 = 23,
     hw_id2 = 24,
     hw_sched_mode = 26,
@@ -158,6 +160,7 @@ u64 clock(const Wave &w) {
 }
 
 u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
+    const Target &target = *w.context->device.target;
     bool gfx12 = w.mode.gfx12;
     u64 issued = clock(w);
     switch (id) {
@@ -175,11 +178,18 @@ u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
         if (!gfx12)
             return (shared_aperture >> 16) << 16 | private_aperture >> 16;
         break;
+    case hw_flat_scratch:
+    case hw_flat_scratch_high:
+        if (!target.own_scratch)
+            return w.flat_scratch[id - hw_flat_scratch];
+        break;
     case hw_id1:
         return w.number & 31;
     case hw_id2:
         return 0;
     case hw_cycles:
+        if (target.clock_bits == 0)
+            break;
         return gfx12 ? static_cast<u32>(issued) : issued & 0xfffff;
     case hw_cycles_high:
         if (gfx12)
@@ -218,6 +228,12 @@ void setreg(Wave &w, const Inst &i) {
         u32 mask = f.mask << f.offset;
         return set_mode(w, (w.mode.bits & ~mask) | ((value << f.offset) & mask));
     }
+    if (!w.context->device.target->own_scratch && f.id / 2 == hw_flat_scratch / 2) {
+        u32 &word = w.flat_scratch[f.id - hw_flat_scratch];
+        const u32 mask = f.mask << f.offset;
+        word = (word & ~mask) | ((value << f.offset) & mask);
+        return;
+    }
     if (f.id == hw_sched_mode && w.mode.gfx12)
         return; // only affects scheduling
     fault(w, i, Fault::Kind::illegal_instruction,
@@ -232,7 +248,8 @@ void denorm_mode(Wave &w, const Inst &i) {
 
 void sendmsg(Wave &w, const Inst &i) {
     constexpr i32 interrupt = 1, dealloc_vgprs = 3;
-    if (i.imm != interrupt && i.imm != dealloc_vgprs)
+    const bool deallocs = w.context->device.target->dealloc_vgprs;
+    if (i.imm != interrupt && !(i.imm == dealloc_vgprs && deallocs))
         fault(w, i, Fault::Kind::illegal_instruction,
               fmt::format("message {} is not for compute kernels", i.imm));
 }
@@ -241,16 +258,21 @@ void sendmsghalt(Wave &w, const Inst &i) {
     halt(w, i);
 }
 
+// Ticks of 100 MHz. Without timing, an instruction is a cycle of 2.5 GHz.
+u64 real_time(const Wave &w) {
+    constexpr u64 tick_mhz = 100, untimed_mhz = 2500;
+    const u64 mhz = w.context->config.clock.mhz;
+    return clock(w) * tick_mhz / (mhz ? mhz : untimed_mhz);
+}
+
 // 4.13: of the messages, only the time isn't a constant here.
 void sendmsg_rtn(Wave &w, const Inst &i) {
-    constexpr u32 doorbell = 0x80, ddid = 0x81, trap_memory = 0x82, real_time = 0x83,
-                  trap_base = 0x85, engine = 0x87;
-    constexpr u64 tick_mhz = 100, untimed_mhz = 2500; // an instruction per cycle of 2.5 GHz
-    const u64 mhz = w.context->config.clock.mhz;
+    constexpr u32 doorbell = 0x80, ddid = 0x81, trap_memory = 0x82, time = 0x83, trap_base = 0x85,
+                  engine = 0x87;
     u32 code = static_cast<u32>(i.imm) & 0xff;
     u64 answer = 0;
-    if (code == real_time)
-        answer = clock(w) * tick_mhz / (mhz ? mhz : untimed_mhz);
+    if (code == time)
+        answer = real_time(w);
     else if (code != doorbell && code != ddid && code != trap_memory && code != trap_base &&
              !(code == engine && w.mode.gfx12))
         fault(w, i, Fault::Kind::illegal_instruction,
@@ -259,6 +281,15 @@ void sendmsg_rtn(Wave &w, const Inst &i) {
     if (i.dst_rows == 2)
         w.s[i.dst + 1] = static_cast<u32>(answer >> 32);
 }
+
+// 64 bits of the shader clock, and of the constant one (gfx10).
+void answer64(Wave &w, const Inst &i, u64 value) {
+    w.s[i.dst] = static_cast<u32>(value);
+    w.s[i.dst + 1] = static_cast<u32>(value >> 32);
+}
+void memtime(Wave &w, const Inst &i) { answer64(w, i, clock(w)); }
+void memrealtime(Wave &w, const Inst &i) { answer64(w, i, real_time(w)); }
+void get_waveid(Wave &w, const Inst &i) { w.s[i.dst] = w.number; }
 
 // The wave waits for another wave or for the host: either gets its turn.
 void sleep(Wave &w, const Inst &i) {

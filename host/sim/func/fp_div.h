@@ -217,6 +217,14 @@ inline f32 fma_dx9(f32 a, f32 b, f32 c) { // denormals always flushed
     bool tiny = __builtin_fabsf(static_cast<f32>(s * 0x1p64)) < 0x1p-62f; // 2.4: once rounded
     return tiny ? with_sign(0.0f, is_negative(r)) : r;
 }
+// `p` is a * b, rounded by MODE.
+inline f32 mad(f32 p, f32 a, f32 b, f32 c) {
+    p = (flush(a) == 0) | (flush(b) == 0) ? flush(a) * flush(b) : flush(p);
+    return flush(p + flush(c));
+}
+inline f32 mad_dx9(f32 a, f32 b, f32 c) {
+    return (flush(a) == 0) | (flush(b) == 0) ? flush(0.0f + flush(c)) : mad(a * b, a, b, c);
+}
 inline f32 mullit(f32 a, f32 b, f32 c) {
     constexpr f32 largest = 0x1.fffffep127f;
     bool guarded = !(b > -largest) || !(c > 0);

@@ -152,6 +152,36 @@ void modified(Wave &w, const Inst &i) {
     }
 }
 
+// The result's piece of a register, and what becomes of the others.
+u32 place(u32 result, u32 old, const Extra &e) {
+    const Piece &p = e.placed;
+    const u32 ones = p.bits == 32 ? ~0u : (1u << p.bits) - 1, mask = ones << p.shift;
+    const u32 value = result << p.shift & mask;
+    switch (e.rest) {
+    case Extra::kept:
+        return value | (old & ~mask);
+    case Extra::sign: {
+        const unsigned left = 32 - p.bits - p.shift;
+        return static_cast<u32>(static_cast<i32>(value << left) >> left);
+    }
+    default:
+        return value;
+    }
+}
+
+void placed(Wave &w, const Inst &i) {
+    Row old[2];
+    for (unsigned half = 0; half < w.halves; ++half)
+        blend(old[half].lane, w.row(i.dst, half), ~0u, 1);
+    i.pair->run(w, *i.pair);
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 *d = w.row(i.dst, half);
+        const u32 exec = w.exec(half);
+        for (unsigned l = 0; l < row_lanes; ++l)
+            d[l] = exec >> l & 1 ? place(d[l], old[half].lane[l], *i.extra) : d[l];
+    }
+}
+
 // ---- compares: every bit of the mask is written (3.10) ---------------------------------------
 
 template <bool Full> u32 compare(Wave &w, const Inst &i, unsigned half) {
@@ -245,6 +275,7 @@ Frames make() {
     f.rows = rows, f.rows_scoped = scoped<rows>;
     f.plain = plain, f.plain_scoped = scoped<plain>;
     f.full = full, f.full_scoped = scoped<full>;
+    f.placed = placed;
     f.modified = modified;
     f.mask_plain = mask<false>, f.mask_full = mask<true>;
     f.mask_plain_scoped = scoped<mask<false>>, f.mask_full_scoped = scoped<mask<true>>;

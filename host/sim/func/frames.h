@@ -28,6 +28,8 @@ struct Frames {
     Handler maskx_plain, maskx_full, maskx_plain_scoped, maskx_full_scoped; // v_cmpx
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.
     Handler dual, dual_rows, dual_scoped, dual_rows_scoped;
+    // SDWA: runs *pair on a copy of the destination, and places the result in it.
+    Handler placed;
     Handler modified; // runs *pair, then applies OMOD and CLAMP to its result
     Handler memory;   // loads, stores and atomics of vectors
     // For checks: the places that a vector memory instruction will access, or the Fault that it

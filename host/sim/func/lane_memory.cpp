@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/func/lane_memory.h"
 
+#include "sim/func/buffer_access.h"
 #include "sim/func/frames.h"
 #include "sim/func/launch.h"
 
@@ -218,6 +219,28 @@ LaneMemory find_lane_memory(std::string_view name) {
         if (row.name == name)
             return row.memory;
     return {};
+}
+
+u64 load_to_lds_offset(const Wave &w, const Inst &i, unsigned lane) {
+    return m0_base(w) + static_cast<u64>(i.access->offset) + u64{lane} * 4;
+}
+
+void run_load_to_lds(Wave &w, const Inst &i) {
+    Row kept[2];
+    for (unsigned half = 0; half < w.halves; ++half)
+        std::memcpy(&kept[half], w.row(through_vgpr, half), sizeof(Row));
+    if (i.access->space == Space::buffer)
+        run_buffer(w, i);
+    else
+        frames().memory(w, i);
+    for (unsigned half = 0; half < w.halves; ++half) {
+        u32 *value = w.row(through_vgpr, half);
+        for_lanes(w.exec(half), [&](unsigned l) {
+            const unsigned lane = l + row_lanes * half;
+            std::memcpy(lds_at(w, i, load_to_lds_offset(w, i, lane), 4, lane), &value[l], 4);
+        });
+        std::memcpy(value, &kept[half], sizeof(Row));
+    }
 }
 
 } // namespace nw::sim

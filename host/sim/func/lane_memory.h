@@ -21,4 +21,10 @@ struct LaneMemory {
 };
 LaneMemory find_lane_memory(std::string_view mnemonic);
 
+// gfx10's loads into LDS: a dword of each lane, from byte M0[15:0] + offset on. Their `result` is a
+// register that they use on the way and leave as it was; Inst::flag is set.
+inline constexpr u16 through_vgpr = vgpr_count - 1;
+void run_load_to_lds(Wave &, const Inst &);
+u64 load_to_lds_offset(const Wave &, const Inst &, unsigned lane); // in LDS
+
 } // namespace nw::sim

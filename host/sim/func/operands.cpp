@@ -56,6 +56,17 @@ void widen_mix(const u32 *x, u32 *out, const Extra::Source &s, const Mode &m) {
     change_sign(out, out, s.abs, s.neg, 0x80000000);
 }
 
+// SDWA: a piece of x, extended.
+void select_piece(const u32 *x, u32 *out, const Piece &p) {
+    const unsigned left = 32 - p.bits - p.shift, right = 32 - p.bits;
+    if (p.is_signed)
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = static_cast<u32>(static_cast<i32>(x[l] << left) >> right);
+    else
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] = x[l] << left >> right;
+}
+
 const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m) {
     u32 *out = room[0].lane;
     switch (s.type) {
@@ -115,6 +126,10 @@ void Operands::full(Wave &w, const Inst &i, unsigned half) {
         if (n == 0 && e.dpp.kind != Dpp::none) {
             write = permute(e.dpp, x, room_[0][0].lane, write, half);
             x = room_[0][0].lane;
+        }
+        if (e.src[n].piece.bits < 32) {
+            select_piece(x, room_[n][0].lane, e.src[n].piece);
+            x = room_[n][0].lane;
         }
         if (int lane = e.src[n].quad; lane >= 0) {
             share_in_quad(x, room_[n][1].lane, static_cast<unsigned>(lane));

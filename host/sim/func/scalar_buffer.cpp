@@ -7,6 +7,7 @@
 #include "sim/func/access.h"
 #include "sim/func/buffer.h"
 #include "sim/func/choices.h"
+#include "sim/func/launch.h"
 
 namespace nw::sim {
 
@@ -21,7 +22,8 @@ struct Session {
 
     // Offset bits below `unit` are ignored (4.20).
     Session(const Wave &wave, const Inst &inst, u64 unit)
-        : w(wave), i(inst), buffer(&wave.s[inst.src[0].at]) {
+        : w(wave), i(inst),
+          buffer(&wave.s[inst.src[0].at], wave.context->device.target->old_names) {
         if (const char *why = buffer.refusal())
             fault(w, i, Fault::Kind::illegal_address,
                   fmt::format("bad buffer descriptor in s[{}:{}]: {}", i.src[0].at, i.src[0].at + 3,

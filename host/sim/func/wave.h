@@ -64,6 +64,12 @@ struct Dpp {
     u8 from[row_lanes];         // source lane of each lane
 };
 
+// SDWA: a byte or a half of a register, or all of it.
+struct Piece {
+    u8 shift = 0, bits = 32;
+    bool is_signed = false; // of a source: extended by its sign
+};
+
 // Rare modifiers of a vector instruction, kept apart from the hot part.
 struct Extra {
     struct Source {
@@ -75,12 +81,17 @@ struct Extra {
         u8 byte = 0;                  // of an FP8 source
         i8 quad = -1;                 // v_interp: this lane of each four is read by all of them
         bool spares_nan = false;      // NEG and ABS leave a NaN alone (S-025)
+        Piece piece;                  // that SDWA selects
     };
     Source src[3];
     bool dst_high = false;
     bool clamp = false;
     i8 omod = 0; // log2 of the factor
     Dpp dpp;
+    // Of an SDWA destination that is not the whole register: its piece, and the other bits.
+    enum Rest : u8 { zeros, sign, kept };
+    Piece placed;
+    Rest rest = zeros;
 };
 
 struct MemoryAccess; // sim/func/access.h
@@ -149,6 +160,7 @@ struct Wave {
     RangeCache *cache = nullptr;
     void *observed = nullptr;     // the state that RunConfig::observer keeps for it
     u64 cycles = 0;               // modelled time, in a launch that has some (RunConfig::clock)
+    u32 flat_scratch[2] = {};     // FLAT_SCR, where kernels set it
     std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
     u32 scratch_bytes = 0;        // of one lane
     u32 barriers = 0;             // phases of the group's barrier that this wave has waited for

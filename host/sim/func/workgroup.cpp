@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sim/func/buffer.h"
 #include "sim/func/choices.h"
 #include "sim/func/frames.h"
 #include "sim/isa/device.h"
@@ -17,6 +18,8 @@ constexpr u64 default_fuel = u64{1} << 40;
 
 // Kernel descriptor fields (1.2, 1.3, 1.7).
 enum : u16 {
+    wants_scratch_buffer = 1 << 0, // only where hardware doesn't know the wave's scratch
+    wants_flat_scratch = 1 << 5,
     wants_dispatch_ptr = 1 << 1,
     wants_queue_ptr = 1 << 2,
     wants_kernarg_ptr = 1 << 3,
@@ -61,10 +64,18 @@ void set_sgprs(Wave &w, const Context &c, const Dim3 &group) {
             w.s[at + 1] = static_cast<u32>(value >> 32);
         at += count;
     };
+    const bool told = !c.device.target->own_scratch;
+    if (told && k.properties & wants_scratch_buffer) {
+        const ScratchBuffer buffer = scratch_buffer(k.wave_size);
+        std::copy(buffer.begin(), buffer.end(), &w.s[at]);
+        at += static_cast<u32>(buffer.size());
+    }
     user(wants_dispatch_ptr, 2, c.packet);
     user(wants_queue_ptr, 2, c.dispatch.queue);
     user(wants_kernarg_ptr, 2, c.kernarg);
     user(wants_dispatch_id, 2, 0);
+    if (told)
+        user(wants_flat_scratch, 2, 0);
     user(wants_private_size, 1, scratch_bytes(c.dispatch));
 
     bool x = k.rsrc2 >> 7 & 1, y = k.rsrc2 >> 8 & 1, z = k.rsrc2 >> 9 & 1;
@@ -84,19 +95,34 @@ void set_sgprs(Wave &w, const Context &c, const Dim3 &group) {
         w.s[at++] = group.y;
     if (z)
         w.s[at++] = group.z;
+    const bool info = k.rsrc2 >> 10 & 1, scratch = k.rsrc2 & 1;
+    if (info)
+        w.s[at++] = 0;
+    if (told && scratch)
+        w.s[at++] = 0; // the scratch buffer begins at the wave's own
 }
 
-// 1.12, 1.13: packed work-item ids in v0, EXEC for the lanes that exist.
+// 1.12, 1.13: work-item ids, packed in v0 or in v0 to v2, and EXEC for the lanes that exist.
 void set_work_items(Wave &w, const Context &c) {
     const Dim3 &block = c.dispatch.block;
     u32 fields = c.dispatch.kernel->rsrc2 >> 11 & 3;
+    const bool packed = c.device.target->packed_ids;
     u32 lanes = row_lanes * w.halves, first = w.number * lanes;
     u32 total = block.x * block.y * block.z;
     u32 live = std::min(lanes, total - first);
     u32 x = first % block.x, y = first / block.x % block.y, z = first / (block.x * block.y);
     for (u32 l = 0; l < lanes; ++l) {
-        u32 id = x | (fields >= 1 ? y << 10 : 0) | (fields >= 2 ? z << 20 : 0);
-        w.row(0, l / row_lanes)[l % row_lanes] = l < live ? id : poison;
+        const u32 half = l / row_lanes, lane = l % row_lanes;
+        const auto set = [&](u32 reg, u32 id) { w.row(reg, half)[lane] = l < live ? id : poison; };
+        if (packed) {
+            set(0, x | (fields >= 1 ? y << 10 : 0) | (fields >= 2 ? z << 20 : 0));
+        } else {
+            set(0, x);
+            if (fields >= 1)
+                set(1, y);
+            if (fields >= 2)
+                set(2, z);
+        }
         if (++x == block.x)
             x = 0, ++y;
         if (y == block.y)
@@ -246,6 +272,7 @@ void Workgroup::start_wave(u32 n) {
     w.pc = entry_;
     w.barriers = w.joined_phases = w.joined = 0;
     w.waits_for_joined = false;
+    std::fill(std::begin(w.flat_scratch), std::end(w.flat_scratch), poison);
     std::fill_n(w.counts, c_.code.tallies.size(), 0);
     w.bytes = {};
     w.executed = 0;

@@ -50,6 +50,17 @@ bool is_barrier_of_literal(u32 word0) {
     return word0 >> 23 == 0x17d && op >= 0x4e && op <= 0x52 && (word0 & 0xff) == 0xff;
 }
 
+// gfx10's SDWA with a selector that is reserved: LLVM up to 22 crashes when it prints it.
+bool is_reserved_sdwa(u32 word0, u32 word1) {
+    constexpr u32 sdwa = 0xf9, vopc = 0x3e, vop1 = 0x3f, reserved = 7, reserved_rest = 3;
+    if (word0 >> 31 || (word0 & 0x1ff) != sdwa)
+        return false;
+    const u32 encoding = word0 >> 25;
+    const bool places = encoding != vopc, two = encoding != vop1;
+    return (word1 >> 16 & 7) == reserved || (two && (word1 >> 24 & 7) == reserved) ||
+           (places && ((word1 >> 8 & 7) == reserved || (word1 >> 11 & 3) == reserved_rest));
+}
+
 // v_fmamk_f16 or v_fmaak_f16 with the literal 0xff: LLVM up to 22 takes it for the selector of a
 // following literal, and crashes.
 bool is_f16_literal_of_255(u32 word0, u32 word1) {
@@ -103,7 +114,9 @@ public:
         std::memcpy(&inst.word0, bytes, 4);
         std::memcpy(&inst.word1, bytes + 4, 4);
         inst.size = 4;
-        if (is_barrier_of_literal(inst.word0) || recall(available, inst))
+        const bool reserved =
+            generation_ == Generation::gfx10 && is_reserved_sdwa(inst.word0, inst.word1);
+        if (reserved || is_barrier_of_literal(inst.word0) || recall(available, inst))
             return;
         const bool is_255 = is_f16_literal_of_255(inst.word0, inst.word1);
         if (is_255)
@@ -232,6 +245,15 @@ private:
     std::unique_ptr<Decoder> decoder_;
 };
 
+bool has_old_names(std::string_view cpu) { return target_of(cpu).generation == Generation::gfx10; }
+
+// Parses; `old_names`: and gives the operation the name that gfx11 has for it.
+void parse_named(Instruction &inst, bool old_names) {
+    parse(inst);
+    if (old_names)
+        inst.x.mnemonic = name_since_gfx11(inst.x.mnemonic);
+}
+
 } // namespace
 
 u32 Code::find(u64 pc) const {
@@ -258,13 +280,9 @@ void disassemble(std::span<const std::byte> image, u32 begin, u32 end, std::stri
     // Operands point into `text`. Growing has moved the short ones of earlier sections, too.
     if (code.instructions.capacity() != room)
         first = 0;
-    const bool gfx10 = target_of(cpu).generation == Generation::gfx10;
-    for (size_t i = first; i < code.instructions.size(); ++i) {
-        Operation &x = code.instructions[i].x;
-        parse(code.instructions[i]);
-        if (gfx10)
-            x.mnemonic = name_since_gfx11(x.mnemonic);
-    }
+    const bool old_names = has_old_names(cpu);
+    for (size_t i = first; i < code.instructions.size(); ++i)
+        parse_named(code.instructions[i], old_names);
 }
 
 bool sets_unused_field(const Instruction &inst, std::string_view cpu, u32 wave_size) {
@@ -278,11 +296,12 @@ std::vector<Instruction> disassemble_each(std::span<const std::array<u32, 5>> en
                                           std::string_view cpu, u32 wave_size) {
     Lent lent(cpu, wave_size);
     Decoder &decoder = *lent;
+    const bool old_names = has_old_names(cpu);
     std::vector<Instruction> decoded(encodings.size());
     for (size_t n = 0; n < encodings.size(); ++n) {
         auto bytes = std::as_bytes(std::span(encodings[n]));
         decoder.decode(bytes.data(), static_cast<u32>(bytes.size()), decoded[n]);
-        parse(decoded[n]);
+        parse_named(decoded[n], old_names);
     }
     return decoded;
 }

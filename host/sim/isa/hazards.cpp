@@ -16,9 +16,9 @@ using namespace series;
 enum : u8 {
     gfx11 = gfx110x | gfx115x,
     gfx12 = gfx120x,
-    all_gfx = gfx11 | gfx12, // simulated targets
     gfx10 = gfx101x | gfx103x,
-    all_but_gfx103x = all_gfx | gfx101x
+    since_gfx11 = gfx11 | gfx12,
+    all_but_gfx103x = since_gfx11 | gfx101x
 };
 enum : u8 { wave32 = 1, wave64 = 2, any_wave = wave32 | wave64 };
 
@@ -210,13 +210,13 @@ Gfx10Role gfx10_role(const Instruction &inst, const HazardRole &role) {
     r.branch = n == "s_branch" || n.starts_with("s_cbranch");
     r.branch_3f = r.branch && imm == 0x3f;
     read_gfx10_waits(r, n, inst.word0);
-    r.fp_atomic = contains(n, "_atomic_f") || (atomic && contains(n, "_f32"));
+    r.fp_atomic = atomic && (contains(n, "_f32") || contains(n, "_f64"));
     r.denorm_mode = n == "s_denorm_mode";
     r.image_16 = n.starts_with("image_") && inst.size >= 16;
     r.offset_6 = (n.starts_with("buffer_") || n.starts_with("tbuffer_")) &&
                  (inst.x.value("offset", 0) & 6) != 0;
     r.flat_offset = flat && inst.x.value("offset", 0) != 0;
-    r.inst_prefetch = n == "s_inst_prefetch";
+    r.inst_prefetch = n == "s_set_inst_prefetch_distance";
     r.wait_states = n == "s_nop" ? static_cast<u8>((imm & 15) + 1) : 1;
     return r;
 }

@@ -132,6 +132,10 @@ Operand parse_operand(std::string_view s) {
         op.neg = true; // -v0, -|v0|, -s4; "-1.0" is a constant, not a modifier
         s.remove_prefix(1);
     }
+    if (s.starts_with("sext(") && s.ends_with(')')) {
+        op.sext = true;
+        s = s.substr(5, s.size() - 6);
+    }
     // LLVM closes the bars of v_cndmask's second source after its mask: "|v0, vcc_lo|".
     if (s.starts_with('|')) {
         op.abs = true;

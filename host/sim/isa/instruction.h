@@ -25,6 +25,7 @@ struct Operand {
     Kind kind = Kind::none;
     Half half = Half::none;
     bool neg = false, abs = false;
+    bool sext = false;    // of SDWA: the selected piece is signed
     bool literal = false; // printed in hexadecimal: 32 bits that follow the instruction
     u16 reg = 0;          // first register
     u16 count = 1;        // registers named

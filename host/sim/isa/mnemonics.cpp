@@ -47,6 +47,16 @@ const std::initializer_list<Format> common{
     {0xd8000000, 18, 8, {{0, 0, 0}, {1 << 17, 0, 0}}}, // DS, GDS
     {0xf8000000, 4, 6, {{0, 0, 0}}},                   // EXP
 };
+constexpr u32 null10 = 0x7d; // gfx10 has M0 and NULL the other way round
+const std::initializer_list<Format> gfx10{
+    {0xf4000000, 18, 8, {{0, null10 << 25, 0}}},                                         // SMEM
+    {0xdc000000, 18, 7, {{0, null10 << 16, 0}, {0, 0, 0}}},                              // FLAT
+    {0xdc004000, 18, 7, {{0, null10 << 16, 0}, {0, 0, 0}}},                              // SCRATCH
+    {0xdc008000, 18, 7, {{0, null10 << 16, 0}, {0, 0, 0}}},                              // GLOBAL
+    {0xe0000000, 18, 8, {{0, zero << 24, 0}}},                                           // MUBUF
+    {0xe8000000, 16, 3, {{1 << 19, zero << 24, 0}, {1 << 19, zero << 24 | 1 << 21, 0}}}, // MTBUF
+    {0xf0000000, 18, 7, {{0xf00, 0, 0}, {0x100, 0, 0}, {0xf01, 0, 0}, {0x101, 0, 0}}},   // MIMG
+};
 const std::initializer_list<Format> gfx11{
     {0xf4000000, 18, 8, {{0, offset_null, 0}}},           // SMEM
     {0xdc000000, 18, 7, {{0, null << 16, 0}, {0, 0, 0}}}, // FLAT
@@ -78,7 +88,11 @@ void add_candidates(std::initializer_list<Format> formats, std::vector<Encoding>
 std::vector<Sample> known_mnemonics(std::string_view gfx) {
     std::vector<Encoding> candidates;
     add_candidates(common, candidates);
-    add_candidates(target_of(gfx).generation == Generation::gfx12 ? gfx12 : gfx11, candidates);
+    const Generation generation = target_of(gfx).generation;
+    add_candidates(generation == Generation::gfx12   ? gfx12
+                   : generation == Generation::gfx11 ? gfx11
+                                                     : gfx10,
+                   candidates);
     std::map<std::string, Encoding, std::less<>> found; // the first pattern that decodes
     std::vector<Instruction> decoded = disassemble_each(candidates, gfx, 32);
     for (size_t n = 0; n < decoded.size(); ++n) {

@@ -13,7 +13,8 @@ namespace nw::sim {
 using Encoding = std::array<u32, 5>; // dwords of one instruction, zeros after it
 
 struct Sample {
-    std::string mnemonic; // without encoding suffix, as in the tables: "v_add_f32"
+    std::string
+        mnemonic; // without encoding suffix, as in the tables (of gfx11's names): "v_add_f32"
     Encoding encoding;
 };
 

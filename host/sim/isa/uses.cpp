@@ -23,7 +23,7 @@ size_t destinations(const Operation &op) {
         n.starts_with("image_store"))
         return n.starts_with("s_sendmsg_rtn") ? 1 : 0;
     if (MemoryOp m = find_memory_op(n); m.access != Access::none)
-        return m.loads() || (m.updates() && returns_old_value(op, m)) ? 1 : 0;
+        return (m.loads() && !op.has("lds")) || (m.updates() && returns_old_value(op, m)) ? 1 : 0;
     if (n.starts_with("image_atomic"))
         return returns_old_value(op, {}) ? 1 : 0;
     bool carries = contains(n, "_co_") && n.starts_with("v_");
@@ -35,11 +35,11 @@ size_t destinations(const Operation &op) {
 
 // The destination is also a source.
 bool accumulates(std::string_view n) {
-    return n.starts_with("v_fmac") || contains(n, "fmac") || contains(n, "dot2acc") ||
-           contains(n, "dot2c") || n.starts_with("v_writelane") || n.starts_with("v_swap") ||
-           n.starts_with("s_addk") || n.starts_with("s_mulk") || n.starts_with("s_cmov") ||
-           n.starts_with("s_bitset") || n.starts_with("s_fmac") || n.starts_with("v_swmmac") ||
-           n.starts_with("v_cvt_sr_");
+    return n.starts_with("v_fmac") || n.starts_with("v_mac_") || n == "v_dot4c_i32_i8" ||
+           contains(n, "fmac") || contains(n, "dot2acc") || contains(n, "dot2c") ||
+           n.starts_with("v_writelane") || n.starts_with("v_swap") || n.starts_with("s_addk") ||
+           n.starts_with("s_mulk") || n.starts_with("s_cmov") || n.starts_with("s_bitset") ||
+           n.starts_with("s_fmac") || n.starts_with("v_swmmac") || n.starts_with("v_cvt_sr_");
 }
 
 bool reads_scc(std::string_view n) {
@@ -201,7 +201,8 @@ Issues issues(const Instruction &inst, Generation generation) {
     const Operation &op = inst.x;
     std::string_view n = op.mnemonic;
     if (n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
-        n.starts_with("s_sendmsg_rtn") || n.starts_with("s_atc_probe"))
+        n.starts_with("s_sendmsg_rtn") || n.starts_with("s_atc_probe") || n == "s_memtime" ||
+        n == "s_memrealtime" || n == "s_get_waveid_in_workgroup")
         on(Counter::smem);
     if (counts_as_export(n))
         on(Counter::exp);

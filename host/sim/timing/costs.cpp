@@ -54,13 +54,46 @@ constexpr f64 columns[][3] = {
 
 constexpr std::string_view column_names[] = {"gfx110x", "gfx115x", "gfx120x"};
 
-size_t column_of(std::string_view gfx) {
+// An architecture whose costs are those of a column but for some rows. What is published for the
+// column alone is a guess here (T-140).
+struct Change {
+    std::string_view name;
+    f64 value;
+    Source source;
+};
+constexpr Change gfx10_changes[] = {
+#define GFX10(name, value, origin, note, what) {#name, value, origin},
+#include "sim/timing/gfx10_costs.inc"
+#undef GFX10
+};
+constexpr std::string_view gfx10 = "gfx10", gfx10_column = "gfx110x";
+constexpr Source taken_over = guess_times(0.7, 1.5);
+
+struct Column {
+    size_t index;
+    std::span<const Change> changes;
+
+    const Change *change(std::string_view name) const {
+        const auto it = std::ranges::find(changes, name, &Change::name);
+        return it == changes.end() ? nullptr : &*it;
+    }
+    Source source(size_t row) const {
+        if (const Change *own = change(fields[row].name))
+            return own->source;
+        return !changes.empty() && sources[row].origin != Origin::guess ? taken_over : sources[row];
+    }
+};
+
+Column column_of(std::string_view gfx) {
     const Target *target = find_target(gfx);
-    const auto column = std::ranges::find(column_names, target ? target->costs : "");
+    const std::string_view costs = target ? target->costs : "";
+    const bool changed = costs == gfx10;
+    const auto column = std::ranges::find(column_names, changed ? gfx10_column : costs);
     if (column != std::end(column_names))
-        return column - std::begin(column_names);
-    throw Error(fmt::format("{}: costs.inc has no column for it; it has {}", gfx,
-                            fmt::join(column_names, ", ")));
+        return {static_cast<size_t>(column - std::begin(column_names)),
+                changed ? std::span(gfx10_changes) : std::span<const Change>()};
+    throw Error(fmt::format("{}: costs.inc has no column for it; it has {}, {}", gfx,
+                            fmt::join(column_names, ", "), gfx10));
 }
 
 } // namespace
@@ -79,21 +112,25 @@ std::string_view name(Origin origin) {
 
 Costs costs_for(std::string_view gfx) {
     Costs costs;
-    size_t column = column_of(gfx);
-    for (size_t n = 0; n < std::size(fields); ++n)
-        fields[n].set(costs, columns[n][column]);
+    const Column column = column_of(gfx);
+    for (size_t n = 0; n < std::size(fields); ++n) {
+        const Change *own = column.change(fields[n].name);
+        fields[n].set(costs, own ? own->value : columns[n][column.index]);
+    }
     return costs;
 }
 
 std::vector<Constant> constants(const Costs &costs, std::string_view gfx) {
     const Costs defaults = costs_for(gfx);
+    const Column column = column_of(gfx);
     std::vector<Constant> list;
     for (size_t n = 0; n < std::size(fields); ++n) {
         const Field<Costs> &f = fields[n];
         const f64 value = f.get(costs);
+        const Source source = column.source(n);
         const Range likely =
-            value == f.get(defaults) ? sources[n].range_of(value, f.whole) : Range{value, value};
-        list.push_back({f.name, f.unit, value, sources[n].origin, likely, f.note, f.what, f.whole});
+            value == f.get(defaults) ? source.range_of(value, f.whole) : Range{value, value};
+        list.push_back({f.name, f.unit, value, source.origin, likely, f.note, f.what, f.whole});
     }
     return list;
 }

@@ -46,7 +46,7 @@ Accepted accept(std::vector<KernelSource> kernels, const std::string &gfx, unsig
             refused.insert(lines.at(n).substr(2)); // without indentation
         for (size_t k = 0; k < kernels.size(); ++k)
             for (u32 n = 0; n < kernels[k].forms.size(); ++n)
-                if (refused.contains(kernels[k].forms[n])) {
+                if (refused.contains(sim::test::spelled(gfx, kernels[k].forms[n]))) {
                     a.refused[k].insert(n);
                     kernels[k].forms[n] = refused_form;
                 }

@@ -32,24 +32,28 @@ Row dot2_row(const char *name, Form form, const Format &in, const Format &out, T
 }
 
 // 2.59: the exact sum wraps, or saturates with CLAMP.
-void integer_dot(Rows &rows, const char *name, unsigned width, bool by_modifier) {
-    Row r{name,   Form::dot, by_modifier ? T::i32 : T::u32,
-          T::u32, T::u32,    by_modifier ? T::i32 : T::u32,
-          {}};
+enum class Signs { none, modifier, both };
+
+void integer_dot(Rows &rows, const char *name, unsigned width, Signs signs, Form form = Form::dot) {
+    const bool by_modifier = signs == Signs::modifier, has_signs = signs != Signs::none;
+    const T sum = has_signs ? T::i32 : T::u32;
+    Row r{name, form, sum, T::u32, T::u32, sum, {}};
     r.f = [=](const In &in, const Env &) {
-        i128 v = by_modifier ? i128{sign_extended(32, in.c)} : i128{low(32, in.c)};
+        i128 v = has_signs ? i128{sign_extended(32, in.c)} : i128{low(32, in.c)};
         for (unsigned at = 0; at < 32; at += width) {
             auto part = [&](u64 x, u32 is_signed) {
                 u64 field = low(width, x >> at);
                 return is_signed ? i128{sign_extended(width, field)} : i128{field};
             };
-            v += part(in.a, by_modifier && in.signs & 1) * part(in.b, by_modifier && in.signs & 2);
+            v += part(in.a, by_modifier ? in.signs & 1 : has_signs) *
+                 part(in.b, by_modifier ? in.signs & 2 : has_signs);
         }
         Out out(low(32, static_cast<u64>(v)));
         out.wide = v;
         return out;
     };
     r.modifiers = by_modifier;
+    r.clamp = form == Form::dot;
     add(rows, r);
 }
 
@@ -63,10 +67,15 @@ void add_dot_rows(Rows &rows) {
     add(rows, dot2_row("v_dot2c_f32_f16", Form::accumulate, f16, f32, T::s32, T::pkh16));
     add(rows, dot2_row("v_dot2_f16_f16", Form::plain, f16, f16, T::h16, T::pkh16));
     add(rows, dot2_row("v_dot2_bf16_bf16", Form::plain, bf16, bf16, T::u16, T::pkbf16));
-    integer_dot(rows, "v_dot4_u32_u8", 8, false);
-    integer_dot(rows, "v_dot8_u32_u4", 4, false);
-    integer_dot(rows, "v_dot4_i32_iu8", 8, true);
-    integer_dot(rows, "v_dot8_i32_iu4", 4, true);
+    integer_dot(rows, "v_dot2_u32_u16", 16, Signs::none);
+    integer_dot(rows, "v_dot4_u32_u8", 8, Signs::none);
+    integer_dot(rows, "v_dot8_u32_u4", 4, Signs::none);
+    integer_dot(rows, "v_dot4_i32_iu8", 8, Signs::modifier);
+    integer_dot(rows, "v_dot8_i32_iu4", 4, Signs::modifier);
+    integer_dot(rows, "v_dot2_i32_i16", 16, Signs::both);
+    integer_dot(rows, "v_dot4_i32_i8", 8, Signs::both);
+    integer_dot(rows, "v_dot8_i32_i4", 4, Signs::both);
+    integer_dot(rows, "v_dot4c_i32_i8", 8, Signs::both, Form::accumulate);
 }
 
 } // namespace nw::oracle

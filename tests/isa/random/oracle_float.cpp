@@ -254,6 +254,33 @@ void unary(Rows &rows, const char *stem, std::function<u64(const Format &, u64, 
     }
 }
 
+// S-071: a product, then a sum, and no subnormals.
+u64 mad(const In &in, const Env &e, bool dx9) {
+    constexpr u32 f32_subnormals = 3 << 4;
+    Env flushing = e;
+    flushing.mode &= ~f32_subnormals;
+    const Rounding rounding(f32, flushing);
+    const u64 p =
+        dx9 ? product_dx9(in.a, in.b, flushing) : product(f32, in.a, in.b, flushing, rounding);
+    return sum(f32, p, in.c, flushing, rounding);
+}
+
+void add_mad(Rows &rows) {
+    const auto row = [&](const char *name, Form form, bool dx9) {
+        Row r{name, form, T::s32, T::s32, T::s32, T::s32, {}};
+        r.f = [=](const In &in, const Env &e) { return Out(mad(in, e, dx9)); };
+        if (form == Form::fmamk || form == Form::fmaak)
+            r.modifiers = r.omod = r.clamp = false;
+        add(rows, r);
+    };
+    row("v_mad_f32", Form::plain, false);
+    row("v_mac_f32", Form::accumulate, false);
+    row("v_madmk_f32", Form::fmamk, false);
+    row("v_madak_f32", Form::fmaak, false);
+    row("v_mad_legacy_f32", Form::plain, true);
+    row("v_mac_legacy_f32", Form::accumulate, true);
+}
+
 void add_arithmetic(Rows &rows) {
     binary(rows, "v_add", [](const Format &f, u64 a, u64 b, const Env &e) {
         return sum(f, a, b, e, Rounding(f, e));
@@ -280,6 +307,7 @@ void add_arithmetic(Rows &rows) {
         r.f = [](const In &in, const Env &e) { return Out(fused_dx9(in.a, in.b, in.c, e)); };
         add(rows, r);
     }
+    add_mad(rows);
     Row dx9{"v_mul_dx9_zero_f32", Form::plain, T::s32, T::s32, T::s32, T::none, {}};
     dx9.f = [](const In &in, const Env &e) { return Out(product_dx9(in.a, in.b, e)); };
     add(rows, dx9);

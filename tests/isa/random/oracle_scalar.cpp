@@ -173,6 +173,15 @@ void add_bits(Rows &r) {
             r, named("s_bcnt1_i32").c_str(), T::u32, t,
             [](i128 a, i128, i128, bool) { return i128{std::popcount(static_cast<u64>(a))}; },
             Scc::nonzero);
+        constexpr Value zero32 = [](i128 a, i128, i128, bool) {
+            const u32 clear = ~static_cast<u32>(a);
+            return clear ? i128{std::countr_zero(clear)} : i128{-1};
+        };
+        constexpr Value zero64 = [](i128 a, i128, i128, bool) {
+            const u64 clear = ~static_cast<u64>(a);
+            return clear ? i128{std::countr_zero(clear)} : i128{-1};
+        };
+        one(r, named("s_ff0_i32").c_str(), T::u32, t, wide ? zero64 : zero32, Scc::kept);
         one(
             r, named("s_ctz_i32").c_str(), T::u32, t,
             [](i128 a, i128, i128, bool) {

@@ -4,22 +4,27 @@
 #include <fmt/format.h>
 
 #include "base/targets.h"
+#include "sim/assemble.h"
+#include "sim/isa/gfx10_names.h"
 
 namespace nw::oracle {
 
 namespace {
 
 bool gfx12(const std::string &gfx) { return gfx.starts_with("gfx12"); }
+bool names_registers_halves(const std::string &gfx) {
+    return target_of(gfx).generation == Generation::gfx11;
+}
 
 std::string registers(char kind, unsigned first, T t) {
     return is_64(t) ? fmt::format("{}[{}:{}]", kind, first, first + 1)
                     : fmt::format("{}{}", kind, first);
 }
 
-// gfx11 names halves in the operand, gfx12's text in op_sel.
+// gfx11 names halves in the operand, others in op_sel.
 std::string vector_register(unsigned first, T t, bool high, const std::string &gfx) {
     std::string text = registers('v', first, t);
-    if (is_16(t) && !gfx12(gfx))
+    if (is_16(t) && names_registers_halves(gfx))
         text += high ? ".h" : ".l";
     return text;
 }
@@ -67,7 +72,7 @@ bool names_halves(const Variant &v, const std::string &gfx) {
     for (unsigned n = 0; n < 3; ++n) // an SGPR's half has no name
         if (v.high >> n & 1 && v.source[n].kind != Operand::vgpr)
             return true;
-    return v.high && gfx12(gfx);
+    return v.high && !names_registers_halves(gfx);
 }
 
 std::string modifiers(const Row &r, const Variant &v, const std::string &gfx) {
@@ -107,7 +112,8 @@ std::string instruction_text(const Row &r, const Variant &v, const std::string &
                              unsigned wave) {
     if (is_scalar(r.form))
         return scalar_text(r, v);
-    std::string text = r.name;
+    std::string text =
+        target_of(gfx).old_names ? std::string(sim::name_before_gfx11(r.name)) : r.name;
     if (names_halves(v, gfx))
         text += "_e64";
     std::string separator = " ";
@@ -285,7 +291,8 @@ std::string program_text(const std::vector<KernelSource> &kernels, const std::st
         text += kernel_text(k, target);
         descriptors += descriptor(k.name, target);
     }
-    return text + descriptors;
+    text += descriptors;
+    return target_of(gfx).old_names ? sim::test::with_old_names(text) : text;
 }
 
 } // namespace nw::oracle
