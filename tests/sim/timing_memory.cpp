@@ -49,7 +49,7 @@ TEST_CASE("a pointer chase sees each level's latency at the footprint that fits 
             CHECK(second_pass(m.memory, part.gl1_size / 2) == c.gl1_latency);
         }
         m.memory.forget();
-        CHECK(second_pass(m.memory, part.l2_size / 2) == c.l2_latency);
+        CHECK(second_pass(m.memory, (part.gl1_size + part.l2_size) / 2) == c.l2_latency);
         m.memory.forget();
         f64 beyond = part.mall_size ? part.mall_latency : part.dram_latency;
         CHECK(second_pass(m.memory, part.l2_size * 2) == cycles(part, beyond));

@@ -16,7 +16,7 @@ struct Placement {
 };
 
 // Of every target that is simulated (T-002).
-inline constexpr u32 simds_per_wgp = 4, simds_per_cu = 2, waves_per_simd_limit = 16;
+inline constexpr u32 simds_per_wgp = 4, simds_per_cu = 2, waves_per_simd_limit = 20;
 
 class Dispatcher {
 public:
