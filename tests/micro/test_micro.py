@@ -34,13 +34,20 @@ class Command(unittest.TestCase):
             return json.loads(path.read_text()) | {"text": done.stdout}
 
     def test_names_are_listed_once(self) -> None:
-        for gfx in ("gfx1100", "gfx1151", "gfx1201"):
+        for gfx in ("gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"):
             listed = names(gfx)
             self.assertGreater(len(listed), 300)
             self.assertEqual(len(listed), len(set(listed)))
         self.assertIn("s_add_f32 dependent", names("gfx1151"))
         self.assertNotIn("s_add_f32 dependent", names("gfx1100"))
         self.assertIn("v_s_exp_f32 dependent", names("gfx1201"))
+
+    def test_clock_is_that_of_the_part(self) -> None:
+        """The loop fits into the bits that the clock has."""
+        for gfx, mhz in (("gfx1010", 1905), ("gfx1030", 2250), ("gfx1100", 2500), ("gfx1201", 2970)):
+            with self.subTest(gfx=gfx):
+                (row,) = self.measure("--device", f"sim:{gfx}", "--only", "^shader clock$")["rows"]
+                self.assertAlmostEqual(row["value"], mhz, delta=0.01 * mhz)
 
     def test_counted_instructions(self) -> None:
         """With timing off a step takes as many cycles as it has instructions: the code is as it says."""
