@@ -15,6 +15,7 @@ HEAD = ["| operation | weights | activations | group | zero points | rows | kern
 OPERATIONS = {"linear_w4a16": "linear", "linear_gguf": "linear", "moe_w4a16": "experts", "moe_gguf": "experts"}
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
 GROUPS = {"k": "row"}
+ASKED = ("mode", "dtype", "type", "group", "zeros", "d", "kv")  # parameters that a caller gives
 OWN = "of the type"  # GGUF blocks bring their scales and minima
 
 
@@ -80,19 +81,30 @@ def targets() -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().split(";")
 
 
-def of_targets(families: dict[str, list[dict]]) -> str:
-    """Targets that every family has, and families that have more; with the dtype, where others don't have them."""
-    have = {name: {kernel["gfx"] for kernel in kernels} for name, kernels in families.items()}
-    everywhere = set.intersection(*have.values())
-    more: dict[tuple[str, ...], list[str]] = {}
-    for name, kernels in families.items():
-        own = tuple(gfx for gfx in targets() if gfx in have[name] - everywhere)
-        dtypes = values([k for k in kernels if k["gfx"] in own], "dtype")
-        limit = f" ({', '.join(dtypes)})" if dtypes != values(kernels, "dtype") else ""
-        if own:
-            more.setdefault(own, []).append(name + limit)
-    said = ["All for " + ", ".join(gfx for gfx in targets() if gfx in everywhere) + "."]
-    return " ".join(said + [f"Of RDNA1 and RDNA2 {', '.join(own)} have {', '.join(names)}." for own, names in more.items()])
+def limits(some: list[dict], all_of_them: list[dict]) -> str:
+    """What callers may ask of `all_of_them` and not of `some`, as the values that these have."""
+    said = [(name, values(some, name)) for name in ASKED if values(some, name) != values(all_of_them, name)]
+    return "; ".join(", ".join(map(str, have)) if name == "dtype" else f"{name} {', '.join(map(str, have))}" for name, have in said)
+
+
+def linked(family: str, text: str) -> str:
+    return f"[{family}](asm/{family})" + (f" ({text})" if text else "")
+
+
+def everywhere(families: dict[str, list[dict]]) -> list[str]:
+    have = [{kernel["gfx"] for kernel in kernels} for kernels in families.values()]
+    return [gfx for gfx in targets() if gfx in set.intersection(*have)]
+
+
+def elsewhere(families: dict[str, list[dict]]) -> list[str]:
+    """Of targets that not every family has, groups with the same ones."""
+    groups: dict[str, list[str]] = {}
+    for gfx in targets():
+        if gfx not in everywhere(families):
+            own = {name: [k for k in kernels if k["gfx"] == gfx] for name, kernels in families.items()}
+            said = ", ".join(name + (f" ({text})" if (text := limits(k, families[name])) else "") for name, k in own.items() if k)
+            groups.setdefault(said, []).append(gfx)
+    return [f"{', '.join(gfxs)}: {said}." for said, gfxs in groups.items()]
 
 
 def alike(kernels: list[dict]) -> list[list[dict]]:
@@ -104,20 +116,22 @@ def alike(kernels: list[dict]) -> list[list[dict]]:
     return [[k for k in kernels if k["params"]["group"] in groups] for groups in forms.values()] or [kernels]
 
 
-def limited(family: str) -> list[tuple[str, str, list[str]]]:
-    """Parameters, with their values, that not every target of the family has, and those that do."""
-    variants = tomllib.loads((ROOT / f"asm/{family}/family.toml").read_text()).get("variants", [])
-    have: dict[tuple[str, str], list[list[str] | None]] = {}
-    for variant in variants:
-        for name, value in variant.items():
-            if variant.get("purpose", "library") == "library" and isinstance(value, str):
-                have.setdefault((name, value), []).append(variant.get("targets"))
-    return [(name, value, sorted({t for targets in each for t in targets})) for (name, value), each in have.items() if None not in each]
+def generations() -> dict[str, str]:
+    """Of each target."""
+    root = tomllib.loads((ROOT / "gen/targets.toml").read_text())
+    own = {name: root["targets"][row.get("like", name)] for name, row in root["targets"].items()}
+    return {name: root["series"][row["series"]]["generation"] for name, row in own.items()}
 
 
-def other(family: str) -> str:
-    limits = "; ".join(f"{name} {value}: {', '.join(targets)}" for name, value, targets in limited(family))
-    return f"[{family}](asm/{family})" + (f" ({limits})" if limits else "")
+def other(family: str, kernels: list[dict], among: list[str]) -> str:
+    """With what only some generations have."""
+    of, found = generations(), []
+    for name in ASKED:
+        for value in values(kernels, name):
+            have = {k["gfx"] for k in kernels if k["params"].get(name) == value} & set(among)
+            if have != set(among):
+                found.append(f"{name} {value}: {', '.join(sorted({of[gfx] for gfx in have}))}")
+    return linked(family, "; ".join(found))
 
 
 def table(manifest: dict) -> list[str]:
@@ -125,11 +139,13 @@ def table(manifest: dict) -> list[str]:
     ops = {name: manifest["families"][name]["op"] for name in families}
     known = sorted((name for name in families if ops[name] in OPERATIONS), key=lambda name: list(OPERATIONS).index(ops[name]))
     others = sorted(set(families) - set(known))
+    common = everywhere(families)
     return [
         *HEAD,
         *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
         "",
-        of_targets(families) + " Also on the device: " + ", ".join(map(other, others)) + ".",
+        "All for " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
+        *elsewhere(families),
     ]
 
 
