@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""build/kernels.cmake: how each kernel is made, a step a file.
-
-A family is rendered for a target (gen/render.py), then each of its .s files assembled (gen/assemble.py has the command). Targets: kernels_<gfx>_<family>,
-kernels_<gfx>, kernels_<family>; hsaco/<gfx>/<symbol>.hsaco is one too."""
+"""build/kernels.cmake: how kernels are made. A family is rendered for a target (gen/render.py), then its .s files are assembled
+(gen/assemble.py). Targets: kernels_<gfx>_<family>, kernels_<gfx>, kernels_<family>; hsaco/<gfx>/<symbol>.hsaco is one too."""
 
 from __future__ import annotations
 
@@ -12,20 +10,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import assemble
 from catalogue import Kernel, arches_of, shipped
 from files import exit_code, write_if_changed
 
 HEAD = """\
 # Made by gen/graph.py.
 set(b ${CMAKE_BINARY_DIR})
-function(nw_assemble gfx symbol)
-  add_custom_command(OUTPUT ${b}/hsaco/${gfx}/${symbol}.hsaco
-    COMMAND @assemble@
-    DEPENDS ${b}/asm/${gfx}/${symbol}.s
-    WORKING_DIRECTORY ${b}/asm/${gfx}
-    COMMENT "${gfx} ${symbol}" VERBATIM)
-endfunction()
+file(CONFIGURE OUTPUT ${b}/assembler.txt CONTENT "${LLVM_CLANG} ${LLVM_VERSION}\\n")
 function(nw_family gfx family contract)
   set(sources ${ARGN})
   list(TRANSFORM sources PREPEND ${b}/asm/${gfx}/)
@@ -36,10 +27,13 @@ function(nw_family gfx family contract)
     DEPENDS ${CMAKE_SOURCE_DIR}/${contract}
     DEPFILE ${b}/asm/${gfx}/${family}.d
     COMMENT "Rendering ${family} for ${gfx}" VERBATIM)
-  foreach(symbol ${ARGN})
-    nw_assemble(${gfx} ${symbol})
-    list(APPEND objects ${b}/hsaco/${gfx}/${symbol}.hsaco)
-  endforeach()
+  set(objects ${ARGN})
+  list(TRANSFORM objects PREPEND ${b}/hsaco/${gfx}/)
+  list(TRANSFORM objects APPEND .hsaco)
+  add_custom_command(OUTPUT ${objects}
+    COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b} --clang ${LLVM_CLANG} --only ${gfx} ${ARGN}
+    DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b}/assembler.txt
+    COMMENT "Assembling ${family} for ${gfx}" VERBATIM)
   set(resources_${gfx} ${resources_${gfx}} ${b}/hsaco/${gfx}/${family}.resources PARENT_SCOPE)
   add_custom_target(kernels_${gfx}_${family} DEPENDS ${objects} ${b}/hsaco/${gfx}/${family}.resources)
   foreach(group kernels_${gfx} kernels_${family})
@@ -71,9 +65,8 @@ def remove_others(build: Path, listed: list[Kernel]) -> None:
 
 def write_graph(root: Path, build: Path) -> None:
     listed, _ = shipped(root, list(arches_of(root)))
-    command = assemble.command("${LLVM_CLANG}", "${gfx}", Path("${symbol}.s"), Path("${b}/hsaco/${gfx}/${symbol}.hsaco"))
     remove_others(build, listed)
-    write_if_changed(build / "kernels.cmake", HEAD.replace("@assemble@", " ".join(command)) + "".join(lines(root, listed)))
+    write_if_changed(build / "kernels.cmake", HEAD + "".join(lines(root, listed)))
 
 
 def main() -> int:

@@ -38,6 +38,7 @@ foreach(query bindir libdir includedir)
   execute_process(COMMAND ${llvm_found} --${query} OUTPUT_VARIABLE llvm_${query} OUTPUT_STRIP_TRAILING_WHITESPACE)
 endforeach()
 string(REGEX MATCH "^[0-9]+" LLVM_MAJOR ${version})
+set(LLVM_VERSION ${version})
 unset(LLVM_CLANG CACHE) # of the LLVM found now, not of an earlier one
 unset(LLVM_LLD CACHE)
 unset(LLVM_LIBRARY CACHE)

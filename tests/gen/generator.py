@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NW_BUILD_DIR", ROOT / "build"))
 sys.path.insert(0, str(ROOT / "gen"))
 
+import assemble  # noqa: E402
 import catalogue  # noqa: E402
 import contract  # noqa: E402
 import dual  # noqa: E402

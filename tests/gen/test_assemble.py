@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""gen/assemble.py: an object that is made of another target's is, byte by byte, what the assembler makes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from generator import BUILD, assemble, clang
+
+KERNELS = 3  # of a pair of targets
+
+
+def same_code_as(gfx: str, other: str) -> list[Path]:
+    """Kernels of `other`, spread over all that `gfx` has, too, with the same code."""
+    both = [s for s in sorted((BUILD / "asm" / other).glob("*.s")) if (BUILD / "asm" / gfx / s.name).exists()]
+    alike = [s for s in both[:: max(len(both) // 20, 1)] if assemble.same_code(s.read_text().replace(other, gfx), (BUILD / "asm" / gfx / s.name).read_text())]
+    return alike[:: max(len(alike) // KERNELS, 1)]
+
+
+def copied(source: Path, build: Path) -> tuple[Path, Path]:
+    """And where its object goes."""
+    gfx = source.parent.name
+    (build / "asm" / gfx).mkdir(parents=True)
+    return Path(shutil.copy(source, build / "asm" / gfx)), build / "hsaco" / gfx / f"{source.stem}.hsaco"
+
+
+class Assemble(unittest.TestCase):
+    def assembled(self, source: Path, build: Path) -> Path:
+        source, target = copied(source, build)
+        self.assertEqual(assemble.assemble(clang(), source, target), "")
+        return target
+
+    def test_made_of_another_targets_object(self) -> None:
+        built = [gfx for gfx in assemble.MACHINES if (BUILD / "asm" / gfx).is_dir()]
+        pairs = 0
+        for gfx, other in zip(built, built[1:]):
+            for theirs in same_code_as(gfx, other):
+                with self.subTest(gfx=gfx, other=other, kernel=theirs.stem), tempfile.TemporaryDirectory() as folder:
+                    both, alone = Path(folder, "both"), Path(folder, "alone")
+                    self.assembled(theirs, both)
+                    source, target = copied(BUILD / "asm" / gfx / theirs.name, both)
+                    (alike,) = assemble.objects_alike(source, target)
+                    self.assertEqual(alike, self.assembled(source, alone).read_bytes())
+                    pairs += 1
+        self.assertGreater(pairs, len(built) // 2)
+
+    def test_other_code_is_told_from_comments(self) -> None:
+        self.assertTrue(assemble.same_code("// a\n        s_nop 0\n", "// b\n        s_nop 0\n"))
+        self.assertFalse(assemble.same_code("        s_nop 0\n", "        s_nop 1\n"))
+        self.assertFalse(assemble.same_code("        s_nop 0\n", "        s_nop 0\n        s_nop 0\n"))
+        self.assertFalse(assemble.same_code("        s_nop 0\n", "// s_nop 0\n"))
+
+    def test_says_what_does_not_assemble(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "asm/gfx1151/wrong.s")
+            source.parent.mkdir(parents=True)
+            source.write_text("        s_wrong 1\n")
+            said = assemble.assemble(clang(), source, Path(folder, "hsaco/gfx1151/wrong.hsaco"))
+            self.assertIn("wrong.s:1:9: error", said)
+            self.assertEqual(list(Path(folder, "hsaco/gfx1151").iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
