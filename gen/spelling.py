@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Mnemonics of gfx11 as gfx10 spells them (note A-013). Templates use the names of gfx11 throughout.
 
-    spelling.py OUT  writes them for host/sim/isa/gfx10_names.cpp: OLD_NAME("of gfx10", "of gfx11")
+    spelling.py OUT  writes them for host/sim/isa/gfx10_names.cpp: OLD_NAME("of gfx10", "of gfx11"), and SECOND_NAME
+                     where gfx10 has the latter, too
 """
 
 from __future__ import annotations
@@ -106,8 +107,9 @@ def without_dot2(text: str) -> str:
 
 
 def main() -> int:
-    rows = [*((old, new) for new, old in NAMES.items()), *SECOND.items()]
-    Path(sys.argv[1]).write_text("".join(f'OLD_NAME("{old}", "{new}")\n' for old, new in rows))
+    rows = [f'OLD_NAME("{old}", "{new}")\n' for new, old in NAMES.items()]
+    rows += [f'SECOND_NAME("{second}", "{first}")\n' for second, first in SECOND.items()]
+    Path(sys.argv[1]).write_text("".join(rows))
     return 0
 
 

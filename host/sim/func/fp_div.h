@@ -217,9 +217,13 @@ inline f32 fma_dx9(f32 a, f32 b, f32 c) { // denormals always flushed
     bool tiny = __builtin_fabsf(static_cast<f32>(s * 0x1p64)) < 0x1p-62f; // 2.4: once rounded
     return tiny ? with_sign(0.0f, is_negative(r)) : r;
 }
-// `p` is a * b, rounded by MODE.
+// `p` is a * b, rounded by MODE. Subnormal sums are exact.
 inline f32 mad(f32 p, f32 a, f32 b, f32 c) {
-    p = (flush(a) == 0) | (flush(b) == 0) ? flush(a) * flush(b) : flush(p);
+    const f32 scaled = static_cast<f32>(f64{a} * f64{b} * 0x1p64);
+    const bool tiny = __builtin_fabsf(scaled) < 0x1p-62f; // 2.4: once rounded
+    p = (flush(a) == 0) | (flush(b) == 0) ? flush(a) * flush(b)
+        : tiny                            ? with_sign(0.0f, is_negative(p))
+                                          : p;
     return flush(p + flush(c));
 }
 inline f32 mad_dx9(f32 a, f32 b, f32 c) {

@@ -43,6 +43,8 @@ std::vector<Form> forms_of(const Row &r, const std::string &gfx, unsigned wave) 
         all.push_back({v, Amount::few});
     for (const Variant &v : lane_variants(r, gfx))
         all.push_back({v, v.own_mask ? Amount::some : Amount::few});
+    for (const Variant &v : sdwa_variants(r, gfx))
+        all.push_back({v, wave == 32 ? Amount::some : Amount::few});
     return all;
 }
 

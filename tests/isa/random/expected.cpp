@@ -13,6 +13,8 @@ u64 modified(u64 x, T t, bool neg, bool abs) {
 }
 
 u64 source(u64 x, T t, const Variant &v, unsigned n) {
+    if (v.sdwa && n < v.sdwa->source.size())
+        x = v.sdwa->take(x, n);
     if (is_16(t))
         x = low(16, v.high >> n & 1 ? x >> 16 : x);
     else if (!is_64(t))
@@ -106,6 +108,11 @@ Expected lane_result(const Row &r, const Variant &v, const LaneIn &lane, bool ma
         x.scalar_exec = static_cast<u32>(out.exec);
     if (r.d == T::none)
         return x;
+    if (v.sdwa) {
+        x.d = (lane.d & ~u64{0xffffffff}) | v.sdwa->place(low(is_16(r.d) ? 16 : 32, d), lane.d);
+        x.counts = out.ignore ? 0 : ~u64{0};
+        return x;
+    }
     bool high = v.high >> 3 & 1 || r.name == "v_fma_mixhi_f16";
     unsigned width = is_64(r.d)                         ? 64
                      : is_16(r.d) && !is_scalar(r.form) ? 16

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "base/targets.h"
 #include "isa/random/captures.h"
 #include "isa/random/check.h"
 #include "isa/random/covered.h"
@@ -12,7 +13,7 @@
 int main(int argc, char **argv) {
     using namespace nw::oracle;
     Options options;
-    std::vector<std::string> targets{"gfx1100", "gfx1151", "gfx1201"};
+    std::vector<std::string> targets{"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"};
     bool thorough = false;
     CLI::App app("random instruction tests");
     app.add_flag("--long", thorough, "sixteen times the operands");
@@ -45,8 +46,10 @@ int main(int argc, char **argv) {
         tell(gfx, "wave32", check(gfx, 32, options));
         tell(gfx, "wave64", check(gfx, 64, options));
         tell(gfx, "between lanes", check_lanes(gfx, options));
-        tell(gfx, "pairs of VOPD", check_dual(gfx, options));
-        tell(gfx, "matrices", check_matrix(gfx, options));
+        if (nw::target_of(gfx).vopd)
+            tell(gfx, "pairs of VOPD", check_dual(gfx, options));
+        if (!nw::target_of(gfx).wmma.empty())
+            tell(gfx, "matrices", check_matrix(gfx, options));
     }
     fmt::print("{} passed, {} failed\n", passed, failed);
     return failed != 0;

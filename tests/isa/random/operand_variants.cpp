@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <span>
 
+#include "base/targets.h"
 #include "isa/random/operands.h"
 #include "isa/random/variant.h"
 
@@ -160,6 +161,9 @@ std::vector<Variant> lane_variants(const Row &r, const std::string &gfx) {
         v.own_mask = true;
         all.push_back(v);
     }
+    const bool vop3 = target_of(gfx).generation != Generation::gfx10; // VOP3 and VOPC have DPP
+    if (!vop3 && (source_count(r) == 3 || is_compare(r.form)))
+        return all;
     Random random(std::hash<std::string>{}(r.name + gfx) + 1);
     const std::vector<Dpp> controls = dpp_controls();
     for (unsigned n = 0; n < 5 && source_count(r) > 0; ++n) {
@@ -169,8 +173,38 @@ std::vector<Variant> lane_variants(const Row &r, const std::string &gfx) {
         v.dpp->bound_ctrl = n & 2;
         if (n == 1 || n == 2)
             v.dpp->row_mask = random() & 15, v.dpp->bank_mask = random() & 15;
-        if (n >= 2 && is_float(r.a) && r.modifiers && r.form != Form::mixed) // VOP3's
-            v.neg = 1 & random(), v.abs = 1 & random(), v.clamp = r.clamp && r.d != T::none;
+        const bool signs = vop3 || n != 4; // DPP16 has NEG and ABS; DPP8 and CLAMP need VOP3
+        if (n >= 2 && signs && is_float(r.a) && r.modifiers && r.form != Form::mixed)
+            v.neg = 1 & random(), v.abs = 1 & random(), v.clamp = vop3 && r.clamp && r.d != T::none;
+        all.push_back(v);
+    }
+    return all;
+}
+
+std::vector<Variant> sdwa_variants(const Row &r, const std::string &gfx) {
+    std::vector<Variant> all;
+    const bool packed = r.form == Form::packed || r.form == Form::mixed || r.form == Form::dot;
+    const bool wide = is_64(r.d) || is_64(r.a) || is_64(r.b);
+    if (target_of(gfx).generation != Generation::gfx10 || is_scalar(r.form) || packed || wide ||
+        source_count(r) == 0 || source_count(r) == 3)
+        return all;
+    Random random(std::hash<std::string>{}(r.name + gfx) + 2);
+    for (const Sdwa &form : sdwa_forms(is_16(r.d))) {
+        Variant v = first_of(r);
+        v.sdwa = form;
+        for (unsigned n = 0; n < source_count(r); ++n) {
+            if (!is_float(source_type(r, n)))
+                continue;
+            v.sdwa->sign[n] = false;
+            if (r.modifiers)
+                v.neg |= (random() & 1) << n, v.abs |= (random() & 1) << n;
+        }
+        if (is_float(r.d) && r.omod && random() % 4 == 0)
+            v.omod = 1;
+        v.clamp = r.clamp && r.d != T::none && random() % 4 == 0;
+        if (random() % 4 == 0)
+            v.source[random() % source_count(r)] = {Operand::sgpr};
+        v.own_mask = r.form == Form::compare && random() % 2; // others have VCC
         all.push_back(v);
     }
     return all;

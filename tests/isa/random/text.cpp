@@ -39,6 +39,8 @@ std::string source_text(const Row &r, const Variant &v, unsigned n, const std::s
                        : o.kind == Operand::constant
                            ? o.text
                            : vector_register(2 + 2 * n, t, v.high >> n & 1, gfx);
+    if (v.sdwa && v.sdwa->sign[n])
+        return "sext(" + text + ")";
     if (v.abs >> n & 1)
         text = "|" + text + "|";
     else if (v.neg >> n & 1 && o.kind == Operand::constant)
@@ -88,6 +90,8 @@ std::string modifiers(const Row &r, const Variant &v, const std::string &gfx) {
         text += " clamp";
     if (v.omod)
         text += v.omod == -1 ? " div:2" : fmt::format(" mul:{}", 1 << v.omod);
+    if (v.sdwa)
+        text += v.sdwa->text(source_count(r), r.d != T::none);
     return v.dpp ? text + " " + v.dpp->text() : text;
 }
 
@@ -114,7 +118,9 @@ std::string instruction_text(const Row &r, const Variant &v, const std::string &
         return scalar_text(r, v);
     std::string text =
         target_of(gfx).old_names ? std::string(sim::name_before_gfx11(r.name)) : r.name;
-    if (names_halves(v, gfx))
+    if (v.sdwa)
+        text += "_sdwa";
+    else if (names_halves(v, gfx))
         text += "_e64";
     std::string separator = " ";
     auto operand = [&](const std::string &o) {

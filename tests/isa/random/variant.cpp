@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "isa/random/variant.h"
 
+#include "base/targets.h"
+
 namespace nw::oracle {
 
 T source_type(const Row &r, unsigned n) { return n == 0 ? r.a : n == 1 ? r.b : r.c; }
@@ -11,6 +13,7 @@ unsigned source_count(const Row &r) {
     return r.c != T::none ? 3 : r.b != T::none ? 2 : r.a != T::none ? 1 : 0;
 }
 
+bool is_compare(Form f) { return f == Form::compare || f == Form::comparex; }
 bool is_scalar(Form f) { return f >= Form::scalar; }
 bool writes_mask(Form f) { return f >= Form::compare && f <= Form::carry_mad; }
 
@@ -31,7 +34,6 @@ std::vector<Variant> variants(const Row &r, const std::string &gfx) {
         change(v);
         all.push_back(v);
     };
-    bool gfx12 = gfx.starts_with("gfx12");
     bool packed = r.form == Form::packed || r.form == Form::mixed || r.form == Form::dot;
     if (!packed && r.modifiers && floats) {
         add([&](Variant &v) { v.neg = 5 & floats, v.abs = 6 & floats; });
@@ -48,14 +50,17 @@ std::vector<Variant> variants(const Row &r, const std::string &gfx) {
     bool all_halves = source_count(r) >= 2 && is_16(r.d) && is_16(r.a) && is_16(r.b) &&
                       (source_count(r) == 2 || is_16(r.c)) && r.form == Form::plain;
     bool fixed = r.form == Form::fmamk || r.form == Form::fmaak;
-    if (halves && !packed && !fixed &&
-        (!gfx12 ||
-         (all_halves && (source_count(r) == 3 || r.name.find("_nc_") != std::string::npos)))) {
+    // gfx11 has op_sel everywhere; the others in some of VOP3 alone, gfx10 also in a few more.
+    const Generation generation = target_of(gfx).generation;
+    const bool selects =
+        generation == Generation::gfx11 ||
+        (all_halves && (source_count(r) == 3 || r.name.find("_nc_") != r.name.npos));
+    if (halves && !packed && !fixed && (selects || generation == Generation::gfx10)) {
         u32 allowed = (is_16(r.a) ? 1 : 0) | (is_16(r.b) ? 2 : 0) |
                       (is_16(r.c) && r.form != Form::accumulate ? 4 : 0) | (is_16(r.d) ? 8 : 0);
         for (u32 high : {1u, 10u, 13u})
             if (high & allowed)
-                add([&](Variant &v) { v.high = high & allowed; });
+                add([&](Variant &v) { v.high = high & allowed, v.optional = !selects; });
     }
     if (r.form == Form::packed) {
         add([&](Variant &v) { v.op_sel = 5 & sources, v.op_sel_hi = 6 & sources; });

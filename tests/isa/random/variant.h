@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The ways to write an instruction: modifiers, op_sel, constants and SGPRs as sources, DPP, an SGPR
-// pair as lane mask.
+// The ways to write an instruction: modifiers, op_sel, constants and SGPRs as sources, DPP, SDWA,
+// an SGPR pair as lane mask.
 #pragma once
 #include <array>
 #include <vector>
 
 #include "isa/random/dpp.h"
 #include "isa/random/oracle.h"
+#include "isa/random/sdwa.h"
 
 namespace nw::oracle {
 
@@ -28,16 +29,19 @@ struct Variant {
     std::array<Operand, 3> source{};
     bool own_mask = false; // s[48:49] instead of VCC
     std::optional<Dpp> dpp = std::nullopt;
+    std::optional<Sdwa> sdwa = std::nullopt;
     bool optional = false; // LLVM may have no such form
 };
 
 T source_type(const Row &, unsigned n);
 unsigned source_count(const Row &); // without an accumulator
 bool is_scalar(Form);
+bool is_compare(Form);
 bool writes_mask(Form); // VCC or another mask SGPR
 
 std::vector<Variant> variants(const Row &, const std::string &gfx);         // all of its modifiers
 std::vector<Variant> operand_variants(const Row &, const std::string &gfx); // constants, SGPRs
 std::vector<Variant> lane_variants(const Row &, const std::string &gfx);    // DPP, masks
+std::vector<Variant> sdwa_variants(const Row &, const std::string &gfx);    // none but on gfx10
 
 } // namespace nw::oracle
