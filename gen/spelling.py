@@ -3,6 +3,7 @@
 
     spelling.py OUT  writes them for host/sim/isa/gfx10_names.cpp: OLD_NAME("of gfx10", "of gfx11"), and SECOND_NAME
                      where gfx10 has the latter, too
+    spelling.py OUT IN GFX  writes the assembly IN as GFX spells it
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import targets
 
 UNITS = ("global", "flat", "scratch", "buffer", "tbuffer", "s", "s_buffer", "s_scratch")
 WIDTHS = {"b32": "dword", "b64": "dwordx2", "b96": "dwordx3", "b128": "dwordx4", "b256": "dwordx8", "b512": "dwordx16"}
@@ -107,6 +110,11 @@ def without_dot2(text: str) -> str:
 
 
 def main() -> int:
+    if len(sys.argv) > 2:
+        out, source, gfx = sys.argv[1:]
+        facts, text = targets.arches_of(Path(__file__).with_name("targets.toml"))[gfx], Path(source).read_text()
+        Path(out).write_text(old_names(text) if facts["old_names"] else text)
+        return 0
     rows = [f'OLD_NAME("{old}", "{new}")\n' for new, old in NAMES.items()]
     rows += [f'SECOND_NAME("{second}", "{first}")\n' for second, first in SECOND.items()]
     Path(sys.argv[1]).write_text("".join(rows))
