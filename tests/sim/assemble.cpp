@@ -115,7 +115,7 @@ std::string kernel_source(const KernelText &k) {
 .p2align 8
 .type test,@function
 test:
-  s_load_b64 s[2:3], s[0:1], 0x0
+{}  s_load_b64 s[2:3], s[0:1], 0x0
   s_load_b64 s[4:5], s[0:1], 0x8
   {}
 {}
@@ -136,7 +136,7 @@ test:
   {}
 .end_amdhsa_kernel
 )",
-                                           k.debug ? "// debug\n" : "", wait, k.body, k.vgprs,
+                                           k.debug ? "// debug\n" : "", k.entry, wait, k.body, k.vgprs,
                                            init16 ? ".amdhsa_user_sgpr_count 15" : "", k.kernarg,
                                            k.lds, k.scratch, k.wave == 32 ? 1 : 0, k.descriptor);
     return target_of(k.gfx).old_names ? with_old_names(source) : source;

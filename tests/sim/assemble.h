@@ -25,7 +25,8 @@ std::vector<std::byte> assemble(const std::string &gfx, const std::string &sourc
 
 struct KernelText {
     std::string gfx = "gfx1151";
-    std::string body; // without s_endpgm
+    std::string entry; // lines before the arguments are loaded
+    std::string body;  // without s_endpgm
     u32 vgprs = 64;
     u32 lds = 0, scratch = 0;
     u32 wave = 32;

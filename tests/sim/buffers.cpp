@@ -24,7 +24,10 @@ struct Descriptor {
     u32 select = 4 | 5 << 3 | 6 << 6 | 7 << 9;
     bool add_tid = false;
 
-    u32 high() const { return stride << 16 | swizzle << 30; }
+    u32 high(const std::string &gfx) const {
+        const bool one_bit = target_of(gfx).generation == Generation::gfx10;
+        return stride << 16 | (one_bit ? u32{swizzle != 0} << 31 : swizzle << 30);
+    }
     u32 flags() const {
         return select | format << 12 | index_stride << 21 | u32{add_tid} << 23 | bounds << 28;
     }
@@ -59,7 +62,7 @@ std::string prologue(const Descriptor &d, const std::string &gfx, u32 soffset) {
   s_mov_b32 s12, 0x{:x}
   {}
 )",
-                                   index_at, offset_at, data_at, d.high(), d.records, d.flags(),
+                                   index_at, offset_at, data_at, d.high(gfx), d.records, d.flags(),
                                    soffset, wait_for_loads(gfx));
     for (u32 r = 4; r < 10; ++r)
         text += fmt::format("  v_mov_b32 v{}, 0x{:x}\n", r, untouched);
@@ -179,7 +182,7 @@ constexpr const char *loads[] = {
 } // namespace
 
 TEST_CASE("buffer loads: every bounds mode, addressing form and width") {
-    for (const char *gfx : {"gfx1151", "gfx1201"})
+    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1151", "gfx1201"})
         for (u32 bounds = 0; bounds < 4; ++bounds)
             for (u32 form = 0; form < 4; ++form)
                 for (u32 dwords = 1; dwords <= 4; ++dwords) {
@@ -199,10 +202,11 @@ TEST_CASE("buffer loads: every bounds mode, addressing form and width") {
 }
 
 TEST_CASE("swizzled buffers") {
-    for (u32 swizzle : {1u, 3u})
+    for (const auto &[gfx, swizzle] : {std::pair("gfx1030", 1u), {"gfx1151", 1u}, {"gfx1151", 3u}})
         for (u32 index_stride = 0; index_stride < 4; ++index_stride)
             for (u32 bounds : {0u, 1u, 3u}) {
                 Case c;
+                c.gfx = gfx;
                 c.idxen = c.offen = true;
                 c.instruction = loads[3];
                 c.inst_offset = 4;
@@ -325,7 +329,7 @@ TEST_CASE("stores: dwords inside the bounds are written, others not") {
 }
 
 TEST_CASE("atomics return the old value, and change nothing out of bounds") {
-    for (const char *gfx : {"gfx1100", "gfx1200"}) {
+    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1100", "gfx1200"}) {
         bool gfx12 = is_gfx12(gfx);
         Case c;
         c.gfx = gfx;
@@ -359,8 +363,8 @@ TEST_CASE("atomics return the old value, and change nothing out of bounds") {
     }
 }
 
-TEST_CASE("soffset is an SGPR, M0, null or, on gfx11, a constant") {
-    for (const char *gfx : {"gfx1151", "gfx1201"})
+TEST_CASE("soffset is an SGPR, M0, null or, before gfx12, a constant") {
+    for (const char *gfx : {"gfx1010", "gfx1151", "gfx1201"})
         for (std::string soffset : {"s12", "m0", "null", "4"}) {
             if (soffset == "4" && is_gfx12(gfx))
                 continue;
@@ -408,7 +412,7 @@ TEST_CASE("bad descriptors, and buffers over memory that isn't there, are faults
 }
 
 TEST_CASE("scalar buffer loads: dwords out of bounds are 0") {
-    for (const char *gfx : {"gfx1100", "gfx1201"})
+    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1100", "gfx1201"})
         for (u32 stride : {0u, 12u})
             for (u32 soffset : {0u, 20u, 30u}) {
                 KernelText k;

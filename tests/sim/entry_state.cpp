@@ -23,10 +23,8 @@ std::vector<u32> at_entry(const std::string &gfx, const std::string &scalar, u32
   v_lshlrev_b32 v1, 2, v1
   v_mov_b32 v2, s20
   global_store_b32 v1, v2, s[2:3])";
-    std::string source = kernel_source(k);
-    source.insert(source.find("  s_load_b64"),
-                  "  s_mov_b32 s20, " + scalar + "\n  s_mov_b32 s21, " + group_id(gfx) + "\n");
-    auto program = Program::load(assemble(gfx, source), gfx);
+    k.entry = "  s_mov_b32 s20, " + scalar + "\n  s_mov_b32 s21, " + group_id(gfx) + "\n";
+    auto program = load(k);
     Memory memory;
     auto out = static_cast<u32 *>(memory.allocate(groups * 32 * 4));
     u64 arguments[2] = {reinterpret_cast<u64>(out), 0};

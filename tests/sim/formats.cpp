@@ -11,16 +11,25 @@
 using namespace nw;
 using namespace nw::sim;
 
-TEST_CASE("codes and names are LLVM's") {
+namespace {
+
+const BufferFormat &format_of(unsigned code) {
+    return *find_buffer_format(code, Generation::gfx11);
+}
+
+void same_as_llvm(const std::string &gfx, u32 formats) {
     constexpr u32 tbuffer_load_x = 0xe8000000, soffset_zero = 0x80000000;
+    const Generation generation = target_of(gfx).generation;
     std::vector<std::array<u32, 5>> encodings;
-    for (u32 code = 0; code < 64; ++code)
+    for (u32 code = 0; code <= formats; ++code)
         encodings.push_back({tbuffer_load_x | code << 19, soffset_zero, 0, 0, 0});
-    auto decoded = disassemble_each(encodings, "gfx1151", 32);
-    CHECK(find_buffer_format(0) == nullptr);
-    CHECK(find_buffer_format(64) == nullptr);
-    for (u32 code = 2; code < 64; ++code) { // 1 is the one that LLVM leaves out
-        const BufferFormat *f = find_buffer_format(code);
+    auto decoded = disassemble_each(encodings, gfx, 32);
+    CHECK(find_buffer_format(0, generation) == nullptr);
+    CHECK(find_buffer_format(formats + 1, generation) == nullptr);
+    CHECK(find_buffer_format(1, generation)->name == "8_UNORM"); // LLVM leaves it out
+    for (u32 code = 2; code <= formats; ++code) {
+        const BufferFormat *f = find_buffer_format(code, generation);
+        CAPTURE(gfx);
         CAPTURE(decoded[code].text);
         REQUIRE(f);
         CHECK(decoded[code].text.find("[BUF_FMT_" + std::string(f->name) + "]") !=
@@ -33,11 +42,18 @@ TEST_CASE("codes and names are LLVM's") {
     }
 }
 
+} // namespace
+
+TEST_CASE("codes and names are LLVM's") {
+    same_as_llvm("gfx1151", 63);
+    same_as_llvm("gfx1010", 77);
+    same_as_llvm("gfx1030", 77);
+}
+
 TEST_CASE("conversions") {
-    const BufferFormat &unorm8 = *find_buffer_format(1), &snorm8 = *find_buffer_format(2),
-                       &uscaled16 = *find_buffer_format(9), &sint8 = *find_buffer_format(6),
-                       &float11 = *find_buffer_format(30), &float32 = *find_buffer_format(22),
-                       &float16 = *find_buffer_format(13);
+    const BufferFormat &unorm8 = format_of(1), &snorm8 = format_of(2), &uscaled16 = format_of(9),
+                       &sint8 = format_of(6), &float11 = format_of(30), &float32 = format_of(22),
+                       &float16 = format_of(13);
     CHECK(load_component(unorm8, 0, 255) == 0x3f800000);
     CHECK(load_component(unorm8, 0, 1) == 0x3b808081); // 1 / 255
     CHECK(load_component(snorm8, 0, 0x80) == 0xbf800000);

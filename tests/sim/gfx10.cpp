@@ -182,6 +182,43 @@ TEST_CASE("loads into LDS") {
         }
 }
 
+// S-076
+TEST_CASE("typed buffers have gfx10's formats") {
+    for (const char *gfx : rdna) {
+        CAPTURE(gfx);
+        KernelText k;
+        k.gfx = gfx;
+        k.body = R"(
+  s_mov_b32 s8, s2
+  s_mov_b32 s9, s3
+  s_mov_b32 s10, 256
+  s_mov_b32 s11, 0x31038fac // 8_8_8_8_UNORM
+  v_mov_b32 v1, 0
+  buffer_load_format_xyzw v[2:5], off, s[8:11], 0
+  tbuffer_load_format_xy v[6:7], off, s[8:11], 0 format:[BUF_FMT_32_32_UINT]
+  tbuffer_load_format_xyz v[8:10], off, s[8:11], 0 format:[BUF_FMT_10_11_11_UINT]
+  s_waitcnt vmcnt(0)
+  global_store_b128 v1, v[2:5], s[2:3] offset:16
+  global_store_b64 v1, v[6:7], s[2:3] offset:32
+  global_store_b96 v1, v[8:10], s[2:3] offset:48
+  tbuffer_store_format_xyzw v[2:5], off, s[8:11], 0 format:[BUF_FMT_8_8_8_8_UNORM] offset:64
+  tbuffer_store_format_x v6, off, s[8:11], 0 format:[BUF_FMT_32_FLOAT] offset:68)";
+        Launch launch{.block = {1, 1, 1}, .initial = {0xff330080, 7}};
+        const std::vector<u32> out = run(k, launch);
+        CHECK(out[4] == 0x3f008081); // 128 / 255
+        CHECK(out[5] == 0);
+        CHECK(out[6] == 0x3e4ccccd); // 51 / 255
+        CHECK(out[7] == 0x3f800000);
+        CHECK(out[8] == 0xff330080);
+        CHECK(out[9] == 7);
+        CHECK(out[12] == (0xff330080 & 0x7ff));
+        CHECK(out[13] == (0xff330080 >> 11 & 0x7ff));
+        CHECK(out[14] == 0xff330080 >> 22);
+        CHECK(out[16] == 0xff330080);
+        CHECK(out[17] == 0xff330080);
+    }
+}
+
 // The fault of `body` under the wait check; "" for none.
 static std::string waits_fault(const char *gfx, const std::string &body) {
     KernelText k;

@@ -50,7 +50,7 @@ using Words = std::vector<u32>;
 TEST_CASE("rare updates of LDS") {
     CHECK(update("gfx1151", "ds_wrap_rtn_b32 v8, v1, v4, v6", 10, 7, 100) == Words{10, 0, 3, 0});
     CHECK(update("gfx1151", "ds_wrap_rtn_b32 v8, v1, v4, v6", 5, 7, 100) == Words{5, 0, 105, 0});
-    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1151", "gfx1201"}) {
         std::string marked = "ds_condxchg32_rtn_b64 v[8:9], v1, v[4:5]";
         CHECK(update(gfx, marked, 0x200000001, 0x8000000700000005, 0) == Words{1, 2, 1, 7});
         CHECK(update(gfx, marked, 0x200000001, 0x0000000780000005, 0) == Words{1, 2, 5, 2});
@@ -68,7 +68,7 @@ TEST_CASE("rare updates of LDS") {
 }
 
 TEST_CASE("append and consume count the active lanes at M0") {
-    for (const char *gfx : {"gfx1151", "gfx1201"}) {
+    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1151", "gfx1201"}) {
         std::string body =
             " v_lshlrev_b32 v1, 2, v0\n v_mov_b32 v2, 16\n v_mov_b32 v3, 100\n"
             " ds_store_b32 v2, v3\n s_mov_b32 m0, 12\n s_mov_b32 exec_lo, 0x70\n"
@@ -89,7 +89,7 @@ TEST_CASE("append and consume count the active lanes at M0") {
 }
 
 TEST_CASE("addtid: each lane has its dword") {
-    for (const char *gfx : {"gfx1151", "gfx1201"})
+    for (const char *gfx : {"gfx1030", "gfx1151", "gfx1201"})
         for (u32 wave : {32u, 64u}) {
             bool gfx12 = is_gfx12(gfx);
             std::string body = " s_mov_b32 m0, 16\n ds_store_addtid_b32 v0 offset:8\n"

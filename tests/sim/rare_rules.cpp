@@ -49,9 +49,8 @@ TEST_CASE("1.9, 1.10: group ids y and z follow x, or are the halves of ttmp7") {
                  "  s_lshl_b32 s21, s21, 4\n  s_lshl_b32 s22, s22, 8\n  s_or_b32 s20, s20, s21\n"
                  "  s_or_b32 s20, s20, s22\n  v_mov_b32 v2, s20\n"
                  "  global_store_b32 v1, v2, s[2:3]";
-        std::string source = kernel_source(k);
-        source.insert(source.find("  s_load_b64"), ids);
-        auto program = Program::load(assemble(gfx, source), gfx);
+        k.entry = ids;
+        auto program = load(k);
         Memory memory;
         auto out = static_cast<u32 *>(memory.allocate(24 * 4));
         u64 arguments[2] = {reinterpret_cast<u64>(out), 0};
@@ -240,10 +239,9 @@ TEST_CASE("1.26: the dispatch packet behind its pointer") {
                  std::string(is_gfx12(gfx) ? "  s_wait_kmcnt 0\n" : "  s_waitcnt lgkmcnt(0)\n") +
                  "  v_mov_b32 v1, s8\n  v_mov_b32 v2, s9\n  v_mov_b32 v3, s10\n"
                  "  v_mov_b32 v4, 0\n  global_store_b96 v4, v[1:3], s[2:3]";
-        std::string source = kernel_source(k); // 1.8: the packet's pointer comes before kernargs'
-        source.insert(source.find("  s_load_b64"),
-                      "  s_mov_b64 s[20:21], s[0:1]\n  s_mov_b64 s[0:1], s[2:3]\n");
-        auto program = Program::load(assemble(gfx, source), gfx);
+        // 1.8: the packet's pointer comes before kernargs'
+        k.entry = "  s_mov_b64 s[20:21], s[0:1]\n  s_mov_b64 s[0:1], s[2:3]\n";
+        auto program = load(k);
         Memory memory;
         auto out = static_cast<u32 *>(memory.allocate(12));
         u64 arguments[2] = {reinterpret_cast<u64>(out), 0};

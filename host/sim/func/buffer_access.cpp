@@ -52,7 +52,7 @@ struct Session {
 
     void find_format() {
         unsigned code = by_instruction() ? static_cast<unsigned>(a.format) : buffer.format;
-        format = find_buffer_format(code);
+        format = find_buffer_format(code, w.context->device.target->generation);
         if (!format && code != 0)
             refuse(fmt::format("format {} is reserved", code));
         unbound |= !format;

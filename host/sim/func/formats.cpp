@@ -13,7 +13,6 @@ namespace {
 
 namespace fp = base::fp;
 
-constexpr unsigned last_format = 63;
 constexpr u32 infinity16 = 0x7c00;
 
 u32 mask(unsigned bits) { return bits == 32 ? ~0u : (1u << bits) - 1; }
@@ -107,14 +106,20 @@ unsigned BufferFormat::bytes() const {
 u32 BufferFormat::one() const { return is_integer() ? 1 : 0x3f800000; }
 u32 BufferFormat::one16() const { return is_integer() ? 1 : 0x3c00; }
 
-const BufferFormat *find_buffer_format(unsigned code) {
-    static const BufferFormat formats[last_format + 1] = {
-        {},
-#define BUFFER_FORMAT(code, name, number, ...) {#name, NumberFormat::number, {__VA_ARGS__}},
+const BufferFormat *find_buffer_format(unsigned code, Generation generation) {
+    struct Row {
+        u8 since_gfx11, on_gfx10;
+        BufferFormat format;
+    };
+    static const Row rows[] = {
+#define BUFFER_FORMAT(since_gfx11, on_gfx10, name, number, ...)                                    \
+    {since_gfx11, on_gfx10, {#name, NumberFormat::number, {__VA_ARGS__}}},
 #include "sim/isa/buffer_formats.inc"
 #undef BUFFER_FORMAT
     };
-    return code == 0 || code > last_format ? nullptr : &formats[code];
+    const auto code_of = generation == Generation::gfx10 ? &Row::on_gfx10 : &Row::since_gfx11;
+    const Row *at = std::ranges::find(rows, code, code_of);
+    return code == 0 || at == std::end(rows) ? nullptr : &at->format;
 }
 
 u32 BufferElement::component(const BufferFormat &f, unsigned c) const {

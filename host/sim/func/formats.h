@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "base/types.h"
+#include "base/targets.h"
 
 namespace nw::sim {
 
@@ -22,7 +22,7 @@ struct BufferFormat {
 };
 
 // Null for code 0, which is INVALID, and for reserved codes.
-const BufferFormat *find_buffer_format(unsigned code);
+const BufferFormat *find_buffer_format(unsigned code, Generation);
 
 // An element as `bytes()` bytes of little-endian memory.
 struct BufferElement {
