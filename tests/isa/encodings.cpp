@@ -22,12 +22,12 @@ namespace {
 constexpr unsigned variations = 48; // of each mnemonic
 
 // Encodings that LLVM prints though no hardware takes them.
-// Past the last VGPR; of other targets; not decoded; scalars in tuples of WMMA; VGPRs as lane
-// masks.
+// Past the last VGPR; of other targets; apertures as destinations; not decoded; scalars in tuples
+// of WMMA; VGPRs as lane masks.
 const std::regex forbidden(
     R"(\[25\d:(25[6-9]|2[6-9]\d)\])"
     R"(|src_(lds_direct|flat_scratch|pops|vccz|execz)|row_bcast|is not supported starting from)"
-    R"(|v_illegal|/\* ?Invalid)"
+    R"(|'src_\w+' as a scalar destination|v_illegal|/\* ?Invalid)"
     R"(|v_(s?wmmac?|mqsad_u32).*(null|src_|exec|vcc|ttmp|s\[|m0))"
     R"(|operand 'v.*' where SGPRs are expected)"
     R"(|gds: GDS is out of scope|_block.* v\[2\d\d:2(5[6-9]|6\d|7\d|8\d)\])");

@@ -110,7 +110,8 @@ std::string kernel_source(const KernelText &k) {
     bool gfx12 = is_gfx12(k.gfx);
     std::string wait = gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
     bool init16 = target_of(k.gfx).init16;
-    const std::string source = fmt::format(R"({}.text
+    const std::string source =
+        fmt::format(R"({}.text
 .globl test
 .p2align 8
 .type test,@function
@@ -136,9 +137,9 @@ test:
   {}
 .end_amdhsa_kernel
 )",
-                                           k.debug ? "// debug\n" : "", k.entry, wait, k.body, k.vgprs,
-                                           init16 ? ".amdhsa_user_sgpr_count 15" : "", k.kernarg,
-                                           k.lds, k.scratch, k.wave == 32 ? 1 : 0, k.descriptor);
+                    k.debug ? "// debug\n" : "", k.entry, wait, k.body, k.vgprs,
+                    init16 ? ".amdhsa_user_sgpr_count 15" : "", k.kernarg, k.lds, k.scratch,
+                    k.wave == 32 ? 1 : 0, k.descriptor);
     return target_of(k.gfx).old_names ? with_old_names(source) : source;
 }
 

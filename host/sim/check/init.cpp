@@ -64,10 +64,6 @@ u32 bits_written(const Instruction &inst) {
     return inst.y ? ~0u : bits_written(inst.x); // VOPD: only rows of whole dwords can pair
 }
 
-bool loads_scalars(std::string_view n) {
-    return n.starts_with("s_load_") || n.starts_with("s_buffer_load_");
-}
-
 bool has_shadow(std::string_view n) {
     return n.starts_with("ds_") || n.starts_with("flat_") || n.starts_with("scratch_") ||
            n.starts_with("buffer_"); // gfx10's may be scratch

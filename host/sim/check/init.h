@@ -70,6 +70,7 @@ private:
     void irregular(const Wave &, const Inst &);
     void block(const Wave &, const Inst &);
     void lds_by_m0(const Wave &, const Inst &);
+    void between_lds(const Wave &, const Inst &);
     void scalar_load(const Wave &, const Inst &);
     bool lds_is_simple(const Wave &, const Inst &);
     void transfer(const Wave &, const Inst &, unsigned half, unsigned lane, i64 offset,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // InitCheck for memory instructions with irregular addressing: buffers, blocks, transposing loads,
 // and LDS through M0.
+#include <algorithm>
 #include <cstring>
 
 #include "sim/check/init.h"
 #include "sim/func/buffer_access.h"
+#include "sim/func/lane_memory.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -44,6 +46,24 @@ void InitCheck::lds_by_m0(const Wave &w, const Inst &i) {
         }
     if (!a.op.stores())
         note(a.result);
+}
+
+// What an operation on an uninitialised byte leaves is uninitialised.
+void InitCheck::between_lds(const Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    const unsigned bytes = a.bytes();
+    std::vector<u8> &lds = shared_->lds;
+    for (unsigned half = 0; half < halves_; ++half)
+        for_lanes(w.exec(half), [&](unsigned l) {
+            const LdsPair p = lds_pair(w.v[half * vgpr_count + a.address.at].lane[l], a.offset);
+            if (std::max(p.to, p.from) + bytes > lds.size())
+                return; // the access itself faults
+            u64 to = 0, from = 0;
+            std::memcpy(&to, &lds[p.to], bytes);
+            std::memcpy(&from, &lds[p.from], bytes);
+            const u64 result = a.op.stores() ? from : to | from ? ~u64{0} : 0;
+            std::memcpy(&lds[p.to], &result, bytes);
+        });
 }
 
 // Values out of a buffer's bounds aren't stored and need no check.
@@ -86,6 +106,8 @@ void InitCheck::irregular(const Wave &w, const Inst &i) {
         return block(w, i);
     if (a.adds_m0)
         return lds_by_m0(w, i);
+    if (a.between_lds)
+        return between_lds(w, i);
     require_source(w, i, a.soffset, "an address");
     const bool told = !w.context->device.target->own_scratch;
     if (told && a.space == Space::buffer && !a.op.components && scratch_by_buffer(w, i))

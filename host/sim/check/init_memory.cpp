@@ -92,6 +92,11 @@ void InitCheck::require_source(const Wave &w, const Inst &i, const Source &s, co
 void InitCheck::scalar_load(const Wave &w, const Inst &i) {
     require_source(w, i, i.src[0], "an address");
     require_source(w, i, i.src[1], "an address");
+    if (i.access) { // a store or an atomic
+        for (unsigned r = 0; r < i.dst_rows; ++r)
+            require_sgpr(w, i, i.dst + r, "a value stored to memory");
+        return;
+    }
     const ScalarPlace place = scalar_load_place(w, i);
     for (unsigned r = 0; r < i.dst_rows; ++r)
         set_sgpr(i.dst + r, bits_of_bytes(place.missing >> 4 * r & 15, place.bytes));

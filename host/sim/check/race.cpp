@@ -36,8 +36,10 @@ RaceFacts::Kind kind_of(std::string_view name) {
     using Kind = RaceFacts::Kind;
     if (find_memory_op(name).access != Access::none)
         return Kind::memory;
-    return name.starts_with("s_load_")            ? Kind::scalar_load
-           : name.starts_with("s_buffer_load_")   ? Kind::scalar_load
+    if (find_scalar_write(name).access != Access::none)
+        return Kind::scalar_write;
+    return loads_scalars(name)                    ? Kind::scalar_load
+           : name == "s_dcache_wb"                ? Kind::write_back
            : name == "s_barrier"                  ? Kind::barrier
            : name.starts_with("s_barrier_signal") ? Kind::signal
            : name == "s_barrier_wait"             ? Kind::wait
@@ -66,7 +68,9 @@ RaceFacts::Entry entry_of(const Instruction &inst, Generation generation) {
         WaitLimits limits = wait_limits(inst, generation);
         e.keep_lds = limits.limit[static_cast<int>(Counter::lds)];
         e.keep_store = limits.limit[static_cast<int>(Counter::store)];
-        if (e.keep_lds == WaitLimits::unlimited && e.keep_store == WaitLimits::unlimited)
+        e.waits_scalar = limits.limit[static_cast<int>(Counter::smem)] == 0;
+        if (e.keep_lds == WaitLimits::unlimited && e.keep_store == WaitLimits::unlimited &&
+            !e.waits_scalar)
             e.kind = RaceFacts::Kind::none;
     }
     return e;
@@ -107,6 +111,11 @@ void RaceCheck::step(Wave &w, const Inst &i) {
         return memory(w, i, me, e);
     case Kind::scalar_load:
         return scalar_load(w, i, me);
+    case Kind::scalar_write:
+        return scalar_write(w, i, me);
+    case Kind::write_back:
+        me.scalar_back = me.scalar_issued;
+        return;
     case Kind::counters:
         return counters(me, e);
     case Kind::barrier:
@@ -137,6 +146,7 @@ void RaceCheck::counters(State &me, const RaceFacts::Entry &e) {
     };
     wait(me.lds_issued, e.keep_lds, me.lds_done);
     wait(me.global_issued, e.keep_store, me.global_done);
+    wait(me.scalar_back, e.waits_scalar ? 0 : ~0u, me.scalar_done);
 }
 
 // ---- release: publishing a wave's clock ---------------------------------------------------------
@@ -149,7 +159,7 @@ void RaceCheck::take(State &me, const Knowledge &knowledge) {
 
 Knowledge RaceCheck::news_of(const State &me) const {
     Knowledge all = me.knows;
-    all.mate(me.number - first_) = {me.clock, me.lds_done, me.global_done};
+    all.mate(me.number - first_) = {me.clock, me.lds_done, me.global_done, me.scalar_done};
     return all;
 }
 

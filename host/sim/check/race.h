@@ -8,7 +8,8 @@
 // An atomic that returns, or a load that bypasses the caches (glc; scope:SCOPE_SE and wider on
 // gfx12), acquires them. Such a load also acquires the clock of the wave that stored the flag it
 // reads. A store is released only if its wave has waited for it before the barrier or atomic; data
-// of another workgroup is visible only after a cache invalidation.
+// of another workgroup is visible only after a cache invalidation. A store of SGPRs is
+// released once s_dcache_wb has written the scalar cache back and the wave has waited (S-077).
 //
 // Not races: a wave's own accesses; atomics with each other; two stores of the same value. Lanes of
 // one instruction that store different values to one byte are reported: the winner is unspecified.
@@ -39,8 +40,10 @@ struct RaceFacts {
         none,
         memory,
         scalar_load,
-        counters, // waits for memory
-        barrier,  // signal and wait
+        scalar_write,
+        write_back, // of the scalar cache
+        counters,   // waits for memory
+        barrier,    // signal and wait
         signal,
         wait,
         barrier_init,
@@ -55,6 +58,7 @@ struct RaceFacts {
         bool on_lds = false, on_store = false; // counters it increments
         u8 caches = 0;                         // invalidated: 1 the CU's own, 2 also outer levels
         u32 keep_lds = ~0u, keep_store = ~0u;  // how many may be outstanding after a wait
+        bool waits_scalar = false;             // for all of them
     };
     std::vector<Entry> entries; // by instruction index, and the end sentinel
     RaceFacts(const Code &code, Generation generation);
@@ -87,6 +91,7 @@ private:
         Knowledge knows;
         u32 clock = 1;
         u32 lds_issued = 0, lds_done = 0, global_issued = 0, global_done = 0;
+        u32 scalar_issued = 0, scalar_back = 0, scalar_done = 0; // issued, being written back
         u32 caches = 0;       // invalidated since the last atomic
         u32 awaits = nothing; // the phase to acquire, of this barrier:
         u32 barrier = 0;
@@ -130,6 +135,7 @@ private:
 
     void memory(Wave &, const Inst &, State &, const RaceFacts::Entry &);
     void scalar_load(Wave &, const Inst &, State &);
+    void scalar_write(Wave &, const Inst &, State &);
     void touch_lanes(Half &, u32 lanes);
     void touch_each(Half &, u32 lanes);
     void touch_range(Half &, u64 address, u64 size);

@@ -81,7 +81,9 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
             if (!p.active)
                 continue;
             Half h{w, i, me, p, half, p.bytes, part, {}};
-            h.access = {{}, me.number, me.clock, 0, i.index, 0, touch_of(a.op)};
+            const bool value = a.between_lds && part == 1;
+            h.access = {
+                {}, me.number, me.clock, 0, i.index, 0, value ? Touch::read : touch_of(a.op)};
             if (u32 shared = p.lds & p.active) {
                 h.lds = true;
                 h.base = reinterpret_cast<u64>(w.group->lds.data());
@@ -116,6 +118,22 @@ void RaceCheck::scalar_load(Wave &w, const Inst &i, State &me) {
             touch_range(h, place.address + at, end - at);
         at = end + 1;
     }
+}
+
+void RaceCheck::scalar_write(Wave &w, const Inst &i, State &me) {
+    const ScalarPlace place = scalar_load_place(w, i);
+    if (place.bytes == 0)
+        return;
+    Places p;
+    p.at[0] = place.address;
+    p.active = 1;
+    Half h{w, i, me, p, 0, static_cast<unsigned>(place.bytes), 0, {}};
+    h.access = {{}, me.number, me.clock, 0, i.index, 0, touch_of(i.access->op)};
+    if (i.access->op.updates()) // in L2
+        return touch_each(h, 1);
+    h.access.serial = ++me.scalar_issued;
+    h.access.scalar = true;
+    touch_range(h, place.address, place.bytes);
 }
 
 void RaceCheck::touch_lanes(Half &h, u32 lanes) {
@@ -186,7 +204,7 @@ ShadowBlock &RaceCheck::block(const Half &h, u64 address) {
 bool RaceCheck::ordered(const Half &h, const ShadowAccess &older, bool cached) const {
     Progress p = h.me.knows.of(older.wave, cached);
     if (older.serial)
-        return older.serial <= (h.lds ? p.lds : p.global);
+        return older.serial <= (older.scalar ? p.scalar : h.lds ? p.lds : p.global);
     return older.clock <= p.clock;
 }
 
@@ -281,6 +299,13 @@ namespace {
 // Byte `n` of the value that a lane stores.
 u8 stored_byte(Wave &w, const Inst &i, unsigned half, unsigned lane, unsigned part, unsigned n) {
     const MemoryAccess &a = *i.access;
+    if (i.cls == Class::smem)
+        return static_cast<u8>(w.s[i.dst + n / 4] >> 8 * (n % 4));
+    if (a.between_lds) {
+        Places from;
+        a.find_places(w, i, half, 1, from);
+        return reinterpret_cast<const u8 *>(from.at[lane])[n];
+    }
     if (a.op.components)
         return static_cast<u8>(stored_element(w, i, half, lane).dword[n / 4] >> 8 * (n % 4));
     unsigned reg = a.part_data(part) + n / 4;
@@ -361,9 +386,10 @@ void RaceCheck::report(const Half &h, u64 address, const ShadowAccess &older) {
         missing = fmt::format("that store was not waited for before the {} between them; put {} "
                               "before it",
                               same_group ? "barrier or atomic" : "atomic",
-                              h.lds   ? gfx12 ? "s_wait_dscnt 0" : "s_waitcnt lgkmcnt(0)"
-                              : gfx12 ? "s_wait_storecnt 0"
-                                      : "s_waitcnt_vscnt null, 0");
+                              older.scalar ? "s_dcache_wb and s_waitcnt lgkmcnt(0)"
+                              : h.lds      ? gfx12 ? "s_wait_dscnt 0" : "s_waitcnt lgkmcnt(0)"
+                              : gfx12      ? "s_wait_storecnt 0"
+                                           : "s_waitcnt_vscnt null, 0");
     } else if (ordered(h, older, false)) {
         rule = "stale_cache";
     } else {

@@ -9,6 +9,7 @@ void Progress::join(const Progress &other) {
     clock = std::max(clock, other.clock);
     lds = std::max(lds, other.lds);
     global = std::max(global, other.global);
+    scalar = std::max(scalar, other.scalar);
 }
 
 void Knowledge::merge(Shared &into, const Shared &from) {

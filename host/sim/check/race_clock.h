@@ -9,9 +9,9 @@
 namespace nw::sim {
 
 // Known progress of another wave: reads up to `clock`, and stores up to the serial numbers that it
-// had waited for when it published them.
+// had waited for when it published them. `scalar`: those that it had written back.
 struct Progress {
-    u32 clock = 0, lds = 0, global = 0;
+    u32 clock = 0, lds = 0, global = 0, scalar = 0;
     void join(const Progress &);
 };
 

@@ -42,6 +42,7 @@ struct ShadowAccess {
     u32 inst = 0;
     u32 news = 0; // for flags: 1 + index of the wave's clock at the store; 0: none
     Touch touch = Touch::read;
+    bool scalar = false; // a store to the scalar cache
 };
 
 constexpr unsigned shadow_bytes = 128;

@@ -41,6 +41,10 @@ WaitFacts::WaitFacts(const Code &code, Generation generation)
                              inst.x.mnemonic.find("_store_") != std::string_view::npos;
             e.to_scratch = inst.x.mnemonic.starts_with("scratch_store_");
             e.dealloc = hazard_role(inst).dealloc_vgprs;
+            const MemoryOp scalar = find_scalar_write(inst.x.mnemonic);
+            e.writes_scalar = scalar.access != Access::none && scalar.stores();
+            e.writes_back = inst.x.mnemonic == "s_dcache_wb";
+            e.ends = inst.x.mnemonic.starts_with("s_endpgm");
         }
         entries.push_back(std::move(e));
     }
@@ -52,6 +56,7 @@ void WaitCheck::reset() {
     for (auto &o : outstanding_)
         o.clear();
     in_flight_.clear();
+    dirty_ = nothing;
     std::memset(owner_, 0, sizeof owner_);
 }
 
@@ -64,6 +69,10 @@ void WaitCheck::step(const Wave &w, const Inst &i) {
         check_system_store(w, i);
     if (e.dealloc)
         check_dealloc(w, i);
+    if (e.ends)
+        check_end(w, i);
+    if (e.writes_scalar || e.writes_back)
+        dirty_ = e.writes_back ? nothing : i.index;
     if (e.issues.any())
         launch(i, e, i.cls == Class::smem || w.exec_mask() != 0);
 }
@@ -136,6 +145,16 @@ void WaitCheck::check_dealloc(const Wave &w, const Inst &i) const {
         if (facts_->entries[inst].to_scratch)
             report(w, i, Hazard::dealloc_scratch, "the scratch memory", inst);
     }
+}
+
+void WaitCheck::check_end(const Wave &w, const Inst &i) const {
+    if (dirty_ == nothing)
+        return;
+    fault(
+        w, i, Fault::Kind::checker,
+        fmt::format("wait: what {} wrote is still in the scalar cache when the wave ends (S-077); "
+                    "put s_dcache_wb before",
+                    w.context->code.code->instructions[dirty_].text));
 }
 
 // Without an active lane no register is written, but the instruction still counts.

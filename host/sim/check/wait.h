@@ -29,8 +29,9 @@ struct WaitFacts {
         bool waits = false;
         bool system_store = false;                // gfx12: must be waited for alone (H-011)
         bool to_scratch = false, dealloc = false; // conflict (H-012)
+        bool writes_scalar = false, writes_back = false, ends = false; // S-077
         // Changes or waits for counters: always seen by the check.
-        bool counts() const { return waits || dealloc || issues.any(); }
+        bool counts() const { return waits || dealloc || writes_back || ends || issues.any(); }
     };
     std::vector<Entry> entries; // by instruction index
     bool gfx12;
@@ -62,6 +63,7 @@ private:
     void launch(const Inst &, const WaitFacts::Entry &, bool returns);
     void check_system_store(const Wave &, const Inst &) const;
     void check_dealloc(const Wave &, const Inst &) const;
+    void check_end(const Wave &, const Inst &) const;
     [[noreturn]] void report(const Wave &, const Inst &, Hazard, const char *subject,
                              u32 earlier) const;
     bool may_land_on(const Issues &older, const Issues &younger) const;
@@ -73,6 +75,8 @@ private:
     u32 base_ = 1;
     std::deque<u32> outstanding_[counters]; // flight numbers, oldest first
     RegisterSet in_flight_;                 // with any half
+    static constexpr u32 nothing = ~0u;
+    u32 dirty_ = nothing; // the last store of SGPRs that is not written back
     // The flight that writes a half of a register, 0 if none: low halves and SGPRs, high halves.
     u32 owner_[2][RegisterSet::vgprs + RegisterSet::sgprs] = {};
 };

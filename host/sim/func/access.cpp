@@ -52,7 +52,7 @@ bool reachable(const Wave &w, const Inst &i, u64 address, u64 size) {
     }
     // Half of the entries are reserved for scalar loads: they may keep ranges that nobody writes.
     constexpr unsigned half = RangeCache::size / 2;
-    const bool scalar = i.cls == Class::smem;
+    const bool scalar = i.cls == Class::smem && !i.access; // a load
     RangeCache::Range &r = cache.ranges[i.index % half + (scalar ? half : 0)];
     if (address >= r.begin && address + size <= r.end && address + size >= address) [[likely]]
         return true;
@@ -79,7 +79,8 @@ u64 missing_bytes(const Wave &w, const Inst &i, u64 address, u64 size) {
     const std::span<std::byte> image = w.context->code.program->image();
     const u64 image_begin = reinterpret_cast<u64>(image.data());
     const Checker *checker = w.context->config.checker;
-    if ((checker && checker->strict_scalar_loads()) || address + size < address)
+    const bool exact = i.access || (checker && checker->strict_scalar_loads());
+    if (exact || address + size < address)
         fail();
     u64 missing = 0;
     bool page_has_some = false;
@@ -133,7 +134,7 @@ Report details(const char *rule, const char *space, u64 address, int lane) {
 
 void illegal_address(const Wave &w, const Inst &i, u64 address, unsigned size, int lane) {
     const Memory &memory = w.context->memory;
-    const char *what = i.cls == Class::smem ? "reads" : verb(i.access->op);
+    const char *what = i.access ? verb(i.access->op) : "reads"; // a scalar load
     std::string who = lane >= 0 ? fmt::format("lane {} ", lane) : std::string();
     u64 bad = address; // the first invalid byte
     for (u64 n = 0; n < size && memory.find(bad).size && !memory.find(bad).read_only &&

@@ -29,9 +29,10 @@ struct MemoryAccess {
     // Of buffers: `address` is index, offset or both (the index first), `base` the descriptor.
     Source soffset;
     bool idxen = false, offen = false;
-    i16 format = -1;        // code in the instruction; -1: the descriptor's
-    bool adds_lane = false; // addtid: 4 bytes further in each lane
-    bool adds_m0 = false;   // its low 16 bits
+    i16 format = -1;          // code in the instruction; -1: the descriptor's
+    bool adds_lane = false;   // addtid: 4 bytes further in each lane
+    bool adds_m0 = false;     // its low 16 bits
+    bool between_lds = false; // the value is in LDS: the place of part 1
     // Replaces Frames::places where the address isn't a base plus an offset; null otherwise.
     void (*find_places)(Wave &, const Inst &, unsigned half, unsigned part, Places &) = nullptr;
     u8 parts = 1; // with separate places: the two of 2addr forms, the dwords of buffers
@@ -78,11 +79,13 @@ std::string describe_allocation(const Memory &, u64 address);
 [[noreturn]] void misaligned_atomic(Wave &, const Inst &, u64 address, unsigned lane);
 
 // Handlers. Loads, stores and atomics of vectors are in Frames.
-void run_scalar_load(Wave &, const Inst &);
+void run_scalar_load(Wave &, const Inst &); // Inst::flag: soffset counts 64 bytes
+// gfx10.1's stores and atomics of SGPRs from Inst::dst on, which have an `access`; and of buffers.
+Handler scalar_write(const MemoryOp &, bool buffer);
 Handler small_scalar_load(std::string_view mnemonic);  // gfx12's s_load_u8 and the like, or null
 Handler scalar_buffer_load(std::string_view mnemonic); // s_buffer_load_*, or null
-// For checks: the place that any of these will read, or the Fault it will throw. No bytes if it is
-// entirely out of a buffer's bounds, or can't be run.
+// For checks: the place that any of these will read or write, or the Fault it will throw. No bytes
+// if it is entirely out of a buffer's bounds, or can't be run.
 struct ScalarPlace {
     u64 address = 0, bytes = 0;
     u64 missing = 0; // bytes that are not in an allocation, a bit each: they read as poison
@@ -90,6 +93,8 @@ struct ScalarPlace {
 void read_scalar(const ScalarPlace &, void *to);
 ScalarPlace scalar_load_place(const Wave &, const Inst &);
 ScalarPlace scalar_buffer_place(const Wave &, const Inst &);
+// An atomic on it; a place without bytes is out of bounds.
+void update_scalar(Wave &, const Inst &, const ScalarPlace &);
 void run_ds_bpermute(Wave &, const Inst &);
 void run_ds_permute(Wave &, const Inst &);
 void run_ds_swizzle(Wave &, const Inst &);

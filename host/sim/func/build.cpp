@@ -175,6 +175,13 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     std::string_view name = inst.x.mnemonic;
     if (name.starts_with("s_load_b"))
         return scalar_load(i, inst.x, dwords_of_load(name.substr(8)));
+    if (name.starts_with("s_scratch_load_b")) {
+        scalar_load(i, inst.x, dwords_of_load(name.substr(16)));
+        i.flag = true;
+        return;
+    }
+    if (const MemoryOp m = find_scalar_write(name); m.access != Access::none)
+        return scalar_write(i, inst.x, m);
     if (Handler load = small_scalar_load(name)) {
         scalar_load(i, inst.x, 1);
         i.run = load;

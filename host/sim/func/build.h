@@ -48,6 +48,8 @@ private:
     void control(Inst &, const Instruction &, Op);
     const Inst *out_of_code(const Inst &branch);
     void scalar_load(Inst &, const Operation &, unsigned dwords);
+    void scalar_write(Inst &, const Operation &, const MemoryOp &);
+    void scalar_address(Inst &, const Operation &);
 
     // build_memory.cpp
     void memory(Inst &, const Instruction &, const MemoryOp &);

@@ -50,7 +50,8 @@ void Builder::memory(Inst &i, const Instruction &inst, const MemoryOp &m) {
     a.adds_lane = special.form == Form::by_lane;
     a.adds_m0 = a.space == Space::lds && special.has_no_address();
     a.find_places = special.find_places;
-    a.parts = special.form == Form::block ? m.elements : m.two_addresses() ? 2 : 1;
+    a.between_lds = special.form == Form::between;
+    a.parts = special.form == Form::block ? m.elements : m.two_addresses() || a.between_lds ? 2 : 1;
     memory_operands(a, op, special);
     if (a.space == Space::lds)
         ds_offsets(a, inst.word0);
@@ -79,7 +80,7 @@ void Builder::memory_operands(MemoryAccess &a, const Operation &op, const LaneMe
         a.result = vgpr(result, special.form == Form::transposed ? result.count : registers);
     }
     const Operand *address = special.has_no_address() ? nullptr : &operand(op, next++);
-    if (!a.op.loads() && special.form != Form::counter)
+    if (!a.op.loads() && special.form != Form::counter && !a.between_lds)
         next = memory_data(a, op, next);
     bool has_base = false;
     if (a.space == Space::global || a.space == Space::scratch) {

@@ -98,12 +98,33 @@ void Builder::control(Inst &i, const Instruction &inst, Op row) {
 
 void Builder::scalar_load(Inst &i, const Operation &op, unsigned dwords) {
     i.run = run_scalar_load;
-    const Operand &d = operand(op, 0), &offset = operand(op, 2);
+    const Operand &d = operand(op, 0);
     if (d.kind != Operand::Kind::sgpr || (d.reg != sreg::null && d.reg + dwords > sreg::null))
         throw Unsupported{
             fmt::format("operand '{}' as the destination of {} dwords", d.text, dwords)};
     i.dst = is_ttmp(d) ? sreg::null : d.reg;
     i.dst_rows = static_cast<u8>(dwords);
+    scalar_address(i, op);
+}
+
+// The registers of the value get the old one, if they can be written (1.11).
+void Builder::scalar_write(Inst &i, const Operation &op, const MemoryOp &m) {
+    MemoryAccess a;
+    a.op = m;
+    const unsigned value = m.registers() * (m.two_values() ? 2 : 1);
+    const Operand &data = operand(op, 0);
+    i.dst = static_cast<u16>(sgpr(data, value).at);
+    a.returns = m.updates() && op.has("glc") && !is_ttmp(data) && data.reg != sreg::null;
+    i.dst_rows = static_cast<u8>(value);
+    i.flag = op.mnemonic.starts_with("s_scratch_");
+    i.access = &e_.accesses.emplace_back(a);
+    i.run = sim::scalar_write(m, op.mnemonic.starts_with("s_buffer_"));
+    scalar_address(i, op);
+}
+
+// [data,] base, offset
+void Builder::scalar_address(Inst &i, const Operation &op) {
+    const Operand &offset = operand(op, 2);
     i.src[0] = sgpr(operand(op, 1), op.mnemonic.starts_with("s_buffer_") ? 4 : 2);
     i.imm = static_cast<i32>(op.value("offset", 0));
     if (offset.kind == Operand::Kind::sgpr && offset.reg != sreg::null)

@@ -4,6 +4,8 @@
 #include "sim/func/buffer_access.h"
 #include "sim/func/frames.h"
 #include "sim/func/launch.h"
+#include "sim/func/mode.h"
+#include "sim/func/transfer.h"
 
 namespace nw::sim {
 
@@ -102,6 +104,46 @@ void run_counter(Wave &w, const Inst &i) {
     count_bytes(w, a, 4);
 }
 
+// ---- ds_*_src2_*: the value is in LDS, too (S-078)
+// ------------------------------------------------
+
+std::byte *pair_at(Wave &w, const Inst &i, unsigned half, unsigned lane, unsigned part) {
+    const MemoryAccess &a = *i.access;
+    const LdsPair p = lds_pair(w.row(a.address.at, half)[lane], a.offset);
+    return lds_at(w, i, part == 0 ? p.to : p.from, a.bytes(), lane + row_lanes * half);
+}
+
+void pair_places(Wave &w, const Inst &i, unsigned half, unsigned part, Places &p) {
+    p.active = w.exec(half);
+    p.lds = ~0u;
+    p.bytes = i.access->bytes();
+    for_lanes(p.active,
+              [&](unsigned l) { p.at[l] = reinterpret_cast<u64>(pair_at(w, i, half, l, part)); });
+}
+
+void run_pair(Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    const MxcsrScope nearest(mxcsr_default);
+    for (unsigned half = 0; half < w.halves; ++half) {
+        for_lanes(w.exec(half), [&](unsigned l) {
+            std::byte *to = pair_at(w, i, half, l, 0), *from = pair_at(w, i, half, l, 1);
+            u64 value = 0;
+            std::memcpy(&value, from, a.bytes());
+            if (a.op.stores()) {
+                std::memcpy(to, &value, a.bytes());
+                return;
+            }
+            const u64 at = reinterpret_cast<u64>(to);
+            if (at % a.op.bytes)
+                misaligned_atomic(w, i, at, l);
+            base::atomic_update(at, a.op.atomic, a.op.bytes, value, 0, w.mode, true);
+        });
+        const u64 bytes = u64{a.bytes()} * static_cast<unsigned>(__builtin_popcount(w.exec(half)));
+        w.bytes.lds_read += a.op.stores() ? bytes : 2 * bytes;
+        w.bytes.lds_write += bytes;
+    }
+}
+
 // ---- blocks: M0 says which registers, each has its fixed place (5.22)
 // -----------------------------
 
@@ -192,8 +234,22 @@ void run_transposed(Wave &w, const Inst &i) {
 
 } // namespace
 
+LdsPair lds_pair(u32 address, i64 offset) {
+    constexpr i64 by_address = 0x8000; // bit 7 of offset1
+    constexpr u32 address_bits = 17;
+    const auto dwords = [](i64 bits) {
+        return static_cast<u64>(i64{static_cast<i32>(bits << 17) >> 17} * 4);
+    };
+    if (!(offset & by_address))
+        return {address, static_cast<u32>(address + dwords(offset & 0x7fff))};
+    const u32 to = address & ((1u << address_bits) - 1);
+    return {to, static_cast<u32>(to + dwords(address >> address_bits))};
+}
+
 LaneMemory find_lane_memory(std::string_view name) {
     using Form = LaneMemory::Form;
+    if (name.starts_with("ds_") && name.find("_src2_") != name.npos)
+        return {Form::between, run_pair, pair_places};
     static constexpr LaneMemory addtid{Form::by_lane, run_addtid, addtid_places};
     static constexpr LaneMemory counter{Form::counter, run_counter, counter_places};
     static constexpr LaneMemory block{Form::block, run_block, block_places};

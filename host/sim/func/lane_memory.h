@@ -11,6 +11,7 @@ struct LaneMemory {
         none,
         by_lane,   // addtid: no address, lanes follow each other
         counter,   // append, consume: no address and no data
+        between,   // from LDS to LDS: an address and no data
         block,     // registers chosen by M0
         transposed // a matrix over the lanes
     };
@@ -20,6 +21,12 @@ struct LaneMemory {
     bool has_no_address() const { return form == Form::by_lane || form == Form::counter; }
 };
 LaneMemory find_lane_memory(std::string_view mnemonic);
+
+// Addresses of an instruction between places in LDS: of the one that changes, and of the value.
+struct LdsPair {
+    u64 to = 0, from = 0;
+};
+LdsPair lds_pair(u32 address, i64 offset);
 
 // gfx10's loads into LDS: a dword of each lane, from byte M0[15:0] + offset on. Their `result` is a
 // register that they use on the way and leave as it was; Inst::flag is set.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scalar loads from buffers (4.22): never swizzled, and the bound is one number of bytes.
+// Scalar loads from buffers, and gfx10.1's stores and atomics (4.22, S-077): never swizzled, and
+// the bound is one number of bytes.
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -78,6 +79,11 @@ Handler scalar_buffer_load(std::string_view mnemonic) {
 }
 
 ScalarPlace scalar_buffer_place(const Wave &w, const Inst &i) {
+    if (i.access) { // an atomic as a whole
+        const bool whole = i.access->op.updates();
+        const u64 bytes = i.access->bytes(), unit = whole ? bytes : 4;
+        return Session(w, i, 4).place(unit, bytes / unit);
+    }
     const unsigned unit = i.run == run_dwords                                  ? 4
                           : i.run == run_small<u8> || i.run == run_small<i8>   ? 1
                           : i.run == run_small<u16> || i.run == run_small<i16> ? 2

@@ -29,7 +29,7 @@ Class class_of(const Instruction &inst) {
         return Class::other;
     if (inst.y)
         return Class::vopd;
-    if (n.starts_with("s_load_") || n.starts_with("s_buffer_load_"))
+    if (loads_scalars(n) || find_scalar_write(n).access != Access::none)
         return Class::smem;
     if (exchanges_lanes(n))
         return Class::lds;

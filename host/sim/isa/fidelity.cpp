@@ -39,6 +39,8 @@ FidelityNote corner(const Instruction &inst, const Operation &op, std::string_vi
         return {Fidelity::open, "S-048", ""};
     if (name.starts_with("v_") && has_doubtful_constant(inst, op, info(find_op(name))))
         return {Fidelity::open, "S-049", ""};
+    if (name.find("_src2_") != name.npos && op.value("offset", 0) & 0x8000)
+        return {Fidelity::open, "S-078", ""};
     if (names_other_ttmp(op))
         return {Fidelity::open, "S-053", ""};
     return {};

@@ -69,4 +69,19 @@ MemoryOp find_memory_op(std::string_view mnemonic) {
     return mnemonic.starts_with("ds_") ? find_ds(mnemonic.substr(3)) : MemoryOp{};
 }
 
+bool loads_scalars(std::string_view n) {
+    return n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
+           n.starts_with("s_scratch_load_");
+}
+
+MemoryOp find_scalar_write(std::string_view mnemonic) {
+    constexpr std::array<std::string_view, 3> prefixes{"s_buffer_", "s_scratch_", "s_"};
+    for (std::string_view prefix : prefixes)
+        if (mnemonic.starts_with(prefix)) {
+            const MemoryOp op = look_up(vmem(), mnemonic.substr(prefix.size()));
+            return op.loads() ? MemoryOp{} : op;
+        }
+    return {};
+}
+
 } // namespace nw::sim

@@ -111,4 +111,9 @@ struct MemoryOp {
 // By mnemonic: "global_load_b32", "ds_add_rtn_u32". `access` is none when there is no row.
 MemoryOp find_memory_op(std::string_view mnemonic);
 
+// Scalar memory. gfx10.1 also has stores and atomics of SGPRs: "s_store_b32",
+// "s_buffer_atomic_add_u64". `access` is none for all others.
+bool loads_scalars(std::string_view mnemonic);
+MemoryOp find_scalar_write(std::string_view mnemonic);
+
 } // namespace nw::sim

@@ -22,6 +22,8 @@ size_t destinations(const Operation &op) {
         n == "s_branch" || n.starts_with("s_delay_alu") || n.starts_with("exp") ||
         n.starts_with("image_store"))
         return n.starts_with("s_sendmsg_rtn") ? 1 : 0;
+    if (MemoryOp m = find_scalar_write(n); m.access != Access::none)
+        return m.updates() && returns_old_value(op, m) ? 1 : 0;
     if (MemoryOp m = find_memory_op(n); m.access != Access::none)
         return (m.loads() && !op.has("lds")) || (m.updates() && returns_old_value(op, m)) ? 1 : 0;
     if (n.starts_with("image_atomic"))
@@ -39,7 +41,8 @@ bool accumulates(std::string_view n) {
            contains(n, "fmac") || contains(n, "dot2acc") || contains(n, "dot2c") ||
            n.starts_with("v_writelane") || n.starts_with("v_swap") || n.starts_with("s_addk") ||
            n.starts_with("s_mulk") || n.starts_with("s_cmov") || n.starts_with("s_bitset") ||
-           n.starts_with("s_fmac") || n.starts_with("v_swmmac") || n.starts_with("v_cvt_sr_");
+           n.starts_with("s_fmac") || n.starts_with("v_swmmac") || n.starts_with("v_cvt_sr_") ||
+           find_scalar_write(n).updates();
 }
 
 bool reads_scc(std::string_view n) {
@@ -200,7 +203,7 @@ Issues issues(const Instruction &inst, Generation generation) {
     auto on = [&](Counter c) { r.on[static_cast<int>(c)] = true; };
     const Operation &op = inst.x;
     std::string_view n = op.mnemonic;
-    if (n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
+    if (loads_scalars(n) || find_scalar_write(n).access != Access::none ||
         n.starts_with("s_sendmsg_rtn") || n.starts_with("s_atc_probe") || n == "s_memtime" ||
         n == "s_memrealtime" || n == "s_get_waveid_in_workgroup")
         on(Counter::smem);

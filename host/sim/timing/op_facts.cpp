@@ -233,7 +233,7 @@ void classify(OpFacts &f, const Instruction &inst, const Costs &c, Generation ge
         return control(f, inst, generation);
     if (find_memory_op(n).access != Access::none || n.starts_with("ds_"))
         return memory(f, inst);
-    if (any_of(n, {"s_load_", "s_buffer_load_"})) {
+    if (loads_scalars(n) || find_scalar_write(n).access != Access::none) {
         f.unit = Unit::smem;
         f.payload = Payload::scalar;
         return;

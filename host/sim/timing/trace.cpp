@@ -241,9 +241,7 @@ void Recorder::vector(Recording &r, Wave &w, const Inst &i) {
 
 void Recorder::scalar(Recording &r, Wave &w, const Inst &i) {
     ScalarPayload p{};
-    const std::string_view name = w.context->code.code->instructions[i.index].x.mnemonic;
-    const ScalarPlace place =
-        name.starts_with("s_buffer_") ? scalar_buffer_place(w, i) : scalar_load_place(w, i);
+    const ScalarPlace place = scalar_load_place(w, i);
     if (place.bytes)
         p = {device_address(r, w, place.address), place.bytes};
     r.trace.payload.push_back(word(p));
