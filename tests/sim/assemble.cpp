@@ -90,7 +90,7 @@ std::string with_old_names(const std::string &text) {
     std::string out;
     for (std::string line; std::getline(in, line); out += line + "\n") {
         const size_t begin = line.find_first_not_of(' ');
-        if (begin == line.npos || begin == 0)
+        if (begin == line.npos)
             continue;
         const size_t end = std::min(line.find(' ', begin), line.size());
         const std::string_view name = std::string_view(line).substr(begin, end - begin);
@@ -149,8 +149,10 @@ KernelText waiting_kernel(const std::string &gfx, u32 wave, const std::string &b
     k.wave = wave;
     k.body = "  v_lshlrev_b32 v1, 2, v0\n" + body;
     k.lds = 4096;
-    k.scratch = 64;
-    k.descriptor = ".amdhsa_enable_private_segment 1";
+    if (target_of(gfx).own_scratch) {
+        k.scratch = 64;
+        k.descriptor = ".amdhsa_enable_private_segment 1";
+    }
     return k;
 }
 

@@ -35,7 +35,7 @@ struct KernelText {
     bool debug = false;     // with a line table
 };
 
-// Lines of indented instructions with the names that gfx10 has for them.
+// Lines of instructions with the names that gfx10 has for them.
 std::string with_old_names(const std::string &text);
 // One instruction as the target names it.
 std::string spelled(const std::string &gfx, const std::string &instruction);
@@ -43,7 +43,7 @@ std::string spelled(const std::string &gfx, const std::string &instruction);
 // A whole .s with one kernel `test`, whose s[0:1] is the kernarg pointer. Also loads the first
 // argument, a pointer, into s[2:3] and the second into s[4:5], and waits for them.
 std::string kernel_source(const KernelText &);
-// Test kernel with v1 = 4 * v0, some LDS and some scratch memory.
+// Test kernel with v1 = 4 * v0, some LDS and, where the hardware knows it, some scratch memory.
 KernelText waiting_kernel(const std::string &gfx, u32 wave, const std::string &body);
 std::shared_ptr<const Program> load(const KernelText &);
 

@@ -77,9 +77,11 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
     run(Hazard::read_sgpr, &HazardCheck::find_read_sgpr);
     if (neighbour_)
         for (Hazard h : {Hazard::matrix_input, Hazard::cmpx_permute})
-            if (Result found = find_neighbour(i.index, e.role, h))
-                report(w, i, h, *found);
-    if (e.role.unit == HazardRole::valu)
+            if (facts_->has(h))
+                if (Result found = find_neighbour(i.index, e.role, h))
+                    report(w, i, h, *found);
+    const bool dropped = e.role.dropped && facts_->has(Hazard::exec_war); // on gfx10.1
+    if (e.role.unit == HazardRole::valu && !dropped)
         neighbour_ = e.role.matrix || e.role.cmpx ? std::optional(i.index) : std::nullopt;
     following_ = trans_count_ || neighbour_;
     if (e.role.jump)
@@ -87,7 +89,7 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
 }
 
 void HazardCheck::step_gfx10(const Wave &w, const Inst &i) {
-    const Gfx10Hazards hazards(facts_->has(Hazard::exec_war));
+    const Gfx10Hazards hazards({.gfx101x = facts_->has(Hazard::exec_war)});
     hazards.step(*recent_, i.index, facts_->entries[i.index].role, facts_->old[i.index],
                  [&](Hazard h, u32 earlier, unsigned sgpr, std::string_view subject) {
                      report(w, i, h,
