@@ -112,6 +112,22 @@ TEST_CASE("what is wrong is said") {
     has(error_of(other, "gfx1100"), "machine 62");
 }
 
+TEST_CASE("code of GCN and of other generations is refused, that of a target's generic runs") {
+    const std::string end = ".text\n.globl f\n.type f,@function\nf:\n  s_endpgm\n";
+    for (const char *device : {"gfx1010", "gfx1030", "gfx1100"})
+        for (const char *gfx : {"gfx803", "gfx900", "gfx906", "gfx90a", "gfx942", "gfx1012",
+                                "gfx1031", "gfx1101", "gfx1200", "gfx9-generic"})
+            has(error_of(assemble(gfx, end), device),
+                std::string("(e_flags), the device is ") + device);
+    for (const auto &[gfx, device] : {std::pair("gfx10-1-generic", "gfx1010"),
+                                      {"gfx10-1-generic", "gfx1012"},
+                                      {"gfx10-3-generic", "gfx1030"},
+                                      {"gfx10-3-generic", "gfx1036"}})
+        CHECK(error_of(assemble(gfx, end), device) == "");
+    has(error_of(assemble("gfx10-1-generic", end), "gfx1030"), "is for gfx10-1-generic");
+    has(error_of(assemble("gfx10-3-generic", end), "gfx1010"), "is for gfx10-3-generic");
+}
+
 TEST_CASE("every truncation is a BadImage or a program") {
     auto image = assemble("gfx1151", source("gfx1151"));
     size_t refused = 0;
