@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "base/targets.h"
 #include "hip/hip.h"
 
 namespace nw::bench {
@@ -17,6 +18,10 @@ f64 value_of(const std::vector<Constant> &constants, std::string_view name) {
     throw std::logic_error(fmt::format("'{}' is no constant of the model", name));
 }
 
+const Target &target_of_part(std::string_view part) {
+    return target_of(Json::parse(hip::part_constants(part)).at("gfx").get<std::string>());
+}
+
 } // namespace
 
 Bound dram_bound(std::string_view part) {
@@ -28,9 +33,16 @@ Bound dram_bound(std::string_view part) {
 
 f64 wmma_peak(std::string_view part) {
     const std::vector<Constant> constants = part_constants(part);
-    const f64 simds = 4 * value_of(constants, "wgps");
-    return simds * 2 * 16 * 16 * 16 / value_of(constants, "wmma_f16_interval") *
-           value_of(constants, "shader_mhz") * 1e6;
+    const Target &target = target_of_part(part);
+    const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
+    const f64 macs = !target.wmma.empty() ? 16 * 16 * 16 / value_of(constants, "wmma_f16_interval")
+                                          : 32 * (target.dot2 ? 2 : 1); // of a SIMD in a cycle
+    return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;
+}
+
+std::string_view peak_of(std::string_view part) {
+    const Target &target = target_of_part(part);
+    return !target.wmma.empty() ? "WMMA" : target.dot2 ? "DOT2" : "v_fma_mix_f32";
 }
 
 std::vector<Constant> part_constants(std::string_view part) {

@@ -29,7 +29,10 @@ struct Bound {
 };
 Bound dram_bound(std::string_view part);
 
-// FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction.
+// FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction. A
+// target without WMMA: of DOT2, or of v_fma_mix_f32 where it has none, of f16 and with sums in f32.
 f64 wmma_peak(std::string_view part);
+// What that is of: "WMMA", "DOT2", "v_fma_mix_f32".
+std::string_view peak_of(std::string_view part);
 
 } // namespace nw::bench

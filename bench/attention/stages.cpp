@@ -23,8 +23,9 @@ struct Job {
     AttentionLayer of;
     Dtype dtype;
     u32 s;
-    f64 density;        // of random lists; 0: as selected
-    ContextShape slice; // whose heads the forward is timed of
+    f64 density;         // of random lists; 0: as selected
+    ContextShape slice;  // whose heads the forward is timed of
+    bool forward = true; // the target has attn_forward
 
     ContextShape tensors() const { return {of.h, of.hk, of.d, slice.sq, slice.sk}; }
     bool selected() const { return density == 0; }
@@ -71,6 +72,8 @@ Stages time_job(const Job &job, const std::string &gfx, const hip::Device &devic
         layer.set_lists(lists);
     }
     out.density = lists.pairs / seen_pairs(job.slice);
+    if (!job.forward)
+        return out;
     out.stages.push_back(
         {"forward", layer.forward(job.selected() || job.density < 1, job.slice),
          seen_pairs({job.of.h, job.of.hk, d, job.s, job.s}) / seen_pairs(job.slice),
@@ -78,6 +81,7 @@ Stages time_job(const Job &job, const std::string &gfx, const hip::Device &devic
     return out;
 }
 
+// Those that the target has kernels for; without attn_forward only what comes before it.
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<Job> out;
@@ -86,11 +90,17 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
             for (const Dtype dtype : o.dtypes)
                 for (const f64 density : {0.0, 0.05, 0.1, 1.0}) {
                     const std::string d = std::to_string(of.d);
-                    const Kernel &forward =
-                        check::default_of("attn_forward", gfx, {{"dtype", name(dtype)}, {"d", d}});
-                    Job job{of, dtype, s, density, slice_of(forward, of, s, density < 1)};
-                    if (job.selected())
-                        job.slice = {of.h, of.hk, of.d, std::min(s / 2, selection_rows), s / 2};
+                    const auto find = [&](std::string_view family) {
+                        return check::find_default(family, gfx, {{"dtype", name(dtype)}, {"d", d}});
+                    };
+                    const Kernel *forward = find("attn_forward");
+                    Job job{of, dtype, s, density, {}, forward != nullptr};
+                    if (job.selected() ? !find("attn_score") : !forward)
+                        continue;
+                    job.slice = job.selected()
+                                    ? ContextShape{of.h, of.hk, of.d,
+                                                   std::min(s / 2, selection_rows), s / 2}
+                                    : slice_of(*forward, of, s, density < 1);
                     const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;
                     const std::string name = job.name();
                     if ((usual || o.full || !o.only.empty()) && std::regex_search(name, only))
@@ -164,8 +174,8 @@ Json attention_stages(const Options &o, const std::string &gfx) {
         "queries see, of those before them;\ntime: of the whole sequence, from a slice of queries "
         "before its middle; before: the other launches\nby the forward's time; exp: cycles in "
         "which transcendentals issue; GB/s: asked of caches; L2,\nMALL: hits there; DRAM: per cent "
-        "of the {:.0f} GB/s that it sustains; peak: of WMMA's {:.1f} TFLOP/s.\n\n",
-        gfx, usual_rule.share, bound.gb_per_s, peak / 1e12);
+        "of the {:.0f} GB/s that it sustains; peak: of {}'s {:.1f} TFLOP/s.\n\n",
+        gfx, usual_rule.share, bound.gb_per_s, peak_of(gfx), peak / 1e12);
     Table table(std::string(
         "S {s:>6}; model {model:<11}; type {dtype:<5}; lists {lists:<8}; density {density:>7.3f}; "
         "launch {stage:<7}; time us {time_us:>10.1f}; layers ms {layers_ms:>9.1f}; "
