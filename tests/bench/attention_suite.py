@@ -59,6 +59,19 @@ class Attention(Suite):
         self.assertLess(mean["pct_trans_busy"], 1)  # a reciprocal for each mean
         self.assertIn("before", said)
 
+    def test_launches_without_wmma(self) -> None:
+        peaks = {"gfx1030": ("DOT2", 80 * 64 * 4 * 2.25e9), "gfx1010": ("v_fma_mix_f32", 40 * 64 * 2 * 1.905e9)}  # CUs, lanes, FLOP, Hz
+        for gfx, (unit, peak) in peaks.items():
+            with self.subTest(gfx):
+                rows, said = self.rows("--suite", "attention", "--device", f"sim:{gfx}", "--only", "^stages 8192 Qwen3-0.6B b?f16 selected$")
+                stages = [(r["dtype"], r["stage"]) for r in rows if r["stage"] != "forward"]
+                self.assertEqual(sorted(stages), [(dtype, stage) for dtype in ("bf16", "f16") for stage in ("mean", "score", "select")])
+                for row in rows:
+                    if row["stage"] == "score":
+                        self.assertEqual(row["pct_wmma_busy"], 0)
+                        self.assertAlmostEqual(row["pct_of_wmma_peak"], 1e14 * row["tflops"] / peak)
+                self.assertIn(f"peak: of {unit}'s {peak / 1e12:.1f} TFLOP/s", said)
+
     def test_what_a_selection_keeps(self) -> None:
         rows, _ = self.rows(*SUITE, "--only", "^selection 8192 Qwen3-0.6B$")
         self.assertEqual([(r["rule"], round(r["share"], 2)) for r in rows],
