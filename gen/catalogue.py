@@ -36,14 +36,11 @@ class Kernel:
     purpose: str
     candidate: bool
     variant: str  # the symbol, or that of the variant that a candidate is for
+    template: str  # below asm
 
     @property
     def family(self) -> str:
         return self.contract.name
-
-    @property
-    def template(self) -> str:
-        return self.contract.template
 
     @property
     def reference(self) -> bool:
@@ -112,6 +109,7 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
         for variant in f.variants:
             chosen = targets.select(arches, variant.get("targets", f.targets))
             purpose = variant.get("purpose", f.purpose)
+            template = str(Path(f.template).with_name(variant["template"])) if "template" in variant else f.template
             for params in expand({key: value for key, value in variant.items() if key not in VARIANT_KEYS}):
                 chooses = purpose not in NEVER_CHOSEN
                 forms = [(params, False), *((p, True) for p in candidates_of(f, params) if chooses)]
@@ -123,7 +121,7 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
                     seen.add((gfx, own))
                     if form.get("simd_waves") == 0:
                         form = {**form, "simd_waves": arches[gfx]["simd_waves"]}
-                    yield Kernel(f, gfx, own, form, purpose, candidate, name)
+                    yield Kernel(f, gfx, own, form, purpose, candidate, name, template)
 
 
 # What of a target an expression may use (target.wmma_macs), and its unit.
