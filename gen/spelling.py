@@ -41,6 +41,7 @@ OTHERS = {
     "v_ctz_i32_b32": "v_ffbl_b32", "v_clz_i32_u32": "v_ffbh_u32", "v_cls_i32": "v_ffbh_i32",
     "v_cvt_pk_rtz_f16_f32": "v_cvt_pkrtz_f16_f32", "v_cvt_nearest_i32_f32": "v_cvt_rpi_i32_f32", "v_cvt_floor_i32_f32": "v_cvt_flr_i32_f32",
     "v_mul_dx9_zero_f32": "v_mul_legacy_f32", "v_fma_dx9_zero_f32": "v_fma_legacy_f32", "v_fmac_dx9_zero_f32": "v_fmac_legacy_f32",
+    "v_dot2acc_f32_f16": "v_dot2c_f32_f16",
     "v_interp_attribute_p2_f32": "v_interp_p2_f32", "v_interp_attribute_p2_f16": "v_interp_p2_f16",  # not gfx11's of these names
 }  # fmt: skip
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/half.h"
+#include "base/targets.h"
 #include "check/near.h"
 
 namespace nw::check {
@@ -41,8 +42,28 @@ f64 largest_zero(const ref::DecodeW4A16 &p) {
     return out;
 }
 
+bool with_wmma(const Kernel &kernel) { return kernel.family != "dot_w4a16"; }
+
+// How products are added: errors of u each in terms of sum P and of T, and what small factors lose.
+struct Sums {
+    f64 products, sums;
+    f64 least;   // a smaller factor counts as this
+    f64 dropped; // of a product of such a factor
+};
+
+Sums sums_of(const Kernel &kernel, f64 k) {
+    const bool bf16 = kernel.param("dtype") == "bf16";
+    if (with_wmma(kernel) && bf16)
+        return {7, 7. / 8 * k + 1, 0x1p-126, 1};
+    if (with_wmma(kernel) || (!bf16 && target_of(kernel.gfx).dot2))
+        return {7, 7. / 8 * k + 1, 0x1p-14, 7 * u};
+    return {0, k + 1, 0, 0};
+}
+
 // Effect of rounding the weights on an output.
 f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zero) {
+    if (kernel.param("dtype") == "bf16" && !with_wmma(kernel))
+        return 0;
     if (kernel.param("dtype") == "bf16")
         return 0x1p-8 * terms + 16 * 0x1p-126 * a_sum;
     if (kernel.param("zeros") != "carrier")
@@ -72,19 +93,22 @@ f64 weights_off(const Kernel &kernel, f64 terms, f64 offsets, f64 a_sum, f64 zer
 //
 // in any order of k. gfx11 takes bf16 subnormals as zero, and results below 2^-126. Then the bias,
 // and SiLU as moe_w4a16 has it.
+//
+// dot_w4a16 has no WMMA. DOT2 adds pairs as gfx11's WMMA does. Without it, and in bf16, whose
+// weights are exact in f32, each product is a multiply-add in f32: K steps of u T.
 std::vector<f64> prefill_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
                                const ref::PrefillResult &r) {
     const std::vector<f64> a_sums = activation_sums(p), w_sums = weight_sums(p);
-    const f64 zero = largest_zero(p), k = p.k, least = p.dtype == Dtype::bf16 ? 0x1p-126 : 0x1p-14;
+    const f64 zero = largest_zero(p), k = p.k;
+    const Sums sums = sums_of(kernel, k);
     std::vector<f64> y(r.y.c.size());
     for (u64 i = 0; i < y.size(); ++i) {
         const f64 a = a_sums[i / p.n], w = w_sums[i % p.n];
         const f64 weights = weights_off(kernel, r.y.terms[i], r.y.offsets[i], a, zero);
         const f64 terms = (r.y.terms[i] + weights) * (1 + k * u);
-        const f64 below =
-            least * (a + w) + k * least * least; // of sum P; gfx11 may drop it in bf16
-        const f64 dropped = (p.dtype == Dtype::bf16 ? 1 : 7 * u) * below + k * 0x1p-126;
-        y[i] = weights + (7 + k * 7 / 8 + 1) * u * (terms + dropped) + dropped;
+        const f64 below = sums.least * (a + w) + k * sums.least * sums.least; // of sum P
+        const f64 dropped = sums.dropped * below + k * 0x1p-126;
+        y[i] = weights + (sums.products + sums.sums) * u * (terms + dropped) + dropped;
     }
     return bound_of_c(r, p.n, std::move(y));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far a prefill_w4a16 kernel may be from the exact result: derived in prefill_bound.cpp from
-// the rounding of weights and from what WMMA drops.
+// How far a prefill_w4a16 or dot_w4a16 kernel may be from the exact result: derived in
+// prefill_bound.cpp from the rounding of weights and from what WMMA, or f32 arithmetic, drops.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// prefill_w4a16: every row of the registry, on shapes derived from its tile and on values chosen to
-// hurt. What weights become is checked bit for bit, through an identity of activations.
+// prefill_w4a16, dot_w4a16: every row of the registry, on shapes derived from its tile and on values
+// chosen to hurt. What weights become is checked bit for bit, through an identity of activations.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -59,6 +59,11 @@ void edges(Test &t, const Kernel &kernel) {
         check_shape(t, kernel, {m, n, k, (m + n + k / 32) % 2 == 0}, "edge");
 }
 
+void three_turns(Test &t, const Kernel &kernel) {
+    const u32 rows = kernel.number("raster") * kernel.number("bm");
+    check_shape(t, kernel, {2 * rows + 3, 3, 1}, "three turns");
+}
+
 // A row of tiles begins with a k of its own where there are so many: far from the one before, near
 // it, or where that begins. The rows of a second turn, a second column.
 void turns(Test &t, const Kernel &kernel) {
@@ -66,7 +71,7 @@ void turns(Test &t, const Kernel &kernel) {
     const auto stages = [&](u32 apart) { return (apart * (raster - 1) + 1) * k_per_stage; };
     check_shape(t, kernel, {rows + 1, 17, stages(36), true}, "tiles begin far from each other");
     check_shape(t, kernel, {rows, kernel.number("bn") + 1, stages(4)}, "tiles begin near");
-    check_shape(t, kernel, {2 * rows + 3, 3, 1}, "three turns");
+    three_turns(t, kernel);
 }
 
 // More workgroups than the part has room for, so that some begin later (T-027).
@@ -246,24 +251,38 @@ void every_path(Test &t, const Kernel &kernel) {
     check_shape(t, kernel, {bm + 7, bn + 2, 6 * k_per_stage, true, true}, "every path");
 }
 
-} // namespace
-
-CHECK_FAMILY(prefill_w4a16) {
-    if (t.entry)
-        return check_shape(t, kernel, {3, kernel.number("bn") + 1, 1}, "entry");
+// What both families are checked for; true if they are checked for everything on this target.
+bool check_both(Test &t, const Kernel &kernel) {
+    if (t.entry) {
+        check_shape(t, kernel, {3, kernel.number("bn") + 1, 1}, "entry");
+        return false;
+    }
     every_path(t, kernel);
     if (t.checkers)
-        return;
+        return false;
     dequantization(t, kernel);
     if (!thorough(t, kernel))
-        return;
+        return false;
     edges(t, kernel);
-    turns(t, kernel);
-    later_starts(t, kernel);
     halves(t, kernel);
     padded_rows(t, kernel);
     hard_activations(t, kernel);
     hard_scales_and_weights(t, kernel);
     non_finite(t, kernel);
     same_every_time(t, kernel);
+    return true;
+}
+
+} // namespace
+
+CHECK_FAMILY(prefill_w4a16) {
+    if (!check_both(t, kernel))
+        return;
+    turns(t, kernel);
+    later_starts(t, kernel);
+}
+
+CHECK_FAMILY(dot_w4a16) {
+    if (check_both(t, kernel))
+        three_turns(t, kernel);
 }
