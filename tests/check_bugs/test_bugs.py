@@ -223,7 +223,7 @@ class Reports(unittest.TestCase):
                 self.assertIn(report["dump"], outcome.said)
 
     def test_what_is_out_of_scope_is_named(self) -> None:
-        for name, words in {"image": ("image_load", "(image)"), "export": ("export", "(graphics"),
+        for name, words in {"image": ("image_msaa_load", "(image: "), "export": ("export", "(graphics"),
                             "gws": ("ds_gws_barrier", "GDS")}.items():
             said = self.outcome(f"fault/{name}").said
             for word in words:

@@ -12,6 +12,8 @@
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
 
+#include "base/hipsim.h"
+
 #define OK(call) REQUIRE_EQ(std::string(hipGetErrorName(call)), "hipSuccess")
 #define FAILS(call, code) CHECK_EQ(std::string(hipGetErrorName(call)), #code)
 
@@ -72,6 +74,20 @@ struct OwnStream {
     ~OwnStream() { static_cast<void>(hipStreamDestroy(handle)); }
     operator hipStream_t() const { return handle; }
     hipStream_t handle = nullptr;
+};
+
+// The current device is one of its own, with these settings.
+struct OwnDevice {
+    explicit OwnDevice(const std::string &spec) : gfx(spec.substr(0, spec.find('?'))) {
+        REQUIRE_EQ(hipsimOpenDevice(spec.c_str(), nullptr, 1, &ordinal), 0);
+        OK(hipSetDevice(ordinal));
+    }
+    ~OwnDevice() {
+        static_cast<void>(hipSetDevice(0));
+        hipsimCloseDevice(ordinal);
+    }
+    const std::string gfx;
+    int ordinal = 0;
 };
 
 struct OwnEvent {

@@ -170,9 +170,8 @@ TEST_CASE("boxes that HIP refuses") {
     refused([](auto &p) { p.dstPos.z = 1; }, "hipErrorInvalidValue");
     refused([](auto &p) { p.extent.depth = 0; }, "hipSuccess");
     FAILS(hipMemcpy3D(nullptr), hipErrorInvalidValue);
-    CapturedStderr said;
-    refused([](auto &p) { p.srcArray = reinterpret_cast<hipArray *>(&p); }, "hipErrorNotSupported");
-    CHECK(said.text().find("hipArray") != std::string::npos);
+    refused([](auto &p) { p.srcArray = reinterpret_cast<hipArray *>(&p); },
+            "hipErrorInvalidHandle");
 }
 
 TEST_CASE("fills of rows and boxes") {

@@ -49,20 +49,6 @@ private:
     int saved_, file_;
 };
 
-// The current device is one of its own, with these settings.
-struct OwnDevice {
-    explicit OwnDevice(const std::string &spec) : gfx(spec.substr(0, spec.find('?'))) {
-        REQUIRE_EQ(hipsimOpenDevice(spec.c_str(), nullptr, 1, &ordinal), 0);
-        OK(hipSetDevice(ordinal));
-    }
-    ~OwnDevice() {
-        static_cast<void>(hipSetDevice(0));
-        hipsimCloseDevice(ordinal);
-    }
-    const std::string gfx;
-    int ordinal = 0;
-};
-
 // test_rocm_services.py has other builds of the kernels.
 std::string code_folder() {
     const char *const other = std::getenv("NW_SERVICE_CODE");

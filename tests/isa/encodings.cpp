@@ -23,13 +23,16 @@ constexpr unsigned variations = 48; // of each mnemonic
 
 // Encodings that LLVM prints though no hardware takes them.
 // Past the last VGPR; of other targets; apertures as destinations; not decoded; scalars in tuples
-// of WMMA; VGPRs as lane masks.
+// of WMMA; VGPRs as lane masks. And forms of image instructions that are out of scope (S-081,
+// S-082).
 const std::regex forbidden(
     R"(\[25\d:(25[6-9]|2[6-9]\d)\])"
     R"(|src_(lds_direct|flat_scratch|pops|vccz|execz)|row_bcast|is not supported starting from)"
     R"(|'src_\w+' as a scalar destination|v_illegal|/\* ?Invalid)"
     R"(|v_(s?wmmac?|mqsad_u32).*(null|src_|exec|vcc|ttmp|s\[|m0))"
     R"(|operand 'v.*' where SGPRs are expected)"
+    R"(|readfirstlane_b32 src_|image_.*: operand 'v25\d' where \d VGPRs are expected)"
+    R"(|: (tfe|lwe|r128) of an image|: images of dimension|: 16-bit coordinates with|component in its dmask)"
     R"(|gds: GDS is out of scope|_block.* v\[2\d\d:2(5[6-9]|6\d|7\d|8\d)\])");
 
 class Variations {

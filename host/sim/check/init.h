@@ -69,6 +69,7 @@ private:
     // init_irregular.cpp
     void irregular(const Wave &, const Inst &);
     void block(const Wave &, const Inst &);
+    void image(const Wave &, const Inst &);
     void lds_by_m0(const Wave &, const Inst &);
     void between_lds(const Wave &, const Inst &);
     void scalar_load(const Wave &, const Inst &);

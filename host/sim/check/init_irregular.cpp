@@ -7,6 +7,7 @@
 #include "sim/check/init.h"
 #include "sim/func/buffer.h"
 #include "sim/func/buffer_access.h"
+#include "sim/func/image_access.h"
 #include "sim/func/lane_memory.h"
 #include "sim/func/launch.h"
 
@@ -78,6 +79,28 @@ void InitCheck::require_stored(const Wave &w, const Inst &i, unsigned data, unsi
     }
 }
 
+// Components that the format doesn't have, and texels out of bounds, aren't stored.
+void InitCheck::image(const Wave &w, const Inst &i) {
+    const MemoryAccess &a = *i.access;
+    const ImageAccess &image = *a.image;
+    for (unsigned n = 0; n < image.registers(); ++n) {
+        const bool half = image.packed && 2 * n + 1 == image.addresses;
+        require_vgpr(w, i, image.address[n], "an address", half ? 0xffff : ~0u);
+    }
+    require_source(w, i, image.sampler, "an address");
+    for (unsigned r = 0; r < a.op.registers(); ++r) {
+        if (a.op.loads()) {
+            initialise(w, a.result + r, ~0u);
+            continue;
+        }
+        for (unsigned half = 0; half < halves_; ++half) {
+            u32 lanes = poisoned_lanes(w, a.data + r, half);
+            lanes &= lanes ? stored_texel_lanes(w, i, half, r) : 0;
+            require_lanes(w, i, a.data + r, half, lanes, "a value stored to memory", ~0u);
+        }
+    }
+}
+
 bool InitCheck::scratch_by_buffer(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     if (!Buffer(&w.s[a.base.at], true).scratch)
@@ -105,6 +128,8 @@ bool InitCheck::scratch_by_buffer(const Wave &w, const Inst &i) {
 void InitCheck::irregular(const Wave &w, const Inst &i) {
     const MemoryAccess &a = *i.access;
     constexpr unsigned largest = 4; // of any access except a block
+    if (a.image)
+        return image(w, i);
     if (a.op.elements > largest)
         return block(w, i);
     if (a.adds_m0)

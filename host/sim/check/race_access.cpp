@@ -6,6 +6,7 @@
 #include "sim/check/race.h"
 #include "sim/func/buffer_access.h"
 #include "sim/func/frames.h"
+#include "sim/func/image_access.h"
 #include "sim/func/launch.h"
 #include "sim/func/report.h"
 
@@ -306,6 +307,8 @@ u8 stored_byte(Wave &w, const Inst &i, unsigned half, unsigned lane, unsigned pa
         a.find_places(w, i, half, 1, from);
         return reinterpret_cast<const u8 *>(from.at[lane])[n];
     }
+    if (a.image)
+        return static_cast<u8>(stored_texel(w, i, half, lane).dword[n / 4] >> 8 * (n % 4));
     if (a.op.components)
         return static_cast<u8>(stored_element(w, i, half, lane).dword[n / 4] >> 8 * (n % 4));
     unsigned reg = a.part_data(part) + n / 4;

@@ -19,6 +19,8 @@ std::string remedy(Counter c, size_t younger, bool gfx12) {
     case Counter::lds:
         return gfx12 ? fmt::format("s_wait_dscnt {}", younger)
                      : fmt::format("s_waitcnt lgkmcnt({})", younger);
+    case Counter::sample: // gfx12 alone
+        return fmt::format("s_wait_samplecnt {}", younger);
     default:
         return gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
     }

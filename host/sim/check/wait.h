@@ -8,8 +8,8 @@
 // registers at issue, so overwriting these later is no bug. Stores are tracked for H-011 and H-012;
 // their visibility to others is the race check's (not_waited).
 //
-// samplecnt, bvhcnt and expcnt are ignored: only image instructions, exports and parameter loads
-// use them, and none of these is simulated.
+// bvhcnt and expcnt are ignored: only rays, exports and parameter loads use them, and none of these
+// is simulated.
 #pragma once
 #include <deque>
 #include <vector>

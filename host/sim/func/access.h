@@ -6,12 +6,32 @@
 
 namespace nw::sim {
 
-enum class Space : u8 { global, flat, scratch, lds, buffer };
+enum class Space : u8 { global, flat, scratch, lds, buffer, image };
 
 // Apertures as the simulator places them (1.22): high dword of src_shared_base, src_private_base.
 inline constexpr u32 shared_aperture = 1u << 16, private_aperture = 2u << 16;
 
 struct Places;
+
+// The part of a MemoryAccess that only images have; its `base` is the resource descriptor.
+enum class ImageDim : u8 { d1, d2, d3, d1_array, d2_array };
+struct ImageAccess {
+    static constexpr unsigned most_addresses = 9; // gradients of 3D
+    ImageDim dim = ImageDim::d2;
+    u8 mask = 0;                 // components
+    u8 first = 0, addresses = 0; // numbers of the first coordinate, and of all
+    bool unnormalized = false;
+    bool packed = false; // 16-bit addresses, two in a VGPR: f16 of samples, else unsigned integers
+    u16 address[most_addresses] = {};
+    Source sampler; // constant 0 when there is none
+
+    bool is_array() const { return dim >= ImageDim::d1_array; }
+    unsigned coordinates() const { // the layer included
+        return dim == ImageDim::d1 ? 1 : dim == ImageDim::d2 || dim == ImageDim::d1_array ? 2 : 3;
+    }
+    unsigned registers() const { return packed ? (addresses + 1u) / 2 : addresses; }
+    unsigned filtered() const { return coordinates() - is_array(); } // dimensions
+};
 
 struct MemoryAccess {
     Space space = Space::global;
@@ -33,9 +53,10 @@ struct MemoryAccess {
     bool adds_lane = false;   // addtid: 4 bytes further in each lane
     bool adds_m0 = false;     // its low 16 bits
     bool between_lds = false; // the value is in LDS: the place of part 1
+    const ImageAccess *image = nullptr;
     // Replaces Frames::places where the address isn't a base plus an offset; null otherwise.
     void (*find_places)(Wave &, const Inst &, unsigned half, unsigned part, Places &) = nullptr;
-    u8 parts = 1; // with separate places: the two of 2addr forms, the dwords of buffers
+    u8 parts = 1; // with separate places: the two of 2addr forms, dwords of buffers, texels
     unsigned bytes() const { return unsigned{op.bytes} * op.elements; }
     // The VGPR that holds the first bytes of a stored part.
     unsigned part_data(unsigned part) const {

@@ -30,6 +30,16 @@ Buffer::Buffer(const u32 *d, bool one_bit) {
     type = static_cast<u8>(field(d[3], 30, 2));
 }
 
+void encode_buffer(u64 base, u32 stride, u32 records, u8 format, u32 components, u32 *d) {
+    constexpr u32 select_zero = 0, select_one = 1, select_first = 4;
+    d[0] = static_cast<u32>(base);
+    d[1] = (static_cast<u32>(base >> 32) & 0xffff) | stride << 16;
+    d[2] = records;
+    d[3] = u32{format} << 12 | static_cast<u32>(Buffer::Bounds::index) << 28;
+    for (u32 c = 0; c < 4; ++c) // absent colours are 0, an absent alpha is 1
+        d[3] |= (c < components ? select_first + c : c == 3 ? select_one : select_zero) << 3 * c;
+}
+
 const char *Buffer::refusal() const {
     if (type != 0)
         return "its type is not a buffer's";

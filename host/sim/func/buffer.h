@@ -34,6 +34,9 @@ struct Buffer {
     const char *refusal() const;
 };
 
+// A linear buffer of `records` elements, bounds by index: what linear textures are.
+void encode_buffer(u64 base, u32 stride, u32 records, u8 format, u32 components, u32 *dwords);
+
 // One lane's access. `offset` is a 32-bit sum.
 struct BufferPoint {
     u32 index = 0, offset = 0, soffset = 0;

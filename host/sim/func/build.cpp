@@ -199,7 +199,7 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
     if (name == "ds_swizzle_b32")
         return lane_exchange(i, inst, run_ds_swizzle);
     if (MemoryOp m = find_memory_op(name); m.access != Access::none)
-        return memory(i, inst, m);
+        return m.image != ImageForm::none ? image(i, inst, m) : memory(i, inst, m);
 
     if (const MatrixOp *m = find_matrix_op(name))
         return matrix(i, inst.x, *m);

@@ -60,6 +60,10 @@ private:
     // build_buffer.cpp
     void buffer(Inst &, const Instruction &, const MemoryOp &, bool returns);
 
+    // build_image.cpp
+    void image(Inst &, const Instruction &, const MemoryOp &);
+    void image_addresses(MemoryAccess &, ImageAccess &, const Operation &);
+
     // build_matrix.cpp
     void matrix(Inst &, const Operation &, const MatrixOp &);
 

@@ -42,6 +42,8 @@ bool has_gfx11_bits(const std::string &mnemonic) {
 
 Coverage judge(const std::string &mnemonic, const std::string &why32, const std::string &why64,
                bool gfx10) {
+    if (gfx10 && mnemonic.starts_with("image_"))
+        return {mnemonic, Coverage::State::out_of_scope, "image"};
     if (std::string_view other = other_purpose(mnemonic); !other.empty())
         return {mnemonic, Coverage::State::out_of_scope, std::string(other)};
     if (!why32.empty() || !why64.empty())

@@ -24,6 +24,7 @@ struct Executable {
     std::vector<Row> constants; // broadcast; row 0 is zero
     std::deque<Extra> extras;
     std::deque<MemoryAccess> accesses;
+    std::deque<ImageAccess> images;
     std::deque<Matrix> matrices;
     std::deque<std::array<Inst, 2>> pairs;
     std::deque<Inst> landings;                        // targets of branches that leave the code

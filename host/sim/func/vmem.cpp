@@ -151,6 +151,7 @@ void find_places(Wave &w, const Inst &i, unsigned half, u32 exec, i64 offset, Pl
         lds_addresses(w, i, half, exec, offset, p);
         break;
     case Space::buffer: // in buffer_access.cpp
+    case Space::image:  // in image_access.cpp
         break;
     }
 }

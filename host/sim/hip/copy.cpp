@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/hip/array.h"
 #include "sim/hip/capture.h"
 #include "sim/hip/graph_memory.h"
 #include "sim/hip/host_copy.h"
@@ -129,10 +130,6 @@ Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 wid
                     kind);
 }
 
-void no_arrays() {
-    fail(hipErrorNotSupported, "a copy from or to a hipArray, which is not supported");
-}
-
 static Copy::Side corner(const hipPitchedPtr &base, const hipPos &pos, const hipExtent &extent) {
     require(extent.width <= base.pitch && pos.x <= base.pitch - extent.width,
             hipErrorInvalidPitchValue);
@@ -141,17 +138,39 @@ static Copy::Side corner(const hipPitchedPtr &base, const hipPos &pos, const hip
     return {address(base.ptr) + pos.z * slice + pos.y * base.pitch + pos.x, base.pitch, slice};
 }
 
+// Bytes of what a box's width and an array's x count: elements if an array takes part.
+static u64 unit_of(const hipMemcpy3DParms &params) {
+    const u64 to = params.dstArray ? array_of(params.dstArray).texel.bytes() : 0;
+    const u64 from = params.srcArray ? array_of(params.srcArray).texel.bytes() : 0;
+    require(!to || !from || to == from, hipErrorInvalidValue);
+    return to ? to : from ? from : 1;
+}
+
+// Positions in memory count bytes.
+static Copy::Side corner(const void *array, const hipPitchedPtr &base, const hipPos &pos,
+                         const hipExtent &bytes, u64 unit) {
+    if (!array) {
+        require(base.ptr != nullptr, hipErrorInvalidValue);
+        return corner(base, pos, bytes);
+    }
+    require(!base.ptr, hipErrorInvalidValue); // one of the two
+    return array_of(array).corner(pos.x * unit, pos.y, pos.z, bytes.width, bytes.height,
+                                  bytes.depth);
+}
+
 Copy box_copy(const hipMemcpy3DParms &params) {
-    if (params.srcArray || params.dstArray)
-        no_arrays();
-    const hipExtent &extent = params.extent;
+    hipExtent extent = params.extent;
     Copy copy;
     if (extent.width > 0 && extent.height > 0 && extent.depth > 0) {
-        require(params.srcPtr.ptr && params.dstPtr.ptr, hipErrorInvalidValue);
         check_kind(params.kind);
-        copy = checked({corner(params.dstPtr, params.dstPos, extent),
-                        corner(params.srcPtr, params.srcPos, extent), extent.width, extent.height,
-                        extent.depth},
+        const u64 unit = unit_of(params);
+        require(extent.width <= UINT64_MAX / unit && params.dstPos.x <= UINT64_MAX / unit &&
+                    params.srcPos.x <= UINT64_MAX / unit,
+                hipErrorInvalidValue);
+        extent.width *= unit;
+        copy = checked({corner(params.dstArray, params.dstPtr, params.dstPos, extent, unit),
+                        corner(params.srcArray, params.srcPtr, params.srcPos, extent, unit),
+                        extent.width, extent.height, extent.depth},
                        params.kind);
     }
     copy.params = params;

@@ -34,7 +34,6 @@ Copy box_copy(Copy::Side to, Copy::Side from, hipExtent extent, hipMemcpyKind ki
 // The driver API's forms. HIP_MEMCPY3D is wider since ROCm 6: its layout depends on the host.
 Copy driver_rows_copy(const hip_Memcpy2D *params);
 Copy driver_box_copy(const HIP_MEMCPY3D *params);
-[[noreturn]] void no_arrays();
 
 // Runs it in order with the stream and returns when it is done; queues it (or captures it).
 hipError_t copy_now(hipStream_t stream, const Copy &copy);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The driver API's copies: each side names its kind of memory.
+#include "sim/hip/array.h"
 #include "sim/hip/copy.h"
 #include "sim/hip/error.h"
 #include "sim/hip/version.h"
@@ -32,9 +33,9 @@ static const void *base_of(int type, const void *host, const void *device) {
     return device ? device : host;
 }
 
-template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 height) {
+template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 height, u64 depth) {
     if (side.array)
-        no_arrays();
+        return array_of(side.array).corner(side.x, side.y, side.z, width, height, depth);
     const auto base = reinterpret_cast<u64>(base_of(side.type, side.host, side.device));
     require(base != 0, hipErrorInvalidValue);
     const u64 pitch = side.pitch ? side.pitch : side.x + width;
@@ -46,7 +47,8 @@ template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 
 template <class Box> static Copy driver_copy(const Box &box) {
     if (box.width == 0 || box.height == 0 || box.depth == 0)
         return {};
-    return box_copy(corner(box.to, box.width, box.height), corner(box.from, box.width, box.height),
+    return box_copy(corner(box.to, box.width, box.height, box.depth),
+                    corner(box.from, box.width, box.height, box.depth),
                     {box.width, box.height, box.depth}, hipMemcpyDefault);
 }
 

@@ -11,9 +11,13 @@ template <class Handle, class Object> class Handles {
 public:
     Handle add(std::shared_ptr<Object> object) {
         const auto handle = reinterpret_cast<Handle>(object.get());
+        add(handle, std::move(object));
+        return handle;
+    }
+
+    void add(Handle handle, std::shared_ptr<Object> object) {
         const std::lock_guard lock(mutex_);
         live_[handle] = std::move(object);
-        return handle;
     }
 
     // Null when `handle` is not live.

@@ -8,6 +8,7 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "sim/hip/array.h"
 #include "sim/hip/blocks.h"
 #include "sim/hip/config.h"
 #include "sim/hip/device.h"
@@ -19,6 +20,7 @@
 #include "sim/hip/pool.h"
 #include "sim/hip/report_file.h"
 #include "sim/hip/sharing.h"
+#include "sim/hip/texture.h"
 
 namespace nw::hipsim {
 
@@ -43,6 +45,8 @@ public:
     Handles<hipModule_t, Module> modules;
     Handles<hipFunction_t, Function> functions;
     Handles<hipMemPool_t, Pool> pools;
+    Handles<const void *, Array> arrays;
+    Handles<const void *, Texture> textures; // by the address that kernels get
 
     int device_count();          // of those that HIPSIM_ARCH names, the only ones that HIP counts
     Device &device(int ordinal); // hipErrorInvalidDevice

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Attributes of streams, since HIP 7.1: kept to be read back; they have no effect here.
+#include <cstring>
+
 #include "sim/hip/launch_config.h"
 #include "sim/hip/runtime.h"
 

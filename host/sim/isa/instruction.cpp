@@ -233,7 +233,14 @@ Operation parse_operation(std::string_view text) {
     text = trim(text);
     while (!text.empty()) {
         std::string_view piece = trim(take_until(text, ','));
-        op.operands.push_back(parse_operand(trim(take_until(piece, ' '))));
+        std::string_view operand = trim(take_until(piece, ' '));
+        if (operand.starts_with('[') && operand.ends_with(']')) { // addresses of an image
+            operand = operand.substr(1, operand.size() - 2);
+            while (!operand.empty())
+                op.operands.push_back(parse_operand(trim(take_until(operand, ','))));
+        } else {
+            op.operands.push_back(parse_operand(operand));
+        }
         for (piece = trim(piece); !piece.empty(); piece = trim(piece))
             op.modifiers.push_back(parse_modifier(take_until(piece, ' ')));
         text = trim(text);

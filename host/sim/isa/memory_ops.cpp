@@ -31,6 +31,17 @@ const Map &vmem() {
     return map;
 }
 
+const Map &images() {
+    static const Map &map = *new Map{
+#define IMAGE(name, kind, form)                                                                    \
+    {#name,                                                                                        \
+     {#name, Access::kind, Atomic::none, 4, 4, Extend::whole, false, 4, false, ImageForm::form}},
+#include "sim/isa/image.inc"
+#undef IMAGE
+    };
+    return map;
+}
+
 const Map &ds() {
     static const Map &map = *new Map{
 #include "sim/isa/ds.inc"
@@ -66,6 +77,8 @@ MemoryOp find_memory_op(std::string_view mnemonic) {
     for (std::string_view prefix : prefixes)
         if (mnemonic.starts_with(prefix))
             return look_up(vmem(), mnemonic.substr(prefix.size()));
+    if (constexpr std::string_view image = "image_"; mnemonic.starts_with(image))
+        return look_up(images(), mnemonic.substr(image.size()));
     return mnemonic.starts_with("ds_") ? find_ds(mnemonic.substr(3)) : MemoryOp{};
 }
 

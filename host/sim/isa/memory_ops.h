@@ -57,6 +57,21 @@ enum class Atomic : u8 {
     add_packed_bf16
 };
 
+// Addresses and texels of an image instruction. A level comes after the coordinates; a bias and
+// gradients come before them.
+enum class ImageForm : u8 {
+    none,
+    texel, // integer coordinates
+    texel_of_level,
+    sample,
+    sample_level,
+    sample_bias,
+    sample_gradients,
+    gather, // one component of the four texels that a linear filter would mix
+    gather_level,
+    size // no texel: the image's own size
+};
+
 struct MemoryOp {
     std::string_view name;
     Access access = Access::none;
@@ -64,9 +79,10 @@ struct MemoryOp {
     u8 bytes = 4;    // of one element
     u8 elements = 1; // consecutive, one register each (two for 8-byte atomics)
     Extend extend = Extend::whole;
-    bool returns = false; // `_rtn` forms, and atomics that always return
-    u8 components = 0;    // of a formatted element; 0: it has none
-    bool d16 = false;     // components are 16-bit in registers
+    bool returns = false;              // `_rtn` forms, and atomics that always return
+    u8 components = 0;                 // of a formatted element; 0: it has none
+    bool d16 = false;                  // components are 16-bit in registers
+    ImageForm image = ImageForm::none; // then dmask and d16 decide about components and registers
 
     bool loads() const {
         return access == Access::load || access == Access::load2 ||

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "sim/isa/memory_ops.h"
+
 namespace nw::sim {
 
 namespace {
@@ -14,7 +16,7 @@ struct Scope {
 };
 
 const Scope scopes[] = {
-    {"image", {"image_", "ds_bvh_stack"}},
+    {"image: comparisons, offsets, atomics, several samples, rays", {"image_", "ds_bvh_stack"}},
     {"graphics: exports, attributes and the order of pixel waves",
      {"exp", "export", "lds_param_load", "lds_direct_load", "ds_param_load", "ds_direct_load",
       "s_endpgm_ordered_ps_done", "v_interp_p1_", "v_interp_p1l", "v_interp_mov_",
@@ -27,6 +29,8 @@ const Scope scopes[] = {
 } // namespace
 
 std::string_view other_purpose(std::string_view mnemonic) {
+    if (find_memory_op(mnemonic).access != Access::none) // of images: those that run
+        return "";
     for (const Scope &s : scopes)
         if (std::any_of(s.prefixes.begin(), s.prefixes.end(),
                         [&](std::string_view p) { return mnemonic.starts_with(p); }))

@@ -72,9 +72,9 @@ bool returns_old_value(const Operation &, const MemoryOp &);
 
 // Counters of outstanding memory instructions and exports, by content, for all generations. gfx10
 // and gfx11 merge lds and smem into lgkmcnt, load, sample and bvh into vmcnt; store is vscnt. The
-// simulator runs the instructions of the first four.
-enum class Counter : u8 { load, store, lds, smem, exp, sample, bvh, count };
-inline constexpr unsigned simulated_counters = 4;
+// simulator runs the instructions of the first five.
+enum class Counter : u8 { load, store, lds, smem, sample, exp, bvh, count };
+inline constexpr unsigned simulated_counters = 5;
 
 // The counters that issuing the instruction increments; flat ones increment two.
 struct Issues {

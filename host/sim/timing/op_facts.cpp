@@ -136,7 +136,8 @@ void memory(OpFacts &f, const Instruction &inst) {
     f.payload = on_lds ? Payload::lds : Payload::vector;
     f.store = op.stores();
     f.atomic = op.updates();
-    f.returns = f.issues.on[static_cast<int>(Counter::load)] || (on_lds && !f.store);
+    f.returns = f.issues.on[static_cast<int>(Counter::load)] ||
+                f.issues.on[static_cast<int>(Counter::sample)] || (on_lds && !f.store);
     f.saddr = std::any_of(inst.x.operands.begin(), inst.x.operands.end(), [](const Operand &o) {
         return o.kind == Operand::Kind::sgpr && o.reg != sreg::null;
     });
