@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 import unittest
+import weakref
 
 import nibblewave as nw
 import numpy
-from nibblewave import gguf, reference
+from nibblewave import dlpack, gguf, reference
 from nibblewave.tensors import tensor
 
 nw.simulate("gfx1151")
@@ -32,6 +35,29 @@ class Interface:
         self.__cuda_array_interface__ = {
             "shape": array.shape, "typestr": array._host.dtype.str, "data": (array.data_ptr(), False), "strides": None, "version": 3,
         }  # fmt: skip
+
+
+class Dlpack:
+    """As arrays that have DLPack alone."""
+
+    def __init__(self, array: nw.DeviceArray) -> None:
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+
+class Consumer:
+    """What from_dlpack() does with a capsule: it takes the struct, renames the capsule and calls the deleter in the end."""
+
+    def __init__(self, capsule: object) -> None:
+        api = ctypes.pythonapi
+        get, rename = api.PyCapsule_GetPointer, api.PyCapsule_SetName
+        get.restype, get.argtypes, rename.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p], [ctypes.py_object, ctypes.c_char_p]
+        self.address = get(capsule, b"dltensor")
+        rename(capsule, b"used_dltensor")
+        self.tensor = dlpack.DLTensor.from_address(self.address)
+
+    def done(self) -> None:
+        deleter = ctypes.c_void_p.from_address(self.address + ctypes.sizeof(dlpack.DLTensor) + 8).value
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(self.address)
 
 
 class OnCpu:
@@ -260,6 +286,71 @@ class Package(unittest.TestCase):
         rounded = [(bits(a).astype(numpy.uint32) << 16).view(numpy.float32) for a in (x, scales)]
         got = reference.linear(bits(x), q, bits(scales), bits(z), 128)
         self.assertTrue((got == reference.linear(rounded[0], q, rounded[1], z, 128)).all())
+
+    def test_dlpack_as_an_operand(self) -> None:
+        x, (q, scales, _) = half(3, 256), self.weights(24, 256)
+        out = nw.DeviceArray.zeros((3, 24), "float16")
+        self.context.linear(*(Dlpack(nw.DeviceArray(a)) for a in (x, nw.pack(q), scales)), group=128, out=Dlpack(out))
+        nw.synchronize()
+        close(out, reference.linear(x, q, scales, None, 128), 2e-3)
+
+    def test_dlpack_of_all_types(self) -> None:
+        cases = (("float16", 2, 16), ("bf16", 4, 16), ("float32", 2, 32), ("int32", 0, 32), ("uint32", 1, 32), ("uint8", 1, 8), ("int8", 0, 8))
+        for name, code, bits in cases:
+            with self.subTest(name=name):
+                array = nw.DeviceArray.zeros((2, 3), name)
+                t = Consumer(array.__dlpack__()).tensor
+                self.assertEqual((t.code, t.bits, t.lanes, t.byte_offset, t.data), (code, bits, 1, 0, array.data_ptr()))
+                self.assertEqual((t.device_type, t.device_id, t.shape[: t.ndim], t.strides[: t.ndim]), (10, 0, [2, 3], [3, 1]))
+
+    def test_dlpack_keeps_the_memory(self) -> None:
+        array = nw.DeviceArray(half(2, 3))
+        alive, taken = weakref.ref(array), Consumer(array.__dlpack__(stream=-1))
+        dropped = array.__dlpack__()  # never taken
+        del array
+        self.assertIsNotNone(alive())
+        taken.done()
+        self.assertIsNotNone(alive())
+        del dropped
+        self.assertIsNone(alive())
+
+    def test_dlpack_waits(self) -> None:
+        """A stream in capture may not wait for the null stream: so it shows that one is asked to."""
+        hip, stream, graph, array = ctypes.CDLL(None), ctypes.c_void_p(), ctypes.c_void_p(), nw.DeviceArray(half(2, 3))
+        self.assertEqual(hip.hipStreamCreateWithFlags(ctypes.byref(stream), 1), 0)
+        for other in (stream.value, None, 0, -1):
+            Consumer(array.__dlpack__(stream=other)).done()
+        self.assertEqual(hip.hipStreamBeginCapture(stream, 2), 0)
+        array.__dlpack__(stream=-1)
+        with self.assertRaisesRegex(RuntimeError, "hipStreamWaitEvent"):
+            array.__dlpack__(stream=stream.value)
+        hip.hipStreamEndCapture(stream, ctypes.byref(graph))
+
+    def test_dlpack_errors(self) -> None:
+        array = nw.DeviceArray(half(2, 3))
+        for kind, text, more in (
+            (BufferError, "without a copy", {"copy": True}),
+            (BufferError, r"stays on device \(10, 0\)", {"dl_device": (1, 0)}),
+            (ValueError, "stream = 1: on ROCm it must be", {"stream": 1}),
+        ):
+            with self.subTest(text=text), self.assertRaisesRegex(kind, text):
+                array.__dlpack__(**more)
+        with self.assertRaisesRegex(BufferError, "of type float64 can't be exported: it must be one of bf16"):
+            nw.DeviceArray(numpy.zeros(3)).__dlpack__()
+        self.assertIsNotNone(array.__dlpack__(max_version=(1, 1), dl_device=(10, 0), copy=False))
+
+    def test_dlpack_outlives_python(self) -> None:
+        """A consumer that is done when Python is gone does not call into it."""
+        program = ("import atexit, ctypes, numpy, nibblewave as nw\n"
+                   "nw.simulate()\n"
+                   "array = nw.DeviceArray(numpy.zeros(3, numpy.float32))\n"
+                   "capsule = array.__dlpack__()\n"
+                   "from nibblewave import dlpack\n"
+                   "(address, (managed, _)), = dlpack._kept.items()\n"
+                   "dlpack._leave()\n"
+                   "print(managed.deleter)\n")  # fmt: skip
+        done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "None\n"), done.stderr)
 
     def test_strides_in_bytes(self) -> None:
         array = nw.DeviceArray(numpy.zeros((2, 3), numpy.float16))

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy
 
+from . import dlpack
 from .library import HERE
+from .tensors import NAMES
 
 _NAMES = [f"libamdhip64.so{end}" for end in (".7", ".6", ".5", "")]
 _hip: ctypes.CDLL | None = None
@@ -54,6 +56,14 @@ def synchronize() -> None:
     call("hipDeviceSynchronize")
 
 
+def _wait_for_null_stream(stream: int) -> None:
+    event = ctypes.c_void_p()
+    call("hipEventCreateWithFlags", ctypes.byref(event), 2)  # hipEventDisableTiming
+    call("hipEventRecord", event, None)
+    call("hipStreamWaitEvent", ctypes.c_void_p(stream), event, 0)
+    call("hipEventDestroy", event)
+
+
 class DeviceArray:
     """A C-contiguous array in device memory. bf16 has no NumPy type: use uint16 bits and dtype="bf16"."""
 
@@ -61,7 +71,8 @@ class DeviceArray:
         """Copies `values` to the device."""
         self._host = numpy.ascontiguousarray(values)
         self.shape, self.dtype = self._host.shape, dtype or self._host.dtype.name
-        self.itemsize, self._pointer = self._host.itemsize, ctypes.c_void_p()
+        self.itemsize, self._pointer, self._ordinal = self._host.itemsize, ctypes.c_void_p(), ctypes.c_int()
+        call("hipGetDevice", ctypes.byref(self._ordinal))
         call("hipMalloc", ctypes.byref(self._pointer), ctypes.c_size_t(max(self._host.nbytes, 1)))
         self._copy(self._pointer, self._host.ctypes.data, 1)
 
@@ -78,6 +89,21 @@ class DeviceArray:
 
     def element_size(self) -> int:
         return self.itemsize
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.ROCM, self._ordinal.value
+
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None,
+                   copy: bool | None = None) -> object:  # fmt: skip
+        """For from_dlpack() of other libraries: the same memory. `stream` will wait for what is queued on the null stream; -1:
+        no stream will. BufferError for a copy, another device, or a type of 64 bits."""
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"the memory stays on device {self.__dlpack_device__()} without a copy: use numpy() and another DeviceArray")
+        if stream in (1, 2) or (stream is not None and stream < -1):
+            raise ValueError(f"stream = {stream}: on ROCm it must be None or 0, the null stream, -1 or a hipStream_t")
+        if stream and stream != -1:
+            _wait_for_null_stream(stream)
+        return dlpack.export(self, self.data_ptr(), self._ordinal.value, self.shape, self.stride(), NAMES.get(self.dtype, self.dtype))
 
     def numpy(self) -> numpy.ndarray:
         """A copy on the host, once the null stream's work is done."""

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
 from typing import Any
+
+from . import dlpack
 
 NAMES = {
     "float16": "f16", "half": "f16", "bfloat16": "bf16", "bf16": "bf16", "float32": "f32", "float": "f32", "int32": "i32", "uint32": "u32",
     "uint8": "u8", "int8": "i8",
 }  # fmt: skip
 _TYPESTR = {"<f2": "f16", "<f4": "f32", "<i4": "i32", "<u4": "u32", "|u1": "u8", "|i1": "i8"}
-_DLPACK = {(2, 16): "f16", (4, 16): "bf16", (2, 32): "f32", (0, 32): "i32", (1, 32): "u32", (1, 8): "u8", (0, 8): "i8"}
-_ROCM = (10, 11)  # kDLROCM, kDLROCMHost
 SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "u32": 4, "u8": 1, "i8": 1}
 
 
@@ -24,14 +23,6 @@ class Tensor:
     strides: tuple[int, ...]  # bytes
     dtype: str
     owner: object = None  # keeps the memory
-
-
-class _DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]  # fmt: skip
 
 
 def _contiguous(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -62,13 +53,11 @@ def _of_interface(x: Any, name: str) -> Tensor:
 
 
 def _of_dlpack(x: Any, name: str, stream: int) -> Tensor:
-    if x.__dlpack_device__()[0] not in _ROCM:
+    if x.__dlpack_device__()[0] not in (dlpack.ROCM, dlpack.ROCM_HOST):
         raise ValueError(f"{name} is on DLPack device {x.__dlpack_device__()}: it must be on one of type 10, kDLROCM")
     capsule = x.__dlpack__(stream=stream or None)
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    t = _DLTensor.from_address(pointer(capsule, b"dltensor"))
-    dtype, shape = _DLPACK.get((t.code, t.bits)), tuple(t.shape[: t.ndim])
+    t = dlpack.tensor_of(capsule)
+    dtype, shape = dlpack.TYPES.get((t.code, t.bits)), tuple(t.shape[: t.ndim])
     if dtype is None or t.lanes != 1:
         raise ValueError(f"{name} has DLPack type (code {t.code}, {t.bits} bits, {t.lanes} lanes), which no kernel takes")
     strides = tuple(step * SIZES[dtype] for step in t.strides[: t.ndim]) if t.strides else _contiguous(shape, SIZES[dtype])
