@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Host time of a MUL_MAT through ggml's backend beside the same nw_gguf_linear, without the GPU's:
-// hipModuleLaunchKernel is this program's own and returns at once. Not a test. With ggml's folder
-// in GGML and that of its libraries in LIB:
-//
-//     c++ -std=c++17 -O2 -rdynamic -D__HIP_PLATFORM_AMD__ -I$GGML/include -Ihost/capi
-//         tests/engines/backend_cost.cpp -o backend_cost -L$LIB -lggml -lggml-base
-//         -Lbuild/lib -lnibblewave build/hipsim/libamdhip64.so
-//     LD_LIBRARY_PATH=build/hipsim:build/lib:$LIB ./backend_cost BACKEND
+// hipModuleLaunchKernel is this program's own and returns at once.
+//     backend_cost BACKEND   a line for each number of rows
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
 #include <ggml-cpp.h>

@@ -7,14 +7,16 @@
 #include <ggml-cpp.h>
 #include <ggml.h>
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
@@ -193,6 +195,161 @@ void two_contexts() {
     count("two contexts", same);
 }
 
+// A graph that is computed again has the data and the memory that its tensors have by then.
+void graph_reuse() {
+    ggml_backend_dev_t const device = ours().at(0);
+    const ggml_backend_ptr backend(ggml_backend_dev_init(device, nullptr)),
+        fresh(ggml_backend_dev_init(device, nullptr));
+    const Shape shape{512, 96, 4};
+    Product kept(device, GGML_TYPE_Q4_K, shape), other(device, GGML_TYPE_Q4_K, shape);
+    const auto first = kept.compute(backend.get());
+    const auto x = random_floats(static_cast<std::size_t>(ggml_nelements(other.b)), 5);
+    ggml_backend_tensor_set(other.b, x.data(), 0, ggml_nbytes(other.b));
+    const auto want = other.compute(fresh.get());
+    void *const before = kept.b->data;
+    kept.b->data = other.b->data; // memory of another buffer
+    const bool moved = kept.compute(backend.get()) == want;
+    kept.b->data = before;
+    const bool back = kept.compute(backend.get()) == first;
+    ggml_backend_tensor_set(kept.b, x.data(), 0, ggml_nbytes(kept.b));
+    const bool changed = kept.compute(backend.get()) == want;
+    count("a graph again, with other data and memory",
+          first.size() == want.size() && first != want && moved && back && changed);
+}
+
+// w2 * silu(w1 * x): products on the device, silu on the CPU, by ggml's scheduler. Of q4_0, whose
+// activations are int8 in blocks of 32 for both: most_nmse is that of one product.
+struct Layers {
+    Layers(ggml_backend_dev_t device, int64_t rows) {
+        ggml_context *const in = weights.get(), *const out = nodes.get();
+        w1 = ggml_new_tensor_2d(in, GGML_TYPE_Q4_0, 512, 768);
+        w2 = ggml_new_tensor_2d(in, GGML_TYPE_Q4_0, 768, 256);
+        memory.reset(
+            ggml_backend_alloc_ctx_tensors_from_buft(in, ggml_backend_dev_buffer_type(device)));
+        ggml_backend_buffer_set_usage(memory.get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+        fill_weights(w1);
+        fill_weights(w2);
+        x = ggml_new_tensor_2d(out, GGML_TYPE_F32, 512, rows);
+        ggml_set_input(x);
+        y = ggml_mul_mat(out, w2, ggml_silu(out, ggml_mul_mat(out, w1, x)));
+        ggml_set_output(y);
+        graph = ggml_new_graph(out);
+        ggml_build_forward_expand(graph, y);
+    }
+    std::vector<float> compute(ggml_backend_sched_t sched, unsigned seed) {
+        const auto values = random_floats(static_cast<std::size_t>(ggml_nelements(x)), seed);
+        std::vector<float> result(static_cast<std::size_t>(ggml_nelements(y)));
+        ggml_backend_tensor_set(x, values.data(), 0, ggml_nbytes(x));
+        if (ggml_backend_sched_graph_compute(sched, graph) != GGML_STATUS_SUCCESS)
+            return {};
+        ggml_backend_tensor_get(y, result.data(), 0, ggml_nbytes(y));
+        return result;
+    }
+    ggml_context_ptr weights{ggml_init({1 << 20, nullptr, true})};
+    ggml_context_ptr nodes{ggml_init({1 << 20, nullptr, true})};
+    ggml_backend_buffer_ptr memory;
+    ggml_tensor *w1, *w2, *x, *y;
+    ggml_cgraph *graph;
+};
+
+// The scheduler's allocation is kept for further inputs, as llama.cpp keeps it from token to token.
+void scheduler() {
+    for (ggml_backend_dev_t device : ours())
+        for (int64_t rows : {1, 24}) {
+            const ggml_backend_ptr there(ggml_backend_dev_init(device, nullptr)),
+                here(ggml_backend_dev_init(cpu(), nullptr));
+            ggml_backend_t both[] = {there.get(), here.get()};
+            const ggml_backend_sched_ptr mixed(
+                ggml_backend_sched_new(both, nullptr, 2, 64, false, true)),
+                plain(ggml_backend_sched_new(both + 1, nullptr, 1, 64, false, true));
+            Layers mine(device, rows), theirs(cpu(), rows);
+            bool good = ggml_backend_sched_alloc_graph(mixed.get(), mine.graph) &&
+                        ggml_backend_sched_alloc_graph(plain.get(), theirs.graph);
+            double worst = 0;
+            for (unsigned seed = 10; good && seed < 14; seed++) {
+                const auto got = mine.compute(mixed.get(), seed),
+                           want = theirs.compute(plain.get(), seed);
+                good = got.size() == want.size();
+                worst = std::max(worst, good ? nmse(got, want) : 1);
+            }
+            const bool split = ggml_backend_sched_get_n_splits(mixed.get()) == 3;
+            count(std::string(ggml_backend_dev_name(device)) + " by the scheduler, " +
+                      std::to_string(rows) + " rows",
+                  good && split && worst <= most_nmse, "NMSE " + std::to_string(worst));
+        }
+}
+
+// MiB of this process that are not a file's pages: its own copies, and the simulated GPU's memory.
+double mebibytes() {
+    std::ifstream file("/proc/self/status");
+    std::string word;
+    double kib = 0, all = 0;
+    while (file >> word)
+        if ((word == "RssAnon:" || word == "RssShmem:") && file >> kib)
+            all += kib;
+    return all / 1024;
+}
+
+struct File {
+    explicit File(std::size_t bytes) : bytes(bytes) {
+        std::FILE *const file = std::tmpfile();
+        std::vector<char> matrix(bytes);
+        const auto row = random_floats(1 << 15, 1);
+        const std::size_t step =
+            ggml_quantize_chunk(GGML_TYPE_Q4_K, row.data(), matrix.data(), 0, 1, 1 << 15, nullptr);
+        for (std::size_t at = step; at < bytes; at++) // one random piece, over and over
+            matrix[at] = matrix[at - step];
+        if (std::fwrite(matrix.data(), 1, bytes, file) != bytes || std::fflush(file) != 0)
+            std::abort();
+        data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fileno(file), 0);
+        std::fclose(file);
+    }
+    ~File() { munmap(data, bytes); }
+    void *data;
+    std::size_t bytes;
+};
+
+// How much memory the weights of a mapped file take: as a loader of models would place them.
+void weights_of_a_file() {
+    constexpr int64_t k = 2048, n = 16384;
+    ggml_backend_dev_t const device = ours().at(0);
+    const ggml_backend_ptr there(ggml_backend_dev_init(device, nullptr)),
+        here(ggml_backend_dev_init(cpu(), nullptr));
+    ggml_backend_dev_props props;
+    ggml_backend_dev_get_props(device, &props);
+    const ggml_context_ptr context(ggml_init({1 << 20, nullptr, true}));
+    ggml_tensor *const a = ggml_new_tensor_2d(context.get(), GGML_TYPE_Q4_K, k, n);
+    const File file(ggml_nbytes(a));
+    Product small(device, GGML_TYPE_Q4_K, {k, 256, 1}), inputs(device, GGML_TYPE_Q4_K, {k, n, 1});
+    const std::size_t output = ggml_nbytes(inputs.c);
+    small.compute(there.get()); // what all products need, such as threads
+    const double before = mebibytes();
+    ggml_backend_buffer_ptr memory;
+    if (props.caps.buffer_from_host_ptr) {
+        memory.reset(
+            ggml_backend_dev_buffer_from_host_ptr(device, file.data, file.bytes, file.bytes));
+        if (!memory || ggml_backend_tensor_alloc(memory.get(), a, file.data) != GGML_STATUS_SUCCESS)
+            return count("weights of a file", false, "not mapped");
+    } else {
+        memory.reset(ggml_backend_alloc_ctx_tensors(context.get(), there.get()));
+        ggml_backend_tensor_set(a, file.data, 0, file.bytes);
+    }
+    inputs.c->src[0] = a;
+    const auto got = inputs.compute(there.get());
+    const double more = mebibytes() - before, size = double(file.bytes) / (1 << 20);
+    // The same bytes, by the CPU.
+    Product theirs(cpu(), GGML_TYPE_Q4_K, {k, n, 1});
+    ggml_backend_tensor_set(theirs.a, file.data, 0, file.bytes);
+    const auto want = theirs.compute(here.get());
+    const bool right = got.size() == want.size() && nmse(got, want) <= most_nmse;
+    char note[96];
+    std::snprintf(note, sizeof note,
+                  "%s: %.1f MiB more for weights of %.1f MiB and a result of %.1f",
+                  props.caps.buffer_from_host_ptr ? "mapped" : "copied", more, size,
+                  double(output) / (1 << 20));
+    count("weights of a file", right && more < 1.5 * size, note);
+}
+
 void too_large() {
     ggml_backend_dev_t const device = ours().at(0);
     std::size_t available = 0, total = 0;
@@ -236,6 +393,9 @@ const std::map<std::string, std::function<void()>> cases = {
     {"dense", dense},
     {"experts", experts},
     {"two_contexts", two_contexts},
+    {"graph_reuse", graph_reuse},
+    {"scheduler", scheduler},
+    {"weights_of_a_file", weights_of_a_file},
     {"too_large", too_large},
     {"fork", after_fork},
     {"no_device", no_device},

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 import sources
+
+MOST_MICROSECONDS = 3  # of the host, for a product
 
 
 class Host(unittest.TestCase):
@@ -46,9 +49,41 @@ class Host(unittest.TestCase):
     def test_two_contexts(self) -> None:
         self.run_cases("two_contexts", check="all")
 
+    def test_a_graph_again(self) -> None:
+        for gfx in ("gfx1151", "gfx1100"):
+            with self.subTest(gfx=gfx):
+                self.run_cases("graph_reuse", "scheduler", gfx=gfx, check="all")
+
+    def test_weights_of_a_file(self) -> None:
+        """Where memory is shared they stay there; else there is one copy."""
+        pattern = r"(mapped|copied): ([\d.]+) MiB more for weights of ([\d.]+) MiB"
+        for gfx, memory, how, most in (("gfx1151", "", "mapped", 0.25), ("gfx1151", "device", "copied", 1.25), ("gfx1100", "", "copied", 1.25)):
+            with self.subTest(gfx=gfx, memory=memory):
+                said = self.run_cases("weights_of_a_file", gfx=gfx, NIBBLEWAVE_GGML_MEMORY=memory)
+                found = re.search(pattern, said)
+                assert found, said
+                print(f"{gfx}: {found[0]}")
+                self.assertEqual(found[1], how)
+                self.assertLess(float(found[2]), most * float(found[3]))
+                self.assertEqual(float(found[2]) > 0.9 * float(found[3]), how == "copied")
+
     def test_too_large(self) -> None:
-        said = self.run_cases("too_large")
-        self.assertRegex(said, r"nibblewave: \d+ MiB do not fit into NW0, which has \d+ of \d+ MiB free: leave tensors to the CPU")
+        for memory in ("", "device"):  # the host's, which gfx1151 shares, and its own
+            said = self.run_cases("too_large", NIBBLEWAVE_GGML_MEMORY=memory)
+            self.assertRegex(said, r"nibblewave: \d+ MiB do not fit into NW0, which has \d+ of \d+ MiB free: leave tensors to the CPU")
+
+    def test_host_time(self) -> None:
+        """Of a MUL_MAT, with launches that return at once."""
+        program = sources.build_program("backend_cost", "ggml", "ggml-base", links=(sources.BUILD / "lib/libnibblewave.so", sources.BUILD / "hipsim/libamdhip64.so"))
+        libraries = f"{sources.BUILD / 'hipsim'}:{sources.BUILD / 'lib'}"
+        done = subprocess.run([program, self.backend], env=os.environ | {"LD_LIBRARY_PATH": libraries}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        figures = re.findall(r"(\d+) rows: ([\d.]+) us through ggml, ([\d.]+) us by nw_gguf_linear", done.stdout)
+        self.assertEqual([rows for rows, _, _ in figures], ["1", "8", "32", "512"], done.stdout)
+        print(done.stdout, end="")
+        for rows, through, _ in figures:
+            with self.subTest(rows=rows):
+                self.assertLess(float(through), MOST_MICROSECONDS)
 
     def test_fork(self) -> None:
         said = self.run_cases("fork")

@@ -131,6 +131,10 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
             return GGML_STATUS_FAILED;
         }
     }
+    // The scheduler reads memory that is the host's without asking whether this graph has ended.
+    if (own.device.shares_memory &&
+        !succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize"))
+        return GGML_STATUS_FAILED;
     return GGML_STATUS_SUCCESS;
 }
 

@@ -105,9 +105,7 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t byte
     if (hip().hipMalloc(&data, bytes ? bytes : alignment) != hipSuccess) {
         std::size_t available = 0, total = 0;
         static_cast<void>(hip().hipMemGetInfo(&available, &total));
-        say_error("%zu MiB do not fit into %s, which has %zu of %zu MiB free: leave tensors to the "
-                  "CPU (--override-tensor PATTERN=CPU), or take a smaller context or model",
-                  bytes >> 20, device.name.c_str(), available >> 20, total >> 20);
+        say_does_not_fit(device, bytes, available, total);
         return nullptr;
     }
     return ggml_backend_buffer_init(type, buffer_face(), new Buffer{device, data}, bytes);
@@ -123,6 +121,13 @@ ggml_backend_buffer_type make_memory(Device &device) {
     type.device = &device.face;
     type.context = &device;
     return type;
+}
+
+void say_does_not_fit(const Device &device, std::size_t bytes, std::size_t available,
+                      std::size_t total) {
+    say_error("%zu MiB do not fit into %s, which has %zu of %zu MiB free: leave tensors to the CPU "
+              "(--override-tensor PATTERN=CPU), or take a smaller context or model",
+              bytes >> 20, device.name.c_str(), available >> 20, total >> 20);
 }
 
 bool is_memory_of(const Device &device, ggml_backend_buffer_type_t type) {

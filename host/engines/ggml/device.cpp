@@ -27,7 +27,10 @@ const char *get_description(ggml_backend_dev_t dev) { return device_of(dev).desc
 
 void get_memory(ggml_backend_dev_t dev, std::size_t *available, std::size_t *total) {
     *available = *total = 0;
-    if (enter(device_of(dev)))
+    if (device_of(dev).shares_memory) {
+        const HostMemory memory = host_memory();
+        *available = memory.available, *total = memory.total;
+    } else if (enter(device_of(dev)))
         succeeded(hip().hipMemGetInfo(available, total), "hipMemGetInfo");
 }
 
@@ -44,6 +47,7 @@ void get_props(ggml_backend_dev_t dev, ggml_backend_dev_props *props) {
     props->device_id = device.pci.empty() ? nullptr : device.pci.c_str();
     props->caps.async = true;
     props->caps.mmap_support = true; // a file may be mapped: its weights are copied from there
+    props->caps.buffer_from_host_ptr = device.maps_files; // or they stay there
 }
 
 ggml_backend_t init_backend(ggml_backend_dev_t dev, const char *) {
@@ -52,6 +56,11 @@ ggml_backend_t init_backend(ggml_backend_dev_t dev, const char *) {
 
 ggml_backend_buffer_type_t get_buffer_type(ggml_backend_dev_t dev) {
     return &device_of(dev).memory;
+}
+
+ggml_backend_buffer_t buffer_from_host_ptr(ggml_backend_dev_t dev, void *data, std::size_t bytes,
+                                           std::size_t) {
+    return map_host_memory(device_of(dev), data, bytes);
 }
 
 bool supports_op(ggml_backend_dev_t dev, const ggml_tensor *op) {
@@ -76,6 +85,7 @@ ggml_backend_device make_face(ggml_backend_reg_t reg, Device &device) {
     face.iface.get_props = get_props;
     face.iface.init_backend = init_backend;
     face.iface.get_buffer_type = get_buffer_type;
+    face.iface.buffer_from_host_ptr = buffer_from_host_ptr;
     face.iface.supports_op = supports_op;
     face.iface.supports_buft = supports_buft;
     face.reg = reg;

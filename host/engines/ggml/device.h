@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A HIP device as ggml sees it: an accelerator (it computes products only, and never holds a KV
-// cache) with a buffer type in device memory.
+// cache) with a buffer type in device memory, or in host memory that the device maps.
 #pragma once
 #include <ggml-backend-impl.h>
 
@@ -27,6 +27,8 @@ struct Device {
     std::string description; // "gfx1151, AMD Radeon 8060S"
     std::string pci;         // "0000:c1:00.0", or empty
     std::unique_ptr<nw_context, DestroyContext> context;
+    bool shares_memory = false; // buffers are host memory
+    bool maps_files = false;    // and may be a file's pages
 
     ggml_backend_device face{};        // what ggml holds
     ggml_backend_buffer_type memory{}; // its buffers
@@ -44,7 +46,16 @@ Device &device_of(ggml_backend_dev_t);
 Device &device_of(ggml_backend_buffer_type_t);
 
 ggml_backend_device make_face(ggml_backend_reg_t, Device &);
-ggml_backend_buffer_type make_memory(Device &);
+ggml_backend_buffer_type make_memory(Device &);      // buffer.cpp
+ggml_backend_buffer_type make_host_memory(Device &); // host_buffer.cpp
+// A buffer of the caller's pages; null on failure.
+ggml_backend_buffer_t map_host_memory(Device &, void *data, std::size_t bytes);
+// Whether HIP maps a file's pages at the host's addresses.
+bool can_map_files(Device &);
+struct HostMemory {
+    std::size_t available = 0, total = 0;
+};
+HostMemory host_memory();
 bool is_memory_of(const Device &, ggml_backend_buffer_type_t);
 ggml_backend_t make_backend(Device &); // a stream and its workspace; null on failure
 
@@ -52,6 +63,7 @@ ggml_backend_t make_backend(Device &); // a stream and its workspace; null on fa
 bool enter(Device &);
 // Logs a HIP call that failed; true if it did not.
 bool succeeded(int hip_error, const char *call);
+void say_does_not_fit(const Device &, std::size_t bytes, std::size_t available, std::size_t total);
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 } // namespace nw::engine

@@ -15,10 +15,16 @@
     X(hipGetDevice)                                                                                \
     X(hipSetDevice)                                                                                \
     X(hipDeviceGetName)                                                                            \
+    X(hipDeviceGetAttribute)                                                                       \
     X(hipDeviceGetPCIBusId)                                                                        \
     X(hipMemGetInfo)                                                                               \
     X(hipMalloc)                                                                                   \
     X(hipFree)                                                                                     \
+    X(hipHostMalloc)                                                                               \
+    X(hipHostFree)                                                                                 \
+    X(hipHostRegister)                                                                             \
+    X(hipHostUnregister)                                                                           \
+    X(hipHostGetDevicePointer)                                                                     \
     X(hipMemcpy)                                                                                   \
     X(hipMemcpyAsync)                                                                              \
     X(hipMemset)                                                                                   \

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <cstring>
 
 #include "engines/ggml/device.h"
 #include "engines/ggml/hip_calls.h"
@@ -38,6 +40,17 @@ std::string lower_case_pci(int ordinal) {
     return out;
 }
 
+// Whether its buffers are host memory: where it has none of its own, unless the user says so.
+bool takes_host_memory(int ordinal) {
+    const char *const asked = std::getenv("NIBBLEWAVE_GGML_MEMORY");
+    if (asked && std::strcmp(asked, "device") == 0)
+        return false;
+    int integrated = 0;
+    return hip().hipDeviceGetAttribute(&integrated, hipDeviceAttributeIntegrated, ordinal) ==
+               hipSuccess &&
+           integrated;
+}
+
 // The device with a context, or null: the reason is logged.
 std::unique_ptr<Device> open(ggml_backend_reg_t reg, int ordinal) {
     auto device = std::make_unique<Device>();
@@ -56,7 +69,8 @@ std::unique_ptr<Device> open(ggml_backend_reg_t reg, int ordinal) {
     device->description = std::string(nw_context_gfx(context)) + ", " + text;
     device->pci = lower_case_pci(ordinal);
     device->face = make_face(reg, *device);
-    device->memory = make_memory(*device);
+    device->shares_memory = takes_host_memory(ordinal);
+    device->memory = device->shares_memory ? make_host_memory(*device) : make_memory(*device);
     return device;
 }
 
@@ -84,6 +98,9 @@ void open_all(ggml_backend_reg_t reg) {
     for (int i = 0; i < count; i++)
         if (auto device = open(reg, i))
             devices.push_back(std::move(device));
+    // Two devices may be given parts of a file that overlap, and HIP maps a page once.
+    if (devices.size() == 1 && devices[0]->shares_memory)
+        devices[0]->maps_files = can_map_files(*devices[0]);
     succeeded(hip().hipSetDevice(before), "hipSetDevice");
 }
 
