@@ -96,6 +96,17 @@ def gguf_linear(x: Array, w: Array, type: str) -> Array:
     return values(x) @ dequantize_gguf(w, type).T
 
 
+def gguf_moe_linear(x: Array, w: Array, type: str, ids: Array) -> Array:
+    """float64 [T, used, N] for w [experts, N, row bytes] and ids [T, used]; x [T, 1 or used, K]. Slots with an id of no expert
+    are 0."""
+    y = numpy.zeros((*ids.shape, w.shape[1]))
+    for expert in range(len(w)):
+        token, slot = numpy.nonzero(ids == expert)
+        if token.size:
+            y[token, slot] = gguf_linear(x[token, slot % x.shape[1]], w[expert], type)
+    return y
+
+
 def attention(q: numpy.ndarray, k: numpy.ndarray, v: numpy.ndarray, causal: bool = True, scale: float | None = None) -> numpy.ndarray:
     """float64 [B, Sq, H, D] of q [B, Sq, H, D] and k, v [B, Sk, Hk, D]."""
     q, k, v = (x.astype(float).transpose(0, 2, 1, 3) for x in (q, k, v))

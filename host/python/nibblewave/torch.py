@@ -4,9 +4,11 @@
     torch.ops.nibblewave.linear_w4a16(x, w, scales, 128)
     torch.ops.nibblewave.gguf_linear(x, w, "q4_K")
     torch.ops.nibblewave.moe(x, w, scales, ids, 128, weights=weights)
+    torch.ops.nibblewave.gguf_moe(x, w, "q4_K", ids)
 
-Operands are those of Context.linear, gguf_linear and moe_linear. x of the first two may have any leading dimensions; the result
-is a new tensor. All tensors lie on x's device. Rows of `moe` whose id is no expert's are 0. There are no gradients.
+Operands are those of Context.linear, gguf_linear, moe_linear and gguf_moe_linear. x of the first two may have any leading
+dimensions; the result is a new tensor. All tensors lie on x's device. Rows of `moe` and `gguf_moe` whose id is no expert's are 0.
+There are no gradients.
 
 On "cuda", which is a ROCm GPU's name in PyTorch, an operator is the call of Context on the current stream. That was tested
 on the simulated GPU with tensors that stand in for PyTorch's own; no ROCm build of PyTorch has run it. On "cpu" it is
@@ -32,6 +34,7 @@ _SCHEMAS = {
     "gguf_linear": "Tensor x, Tensor w, str type",
     "moe": "Tensor x, Tensor w, Tensor scales, Tensor ids, int group, Tensor? zeros=None, Tensor? bias=None, "
     "Tensor? weights=None, bool silu_gate_up=False",
+    "gguf_moe": "Tensor x, Tensor w, str type, Tensor ids",
 }
 T = torch.Tensor
 _MOST_ALIGNED = 512  # experts of nw_moe_align
@@ -78,6 +81,11 @@ def _moe_shape(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None, bias:
     return checks.moe_linear(a, q, s, i, group, z, b, f, silu_gate_up)
 
 
+def _gguf_moe_shape(x: T, w: T, type: str, ids: T) -> tuple[int, ...]:
+    a, bytes_, i = _faces(x, w=w, ids=ids)
+    return checks.gguf_moe_linear(a, bytes_, type, i)
+
+
 # ---- without data ----
 
 
@@ -92,6 +100,10 @@ def _gguf_fake(x: T, w: T, type: str) -> T:
 def _moe_fake(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
               silu_gate_up: bool = False) -> T:  # fmt: skip
     return x.new_empty(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up))
+
+
+def _gguf_moe_fake(x: T, w: T, type: str, ids: T) -> T:
+    return x.new_empty(_gguf_moe_shape(x, w, type, ids))
 
 
 # ---- on the CPU, by the reference ----
@@ -133,6 +145,11 @@ def _moe_cpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, 
     y = reference.moe_linear(_array(x), q, _array(scales), z, _array(ids), group, bias=_array(bias), weights=_array(weights),
                              silu=silu_gate_up)  # fmt: skip
     return _tensor(y, x, shape)
+
+
+def _gguf_moe_cpu(x: T, w: T, type: str, ids: T) -> T:
+    shape = _gguf_moe_shape(x, w, type, ids)
+    return _tensor(reference.gguf_moe_linear(_array(x), _array(w), type, _array(ids)), x, shape)
 
 
 # ---- on a GPU: no line below has run in a ROCm build of PyTorch ----
@@ -177,6 +194,13 @@ def _moe_gpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, 
     return out
 
 
+def _gguf_moe_gpu(x: T, w: T, type: str, ids: T) -> T:
+    out = x.new_zeros(_gguf_moe_shape(x, w, type, ids))
+    if out.numel():
+        context(x.device.index).gguf_moe_linear(x, w, type, ids, out=out, stream=_stream(x))
+    return out
+
+
 def block_size(slots: int, experts: int) -> int:
     """Slots of a block: the next power of two above those of a mean expert, so that most blocks are one to an expert, and no
     more than half full of padding. Below one slot to an expert each is a block of its own, without lists."""
@@ -204,7 +228,9 @@ def _register(name: str, fake: Callable[..., T], cpu: Callable[..., T], gpu: Cal
 _register("linear_w4a16", _linear_fake, _linear_cpu, _linear_gpu)
 _register("gguf_linear", _gguf_fake, _gguf_cpu, _gguf_gpu)
 _register("moe", _moe_fake, _moe_cpu, _moe_gpu)
+_register("gguf_moe", _gguf_moe_fake, _gguf_moe_cpu, _gguf_moe_gpu)
 
 linear_w4a16 = torch.ops.nibblewave.linear_w4a16
 gguf_linear = torch.ops.nibblewave.gguf_linear
 moe = torch.ops.nibblewave.moe
+gguf_moe = torch.ops.nibblewave.gguf_moe

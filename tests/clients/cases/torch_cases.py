@@ -99,6 +99,17 @@ class OnCpu(unittest.TestCase):
             self.close(nt.gguf_linear(numbers(1, exact.shape[1], dtype=torch.float32) * 0 + 1, bytes_, name), exact.sum(1)[None])
 
 
+    def test_gguf_moe(self) -> None:
+        w = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((4, 20, 64))))
+        exact = torch.from_numpy(gguf.dequantize(w.numpy(), "q8_0"))
+        ids = torch.tensor([[3, 1, 9], [0, -1, 0]], dtype=torch.int32)[:, :2]  # a view, as of an argsort; -1 is no expert
+        for x in (numbers(2, 1, 64, dtype=torch.float32), numbers(2, 2, 64, dtype=torch.float32)):
+            want = torch.zeros(2, 2, 20, dtype=torch.float64)
+            for token, slot, expert in ((0, 0, 3), (0, 1, 1), (1, 0, 0)):
+                want[token, slot] = exact[expert] @ x[token, slot % x.shape[1]].double()
+            self.close(nt.gguf_moe(x, w, "q8_0", ids), want)
+
+
 class Registration(unittest.TestCase):
     def cases(self) -> list[tuple[object, tuple[object, ...], dict[str, object]]]:
         out: list[tuple[object, tuple[object, ...], dict[str, object]]] = []
@@ -110,6 +121,8 @@ class Registration(unittest.TestCase):
             out += [(nt.linear_w4a16, linear, {"zeros": weights.typed, "silu_gate_up": True})]
             out += [(nt.moe, moe, {}), (nt.moe, moe, {"zeros": experts.zeros, "weights": torch.rand(3, 2), "silu_gate_up": True})]
         w = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((20, 256))))
+        experts_w, ids = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((4, 20, 64)))), torch.tensor([[3, 1], [0, -1]], dtype=torch.int32)
+        out += [(nt.gguf_moe, (numbers(2, 1, 64, dtype=torch.float32), experts_w, "q8_0", ids), {})]
         return [*out, (nt.gguf_linear, (numbers(2, 3, 256, dtype=torch.float32), w, "q8_0"), {})]
 
     def test_opcheck(self) -> None:
@@ -200,6 +213,16 @@ class Errors(unittest.TestCase):
         ]  # fmt: skip
         self.said(nt.gguf_linear, cases)
 
+    def test_gguf_moe(self) -> None:
+        x, w, ids = numbers(3, 1, 64, dtype=torch.float32), torch.zeros(4, 20, 68, dtype=torch.uint8), torch.zeros(3, 2, dtype=torch.int32)
+        cases = [
+            (r"ids is of type int64", (x, w, "q8_0", ids.long()), {}),
+            (r"x has shape \[3, 1, 64\]: it must be \[2, 1 or 2, K\]", (x, w, "q8_0", ids[:2]), {}),
+            (r"w has 34 bytes in a row: of q8_0 they have 32 weights, but K = 64", (x, w[..., :34].contiguous(), "q8_0", ids), {}),
+            (r"ids is on meta: it must be on x's device, cpu; move it there", (x, w, "q8_0", ids.to("meta")), {}),
+        ]  # fmt: skip
+        self.said(nt.gguf_moe, cases)
+
     def said(self, op: object, cases: list[tuple[str, tuple[object, ...], dict[str, object]]]) -> None:
         for text, arguments, more in cases:
             with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
@@ -227,7 +250,7 @@ class OnGpu(torch.Tensor):
     def __torch_dispatch__(cls, func: object, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
         ops, more = torch.ops, kwargs or {}
         gpu = {ops.nibblewave.linear_w4a16.default: nt._linear_gpu, ops.nibblewave.gguf_linear.default: nt._gguf_gpu,
-               ops.nibblewave.moe.default: nt._moe_gpu}  # fmt: skip
+               ops.nibblewave.moe.default: nt._moe_gpu, ops.nibblewave.gguf_moe.default: nt._gguf_moe_gpu}  # fmt: skip
         if func in gpu:
             return gpu[func](*args, **more)
         if func in (ops.aten.new_empty.default, ops.aten.new_zeros.default):
@@ -259,7 +282,7 @@ class OnSimulatedGpu(unittest.TestCase):
         self.assertLessEqual(error, (0.02 if want.dtype == torch.bfloat16 else 0.004) * want.double().abs().max())
 
     def test_registered_for_cuda(self) -> None:
-        for name in ("linear_w4a16", "gguf_linear", "moe"):
+        for name in ("linear_w4a16", "gguf_linear", "moe", "gguf_moe"):
             self.assertTrue(torch._C._dispatch_has_kernel_for_dispatch_key(f"nibblewave::{name}", "CUDA"))
 
     def test_linear(self) -> None:
@@ -276,6 +299,15 @@ class OnSimulatedGpu(unittest.TestCase):
         x = torch.from_numpy(RANDOM.integers(-127, 128, (3, 256)).astype(numpy.float32))
         x[:, ::32] = 127  # whole numbers that the activations' int8 holds
         self.beside_cpu(nt.gguf_linear, x, w, "q8_0")
+
+    def test_gguf_moe(self) -> None:
+        w = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((4, 24, 256))))
+        for tokens in (1, 20):
+            ids = torch.from_numpy(RANDOM.integers(-1, 4, (tokens, 2), dtype=numpy.int32))
+            for of_token in (1, 2):
+                x = torch.from_numpy(RANDOM.integers(-127, 128, (tokens, of_token, 256)).astype(numpy.float32))
+                x[..., ::32] = 127
+                self.beside_cpu(nt.gguf_moe, x, w, "q8_0", ids)
 
     def test_moe(self) -> None:
         """Few tokens, and many: in blocks."""
