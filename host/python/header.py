@@ -49,5 +49,5 @@ def module(header: str) -> str:
         init = defaults(text, name, [field for field, _ in fields])
         lines += ["", "", f"class {name}(Structure):", "    _fields_ = ["]
         lines += [f'        ("{field}", {ctype}),' for field, ctype in fields] + ["    ]"]
-        lines += [f"    DEFAULTS = {{{', '.join(f'{key!r}: {value}' for key, value in init.items())}}}"]
+        lines += [f"    DEFAULTS: dict[str, float] = {{{', '.join(f'{key!r}: {value}' for key, value in init.items())}}}"]
     return "\n".join(lines) + "\n"

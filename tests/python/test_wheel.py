@@ -18,6 +18,7 @@ from packages import build_wheel  # noqa: E402
 
 SOURCE, BUILD = Path(os.environ["NW_SOURCE_DIR"]), Path(os.environ["NW_BUILD_DIR"])
 MOST_BYTES = 40 << 20  # of one gfx
+MYPY = "mypy==2.4.1"
 PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", "--timeout=5", "--retries=0"]
 
 
@@ -76,6 +77,24 @@ class Wheel(unittest.TestCase):
         done = self.run_there("-B", SOURCE / "host/python/examples/linear.py")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"^gfx1151: largest error 0\.00\d\d of \d+\.\d+\n$")
+
+    def test_types(self) -> None:
+        """mypy of all modules, but for those of programs that are not here, and of a user's program."""
+        checker = self.folder / "checker"
+        venv.create(checker, system_site_packages=False, with_pip=True)
+        got = subprocess.run([checker / "bin/python", *PIP, "install", "--only-binary=:all:", MYPY], capture_output=True, text=True)
+        if got.returncode:
+            self.skipTest(f"mypy is not to be had: {got.stderr.strip().splitlines()[-1]}")
+        package = next((self.folder / "venv/lib").glob("python*/site-packages/nibblewave"))
+        modules = sorted(f"nibblewave.{file.stem}".removesuffix(".__init__") for file in package.glob("*.py") if file.stem != "torch")
+        self.assertIn("nibblewave.context", modules)
+        strict = [checker / "bin/mypy", "--strict", "--python-executable", self.python, "--cache-dir", self.folder / "mypy"]
+        named = [word for module in modules for word in ("-m", module)]
+        # NumPy's arrays of any type make any result
+        for words in (["--no-warn-return-any", *named], [SOURCE / "host/python/examples/linear.py"]):
+            done = subprocess.run([*strict, *words], capture_output=True, text=True, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("no issues found", done.stdout)
 
     def test_command(self) -> None:
         done = subprocess.run([self.folder / "venv/bin/nw", "choose", "--n", "4096", "--k", "4096", "--m", "1"], capture_output=True, text=True)

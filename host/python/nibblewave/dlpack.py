@@ -37,16 +37,20 @@ _pointer_of_dying = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_
 _kept: dict[int, tuple[_Managed, object]] = {}  # what consumers use, and what owns its memory
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
 def _delete(managed: int) -> None:
     _kept.pop(managed, None)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _drop(capsule: int) -> None:
     """The destructor of a capsule: without a consumer there is nobody else to call the deleter."""
     if _is_named(capsule, _NAME):
         _delete(_pointer_of_dying(capsule, _NAME))
+
+
+_deleter, _destructor = _CALLBACK(_delete), _CALLBACK(_drop)
 
 
 @atexit.register
@@ -64,10 +68,10 @@ def export(owner: object, pointer: int, device: int, shape: tuple[int, ...], str
         raise BufferError(f"an array of type {dtype} can't be exported: it must be one of {', '.join(sorted(set(TYPES.values())))}")
     extents = ctypes.c_int64 * len(shape)
     managed = _Managed(
-        DLTensor(pointer, ROCM, device, len(shape), code, bits, 1, extents(*shape), extents(*strides), 0), None, ctypes.cast(_delete, ctypes.c_void_p)
+        DLTensor(pointer, ROCM, device, len(shape), code, bits, 1, extents(*shape), extents(*strides), 0), None, ctypes.cast(_deleter, ctypes.c_void_p)
     )
     _kept[ctypes.addressof(managed)] = managed, owner
-    return _new(ctypes.addressof(managed), _NAME, ctypes.cast(_drop, ctypes.c_void_p))
+    return _new(ctypes.addressof(managed), _NAME, ctypes.cast(_destructor, ctypes.c_void_p))
 
 
 def tensor_of(capsule: object) -> DLTensor:

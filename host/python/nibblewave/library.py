@@ -44,4 +44,5 @@ def call(name: str, *arguments: Any) -> None:
 
 def struct(kind: type[S], **values: Any) -> S:
     """As the _INIT macro makes it, with these members."""
-    return kind(**({"size": ctypes.sizeof(kind)} | kind.DEFAULTS | values))  # type: ignore[attr-defined]
+    defaults: dict[str, float] = getattr(kind, "DEFAULTS")  # noqa: B009  ctypes' type has no such member
+    return kind(**({"size": ctypes.sizeof(kind)} | defaults | values))

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
+import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 from hip import hip, hiprtc
 
@@ -51,6 +55,22 @@ def compiled(source: bytes = SOURCE) -> bytes:
 def launch(function, grid: int, block: int, *arguments, shared: int = 0, stream=None) -> None:
     check(hip.hipModuleLaunchKernel(function, grid, 1, 1, block, 1, 1, sharedMemBytes=shared, stream=stream,
                                     kernelParams=None, extra=arguments))
+
+
+class Example(unittest.TestCase):
+    """host/python/examples/hsaco.py: a code object by the manifest."""
+
+    def run_it(self, gfx: str) -> subprocess.CompletedProcess[str]:
+        script = Path(__file__).resolve().parents[3] / "host/python/examples/hsaco.py"
+        folder = Path(os.environ["NW_BUILD_DIR"]) / "hsaco"
+        return subprocess.run([sys.executable, script, folder], env=os.environ | {"HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}, capture_output=True, text=True)
+
+    def test_a_product(self) -> None:
+        done = self.run_it("gfx1151")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = re.fullmatch(r"gfx1151: decode_w4a16_f16_g128_m1_subnormal, largest error (\d\.\d+) of (\d+\.\d+)\n", done.stdout)
+        assert found, done.stdout
+        self.assertLess(float(found[1]), float(found[2]) / 1024)  # one rounding to f16
 
 
 class HipPython(unittest.TestCase):
