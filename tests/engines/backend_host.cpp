@@ -357,6 +357,14 @@ void too_large() {
     const ggml_backend_buffer_ptr buffer(
         ggml_backend_buft_alloc_buffer(ggml_backend_dev_buffer_type(device), 2 * total));
     count("a buffer larger than the device", !buffer && total > 0);
+    ggml_backend_dev_props props;
+    ggml_backend_dev_get_props(device, &props);
+    if (!props.caps.buffer_from_host_ptr)
+        return;
+    char page[4096]; // its other pages are not looked at
+    const ggml_backend_buffer_ptr mapped(
+        ggml_backend_dev_buffer_from_host_ptr(device, page, 2 * total, 2 * total));
+    count("a file larger than the device", !mapped);
 }
 
 // What the backend does in a child of fork(): it says so and fails, as HIP does not work there.

@@ -79,6 +79,20 @@ class Llama(unittest.TestCase):
         self.assertIn("NW1 model buffer size", said)
         self.assertEqual(self.nmse(two, one), 0)
 
+    def test_a_model_larger_than_the_device(self) -> None:
+        """Its load fails, and says why: in a GPU's own memory, and in an APU's."""
+        model = self.model("huge", "q4_0")
+        self.addCleanup(os.unlink, model)  # 150 GB for tools that read holes
+        for gfx in ("gfx1100", "gfx1151"):
+            with self.subTest(gfx=gfx):
+                simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx}
+                libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
+                done = subprocess.run([self.program, libraries, f"{model}+", "/dev/null"], env=os.environ | simulated, capture_output=True, text=True)
+                said = done.stdout + done.stderr
+                self.assertEqual(done.returncode, 1, said[-3000:])
+                self.assertRegex(said, r"nibblewave: \d+ MiB do not fit into NW0, which has \d+ of \d+ MiB free: leave tensors to the CPU")
+                self.assertIn("the model is not loaded", said)
+
     def test_types_without_kernels_stay_with_the_cpu(self) -> None:
         _, said = self.logits(self.model("qwen3moe", "q8_0"), "types")
         self.assertEqual(said.count("not on NW0: f32: "), 1)  # said once, of two layers

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """make_model.py LIBGGML_BASE ARCH QUANTIZATION OUT.gguf: a model of random weights, of ARCH llama, qwen3 or qwen3moe, quantized
-as QUANTIZATION q4_0, q8_0 or q4_K_M has it. Two layers; its tokens are numbers, it has no vocabulary."""
+as QUANTIZATION q4_0, q8_0 or q4_K_M has it. Two layers; its tokens are numbers, it has no vocabulary. ARCH huge: a llama larger
+than this machine's memory, whose weights are all a hole in the file."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,61 @@ MIXES = {
     "q8_0": Mix(Type.Q8_0, Type.Q8_0),
     "q4_K_M": Mix(Type.Q4_K, Type.Q6_K),
 }
+
+
+def memory_of_machine() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+class Huge:
+    """A llama without data."""
+
+    def __init__(self, mix: Mix, out: Path) -> None:
+        self.mix, self.out, self.writer, self.bytes = mix, out, gguf.GGUFWriter(out, "llama"), 0
+        row = WIDTH // gguf.GGML_QUANT_SIZES[mix.most][0] * gguf.GGML_QUANT_SIZES[mix.most][1]
+        self.feed_forward = -(-memory_of_machine() // row // 256) * 256  # of each layer, in each of three tensors
+
+    def tensor(self, name: str, type_: Type, *shape: int) -> None:
+        elements, size = gguf.GGML_QUANT_SIZES[type_]
+        nbytes = shape[-1] // elements * size * (shape[0] if len(shape) > 1 else 1)
+        self.writer.add_tensor_info(name, shape, numpy.dtype(numpy.float32), nbytes, type_)
+        self.bytes += gguf.GGUFWriter.ggml_pad(nbytes, self.writer.data_alignment)
+
+    def write(self) -> None:
+        w, most = self.writer, self.mix.most
+        add_sizes(w, self.feed_forward)
+        self.tensor("token_embd.weight", most, VOCABULARY, WIDTH)
+        self.tensor("output_norm.weight", Type.F32, WIDTH)
+        for layer in range(LAYERS):
+            at = f"blk.{layer}"
+            for norm in ("attn_norm", "ffn_norm"):
+                self.tensor(f"{at}.{norm}.weight", Type.F32, WIDTH)
+            for name, rows in (("q", HEADS), ("k", KV_HEADS), ("v", KV_HEADS), ("output", HEADS)):
+                self.tensor(f"{at}.attn_{name}.weight", most, rows * HEAD, WIDTH)
+            self.tensor(f"{at}.ffn_gate.weight", most, self.feed_forward, WIDTH)
+            self.tensor(f"{at}.ffn_up.weight", most, self.feed_forward, WIDTH)
+            self.tensor(f"{at}.ffn_down.weight", most, WIDTH, self.feed_forward)
+        w.write_header_to_file()
+        w.write_kv_data_to_file()
+        w.write_ti_data_to_file()
+        w.close()
+        header = gguf.GGUFWriter.ggml_pad(self.out.stat().st_size, w.data_alignment)
+        os.truncate(self.out, header + self.bytes)
+
+
+def add_sizes(w: gguf.GGUFWriter, feed_forward: int) -> None:
+    w.add_context_length(512)
+    w.add_embedding_length(WIDTH)
+    w.add_block_count(LAYERS)
+    w.add_feed_forward_length(feed_forward)
+    w.add_head_count(HEADS)
+    w.add_head_count_kv(KV_HEADS)
+    w.add_key_length(HEAD)
+    w.add_value_length(HEAD)
+    w.add_layer_norm_rms_eps(1e-6)
+    w.add_rope_dimension_count(HEAD)
+    w.add_vocab_size(VOCABULARY)
+    w.add_tokenizer_model("none")
 
 
 class Model:
@@ -58,18 +115,7 @@ class Model:
 
     def header(self) -> None:
         w = self.writer
-        w.add_context_length(512)
-        w.add_embedding_length(WIDTH)
-        w.add_block_count(LAYERS)
-        w.add_feed_forward_length(FEED_FORWARD)
-        w.add_head_count(HEADS)
-        w.add_head_count_kv(KV_HEADS)
-        w.add_key_length(HEAD)
-        w.add_value_length(HEAD)
-        w.add_layer_norm_rms_eps(1e-6)
-        w.add_rope_dimension_count(HEAD)
-        w.add_vocab_size(VOCABULARY)
-        w.add_tokenizer_model("none")
+        add_sizes(w, FEED_FORWARD)
         if self.arch == "qwen3moe":
             w.add_expert_count(EXPERTS)
             w.add_expert_used_count(USED)
@@ -123,4 +169,7 @@ class Model:
 
 if __name__ == "__main__":
     library, arch, quantization, out = sys.argv[1:]
-    Model(Path(library), arch, MIXES[quantization], Path(out)).write()
+    if arch == "huge":
+        Huge(MIXES[quantization], Path(out)).write()
+    else:
+        Model(Path(library), arch, MIXES[quantization], Path(out)).write()

@@ -3,7 +3,7 @@
 //     model_logits BACKENDS MODEL OUT [PATTERN=DEVICE]...
 // BACKENDS: paths of backend libraries, with ':' between. A prompt, then single tokens, all the
 // same in every run; OUT gets a row of floats for each token. A PATTERN of tensors' names goes into
-// the memory of a device (as --override-tensor).
+// the memory of a device (as --override-tensor). With MODEL+ the file is read, not mapped.
 #include <ggml-backend.h>
 #include <llama.h>
 
@@ -85,7 +85,12 @@ int main(int arguments, char **values) {
     overrides.push_back({nullptr, nullptr});
     llama_model_params parameters = llama_model_default_params();
     parameters.tensor_buft_overrides = overrides.data();
-    llama_model *const model = llama_model_load_from_file(values[2], parameters);
+    std::string file = values[2];
+    if (file.back() == '+') {
+        file.pop_back();
+        parameters.load_mode = LLAMA_LOAD_MODE_NONE;
+    }
+    llama_model *const model = llama_model_load_from_file(file.c_str(), parameters);
     if (!model)
         return std::fprintf(stderr, "the model is not loaded\n"), 1;
     const bool good = run_all(model, values[3]);

@@ -142,6 +142,10 @@ ggml_backend_buffer_type make_host_memory(Device &device) {
 ggml_backend_buffer_t map_host_memory(Device &device, void *data, std::size_t bytes) {
     if (!enter(device))
         return nullptr;
+    if (const HostMemory memory = host_memory(); bytes > memory.total) {
+        say_does_not_fit(device, bytes, memory.available, memory.total);
+        return nullptr;
+    }
     int error = hipSuccess;
     if (!map_pages(data, bytes, &error)) {
         say_error("%s can't map %zu MiB of a file (%s): load it without mmap", device.name.c_str(),
