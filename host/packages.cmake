@@ -23,12 +23,14 @@ install(CODE "
 set(CPACK_PACKAGE_NAME nibblewave)
 set(CPACK_PACKAGE_VENDOR "The nibblewave authors")
 set(CPACK_PACKAGE_CONTACT "The nibblewave authors <nibblewave@users.noreply.github.com>")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_GENERATOR DEB)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_SOURCE_GENERATOR TGZ)
-set(CPACK_SOURCE_IGNORE_FILES "/\\\\.git/" "${CMAKE_BINARY_DIR}/" "/build[^/]*/" "/__pycache__/" "/\\\\.ci/")
+# Regular expressions, of whole paths: the tree may lie in a folder called build.
+string(REGEX REPLACE "[^A-Za-z0-9/_-]" "." source "${CMAKE_SOURCE_DIR}")
+string(REGEX REPLACE "[^A-Za-z0-9/_-]" "." binary "${CMAKE_BINARY_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES "^${source}/[.]git(/|$)" "^${source}/[.]ci/" "^${source}/build[^/]*/" "^${binary}/" "/__pycache__/" "/[.](pytest_)?cache/" "/(CMakeUserPresets|compile_commands)[.]json$")
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
