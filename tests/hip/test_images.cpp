@@ -638,6 +638,134 @@ TEST_CASE("arrays: sizes, copies of parts, copies between them") {
     FAILS(hipMallocArray(&a, nullptr, 4, 4, 0), hipErrorInvalidValue);
 }
 
+// By asm names: in not all of the headers, or with other consts.
+#define ASM_NAME(name, ...) extern "C" hipError_t other_##name(__VA_ARGS__) asm(#name)
+ASM_NAME(hipArrayGetDescriptor, HIP_ARRAY_DESCRIPTOR *, const void *);
+ASM_NAME(hipArray3DGetDescriptor, HIP_ARRAY3D_DESCRIPTOR *, const void *);
+ASM_NAME(hipMemcpyHtoAAsync, void *, size_t, const void *, size_t, hipStream_t);
+ASM_NAME(hipMemcpyAtoHAsync, void *, const void *, size_t, size_t, hipStream_t);
+ASM_NAME(hipMemcpyAtoD, void *, const void *, size_t, size_t);
+ASM_NAME(hipMemcpyDtoA, void *, size_t, const void *, size_t);
+ASM_NAME(hipMemcpyAtoA, void *, size_t, const void *, size_t, size_t);
+ASM_NAME(hipMemcpy2DToArray_spt, void *, size_t, size_t, const void *, size_t, size_t, size_t,
+         hipMemcpyKind);
+ASM_NAME(hipMemcpy2DToArrayAsync_spt, void *, size_t, size_t, const void *, size_t, size_t, size_t,
+         hipMemcpyKind, hipStream_t);
+ASM_NAME(hipMemcpy2DFromArray_spt, void *, size_t, const void *, size_t, size_t, size_t, size_t,
+         hipMemcpyKind);
+ASM_NAME(hipMemcpy2DFromArrayAsync_spt, void *, size_t, const void *, size_t, size_t, size_t,
+         size_t, hipMemcpyKind, hipStream_t);
+ASM_NAME(_Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc, hipSurfaceObject_t *,
+         const hipResourceDesc *);
+ASM_NAME(_Z23hipDestroySurfaceObjectP13__hip_surface, hipSurfaceObject_t);
+
+TEST_CASE("the driver's arrays, and copies of one row") {
+    const HIP_ARRAY_DESCRIPTOR flat{8, 4, HIP_AD_FORMAT_UNSIGNED_INT16, 2};
+    const HIP_ARRAY3D_DESCRIPTOR box{8, 4, 3, HIP_AD_FORMAT_UNSIGNED_INT16, 2, 0};
+    hipArray_t a = nullptr, b = nullptr;
+    OK(hipArrayCreate(&a, &flat));
+    OK(hipArray3DCreate(&b, &box));
+    HIP_ARRAY_DESCRIPTOR flat_again{};
+    HIP_ARRAY3D_DESCRIPTOR box_again{};
+    OK(other_hipArrayGetDescriptor(&flat_again, a));
+    OK(other_hipArray3DGetDescriptor(&box_again, b));
+    CHECK(std::memcmp(&flat_again, &flat, sizeof flat) == 0);
+    CHECK(std::memcmp(&box_again, &box, sizeof box) == 0);
+    hipChannelFormatDesc channels{};
+    OK(hipGetChannelDesc(&channels, b));
+    CHECK_EQ(channels.y, 16);
+    CHECK_EQ(channels.z, 0);
+
+    const std::vector<int> row{1, 2, 3, 4, 5, 6, 7, 8};
+    const Buffer<int> memory(row);
+    OK(hipMemcpyHtoA(a, 4, row.data(), 12)); // _ 1 2 3 ...
+    OK(other_hipMemcpyHtoAAsync(a, 16, row.data(), 16, nullptr));
+    OK(other_hipMemcpyDtoA(a, 0, memory.data + 6, 4));
+    OK(other_hipMemcpyAtoA(b, 0, a, 4, 28));
+    OK(other_hipMemcpyAtoD(memory.data, b, 0, 28));
+    CHECK(memory.get() == std::vector<int>{1, 2, 3, 1, 2, 3, 4, 8});
+    int first = 0;
+    OK(other_hipMemcpyAtoHAsync(&first, a, 0, 4, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(first, 7);
+    FAILS(hipMemcpyHtoA(a, 4, row.data(), 32), hipErrorInvalidValue);
+    OK(hipArrayDestroy(a));
+    OK(hipArrayDestroy(b));
+}
+
+TEST_CASE("copies of rows, on every stream") {
+    const hipChannelFormatDesc channel{32, 0, 0, 0, whole};
+    hipArray_t array = nullptr;
+    OK(hipMallocArray(&array, &channel, 5, 4, 0));
+    const OwnStream stream;
+    int from[4][5], to[4][5];
+    int value = 0;
+    const auto to_array = hipMemcpyHostToDevice;
+    const auto to_host = hipMemcpyDeviceToHost;
+    const auto check = [&](auto in, auto out) {
+        for (auto &row : from)
+            for (int &x : row)
+                x = ++value;
+        OK(in());
+        OK(hipDeviceSynchronize());
+        OK(out());
+        OK(hipDeviceSynchronize());
+        CHECK(std::memcmp(from, to, sizeof to) == 0);
+    };
+    check([&] { return hipMemcpy2DToArray(array, 0, 0, from, 20, 20, 4, to_array); },
+          [&] { return hipMemcpy2DFromArrayAsync(to, 20, array, 0, 0, 20, 4, to_host, stream); });
+    check([&] { return hipMemcpy2DToArrayAsync(array, 0, 0, from, 20, 20, 4, to_array, stream); },
+          [&] { return other_hipMemcpy2DFromArray_spt(to, 20, array, 0, 0, 20, 4, to_host); });
+    check([&] { return other_hipMemcpy2DToArray_spt(array, 0, 0, from, 20, 20, 4, to_array); },
+          [&] {
+              return other_hipMemcpy2DFromArrayAsync_spt(to, 20, array, 0, 0, 20, 4, to_host,
+                                                         nullptr);
+          });
+    check(
+        [&] {
+            return other_hipMemcpy2DToArrayAsync_spt(array, 0, 0, from, 20, 20, 4, to_array,
+                                                     nullptr);
+        },
+        [&] { return hipMemcpy2DFromArray(to, 20, array, 0, 0, 20, 4, to_host); });
+    OK(hipFreeArray(array));
+}
+
+TEST_CASE("the driver's textures, and what a texture was made from") {
+    const Gpu gpu("gfx1151");
+    std::mt19937 random(11);
+    const Picture p = picture({1, 8, natural}, 16, 8, 1, random);
+    const InArray in(p, {16, 8, 0}, 0);
+    HIP_RESOURCE_DESC resource{};
+    resource.resType = HIP_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = in.array;
+    HIP_TEXTURE_DESC desc{}; // wraps, point filter, fractions
+    desc.flags = HIP_TRSF_NORMALIZED_COORDINATES;
+    hipTextureObject_t texture = nullptr;
+    OK(hipTexObjectCreate(&texture, &resource, &desc, nullptr));
+    const Sampling s{hipAddressModeWrap, hipFilterModePoint, true, true};
+    const std::vector<Four> at = coordinates(p.size, true, 50, random);
+    const Buffer<Four> where(at), out(at);
+    OK(gpu.run("sample_2D", 50, texture, where.data, out.data, 50));
+    for (unsigned n = 0; n < 50; ++n)
+        CHECK_EQ(out.get()[n].x, p.sample(s, &at[n].x, 2, false, 0));
+    hipResourceDesc from{};
+    hipTextureDesc how{};
+    OK(hipGetTextureObjectResourceDesc(&from, texture));
+    OK(hipGetTextureObjectTextureDesc(&how, texture));
+    CHECK_EQ(from.res.array.array, in.array);
+    CHECK_EQ(how.normalizedCoords, 1);
+    CHECK_EQ(how.readMode, hipReadModeNormalizedFloat);
+    OK(hipTexObjectDestroy(texture));
+    FAILS(hipGetTextureObjectTextureDesc(&how, texture), hipErrorInvalidValue);
+
+    hipSurfaceObject_t surface = nullptr;
+    OK(other__Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc(&surface,
+                                                                            &in.resource));
+    FAILS(hipDestroyTextureObject(reinterpret_cast<hipTextureObject_t>(surface)),
+          hipErrorInvalidValue);
+    OK(other__Z23hipDestroySurfaceObjectP13__hip_surface(surface));
+}
+
 TEST_CASE("what is not simulated is refused by name") {
     CapturedStderr said;
     const hipChannelFormatDesc byte{8, 0, 0, 0, natural};
