@@ -433,6 +433,12 @@ TEST_CASE("layers, levels and gradients") {
 }
 
 TEST_CASE("pitched memory by tex2D") {
+    for (auto attribute :
+         {hipDeviceAttributeTextureAlignment, hipDeviceAttributeTexturePitchAlignment}) {
+        int alignment = 0;
+        OK(hipDeviceGetAttribute(&alignment, attribute, 0));
+        CHECK_EQ(alignment, 256);
+    }
     std::mt19937 random(4);
     for (const char *gfx : targets) {
         const Gpu gpu(gfx);

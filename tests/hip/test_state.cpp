@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Contexts, settings and identities of devices; forms for a default stream per thread; what is
 // missing.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -169,4 +174,24 @@ TEST_CASE("what is missing fails, and says its name") {
                         " is not supported by the simulated GPU\n") != std::string::npos);
     void *address = nullptr;
     OK(get_proc_address("hipIpcGetMemHandle", &address, 60200000, 0, nullptr));
+}
+
+TEST_CASE("a child that was forked after the first HIP call gets a clear error") {
+    OK(hipDeviceSynchronize());
+    CapturedStderr said;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(20); // an exit that waits for the parent's threads would never end
+        void *memory = nullptr;
+        std::exit(hipMalloc(&memory, 4) == hipErrorNotInitialized ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK(said.text().find("forked") != std::string::npos);
+    void *memory = nullptr; // the parent goes on
+    OK(hipMalloc(&memory, 4));
+    OK(hipFree(memory));
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "sim/hip/array.h"
 #include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
@@ -33,6 +34,7 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
     p.totalGlobalMem = total_memory();
     p.totalConstMem = INT_MAX;
     p.memPitch = INT_MAX;
+    p.textureAlignment = p.texturePitchAlignment = texture_alignment;
     p.multiProcessorCount = static_cast<int>(device.wgps);
     p.l2CacheSize = static_cast<int>(device.l2_bytes);
     p.clockRate = static_cast<int>(device.clock_khz);
@@ -139,6 +141,10 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
         return p.maxThreadsPerMultiProcessor;
     case hipDeviceAttributeMaxPitch:
         return fits(p.memPitch);
+    case hipDeviceAttributeTextureAlignment:
+        return fits(p.textureAlignment);
+    case hipDeviceAttributeTexturePitchAlignment:
+        return fits(p.texturePitchAlignment);
     case hipDeviceAttributeMemoryBusWidth:
         return p.memoryBusWidth;
     case hipDeviceAttributeMemoryClockRate:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/runtime.h"
 
+#include <pthread.h>
+
 #include <atomic>
 
 #include "sim/hip/capture.h"
@@ -10,6 +12,7 @@ namespace nw::hipsim {
 
 static std::atomic<Runtime *> instance{nullptr};
 static std::atomic<bool> ended{false};
+static std::atomic<bool> forked{false};
 static thread_local int current = 0;
 
 Runtime::Runtime()
@@ -30,13 +33,25 @@ const std::vector<std::shared_ptr<Device>> &Runtime::counted() {
     return counted_;
 }
 
+// The threads that run commands are the parent's alone, and may have held any lock.
+static void in_forked_child() {
+    forked = true;
+    ended = true;
+    instance = nullptr;
+}
+
 Runtime &Runtime::get() {
+    if (forked)
+        fail(hipErrorNotInitialized,
+             "this process was forked from one that had used HIP; only one that hasn't may fork, "
+             "or the child must exec");
     if (ended)
         fail(hipErrorDeinitialized);
     static Runtime *const made = [] {
         auto *const runtime = new Runtime;
         publish_managed_variables(*runtime);
         instance = runtime;
+        pthread_atfork(nullptr, nullptr, in_forked_child);
         return runtime;
     }();
     return *made;
