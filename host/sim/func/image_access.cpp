@@ -51,7 +51,8 @@ struct Session {
             refuse("its type is not the instruction's dim");
         if (gathers() && std::popcount(access.mask) != 1)
             refuse("a gather's dmask must name one component");
-        format = find_buffer_format(image.format); // images have the same codes
+        format = find_buffer_format(
+            image.format, w.context->device.target->generation); // images have the same codes
         if (!format)
             refuse(fmt::format("format {} is not simulated", image.format));
         if (access.sampler.kind != Source::sgpr)

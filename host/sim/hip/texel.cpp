@@ -67,7 +67,7 @@ hipChannelFormatDesc Texel::description() const {
     return {of(0), of(1), of(2), of(3), kind};
 }
 
-u8 Texel::format(bool normalized) const {
+u8 Texel::format(bool normalized, Generation generation) const {
     using sim::NumberFormat;
     const bool is_signed = kind == hipChannelFormatKindSigned;
     const NumberFormat number = !is_integer() ? NumberFormat::real
@@ -75,7 +75,7 @@ u8 Texel::format(bool normalized) const {
                                 : is_signed  ? NumberFormat::sint
                                              : NumberFormat::uint;
     for (u8 code = 1;; ++code) {
-        const sim::BufferFormat *f = sim::find_buffer_format(code);
+        const sim::BufferFormat *f = sim::find_buffer_format(code, generation);
         require(f != nullptr, hipErrorInvalidValue); // beyond the last one
         bool same = f->number == number && f->components() == channels;
         for (unsigned c = 0; c < channels; ++c)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Elements of arrays and textures: their channel description as HIP and as the hardware have it.
 #pragma once
+#include "base/targets.h"
 #include "base/types.h"
 #include "sim/hip/headers.h"
 
@@ -16,7 +17,7 @@ struct Texel {
     hipChannelFormatDesc description() const;
     hipArray_Format driver_format() const;
     // The code in descriptors; integers as fractions if `normalized`.
-    u8 format(bool normalized) const;
+    u8 format(bool normalized, Generation) const;
     // What kernels find behind a descriptor: HSA's numbers of channel type and order.
     u32 channel_type(bool normalized) const;
     u32 channel_order() const;

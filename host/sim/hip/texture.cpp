@@ -18,11 +18,11 @@ using sim::ImageParts;
 using sim::ImageType;
 using sim::Sampler;
 
-bool is_gfx12(const Device &device) {
+Generation generation_of(const Device &device) {
     const Generation generation = device.facts.target->generation;
     if (generation == Generation::gfx10)
         fail(hipErrorNotSupported, "images of gfx10 are not simulated");
-    return generation == Generation::gfx12;
+    return generation;
 }
 
 ImageType type_of(const Array &a) {
@@ -114,7 +114,8 @@ template <class Pitched> ImageParts parts_of_rows(const Pitched &rows, const Tex
 
 TextureWords texture_words(const Device &device, const hipResourceDesc &r,
                            const hipTextureDesc *sampling) {
-    const bool gfx12 = is_gfx12(device), linear = r.resType == hipResourceTypeLinear;
+    const Generation generation = generation_of(device),
+                     linear = r.resType == hipResourceTypeLinear;
     const bool normalized = sampling && sampling->readMode == hipReadModeNormalizedFloat;
     TextureWords t;
     Texel texel;
@@ -142,12 +143,12 @@ TextureWords texture_words(const Device &device, const hipResourceDesc &r,
     if (linear) {
         width = r.res.linear.sizeInBytes / texel.bytes();
         sim::encode_buffer(reinterpret_cast<u64>(r.res.linear.devPtr), texel.bytes(),
-                           static_cast<u32>(width), texel.format(normalized), texel.channels,
-                           t.words);
+                           static_cast<u32>(width), texel.format(normalized, generation),
+                           texel.channels, t.words);
     } else {
-        parts.format = texel.format(normalized);
+        parts.format = texel.format(normalized, generation);
         parts.components = static_cast<u8>(texel.channels);
-        sim::encode_image(parts, gfx12, t.words);
+        sim::encode_image(parts, generation == Generation::gfx12, t.words);
     }
     t.words[8] = texel.channel_type(normalized);
     t.words[9] = texel.channel_order();
