@@ -10,6 +10,7 @@ import random
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -57,6 +58,29 @@ class Moe(unittest.TestCase):
             with self.subTest(gfx=gfx):
                 done = run(BUILD / "bin/tests/api_moe", HIPSIM_ARCH=gfx)
                 self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 6 slots of 3 tokens, all as in double\n"))
+
+
+class Hsaco(unittest.TestCase):
+    """hsaco.cpp: a code object by the manifest, without the library."""
+
+    program = BUILD / "bin/tests/api_hsaco"
+
+    def test_on_every_target(self) -> None:
+        for gfx in TARGETS:
+            with self.subTest(gfx=gfx):
+                done = run(self.program, BUILD / "hsaco", HIPSIM_ARCH=gfx, HIPSIM_CHECK="all")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertRegex(done.stdout, r"^decode_w4a16_f16_g128_m1_\w+: 200 outputs, all 1280\.0\n$")
+
+    def test_arguments_are_placed_by_the_manifest(self) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            manifest = json.loads((BUILD / "hsaco/manifest.json").read_text())
+            places = {a["name"]: a for a in manifest["families"]["decode_w4a16"]["arguments"]}
+            places["n"]["offset"], places["k"]["offset"] = places["k"]["offset"], places["n"]["offset"]
+            (Path(scratch) / "manifest.json").write_text(json.dumps(manifest))
+            (Path(scratch) / "gfx1151").symlink_to(BUILD / "hsaco/gfx1151")
+            done = run(self.program, scratch, HIPSIM_ARCH="gfx1151")
+        self.assertEqual(done.returncode, 1, done.stdout)
 
 
 # ggml's number of the type, elements and bytes of a block, where its f16 scales are.
