@@ -92,17 +92,25 @@ def linked(family: str, text: str) -> str:
 
 
 def everywhere(families: dict[str, list[dict]]) -> list[str]:
-    have = [{kernel["gfx"] for kernel in kernels} for kernels in families.values()]
-    return [gfx for gfx in targets() if gfx in set.intersection(*have)]
+    """Targets with the most families: the table is theirs."""
+    have = {gfx: sum(any(k["gfx"] == gfx for k in kernels) for kernels in families.values()) for gfx in targets()}
+    return [gfx for gfx, count in have.items() if count == max(have.values())]
+
+
+def on(gfxs: list[str], families: dict[str, list[dict]]) -> dict[str, list[dict]]:
+    own = {name: [k for k in kernels if k["gfx"] in gfxs] for name, kernels in families.items()}
+    return {name: kernels for name, kernels in own.items() if kernels}
 
 
 def elsewhere(families: dict[str, list[dict]]) -> list[str]:
-    """Of targets that not every family has, groups with the same ones."""
-    groups: dict[str, list[str]] = {}
+    """Of the other targets, groups with the same."""
+    common = everywhere(families)
+    known, groups = on(common, families), {}
     for gfx in targets():
-        if gfx not in everywhere(families):
-            own = {name: [k for k in kernels if k["gfx"] == gfx] for name, kernels in families.items()}
-            said = ", ".join(name + (f" ({text})" if (text := limits(k, families[name])) else "") for name, k in own.items() if k)
+        if gfx not in common:
+            own = on([gfx], families)
+            texts = {name: limits(kernels, families[name]) for name, kernels in own.items()}
+            said = ", ".join(name + (f" ({text})" if text else "") if name in known else linked(name, text) for name, text in texts.items())
             groups.setdefault(said, []).append(gfx)
     return [f"{', '.join(gfxs)}: {said}." for said, gfxs in groups.items()]
 
@@ -135,17 +143,18 @@ def other(family: str, kernels: list[dict], among: list[str]) -> str:
 
 
 def table(manifest: dict) -> list[str]:
-    families = library(manifest)
+    every = library(manifest)
+    common = everywhere(every)
+    families = on(common, every)
     ops = {name: manifest["families"][name]["op"] for name in families}
     known = sorted((name for name in families if ops[name] in OPERATIONS), key=lambda name: list(OPERATIONS).index(ops[name]))
     others = sorted(set(families) - set(known))
-    common = everywhere(families)
     return [
         *HEAD,
         *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
         "",
         "All for " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
-        *elsewhere(families),
+        *elsewhere(every),
     ]
 
 
