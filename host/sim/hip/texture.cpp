@@ -114,8 +114,8 @@ template <class Pitched> ImageParts parts_of_rows(const Pitched &rows, const Tex
 
 TextureWords texture_words(const Device &device, const hipResourceDesc &r,
                            const hipTextureDesc *sampling) {
-    const Generation generation = generation_of(device),
-                     linear = r.resType == hipResourceTypeLinear;
+    const Generation generation = generation_of(device);
+    const bool linear = r.resType == hipResourceTypeLinear;
     const bool normalized = sampling && sampling->readMode == hipReadModeNormalizedFloat;
     TextureWords t;
     Texel texel;
