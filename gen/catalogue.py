@@ -14,7 +14,7 @@ from pathlib import Path
 import contract
 import targets
 import tuning
-from expressions import BYTES, ELEMENTS
+from expressions import BYTES, CONDITION, ELEMENTS
 from family import ACCESS, NEVER_CHOSEN, VARIANT_KEYS, Family
 
 
@@ -124,9 +124,11 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
                     yield Kernel(f, gfx, own, form, purpose, candidate, name, template)
 
 
-# What of a target an expression may use (target.wmma_macs), and its unit.
+# What of a target an expression may use (target.wmma_macs, target.dot4), and its unit.
 TARGET_FACTS = {
-    name: BYTES if name.startswith("lds_") else ELEMENTS for name, kind in targets.FACTS.items() if kind is int
+    name: CONDITION if kind is bool else BYTES if name.startswith("lds_") else ELEMENTS
+    for name, kind in targets.FACTS.items()
+    if kind in (bool, int)
 }
 
 
