@@ -45,6 +45,18 @@ std::string_view peak_of(std::string_view part) {
     return !target.wmma.empty() ? "WMMA" : target.dot2 ? "DOT2" : "v_fma_mix_f32";
 }
 
+Peak product_peak(std::string_view gfx, Dtype dtype) {
+    const Target &target = target_of(gfx);
+    if (!target.wmma.empty())
+        return {"WMMA", wmma_peak(gfx)};
+    const std::vector<Constant> constants = part_constants(gfx);
+    const f64 lanes = 4 * 32 * value_of(constants, "wgps"),
+              multiply_adds = lanes * value_of(constants, "shader_mhz") * 1e6;
+    if (target.dot2 && dtype == Dtype::f16)
+        return {"DOT2", 4 * multiply_adds};
+    return {"multiply-adds", 2 * multiply_adds};
+}
+
 std::vector<Constant> part_constants(std::string_view part) {
     return Json::parse(hip::part_constants(part)).at("constants").get<std::vector<Constant>>();
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/half.h"
 #include "bench/table.h"
 
 namespace nw::bench {
@@ -34,5 +35,13 @@ Bound dram_bound(std::string_view part);
 f64 wmma_peak(std::string_view part);
 // What that is of: "WMMA", "DOT2", "v_fma_mix_f32".
 std::string_view peak_of(std::string_view part);
+
+// FLOP/s of products with f32 accumulation, and what they are by: WMMA where the target of the
+// part's name has it; else DOT2 of f16, or f32 multiply-adds.
+struct Peak {
+    std::string_view by;
+    f64 flops = 0;
+};
+Peak product_peak(std::string_view gfx, Dtype);
 
 } // namespace nw::bench

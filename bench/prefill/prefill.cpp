@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The suite prefill: modelled times of prefill_w4a16 beside published ones of a Triton kernel, and
+// The suite prefill: modelled times of prefill_w4a16 or dot_w4a16 beside published ones of a Triton kernel, and
 // from a plain tile to the kernel, an idea at a time.
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/targets.h"
 #include "bench/product.h"
 #include "bench/published.h"
 #include "bench/suites.h"
@@ -22,7 +23,11 @@ std::string name_of(const ProductShape &p) {
     return fmt::format("{} {}", by(p.k, p.n), type_name(p));
 }
 
-Json to_json(const DenseJob &job, const Timed &time, f64 peak) {
+std::string_view pct_key(std::string_view gfx) {
+    return target_of(gfx).wmma.empty() ? "pct_of_peak" : "pct_of_wmma_peak";
+}
+
+Json to_json(const DenseJob &job, const Timed &time) {
     const ProductShape &p = job.shape;
     const f64 tflops = 2e-12 * p.m * p.n * p.k / (time.us * 1e-6);
     Json row = {{"kernel", job.kernel->symbol},
@@ -35,7 +40,8 @@ Json to_json(const DenseJob &job, const Timed &time, f64 peak) {
                 {"group", group},
                 {"time_us", time.us},
                 {"tflops", tflops},
-                {"pct_of_wmma_peak", 100e12 * tflops / peak},
+                {pct_key(job.kernel->gfx),
+                 100e12 * tflops / product_peak(job.kernel->gfx, p.dtype).flops},
                 {"_size", by(p.k, p.n)},
                 {"_type", type_name(p)}};
     add_bounds(row, time.drawn);
@@ -44,28 +50,42 @@ Json to_json(const DenseJob &job, const Timed &time, f64 peak) {
 
 // ---- beside published times
 
+// "WMMA's 92.2 TFLOP/s"; with a peak of each type where these differ.
+std::string peak_of(std::string_view gfx) {
+    const auto one = [&](Dtype dtype) {
+        const Peak peak = product_peak(gfx, dtype);
+        return fmt::format("{}{} {:.1f} TFLOP/s", peak.by, peak.by.ends_with('s') ? "'" : "'s",
+                           peak.flops / 1e12);
+    };
+    const std::string f16 = one(Dtype::f16), bf16 = one(Dtype::bf16);
+    return f16 == bf16 ? f16 : fmt::format("{} (f16), {} (bf16)", f16, bf16);
+}
+
 // Its legend, printed, and its columns.
-Table published_table(const Options &o, const std::string &gfx, f64 peak) {
+Table published_table(const Options &o, const std::string &gfx) {
+    const bool wmma = !target_of(gfx).wmma.empty();
     fmt::print(
         "W4A16 products of many tokens on sim {}: modelled times.\n"
         "type: of activations; sym: no zero points; zp: packed; carrier: with the scale; mM: "
         "tokens.\n"
-        "% peak: of WMMA's {:.1f} TFLOP/s; base, tuned: TFLOP/s published of a Triton kernel "
+        "% peak: of {}; base, tuned: TFLOP/s published of a Triton kernel "
         "on gfx1151\n(f16, asymmetric, 2048 tokens), before and after tuning.\n",
-        gfx, peak / 1e12);
+        gfx, peak_of(gfx));
     if (o.verbose)
-        fmt::print(
-            "wmma, lds: per cent of cycles in which it is busy; confl: cycles of LDS for bank "
-            "conflicts;\nvalu: VALU slots to a WMMA.\n");
+        fmt::print("{}lds: per cent of cycles in which it is busy; confl: cycles of LDS for bank "
+                   "conflicts{}.\n",
+                   wmma ? "wmma, " : "", wmma ? ";\nvalu: VALU slots to a WMMA" : "");
     fmt::print("\n");
     return Table(std::string("K x N {_size:>11}; type {_type:<18}") + time_columns(o, 9) +
-                 ("; TFLOP/s {tflops:>8.2f}; % peak {pct_of_wmma_peak:>6.1f}; "
-                  "base {published_base_tflops:>6.1f}; "
-                  "tuned {published_tuned_tflops:>6.1f}") +
-                 (o.verbose ? "; tile {_tile:<8}; wmma {pct_wmma_busy:>5.1f}%; "
-                              "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}; "
-                              "valu {valu_per_wmma:>6.2f}"
-                            : ""));
+                 fmt::format("; TFLOP/s {{tflops:>8.2f}}; % peak {{{}:>6.1f}}; ", pct_key(gfx)) +
+                 "base {published_base_tflops:>6.1f}; "
+                 "tuned {published_tuned_tflops:>6.1f}" +
+                 (!o.verbose ? ""
+                  : wmma     ? "; tile {_tile:<8}; wmma {pct_wmma_busy:>5.1f}%; "
+                               "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}; "
+                               "valu {valu_per_wmma:>6.2f}"
+                             : "; tile {_tile:<8}; "
+                               "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}"));
 }
 
 Json published(const Options &o, const std::string &gfx) {
@@ -87,32 +107,32 @@ Json published(const Options &o, const std::string &gfx) {
             }
     if (jobs.empty())
         throw Usage(fmt::format("--only {}: no row of suite prefill has such a name", o.only));
-    const f64 peak = wmma_peak(gfx);
-    Table table = published_table(o, gfx, peak);
+    Table table = published_table(o, gfx);
     Json rows = Json::array();
     std::vector<f64> percents;
     const auto done = [&](u64 i, const Timed &time) {
         const Instructions &insts = time.launch.insts;
         const Busy &busy = time.launch.busy;
         const u64 wmma = insts.of("wmma"), valu = insts.valu_slots() - wmma;
-        Json row = to_json(jobs[i], time, peak);
+        Json row = to_json(jobs[i], time);
         row.update({{"table", "published"},
                     {"model", jobs[i].model},
-                    {"valu_per_wmma", static_cast<f64>(valu) / static_cast<f64>(wmma)},
-                    {"pct_wmma_busy", 100 * busy.wmma},
                     {"pct_lds_busy", 100 * busy.lds},
                     {"lds_conflict_cycles", busy.lds_conflicts},
                     {"published_base_tflops", of[i].base_tflops},
                     {"published_tuned_tflops", of[i].tuned_tflops},
                     {"_tile", by(jobs[i].kernel->number("bm"), jobs[i].kernel->number("bn"))}});
-        percents.push_back(row["pct_of_wmma_peak"]);
+        if (wmma != 0)
+            row.update({{"valu_per_wmma", static_cast<f64>(valu) / static_cast<f64>(wmma)},
+                        {"pct_wmma_busy", 100 * busy.wmma}});
+        percents.push_back(row[pct_key(gfx)]);
         rows.push_back(row);
         table.print(row);
     };
     time_dense(jobs, done, Warm::no);
     const auto worst = std::ranges::min_element(percents);
-    fmt::print("\ngeometric mean {:.1f} % of WMMA's peak, worst {:.1f} % ({})\n",
-               geometric_mean(percents), *worst,
+    fmt::print("\ngeometric mean {:.1f} % of {} peak, worst {:.1f} % ({})\n",
+               geometric_mean(percents), target_of(gfx).wmma.empty() ? "the" : "WMMA's", *worst,
                name_of(jobs[static_cast<u64>(worst - percents.begin())].shape));
     return rows;
 }
@@ -159,16 +179,15 @@ Json ladder(const Options &o) {
             }
     if (jobs.empty())
         throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
-    const f64 peak = wmma_peak(published_gfx);
     fmt::print(
         "\nFrom a plain tile to prefill_w4a16 on sim {}, an idea at a time: modelled times.\n"
         "f16, symmetric; m: tokens; peak: of WMMA's {:.1f} TFLOP/s.\n\n",
-        published_gfx, peak / 1e12);
+        published_gfx, wmma_peak(published_gfx) / 1e12);
     Table table("K x N {_size:>9}; m {m:>4}; time us {time_us:>8.1f}; TFLOP/s {tflops:>7.2f}; "
                 "peak {pct_of_wmma_peak:>4.1f}%; with {with}");
     Json rows = Json::array();
     const auto done = [&](u64 i, const Timed &time) {
-        rows.push_back(to_json(jobs[i], time, peak));
+        rows.push_back(to_json(jobs[i], time));
         rows.back().update({{"table", "ladder"}, {"with", ideas[i]}});
         table.print(rows.back());
     };
