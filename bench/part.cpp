@@ -31,30 +31,18 @@ Bound dram_bound(std::string_view part) {
             bus};
 }
 
-f64 wmma_peak(std::string_view part) {
+Peak product_peak(std::string_view part, Dtype dtype) {
     const std::vector<Constant> constants = part_constants(part);
     const Target &target = target_of_part(part);
-    const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
-    const f64 macs = !target.wmma.empty() ? 16 * 16 * 16 / value_of(constants, "wmma_f16_interval")
-                                          : 32 * (target.dot2 ? 2 : 1); // of a SIMD in a cycle
-    return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;
-}
-
-std::string_view peak_of(std::string_view part) {
-    const Target &target = target_of_part(part);
-    return !target.wmma.empty() ? "WMMA" : target.dot2 ? "DOT2" : "v_fma_mix_f32";
-}
-
-Peak product_peak(std::string_view gfx, Dtype dtype) {
-    const Target &target = target_of(gfx);
+    const auto flops = [&](f64 macs) { // of a SIMD in a cycle
+        const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
+        return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;
+    };
     if (!target.wmma.empty())
-        return {"WMMA", wmma_peak(gfx)};
-    const std::vector<Constant> constants = part_constants(gfx);
-    const f64 lanes = 4 * 32 * value_of(constants, "wgps"),
-              multiply_adds = lanes * value_of(constants, "shader_mhz") * 1e6;
+        return {"WMMA", flops(16 * 16 * 16 / value_of(constants, "wmma_f16_interval"))};
     if (target.dot2 && dtype == Dtype::f16)
-        return {"DOT2", 4 * multiply_adds};
-    return {"multiply-adds", 2 * multiply_adds};
+        return {"DOT2", flops(2 * 32)};
+    return {"multiply-adds", flops(32)};
 }
 
 std::vector<Constant> part_constants(std::string_view part) {

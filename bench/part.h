@@ -30,18 +30,13 @@ struct Bound {
 };
 Bound dram_bound(std::string_view part);
 
-// FLOP/s of WMMA in f16 and bf16, by the part's clock and units and the cycles of an instruction. A
-// target without WMMA: of DOT2, or of v_fma_mix_f32 where it has none, of f16 and with sums in f32.
-f64 wmma_peak(std::string_view part);
-// What that is of: "WMMA", "DOT2", "v_fma_mix_f32".
-std::string_view peak_of(std::string_view part);
-
-// FLOP/s of products with f32 accumulation, and what they are by: WMMA where the target of the
-// part's name has it; else DOT2 of f16, or f32 multiply-adds.
+// FLOP/s of products with f32 accumulation, by the part's clock and units and the cycles of an
+// instruction, and what they are by: WMMA where the target has it; else DOT2 of f16, or
+// multiply-adds of f32 or of mixed types.
 struct Peak {
     std::string_view by;
     f64 flops = 0;
 };
-Peak product_peak(std::string_view gfx, Dtype);
+Peak product_peak(std::string_view part, Dtype = Dtype::f16);
 
 } // namespace nw::bench

@@ -150,20 +150,20 @@ Json attention_forward(const Options &o, const std::string &gfx) {
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const f64 peak = wmma_peak(gfx);
+    const Peak peak = product_peak(gfx);
     fmt::print("Attention of one layer, causal, {} heads, {} of keys, on sim {}: modelled times.\n"
                "density: keys that queries see, of those before them; time: of the whole sequence, "
                "beyond 8192\nfrom that of the queries before its middle; TFLOP/s: 4 d for each "
                "query and key "
-               "that it sees; peak: of WMMA's\n{:.1f} TFLOP/s; wmma: per cent of cycles in which "
+               "that it sees; peak: of {}'s\n{:.1f} TFLOP/s; wmma: per cent of cycles in which "
                "it is busy.\n\n",
-               heads, kv_heads, gfx, peak / 1e12);
+               heads, kv_heads, gfx, peak.by, peak.flops / 1e12);
     Table table(std::string("S {s:>6}; d {d:>4}; type {dtype:<5}; cache {kv:<5}; "
                             "page {page:>4}; density {density:>6.2f}; time us {time_us:>10.1f}; "
                             "TFLOP/s {tflops:>7.2f}; "
                             "peak {pct_of_wmma_peak:>5.1f}%; wmma {pct_wmma_busy:>5.1f}%"));
     time_jobs(jobs, gfx, [&](u64 i, const Result1 &one) {
-        rows.push_back(to_json(jobs[i], one, peak));
+        rows.push_back(to_json(jobs[i], one, peak.flops));
         table.print(rows.back());
     });
     return rows;
@@ -203,17 +203,17 @@ Json attention_ladder(const Options &o, const std::string &gfx) {
     }
     if (jobs.empty())
         throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
-    const f64 peak = wmma_peak(gfx);
+    const Peak peak = product_peak(gfx);
     fmt::print(
         "\nFrom a plain online softmax to attn_forward on sim {}, an idea at a time: modelled "
-        "times.\nf16, d = 128, causal, {} heads, {} of keys; peak: of WMMA's {:.1f} "
+        "times.\nf16, d = 128, causal, {} heads, {} of keys; peak: of {}'s {:.1f} "
         "TFLOP/s.\n\n",
-        gfx, heads, kv_heads, peak / 1e12);
+        gfx, heads, kv_heads, peak.by, peak.flops / 1e12);
     Table table("S {s:>6}; time us {time_us:>10.1f}; TFLOP/s {tflops:>7.2f}; "
                 "peak {pct_of_wmma_peak:>5.1f}%; with {with}");
     Json rows = Json::array();
     time_jobs(jobs, gfx, [&](u64 i, const Result1 &one) {
-        rows.push_back(to_json(jobs[i], one, peak));
+        rows.push_back(to_json(jobs[i], one, peak.flops));
         rows.back().update({{"table", "ladder"}, {"with", ideas[i]}});
         table.print(rows.back());
     });

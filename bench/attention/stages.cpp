@@ -165,7 +165,7 @@ Json attention_stages(const Options &o, const std::string &gfx) {
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const f64 peak = wmma_peak(gfx);
+    const Peak peak = product_peak(gfx);
     const Bound bound = dram_bound(gfx);
     fmt::print(
         "\nBlock-sparse attention by launch, on sim {}: modelled times of one layer, and of all "
@@ -175,7 +175,7 @@ Json attention_stages(const Options &o, const std::string &gfx) {
         "before its middle; before: the other launches\nby the forward's time; exp: cycles in "
         "which transcendentals issue; GB/s: asked of caches; L2,\nMALL: hits there; DRAM: per cent "
         "of the {:.0f} GB/s that it sustains; peak: of {}'s {:.1f} TFLOP/s.\n\n",
-        gfx, usual_rule.share, bound.gb_per_s, peak_of(gfx), peak / 1e12);
+        gfx, usual_rule.share, bound.gb_per_s, peak.by, peak.flops / 1e12);
     Table table(std::string(
         "S {s:>6}; model {model:<11}; type {dtype:<5}; lists {lists:<8}; density {density:>7.3f}; "
         "launch {stage:<7}; time us {time_us:>10.1f}; layers ms {layers_ms:>9.1f}; "
@@ -192,7 +192,7 @@ Json attention_stages(const Options &o, const std::string &gfx) {
         },
         [&](u64 i, const Stages &all) {
             for (u64 n = 0; n < all.stages.size(); ++n) {
-                Json row = to_json(jobs[i], all, all.stages[n], peak, bound);
+                Json row = to_json(jobs[i], all, all.stages[n], peak.flops, bound);
                 if (all.stages[n].name == "forward")
                     add_share(row, rows, n);
                 rows.push_back(row);

@@ -36,7 +36,7 @@ Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx
     Json rows = Json::array();
     if (jobs.empty())
         return rows;
-    const f64 peak = wmma_peak(gfx);
+    const f64 peak = product_peak(gfx).flops;
     fmt::print(
         "\nProducts of many rows with GGUF weights on sim {}: modelled times, weights cold.\n"
         "m: rows of activations; convert: a launch before, activations to f16; peak: of "

@@ -119,7 +119,7 @@ Json moe_prefill(const Options &o, const Shapes &shapes, const hip::Device &devi
         return rows;
     const std::string &gfx = device.info().gfx;
     const Bound dram = dram_bound(gfx);
-    const f64 peak = wmma_peak(gfx);
+    const f64 peak = product_peak(gfx).flops;
     Table table("moe_prefill_w4a16 {_name:<51}; time us {time_us:>8.1f}" + range_column(o) +
                 "; TFLOP/s {tflops:>7.2f}; "
                 "% WMMA {pct_of_wmma_peak:>6.1f}; % DRAM {pct_of_dram_bound:>6.1f}; "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The suite prefill: modelled times of prefill_w4a16 or dot_w4a16 beside published ones of a Triton kernel, and
-// from a plain tile to the kernel, an idea at a time.
+// The suite prefill: modelled times of prefill_w4a16 or dot_w4a16 beside published ones of a Triton
+// kernel, and from a plain tile to the kernel, an idea at a time.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -30,20 +30,20 @@ std::string_view pct_key(std::string_view gfx) {
 Json to_json(const DenseJob &job, const Timed &time) {
     const ProductShape &p = job.shape;
     const f64 tflops = 2e-12 * p.m * p.n * p.k / (time.us * 1e-6);
-    Json row = {{"kernel", job.kernel->symbol},
-                {"gfx", job.kernel->gfx},
-                {"k", p.k},
-                {"n", p.n},
-                {"m", p.m},
-                {"dtype", name(p.dtype)},
-                {"zp", zeros_label(p.zeros)},
-                {"group", group},
-                {"time_us", time.us},
-                {"tflops", tflops},
-                {pct_key(job.kernel->gfx),
-                 100e12 * tflops / product_peak(job.kernel->gfx, p.dtype).flops},
-                {"_size", by(p.k, p.n)},
-                {"_type", type_name(p)}};
+    Json row = {
+        {"kernel", job.kernel->symbol},
+        {"gfx", job.kernel->gfx},
+        {"k", p.k},
+        {"n", p.n},
+        {"m", p.m},
+        {"dtype", name(p.dtype)},
+        {"zp", zeros_label(p.zeros)},
+        {"group", group},
+        {"time_us", time.us},
+        {"tflops", tflops},
+        {pct_key(job.kernel->gfx), 100e12 * tflops / product_peak(job.kernel->gfx, p.dtype).flops},
+        {"_size", by(p.k, p.n)},
+        {"_type", type_name(p)}};
     add_bounds(row, time.drawn);
     return row;
 }
@@ -182,7 +182,7 @@ Json ladder(const Options &o) {
     fmt::print(
         "\nFrom a plain tile to prefill_w4a16 on sim {}, an idea at a time: modelled times.\n"
         "f16, symmetric; m: tokens; peak: of WMMA's {:.1f} TFLOP/s.\n\n",
-        published_gfx, wmma_peak(published_gfx) / 1e12);
+        published_gfx, product_peak(published_gfx).flops / 1e12);
     Table table("K x N {_size:>9}; m {m:>4}; time us {time_us:>8.1f}; TFLOP/s {tflops:>7.2f}; "
                 "peak {pct_of_wmma_peak:>4.1f}%; with {with}");
     Json rows = Json::array();
