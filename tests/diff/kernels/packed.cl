@@ -127,12 +127,26 @@ KERNEL(dot_products_by_hand, words, 128) { // patterns that clang may turn into 
     out[3 * n + i] = dot8_unsigned(c, d, b);
 }
 
+#if !DEVICE || defined(__gfx1010__)
+#define DOT_INSTRUCTIONS 0
+#elif defined(__GFX10__) // dots of signed, or of unsigned, bytes
+#define DOT_INSTRUCTIONS 1
+#define SDOT4(x, y, sum, clamp) (uint)__builtin_amdgcn_sdot4((int)x, (int)y, (int)sum, clamp)
+#define SDOT8(x, y, sum) (uint)__builtin_amdgcn_sdot8((int)x, (int)y, (int)sum, 0)
+#define MIXED_DOT4(x, y, sum) dot4_mixed(x, y, sum)
+#else
+#define DOT_INSTRUCTIONS 1
+#define SDOT4(x, y, sum, clamp) (uint)__builtin_amdgcn_sudot4(1, (int)x, 1, (int)y, (int)sum, clamp)
+#define SDOT8(x, y, sum) (uint)__builtin_amdgcn_sudot8(1, (int)x, 1, (int)y, (int)sum, 0)
+#define MIXED_DOT4(x, y, sum) (uint)__builtin_amdgcn_sudot4(0, (int)x, 1, (int)y, (int)sum, 0)
+#endif
+
 KERNEL(dot_instructions, words, 128) {
     ITEM;
-#if DEVICE
-    out[i] = (uint)__builtin_amdgcn_sudot4(1, (int)a, 1, (int)b, (int)c, 0);
+#if DOT_INSTRUCTIONS
+    out[i] = SDOT4(a, b, c, 0);
     out[n + i] = __builtin_amdgcn_udot4(a, b, d, 0);
-    out[2 * n + i] = (uint)__builtin_amdgcn_sudot4(0, (int)a, 1, (int)b, (int)c, 0);
+    out[2 * n + i] = MIXED_DOT4(a, b, c);
 #else
     out[i] = (uint)dot4(a, b, (int)c);
     out[n + i] = dot4_unsigned(a, b, d);
@@ -142,8 +156,8 @@ KERNEL(dot_instructions, words, 128) {
 
 KERNEL(dot8_instructions, words, 128) {
     ITEM;
-#if DEVICE
-    out[i] = (uint)__builtin_amdgcn_sudot8(1, (int)a, 1, (int)b, (int)c, 0);
+#if DOT_INSTRUCTIONS
+    out[i] = SDOT8(a, b, c);
     out[n + i] = __builtin_amdgcn_udot8(a, b, d, 0);
 #else
     out[i] = dot8(a, b, c);
@@ -153,8 +167,8 @@ KERNEL(dot8_instructions, words, 128) {
 
 KERNEL(dot4_that_saturates, words, 128) {
     ITEM;
-#if DEVICE
-    out[i] = (uint)__builtin_amdgcn_sudot4(1, (int)a, 1, (int)b, (int)c, 1);
+#if DOT_INSTRUCTIONS
+    out[i] = SDOT4(a, b, c, 1);
     out[n + i] = __builtin_amdgcn_udot4(a, b, d, 1);
 #else
     const long sum = (long)dot4(a, b, 0) + (int)c;
