@@ -20,7 +20,7 @@ GGUF_KEYS = ("family", "type", "m")
 GGUF_WAYS = {"gguf_decode", "gguf_mid", "gguf_prefill"}
 # Whose tiles are chosen for the number of rows.
 MANY_ROWS = "prefill_w4a16"
-TILES = {MANY_ROWS, "mid_w4a16"}
+TILES = {MANY_ROWS, "mid_w4a16", "dot_w4a16"}
 SHAPE_KEYS = {"n", "k", "kernel", "us", "next", "next_us", "default_us", "by"}
 
 
