@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// prefill_w4a16, dot_w4a16: every row of the registry, on shapes derived from its tile and on values
-// chosen to hurt. What weights become is checked bit for bit, through an identity of activations.
+// prefill_w4a16, dot_w4a16: every row of the registry, on shapes derived from its tile and on
+// values chosen to hurt. What weights become is checked bit for bit, through an identity of
+// activations.
 #include <algorithm>
 #include <array>
 #include <cmath>
