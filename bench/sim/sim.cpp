@@ -161,7 +161,16 @@ private:
             [this, l, m, &kernel] { launch(modules_, kernel, l->layer.arguments(m, l->a, l->c)); };
     }
 
+    // gfx10 has f16 alone.
+    bool decodes(Dtype dtype) const {
+        return std::ranges::any_of(kernels(device_.info().gfx), [&](const Kernel &k) {
+            return k.family == "decode_w4a16" && k.param("dtype") == name(dtype);
+        });
+    }
+
     void run_decode(Dtype dtype, u32 m) {
+        if (!decodes(dtype))
+            return;
         const LinearShape &of = shapes_.front();
         const std::string name(
             choose(device_.info().gfx, linear_w4a16(dtype, group_, Zeros::eight, m, 2048, of.k))
@@ -175,10 +184,11 @@ private:
         const std::string name = fmt::format("{} layer, m 1", shapes_.front().model);
         if (!std::regex_search(name, only_))
             return;
+        const Dtype dtype = decodes(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
         std::vector<std::function<void()>> layer;
         for (const LinearShape &shape : shapes_)
             if (!shape.moe && shape.k % group_ == 0)
-                layer.push_back(linear(shape, Dtype::bf16, 1));
+                layer.push_back(linear(shape, dtype, 1));
         measure_launches(name, [&] {
             for (const auto &launch : layer)
                 launch();
