@@ -47,13 +47,15 @@ void select_halves(const u32 *x, u32 *out, const Extra::Source &s, bool negatabl
 }
 
 void widen_mix(const u32 *x, u32 *out, const Extra::Source &s, const Mode &m) {
-    unsigned shift = s.high ? 16 : 0;
+    if (!s.f16)
+        return change_sign(x, out, s.abs, s.neg, 0x80000000);
+    const unsigned shift = s.high ? 16 : 0;
+    const u32 kept = m.keep16, keep = s.abs ? 0x7fff : 0xffff, flip = s.neg ? 0x8000 : 0;
     for (unsigned l = 0; l < row_lanes; ++l) {
         u32 h = x[l] >> shift & 0xffff;
-        h = h & 0x7c00 ? h : h & m.keep16;
-        out[l] = s.f16 ? fp::bits(fp::widen16(h)) : x[l];
+        h = h & 0x7c00 ? h : h & kept;
+        out[l] = fp::bits(fp::widen16((h & keep) ^ flip));
     }
-    change_sign(out, out, s.abs, s.neg, 0x80000000);
 }
 
 // SDWA: a piece of x, extended.
@@ -78,6 +80,8 @@ const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m
         select_halves(x, out, s, true);
         return out;
     case Type::mix:
+        if (!s.f16 && !s.abs && !s.neg)
+            return x;
         widen_mix(x, out, s, m);
         return out;
     case Type::u64:
