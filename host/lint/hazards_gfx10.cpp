@@ -13,7 +13,7 @@ using namespace sim;
 class Gfx10 {
 public:
     Gfx10(const Flow &flow, const Facts &facts)
-        : facts_(facts), hazards_({.gfx101x = facts.has(Hazard::exec_war), .saved_exec = true}) {
+        : facts_(facts), hazards_(facts.has(Hazard::exec_war)) {
         for (const Block &b : flow.blocks())
             for (u32 i = b.first; i < b.end; ++i) {
                 if (roles_.size() <= i)

@@ -160,12 +160,3 @@ TEST_CASE("H-020: a buffer right behind a long image instruction") {
          image + "s_branch .Lb\n.Lb:\n" + load, false},
     });
 }
-
-// LLVM doesn't resolve it, and the simulator doesn't report it.
-TEST_CASE("H-019: EXEC by s_and_saveexec") {
-    const std::string lds = "ds_write_b32 v1, v0\n", save = "s_and_saveexec_b32 s8, s9\n";
-    check_edges({
-        {"after LDS", "H-019", gfx10_1, lds + save, true},
-        {"a vector instruction between", "H-019", gfx10_1, lds + "v_mov_b32 v2, 0\n" + save, false},
-    });
-}

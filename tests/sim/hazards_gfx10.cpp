@@ -107,6 +107,8 @@ TEST_CASE("H-016 to H-019: what else resolves them, and what doesn't") {
         {"a scalar store", "H-018", gfx10_1, "s_store_b32 s4, s[2:3], 0x0\n" + write, true},
         {"EXEC after memory", "H-019", gfx10_1, store + "s_mov_b32 exec_lo, 0\n", true},
         {"EXEC after LDS", "H-019", gfx10_1, lds + "s_or_b32 exec_lo, exec_lo, s4\n", true},
+        {"EXEC by s_and_saveexec, which LLVM leaves out", "H-019", gfx10_1,
+         lds + "s_and_saveexec_b32 s8, s4\n", false},
         {"by a scalar load", "H-019", gfx10_1, store + "s_load_b32 s2, s[4:5], 0x0\n", true},
         {"a vector instruction resolves it", "H-019", gfx10_1,
          store + "v_mov_b32 v2, 0\n s_mov_b32 s2, 0\n", false},

@@ -89,7 +89,7 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
 }
 
 void HazardCheck::step_gfx10(const Wave &w, const Inst &i) {
-    const Gfx10Hazards hazards({.gfx101x = facts_->has(Hazard::exec_war)});
+    const Gfx10Hazards hazards(facts_->has(Hazard::exec_war));
     hazards.step(*recent_, i.index, facts_->entries[i.index].role, facts_->old[i.index],
                  [&](Hazard h, u32 earlier, unsigned sgpr, std::string_view subject) {
                      report(w, i, h,

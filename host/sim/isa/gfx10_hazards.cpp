@@ -53,7 +53,7 @@ bool Gfx10Recent::join(const Gfx10Recent &o) {
 
 void Gfx10Hazards::step(Gfx10Recent &state, u32 i, const HazardRole &r, const Gfx10Role &old,
                         const Report &report) const {
-    if (scope_.gfx101x) {
+    if (gfx101x_) {
         step_exec(state, i, r, old, report);
         step_branch(state, i, old, report);
         step_smem(state, i, r, old, report);
@@ -108,7 +108,7 @@ void Gfx10Hazards::step_smem(Gfx10Recent &state, u32 i, const HazardRole &r, con
 
 // H-019
 void Gfx10Hazards::step_vmem(Gfx10Recent &state, u32 i, const HazardRole &r, const Gfx10Role &old,
-                             const Report &report) const {
+                             const Report &report) {
     const bool resolves = r.unit == HazardRole::valu || r.vm_vsrc;
     const std::array<bool, 3> gone{old.waits_load, old.waits_store, old.waits_lds},
         here{old.load, old.store, old.lds};
@@ -121,9 +121,7 @@ void Gfx10Hazards::step_vmem(Gfx10Recent &state, u32 i, const HazardRole &r, con
                 if (readers[reg] != none)
                     return report(Hazard::vmem_write, readers[reg], reg, "");
         };
-        for_each_sgpr(r, true, look);
-        if (r.writes_exec && scope_.saved_exec) // other writes of EXEC are operands
-            look(sreg::exec);
+        for_each_sgpr(r, true, look); // EXEC as operand alone, as LLVM has it
     }
     for (size_t n = 0; n < here.size(); ++n) {
         if (!here[n])

@@ -42,11 +42,7 @@ public:
     using Report =
         std::function<void(Hazard, u32 earlier, unsigned sgpr, std::string_view subject)>;
 
-    struct Scope {
-        bool gfx101x = false;    // else H-023 alone
-        bool saved_exec = false; // H-019 of s_*_saveexec, too, which LLVM leaves out
-    };
-    explicit Gfx10Hazards(Scope scope) : scope_(scope) {}
+    explicit Gfx10Hazards(bool gfx101x) : gfx101x_(gfx101x) {}
     // An instruction's role, after the instructions before it. `index` is what later ones report.
     void step(Gfx10Recent &, u32 index, const HazardRole &, const Gfx10Role &,
               const Report &) const;
@@ -57,11 +53,12 @@ private:
     static void step_branch(Gfx10Recent &, u32, const Gfx10Role &, const Report &);
     static void step_smem(Gfx10Recent &, u32, const HazardRole &, const Gfx10Role &,
                           const Report &);
-    void step_vmem(Gfx10Recent &, u32, const HazardRole &, const Gfx10Role &, const Report &) const;
+    static void step_vmem(Gfx10Recent &, u32, const HazardRole &, const Gfx10Role &,
+                          const Report &);
     static void step_own(Gfx10Recent &, u32, const Gfx10Role &, const Report &);
     static void step_denorm(Gfx10Recent &, u32, const HazardRole &, const Gfx10Role &,
                             const Report &);
-    Scope scope_;
+    bool gfx101x_; // else H-023 alone
 };
 
 } // namespace nw::sim
