@@ -25,9 +25,10 @@ namespace {
 
 struct Corpus {
     size_t kernels = 0;
-    std::map<std::string, size_t> gfx; // kernels of each
-    size_t masks = 0;                  // F-005 at -O0
-    std::vector<std::string> findings; // all others
+    std::map<std::string, size_t> gfx;   // kernels of each
+    std::map<std::string, size_t> masks; // F-005 at -O0
+    size_t offsets = 0;                  // R-001, of gfx10's functions that call others
+    std::vector<std::string> findings;   // all others
 };
 
 void lint_file(const std::filesystem::path &path, Corpus &all, std::mutex &mutex) {
@@ -37,12 +38,20 @@ void lint_file(const std::filesystem::path &path, Corpus &all, std::mutex &mutex
     const std::string gfx = sim::Elf(bytes).gfx();
     const auto program = sim::Program::load(bytes, gfx);
     const bool unoptimized = path.stem().string().ends_with("_O0");
+    // clang's prologue adds the offset of the wave's scratch, which a kernel without scratch
+    // doesn't get, to a descriptor that is not used.
+    const bool calls_on_gfx10 =
+        gfx.starts_with("gfx10") && path.stem().string().starts_with("calls_");
     for (const sim::KernelInfo &kernel : program->kernels()) {
         std::vector<std::string> found;
-        size_t masks = 0;
+        size_t masks = 0, offsets = 0;
         for (const lint::Finding &f : lint::lint(*program, kernel, false)) {
             if (unoptimized && f.rule == lint::Rule::exec_at_barrier) {
                 ++masks;
+                continue;
+            }
+            if (calls_on_gfx10 && f.rule == lint::Rule::never_written) {
+                ++offsets;
                 continue;
             }
             const auto &code = program->code(kernel.wave_size).instructions;
@@ -51,7 +60,7 @@ void lint_file(const std::filesystem::path &path, Corpus &all, std::mutex &mutex
                             f.instruction < code.size() ? code[f.instruction].text : "", f.text));
         }
         const std::lock_guard lock(mutex);
-        ++all.kernels, ++all.gfx[gfx], all.masks += masks;
+        ++all.kernels, ++all.gfx[gfx], all.masks[gfx] += masks, all.offsets += offsets;
         std::ranges::move(found, std::back_inserter(all.findings));
     }
 }
@@ -66,11 +75,14 @@ TEST_CASE("nothing is found in what clang compiled") {
     Corpus all;
     std::mutex mutex;
     parallel_each(files.size(), [&] { return [&](u64 n) { lint_file(files[n], all, mutex); }; });
-    MESSAGE(all.kernels << " kernels, " << all.masks << " warnings of masks at -O0");
-    CHECK(all.kernels > 6000);
-    CHECK(all.masks < 80);
-    for (const char *gfx : {"gfx1100", "gfx1151", "gfx1201"})
+    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"}) {
+        const size_t masks = all.masks[gfx];
+        MESSAGE(gfx << ": " << all.gfx[gfx] << " kernels, " << masks
+                    << " warnings of masks at -O0");
         CHECK(all.gfx[gfx] > 2000);
+        CHECK(masks <= (std::string_view(gfx) < "gfx11" ? 40 : 26));
+    }
+    CHECK(all.offsets <= 100);
     std::ranges::sort(all.findings);
     for (const std::string &finding : all.findings)
         FAIL_CHECK(finding);
