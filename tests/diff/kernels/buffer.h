@@ -40,7 +40,8 @@ INLINE int4 descriptor(Buffer b) {
     void struct_store_##suffix(type, int4, uint index, uint offset, uint scalar,                   \
                                int) __asm("llvm.amdgcn.struct.buffer.store." #suffix);
 RAW(uchar, i8)
-RAW(ushort, i16) RAW(uint, i32) RAW(uint2, v2i32) RAW(uint3, v3i32) RAW(uint4, v4i32)
+RAW(ushort, i16)
+RAW(uint, i32) RAW(uint2, v2i32) RAW(uint3, v3i32) RAW(uint4, v4i32)
 #define ATOMIC(type, name, suffix)                                                                 \
     type raw_##name(type, int4, uint offset, uint scalar,                                          \
                     int) __asm("llvm.amdgcn.raw.buffer.atomic." #name "." #suffix);                \
@@ -141,11 +142,11 @@ INLINE float add_floats(float x, float y) { return x + y; }
 #define EXPRESSION(name, x)                                                                        \
     INLINE uint after_##name(uint old, uint v) { return x; }
 EXPRESSION(add, old + v)
-EXPRESSION(sub, old - v) EXPRESSION(smin, (int)v < (int)old ? v : old)
-    EXPRESSION(umax, v > old ? v : old) EXPRESSION(and, old &v) EXPRESSION(or, old | v)
-        EXPRESSION(xor, old ^ v) EXPRESSION(swap, v) EXPRESSION(inc, old >= v ? 0 : old + 1)
-            EXPRESSION(dec, old == 0 || old > v ? v : old - 1)
-                EXPRESSION(fadd, as(uint, add_floats(as(float, old), as(float, v))))
+EXPRESSION(sub, old - v)
+EXPRESSION(smin, (int)v < (int)old ? v : old) EXPRESSION(umax, v > old ? v : old)
+    EXPRESSION(and, old &v) EXPRESSION(or, old | v) EXPRESSION(xor, old ^ v) EXPRESSION(swap, v)
+        EXPRESSION(inc, old >= v ? 0 : old + 1) EXPRESSION(dec, old == 0 || old > v ? v : old - 1)
+            EXPRESSION(fadd, as(uint, add_floats(as(float, old), as(float, v))))
 #define UPDATE_AT(name, value, b, index, offset) update_##name(as(uint, value), b, index, offset)
 #define UPDATE(name, value, b, offset) UPDATE_AT(name, value, b, 0, offset)
 #define UPDATER(name, type)                                                                        \
@@ -154,9 +155,9 @@ EXPRESSION(sub, old - v) EXPRESSION(smin, (int)v < (int)old ? v : old)
         put(b, index, offset, 0, 4, after_##name(old, v));                                         \
         return as(type, old);                                                                      \
     }
-                    UPDATER(add, uint) UPDATER(sub, uint) UPDATER(smin, uint) UPDATER(umax, uint)
-                        UPDATER(and, uint) UPDATER(or, uint) UPDATER(xor, uint) UPDATER(swap, uint)
-                            UPDATER(inc, uint) UPDATER(dec, uint) UPDATER(fadd, float) INLINE uint
+                UPDATER(add, uint) UPDATER(sub, uint) UPDATER(smin, uint) UPDATER(umax, uint)
+                    UPDATER(and, uint) UPDATER(or, uint) UPDATER(xor, uint) UPDATER(swap, uint)
+                        UPDATER(inc, uint) UPDATER(dec, uint) UPDATER(fadd, float) INLINE uint
     compare_swap(uint value, uint expected, Buffer b, uint offset) {
     const uint old = get(b, 0, offset, 0, 4);
     if (old == expected)
