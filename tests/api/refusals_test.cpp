@@ -187,6 +187,7 @@ TEST_CASE("kernel directories that are missing, empty, or hold something else") 
     CHECK(said("tried /no/such/variable/gfx1151;"));
     unsetenv("NIBBLEWAVE_HSACO");
 
+    const Context of_the_build; // whose registers and LDS this process knows
     const Folder folder;
     const Context empty(folder.path.c_str());
     const Product product({});
