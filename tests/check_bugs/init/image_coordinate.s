@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A coordinate of an image load is never written; components that the format lacks needn't be.
+// A coordinate of an image store is never written.
 // run: gfx=gfx1100,gfx1151,gfx1201
         .include        "begin.s"
         // 64 x 1 texels of f32 at b
@@ -20,5 +20,5 @@
         v_mov_b32       v3, 0
 .endif
         v_mov_b32       v4, 1.0
-        image_store     v[4:7], [v0, v3], s[12:19] dmask:0xf dim:SQ_RSRC_IMG_2D // expect: init
+        image_store     v4, [v0, v3], s[12:19] dmask:0x1 dim:SQ_RSRC_IMG_2D // expect: init
         .include        "end.s"
