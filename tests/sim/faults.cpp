@@ -93,9 +93,9 @@ TEST_CASE("jumps out of code, illegal and unimplemented instructions, traps") {
     KernelText literal_barrier = kernel("  .long 0xbe804eff\n  .long 1"); // LLVM 22 can't print it
     literal_barrier.gfx = "gfx1201";
     has(fault_of(literal_barrier), "illegal instruction: 0xbe804eff");
-    std::string missing =
-        fault_of(kernel("  image_load v[0:3], v[4:5], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D"));
-    has(missing, "not implemented: image_load");
+    std::string missing = fault_of(
+        kernel("  image_msaa_load v[0:3], v[4:6], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D_MSAA"));
+    has(missing, "not implemented: image_msaa_load");
     has(fault_of(kernel("  s_trap 2")), "s_trap 2");
 }
 
@@ -108,8 +108,8 @@ TEST_CASE("a pc is named by the symbol that holds it") {
 }
 
 TEST_CASE("an unimplemented instruction that isn't executed does no harm") {
-    CHECK(fault_of(kernel("  s_branch .Lover\n  image_load v[0:3], v[4:5], s[8:15] dmask:0xf "
-                          "dim:SQ_RSRC_IMG_2D\n.Lover:")) == "");
+    CHECK(fault_of(kernel("  s_branch .Lover\n  image_msaa_load v[0:3], v[4:6], s[8:15] "
+                          "dmask:0x1 dim:SQ_RSRC_IMG_2D_MSAA\n.Lover:")) == "");
 }
 
 TEST_CASE("absurd launches") {
