@@ -9,8 +9,6 @@ namespace nw::engine {
 
 namespace {
 
-constexpr std::size_t alignment = 128; // nibblewave.h asks for 16; a cache line of the GPU
-
 struct Buffer {
     Device &device;
     void *data;
@@ -95,14 +93,14 @@ constexpr ggml_backend_buffer_i buffer_face() {
 
 const char *memory_name(ggml_backend_buffer_type_t type) { return device_of(type).name.c_str(); }
 
-std::size_t memory_alignment(ggml_backend_buffer_type_t) { return alignment; }
+std::size_t alignment_of(ggml_backend_buffer_type_t) { return memory_alignment; }
 
 ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t bytes) {
     Device &device = device_of(type);
     if (!enter(device))
         return nullptr;
     void *data = nullptr;
-    if (hip().hipMalloc(&data, bytes ? bytes : alignment) != hipSuccess) {
+    if (hip().hipMalloc(&data, bytes ? bytes : memory_alignment) != hipSuccess) {
         std::size_t available = 0, total = 0;
         static_cast<void>(hip().hipMemGetInfo(&available, &total));
         say_does_not_fit(device, bytes, available, total);
@@ -117,7 +115,7 @@ ggml_backend_buffer_type make_memory(Device &device) {
     ggml_backend_buffer_type type{};
     type.iface.get_name = memory_name;
     type.iface.alloc_buffer = allocate;
-    type.iface.get_alignment = memory_alignment;
+    type.iface.get_alignment = alignment_of;
     type.device = &device.face;
     type.context = &device;
     return type;

@@ -46,6 +46,8 @@ Device &device_of(ggml_backend_dev_t);
 Device &device_of(ggml_backend_buffer_type_t);
 
 ggml_backend_device make_face(ggml_backend_reg_t, Device &);
+// Of buffers; nibblewave.h asks for 16. A cache line of the GPU.
+inline constexpr std::size_t memory_alignment = 128;
 ggml_backend_buffer_type make_memory(Device &);      // buffer.cpp
 ggml_backend_buffer_type make_host_memory(Device &); // host_buffer.cpp
 // A buffer of the caller's pages; null on failure.

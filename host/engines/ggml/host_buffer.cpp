@@ -19,8 +19,7 @@ namespace nw::engine {
 
 namespace {
 
-constexpr std::size_t alignment = 128; // as in device memory
-constexpr unsigned read_only = 0x10;   // hipHostRegisterReadOnly, since HIP 5.3
+constexpr unsigned read_only = 0x10; // hipHostRegisterReadOnly, since HIP 5.3
 constexpr unsigned cached =
     hipHostMallocNonCoherent; // L2 keeps it: kernels end before the host reads
 
@@ -104,10 +103,6 @@ constexpr ggml_backend_buffer_i buffer_face() {
     return face;
 }
 
-const char *memory_name(ggml_backend_buffer_type_t type) { return device_of(type).name.c_str(); }
-
-std::size_t memory_alignment(ggml_backend_buffer_type_t) { return alignment; }
-
 bool is_host(ggml_backend_buffer_type_t) { return true; }
 
 // Pages are pinned: more than there are would end other programs, or this one, without a word.
@@ -118,8 +113,8 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t byte
     const HostMemory memory = host_memory();
     void *data = nullptr;
     if (bytes > memory.available ||
-        hip().hipHostMalloc(&data, bytes ? bytes : alignment, hipHostMallocMapped | cached) !=
-            hipSuccess) {
+        hip().hipHostMalloc(&data, bytes ? bytes : memory_alignment,
+                            hipHostMallocMapped | cached) != hipSuccess) {
         say_does_not_fit(device, bytes, memory.available, memory.total);
         return nullptr;
     }
@@ -129,13 +124,9 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t byte
 } // namespace
 
 ggml_backend_buffer_type make_host_memory(Device &device) {
-    ggml_backend_buffer_type type{};
-    type.iface.get_name = memory_name;
+    ggml_backend_buffer_type type = make_memory(device);
     type.iface.alloc_buffer = allocate;
-    type.iface.get_alignment = memory_alignment;
     type.iface.is_host = is_host;
-    type.device = &device.face;
-    type.context = &device;
     return type;
 }
 
