@@ -2,20 +2,9 @@
 // A sample's result is read while the sample is in flight: on gfx12 it has a counter of its own.
 // run: gfx=gfx1100,gfx1151,gfx1201
         .include        "begin.s"
+        .include        "image.s"
         // 64 x 1 texels of f32 at a, unnormalized coordinates
-        s_lshr_b64      s[12:13], s[4:5], 8
-        s_or_b32        s13, s13, 3 << 30
-.if GFX12
-        s_or_b32        s13, s13, 22 << 17
-.else
-        s_or_b32        s13, s13, 22 << 20
-.endif
-        s_mov_b32       s14, 15
-        s_mov_b32       s15, 9 << 28 | 0x204
-        s_mov_b32       s16, 63
-        s_mov_b32       s17, 0
-        s_mov_b32       s18, 0
-        s_mov_b32       s19, 0
+        image_at        4, 5
         s_mov_b32       s20, 1 << 15 | 2 | 2 << 3 | 2 << 6
         s_mov_b32       s21, 0
         s_mov_b32       s22, 0
