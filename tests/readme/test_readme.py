@@ -121,6 +121,12 @@ class Matrix(unittest.TestCase):
             for parameter in matrix.ASKED:
                 of = [matrix.values([k for k in known[name] if k["gfx"] == gfx], parameter) for gfx in common]
                 self.assertEqual(of, [of[0]] * len(of), f"{name} {parameter}")
+        some = {(name, parameter, value) for name in known for parameter in matrix.ASKED for value in matrix.values(known[name], parameter)
+                if {k["gfx"] for k in known[name] if k["params"].get(parameter) == value} != set(common)}  # fmt: skip
+        every = [k for name in known for k in known[name] if not any((name, p, k["params"].get(p)) in some for p in matrix.ASKED)]
+        of_target = {gfx: {k["symbol"] for k in every if k["gfx"] == gfx} for gfx in common}
+        for gfx, symbols in of_target.items():
+            self.assertEqual(symbols, set.union(*of_target.values()), gfx)
         told = [gfx for line in matrix.elsewhere(families) for gfx in line.partition(":")[0].split(", ")]
         self.assertEqual(sorted([*common, *told]), sorted(built))
 
