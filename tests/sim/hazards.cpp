@@ -72,10 +72,6 @@ const Row rows[] = {
 };
 // clang-format on
 
-std::string find(const Row &r, const std::string &gfx, const std::string &body) {
-    return found_in(gfx, r.wave, body);
-}
-
 } // namespace
 
-TEST_CASE("the five cases of each hazard") { check_five_cases(rows, find); }
+TEST_CASE("the five cases of each hazard") { check_five_cases(rows, found_in_row); }

@@ -51,10 +51,6 @@ const Row rows[] = {
 };
 // clang-format on
 
-std::string find(const Row &r, const std::string &gfx, const std::string &body) {
-    return found_in(gfx, r.wave, body);
-}
-
 struct Edge {
     const char *name, *note;
     Targets targets;
@@ -76,7 +72,7 @@ void check_edges(const std::vector<Edge> &edges) {
 
 } // namespace
 
-TEST_CASE("the five cases of each hazard of gfx10") { check_five_cases(rows, find); }
+TEST_CASE("the five cases of each hazard of gfx10") { check_five_cases(rows, found_in_row); }
 
 TEST_CASE("H-016 to H-019: what else resolves them, and what doesn't") {
     const std::string cmpx = "v_cmpx_eq_u32 v0, v1\n", store = "global_store_b32 v1, v0, s[2:3]\n",
