@@ -42,7 +42,7 @@ Peak product_peak(std::string_view part, Dtype dtype) {
         return {"WMMA", flops(16 * 16 * 16 / value_of(constants, "wmma_f16_interval"))};
     if (target.dot2 && dtype == Dtype::f16)
         return {"DOT2", flops(2 * 32)};
-    return {"multiply-adds", flops(32)};
+    return {dtype == Dtype::f16 ? "v_fma_mix_f32" : "v_fmac_f32", flops(32)};
 }
 
 std::vector<Constant> part_constants(std::string_view part) {

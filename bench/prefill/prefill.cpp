@@ -54,8 +54,7 @@ Json to_json(const DenseJob &job, const Timed &time) {
 std::string peak_of(std::string_view gfx) {
     const auto one = [&](Dtype dtype) {
         const Peak peak = product_peak(gfx, dtype);
-        return fmt::format("{}{} {:.1f} TFLOP/s", peak.by, peak.by.ends_with('s') ? "'" : "'s",
-                           peak.flops / 1e12);
+        return fmt::format("{}'s {:.1f} TFLOP/s", peak.by, peak.flops / 1e12);
     };
     const std::string f16 = one(Dtype::f16), bf16 = one(Dtype::bf16);
     return f16 == bf16 ? f16 : fmt::format("{} (f16), {} (bf16)", f16, bf16);
