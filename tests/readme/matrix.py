@@ -154,6 +154,7 @@ def table(manifest: dict) -> list[str]:
         *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
         "",
         "All for " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
+        "",
         *elsewhere(every),
     ]
 
