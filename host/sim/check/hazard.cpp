@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <utility>
 
 #include "sim/func/launch.h"
@@ -40,7 +41,8 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         }
         if (has(Hazard::denorm_mode))
             old.push_back(gfx10_role(inst, e.role));
-        e.watched = e.clash || has(Hazard::denorm_mode) || starts_something(e.role);
+        e.watched = e.clash || starts_something(e.role) ||
+                    (has(Hazard::denorm_mode) && starts_old(e.role, old.back()));
         nop = inst.x.mnemonic == "s_nop";
         entries.push_back(std::move(e));
     }
@@ -57,6 +59,16 @@ bool HazardFacts::starts_something(const HazardRole &r) const {
         return true;
     return has(Hazard::read_sgpr) && (r.unit == HazardRole::salu || waits || r.resolves_sgprs ||
                                       r.ds_nop || (r.unit == HazardRole::valu && uses_sgprs(r)));
+}
+
+// What Gfx10Hazards must see, even where none of its windows that vector instructions end is open.
+bool HazardFacts::starts_old(const HazardRole &r, const Gfx10Role &old) const {
+    if (!has(Hazard::exec_war)) // gfx10.3
+        return old.fp_atomic;
+    return r.unit != HazardRole::valu || r.cmpx ||
+           std::ranges::any_of(r.uses, [](const RegisterUse &use) {
+               return use.write && use.bank == RegisterUse::sgpr;
+           });
 }
 
 void HazardCheck::step(const Wave &w, const Inst &i) {
@@ -83,19 +95,18 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
     const bool dropped = e.role.dropped && facts_->has(Hazard::exec_war); // on gfx10.1
     if (e.role.unit == HazardRole::valu && !dropped)
         neighbour_ = e.role.matrix || e.role.cmpx ? std::optional(i.index) : std::nullopt;
-    following_ = trans_count_ || neighbour_;
+    following_ = trans_count_ || neighbour_ || (recent_ && recent_->ages());
     if (e.role.jump)
         cross_call(e);
 }
 
 void HazardCheck::step_gfx10(const Wave &w, const Inst &i) {
+    const auto found = [&](Hazard h, u32 earlier, unsigned sgpr, std::string_view subject) {
+        report(w, i, h, {use_of(sgpr), earlier == Gfx10Recent::none ? i.index : earlier}, subject);
+    };
     const Gfx10Hazards hazards(facts_->has(Hazard::exec_war));
     hazards.step(*recent_, i.index, facts_->entries[i.index].role, facts_->old[i.index],
-                 [&](Hazard h, u32 earlier, unsigned sgpr, std::string_view subject) {
-                     report(w, i, h,
-                            {use_of(sgpr), earlier == Gfx10Recent::none ? i.index : earlier},
-                            subject);
-                 });
+                 std::cref(found)); // by reference: no memory for each step
 }
 
 // Forgets what LLVM tracks within a function only, since it resolves nothing across calls. Scalar

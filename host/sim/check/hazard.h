@@ -30,6 +30,7 @@ struct HazardFacts {
 
 private:
     bool starts_something(const HazardRole &) const;
+    bool starts_old(const HazardRole &, const Gfx10Role &) const;
 };
 
 class HazardCheck {

@@ -2,6 +2,7 @@
 #include "sim/func/operands.h"
 
 #include "sim/func/choices.h"
+#include "sim/func/half.h"
 
 namespace nw::sim::NW_LEVEL {
 
@@ -46,10 +47,30 @@ void select_halves(const u32 *x, u32 *out, const Extra::Source &s, bool negatabl
         out[l] = ((x[l] >> low & 0xffff) | (x[l] >> high) << 16) ^ flip;
 }
 
+// False, with `out` as it was, if there is a NaN: the host's conversion may make it quiet.
+bool widen_numbers(const u32 *x, u32 *out, unsigned shift, const Extra::Source &s) {
+    Row half;
+    alignas(64) f32 wide[row_lanes];
+    u32 nan = 0;
+    for (unsigned l = 0; l < row_lanes; ++l) {
+        half.lane[l] = x[l] >> shift;
+        nan |= (half.lane[l] & 0x7fff) > 0x7c00;
+    }
+    if (nan)
+        return false;
+    widen_row(wide, half.lane);
+    const u32 keep = s.abs ? 0x7fffffff : ~0u, flip = s.neg ? 0x80000000 : 0;
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = (fp::bits(wide[l]) & keep) ^ flip;
+    return true;
+}
+
 void widen_mix(const u32 *x, u32 *out, const Extra::Source &s, const Mode &m) {
     if (!s.f16)
         return change_sign(x, out, s.abs, s.neg, 0x80000000);
     const unsigned shift = s.high ? 16 : 0;
+    if (m.keep16 == 0xffff && widen_numbers(x, out, shift, s))
+        return;
     const u32 kept = m.keep16, keep = s.abs ? 0x7fff : 0xffff, flip = s.neg ? 0x8000 : 0;
     for (unsigned l = 0; l < row_lanes; ++l) {
         u32 h = x[l] >> shift & 0xffff;

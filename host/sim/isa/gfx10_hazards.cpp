@@ -32,18 +32,22 @@ template <class F> void for_each_sgpr(const HazardRole &r, bool write, F f) {
 
 } // namespace
 
-Gfx10Recent::Gfx10Recent() {
-    smem_.fill(none);
-    for (Readers &r : vmem_)
-        r.fill(none);
+bool Gfx10Recent::Readers::join(const Readers &other) {
+    const Sgprs news = other.live & ~live;
+    for_each(news, [&](unsigned reg) { add(reg, other.last[reg]); });
+    return news != 0;
+}
+
+bool Gfx10Recent::ages() const {
+    return image_ != none || atomic_ != none || vmem_[0].live || vmem_[1].live || vmem_[2].live;
 }
 
 bool Gfx10Recent::join(const Gfx10Recent &o) {
     bool news = join_one(exec_reader_, o.exec_reader_) | join_all(last_, o.last_) |
-                join_all(behind_, o.behind_) | join_all(smem_, o.smem_) |
+                join_all(behind_, o.behind_) | smem_.join(o.smem_) |
                 join_one(image_, o.image_);
     for (size_t n = 0; n < vmem_.size(); ++n)
-        news |= join_all(vmem_[n], o.vmem_[n]);
+        news |= vmem_[n].join(o.vmem_[n]);
     if (o.atomic_ != none && (atomic_ == none || o.states_ < states_)) {
         atomic_ = o.atomic_, states_ = o.states_;
         news = true;
@@ -96,14 +100,14 @@ void Gfx10Hazards::step_branch(Gfx10Recent &state, u32 i, const Gfx10Role &old,
 void Gfx10Hazards::step_smem(Gfx10Recent &state, u32 i, const HazardRole &r, const Gfx10Role &old,
                              const Report &report) {
     if (old.resolves_smem)
-        state.smem_.fill(none);
+        state.smem_.live = 0;
     if (r.unit == HazardRole::valu)
         for_each_sgpr(r, true, [&](unsigned n) {
-            if (state.smem_[n] != none)
-                report(Hazard::smem_write, state.smem_[n], n, "");
+            if (const u32 reader = state.smem_.of(n); reader != none)
+                report(Hazard::smem_write, reader, n, "");
         });
     if (old.smem)
-        for_each_sgpr(r, false, [&](unsigned n) { state.smem_[n] = i; });
+        for_each_sgpr(r, false, [&](unsigned n) { state.smem_.add(n, i); });
 }
 
 // H-019
@@ -114,22 +118,23 @@ void Gfx10Hazards::step_vmem(Gfx10Recent &state, u32 i, const HazardRole &r, con
         here{old.load, old.store, old.lds};
     for (size_t n = 0; n < gone.size(); ++n)
         if (resolves || gone[n])
-            state.vmem_[n].fill(none);
+            state.vmem_[n].live = 0;
     if (old.salu || old.smem) {
         const auto look = [&](unsigned reg) {
             for (const Gfx10Recent::Readers &readers : state.vmem_)
-                if (readers[reg] != none)
-                    return report(Hazard::vmem_write, readers[reg], reg, "");
+                if (const u32 reader = readers.of(reg); reader != none)
+                    return report(Hazard::vmem_write, reader, reg, "");
         };
         for_each_sgpr(r, true, look); // EXEC as operand alone, as LLVM has it
     }
     for (size_t n = 0; n < here.size(); ++n) {
         if (!here[n])
             continue;
-        for_each_sgpr(r, false, [&](unsigned reg) { state.vmem_[n][reg] = i; });
-        state.vmem_[n][sreg::exec] = state.vmem_[n][sreg::exec + 1] = i;
+        Gfx10Recent::Readers &readers = state.vmem_[n];
+        for_each_sgpr(r, false, [&](unsigned reg) { readers.add(reg, i); });
+        readers.add(sreg::exec, i), readers.add(sreg::exec + 1, i);
         if (old.reads_m0)
-            state.vmem_[n][sreg::m0] = i;
+            readers.add(sreg::m0, i);
     }
 }
 

@@ -15,15 +15,22 @@ class Gfx10Recent {
 public:
     static constexpr u32 none = ~0u;
 
-    Gfx10Recent();
     void forget() { *this = {}; }
     // Merges another path's; true if it changed.
     bool join(const Gfx10Recent &);
+    // Whether a vector instruction that writes no SGPR can change it.
+    bool ages() const;
 
 private:
     friend class Gfx10Hazards;
     // For each SGPR, EXEC and M0 included: the last instruction that may still read it.
-    using Readers = std::array<u32, sreg::scc>;
+    struct Readers {
+        Sgprs live = 0;                  // that have one
+        std::array<u32, sreg::scc> last; // of these
+        u32 of(unsigned reg) const { return live >> reg & 1 ? last[reg] : none; }
+        void add(unsigned reg, u32 reader) { live |= one_sgpr << reg, last[reg] = reader; }
+        bool join(const Readers &);
+    };
 
     u32 exec_reader_ = none;                // H-016
     std::array<u32, 2> last_{none, none};   // H-017: LDS, memory; at most one on each path
