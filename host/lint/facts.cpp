@@ -11,6 +11,16 @@ namespace {
 
 using namespace sim;
 
+// gfx10's compilers access scratch memory by buffer instructions with the descriptor in s[0:3].
+bool is_scratch(const Operation &op, std::string_view access, Generation generation) {
+    const std::string_view n = op.mnemonic;
+    if (generation != Generation::gfx10 || !n.starts_with("buffer_") || op.operands.size() < 3)
+        return n.starts_with("scratch_") && n.substr(8).starts_with(access);
+    const Operand &descriptor = op.operands[2];
+    return n.substr(7).starts_with(access) && descriptor.kind == Operand::Kind::sgpr &&
+           descriptor.reg == 0;
+}
+
 Fact fact_of(const Instruction &inst, Generation generation) {
     Fact f;
     f.role = hazard_role(inst);
@@ -26,7 +36,8 @@ Fact fact_of(const Instruction &inst, Generation generation) {
     f.ends = n.starts_with("s_endpgm");
     const MemoryOp memory = find_memory_op(n);
     f.to_lds = n.starts_with("ds_") && memory.access != Access::none && !memory.loads();
-    f.to_scratch = n.starts_with("scratch_store_");
+    f.to_scratch = is_scratch(inst.x, "store_", generation);
+    f.from_scratch = is_scratch(inst.x, "load_", generation);
     const Modifier *scope = inst.x.modifier("scope");
     f.system_store = generation == Generation::gfx12 && scope && scope->text == "SCOPE_SYS" &&
                      n.find("_store_") != std::string_view::npos;

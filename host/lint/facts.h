@@ -21,6 +21,7 @@ struct Fact {
     bool ends = false;         // ends the wave
     bool to_lds = false;       // writes LDS
     bool to_scratch = false;   // writes scratch memory
+    bool from_scratch = false; // reads it
     bool system_store = false; // gfx12: needs all earlier memory instructions done (H-011)
 };
 

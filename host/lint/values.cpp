@@ -44,11 +44,28 @@ Written at_entry(const KernelInfo &kernel, Generation generation) {
 }
 
 // Preserves the part of a register that it doesn't read, or saves a register for its caller.
-bool may_read_anything(std::string_view n, Generation generation) {
-    return n.starts_with("v_writelane") || n.starts_with("scratch_store") ||
-           (generation == Generation::gfx10 && n.starts_with("buffer_store")) || // to scratch
-           n.find("_d16_hi") != n.npos;
+bool may_read_anything(std::string_view n, const Fact &fact) {
+    return n.starts_with("v_writelane") || fact.to_scratch || n.find("_d16_hi") != n.npos;
 }
+
+// gfx10: the compiler's prologue adds the wave's offset in scratch memory to the descriptor in
+// s[0:3]. A kernel without scratch gets no offset: then the descriptor is as if never written.
+struct ScratchOffset {
+    bool there = false;
+    u32 sgpr = 0;
+    ScratchOffset(const KernelInfo &kernel, Generation generation) {
+        const Descriptor d(kernel, generation);
+        sgpr = d.user_sgprs + d.system_sgprs;
+        there = generation == Generation::gfx10 && !(kernel.rsrc2 & 1) && (kernel.properties & 1);
+    }
+    bool added_by(const Operation &op) const {
+        const auto is = [&](size_t n, u32 reg) {
+            return op.operands[n].kind == Operand::Kind::sgpr && op.operands[n].reg == reg;
+        };
+        return there && op.mnemonic == "s_add_u32" && op.operands.size() == 3 && is(0, 0) &&
+               is(1, 0) && is(2, sgpr);
+    }
+};
 
 // A copy between two registers is not a use; a read of the copy is. The upper half of the addend of
 // a 64-bit multiply-add counts as a copy into the upper half of the sum.
@@ -117,7 +134,7 @@ public:
         const Lanes was = l;
         for (const RegisterUse &use : fact.role.uses)
             for (u32 reg = use.first; use.write && reg < u32{use.first} + use.count; ++reg)
-                forget(l, use.bank, reg, op.mnemonic);
+                forget(l, use.bank, reg, op.mnemonic == "v_writelane_b32" || fact.from_scratch);
         if (fact.role.cmpx) {
             l.full = false;
         } else if (op.mnemonic == "v_writelane_b32" || op.mnemonic == "v_readlane_b32") {
@@ -137,10 +154,10 @@ private:
     }
 
     // A VGPR loaded from scratch memory is assumed to be the one stored there.
-    static void forget(Lanes &l, RegisterUse::Bank bank, u32 reg, std::string_view n) {
+    static void forget(Lanes &l, RegisterUse::Bank bank, u32 reg, bool keeps_lanes) {
         if (bank == RegisterUse::sgpr) {
             l.saved.erase(reg), l.rest.erase(reg);
-        } else if (n != "v_writelane_b32" && !n.starts_with("scratch_load_")) {
+        } else if (!keeps_lanes) {
             for (std::set<u32> *places : {&l.saved, &l.rest})
                 places->erase(places->lower_bound(place(reg, 0)),
                               places->lower_bound(place(reg + 1, 0)));
@@ -245,6 +262,7 @@ std::vector<bool> all_lanes(const Flow &flow, const Facts &facts) {
 
 Findings find_never_written(const Flow &flow, const Facts &facts, const KernelInfo &kernel) {
     const std::vector<Instruction> &code = flow.code().instructions;
+    const ScratchOffset scratch(kernel, facts.generation());
     const auto step = [&](Written &w, u32 i) {
         RegisterHalves fresh;
         for (const RegisterUse &use : facts[i].role.uses)
@@ -257,6 +275,8 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
                 fresh.high.remove(to);
         }
         w.set.add_all(fresh);
+        if (scratch.added_by(code[i].x))
+            w.set.low.remove(RegisterSet::of_sgpr(0)), w.set.high.remove(RegisterSet::of_sgpr(0));
     };
     const auto is_copied = [&](u32 i, unsigned place) {
         return std::ranges::any_of(copies(code[i].x),
@@ -266,7 +286,7 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
     Findings found;
     each_state(flow, at, [&](Written &w, u32 i) {
         const Fact &fact = facts[i];
-        const bool any = may_read_anything(code[i].x.mnemonic, facts.generation());
+        const bool any = may_read_anything(code[i].x.mnemonic, fact) || scratch.added_by(code[i].x);
         for (const RegisterUse &use : fact.role.uses)
             for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
                 if (!w.set.has(use, reg) && !is_copied(i, use.place(reg))) {

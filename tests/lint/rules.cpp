@@ -211,6 +211,17 @@ TEST_CASE("descriptor and metadata") {
     CHECK(said_of({.version = 6}) == "D-010");
 }
 
+TEST_CASE("gfx10's prologue for scratch, in a kernel that has none") {
+    const auto said = [](const char *body) {
+        return said_of({.gfx = "gfx1010",
+                        .body = body,
+                        .descriptor = ".amdhsa_user_sgpr_private_segment_buffer 1"});
+    };
+    CHECK(said("s_add_u32 s0, s0, s7\n s_addc_u32 s1, s1, 0") == "");
+    CHECK(said("s_add_u32 s0, s0, s7\n s_add_u32 s8, s0, 0") == "R-001"); // a use of the sum
+    CHECK(said("s_add_u32 s0, s0, s8") == "R-001");
+}
+
 TEST_CASE("a generic target has its version from code object V6 on") {
     CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1151", .version = 6}) == "");
     CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1151"}) == "D-009");
