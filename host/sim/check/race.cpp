@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sim/check/race_guess.h"
 #include "sim/func/frames.h"
 #include "sim/func/launch.h"
 #include "sim/isa/uses.h"
@@ -80,8 +81,11 @@ RaceFacts::Entry entry_of(const Instruction &inst, Generation generation) {
 
 RaceFacts::RaceFacts(const Code &code, Generation generation) {
     entries.reserve(code.instructions.size() + 1);
-    for (const Instruction &inst : code.instructions)
+    for (const Instruction &inst : code.instructions) {
         entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, generation));
+        Entry &e = entries.back();
+        e.guess = e.kind == Kind::memory && is_guess(code, entries.size() - 1);
+    }
     entries.emplace_back();
 }
 

@@ -11,7 +11,8 @@
 // of another workgroup is visible only after a cache invalidation. A store of SGPRs is
 // released once s_dcache_wb has written the scalar cache back and the wave has waited (S-077).
 //
-// Not races: a wave's own accesses; atomics with each other; two stores of the same value. Lanes of
+// Not races: a wave's own accesses; atomics with each other; two stores of the same value; a load
+// that a compare-exchange checks (race_guess.cpp). Lanes of
 // one instruction that store different values to one byte are reported: the winner is unspecified.
 //
 // A grid under this check runs on one thread: the order of accesses decides which of two racing
@@ -55,6 +56,7 @@ struct RaceFacts {
     struct Entry {
         Kind kind = Kind::none;
         bool synchronizes = false;             // a load or store that bypasses the caches
+        bool guess = false;                    // only a compare-exchange sees what it loads
         bool on_lds = false, on_store = false; // counters it increments
         u8 caches = 0;                         // invalidated: 1 the CU's own, 2 also outer levels
         u32 keep_lds = ~0u, keep_store = ~0u;  // how many may be outstanding after a wait

@@ -69,8 +69,8 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
     const Frames &f = frames();
     me.lds_issued += e.on_lds;
     me.global_issued += e.on_store;
-    if (!i.access)
-        return; // it can't be run
+    if (e.guess || !i.access) // or it can't be run
+        return;
     const MemoryAccess &a = *i.access;
     if (a.space == Space::scratch || a.exchanges_lanes)
         return;
