@@ -15,11 +15,13 @@
 
 #include "base/command.h"
 #include "base/half.h"
+#include "base/targets.h"
 #include "bench/errors.h"
 #include "bench/needs.h"
 #include "bench/suites.h"
 #include "bench/temporary_folder.h"
 #include "hip/failure.h"
+#include "hip/hip.h"
 #include "measure/draws.h"
 
 namespace nw::bench {
@@ -158,8 +160,9 @@ Options parse(CLI::App &app, int argc, char **argv) {
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
         ->delimiter(',');
-    app.add_option("--device", o.device,
-                   "auto, hip:N, sim:gfx1151 (default: $NIBBLEWAVE_DEVICE, then auto)");
+    app.add_option(
+        "--device", o.device,
+        "auto, hip:N, sim:gfx1151, \"sim:6800 XT\" (default: $NIBBLEWAVE_DEVICE, then auto)");
     app.add_option("--gfx", o.gfx,
                    "bench/run: build the kernels of these targets, comma-separated, or of all "
                    "(default: those that the suite launches on the device)")
@@ -221,9 +224,23 @@ Options parse(CLI::App &app, int argc, char **argv) {
     return o;
 }
 
+// --device "sim:6800 XT" is sim:gfx1030 with HIPSIM_PART: suites open devices by gfx, and ask what
+// its DRAM gives.
+void settle_part(Options &o) {
+    if (!o.device.starts_with("sim:"))
+        return;
+    const std::string name = o.device.substr(4, o.device.find('?') - 4);
+    if (find_target(name))
+        return;
+    const std::string gfx = hip::Device("sim:" + name).info().gfx; // throws for unknown names
+    setenv("HIPSIM_PART", name.c_str(), 1);
+    o.device.replace(4, name.size(), gfx);
+}
+
 int run(CLI::App &app, int argc, char **argv) {
-    const Options o = parse(app, argc, argv);
+    Options o = parse(app, argc, argv);
     const Suite &suite = suite_of(o.suite);
+    settle_part(o);
     const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for
     if (o.needs) {

@@ -20,13 +20,6 @@ std::set<std::string> all_targets() {
     return out;
 }
 
-// Of `sim:gfx1100?timing=on` too.
-std::string gfx_of_device(const std::string &spec) {
-    if (spec.starts_with("sim:"))
-        return spec.substr(4, spec.find('?') - 4);
-    return hip::Device(spec).info().gfx;
-}
-
 // Those that the suite itself opens, beside the device.
 std::set<std::string> gfx_of_suite(const Options &o) {
     if (o.suite == "golden" && o.device.empty())
@@ -59,7 +52,7 @@ std::vector<std::string> kernels_needed(const Options &o,
     else if (!o.gfx.empty())
         gfx = {o.gfx.begin(), o.gfx.end()};
     else if (opens_device(o) || !o.device.empty())
-        gfx.insert(gfx_of_device(o.device));
+        gfx.insert(hip::Device(o.device).info().gfx);
     else if (gfx.empty())
         gfx.insert(std::string(published_gfx));
     std::vector<std::string> out;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/half.h"
+#include "base/targets.h"
 #include "formats/row_stride.h"
 
 namespace nw::bench {
@@ -45,7 +46,12 @@ std::string simulated_gfx(const Options &o) {
         throw Usage(fmt::format("--device {}: suite {} is of modelled times, on sim:gfx...; for a "
                                 "card there is the suite layer",
                                 o.device, o.suite));
-    return o.device.substr(4);
+    const std::string name = o.device.substr(4);
+    if (const auto settings = name.find('?'); settings != name.npos)
+        throw Usage(fmt::format("--device {}: suite {} opens devices of its own: set {} by the "
+                                "variables HIPSIM_*",
+                                o.device, o.suite, name.substr(settings + 1)));
+    return target_of(name).name.data();
 }
 
 std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const LinearShape &layer,

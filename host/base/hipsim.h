@@ -8,8 +8,8 @@ extern "C" {
 #endif
 
 /* "gfx1151?timing=on&check=wait,init" becomes a device, by an ordinal for hipSetDevice and all
- * other calls. It is none of those that hipGetDeviceCount counts. What `spec` doesn't say, HIPSIM_*
- * do, and what they don't, `defaults` ("timing=on&threads=1"; may be null). Settings:
+ * calls; "6800 XT" is "gfx1030?part=6800 XT". hipGetDeviceCount doesn't count it. What `spec`
+ * doesn't say, HIPSIM_* do; what they don't, `defaults` ("timing=on&threads=1" or null). Settings:
  *   timing=off|on|exact  part=8060S  profile=FILE          HIPSIM_TIMING, _PART, _PROFILE
  *   check=off|mem,init,wait,race|all  math=exact|fast      HIPSIM_CHECK, _MATH
  *   choices=NAME=VALUE,...                                 HIPSIM_CHOICES
@@ -28,8 +28,8 @@ int hipsimCloseDevice(int ordinal);
 int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), void *user);
 
 /* Calls json(text, user) with what the model of time takes a part to be, by its name ("8060S") or
- * the usual one of "gfx1151": {part, gfx, constants: [{name, section, value, unit, origin,
- * likely_low, likely_high, note, lowest, highest, what}]}, as `nw constants --json` has it. */
+ * that of "gfx1151", HIPSIM_PART's or the usual: {part, gfx, constants: [{name, section, value,
+ * unit, origin, likely_low, likely_high, note, lowest, highest, what}]}: nw constants --json. */
 int hipsimPartConstants(const char *part, void (*json)(const char *text, void *user), void *user);
 
 /* Why this thread's last call of these failed. */

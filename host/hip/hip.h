@@ -146,7 +146,7 @@ private:
 // One opened device. `spec`: "auto" (a supported real GPU, else the simulated gfx1151, and
 // info().note says so in a line), "hip:N", "sim:gfx1100". An empty spec reads NIBBLEWAVE_DEVICE,
 // then "auto". The simulated library is looked for beside the executable (../hipsim), then at
-// NIBBLEWAVE_HIPSIM, then in the build tree that made this binary.
+// NIBBLEWAVE_HIPSIM, then in the build tree that made this binary. "sim:R9700" names a part.
 // A simulated device takes settings: "sim:gfx1151?timing=on&check=all", see base/hipsim.h.
 // `defaults`, in the same syntax ("timing=on"), apply where neither the spec nor HIPSIM_* set one;
 // a real GPU ignores them. The same text gives the same device.
@@ -207,8 +207,8 @@ private:
     int before_ = -1;
 };
 
-// The constants of a part in the timing model: JSON, as in base/hipsim.h. Throws if the part is
-// unknown.
+// The constants of a part, or of that of a gfx, in the timing model: JSON, as in base/hipsim.h.
+// Throws if the part is unknown.
 std::string part_constants(std::string_view part);
 
 } // namespace nw::hip

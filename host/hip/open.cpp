@@ -27,16 +27,19 @@ static Opened take(std::shared_ptr<const Loaded> loaded, int ordinal) {
     return {std::make_shared<Library>(std::move(loaded), ordinal), std::move(info)};
 }
 
-// "gfx1151?timing=on".
+// "gfx1030?timing=on", or "6800 XT?timing=on", which is "gfx1030?part=6800 XT&timing=on".
 static Opened open_simulated(const std::string &spec, std::string_view defaults, bool own) {
-    if (!supported(std::string_view(spec).substr(0, spec.find('?'))))
-        refuse(fmt::format("device sim:{}: the simulated targets are {}", spec, target_names()));
     const auto loaded = simulated_library();
     int ordinal = 0;
     if (loaded->sim.hipsimOpenDevice(spec.c_str(), std::string(defaults).c_str(), own, &ordinal))
         refuse(fmt::format("device sim:{}: {}", spec, loaded->sim.hipsimLastMessage()));
     Opened opened{std::make_shared<Library>(loaded, ordinal, own), loaded->describe(ordinal)};
-    opened.info.spec = "sim:" + spec;
+    const auto end = std::min(spec.find('?'), spec.size());
+    const std::string_view name = std::string_view(spec).substr(0, end);
+    const std::string_view settings = std::string_view(spec).substr(std::min(end + 1, spec.size()));
+    opened.info.spec = supported(name) ? fmt::format("sim:{}", spec)
+                                       : fmt::format("sim:{}?part={}{}{}", opened.info.gfx, name,
+                                                     settings.empty() ? "" : "&", settings);
     return opened;
 }
 
@@ -112,7 +115,8 @@ Opened open_device(std::string_view spec, std::string_view defaults) {
         return open_simulated(std::string(spec.substr(4)), defaults, false);
     if (spec.starts_with("hip:"))
         return open_real(spec.substr(4));
-    refuse(fmt::format("device '{}': the forms are auto, hip:N and sim:gfxNNNN with one of {}",
+    refuse(fmt::format("device '{}': the forms are auto, hip:N and sim:gfxNNNN with one of {}, or "
+                       "sim: and the name of a part, as in sim:8060S",
                        spec, target_names()));
 }
 

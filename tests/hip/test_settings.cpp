@@ -76,6 +76,37 @@ TEST_CASE("the part of a device goes with its name") {
     CHECK(contains(second.take_stats().at(0), R"("part":"R9700")"));
 }
 
+TEST_CASE("a part's name stands for its gfx, too") {
+    const hip::Device device("sim:R9700?timing=on&stats=on");
+    CHECK_EQ(device.info().gfx, "gfx1201");
+    CHECK_EQ(device.info().spec, "sim:gfx1201?part=R9700&timing=on&stats=on");
+    increment(device, 1);
+    CHECK(contains(device.take_stats().at(0), R"("part":"R9700")"));
+    CHECK_EQ(hip::Device("sim:6800 XT").info().gfx, "gfx1030");
+    CHECK_EQ(hip::Device::own("sim:5700 XT").info().spec, "sim:gfx1010?part=5700 XT");
+
+    const auto refused = [](const char *spec) {
+        return error_of([&] { const hip::Device none(spec); });
+    };
+    CHECK(contains(refused("sim:R9701"), "device sim:R9701: the simulated targets are gfx"));
+    CHECK(contains(refused("sim:R9701"), "or a part of them, as in sim:"));
+    CHECK(contains(refused("sim:R9700?part=9070 XT"), "part is set twice"));
+}
+
+TEST_CASE("what a gfx's constants are follows HIPSIM_PART") {
+    const auto part_of = [](const char *name) {
+        const std::string json = hip::part_constants(name);
+        return json.substr(json.rfind(R"("gfx")")); // keys are sorted: gfx, part
+    };
+    const std::string usual = part_of("gfx1201");
+    setenv("HIPSIM_PART", "6800,R9700", 1);
+    const std::string chosen = part_of("gfx1201"), other = part_of("gfx1151");
+    unsetenv("HIPSIM_PART");
+    CHECK_FALSE(contains(usual, "R9700"));
+    CHECK(contains(chosen, "R9700"));
+    CHECK_FALSE(contains(other, "R9700"));
+}
+
 TEST_CASE("a device replays its launches under draws of the constants, if it is told to") {
     const hip::Device plain = hip::Device::own("sim:gfx1151?timing=on&stats=on"),
                       drawn = hip::Device::own("sim:gfx1151?timing=on&stats=on&uncertainty=3");

@@ -73,6 +73,21 @@ TEST_CASE("a device that is not there is misuse, as a file that is not there, an
     CHECK(contains(run.output, "hip:99"));
 }
 
+TEST_CASE("a part's name after sim: is its gfx, modelled as that part") {
+    CHECK(bench("--needs --suite mid --device 'sim:6800 XT'").output ==
+          bench("--needs --suite mid --device sim:gfx1030").output);
+    const std::string one = "--suite mid --m 1 --dtype f16 --only '2560x2560 g128 f16 sym' ";
+    const Run part = bench(one + "--device sim:8060S"), gfx = bench(one + "--device sim:gfx1151");
+    CHECK(part.code == 0);
+    CHECK(part.output == gfx.output);
+    const Run settings = bench(one + "--device 'sim:gfx1151?timing=exact'");
+    CHECK(settings.code == 2);
+    CHECK(contains(settings.output, "set timing=exact by the variables HIPSIM_*"));
+    const Run unknown = bench(one + "--device sim:8060X");
+    CHECK(unknown.code == 2);
+    CHECK(contains(unknown.output, "as in sim:"));
+}
+
 TEST_CASE("one layer: the table, and the JSON by its fixed names") {
     const std::string file =
         (std::filesystem::temp_directory_path() / ("nw_bench_test_" + std::to_string(getpid())))

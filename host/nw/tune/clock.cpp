@@ -20,13 +20,20 @@ std::string text(const TuneJob &job, const Kernel &kernel) {
     return fmt::format("{} {}", kernel.symbol, job.text());
 }
 
+void must_be(const std::string &gfx, const hip::DeviceInfo &info) {
+    if (info.gfx != gfx)
+        throw Error(fmt::format("--gfx {}: the device {} is a {}", gfx, info.spec, info.gfx));
+}
+
 // One run suffices. Each has a cold device, so the order doesn't matter.
 class ModelClock : public Clock {
 public:
-    ModelClock(const std::string &gfx, fs::path kernels)
-        : gfx_(gfx), name_(hip::Device("sim:" + gfx).info().name), kernels_(std::move(kernels)) {}
+    ModelClock(const std::string &gfx, const std::string &spec, fs::path kernels)
+        : info_(hip::Device(spec).info()), kernels_(std::move(kernels)) {
+        must_be(gfx, info_);
+    }
 
-    std::string name() override { return name_; }
+    std::string name() override { return info_.name; }
 
     std::vector<f64> times(std::span<const TuneJob> jobs) override {
         std::vector<std::pair<const TuneJob *, const Kernel *>> runs;
@@ -40,7 +47,7 @@ public:
         std::mutex mutex; // of progress
         return on_cores<f64>(work, [&](u64 i) {
             const auto &[job, kernel] = runs[i];
-            const hip::Device device = model_device("sim:" + gfx_, work.size());
+            const hip::Device device = model_device(info_.spec, work.size());
             const f64 us = ColdProduct(device, {&job->op, 1}, 1, kernels_).us(*kernel, job->op);
             const std::lock_guard lock(mutex);
             progress.advance(1);
@@ -50,7 +57,7 @@ public:
     }
 
 private:
-    const std::string gfx_, name_;
+    const hip::DeviceInfo info_;
     const fs::path kernels_;
 };
 
@@ -58,9 +65,7 @@ class CardClock : public Clock {
 public:
     CardClock(const std::string &gfx, const std::string &device, fs::path kernels, u32 repeats)
         : device_(device), kernels_(std::move(kernels)), repeats_(repeats) {
-        const hip::DeviceInfo &info = device_.info();
-        if (info.gfx != gfx)
-            throw Error(fmt::format("--gfx {}: the device {} is a {}", gfx, info.spec, info.gfx));
+        must_be(gfx, device_.info());
     }
 
     std::string name() override { return device_.info().label; }
@@ -96,7 +101,7 @@ private:
 std::unique_ptr<Clock> make_clock(const std::string &gfx, const std::string &device,
                                   const fs::path &kernels, u32 repeats) {
     if (device.empty() || device.starts_with("sim:"))
-        return std::make_unique<ModelClock>(gfx, kernels);
+        return std::make_unique<ModelClock>(gfx, device.empty() ? "sim:" + gfx : device, kernels);
     return std::make_unique<CardClock>(gfx, device, kernels, repeats);
 }
 

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/targets.h"
 #include "sim/check/checks.h"
 #include "sim/hip/error.h"
 #include "sim/timing/draws.h"
@@ -263,13 +264,27 @@ std::vector<DeviceConfig> read_devices() {
     return devices;
 }
 
+// "gfx1030?timing=on", or "6800 XT?timing=on", which is "gfx1030?part=6800 XT&timing=on".
 DeviceConfig parse_device(std::string_view spec, std::string_view defaults) {
     const auto end = std::min(spec.find('?'), spec.size());
-    const Settings settings(spec.substr(std::min(end + 1, spec.size())), defaults);
-    DeviceConfig device = read_device(find_gfx(spec.substr(0, end)), settings);
+    std::string_view gfx = spec.substr(0, end);
+    std::string asked(spec.substr(std::min(end + 1, spec.size())));
+    if (const sim::timing::Part *part = sim::timing::find_part(gfx)) {
+        asked = fmt::format("part={}{}{}", part->name, asked.empty() ? "" : "&", asked);
+        gfx = part->gfx;
+    } else if (!sim::find_device(gfx)) {
+        throw Error(fmt::format("the simulated targets are {}; or a part of them, as in sim:{}",
+                                target_names(), sim::timing::parts().back().name));
+    }
+    const Settings settings(asked, defaults);
+    DeviceConfig device = read_device(find_gfx(gfx), settings);
     if (device.timing != TimingMode::off)
         add_model(device, settings);
     return device;
+}
+
+sim::timing::Part part_of_gfx(std::string_view gfx) {
+    return part_of({"HIPSIM_PART", variable("HIPSIM_PART"), true}, gfx);
 }
 
 Config read_config() {

@@ -50,7 +50,11 @@ Config read_config();
 // Devices of HIPSIM_ARCH; none after an unknown name, or if a requested model isn't available.
 std::vector<DeviceConfig> read_devices();
 
-// "gfx1151?timing=on&check=wait,init". Precedence: `spec`, then HIPSIM_*, then `defaults`
+// Of HIPSIM_PART the one with this gfx, else the usual one. Throws nw::Error for an unknown name.
+sim::timing::Part part_of_gfx(std::string_view gfx);
+
+// "gfx1151?timing=on&check=wait,init", or a part's name for the gfx. Precedence: `spec`, then
+// HIPSIM_*, then `defaults`
 // ("timing=on"). Throws nw::Error for invalid settings in `spec` or `defaults`.
 DeviceConfig parse_device(std::string_view spec, std::string_view defaults);
 

@@ -57,10 +57,11 @@ int hipsimPartConstants(const char *part, void (*json)(const char *text, void *u
     return told([&] {
         require(part && json, hipErrorInvalidValue);
         using namespace nw::sim::timing;
-        const Part *found = default_part(part);
-        if (!found && !(found = find_part(part)))
+        const Part *named = find_part(part);
+        if (!named && !default_part(part))
             throw nw::Error(std::string(part) + ": the model of time has no such part");
-        json(constants_json(*found, costs_for(found->gfx)).c_str(), user);
+        const Part found = named ? *named : part_of_gfx(part);
+        json(constants_json(found, costs_for(found.gfx)).c_str(), user);
     });
 }
 
