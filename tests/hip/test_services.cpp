@@ -360,3 +360,25 @@ TEST_CASE("buffered printf of HIP and of OpenCL") {
         OK(hipFree(vector));
     }
 }
+
+TEST_CASE("buffered printf, full: what is in it is printed, in order, and the loss is said") {
+    const OwnDevice device("gfx1151");
+    const ServiceCode hip("gfx1151", "buffered");
+    std::string printed, said;
+    hipError_t error;
+    {
+        CapturedStdout out;
+        CapturedStderr complaints;
+        error = run(hip["overflow"], 1, 32, nullptr, 100u); // messages have 12 bytes or more
+        printed = out.text(), said = complaints.text();
+    }
+    CAPTURE(said);
+    OK(error);
+    const auto lines = lines_of(printed);
+    REQUIRE_GT(lines.size(), 1);
+    CHECK_LE(lines.size(), 1 + 100 / 12);
+    CHECK_EQ(lines.front(), "first");
+    for (std::size_t n = 1; n < lines.size(); ++n)
+        CHECK_EQ(lines[n], std::to_string(n - 1));
+    CHECK(has(said, "the printf buffer has 1073741816 bytes and is full: what came later is lost"));
+}
