@@ -44,8 +44,7 @@ bool Gfx10Recent::ages() const {
 
 bool Gfx10Recent::join(const Gfx10Recent &o) {
     bool news = join_one(exec_reader_, o.exec_reader_) | join_all(last_, o.last_) |
-                join_all(behind_, o.behind_) | smem_.join(o.smem_) |
-                join_one(image_, o.image_);
+                join_all(behind_, o.behind_) | smem_.join(o.smem_) | join_one(image_, o.image_);
     for (size_t n = 0; n < vmem_.size(); ++n)
         news |= vmem_[n].join(o.vmem_[n]);
     if (o.atomic_ != none && (atomic_ == none || o.states_ < states_)) {
