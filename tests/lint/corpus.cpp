@@ -77,7 +77,7 @@ TEST_CASE("nothing is found in what clang compiled") {
     Corpus all;
     std::mutex mutex;
     parallel_each(files.size(), [&] { return [&](u64 n) { lint_file(files[n], all, mutex); }; });
-    for (const char *gfx : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"}) {
+    for (const std::string gfx : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"}) {
         const size_t masks = all.masks[gfx];
         MESSAGE(gfx << ": " << all.gfx[gfx] << " kernels, " << masks
                     << " warnings of masks at -O0");
