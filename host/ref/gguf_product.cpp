@@ -31,11 +31,16 @@ void quantize_block(const f32 *x, std::byte *tile, u32 b) {
         for (u32 i = 0; i < half; ++i)
             sum[i] += sum[i + half];
     const f32 d = std::isfinite(sum[0]) ? most / 127.0f : std::numeric_limits<f32>::quiet_NaN();
-    const u16 ds[2] = {f32_to_f16(d), f32_to_f16(sum[0] + 0.0f)};
+    const u16 rounded = f32_to_f16(d);
+    const bool none = std::isnan(d) || f16_to_f32(rounded) == 0;
+    i32 quants = 0;
+    for (u32 i = 0; i < block_k; ++i) {
+        const i8 q = none ? i8{0} : static_cast<i8>(std::round(x[i] / d));
+        tile[q_at(b) + i] = std::byte(q);
+        quants += q;
+    }
+    const u16 ds[2] = {rounded, f32_to_f16(f16_to_f32(rounded) * static_cast<f32>(quants))};
     std::memcpy(tile + tile_ds + 4 * b, ds, 4);
-    const bool none = std::isnan(d) || f16_to_f32(ds[0]) == 0;
-    for (u32 i = 0; i < block_k; ++i)
-        tile[q_at(b) + i] = std::byte(none ? 0 : static_cast<i8>(std::round(x[i] / d)));
 }
 
 i32 dot(const i32 *quant, const i8 *q, u32 count) {
@@ -162,8 +167,8 @@ f64 left_out(const GgufBlock &w, bool takes_s, const Row &a, std::span<const f32
             const f64 product = f64{w.d} * w.scale[i / w.sub] * w.quant[i],
                       least = f64{w.dmin} * w.least[i / w.sub];
             const f64 left = x[i] - f64{q8.d} * q8.q[i % block_k];
-            result += std::fabs((takes_s ? product : product - least) * left);
-            sum += x[i];
+            result += std::fabs((product - least) * left);
+            sum += f64{q8.d} * q8.q[i % block_k];
         }
         if (w.minima && takes_s)
             result += std::fabs(f64{w.dmin} * w.least[block_k * j / w.sub] * (sum - q8.s));

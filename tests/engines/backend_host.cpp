@@ -217,13 +217,14 @@ void graph_reuse() {
           first.size() == want.size() && first != want && moved && back && changed);
 }
 
-// w2 * silu(w1 * x): products on the device, silu on the CPU, by ggml's scheduler. Of q4_0, whose
-// activations are int8 in blocks of 32 for both: most_nmse is that of one product.
+// w2 * silu(w1 * x): products on the device, silu on the CPU, by ggml's scheduler. The CPU's
+// activations are int8 in blocks of 32 for q4_0, and of 256 for q4_K; most_nmse is that of one
+// product.
 struct Layers {
-    Layers(ggml_backend_dev_t device, int64_t rows) {
+    Layers(ggml_backend_dev_t device, ggml_type type, int64_t rows) {
         ggml_context *const in = weights.get(), *const out = nodes.get();
-        w1 = ggml_new_tensor_2d(in, GGML_TYPE_Q4_0, 512, 768);
-        w2 = ggml_new_tensor_2d(in, GGML_TYPE_Q4_0, 768, 256);
+        w1 = ggml_new_tensor_2d(in, type, 512, 768);
+        w2 = ggml_new_tensor_2d(in, type, 768, 256);
         memory.reset(
             ggml_backend_alloc_ctx_tensors_from_buft(in, ggml_backend_dev_buffer_type(device)));
         ggml_backend_buffer_set_usage(memory.get(), GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
@@ -253,30 +254,32 @@ struct Layers {
 };
 
 // The scheduler's allocation is kept for further inputs, as llama.cpp keeps it from token to token.
+void by_scheduler(ggml_backend_dev_t device, ggml_type type, int64_t rows) {
+    const ggml_backend_ptr there(ggml_backend_dev_init(device, nullptr)),
+        here(ggml_backend_dev_init(cpu(), nullptr));
+    ggml_backend_t both[] = {there.get(), here.get()};
+    const ggml_backend_sched_ptr mixed(ggml_backend_sched_new(both, nullptr, 2, 64, false, true)),
+        plain(ggml_backend_sched_new(both + 1, nullptr, 1, 64, false, true));
+    Layers mine(device, type, rows), theirs(cpu(), type, rows);
+    bool good = ggml_backend_sched_alloc_graph(mixed.get(), mine.graph) &&
+                ggml_backend_sched_alloc_graph(plain.get(), theirs.graph);
+    double worst = 0;
+    for (unsigned seed = 10; good && seed < 14; seed++) {
+        const auto got = mine.compute(mixed.get(), seed), want = theirs.compute(plain.get(), seed);
+        good = got.size() == want.size();
+        worst = std::max(worst, good ? nmse(got, want) : 1);
+    }
+    const bool split = ggml_backend_sched_get_n_splits(mixed.get()) == 3;
+    count(std::string(ggml_backend_dev_name(device)) + " " + ggml_type_name(type) +
+              " by the scheduler, " + std::to_string(rows) + " rows",
+          good && split && worst <= most_nmse, "NMSE " + std::to_string(worst));
+}
+
 void scheduler() {
     for (ggml_backend_dev_t device : ours())
-        for (int64_t rows : {1, 24}) {
-            const ggml_backend_ptr there(ggml_backend_dev_init(device, nullptr)),
-                here(ggml_backend_dev_init(cpu(), nullptr));
-            ggml_backend_t both[] = {there.get(), here.get()};
-            const ggml_backend_sched_ptr mixed(
-                ggml_backend_sched_new(both, nullptr, 2, 64, false, true)),
-                plain(ggml_backend_sched_new(both + 1, nullptr, 1, 64, false, true));
-            Layers mine(device, rows), theirs(cpu(), rows);
-            bool good = ggml_backend_sched_alloc_graph(mixed.get(), mine.graph) &&
-                        ggml_backend_sched_alloc_graph(plain.get(), theirs.graph);
-            double worst = 0;
-            for (unsigned seed = 10; good && seed < 14; seed++) {
-                const auto got = mine.compute(mixed.get(), seed),
-                           want = theirs.compute(plain.get(), seed);
-                good = got.size() == want.size();
-                worst = std::max(worst, good ? nmse(got, want) : 1);
-            }
-            const bool split = ggml_backend_sched_get_n_splits(mixed.get()) == 3;
-            count(std::string(ggml_backend_dev_name(device)) + " by the scheduler, " +
-                      std::to_string(rows) + " rows",
-                  good && split && worst <= most_nmse, "NMSE " + std::to_string(worst));
-        }
+        for (ggml_type type : {GGML_TYPE_Q4_0, GGML_TYPE_Q4_K})
+            for (int64_t rows : {1, 24})
+                by_scheduler(device, type, rows);
 }
 
 // MiB of this process that are not a file's pages: its own copies, and the simulated GPU's memory.

@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "check/check.h"
 #include "check/ops.h"
+#include "formats/quantize/q4_k.h"
 #include "gguf_case.h"
 #include "ref/gguf_product.h"
 
@@ -76,6 +77,44 @@ void check_nan(Test &t, const Kernel &kernel, u32 n, u32 k,
             if (std::isnan(got[i]) != (i % n == sick))
                 t.fail(fmt::format("c[{}] is {} beside a row {} of NaN", i, got[i], sick), where);
     }
+}
+
+// Normal weights and activations: what is lost is what int8 loses of activations, (max / 127)^2 /
+// 12 a value, about 2.3e-5 of the whole. Weights of q4_K are as large without their minima as with
+// them, so these have to take the same sums of int8.
+void check_noise(Test &t, const Kernel &kernel, u32 n, u32 k,
+                 std::source_location where = std::source_location::current()) {
+    constexpr f64 most_nmse = 5e-5;
+    if (check::gguf_type(kernel).info.id != GgmlType::q4_K)
+        return;
+    const u32 m = kernel.number("m");
+    const auto normal = [&](u64 count) {
+        std::vector<f32> out(count);
+        for (f32 &v : out)
+            v = static_cast<f32>(t.rng.normal());
+        return out;
+    };
+    const std::vector<f32> x = normal(u64{m} * k), weights = normal(u64{n} * k);
+    std::vector<std::byte> w;
+    std::vector<f64> stored(256); // of a block
+    for (u64 at = 0; at < weights.size(); at += stored.size()) {
+        const BlockQ4_K block =
+            quantize_q4_K(std::span(weights).subspan(at, stored.size()), Clip::mse, stored);
+        const auto bytes = std::as_bytes(std::span(&block, 1));
+        w.insert(w.end(), bytes.begin(), bytes.end());
+    }
+    const std::vector<std::byte> tiles = ref::quantize_q8(x, m, k);
+    const ref::GgufProduct p{GgmlType::q4_K, m, n, k, tiles, w};
+    const std::vector<f32> got = product(t, kernel, p, {}, where);
+    const std::vector<f64> want = ref::gguf_exact(x, p).c;
+    f64 off = 0, all = 0;
+    for (u64 i = 0; i < got.size(); ++i) {
+        off += (got[i] - want[i]) * (got[i] - want[i]);
+        all += want[i] * want[i];
+    }
+    if (off > most_nmse * all)
+        t.fail(fmt::format("NMSE {:.2e} beside f64, and {:.2e} at most", off / all, most_nmse),
+               where);
 }
 
 // Scales of mxfp4 at both ends of e8m0's range, where products are subnormal or infinite.
@@ -176,6 +215,7 @@ CHECK_FAMILY(gguf_decode) {
     check_product(t, kernel, 3 * rows - 1, 2048 + block, {2, 2}); // two rounds of two stages
     check_nan(t, kernel, 5, 512 + block);
     check_e8m0(t, kernel, 9, 32);
+    check_noise(t, kernel, 64, 512);
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))
