@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Tokens per second of whole models by `nw bench-model`, beside what people published (bench/data/models.csv).
 
-    python3 bench/models.py [--build DIR] [--only REGEX] [--json FILE] [--verify 9,23]
+    python3 bench/models.py [--build DIR] [--only REGEX] [--json FILE] [--verify 9,23] [--fast]
 
 A model's file is made here: its metadata and the list of its tensors, of the types that llama.cpp gives them, with a hole where
 their bytes would be. Rows are named "MODEL FILE PART PASS". Published times are of all that a card does for a token; the modelled ones
 lack rotations, additions, scans of linear attention, sampling and the host, so they are a bound of what these kernels would reach.
+
+"verify N": a pass that checks a tree of N - 1 drafted tokens behind the last one. Its tokens per second are of all N. The published ones
+are of accepted tokens, by the whole cycle of drafting and checking. So beside them stands how many tokens a pass would have to yield to
+equal them; and, where `accepted` tokens a cycle are published, what that many would be by this pass alone. The drafter isn't modelled.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import re
 import struct
 import subprocess
@@ -115,7 +120,8 @@ MODELS = {
     "Qwen2.5-7B": Model(28, 3584, 18944, 28, 4, 128, 152064),
     "Qwen3.6-27B": Model(64, 5120, 17408, 24, 4, 256, 248320, every=4),
 }
-PARTS = ["7900 XTX", "8060S", "9070 XT"]
+SPECULATIVE = "Qwen3.6-27B"  # its passes "verify N" are of interest
+PARTS = ["7900 XTX", "8060S", "R9700"]
 
 
 def published() -> list[dict]:
@@ -123,44 +129,70 @@ def published() -> list[dict]:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-def nw(build: Path, *arguments: str | Path) -> dict:
-    said = subprocess.run([build / "bin/nw", *arguments, "--json"], capture_output=True, text=True)
+def nw(build: Path, part: str, *arguments: str | Path) -> dict:
+    said = subprocess.run([build / "bin/nw", *arguments, "--json"], capture_output=True, text=True, env=os.environ | {"HIPSIM_PART": part})
     if said.returncode:
         sys.exit(said.stderr)
     return json.loads(said.stdout)
 
 
-def passes(build: Path, path: Path, part: str, generated: int, verify: str) -> list[dict]:
-    gfx = nw(build, "constants", "--part", part)["gfx"]
-    more = ["--verify", verify] if verify else []
-    return nw(build, "bench-model", path, "--device", f"sim:{gfx}", "--prompt", "0", "--gen", str(generated), "--uncertainty", *more)["passes"]
+def passes(build: Path, path: Path, part: str, verify: str, fast: bool) -> list[dict]:
+    gfx = nw(build, part, "constants", "--part", part)["gfx"]
+    more = (["--verify", verify] if verify else []) + ([] if fast else ["--uncertainty"])
+    return nw(build, part, "bench-model", path, "--device", f"sim:{gfx}", "--prompt", "0", "--gen", "128", *more)["passes"]
 
 
-def rows(build: Path, only: str, verify: str) -> list[dict]:
+def beside(published: dict, ms: float) -> dict:
+    """A published figure and what a pass of so many ms is to it."""
+    out = {"backend": published["backend"], "low": float(published["low"]), "high": float(published["high"]), "source": published["source"]}
+    if is_of(published, "tg"):
+        return out
+    out["tokens_to_equal"] = out["high"] * ms / 1e3
+    if published["accepted"]:
+        out["accepted"] = float(published["accepted"])
+        out["tokens_per_s_by_pass"] = out["accepted"] * 1e3 / ms
+    return out
+
+
+def is_of(row: dict, word: str) -> bool:
+    return row["pass"].startswith(word)
+
+
+def row_of(name: str, one: dict, known: list[dict]) -> dict:
+    """`one`: a pass of nw bench-model. `known`: what is published of that model, file and part."""
+    ms = one["time_us"] / 1e3
+    low, high = (one["tokens"] * 1e6 / one.get(key, one["time_us"]) for key in ("time_high_us", "time_low_us"))
+    same = [row for row in known if is_of(one, "tg") and is_of(row, "tg") or row["pass"] == one["pass"]]
+    return {"name": f"{name} {one['pass']}", "ms": ms, "tokens_per_s": one["tokens_per_s"], "low": low, "high": high,
+            "published": [beside(row, ms) for row in same]}  # fmt: skip
+
+
+def rows(build: Path, only: str, verify: str, fast: bool) -> list[dict]:
     out, known = [], published()
-    kinds = {(row["model"], row["file"], part) for row in known for part in ([row["part"]] if row["model"] != "Qwen3.6-27B" else PARTS)}
+    kinds = {(row["model"], row["file"], part) for row in known for part in ([row["part"]] if row["model"] != SPECULATIVE else PARTS)}
     for model, file, part in sorted(kinds):
         name = f"{model} {file} {part}"
         if not re.search(only, name):
             continue
         with tempfile.TemporaryDirectory() as folder:
             path = write_gguf(Path(folder, "model.gguf"), MODELS[model].tensors(file), MODELS[model].metadata(model))
-            for one in passes(build, path, part, 128, verify if model == "Qwen3.6-27B" else ""):
-                said = [row for row in known if (row["model"], row["file"], row["part"]) == (model, file, part) and one["pass"].startswith("tg")]
-                low, high = (one["tokens"] * 1e6 / one[key] for key in ("time_high_us", "time_low_us"))
-                out.append({"name": f"{name} {one['pass']}", "ms": one["time_us"] / 1e3, "tokens_per_s": one["tokens_per_s"], "low": low, "high": high,
-                            "published": said})  # fmt: skip
+            of_these = [row for row in known if (row["model"], row["file"], row["part"]) == (model, file, part)]
+            for one in passes(build, path, part, verify if model == SPECULATIVE else "", fast):
+                out.append(row_of(name, one, of_these))
                 print(line(out[-1]), flush=True)
     return out
 
 
 def line(row: dict) -> str:
     def figure(of: dict) -> str:
-        both = of["low"] if of["low"] == of["high"] else f"{of['low']}-{of['high']}"
-        return f"{of['backend']} {both} ({of['source']})"
+        both = f"{of['low']:g}" if of["low"] == of["high"] else f"{of['low']:g}-{of['high']:g}"
+        more = f", equalled by {of['tokens_to_equal']:.2f} tokens a pass" if "tokens_to_equal" in of else ""
+        if "accepted" in of:
+            more += f"; {of['accepted']:g} were accepted, here {of['tokens_per_s_by_pass']:.0f} tokens/s"
+        return f"{of['backend']} {both} ({of['source']}){more}"
 
     text = f"{row['name']:<36} {row['ms']:8.2f} {row['tokens_per_s']:8.1f}  {row['low']:7.1f} {row['high']:7.1f}  "
-    return (text + "; ".join(figure(of) for of in row["published"])).rstrip()
+    return (text + f"\n{'':74}".join(figure(of) for of in row["published"])).rstrip()
 
 
 def main() -> None:
@@ -168,10 +200,11 @@ def main() -> None:
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--only", default="", metavar="REGEX", help="rows to run: names, without the pass")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
-    parser.add_argument("--verify", default="9,23", metavar="N,N", help="tokens of a draft that Qwen3.6-27B verifies at once; '': none")
+    parser.add_argument("--verify", default="9,23", metavar="N,N", help="tokens that Qwen3.6-27B takes at once to verify a draft; '': none")
+    parser.add_argument("--fast", action="store_true", help="without low and high: a sixth of the time")
     options = parser.parse_args()
     print(f"Whole models on sim: modelled, a cache of 64 tokens.\n\n{'model, file, part, pass':<36} {'ms':>8} {'tokens/s':>8}  {'low':>7} {'high':>7}  published")
-    out = rows(options.build, options.only, options.verify)
+    out = rows(options.build, options.only, options.verify, options.fast)
     if not out:
         sys.exit(f"--only {options.only}: no model and part of {FILE.name} has such a name")
     if options.json:

@@ -33,6 +33,21 @@ class Models(unittest.TestCase):
             self.assertIn(row["part"], models.PARTS)
             self.assertLessEqual(float(row["low"]), float(row["high"]))
             self.assertTrue(row["source"])
+            self.assertRegex(row["pass"], r"^(tg\d+|verify (9|23))$")  # that --verify has by default
+
+    def test_a_draft_that_is_verified_stands_beside_cycles(self) -> None:
+        """10 ms a pass equal 60 tokens a second with 0.6 tokens each; 5 accepted ones are 500 a second."""
+        known = [{"pass": "verify 9", "backend": "HIP", "low": "60", "high": "60", "source": "somebody", "accepted": accepted} for accepted in ("", "5")]
+        known.append(known[0] | {"pass": "tg64"})
+        row = models.row_of("M F P", {"pass": "verify 9", "tokens": 9, "time_us": 10000, "tokens_per_s": 900}, known)
+        plain, accepted = row["published"]
+        self.assertAlmostEqual(plain["tokens_to_equal"], 0.6)
+        self.assertNotIn("accepted", plain)
+        self.assertAlmostEqual(accepted["tokens_per_s_by_pass"], 500)
+        self.assertEqual((row["low"], row["high"]), (900, 900))
+        self.assertIn("equalled by 0.60 tokens a pass; 5 were accepted, here 500 tokens/s", models.line(row))
+        single = models.row_of("M F P", {"pass": "tg128", "tokens": 1, "time_us": 20000, "tokens_per_s": 50}, known)
+        self.assertEqual([sorted(of) for of in single["published"]], [["backend", "high", "low", "source"]])
 
     def test_a_row_is_the_models_time_beside_what_is_published(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
