@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -118,7 +119,18 @@ class Host(unittest.TestCase):
     def test_another_version_of_ggml(self) -> None:
         other = sources.build_backend("other_version", NIBBLEWAVE_GGML_VERSION="0.24.9")
         said = self.run_cases("no_device", backend=other)
-        self.assertRegex(said, r"built for ggml 0\.24\.9, and the program has ggml 0\.25\.\d+, whose structs may differ")
+        self.assertRegex(said, r"built for ggml 0\.24\.9, and the program has ggml [\d.]+, whose structs may differ")
+
+    def test_a_ggml_that_is_too_old(self) -> None:
+        """It is refused before anything is compiled."""
+        with tempfile.TemporaryDirectory() as scratch:
+            old = Path(scratch) / "ggml"
+            shutil.copytree(sources.LLAMA / "ggml", old)
+            header = old / "include/ggml.h"
+            header.write_text(header.read_text().replace("GGML_HINT_SRC0_IS_HADAMARD", "GGML_HINT_OTHER"))
+            done = subprocess.run(sources.backend_configuration(Path(scratch) / "build", old), capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(" ".join(done.stderr.split()), r"is ggml [\d.]+, whose ggml.h has no GGML_HINT_SRC0_IS_HADAMARD: this backend needs ggml 0.15 or newer")
 
 
 if __name__ == "__main__":

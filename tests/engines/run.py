@@ -24,7 +24,7 @@ def main(engine: str) -> int:
         raise Skip("the library needs ASan's runtime in the program")
     if (asked := os.environ.get("NIBBLEWAVE_ENGINES", "")) not in ASKED[engine]:
         raise Skip(f"NIBBLEWAVE_ENGINES is {asked!r}; set it to {engine} or all")
-    sources.HOME.mkdir(exist_ok=True)
+    sources.HOME.mkdir(parents=True, exist_ok=True)
     sources.fetch()
     suite = unittest.defaultTestLoader.loadTestsFromModule(import_module(f"cases_{engine}"))
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)

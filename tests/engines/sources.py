@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""llama.cpp's sources as llama-cpp-python's package has them, and what is built of them, in the build directory."""
+"""llama.cpp's sources as llama-cpp-python's package has them, and what is built of them, in the build directory.
+
+NIBBLEWAVE_LLAMA_VERSION is another version of the package: its folder is beside those of the pinned one.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "check"))
 from packages import pip, virtual_environment
 
-PACKAGE, VERSION = "llama-cpp-python", "0.3.36"
+PACKAGE, PINNED = "llama-cpp-python", "0.3.36"
+VERSION = os.environ.get("NIBBLEWAVE_LLAMA_VERSION") or PINNED
 GGUF = "gguf==0.19.0"
 SOURCE, BUILD = Path(os.environ["NW_SOURCE_DIR"]), Path(os.environ["NW_BUILD_DIR"])
-HOME = BUILD / "engines"
+HOME = BUILD / "engines" / ("" if VERSION == PINNED else VERSION)
 LLAMA = HOME / "llama.cpp"
 CMAKE, CXX = os.environ["NW_CMAKE"], os.environ["NW_CXX"]
 DOWNLOAD_SECONDS = 400
@@ -58,10 +62,15 @@ def fetch() -> None:
     stamp.write_text(VERSION)
 
 
+def configuration(source: Path, build: Path, **options: Path | str) -> list[Path | str]:
+    """The command."""
+    return [CMAKE, "-G", "Ninja", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *[f"-D{name}={value}" for name, value in options.items()]]
+
+
 def cmake(source: Path, build: Path, targets: list[str], **options: Path | str) -> None:
     if not (build / "build.ninja").is_file():
         build.mkdir(parents=True, exist_ok=True)
-        run(CMAKE, "-G", "Ninja", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *[f"-D{name}={value}" for name, value in options.items()])
+        run(*configuration(source, build, **options))
     run(CMAKE, "--build", build, "--target", *targets)
 
 
@@ -82,11 +91,23 @@ def build_llama() -> None:
     build_program("test-backend-ops", "ggml", "ggml-base", folder=LLAMA / "tests")
 
 
+BACKEND = SOURCE / "host/engines/ggml"
+
+
+def backend_options(ggml: Path) -> dict[str, Path | str]:
+    return {"NIBBLEWAVE_BUILD": BUILD, "NIBBLEWAVE_GGML": ggml, "NIBBLEWAVE_GGML_LIBRARY": LIBRARIES / "libggml-base.so",
+            "HIP_INCLUDE_DIR": os.environ["NW_HIP_INCLUDE"]}  # fmt: skip
+
+
+def backend_configuration(build: Path, ggml: Path) -> list[Path | str]:
+    """The command that prepares a build of the backend for ggml's sources in that folder."""
+    return configuration(BACKEND, build, **backend_options(ggml))
+
+
 def build_backend(name: str = "backend", **options: str) -> Path:
     """libggml-nibblewave.so for that ggml."""
     build = HOME / name
-    cmake(SOURCE / "host/engines/ggml", build, ["ggml-nibblewave"], NIBBLEWAVE_BUILD=BUILD, NIBBLEWAVE_GGML=LLAMA / "ggml",
-          NIBBLEWAVE_GGML_LIBRARY=LIBRARIES / "libggml-base.so", HIP_INCLUDE_DIR=os.environ["NW_HIP_INCLUDE"], **options)  # fmt: skip
+    cmake(BACKEND, build, ["ggml-nibblewave"], **backend_options(LLAMA / "ggml"), **options)
     return build / "libggml-nibblewave.so"
 
 

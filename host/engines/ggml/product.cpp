@@ -10,6 +10,15 @@ namespace {
 // op_params of both ops (ggml.h: ggml_prec_set_src, ggml_mul_mat_set_hint).
 enum { HINT = 1, SRC1_PRECISION = 3 };
 
+bool forbids_int8(const ggml_tensor *op) {
+#if NW_GGML_SOURCE_PRECISION
+    const int precision = ggml_get_op_params_i32(op, SRC1_PRECISION);
+    return precision != GGML_PREC_UNDEFINED && precision < GGML_PREC_Q8;
+#else
+    return (void)op, false; // this ggml can't say so
+#endif
+}
+
 bool is_moe(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT_ID; }
 
 // The four tensors of a node in libnibblewave's form.
@@ -65,8 +74,7 @@ std::string refusal(Device &device, const ggml_tensor *op) {
         return why;
     if (!is_moe(op) && ggml_get_op_params_i32(op, HINT) == GGML_HINT_SRC0_IS_HADAMARD)
         return "src0 is marked as a Hadamard matrix: the CPU has a fast transform";
-    const int precision = ggml_get_op_params_i32(op, SRC1_PRECISION);
-    if (precision != GGML_PREC_UNDEFINED && precision < GGML_PREC_Q8)
+    if (forbids_int8(op))
         return "src1 may not be quantized to 8 bits, as its precision is set";
     if (std::string none = without_kernels(device, op); !none.empty())
         return none;
