@@ -130,16 +130,28 @@ private:
                 AtlasExperts{of, random_routes(m, p.experts, p.top_k, Rng(1).fork(m))}};
     }
 
+    // Dense products of one type and shape take as long: gate and up, for one, are timed once.
+    u64 number_of(AtlasJob job) {
+        const auto same = [&](const AtlasJob &other) {
+            return !job.experts && !other.experts && job.kernel == other.kernel &&
+                   job.shape.type == other.shape.type && job.shape.m == other.shape.m &&
+                   job.shape.n == other.shape.n && job.shape.k == other.shape.k;
+        };
+        const auto found = std::ranges::find_if(jobs_, same);
+        if (found != jobs_.end())
+            return static_cast<u64>(found - jobs_.begin());
+        jobs_.push_back(std::move(job));
+        return jobs_.size() - 1;
+    }
+
     void plan(const Pass &pass) {
         planned_.emplace_back();
         for (const ModelProduct &p : model_.products) {
             planned_.back().push_back({&p, {}});
             try {
                 check_shape(GgufShape{p.word, pass.m, p.n, p.k}.op());
-                if (AtlasJob job = job_of(p, p.last_row ? pass.logits : pass.m); job.kernel) {
-                    planned_.back().back().job = jobs_.size();
-                    jobs_.push_back(std::move(job));
-                }
+                if (AtlasJob job = job_of(p, p.last_row ? pass.logits : pass.m); job.kernel)
+                    planned_.back().back().job = number_of(std::move(job));
             } catch (const Error &error) {
                 fmt::print(stderr, "nw: {}: counted by its bytes: {}\n", printable(p.name),
                            error.what());
