@@ -354,12 +354,12 @@ enum {
  * d * q; q2_K, q4_K, q5_K: d * scale * q - dmin * min; q3_K: d * scale * (q - 4); q6_K: d * scale *
  * (q - 32); iq4_nl, iq4_xs, mxfp4: scale * value(q). An e8m0 of 255 is 2^128. Weights keep the
  * layout of the file. X is converted on the device first: for few rows to int8 in blocks of 32 like
- * ggml's q8_1, for more rows to f16, each row scaled by a power of two; `nw choose --gguf` names
+ * ggml's q8_0, for more rows to f16, each row scaled by a power of two; `nw choose --gguf` names
  * the kernels. Let w = p - b, where b is q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0
  * for the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the largest |X| of
  * the row. The error of C is less than
  *
- *     sum over k of |p| * B / 220 + |b| * B / 700 + (|p| + |b|) * R * 2^-29 + |X| * 2^-25
+ *     sum over k of |w| * B / 220 + (|p| + |b|) * (B / 700 + R * 2^-29) + |X| * 2^-25
  *
  * for k <= 32768, |b| < 65504, B < 2^22 and sums of 32 X below 65504. gguf_prefill rounds weights
  * to f16 first: add |X| * 2^-19 to the summand; a weight of 4094 or more may become infinite. The

@@ -61,8 +61,8 @@ f64 bound_of(const f32 *x, const f32 *w, const f32 *p, u32 k) {
                 most = std::fmax(most, std::fabs(x[j]));
         }
         const f64 a = std::fabs(p[i]), b = std::fabs(f64{p[i]} - w[i]);
-        sum +=
-            a * most / 220 + b * most / 700 + (a + b) * row * 0x1p-29 + std::fabs(x[i]) * 0x1p-25;
+        sum += std::fabs(w[i]) * most / 220 + (a + b) * (most / 700 + row * 0x1p-29) +
+               std::fabs(x[i]) * 0x1p-25;
     }
     return sum;
 }
