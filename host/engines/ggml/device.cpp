@@ -46,7 +46,9 @@ void get_props(ggml_backend_dev_t dev, ggml_backend_dev_props *props) {
     props->type = get_type(dev);
     props->device_id = device.pci.empty() ? nullptr : device.pci.c_str();
     props->caps.async = true;
+#if NW_GGML_MMAP_SUPPORT
     props->caps.mmap_support = true; // a file may be mapped: its weights are copied from there
+#endif
     props->caps.buffer_from_host_ptr = device.maps_files; // or they stay there
 }
 
