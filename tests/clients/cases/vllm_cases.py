@@ -11,12 +11,14 @@ import types
 import unittest
 import unittest.mock
 
+import nibblewave.torch as nt
 import numpy
 import torch
 from nibblewave import vllm as plugin
 from nibblewave.vllm import device, layouts
 from vllm.distributed import parallel_state
 from vllm.model_executor.kernels import linear as kernels
+from vllm.model_executor.kernels.linear.mixed_precision.rdna_hybrid_w4a16 import RDNAHybridW4A16LinearKernel
 from vllm.model_executor.layers.fused_moe.activation import MoEActivation
 from vllm.model_executor.layers.linear import LinearBase
 from vllm.model_executor.layers.quantization import auto_awq, auto_gptq
@@ -160,6 +162,22 @@ class Dense(Near):
                     exact = x.double() @ of.exact(zeros).T
                     self.near(kernel.apply_weights(layer, x), exact)
                     self.near(kernel.apply_weights(layer, x[:, ::2], bias), exact[:, ::2] + bias.double())
+
+    def test_weights_of_vllms_own_kernel(self) -> None:
+        """RDNAHybrid loads a layer; nibblewave multiplies by its buffers as they are: the words are its own, zero points are typed."""
+        for layout, zeros in ((compressed, False), (compressed, True), (gptq, False), (awq, True)):
+            with self.subTest(layout=layout.__name__, zeros=zeros), on("gfx1151"):
+                of = Quantized(24, 256, group=32)
+                theirs, ours = torch.nn.Module(), torch.nn.Module()
+                names = layout(theirs, of, zeros)
+                hybrid = RDNAHybridW4A16LinearKernel(config(24, 256, 32, zeros), **names)
+                hybrid.process_weights_after_loading(theirs)
+                NibblewaveW4A16LinearKernel(config(24, 256, 32, zeros), **layout(ours, of, zeros)).process_weights_after_loading(ours)
+                w, scales, z = hybrid._get_weight_params(theirs)
+                self.assertTrue(torch.equal(w.view(torch.int32), getattr(ours, names["w_q_param_name"])))
+                x = torch.randn(3, 256).to(HALF)
+                got = nt.linear_w4a16(x, w.view(torch.int32), scales, 32, zeros=z if zeros else None)
+                self.near(got, x.double() @ of.exact(zeros).T)
 
     def test_padded_rows(self) -> None:
         """As on gfx1151, where contiguous rows use few DRAM channels."""
