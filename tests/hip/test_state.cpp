@@ -162,14 +162,15 @@ TEST_CASE("addresses by name, and forms for a default stream per thread") {
 
 TEST_CASE("what is missing fails, and says its name") {
     CapturedStderr said;
-    hipIpcMemHandle_t handle{};
-    FAILS(hipIpcGetMemHandle(&handle, nullptr), hipErrorNotSupported);
+    hipExternalMemory_t memory = nullptr;
+    FAILS(hipImportExternalMemory(&memory, nullptr), hipErrorNotSupported);
     FAILS(hipPeekAtLastError(), hipErrorNotSupported);
     hipMipmappedArray_t array = nullptr;
     FAILS(hipFreeMipmappedArray(array), hipErrorNotSupported);
     FAILS(hipProfilerStart(), hipErrorNotSupported);
     const std::string text = said.text();
-    for (const char *name : {"hipIpcGetMemHandle", "hipFreeMipmappedArray", "hipProfilerStart"})
+    for (const char *name :
+         {"hipImportExternalMemory", "hipFreeMipmappedArray", "hipProfilerStart"})
         CHECK(text.find("hipsim: " + std::string(name) +
                         " is not supported by the simulated GPU\n") != std::string::npos);
     void *address = nullptr;

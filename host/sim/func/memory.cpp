@@ -32,6 +32,7 @@ struct Memory::Impl {
     struct Entry {
         Origin origin;
         void *block = nullptr; // what to free; null for adopted memory
+        std::shared_ptr<void> backing = {};
     };
     mutable std::shared_mutex mutex;
     std::map<u64, Entry> entries; // by begin
@@ -54,8 +55,8 @@ struct Memory::Impl {
     void add(u64 begin, u64 size, void *block, std::string maker, bool read_only) {
         std::unique_lock lock(mutex);
         const u64 device = read_only && size <= small_page ? ring_place() : place(size);
-        entries[begin] = {{{begin, size, next_id++, device, read_only}, std::move(maker), {}},
-                          block};
+        entries[begin] = {
+            {{begin, size, next_id++, device, read_only}, std::move(maker), {}}, block, {}};
         in_use += block ? size : 0;
         ++generation;
     }
@@ -68,9 +69,11 @@ struct Memory::Impl {
         Entry entry = std::move(it->second);
         entries.erase(it);
         ++generation;
+        entry.backing.reset();
         if (owned)
             in_use -= entry.origin.size;
-        if (owned && !entry.origin.read_only) // not a launch's own: nobody can keep its address
+        const bool is_launchs = owned && entry.origin.read_only; // nobody can keep its address
+        if (!is_launchs && (owned || !by.empty()))
             remember(std::move(entry), std::move(by));
         else
             std::free(entry.block);
@@ -79,7 +82,7 @@ struct Memory::Impl {
 
     void remember(Entry entry, std::string by) {
         entry.origin.freed_by = by.empty() ? "its owner" : std::move(by);
-        kept += entry.origin.size;
+        kept += entry.block ? entry.origin.size : 0;
         if (entry.origin.size > max_kept_each)
             give_back(entry);
         released.push_back(std::move(entry));
@@ -102,8 +105,10 @@ struct Memory::Impl {
 Memory::Memory() : impl_(std::make_unique<Impl>()) {}
 
 Memory::~Memory() {
-    for (auto &[begin, entry] : impl_->entries)
+    for (auto &[begin, entry] : impl_->entries) {
+        entry.backing.reset();
         std::free(entry.block);
+    }
     for (Impl::Entry &entry : impl_->released)
         std::free(entry.block);
 }
@@ -128,7 +133,18 @@ void Memory::adopt(void *p, u64 bytes, std::string maker) {
     impl_->add(reinterpret_cast<u64>(p), bytes, nullptr, std::move(maker), false);
 }
 
-bool Memory::disown(void *p) { return p && impl_->remove(reinterpret_cast<u64>(p), false, {}); }
+bool Memory::disown(void *p, std::string by) {
+    return p && impl_->remove(reinterpret_cast<u64>(p), false, std::move(by));
+}
+
+bool Memory::hold(void *p, std::shared_ptr<void> backing) {
+    const std::unique_lock lock(impl_->mutex);
+    const auto entry = impl_->entries.find(reinterpret_cast<u64>(p));
+    if (entry == impl_->entries.end() || !entry->second.block)
+        return false;
+    entry->second.backing = std::move(backing);
+    return true;
+}
 
 Allocation Memory::find(u64 address) const {
     std::shared_lock lock(impl_->mutex);

@@ -39,7 +39,11 @@ public:
     bool release(void *p, std::string by = {});
     // Memory owned by the caller (host-registered, a loaded image's data).
     void adopt(void *p, u64 bytes, std::string maker = {});
-    bool disown(void *p);
+    // With `by`, later accesses are reported as uses after it, as those after release are.
+    bool disown(void *p, std::string by = {});
+    // Destroys `backing` as soon as the allocation is released, before its memory is used again.
+    // False when `p` is not the start of a live allocation.
+    bool hold(void *p, std::shared_ptr<void> backing);
 
     // The live allocation that holds `address`; size 0 when there is none.
     Allocation find(u64 address) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/capture.h"
+#include "sim/hip/ipc/shared_event.h"
 
 #include <algorithm>
 #include <atomic>
@@ -120,8 +121,11 @@ void record_event(const std::shared_ptr<Event> &event, hipEvent_t handle,
     }
     require(event->device == stream->device, hipErrorInvalidHandle);
     check_implicit(*stream);
-    const auto pass = [] {
+    const u64 record = event->shared ? event->shared->begin_record() : 0;
+    const auto pass = [record, shared = event->shared] {
         estimate::spend_event();
+        if (shared)
+            shared->reach(record);
         return hipSuccess;
     };
     auto ticket = runtime().device_of(*stream).submit(*stream, pass, {}, nullptr, By::anyone);
@@ -147,6 +151,14 @@ static void await_captured(const std::shared_ptr<Stream> &stream,
     set_frontier(*stream, nodes);
 }
 
+// The last record, which is another process's.
+static void await_elsewhere(Stream &stream, const std::shared_ptr<SharedEvent> &shared) {
+    Device &device = runtime().device_of(stream);
+    device.submit(
+        stream, [shared, record = shared->last_record()] { return shared->wait(record); },
+        waiting_for_host(device));
+}
+
 void await_event(const std::shared_ptr<Stream> &stream, const std::shared_ptr<Event> &event,
                  hipEvent_t handle, bool external) {
     const std::lock_guard lock(graph_mutex());
@@ -161,6 +173,8 @@ void await_event(const std::shared_ptr<Stream> &stream, const std::shared_ptr<Ev
         fail(hipErrorStreamCaptureIsolation);
     }
     check_implicit(*stream);
+    if (event->shared && event->shared->recorded_elsewhere())
+        return await_elsewhere(*stream, event->shared);
     std::shared_ptr<Ticket> recorded;
     {
         const std::lock_guard event_lock(event->mutex);

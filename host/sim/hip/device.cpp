@@ -222,6 +222,18 @@ void Device::wait() {
         timeline->settle();
 }
 
+void Device::while_idle(const std::function<void()> &body) {
+    const auto done = [](const std::shared_ptr<Stream> &stream) {
+        return !stream->tail_ || stream->tail_->done();
+    };
+    for (;;) {
+        wait();
+        const std::lock_guard lock(order_);
+        if (done(null_stream_) && std::ranges::all_of(streams_, done))
+            return body();
+    }
+}
+
 hipError_t Device::synchronize() {
     wait();
     hipError_t first = null_stream_->take_error();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/hip/capture.h"
+#include "sim/hip/ipc/shared_event.h"
 
 namespace nw::hipsim {
 
@@ -17,12 +18,19 @@ static void create(hipEvent_t *handle, unsigned flags) {
     auto event = std::make_shared<Event>();
     event->flags = flags;
     event->device = runtime().current_ordinal();
+    if (flags & hipEventInterprocess)
+        event->shared = std::make_shared<SharedEvent>();
     *handle = runtime().events.add(std::move(event));
 }
 
 static std::pair<std::shared_ptr<Ticket>, std::shared_ptr<Stream>> recording(Event &event) {
     const std::lock_guard lock(event.mutex);
     return {event.recorded, event.stream.lock()};
+}
+
+// The record that counts, if another process made it; else 0.
+static u64 record_elsewhere(const Event &event) {
+    return event.shared && event.shared->recorded_elsewhere() ? event.shared->last_record() : 0;
 }
 
 // An earlier error of the stream is reported to the waiter of the event.
@@ -74,6 +82,8 @@ hipError_t hipEventSynchronize(hipEvent_t handle) {
         const auto event = runtime().event(handle);
         forbid_wait_in_capture(*event);
         InCallback::forbid();
+        if (const nw::u64 record = record_elsewhere(*event))
+            return event->shared->wait(record);
         const auto [ticket, stream] = recording(*event);
         if (ticket) {
             if (stream)
@@ -89,6 +99,8 @@ hipError_t hipEventQuery(hipEvent_t handle) {
     return api(__func__, [&] {
         const auto event = runtime().event(handle);
         forbid_wait_in_capture(*event);
+        if (const nw::u64 record = record_elsewhere(*event))
+            return event->shared->reached(record) ? hipSuccess : hipErrorNotReady;
         const auto [ticket, stream] = recording(*event);
         if (ticket && !ticket->done())
             return hipErrorNotReady;

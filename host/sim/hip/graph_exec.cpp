@@ -5,6 +5,7 @@
 
 #include "sim/hip/capture.h"
 #include "sim/hip/graph_memory.h"
+#include "sim/hip/ipc/shared_event.h"
 
 namespace nw::hipsim {
 
@@ -45,6 +46,7 @@ hipError_t run(const Action &action, sim::timing::Command *command) noexcept {
 struct GraphExec::Run {
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Ticket>> tickets;
+    std::vector<u64> records;       // of events that processes share; 0: none
     sim::timing::Commands commands; // begin, one of each step, end; empty where nothing is timed
     bool frees_first;
 
@@ -54,21 +56,39 @@ struct GraphExec::Run {
             command->executed();
         for (size_t i = 0; i < tickets.size(); ++i)
             if (tickets[i] && std::holds_alternative<RecordEvent>((*steps)[i].action))
-                tickets[i]->finish();
+                finish(i);
+    }
+
+    // The record that the step makes is reached.
+    void finish(size_t index) const {
+        const RecordEvent &record = std::get<RecordEvent>((*steps)[index].action);
+        if (record.event->shared)
+            record.event->shared->reach(records[index]);
+        tickets[index]->finish();
     }
 
     void prepare(const std::shared_ptr<Stream> &stream, Device &device);
     void model(Device &device);
 
-    hipError_t run_step(size_t index) const {
+    // Of a step that records an event or waits for one.
+    hipError_t pass_event(size_t index) const {
         const Action &action = (*steps)[index].action;
         const auto &ticket = tickets[index];
         if (ticket && std::holds_alternative<RecordEvent>(action)) {
             estimate::spend_event();
             ticket->end_ns = estimate::now_ns();
-            ticket->finish();
+            finish(index);
         } else if (ticket)
             ticket->wait();
+        else if (records[index] > 0)
+            return std::get<AwaitEvent>(action).event->shared->wait(records[index]);
+        return hipSuccess;
+    }
+
+    hipError_t run_step(size_t index) const {
+        const Action &action = (*steps)[index].action;
+        if (const hipError_t error = pass_event(index); error != hipSuccess)
+            return error;
         if (const auto *allocation = std::get_if<AllocateMemory>(&action))
             return run_allocation(allocation->memory, frees_first);
         return run(action, command(index));
@@ -152,6 +172,7 @@ void GraphExec::Run::prepare(const std::shared_ptr<Stream> &stream, Device &devi
     if (device.timeline)
         model(device);
     tickets.resize(steps->size());
+    records.resize(steps->size());
     for (size_t i = 0; i < steps->size(); ++i) {
         const auto &[action, enabled, after] = (*steps)[i];
         if (!enabled)
@@ -162,10 +183,16 @@ void GraphExec::Run::prepare(const std::shared_ptr<Stream> &stream, Device &devi
             tickets[i]->timeline = device.timeline;
             tickets[i]->clock = device.clock;
             tickets[i]->command = device.timeline ? commands[i + 1] : nullptr;
+            if (const auto &shared = record->event->shared)
+                records[i] = shared->begin_record();
             record->event->recorded = tickets[i];
             record->event->stream = stream;
         } else if (const auto *await = std::get_if<AwaitEvent>(&action)) {
             const std::lock_guard lock(await->event->mutex);
+            if (const auto &shared = await->event->shared; shared && shared->recorded_elsewhere()) {
+                records[i] = shared->last_record();
+                continue;
+            }
             tickets[i] = await->event->recorded;
             if (tickets[i] && device.timeline && tickets[i]->timeline == device.timeline)
                 commands[i + 1]->after.push_back(tickets[i]->command);

@@ -87,4 +87,11 @@ bool copy_to_caller(void *to, const void *from, u64 bytes) {
     return transfer(process_vm_writev, const_cast<void *>(from), to, bytes);
 }
 
+int descriptor_of(const void *shared) {
+    int descriptor = 0;
+    return copy_from_caller(&descriptor, shared, sizeof descriptor)
+               ? descriptor
+               : static_cast<int>(reinterpret_cast<std::intptr_t>(shared));
+}
+
 } // namespace nw::hipsim

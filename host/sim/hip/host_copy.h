@@ -19,4 +19,7 @@ struct FromCaller {
 bool copy_from_caller(std::span<const FromCaller> copies);
 bool copy_to_caller(void *to, const void *from, u64 bytes);
 
+// A file descriptor: hosts pass it by its address, or, as in CUDA, cast to a pointer.
+int descriptor_of(const void *shared);
+
 } // namespace nw::hipsim

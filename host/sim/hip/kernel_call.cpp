@@ -7,6 +7,7 @@
 
 #include "sim/hip/capture.h"
 #include "sim/hip/fatbin.h"
+#include "sim/hip/ipc/shared_memory.h"
 #include "sim/hip/kernarg.h"
 #include "sim/hip/occupancy.h"
 #include "sim/hip/properties.h"
@@ -152,6 +153,7 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
         Device &device = *function->device;
         sim::Dispatch dispatch = dispatch_of(*function, shape);
         dispatch.kernarg = kernarg;
+        imports().refresh();
         try {
             const LaunchServices services(*device.services, dispatch, live_waves(*function, shape));
             const auto [stats, times] = run_on(device, dispatch, runtime);

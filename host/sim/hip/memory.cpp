@@ -4,6 +4,7 @@
 
 #include "sim/hip/allocate.h"
 #include "sim/hip/capture.h"
+#include "sim/hip/ipc/shared_memory.h"
 #include "sim/hip/properties.h"
 
 namespace nw::hipsim {
@@ -140,6 +141,8 @@ hipError_t hipFree(void *pointer) {
         forbid_in_capture();
         if (!pointer)
             return;
+        if (imports().has_opened(pointer))
+            fail(hipErrorInvalidValue, "another process's memory: hipIpcCloseMemHandle closes it");
         const auto block = runtime().blocks.find(pointer);
         const bool shared = block && (block->kind == Block::Kind::managed ||
                                       (block->kind == Block::Kind::host && !block->borrowed));

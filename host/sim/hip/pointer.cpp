@@ -44,9 +44,10 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
         return give<bool>(to, block.kind == Block::Kind::managed);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
     case HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         return give<bool>(to, false);
+    case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
+        return give<bool>(to, block.kind == Block::Kind::device && !block.borrowed);
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
         return give<u64>(to, block.id);
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:

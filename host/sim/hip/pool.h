@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "sim/hip/blocks.h"
@@ -16,12 +17,21 @@ namespace nw::hipsim {
 
 class Pool {
 public:
-    Pool(int device, u64 max_bytes, hipMemAllocationHandleType handle_type)
-        : device(device), max_bytes(max_bytes), handle_type(handle_type) {}
+    // Of another process: it only has what that process exports of it.
+    struct Origin {
+        i32 process = 0;
+        u64 number = 0;
+        bool operator==(const Origin &) const = default;
+    };
+
+    Pool(int device, u64 max_bytes, hipMemAllocationHandleType handle_type,
+         std::optional<Origin> origin = {})
+        : device(device), max_bytes(max_bytes), handle_type(handle_type), origin(origin) {}
 
     const int device;
     const u64 max_bytes; // 0: no limit
     const hipMemAllocationHandleType handle_type;
+    const std::optional<Origin> origin;
 
     void took(u64 bytes); // hipErrorOutOfMemory beyond max_bytes
     void gave_back(u64 bytes);

@@ -49,6 +49,7 @@ static hipError_t allocate_async(const char *call, void **pointer, u64 bytes, hi
         const auto stream = runtime().stream(handle);
         require(pointer != nullptr, hipErrorInvalidValue);
         auto source = pool ? find_pool(*pool) : runtime().device_of(*stream).pool();
+        require(!source->origin, hipErrorInvalidValue); // it allocates in its own process
         *pointer = nullptr;
         if (bytes > 0)
             *pointer = allocate_in_order(stream, bytes, std::move(source));
@@ -108,7 +109,7 @@ hipError_t hipDeviceSetMemPool(int device, hipMemPool_t handle) {
     return api(__func__, [&] {
         Device &target = runtime().device(device);
         auto pool = find_pool(handle);
-        require(pool->device == device, hipErrorInvalidValue);
+        require(pool->device == device && !pool->origin, hipErrorInvalidValue);
         target.set_pool(std::move(pool));
     });
 }

@@ -91,7 +91,8 @@ PropR0600 properties(const sim::Device &device, int ordinal) {
     p.maxBlocksPerMultiProcessor = p.maxThreadsPerMultiProcessor / p.warpSize;
     p.globalL1CacheSupported = p.localL1CacheSupported = 1;
     p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = 1;
-    p.memoryPoolsSupported = 1;
+    p.memoryPoolsSupported = p.ipcEventSupported = 1;
+    p.memoryPoolSupportedHandleTypes = hipMemHandleTypePosixFileDescriptor;
     return p;
 }
 
@@ -197,6 +198,8 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
         return p.canUseHostPointerForRegisteredMem;
     case hipDeviceAttributeMemoryPoolsSupported:
         return p.memoryPoolsSupported;
+    case hipDeviceAttributeMemoryPoolsSupported + 3: // MemoryPoolSupportedHandleTypes, HIP 6
+        return static_cast<int>(p.memoryPoolSupportedHandleTypes);
     case hipDeviceAttributeMemoryPoolsSupported + 1: // VirtualMemoryManagementSupported, HIP 6
     case hipDeviceAttributeMemoryPoolsSupported + 2: // HostRegisterSupported, HIP 6
     case hipDeviceAttributeCanUseStreamWaitValue:

@@ -75,10 +75,27 @@ void Runtime::wait() {
         device->wait();
 }
 
+std::vector<std::shared_ptr<Device>> Runtime::users_of(const Device &owner) const {
+    auto users = devices();
+    std::erase_if(users, [&](const auto &device) {
+        return owner.own ? device.get() != &owner : device->own;
+    });
+    return users;
+}
+
 void Runtime::wait_for_users_of(const Device &owner) {
-    for (const auto &device : devices())
-        if (owner.own ? device.get() == &owner : !device->own)
-            device->wait();
+    for (const auto &device : users_of(owner))
+        device->wait();
+}
+
+void Runtime::while_unused(const Device &owner, const std::function<void()> &body) {
+    const auto users = users_of(owner);
+    const std::function<void(size_t)> without = [&](size_t first) {
+        if (first == users.size())
+            return body();
+        users[first]->while_idle([&] { without(first + 1); });
+    };
+    without(0);
 }
 
 void Runtime::stop() {

@@ -2,6 +2,7 @@
 // State shared by the entry points: the devices, the tables of live handles, the current device.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -72,12 +73,15 @@ public:
     void wait(); // waits for all devices: memory to be freed may be in use by any
     // The same for memory or code of one device: only that one, if it is private.
     void wait_for_users_of(const Device &device);
+    // Runs `body` while none of them runs or begins a command.
+    void while_unused(const Device &device, const std::function<void()> &body);
     void stop();
 
 private:
     Runtime();
     const std::vector<std::shared_ptr<Device>> &counted(); // makes them
     std::shared_ptr<Device> find_opened(int ordinal) const;
+    std::vector<std::shared_ptr<Device>> users_of(const Device &device) const;
 
     std::once_flag made_counted_;
     std::vector<std::shared_ptr<Device>> counted_; // those of HIPSIM_ARCH, by ordinal

@@ -24,10 +24,10 @@ bool Sharing::may_touch(int accessor, const Block &block) const {
            (block.pool && block.pool->readable_by(accessor));
 }
 
-void Sharing::let(Device &accessor, const Block &block, bool allowed) {
+void Sharing::let(Device &accessor, const Block &block, bool allowed, const std::string &by) {
     sim::Memory &memory = accessor.memory;
     void *const at = reinterpret_cast<void *>(block.begin);
-    memory.disown(at); // at most once in the list
+    memory.disown(at, by); // at most once in the list
     if (allowed)
         memory.adopt(at, block.size, block.made_by);
 }
@@ -57,11 +57,11 @@ bool Sharing::withdraw(const Block &block) {
     return true;
 }
 
-void Sharing::conceal(const Block &block) {
+void Sharing::conceal(const Block &block, const std::string &by) {
     const std::lock_guard lock(mutex_);
     for (const auto &device : runtime_.devices())
         if (may_touch(device->ordinal, block))
-            let(*device, block, false);
+            let(*device, block, false, by);
 }
 
 bool Sharing::peer_enabled(int accessor, int owner) const {

@@ -24,7 +24,8 @@ public:
     // Registers the device, with the memory that all devices may access.
     void introduce(std::shared_ptr<Device> device);
     // For kernels only: hipFreeAsync removes a block for the caller at once, for kernels in order.
-    void conceal(const Block &block);
+    // `by`, if given, is what later uses by kernels come after in their reports.
+    void conceal(const Block &block, const std::string &by = {});
 
     bool peer_enabled(int accessor, int owner) const;
     bool enable_peer(int accessor, int owner);  // false: already enabled
@@ -34,7 +35,7 @@ public:
 
 private:
     bool may_touch(int accessor, const Block &block) const;
-    static void let(Device &accessor, const Block &block, bool allowed);
+    static void let(Device &accessor, const Block &block, bool allowed, const std::string &by = {});
 
     Runtime &runtime_;
     mutable std::recursive_mutex mutex_;  // makes "check access, add the block" atomic

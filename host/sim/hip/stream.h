@@ -105,6 +105,7 @@ struct InCallback {
 
 struct Capture;
 struct Node;
+class SharedEvent; // sim/hip/ipc
 
 // As hipDeviceGetStreamPriorityRange has them.
 inline constexpr int least_priority = 1, greatest_priority = -1;
@@ -180,8 +181,9 @@ private:
 // hipEventRecord keeps the ticket of an empty command.
 struct Event {
     unsigned flags = 0;
-    int device = 0;   // the one whose streams may record it
-    std::mutex mutex; // guards what follows
+    int device = 0;                      // the one whose streams may record it
+    std::shared_ptr<SharedEvent> shared; // with hipEventInterprocess
+    std::mutex mutex;                    // guards what follows
     std::shared_ptr<Ticket> recorded;
     std::weak_ptr<Stream> stream;
     // Recorded during capture: the nodes that it represents. Guarded by graph_mutex().

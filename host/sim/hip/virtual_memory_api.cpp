@@ -70,14 +70,6 @@ static void unmap(VirtualMemory &all, std::map<u64, Mapping>::iterator at) {
     all.mappings.erase(at);
 }
 
-// Hosts pass the descriptor by its address, or, as in CUDA, cast to a pointer.
-static int descriptor_of(const void *shared) {
-    int descriptor = 0;
-    return copy_from_caller(&descriptor, shared, sizeof descriptor)
-               ? descriptor
-               : static_cast<int>(reinterpret_cast<std::intptr_t>(shared));
-}
-
 } // namespace nw::hipsim
 
 using namespace nw;
