@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Arrays, and copies from and to them.
+#include "hip/images/pictures.h"
+
+using namespace hip_test;
+
+ASM_NAME(hipArrayGetDescriptor, HIP_ARRAY_DESCRIPTOR *, const void *);
+ASM_NAME(hipArray3DGetDescriptor, HIP_ARRAY3D_DESCRIPTOR *, const void *);
+ASM_NAME(hipMemcpyHtoAAsync, void *, size_t, const void *, size_t, hipStream_t);
+ASM_NAME(hipMemcpyAtoHAsync, void *, const void *, size_t, size_t, hipStream_t);
+ASM_NAME(hipMemcpyAtoD, void *, const void *, size_t, size_t);
+ASM_NAME(hipMemcpyDtoA, void *, size_t, const void *, size_t);
+ASM_NAME(hipMemcpyAtoA, void *, size_t, const void *, size_t, size_t);
+ASM_NAME(hipMemcpy2DToArray_spt, void *, size_t, size_t, const void *, size_t, size_t, size_t,
+         hipMemcpyKind);
+ASM_NAME(hipMemcpy2DToArrayAsync_spt, void *, size_t, size_t, const void *, size_t, size_t, size_t,
+         hipMemcpyKind, hipStream_t);
+ASM_NAME(hipMemcpy2DFromArray_spt, void *, size_t, const void *, size_t, size_t, size_t, size_t,
+         hipMemcpyKind);
+ASM_NAME(hipMemcpy2DFromArrayAsync_spt, void *, size_t, const void *, size_t, size_t, size_t,
+         size_t, hipMemcpyKind, hipStream_t);
+
+TEST_CASE("arrays: sizes, copies of parts, copies between them") {
+    const hipChannelFormatDesc two_halves{16, 16, 0, 0, real};
+    hipArray_t a = nullptr, b = nullptr;
+    OK(hipMallocArray(&a, &two_halves, 30, 20, 0));
+    OK(hipMallocArray(&b, &two_halves, 30, 20, hipArraySurfaceLoadStore));
+    hipChannelFormatDesc desc{};
+    hipExtent extent{};
+    unsigned flags = 0;
+    OK(array_info(&desc, &extent, &flags, b));
+    CHECK(std::memcmp(&desc, &two_halves, sizeof desc) == 0);
+    CHECK_EQ(extent.width, 30u);
+    CHECK_EQ(extent.height, 20u);
+    CHECK_EQ(flags, unsigned{hipArraySurfaceLoadStore});
+
+    std::vector<int> texels(600), got(600, -1);
+    for (int n = 0; n < 600; ++n)
+        texels[static_cast<size_t>(n)] = n * 7;
+    OK(hipMemcpyToArray(a, 0, 0, texels.data(), 2400, hipMemcpyHostToDevice)); // row by row
+    OK(copy_arrays(b, 0, 0, a, 0, 0, 120, 20, hipMemcpyDeviceToDevice));
+    OK(hipMemcpy2DFromArray(got.data(), 120, b, 0, 0, 120, 20, hipMemcpyDeviceToHost));
+    CHECK(got == texels);
+    int part[2][3];
+    OK(hipMemcpy2DFromArray(part, 12, a, 4 * 5, 7, 12, 2, hipMemcpyDeviceToHost));
+    CHECK_EQ(part[1][2], texels[8 * 30 + 7]);
+    int row[4];
+    OK(hipMemcpyAtoH(row, a, 8, sizeof row));
+    CHECK_EQ(row[3], texels[5]);
+    FAILS(hipMemcpy2DFromArray(part, 12, a, 112, 0, 12, 2, hipMemcpyDeviceToHost),
+          hipErrorInvalidValue);
+    FAILS(hipMemcpy2DFromArray(part, 12, a, 0, 19, 12, 2, hipMemcpyDeviceToHost),
+          hipErrorInvalidValue);
+
+    OK(hipFreeArray(a));
+    FAILS(hipFreeArray(a), hipErrorContextIsDestroyed);
+    FAILS(hipMemcpyAtoH(row, a, 0, 4), hipErrorInvalidHandle);
+    OK(hipFreeArray(b));
+    const hipChannelFormatDesc three{8, 8, 8, 0, natural}, mixed{8, 16, 0, 0, natural};
+    FAILS(hipMallocArray(&a, &three, 4, 4, 0), hipErrorInvalidValue);
+    FAILS(hipMallocArray(&a, &mixed, 4, 4, 0), hipErrorInvalidValue);
+    FAILS(hipMallocArray(&a, &two_halves, 0, 4, 0), hipErrorInvalidValue);
+    FAILS(hipMallocArray(&a, nullptr, 4, 4, 0), hipErrorInvalidValue);
+}
+
+TEST_CASE("the driver's arrays, and copies of one row") {
+    const HIP_ARRAY_DESCRIPTOR flat{8, 4, HIP_AD_FORMAT_UNSIGNED_INT16, 2};
+    const HIP_ARRAY3D_DESCRIPTOR box{8, 4, 3, HIP_AD_FORMAT_UNSIGNED_INT16, 2, 0};
+    hipArray_t a = nullptr, b = nullptr;
+    OK(hipArrayCreate(&a, &flat));
+    OK(hipArray3DCreate(&b, &box));
+    HIP_ARRAY_DESCRIPTOR flat_again{};
+    HIP_ARRAY3D_DESCRIPTOR box_again{};
+    OK(other_hipArrayGetDescriptor(&flat_again, a));
+    OK(other_hipArray3DGetDescriptor(&box_again, b));
+    CHECK(std::memcmp(&flat_again, &flat, sizeof flat) == 0);
+    CHECK(std::memcmp(&box_again, &box, sizeof box) == 0);
+    hipChannelFormatDesc channels{};
+    OK(hipGetChannelDesc(&channels, b));
+    CHECK_EQ(channels.y, 16);
+    CHECK_EQ(channels.z, 0);
+
+    const std::vector<int> row{1, 2, 3, 4, 5, 6, 7, 8};
+    const Buffer<int> memory(row);
+    OK(hipMemcpyHtoA(a, 4, row.data(), 12)); // _ 1 2 3 ...
+    OK(other_hipMemcpyHtoAAsync(a, 16, row.data(), 16, nullptr));
+    OK(other_hipMemcpyDtoA(a, 0, memory.data + 6, 4));
+    OK(other_hipMemcpyAtoA(b, 0, a, 4, 28));
+    OK(other_hipMemcpyAtoD(memory.data, b, 0, 28));
+    CHECK(memory.get() == std::vector<int>{1, 2, 3, 1, 2, 3, 4, 8});
+    int first = 0;
+    OK(other_hipMemcpyAtoHAsync(&first, a, 0, 4, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(first, 7);
+    FAILS(hipMemcpyHtoA(a, 4, row.data(), 32), hipErrorInvalidValue);
+    OK(hipArrayDestroy(a));
+    OK(hipArrayDestroy(b));
+}
+
+TEST_CASE("copies of rows, on every stream") {
+    const hipChannelFormatDesc channel{32, 0, 0, 0, whole};
+    hipArray_t array = nullptr;
+    OK(hipMallocArray(&array, &channel, 5, 4, 0));
+    const OwnStream stream;
+    int from[4][5], to[4][5];
+    int value = 0;
+    const auto to_array = hipMemcpyHostToDevice;
+    const auto to_host = hipMemcpyDeviceToHost;
+    const auto check = [&](auto in, auto out) {
+        for (auto &row : from)
+            for (int &x : row)
+                x = ++value;
+        OK(in());
+        OK(hipDeviceSynchronize());
+        OK(out());
+        OK(hipDeviceSynchronize());
+        CHECK(std::memcmp(from, to, sizeof to) == 0);
+    };
+    check([&] { return hipMemcpy2DToArray(array, 0, 0, from, 20, 20, 4, to_array); },
+          [&] { return hipMemcpy2DFromArrayAsync(to, 20, array, 0, 0, 20, 4, to_host, stream); });
+    check([&] { return hipMemcpy2DToArrayAsync(array, 0, 0, from, 20, 20, 4, to_array, stream); },
+          [&] { return other_hipMemcpy2DFromArray_spt(to, 20, array, 0, 0, 20, 4, to_host); });
+    check([&] { return other_hipMemcpy2DToArray_spt(array, 0, 0, from, 20, 20, 4, to_array); },
+          [&] {
+              return other_hipMemcpy2DFromArrayAsync_spt(to, 20, array, 0, 0, 20, 4, to_host,
+                                                         nullptr);
+          });
+    check(
+        [&] {
+            return other_hipMemcpy2DToArrayAsync_spt(array, 0, 0, from, 20, 20, 4, to_array,
+                                                     nullptr);
+        },
+        [&] { return hipMemcpy2DFromArray(to, 20, array, 0, 0, 20, 4, to_host); });
+    OK(hipFreeArray(array));
+}

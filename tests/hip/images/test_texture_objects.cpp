@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What textures are made from, and what is refused.
+#include "hip/images/pictures.h"
+
+using namespace hip_test;
+
+ASM_NAME(_Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc, hipSurfaceObject_t *,
+         const hipResourceDesc *);
+ASM_NAME(_Z23hipDestroySurfaceObjectP13__hip_surface, hipSurfaceObject_t);
+
+TEST_CASE("the driver's textures, and what a texture was made from") {
+    const Gpu gpu("gfx1151");
+    std::mt19937 random(11);
+    const Picture p = picture({1, 8, natural}, 16, 8, 1, random);
+    const InArray in(p, {16, 8, 0}, 0);
+    HIP_RESOURCE_DESC resource{};
+    resource.resType = HIP_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = in.array;
+    HIP_TEXTURE_DESC desc{}; // wraps, point filter, fractions
+    desc.flags = HIP_TRSF_NORMALIZED_COORDINATES;
+    hipTextureObject_t texture = nullptr;
+    OK(hipTexObjectCreate(&texture, &resource, &desc, nullptr));
+    const Sampling s{hipAddressModeWrap, hipFilterModePoint, true, true};
+    const std::vector<Four> at = coordinates(p.size, true, 50, random);
+    const Buffer<Four> where(at), out(at);
+    OK(gpu.run("sample_2D", 50, texture, where.data, out.data, 50));
+    for (unsigned n = 0; n < 50; ++n)
+        CHECK_EQ(out.get()[n].x, p.sample(s, &at[n].x, 2, false, 0));
+    hipResourceDesc from{};
+    hipTextureDesc how{};
+    OK(hipGetTextureObjectResourceDesc(&from, texture));
+    OK(hipGetTextureObjectTextureDesc(&how, texture));
+    CHECK_EQ(from.res.array.array, in.array);
+    CHECK_EQ(how.normalizedCoords, 1);
+    CHECK_EQ(how.readMode, hipReadModeNormalizedFloat);
+    OK(hipTexObjectDestroy(texture));
+    FAILS(hipGetTextureObjectTextureDesc(&how, texture), hipErrorInvalidValue);
+
+    hipSurfaceObject_t surface = nullptr;
+    OK(other__Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc(&surface,
+                                                                            &in.resource));
+    FAILS(hipDestroyTextureObject(reinterpret_cast<hipTextureObject_t>(surface)),
+          hipErrorInvalidValue);
+    OK(other__Z23hipDestroySurfaceObjectP13__hip_surface(surface));
+}
+
+TEST_CASE("what is not simulated is refused by name") {
+    CapturedStderr said;
+    const hipChannelFormatDesc byte{8, 0, 0, 0, natural};
+    hipArray_t array = nullptr;
+    FAILS(hipMalloc3DArray(&array, &byte, {4, 4, 6}, hipArrayCubemap), hipErrorNotSupported);
+    OK(hipMallocArray(&array, &byte, 4, 4, 0));
+    hipResourceDesc resource{};
+    resource.resType = hipResourceTypeArray;
+    resource.res.array.array = array;
+    hipTextureObject_t texture = nullptr;
+    const auto refused = [&](auto change) {
+        hipTextureDesc desc = texture_desc({});
+        hipResourceDesc from = resource;
+        change(desc, from);
+        return std::string(
+            hipGetErrorName(hipCreateTextureObject(&texture, &from, &desc, nullptr)));
+    };
+    CHECK_EQ(refused([](auto &d, auto &) { d.filterMode = hipFilterModeLinear; }),
+             "hipErrorInvalidValue"); // of integers
+    CHECK_EQ(refused([](auto &d, auto &) { d.sRGB = 1; }), "hipErrorNotSupported");
+    CHECK_EQ(refused([](auto &, auto &r) { r.resType = hipResourceTypeMipmappedArray; }),
+             "hipErrorNotSupported");
+    CHECK_EQ(refused([](auto &d, auto &) {
+                 d.addressMode[0] = hipAddressModeBorder;
+                 d.borderColor[1] = 0.5f;
+             }),
+             "hipErrorNotSupported");
+    for (const char *name : {"cubes", "sRGB", "mipmaps", "border colours"})
+        CHECK_MESSAGE(said.text().find(name) != std::string::npos, name);
+    OK(hipFreeArray(array));
+    {
+        const OwnDevice old("gfx1030");
+        hipArray_t there = nullptr;
+        OK(hipMallocArray(&there, &byte, 4, 4, 0));
+        resource.res.array.array = there;
+        const hipTextureDesc desc = texture_desc({});
+        FAILS(hipCreateTextureObject(&texture, &resource, &desc, nullptr), hipErrorNotSupported);
+        OK(hipFreeArray(there));
+    }
+}
