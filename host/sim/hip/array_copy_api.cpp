@@ -48,8 +48,62 @@ Copy between(const void *to, u64 to_x, u64 to_y, const void *from, u64 from_x, u
                     hipMemcpyDeviceToDevice);
 }
 
+// hipMemcpy3DOperand, since HIP 7.1: a box in an array or behind a pointer. Counts elements.
+struct BoxSide {
+    enum Type : int { pointer = 1, array = 2 };
+    int type;
+    union {
+        struct {
+            void *at;
+            size_t row_length, layer_height; // 0: as the box has them
+            hipMemLocation hint;
+        } behind;
+        struct {
+            void *array;
+            size_t x, y, z;
+        } inside;
+    };
+};
+
+// hipMemcpy3DBatchOp
+struct BoxOp {
+    BoxSide from, to;
+    hipExtent extent;
+    int order; // in which the source is read: hipMemcpySrcAccessOrder
+    unsigned flags;
+};
+static_assert(sizeof(BoxOp) == 112);
+
+Copy::Side corner(const BoxSide &side, const hipExtent &box, u64 texel) {
+    if (side.type == BoxSide::array)
+        return array_of(side.inside.array)
+            .corner(side.inside.x * texel, side.inside.y, side.inside.z, box.width * texel,
+                    box.height, box.depth);
+    require(side.type == BoxSide::pointer && side.behind.at, hipErrorInvalidValue);
+    const u64 row = side.behind.row_length ? side.behind.row_length : box.width;
+    const u64 layer = side.behind.layer_height ? side.behind.layer_height : box.height;
+    require(row >= box.width && layer >= box.height, hipErrorInvalidValue);
+    return {reinterpret_cast<u64>(side.behind.at), row * texel, row * texel * layer};
+}
+
+// The elements are an array's; bytes, where both sides are pointers.
+Copy box_of(const BoxOp &op) {
+    require(op.flags <= 1 && op.order >= 1 && op.order <= 3, hipErrorInvalidValue);
+    u64 texel = 0;
+    for (const BoxSide *side : {&op.from, &op.to})
+        if (side->type == BoxSide::array) {
+            const u64 bytes = array_of(side->inside.array).texel.bytes();
+            require(texel == 0 || texel == bytes, hipErrorInvalidValue);
+            texel = bytes;
+        }
+    texel = texel ? texel : 1;
+    return box_copy(corner(op.to, op.extent, texel), corner(op.from, op.extent, texel),
+                    {op.extent.width * texel, op.extent.height, op.extent.depth}, hipMemcpyDefault);
+}
+
 // hipMemcpyToArray and hipMemcpyFromArray: `bytes` of consecutive rows, the last one in part.
-template <class Piece> hipError_t whole_rows(const Array &a, u64 x, u64 y, u64 bytes, Piece piece) {
+template <class Piece>
+hipError_t whole_rows(hipStream_t stream, const Array &a, u64 x, u64 y, u64 bytes, Piece piece) {
     u64 done = 0;
     while (done < bytes) {
         const u64 rest = bytes - done;
@@ -57,7 +111,7 @@ template <class Piece> hipError_t whole_rows(const Array &a, u64 x, u64 y, u64 b
                             : std::min(rest, a.row_bytes());
         require(width > 0, hipErrorInvalidValue);
         const u64 height = x == 0 ? std::max<u64>(1, rest / a.row_bytes()) : 1;
-        if (const hipError_t error = copy_now(nullptr, piece(done, x, y, width, height)))
+        if (const hipError_t error = copy_now(stream, piece(done, x, y, width, height)))
             return error;
         done += width * height;
         y += height;
@@ -128,10 +182,24 @@ hipError_t bytes_to_array(void *array, size_t x, size_t y, const void *from, siz
     return api("hipMemcpyToArray", [&] {
         const Array &a = array_of(array);
         require(from != nullptr, hipErrorInvalidValue);
-        return whole_rows(a, x, y, bytes, [&](u64 done, u64 at, u64 row, u64 width, u64 height) {
-            return to_rows(array, at, row, static_cast<const char *>(from) + done, width, width,
-                           height, kind);
-        });
+        return whole_rows(nullptr, a, x, y, bytes,
+                          [&](u64 done, u64 at, u64 row, u64 width, u64 height) {
+                              return to_rows(array, at, row, static_cast<const char *>(from) + done,
+                                             width, width, height, kind);
+                          });
+    });
+}
+
+static hipError_t bytes_of_array(const char *call, hipStream_t stream, void *to, const void *array,
+                                 size_t x, size_t y, size_t bytes, hipMemcpyKind kind) {
+    return api(call, [&] {
+        const Array &a = array_of(array);
+        require(to != nullptr, hipErrorInvalidValue);
+        return whole_rows(stream, a, x, y, bytes,
+                          [&](u64 done, u64 at, u64 row, u64 width, u64 height) {
+                              return from_rows(static_cast<char *>(to) + done, width, array, at,
+                                               row, width, height, kind);
+                          });
     });
 }
 
@@ -139,13 +207,40 @@ hipError_t bytes_from_array(void *to, const void *array, size_t x, size_t y, siz
                             hipMemcpyKind kind) asm("hipMemcpyFromArray");
 hipError_t bytes_from_array(void *to, const void *array, size_t x, size_t y, size_t bytes,
                             hipMemcpyKind kind) {
-    return api("hipMemcpyFromArray", [&] {
-        const Array &a = array_of(array);
-        require(to != nullptr, hipErrorInvalidValue);
-        return whole_rows(a, x, y, bytes, [&](u64 done, u64 at, u64 row, u64 width, u64 height) {
-            return from_rows(static_cast<char *>(to) + done, width, array, at, row, width, height,
-                             kind);
-        });
+    return bytes_of_array("hipMemcpyFromArray", nullptr, to, array, x, y, bytes, kind);
+}
+
+hipError_t bytes_from_array_own(void *to, const void *array, size_t x, size_t y, size_t bytes,
+                                hipMemcpyKind kind) asm("hipMemcpyFromArray_spt");
+hipError_t bytes_from_array_own(void *to, const void *array, size_t x, size_t y, size_t bytes,
+                                hipMemcpyKind kind) {
+    return bytes_of_array("hipMemcpyFromArray_spt", hipStreamPerThread, to, array, x, y, bytes,
+                          kind);
+}
+
+hipError_t box_batch(size_t count, const BoxOp *ops, size_t *failed, unsigned long long flags,
+                     hipStream_t stream) asm("hipMemcpy3DBatchAsync");
+hipError_t box_batch(size_t count, const BoxOp *ops, size_t *failed, unsigned long long flags,
+                     hipStream_t stream) {
+    return api("hipMemcpy3DBatchAsync", [&] {
+        runtime().stream(stream);
+        require(count > 0 && ops && flags == 0, hipErrorInvalidValue);
+        std::vector<Copy> copies;
+        for (size_t i = 0; i < count; ++i) {
+            if (failed)
+                *failed = i;
+            copies.push_back(box_of(ops[i]));
+        }
+        if (failed)
+            *failed = ~size_t{0};
+        constexpr int during_call = 2; // the caller may change the source after it
+        for (size_t i = 0; i < count; ++i)
+            if (const hipError_t error = ops[i].order == during_call
+                                             ? copy_now(stream, copies[i])
+                                             : copy_in_order(stream, copies[i]);
+                error != hipSuccess)
+                return error;
+        return hipSuccess;
     });
 }
 }

@@ -17,6 +17,7 @@ struct Texture {
     hipResourceDesc resource{};
     hipTextureDesc sampling{}; // of surfaces: none
     bool surface = false;
+    std::optional<HIP_TEXTURE_DESC> driver_sampling = {}; // as hipTexObjectCreate got it
 };
 
 // What a texture reads, as the hardware sees it.

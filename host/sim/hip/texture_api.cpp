@@ -100,6 +100,44 @@ void read_wide_integers(hipTextureDesc &t, const HIP_RESOURCE_DESC &d) {
         t.readMode = hipReadModeElementType;
 }
 
+// The other way round.
+HIP_RESOURCE_DESC driver_resource(const hipResourceDesc &r) {
+    HIP_RESOURCE_DESC d{};
+    if (r.resType == hipResourceTypeArray) {
+        d.resType = HIP_RESOURCE_TYPE_ARRAY;
+        d.res.array.hArray = r.res.array.array;
+    } else if (r.resType == hipResourceTypeLinear) {
+        const Texel texel = texel_of(r.res.linear.desc);
+        d.resType = HIP_RESOURCE_TYPE_LINEAR;
+        d.res.linear.devPtr = reinterpret_cast<hipDeviceptr_t>(r.res.linear.devPtr);
+        d.res.linear.format = texel.driver_format();
+        d.res.linear.numChannels = texel.channels;
+        d.res.linear.sizeInBytes = r.res.linear.sizeInBytes;
+    } else {
+        const Texel texel = texel_of(r.res.pitch2D.desc);
+        d.resType = HIP_RESOURCE_TYPE_PITCH2D;
+        d.res.pitch2D.devPtr = reinterpret_cast<hipDeviceptr_t>(r.res.pitch2D.devPtr);
+        d.res.pitch2D.format = texel.driver_format();
+        d.res.pitch2D.numChannels = texel.channels;
+        d.res.pitch2D.width = r.res.pitch2D.width;
+        d.res.pitch2D.height = r.res.pitch2D.height;
+        d.res.pitch2D.pitchInBytes = r.res.pitch2D.pitchInBytes;
+    }
+    return d;
+}
+
+HIP_TEXTURE_DESC driver_sampling(const hipTextureDesc &t) {
+    HIP_TEXTURE_DESC d{};
+    for (unsigned n = 0; n < 3; ++n)
+        d.addressMode[n] = static_cast<HIPaddress_mode>(t.addressMode[n]);
+    d.filterMode = static_cast<HIPfilter_mode>(t.filterMode);
+    d.flags = (t.normalizedCoords ? HIP_TRSF_NORMALIZED_COORDINATES : 0) |
+              (t.readMode == hipReadModeElementType ? HIP_TRSF_READ_AS_INTEGER : 0) |
+              (t.sRGB ? HIP_TRSF_SRGB : 0);
+    std::memcpy(d.borderColor, t.borderColor, sizeof d.borderColor);
+    return d;
+}
+
 void no_views(const void *view) {
     if (view)
         fail(hipErrorNotSupported, "views of resources are not simulated");
@@ -153,6 +191,43 @@ hipError_t hipTexObjectCreate(hipTextureObject_t *texture, const HIP_RESOURCE_DE
         hipTextureDesc t = sampling_of(*sampling);
         read_wide_integers(t, *resource);
         *texture = static_cast<hipTextureObject_t>(create(resource_of(*resource), &t));
+        texture_of(*texture)->driver_sampling = *sampling;
+    });
+}
+
+hipError_t hipTexObjectGetResourceDesc(HIP_RESOURCE_DESC *resource, hipTextureObject_t texture) {
+    return api(__func__, [&] {
+        runtime();
+        require(resource && texture, hipErrorInvalidValue);
+        *resource = driver_resource(texture_of(texture)->resource);
+    });
+}
+
+hipError_t hipTexObjectGetTextureDesc(HIP_TEXTURE_DESC *sampling, hipTextureObject_t texture) {
+    return api(__func__, [&] {
+        runtime();
+        require(sampling && texture, hipErrorInvalidValue);
+        const auto found = texture_of(texture);
+        *sampling = found->driver_sampling.value_or(driver_sampling(found->sampling));
+    });
+}
+
+// No texture has a view.
+hipError_t hipTexObjectGetResourceViewDesc(HIP_RESOURCE_VIEW_DESC *view,
+                                           hipTextureObject_t texture) {
+    return api(__func__, [&] {
+        runtime();
+        require(view && texture && texture_of(texture), hipErrorInvalidValue);
+        *view = {};
+    });
+}
+
+hipError_t hipGetTextureObjectResourceViewDesc(hipResourceViewDesc *view,
+                                               hipTextureObject_t texture) {
+    return api(__func__, [&] {
+        runtime();
+        require(view && texture && texture_of(texture), hipErrorInvalidValue);
+        *view = {};
     });
 }
 

@@ -11,6 +11,7 @@ ASM_NAME(hipMemcpyAtoHAsync, void *, const void *, size_t, size_t, hipStream_t);
 ASM_NAME(hipMemcpyAtoD, void *, const void *, size_t, size_t);
 ASM_NAME(hipMemcpyDtoA, void *, size_t, const void *, size_t);
 ASM_NAME(hipMemcpyAtoA, void *, size_t, const void *, size_t, size_t);
+ASM_NAME(hipMemcpyFromArray_spt, void *, const void *, size_t, size_t, size_t, hipMemcpyKind);
 ASM_NAME(hipMemcpy2DToArray_spt, void *, size_t, size_t, const void *, size_t, size_t, size_t,
          hipMemcpyKind);
 ASM_NAME(hipMemcpy2DToArrayAsync_spt, void *, size_t, size_t, const void *, size_t, size_t, size_t,
@@ -125,11 +126,88 @@ TEST_CASE("copies of rows, on every stream") {
               return other_hipMemcpy2DFromArrayAsync_spt(to, 20, array, 0, 0, 20, 4, to_host,
                                                          nullptr);
           });
+    check([&] { return hipMemcpy2DToArray(array, 0, 0, from, 20, 20, 4, to_array); },
+          [&] { return other_hipMemcpyFromArray_spt(to, array, 0, 0, 80, to_host); });
     check(
         [&] {
             return other_hipMemcpy2DToArrayAsync_spt(array, 0, 0, from, 20, 20, 4, to_array,
                                                      nullptr);
         },
         [&] { return hipMemcpy2DFromArray(to, 20, array, 0, 0, 20, 4, to_host); });
+    OK(hipFreeArray(array));
+}
+
+namespace {
+
+// hipMemcpy3DBatchOp, newer than the oldest headers that we build with.
+struct Operand {
+    int type; // 1: pointer, 2: array
+    union {
+        struct {
+            void *at;
+            size_t row, layer;
+            hipMemLocation hint;
+        } pointer;
+        struct {
+            hipArray_t array;
+            size_t x, y, z;
+        } array;
+    };
+};
+struct BoxOp {
+    Operand from, to;
+    hipExtent extent;
+    int order;
+    unsigned flags;
+};
+Operand behind(void *at, size_t row, size_t layer) {
+    Operand o{1, {}};
+    o.pointer = {at, row, layer, {}};
+    return o;
+}
+Operand inside(hipArray_t array, size_t x, size_t y, size_t z) {
+    Operand o{2, {}};
+    o.array = {array, x, y, z};
+    return o;
+}
+
+} // namespace
+ASM_NAME(hipMemcpy3DBatchAsync, size_t, const BoxOp *, size_t *, unsigned long long, hipStream_t);
+
+TEST_CASE("a batch of boxes") {
+    constexpr size_t all_well = ~size_t{0};
+    const hipChannelFormatDesc channel{32, 0, 0, 0, whole};
+    hipArray_t array = nullptr;
+    OK(hipMalloc3DArray(&array, &channel, {6, 5, 4}, 0));
+    std::vector<int> from(6 * 5 * 4), to(from.size(), -1);
+    for (size_t n = 0; n < from.size(); ++n)
+        from[n] = static_cast<int>(n);
+    size_t failed = 0;
+    // All of it in; then a box of 3 x 2 x 2 from (1, 2, 1) out, into rows of 4 and layers of 3.
+    BoxOp ops[] = {{behind(from.data(), 0, 0), inside(array, 0, 0, 0), {6, 5, 4}, 2, 0},
+                   {inside(array, 1, 2, 1), behind(to.data(), 4, 3), {3, 2, 2}, 1, 0}};
+    OK(other_hipMemcpy3DBatchAsync(2, ops, &failed, 0, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(failed, all_well);
+    for (size_t z = 0; z < 2; ++z)
+        for (size_t y = 0; y < 2; ++y)
+            for (size_t x = 0; x < 4; ++x)
+                CHECK_EQ(to[(z * 3 + y) * 4 + x],
+                         x < 3 ? from[((z + 1) * 5 + y + 2) * 6 + x + 1] : -1);
+    // Between pointers a box has bytes.
+    BoxOp bytes{behind(from.data(), 8, 0), behind(to.data(), 4, 0), {4, 3, 1}, 3, 1};
+    OK(other_hipMemcpy3DBatchAsync(1, &bytes, nullptr, 0, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(to[2], from[4]);
+
+    ops[1].from.array.x = 4; // beyond the array
+    FAILS(other_hipMemcpy3DBatchAsync(2, ops, &failed, 0, nullptr), hipErrorInvalidValue);
+    CHECK_EQ(failed, 1);
+    ops[0].order = 0;
+    FAILS(other_hipMemcpy3DBatchAsync(2, ops, &failed, 0, nullptr), hipErrorInvalidValue);
+    CHECK_EQ(failed, 0);
+    FAILS(other_hipMemcpy3DBatchAsync(0, ops, &failed, 0, nullptr), hipErrorInvalidValue);
+    FAILS(other_hipMemcpy3DBatchAsync(2, nullptr, &failed, 0, nullptr), hipErrorInvalidValue);
+    FAILS(other_hipMemcpy3DBatchAsync(2, ops, &failed, 1, nullptr), hipErrorInvalidValue);
     OK(hipFreeArray(array));
 }

@@ -33,6 +33,13 @@ TEST_CASE("the driver's textures, and what a texture was made from") {
     CHECK_EQ(from.res.array.array, in.array);
     CHECK_EQ(how.normalizedCoords, 1);
     CHECK_EQ(how.readMode, hipReadModeNormalizedFloat);
+    HIP_RESOURCE_DESC driver_from{};
+    HIP_TEXTURE_DESC driver_how{};
+    OK(hipTexObjectGetResourceDesc(&driver_from, texture));
+    OK(hipTexObjectGetTextureDesc(&driver_how, texture));
+    CHECK_EQ(driver_from.resType, HIP_RESOURCE_TYPE_ARRAY);
+    CHECK_EQ(driver_from.res.array.hArray, in.array);
+    CHECK(std::memcmp(&driver_how, &desc, sizeof desc) == 0);
     OK(hipTexObjectDestroy(texture));
     FAILS(hipGetTextureObjectTextureDesc(&how, texture), hipErrorInvalidValue);
 
@@ -42,6 +49,53 @@ TEST_CASE("the driver's textures, and what a texture was made from") {
     FAILS(hipDestroyTextureObject(reinterpret_cast<hipTextureObject_t>(surface)),
           hipErrorInvalidValue);
     OK(other__Z23hipDestroySurfaceObjectP13__hip_surface(surface));
+}
+
+TEST_CASE("what the driver tells of the runtime's textures") {
+    const hipChannelFormatDesc halves{16, 16, 0, 0, real};
+    const Buffer<int> memory(std::vector<int>(1024));
+    hipResourceDesc linear{}, rows{};
+    linear.resType = hipResourceTypeLinear;
+    linear.res.linear.devPtr = memory.data;
+    linear.res.linear.desc = halves;
+    linear.res.linear.sizeInBytes = 400;
+    rows.resType = hipResourceTypePitch2D;
+    rows.res.pitch2D.devPtr = memory.data;
+    rows.res.pitch2D.desc = halves;
+    rows.res.pitch2D.width = 60;
+    rows.res.pitch2D.height = 7;
+    rows.res.pitch2D.pitchInBytes = 256;
+    Sampling s{hipAddressModeMirror, hipFilterModeLinear, true, false};
+    HIP_RESOURCE_DESC from{};
+    HIP_TEXTURE_DESC how{};
+    HIP_RESOURCE_VIEW_DESC view{};
+    view.width = 1;
+    {
+        const Texture texture(rows, s);
+        OK(hipTexObjectGetResourceDesc(&from, texture.handle));
+        OK(hipTexObjectGetTextureDesc(&how, texture.handle));
+        OK(hipTexObjectGetResourceViewDesc(&view, texture.handle));
+        FAILS(hipTexObjectGetResourceDesc(nullptr, texture.handle), hipErrorInvalidValue);
+        FAILS(hipTexObjectGetTextureDesc(&how, nullptr), hipErrorInvalidValue);
+    }
+    CHECK_EQ(from.resType, HIP_RESOURCE_TYPE_PITCH2D);
+    CHECK_EQ(from.res.pitch2D.format, HIP_AD_FORMAT_HALF);
+    CHECK_EQ(from.res.pitch2D.numChannels, 2);
+    CHECK_EQ(from.res.pitch2D.width, 60);
+    CHECK_EQ(from.res.pitch2D.height, 7);
+    CHECK_EQ(from.res.pitch2D.pitchInBytes, 256);
+    CHECK_EQ(how.addressMode[2], HIP_TR_ADDRESS_MODE_MIRROR);
+    CHECK_EQ(how.filterMode, HIP_TR_FILTER_MODE_LINEAR);
+    CHECK_EQ(how.flags, HIP_TRSF_NORMALIZED_COORDINATES | HIP_TRSF_READ_AS_INTEGER);
+    CHECK_EQ(view.width, 0); // none was given
+    s.filter = hipFilterModePoint;
+    s.normalized_coordinates = false;
+    const Texture texture(linear, s);
+    OK(hipTexObjectGetResourceDesc(&from, texture.handle));
+    CHECK_EQ(from.resType, HIP_RESOURCE_TYPE_LINEAR);
+    CHECK_EQ(from.res.linear.devPtr, reinterpret_cast<hipDeviceptr_t>(memory.data));
+    CHECK_EQ(from.res.linear.numChannels, 2);
+    CHECK_EQ(from.res.linear.sizeInBytes, 400);
 }
 
 TEST_CASE("what is not simulated is refused by name") {
