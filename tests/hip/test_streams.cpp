@@ -151,7 +151,7 @@ TEST_CASE("misuse of streams") {
     FAILS(hipStreamDestroy(stream), hipErrorContextIsDestroyed);
     FAILS(hipStreamSynchronize(stream), hipErrorContextIsDestroyed);
     FAILS(hipStreamQuery(stream), hipErrorContextIsDestroyed);
-    FAILS(hipStreamWaitEvent(stream, nullptr, 0), hipErrorContextIsDestroyed);
+    FAILS(hipStreamWaitEvent(stream, nullptr, 0), hipErrorInvalidHandle);
     int value = 0;
     FAILS(hipMemcpyAsync(&value, &value, 4, hipMemcpyDefault, stream), hipErrorContextIsDestroyed);
     FAILS(hipStreamSynchronize(reinterpret_cast<hipStream_t>(&value)), hipErrorContextIsDestroyed);

@@ -186,7 +186,7 @@ hipFunction_t function_named(const void *named) {
 
 hipError_t launch(KernelCall call, hipStream_t handle, hipEvent_t start, hipEvent_t stop) {
     Runtime &runtime = hipsim::runtime();
-    const auto stream = runtime.stream(handle);
+    const auto stream = runtime.stream(handle, hipErrorInvalidValue);
     require(stream->device == call.function->device->ordinal, hipErrorInvalidHandle);
     const auto record = [&](hipEvent_t event) {
         if (event)

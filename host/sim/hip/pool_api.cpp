@@ -46,7 +46,7 @@ static void free_in_order(const std::shared_ptr<Stream> &stream, void *pointer) 
 static hipError_t allocate_async(const char *call, void **pointer, u64 bytes, hipStream_t handle,
                                  const hipMemPool_t *pool) {
     return api(call, [&] {
-        const auto stream = runtime().stream(handle);
+        const auto stream = runtime().stream(handle, hipErrorInvalidHandle);
         require(pointer != nullptr, hipErrorInvalidValue);
         auto source = pool ? find_pool(*pool) : runtime().device_of(*stream).pool();
         require(!source->origin, hipErrorInvalidValue); // it allocates in its own process
@@ -91,7 +91,7 @@ hipError_t hipMallocFromPoolAsync(void **pointer, size_t bytes, hipMemPool_t poo
 
 hipError_t hipFreeAsync(void *pointer, hipStream_t handle) {
     return api(__func__, [&] {
-        const auto stream = runtime().stream(handle);
+        const auto stream = runtime().stream(handle, hipErrorInvalidHandle);
         require(pointer != nullptr, hipErrorInvalidValue);
         free_in_order(stream, pointer);
     });

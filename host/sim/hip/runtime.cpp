@@ -219,14 +219,14 @@ static std::shared_ptr<Stream> thread_stream(Device &device) {
     return own;
 }
 
-std::shared_ptr<Stream> Runtime::stream(hipStream_t handle) {
+std::shared_ptr<Stream> Runtime::stream(hipStream_t handle, hipError_t gone) {
     const hipStream_t legacy = reinterpret_cast<hipStream_t>(1); // hipStreamLegacy of HIP 6
     if (!handle || handle == legacy)
         return current_device().null_stream();
     if (handle == hipStreamPerThread)
         return thread_stream(current_device());
     auto stream = streams.find(handle);
-    require(stream != nullptr, hipErrorContextIsDestroyed);
+    require(stream != nullptr, gone);
     return stream;
 }
 

@@ -65,8 +65,10 @@ public:
     int current_ordinal() const;
 
     // A live stream by its handle: null is the current device's null stream, 2 the thread's own.
-    std::shared_ptr<Stream> stream(hipStream_t handle); // hipErrorContextIsDestroyed
-    std::shared_ptr<Event> event(hipEvent_t handle);    // hipErrorInvalidHandle
+    // `gone` is the code of one that isn't live; a few calls have their own.
+    std::shared_ptr<Stream> stream(hipStream_t handle,
+                                   hipError_t gone = hipErrorContextIsDestroyed);
+    std::shared_ptr<Event> event(hipEvent_t handle); // hipErrorInvalidHandle
     Device &device_of(const Stream &stream) { return device(stream.device); }
     Device *device_of(hipCtx_t context); // null for an unknown context; see context_of
 

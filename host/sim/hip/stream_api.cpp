@@ -61,7 +61,7 @@ hipError_t hipStreamQuery(hipStream_t handle) {
 
 hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event_handle, unsigned flags) {
     return api(__func__, [&] {
-        const auto stream = runtime().stream(handle);
+        const auto stream = runtime().stream(handle, hipErrorInvalidHandle);
         const auto event = runtime().event(event_handle);
         constexpr unsigned external = 1; // hipEventWaitExternal, since HIP 6
         require(flags == 0 || flags == external, hipErrorInvalidValue);
