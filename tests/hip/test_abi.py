@@ -111,7 +111,7 @@ class Symbols(unittest.TestCase):
         """test_abuse.cpp and test_garbage.py call all of them; this is about a test of what each does."""
         rows = re.findall(r"^HIP_ENTRY\(\S+, (\w+)\)", (SOURCE / "host/sim/hip/entry_points.inc").read_text(), re.M)
         self.assertEqual(set(rows) - self.ours.keys(), set())
-        tests = [path for path in (SOURCE / "tests/hip").iterdir() if path.suffix in (".c", ".cpp", ".h", ".hip")]
+        tests = [path for path in (SOURCE / "tests/hip").rglob("*") if path.suffix in (".c", ".cpp", ".h", ".hip")]
         text = "\n".join(path.read_text() for path in tests)
         text = re.sub(r'"\s*"', "", text)  # a long literal on several lines
         text = re.sub(r"\bOWN\((\w+)", r"\1_spt", text)

@@ -222,16 +222,14 @@ void Device::wait() {
         timeline->settle();
 }
 
-void Device::while_idle(const std::function<void()> &body) {
+std::unique_lock<std::mutex> Device::lock_if_idle() {
     const auto done = [](const std::shared_ptr<Stream> &stream) {
         return !stream->tail_ || stream->tail_->done();
     };
-    for (;;) {
-        wait();
-        const std::lock_guard lock(order_);
-        if (done(null_stream_) && std::ranges::all_of(streams_, done))
-            return body();
-    }
+    std::unique_lock lock(order_);
+    if (!done(null_stream_) || !std::ranges::all_of(streams_, done))
+        lock.unlock();
+    return lock;
 }
 
 hipError_t Device::synchronize() {

@@ -55,10 +55,11 @@ public:
     hipError_t run_now(Stream &stream, const Work &work, sim::timing::Commands commands = {});
 
     bool idle(Stream &stream);
-    hipError_t synchronize(Stream &stream);             // waits; the first unreported error
-    hipError_t synchronize();                           // all streams
-    void wait();                                        // all streams, leaving their errors pending
-    void while_idle(const std::function<void()> &body); // no command runs or begins meanwhile
+    hipError_t synchronize(Stream &stream); // waits; the first unreported error
+    hipError_t synchronize();               // all streams
+    void wait();                            // all streams, leaving their errors pending
+    // Owned if no command is queued or runs; then none begins while it is held.
+    std::unique_lock<std::mutex> lock_if_idle();
     hipError_t take_error(Stream &stream); // including the streams that the null stream waits for
 
     void stop(); // process exit: drops queued commands

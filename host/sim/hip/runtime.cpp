@@ -88,14 +88,20 @@ void Runtime::wait_for_users_of(const Device &owner) {
         device->wait();
 }
 
+// Nothing waits for a command while a lock is held: the command may need that lock.
 void Runtime::while_unused(const Device &owner, const std::function<void()> &body) {
-    const auto users = users_of(owner);
-    const std::function<void(size_t)> without = [&](size_t first) {
-        if (first == users.size())
+    const auto users = users_of(owner); // by ordinal, as everyone locks them
+    for (;;) {
+        wait_for_users_of(owner);
+        std::vector<std::unique_lock<std::mutex>> idle;
+        for (const auto &device : users)
+            if (auto lock = device->lock_if_idle(); lock.owns_lock())
+                idle.push_back(std::move(lock));
+            else
+                break;
+        if (idle.size() == users.size())
             return body();
-        users[first]->while_idle([&] { without(first + 1); });
-    };
-    without(0);
+    }
 }
 
 void Runtime::stop() {

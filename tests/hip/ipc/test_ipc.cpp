@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <memory>
+#include <thread>
 
 #include "hip/common.h"
 #include "hip/ipc/hex.h"
@@ -44,6 +46,50 @@ TEST_CASE("ipc: the exporter's address and contents stay") {
     CHECK_NE(handle_of(ints.data + 1), handle);
     Ints other(3000, 8);
     CHECK_NE(handle_of(other.data), handle);
+}
+
+TEST_CASE("ipc: an export waits for kernels that may write the memory") {
+    const Code code;
+    const OwnStream stream(hipStreamNonBlocking);
+    Ints word(1, 0);
+    Held held(code, stream, word.data);
+    std::atomic<bool> released = false;
+    std::thread releaser([&] {
+        usleep(20000);
+        released = true;
+        held.release();
+    });
+    const std::string handle = handle_of(word.data);
+    CHECK(released);
+    releaser.join();
+    Peer peer;
+    REQUIRE_EQ(peer("open " + handle), "hipSuccess");
+    CHECK_EQ(peer("value 0"), "1");
+}
+
+TEST_CASE("ipc: no write is lost by an export beside launches of another thread") {
+    constexpr int launches = 500;
+    constexpr size_t large = 4 << 20; // ints: moving them takes many launches' time
+    const Code code;
+    std::vector<std::unique_ptr<Ints>> all;
+    for (int n = 0; n < 4; ++n)
+        all.push_back(std::make_unique<Ints>(large, 0));
+    std::thread writer([&] {
+        const OwnStream stream(hipStreamNonBlocking);
+        for (int n = 0; n < launches; ++n)
+            for (const auto &ints : all)
+                static_cast<void>(launch(code["increment"], 64, stream, ints->data));
+        OK(hipStreamSynchronize(stream));
+    });
+    for (const auto &ints : all) {
+        usleep(1000);
+        handle_of(ints->data);
+    }
+    writer.join();
+    for (const auto &ints : all) {
+        CHECK_EQ(ints->get().front(), launches);
+        CHECK_EQ(ints->get()[63], launches);
+    }
 }
 
 TEST_CASE("ipc: a pointer into an allocation has its offset, and the allocation's bounds") {
@@ -231,6 +277,10 @@ TEST_CASE("ipc: which events have handles") {
     OK(hipIpcGetEventHandle(&handle, shared));
     FAILS(hipIpcOpenEventHandle(&opened, handle), hipErrorInvalidContext);
     FAILS(hipIpcOpenEventHandle(nullptr, handle), hipErrorInvalidValue);
+    int kinds = 0; // of handles that pools have; newer than the oldest headers
+    OK(hipDeviceGetAttribute(
+        &kinds, static_cast<hipDeviceAttribute_t>(hipDeviceAttributeMemoryPoolsSupported + 3), 0));
+    CHECK_EQ(kinds, hipMemHandleTypePosixFileDescriptor);
 }
 
 // ---- pools
