@@ -75,6 +75,10 @@ TEST_CASE("what the driver tells of the runtime's textures") {
         OK(hipTexObjectGetResourceDesc(&from, texture.handle));
         OK(hipTexObjectGetTextureDesc(&how, texture.handle));
         OK(hipTexObjectGetResourceViewDesc(&view, texture.handle));
+        hipResourceViewDesc runtime_view{};
+        runtime_view.width = 1;
+        OK(hipGetTextureObjectResourceViewDesc(&runtime_view, texture.handle));
+        CHECK_EQ(runtime_view.width, 0);
         FAILS(hipTexObjectGetResourceDesc(nullptr, texture.handle), hipErrorInvalidValue);
         FAILS(hipTexObjectGetTextureDesc(&how, nullptr), hipErrorInvalidValue);
     }
