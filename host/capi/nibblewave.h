@@ -344,7 +344,8 @@ enum {
     NW_GGUF_IQ4_NL = 20, /* of 32 in 18 */
     NW_GGUF_IQ4_XS = 23, /* of 256 in 136 */
     NW_GGUF_BF16 = 30,
-    NW_GGUF_MXFP4 = 39 /* of 32 in 17 */
+    NW_GGUF_MXFP4 = 39,  /* of 32 in 17 */
+    NW_GGUF_NVFP4 = 40   /* of 64 in 36 */
 };
 
 /*
@@ -352,9 +353,11 @@ enum {
  *
  * with w as ggml defines it: q4_0: d * (q - 8); q4_1, q5_1: d * q + m; q5_0: d * (q - 16); q8_0:
  * d * q; q2_K, q4_K, q5_K: d * scale * q - dmin * min; q3_K: d * scale * (q - 4); q6_K: d * scale *
- * (q - 32); iq4_nl, iq4_xs, mxfp4: scale * value(q). An e8m0 of 255 is 2^128. Weights keep the
- * layout of the file. X is converted on the device first: for few rows to int8 in blocks of 32 like
- * ggml's q8_0, for more rows to f16, each row scaled by a power of two; `nw choose --gguf` names
+ * (q - 32); iq4_nl, iq4_xs, mxfp4, nvfp4: scale * value(q). As in ggml, mxfp4's e8m0 of 255 is
+ * 2^128; of nvfp4's e4m3 the sign counts for nothing, and 0x7f is 0; what a tensor of nvfp4 has as a
+ * scale of its own is the caller's. Weights keep the layout of the file. X is converted on the device
+ * first: for few rows to int8 in blocks of 32 like ggml's q8_0, for more rows to f16, each row scaled
+ * by a power of two; `nw choose --gguf` names
  * the kernels. Let w = p - b, where b is q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0
  * for the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the largest |X| of
  * the row. The error of C is less than

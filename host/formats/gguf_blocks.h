@@ -52,6 +52,13 @@ struct [[gnu::packed]] BlockMXFP4 {
     u8 qs[16];
 };
 
+// Four sub-blocks of 16 elements, each with a scale of fp8, e4m3 without a sign.
+struct [[gnu::packed]] BlockNVFP4 {
+    static constexpr u32 elements = 64;
+    u8 d[4];   // ref/gguf.cpp: ue4m3
+    u8 qs[32]; // 8 bytes for a sub-block: low nibbles its first 8 elements, high ones the others
+};
+
 // Sixteen sub-blocks of 16 elements, each with a scale and a minimum of 4 bits.
 struct [[gnu::packed]] BlockQ2_K {
     static constexpr u32 elements = 256;
@@ -110,6 +117,7 @@ static_assert(sizeof(BlockQ4_K) == 144 && alignof(BlockQ4_K) == 1);
 static_assert(sizeof(BlockQ6_K) == 210 && alignof(BlockQ6_K) == 1);
 static_assert(sizeof(BlockQ4_1) == 20 && sizeof(BlockQ5_0) == 22 && sizeof(BlockQ5_1) == 24);
 static_assert(sizeof(BlockIQ4_NL) == 18 && sizeof(BlockIQ4_XS) == 136 && sizeof(BlockMXFP4) == 17);
+static_assert(sizeof(BlockNVFP4) == 36 && alignof(BlockNVFP4) == 1);
 static_assert(sizeof(BlockQ2_K) == 84 && sizeof(BlockQ3_K) == 110 && sizeof(BlockQ5_K) == 176);
 
 } // namespace nw

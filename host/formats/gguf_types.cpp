@@ -50,7 +50,7 @@ constexpr GgmlTypeInfo types[] = {
     row(34, "tq1_0",   256,  54),
     row(35, "tq2_0",   256,  66),
     row(39, "mxfp4",    32,  17, true),
-    row(40, "nvfp4",    64,  36),
+    row(40, "nvfp4",    64,  36, true),
     row(41, "q1_0",    128,  18),
     row(42, "q2_0",     64,  18),
 };

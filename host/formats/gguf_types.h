@@ -27,6 +27,7 @@ enum class GgmlType : u32 {
     iq4_xs = 23,
     bf16 = 30,
     mxfp4 = 39,
+    nvfp4 = 40,
 };
 
 struct GgmlTypeInfo {

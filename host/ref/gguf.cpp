@@ -19,6 +19,15 @@ constexpr i32 iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                 1,    13,   25,  38,  53,  69,  89,  113};
 constexpr i32 mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
+// A scale of nvfp4 in units of 2^-9: four bits of exponent, three of fraction. The sign's bit says
+// nothing. e4m3's NaN, 0x7f, is 0 in ggml.
+i32 ue4m3(u8 bits) {
+    const i32 exponent = bits >> 3 & 15, fraction = bits & 7;
+    if (bits == 0x7f)
+        return 0;
+    return exponent ? (8 + fraction) << (exponent - 1) : fraction;
+}
+
 // Of a block of 32: low nibbles are the first 16 elements.
 u32 nibble(const u8 (&qs)[16], u32 i) { return qs[i % 16] >> i / 16 * 4 & 15u; }
 
@@ -83,6 +92,15 @@ GgufBlock taken(const BlockMXFP4 &b) {
 struct SubScale {
     u32 scale, min;
 };
+
+GgufBlock taken(const BlockNVFP4 &b) {
+    GgufBlock out{16, false, 0x1p-10f, 0, {}, {}, {}};
+    for (u32 j = 0; j < 4; ++j)
+        out.scale[j] = ue4m3(b.d[j]);
+    for (u32 i = 0; i < b.elements; ++i)
+        out.quant[i] = mxfp4_values[b.qs[i / 16 * 8 + i % 8] >> i % 16 / 8 * 4 & 15];
+    return out;
+}
 
 // q4_K and q5_K. The first four lie in the low 6 bits of bytes 0 to 3 (scale) and 4 to 7 (min). Of
 // the last four bytes 8 to 11 hold the low 4 bits, scale below min; the high 2 bits are what the
@@ -197,6 +215,8 @@ GgufBlock gguf_block(GgmlType type, const std::byte *block) {
         return taken(load<BlockIQ4_NL>(block));
     case GgmlType::mxfp4:
         return taken(load<BlockMXFP4>(block));
+    case GgmlType::nvfp4:
+        return taken(load<BlockNVFP4>(block));
     case GgmlType::q2_K:
         return taken(load<BlockQ2_K>(block));
     case GgmlType::q3_K:

@@ -8,6 +8,7 @@
 //   q8_0    w[i] = d * q                     32 elements, signed bytes
 //   iq4_nl  w[i] = d * value(q)              as q4_0, of 16 values
 //   mxfp4   w[i] = 2^(e - 128) * value(q)    as q4_0, of 16 values: twice those of e2m1
+//   nvfp4   w[i] = (sc / 2) * value(q)       64 elements, sc of sub-block i / 16; mxfp4's values
 //   q2_K    w[i] = (d * sc) * q - dmin * m   256 elements, sc and m of sub-block i / 16
 //   q3_K    w[i] = (d * (sc - 32)) * (q - 4) 256 elements, sc of sub-block i / 16
 //   q4_K    w[i] = (d * sc) * q - dmin * m   256 elements, sc and m of sub-block i / 32
@@ -17,8 +18,9 @@
 //
 // d, m and dmin are f16; sc, q and values are integers. Each operation rounds to f32, as in ggml,
 // d * sc first; the products have at most 23 bits and are exact, so only the last sum rounds. mxfp4
-// has e from 0 to 255: 255, which is NaN in OCP's e8m0, is 2^127 here as in ggml. f16, bf16 and f32
-// are exact.
+// has e from 0 to 255: 255, which is NaN in OCP's e8m0, is 2^127 here as in ggml. nvfp4's scales are
+// fp8, e4m3 without a sign: its bit says nothing, and 0x7f, e4m3's NaN, is 0 here as in ggml; the
+// scale that its tensors have beside is not in w. f16, bf16 and f32 are exact.
 #pragma once
 #include <cstddef>
 

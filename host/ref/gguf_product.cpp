@@ -61,12 +61,15 @@ struct Row {
 // How the lanes of a step share blocks of a type.
 enum class Share {
     whole,   // a lane has a block of 32, or a sub-block of that size
+    halves,  // two sub-blocks of 16, one after the other
     pairs,   // 16 elements of each of two neighbouring sub-blocks, which nibbles hold together
     sixteens // 16 elements of each of two sub-blocks with one between them
 };
 
 Share share_of(GgmlType type) {
     switch (type) {
+    case GgmlType::nvfp4:
+        return Share::halves;
     case GgmlType::q4_K:
     case GgmlType::q5_K:
         return Share::pairs;
@@ -92,6 +95,16 @@ void add_whole(f32 &total, const GgufBlock &w, const Q8Block &q8) {
 void add_sub_block(f32 &total, const GgufBlock &w, const Q8Block &q8, u32 j) {
     const f32 scaled = static_cast<f32>(w.scale[j]) * q8.d;
     total = std::fma(w.d, scaled * static_cast<f32>(dot(&w.quant[32 * j], q8.q, 32)), total);
+}
+
+void add_half(f32 &total, const GgufBlock &w, const Q8Block &q8, u32 piece) {
+    f32 v = 0;
+    for (u32 j = 0; j < 2; ++j) {
+        const f32 d = w.d * static_cast<f32>(w.scale[2 * piece + j]);
+        const f32 sum = static_cast<f32>(dot(&w.quant[32 * piece + 16 * j], q8.q + 16 * j, 16));
+        v = std::fma(d, sum, v);
+    }
+    total = std::fma(q8.d, v, total);
 }
 
 void add_pair(f32 &total, const GgufBlock &w, const Row &a, u64 super, u32 piece) {
@@ -139,6 +152,8 @@ public:
     // Of the row's block number `block`.
     void add(f32 &total, const GgufBlock &w, const Row &a, u64 block, u32 piece) const {
         switch (share_) {
+        case Share::halves:
+            return add_half(total, w, a.block(block * of_block() + piece), piece);
         case Share::pairs:
             return add_pair(total, w, a, block, piece);
         case Share::sixteens:

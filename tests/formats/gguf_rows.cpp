@@ -134,6 +134,18 @@ f32 mxfp4(const Row &b, u32 i) {
     return rounded(std::ldexp(n > 8 ? -size : size, b[block] - 127));
 }
 
+// e4m3 by its fields without its sign, and e2m1. ggml has 0x7f, a NaN, as 0.
+f32 nvfp4(const Row &b, u32 i) {
+    const u64 block = i / 64 * 36;
+    const u32 in = i % 64, d = b[block + in / 16], exponent = d / 8 % 16, fraction = d % 8;
+    const f64 scale = d == 0x7f  ? 0
+                      : exponent ? std::ldexp(8 + fraction, static_cast<int>(exponent) - 10)
+                                 : std::ldexp(fraction, -9);
+    const u32 n = bits_at(b, 8 * (block + 4 + in / 16 * 8 + in % 8) + in % 16 / 8 * 4, 4);
+    constexpr f64 sizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    return rounded(scale * (n > 8 ? -sizes[n % 8] : sizes[n % 8]));
+}
+
 u32 two_bits(const Row &b, u64 qs, u32 in) {
     return bits_at(b, 8 * (qs + in / 128 * 32 + in % 32) + in % 128 / 32 * 2, 2);
 }
@@ -177,7 +189,7 @@ constexpr Format formats[] = {
     {GgmlType::q5_1, q5_1},  {GgmlType::q8_0, q8_0},     {GgmlType::q2_K, q2_K},
     {GgmlType::q3_K, q3_K},  {GgmlType::q4_K, q4_K},     {GgmlType::q5_K, q5_K},
     {GgmlType::q6_K, q6_K},  {GgmlType::iq4_nl, iq4_nl}, {GgmlType::iq4_xs, iq4_xs},
-    {GgmlType::mxfp4, mxfp4}};
+    {GgmlType::mxfp4, mxfp4},  {GgmlType::nvfp4, nvfp4}};
 
 std::vector<f32> dequantized(GgmlType type, const Row &row, u64 k) {
     std::vector<f32> out(k + 1, 12345);
@@ -291,6 +303,38 @@ TEST_CASE("mxfp4: every scale, every number") {
             CHECK(w[n] == static_cast<f32>(std::ldexp(f64{numbers[n % 8]} * (n < 8 ? 1 : -1),
                                                       static_cast<int>(e) - 127)));
     }
+}
+
+// OCP's table of e4m3: 2^-9 to 448, and no infinity. ggml leaves the sign out, and has a number at
+// 0xff but 0 at 0x7f.
+TEST_CASE("nvfp4: every scale, every number") {
+    for (u32 d = 0; d < 256; ++d) {
+        Row row(36);
+        for (u32 j = 0; j < 4; ++j)
+            row[j] = static_cast<u8>(j == 2 ? d : 0x38); // else 1
+        for (u32 i = 0; i < 8; ++i)
+            row[4 + 16 + i] = static_cast<u8>(i | (i + 8) << 4);
+        const auto w = dequantized(GgmlType::nvfp4, row, 64);
+        const u32 size = d & 0x7f;
+        const f64 scale = d == 0x7f   ? 0
+                          : size < 8  ? size * 0x1p-9
+                                      : (1 + size % 8 / 8.0) * std::exp2(size / 8 - 7.0);
+        constexpr f64 numbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+        for (u32 n = 0; n < 16; ++n)
+            CHECK(w[32 + n] == static_cast<f32>(scale * numbers[n % 8] * (n < 8 ? 1 : -1)));
+        CHECK(w[0] == 0);
+    }
+    const auto scale_of = [](u8 d) {
+        Row row(36);
+        row[0] = d, row[4] = 2; // 1
+        return dequantized(GgmlType::nvfp4, row, 64)[0];
+    };
+    CHECK(scale_of(0x01) == 0x1p-9f);
+    CHECK(scale_of(0x08) == 0x1p-6f);
+    CHECK(scale_of(0x38) == 1);
+    CHECK(scale_of(0x7e) == 448);
+    CHECK(scale_of(0x7f) == 0);
+    CHECK(scale_of(0xff) == 480);
 }
 
 TEST_CASE("q4_K rounds once, the difference") {

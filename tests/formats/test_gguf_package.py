@@ -22,7 +22,7 @@ except ImportError as error:
     MISSING = str(error)
 
 BUILD = Path(os.environ["NW_BUILD_DIR"])
-TYPES = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_nl", "iq4_xs", "mxfp4")
+TYPES = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_nl", "iq4_xs", "mxfp4", "nvfp4")
 BLOCKS = 3000
 
 
@@ -35,8 +35,8 @@ def with_finite_halves(blocks: "np.ndarray", at: list[int]) -> "np.ndarray":
 
 @unittest.skipIf(MISSING, f"needs the packages gguf and numpy of PyPI: {MISSING}")
 class Package(unittest.TestCase):
-    # Where a block's f16 scales are; none of mxfp4.
-    HALVES = {"q4_1": [0, 2], "q5_1": [0, 2], "q2_K": [80, 82], "q3_K": [108], "q4_K": [0, 2], "q5_K": [0, 2], "q6_K": [208], "mxfp4": []}
+    # Where a block's f16 scales are; none of mxfp4 and nvfp4.
+    HALVES = {"q4_1": [0, 2], "q5_1": [0, 2], "q2_K": [80, 82], "q3_K": [108], "q4_K": [0, 2], "q5_K": [0, 2], "q6_K": [208], "mxfp4": [], "nvfp4": []}
 
     def test_every_type(self) -> None:
         for name in TYPES:

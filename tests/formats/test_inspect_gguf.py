@@ -85,7 +85,7 @@ class Inspect(Folder):
         found = self.inspect(CORPUS / "every-type")["types"]
         decoded = {row["type"] for row in found if row["decoded"]}
         self.assertEqual(decoded, {
-            "f32", "f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "iq4_nl", "mxfp4", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_xs",
+            "f32", "f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "iq4_nl", "mxfp4", "nvfp4", "q2_K", "q3_K", "q4_K", "q5_K", "q6_K", "iq4_xs",
         })
         self.assertEqual(sum(row["tensors"] for row in found), len(found))
 

@@ -133,6 +133,26 @@ void check_e8m0(Test &t, const Kernel &kernel, u32 n, u32 k,
     product(t, kernel, {type.info.id, m, n, k, tiles, w}, {}, where);
 }
 
+// Every byte as a scale of nvfp4: subnormal, with a sign, NaN.
+void check_ue4m3(Test &t, const Kernel &kernel, u32 n, u32 k,
+                 std::source_location where = std::source_location::current()) {
+    const check::GgufType type = check::gguf_type(kernel);
+    if (type.info.id != GgmlType::nvfp4)
+        return;
+    const u32 m = kernel.number("m");
+    const std::vector<std::byte> tiles =
+        ref::quantize_q8(check::gguf_activations(t.rng, u64{m} * k), m, k);
+    std::vector<std::byte> w =
+        check::gguf_random_blocks(t.rng, type, u64{n} * (k / type.info.elements));
+    u32 scale = 0;
+    for (u64 at = 0; at < w.size(); at += type.info.bytes)
+        for (u64 i = 0; i < 4; ++i)
+            w[at + i] = static_cast<std::byte>(scale++ % 256);
+    if (scale < 256)
+        throw Error("too few scales for every byte");
+    product(t, kernel, {type.info.id, m, n, k, tiles, w}, {}, where);
+}
+
 // In the order of steps, or of rows.
 std::vector<std::byte> tiles_of(std::span<const f32> x, u32 m, u32 k, bool by_row) {
     if (!by_row)
@@ -214,6 +234,7 @@ CHECK_FAMILY(gguf_decode) {
     check_product(t, kernel, rows + 5, 3072, {2, 1});             // three stages
     check_product(t, kernel, 3 * rows - 1, 2048 + block, {2, 2}); // two rounds of two stages
     check_nan(t, kernel, 5, 512 + block);
+    check_ue4m3(t, kernel, 17, 1024);
     check_e8m0(t, kernel, 9, 32);
     check_noise(t, kernel, 64, 512);
     if (t.checkers)

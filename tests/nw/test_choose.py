@@ -205,7 +205,7 @@ class Gguf(unittest.TestCase):
 
     def test_wrong_products(self) -> None:
         for arguments, force, expect in [
-            (["iq2_xs", "--m", "1", "--k", "256"], "", "type = iq2_xs: must be one of iq4_nl, iq4_xs, mxfp4, q2_K, q3_K, q4_0, q4_1, q4_K, q5_0, q5_1, q5_K, q6_K, q8_0"),
+            (["iq2_xs", "--m", "1", "--k", "256"], "", "type = iq2_xs: must be one of iq4_nl, iq4_xs, mxfp4, nvfp4, q2_K, q3_K, q4_0, q4_1, q4_K, q5_0, q5_1, q5_K, q6_K, q8_0"),
             (["q4_K", "--m", "0", "--k", "256"], "", "m = 0: must be at least 1"),
             (["q4_K", "--m", "1", "--k", "128"], "", "k = 128: must be a multiple of 256"),
             (["q4_K", "--m", "1", "--k", "256", "--gfx", "gfx900"], "", "gfx = gfx900: no kernels for it; there are kernels for gfx1"),

@@ -156,6 +156,8 @@ class Package(unittest.TestCase):
         half = numpy.frombuffer(numpy.float16(0.002 if elements == 256 else 0.02).tobytes(), numpy.uint8)
         if type == "mxfp4":
             blocks[:, 0] = RANDOM.integers(118, 124, len(blocks))
+        elif type == "nvfp4":
+            blocks[:, :4] = RANDOM.integers(0x08, 0x18, (len(blocks), 4))
         elif type in ("q2_K", "q3_K", "q6_K"):
             blocks[:, -2:] = half
             if type == "q2_K":

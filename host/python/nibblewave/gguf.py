@@ -30,6 +30,7 @@ _BLOCKS = {
     "iq4_nl": numpy.dtype([_D, _QS]),
     "iq4_xs": numpy.dtype([_D, ("scales_h", "<u2"), ("scales_l", "u1", 4), _QS_128]),
     "mxfp4": numpy.dtype([("e", "u1"), _QS]),
+    "nvfp4": numpy.dtype([("d", "u1", 4), ("qs", "u1", 32)]),
 }
 
 
@@ -37,7 +38,8 @@ def block(type: str) -> tuple[int, int]:
     """Weights of a quantization block, and its bytes."""
     if type not in _BLOCKS:
         raise ValueError(f"type = {type!r}: there are kernels for {', '.join(_BLOCKS)}")
-    return 256 if type.endswith("_K") or type == "iq4_xs" else 32, _BLOCKS[type].itemsize
+    elements = 256 if type.endswith("_K") or type == "iq4_xs" else 64 if type == "nvfp4" else 32
+    return elements, _BLOCKS[type].itemsize
 
 
 def columns(type: str, row_bytes: int) -> int:
@@ -126,6 +128,18 @@ def _iq4_xs(b: Array) -> Array:
     return _scaled(b, scale - 32, _IQ4[_nibbles(b["qs"].reshape(len(b), 8, 16))])
 
 
+def _ue4m3(d: Array) -> Array:
+    """fp8 e4m3 without its sign; 0x7f, its NaN, is 0, as in ggml."""
+    exponent, fraction = d.astype(int) >> 3 & 15, d.astype(int) & 7
+    value = numpy.ldexp(numpy.where(exponent > 0, 8 + fraction, fraction).astype(float), numpy.maximum(exponent, 1) - 10)
+    return numpy.where(d == 0x7F, 0, value)
+
+
+def _nvfp4(b: Array) -> Array:
+    values = _E2M1[_nibbles(b["qs"].reshape(len(b), 4, 8))]
+    return (_ue4m3(b["d"])[..., None] * values).reshape(len(b), -1)
+
+
 _VALUES: dict[str, Callable[[Array], Array]] = {
     "q4_0": lambda b: _d(b) * (_nibbles(b["qs"]) - 8),
     "q4_1": lambda b: _d(b) * _nibbles(b["qs"]) + _d(b, "m"),
@@ -140,6 +154,7 @@ _VALUES: dict[str, Callable[[Array], Array]] = {
     "iq4_nl": lambda b: _d(b) * _IQ4[_nibbles(b["qs"])],
     "iq4_xs": _iq4_xs,
     "mxfp4": lambda b: numpy.ldexp(1.0, b["e"].astype(int) - 127)[:, None] * _E2M1[_nibbles(b["qs"])],
+    "nvfp4": _nvfp4,
 }
 
 
