@@ -23,6 +23,9 @@ constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 f32 unit_of(GgmlType type, u32 k) {
     const u32 block = k / block_k;
     switch (type) {
+    case GgmlType::mxfp4: // f16 has the fields of e2m1
+    case GgmlType::nvfp4:
+        return 512;
     case GgmlType::q5_0:
     case GgmlType::q5_1:
         return k % block_k / 16 ? 16 : 1;
