@@ -196,6 +196,48 @@ private:
     std::vector<f64> want_, got_;
 };
 
+// Number i of a row's blocks of ggml's type, and of its tensor.
+u32 code_of_block(const SourceFp4 &s, const std::vector<std::byte> &row, u64 i) {
+    const GgmlTypeInfo &info = *find_ggml_type(s.type);
+    const u64 group = s.type == GgmlType::mxfp4 ? 32 : 16, in = i % info.elements;
+    const u64 codes = info.bytes - info.elements / 2; // behind the scales
+    const u64 at = i / info.elements * info.bytes + codes + in / group * group / 2;
+    return std::to_integer<u32>(row[at + in % (group / 2)]) >> in % group / (group / 2) * 4 & 15;
+}
+u32 code_of_tensor(const SourceFp4 &s, u64 row, u64 i) {
+    return std::to_integer<u32>(s.codes->bytes[(row * s.k + i) / 2]) >> i % 2 * 4 & 15;
+}
+
+void check_fp4(const PackedFp4 &p, u64 row, const TensorWriter &file) {
+    const SourceFp4 &s = *p.source;
+    std::vector<std::byte> got(s.row_bytes());
+    file.read(p.w, row * got.size(), got);
+    for (u64 i = 0; i < s.k; ++i)
+        if (code_of_block(s, got, i) != code_of_tensor(s, row, i))
+            throw Error(fmt::format("{}: row {}, column {} differs after packing: a defect of this "
+                                    "program or the disk; no output is written",
+                                    s.name, row, i));
+}
+
+// Blocks of many rows at a time, of which the first is checked. Returns how many are.
+u64 convert_fp4(const PackedFp4 &p, TensorWriter &file, WorkShown &shown) {
+    const SourceFp4 &s = *p.source;
+    const u64 at_a_time = std::max<u64>(1, copy_bytes / s.row_bytes());
+    const u64 chunks = ceil_div(s.rows, at_a_time);
+    parallel_each(chunks, [&] {
+        return [&, blocks = std::vector<std::byte>()](u64 i) mutable {
+            const u64 first = i * at_a_time, count = std::min(at_a_time, s.rows - first);
+            blocks.resize(count * s.row_bytes());
+            ggml_rows(s, first, count, blocks.data());
+            file.write(p.w, first * s.row_bytes(), blocks);
+            check_fp4(p, first, file);
+            MappedFile::release(s.codes->bytes.subspan(first * s.k / 2, count * s.k / 2));
+            shown.advance(count * s.k / 2, s.name);
+        };
+    });
+    return chunks;
+}
+
 u64 convert(const PackedModel &m, TensorWriter &file, const WorkProgress &progress) {
     const std::vector<Item> items = items_of(m);
     Sources sources(m, items);
@@ -211,6 +253,8 @@ u64 convert(const PackedModel &m, TensorWriter &file, const WorkProgress &progre
                 shown.advance(item.count * (item.linear->k / 2), item.linear->name);
         };
     });
+    for (const PackedFp4 &p : m.fp4)
+        checked += convert_fp4(p, file, shown);
     return checked;
 }
 
@@ -232,8 +276,9 @@ PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o
     const auto start = Clock::now();
     check_paths(input, out, o);
     const Checkpoint checkpoint(input);
-    const SourceLinears sources = find_linears(checkpoint);
-    const PackedModel model = plan(sources, o);
+    SourceLinears sources = find_linears(checkpoint);
+    const std::vector<SourceFp4> fp4 = take_fp4(sources.others);
+    const PackedModel model = plan(sources, fp4, o);
     const fs::path layout = layout_path(out);
     const std::string text = layout_json(model, o, out.filename().string()).dump(1) + "\n";
 
@@ -250,8 +295,8 @@ PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o
         fs::remove(out);
         throw;
     }
-    report.linears = model.linears.size();
-    report.matrices = sources.linears.size();
+    report.linears = model.linears.size() + fp4.size();
+    report.matrices = sources.linears.size() + fp4.size();
     report.weight_bytes = model.weight_bytes;
     report.file_bytes = file.size();
     report.seconds = std::chrono::duration<f64>(Clock::now() - start).count();

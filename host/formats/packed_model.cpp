@@ -183,9 +183,26 @@ Json linear_json(const PackedModel &m, const PackedLinear &p) {
     return out;
 }
 
+Json fp4_json(const PackedModel &m, const PackedFp4 &p) {
+    Json from = Json::array(), shape = p.source->outer;
+    for (const Tensor *t : p.source->made_from)
+        from.push_back(t->name);
+    shape.push_back(p.source->k);
+    Json out = {{"name", p.source->name},
+                {"type", find_ggml_type(p.source->type)->name},
+                {"shape", shape},
+                {"w", m.tensors[p.w].name},
+                {"w_stride", p.source->row_bytes()},
+                {"made_from", from}};
+    if (p.source->scale)
+        out["scale"] = *p.source->scale;
+    return out;
+}
+
 } // namespace
 
-PackedModel plan(const SourceLinears &sources, const PackOptions &o) {
+PackedModel plan(const SourceLinears &sources, std::span<const SourceFp4> fp4,
+                 const PackOptions &o) {
     if (!sources.problems.empty())
         throw Error(sources.problems.size() == 1
                         ? sources.problems.front()
@@ -193,9 +210,9 @@ PackedModel plan(const SourceLinears &sources, const PackOptions &o) {
                                       sources.problems.front(), sources.problems.size() - 1));
     PackedModel m;
     m.linears = grouped(sources);
-    if (m.linears.empty())
+    if (m.linears.empty() && fp4.empty())
         throw Error("no 4-bit linear layer found: GPTQ and AWQ name their tensors ...qweight, "
-                    "compressed-tensors ...weight_packed");
+                    "compressed-tensors ...weight_packed, gpt-oss ..._blocks");
     for (PackedLinear &p : m.linears) {
         check_experts(p);
         describe(p, o);
@@ -206,6 +223,14 @@ PackedModel plan(const SourceLinears &sources, const PackOptions &o) {
     for (PackedLinear &p : m.linears) {
         m.weight_bytes += p.matrices() * p.n * (p.k / 2);
         add_tensors(specs, p);
+    }
+    for (const SourceFp4 &s : fp4)
+        m.fp4.push_back({&s});
+    for (PackedFp4 &p : m.fp4) {
+        m.weight_bytes += p.source->rows * p.source->k / 2;
+        std::vector<u64> shape = p.source->outer;
+        shape.push_back(p.source->row_bytes());
+        specs.add(p.w, 16, {p.source->name + ".w", "U8", std::move(shape)});
     }
     if (o.all) {
         m.copies.resize(sources.others.size());
@@ -224,12 +249,15 @@ Json layout_json(const PackedModel &m, const PackOptions &o, const std::string &
     Json linears = Json::array();
     for (const PackedLinear &p : m.linears)
         linears.push_back(linear_json(m, p));
-    return {{"format", "nibblewave"},
-            {"version", 1},
-            {"gfx", o.gfx},
-            {"file", file},
-            {"nibble_order", {0, 2, 4, 6, 1, 3, 5, 7}},
-            {"linears", std::move(linears)}};
+    Json out = {{"format", "nibblewave"},
+                {"version", 1},
+                {"gfx", o.gfx},
+                {"file", file},
+                {"nibble_order", {0, 2, 4, 6, 1, 3, 5, 7}},
+                {"linears", std::move(linears)}};
+    for (const PackedFp4 &p : m.fp4)
+        out["fp4"].push_back(fp4_json(m, p));
+    return out;
 }
 
 } // namespace nw

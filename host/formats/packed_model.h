@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/fp4/source_fp4.h"
 #include "formats/source_linear.h"
 #include "formats/tensor_specs.h"
 
@@ -38,8 +39,16 @@ struct PackedLinear {
     u64 row(const PackedPart &part) const { return u64{part.expert} * n + part.row; }
 };
 
+// Weights of e2m1 as rows of ggml's blocks: NAME.w, U8 [..., N, row bytes]. What nvfp4 has as a
+// scale of the whole tensor is a number of the index, which multiplies.
+struct PackedFp4 {
+    const SourceFp4 *source;
+    size_t w = 0; // of the file's tensors
+};
+
 struct PackedModel {
     std::vector<PackedLinear> linears;
+    std::vector<PackedFp4> fp4;
     std::vector<TensorSpec> tensors;
     std::vector<std::pair<size_t, const Tensor *>> copies; // of the file's tensors, from others
     u64 weight_bytes = 0;                                  // of all NAME.w
@@ -54,14 +63,15 @@ struct PackOptions {
 };
 
 // Throws Error if there is nothing to pack, or if experts differ or are missing.
-PackedModel plan(const SourceLinears &, const PackOptions &);
+PackedModel plan(const SourceLinears &, std::span<const SourceFp4>, const PackOptions &);
 
 // The JSON; `file` is the safetensors file's name. An object {format, version, gfx, file,
 // nibble_order, linears}; a linear has name, n, k, group (-1: a whole row), symmetric, dtype,
 // made_from, the names of its tensors as w, s and, where they are, zp, perm, bias, and strides in
 // bytes: w_stride, s_stride, zp_stride from row to row. Of experts also experts and
 // w_expert_stride; the other tensors of experts are contiguous. Of joined layers also parts: name
-// and rows of each, from the top.
+// and rows of each, from the top. Where there are weights of e2m1, fp4 lists them: name, type
+// (mxfp4 or nvfp4, as in GGUF), shape with k last, w, w_stride, of nvfp4 scale, made_from.
 nlohmann::json layout_json(const PackedModel &, const PackOptions &, const std::string &file);
 
 } // namespace nw

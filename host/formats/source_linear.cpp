@@ -350,7 +350,7 @@ SourceLinears find_linears(const Checkpoint &checkpoint) {
     const std::vector<const Tensor *> tensors = checkpoint.tensors();
     for (const Tensor *t : tensors) {
         const std::string_view suffix = weights_suffix(t->name);
-        if (suffix.empty())
+        if (suffix.empty() || t->dtype == "U8") // numbers of e2m1: fp4/source_fp4.h
             continue;
         Layer layer(checkpoint, claims, *t, suffix);
         try {

@@ -78,11 +78,17 @@ void nw::fuzz::checkpoint(Input file) {
     const MemoryFile path(file);
     try {
         const Checkpoint checkpoint(path.path());
-        const SourceLinears found = find_linears(checkpoint);
+        SourceLinears found = find_linears(checkpoint);
+        const std::vector<SourceFp4> fp4 = take_fp4(found.others);
+        for (const SourceFp4 &s : fp4)
+            if (s.rows * s.row_bytes() <= most_weights) {
+                std::vector<std::byte> rows(s.rows * s.row_bytes());
+                ggml_rows(s, 0, s.rows, rows.data());
+            }
         for (const SourceLinear &l : found.linears)
             if (u64{l.n} * l.k <= most_weights)
                 repack_all(l, l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16);
-        plan(found, {.all = true, .fuse = true});
+        plan(found, fp4, {.all = true, .fuse = true});
     } catch (const Error &) {
     }
 }

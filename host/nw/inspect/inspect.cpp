@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "formats/fp4/source_fp4.h"
 #include "formats/json.h"
 #include "formats/source_linear.h"
 #include "nw/commands.h"
@@ -40,7 +41,15 @@ void print_files(const Checkpoint &c) {
                         c.quantization().dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
-void print_text(const Checkpoint &c, const SourceLinears &found) {
+// K last.
+std::vector<u64> shape_of(const SourceFp4 &s) {
+    std::vector<u64> shape = s.outer;
+    shape.push_back(s.k);
+    return shape;
+}
+
+void print_text(const Checkpoint &c, const SourceLinears &found,
+                const std::vector<SourceFp4> &fp4) {
     print_files(c);
     if (!found.linears.empty()) {
         fmt::print("\n{} matrices of 4-bit layers; sym, asym: without and with zero points; group: "
@@ -58,6 +67,17 @@ void print_text(const Checkpoint &c, const SourceLinears &found) {
                                   l.scale_dtype, fmt::format("{} x {}", l.n, l.k), with),
                       l.name);
         }
+        lines.print();
+    }
+    if (!fp4.empty()) {
+        fmt::print("\n{} tensors of e2m1, which nw pack makes rows of ggml's blocks of\n",
+                   fp4.size());
+        print_heading(fmt::format("{:<7} {:>22} {:>6}  {}", "type", "shape", "count", "name"));
+        Lines lines;
+        for (const SourceFp4 &s : fp4)
+            lines.add(
+                fmt::format("{:<7} {:>22}", find_ggml_type(s.type)->name, shape_text(shape_of(s))),
+                s.name);
         lines.print();
     }
     if (!found.others.empty()) {
@@ -93,10 +113,12 @@ Json linear_json(const SourceLinear &l) {
     return out;
 }
 
-void print_json(const Checkpoint &c, const SourceLinears &found) {
+void print_json(const Checkpoint &c, const SourceLinears &found,
+                const std::vector<SourceFp4> &fp4) {
     Json out = {{"path", c.path().string()}, {"quantization", c.quantization()},
                 {"files", Json::array()},    {"linears", Json::array()},
-                {"others", Json::array()},   {"problems", found.problems}};
+                {"fp4", Json::array()},      {"others", Json::array()},
+                {"problems", found.problems}};
     for (const SafetensorsFile &file : c.files())
         out["files"].push_back({{"path", file.path().string()},
                                 {"bytes", file.size()},
@@ -104,6 +126,9 @@ void print_json(const Checkpoint &c, const SourceLinears &found) {
                                 {"metadata", file.metadata()}});
     for (const SourceLinear &l : found.linears)
         out["linears"].push_back(linear_json(l));
+    for (const SourceFp4 &s : fp4)
+        out["fp4"].push_back(
+            {{"name", s.name}, {"type", find_ggml_type(s.type)->name}, {"shape", shape_of(s)}});
     for (const Tensor *t : found.others)
         out["others"].push_back({{"name", t->name},
                                  {"dtype", t->dtype},
@@ -116,8 +141,14 @@ void run(const Options &o) {
     if (is_gguf(o.input))
         return inspect_gguf(o.input, o.json);
     const Checkpoint checkpoint{o.input};
-    const SourceLinears found = find_linears(checkpoint);
-    (o.json ? print_json : print_text)(checkpoint, found);
+    SourceLinears found = find_linears(checkpoint);
+    std::vector<SourceFp4> fp4;
+    try {
+        fp4 = take_fp4(found.others);
+    } catch (const Error &e) {
+        found.problems.emplace_back(e.what());
+    }
+    (o.json ? print_json : print_text)(checkpoint, found, fp4);
 }
 
 } // namespace

@@ -58,7 +58,8 @@ void add_pack(CLI::App &app) {
         ->add_option(
             "input", options->input,
             "A directory with safetensors files (one, or shards with their index), or one file: "
-            "GPTQ, AWQ GEMM or compressed-tensors pack-quantized. GGUF needs no packing")
+            "GPTQ, AWQ GEMM, compressed-tensors pack-quantized; mxfp4 as gpt-oss, nvfp4. GGUF "
+            "needs no packing")
         ->required();
     command
         ->add_option("output", options->output,
@@ -83,7 +84,8 @@ void add_pack(CLI::App &app) {
         "4 6 1 3 5 7),\nNAME.s [N, K/G], NAME.zp if it is asymmetric (u32 [N/8, K/G], row n in "
         "bits 4*(n%8)), NAME.bias, and\nNAME.perm if its columns were reordered for quantization "
         "(act-order): column j of NAME.w belongs to activation\nNAME.perm[j]. Experts of a layer "
-        "are one tensor, [E, ...]. Some rows of every layer are checked against a\nplain "
+        "are one tensor, [E, ...]. Of mxfp4 and nvfp4 NAME.w is U8 [..., N, row bytes], ggml's "
+        "blocks.\nSome rows of every layer are checked against a\nplain "
         "dequantization. The output is written to a temporary file and renamed on success.");
     command->callback([options] { run(*options); });
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Weights of e2m1 in safetensors, and the same as rows of ggml's blocks, which kernels read.
+//
+//   mxfp4  NAME_blocks U8 [..., K/32, 16], NAME_scales U8 [..., K/32], e8m0: as gpt-oss
+//   nvfp4  NAME.weight U8 [..., N, K/2], NAME.weight_scale F8_E4M3 [..., N, K/16],
+//          NAME.weight_scale_2 F32, one number that multiplies: as ModelOpt; or NAME.weight_packed
+//          in place of weight, and NAME.weight_global_scale, which divides: as compressed-tensors
+//
+// A byte has numbers 2i, in its low nibble, and 2i + 1. In ggml's blocks (gguf_blocks.h) a byte has
+// two that are half a group apart. Codes of numbers and bytes of scales are the same: conversion
+// loses nothing. What ggml has otherwise than OCP is refused: e8m0's NaN, 255, and of e4m3 NaN and
+// signs.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/gguf_types.h"
+#include "formats/safetensors.h"
+
+namespace nw {
+
+struct SourceFp4 {
+    std::string name;
+    GgmlType type = GgmlType::mxfp4; // or nvfp4
+    std::vector<u64> outer;          // dimensions but the last, [experts, N] or [N]
+    u64 rows = 0, k = 0;             // rows: product of outer
+    const Tensor *codes = nullptr, *scales = nullptr;
+    std::optional<f32> scale; // of the whole tensor
+    std::vector<const Tensor *> made_from;
+
+    u64 row_bytes() const; // of ggml's blocks
+};
+
+// Takes these tensors out of `others`. Throws Error for one that can't be read: a group without its
+// scales, shapes that differ, a K that is not of whole blocks.
+std::vector<SourceFp4> take_fp4(std::vector<const Tensor *> &others);
+
+// `count` rows from `first` on, count * row_bytes() bytes. Throws Error for a scale that ggml's
+// type has not.
+void ggml_rows(const SourceFp4 &, u64 first, u64 count, std::byte *out);
+
+} // namespace nw
