@@ -10,10 +10,16 @@ namespace nw::bench {
 
 namespace {
 
-constexpr std::string_view model = "Qwen3-30B-A3B", type = "q4_K";
+struct Model {
+    std::string_view name, type;
+    bool act; // biases and an activation in the products
+};
+constexpr Model models[] = {{"Qwen3-30B-A3B", "q4_K", false}, {"gpt-oss-20b", "mxfp4", true}};
 
 // Files have gate and up apart.
-std::string_view layer_of(const GgufMoeShape &p) { return p.own_rows ? "down" : "gate"; }
+std::string_view layer_of(const GgufMoeShape &p) {
+    return p.own_rows ? "down" : p.act == "swiglu" ? "gate_up" : "gate";
+}
 
 constexpr u32 large_block = 64;
 
@@ -22,25 +28,45 @@ bool suits(u32 tokens, u32 block_size) {
     return block_size != (tokens >= many_rows ? 1 : large_block);
 }
 
-std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes, const std::string &gfx) {
+// With act slot by slot alone; without it, blocks that the model's k fills.
+bool exists(const std::string &gfx, const GgufMoeShape &p, u32 size) {
+    return std::ranges::any_of(kernels_for(gfx, p.op()),
+                               [&](const Kernel *k) { return block_size(*k) == size; });
+}
+
+void add_jobs(std::vector<GgufMoeJob> &out, const Options &o, const LinearShape &s,
+              const Model &model, const std::string &gfx) {
     const std::regex only = only_pattern(o);
-    std::vector<GgufMoeJob> out;
-    for (const LinearShape &s : shapes)
-        for (u32 tokens : o.m)
+    const bool up = s.layer == "gate_up";
+    for (u32 tokens : o.m)
+        for (std::string_view act : {"", up ? "swiglu" : "none"})
             for (u32 block_size : {1, 16, 64}) {
-                if (!s.moe || s.model != model || !suits(tokens, block_size))
+                const GgufMoeShape p{
+                    model.type, tokens, up ? s.n / 2 : s.n, s.k, s.experts, s.top_k, !up, act};
+                if (!suits(tokens, block_size) || (!act.empty() && !model.act) ||
+                    !exists(gfx, p, block_size))
                     continue;
-                const bool up = s.layer == "gate_up";
-                const GgufMoeShape p{type,    tokens, up ? s.n / 2 : s.n, s.k, s.experts,
-                                     s.top_k, !up};
-                const std::string name = fmt::format("{} {} {} {} t{} b{}", model, layer_of(p),
-                                                     by(p.n, p.k), type, tokens, block_size);
+                const std::string name =
+                    fmt::format("{} {} {} {} t{} b{}{}{}", model.name, layer_of(p), by(p.n, p.k),
+                                model.type, tokens, block_size, act.empty() ? "" : " ", act);
                 if (std::regex_search(name, only))
                     out.push_back(
                         {p, &choose_by_block(gfx, p.op(), block_size),
                          random_routes(tokens, s.experts, s.top_k, Rng(o.seed).fork(tokens))});
             }
+}
+
+std::vector<GgufMoeJob> jobs_of(const Options &o, const Shapes &shapes, const std::string &gfx) {
+    std::vector<GgufMoeJob> out;
+    for (const Model &model : models)
+        for (const LinearShape &s : shapes)
+            if (s.moe && s.model == model.name)
+                add_jobs(out, o, s, model, gfx);
     return out;
+}
+
+std::string_view model_of(const GgufMoeShape &p) {
+    return std::ranges::find(models, p.type, &Model::type)->name;
 }
 
 } // namespace
@@ -52,13 +78,14 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
         return rows;
     const Bound bound = dram_bound(gfx);
     fmt::print(
-        "\nExperts of {} with GGUF weights on sim {}: modelled times, weights cold.\n"
+        "\nExperts with GGUF weights on sim {}: modelled times, weights cold.\n"
         "Routes are random; block: slots of a block, 1 without blocks; met: experts that any token "
         "has;\n"
         "before: launches before, of activations and lists; GB/s: of weights; % bound: of {:.1f} "
         "GB/s,\nwhich DRAM sustains, without the {:.1f} us of a launch.\n\n",
-        model, gfx, bound.gb_per_s, bound.overhead_us);
-    Table table("layer {layer:<5}; N x K {_size:>10}; type {type:<5}; tokens {m:>6}; "
+        gfx, bound.gb_per_s, bound.overhead_us);
+    Table table("model {model:<13}; layer {layer:<7}; act {act:<6}; N x K {_size:>10}; type "
+                "{type:<5}; tokens {m:>6}; "
                 "block {block_size:>5}; met {experts_met:>4.0f}" +
                 time_columns(o, 9) +
                 "; before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
@@ -70,10 +97,11 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
                       slots_of_experts(routes, p.experts), [](u32 slots) { return slots > 0; })),
                   bytes = met * static_cast<f64>(p.expert_bytes());
         rows.push_back(
-            {{"model", model},
+            {{"model", model_of(p)},
              {"layer", layer_of(p)},
              {"gfx", gfx},
-             {"type", type},
+             {"type", p.type},
+             {"act", p.act},
              {"m", p.tokens},
              {"n", p.n},
              {"k", p.k},

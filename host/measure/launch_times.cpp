@@ -46,15 +46,18 @@ public:
           machine_(machine_of(device)), op_(of.sizes) {
         op_.x_stride = 4 * op_.k;
         const u64 row = bytes_of_row();
+        const u64 of_column = gate_and_up() ? 2 * row : row;
         if (op_.experts)
-            op_.w_expert = op_.n * row;
+            op_.w_expert = op_.n * of_column;
+        if (op_.kind == OpKind::moe_gguf_act)
+            op_.w_row = of_column, op_.bias_row = 4, op_.bias_expert = 4 * op_.n;
         const u64 unit = op_.experts ? page : aligned_rows * row;
         round_ = warm == Warm::no ? 0
                  : op_.experts
                      ? op_.n
                      : std::min<u64>(op_.n, device.info().wgps * kernel_.rows_per_workgroup);
-        begin_ = round_up(round_ * row, unit);
-        each_ = round_up(std::max<u64>(op_.experts, 1) * op_.n * row, unit);
+        begin_ = round_up(round_ * of_column, unit);
+        each_ = round_up(std::max<u64>(op_.experts, 1) * op_.n * of_column, unit);
         copies_ = runs == 1 ? 1 : 2 + cold_rest / each_;
         weight_bytes_ = begin_ + copies_ * each_;
         // The order of allocations is that of the figures so far: where buffers and code lie moves
@@ -76,6 +79,8 @@ public:
     void multiply(u64 run) {
         Op op = op_;
         op.w += begin_ + run % copies_ * each_;
+        if (gate_and_up())
+            op.w_up = op.w + op.w_row / 2;
         launch(modules_, kernel_, op);
     }
     // One round of rows, slot or block, by the weights before.
@@ -84,6 +89,8 @@ public:
         op.n = round_;
         if (op.experts)
             op.slots = op.blocks = 1, op.expert_ids = op.slot_ids = none_;
+        if (gate_and_up())
+            op.w_up = op.w + op.w_row / 2;
         launch(modules_, kernel_, op);
     }
     // Of the lists, after they are made; waits for them.
@@ -96,6 +103,10 @@ public:
     }
 
 private:
+    // Rows of an expert's gate and up in turn.
+    bool gate_and_up() const {
+        return op_.kind == OpKind::moe_gguf_act && op_.act == word("swiglu");
+    }
     u64 bytes_of_row() const {
         Op one = op_;
         one.n = one.experts = 1;
@@ -155,7 +166,8 @@ private:
         for (const Operand &operand : f.operands)
             if (operand.argument == &Op::w && !op_.w)
                 allocate_weights();
-            else if (operand.argument != &Op::w && !is_made(f, operand.argument))
+            else if (operand.argument != &Op::w && operand.argument != &Op::w_up &&
+                     !is_made(f, operand.argument))
                 op_.*operand.argument = input(operand, operand.bytes(room, kernel_, machine_));
         for (const Before &before : f.before.subspan(1))
             allocate_before(before);

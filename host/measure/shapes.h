@@ -52,16 +52,19 @@ struct GgufShape {
 };
 
 struct GgufMoeShape {
-    std::string_view type; // of gguf_types
-    u32 tokens, n, k;      // n, k: of an expert
-    u32 experts, top_k;    // top_k: slots of a token
-    bool own_rows;         // each slot has a row of activations, not each token
+    std::string_view type;     // of gguf_types
+    u32 tokens, n, k;          // n, k: of an expert
+    u32 experts, top_k;        // top_k: slots of a token
+    bool own_rows;             // each slot has a row of activations, not each token
+    std::string_view act = {}; // "none", "swiglu": with biases, n columns, of gate and up each
 
     u32 slots() const { return tokens * top_k; }
     u32 rows() const { return own_rows ? slots() : tokens; }
-    u64 expert_bytes() const { return n * ggml_row_bytes(type, k); }
+    u64 expert_bytes() const { return (act == "swiglu" ? 2 : 1) * n * ggml_row_bytes(type, k); }
     Op op() const { // its sizes
-        Op op{.kind = OpKind::moe_gguf};
+        Op op{.kind = act.empty() ? OpKind::moe_gguf : OpKind::moe_gguf_act};
+        if (!act.empty())
+            op.act = find_word(act);
         op.type = find_word(type);
         op.n = n, op.k = k;
         op.experts = experts, op.slots = slots(), op.top_k = own_rows ? 1 : top_k;
