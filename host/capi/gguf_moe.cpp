@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The mixture of experts with GGUF weights in the C API (nibblewave.h).
+#include <bit>
+
 #include "capi/context.h"
 #include "capi/gguf_types.h"
 
@@ -65,6 +67,44 @@ void launch_gathered(nw_context &context, Op op, const Gaps &gaps, void *stream)
     });
 }
 
+u64 act_of(i32 act) {
+    need(act == NW_ACT_NONE || act == NW_ACT_SWIGLU,
+         "act = {}: must be NW_ACT_NONE ({}) or NW_ACT_SWIGLU ({})", act, int{NW_ACT_NONE},
+         int{NW_ACT_SWIGLU});
+    return act == NW_ACT_NONE ? word("none") : word("swiglu");
+}
+
+Op gguf_moe_act_of(const nw_context *context, const nw_gguf_moe_act *p) {
+    need_product(context, p, "nw_gguf_moe_act", sizeof *p);
+    Op op{.kind = OpKind::moe_gguf_act};
+    op.type = gguf_type_of(p->type);
+    op.act = act_of(p->act);
+    op.n = p->n;
+    op.k = p->k;
+    op.experts = p->experts;
+    op.slots = p->slots;
+    op.top_k = p->top_k;
+    op.x = address(p->x);
+    op.x_stride = p->x_stride;
+    op.w = address(p->w);
+    op.w_expert = p->w_expert;
+    op.w_row = p->w_row;
+    op.bias = address(p->bias);
+    op.bias_expert = p->bias_expert;
+    op.bias_row = p->bias_row;
+    op.expert_ids = address(p->expert_ids);
+    op.c = address(p->c);
+    op.workspace = address(p->workspace);
+    op.workspace_bytes = p->workspace_bytes;
+    if (p->act == NW_ACT_NONE)
+        return op;
+    op.w_up = address(p->w_up);
+    op.bias_up = address(p->bias_up);
+    op.alpha = std::bit_cast<u32>(p->alpha);
+    op.limit = std::bit_cast<u32>(p->limit);
+    return op;
+}
+
 // The kernels of the type, however many slots there are.
 void prepare_gguf_moe(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
@@ -93,6 +133,29 @@ nw_status nw_gguf_moe_linear(nw_context *context, const nw_gguf_moe *product, vo
             api::launch_gathered(*context, op, gaps, stream);
         else
             api::launch(*context, op, stream, "nw_gguf_moe_prepare");
+    });
+}
+
+nw_status nw_gguf_moe_act_linear(nw_context *context, const nw_gguf_moe_act *product,
+                                 void *stream) {
+    return api::guarded([&] {
+        const Op op = api::gguf_moe_act_of(context, product); // context may be null before
+        api::launch(*context, op, stream, "nw_gguf_moe_act_prepare");
+    });
+}
+
+nw_status nw_gguf_moe_act_prepare(nw_context *context, const nw_gguf_moe_act *product) {
+    return api::guarded([&] {
+        const Op op = api::gguf_moe_act_of(context, product);
+        api::prepare_gguf_moe(*context, op);
+    });
+}
+
+nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gguf_moe_act *product,
+                                         uint64_t *bytes) {
+    return api::bytes_call(bytes, [&] {
+        const Op op = api::gguf_moe_act_of(context, product); // context may be null before
+        return api::workspace_of(*context, op);
     });
 }
 

@@ -344,8 +344,8 @@ enum {
     NW_GGUF_IQ4_NL = 20, /* of 32 in 18 */
     NW_GGUF_IQ4_XS = 23, /* of 256 in 136 */
     NW_GGUF_BF16 = 30,
-    NW_GGUF_MXFP4 = 39,  /* of 32 in 17 */
-    NW_GGUF_NVFP4 = 40   /* of 64 in 36 */
+    NW_GGUF_MXFP4 = 39, /* of 32 in 17 */
+    NW_GGUF_NVFP4 = 40  /* of 64 in 36 */
 };
 
 /*
@@ -354,13 +354,12 @@ enum {
  * with w as ggml defines it: q4_0: d * (q - 8); q4_1, q5_1: d * q + m; q5_0: d * (q - 16); q8_0:
  * d * q; q2_K, q4_K, q5_K: d * scale * q - dmin * min; q3_K: d * scale * (q - 4); q6_K: d * scale *
  * (q - 32); iq4_nl, iq4_xs, mxfp4, nvfp4: scale * value(q). As in ggml, mxfp4's e8m0 of 255 is
- * 2^128; of nvfp4's e4m3 the sign counts for nothing, and 0x7f is 0; what a tensor of nvfp4 has as a
- * scale of its own is the caller's. Weights keep the layout of the file. X is converted on the device
- * first: for few rows to int8 in blocks of 32 like ggml's q8_0, for more rows to f16, each row scaled
- * by a power of two; `nw choose --gguf` names
- * the kernels. Let w = p - b, where b is q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0
- * for the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the largest |X| of
- * the row. The error of C is less than
+ * 2^128; of nvfp4's e4m3 the sign counts for nothing, and 0x7f is 0; what a tensor of nvfp4 has as
+ * a scale of its own is the caller's. Weights keep the layout of the file. X is converted on the
+ * device first: for few rows to int8 in blocks of 32 like ggml's q8_0, for more rows to f16, each
+ * row scaled by a power of two; `nw choose --gguf` names the kernels. Let w = p - b, where b is
+ * q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0 for the other types; B the largest |X|
+ * of a block of 32 k, at least 2^-7; R the largest |X| of the row. The error of C is less than
  *
  *     sum over k of |w| * B / 220 + (|p| + |b|) * (B / 700 + R * 2^-29) + |X| * 2^-25
  *
@@ -462,6 +461,77 @@ NW_API nw_status nw_gguf_moe_prepare(nw_context *context, const nw_gguf_moe *pro
  * slots, top_k, ids_row and ids_stride. */
 NW_API nw_status nw_gguf_moe_workspace_size(nw_context *context, const nw_gguf_moe *product,
                                             uint64_t *bytes);
+
+enum {
+    NW_ACT_NONE = 0,  /* C = G */
+    NW_ACT_SWIGLU = 1 /* gpt-oss's, clamped */
+};
+
+/*
+ * nw_gguf_moe_linear with a bias for each expert and column, and the activation between an expert's
+ * first products. With e = expert_ids[t]
+ *
+ *     G[t, i] = bias[e, i] + sum over k of X[t / top_k, k] * w[e, i, k]
+ *     U[t, i] = bias_up[e, i] + sum over k of X[t / top_k, k] * w_up[e, i, k]
+ *
+ *     C[t, i] = G[t, i], or with NW_ACT_SWIGLU, g = min(G, limit), u = min(max(U, -limit), limit):
+ *     C[t, i] = (u + 1) * g / (1 + exp(-alpha * g))
+ *
+ * gpt-oss has alpha = 1.702 and limit = 7. Its checkpoints hold rows of gate and up in turn: then
+ * w_up is w + a row, w_row two rows, bias_up is bias + 1 and bias_row 8. Its GGUF files hold them
+ * in tensors of their own: w_row is a row and bias_row 4. Kernels exist for NW_GGUF_MXFP4 and
+ * NW_GGUF_NVFP4. Sums have the error bound of nw_gguf_linear; what follows is float arithmetic. NaN
+ * passes through clamps. Each slot is a product of one row, which reads its expert's weights: where
+ * experts have many slots, nw_gguf_moe_linear is faster.
+ */
+typedef struct nw_gguf_moe_act {
+    size_t size;      /* sizeof(nw_gguf_moe_act); NW_GGUF_MOE_ACT_INIT sets it */
+    int32_t type;     /* of w: NW_GGUF_MXFP4 or NW_GGUF_NVFP4 */
+    int32_t act;      /* NW_ACT_NONE or NW_ACT_SWIGLU */
+    uint32_t n;       /* columns of c, rows of an expert's w, >= 1 */
+    uint32_t k;       /* a multiple of the type's block */
+    uint32_t experts; /* experts in w, >= 1 */
+    uint32_t slots;   /* rows of c, 1..2^30-1 */
+    uint32_t top_k;   /* slots for each row of x, >= 1; 1 if each slot has its own row */
+    float alpha;      /* of swiglu: finite, >= 0 */
+    float limit;      /* of swiglu: >= 0, infinity for none */
+
+    const void *x;        /* float [ceil(slots / top_k), K], 16-byte aligned */
+    const void *w;        /* [experts, N, K / block] blocks; even */
+    const void *w_up;     /* as w, with its strides; null without swiglu */
+    const float *bias;    /* [experts, N], or null */
+    const float *bias_up; /* as bias, with its strides, or null */
+
+    const int32_t *expert_ids; /* [slots] */
+    void *c;                   /* float [slots, N] contiguous, 4-byte aligned */
+
+    uint64_t x_stride;    /* bytes from row to row: >= 4 * K, a multiple of 16, < 2^32 */
+    uint64_t w_expert;    /* bytes from expert to expert: even, >= an expert's rows, < 2^32 */
+    uint64_t w_row;       /* bytes from row to row of w: >= nw_gguf_row_bytes, < 2^32 */
+    uint64_t bias_expert; /* bytes from expert to expert: a multiple of 4, < 2^32 */
+    uint64_t bias_row;    /* bytes from column to column: a multiple of 4, >= 4 */
+
+    void *workspace; /* c and workspace overlap nothing else */
+    uint64_t workspace_bytes;
+} nw_gguf_moe_act;
+
+#define NW_GGUF_MOE_ACT_INIT                                                                       \
+    {                                                                                              \
+        sizeof(nw_gguf_moe_act), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, 0, 0, 0, 0, 4, NULL, 0                                                           \
+    }
+
+/* Queues the product on `stream`: two launches. */
+NW_API nw_status nw_gguf_moe_act_linear(nw_context *context, const nw_gguf_moe_act *product,
+                                        void *stream);
+
+/* Loads the kernels that such products need. Reads type and act only. */
+NW_API nw_status nw_gguf_moe_act_prepare(nw_context *context, const nw_gguf_moe_act *product);
+
+/* Bytes of workspace for the product and for any with fewer slots. Reads type, act, n, k, experts,
+ * slots and top_k. */
+NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gguf_moe_act *product,
+                                                uint64_t *bytes);
 
 /* ---- attention ---- */
 

@@ -88,10 +88,10 @@ static inline void nw_ggml_block(int32_t type, uint32_t *elements, uint32_t *byt
     static const struct {
         int32_t type;
         uint32_t elements, bytes;
-    } blocks[] = {{NW_GGUF_Q4_0, 32, 18},    {NW_GGUF_Q4_1, 32, 20},   {NW_GGUF_Q5_0, 32, 22},
-                  {NW_GGUF_Q5_1, 32, 24},    {NW_GGUF_Q8_0, 32, 34},   {NW_GGUF_IQ4_NL, 32, 18},
-                  {NW_GGUF_MXFP4, 32, 17},   {NW_GGUF_Q2_K, 256, 84},  {NW_GGUF_Q3_K, 256, 110},
-                  {NW_GGUF_Q4_K, 256, 144},  {NW_GGUF_Q5_K, 256, 176}, {NW_GGUF_Q6_K, 256, 210},
+    } blocks[] = {{NW_GGUF_Q4_0, 32, 18},     {NW_GGUF_Q4_1, 32, 20},   {NW_GGUF_Q5_0, 32, 22},
+                  {NW_GGUF_Q5_1, 32, 24},     {NW_GGUF_Q8_0, 32, 34},   {NW_GGUF_IQ4_NL, 32, 18},
+                  {NW_GGUF_MXFP4, 32, 17},    {NW_GGUF_Q2_K, 256, 84},  {NW_GGUF_Q3_K, 256, 110},
+                  {NW_GGUF_Q4_K, 256, 144},   {NW_GGUF_Q5_K, 256, 176}, {NW_GGUF_Q6_K, 256, 210},
                   {NW_GGUF_IQ4_XS, 256, 136}, {NW_GGUF_NVFP4, 64, 36}};
     *elements = *bytes = 0;
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)

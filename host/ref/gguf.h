@@ -18,9 +18,9 @@
 //
 // d, m and dmin are f16; sc, q and values are integers. Each operation rounds to f32, as in ggml,
 // d * sc first; the products have at most 23 bits and are exact, so only the last sum rounds. mxfp4
-// has e from 0 to 255: 255, which is NaN in OCP's e8m0, is 2^127 here as in ggml. nvfp4's scales are
-// fp8, e4m3 without a sign: its bit says nothing, and 0x7f, e4m3's NaN, is 0 here as in ggml; the
-// scale that its tensors have beside is not in w. f16, bf16 and f32 are exact.
+// has e from 0 to 255: 255, which is NaN in OCP's e8m0, is 2^127 here as in ggml. nvfp4's scales
+// are fp8, e4m3 without a sign: its bit says nothing, and 0x7f, e4m3's NaN, is 0 here as in ggml;
+// the scale that its tensors have beside is not in w. f16, bf16 and f32 are exact.
 #pragma once
 #include <cstddef>
 

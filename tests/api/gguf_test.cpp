@@ -13,8 +13,8 @@ using namespace api_test;
 
 namespace {
 
-constexpr int types[] = {NW_GGUF_Q4_0,   NW_GGUF_Q4_1,   NW_GGUF_Q5_0, NW_GGUF_Q5_1, NW_GGUF_Q8_0,
-                         NW_GGUF_Q2_K,   NW_GGUF_Q3_K,   NW_GGUF_Q4_K, NW_GGUF_Q5_K, NW_GGUF_Q6_K,
+constexpr int types[] = {NW_GGUF_Q4_0,   NW_GGUF_Q4_1,   NW_GGUF_Q5_0,  NW_GGUF_Q5_1, NW_GGUF_Q8_0,
+                         NW_GGUF_Q2_K,   NW_GGUF_Q3_K,   NW_GGUF_Q4_K,  NW_GGUF_Q5_K, NW_GGUF_Q6_K,
                          NW_GGUF_IQ4_NL, NW_GGUF_IQ4_XS, NW_GGUF_MXFP4, NW_GGUF_NVFP4};
 
 void run(nw_context *context, const GgufProduct &product, const Memory &workspace,

@@ -185,11 +185,11 @@ struct Format {
     f32 (*element)(const Row &, u32);
 };
 constexpr Format formats[] = {
-    {GgmlType::q4_0, q4_0},  {GgmlType::q4_1, q4_1},     {GgmlType::q5_0, q5_0},
-    {GgmlType::q5_1, q5_1},  {GgmlType::q8_0, q8_0},     {GgmlType::q2_K, q2_K},
-    {GgmlType::q3_K, q3_K},  {GgmlType::q4_K, q4_K},     {GgmlType::q5_K, q5_K},
-    {GgmlType::q6_K, q6_K},  {GgmlType::iq4_nl, iq4_nl}, {GgmlType::iq4_xs, iq4_xs},
-    {GgmlType::mxfp4, mxfp4},  {GgmlType::nvfp4, nvfp4}};
+    {GgmlType::q4_0, q4_0},   {GgmlType::q4_1, q4_1},     {GgmlType::q5_0, q5_0},
+    {GgmlType::q5_1, q5_1},   {GgmlType::q8_0, q8_0},     {GgmlType::q2_K, q2_K},
+    {GgmlType::q3_K, q3_K},   {GgmlType::q4_K, q4_K},     {GgmlType::q5_K, q5_K},
+    {GgmlType::q6_K, q6_K},   {GgmlType::iq4_nl, iq4_nl}, {GgmlType::iq4_xs, iq4_xs},
+    {GgmlType::mxfp4, mxfp4}, {GgmlType::nvfp4, nvfp4}};
 
 std::vector<f32> dequantized(GgmlType type, const Row &row, u64 k) {
     std::vector<f32> out(k + 1, 12345);
@@ -316,9 +316,9 @@ TEST_CASE("nvfp4: every scale, every number") {
             row[4 + 16 + i] = static_cast<u8>(i | (i + 8) << 4);
         const auto w = dequantized(GgmlType::nvfp4, row, 64);
         const u32 size = d & 0x7f;
-        const f64 scale = d == 0x7f   ? 0
-                          : size < 8  ? size * 0x1p-9
-                                      : (1 + size % 8 / 8.0) * std::exp2(size / 8 - 7.0);
+        const f64 scale = d == 0x7f  ? 0
+                          : size < 8 ? size * 0x1p-9
+                                     : (1 + size % 8 / 8.0) * std::exp2(size / 8 - 7.0);
         constexpr f64 numbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
         for (u32 n = 0; n < 16; ++n)
             CHECK(w[32 + n] == static_cast<f32>(scale * numbers[n % 8] * (n < 8 ? 1 : -1)));
