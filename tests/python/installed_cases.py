@@ -190,6 +190,21 @@ class Package(unittest.TestCase):
         nw.synchronize()
         close(out, numpy.einsum("tk,tunk->tun", x[:, 0], gguf.dequantize(w, "q8_0")[sorted_[:, :2]]), 1e-2)
 
+    def test_gguf_moe_act(self) -> None:
+        for type in ("mxfp4", "nvfp4"):
+            w = self.gguf_weights(type, 4 * 24, 256).reshape(4, 24, -1)
+            x = RANDOM.integers(-127, 128, (5, 1, 256)).astype(numpy.float32)
+            x[:, :, ::32] = 127
+            bias = RANDOM.normal(0, 4, (4, 24)).astype(numpy.float32)
+            ids = numpy.array([[3, -1], [0, 2], [4, 1], [1, 2], [3, 0]], numpy.int32)
+            for swiglu in (False, True):
+                with self.subTest(type=type, swiglu=swiglu):
+                    out = nw.DeviceArray.zeros((5, 2, 12 if swiglu else 24), "float32")  # slots of no expert keep it
+                    arrays = [nw.DeviceArray(a) for a in (x, w)]
+                    self.context.gguf_moe_act(*arrays, type, nw.DeviceArray(ids), bias=nw.DeviceArray(bias), swiglu=swiglu, out=out)
+                    nw.synchronize()
+                    close(out, reference.gguf_moe_act(x, w, type, ids, bias, swiglu), 1e-3)
+
     def test_moe(self) -> None:
         x, (q, scales, z) = half(3, 256), self.weights(4, 24, 256)
         ids, weights, bias = numpy.array([[3, -1], [0, 2], [4, 1]], numpy.int32), RANDOM.random((3, 2)).astype(numpy.float32), half(4, 24)

@@ -143,6 +143,19 @@ def gguf_moe_linear(x: Tensor, w: Tensor, type: str, ids: Tensor) -> tuple[int, 
     return tokens, used, w.shape[1]
 
 
+def gguf_moe_act(x: Tensor, w: Tensor, type: str, ids: Tensor, bias: Tensor | None, swiglu: bool) -> tuple[int, int, int]:
+    tokens, used, n = gguf_moe_linear(x, w, type, ids)
+    contiguous(ids, "ids")
+    if swiglu and n % 2:
+        raise ValueError(f"w has {n} rows: with swiglu they must be even, gate and up in turn")
+    if bias is not None:
+        is_a(bias, "bias", 2, "f32")
+        contiguous(bias, "bias")
+        if bias.shape != (w.shape[0], n):
+            raise ValueError(f"bias has shape {list(bias.shape)}: it must be [{w.shape[0]}, {n}]")
+    return tokens, used, n // 2 if swiglu else n
+
+
 def _gguf_row(k: int, row_bytes: int, type: str) -> None:
     want = columns(type, row_bytes)
     if want != k:

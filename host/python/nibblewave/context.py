@@ -118,6 +118,31 @@ class Context:
                          ids_row=used, ids_stride=choice.strides[0])  # fmt: skip
         self._with_workspace("nw_gguf_moe", "nw_gguf_moe_linear", product, on)
 
+    def gguf_moe_act(self, x: Any, w: Any, type: str, ids: Any, *, out: Any, bias: Any = None, swiglu: bool = False,
+                     alpha: float = 1.702, limit: float = 7.0, stream: Any = None) -> None:  # fmt: skip
+        """gguf_moe_linear with biases and gpt-oss's clamped SwiGLU, a slot at a time.
+
+        y = x[t, 0 or u] * w[ids[t, u]] + bias[ids[t, u]]. With swiglu rows of w are gate and up in turn, as gpt-oss's checkpoints have
+        them: with g = min(y[::2], limit), u = clip(y[1::2], -limit, limit), out is (u + 1) * g * sigmoid(alpha * g). type is "mxfp4" or
+        "nvfp4". bias f32 [experts, N], contiguous, or None. out f32 [T, used, N], with swiglu [T, used, N/2]. The rest as gguf_moe_linear.
+        """
+        on = stream_of(stream)
+        a, weights, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (ids, "ids"), (out, "out")))
+        b = _optional(bias, "bias", on)
+        checks.result(c, checks.gguf_moe_act(a, weights, type, choice, b, swiglu), "f32")
+        (experts, n, row), (tokens, used), k, halves = weights.shape, choice.shape, a.shape[2], 2 if swiglu else 1
+        if tokens * used == 0:
+            raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
+        product = struct(abi.nw_gguf_moe_act, type=_GGUF[type], act=int(swiglu), n=n // halves, k=k, experts=experts, slots=tokens * used,
+                         top_k=used // a.shape[1], alpha=alpha, limit=limit, x=a.pointer, w=weights.pointer, expert_ids=choice.pointer,
+                         c=c.pointer, x_stride=4 * k, w_expert=n * row, w_row=halves * row, bias_expert=4 * n, bias_row=4 * halves)  # fmt: skip
+        if swiglu:
+            product.w_up = weights.pointer + row
+        if b is not None:
+            product.bias = b.pointer
+            product.bias_up = b.pointer + 4 if swiglu else None
+        self._with_workspace("nw_gguf_moe_act", "nw_gguf_moe_act_linear", product, on)
+
     def moe_linear(self, x: Any, w: Any, scales: Any, ids: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None, weights: Any = None,
                    silu_gate_up: bool = False, lists: tuple[Any, Any, Any] | None = None, stream: Any = None) -> None:  # fmt: skip
         """The product of linear() for each slot: a token at one of its experts.

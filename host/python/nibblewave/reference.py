@@ -107,6 +107,21 @@ def gguf_moe_linear(x: Array, w: Array, type: str, ids: Array) -> Array:
     return y
 
 
+def gguf_moe_act(x: Array, w: Array, type: str, ids: Array, bias: Array | None = None, swiglu: bool = False,
+                 alpha: float = 1.702, limit: float = 7.0) -> Array:  # fmt: skip
+    """float64 [T, used, N], with swiglu [T, used, N/2]: gguf_moe_linear with bias [experts, N], then gpt-oss's SwiGLU of rows of gate and
+    up in turn."""
+    y = gguf_moe_linear(x, w, type, ids)
+    there = (ids >= 0) & (ids < len(w))
+    if bias is not None:
+        y[there] += bias[ids[there]]
+    if not swiglu:
+        return y
+    gate, up = numpy.minimum(y[..., ::2], limit), numpy.clip(y[..., 1::2], -limit, limit)
+    power = numpy.minimum(-alpha * gate, 700)  # larger ones would overflow
+    return numpy.where(there[..., None], (up + 1) * gate / (1 + numpy.exp(power)), 0)
+
+
 def attention(q: numpy.ndarray, k: numpy.ndarray, v: numpy.ndarray, causal: bool = True, scale: float | None = None) -> numpy.ndarray:
     """float64 [B, Sq, H, D] of q [B, Sq, H, D] and k, v [B, Sk, Hk, D]."""
     q, k, v = (x.astype(float).transpose(0, 2, 1, 3) for x in (q, k, v))
