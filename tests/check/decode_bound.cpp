@@ -17,6 +17,8 @@ struct Dequant {
     std::string_view dtype, name;
     f64 offset;  // added to q - 8, and subtracted again as offset * sum(a)
     f64 operand; // the largest magnitude that DOT2 sees in place of q - 8
+    bool scaled = false;  // activations are f16 over a power of two
+    u32 f16_products = 0; // of which sums are f16
 };
 
 Dequant dequant(const Kernel &kernel) {
@@ -28,6 +30,9 @@ Dequant dequant(const Kernel &kernel) {
         {"f16",  "subnormal", 8,    1024}, // n * 2^-24, but DOT2 counts a subnormal's exponent as -14
         {"f16",  "magic",     1032, 1039}, // 1024 + n; (1024 + 16 n) / 16 is smaller
         {"f16",  "pk",        0,    8},    // n - 8
+        {"bf16", "scaled",    0,    8,    true},
+        {"bf16", "packed",    0,    8,    true, 8},
+        {"f16",  "packed",    0,    8,    true, 8},
     };
     // clang-format on
     for (Dequant way : ways) {
@@ -77,19 +82,31 @@ u32 k_per_step(const Kernel &kernel) { return kernel.family == "splitk_w4a16" ? 
 //
 //     |C - exact|  <=  u * (4 * (d + o) * offsets + (S / 32 + 16 + ceil(K / S)) * T) + floor
 //
+// Where activations are scaled, the largest of 32 is at least 2 of f16 and 2^6 of bf16, unless it
+// is subnormal or less than 2^-120, where nothing is lost. Those below 2^-14 are then off by 2^-25
+// of f16, rounded, and 2^-24 of bf16, cut off; and are multiplied by d at most. That is for 32 of
+// them 32 d * 2^-25 <= 8 u d * max|a| of f16, and u d * max|a| of bf16. The power of two is exact.
+//
+// Where sums of L products are f16, each of the L operations rounds by 2^-11 of its result at most,
+// which the sum of magnitudes bounds, or by 2^-25 below 2^-14: together L * 2^-11 * 1.01 * terms
+// and, as above, as much as d = 1 adds. L counts products of even and of odd k apart. The sums
+// stay below 2^7 * 15 * 8 < 65504. Two roundings to f32 follow each.
+//
 // The floor is for what lies below the normal numbers, K times the largest scale: partial results
 // flushed below 2^-126; in bf16 a subnormal activation that gfx11's DOT2 takes as zero, less than
 // 2^-126 * d; in f16 one whose exponent it counts as -14, which coarsens the grid to
 // 4u * 2^-14 * (d + o).
 std::vector<f64> decode_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
                               const ref::DecodeResult &r) {
-    const auto [dtype, name, o, d] = dequant(kernel);
+    const auto [dtype, name, o, d, scaled, f16_products] = dequant(kernel);
     f64 largest_scale = 0;
     for (u16 s : p.s)
         if (const f64 x = std::fabs(to_f32(p.dtype, s)); std::isfinite(x))
             largest_scale = std::max(largest_scale, x);
     constexpr f64 u = 0x1p-24;
     const f64 subnormal = p.dtype == Dtype::bf16 ? 0x1p-126 * d : 4 * u * 0x1p-14 * (d + o);
+    const f64 of_scaling = scaled ? u * (d + 1) * (p.dtype == Dtype::bf16 ? 1 : 8) : 0;
+    const f64 of_f16 = f16_products * 0x1p-11 * 1.01;
     const f64 floor = p.k * (0x1p-126 + (0x1p-126 + subnormal) * largest_scale);
     const u32 step = k_per_step(kernel);
     const f64 roundings = step / 32 + 16 + ceil_div(p.k, step);
@@ -97,7 +114,7 @@ std::vector<f64> decode_bound(const Kernel &kernel, const ref::DecodeW4A16 &p,
     for (u64 i = 0; i < out.size(); ++i)
         out[i] =
             u * (4 * (d + o) * r.offsets[i] + roundings * (r.terms[i] + 2 * o * r.offsets[i])) +
-            floor;
+            of_scaling * r.offsets[i] + of_f16 * r.terms[i] + floor;
     return out;
 }
 
