@@ -19,11 +19,8 @@ namespace {
 
 auto all_gfx() { return targets() | std::views::transform(&Target::name); }
 
-// Targets with matrix instructions have tiles for many rows, and instructions for bf16.
+// Targets with matrix instructions have tiles for many rows.
 bool has_tiles(std::string_view gfx) { return !target_of(gfx).wmma.empty(); }
-std::vector<Dtype> dtypes_of(std::string_view gfx) {
-    return has_tiles(gfx) ? std::vector{Dtype::bf16, Dtype::f16} : std::vector{Dtype::f16};
-}
 
 // The default choice for any shape.
 const Kernel &decode_for(std::string_view gfx, Dtype dtype, u64 group, u32 m,
@@ -97,7 +94,7 @@ TEST_CASE("rows are consistent, and their files are code objects") {
 
 TEST_CASE("every target has one decode kernel for each dtype, group, form of zero points and m") {
     for (std::string_view gfx : all_gfx())
-        for (Dtype dtype : dtypes_of(gfx))
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u64 group : {u64{32}, u64{64}, u64{128}, per_row})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed, Zeros::typed}) {
                     if (group == per_row && zeros != Zeros::eight)
@@ -163,7 +160,7 @@ TEST_CASE(
     "every target has a kernel of experts for each dtype, group, form of zero points, block") {
     for (std::string_view gfx : all_gfx()) {
         CHECK(align_for(gfx).gfx == gfx);
-        for (Dtype dtype : dtypes_of(gfx))
+        for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed})
                     for (u32 block : moe_block_sizes) {
