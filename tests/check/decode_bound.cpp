@@ -15,8 +15,8 @@ namespace {
 // A dequantization method, in units of one weight step.
 struct Dequant {
     std::string_view dtype, name;
-    f64 offset;  // added to q - 8, and subtracted again as offset * sum(a)
-    f64 operand; // the largest magnitude that DOT2 sees in place of q - 8
+    f64 offset;           // added to q - 8, and subtracted again as offset * sum(a)
+    f64 operand;          // the largest magnitude that DOT2 sees in place of q - 8
     bool scaled = false;  // activations are f16 over a power of two
     u32 f16_products = 0; // of which sums are f16
 };

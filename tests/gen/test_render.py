@@ -15,6 +15,7 @@ from generator import BUILD, ROOT, catalogue, emit_header, regs, render, targets
 ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
 FAMILIES = catalogue.families_of(ROOT)
 DECODE = FAMILIES["decode_w4a16"]
+EVERYWHERE = {key: value for key, value in DECODE.variants[0].items() if key != "targets"}  # a variant for the family's targets
 
 
 def kernels(**change) -> list[catalogue.Kernel]:
@@ -33,7 +34,7 @@ class BadRows(unittest.TestCase):
         self.assertTrue(list(catalogue.kernels(FAMILIES, ARCHES)))
 
     def test_unknown_gfx(self) -> None:
-        self.refused("gfx900", targets=[*DECODE.targets, "gfx900"])
+        self.refused("gfx900", targets=[*DECODE.targets, "gfx900"], variants=[EVERYWHERE])
 
     def test_unknown_gfx_of_a_variant(self) -> None:
         self.refused("gfx900", variants=[DECODE.variants[0] | {"targets": ["gfx900"]}])
@@ -57,10 +58,9 @@ class BadRows(unittest.TestCase):
 
 class TargetsOfAVariant(unittest.TestCase):
     def test_they_stand_for_those_of_the_family(self) -> None:
-        first = next(variant for variant in DECODE.variants if "targets" not in variant)
         last = DECODE.variants[-1] | {"targets": ["gfx1100", "gfx1201"]}
         built: dict[str, set[str]] = {}
-        for k in kernels(variants=[first, last]):
+        for k in kernels(variants=[EVERYWHERE, last]):
             built.setdefault(k.purpose, set()).add(k.gfx)
         self.assertEqual(built.pop(DECODE.purpose), set(targets.select(ARCHES, DECODE.targets)))
         self.assertEqual(set(map(frozenset, built.values())), {frozenset({"gfx1100", "gfx1201"})})
@@ -74,7 +74,7 @@ class Candidates(unittest.TestCase):
         return [k for k in kernels(candidates=list(candidates)) if k.gfx == "gfx1151" and k.variant == "decode_w4a16_bf16_g128_m1_perm"]
 
     def test_they_follow_the_variant_and_say_what_differs(self) -> None:
-        names = [(k.symbol, k.candidate) for k in self.of({"waves": [4, 16]}, {"simd_waves": 4})]
+        names = [(k.symbol, k.candidate) for k in self.of({"waves": [4, 16]}, {"of": {"simd_waves": 0}, "simd_waves": 4})]
         stem = "decode_w4a16_bf16_g128_m1_perm"
         self.assertEqual(names, [(stem, False), (stem + "_w4", True), (stem + "_w16", True), (stem + "_s4", True)])
 
@@ -95,7 +95,7 @@ class Candidates(unittest.TestCase):
             render.render(render.environment(ROOT), k, ARCHES[k.gfx])
 
     def test_twins_are_left_out(self) -> None:
-        twins = [k for k in self.of({"simd_waves": [4, 6]})]  # 4 is what targets.toml says
+        twins = [k for k in self.of({"of": {"simd_waves": 0}, "simd_waves": [4, 6]})]  # 4 is what targets.toml says
         with tempfile.TemporaryDirectory() as build:
             done = render.render_group(ROOT, Path(build), twins)
             again = render.render_group(ROOT, Path(build), twins)
