@@ -42,6 +42,20 @@ struct W4A16 {
     }
 };
 
+// Activations in the order of a list (asm/permute_a).
+struct PermuteA {
+    u32 m, k;
+    const void *a, *perm;
+    void *y;
+
+    operator Op() const {
+        Op op{.kind = OpKind::permute_a};
+        op.m = m, op.k = k;
+        op.a = address(a), op.perm = address(perm), op.y = address(y);
+        return op;
+    }
+};
+
 // A mixture of experts with 4-bit weights (asm/lib/moe_w4a16.toml).
 struct MoeW4A16 {
     Dtype dtype;
