@@ -18,7 +18,7 @@ struct Element {
 };
 
 Element gptq(const SourceLinear &l, u64 n, u64 k, u64 g) {
-    const u64 row_of_zeros = l.zeros.size() / sizeof(u32) / l.groups();
+    const u64 row_of_zeros = l.zeros.size() / sizeof(u32) / l.stored_groups();
     const u32 q = nibble(load<u32>(l.weights, k / 8 * l.n + n), k % 8);
     const u32 z = nibble(load<u32>(l.zeros, g * row_of_zeros + n / 8), n % 8);
     return {q, l.format == SourceFormat::gptq_v1 ? z + 1 : z, g * l.n + n};
@@ -34,17 +34,29 @@ Element awq(const SourceLinear &l, u64 n, u64 k, u64 g) {
 Element compressed(const SourceLinear &l, u64 n, u64 k, u64 g) {
     const u64 words = (u64{l.k} + 7) / 8;
     const u32 q = nibble(load<u32>(l.weights, n * words + k / 8), k % 8);
-    const u32 z = l.zeros.empty() ? 8 : nibble(load<u32>(l.zeros, n / 8 * l.groups() + g), n % 8);
-    return {q, z, n * l.groups() + g};
+    const u64 groups = l.stored_groups();
+    const u32 z = l.zeros.empty() ? 8 : nibble(load<u32>(l.zeros, n / 8 * groups + g), n % 8);
+    return {q, z, n * groups + g};
+}
+
+// A code by its place among all of W, half of which are high nibbles.
+Element hqq(const SourceLinear &l, u64 n, u64 k, u64 g) {
+    const u64 at = n * l.k + k, half = u64{l.n} * l.k / 2;
+    const u32 byte = load<u8>(l.weights, at % half), q = at < half ? byte >> 4 : byte & 15;
+    const u64 scale = n * l.stored_groups() + g;
+    return {q, static_cast<u32>(load_real(l.zero_dtype, l.zeros, scale)), scale};
 }
 
 Element element(const SourceLinear &l, u64 n, u64 k) {
-    const u64 g = l.group_of.empty() ? k / l.group : l.group_of[k];
+    const u64 length = l.k / l.stored_groups();
+    const u64 g = l.group_of.empty() ? k / length : l.group_of[k];
     switch (l.format) {
     case SourceFormat::awq_gemm:
         return awq(l, n, k, g);
     case SourceFormat::compressed_tensors:
         return compressed(l, n, k, g);
+    case SourceFormat::hqq:
+        return hqq(l, n, k, g);
     default:
         return gptq(l, n, k, g);
     }

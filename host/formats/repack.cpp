@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "formats/row_layout.h"
+#include "formats/source_hqq.h"
 #include "formats/words.h"
 
 namespace nw {
@@ -174,12 +175,11 @@ u16 converted(const SourceLinear &l, const char *what, std::string_view from,
 // 16-bit scales, in file order.
 bool all_finite(const SourceLinear &l, u32 first, u32 rows) {
     const u16 exponent = l.scale_dtype == "BF16" ? Bf16::infinity : F16::infinity;
-    const bool by_row = l.format == SourceFormat::compressed_tensors;
-    const u32 lines = by_row ? 1 : l.groups();
-    const u64 count = by_row ? u64{rows} * l.groups() : rows;
+    const u32 lines = l.by_row() ? 1 : l.stored_groups();
+    const u64 count = l.by_row() ? u64{rows} * l.stored_groups() : rows;
     u32 bad = 0;
     for (u32 line = 0; line < lines; ++line) {
-        const u64 begin = by_row ? u64{first} * l.groups() : u64{line} * l.n + first;
+        const u64 begin = l.by_row() ? u64{first} * l.stored_groups() : u64{line} * l.n + first;
         for (u64 i = 0; i < count; ++i)
             bad |= (load<u16>(l.scales, begin + i) & exponent) == exponent;
     }
@@ -201,16 +201,20 @@ void repack_weights(const SourceLinear &l, u32 first, u32 rows, std::span<const 
     case SourceFormat::compressed_tensors:
         row_weights(l, first, rows, out, stride);
         break;
+    case SourceFormat::hqq:
+        hqq_weights(l, first, rows, out, stride);
+        break;
     }
     if (!order.empty())
         reorder(order, rows, out, stride);
 }
 
 void repack_scales(const SourceLinear &l, u32 first, u32 rows, Dtype dtype, u16 *out) {
-    const bool by_row = l.format == SourceFormat::compressed_tensors;
-    const u32 groups = l.groups();
-    const auto source = [&](u32 row, u32 g) {
-        return by_row ? u64{first + row} * groups + g : u64{g} * l.n + first + row;
+    const bool by_row = l.by_row();
+    const u32 groups = l.groups(), stored = l.stored_groups();
+    const auto source = [&](u32 row, u32 group) {
+        const u32 g = l.stored_group(group);
+        return by_row ? u64{first + row} * stored + g : u64{g} * l.n + first + row;
     };
     if (l.scale_dtype == (dtype == Dtype::bf16 ? "BF16" : "F16") && all_finite(l, first, rows)) {
         for (u32 row = 0; row < rows; ++row)
@@ -225,21 +229,24 @@ void repack_scales(const SourceLinear &l, u32 first, u32 rows, Dtype dtype, u16 
 }
 
 void repack_zeros(const SourceLinear &l, u32 first, u32 rows, u32 *out) {
-    const bool by_row = l.format == SourceFormat::compressed_tensors;
-    const u32 groups = l.groups(), words = ceil_div(rows, 8u);
+    if (l.format == SourceFormat::hqq)
+        return hqq_zeros(l, first, rows, out);
+    const bool by_row = l.by_row();
+    const u32 groups = l.groups(), stored = l.stored_groups(), words = ceil_div(rows, 8u);
     for (u32 w = 0; w < words; ++w) {
         const u64 word = first / 8 + w;
         const u32 used = std::min(8u, rows - 8 * w);
         const u32 mask = used == 8 ? ~0u : (1u << 4 * used) - 1;
-        for (u32 g = 0; g < groups; ++g) {
+        for (u32 group = 0; group < groups; ++group) {
+            const u32 g = l.stored_group(group);
             u32 x = 0x88888888; // a symmetric linear among others
             if (!l.zeros.empty())
-                x = load<u32>(l.zeros, by_row ? word * groups + g : u64{g} * l.zero_words() + word);
+                x = load<u32>(l.zeros, by_row ? word * stored + g : u64{g} * l.zero_words() + word);
             if (l.format == SourceFormat::awq_gemm)
                 x = to_counting_order(x);
             if (l.format == SourceFormat::gptq_v1)
                 x = (x & mask) + 0x11111111; // find_linears has checked that no nibble is 15
-            out[u64{w} * groups + g] = x & mask;
+            out[u64{w} * groups + group] = x & mask;
         }
     }
 }

@@ -14,6 +14,7 @@ struct Claims {
     std::optional<i64> bits, group; // group: -1 for one scale per row
     std::optional<bool> symmetric;
     bool gptq_v2 = false;
+    bool act_order = false; // columns are in groups by a list, which the tensors have
 };
 
 Claims claims_of(const nlohmann::json &quantization);

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/source_claims.h"
+#include "formats/source_hqq.h"
+#include "formats/source_names.h"
+#include "formats/source_problem.h"
 #include "formats/words.h"
 
 namespace nw {
@@ -41,7 +44,7 @@ public:
             read_qweight(whole);
         else
             read_weight_packed(whole);
-        name(whole);
+        name_linear(whole, prefix_, stacked_);
         std::vector<SourceLinear> out;
         for (u64 slice = 0; slice < slices_; ++slice)
             out.push_back(slice_of(whole, slice));
@@ -51,9 +54,8 @@ public:
     const std::vector<const Tensor *> &used() const { return used_; }
 
 private:
-    [[noreturn]] void fail(const Tensor &t, const std::string &why) const {
-        throw Error(
-            fmt::format("{} ({} {}): {}", in_quotes(t.name), t.dtype, shape_text(t.shape), why));
+    [[noreturn]] static void fail(const Tensor &t, const std::string &why) {
+        refuse_tensor(t, why);
     }
 
     const Tensor *find(std::string_view suffix) {
@@ -215,6 +217,7 @@ private:
             want_int(*g_idx);
             g_idx_ = g_idx;
         }
+        check_order(l);
     }
 
     // The set of values (0..15) among the zero points of all slices.
@@ -255,29 +258,11 @@ private:
             fail(zeros, "contains 15, a zero point of 16 in GPTQ v1: must be 0 to 15 after adding "
                         "1; if the file is v2, its config needs checkpoint_format = gptq_v2");
         l.symmetric = l.format == SourceFormat::gptq_v1 ? seen == sevens : seen == eights;
-        if (!l.symmetric && l.per_row())
-            fail(zeros, "has one zero point per row: rows without groups must be symmetric; "
-                        "quantize symmetrically, or in groups of 32, 64 or 128");
-    }
-
-    void name(SourceLinear &l) const {
-        l.name = prefix_;
-        while (l.name.ends_with('.') || l.name.ends_with('_'))
-            l.name.pop_back();
-        // a.experts.17.b is expert 17 of a.experts.b
-        constexpr std::string_view folder = ".experts.";
-        const size_t at = l.name.find(folder);
-        if (stacked_ || at == std::string::npos)
-            return;
-        const size_t begin = at + folder.size(), end = l.name.find('.', begin);
-        const std::string number = l.name.substr(begin, end - begin);
-        const bool digits =
-            !number.empty() && number.size() < 7 &&
-            std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-        if (end == std::string::npos || !digits)
-            return;
-        l.expert = static_cast<u32>(std::stoul(number));
-        l.name.erase(begin, end + 1 - begin);
+        if (!l.symmetric && l.per_row() && !spread_over_groups(l))
+            fail(zeros, fmt::format("has one zero point per row, and K = {} is no multiple of 32: "
+                                    "rows without groups must be symmetric; quantize "
+                                    "symmetrically, or in groups of 32, 64 or 128",
+                                    l.k));
     }
 
     SourceLinear slice_of(const SourceLinear &whole, u64 slice) const {
@@ -298,22 +283,30 @@ private:
     }
 
     void read_order(SourceLinear &l, std::span<const std::byte> g_idx) const {
-        std::vector<u32> group_of(l.k), members(l.groups());
+        const u32 groups = l.stored_groups(), length = l.k / groups;
+        std::vector<u32> group_of(l.k), members(groups);
         for (u32 k = 0; k < l.k; ++k) {
             group_of[k] = load<u32>(g_idx, k);
-            if (group_of[k] >= l.groups())
+            if (group_of[k] >= groups)
                 fail(*g_idx_, fmt::format("has group {} for k = {}: must be 0 to {}",
-                                          static_cast<i32>(group_of[k]), k, l.groups() - 1));
+                                          static_cast<i32>(group_of[k]), k, groups - 1));
             ++members[group_of[k]];
-            l.act_order |= group_of[k] != k / l.group;
+            l.act_order |= group_of[k] != k / length;
         }
-        for (u32 g = 0; g < l.groups(); ++g)
-            if (members[g] != l.group)
+        for (u32 g = 0; g < groups; ++g)
+            if (members[g] != length)
                 fail(*g_idx_, fmt::format("assigns {1} of the k to group {0}: each needs {2}", g,
-                                          members[g], l.group));
+                                          members[g], length));
         MappedFile::release(g_idx);
         if (l.act_order)
             l.group_of = std::move(group_of);
+    }
+
+    void check_order(const SourceLinear &l) const {
+        if (claims_.act_order && !g_idx_ && l.groups() > 1)
+            fail(weights_, fmt::format("the config says act-order, but its {} is missing: the "
+                                       "group of each column is unknown",
+                                       l.by_row() ? "weight_g_idx" : "g_idx"));
     }
 
     const Checkpoint &checkpoint_;
@@ -339,7 +332,7 @@ std::string_view weights_suffix(const std::string &name) {
 } // namespace
 
 std::string_view name(SourceFormat format) {
-    constexpr std::array names = {"gptq_v1", "gptq_v2", "awq_gemm", "compressed_tensors"};
+    constexpr std::array names = {"gptq_v1", "gptq_v2", "awq_gemm", "compressed_tensors", "hqq"};
     return names[static_cast<size_t>(format)];
 }
 
@@ -348,18 +341,28 @@ SourceLinears find_linears(const Checkpoint &checkpoint) {
     SourceLinears out;
     std::unordered_set<const Tensor *> used;
     const std::vector<const Tensor *> tensors = checkpoint.tensors();
-    for (const Tensor *t : tensors) {
-        const std::string_view suffix = weights_suffix(t->name);
-        if (suffix.empty() || t->dtype == "U8") // numbers of e2m1: fp4/source_fp4.h
-            continue;
-        Layer layer(checkpoint, claims, *t, suffix);
+    // Adds what read() returns; `parts` are the tensors that it has used.
+    const auto add = [&](const auto &read, const std::vector<const Tensor *> &parts) {
         try {
-            for (SourceLinear &l : layer.read())
+            for (SourceLinear &l : read())
                 out.linears.push_back(std::move(l));
         } catch (const Error &e) {
             out.problems.emplace_back(e.what());
         }
-        used.insert(layer.used().begin(), layer.used().end());
+        used.insert(parts.begin(), parts.end());
+    };
+    for (const Tensor *t : tensors) {
+        if (const std::string other = other_format(*t); !other.empty())
+            add([&]() -> std::vector<SourceLinear> { refuse_tensor(*t, other); }, {t});
+        if (is_hqq(*t)) {
+            std::vector<const Tensor *> parts;
+            add([&] { return std::vector{hqq_linear(read_hqq(checkpoint, *t, parts))}; }, parts);
+        }
+        const std::string_view suffix = weights_suffix(t->name);
+        if (suffix.empty() || t->dtype == "U8") // numbers of e2m1: fp4/source_fp4.h
+            continue;
+        Layer layer(checkpoint, claims, *t, suffix);
+        add([&] { return layer.read(); }, layer.used());
     }
     for (const Tensor *t : tensors)
         if (!used.contains(t))

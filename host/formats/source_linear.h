@@ -21,7 +21,8 @@ namespace nw {
 //                       weight_zero_point i32 [ceil(N/8), K/G], nibble j of row r is n = 8r + j
 //                       weight_scale [N, K/G]; weight_shape [2]; weight_g_idx [K]
 //                       (values are signed and stored + 8, so are zero points: z - 8 cancels)
-enum class SourceFormat : u8 { gptq_v1, gptq_v2, awq_gemm, compressed_tensors };
+//   hqq                 as hqq.h has it, its zero points whole numbers from 0 to 15
+enum class SourceFormat : u8 { gptq_v1, gptq_v2, awq_gemm, compressed_tensors, hqq };
 
 std::string_view name(SourceFormat);
 
@@ -32,13 +33,21 @@ struct SourceLinear {
     std::string tensor;        // what holds its weights
     SourceFormat format;
     u32 n = 0, k = 0, group = 0;                             // group: K where a row has one scale
+    bool spread = false;                                     // one scale a row, for all its groups
     bool symmetric = false;                                  // z = 8 everywhere
     bool act_order = false;                                  // the group of k is not k / group
-    std::string scale_dtype, bias_dtype;                     // F16, BF16, F32
+    std::string scale_dtype, zero_dtype, bias_dtype;         // F16, BF16, F32; zero_dtype: of hqq
     std::span<const std::byte> weights, scales, zeros, bias; // zeros, bias: may be empty
     std::vector<u32> group_of;                               // g_idx, with act_order
 
     u32 groups() const { return k / group; }
+    // Of the file, which has a scale and a zero point for each; that of a group.
+    u32 stored_groups() const { return spread ? 1 : groups(); }
+    u32 stored_group(u32 g) const { return spread ? 0 : g; }
+    // Scales are [N, K/G], else [K/G, N].
+    bool by_row() const {
+        return format == SourceFormat::compressed_tensors || format == SourceFormat::hqq;
+    }
     bool per_row() const { return groups() == 1 && group != 32 && group != 64 && group != 128; }
     u32 zero_words() const { return ceil_div(n, 8u); } // that hold a zero point for each row
 };

@@ -140,6 +140,30 @@ def compressed(m: Matrix, dtype: str, asym: bool, g_idx: bool = False) -> dict[s
     return out
 
 
+def text(value: str) -> Tensor:
+    return Tensor("U8", [len(value)], value.encode())
+
+
+def hqq(m: Matrix, dtype: str) -> dict[str, Tensor]:
+    """Codes of all groups, one row each: those of the first half of them are high nibbles, of the second half low ones."""
+    codes = [q for row in m.q for q in row]
+    half = len(codes) // 2
+    count = m.n * m.groups
+    return {
+        "W_q": Tensor("U8", [count // 2, m.group], bytes(a << 4 | b for a, b in zip(codes[:half], codes[half:], strict=True))),
+        "scale": reals(dtype, [count, 1], (s for row in m.s for s in row)),
+        "zero": reals(dtype, [count, 1], (float(z) for row in m.z for z in row)),
+        "shape": ints([2], [m.n, m.k], "I64"),
+        "nbits": ints([], [4]),
+        "axis": ints([], [1]),
+        "group_size": ints([], [m.group]),
+        "packing": text("4bit_u8"),
+        "view_as_float": Tensor("U8", [], b"\0"),
+        "unpack_view_dtype": text("torch.uint8"),
+        "encoded_state_dict": Tensor("U8", [], b"\1"),
+    }
+
+
 def stacked(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Experts in one tensor each, but for the shape, which they share."""
     return {
@@ -212,6 +236,20 @@ def compressed_config(group: int, sym: bool) -> dict:
     return {"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": groups}
 
 
+def auto_round_config(packing: str, group: int, sym: bool) -> dict:
+    return {"quant_method": "auto-round", "bits": 4, "group_size": group, "sym": sym, "packing_format": packing}
+
+
+def hqq_checkpoint(rng: random.Random, group: int, asym: bool) -> Checkpoint:
+    config = {"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4, "group_size": group, "axis": 1}}}
+    c = Checkpoint(config)
+    shapes = grouped(SMALL_K if group in (32, -1) else DENSE, group)
+    shapes["model.layers.2.mlp.odd"] = (13, 256, -1 if group == -1 else 32)  # a row with both kinds of nibbles
+    if group == -1:
+        del shapes["model.layers.2.mlp.odd"]
+    return fill(c, rng, lambda m: hqq(m, c.dtype), shapes, asym=asym)
+
+
 AWQ_CONFIG = {"quant_method": "awq", "bits": 4, "zero_point": True, "version": "gemm"}
 
 # More rows than a block has, fewer than eight words, K that ends within a tile, rows of 2048 bytes.
@@ -246,8 +284,22 @@ def awq_checkpoint(rng: random.Random, group: int, shards: int = 1) -> Checkpoin
 def compressed_checkpoint(rng: random.Random, group: int, asym: bool, g_idx: bool = False) -> Checkpoint:
     c = Checkpoint(compressed_config(group, not asym), dtype="BF16")
     shapes = grouped(SMALL_K if group in (32, -1) else DENSE, group)
-    shapes["model.layers.2.mlp.odd"] = (13, 48, -1) if group == -1 else (13, 128, group)
+    # Rows with zero points are put in groups of 32 and more.
+    shapes["model.layers.2.mlp.odd"] = (13, 96 if asym else 48, -1) if group == -1 else (13, 128, group)
     return fill(c, rng, lambda m: compressed(m, c.dtype, asym, g_idx), shapes, asym=asym, act_order=g_idx)
+
+
+def actorder(c: Checkpoint, how: str) -> Checkpoint:
+    c.config["config_groups"]["group_0"]["weights"]["actorder"] = how
+    return c
+
+
+def auto_round(c: Checkpoint, packing: str) -> Checkpoint:
+    """A checkpoint of GPTQ's or AWQ's tensors, as AutoRound exports it."""
+    c.config = auto_round_config(packing, c.config["group_size"], c.config.get("sym", False))
+    for name in [name for name in c.tensors if name.endswith(".g_idx")]:
+        del c.tensors[name]
+    return c
 
 
 def moe_checkpoint(rng: random.Random, pack: Pack, config: dict, stack: bool, asym: bool) -> Checkpoint:
@@ -295,7 +347,19 @@ MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
     "compressed_sym": lambda r: compressed_checkpoint(r, 128, asym=False),
     "compressed_asym": lambda r: compressed_checkpoint(r, 32, asym=True),
     "compressed_per_row": lambda r: compressed_checkpoint(r, -1, asym=False),
-    "compressed_g_idx": lambda r: compressed_checkpoint(r, 64, asym=True, g_idx=True),
+    "awq_g64": lambda r: awq_checkpoint(r, 64),
+    "awq_per_row": lambda r: awq_checkpoint(r, -1),
+    "compressed_asym_g64": lambda r: compressed_checkpoint(r, 64, asym=True),
+    "compressed_static": lambda r: actorder(compressed_checkpoint(r, 64, asym=True), "static"),
+    "compressed_asym_per_row": lambda r: compressed_checkpoint(r, -1, asym=True),
+    "auto_round_gptq": lambda r: auto_round(gptq_checkpoint(r, 64, 1, "gptq"), "auto_round:auto_gptq"),
+    "auto_round_asym": lambda r: auto_round(gptq_checkpoint(r, 64, 0, "gptq", asym=True), "auto_round"),
+    "auto_round_awq": lambda r: auto_round(awq_checkpoint(r, 128), "auto_round:auto_awq"),
+    "hqq_g64": lambda r: hqq_checkpoint(r, 64, asym=True),
+    "hqq_g32": lambda r: hqq_checkpoint(r, 32, asym=True),
+    "hqq_per_row": lambda r: hqq_checkpoint(r, -1, asym=True),
+    "hqq_sym": lambda r: hqq_checkpoint(r, 128, asym=False),
+    "compressed_g_idx": lambda r: actorder(compressed_checkpoint(r, 64, asym=True, g_idx=True), "group"),
     "model": lambda r: gptq_checkpoint(r, 64, 0, "gptq_v2", MODEL, asym=True),
     "moe_gptq": lambda r: moe_checkpoint(r, lambda m: gptq(m, "F16", 1), gptq_config(32, True, "gptq"), False, False),
     "moe_awq": lambda r: moe_checkpoint(r, lambda m: awq(m, "F16"), AWQ_CONFIG | {"group_size": 32}, False, True),

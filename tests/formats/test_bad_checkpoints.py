@@ -235,11 +235,51 @@ class LyingCheckpoints(Folder):
 
     def test_asymmetric_rows_without_groups(self) -> None:
         def change(c: Checkpoint) -> None:
-            m = make_matrix(make_checkpoints.random.Random(1), 16, 256, -1, asym=True)
+            m = make_matrix(make_checkpoints.random.Random(1), 16, 48, -1, asym=True)
             c.config["config_groups"]["group_1"] = {}
             c.add("odd", make_checkpoints.compressed(m, "BF16", True), m)
 
-        self.changed("compressed_asym", change, "odd.weight_zero_point", "must be symmetric")
+        self.changed("compressed_asym", change, "odd.weight_zero_point", "K = 48", "must be symmetric")
+
+    def test_act_order_without_its_list(self) -> None:
+        self.changed("gptq_act_order", self.edit("down_proj.g_idx", None), "down_proj.qweight", "act-order", "g_idx is missing")
+        self.changed("compressed_g_idx", self.edit("down_proj.weight_g_idx", None), "act-order", "weight_g_idx is missing")
+
+    def test_hqq(self) -> None:
+        def part(suffix: str, new: Tensor | None) -> Callable[[Checkpoint], None]:
+            def change(c: Checkpoint) -> None:
+                self.edit(f"0.mlp.down_proj.{suffix}", new)(c)  # N = 304, K = 128, G = 64
+
+            return change
+
+        def optimized(c: Checkpoint) -> None:
+            zero = c.tensors["model.layers.0.mlp.down_proj.zero"]
+            zero.data = zero.data[:6] + struct.pack("<e", 7.5) + zero.data[8:]
+
+        one = make_checkpoints.ints
+        self.changed("hqq_g64", optimized, "down_proj.zero", "row 1, group 1", "7.5", "round_zero = True", "nw quantize")
+        self.changed("hqq_g64", part("scale", None), 'down_proj.scale" is missing')
+        self.changed("hqq_g64", part("shape", None), 'down_proj.shape" is missing')
+        self.changed("hqq_g64", part("shape", one([2], [304, 64], "I64")), "W_q", "9728 bytes", "K = 64")
+        self.changed("hqq_g64", part("shape", one([2], [2**32 - 304, 128])), "N = -304")
+        self.changed("hqq_g64", part("shape", one([3], [1, 304, 128])), "shape", "one or two integers")
+        self.changed("hqq_g64", part("nbits", one([], [3])), "3 bits")
+        self.changed("hqq_g64", part("axis", one([], [0])), "axis 0", "axis = 1")
+        self.changed("hqq_g64", part("group_size", one([], [0])), "groups of 0")
+        self.changed("hqq_g64", part("group_size", one([], [16])), "scale", "N * K / G = 2432")
+        self.changed("hqq_g64", part("packing", make_checkpoints.text("2bit_u8")), "2bit_u8", "4bit_u8")
+        self.changed("hqq_g64", part("zero", Tensor("U8", [608], bytes(608))), "zero", "F16, BF16 or F32")
+        self.changed("hqq_g64", part("W_q", Tensor("F16", [304, 32], bytes(19456))), "view_as_float = False")
+
+    def test_bitsandbytes(self) -> None:
+        def state(kind: str) -> Callable[[Checkpoint], None]:
+            def change(c: Checkpoint) -> None:
+                c.tensors[f"odd.weight.quant_state.bitsandbytes__{kind}"] = make_checkpoints.text("{}")
+
+            return change
+
+        for kind in ("nf4", "fp4"):
+            self.changed("awq_g128", state(kind), "odd.weight", "bitsandbytes", kind, "nw quantize")
 
     def test_group_indices(self) -> None:
         def g_idx(at: int, group: int) -> Callable[[Checkpoint], None]:
