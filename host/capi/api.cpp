@@ -16,8 +16,6 @@ static_assert(NW_VERSION == NW_PROJECT_VERSION, "nibblewave.h and CMake's projec
 
 namespace nw::api {
 
-namespace {
-
 Op product_of(const nw_context *context, const nw_w4a16 *p) {
     need_product(context, p, "nw_w4a16", sizeof *p);
     static_assert(NW_PER_ROW == per_row);
@@ -40,6 +38,8 @@ Op product_of(const nw_context *context, const nw_w4a16 *p) {
     op.z_stride = p->z_stride;
     return op;
 }
+
+namespace {
 
 Op carriers_of(const nw_context *context, const nw_carriers *c) {
     need_product(context, c, "nw_carriers", sizeof *c);

@@ -33,6 +33,9 @@ u64 dtype_of(i32);
 u64 zeros_of(i32);
 u64 silu_of(i32);
 
+// The op of nw_linear_w4a16. Throws unless the context is valid and the struct is of this version.
+Op product_of(const nw_context *, const nw_w4a16 *);
+
 // Loads one kernel, or all kernels of an op.
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);

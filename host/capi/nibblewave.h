@@ -187,6 +187,37 @@ NW_API nw_status nw_prepare(nw_context *context, const nw_w4a16 *product);
 NW_API nw_status nw_workspace_size(nw_context *context, const nw_w4a16 *product, uint64_t *bytes);
 
 /*
+ * Weights of act-order (GPTQ's desc_act, compressed-tensors' actorder = group): nw pack sorts their
+ * columns by group, and column k of w belongs to activation perm[k]. perm is its NAME.perm: uint32
+ * [K] on the device, 16-byte aligned, each of 0..K-1 once; a number beyond reads other memory.
+ *
+ * nw_permuted_linear_w4a16 is nw_linear_w4a16 of a[:, perm], to the bit, in one launch: for m <= 4,
+ * zeros NW_ZEROS_EIGHT or _PACKED, groups, no silu_gate_up, and K <= 16384, 8192, 4096, 4096 with
+ * m = 1, 2, 3, 4. Refuses others with NW_INVALID_ARGUMENT: they take nw_permute first.
+ */
+NW_API nw_status nw_permuted_linear_w4a16(nw_context *context, const nw_w4a16 *product,
+                                          const void *perm, void *stream);
+
+/* Queues y[m, k] = a[m, perm[k]] on `stream`. */
+typedef struct nw_permutation {
+    size_t size;      /* sizeof(nw_permutation); NW_PERMUTATION_INIT sets it */
+    uint32_t m;       /* rows of activations, 1..2^24 - 1 */
+    uint32_t k;       /* a multiple of 8, <= 32768 */
+    const void *a;    /* [M, K] of 16 bits each, contiguous, 16-byte aligned */
+    const void *perm; /* as above; numbers may repeat */
+    void *y;          /* as a; overlaps neither a nor perm */
+} nw_permutation;
+
+#define NW_PERMUTATION_INIT                                                                        \
+    { sizeof(nw_permutation), 0, 0, NULL, NULL, NULL }
+
+NW_API nw_status nw_permute(nw_context *context, const nw_permutation *permutation, void *stream);
+
+/* Loads the kernels of both, so that a launch loads none. Reads dtype, zeros, m, n, k and group of
+ * the product; where nw_permuted_linear_w4a16 refuses these, loads nw_permute's alone. */
+NW_API nw_status nw_permute_prepare(nw_context *context, const nw_w4a16 *product);
+
+/*
  * Converts scales and NW_ZEROS_PACKED zero points to the s of nw_w4a16 with NW_ZEROS_CARRIER.
  * Scales are copied bit by bit. With NW_F16, -z * scale is rounded to nearest even, and is
  * -scale * 0 where z is 0. Padding between rows is neither read nor written.
