@@ -141,7 +141,7 @@ void add_tensors(TensorOrder &specs, PackedLinear &p) {
     if (!p.symmetric)
         add(p.zp, ".zp", 4, "U32", {ceil_div(p.n, 8u), p.groups()});
     if (p.act_order)
-        add(p.perm, ".perm", 4, "U32", {p.k});
+        add(p.perm, ".perm", 16, "U32", {p.k}); // as permute_a wants it
     if (!p.parts.front().source->bias.empty())
         add(p.bias, ".bias", 2, dtype_name(p.dtype), {p.n});
 }

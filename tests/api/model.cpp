@@ -157,12 +157,26 @@ public:
 
 private:
     std::vector<uint16_t> product(const Linear &, const std::vector<uint16_t> &a);
+    void *permuted_product(nw_w4a16, const void *perm);
 
     const uint32_t rows_;
     nw_context *context_ = nullptr;
     hipStream_t stream_ = nullptr;
     std::mt19937 random_{1};
 };
+
+// One launch where it is taken, else two, with activations in memory of their own: returned.
+void *Runner::permuted_product(nw_w4a16 p, const void *perm) {
+    if (nw_permuted_linear_w4a16(context_, &p, perm, stream_) == NW_OK)
+        return nullptr;
+    nw_permutation permute = NW_PERMUTATION_INIT;
+    permute.m = p.m, permute.k = p.k, permute.a = p.a, permute.perm = perm;
+    hip(hipMalloc(&permute.y, uint64_t{2} * p.m * p.k), "hipMalloc");
+    nw(nw_permute(context_, &permute, stream_));
+    p.a = permute.y;
+    nw(nw_linear_w4a16(context_, &p, stream_));
+    return permute.y;
+}
 
 std::vector<uint16_t> Runner::product(const Linear &l, const std::vector<uint16_t> &a) {
     std::vector<uint16_t> c(uint64_t{rows_} * l.n);
@@ -183,17 +197,22 @@ std::vector<uint16_t> Runner::product(const Linear &l, const std::vector<uint16_
     }
     if (l.row.contains("bias"))
         p.bias = l.device("bias", 2 * l.n);
-    nw(nw_linear_w4a16(context_, &p, stream_));
+    void *permuted = nullptr;
+    if (l.row.contains("perm")) // columns of w are in another order than the model's activations
+        permuted = permuted_product(p, l.device("perm", uint64_t{4} * l.k));
+    else
+        nw(nw_linear_w4a16(context_, &p, stream_));
 
     hip(hipStreamSynchronize(stream_), "hipStreamSynchronize");
     hip(hipMemcpy(c.data(), c_device, 2 * c.size(), hipMemcpyDeviceToHost), "hipMemcpy");
+    hip(hipFree(permuted), "hipFree");
     hip(hipFree(a_device), "hipFree");
     hip(hipFree(c_device), "hipFree");
     return c;
 }
 
 double Runner::run(const Linear &l) {
-    // The model's activations x, and a, in the order of the packed columns.
+    // The model's activations, in double and in the layer's type.
     std::vector<double> x(uint64_t{rows_} * l.k);
     std::vector<uint16_t> a(x.size());
     for (double &value : x)
@@ -202,7 +221,7 @@ double Runner::run(const Linear &l) {
     const auto column = [&](uint32_t j) { return perm ? read_at<uint32_t>(perm, j) : j; };
     for (uint32_t m = 0; m < rows_; ++m)
         for (uint32_t j = 0; j < l.k; ++j)
-            a[m * l.k + j] = bits_of(static_cast<float>(x[m * l.k + column(j)]), l.bf16);
+            a[m * l.k + j] = bits_of(static_cast<float>(x[m * l.k + j]), l.bf16);
 
     const std::vector<uint16_t> c = product(l, a);
     double worst = 0;

@@ -54,16 +54,18 @@ class RoundTrips(Folder):
         self.assertEqual(Packed(self.packed).linears[row["name"]]["w_stride"], 2048)
 
     def test_weights_are_aligned(self) -> None:
-        make_checkpoints.make("compressed_asym").write(self.input)
-        nw("pack", self.input, self.packed, "--all")
-        blob = self.packed.read_bytes()
-        length = int.from_bytes(blob[:8], "little")
-        header = json.loads(blob[8 : 8 + length])
-        size = {"U32": 4, "F32": 4, "BF16": 2}
-        for name, tensor in header.items():
-            if name != "__metadata__":
-                alignment = 16 if name.endswith(".w") else size[tensor["dtype"]]
-                self.assertEqual((8 + length + tensor["data_offsets"][0]) % alignment, 0, name)
+        for source in ("compressed_asym", "gptq_act_order"):
+            shutil.rmtree(self.input)
+            make_checkpoints.make(source).write(self.input)
+            nw("pack", self.input, self.packed, "--all", "--force")
+            blob = self.packed.read_bytes()
+            length = int.from_bytes(blob[:8], "little")
+            header = json.loads(blob[8 : 8 + length])
+            size = {"U32": 4, "F32": 4, "BF16": 2, "F16": 2}
+            for name, tensor in header.items():
+                if name != "__metadata__":
+                    alignment = 16 if name.endswith((".w", ".perm")) else size[tensor["dtype"]]
+                    self.assertEqual((8 + length + tensor["data_offsets"][0]) % alignment, 0, name)
 
     def test_formats_are_told_apart(self) -> None:
         for name, expected in {
