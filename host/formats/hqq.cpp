@@ -149,8 +149,11 @@ private:
 
 } // namespace
 
-bool is_hqq(const Tensor &t) {
-    return t.name.size() > codes_suffix.size() && t.name.ends_with(codes_suffix);
+bool is_hqq(const Checkpoint &checkpoint, const Tensor &t) {
+    if (t.name.size() <= codes_suffix.size() || !t.name.ends_with(codes_suffix))
+        return false;
+    const std::string layer = t.name.substr(0, t.name.size() - codes_suffix.size());
+    return checkpoint.find(layer + ".nbits") != nullptr; // attention may have a W_q too
 }
 
 HqqLayer read_hqq(const Checkpoint &checkpoint, const Tensor &codes,

@@ -23,8 +23,8 @@ struct HqqLayer {
     u64 rows() const { return u64{n} * (k / group); }
 };
 
-// Whether a tensor is the codes of such a layer, by its name.
-bool is_hqq(const Tensor &);
+// Whether a tensor is the codes of such a layer: NAME.W_q beside a NAME.nbits.
+bool is_hqq(const Checkpoint &, const Tensor &);
 
 // The layer of these codes; `used` gets all of its tensors. Throws Error: parts that are missing or
 // contradict each other, quantized scales, and layers that have no 4 bits or no groups along K.

@@ -354,7 +354,7 @@ SourceLinears find_linears(const Checkpoint &checkpoint) {
     for (const Tensor *t : tensors) {
         if (const std::string other = other_format(*t); !other.empty())
             add([&]() -> std::vector<SourceLinear> { refuse_tensor(*t, other); }, {t});
-        if (is_hqq(*t)) {
+        if (is_hqq(checkpoint, *t)) {
             std::vector<const Tensor *> parts;
             add([&] { return std::vector{hqq_linear(read_hqq(checkpoint, *t, parts))}; }, parts);
         }

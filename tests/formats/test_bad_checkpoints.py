@@ -271,6 +271,12 @@ class LyingCheckpoints(Folder):
         self.changed("hqq_g64", part("zero", Tensor("U8", [608], bytes(608))), "zero", "F16, BF16 or F32")
         self.changed("hqq_g64", part("W_q", Tensor("F16", [304, 32], bytes(19456))), "view_as_float = False")
 
+    def test_a_matrix_of_that_name_is_none_of_hqq(self) -> None:
+        source = make_checkpoints.make("awq_g128")
+        source.tensors["model.layers.0.attn.W_q"] = make_checkpoints.reals("BF16", [8, 8], [0.5] * 64)
+        source.write(self.input)
+        self.assertEqual(nw("pack", self.input, self.packed).returncode, 0)
+
     def test_bitsandbytes(self) -> None:
         def state(kind: str) -> Callable[[Checkpoint], None]:
             def change(c: Checkpoint) -> None:

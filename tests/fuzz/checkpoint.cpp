@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "formats/packed_model.h"
 #include "formats/plain_values.h"
+#include "formats/quantize/coded_layers.h"
 #include "formats/repack.h"
 #include "fuzz/targets.h"
 
@@ -30,6 +31,18 @@ public:
 private:
     int file_;
 };
+
+// Dequantizes every row as nw quantize reads it.
+void dequantize_all(const Checkpoint &checkpoint) {
+    std::vector<f32> row;
+    for (const CodedLayer &l : find_coded_layers(checkpoint)) {
+        if (u64{l.n} * l.k > most_weights)
+            continue;
+        row.resize(l.k);
+        for (u32 n = 0; n < l.n; ++n)
+            l.row(n, row);
+    }
+}
 
 // Converts every row with both implementations, which must agree.
 void repack_all(const SourceLinear &l, Dtype dtype) {
@@ -88,6 +101,7 @@ void nw::fuzz::checkpoint(Input file) {
         for (const SourceLinear &l : found.linears)
             if (u64{l.n} * l.k <= most_weights)
                 repack_all(l, l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16);
+        dequantize_all(checkpoint);
         plan(found, fp4, {.all = true, .fuse = true});
     } catch (const Error &) {
     }

@@ -5,15 +5,19 @@
 #include <chrono>
 #include <deque>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "formats/checkpoint.h"
 #include "formats/gguf_writer.h"
 #include "formats/json.h"
+#include "formats/output_file.h"
 #include "formats/output_path.h"
 #include "formats/quantize/quantize_rows.h"
+#include "formats/quantize/quantized_config.h"
 #include "formats/safetensors_writer.h"
 
 namespace nw {
@@ -30,7 +34,8 @@ struct QuantizeItem {
     const QuantizedLinear *linear; // or null
     size_t index;                  // of the plan's linears, or of its copies
     u64 first, count;
-    size_t block; // among the linear's items
+    size_t block;   // among the linear's items
+    u64 matrix = 0; // that the rows are of
 };
 
 std::vector<QuantizeItem> items_of(const QuantizePlan &plan) {
@@ -38,8 +43,10 @@ std::vector<QuantizeItem> items_of(const QuantizePlan &plan) {
     for (size_t i = 0; i < plan.linears.size(); ++i) {
         const QuantizedLinear &l = plan.linears[i];
         const u64 rows = round_up(ceil_div<u64>(weights_of_item, l.k), quantized_rows_step);
-        for (u64 row = 0, block = 0; row < l.n; row += rows, ++block)
-            items.push_back({&l, i, row, std::min(rows, l.n - row), block});
+        size_t block = 0;
+        for (u64 matrix = 0; matrix < l.matrices(); ++matrix)
+            for (u64 row = 0; row < l.n; row += rows)
+                items.push_back({&l, i, row, std::min(rows, l.n - row), block++, matrix});
     }
     for (size_t i = 0; i < plan.copies.size(); ++i)
         for (u64 at = 0, size = plan.copies[i].second->bytes.size(); at < size; at += copied_part)
@@ -72,7 +79,7 @@ public:
 
 private:
     void report(const QuantizedLinear &l) {
-        QuantizedReport row{l.from->name, l.from->dtype, l.n, l.k, {}};
+        QuantizedReport row{l.name, l.coded ? l.coded->format : l.dtype, l.experts, l.n, l.k, {}};
         for (const QuantizationError &part : errors_[next_])
             row.error.add(part);
         total_.add(row.error);
@@ -93,7 +100,7 @@ void run_items(const QuantizePlan &plan, const QuantizeOptions &o, TensorWriter 
                Reports &reports, const std::vector<QuantizeItem> &items, const WorkProgress &show) {
     u64 weights = 0;
     for (const QuantizedLinear &l : plan.linears)
-        weights += u64{l.n} * l.k;
+        weights += l.rows() * l.k;
     WorkShown shown(show, weights);
     parallel_each(items.size(), [&] {
         return [&, worker = RowQuantizer(o, file)](u64 i) mutable {
@@ -105,14 +112,18 @@ void run_items(const QuantizePlan &plan, const QuantizeOptions &o, TensorWriter 
                 MappedFile::release(part);
                 return;
             }
-            reports.add(item, worker.run(*item.linear, item.first, item.count));
-            shown.advance(item.count * item.linear->k, item.linear->from->name);
+            reports.add(item, worker.run(*item.linear, item.matrix, item.first, item.count));
+            shown.advance(item.count * item.linear->k, item.linear->name);
         };
     });
 }
 
-// The tensors of all inputs, in their order.
-std::vector<const Tensor *> tensors_of(const std::deque<Checkpoint> &inputs) {
+// The tensors of all inputs that are not of coded layers, in their order.
+std::vector<const Tensor *> tensors_of(const std::deque<Checkpoint> &inputs,
+                                       std::span<const CodedLayer> coded) {
+    std::unordered_set<const Tensor *> used;
+    for (const CodedLayer &layer : coded)
+        used.insert(layer.used.begin(), layer.used.end());
     std::vector<const Tensor *> out;
     std::map<std::string_view, const Checkpoint *> owner;
     for (const Checkpoint &input : inputs)
@@ -123,7 +134,8 @@ std::vector<const Tensor *> tensors_of(const std::deque<Checkpoint> &inputs) {
                                         "file and must differ",
                                         in_quotes(t->name), found->second->path().string(),
                                         input.path().string()));
-            out.push_back(t);
+            if (!used.contains(t))
+                out.push_back(t);
         }
     return out;
 }
@@ -147,6 +159,18 @@ TensorWriter writer_of(const fs::path &out, const QuantizePlan &plan, const Quan
                        {{"general.file_type", file_type}, {"general.quantization_version", 2}});
 }
 
+// Where config.json goes: next to the output, of a model that has one, for types that readers know.
+std::optional<fs::path> config_of(std::span<const fs::path> inputs, const fs::path &out,
+                                  const QuantizeOptions &o) {
+    if (!o.config || o.to != QuantizedType::w4a16 || !model_config(inputs))
+        return std::nullopt;
+    fs::path path = out;
+    path.replace_filename("config.json");
+    for (const fs::path &input : inputs)
+        check_output(input, path, o.replace);
+    return path;
+}
+
 } // namespace
 
 QuantizeReport quantize_checkpoint(std::span<const fs::path> inputs, const fs::path &out,
@@ -158,18 +182,32 @@ QuantizeReport quantize_checkpoint(std::span<const fs::path> inputs, const fs::p
     std::deque<Checkpoint> checkpoints;
     for (const fs::path &input : inputs)
         checkpoints.emplace_back(input);
-    const QuantizePlan plan = plan_quantization(tensors_of(checkpoints), o);
+    std::vector<CodedLayer> coded;
+    for (const Checkpoint &checkpoint : checkpoints)
+        std::ranges::move(find_coded_layers(checkpoint), std::back_inserter(coded));
+    o.model_type = model_type(inputs);
+    const QuantizePlan plan = plan_quantization(tensors_of(checkpoints, coded), coded, o);
     TensorWriter file = writer_of(out, plan, o);
+    const std::optional<fs::path> config_path = config_of(inputs, out, o);
+    std::optional<OutputFile> config;
+    if (config_path) {
+        const std::string text = quantized_config(*model_config(inputs), plan, o);
+        config.emplace(*config_path, text.size());
+        config->write(0, std::as_bytes(std::span(text)));
+    }
     const std::vector<QuantizeItem> items = items_of(plan);
     Reports reports(plan, items, watch);
     run_items(plan, o, file, reports, items, watch.progress);
     file.commit();
+    if (config)
+        config->commit();
 
     QuantizeReport report;
+    report.config = config_path;
     report.linears = plan.linears.size();
     report.copies = plan.copies.size();
     for (const QuantizedLinear &l : plan.linears)
-        report.weights += u64{l.n} * l.k;
+        report.weights += l.rows() * l.k;
     for (const auto &[index, t] : plan.copies)
         report.copied_bytes += t->bytes.size();
     report.error = reports.total();

@@ -12,7 +12,8 @@ namespace nw {
 
 struct QuantizedReport {
     std::string name;
-    std::string dtype; // it had
+    std::string dtype; // it had; of coded weights their format
+    u32 experts;       // 0: one matrix
     u32 n, k;
     QuantizationError error;
 };
@@ -21,7 +22,8 @@ struct QuantizeReport {
     u64 linears = 0, weights = 0;     // quantized
     u64 copies = 0, copied_bytes = 0; // other tensors
     u64 file_bytes = 0;
-    QuantizationError error; // of all linears; its place means nothing
+    QuantizationError error;                     // of all linears; its place means nothing
+    std::optional<std::filesystem::path> config; // config.json, if it was written
     f64 seconds = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "formats/json.h"
+#include "formats/quantize/gguf_names.h"
 
 namespace nw {
 
@@ -46,7 +47,8 @@ public:
         for (const Row &row : rows_)
             if (!row.used)
                 throw Error(
-                    fmt::format("{} {}: matches no 2-D tensor; `nw inspect` lists the names",
+                    fmt::format("{} {}: matches no tensor of 2 or 3 dimensions; `nw inspect` lists "
+                                "the names",
                                 option_, in_quotes(row.text)));
     }
 
@@ -60,11 +62,8 @@ private:
     std::vector<Row> rows_;
 };
 
-QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
-    if (t.dtype != "BF16" && t.dtype != "F16" && t.dtype != "F32")
-        refuse(t, fmt::format("weights must be BF16, F16 or F32; convert the checkpoint to BF16 "
-                              "first, or copy the tensor unchanged with --keep"));
-    const u64 n = t.shape[0], k = t.shape[1];
+// Throws Error if the shape can't be quantized. `t`: what has the weights.
+void check_shape(const Tensor &t, const std::string &name, u64 n, u64 k, const QuantizeOptions &o) {
     if (n < 1 || k < 1 || n >= most_weight_rows || k >= most_weight_rows)
         refuse(t,
                fmt::format("N = {}, K = {}: both must be 1 to 2^31 - 1; --keep copies the tensor "
@@ -77,34 +76,69 @@ QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
                               o.to == QuantizedType::w4a16 && k % 32 == 0
                                   ? "choose a smaller --group, or "
                                   : ""));
-    if (o.to == QuantizedType::w4a16 && t.name != "weight" && !t.name.ends_with(".weight"))
+    if (o.to == QuantizedType::w4a16 && name != "weight" && !name.ends_with(".weight"))
         refuse(t,
                "is not called NAME.weight, the name that nw pack finds 4-bit layers by: leave it "
                "out of --include, or rename it");
-    QuantizedLinear l{&t, static_cast<u32>(n), static_cast<u32>(k)};
-    l.scale_dtype = o.scale_dtype.value_or(t.dtype == "F16" ? Dtype::f16 : Dtype::bf16);
+}
+
+Dtype scale_dtype(const std::string &weights, const QuantizeOptions &o) {
+    return o.scale_dtype.value_or(weights == "F16" ? Dtype::f16 : Dtype::bf16);
+}
+
+QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
+    if (t.dtype != "BF16" && t.dtype != "F16" && t.dtype != "F32")
+        refuse(t, fmt::format("weights must be BF16, F16 or F32; convert the checkpoint to BF16 "
+                              "first, or copy the tensor unchanged with --keep"));
+    const size_t leading = t.shape.size() - 2;
+    const u64 n = t.shape[leading], k = t.shape[leading + 1];
+    check_shape(t, t.name, n, k, o);
+    QuantizedLinear l{t.name, t.dtype, &t, nullptr, static_cast<u32>(n), static_cast<u32>(k)};
+    if (leading) {
+        if (t.shape[0] < 1 || t.shape[0] >= most_weight_rows)
+            refuse(t, fmt::format("has {} experts: must be 1 to 2^31 - 1; --keep copies the tensor "
+                                  "unchanged",
+                                  t.shape[0]));
+        l.experts = static_cast<u32>(t.shape[0]);
+    }
+    l.scale_dtype = scale_dtype(t.dtype, o);
     return l;
+}
+
+QuantizedLinear linear_of(const CodedLayer &c, const QuantizeOptions &o) {
+    check_shape(*c.codes, c.name, c.n, c.k, o);
+    QuantizedLinear l{c.name, c.dtype, c.codes, &c, c.n, c.k};
+    l.scale_dtype = scale_dtype(c.dtype, o);
+    return l;
+}
+
+// Adds a tensor that has a part for each expert.
+void add_part(TensorOrder &order, size_t &index, u32 alignment, const QuantizedLinear &l,
+              TensorSpec spec) {
+    if (l.experts)
+        spec.shape.insert(spec.shape.begin(), l.experts);
+    order.add(index, alignment, std::move(spec));
 }
 
 void add_w4a16(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o) {
     const u64 groups = l.k / o.group;
-    const std::string &stem = l.from->name; // NAME.weight, or what --include names
+    const std::string &stem = l.name; // NAME.weight, or what --include names
     order.add(l.shape, 8, {stem + "_shape", "I64", {2}});
-    order.add(l.weights, 4, {stem + "_packed", "I32", {l.n, l.k / 8}});
+    add_part(order, l.weights, 4, l, {stem + "_packed", "I32", {l.n, l.k / 8}});
     if (o.zero_points)
-        order.add(l.zeros, 4, {stem + "_zero_point", "I32", {ceil_div(l.n, 8u), groups}});
-    order.add(l.scales, 2,
-              {stem + "_scale", l.scale_dtype == Dtype::bf16 ? "BF16" : "F16", {l.n, groups}});
+        add_part(order, l.zeros, 4, l, {stem + "_zero_point", "I32", {ceil_div(l.n, 8u), groups}});
+    add_part(order, l.scales, 2, l,
+             {stem + "_scale", l.scale_dtype == Dtype::bf16 ? "BF16" : "F16", {l.n, groups}});
 }
 
 void add_linear(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o) {
-    const std::string &stem = l.from->name;
     const u64 blocks = l.k / 32;
     if (o.gguf) {
-        order.add(l.weights, 1, {stem, std::string(name(o.to)), {l.n, l.k}});
+        add_part(order, l.weights, 1, l,
+                 {gguf_name(l.name, o.model_type), std::string(name(o.to)), {l.n, l.k}});
     } else if (o.to == QuantizedType::mxfp4) {
-        order.add(l.weights, 1, {stem + "_blocks", "U8", {l.n, blocks, 16}});
-        order.add(l.scales, 1, {stem + "_scales", "U8", {l.n, blocks}});
+        add_part(order, l.weights, 1, l, {l.name + "_blocks", "U8", {l.n, blocks, 16}});
+        add_part(order, l.scales, 1, l, {l.name + "_scales", "U8", {l.n, blocks}});
     } else {
         add_w4a16(order, l, o);
     }
@@ -117,7 +151,8 @@ void add_copy(TensorOrder &order, size_t &index, const Tensor &t, const Quantize
                          {t.name, t.dtype, t.shape});
     for (std::string_view type : {"f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64"})
         if (std::ranges::equal(type, t.dtype, [](char a, char b) { return a == std::tolower(b); }))
-            return order.add(index, 1, {t.name, std::string(type), t.shape});
+            return order.add(index, 1,
+                             {gguf_name(t.name, o.model_type), std::string(type), t.shape});
     refuse(t, "GGUF has no such type to copy it to: remove the tensor from the input, or choose a "
               "type that is written as safetensors");
 }
@@ -143,14 +178,23 @@ bool is_linear_name(std::string_view name) {
     return layer != "gate" && !layer.ends_with(".gate") && !layer.ends_with("_gate");
 }
 
-QuantizePlan plan_quantization(std::span<const Tensor *const> tensors, const QuantizeOptions &o) {
+bool is_experts_name(std::string_view name) {
+    return is_linear_name(name) &&
+           (name.find("expert") != name.npos || name.find("moe") != name.npos);
+}
+
+QuantizePlan plan_quantization(std::span<const Tensor *const> tensors,
+                               std::span<const CodedLayer> coded, const QuantizeOptions &o) {
     Patterns keep(o.keep, "--keep"), include(o.include, "--include");
     QuantizePlan plan;
+    for (const CodedLayer &layer : coded)
+        plan.linears.push_back(linear_of(layer, o));
     for (const Tensor *t : tensors) {
-        const bool matrix = t->shape.size() == 2;
-        const bool kept = matrix && keep.match(t->name),
-                   included = matrix && include.match(t->name);
-        if (matrix && !kept && (included || is_linear_name(t->name)))
+        const bool matrix = t->shape.size() == 2, matrices = t->shape.size() == 3;
+        const bool kept = (matrix || matrices) && keep.match(t->name),
+                   included = (matrix || matrices) && include.match(t->name);
+        if (!kept && (included || (matrix && is_linear_name(t->name)) ||
+                      (matrices && is_experts_name(t->name))))
             plan.linears.push_back(linear_of(*t, o));
         else
             plan.copies.push_back({0, t});
@@ -158,9 +202,9 @@ QuantizePlan plan_quantization(std::span<const Tensor *const> tensors, const Qua
     keep.check_used();
     include.check_used();
     if (plan.linears.empty())
-        throw Error(fmt::format("no linear weights among {} tensors: these are 2-D, called "
-                                "NAME.weight, and not of an embedding, norm, head or router; "
-                                "--include quantizes others by name",
+        throw Error(fmt::format("no linear weights among {} tensors: these are 2-D, or 3-D of "
+                                "experts, called NAME.weight, and not of an embedding, norm, head "
+                                "or router; --include quantizes others by name",
                                 tensors.size()));
     TensorOrder order;
     for (QuantizedLinear &l : plan.linears)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/quantize/clip.h"
+#include "formats/quantize/coded_layers.h"
 #include "formats/safetensors.h"
 #include "formats/tensor_specs.h"
 
@@ -23,13 +24,16 @@ struct QuantizeOptions {
     bool zero_points = false;         // of w4a16
     std::optional<Dtype> scale_dtype; // of w4a16; none: the weights', and bf16 for f32
     Clip clip = Clip::mse;
-    std::vector<std::string> include; // regular expressions: 2-D tensors to quantize as well
+    std::vector<std::string> include; // regular expressions: 2-D and 3-D tensors to quantize too
     std::vector<std::string> keep;    // to copy unchanged; they come before `include`
     bool replace = false;             // replace existing output
+    bool config = true;               // w4a16 of a model: write its config.json beside the output
     bool gguf = false;                // the output is GGUF, else safetensors
+    std::string model_type;           // of the input's config.json; GGUF's names depend on it
 };
 
-// A weight matrix [N, K] and where its parts go. In the output NAME.weight is
+// A weight matrix [N, K], or those of experts [E, N, K], and where its parts go. In the output
+// NAME.weight is as below, of experts with E in front of every shape but weight_shape's:
 //
 //   w4a16             NAME.weight_packed, weight_scale, weight_shape and, with zero points,
 //                     weight_zero_point, as in compressed-tensors (source_linear.h)
@@ -37,12 +41,17 @@ struct QuantizeOptions {
 //                     NAME.weight_scales u8 [N, K/32], the e, as in gpt-oss
 //   mxfp4, q4_K       in a GGUF file: NAME.weight, in blocks of ggml (gguf_blocks.h)
 struct QuantizedLinear {
-    const Tensor *from;
+    std::string name, dtype; // of the weight
+    const Tensor *from;      // its tensor, or codes
+    const CodedLayer *coded; // null: `from` has numbers
     u32 n, k;
+    u32 experts = 0; // 0: one matrix
     Dtype scale_dtype = Dtype::bf16;
     size_t weights = none, scales = none, zeros = none, shape = none; // of the output's tensors
 
     static constexpr size_t none = ~size_t{0};
+    u64 matrices() const { return experts ? experts : 1; }
+    u64 rows() const { return matrices() * n; }
 };
 
 struct QuantizePlan {
@@ -55,12 +64,16 @@ struct QuantizePlan {
 // True of the weight of a linear layer by its name: not an embedding, a norm, the head, or the
 // router of a mixture of experts.
 bool is_linear_name(std::string_view);
+// True of the weights of all experts in one tensor [E, N, K], by their name.
+bool is_experts_name(std::string_view);
 
 // Weights that share a scale: those a row must be a multiple of.
 u32 scale_block(const QuantizeOptions &);
 
-// Throws Error if no tensor is quantized, if one that is has a shape or dtype that can't be, or if
-// a regular expression matches nothing.
-QuantizePlan plan_quantization(std::span<const Tensor *const>, const QuantizeOptions &);
+// Of tensors that are no part of a coded layer, and of coded layers, which must outlive the plan:
+// these are all quantized. Throws Error if nothing is quantized, if a tensor that is has a shape or
+// dtype that can't be, or if a regular expression matches nothing.
+QuantizePlan plan_quantization(std::span<const Tensor *const>, std::span<const CodedLayer>,
+                               const QuantizeOptions &);
 
 } // namespace nw

@@ -25,30 +25,35 @@ template <class T> std::span<const std::byte> bytes_of(const std::vector<T> &v) 
 
 } // namespace
 
-QuantizationError RowQuantizer::run(const QuantizedLinear &l, u64 first, u64 count) {
+QuantizationError RowQuantizer::run(const QuantizedLinear &l, u64 matrix, u64 first, u64 count) {
     weights_.resize(l.k);
     stored_.resize(l.k);
     QuantizationError error;
+    const u64 row = matrix * l.n + first;
     if (options_.to == QuantizedType::q4_K)
-        write_q4_K(l, first, count, error);
+        write_q4_K(l, row, count, error);
     else if (options_.to == QuantizedType::mxfp4)
-        write_mxfp4(l, first, count, error);
+        write_mxfp4(l, row, count, error);
     else
-        write_int4(l, first, count, error);
-    const u64 row_bytes = l.from->bytes.size() / l.n;
-    MappedFile::release(l.from->bytes.subspan(first * row_bytes, count * row_bytes));
+        write_int4(l, matrix, first, count, error);
+    if (!l.coded) { // codes of several rows may share a page, and of HQQ a byte
+        const u64 row_bytes = l.from->bytes.size() / l.rows();
+        MappedFile::release(l.from->bytes.subspan(row * row_bytes, count * row_bytes));
+    }
     return error;
 }
 
 void RowQuantizer::load(const QuantizedLinear &l, u64 row) {
     const Tensor &t = *l.from;
-    const u64 row_bytes = t.bytes.size() / l.n;
+    const u64 row_bytes = t.bytes.size() / l.rows();
     const std::span<const std::byte> bytes = t.bytes.subspan(row * row_bytes, row_bytes);
     const auto widen = [&](const auto &at) {
         for (u32 k = 0; k < l.k; ++k)
             weights_[k] = at(k);
     };
-    if (t.dtype == "BF16") // decided once, not per weight
+    if (l.coded)
+        l.coded->row(row, weights_);
+    else if (t.dtype == "BF16") // decided once, not per weight
         widen([&](u32 k) { return bf16_to_f32(nw::load<u16>(bytes, k)); });
     else
         widen([&](u32 k) { return load_real(t.dtype, bytes, k); });
@@ -56,7 +61,7 @@ void RowQuantizer::load(const QuantizedLinear &l, u64 row) {
     if (bad != weights_.end())
         throw Error(fmt::format("{}: row {}, column {} is {}: quantization needs finite weights; "
                                 "--keep copies the tensor unchanged",
-                                in_quotes(t.name), row, bad - weights_.begin(), *bad));
+                                in_quotes(l.name), row, bad - weights_.begin(), *bad));
 }
 
 template <class Quantize>
@@ -66,7 +71,7 @@ void RowQuantizer::quantize(const QuantizedLinear &l, u64 row, QuantizationError
     try {
         work();
     } catch (const Error &e) {
-        throw Error(fmt::format("{}: row {}, {}", in_quotes(l.from->name), row, e.what()));
+        throw Error(fmt::format("{}: row {}, {}", in_quotes(l.name), row, e.what()));
     }
     error.add(weights_, stored_, row * l.k);
 }
@@ -121,8 +126,10 @@ void RowQuantizer::write_mxfp4(const QuantizedLinear &l, u64 first, u64 count,
         file_.write(l.scales, first * blocks, exponents_);
 }
 
-void RowQuantizer::write_int4(const QuantizedLinear &l, u64 first, u64 count,
+void RowQuantizer::write_int4(const QuantizedLinear &l, u64 matrix, u64 first, u64 count,
                               QuantizationError &error) {
+    const u64 row = matrix * l.n + first; // of all matrices
+
     const Int4Options o{options_.group, l.scale_dtype, options_.zero_points, options_.clip};
     const u64 groups = l.k / o.group, words = l.k / 8;
     q_.resize(l.k);
@@ -132,7 +139,7 @@ void RowQuantizer::write_int4(const QuantizedLinear &l, u64 first, u64 count,
     zeros_.assign(o.zero_points ? ceil_div<u64>(count, 8) * groups : 0, 0);
     for (u64 r = 0; r < count; ++r) {
         const std::span<u16> s = std::span(scales_).subspan(r * groups, groups);
-        quantize(l, first + r, error, [&] {
+        quantize(l, row + r, error, [&] {
             quantize_row(weights_, o, q_, s, o.zero_points ? std::span(z_) : std::span<u8>());
             for (u32 k = 0; k < l.k; ++k) {
                 const u64 g = k / o.group;
@@ -143,11 +150,12 @@ void RowQuantizer::write_int4(const QuantizedLinear &l, u64 first, u64 count,
         for (u64 g = 0; g < groups && o.zero_points; ++g)
             zeros_[r / 8 * groups + g] |= u32{z_[g]} << 4 * (r % 8);
     }
-    file_.write(l.weights, first * words * sizeof(u32), bytes_of(packed_));
-    file_.write(l.scales, first * groups * sizeof(u16), bytes_of(scales_));
+    file_.write(l.weights, row * words * sizeof(u32), bytes_of(packed_));
+    file_.write(l.scales, row * groups * sizeof(u16), bytes_of(scales_));
     if (o.zero_points)
-        file_.write(l.zeros, first / 8 * groups * sizeof(u32), bytes_of(zeros_));
-    if (first == 0) {
+        file_.write(l.zeros, (matrix * ceil_div<u64>(l.n, 8) + first / 8) * groups * sizeof(u32),
+                    bytes_of(zeros_));
+    if (row == 0) {
         const i64 shape[2] = {l.n, l.k};
         file_.write(l.shape, 0, std::as_bytes(std::span(shape)));
     }

@@ -15,19 +15,21 @@ class RowQuantizer {
 public:
     RowQuantizer(const QuantizeOptions &o, TensorWriter &file) : options_(o), file_(file) {}
 
-    // `first` is a multiple of quantized_rows_step; so is `count`, except at the end. Throws Error,
-    // naming tensor and place, if a weight is not finite or a scale is out of range.
-    QuantizationError run(const QuantizedLinear &, u64 first, u64 count);
+    // Rows of one matrix: `first` is a multiple of quantized_rows_step; so is `count`, except at
+    // the end. Throws Error, naming tensor and place, if a weight is not finite or a scale is out
+    // of range.
+    QuantizationError run(const QuantizedLinear &, u64 matrix, u64 first, u64 count);
 
 private:
     void load(const QuantizedLinear &, u64 row);
     // Loads a row, lets work() quantize it, throws Errors that name it, and adds its error.
     template <class Quantize>
     void quantize(const QuantizedLinear &, u64 row, QuantizationError &, const Quantize &work);
+    // `first`: with the rows of the matrices before.
     void write_q4_K(const QuantizedLinear &, u64 first, u64 count, QuantizationError &);
     void write_mxfp4(const QuantizedLinear &, u64 first, u64 count, QuantizationError &);
     void put_mxfp4(u64 at, std::byte *codes, std::byte *exponent);
-    void write_int4(const QuantizedLinear &, u64 first, u64 count, QuantizationError &);
+    void write_int4(const QuantizedLinear &, u64 matrix, u64 first, u64 count, QuantizationError &);
 
     const QuantizeOptions &options_;
     TensorWriter &file_;

@@ -46,22 +46,29 @@ public:
         if (rows_.size() == 1)
             print_heading(
                 fmt::format("{:>14} {:>9} {:>11}  {}", "N x K", "NMSE", "max |error|", "weights"));
-        fmt::print("{:>14} {:>9.3e} {:>11.3e}  {}\n", fmt::format("{} x {}", r.n, r.k),
-                   r.error.nmse(), r.error.largest, r.name);
+        fmt::print("{:>14} {:>9.3e} {:>11.3e}  {}\n", shape_of(r), r.error.nmse(), r.error.largest,
+                   r.name);
         std::fflush(stdout);
     }
     void end() { bar_.reset(); }
     Json &rows() { return rows_; }
 
 private:
+    static std::string shape_of(const QuantizedReport &r) {
+        return (r.experts ? fmt::format("{} x ", r.experts) : "") +
+               fmt::format("{} x {}", r.n, r.k);
+    }
     static Json row_json(const QuantizedReport &r) {
-        return {{"name", r.name},
-                {"dtype", r.dtype},
-                {"n", r.n},
-                {"k", r.k},
-                {"nmse", r.error.nmse()},
-                {"max_error", r.error.largest},
-                {"max_error_at", {r.error.largest_at / r.k, r.error.largest_at % r.k}}};
+        Json row = {{"name", r.name},
+                    {"dtype", r.dtype},
+                    {"n", r.n},
+                    {"k", r.k},
+                    {"nmse", r.error.nmse()},
+                    {"max_error", r.error.largest},
+                    {"max_error_at", {r.error.largest_at / r.k, r.error.largest_at % r.k}}};
+        if (r.experts)
+            row["experts"] = r.experts;
+        return row;
     }
 
     bool silent_;
@@ -74,6 +81,9 @@ void print_total(const Options &o, const QuantizeReport &r) {
     fmt::print("{}: {} to {}, NMSE {:.3e}; {} copied; {} in {:.2f} s\n", o.output,
                count_text(r.linears, "weight tensor"), o.to, r.error.nmse(),
                count_text(r.copies, "other tensor"), size_text(r.file_bytes), r.seconds);
+    if (r.config)
+        fmt::print("{}: the model's config, with the quantization_config of these weights\n",
+                   r.config->string());
 }
 
 void print_json(const Options &o, const QuantizeReport &r, Json &rows) {
@@ -87,6 +97,8 @@ void print_json(const Options &o, const QuantizeReport &r, Json &rows) {
                 {"copied_bytes", r.copied_bytes},
                 {"file_bytes", r.file_bytes},
                 {"seconds", r.seconds}};
+    if (r.config)
+        out["config"] = r.config->string();
     fmt::print("{}\n", out.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -123,8 +135,8 @@ void add_quantize(CLI::App &app) {
         "quantize", "Quantize a model's linear weights to 4 bits, and print the error of each");
     command
         ->add_option("inputs", options->inputs,
-                     "Safetensors of bf16, f16 or f32: directories (one file, or shards with their "
-                     "index), or files")
+                     "Safetensors of bf16, f16 or f32, or 4-bit ones of bitsandbytes (nf4, fp4) or "
+                     "HQQ: directories (one file, or shards with their index), or files")
         ->required();
     command
         ->add_option("-o,--output", options->output,
@@ -150,14 +162,20 @@ void add_quantize(CLI::App &app) {
         ->check(CLI::IsMember({"none", "mse"}))
         ->capture_default_str();
     command->add_option("--include", options->quantize.include,
-                        "Quantize also 2-D tensors whose name has this regular expression");
+                        "Quantize also tensors whose name has this regular expression: [N, K], or "
+                        "[E, N, K] of E experts");
     command->add_option("--keep", options->quantize.keep,
-                        "Copy 2-D tensors whose name has this regular expression");
+                        "Copy tensors whose name has this regular expression");
+    command->add_flag("!--no-config", options->quantize.config,
+                      "Of w4a16: don't write the config.json of a model's folder, with its "
+                      "quantization_config, beside the output");
     command->add_flag("--force", options->quantize.replace, "Replace existing output");
     command->add_flag("--json", options->json, "Print the table as JSON, at the end");
     command->footer(
-        "Quantized are 2-D tensors called NAME.weight that are not of an embedding, a norm, the "
-        "head or a router.\nAll other tensors are copied. NMSE is the sum of squared errors over "
+        "Quantized are tensors called NAME.weight, 2-D or of experts 3-D, that are not of an "
+        "embedding, a norm, the head or\na router; and all layers of bitsandbytes and HQQ, which "
+        "are dequantized first: the error is that of the second\nquantization alone. All other "
+        "tensors are copied. NMSE is the sum of squared errors over "
         "the sum of squared weights.\nThe output is written to a temporary file and renamed on "
         "success.");
     command->callback([options] { run(*options); });

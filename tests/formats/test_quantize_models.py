@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""nw quantize of whole models: stacked experts, the config that readers need, and llama.cpp's names."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from pathlib import Path
+
+from packing import Packed, nw
+from safetensors_file import Tensor, decode
+from test_quantize import LINEAR, Quantized, nmse, normal, unpack
+
+EXPERTS = "model.layers.0.block_sparse_moe.input_linear.weight"
+
+
+def stacked(experts: int, n: int, k: int, dtype: str = "BF16") -> Tensor:
+    flat = normal(experts * n, k, dtype)
+    return Tensor(dtype, [experts, n, k], flat.data)
+
+
+class Experts(Quantized):
+    def test_each_is_a_matrix(self) -> None:
+        for experts, n, k in ((3, 13, 128), (2, 70, 64), (1, 8, 32)):
+            for options in ((), ("--zero-points",)):
+                with self.subTest(experts=experts, n=n, options=options):
+                    source = stacked(experts, n, k)
+                    self.write({EXPERTS: source})
+                    report = self.quantize("--group", "32", *options)
+                    (row,) = report["tensors"]
+                    self.assertEqual((row["experts"], row["n"], row["k"]), (experts, n, k))
+                    self.assertEqual(report["weights"], experts * n * k)
+                    path = self.folder / "packed.safetensors"
+                    done = nw("pack", self.packed, path, "--force")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    packed = Packed(path)
+                    name = EXPERTS.removesuffix(".weight")
+                    self.assertEqual(packed.linears[name]["experts"], experts)
+                    got = [x for expert in packed.values(name) for line in expert for x in line]
+                    self.assertAlmostEqual(row["nmse"], nmse(got, unpack(source)), delta=1e-9)
+                    self.assertLess(row["nmse"], 0.02)
+
+    def test_as_one_by_one(self) -> None:
+        """An expert's tensors are those that it has by itself."""
+        source = stacked(2, 24, 64)
+        half = len(source.data) // 2
+        self.write({EXPERTS: source})
+        self.quantize("--group", "32", "--zero-points")
+        together = decode(self.packed)[0]
+        for e in range(2):
+            self.write({LINEAR: Tensor("BF16", [24, 64], source.data[e * half : (e + 1) * half])})
+            self.quantize("--group", "32", "--zero-points")
+            alone = decode(self.packed)[0]
+            for part in ("_packed", "_scale", "_zero_point"):
+                both, one = together[EXPERTS + part], alone[LINEAR + part]
+                self.assertEqual(both.shape, [2, *one.shape])
+                self.assertEqual(both.data[e * len(one.data) : (e + 1) * len(one.data)], one.data)
+
+    def test_other_types(self) -> None:
+        self.write({EXPERTS: stacked(2, 4, 256)})
+        for to, row_bytes in (("q4_K", 144), ("mxfp4", 8 * 17)):
+            path = self.output / "x.gguf"
+            self.quantize("--to", to, output=path)
+            (tensor,) = json.loads(nw("inspect", "--json", path).stdout)["tensors"]
+            self.assertEqual((tensor["type"], tensor["ne"], tensor["bytes"]), (to, [256, 4, 2], 2 * 4 * row_bytes))
+            path.unlink()
+        self.quantize("--to", "mxfp4")
+        tensors = decode(self.packed)[0]
+        self.assertEqual(tensors[EXPERTS + "_blocks"].shape, [2, 4, 8, 16])
+        self.assertEqual(tensors[EXPERTS + "_scales"].shape, [2, 4, 8])
+
+    def test_others_of_three_dimensions_are_copied(self) -> None:
+        conv = {"model.conv.weight": Tensor("BF16", [2, 2, 32], bytes(256))}
+        self.write(conv | {LINEAR: normal(8, 32)})
+        self.quantize("--group", "32")
+        self.assertEqual(decode(self.packed)[0]["model.conv.weight"], conv["model.conv.weight"])
+        self.assertEqual(len(self.quantize("--group", "32", "--include", "conv")["tensors"]), 2)
+        self.write({EXPERTS: Tensor("BF16", [0, 8, 32], b""), LINEAR: normal(8, 32)})
+        self.assert_refused(nw("quantize", self.input, "-o", self.folder / "x.safetensors", "--group", "32"), EXPERTS, "0 experts")
+
+    def assert_refused(self, done, *words: str) -> None:  # the output of before is there
+        self.assertEqual(done.returncode, 2, done.stdout)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+
+class Config(Quantized):
+    def model(self, **config: object) -> Path:
+        self.write({LINEAR: normal(8, 128), "lm_head.weight": normal(8, 128), "model.norm.weight": normal(1, 8)})
+        (self.input / "config.json").write_text(json.dumps(config))
+        return self.output / "config.json"
+
+    def test_pack_reads_it_back(self) -> None:
+        for options, symmetric in (((), True), (("--zero-points",), False)):
+            path = self.model(model_type="qwen3", hidden_size=128)
+            report = self.quantize("--group", "64", *options)
+            self.assertEqual(report["config"], str(path))
+            config = json.loads(path.read_text())
+            self.assertEqual((config["model_type"], config["hidden_size"]), ("qwen3", 128))
+            said = config["quantization_config"]
+            self.assertEqual((said["quant_method"], said["format"]), ("compressed-tensors", "pack-quantized"))
+            self.assertIn("lm_head", said["ignore"])
+            weights = said["config_groups"]["group_0"]["weights"]
+            self.assertEqual((weights["num_bits"], weights["group_size"], weights["symmetric"]), (4, 64, symmetric))
+            done = nw("pack", self.output, self.folder / "packed.safetensors", "--force")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        # It is read: what contradicts the tensors is refused.
+        config["quantization_config"]["config_groups"]["group_0"]["weights"]["group_size"] = 128
+        path.write_text(json.dumps(config))
+        done = nw("pack", self.output, self.folder / "packed.safetensors", "--force")
+        self.assertIn("the config says groups of 128", done.stderr)
+
+    def test_only_where_it_belongs(self) -> None:
+        path = self.model()
+        self.quantize("--no-config")
+        self.assertFalse(path.exists())
+        self.quantize("--to", "mxfp4")
+        self.assertFalse(path.exists())
+        self.quantize(inputs=[self.input / "model.safetensors"])
+        self.assertFalse(path.exists())
+        self.packed.unlink()
+        path.write_text("mine")
+        done = nw("quantize", self.input, "-o", self.packed)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--force", done.stderr)
+        self.assertEqual(path.read_text(), "mine")
+        self.assertFalse(self.packed.exists())
+
+
+class GgufNames(Quantized):
+    def names(self, model_type: str, tensors: dict[str, Tensor]) -> set[str]:
+        self.write(tensors)
+        (self.input / "config.json").write_text(json.dumps({"model_type": model_type}))
+        path = self.output / "x.gguf"
+        self.quantize("--to", "q4_K", output=path)
+        return {t["name"] for t in json.loads(nw("inspect", "--json", path).stdout)["tensors"]}
+
+    def test_qwen(self) -> None:
+        layer = "model.layers.12."
+        theirs = {
+            "model.embed_tokens.weight": "token_embd.weight",
+            "model.norm.weight": "output_norm.weight",
+            "lm_head.weight": "output.weight",
+            layer + "self_attn.q_proj.weight": "blk.12.attn_q.weight",
+            layer + "self_attn.q_proj.bias": "blk.12.attn_q.bias",
+            layer + "self_attn.o_proj.weight": "blk.12.attn_output.weight",
+            layer + "self_attn.k_norm.weight": "blk.12.attn_k_norm.weight",
+            layer + "mlp.down_proj.weight": "blk.12.ffn_down.weight",
+            layer + "mlp.gate.weight": "blk.12.ffn_gate_inp.weight",
+            layer + "mlp.shared_expert.up_proj.weight": "blk.12.ffn_up_shexp.weight",
+            layer + "mlp.experts.3.up_proj.weight": layer + "mlp.experts.3.up_proj.weight",
+            "visual.proj.weight": "visual.proj.weight",
+        }
+        tensors = {name: normal(2, 256, seed=i) for i, name in enumerate(theirs)}
+        for model_type in ("qwen2", "qwen3", "qwen2_moe", "qwen3_moe"):
+            self.assertEqual(self.names(model_type, tensors), set(theirs.values()))
+        for model_type in ("llama", "something"):
+            self.assertEqual(self.names(model_type, tensors), set(theirs))
+
+
+if __name__ == "__main__":
+    unittest.main()
