@@ -236,17 +236,11 @@ def compressed_config(group: int, sym: bool) -> dict:
     return {"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": groups}
 
 
-def auto_round_config(packing: str, group: int, sym: bool) -> dict:
-    return {"quant_method": "auto-round", "bits": 4, "group_size": group, "sym": sym, "packing_format": packing}
-
-
 def hqq_checkpoint(rng: random.Random, group: int, asym: bool) -> Checkpoint:
-    config = {"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4, "group_size": group, "axis": 1}}}
-    c = Checkpoint(config)
+    c = Checkpoint({"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4, "axis": 1}}})
     shapes = grouped(SMALL_K if group in (32, -1) else DENSE, group)
-    shapes["model.layers.2.mlp.odd"] = (13, 256, -1 if group == -1 else 32)  # a row with both kinds of nibbles
-    if group == -1:
-        del shapes["model.layers.2.mlp.odd"]
+    if group != -1:
+        shapes["model.layers.2.mlp.odd"] = (13, 256, 32)  # a row with both kinds of nibbles
     return fill(c, rng, lambda m: hqq(m, c.dtype), shapes, asym=asym)
 
 
@@ -296,7 +290,8 @@ def actorder(c: Checkpoint, how: str) -> Checkpoint:
 
 def auto_round(c: Checkpoint, packing: str) -> Checkpoint:
     """A checkpoint of GPTQ's or AWQ's tensors, as AutoRound exports it."""
-    c.config = auto_round_config(packing, c.config["group_size"], c.config.get("sym", False))
+    said = {"bits": 4, "group_size": c.config["group_size"], "sym": c.config.get("sym", False)}
+    c.config = said | {"quant_method": "auto-round", "packing_format": packing}
     for name in [name for name in c.tensors if name.endswith(".g_idx")]:
         del c.tensors[name]
     return c
