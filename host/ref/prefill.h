@@ -15,6 +15,9 @@ struct PrefillResult {
     std::vector<f64> c; // [M, N], or [M, N/2]
 };
 
+// SiLU(y[m, i]) * y[m, i + N/2] of y [M, N].
+std::vector<f64> gated(const std::vector<f64> &y, u64 m, u64 n);
+
 // Throws Error if a span's size does not match the shape.
 PrefillResult prefill_w4a16(const DecodeW4A16 &, bool silu_gate_up);
 
