@@ -245,6 +245,73 @@ typedef struct nw_carriers {
 /* Queues the conversion on `stream`. */
 NW_API nw_status nw_make_carriers(nw_context *context, const nw_carriers *carriers, void *stream);
 
+/* ---- w4a16 weights, int8 activations ---- */
+
+/*
+ * Activations to int8, a scale for each row:
+ *
+ *     y_scale[i] = max over k of |X[i, k]| / 127          y[i, k] = X[i, k] / y_scale[i], rounded
+ *
+ * Of each eight k, y has 0 4 1 5 2 6 3 7. A scale below 2^-126 is 0, and so are its y; a row with a
+ * NaN or an infinity has y_scale NaN. Several products may use the result.
+ */
+typedef struct nw_int8_rows {
+    size_t size;       /* sizeof(nw_int8_rows); NW_INT8_ROWS_INIT sets it */
+    int32_t dtype;     /* of x: NW_BF16 or NW_F16 */
+    uint32_t m;        /* rows, 1..2^24 - 1 */
+    uint32_t k;        /* a multiple of 8, < 2^28 */
+    const void *x;     /* [M, K], 16-byte aligned */
+    uint64_t x_stride; /* bytes, >= 2 * K, a multiple of 16 */
+    void *y;           /* int8 [M, K] contiguous, 16-byte aligned; overlaps nothing else */
+    void *y_scale;     /* float [M], 4-byte aligned; overlaps nothing else */
+} nw_int8_rows;
+
+#define NW_INT8_ROWS_INIT                                                                          \
+    { sizeof(nw_int8_rows), 0, 0, 0, NULL, 0, NULL, NULL }
+
+/* Queues the conversion on `stream`. */
+NW_API nw_status nw_quantize_rows(nw_context *context, const nw_int8_rows *rows, void *stream);
+
+/*
+ * Y[m, n] = a_scale[m] * sum over groups g of s[n, g] * sum over k in g of A[m, k] * (q[n, k] -
+ *           z[n, g])  (+ bias[n])
+ *
+ * and C as in nw_w4a16. The inner sum is exact, all others are rounded in float. What int8 loses of
+ * the activations is up to the caller: no other call of this library quantizes them so, and where
+ * a few channels are much larger than the others it is much (asm/prefill_w4a8/notes.md). It is
+ * for many rows, on RDNA4 first of all: `nw_linear_w4a16` is the faster one for few.
+ */
+typedef struct nw_w4a8 {
+    size_t size;    /* sizeof(nw_w4a8); NW_W4A8_INIT sets it */
+    int32_t dtype;  /* of s, bias and c: NW_BF16 or NW_F16 */
+    int32_t zeros;  /* NW_ZEROS_EIGHT or NW_ZEROS_PACKED */
+    uint32_t m;     /* rows of activations, >= 1 */
+    uint32_t n;     /* rows of weights, 1..2^22 - 1; even with silu_gate_up */
+    uint32_t k;     /* a multiple of group and of 64, < 2^22 */
+    uint32_t group; /* 32, 64 or 128 */
+
+    const void *a;       /* y of nw_quantize_rows, int8 [M, K], 16-byte aligned */
+    const void *a_scale; /* y_scale of nw_quantize_rows, float [M], 4-byte aligned */
+
+    /* As in nw_w4a16: bytes of strides are < 2^24, and with silu_gate_up N * w_stride, N * s_stride
+     * and N/8 * z_stride < 2^32. */
+    const void *w, *s, *z, *bias;
+    void *c;
+    uint64_t w_stride, s_stride, z_stride;
+
+    int32_t silu_gate_up; /* as in nw_w4a16 */
+} nw_w4a8;
+
+#define NW_W4A8_INIT                                                                               \
+    { sizeof(nw_w4a8), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
+
+/* Queues the product on `stream`. gfx11 and gfx12. */
+NW_API nw_status nw_linear_w4a8(nw_context *context, const nw_w4a8 *product, void *stream);
+
+/* Loads the product's kernel and that of nw_quantize_rows. Reads dtype, zeros, m, n, k, group and
+ * silu_gate_up only. */
+NW_API nw_status nw_w4a8_prepare(nw_context *context, const nw_w4a8 *product);
+
 /* ---- w4a16 linear of a mixture of experts ---- */
 
 /*

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Products of int8 activations in the C API (nibblewave.h).
+#include "capi/context.h"
+
+namespace nw::api {
+
+namespace {
+
+Op rows_of(const nw_context *context, const nw_int8_rows *r) {
+    need_product(context, r, "nw_int8_rows", sizeof *r);
+    Op op{.kind = OpKind::quantize_rows};
+    op.dtype = dtype_of(r->dtype);
+    op.m = r->m;
+    op.k = r->k;
+    op.x = address(r->x);
+    op.x_stride = r->x_stride;
+    op.y = address(r->y);
+    op.y_scale = address(r->y_scale);
+    return op;
+}
+
+Op int8_product_of(const nw_context *context, const nw_w4a8 *p) {
+    need_product(context, p, "nw_w4a8", sizeof *p);
+    Op op{.kind = OpKind::linear_w4a8};
+    op.silu = silu_of(p->silu_gate_up);
+    op.dtype = dtype_of(p->dtype);
+    op.zeros = zeros_of(p->zeros);
+    op.m = p->m;
+    op.n = p->n;
+    op.k = p->k;
+    op.group = p->group;
+    op.a = address(p->a);
+    op.a_scale = address(p->a_scale);
+    op.w = address(p->w);
+    op.s = address(p->s);
+    op.z = address(p->z);
+    op.bias = address(p->bias);
+    op.c = address(p->c);
+    op.w_stride = p->w_stride;
+    op.s_stride = p->s_stride;
+    op.z_stride = p->z_stride;
+    return op;
+}
+
+// The product's kernel and the one that makes its activations.
+void prepare_int8(nw_context &context, const Op &op) {
+    const hip::KeepCurrentDevice keep(context.device);
+    load(context, op);
+    Op rows = op;
+    rows.kind = OpKind::quantize_rows;
+    load(context, meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
+             return cheapest(context.machine.target->name, rows);
+         }));
+}
+
+} // namespace
+
+} // namespace nw::api
+
+using namespace nw;
+
+extern "C" {
+
+nw_status nw_quantize_rows(nw_context *context, const nw_int8_rows *rows, void *stream) {
+    return api::guarded([&] {
+        const Op op = api::rows_of(context, rows); // context may be null before this
+        api::launch(*context, op, stream, "nw_w4a8_prepare");
+    });
+}
+
+nw_status nw_linear_w4a8(nw_context *context, const nw_w4a8 *product, void *stream) {
+    return api::guarded([&] {
+        const Op op = api::int8_product_of(context, product);
+        api::launch(*context, op, stream, "nw_w4a8_prepare");
+    });
+}
+
+nw_status nw_w4a8_prepare(nw_context *context, const nw_w4a8 *product) {
+    return api::guarded([&] {
+        const Op op = api::int8_product_of(context, product);
+        api::prepare_int8(*context, op);
+    });
+}
+}
