@@ -110,6 +110,34 @@ void ends(Test &t, const Kernel &kernel) {
         Case(t, kernel, {17, 21, k}).check("ends");
 }
 
+// What the library launches for a product of this kernel's: the activations, too, in its workspace.
+void by_plan(Test &t, const Kernel &kernel, Shape s,
+             std::source_location where = std::source_location::current()) {
+    t.shape(fmt::format("m={} n={} k={} planned", s.m, s.n, s.k));
+    const check::GgufType type = check::gguf_type(kernel);
+    const std::vector<f32> values = check::gguf_activations(t.rng, u64{s.m} * s.k);
+    const std::vector<std::byte> blocks =
+        check::gguf_random_blocks(t.rng, type, u64{s.n} * (s.k / type.info.elements));
+    const Machine machine = machine_of(t.modules.device());
+    const u64 bytes =
+        plan(linear_gguf(kernel.param("type"), s.m, s.n, s.k), kernel, machine).workspace_bytes;
+    const Region x = t.region<f32>(values), w = t.region<std::byte>(blocks),
+                 c = t.region<f32>(std::vector<f32>(u64{s.m} * s.n, -777.0f)),
+                 workspace = t.region<std::byte>(std::vector<std::byte>(bytes));
+    const GgufLinear problem{kernel.param("type"), s.m, s.n, s.k, x.data(), u64{4} * s.k, w.data(),
+                             c.data(), workspace.data(), bytes};
+    launch(t.modules, plan(problem, kernel, machine));
+    t.modules.device().synchronize();
+    ++t.launches;
+    t.unchanged("x", x, where);
+    t.guards_clean("workspace", workspace, where);
+    const std::vector<std::byte> tiles = ref::quantize_q8(values, s.m, s.k);
+    check::same_bits(t, "c", c,
+                     ref::dot_gguf({type.info.id, s.m, s.n, s.k, tiles, blocks},
+                                   kernel.number("parts")),
+                     where);
+}
+
 } // namespace
 
 CHECK_FAMILY(dot_gguf) {
@@ -122,6 +150,7 @@ CHECK_FAMILY(dot_gguf) {
     ends(t, kernel);
     if (t.checkers)
         return;
+    by_plan(t, kernel, {bm + 1, 40, 512});
     not_finite(t, kernel);
     tiny(t, kernel);
     for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))

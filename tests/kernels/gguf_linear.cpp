@@ -288,6 +288,19 @@ TEST_CASE("without a tuned shape near, few rows get decode, more mid, many prefi
     CHECK(default_for("q4_K", 33, 9088, 256).symbol == "gguf_mid_q4_K_b16");
 }
 
+TEST_CASE("where there is no WMMA, few rows get decode, all others dots") {
+    const auto chosen = [](u32 m, u32 n) {
+        return cheapest("gfx1030", linear_gguf("q4_K", m, n, 4096)).symbol;
+    };
+    for (u32 m = 1; m <= 8; ++m)
+        CHECK(chosen(m, 4096) == fmt::format("gguf_decode_q4_K_m{}", m));
+    CHECK(chosen(9, 4096) == "dot_gguf_q4_K_16x32");
+    CHECK(chosen(17, 4096) == "dot_gguf_q4_K_32x32");
+    CHECK(chosen(64, 4096) == "dot_gguf_q4_K_32x32");
+    CHECK(chosen(2048, 4096) == "dot_gguf_q4_K_128x128");
+    CHECK(chosen(5000, 40) != "gguf_decode_q4_K_m8");
+}
+
 TEST_CASE("what is refused, with nothing launched") {
     Product product("q4_K", 11, 40, 512);
     const u64 bytes = workspace_for_any(linear_gguf("q4_K", 11, 40, 512), machine());
