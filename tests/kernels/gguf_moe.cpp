@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// gguf_moe_decode, gguf_moe_mid, gguf_moe_prefill: every bit of every slot, each the product of its
-// row of a with its expert's weights as gguf_decode, gguf_mid or gguf_prefill defines it; lists
-// that say nothing sensible.
+// gguf_moe_decode, gguf_moe_mid, gguf_moe_prefill, dot_gguf_moe: every bit of every slot, each the
+// product of its row of a with its expert's weights as gguf_decode, gguf_mid, gguf_prefill or
+// dot_gguf defines it; lists that say nothing sensible.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "check/ops.h"
 #include "gguf_case.h"
+#include "ref/dot_gguf.h"
 #include "ref/gguf_halves.h"
 #include "ref/gguf_mid.h"
 #include "ref/gguf_prefill.h"
@@ -74,6 +75,17 @@ i32 any_expert(Rng &rng, u32 experts) {
     return rng.below(8) ? static_cast<i32>(rng.below(experts)) : none[rng.below(3)];
 }
 
+// Activations in int8, tiles of a row together.
+std::vector<std::byte> tiles_by_row(const Operands &o) {
+    std::vector<std::byte> out;
+    for (u32 r = 0; r < o.shape.rows(); ++r) {
+        const std::vector<std::byte> of_row =
+            ref::quantize_q8(std::span(o.x).subspan(u64{r} * o.shape.k, o.shape.k), 1, o.shape.k);
+        out.insert(out.end(), of_row.begin(), of_row.end());
+    }
+    return out;
+}
+
 void put(std::vector<f32> &c, u32 slot, u32 n, std::span<const f32> row) {
     std::ranges::copy(row, &c[u64{slot} * n]);
 }
@@ -84,12 +96,7 @@ void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
                         s.slots, s.top_k, groups));
     const Operands o(t, kernel, s);
     const u64 row_bytes = q8_bytes(1, s.k);
-    std::vector<std::byte> tiles;
-    for (u32 r = 0; r < s.rows(); ++r) {
-        const std::vector<std::byte> of_row =
-            ref::quantize_q8(std::span(o.x).subspan(u64{r} * s.k, s.k), 1, s.k);
-        tiles.insert(tiles.end(), of_row.begin(), of_row.end());
-    }
+    const std::vector<std::byte> tiles = tiles_by_row(o);
     std::vector<i32> experts(s.slots);
     std::vector<f32> want(u64{s.slots} * s.n, untouched);
     for (u32 slot = 0; slot < s.slots; ++slot) {
@@ -128,27 +135,46 @@ std::vector<i32> shuffled_slots(Rng &rng, u32 slots, u32 places) {
     return out;
 }
 
+bool in_bytes(const Kernel &kernel) { return kernel.family == "dot_gguf_moe"; }
+
+// All activations, in the order of steps as references of dense products have them.
+std::vector<std::byte> activations(const Kernel &kernel, const Operands &o) {
+    const u32 m = o.shape.rows(), k = o.shape.k;
+    return in_bytes(kernel) ? ref::quantize_q8(o.x, m, k)
+                            : ref::gguf_halves(o.x, m, k, gguf_halves_tiles(m));
+}
+
+// As the kernel has them.
+std::vector<std::byte> activations_by_row(const Kernel &kernel, const Operands &o) {
+    const u32 m = o.shape.rows();
+    return in_bytes(kernel) ? tiles_by_row(o)
+                            : ref::gguf_halves(o.x, m, o.shape.k, gguf_halves_tiles(m), true);
+}
+
 // All rows of a by one expert's weights.
-std::vector<f32> product(const Kernel &kernel, const Operands &o, std::span<const std::byte> halves,
+std::vector<f32> product(const Kernel &kernel, const Operands &o, std::span<const std::byte> a,
                          u32 expert) {
     const auto &[n, k, experts, slots, top_k] = o.shape;
     const u32 m = o.shape.rows(), tiles = gguf_halves_tiles(m);
+    if (in_bytes(kernel))
+        return ref::dot_gguf({o.type.info.id, m, n, k, a, o.expert(expert)},
+                             kernel.number("parts"));
     if (kernel.family == "gguf_moe_prefill")
         return ref::gguf_prefill({o.type.info.id, m, n, k, tiles, kernel.number("bm"), 1, 0,
-                                  kernel.gfx, halves, o.expert(expert)});
+                                  kernel.gfx, a, o.expert(expert)});
     return ref::gguf_mid({o.type.info.id, m, n, k, tiles, 16, kernel.rows_per_workgroup, k / 256,
-                          kernel.gfx, halves, o.expert(expert)});
+                          kernel.gfx, a, o.expert(expert)});
 }
 
 // ended: slots in their order, and none after them, as moe_align makes a list.
 void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, bool ended = false,
                   std::source_location where = std::source_location::current()) {
-    const u32 size = kernel.number("bm"), tiles = gguf_halves_tiles(s.rows());
+    const u32 size = kernel.number("bm");
     t.shape(fmt::format("n={} k={} experts={} slots={} top_k={} blocks={}", s.n, s.k, s.experts,
                         s.slots, s.top_k, blocks));
     const Operands o(t, kernel, s);
-    const std::vector<std::byte> halves = ref::gguf_halves(o.x, s.rows(), s.k, tiles),
-                                 by_row = ref::gguf_halves(o.x, s.rows(), s.k, tiles, true);
+    const std::vector<std::byte> of_steps = activations(kernel, o),
+                                 by_row = activations_by_row(kernel, o);
     std::vector<i32> slots = shuffled_slots(t.rng, s.slots, blocks * size);
     for (u32 i = 0; ended && i < slots.size(); ++i)
         slots[i] = static_cast<i32>(i < s.slots ? i : s.slots);
@@ -156,7 +182,7 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
     std::ranges::generate(experts, [&] { return any_expert(t.rng, s.experts); });
     std::vector<f32> want(u64{s.slots} * s.n, untouched);
     for (u32 e = 0; e < s.experts; ++e) {
-        const std::vector<f32> all = product(kernel, o, halves, e);
+        const std::vector<f32> all = product(kernel, o, of_steps, e);
         for (u32 i = 0; i < slots.size(); ++i) {
             const u32 slot = static_cast<u32>(slots[i]);
             if (experts[i / size] == static_cast<i32>(e) && slot < s.slots)
@@ -177,6 +203,23 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
     t.unchanged("expert_ids", ids, where);
     t.unchanged("slot_ids", places, where);
     check::same_bits(t, "c", c, want, where);
+}
+
+// Of families with tiles of any number of stages.
+void check_tiles(Test &t, const Kernel &kernel) {
+    const u32 bn = kernel.number("bn"), bm = kernel.number("bm");
+    const bool any_k = gguf_block(kernel.param("type")) == 32;
+    if (t.entry)
+        return check_blocks(t, kernel, {bn + 1, any_k ? 32u : 256u, 1, 3, 1}, 1);
+    check_blocks(t, kernel, {1, any_k ? 32u : 256u, 1, 3, 1}, 1);
+    check_blocks(t, kernel, {bn + 3, any_k ? 544u : 512u, 3, 2 * bm + 5, 4}, 3);
+    check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot
+    if (t.checkers)
+        return;
+    for (const auto &shape : check::edge_shapes(kernel))
+        check_blocks(t, kernel, {shape.n, shape.k, 3, bm + 5, 4}, 3);
+    check_blocks(t, kernel, {bn - 1, 768, 2, 2 * bm, 1}, 2); // each slot has a row of its own
+    check_blocks(t, kernel, {33, any_k ? 1120u : 1280u, 2, bm + 3, 8}, 5);
 }
 
 } // namespace
@@ -211,18 +254,6 @@ CHECK_FAMILY(gguf_moe_mid) {
     check_blocks(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
 }
 
-CHECK_FAMILY(gguf_moe_prefill) {
-    const u32 bn = kernel.number("bn"), bm = kernel.number("bm");
-    const bool any_k = gguf_block(kernel.param("type")) == 32;
-    if (t.entry)
-        return check_blocks(t, kernel, {bn + 1, any_k ? 32u : 256u, 1, 3, 1}, 1);
-    check_blocks(t, kernel, {1, any_k ? 32u : 256u, 1, 3, 1}, 1);
-    check_blocks(t, kernel, {bn + 3, any_k ? 544u : 512u, 3, 2 * bm + 5, 4}, 3);
-    check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot
-    if (t.checkers)
-        return;
-    for (const auto &shape : check::edge_shapes(kernel))
-        check_blocks(t, kernel, {shape.n, shape.k, 3, bm + 5, 4}, 3);
-    check_blocks(t, kernel, {bn - 1, 768, 2, 2 * bm, 1}, 2); // each slot has a row of its own
-    check_blocks(t, kernel, {33, any_k ? 1120u : 1280u, 2, bm + 3, 8}, 5);
-}
+CHECK_FAMILY(gguf_moe_prefill) { check_tiles(t, kernel); }
+
+CHECK_FAMILY(dot_gguf_moe) { check_tiles(t, kernel); }
