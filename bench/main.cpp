@@ -59,7 +59,7 @@ const Suite suites[] = {
      run_moe,
      "the expert layers of models through moe_w4a16",
      {},
-     {"moe_w4a16", "moe_prefill_w4a16", "moe_align"}},
+     {"moe_w4a16", "moe_prefill_w4a16", "dot_moe_w4a16", "moe_align"}},
     {"stride", run_stride, "what padding rows of weights gains", {}, {"decode_w4a16"}},
     {"golden", run_golden, "every kernel against bench/golden"},
     {"sim", run_sim, "the speed of the simulated GPU"},

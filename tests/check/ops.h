@@ -292,7 +292,7 @@ inline u32 gguf_block(std::string_view type) { return find_ggml_type(type)->elem
 
 // Slots of a MoE block.
 inline u32 moe_block_size(const Kernel &k) {
-    return k.family == "moe_prefill_w4a16" ? k.p.bm : k.p.m;
+    return k.param("bm").empty() ? k.p.m : k.p.bm;
 }
 
 } // namespace nw

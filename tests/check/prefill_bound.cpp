@@ -42,7 +42,7 @@ f64 largest_zero(const ref::DecodeW4A16 &p) {
     return out;
 }
 
-bool with_wmma(const Kernel &kernel) { return kernel.family != "dot_w4a16"; }
+bool with_wmma(const Kernel &kernel) { return !kernel.family.starts_with("dot_"); }
 
 // How products are added: errors of u each in terms of sum P and of T, and what small factors lose.
 struct Sums {

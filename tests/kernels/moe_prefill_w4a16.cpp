@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// moe_prefill_w4a16: every row of the registry, on shapes derived from the row. What a tile
-// computes is prefill_w4a16's; here is which expert and whose activations it has, and what becomes
+// moe_prefill_w4a16, dot_moe_w4a16: every row of the registry, on shapes derived from the row. What
+// a tile computes is prefill_w4a16's or dot_w4a16's; here is which expert and whose activations it has, and what becomes
 // of the results.
 #include <set>
 
@@ -91,9 +91,7 @@ void every_path(Test &t, const Kernel &kernel) {
     check_case(t, kernel, halves, "every path");
 }
 
-} // namespace
-
-CHECK_FAMILY(moe_prefill_w4a16) {
+void all(Test &t, const Kernel &kernel) {
     if (t.entry) {
         MoeCase p(kernel, {kernel.number("bn") + 1, to_groups(kernel, 1), 1, 3}, t.rng);
         return check_case(t, kernel, p, "entry");
@@ -114,3 +112,9 @@ CHECK_FAMILY(moe_prefill_w4a16) {
     check_non_finite(t, kernel, to_groups(kernel, 5 * k_per_stage));
     same_every_time(t, kernel);
 }
+
+} // namespace
+
+CHECK_FAMILY(moe_prefill_w4a16) { all(t, kernel); }
+
+CHECK_FAMILY(dot_moe_w4a16) { all(t, kernel); }

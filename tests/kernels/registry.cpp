@@ -164,12 +164,12 @@ TEST_CASE(
             for (u32 group : {32u, 64u, 128u})
                 for (Zeros zeros : {Zeros::eight, Zeros::packed})
                     for (u32 block : moe_block_sizes) {
-                        if (block > 8 && !has_tiles(gfx))
-                            continue;
                         const Kernel &k = experts_for(gfx, dtype, group, block, zeros);
                         INFO(gfx, " ", k.symbol);
                         CHECK(k.gfx == gfx);
-                        CHECK(k.family == (block > 8 ? "moe_prefill_w4a16" : "moe_w4a16"));
+                        CHECK(k.family == (block <= 8       ? "moe_w4a16"
+                                           : has_tiles(gfx) ? "moe_prefill_w4a16"
+                                                            : "dot_moe_w4a16"));
                         CHECK(k.param("dtype") == name(dtype));
                         CHECK(k.number("group") == group);
                         CHECK(k.param("zeros") == zeros_name(zeros));
