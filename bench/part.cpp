@@ -31,18 +31,28 @@ Bound dram_bound(std::string_view part) {
             bus};
 }
 
+// Of a part, at so many multiply-adds of a SIMD in a cycle.
+static f64 flops(const std::vector<Constant> &constants, const Target &target, f64 macs) {
+    const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
+    return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;
+}
+
 Peak product_peak(std::string_view part, Dtype dtype) {
     const std::vector<Constant> constants = part_constants(part);
     const Target &target = target_of_part(part);
-    const auto flops = [&](f64 macs) { // of a SIMD in a cycle
-        const f64 simds = target.simds_per_wgp * value_of(constants, "wgps");
-        return simds * 2 * macs * value_of(constants, "shader_mhz") * 1e6;
-    };
     if (!target.wmma.empty())
-        return {"WMMA", flops(16 * 16 * 16 / value_of(constants, "wmma_f16_interval"))};
+        return {"WMMA", flops(constants, target,
+                              16 * 16 * 16 / value_of(constants, "wmma_f16_interval"))};
     if (target.dot2 && dtype == Dtype::f16)
-        return {"DOT2", flops(2 * 32)};
-    return {dtype == Dtype::f16 ? "v_fma_mix_f32" : "v_fmac_f32", flops(32)};
+        return {"DOT2", flops(constants, target, 2 * 32)};
+    return {dtype == Dtype::f16 ? "v_fma_mix_f32" : "v_fmac_f32", flops(constants, target, 32)};
+}
+
+Peak gguf_peak(std::string_view part) {
+    const Target &target = target_of_part(part);
+    if (target.wmma.empty() && target.dot4)
+        return {"DOT4", flops(part_constants(part), target, 4 * 32)};
+    return product_peak(part);
 }
 
 std::vector<Constant> part_constants(std::string_view part) {

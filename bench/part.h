@@ -38,5 +38,8 @@ struct Peak {
     f64 flops = 0;
 };
 Peak product_peak(std::string_view part, Dtype = Dtype::f16);
+// The same of products with GGUF weights, which are dots of bytes where the target has these and
+// no WMMA.
+Peak gguf_peak(std::string_view part);
 
 } // namespace nw::bench

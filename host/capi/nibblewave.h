@@ -455,9 +455,10 @@ enum {
  * 2^128; of nvfp4's e4m3 the sign counts for nothing, and 0x7f is 0; what a tensor of nvfp4 has as
  * a scale of its own is the caller's. Weights keep the layout of the file. X is converted on the
  * device first: for few rows to int8 in blocks of 32 like ggml's q8_0, for more rows to f16, each
- * row scaled by a power of two; `nw choose --gguf` names the kernels. Let w = p - b, where b is
- * q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0 for the other types; B the largest |X|
- * of a block of 32 k, at least 2^-7; R the largest |X| of the row. The error of C is less than
+ * row scaled by a power of two, or to int8 where the GPU has no WMMA; `nw choose --gguf` names the
+ * kernels. Let w = p - b, where b is q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0 for
+ * the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the largest |X| of the
+ * row. The error of C is less than
  *
  *     sum over k of |w| * B / 220 + (|p| + |b|) * (B / 700 + R * 2^-29) + |X| * 2^-25
  *
@@ -465,7 +466,7 @@ enum {
  * to f16 first: add |X| * 2^-19 to the summand; a weight of 4094 or more may become infinite. The
  * result of a row is deterministic: it depends only on the row, the weights, m, n, k and the
  * kernels. A scale or an X that is not finite makes its column or row of C not finite. The
- * contracts in asm/gguf_* state every rounding.
+ * contracts in asm/gguf_* and asm/dot_gguf state every rounding.
  *
  * Workspace. Device memory that launches need besides the operands: 16-byte aligned, at least
  * nw_gguf_workspace_size bytes. The caller sets it to 0 once after allocation (hipMemset), and

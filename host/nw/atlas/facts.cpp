@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/targets.h"
 #include "measure/routes.h"
 #include "nw/code_object.h"
 #include "nw/info/parts.h"
@@ -142,7 +143,7 @@ AtlasWork atlas_work(const AtlasJob &job) {
     const GgufShape &p = job.shape;
     const f64 weights = f64{1} * p.n * p.k;
     u32 matrices = 1, rows = p.m, filled = ceil_div(p.m, tile);
-    bool wmma = job.kernel->p.bm; // tiles of rows
+    bool wmma = job.kernel->p.bm; // tiles of rows, where the target has WMMA
     if (job.experts) {
         const auto &[shape, routes] = *job.experts;
         matrices = rows = filled = 0, wmma = lists_before(*job.kernel);
@@ -150,7 +151,7 @@ AtlasWork atlas_work(const AtlasJob &job) {
             matrices += slots > 0, rows += slots, filled += ceil_div(slots, tile);
     }
     return {matrices, matrices * p.weight_bytes(), rows * weights, filled * weights / (tile * tile),
-            wmma};
+            wmma && !target_of(job.kernel->gfx).wmma.empty()};
 }
 
 // WMMA takes rows sixteen at a time; dot4 four products a lane.
