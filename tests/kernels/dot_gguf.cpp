@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dot_gguf: every bit, and how near to the product without int8.
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
@@ -16,24 +15,12 @@ using check::Test;
 
 namespace {
 
-struct Shape {
-    u32 m, n, k;
-};
+using Shape = check::GgufShape;
 
-class Case {
+class Case : public check::GgufOperands {
 public:
     Case(Test &t, const Kernel &kernel, Shape s)
-        : t_(t), kernel_(kernel), s_(s), x_(check::gguf_activations(t.rng, u64{s.m} * s.k)),
-          type_(check::gguf_type(kernel)),
-          w_(check::gguf_random_blocks(t.rng, type_, u64{s.n} * (s.k / type_.info.elements))) {}
-
-    // Scale `which` of a block of a row of w.
-    void set_scale(u32 row, u32 block, u32 which, u16 bits) {
-        const u64 at = u64{row} * (s_.k / type_.info.elements) + block;
-        std::memcpy(&w_[at * type_.info.bytes + type_.scales.at(which)], &bits, 2);
-    }
-    f32 &activation(u32 row, u32 k) { return x_[u64{row} * s_.k + k]; }
-    u32 scales() const { return static_cast<u32>(type_.scales.size()); }
+        : GgufOperands(t, kernel, s), t_(t), kernel_(kernel) {}
 
     // Of finite values the bound holds, too. raster_shift: -1 as the library would.
     std::vector<f32> check(const char *what = "", bool finite = true, i32 raster_shift = -1,
@@ -65,10 +52,6 @@ public:
 private:
     Test &t_;
     const Kernel &kernel_;
-    Shape s_;
-    std::vector<f32> x_;
-    check::GgufType type_;
-    std::vector<std::byte> w_;
 };
 
 // Scales that are no numbers, and activations that are none, reach their row or column only.

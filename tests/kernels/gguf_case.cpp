@@ -90,4 +90,13 @@ void near_exact(Test &t, std::span<const f32> want, std::span<const f64> exact,
         }
 }
 
+GgufOperands::GgufOperands(Test &t, const Kernel &kernel, const GgufShape &s)
+    : s_(s), x_(gguf_activations(t.rng, u64{s.m} * s.k)), type_(gguf_type(kernel)),
+      w_(gguf_random_blocks(t.rng, type_, u64{s.n} * (s.k / type_.info.elements))) {}
+
+void GgufOperands::set_scale(u32 row, u32 block, u32 which, u16 bits) {
+    const u64 at = u64{row} * (s_.k / type_.info.elements) + block;
+    std::memcpy(&w_[at * type_.info.bytes + type_.scales.at(which)], &bits, 2);
+}
+
 } // namespace nw::check

@@ -33,4 +33,25 @@ void same_bits(Test &, const char *name, const Region &, std::span<const f32> wa
 void near_exact(Test &, std::span<const f32> want, std::span<const f64> exact,
                 std::span<const f64> tolerance, std::source_location where);
 
+struct GgufShape {
+    u32 m, n, k;
+};
+
+// Random activations and weights of a dense product, some of them then set.
+class GgufOperands {
+public:
+    GgufOperands(Test &t, const Kernel &kernel, const GgufShape &);
+
+    // Scale `which` of a block of a row of w.
+    void set_scale(u32 row, u32 block, u32 which, u16 bits);
+    f32 &activation(u32 row, u32 k) { return x_[u64{row} * s_.k + k]; }
+    u32 scales() const { return static_cast<u32>(type_.scales.size()); }
+
+protected:
+    GgufShape s_;
+    std::vector<f32> x_;
+    GgufType type_;
+    std::vector<std::byte> w_;
+};
+
 } // namespace nw::check

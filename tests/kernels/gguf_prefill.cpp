@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // gguf_prefill: every bit, and how near to the product without f16.
-#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
@@ -17,24 +16,12 @@ using check::Test;
 
 namespace {
 
-struct Shape {
-    u32 m, n, k;
-};
+using Shape = check::GgufShape;
 
-class Case {
+class Case : public check::GgufOperands {
 public:
     Case(Test &t, const Kernel &kernel, Shape s)
-        : t_(t), kernel_(kernel), s_(s), x_(check::gguf_activations(t.rng, u64{s.m} * s.k)),
-          type_(check::gguf_type(kernel)),
-          w_(check::gguf_random_blocks(t.rng, type_, u64{s.n} * (s.k / type_.info.elements))) {}
-
-    // Scale `which` of a block of a row of w.
-    void set_scale(u32 row, u32 block, u32 which, u16 bits) {
-        const u64 at = u64{row} * (s_.k / type_.info.elements) + block;
-        std::memcpy(&w_[at * type_.info.bytes + type_.scales.at(which)], &bits, 2);
-    }
-    f32 &activation(u32 row, u32 k) { return x_[u64{row} * s_.k + k]; }
-    u32 scales() const { return static_cast<u32>(type_.scales.size()); }
+        : GgufOperands(t, kernel, s), t_(t), kernel_(kernel) {}
 
     // In an order that some may be given of; of finite values the bound holds, too.
     void check(const Op &order, const char *what, bool finite = true,
@@ -79,10 +66,6 @@ public:
 private:
     Test &t_;
     const Kernel &kernel_;
-    Shape s_;
-    std::vector<f32> x_;
-    check::GgufType type_;
-    std::vector<std::byte> w_;
 };
 
 // A scale that is no number, and activations that are none, reach their row or column only.
