@@ -17,7 +17,7 @@ KIND_KEYS = ("family", "dtype", "group", "zeros", "m")
 # Plans of a product with GGUF weights: a kernel for as many rows of activations, or for fewer, so many at a time.
 GGUF = "gguf"
 GGUF_KEYS = ("family", "type", "m")
-GGUF_WAYS = {"gguf_decode", "gguf_mid", "gguf_prefill"}
+GGUF_WAYS = {"gguf_decode", "gguf_mid", "gguf_prefill", "dot_gguf"}
 # Whose tiles are chosen for the number of rows.
 MANY_ROWS = "prefill_w4a16"
 TILES = {MANY_ROWS, "mid_w4a16", "dot_w4a16"}
