@@ -131,6 +131,43 @@ class Package(unittest.TestCase):
                 nw.synchronize()
                 close(out, exact, 2e-3)
 
+    def test_int8_activations(self) -> None:
+        """Rows as the reference quantizes them, to the bit, and products of these; x has gaps between rows."""
+        x, (q, scales, z), bias = half(70, 512), self.weights(40, 512), half(40)
+        x[3], x[4, 7], x[5, 8], x[6] = 0, numpy.nan, numpy.inf, 6e-8
+        whole = nw.DeviceArray(numpy.concatenate([x, half(70, 16)], 1))
+        rows, row_scales = nw.DeviceArray.zeros((70, 512), "int8"), nw.DeviceArray.zeros((70,), "float32")
+        w, s, packed, b = (nw.DeviceArray(a) for a in (nw.pack(q), scales, nw.pack_zeros(z), bias))
+        self.context.prepare_linear_w4a8(w, s, zeros=packed, group=128, rows=70)
+        self.context.quantize_rows(Strided(whole, (70, 512), (528, 1)), out=rows, scales=row_scales)
+        want, factors = reference.quantize_rows(x)
+        self.assertTrue((rows.numpy() == want).all() and numpy.array_equal(row_scales.numpy(), factors, equal_nan=True))
+        self.assertTrue(numpy.isnan(factors[4:6]).all() and not numpy.isnan(factors[[0, 3, 6]]).any())
+        finite = ~numpy.isnan(factors)
+        for silu, zeros, z_of in ((False, None, None), (False, packed, z), (True, packed, z)):
+            out = nw.DeviceArray.zeros((70, 20 if silu else 40), "float16")
+            self.context.linear_w4a8(rows, row_scales, w, s, zeros=zeros, bias=b, silu_gate_up=silu, group=128, out=out)
+            got, exact = out.numpy().astype(float), reference.linear_w4a8(want, factors, q, scales, z_of, 128, bias=bias, silu=silu)
+            self.assertTrue(numpy.isnan(got[~finite]).all())
+            self.assertLess(abs(got - exact)[finite].max(), 1e-3 * abs(exact[finite]).max())
+
+    def test_int8_errors(self) -> None:
+        x, rows, factors = nw.DeviceArray(half(3, 256)), nw.DeviceArray.zeros((3, 256), "int8"), nw.DeviceArray.zeros((3,), "float32")
+        q, scales, _ = self.weights(24, 256)
+        w, s, out = nw.DeviceArray(nw.pack(q)), nw.DeviceArray(scales), nw.DeviceArray.zeros((3, 24), "float16")
+        cases = [
+            (ValueError, r"out is of type f16: it must be i8", lambda: self.context.quantize_rows(x, out=x, scales=factors)),
+            (ValueError, r"scales has shape \[2\]: it must be \[M\] = \[3\]", lambda: self.context.quantize_rows(x, out=rows, scales=Strided(factors, (2,)))),
+            (ValueError, r"x is of type f16: it must be i8", lambda: self.context.linear_w4a8(x, factors, w, s, group=128, out=out)),
+            (ValueError, r"x_scales is of type f16: it must be f32", lambda: self.context.linear_w4a8(rows, out, w, s, group=128, out=out)),
+            (ValueError, r"zeros is of type f16: it must be i32 or u32", lambda: self.context.linear_w4a8(rows, factors, w, s, zeros=s, group=128, out=out)),
+            (ValueError, r"out is of type f32: it must be f16", lambda: self.context.linear_w4a8(rows, factors, w, s, group=128, out=factors)),
+            (nw.Error, r"m = 0", lambda: self.context.prepare_linear_w4a8(w, s, group=128, rows=0)),
+        ]  # fmt: skip
+        for kind, text, action in cases:
+            with self.subTest(text=text), self.assertRaisesRegex(kind, text):
+                action()
+
     def test_array_interface(self) -> None:
         x, (q, scales, _) = half(3, 256), self.weights(24, 256)
         arrays = [nw.DeviceArray(a) for a in (x, nw.pack(q), scales)]

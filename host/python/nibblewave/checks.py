@@ -60,21 +60,45 @@ def _groups(k: int, dwords: int, group: int) -> int:
 
 def linear(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: bool) -> tuple[int, int]:
     is_a(x, "x", 2, "f16", "bf16")
-    is_a(w, "w", 2, "i32", "u32")
     is_a(scales, "scales", 2, x.dtype)
+    return _product(x, w, scales, group, zeros, bias, silu_gate_up, typed=True)
+
+
+def _product(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: bool, *,
+             typed: bool) -> tuple[int, int]:  # fmt: skip
+    """`typed`: zero points of the scales' type are allowed."""
+    is_a(w, "w", 2, "i32", "u32")
     (m, k), n = x.shape, w.shape[0]
     groups = _groups(k, w.shape[1], group)
     contiguous(x, "x")
     rows(w, "w", (n, k // 8), "[N, K/8]")
     rows(scales, "scales", (n, groups), "[N, K/group]")
     if zeros is not None:
-        is_a(zeros, "zeros", 2, "i32", "u32", x.dtype)
-        typed = zeros.dtype == x.dtype
-        rows(zeros, "zeros", (n if typed else -(-n // 8), groups), "[N, K/group]" if typed else "[ceil(N/8), K/group]")
+        is_a(zeros, "zeros", 2, "i32", "u32", *((scales.dtype,) if typed else ()))
+        each = zeros.dtype == scales.dtype
+        rows(zeros, "zeros", (n if each else -(-n // 8), groups), "[N, K/group]" if each else "[ceil(N/8), K/group]")
     if bias is not None:
-        is_a(bias, "bias", 1, x.dtype)
+        is_a(bias, "bias", 1, scales.dtype)
         rows(bias, "bias", (n,), "[N]")
     return m, _half(n, silu_gate_up)
+
+
+def quantize_rows(x: Tensor, scales: Tensor) -> tuple[int, int]:
+    is_a(x, "x", 2, "f16", "bf16")
+    m, k = x.shape
+    rows(x, "x", (m, k), "[M, K]")
+    is_a(scales, "scales", 1, "f32")
+    rows(scales, "scales", (m,), "[M]")
+    return m, k
+
+
+def linear_w4a8(x: Tensor, x_scales: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None,
+                silu_gate_up: bool) -> tuple[int, int]:  # fmt: skip
+    is_a(x, "x", 2, "i8")
+    is_a(x_scales, "x_scales", 1, "f32")
+    rows(x_scales, "x_scales", (x.shape[0],), "[M]")
+    is_a(scales, "scales", 2, "f16", "bf16")
+    return _product(x, w, scales, group, zeros, bias, silu_gate_up, typed=False)
 
 
 def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None,

@@ -80,6 +80,51 @@ class Context:
                          silu_gate_up=int(silu_gate_up))  # fmt: skip
         call("nw_prepare", self._handle, ctypes.byref(product))
 
+    def quantize_rows(self, x: Any, *, out: Any, scales: Any, stream: Any = None) -> None:
+        """x in int8, a scale for each row, for linear_w4a8(): scales[m] = max |x[m]| / 127, out[m] = x[m] / scales[m], rounded.
+
+        x [M, K] f16 or bf16, rows of any stride, 16-byte aligned, K a multiple of 8. out int8 [M, K] and scales f32 [M],
+        contiguous. Of each eight k, out has 0 4 1 5 2 6 3 7, as reference.quantize_rows(). A row with a NaN or an infinity has
+        the scale NaN.
+        """
+        on = stream_of(stream)
+        a, q, s = (tensor(t, name, stream=on) for t, name in ((x, "x"), (out, "out"), (scales, "scales")))
+        checks.result(q, checks.quantize_rows(a, s), "i8")
+        rows = struct(abi.nw_int8_rows, dtype=_DTYPES[a.dtype], m=a.shape[0], k=a.shape[1], x=a.pointer, x_stride=a.strides[0], y=q.pointer,
+                      y_scale=s.pointer)  # fmt: skip
+        call("nw_quantize_rows", self._handle, ctypes.byref(rows), ctypes.c_void_p(on))
+
+    def linear_w4a8(self, x: Any, x_scales: Any, w: Any, scales: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None,
+                    silu_gate_up: bool = False, stream: Any = None) -> None:  # fmt: skip
+        """linear() with activations in int8: x int8 [M, K] and x_scales f32 [M] as quantize_rows() makes them, for any number of
+        products. No other product quantizes activations so: what int8 loses of them is up to the caller.
+
+        w, bias, out, silu_gate_up and group as in linear(), of the type of scales; zeros: None or packed, int32 or uint32.
+        K a multiple of 64. gfx11 and gfx12; for many rows.
+        """
+        on = stream_of(stream)
+        a, factor, weights, s, c = (
+            tensor(t, name, stream=on) for t, name in ((x, "x"), (x_scales, "x_scales"), (w, "w"), (scales, "scales"), (out, "out"))
+        )
+        z, b = _optional(zeros, "zeros", on), _optional(bias, "bias", on)
+        checks.result(c, checks.linear_w4a8(a, factor, weights, s, group, z, b, silu_gate_up), s.dtype)
+        product = struct(abi.nw_w4a8, dtype=_DTYPES[s.dtype], m=a.shape[0], n=weights.shape[0], k=a.shape[1], group=group, a=a.pointer,
+                         a_scale=factor.pointer, w=weights.pointer, s=s.pointer, c=c.pointer, w_stride=weights.strides[0],
+                         s_stride=s.strides[0], silu_gate_up=int(silu_gate_up))  # fmt: skip
+        if z is not None:
+            product.zeros, product.z, product.z_stride = abi.NW_ZEROS_PACKED, z.pointer, z.strides[0]
+        if b is not None:
+            product.bias = b.pointer
+        call("nw_linear_w4a8", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+
+    def prepare_linear_w4a8(self, w: Any, scales: Any, *, group: int, rows: int, zeros: Any = None, silu_gate_up: bool = False) -> None:
+        """Loads the kernels of linear_w4a8() with these operands and so many rows of x, and that of quantize_rows()."""
+        q, s = tensor(w, "w", "i32", "u32", dims=2), tensor(scales, "scales", "f16", "bf16", dims=2)
+        zero = abi.NW_ZEROS_EIGHT if zeros is None else abi.NW_ZEROS_PACKED
+        product = struct(abi.nw_w4a8, dtype=_DTYPES[s.dtype], zeros=zero, m=rows, n=q.shape[0], k=q.shape[1] * 8, group=group,
+                         silu_gate_up=int(silu_gate_up))  # fmt: skip
+        call("nw_w4a8_prepare", self._handle, ctypes.byref(product))
+
     def prepare_moe(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False) -> None:
         """Loads the kernels of moe_linear() with these operands, and that of moe_align()."""
         q, s = tensor(w, "w", "i32", "u32", dims=3), tensor(scales, "scales", "f16", "bf16", dims=3)

@@ -15,6 +15,7 @@ from .gguf import dequantize as dequantize_gguf
 Array = numpy.ndarray[Any, Any]
 
 ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # k of each nibble of a dword, from bit 0 up
+BYTES = (0, 4, 1, 5, 2, 6, 3, 7)  # k of each of eight int8 activations: that of the nibbles in a dword's bytes
 _SHIFTS = 4 * numpy.arange(8, dtype=numpy.uint32)
 
 
@@ -72,6 +73,26 @@ def linear(x: Array, q: Array, scales: Array, z: Array | None, group: int, *, bi
     """float64 [M, N]: x [M, K] times the dequantized [N, K], transposed, plus bias [N]. `silu`: [M, N/2] by silu_gate_up()."""
     y = values(x) @ dequantize(q, scales, z, group).T + (0.0 if bias is None else values(bias))
     return silu_gate_up(y) if silu else y
+
+
+def quantize_rows(x: Array) -> tuple[Array, Array]:
+    """int8 [M, K], in the order of Context.quantize_rows(), and float32 [M] of x [M, K] in f16 or bf16 bits; K a multiple of 8."""
+    single = values(x).astype(numpy.float32)
+    scale = numpy.abs(single).max(1) * numpy.float32(1 / 127)
+    scale[scale < numpy.finfo(numpy.float32).tiny] = 0
+    scale[~numpy.isfinite(single).all(1)] = numpy.nan
+    used = scale > 0
+    q = numpy.zeros(x.shape, numpy.int8)
+    q[used] = numpy.rint(single[used].astype(float) * (1 / scale[used])[:, None])
+    return q.reshape(len(x), -1, 8)[..., BYTES].reshape(x.shape), scale
+
+
+def linear_w4a8(x: Array, x_scales: Array, q: Array, scales: Array, z: Array | None, group: int, *, bias: Array | None = None,
+                silu: bool = False) -> Array:  # fmt: skip
+    """linear() of x int8 [M, K] and x_scales [M] as quantize_rows() makes them."""
+    in_order = numpy.empty((*x.shape[:-1], x.shape[-1] // 8, 8))
+    in_order[..., BYTES] = x.reshape(in_order.shape)
+    return linear(in_order.reshape(x.shape) * values(x_scales)[:, None], q, scales, z, group, bias=bias, silu=silu)
 
 
 def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, group: int, *, bias: Array | None = None,
