@@ -163,6 +163,53 @@ class ManyRows(unittest.TestCase):
             self.assertEqual((got["why"], got["default"]), ("untuned", got["kernel"]))
 
 
+class Int8Activations(unittest.TestCase):
+    """Only where the caller allows it: the product of int8 activations, where it is faster with their conversion."""
+
+    MANY = ("--dtype", "f16", "--gfx", "gfx1201", "--m", "256")
+
+    def test_only_when_it_is_allowed(self) -> None:
+        plain, allowed = chosen(1024, 1024, *self.MANY), chosen(1024, 1024, *self.MANY, "--int8-activations")
+        self.assertTrue(plain["kernel"].startswith("prefill_w4a16_f16_g128_"), plain)
+        self.assertNotIn("int8", plain)
+        int8 = allowed["int8"]
+        self.assertEqual((allowed["why"], allowed["default"], allowed["kernel"]), ("int8", plain["default"], int8["kernel"]))
+        self.assertTrue(int8["kernel"].startswith("prefill_w4a8_f16_g128_"), int8)
+        self.assertEqual((int8["convert"], int8["other"]), ("quantize_rows_f16", plain["kernel"]))
+        self.assertAlmostEqual(int8["us"], int8["convert_us"] + int8["product_us"])
+        self.assertLess(int8["us"], int8["other_us"])
+
+    def test_not_where_it_is_slower(self) -> None:
+        few = ("--dtype", "f16", "--gfx", "gfx1201", "--m", "16")
+        plain, allowed = chosen(1024, 1024, *few), chosen(1024, 1024, *few, "--int8-activations")
+        int8 = allowed.pop("int8")
+        self.assertEqual(allowed, plain)
+        self.assertGreater(int8["us"], int8["other_us"])
+        out = choose("--n", "1024", "--k", "1024", *few, "--int8-activations")[1]
+        self.assertRegex(out, r"(?m)^int8 +quantize_rows_f16, then prefill_w4a8_\w+: [\d.]+ us \(sim\), .*; activations in 16 bits [\d.]+ us$")
+        self.assertTrue(out.startswith(choose("--n", "1024", "--k", "1024", *few)[1]))
+
+    def test_a_person_reads_the_reason(self) -> None:
+        out = choose("--n", "1024", "--k", "1024", *self.MANY, "--int8-activations")[1]
+        self.assertRegex(out, r"^prefill_w4a8_f16_g128_\w+\nfor +1024 x 1024, f16 g128 m256, on gfx1201\nlaunches +quantize_rows_f16, then this kernel\n")
+        self.assertRegex(out, r"(?m)^others +[\d.]+ us \(sim\)  prefill_w4a16_\w+, activations in 16 bits$")
+
+    def test_where_there_is_none(self) -> None:
+        for more, says in ((("--gfx", "gfx1030"), "no kernel for bf16 on gfx1030"), (("--zeros", "carrier"), "zeros are in carriers"),
+                           (("--k", "1056", "--group", "32"), "k = 1056: must be a multiple of 64")):  # fmt: skip
+            with self.subTest(says):
+                sizes = ("--n", "1024", "--m", "100", *(() if "--k" in more else ("--k", "1024")), *more)
+                code, out, err = choose(*sizes, "--int8-activations")
+                self.assertEqual((code, err), (0, ""))
+                self.assertRegex(out, f"(?m)^int8 +no product: .*{says}")
+                self.assertTrue(out.startswith(choose(*sizes)[1]), out)
+
+    def test_what_excludes_it(self) -> None:
+        for other in (("--gguf", "q4_K"), ("--uncertainty",)):
+            code, _, err = choose("--n", "64", "--k", "256", *other, "--int8-activations")
+            self.assertEqual((code, "excludes" in err), (2, True), err)
+
+
 def gguf(m: int, n: int, k: int, *more: str, gfx: str = "gfx1100", force: str = "", type: str = "q4_K") -> dict:
     return chosen(n, k, "--gguf", type, "--m", str(m), "--gfx", gfx, *more, force=force)
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/terminal.h"
+#include "nw/choose/row.h"
 #include "nw/product.h"
 #include "runtime/plan.h"
 
@@ -64,8 +65,6 @@ std::string shape_text(const Options &o) {
     return fmt::format("{}, {} queries, {} keys, heads {}/{} of {}, {}{}{}, batch {}, on {}", what,
                        o.sq, o.keys(), o.h, o.hk, o.d, o.dtype, cache, pages, o.b, o.gfx);
 }
-
-void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
 
 void print(const Options &o, const Explained &e) {
     const Kernel &kernel = *e.plan.kernel;

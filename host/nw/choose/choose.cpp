@@ -14,6 +14,8 @@
 #include "measure/on_cores.h"
 #include "measure/shapes.h"
 #include "nw/choose/attention.h"
+#include "nw/choose/int8.h"
+#include "nw/choose/row.h"
 #include "nw/commands.h"
 #include "nw/product.h"
 #include "runtime/plan.h"
@@ -29,7 +31,7 @@ struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
     std::string gguf; // a type of GGUF weights, in place of the last three
     u32 m = 1, n = 0, k = 0;
-    bool json = false, verbose = false, uncertainty = false;
+    bool json = false, verbose = false, uncertainty = false, int8 = false;
 };
 
 struct Explained {
@@ -82,19 +84,15 @@ DrawnTime time_of(const Options &o, const Kernel &kernel, const Op &op) {
     return out;
 }
 
-// The product that was tuned, with the strides that weights have.
+// A product of n x k weights, with the strides that these have.
+ProductShape shape_of(const Options &o, u32 n, u32 k) {
+    return {parse_dtype(o.dtype), parse_zeros(o.zeros),       o.m, n, k,
+            parse_group(o.group), weight_row_stride(o.gfx, k)};
+}
+
+// The product that was tuned.
 Op tuned_op(const Options &o, const Tuned &t) {
-    if (!o.gguf.empty())
-        return GgufShape{o.gguf, o.m, t.n, t.k}.op();
-    const Dtype dtype = parse_dtype(o.dtype);
-    return ProductShape{dtype,
-                        parse_zeros(o.zeros),
-                        o.m,
-                        t.n,
-                        t.k,
-                        parse_group(o.group),
-                        weight_row_stride(o.gfx, t.k)}
-        .op();
+    return o.gguf.empty() ? shape_of(o, t.n, t.k).op() : GgufShape{o.gguf, o.m, t.n, t.k}.op();
 }
 
 Retimed retime(const Options &o, const Explained &e) {
@@ -141,8 +139,6 @@ std::string reason(const Explained &e) {
     return fmt::format("the default: no shape of this kind was tuned within {:g} octaves",
                        farthest);
 }
-
-void row(std::string_view name, const std::string &text) { fmt::print("{:<11} {}\n", name, text); }
 
 bool is_simulated(const Tuned &t) { return t.by.ends_with("(sim)"); }
 
@@ -221,18 +217,13 @@ std::string launches(const Plan &p) {
     return out;
 }
 
-void print(const Options &o, const Explained &e) {
-    const Kernel &kernel = *e.choice.kernel;
+void print_head(const Options &o, const Explained &e, const Kernel &kernel) {
     fmt::print(heading_style(), "{}", kernel.symbol);
     fmt::print("\n");
     row("for", fmt::format("{} x {}, {}, on {}", o.n, o.k, e.kind, o.gfx));
-    if (!e.plan.is_one_step())
-        row("launches", launches(e.plan));
-    row("because", reason(e));
-    if (const Tuned *t = e.choice.tuned)
-        print_times(o, e, *t);
-    if (!o.verbose)
-        return;
+}
+
+void print_resources(const Kernel &kernel) {
     row("registers", fmt::format("{} VGPRs, {} SGPRs, {} bytes of LDS", kernel.vgprs, kernel.sgprs,
                                  kernel.lds_bytes));
     row("occupancy",
@@ -240,14 +231,32 @@ void print(const Options &o, const Explained &e) {
                     kernel.block / 32, kernel.rows_per_workgroup));
 }
 
+void print(const Options &o, const Explained &e) {
+    print_head(o, e, *e.choice.kernel);
+    if (!e.plan.is_one_step())
+        row("launches", launches(e.plan));
+    row("because", reason(e));
+    if (const Tuned *t = e.choice.tuned)
+        print_times(o, e, *t);
+    if (o.verbose)
+        print_resources(*e.choice.kernel);
+}
+
+nlohmann::json to_json(const Options &o, const Explained &e, const Kernel &kernel,
+                       std::string_view why) {
+    return {{"kernel", kernel.symbol},
+            {"gfx", o.gfx},
+            {"why", why},
+            {"default", e.standard->symbol},
+            {"vgprs", kernel.vgprs},
+            {"sgprs", kernel.sgprs},
+            {"lds_bytes", kernel.lds_bytes},
+            {"waves_per_simd", kernel.waves_per_simd},
+            {"block", kernel.block}};
+}
+
 nlohmann::json to_json(const Options &o, const Explained &e) {
-    const Kernel &kernel = *e.choice.kernel;
-    nlohmann::json out = {
-        {"kernel", kernel.symbol},       {"gfx", o.gfx},
-        {"why", why_word(e.choice.why)}, {"default", e.standard->symbol},
-        {"vgprs", kernel.vgprs},         {"sgprs", kernel.sgprs},
-        {"lds_bytes", kernel.lds_bytes}, {"waves_per_simd", kernel.waves_per_simd},
-        {"block", kernel.block}};
+    nlohmann::json out = to_json(o, e, *e.choice.kernel, why_word(e.choice.why));
     if (!e.plan.is_one_step()) {
         out["route"] = {{"rows", e.plan.rows}, {"last", e.plan.last->symbol}};
         e.plan.each_kernel([&](const Kernel &k) {
@@ -267,8 +276,29 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
     return out;
 }
 
+void run_with_int8(const Options &o, const Explained &e) {
+    const Int8Choice int8 = choose_int8(o.gfx, shape_of(o, o.n, o.k), *e.choice.kernel);
+    const Kernel *product = int8.is_faster() ? int8.kernels.product : nullptr;
+    if (o.json) {
+        nlohmann::json out = product ? to_json(o, e, *product, "int8") : to_json(o, e);
+        out["int8"] = to_json(int8);
+        fmt::print("{}\n", out.dump(1));
+        return;
+    }
+    if (!product) {
+        print(o, e);
+        return print(int8);
+    }
+    print_head(o, e, *product);
+    print(int8);
+    if (o.verbose)
+        print_resources(*product);
+}
+
 void run(const Options &o) {
     const Explained e = explain(o);
+    if (o.int8)
+        return run_with_int8(o, e);
     std::optional<Retimed> retimed;
     if (o.uncertainty)
         retimed = retime(o, e);
@@ -309,10 +339,18 @@ void add_choose(CLI::App &app) {
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
     CLI::Option *n = command->add_option("--n", o->n, "Rows of weights; must be given"),
                 *k = command->add_option("--k", o->k, "Weights of a row; must be given");
-    command->add_flag("--uncertainty", o->uncertainty,
-                      fmt::format("Also time the tuned shape again, with low and high, and compare "
-                                  "the kernels draw by draw: by {}",
-                                  draws_help));
+    CLI::Option *int8 = command->add_flag(
+        "--int8-activations", o->int8,
+        "Activations may be quantized to int8, a scale for each row, with what they lose "
+        "(asm/prefill_w4a8/notes.md): time this product, too, on the model, and choose the faster "
+        "one. Minutes for thousands of rows");
+    int8->excludes(gguf);
+    CLI::Option *draws = command->add_flag(
+        "--uncertainty", o->uncertainty,
+        fmt::format("Also time the tuned shape again, with low and high, and compare "
+                    "the kernels draw by draw: by {}",
+                    draws_help));
+    int8->excludes(draws);
     command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
     command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
