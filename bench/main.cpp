@@ -49,7 +49,7 @@ const Suite suites[] = {
      run_prefill,
      "the same of prefill_w4a16",
      {2048},
-     {"prefill_w4a16", "mid_w4a16", "dot_w4a16", "carrier_w4a16"}},
+     {"prefill_w4a16", "mid_w4a16", "dot_w4a16", "carrier_w4a16", "prefill_w4a8", "quantize_rows"}},
     {"mid",
      run_mid,
      "1 to 64 rows beside one",
@@ -193,12 +193,14 @@ Options parse(CLI::App &app, int argc, char **argv) {
     app.add_option(
            "--table", o.tables,
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
-           "--only: published); suite prefill: published, ladder (default: published); suite gguf: "
+           "--only: published); suite prefill: published, ladder, int8, the same products of "
+           "activations in int8 "
+           "(default: published); suite gguf: "
            "crossover, each candidate from 1 row to 64; suite attention: decode, forward, stages, "
            "selection, ladder (default: all but ladder)")
         ->delimiter(',')
         ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover", "decode",
-                               "forward", "stages", "selection"}));
+                               "int8", "forward", "stages", "selection"}));
     app.add_flag("--full", o.full,
                  "suite decode: all models, every number of rows from 1 to 8; suite attention: "
                  "sequences of 32K and 128K tokens too, minutes for each row");

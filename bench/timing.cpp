@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "measure/int8_product.h"
 #include "measure/on_cores.h"
 #include "runtime/choose.h"
 
@@ -29,6 +30,8 @@ std::vector<Timed> time_each(const std::vector<Job> &jobs, const Done &done, con
         },
         done);
 }
+
+u64 dense_work(const DenseJob &job) { return u64{job.shape.n} * job.shape.k * (2 + job.shape.m); }
 
 u64 weights_read(const GgufJob &job) { return job.shape.weight_bytes() * (2 + job.shape.m); }
 
@@ -72,10 +75,16 @@ Timed time_one(const TimedLaunches &of, const hip::Device &device, Warm warm = W
 } // namespace
 
 std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, const Done &done, Warm warm) {
-    return time_each(
-        jobs, done,
-        [](const DenseJob &job) { return u64{job.shape.n} * job.shape.k * (2 + job.shape.m); },
-        warm == Warm::yes ? time_warm : time_as_new);
+    return time_each(jobs, done, dense_work, warm == Warm::yes ? time_warm : time_as_new);
+}
+
+std::vector<Timed> time_int8(const std::vector<DenseJob> &jobs, const Done &done) {
+    return time_each(jobs, done, dense_work, [](const DenseJob &job, const hip::Device &device) {
+        const Int8Time time = int8_time(device, job.shape);
+        Timed out{.us = time.us(), .before_us = time.rows_us};
+        out.drawn = drawn_time(device.take_stats());
+        return out;
+    });
 }
 
 Instructions count_dense(const hip::Device &device, LaunchCounts &stats, const Kernel &kernel,

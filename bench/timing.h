@@ -32,6 +32,9 @@ struct DenseJob {
 };
 
 std::vector<Timed> time_dense(const std::vector<DenseJob> &, const Done & = {}, Warm = Warm::yes);
+// The same products of activations in int8, by the kernels that the library chooses for these, on
+// parts as new: before_us is of quantize_rows, us of both.
+std::vector<Timed> time_int8(const std::vector<DenseJob> &, const Done & = {});
 
 // Counts of a launch of the product, on a device with the setting stats=on.
 Instructions count_dense(const hip::Device &, LaunchCounts &stats, const Kernel &,

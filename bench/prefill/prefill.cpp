@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The suite prefill: modelled times of prefill_w4a16 or dot_w4a16 beside published ones of a Triton
-// kernel, and from a plain tile to the kernel, an idea at a time.
+// kernel; from a plain tile to the kernel, an idea at a time; and of activations in int8.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "bench/published.h"
 #include "bench/suites.h"
 #include "formats/row_stride.h"
+#include "measure/int8_product.h"
 #include "runtime/choose.h"
 
 namespace nw::bench {
@@ -87,25 +88,28 @@ Table published_table(const Options &o, const std::string &gfx) {
                                "lds {pct_lds_busy:>5.1f}%; confl {lds_conflict_cycles:>5}"));
 }
 
-Json published(const Options &o, const std::string &gfx) {
+// Products with the sizes of published ones, of groups of so many weights.
+struct Jobs {
     std::vector<DenseJob> jobs;
     std::vector<PublishedPrefill> of; // each job
+};
+Jobs jobs_for(const Options &o, const std::string &gfx, const std::vector<Zeros> &zeros,
+              u32 weights) {
+    Jobs out;
     for (const PublishedPrefill &p : read_published_prefill(NW_BENCH_DATA "/prefill_gfx1151.csv"))
         for (u32 m : o.m)
             for (DenseJob &job :
-                 dense_jobs(o, gfx, {p.model, "", p.n, p.k},
-                            {{Zeros::eight, Zeros::packed, Zeros::carrier},
-                             {m},
-                             group,
-                             name_of,
-                             [](std::string_view on, const ProductShape &s) -> const Kernel & {
-                                 return choose(on, s.op());
-                             }})) {
-                jobs.push_back(std::move(job));
-                of.push_back(p);
+                 dense_jobs(o, gfx, {p.model, "", p.n, p.k}, {zeros, {m}, weights, name_of})) {
+                out.jobs.push_back(std::move(job));
+                out.of.push_back(p);
             }
-    if (jobs.empty())
+    if (out.jobs.empty())
         throw Usage(fmt::format("--only {}: no row of suite prefill has such a name", o.only));
+    return out;
+}
+
+Json published(const Options &o, const std::string &gfx) {
+    const auto &[jobs, of] = jobs_for(o, gfx, {Zeros::eight, Zeros::packed, Zeros::carrier}, group);
     Table table = published_table(o, gfx);
     Json rows = Json::array();
     std::vector<f64> percents;
@@ -194,6 +198,61 @@ Json ladder(const Options &o) {
     return rows;
 }
 
+// ---- activations in int8
+
+Json to_json(const DenseJob &job, const Timed &int8, f64 other_us) {
+    const ProductShape &p = job.shape;
+    const f64 product_us = int8.us - int8.before_us;
+    Json row = {{"table", "int8"},
+                {"model", job.model},
+                {"kernel", int8_kernels(job.kernel->gfx, p).product->symbol},
+                {"gfx", job.kernel->gfx},
+                {"k", p.k},
+                {"n", p.n},
+                {"m", p.m},
+                {"dtype", name(p.dtype)},
+                {"zp", zeros_label(p.zeros)},
+                {"group", p.group},
+                {"time_us", int8.us},
+                {"rows_us", int8.before_us},
+                {"product_us", product_us},
+                {"other_kernel", job.kernel->symbol},
+                {"other_us", other_us},
+                {"speedup", other_us / product_us},
+                {"speedup_with_rows", other_us / int8.us},
+                {"_size", by(p.k, p.n)},
+                {"_type", type_name(p)}};
+    add_bounds(row, int8.drawn);
+    return row;
+}
+
+Json in_int8(const Options &o, const std::string &gfx) {
+    const std::vector<DenseJob> jobs =
+        jobs_for(o, gfx, {Zeros::eight, Zeros::packed}, o.group).jobs;
+    const Machine machine = usual_machine(gfx);
+    if (machine.target->wmma.empty())
+        throw Usage(fmt::format("--table int8: {} has no such kernels", gfx));
+    fmt::print("\nW4A16 products of activations in int8 (prefill_w4a8) on sim {}, groups of {}: "
+               "modelled times.\n"
+               "type: of scales; 16 bits: the product of such activations; rows: quantize_rows, "
+               "once for all\nproducts of the same activations; time us: with it; gain: 16 bits by "
+               "int8, then with rows.\n\n",
+               gfx, o.group);
+    const std::vector<Timed> others = time_dense(jobs, {}, Warm::no);
+    Table table(std::string("K x N {_size:>11}; type {_type:<14}; 16 bits {other_us:>8.1f}; "
+                            "int8 {product_us:>8.1f}; rows {rows_us:>6.1f}") +
+                time_columns(o, 9) + "; gain {speedup:>5.2f}; with rows {speedup_with_rows:>9.2f}");
+    Json rows = Json::array();
+    std::vector<f64> gains;
+    time_int8(jobs, [&](u64 i, const Timed &time) {
+        rows.push_back(to_json(jobs[i], time, others[i].us));
+        gains.push_back(rows.back()["speedup"]);
+        table.print(rows.back());
+    });
+    fmt::print("\ngeometric mean of the gain {:.2f}\n", geometric_mean(gains));
+    return rows;
+}
+
 } // namespace
 
 Result run_prefill(const Options &o, const Shapes &) {
@@ -203,6 +262,8 @@ Result run_prefill(const Options &o, const Shapes &) {
         append(out.rows, published(o, gfx));
     if (wanted(o, "ladder", false))
         append(out.rows, ladder(o));
+    if (wanted(o, "int8", false))
+        append(out.rows, in_int8(o, gfx));
     return out;
 }
 

@@ -53,6 +53,20 @@ class Suites(Suite):
         self.assertIn("geometric mean", said)
         self.assertIn("no row of suite prefill", bench("--suite", "prefill", "--only", "nothing").stderr)
 
+    def test_prefill_of_int8_activations(self) -> None:
+        rows, said = self.rows("--suite", "prefill", "--table", "int8", "--m", "65", "--only", "^2560x2560 f16 zp m65$", "--device", "sim:gfx1201")
+        (row,) = rows
+        self.assertEqual((row["kernel"][:24], row["other_kernel"][:25]), ("prefill_w4a8_f16_g128_zp", "prefill_w4a16_f16_g128_zp"))
+        self.assertGreater(min(row["rows_us"], row["product_us"]), 0)
+        self.assertAlmostEqual(row["time_us"], row["rows_us"] + row["product_us"])
+        self.assertAlmostEqual(row["speedup"], row["other_us"] / row["product_us"])
+        self.assertGreater(row["speedup"], row["speedup_with_rows"])
+        (plain,), _ = self.rows("--suite", "prefill", "--m", "65", "--only", "^2560x2560 f16 zp m65$", "--device", "sim:gfx1201")
+        self.assertEqual((row["other_us"], row["other_kernel"]), (plain["time_us"], plain["kernel"]))
+        self.assertRegex(said, r"geometric mean of the gain \d\.\d\d\n")
+        none = bench("--suite", "prefill", "--table", "int8", "--device", "sim:gfx1030")
+        self.assertEqual((none.returncode, "gfx1030 has no such kernels" in none.stderr), (2, True), none.stderr)
+
     def test_layers_and_the_projection(self) -> None:
         rows, said = self.rows(
             "--suite", "decode", "--table", "shapes", "--model", "Gemma-2B", "--dtype", "f16", "--m", "1,2", "--only", "x2048 .* sym"
