@@ -28,24 +28,29 @@ std::string_view pct_key(std::string_view gfx) {
     return target_of(gfx).wmma.empty() ? "pct_of_peak" : "pct_of_wmma_peak";
 }
 
+Json to_json(const DenseJob &job, const Kernel &kernel, const Timed &time) {
+    const ProductShape &p = job.shape;
+    Json row = {{"kernel", kernel.symbol},
+                {"gfx", kernel.gfx},
+                {"k", p.k},
+                {"n", p.n},
+                {"m", p.m},
+                {"dtype", name(p.dtype)},
+                {"zp", zeros_label(p.zeros)},
+                {"group", p.group},
+                {"time_us", time.us},
+                {"_size", by(p.k, p.n)},
+                {"_type", type_name(p)}};
+    add_bounds(row, time.drawn);
+    return row;
+}
+
 Json to_json(const DenseJob &job, const Timed &time) {
     const ProductShape &p = job.shape;
     const f64 tflops = 2e-12 * p.m * p.n * p.k / (time.us * 1e-6);
-    Json row = {
-        {"kernel", job.kernel->symbol},
-        {"gfx", job.kernel->gfx},
-        {"k", p.k},
-        {"n", p.n},
-        {"m", p.m},
-        {"dtype", name(p.dtype)},
-        {"zp", zeros_label(p.zeros)},
-        {"group", group},
-        {"time_us", time.us},
-        {"tflops", tflops},
-        {pct_key(job.kernel->gfx), 100e12 * tflops / product_peak(job.kernel->gfx, p.dtype).flops},
-        {"_size", by(p.k, p.n)},
-        {"_type", type_name(p)}};
-    add_bounds(row, time.drawn);
+    Json row = to_json(job, *job.kernel, time);
+    row["tflops"] = tflops;
+    row[pct_key(job.kernel->gfx)] = 100e12 * tflops / product_peak(job.kernel->gfx, p.dtype).flops;
     return row;
 }
 
@@ -201,36 +206,23 @@ Json ladder(const Options &o) {
 // ---- activations in int8
 
 Json to_json(const DenseJob &job, const Timed &int8, f64 other_us) {
-    const ProductShape &p = job.shape;
     const f64 product_us = int8.us - int8.before_us;
-    Json row = {{"table", "int8"},
+    Json row = to_json(job, *int8_kernels(job.kernel->gfx, job.shape).product, int8);
+    row.update({{"table", "int8"},
                 {"model", job.model},
-                {"kernel", int8_kernels(job.kernel->gfx, p).product->symbol},
-                {"gfx", job.kernel->gfx},
-                {"k", p.k},
-                {"n", p.n},
-                {"m", p.m},
-                {"dtype", name(p.dtype)},
-                {"zp", zeros_label(p.zeros)},
-                {"group", p.group},
-                {"time_us", int8.us},
                 {"rows_us", int8.before_us},
                 {"product_us", product_us},
                 {"other_kernel", job.kernel->symbol},
                 {"other_us", other_us},
                 {"speedup", other_us / product_us},
-                {"speedup_with_rows", other_us / int8.us},
-                {"_size", by(p.k, p.n)},
-                {"_type", type_name(p)}};
-    add_bounds(row, int8.drawn);
+                {"speedup_with_rows", other_us / int8.us}});
     return row;
 }
 
 Json in_int8(const Options &o, const std::string &gfx) {
     const std::vector<DenseJob> jobs =
         jobs_for(o, gfx, {Zeros::eight, Zeros::packed}, o.group).jobs;
-    const Machine machine = usual_machine(gfx);
-    if (machine.target->wmma.empty())
+    if (target_of(gfx).wmma.empty())
         throw Usage(fmt::format("--table int8: {} has no such kernels", gfx));
     fmt::print("\nW4A16 products of activations in int8 (prefill_w4a8) on sim {}, groups of {}: "
                "modelled times.\n"
