@@ -173,6 +173,12 @@ TEST_CASE("a pool's memory for another device's kernels") {
     FAILS(hipDeviceSynchronize(), hipErrorIllegalAddress);
     wish.location.id = 1;
     FAILS(hipMemPoolSetAccess(pool, &wish, 1), hipErrorInvalidValue); // its own device keeps it
+    wish.flags = hipMemAccessFlagsProtReadWrite;
+    for (const int none : {-1, 9}) {
+        wish.location.id = none;
+        FAILS(hipMemPoolSetAccess(pool, &wish, 1), hipErrorInvalidDevice);
+        FAILS(hipMemPoolGetAccess(&flags, pool, &wish.location), hipErrorInvalidValue);
+    }
     OK(hipFreeAsync(early, stream));
     OK(hipFree(late));
 }

@@ -62,7 +62,8 @@ static void check_location(const hipMemLocation &location) {
 }
 
 static void set_access(Pool &pool, const hipMemAccessDesc &wish) {
-    check_location(wish.location);
+    require(wish.location.type == hipMemLocationTypeDevice, hipErrorInvalidValue);
+    require(runtime().has_device(wish.location.id), hipErrorInvalidDevice);
     const bool allowed =
         wish.flags == hipMemAccessFlagsProtReadWrite || wish.flags == hipMemAccessFlagsProtRead;
     require(allowed || (wish.flags == hipMemAccessFlagsProtNone && wish.location.id != pool.device),
