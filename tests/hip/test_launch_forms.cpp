@@ -119,14 +119,20 @@ TEST_CASE("launches that count work-items, in their C and C++ names") {
                           nullptr));
     }
     CHECK_EQ(out.get()[63], 66);
+    OK(hipMemsetD32(out.data, 0, 64)); // a workgroup that is larger than the grid shrinks to it
+    OK(ext_launch(code["iota"], 40, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr, nullptr, nullptr,
+                  0));
+    CHECK_EQ(out.get()[39], 42);
+    CHECK_EQ(out.get()[40], 0);
     CapturedStderr said;
     FAILS(ext_launch(code["iota"], 65, 1, 1, 64, 1, 1, 0, nullptr, params, nullptr, nullptr,
                      nullptr, 0),
           hipErrorNotSupported);
     CHECK(said.text().find("full workgroups") != std::string::npos);
-    FAILS(ext_launch(code["iota"], 64, 1, 1, 0, 1, 1, 0, nullptr, params, nullptr, nullptr, nullptr,
-                     0),
-          hipErrorInvalidValue);
+    for (const unsigned size : {0u, ~0u})
+        FAILS(ext_launch(code["iota"], 64, 1, 1, size, 1, 1, 0, nullptr, params, nullptr, nullptr,
+                         nullptr, 0),
+              hipErrorInvalidValue);
 }
 
 TEST_CASE("launches by a configuration") {

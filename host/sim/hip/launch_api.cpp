@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // All entry points that launch a kernel.
+#include <algorithm>
 #include <span>
 
 #include "sim/hip/fatbin.h"
 #include "sim/hip/kernel_call.h"
 #include "sim/hip/launch_config.h"
+#include "sim/hip/properties.h"
 #include "sim/hip/runtime.h"
 
 namespace nw::hipsim {
@@ -33,9 +35,12 @@ static bool any_order(unsigned flags) {
 }
 
 // The Ext forms count work-items, and allow a last workgroup that is not full. Whole ones only
-// here.
-static LaunchShape in_workgroups(const dim3 &items, const dim3 &block, u64 dynamic_lds) {
-    require(block.x && block.y && block.z, hipErrorInvalidValue);
+// here. A workgroup that is larger than the grid shrinks to it.
+static LaunchShape in_workgroups(const dim3 &items, dim3 block, u64 dynamic_lds) {
+    const auto valid = [](u32 size) { return size > 0 && size <= max_workgroup; };
+    require(valid(block.x) && valid(block.y) && valid(block.z), hipErrorInvalidValue);
+    const auto shrunk = [](u32 size, u32 grid) { return grid > 0 ? std::min(size, grid) : size; };
+    block = {shrunk(block.x, items.x), shrunk(block.y, items.y), shrunk(block.z, items.z)};
     if (items.x % block.x || items.y % block.y || items.z % block.z)
         fail(hipErrorNotSupported,
              "a grid that is not a multiple of the workgroup: only full workgroups are supported");
