@@ -90,7 +90,7 @@ hipError_t set_exec_any(hipGraphExec_t exec, hipGraphNode_t node,
 hipError_t set_exec_any(hipGraphExec_t handle, hipGraphNode_t node, NodeParams *params) {
     return graph_call("hipGraphExecNodeSetParams", [&] {
         const auto exec = find_exec(handle);
-        Action action = any_action(params, *find_node(node).graph);
+        Action action = any_action(params);
         require(!std::holds_alternative<ChildGraph>(action) &&
                     !std::holds_alternative<AllocateMemory>(action) &&
                     !std::holds_alternative<FreeMemory>(action),

@@ -113,7 +113,7 @@ hipError_t hipGraphAddEventWaitNode(hipGraphNode_t *node, hipGraph_t graph,
 hipError_t hipGraphAddChildGraphNode(hipGraphNode_t *node, hipGraph_t graph,
                                      const hipGraphNode_t *before, size_t count, hipGraph_t child) {
     return add(__func__, {node, graph, before, count},
-               [&](Graph &parent) { return child_action(child, parent); });
+               [&](Graph &) { return child_action(child); });
 }
 
 // Newer than the oldest headers that we build with.
@@ -170,6 +170,6 @@ hipError_t add_any(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t 
 hipError_t add_any(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                    size_t count, NodeParams *params) {
     return add("hipGraphAddNode", {node, graph, before, count},
-               [&](Graph &parent) { return any_action(params, parent); });
+               [&](Graph &) { return any_action(params); });
 }
 }

@@ -168,7 +168,7 @@ hipError_t set_any(hipGraphNode_t handle, NodeParams *params) asm("hipGraphNodeS
 hipError_t set_any(hipGraphNode_t handle, NodeParams *params) {
     return graph_call("hipGraphNodeSetParams", [&] {
         Node &node = find_node(handle);
-        Action made = any_action(params, *node.graph);
+        Action made = any_action(params);
         require(made.index() == node.action.index(), hipErrorInvalidValue);
         require(!std::holds_alternative<ChildGraph>(made) &&
                     !std::holds_alternative<AllocateMemory>(made) &&

@@ -113,9 +113,8 @@ Action await_action(hipEvent_t event) {
     return AwaitEvent{runtime().event(event), event};
 }
 
-Action child_action(hipGraph_t child, const Graph &parent) {
-    const auto graph = find_graph(child);
-    require(graph.get() != &parent, hipErrorInvalidValue);
+Action child_action(hipGraph_t child) {
+    const auto graph = find_graph(child); // also the parent itself, as it is now
     static_cast<void>(graph->ordered()); // no cycles
     return ChildGraph{graph->clone()};
 }
@@ -137,7 +136,7 @@ Action free_action(void *pointer) {
     return FreeMemory{pointer};
 }
 
-Action any_action(NodeParams *params, const Graph &parent) {
+Action any_action(NodeParams *params) {
     require(params != nullptr, hipErrorInvalidValue);
     switch (params->type) { // as numbered since HIP 5.3
     case 0:
@@ -149,7 +148,7 @@ Action any_action(NodeParams *params, const Graph &parent) {
     case 3:
         return host_action(&params->host);
     case 4:
-        return child_action(params->graph, parent);
+        return child_action(params->graph);
     case 5:
         return Nothing{};
     case 6:

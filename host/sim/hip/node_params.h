@@ -48,11 +48,11 @@ Action driver_fill_action(const void *params);
 Action host_action(const hipHostNodeParams *params);
 Action record_action(hipEvent_t event);
 Action await_action(hipEvent_t event);
-Action child_action(hipGraph_t child, const Graph &parent);
+Action child_action(hipGraph_t child);
 Action allocation_action(AllocationParams *params); // writes the pointer
 Action free_action(void *pointer);
 Action memory_ops_action(const MemoryOpsParams *params);
-Action any_action(NodeParams *params, const Graph &parent);
+Action any_action(NodeParams *params);
 
 // The node's action of type T; hipErrorInvalidValue when it has another.
 template <class T> T &action_of(Node &node) {
