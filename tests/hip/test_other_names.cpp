@@ -276,6 +276,8 @@ TEST_CASE("devices: by wish, by list, and what is between them") {
     OK(link_and_hops(0, 1, &link, &hops));
     CHECK_EQ(hops, 1);
     FAILS(link_and_hops(0, 1, nullptr, &hops), hipErrorInvalidValue);
+    FAILS(link_and_hops(0, -1, &link, &hops), hipErrorInvalidValue);
+    FAILS(link_and_hops(0, 9, &link, &hops), hipErrorInvalidDevice);
     std::array<int, 2> list{1, 0};
     OK(set_valid_devices(list.data(), 2));
     OK(hipGetDevice(&device));

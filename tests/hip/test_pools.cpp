@@ -120,7 +120,11 @@ TEST_CASE("a device's default and current pool") {
     void *data = nullptr;
     OK(hipMallocAsync(&data, 100, nullptr));
     CHECK_EQ(amount(own, hipMemPoolAttrUsedMemCurrent), 100);
-    FAILS(hipDeviceSetMemPool(1, own), hipErrorInvalidValue); // another device's
+    FAILS(hipDeviceSetMemPool(1, own), hipErrorInvalidDevice); // another device's
+    for (const int none : {-1, 9}) {
+        FAILS(hipDeviceSetMemPool(none, own), hipErrorInvalidValue);
+        FAILS(hipDeviceGetMemPool(&current, none), hipErrorInvalidValue);
+    }
     OK(hipMemPoolDestroy(own));                               // its memory lives on
     OK(hipDeviceGetMemPool(&current, 0));
     CHECK_EQ(preset, current);

@@ -34,8 +34,14 @@ TEST_CASE("contexts are devices, on a stack per thread") {
     hipCtx_t first = nullptr, second = nullptr, top = nullptr;
     int device = -1;
     OK(hipCtxGetCurrent(&first));
-    OK(hipCtxCreate(&second, 0, 1));
+    OK(hipCtxCreate(&second, hipDeviceMapHost | hipDeviceScheduleYield, 1));
     CHECK(second != first);
+    unsigned flags = 0;
+    OK(hipGetDeviceFlags(&flags));
+    CHECK_EQ(flags, hipDeviceMapHost | hipDeviceScheduleYield);
+    OK(hipSetDeviceFlags(hipDeviceMapHost)); // of these, only how to wait is kept
+    OK(hipGetDeviceFlags(&flags));
+    CHECK_EQ(flags, hipDeviceScheduleAuto);
     OK(hipCtxGetDevice(&device));
     CHECK_EQ(device, 1);
     OK(hipCtxPushCurrent(first));
@@ -57,7 +63,6 @@ TEST_CASE("contexts are devices, on a stack per thread") {
     FAILS(hipCtxPushCurrent(reinterpret_cast<hipCtx_t>(&top)), hipErrorInvalidContext);
     FAILS(hipCtxCreate(nullptr, 0, 0), hipErrorInvalidValue);
     FAILS(hipCtxCreate(&top, 0, 5), hipErrorInvalidDevice);
-    unsigned flags = 9;
     int active = 9;
     OK(hipDevicePrimaryCtxGetState(1, &flags, &active));
     CHECK_EQ(active, 0);
@@ -102,7 +107,10 @@ TEST_CASE("devices by their bus, and by wish") {
     OK(hipDeviceGetPCIBusId(id, sizeof id, 1));
     OK(hipDeviceGetByPCIBusId(&device, id));
     CHECK_EQ(device, 1);
-    FAILS(hipDeviceGetPCIBusId(id, 3, 1), hipErrorInvalidValue);
+    id[5] = 1;
+    FAILS(hipDeviceGetPCIBusId(id, 5, 1), hipErrorInvalidValue);
+    CHECK_EQ(std::string(id), "0000"); // what there is room for
+    CHECK_EQ(id[5], 1);
     FAILS(hipDeviceGetByPCIBusId(&device, "0000:99:00.0"), hipErrorInvalidValue);
     hipUUID first{}, second{};
     OK(hipDeviceGetUuid(&first, 0));

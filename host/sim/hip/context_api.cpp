@@ -31,11 +31,12 @@ using namespace nw::hipsim;
 
 extern "C" {
 
-hipError_t hipCtxCreate(hipCtx_t *context, unsigned, hipDevice_t ordinal) {
+hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t ordinal) {
     return api(__func__, [&] {
         runtime();
         require(context != nullptr, hipErrorInvalidValue);
         Device &device = runtime().device(ordinal);
+        device.flags = flags; // with those that hipSetDeviceFlags drops
         push(ordinal);
         *context = context_of(device);
     });
@@ -145,7 +146,7 @@ hipError_t hipDevicePrimaryCtxGetState(hipDevice_t ordinal, unsigned *flags, int
     return api(__func__, [&] {
         Device &device = runtime().device(ordinal);
         if (flags)
-            *flags = device.schedule_flags;
+            *flags = device.flags;
         if (active)
             *active = ordinal == runtime().current_ordinal();
     });

@@ -31,7 +31,7 @@ public:
     const std::shared_ptr<EstimatedClock> clock;           // null if timed, or no time is kept
 
     // Settings that hosts write and read back; they have no effect here.
-    std::atomic<unsigned> schedule_flags{0};
+    std::atomic<unsigned> flags{0};
     std::atomic<hipFuncCache_t> cache_config{hipFuncCachePreferNone};
     std::atomic<u64> heap_bytes{8 << 20},
         stack_bytes{1024}; // hipLimitMallocHeapSize, hipLimitStackSize

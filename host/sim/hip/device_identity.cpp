@@ -81,8 +81,10 @@ hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t ordina
 hipError_t hipDeviceGetPCIBusId(char *id, int bytes, int ordinal) {
     return api(__func__, [&] {
         const std::string text = bus_id(ordinal);
-        require(id && bytes > static_cast<int>(text.size()), hipErrorInvalidValue);
-        std::memcpy(id, text.c_str(), text.size() + 1);
+        require(id && bytes > 0, hipErrorInvalidValue);
+        const size_t room = static_cast<size_t>(bytes) - 1;
+        id[text.copy(id, room)] = 0; // what fits, even if that is an error
+        require(room >= text.size(), hipErrorInvalidValue);
     });
 }
 

@@ -19,7 +19,7 @@ static void reset(Device &device) {
         if (block.kind == Block::Kind::device || block.kind == Block::Kind::managed)
             static_cast<void>(guarded("hipDeviceReset", [&] { release(block); }));
     static_cast<void>(device.synchronize()); // drops unreported errors
-    device.schedule_flags = 0;
+    device.flags = 0;
     device.cache_config = hipFuncCachePreferNone;
 }
 
@@ -48,7 +48,7 @@ hipError_t hipSetDeviceFlags(unsigned flags) {
         require(schedule == hipDeviceScheduleAuto || schedule == hipDeviceScheduleSpin ||
                     schedule == hipDeviceScheduleYield || schedule == hipDeviceScheduleBlockingSync,
                 hipErrorInvalidValue);
-        device.schedule_flags = flags;
+        device.flags = schedule;
     });
 }
 
@@ -56,7 +56,7 @@ hipError_t hipGetDeviceFlags(unsigned *flags) {
     return api(__func__, [&] {
         Device &device = runtime().current_device();
         require(flags != nullptr, hipErrorInvalidValue);
-        *flags = device.schedule_flags & hipDeviceScheduleMask;
+        *flags = device.flags;
     });
 }
 

@@ -62,7 +62,7 @@ hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute which, hipFunct
     return api(__func__, [&] {
         runtime();
         require(value != nullptr, hipErrorInvalidValue);
-        require(handle != nullptr, hipErrorInvalidDeviceFunction);
+        require(handle != nullptr, hipErrorInvalidHandle);
         *value = attribute(*find_function(handle), which);
     });
 }

@@ -82,7 +82,7 @@ hipError_t link_and_hops(int source, int destination, uint32_t *link, uint32_t *
     return api("hipExtGetLinkTypeAndHopCount", [&] {
         runtime();
         require(link && hops, hipErrorInvalidValue);
-        require(source != destination, hipErrorInvalidValue);
+        require(source != destination && source >= 0 && destination >= 0, hipErrorInvalidValue);
         runtime().device(source);
         runtime().device(destination);
         constexpr uint32_t pcie = 2; // HSA_AMD_LINK_INFO_TYPE_PCIE

@@ -108,17 +108,17 @@ hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device) {
 
 hipError_t hipDeviceSetMemPool(int device, hipMemPool_t handle) {
     return api(__func__, [&] {
-        Device &target = runtime().device(device);
         auto pool = find_pool(handle);
-        require(pool->device == device && !pool->origin, hipErrorInvalidValue);
-        target.set_pool(std::move(pool));
+        require(runtime().has_device(device) && !pool->origin, hipErrorInvalidValue);
+        require(pool->device == device, hipErrorInvalidDevice);
+        runtime().device(device).set_pool(std::move(pool));
     });
 }
 
 hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int device) {
     return api(__func__, [&] {
         runtime();
-        require(pool != nullptr, hipErrorInvalidValue);
+        require(pool && runtime().has_device(device), hipErrorInvalidValue);
         *pool = handle_of(runtime().device(device).pool());
     });
 }
