@@ -78,7 +78,7 @@ TEST_CASE("modules of the same code without variables share it") {
     OK(hipModuleUnload(first));
     CHECK(place(second) == at); // the other one's kernels and memory stay
     OK(hipModuleUnload(second));
-    FAILS(hipModuleUnload(first), hipErrorInvalidHandle);
+    FAILS(hipModuleUnload(first), hipErrorNotFound);
     OK(hipModuleLoad(&first, path.c_str()));
     CHECK(place(first) == at); // kept for the next one
     OK(hipModuleUnload(first));

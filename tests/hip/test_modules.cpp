@@ -242,7 +242,7 @@ TEST_CASE("functions and variables") {
     CHECK_EQ(value, 101);
 
     OK(hipModuleUnload(module));
-    FAILS(hipModuleUnload(module), hipErrorInvalidHandle);
+    FAILS(hipModuleUnload(module), hipErrorNotFound);
     FAILS(hipModuleUnload(nullptr), hipErrorInvalidHandle);
     FAILS(launch(function, 1, nullptr, out.data), hipErrorInvalidHandle); // its module is gone
     FAILS(hipMemcpyDtoH(&value, address, 4), hipErrorInvalidValue);

@@ -153,7 +153,10 @@ hipError_t hipModuleLoadDataEx(hipModule_t *module, const void *image, unsigned,
 
 hipError_t hipModuleUnload(hipModule_t handle) {
     return api(__func__, [&] {
-        runtime().wait_for_users_of(find_module(handle)->device); // its kernels may still run
+        require(handle != nullptr, hipErrorInvalidHandle);
+        const auto module = runtime().modules.find(handle);
+        require(module != nullptr, hipErrorNotFound);
+        runtime().wait_for_users_of(module->device); // its kernels may still run
         runtime().modules.remove(handle);
     });
 }
