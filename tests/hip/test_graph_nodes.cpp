@@ -265,6 +265,8 @@ TEST_CASE("memory nodes tell what they hold; the highest amounts start again") {
     CHECK_EQ(freed, params.pointer);
     FAILS(allocation_params(release, &seen), hipErrorInvalidValue);
     FAILS(add_driver_free(&release, graph, nullptr, 0, nullptr), hipErrorInvalidValue);
+    Ints other(1, 0); // not of a node
+    FAILS(add_driver_free(&release, graph, nullptr, 0, other.data), hipErrorInvalidValue);
     OwnExec(graph).run();
     std::uint64_t amount = 0;
     OK(device_get_graph_mem_attribute(0, used_high, &amount));

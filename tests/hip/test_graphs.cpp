@@ -440,6 +440,8 @@ TEST_CASE("nodes by the general call") {
     params.type = 8; // external semaphore
     FAILS(graph_add_node(&host, graph, nullptr, 0, &params), hipErrorNotSupported);
     CHECK(said.text().find("type 8") != std::string::npos);
+    params.type = 32; // none
+    FAILS(graph_add_node(&host, graph, nullptr, 0, &params), hipErrorInvalidValue);
 }
 
 TEST_CASE("instantiation with parameters, and flags") {

@@ -132,7 +132,7 @@ Action allocation_action(AllocationParams *params) {
 }
 
 Action free_action(void *pointer) {
-    require(pointer != nullptr, hipErrorInvalidValue);
+    require(planned_left(reinterpret_cast<u64>(pointer)) > 0, hipErrorInvalidValue); // a node's
     return FreeMemory{pointer};
 }
 
@@ -159,8 +159,14 @@ Action any_action(NodeParams *params) {
         return allocation_action(&params->allocation);
     case 11:
         return free_action(params->pointer);
-    default:
+    case 8: // semaphores of other interfaces
+    case 9:
+    case 12: // symbols
+    case 13:
+    case 14: // operations on words
         fail(hipErrorNotSupported, fmt::format("a graph node of type {}", params->type));
+    default:
+        fail(hipErrorInvalidValue);
     }
 }
 
