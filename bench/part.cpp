@@ -41,8 +41,8 @@ Peak product_peak(std::string_view part, Dtype dtype) {
     const std::vector<Constant> constants = part_constants(part);
     const Target &target = target_of_part(part);
     if (!target.wmma.empty())
-        return {"WMMA", flops(constants, target,
-                              16 * 16 * 16 / value_of(constants, "wmma_f16_interval"))};
+        return {"WMMA",
+                flops(constants, target, 16 * 16 * 16 / value_of(constants, "wmma_f16_interval"))};
     if (target.dot2 && dtype == Dtype::f16)
         return {"DOT2", flops(constants, target, 2 * 32)};
     return {dtype == Dtype::f16 ? "v_fma_mix_f32" : "v_fmac_f32", flops(constants, target, 32)};

@@ -12,5 +12,4 @@ namespace nw::ref {
 // whose sums are added in their order. Throws Error as gguf_decode does, or for parts = 0.
 std::vector<f32> dot_gguf(const GgufProduct &, u32 parts);
 
-
 } // namespace nw::ref

@@ -291,8 +291,6 @@ constexpr u32 gguf_halves_tiles(u32 m) { return m <= 16 ? 1 : 2 * ceil_div(m, 32
 inline u32 gguf_block(std::string_view type) { return find_ggml_type(type)->elements; }
 
 // Slots of a MoE block.
-inline u32 moe_block_size(const Kernel &k) {
-    return k.param("bm").empty() ? k.p.m : k.p.bm;
-}
+inline u32 moe_block_size(const Kernel &k) { return k.param("bm").empty() ? k.p.m : k.p.bm; }
 
 } // namespace nw

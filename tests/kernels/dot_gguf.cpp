@@ -107,18 +107,18 @@ void by_plan(Test &t, const Kernel &kernel, Shape s,
     const Region x = t.region<f32>(values), w = t.region<std::byte>(blocks),
                  c = t.region<f32>(std::vector<f32>(u64{s.m} * s.n, -777.0f)),
                  workspace = t.region<std::byte>(std::vector<std::byte>(bytes));
-    const GgufLinear problem{kernel.param("type"), s.m, s.n, s.k, x.data(), u64{4} * s.k, w.data(),
-                             c.data(), workspace.data(), bytes};
+    const GgufLinear problem{
+        kernel.param("type"), s.m,  s.n, s.k, x.data(), u64{4} * s.k, w.data(), c.data(),
+        workspace.data(),     bytes};
     launch(t.modules, plan(problem, kernel, machine));
     t.modules.device().synchronize();
     ++t.launches;
     t.unchanged("x", x, where);
     t.guards_clean("workspace", workspace, where);
     const std::vector<std::byte> tiles = ref::quantize_q8(values, s.m, s.k);
-    check::same_bits(t, "c", c,
-                     ref::dot_gguf({type.info.id, s.m, s.n, s.k, tiles, blocks},
-                                   kernel.number("parts")),
-                     where);
+    check::same_bits(
+        t, "c", c,
+        ref::dot_gguf({type.info.id, s.m, s.n, s.k, tiles, blocks}, kernel.number("parts")), where);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // moe_prefill_w4a16, dot_moe_w4a16: every row of the registry, on shapes derived from the row. What
-// a tile computes is prefill_w4a16's or dot_w4a16's; here is which expert and whose activations it has, and what becomes
-// of the results.
+// a tile computes is prefill_w4a16's or dot_w4a16's; here is which expert and whose activations it
+// has, and what becomes of the results.
 #include <set>
 
 #include "moe_case.h"
