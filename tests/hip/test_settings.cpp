@@ -107,6 +107,17 @@ TEST_CASE("what a gfx's constants are follows HIPSIM_PART") {
     CHECK_FALSE(contains(other, "R9700"));
 }
 
+TEST_CASE("a device has the workgroup processors and the name of its part, timed or not") {
+    for (const std::string timing : {"on", "off"}) {
+        const std::string spec = "sim:gfx1030?timing=" + timing;
+        const hip::DeviceInfo usual = hip::Device::own(spec).info(),
+                              smaller = hip::Device::own(spec + "&part=6800 XT").info();
+        CHECK_EQ(usual.wgps, 40);
+        CHECK_EQ(smaller.wgps, 36);
+        CHECK_EQ(smaller.name, "AMD Radeon RX 6800 XT (sim)");
+    }
+}
+
 TEST_CASE("a device replays its launches under draws of the constants, if it is told to") {
     const hip::Device plain = hip::Device::own("sim:gfx1151?timing=on&stats=on"),
                       drawn = hip::Device::own("sim:gfx1151?timing=on&stats=on&uncertainty=3");
@@ -185,7 +196,7 @@ TEST_CASE("settings that mean nothing are refused with what there is") {
     refused("sim:gfx1151?uncertainty=65", "uncertainty=65: not a number from 0 (no draws) to 64");
     refused("sim:gfx1151?cold=code", "cold=code: neither weights nor off");
     refused("sim:gfx1151?warm=on", "warm=on: neither code nor off");
-    refused("sim:gfx1151?timing=on&part=9999X", "9999X is not one of 7900 XTX");
+    refused("sim:gfx1151?part=9999X", "9999X is not one of 7900 XTX");
     refused("sim:gfx1151?timing=on&part=7900 XTX", "it is gfx1100, the device gfx1151");
     refused("sim:gfx1151?timing=on&profile=/no/such/profile", "/no/such/profile");
     refused("sim:gfx90a?timing=on", "the simulated targets are");

@@ -199,11 +199,15 @@ sim::timing::Part part_of(const Value &list, std::string_view gfx) {
     return *sim::timing::default_part(gfx);
 }
 
-// False when the profile is for another part.
-bool add_model(DeviceConfig &device, const Settings &settings) {
+// Facts of the part, and its timing model where launches are timed. False when the profile is for
+// another part.
+bool add_part(DeviceConfig &device, const Settings &settings) {
     const std::string_view gfx = device.facts->gfx;
-    device.timed =
-        TimedPart{part_of(settings("part", "HIPSIM_PART"), gfx), sim::timing::costs_for(gfx)};
+    const sim::timing::Part part = part_of(settings("part", "HIPSIM_PART"), gfx);
+    device.facts = &sim::device_of_part(part.name);
+    if (device.timing == TimingMode::off)
+        return true;
+    device.timed = TimedPart{part, sim::timing::costs_for(gfx)};
     const Value path = settings("profile", "HIPSIM_PROFILE");
     if (path.text.empty())
         return true;
@@ -215,7 +219,7 @@ bool add_model(DeviceConfig &device, const Settings &settings) {
     return used;
 }
 
-// Reads all settings except those of the timing model.
+// Reads all settings except the part and the timing model's.
 DeviceConfig read_device(const sim::Device &facts, const Settings &settings) {
     DeviceConfig device;
     device.facts = &facts;
@@ -252,7 +256,7 @@ std::vector<DeviceConfig> read_devices() {
     try {
         bool used = devices.empty();
         for (DeviceConfig &device : devices)
-            used |= device.timing == TimingMode::off || add_model(device, environment);
+            used |= add_part(device, environment);
         if (!used)
             throw Error(fmt::format("HIPSIM_PROFILE={}: no device is the part that it is of: "
                                     "choose it with HIPSIM_ARCH or HIPSIM_PART",
@@ -278,8 +282,7 @@ DeviceConfig parse_device(std::string_view spec, std::string_view defaults) {
     }
     const Settings settings(asked, defaults);
     DeviceConfig device = read_device(find_gfx(gfx), settings);
-    if (device.timing != TimingMode::off)
-        add_model(device, settings);
+    add_part(device, settings);
     return device;
 }
 

@@ -7,40 +7,57 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/parts.h"
 
 namespace nw::sim {
 
 namespace {
 
-// Names in HIP's listing: each one says that it is simulated.
+// A part's name in HIP's listing says that it is simulated.
 struct Table {
     std::deque<std::string> names;
-    std::vector<Device> devices;
+    std::vector<Device> devices, of_parts; // one per target; in the order of parts()
     Table() {
+        for (const Target &t : targets()) // gen/targets.py refuses one without a part
+            devices.push_back(of(t, *default_part(t.name)));
+        for (const Part &part : parts())
+            of_parts.push_back(of(target_of(part.gfx), part));
+    }
+    Device of(const Target &t, const Part &part) {
         constexpr u32 khz = 1000;
-        for (const Target &t : targets()) {
-            const Part &part = *default_part(t.name); // gen/targets.py refuses a target without
-            names.push_back(fmt::format("{} (sim)", part.product));
-            devices.push_back({t.name.data(), names.back().c_str(), &t, part.wgps, part.apu,
-                               part.l2_size, part.shader_mhz * khz, part.memory_mhz * khz,
-                               part.memory_bus_bits});
-        }
+        names.push_back(fmt::format("{} (sim)", part.product));
+        return {t.name.data(),
+                names.back().c_str(),
+                &t,
+                part.wgps,
+                part.apu,
+                part.l2_size,
+                part.shader_mhz * khz,
+                part.memory_mhz * khz,
+                part.memory_bus_bits};
     }
 };
 
-const std::vector<Device> &table() {
+const Table &table() {
     static const Table &one = *new Table;
-    return one.devices;
+    return one;
 }
 
 } // namespace
 
-std::span<const Device> devices() { return table(); }
+std::span<const Device> devices() { return table().devices; }
 
 const Device *find_device(std::string_view gfx) {
-    const auto it = std::ranges::find_if(table(), [&](const Device &d) { return gfx == d.gfx; });
-    return it == table().end() ? nullptr : &*it;
+    const auto it = std::ranges::find_if(devices(), [&](const Device &d) { return gfx == d.gfx; });
+    return it == devices().end() ? nullptr : &*it;
+}
+
+const Device &device_of_part(std::string_view name) {
+    const auto it = std::ranges::find(parts(), name, &Part::name);
+    if (it == parts().end())
+        throw Error(fmt::format("{}: no such part", name));
+    return table().of_parts[static_cast<std::size_t>(it - parts().begin())];
 }
 
 u32 allocated_vgprs(const KernelInfo &k) {

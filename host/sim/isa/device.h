@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The simulated GPUs, one product per gfx, and their occupancy limits.
+// The simulated GPUs, one product per gfx unless another is named, and their occupancy limits.
 #pragma once
 #include <span>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace nw::sim {
 
-// Device facts for the HIP layer (attributes), the machine and the lint: from its target and the
-// default part.
+// Device facts for the HIP layer (attributes), the machine and the lint: from a part and its
+// target.
 struct Device {
     const char *gfx;
     const char *marketing_name;
@@ -22,8 +22,12 @@ struct Device {
     u32 memory_clock_khz;
     u32 memory_bus_bits;
 };
+// Devices of the default parts, one per gfx.
 const Device *find_device(std::string_view gfx); // null: none of that gfx
 std::span<const Device> devices();
+
+// Of that part; throws nw::Error for an unknown name.
+const Device &device_of_part(std::string_view name);
 
 // VGPRs per lane, from the descriptor.
 u32 allocated_vgprs(const KernelInfo &);
