@@ -170,6 +170,7 @@ TEST_CASE("files that are not there or not an image") {
     refuses_file(NW_BUILD_DIR "/bin/tests/test_hip_runtime", "hipErrorInvalidImage", "EM_AMDGPU");
     FAILS(hipModuleLoad(nullptr, "x"), hipErrorInvalidValue);
     FAILS(hipModuleLoad(&module, nullptr), hipErrorInvalidValue);
+    FAILS(hipModuleLoad(&module, ""), hipErrorInvalidValue);
     FAILS(hipModuleLoadData(&module, nullptr), hipErrorInvalidValue);
 }
 

@@ -122,7 +122,7 @@ using namespace nw::hipsim;
 hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
     return api(__func__, [&] {
         runtime();
-        require(module && path, hipErrorInvalidValue);
+        require(module && path && *path, hipErrorInvalidValue);
         const auto image = read_file(path);
         try {
             *module = load(sim::SpanSource(image));
