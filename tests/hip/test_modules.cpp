@@ -275,8 +275,7 @@ TEST_CASE("what a kernel says about itself") {
     int value = 0;
     FAILS(hipFuncGetAttribute(&value, static_cast<hipFunction_attribute>(99), code["iota"]),
           hipErrorInvalidValue);
-    FAILS(hipFuncGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, nullptr),
-          hipErrorInvalidHandle);
+    FAILS(hipFuncGetAttribute(&value, HIP_FUNC_ATTRIBUTE_NUM_REGS, nullptr), hipErrorInvalidHandle);
     FAILS(hipFuncGetAttribute(nullptr, HIP_FUNC_ATTRIBUTE_NUM_REGS, code["iota"]),
           hipErrorInvalidValue);
 

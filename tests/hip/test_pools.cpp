@@ -125,7 +125,7 @@ TEST_CASE("a device's default and current pool") {
         FAILS(hipDeviceSetMemPool(none, own), hipErrorInvalidValue);
         FAILS(hipDeviceGetMemPool(&current, none), hipErrorInvalidValue);
     }
-    OK(hipMemPoolDestroy(own));                               // its memory lives on
+    OK(hipMemPoolDestroy(own)); // its memory lives on
     OK(hipDeviceGetMemPool(&current, 0));
     CHECK_EQ(preset, current);
     OK(hipMemsetD8(data, 1, 100));

@@ -115,7 +115,7 @@ Action await_action(hipEvent_t event) {
 
 Action child_action(hipGraph_t child) {
     const auto graph = find_graph(child); // also the parent itself, as it is now
-    static_cast<void>(graph->ordered()); // no cycles
+    static_cast<void>(graph->ordered());  // no cycles
     return ChildGraph{graph->clone()};
 }
 
