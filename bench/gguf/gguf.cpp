@@ -51,8 +51,8 @@ Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &time) {
 static Table products_table(const Options &o, const std::string &gfx, const Bound &bound) {
     fmt::print(
         "\nProducts with GGUF weights on sim {}: modelled times, weights cold.\n"
-        "m: rows of activations; convert: a launch before, activations to int8, from 9 rows "
-        "on to f16 where there is WMMA.\n"
+        "m: rows of activations; convert: a launch before, of them to int8; from 9 rows on to f16 "
+        "for WMMA.\n"
         "GB/s: of the weights; % bound: of {:.1f} GB/s, which DRAM sustains, without the {:.1f} "
         "us of a launch;\n"
         "/m1: time by that of one row.\n",
