@@ -63,9 +63,12 @@ class Examples(unittest.TestCase):
             self.assertEqual(len(strange_lines(bad)), 1, bad)
         self.assertEqual(len(strange_lines(start + "TRY(hipMalloc(&args.a, 2 * K));\n// ...\nhipModule_t module;\n")), 1)
 
-    def test_example_runs_on_every_target(self) -> None:
-        for arch in sorted(p.name for p in (BUILD / "hsaco").iterdir() if p.is_dir()):
-            done = run("readme_example", BUILD / "hsaco" / arch / f"{SYMBOL}.hsaco", HIPSIM_ARCH=arch)
+    def test_example_runs_wherever_its_kernel_is(self) -> None:
+        kernels = sorted((BUILD / "hsaco").glob(f"*/{SYMBOL}.hsaco"))
+        self.assertTrue(kernels)
+        for kernel in kernels:
+            arch = kernel.parent.name
+            done = run("readme_example", kernel, HIPSIM_ARCH=arch)
             self.assertEqual((done.returncode, done.stdout), (0, "4096 outputs, all 1280.0\n"), arch + done.stderr)
 
     def test_example_names_a_missing_file(self) -> None:
