@@ -79,16 +79,17 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
     const Bound bound = dram_bound(gfx);
     fmt::print(
         "\nExperts with GGUF weights on sim {}: modelled times, weights cold.\n"
+        "gate_up: with biases and SwiGLU; +b: with biases.\n"
         "Routes are random; block: slots of a block, 1 without blocks; met: experts that any token "
         "has;\n"
         "before: launches before, of activations and lists; GB/s: of weights; % bound: of {:.1f} "
         "GB/s,\nwhich DRAM sustains, without the {:.1f} us of a launch.\n\n",
         gfx, bound.gb_per_s, bound.overhead_us);
-    Table table("model {model:<13}; layer {layer:<7}; act {act:<6}; N x K {_size:>10}; type "
+    Table table("model {model:<13}; layer {_layer:<7}; N x K {_size:>10}; type "
                 "{type:<5}; tokens {m:>6}; "
-                "block {block_size:>5}; met {experts_met:>4.0f}" +
-                time_columns(o, 9) +
-                "; before us {activations_us:>9.2f}; GB/s {gb_per_s:>7.1f}; "
+                "block {block_size:>5}; met {experts_met:>3.0f}" +
+                time_columns(o, 8) +
+                "; before us {activations_us:>9.2f}; GB/s {gb_per_s:>6.1f}; "
                 "% bound {pct_of_bound:>7.1f}");
     time_gguf_moe(jobs, [&](u64 i, const Timed &time) {
         const auto &[p, kernel, routes] = jobs[i];
@@ -112,6 +113,7 @@ Json gguf_moe(const Options &o, const Shapes &shapes, const std::string &gfx) {
              {"gb_per_s", bytes / us / 1e3},
              {"pct_of_bound", 100 * (bytes / (us - bound.overhead_us) / 1e3 / bound.gb_per_s)},
              {"bound", "dram"},
+             {"_layer", fmt::format("{}{}", layer_of(p), p.act == "none" ? "+b" : "")},
              {"_size", by(p.n, p.k)}});
         add_bounds(rows.back(), time.drawn);
         table.print(rows.back());

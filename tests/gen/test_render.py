@@ -233,8 +233,12 @@ class Manifest(unittest.TestCase):
                 method = f"_{row['params'].get('dequant')}"  # by what a target has: dots of halves, of bf16
                 by_gfx.setdefault(row["gfx"], set()).add(row["symbol"].replace(method, ""))
         self.assertEqual(set(by_gfx), set(ARCHES))
-        for wmma in (True, False):
-            self.assertEqual(len({frozenset(have) for gfx, have in by_gfx.items() if bool(ARCHES[gfx]["wmma"]) == wmma}), 1, wmma)
+        by_facts: dict[tuple, set[frozenset[str]]] = {}
+        for gfx, have in by_gfx.items():
+            facts = (bool(ARCHES[gfx]["wmma"]), ARCHES[gfx]["dot2"], ARCHES[gfx]["dot4"])
+            by_facts.setdefault(facts, set()).add(frozenset(have))
+        for facts, different in by_facts.items():
+            self.assertEqual(len(different), 1, facts)
 
     def test_what_lacks_one_idea_has_all_else_of_what_is_chosen(self) -> None:
         chosen = [(r["gfx"], r["params"]) for r in self.decode() if not r["reference"]]

@@ -178,7 +178,6 @@ TEST_CASE(
                     }
     }
     CHECK_THROWS_AS(align_for("gfx906"), Error);
-    CHECK_THROWS_AS(experts_for("gfx1030", Dtype::bf16, 128, 8, Zeros::eight), Error);
     CHECK_THROWS_AS(experts_for("gfx1151", Dtype::f16, 128, 24, Zeros::eight), Error);
 }
 

@@ -103,16 +103,21 @@ def on(gfxs: list[str], families: dict[str, list[dict]]) -> dict[str, list[dict]
 
 
 def elsewhere(families: dict[str, list[dict]]) -> list[str]:
-    """Of the other targets, groups with the same."""
+    """Of the other targets, groups with the same; what a group has beside all of one before."""
     common = everywhere(families)
     known, groups = on(common, families), {}
     for gfx in targets():
         if gfx not in common:
             own = on([gfx], families)
             texts = {name: limits(kernels, families[name]) for name, kernels in own.items()}
-            said = ", ".join(name + (f" ({text})" if text else "") if name in known else linked(name, text) for name, text in texts.items())
+            said = tuple(name + (f" ({text})" if text else "") if name in known else linked(name, text) for name, text in texts.items())
             groups.setdefault(said, []).append(gfx)
-    return [f"{', '.join(gfxs)}: {said}." for said, gfxs in groups.items()]
+    out: list[str] = []
+    for at, (said, gfxs) in enumerate(groups.items()):
+        before = next((other for other in list(groups)[:at] if set(other) < set(said)), ())
+        more = ", ".join(part for part in said if part not in before)
+        out.append(f"{', '.join(gfxs)}: {f'as {groups[before][0]}, and ' if before else ''}{more}.")
+    return out
 
 
 def alike(kernels: list[dict]) -> list[list[dict]]:
@@ -155,7 +160,7 @@ def table(manifest: dict) -> list[str]:
         "",
         "All for " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
         "",
-        *elsewhere(every),
+        *"\n\n".join(elsewhere(every)).split("\n"),
     ]
 
 
