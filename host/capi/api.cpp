@@ -19,24 +19,7 @@ namespace nw::api {
 Op product_of(const nw_context *context, const nw_w4a16 *p) {
     need_product(context, p, "nw_w4a16", sizeof *p);
     static_assert(NW_PER_ROW == per_row);
-    Op op{.kind = OpKind::linear_w4a16};
-    op.silu = silu_of(p->silu_gate_up);
-    op.dtype = dtype_of(p->dtype);
-    op.zeros = zeros_of(p->zeros);
-    op.m = p->m;
-    op.n = p->n;
-    op.k = p->k;
-    op.group = p->group;
-    op.a = address(p->a);
-    op.w = address(p->w);
-    op.s = address(p->s);
-    op.z = address(p->z);
-    op.bias = address(p->bias);
-    op.c = address(p->c);
-    op.w_stride = p->w_stride;
-    op.s_stride = p->s_stride;
-    op.z_stride = p->z_stride;
-    return op;
+    return w4a16_op(OpKind::linear_w4a16, *p);
 }
 
 namespace {

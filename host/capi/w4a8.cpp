@@ -21,24 +21,8 @@ Op rows_of(const nw_context *context, const nw_int8_rows *r) {
 
 Op int8_product_of(const nw_context *context, const nw_w4a8 *p) {
     need_product(context, p, "nw_w4a8", sizeof *p);
-    Op op{.kind = OpKind::linear_w4a8};
-    op.silu = silu_of(p->silu_gate_up);
-    op.dtype = dtype_of(p->dtype);
-    op.zeros = zeros_of(p->zeros);
-    op.m = p->m;
-    op.n = p->n;
-    op.k = p->k;
-    op.group = p->group;
-    op.a = address(p->a);
+    Op op = w4a16_op(OpKind::linear_w4a8, *p);
     op.a_scale = address(p->a_scale);
-    op.w = address(p->w);
-    op.s = address(p->s);
-    op.z = address(p->z);
-    op.bias = address(p->bias);
-    op.c = address(p->c);
-    op.w_stride = p->w_stride;
-    op.s_stride = p->s_stride;
-    op.z_stride = p->z_stride;
     return op;
 }
 
