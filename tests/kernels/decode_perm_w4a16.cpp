@@ -15,12 +15,22 @@ namespace {
 
 constexpr u32 k_per_step = 1024;
 
+bool same_method(const Kernel &plain, const Kernel &kernel) {
+    return plain.family == "decode_w4a16" && plain.param("dtype") == kernel.param("dtype") &&
+           plain.param("dequant") == kernel.param("dequant") &&
+           plain.number("m") == kernel.number("m");
+}
+
+// Null where decode_w4a16 has another method for as many rows.
 const Kernel *plain_kernel(const Kernel &kernel) {
     const std::string symbol =
         "decode_w4a16" + std::string(kernel.symbol.substr(kernel.family.size()));
     const Kernel *plain = find_kernel(kernel.gfx, symbol);
     if (plain)
         need_built(*plain);
+    else if (std::ranges::any_of(kernels(kernel.gfx),
+                                 [&](const Kernel &k) { return same_method(k, kernel); }))
+        throw Error(fmt::format("{} {}: no such kernel to compare with", kernel.gfx, symbol));
     return plain;
 }
 
