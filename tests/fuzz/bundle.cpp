@@ -4,7 +4,7 @@
 #include "base/types.h"
 #include "fuzz/targets.h"
 #include "sim/hip/error.h"
-#include "sim/hip/image.h"
+#include "sim/hip/module/image.h"
 
 using namespace nw;
 using namespace nw::hipsim;

@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "sim/hip/capture.h"
-#include "sim/hip/fatbin.h"
+#include "sim/hip/graph/capture.h"
+#include "sim/hip/module/fatbin.h"
 
 namespace nw::hipsim {
 

@@ -9,19 +9,19 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "sim/hip/array.h"
-#include "sim/hip/blocks.h"
 #include "sim/hip/config.h"
-#include "sim/hip/device.h"
+#include "sim/hip/device/device.h"
 #include "sim/hip/error.h"
 #include "sim/hip/handles.h"
-#include "sim/hip/launch_files.h"
-#include "sim/hip/line_file.h"
-#include "sim/hip/module.h"
-#include "sim/hip/pool.h"
-#include "sim/hip/report_file.h"
-#include "sim/hip/sharing.h"
-#include "sim/hip/texture.h"
+#include "sim/hip/launch/launch_files.h"
+#include "sim/hip/launch/line_file.h"
+#include "sim/hip/launch/report_file.h"
+#include "sim/hip/memory/blocks.h"
+#include "sim/hip/memory/pool.h"
+#include "sim/hip/memory/sharing.h"
+#include "sim/hip/module/module.h"
+#include "sim/hip/texture/array.h"
+#include "sim/hip/texture/texture.h"
 
 namespace nw::hipsim {
 

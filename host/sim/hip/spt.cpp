@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Entry points of programs compiled for a default stream per thread: `hipX_spt` is `hipX` with the
 // null stream replaced by the thread's own.
-#include "sim/hip/capture.h"
-#include "sim/hip/kernel_call.h"
-#include "sim/hip/symbols.h"
+#include "sim/hip/graph/capture.h"
+#include "sim/hip/launch/kernel_call.h"
+#include "sim/hip/module/symbols.h"
 
 namespace nw::hipsim {
 

@@ -2,7 +2,7 @@
 // Memory of other processes.
 #include <unistd.h>
 
-#include "sim/hip/capture.h"
+#include "sim/hip/graph/capture.h"
 #include "sim/hip/ipc/shared_memory.h"
 
 using namespace nw::hipsim;

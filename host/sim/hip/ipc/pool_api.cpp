@@ -2,7 +2,7 @@
 // Pools of other processes: a file descriptor names the pool, export data names its allocations.
 #include <unistd.h>
 
-#include "sim/hip/host_copy.h"
+#include "sim/hip/copy/host_copy.h"
 #include "sim/hip/ipc/shared_memory.h"
 #include "sim/hip/runtime.h"
 

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <vector>
 
-#include "sim/hip/blocks.h"
 #include "sim/hip/headers.h"
 #include "sim/hip/ipc/shared_file.h"
+#include "sim/hip/memory/blocks.h"
 
 namespace nw::hipsim {
 

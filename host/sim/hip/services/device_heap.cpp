@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "sim/hip/properties.h"
+#include "sim/hip/device/properties.h"
 
 namespace nw::hipsim {
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The driver API's copies: each side names its kind of memory.
+#include "sim/hip/copy/copy.h"
+#include "sim/hip/error.h"
+#include "sim/hip/texture/array.h"
+#include "sim/hip/version.h"
+
+namespace nw::hipsim {
+
+namespace {
+
+// HIP_MEMCPY3D. Number is unsigned up to ROCm 5 and size_t since ROCm 6.
+template <class Number> struct DriverBox {
+    struct Side {
+        Number x, y, z, lod;
+        int type; // hipMemoryType
+        const void *host, *device;
+        void *array;
+        Number pitch, height;
+    };
+    Side from, to;
+    Number width, height, depth;
+};
+static_assert(sizeof(DriverBox<unsigned>) == 128 && sizeof(DriverBox<size_t>) == 184);
+
+} // namespace
+
+// hipMemoryType was renumbered in ROCm 6, too. 0 is then memory that nobody registered.
+static const void *base_of(int type, const void *host, const void *device) {
+    const int host_type = host_major() == 5 ? 0 : 1;
+    if (type == host_type)
+        return host;
+    return device ? device : host;
+}
+
+template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 height, u64 depth) {
+    if (side.array)
+        return array_of(side.array).corner(side.x, side.y, side.z, width, height, depth);
+    const auto base = reinterpret_cast<u64>(base_of(side.type, side.host, side.device));
+    require(base != 0, hipErrorInvalidValue);
+    const u64 pitch = side.pitch ? side.pitch : side.x + width;
+    require(side.x <= pitch && width <= pitch - side.x, hipErrorInvalidValue);
+    const u64 slice = pitch * (side.height ? side.height : height);
+    return {base + side.z * slice + side.y * pitch + side.x, pitch, slice};
+}
+
+template <class Box> static Copy driver_copy(const Box &box) {
+    if (box.width == 0 || box.height == 0 || box.depth == 0)
+        return {};
+    return box_copy(corner(box.to, box.width, box.height, box.depth),
+                    corner(box.from, box.width, box.height, box.depth),
+                    {box.width, box.height, box.depth}, hipMemcpyDefault);
+}
+
+Copy driver_box_copy(const HIP_MEMCPY3D *params) {
+    require(params != nullptr, hipErrorInvalidValue);
+    const void *const bytes = params;
+    if (host_major() == 5)
+        return driver_copy(*static_cast<const DriverBox<unsigned> *>(bytes));
+    return driver_copy(*static_cast<const DriverBox<size_t> *>(bytes));
+}
+
+Copy driver_rows_copy(const hip_Memcpy2D *params) {
+    require(params != nullptr, hipErrorInvalidValue);
+    const hip_Memcpy2D &p = *params;
+    DriverBox<size_t> box{};
+    box.from = {p.srcXInBytes, p.srcY,      0,          0,          p.srcMemoryType,
+                p.srcHost,     p.srcDevice, p.srcArray, p.srcPitch, 0};
+    box.to = {p.dstXInBytes, p.dstY,      0,          0,          p.dstMemoryType,
+              p.dstHost,     p.dstDevice, p.dstArray, p.dstPitch, 0};
+    box.width = p.WidthInBytes;
+    box.height = p.Height;
+    box.depth = 1;
+    return driver_copy(box);
+}
+
+} // namespace nw::hipsim

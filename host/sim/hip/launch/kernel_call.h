@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// A checked kernel launch with shape and packed arguments, independent of the caller's buffers.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/types.h"
+#include "sim/hip/headers.h"
+#include "sim/hip/module/module.h"
+#include "sim/timing/timeline.h"
+
+namespace nw::hipsim {
+
+struct LaunchShape {
+    dim3 grid; // workgroups
+    dim3 block;
+    u64 dynamic_lds = 0;
+    bool cooperative = false; // its workgroups may wait for each other
+    bool any_order = false;   // may overlap the kernel before it in its stream
+};
+
+struct KernelCall {
+    std::shared_ptr<Function> function; // keeps the program alive: its module may be unloaded
+    LaunchShape shape;
+    std::vector<std::byte> kernarg;
+    int priority = 0;      // stored for queries
+    void *named = nullptr; // how the caller named the function; see hipGraphKernelNodeGetParams
+
+    // `command` gets the modelled work; null where launches aren't timed.
+    hipError_t run(sim::timing::Command *command) const noexcept;
+};
+
+// Checks the shape, in the order and with the codes of HIP, and packs the arguments.
+KernelCall make_call(hipFunction_t function, const LaunchShape &shape, void **params, void **extra);
+
+// Fails with hipErrorCooperativeLaunchTooLarge if not all workgroups can be resident.
+void set_cooperative(KernelCall &call, bool wanted);
+
+// The kernel that `named` means on the current device: a host stub that the compiler registered, or
+// a hipFunction_t. Fails with hipErrorInvalidDeviceFunction.
+hipFunction_t function_named(const void *named);
+
+// Queues it (or captures it) between the records of `start` and `stop`, which may be null.
+hipError_t launch(KernelCall call, hipStream_t stream, hipEvent_t start = nullptr,
+                  hipEvent_t stop = nullptr);
+
+} // namespace nw::hipsim

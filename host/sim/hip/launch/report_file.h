@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// HIPSIM_REPORT: one JSON line per fault or finding of a checker.
+#pragma once
+#include <string>
+
+#include "sim/func/machine.h"
+#include "sim/hip/launch/line_file.h"
+
+namespace nw::hipsim {
+
+class ReportFile {
+public:
+    explicit ReportFile(const std::string &path) : file_("HIPSIM_REPORT", path, "reports") {}
+    bool wanted() const { return file_.wanted(); }
+    void write(const sim::Fault &fault, const std::string &kernel);
+
+private:
+    LineFile file_;
+};
+
+} // namespace nw::hipsim

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Texture and surface objects: descriptors in device memory, which kernels find by the handle
+//
+#pragma once
+#include <optional>
+
+#include "sim/func/image.h"
+#include "sim/hip/memory/blocks.h"
+#include "sim/hip/texture/texel.h"
+
+namespace nw::hipsim {
+
+class Device;
+
+struct Texture {
+    u64 at = 0;
+    hipResourceDesc resource{};
+    hipTextureDesc sampling{}; // of surfaces: none
+    bool surface = false;
+    std::optional<HIP_TEXTURE_DESC> driver_sampling = {}; // as hipTexObjectCreate got it
+};
+
+// What a texture reads, as the hardware sees it.
+struct TextureWords {
+    static constexpr unsigned image = 12, sampler = 8, count = image + sampler;
+    u32 words[count] = {};
+};
+TextureWords texture_words(const Device &, const hipResourceDesc &, const hipTextureDesc *);
+
+} // namespace nw::hipsim
