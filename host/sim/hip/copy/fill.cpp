@@ -54,7 +54,7 @@ hipError_t fill_now(Stream &stream, const Fill &fill) {
         stream, [&] { return run(fill, nullptr); }, commands_of(device, fill));
 }
 
-static u64 address(const void *pointer) {
+static u64 address_of(const void *pointer) {
     require(pointer != nullptr, hipErrorInvalidValue);
     return reinterpret_cast<u64>(pointer);
 }
@@ -62,13 +62,13 @@ static u64 address(const void *pointer) {
 Fill linear_fill(void *to, u32 element, u32 value, u64 count) {
     if (count == 0)
         return {};
-    return checked_fill({.at = address(to), .value = value, .element = element, .width = count});
+    return checked_fill({.at = address_of(to), .value = value, .element = element, .width = count});
 }
 
 Fill rows_fill(void *to, u64 pitch, u32 element, u32 value, u64 width, u64 height) {
     if (width == 0 || height == 0)
         return {};
-    return checked_fill({.at = address(to),
+    return checked_fill({.at = address_of(to),
                          .pitch = pitch,
                          .value = value,
                          .element = element,
@@ -82,7 +82,7 @@ Fill box_fill(const hipPitchedPtr &to, u32 value, const hipExtent &extent) {
     u64 slice = 0;
     require(!__builtin_mul_overflow(to.pitch, to.ysize ? to.ysize : extent.height, &slice),
             hipErrorInvalidValue);
-    return checked_fill({.at = address(to.ptr),
+    return checked_fill({.at = address_of(to.ptr),
                          .pitch = to.pitch,
                          .slice = slice,
                          .value = value,

@@ -4,7 +4,8 @@
 
 namespace nw::hipsim {
 
-template <class Make> static hipError_t now(const char *call, hipStream_t handle, Make &&make) {
+template <class Make>
+static hipError_t fill_stream_now(const char *call, hipStream_t handle, Make &&make) {
     return api(call, [&] {
         const auto stream = runtime().stream(handle);
         forbid_synchronous_in_capture();
@@ -15,7 +16,8 @@ template <class Make> static hipError_t now(const char *call, hipStream_t handle
     });
 }
 
-template <class Make> static hipError_t later(const char *call, hipStream_t handle, Make &&make) {
+template <class Make>
+static hipError_t fill_in_order(const char *call, hipStream_t handle, Make &&make) {
     return api(call, [&] {
         const auto stream = runtime().stream(handle);
         const Fill fill = make();
@@ -34,60 +36,61 @@ using namespace nw::hipsim;
 extern "C" {
 
 hipError_t hipMemset(void *to, int value, size_t bytes) {
-    return now(__func__, nullptr, [&] { return linear_fill(to, 1, byte(value), bytes); });
+    return fill_stream_now(__func__, nullptr,
+                           [&] { return linear_fill(to, 1, byte(value), bytes); });
 }
 hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
-    return now(__func__, nullptr, [&] { return linear_fill(to, 1, value, count); });
+    return fill_stream_now(__func__, nullptr, [&] { return linear_fill(to, 1, value, count); });
 }
 hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
-    return now(__func__, nullptr, [&] { return linear_fill(to, 2, value, count); });
+    return fill_stream_now(__func__, nullptr, [&] { return linear_fill(to, 2, value, count); });
 }
 hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
-    return now(__func__, nullptr,
-               [&] { return linear_fill(to, 4, static_cast<u32>(value), count); });
+    return fill_stream_now(__func__, nullptr,
+                           [&] { return linear_fill(to, 4, static_cast<u32>(value), count); });
 }
 hipError_t hipMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
-    return now(__func__, nullptr,
-               [&] { return rows_fill(to, pitch, 1, byte(value), width, height); });
+    return fill_stream_now(__func__, nullptr,
+                           [&] { return rows_fill(to, pitch, 1, byte(value), width, height); });
 }
 hipError_t hipMemset3D(hipPitchedPtr to, int value, hipExtent extent) {
-    return now(__func__, nullptr, [&] { return box_fill(to, byte(value), extent); });
+    return fill_stream_now(__func__, nullptr, [&] { return box_fill(to, byte(value), extent); });
 }
 
 hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream) {
-    return later(__func__, stream, [&] { return linear_fill(to, 1, byte(value), bytes); });
+    return fill_in_order(__func__, stream, [&] { return linear_fill(to, 1, byte(value), bytes); });
 }
 hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
                             hipStream_t stream) {
-    return later(__func__, stream, [&] { return linear_fill(to, 1, value, count); });
+    return fill_in_order(__func__, stream, [&] { return linear_fill(to, 1, value, count); });
 }
 hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
                              hipStream_t stream) {
-    return later(__func__, stream, [&] { return linear_fill(to, 2, value, count); });
+    return fill_in_order(__func__, stream, [&] { return linear_fill(to, 2, value, count); });
 }
 hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
-    return later(__func__, stream,
-                 [&] { return linear_fill(to, 4, static_cast<u32>(value), count); });
+    return fill_in_order(__func__, stream,
+                         [&] { return linear_fill(to, 4, static_cast<u32>(value), count); });
 }
 hipError_t hipMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                             hipStream_t stream) {
-    return later(__func__, stream,
-                 [&] { return rows_fill(to, pitch, 1, byte(value), width, height); });
+    return fill_in_order(__func__, stream,
+                         [&] { return rows_fill(to, pitch, 1, byte(value), width, height); });
 }
 hipError_t hipMemset3DAsync(hipPitchedPtr to, int value, hipExtent extent, hipStream_t stream) {
-    return later(__func__, stream, [&] { return box_fill(to, byte(value), extent); });
+    return fill_in_order(__func__, stream, [&] { return box_fill(to, byte(value), extent); });
 }
 
 // Since HIP 7.1.
 #define ROWS_OF_ELEMENTS(name, Type, bytes)                                                        \
     hipError_t name(hipDeviceptr_t to, size_t pitch, Type value, size_t width, size_t height) {    \
-        return now(__func__, nullptr,                                                              \
-                   [&] { return rows_fill(to, pitch, bytes, value, width, height); });             \
+        return fill_stream_now(__func__, nullptr,                                                  \
+                               [&] { return rows_fill(to, pitch, bytes, value, width, height); }); \
     }                                                                                              \
     hipError_t name##Async(hipDeviceptr_t to, size_t pitch, Type value, size_t width,              \
                            size_t height, hipStream_t stream) {                                    \
-        return later(__func__, stream,                                                             \
-                     [&] { return rows_fill(to, pitch, bytes, value, width, height); });           \
+        return fill_in_order(__func__, stream,                                                     \
+                             [&] { return rows_fill(to, pitch, bytes, value, width, height); });   \
     }
 ROWS_OF_ELEMENTS(hipMemsetD2D8, unsigned char, 1)
 ROWS_OF_ELEMENTS(hipMemsetD2D16, unsigned short, 2)

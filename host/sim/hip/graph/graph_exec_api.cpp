@@ -151,9 +151,11 @@ hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t exec, hipGraphNode_t nod
     return set_twin<HostCall>(__func__, exec, node, [&] { return host_action(params); });
 }
 
-hipError_t set_memory_ops(hipGraphExec_t exec, hipGraphNode_t node,
-                          const MemoryOpsParams *params) asm("hipGraphExecBatchMemOpNodeSetParams");
-hipError_t set_memory_ops(hipGraphExec_t exec, hipGraphNode_t node, const MemoryOpsParams *params) {
+hipError_t
+set_exec_memory_ops(hipGraphExec_t exec, hipGraphNode_t node,
+                    const MemoryOpsParams *params) asm("hipGraphExecBatchMemOpNodeSetParams");
+hipError_t set_exec_memory_ops(hipGraphExec_t exec, hipGraphNode_t node,
+                               const MemoryOpsParams *params) {
     return set_twin<MemoryOps>("hipGraphExecBatchMemOpNodeSetParams", exec, node,
                                [&] { return memory_ops_action(params); });
 }
