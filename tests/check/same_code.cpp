@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <tuple>
 
 #include "base/error.h"
+#include "check/same_instructions.h"
 #include "runtime/files.h"
 
 namespace nw::check {
@@ -29,9 +31,9 @@ std::string read_file(const std::filesystem::path &path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The facts that results and checkers depend on. A new fact does not compile until it is named
-// here.
-auto behaviour(const Target &target) {
+// The facts that results depend on, and those that checkers do beside. A new fact does not compile
+// until it is named here.
+auto facts_of(const Target &target) {
     const auto &[name, generation, series, supported, generic, elf_machine, init16, user_sgprs,
                  entry_sgprs, wg_x, split_waits, split_barrier, packed_ids, own_scratch, old_names,
                  delay_alu, dealloc_vgprs, stream, simds_per_wgp, max_waves, vgprs_per_simd,
@@ -40,12 +42,16 @@ auto behaviour(const Target &target) {
                  clock_bits, trans_use, wmma, wmma_macs, unpack_rows, scratch_bits, costs] = target;
     // Not among them: the name and its number; how many waves fit (vgprs_per_simd, vgpr_granule)
     // and are launched (simd_waves); the strides that hosts choose (row_period, row_pad); how
-    // instructions are named, and which exist.
-    return std::tuple(generation, series, supported, generic, init16, user_sgprs, entry_sgprs, wg_x,
-                      split_waits, split_barrier, packed_ids, own_scratch, dealloc_vgprs, stream,
-                      simds_per_wgp, max_waves, lds_per_wgp, lds_per_workgroup, lds_block, vopd,
-                      dot2_subnormal, dot2acc, salu_float, clock_bits, trans_use, wmma, wmma_macs,
-                      unpack_rows, scratch_bits, costs);
+    // instructions are named, and which exist (dot2, dot4, dot2acc).
+    const auto results =
+        std::tuple(generation, generic, init16, user_sgprs, entry_sgprs, wg_x, split_waits,
+                   split_barrier, packed_ids, own_scratch, dealloc_vgprs, stream, simds_per_wgp,
+                   lds_per_wgp, lds_per_workgroup, vopd, dot2_subnormal, salu_float, wmma,
+                   wmma_macs, unpack_rows, scratch_bits);
+    // Hazards and costs are a series'. The clock is for code that reads it (Listings).
+    const auto others =
+        std::tuple(series, supported, max_waves, lds_block, clock_bits, trans_use, costs);
+    return std::pair(results, others);
 }
 
 struct Group {
@@ -88,7 +94,11 @@ std::string loaded_sections(const std::filesystem::path &hsaco) {
     return out;
 }
 
-bool same_behaviour(const Target &a, const Target &b) { return behaviour(a) == behaviour(b); }
+bool same_behaviour(const Target &a, const Target &b) { return facts_of(a) == facts_of(b); }
+
+bool same_results(const Target &a, const Target &b) {
+    return facts_of(a).first == facts_of(b).first;
+}
 
 bool thorough(std::string_view gfx) {
     constexpr std::string_view listed = NW_THOROUGH; // tests/CMakeLists.txt
@@ -111,6 +121,24 @@ std::vector<std::vector<const Kernel *>> same_code(std::span<const Kernel *const
         std::ranges::stable_partition(group.kernels,
                                       [](const Kernel *k) { return thorough(k->gfx); });
         out.push_back(std::move(group.kernels));
+    }
+    return out;
+}
+
+std::vector<const Kernel *> repeated(std::span<const std::vector<const Kernel *>> groups) {
+    std::vector<const Kernel *> firsts, out;
+    for (const auto &group : groups)
+        firsts.push_back(group.front());
+    std::ranges::stable_partition(firsts, [](const Kernel *k) { return thorough(k->gfx); });
+    Listings listings;
+    std::map<std::string_view, std::vector<const Kernel *>> in_full; // by symbol
+    for (const Kernel *kernel : firsts) {
+        auto &before = in_full[kernel->symbol];
+        const bool is_repeated = std::ranges::any_of(before, [&](const Kernel *other) {
+            return same_results(target_of(other->gfx), target_of(kernel->gfx)) &&
+                   listings.same_but_for_waits(*other, *kernel);
+        });
+        (is_repeated ? out : before).push_back(kernel);
     }
     return out;
 }

@@ -23,6 +23,10 @@ std::string loaded_sections(const std::filesystem::path &hsaco);
 // occupancy and of how hosts lay out rows. Targets of two series have different hazards.
 bool same_behaviour(const Target &, const Target &);
 
+// True if the same instructions have the same results on both: they may differ in hazards and in
+// costs, too.
+bool same_results(const Target &, const Target &);
+
 // On these targets, one of a series, families run all of their shapes, on the others those of each
 // path.
 bool thorough(std::string_view gfx);
@@ -30,5 +34,10 @@ bool thorough(std::string_view gfx);
 // The kernels given, one symbol on several targets, in groups of equal sections and behaviour. The
 // first of a group is on a thorough target if any is. A code object that can't be read is alone.
 std::vector<std::vector<const Kernel *>> same_code(std::span<const Kernel *const> kernels);
+
+// Of these groups the first kernels that are, but for waits, that of another of the symbol's
+// groups: its results are checked there. Whether its waits suffice is a question for the checkers,
+// under which it runs for itself.
+std::vector<const Kernel *> repeated(std::span<const std::vector<const Kernel *>> groups);
 
 } // namespace nw::check

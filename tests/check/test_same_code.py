@@ -24,8 +24,9 @@ import targets  # noqa: E402
 HSACO = BUILD / "hsaco"
 KERNELS = json.loads((HSACO / "manifest.json").read_text())["kernels"]
 TABLE = targets.read(SOURCE / "gen/targets.toml")
-# Facts in which targets of one group may differ: the encoding's number, how many waves fit and are launched, strides of rows.
-MAY_DIFFER = {"elf_machine", "vgprs_per_simd", "vgpr_granule", "simd_waves", "row_period", "row_pad"}
+# Facts in which targets of one group may differ: the encoding's number, how many waves fit and are launched, strides of rows,
+# and which instructions exist.
+MAY_DIFFER = {"elf_machine", "vgprs_per_simd", "vgpr_granule", "simd_waves", "row_period", "row_pad", "dot2", "dot2acc", "dot4"}
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,13 @@ class Groups(unittest.TestCase):
 
 
 class Copies(unittest.TestCase):
-    """A kernel whose code is the same on two targets, in copies of its code objects."""
+    """A kernel on two targets, in copies of its code objects."""
+
+    symbol: str
+    first: str
+    second: str
 
     def setUp(self) -> None:
-        same = [(symbol, group) for symbol, group in groups("--family", "quantize_q8") if len(group) > 1]
-        if not same:
-            self.skipTest("this build has no two targets with the same code")
-        self.symbol, group = same[0]
-        self.first, self.second = group[:2]
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
@@ -116,9 +116,13 @@ class Copies(unittest.TestCase):
             for name in (f"{self.symbol}.hsaco", "quantize_q8.resources"):
                 shutil.copy(HSACO / gfx / name, self.folder / gfx)
 
+    def path(self) -> Path:
+        """The second target's file."""
+        return self.folder / self.second / f"{self.symbol}.hsaco"
+
     def change(self, section: str, at: int) -> None:
-        """Inverts a byte of the second target's file."""
-        path = self.folder / self.second / f"{self.symbol}.hsaco"
+        """Inverts a byte of it."""
+        path = self.path()
         data = bytearray(path.read_bytes())
         data[sections(path)[section].offset + at] ^= 0xFF
         path.write_bytes(data)
@@ -130,6 +134,18 @@ class Copies(unittest.TestCase):
         done = check_kernels(*self.options(), "-v", *more, hsaco=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return [int(line.split()[2]) for line in done.stdout.splitlines() if line.endswith("launches, 0 failures")]
+
+
+class SameCode(Copies):
+    """A kernel whose code is the same on two targets."""
+
+    def setUp(self) -> None:
+        same = [(symbol, group) for symbol, group in groups("--family", "quantize_q8") if len(group) > 1]
+        if not same:
+            self.skipTest("this build has no two targets with the same code")
+        self.symbol, group = same[0]
+        self.first, self.second = group[:2]
+        super().setUp()
 
     def test_one_is_checked_in_full_and_the_other_by_one_launch(self) -> None:
         for checkers in ([], ["--checkers"]):
@@ -155,9 +171,45 @@ class Copies(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "1 passed, 1 failed"), done.stdout)
 
     def test_an_unusable_file_is_a_failure(self) -> None:
-        (self.folder / self.second / f"{self.symbol}.hsaco").write_bytes(b"no ELF")
+        self.path().write_bytes(b"no ELF")
         done = check_kernels(*self.options(), hsaco=self.folder)
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "1 passed, 1 failed"), done.stdout)
+
+
+# The upper halves of s_waitcnt, whose lower half are its counts, and of s_endpgm, whose lower half means nothing.
+WAIT, END = b"\x8c\xbf", b"\x81\xbf"
+
+
+class SameButForWaits(Copies):
+    """gfx10.1 has hazards that gfx10.3 lacks, so its kernels have more waits."""
+
+    symbol, first, second = "quantize_q8_f32", "gfx1030", "gfx1012"
+
+    def setUp(self) -> None:
+        if any(not (HSACO / gfx / f"{self.symbol}.hsaco").exists() for gfx in (self.first, self.second)):
+            self.skipTest("this build has no kernels for gfx1012 and gfx1030")
+        super().setUp()
+        texts = [sections(HSACO / gfx / f"{self.symbol}.hsaco")[".text"].bytes for gfx in (self.first, self.second)]
+        self.assertNotEqual(*texts)
+
+    def first_of(self, upper: bytes) -> int:
+        text = sections(self.path())[".text"].bytes
+        return next(at for at in range(0, len(text), 4) if text[at + 2 : at + 4] == upper)
+
+    def test_results_are_checked_on_one_and_waits_on_both(self) -> None:
+        full, entry = self.launches()
+        self.assertGreater(full, 5)
+        self.assertEqual(entry, 1)
+        self.assertEqual(self.launches("--all"), [full, full])
+        self.assertGreater(min(self.launches("--checkers")), 1)
+
+    def test_another_wait_is_no_other_result(self) -> None:
+        self.change(".text", self.first_of(WAIT))
+        self.assertEqual(self.launches()[1], 1)
+
+    def test_another_instruction_is(self) -> None:
+        self.change(".text", self.first_of(END))
+        self.assertGreater(self.launches()[1], 1)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ EDGES = {
     "host/lint": ["host/sim/isa", "host/base"],
     # func: nw isa; timing: nw micro --fit writes the profiles that timing reads
     "host/nw": ["host/runtime", "host/measure", "host/lint", "host/formats", "host/sim/func", "host/sim/timing"],
-    "tests/check": ["host/runtime", "host/ref"],
+    "tests/check": ["host/runtime", "host/ref", "host/sim/isa"],  # isa: whether kernels are the same instructions
     "tests/kernels": ["tests/check", "host/runtime", "host/measure", "host/ref"],
     "tests/sim": ["host/sim/timing", "host/sim/check"],
     # tests/sim: validate needs the issue of every instruction, which HIP has no call for
