@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """build/asm/<gfx>/<symbol>.s -> build/hsaco/<gfx>/<symbol>.hsaco, only what changed.
 
-    assemble.py BUILD --clang C                        all of asm/, on all cores; code objects of others are removed
-    assemble.py BUILD --clang C --only GFX SYMBOL...   these
+    assemble.py BUILD --clang C --lld L                        all of asm/, on all cores; code objects of others are removed
+    assemble.py BUILD --clang C --lld L --only GFX SYMBOL...   these
 
-Code object V5 (note A-006), with line tables, so that a pc maps to its .s line. These are DWARF 4: that has no digest of the
+clang that links, too, takes a process more than clang and ld.lld, and half as long again. Code object V5 (note A-006), with line tables, so that a pc maps to its .s line. These are DWARF 4: that has no digest of the
 source, and no strings whose order depends on each other. So an object is, byte by byte, that of another target with the same
 code and another name, and is made of it where it is there (tests/gen/test_assemble.py).
 """
@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import targets
@@ -26,12 +27,19 @@ MACHINE_AT = 48  # e_flags of a 64-bit ELF file; its first byte is EF_AMDGPU_MAC
 MACHINES = {name: facts["elf_machine"] for name, facts in targets.arches_of(Path(__file__).with_name("targets.toml")).items()}
 
 
-def command(clang: str, gfx: str, source: Path, target: Path) -> list[str]:
-    return [
-        clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-mcode-object-version=5", "-gdwarf-4",
+@dataclass(frozen=True)
+class Tools:
+    clang: str
+    lld: str
+
+
+def commands(tools: Tools, gfx: str, source: Path, unlinked: Path, target: Path) -> Iterator[list[str]]:
+    yield [
+        tools.clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-mcode-object-version=5", "-gdwarf-4",
         f"-fdebug-compilation-dir=asm/{gfx}",  # not this machine's: the same bytes everywhere
-        "-x", "assembler", str(source), "-o", str(target),
-    ]
+        "-x", "assembler", "-c", str(source), "-o", str(unlinked),
+    ]  # fmt: skip
+    yield [tools.lld, "--no-undefined", "-shared", str(unlinked), "-o", str(target)]
 
 
 def same_code(one: str, other: str) -> bool:
@@ -56,16 +64,31 @@ def up_to_date(source: Path, target: Path) -> bool:
 def objects_alike(source: Path, target: Path) -> Iterator[bytes]:
     """What other targets' objects of the same code are for this one."""
     gfx = source.parent.name
-    text = source.read_text()
-    for other in MACHINES:
-        theirs, code = source.parents[1] / other / source.name, target.parents[1] / other / target.name
-        if other != gfx and len(other) == len(gfx) and theirs.exists() and up_to_date(theirs, code):
-            if same_code(text, theirs.read_text().replace(other, gfx)):
-                yield renamed(code.read_bytes(), other, gfx)
+    text, size = source.read_text(), source.stat().st_size
+    others = [other for other in MACHINES if other != gfx and len(other) == len(gfx)]
+    texts = [theirs for theirs in (source.parents[1] / other / source.name for other in others) if theirs.exists()]
+    for theirs in sorted(texts, key=lambda file: file.stat().st_size != size):  # likely the same first
+        other = theirs.parent.name
+        code = target.parents[1] / other / target.name
+        if up_to_date(theirs, code) and same_code(text, theirs.read_text().replace(other, gfx)):
+            yield renamed(code.read_bytes(), other, gfx)
 
 
-def assemble(clang: str, source: Path, target: Path) -> str:
-    """Empty when done or up to date, else what clang said. A failure leaves no file behind."""
+def run(tools: Tools, source: Path, part: Path) -> str:
+    """Empty when done, else what the first that failed said."""
+    unlinked = part.with_suffix(part.suffix + ".o")
+    try:
+        for words in commands(tools, source.parent.name, Path(source.name), unlinked.resolve(), part.resolve()):
+            done = subprocess.run(words, capture_output=True, text=True, cwd=source.parent)
+            if done.returncode:
+                return f"{source}:\n{done.stderr}"
+    finally:
+        unlinked.unlink(missing_ok=True)
+    return ""
+
+
+def assemble(tools: Tools, source: Path, target: Path) -> str:
+    """Empty when done or up to date, else what clang or ld.lld said. A failure leaves no file behind."""
     if up_to_date(source, target):
         return ""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -73,12 +96,9 @@ def assemble(clang: str, source: Path, target: Path) -> str:
     alike = next(objects_alike(source, target), None)
     if alike:
         part.write_bytes(alike)
-    else:
-        arguments = command(clang, source.parent.name, Path(source.name), part.resolve())
-        done = subprocess.run(arguments, capture_output=True, text=True, cwd=source.parent)
-        if done.returncode:
-            part.unlink(missing_ok=True)
-            return f"{source}:\n{done.stderr}"
+    elif said := run(tools, source, part):
+        part.unlink(missing_ok=True)
+        return said
     part.rename(target)
     return ""
 
@@ -93,6 +113,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path, help="holds asm/; hsaco/ goes there")
     parser.add_argument("--clang", required=True, help="clang of LLVM >= 20")
+    parser.add_argument("--lld", required=True, help="ld.lld of the same")
     parser.add_argument("--only", nargs="+", metavar=("GFX", "SYMBOL"), help="these kernels of a target")
     options = parser.parse_args()
     if options.only:
@@ -101,8 +122,9 @@ def main() -> int:
     else:
         sources = sorted(options.build.glob("asm/*/*.s"))
     objects = [options.build / "hsaco" / s.parent.name / f"{s.stem}.hsaco" for s in sources]
+    tools = Tools(options.clang, options.lld)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = [text for text in pool.map(lambda so: assemble(options.clang, *so), zip(sources, objects)) if text]
+        said = [text for text in pool.map(lambda so: assemble(tools, *so), zip(sources, objects)) if text]
     for file in [] if options.only else stale(options.build, sources):
         file.unlink()
         if not any(file.parent.iterdir()):  # of a target that there is no more

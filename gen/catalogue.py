@@ -112,16 +112,15 @@ def kernels(families: Mapping[str, Family], arches: dict[str, dict]) -> Iterator
             template = str(Path(f.template).with_name(variant["template"])) if "template" in variant else f.template
             for params in expand({key: value for key, value in variant.items() if key not in VARIANT_KEYS}):
                 chooses = purpose not in NEVER_CHOSEN
-                forms = [(params, False), *((p, True) for p in candidates_of(f, params) if chooses)]
-                name = symbol(f.name, f.symbol, params)
-                for gfx, (form, candidate) in itertools.product(chosen, forms):
-                    own = symbol(f.name, f.symbol, form)
+                forms = [params, *(p for p in candidates_of(f, params) if chooses)]
+                names = [symbol(f.name, f.symbol, form) for form in forms]
+                for gfx, (form, own) in itertools.product(chosen, zip(forms, names)):
                     if (gfx, own) in seen:
                         raise ValueError(f"{f.path}: {own} is listed twice for {gfx}: take one row out")
                     seen.add((gfx, own))
                     if form.get("simd_waves") == 0:
                         form = {**form, "simd_waves": arches[gfx]["simd_waves"]}
-                    yield Kernel(f, gfx, own, form, purpose, candidate, name, template)
+                    yield Kernel(f, gfx, own, form, purpose, own != names[0], names[0], template)
 
 
 # What of a target an expression may use (target.wmma_macs, target.dot4), and its unit.

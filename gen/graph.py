@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""build/kernels.cmake: how kernels are made. A family is rendered for a target (gen/render.py), then its .s files are assembled
-(gen/assemble.py). Targets: kernels_<gfx>_<family>, kernels_<gfx>, kernels_<family>; hsaco/<gfx>/<symbol>.hsaco is one too."""
+"""build/kernels.cmake: how kernels are made. A family is rendered for targets of equal facts (gen/render.py), then its .s files
+are assembled for each (gen/assemble.py). Targets: kernels_<gfx>_<family>, kernels_<gfx>, kernels_<family>;
+hsaco/<gfx>/<symbol>.hsaco is one too."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import targets
 from catalogue import Kernel, arches_of, shipped
 from files import exit_code, write_if_changed
 
@@ -17,21 +19,34 @@ HEAD = """\
 # Made by gen/graph.py.
 set(b ${CMAKE_BINARY_DIR})
 file(CONFIGURE OUTPUT ${b}/assembler.txt CONTENT "${LLVM_CLANG} ${LLVM_VERSION}\\n")
-function(nw_family gfx family contract)
+function(nw_render family contract gfx_list) # ARGN: gfx/symbol
+  string(REPLACE "," ";" all_gfx "${gfx_list}")
+  set(rendered)
+  set(resources)
+  foreach(gfx ${all_gfx})
+    list(APPEND rendered ${b}/asm/${gfx}/${family}.rendered)
+    list(APPEND resources ${b}/hsaco/${gfx}/${family}.resources)
+  endforeach()
+  set(sources ${ARGN})
+  list(TRANSFORM sources PREPEND ${b}/asm/)
+  list(TRANSFORM sources APPEND .s)
+  list(GET all_gfx 0 first)
+  add_custom_command(OUTPUT ${rendered} ${sources} ${resources}
+    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/render.py ${CMAKE_SOURCE_DIR} ${b} --gfx ${gfx_list} --family ${CMAKE_SOURCE_DIR}/${contract}
+    COMMAND ${CMAKE_COMMAND} -E touch ${rendered}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${contract}
+    DEPFILE ${b}/asm/${first}/${family}.d
+    COMMENT "Rendering ${family} for ${gfx_list}" VERBATIM)
+endfunction()
+function(nw_assemble gfx family)
   set(sources ${ARGN})
   list(TRANSFORM sources PREPEND ${b}/asm/${gfx}/)
   list(TRANSFORM sources APPEND .s)
-  add_custom_command(OUTPUT ${b}/asm/${gfx}/${family}.rendered ${sources} ${b}/hsaco/${gfx}/${family}.resources
-    COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/gen/render.py ${CMAKE_SOURCE_DIR} ${b} --gfx ${gfx} --family ${CMAKE_SOURCE_DIR}/${contract}
-    COMMAND ${CMAKE_COMMAND} -E touch ${b}/asm/${gfx}/${family}.rendered
-    DEPENDS ${CMAKE_SOURCE_DIR}/${contract}
-    DEPFILE ${b}/asm/${gfx}/${family}.d
-    COMMENT "Rendering ${family} for ${gfx}" VERBATIM)
   set(objects ${ARGN})
   list(TRANSFORM objects PREPEND ${b}/hsaco/${gfx}/)
   list(TRANSFORM objects APPEND .hsaco)
   add_custom_command(OUTPUT ${objects}
-    COMMAND ${PYTHON} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b} --clang ${LLVM_CLANG} --only ${gfx} ${ARGN}
+    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b} --clang ${LLVM_CLANG} --lld ${LLVM_LLD} --only ${gfx} ${ARGN}
     DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b}/assembler.txt
     COMMENT "Assembling ${family} for ${gfx}" VERBATIM)
   set(resources_${gfx} ${resources_${gfx}} ${b}/hsaco/${gfx}/${family}.resources PARENT_SCOPE)
@@ -47,10 +62,17 @@ endfunction()
 
 
 def lines(root: Path, listed: list[Kernel]) -> Iterator[str]:
-    for (gfx, family), group in itertools.groupby(listed, key=lambda k: (k.gfx, k.family)):
-        kernels = list(group)
-        contract = kernels[0].contract.path.relative_to(root)
-        yield f"nw_family({gfx} {family} {contract.as_posix()} {' '.join(k.symbol for k in kernels)})\n"
+    by_family: dict[str, dict[str, list[Kernel]]] = {}
+    for k in listed:
+        by_family.setdefault(k.family, {}).setdefault(k.gfx, []).append(k)
+    for twins, (family, by_gfx) in itertools.product(targets.twins(arches_of(root)), by_family.items()):
+        of_family = [gfx for gfx in twins if gfx in by_gfx]
+        if of_family:
+            contract = by_gfx[of_family[0]][0].contract.path.relative_to(root)
+            names = (f"{gfx}/{k.symbol}" for gfx in of_family for k in by_gfx[gfx])
+            yield f"nw_render({family} {contract.as_posix()} {','.join(of_family)} {' '.join(names)})\n"
+        for gfx in of_family:
+            yield f"nw_assemble({gfx} {family} {' '.join(k.symbol for k in by_gfx[gfx])})\n"
 
 
 def remove_others(build: Path, listed: list[Kernel]) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import dual
 import spelling
 
@@ -15,8 +17,8 @@ class Regs:
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
 
-    def __init__(self, entry_sgprs: int, *, vopd: bool = True, dot2: bool = True) -> None:
-        self._dot2 = dot2
+    def __init__(self, entry_sgprs: int, *, vopd: bool = True, facts: Mapping[str, object] = {"dot2": True}) -> None:
+        self._facts = facts
         self._pairs: bool | None = vopd or None
         self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
         self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
@@ -50,8 +52,8 @@ class Regs:
 
     def dual(self, caller: object, *, spread: bool = True) -> str:
         """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""
-        text = caller()  # type: ignore[operator]
-        return dual.schedule(text if self._dot2 else spelling.without_dot2(text), self.symbols, self._pairs, spread)
+        text = spelling.with_dots(caller(), self._facts)  # type: ignore[operator]
+        return dual.schedule(text, self.symbols, self._pairs, spread)
 
     def _take(self, bank: str, name: str, count: int, align: int) -> str:
         symbol = f"{bank}_{name}"

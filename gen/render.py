@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The kernels of a family for a target: build/asm/<gfx>/<symbol>.s, and build/hsaco/<gfx>/<family>.resources, a line a
-kernel: symbol, VGPRs, SGPRs, LDS bytes, waves that fit on a SIMD.
+"""The kernels of a family for targets of equal facts: build/asm/<gfx>/<symbol>.s, and build/hsaco/<gfx>/<family>.resources,
+a line a kernel: symbol, VGPRs, SGPRs, LDS bytes, waves that fit on a SIMD.
 
 With --candidates: those of all families that have candidates, with all of these, to choose from (`nw tune`)."""
 
@@ -24,12 +24,13 @@ import jinja2
 import listing
 import series_waits
 import spelling
+import targets
 import tuning
 from catalogue import TARGET_FACTS, Kernel, arches_of, catalogue, kernels
 from files import exit_code, write_if_changed
 from occupancy import waves_per_simd
 from regs import Regs
-from shared import Body, Recorder, Shared
+from shared import Body, Recorder, Shared, renamed
 
 
 @dataclass(frozen=True)
@@ -70,22 +71,21 @@ def environment(root: Path, build: Path | None = None) -> jinja2.Environment:
 def render_body(env: jinja2.Environment, k: Kernel, arch: dict) -> Body:
     """What stands below the contract."""
     facts = Recorder(arch)
-    r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], dot2=facts["dot2"])
+    r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], facts=facts)
     template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
     try:
         text = env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=facts, R=r)
     except (ValueError, KeyError, jinja2.TemplateError) as error:
         raise ValueError(f"{template} for {k.gfx} {k.symbol}: {error}") from error
     if facts["old_names"]:
-        text = spelling.old_names(text if facts["dot2"] else spelling.without_dot2(text))
-        text = series_waits.with_waits(text, facts["series"])
+        text = spelling.old_names(spelling.with_dots(text, facts))
     return Body(listing.tidy(text), r.used("v"), r.used("s"), r.used("lds"), facts.read, sorted(env.loader.loaded))
 
 
 def with_contract(k: Kernel, arch: dict, body: Body) -> Rendered:
     waves = waves_per_simd(arch, body.vgprs, body.lds_bytes, k.block // 32)
     done = Rendered(k, "", body.vgprs, body.sgprs, body.lds_bytes, waves)
-    return replace(done, text=emit_header.header(done, arch) + body.text)
+    return replace(done, text=emit_header.header(done, arch) + series_waits.with_waits(body.text, arch["series"]))
 
 
 def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
@@ -101,27 +101,51 @@ def contract_files(root: Path, path: Path) -> list[Path]:
     return [path, *sorted((root / "asm/lib").glob("*.toml"))]
 
 
-def render_family(root: Path, build: Path, gfx: str, path: Path) -> None:
-    """A text that another target has already is taken from there (gen/shared.py)."""
-    arch, family = arches_of(root)[gfx], contract.load(root, path, TARGET_FACTS)
-    named = tuning.named(root / "gen/tuning", gfx)
-    every = kernels({family.name: family}, arches_of(root))
-    listed = [k for k in every if k.gfx == gfx and (not k.candidate or k.symbol in named)]
+class FamilyRun:
+    """The kernels of a family, rendered for one target after the other."""
+
+    def __init__(self, root: Path, build: Path, path: Path) -> None:
+        self._root, self._build, self._family = root, build, contract.load(root, path, TARGET_FACTS)
+        self._kernels = list(kernels({self._family.name: self._family}, arches_of(root)))
+        self._inputs = [root / "gen/render.py", *contract_files(root, path)]
+        self._shared = Shared(root, build, self._family.name, self._inputs)
+        self._done: dict[str, Rendered] = {}  # of the targets before, by symbol
+
+    def _rendered(self, k: Kernel, arch: dict) -> Rendered:
+        """A text that another target has already is taken from there (gen/shared.py)."""
+        twin = self._done.get(k.symbol)
+        if twin and twin.kernel.params == k.params:
+            return replace(twin, kernel=k, text=renamed(twin.text, twin.kernel.gfx, k.gfx))
+        body = self._shared.find(k, arch) or render_body(environment(self._root, self._build), k, arch)
+        self._shared.keep(k, body)
+        return with_contract(k, arch, body)
+
+    def render(self, gfx: str) -> None:
+        named = tuning.named(self._root / "gen/tuning", gfx)
+        listed = [k for k in self._kernels if k.gfx == gfx and (not k.candidate or k.symbol in named)]
+        done = [self._rendered(k, arches_of(self._root)[gfx]) for k in listed]
+        for r in done:
+            write_if_changed(self._build / "asm" / gfx / f"{r.kernel.symbol}.s", r.text)
+        self._done |= {r.kernel.symbol: r for r in done}
+        self._shared.write(gfx, {k.symbol for k in listed})
+        write_if_changed(self._build / "hsaco" / gfx / f"{self._family.name}.resources", resources(done))
+
+    def write_depfile(self, gfx: list[str]) -> None:
+        tables = [self._root / f"gen/tuning/{one}.toml" for one in gfx]
+        used = [*self._shared.templates(), *self._inputs, *(self._root / "gen").glob("*.py"), self._root / "gen/targets.toml", *tables]
+        rendered = self._build / "asm" / gfx[0] / self._family.name
+        Path(f"{rendered}.d").write_text(f"{rendered}.rendered: " + " ".join(f"{file}".replace(" ", "\\ ") for file in used) + "\n")
+
+
+def render_family(root: Path, build: Path, gfx: list[str], path: Path) -> None:
+    """For targets of equal facts (targets.twins)."""
+    if not any(set(gfx) <= set(twins) for twins in targets.twins(arches_of(root))):
+        raise ValueError(f"--gfx {','.join(gfx)}: differ in facts of gen/targets.toml: render them one by one")
     dual.keep(build / "schedules")
-    env = environment(root, build)
-    inputs = [root / "gen/render.py", *contract_files(root, path)]
-    shared = Shared(root, build, family.name, inputs)
-    done = []
-    for k in listed:
-        body = shared.find(k, arch) or render_body(env, k, arch)
-        shared.keep(k, body)
-        done.append(with_contract(k, arch, body))
-        write_if_changed(build / "asm" / gfx / f"{k.symbol}.s", done[-1].text)
-    shared.write(gfx)
-    write_if_changed(build / "hsaco" / gfx / f"{family.name}.resources", resources(done))
-    used = [*shared.templates(), *inputs, *(root / "gen").glob("*.py"), root / "gen/targets.toml", root / f"gen/tuning/{gfx}.toml"]
-    depfile = build / "asm" / gfx / f"{family.name}.d"
-    depfile.write_text(f"{build / 'asm' / gfx / family.name}.rendered: " + " ".join(f"{file}".replace(" ", "\\ ") for file in used) + "\n")
+    run = FamilyRun(root, build, path)
+    for one in gfx:
+        run.render(one)
+    run.write_depfile(gfx)
 
 
 # ---- candidates
@@ -183,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/ and hsaco/ go")
-    parser.add_argument("--gfx", required=True, help="the target")
+    parser.add_argument("--gfx", required=True, help="the target; with --family several of equal facts, comma-separated")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--family", type=Path, help="its family.toml")
     what.add_argument("--candidates", action="store_true", help="what `nw tune` chooses from, not what is shipped")
@@ -191,7 +215,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.candidates:
         return exit_code("render", lambda: render_candidates(options.root, options.build, options.gfx, options.only))
-    return exit_code("render", lambda: render_family(options.root, options.build, options.gfx, options.family))
+    return exit_code("render", lambda: render_family(options.root, options.build, options.gfx.split(","), options.family))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Waits that a series needs for its hazards, put into a rendered body (notes H-016, H-017, H-019). Templates know nothing of
-them: the instructions take no time where nothing is outstanding."""
+them: the instructions take no time where nothing is outstanding. Series share bodies without them (gen/shared.py)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ OPCODE = re.compile(r"^ +([a-z]\w+)")
 BEFORE_EXEC = "        s_waitcnt_depctr 0xfffe // H-016: scalar reads of EXEC are over"
 BEFORE_BRANCH = "        s_waitcnt_vscnt null, 0 // H-017: LDS and memory on both sides"
 BEFORE_SCALAR = "        s_waitcnt_depctr 0xffe3 // H-019: memory instructions have read their sources"
+ADDED = {BEFORE_EXEC, BEFORE_BRANCH, BEFORE_SCALAR}
 
 
 def gfx101x(text: str) -> str:
@@ -46,3 +47,8 @@ WAITS: dict[str, Callable[[str], str]] = {"gfx101x": gfx101x}
 
 def with_waits(text: str, series: str) -> str:
     return WAITS.get(series, str)(text)
+
+
+def without_waits(text: str) -> str:
+    """Of any series."""
+    return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\n") not in ADDED)

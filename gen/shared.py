@@ -3,7 +3,7 @@
 
 A body depends on its kernel's parameters, on its templates, on the generator, and on the facts of the target that were
 read while it was rendered. build/asm/<gfx>/<family>.json keeps these beside the .s files; a body whose facts are equal on
-another target is the same there, but for the name of the target."""
+another target is the same there, but for the name of the target and the waits of its series."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from pathlib import Path
 from catalogue import Kernel
 from emit_header import RULER
 from files import write_if_changed
+from series_waits import without_waits
 
 
 @dataclass(frozen=True)
 class Body:
-    text: str
+    text: str  # without the waits of its series
     vgprs: int
     sgprs: int
     lds_bytes: int
@@ -53,7 +54,12 @@ def generator() -> str:
 
 
 def body_of(text: str) -> str:
-    return text.split(RULER + "\n", 2)[2]
+    return without_waits(text.split(RULER + "\n", 2)[2])
+
+
+def renamed(text: str, gfx: str, other: str) -> str:
+    """A text for `gfx`, as one for `other`."""
+    return re.sub(rf"{gfx}\b", other, text)
 
 
 class Shared:
@@ -87,7 +93,7 @@ class Shared:
             except (OSError, IndexError):
                 continue
             if digest(text) == row["text"]:  # else it is being rendered anew
-                return Body(re.sub(rf"\b{gfx}\b", k.gfx, text), *row["resources"], row["facts"], row["templates"])
+                return Body(renamed(text, gfx, k.gfx), *row["resources"], row["facts"], row["templates"])
         return None
 
     def keep(self, k: Kernel, body: Body) -> None:
@@ -99,5 +105,6 @@ class Shared:
     def templates(self) -> list[Path]:
         return [self._root / "asm" / name for name in sorted(self._templates)]
 
-    def write(self, gfx: str) -> None:
-        write_if_changed(self._build / "asm" / gfx / f"{self._family}.json", json.dumps(self._rows) + "\n")
+    def write(self, gfx: str, symbols: set[str]) -> None:
+        rows = {symbol: row for symbol, row in self._rows.items() if symbol in symbols}
+        write_if_changed(self._build / "asm" / gfx / f"{self._family}.json", json.dumps(rows) + "\n")

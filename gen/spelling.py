@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import targets
@@ -104,8 +104,11 @@ def old_names(text: str) -> str:
 DOT2 = re.compile(r"^( +)v_dot2acc_f32_f16 +([^,]+), ([^,]+), ([^/\n]+?)( *//.*)?$", re.MULTILINE)
 
 
-def without_dot2(text: str) -> str:
-    """Each v_dot2acc_f32_f16 as two multiply-adds of its halves, rounded one by one (note S-072)."""
+def with_dots(text: str, facts: Mapping[str, object]) -> str:
+    """Without dot2, each v_dot2acc_f32_f16 as two multiply-adds of its halves, rounded one by one (note S-072). A text
+    without the instruction doesn't depend on the fact."""
+    if "v_dot2acc_f32_f16" not in text or facts["dot2"]:
+        return text
     two = r"\1v_fma_mix_f32   \2, \3, \4, \2 op_sel_hi:[1,1,0]\5" "\n" r"\1v_fma_mix_f32   \2, \3, \4, \2 op_sel:[1,1,0] op_sel_hi:[1,1,0]\5"
     return DOT2.sub(two, text)
 

@@ -221,6 +221,14 @@ def arches_of(path: Path) -> dict[str, dict]:
     return {t.name: t.facts | {"generation": t.generation, "series": t.series} for t in read(path).supported}
 
 
+def twins(arches: Mapping[str, dict]) -> list[list[str]]:
+    """Targets in groups of equal facts, but for the number in their code objects: their texts differ in the name alone."""
+    groups: dict[tuple, list[str]] = {}
+    for gfx, facts in arches.items():
+        groups.setdefault(tuple(sorted((key, value) for key, value in facts.items() if key != "elf_machine")), []).append(gfx)
+    return list(groups.values())
+
+
 def select(arches: Mapping[str, dict], names: Iterable[str]) -> list[str]:
     """Targets in the order of the table. A name is that of a target, a series, a generation or a feature: a fact that
     is true or, as `wmma`, not empty. "all" are all. Raises ValueError for a name that is nothing of these."""

@@ -25,18 +25,19 @@ import listing  # noqa: E402
 import occupancy  # noqa: E402
 import regs  # noqa: E402
 import render  # noqa: E402
+import series_waits  # noqa: E402
 import shared  # noqa: E402
 import spelling  # noqa: E402
 import targets  # noqa: E402
 import vopd  # noqa: E402
 
 __all__ = [
-    "BUILD", "ROOT", "catalogue", "clang", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
-    "render", "shared", "spelling", "targets", "vopd",
+    "BUILD", "ROOT", "catalogue", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
+    "render", "series_waits", "shared", "spelling", "targets", "tools", "vopd",
 ]  # fmt: skip
 
 
-def clang() -> str:
-    """The clang that the build found."""
+def tools() -> assemble.Tools:
+    """The assembler and linker that the build found."""
     cache = (BUILD / "CMakeCache.txt").read_text()
-    return re.search(r"^LLVM_CLANG:\w+=(.*)$", cache, re.MULTILINE)[1]
+    return assemble.Tools(*(re.search(rf"^{name}:\w+=(.*)$", cache, re.MULTILINE)[1] for name in ("LLVM_CLANG", "LLVM_LLD")))

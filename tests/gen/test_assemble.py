@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
-from generator import BUILD, assemble, clang
+from generator import BUILD, assemble, tools
 
 KERNELS = 3  # of a pair of targets
 
@@ -30,7 +31,7 @@ def copied(source: Path, build: Path) -> tuple[Path, Path]:
 class Assemble(unittest.TestCase):
     def assembled(self, source: Path, build: Path) -> Path:
         source, target = copied(source, build)
-        self.assertEqual(assemble.assemble(clang(), source, target), "")
+        self.assertEqual(assemble.assemble(tools(), source, target), "")
         return target
 
     def test_made_of_another_targets_object(self) -> None:
@@ -53,12 +54,23 @@ class Assemble(unittest.TestCase):
         self.assertFalse(assemble.same_code("        s_nop 0\n", "        s_nop 0\n        s_nop 0\n"))
         self.assertFalse(assemble.same_code("        s_nop 0\n", "// s_nop 0\n"))
 
+    def test_as_clang_alone_would_make_it(self) -> None:
+        """The build's tool chain for one command more: what a user's own clang makes of a text."""
+        source = min((BUILD / "asm").glob("*/*.s"), key=lambda file: file.stat().st_size)
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.assembled(source, Path(folder))
+            words = next(assemble.commands(tools(), source.parent.name, source, Path(), Path(folder, "by_clang")))
+            at = words.index("-c")
+            subprocess.run([*words[:at], source.name, "-o", Path(folder, "by_clang")], check=True, cwd=source.parent)
+            self.assertEqual(made.read_bytes(), Path(folder, "by_clang").read_bytes())
+            self.assertEqual([file.suffix for file in made.parent.iterdir()], [".hsaco"])
+
     def test_says_what_does_not_assemble(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "asm/gfx1151/wrong.s")
             source.parent.mkdir(parents=True)
             source.write_text("        s_wrong 1\n")
-            said = assemble.assemble(clang(), source, Path(folder, "hsaco/gfx1151/wrong.hsaco"))
+            said = assemble.assemble(tools(), source, Path(folder, "hsaco/gfx1151/wrong.hsaco"))
             self.assertIn("wrong.s:1:9: error", said)
             self.assertEqual(list(Path(folder, "hsaco/gfx1151").iterdir()), [])
 

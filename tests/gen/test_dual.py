@@ -9,13 +9,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from generator import clang, dual, listing, vopd
+from generator import dual, listing, tools, vopd
 
 NO_SYMBOLS: dict[str, int] = {}
 
 
 def assembles(line: str, gfx: str = "gfx1151") -> bool:
-    command = [clang(), "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-x", "assembler", "-c", "-", "-o", "/dev/null"]
+    command = [tools().clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={gfx}", "-x", "assembler", "-c", "-", "-o", "/dev/null"]
     return subprocess.run(command, input=line + "\n", capture_output=True, text=True).returncode == 0
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from generator import BUILD, ROOT, catalogue, emit_header, regs, render, targets
+from generator import BUILD, ROOT, catalogue, emit_header, regs, render, series_waits, targets
 
 ARCHES = targets.arches_of(ROOT / "gen/targets.toml")
 FAMILIES = catalogue.families_of(ROOT)
@@ -122,7 +123,7 @@ class Shared(unittest.TestCase):
     def rendered(self, gfx: str) -> int:
         """How many bodies were rendered, not taken over."""
         with unittest.mock.patch.object(render, "render_body", wraps=render.render_body) as body:
-            render.render_family(ROOT, self.build, gfx, self.FAMILY)
+            render.render_family(ROOT, self.build, gfx.split(","), self.FAMILY)
         return body.call_count
 
     def texts(self, gfx: str) -> dict[str, str]:
@@ -137,6 +138,23 @@ class Shared(unittest.TestCase):
         self.assertGreater(self.rendered("gfx1200"), 0)
         self.assertEqual(self.rendered("gfx1201"), 0)
         self.assertEqual(self.texts("gfx1201"), self.alone("gfx1201"))
+
+    def test_targets_of_equal_facts_are_rendered_in_one_run(self) -> None:
+        self.assertIn(["gfx1200", "gfx1201"], targets.twins(ARCHES))
+        count = self.rendered("gfx1200,gfx1201")
+        self.assertEqual(count, len(self.texts("gfx1200")))
+        self.assertEqual(self.texts("gfx1201"), self.alone("gfx1201"))
+        self.assertEqual(self.rendered("gfx1201"), 0)
+        with self.assertRaisesRegex(ValueError, "gfx1151,gfx1201: differ"):
+            self.rendered("gfx1151,gfx1201")
+
+    def test_a_series_that_differs_in_waits_takes_the_bodies_over(self) -> None:
+        for first, second in (("gfx1012", "gfx1030"), ("gfx1030", "gfx1012")):
+            shutil.rmtree(self.build)
+            self.assertGreater(self.rendered(first), 0)
+            self.assertEqual(self.rendered(second), 0)
+            self.assertEqual(self.texts(second), self.alone(second))
+            self.assertNotEqual(*(series_waits.without_waits(t) == t for t in (next(iter(self.texts(g).values())) for g in (first, second))))
 
     def test_one_with_other_facts_renders_its_own(self) -> None:
         self.rendered("gfx1100")
