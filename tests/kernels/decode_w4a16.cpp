@@ -49,6 +49,8 @@ void edges_of_k(Test &t, const Kernel &kernel) {
                            chunk,
                            chunk + u,
                            k_per_step + u,
+                           k_per_step + k_per_step / 2, // where a step of half as much ends
+                           k_per_step + k_per_step / 2 + u,
                            2 * k_per_step + 5 * u,
                            2 * chunk,
                            2 * chunk + u,
