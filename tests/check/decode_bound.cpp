@@ -83,9 +83,9 @@ u32 k_per_step(const Kernel &kernel) { return kernel.family == "splitk_w4a16" ? 
 //     |C - exact|  <=  u * (4 * (d + o) * offsets + (S / 32 + 16 + ceil(K / S)) * T) + floor
 //
 // Where activations are scaled, the largest of 32 is at least 2 of f16 and 2^6 of bf16, unless it
-// is subnormal or less than 2^-120, where nothing is lost. Those below 2^-14 are then off by 2^-25
-// of f16, rounded, and 2^-24 of bf16, cut off; and are multiplied by d at most. That is for 32 of
-// them 32 d * 2^-25 <= 8 u d * max|a| of f16, and u d * max|a| of bf16. The power of two is exact.
+// is subnormal or less than 2^-120, where nothing is lost. Those below 2^-14 are then off by 2^-25,
+// rounded, and are multiplied by d at most. That is for 32 of them 32 d * 2^-25 <= 8 u d * max|a|
+// of f16, and less than u d * max|a| of bf16. The power of two is exact.
 //
 // Where sums of L products are f16, each of the L operations rounds by 2^-11 of its result at most,
 // which the sum of magnitudes bounds, or by 2^-25 below 2^-14: together L * 2^-11 * 1.01 * terms
