@@ -50,6 +50,20 @@ struct OwnExec {
     hipGraphExec_t handle = nullptr;
 };
 
+// increment(word), twice, then a copy to `copy`; the nodes by name.
+struct Chain {
+    Chain() {
+        first = graph.kernel(code["increment"], {}, word.data);
+        second = graph.kernel(code["increment"], {first}, word.data);
+        OK(hipGraphAddMemcpyNode1D(&last, graph, &second, 1, copy.data, word.data, 4,
+                                   hipMemcpyDeviceToDevice));
+    }
+    Code code;
+    Ints word{1, 0}, copy{1, -1};
+    OwnGraph graph;
+    hipGraphNode_t first, second, last = nullptr;
+};
+
 // As newer headers have them.
 struct AllocationParams { // hipMemAllocNodeParams
     hipMemPoolProps pool;

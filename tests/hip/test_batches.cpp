@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 
 #include "hip/common.h"
@@ -44,6 +46,7 @@ struct PeerBox { // hipMemcpy3DPeerParms
 using Value = std::array<int, 16>; // hipLaunchAttributeValue
 
 extern "C" {
+hipError_t draw(hipGraph_t, const char *, unsigned) asm("hipGraphDebugDotPrint");
 hipError_t batch_ops(hipStream_t, unsigned, Op *, unsigned) asm("hipStreamBatchMemOp");
 hipError_t add_ops(hipGraphNode_t *, hipGraph_t, const hipGraphNode_t *, size_t,
                    const OpsParams *) asm("hipGraphAddBatchMemOpNode");
@@ -128,6 +131,11 @@ TEST_CASE("a batch of operations is a node of a graph, also by capture") {
     OK(get_ops(node, &got));
     CHECK_EQ(got.ops[0].value, 6);
     OK(hipGraphExecDestroy(exec));
+    const ScratchFile drawing({});
+    OK(draw(graph, drawing.path.c_str(), 0));
+    std::ifstream file(drawing.path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    CHECK(text.find("memory ops") != std::string::npos);
     OK(hipGraphDestroy(graph));
 
     OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));

@@ -62,14 +62,12 @@ NEWER(add_driver_fill, "hipDrvGraphAddMemsetNode", hipGraphNode_t *, hipGraph_t,
 NEWER(add_driver_free, "hipDrvGraphAddMemFreeNode", hipGraphNode_t *, hipGraph_t,
       const hipGraphNode_t *, std::size_t, void *);
 NEWER(set_driver_copy, "hipDrvGraphMemcpyNodeSetParams", hipGraphNode_t, const DriverBox *);
+NEWER(get_driver_copy, "hipDrvGraphMemcpyNodeGetParams", hipGraphNode_t, DriverBox *);
 NEWER(exec_driver_copy, "hipDrvGraphExecMemcpyNodeSetParams", hipGraphExec_t, hipGraphNode_t,
       const DriverBox *, hipCtx_t);
 NEWER(exec_driver_fill, "hipDrvGraphExecMemsetNodeSetParams", hipGraphExec_t, hipGraphNode_t,
       const hipMemsetParams *, hipCtx_t);
 NEWER(graph_node_set_params, "hipGraphNodeSetParams", hipGraphNode_t, NodeParams *);
-NEWER(set_attribute, "hipGraphKernelNodeSetAttribute", hipGraphNode_t, int, const int *);
-NEWER(get_attribute, "hipGraphKernelNodeGetAttribute", hipGraphNode_t, int, int *);
-NEWER(copy_attributes, "hipGraphKernelNodeCopyAttributes", hipGraphNode_t, hipGraphNode_t);
 NEWER(allocation_params, "hipGraphMemAllocNodeGetParams", hipGraphNode_t, AllocationParams *);
 NEWER(free_params, "hipGraphMemFreeNodeGetParams", hipGraphNode_t, void **);
 NEWER(set_graph_memory, "hipDeviceSetGraphMemAttribute", int, int, void *);
@@ -106,6 +104,14 @@ TEST_CASE("copy nodes by box: the graph's and the executable graph's") {
     FAILS(hipGraphAddMemcpyNode(&node, graph, nullptr, 0, &box), hipErrorInvalidValue);
     FAILS(hipGraphMemcpyNodeSetParams1D(node, nullptr, from.data, 4, hipMemcpyDeviceToDevice),
           hipErrorInvalidValue);
+    FAILS(hipGraphMemcpyNodeSetParams1D(node, to.data, to.data, 4, hipMemcpyDeviceToDevice),
+          hipErrorInvalidValue); // to where it is
+    FAILS(
+        hipGraphExecMemcpyNodeSetParams1D(exec, node, to.data, to.data, 4, hipMemcpyDeviceToDevice),
+        hipErrorInvalidValue);
+    FAILS(
+        hipGraphExecMemcpyNodeSetParams1D(exec, node, to.data, from.data, 4, hipMemcpyHostToDevice),
+        hipErrorInvalidValue); // another direction
 }
 
 TEST_CASE("copy and fill nodes of the driver's API") {
@@ -131,6 +137,14 @@ TEST_CASE("copy and fill nodes of the driver's API") {
     OK(exec_driver_fill(exec, fill, &params, context));
     exec.run();
     CHECK(to.get() == std::vector<int>{1, 1, 1, 8});
+    DriverBox seen{};
+    OK(get_driver_copy(copy, &seen));
+    CHECK_EQ(seen.to.device, to.data);
+    CHECK_EQ(seen.width, 8); // the graph's: as set last
+    FAILS(get_driver_copy(copy, nullptr), hipErrorInvalidValue);
+    FAILS(get_driver_copy(fill, &seen), hipErrorInvalidValue); // another type
+    OK(hipGraphMemcpyNodeSetParams1D(copy, to.data, from.data, 4, hipMemcpyDefault));
+    FAILS(get_driver_copy(copy, &seen), hipErrorInvalidValue); // none any more
     const auto nobodys = reinterpret_cast<hipCtx_t>(&box);
     FAILS(add_driver_copy(&none, graph, nullptr, 0, &box, nullptr), hipErrorInvalidValue);
     FAILS(add_driver_copy(&none, graph, nullptr, 0, &box, nobodys), hipErrorInvalidContext);
@@ -220,31 +234,6 @@ TEST_CASE("an executable graph's child takes over another graph of its shape") {
     FAILS(hipGraphExecChildGraphNodeSetParams(exec, node, nullptr), hipErrorInvalidValue);
     exec.run();
     CHECK(word.get() == std::vector<int>{0, 2}); // as it was
-}
-
-TEST_CASE("attributes of kernel nodes") {
-    enum { cooperative = 2, priority = 8 };
-    Code code;
-    Ints words(2, 0);
-    OwnGraph graph;
-    const hipGraphNode_t node = graph.kernel(code["meet"], {}, words.data, 1);
-    const hipGraphNode_t other = graph.kernel(code["meet"], {node}, words.data, 1);
-    int value = 9;
-    OK(get_attribute(node, cooperative, &value));
-    CHECK_EQ(value, 0);
-    OK(set_attribute(node, cooperative, &(value = 1)));
-    OK(set_attribute(node, priority, &(value = -1)));
-    OK(copy_attributes(node, other));
-    OK(get_attribute(other, cooperative, &value));
-    CHECK_EQ(value, 1);
-    OK(get_attribute(other, priority, &value));
-    CHECK_EQ(value, -1);
-    FAILS(get_attribute(node, 77, &value), hipErrorInvalidValue);
-    FAILS(set_attribute(node, cooperative, nullptr), hipErrorInvalidValue);
-    FAILS(copy_attributes(node, nullptr), hipErrorInvalidValue);
-    hipGraphNode_t empty = nullptr;
-    OK(hipGraphAddEmptyNode(&empty, graph, nullptr, 0));
-    FAILS(copy_attributes(node, empty), hipErrorInvalidValue); // no kernel
 }
 
 TEST_CASE("memory nodes tell what they hold; the highest amounts start again") {

@@ -2,6 +2,10 @@
 // Copies of all shapes. A device address is a host address, so kinds of copies differ only in their
 // checks.
 #pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
 #include "base/types.h"
 #include "sim/hip/headers.h"
 
@@ -19,6 +23,8 @@ struct Copy {
     Side to, from;
     u64 width = 0, height = 1, depth = 1;
     hipMemcpy3DParms params{}; // the same, for hipGraphMemcpyNodeGetParams
+    // The HIP_MEMCPY3D that it was made from, if any, for hipDrvGraphMemcpyNodeGetParams.
+    std::shared_ptr<const std::vector<std::byte>> driver = nullptr;
 
     bool empty() const { return width == 0 || height == 0 || depth == 0; }
     bool pageable() const { return !to.known || !from.known; }

@@ -52,12 +52,17 @@ template <class Box> static Copy driver_copy(const Box &box) {
                     {box.width, box.height, box.depth}, hipMemcpyDefault);
 }
 
+template <class Box> static Copy driver_copy_of(const void *params) {
+    Copy copy = driver_copy(*static_cast<const Box *>(params));
+    const auto *const begin = static_cast<const std::byte *>(params);
+    copy.driver = std::make_shared<std::vector<std::byte>>(begin, begin + sizeof(Box));
+    return copy;
+}
+
 Copy driver_box_copy(const HIP_MEMCPY3D *params) {
     require(params != nullptr, hipErrorInvalidValue);
-    const void *const bytes = params;
-    if (host_major() == 5)
-        return driver_copy(*static_cast<const DriverBox<unsigned> *>(bytes));
-    return driver_copy(*static_cast<const DriverBox<size_t> *>(bytes));
+    return host_major() == 5 ? driver_copy_of<DriverBox<unsigned>>(params)
+                             : driver_copy_of<DriverBox<size_t>>(params);
 }
 
 Copy driver_rows_copy(const hip_Memcpy2D *params) {

@@ -13,7 +13,7 @@ inline void set_twin(GraphExec &exec, hipGraphNode_t node, Action action) {
     require(twin.action.index() == action.index(), hipErrorInvalidValue);
     if (const Copy *const old = std::get_if<Copy>(&twin.action))
         require(old->params.kind == std::get<Copy>(action).params.kind, hipErrorInvalidValue);
-    twin.action = std::move(action);
+    take_over(twin, std::move(action));
     exec.changed();
 }
 

@@ -2,6 +2,10 @@
 // Executable graphs: instantiation, launch, and updates of their nodes.
 #include "sim/hip/graph/exec_call.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace nw::hipsim {
 
 namespace {
@@ -13,14 +17,30 @@ struct InstantiateParams { // hipGraphInstantiateParams, since HIP 6.1
     hipStream_t upload_stream;
 };
 
-constexpr unsigned long long known_flags = 1 | 2 | 4 | 8; // hipGraphInstantiateFlags
+enum InstantiateFlag : unsigned long long { // hipGraphInstantiateFlags
+    no_flag = 0,
+    auto_free_on_launch = 1,
+    upload_first = 2,
+    device_launch = 4,
+    use_node_priority = 8,
+};
 
 } // namespace
+
+// ROCm takes one flag at a time.
+static void check_flag(unsigned long long flags, std::initializer_list<InstantiateFlag> allowed) {
+    if (std::ranges::find(allowed, flags) != allowed.end())
+        return;
+    std::string list;
+    for (const unsigned long long flag : allowed)
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", flag);
+    fail(hipErrorInvalidValue,
+         fmt::format("flags {}: must be one of {}, which can't be combined", flags, list));
+}
 
 static void instantiate(hipGraphExec_t *exec, hipGraph_t handle, unsigned long long flags) {
     require(exec != nullptr, hipErrorInvalidValue);
     const auto graph = find_graph(handle);
-    require((flags & ~known_flags) == 0, hipErrorInvalidValue);
     // Memory nodes have one address: only one executable graph may use it.
     require(!(graph->instantiated && graph->owns_memory()), hipErrorNotSupported);
     *exec = graph_execs().add(std::make_shared<GraphExec>(*graph, flags));
@@ -47,16 +67,24 @@ hipError_t hipGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph, hipGraphN
 
 hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
                                         unsigned long long flags) {
-    return graph_call(__func__, [&] { instantiate(exec, graph, flags); });
+    return graph_call(__func__, [&] {
+        require(exec && graph, hipErrorInvalidValue);
+        check_flag(flags, {no_flag, auto_free_on_launch, use_node_priority});
+        instantiate(exec, graph, flags);
+    });
 }
 
 hipError_t instantiate_with(hipGraphExec_t *exec, hipGraph_t graph,
                             InstantiateParams *params) asm("hipGraphInstantiateWithParams");
 hipError_t instantiate_with(hipGraphExec_t *exec, hipGraph_t graph, InstantiateParams *params) {
     return graph_call("hipGraphInstantiateWithParams", [&] {
-        require(params != nullptr, hipErrorInvalidValue);
+        require(exec && graph && params, hipErrorInvalidValue);
         params->culprit = nullptr;
         params->result = 1; // hipGraphInstantiateError
+        check_flag(params->flags,
+                   {no_flag, auto_free_on_launch, upload_first, device_launch, use_node_priority});
+        if (params->flags == upload_first)
+            runtime().stream(params->upload_stream);
         instantiate(exec, graph, params->flags);
         params->result = 0; // hipGraphInstantiateSuccess
     });
@@ -123,7 +151,8 @@ hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t n
 
 hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t node, void *to,
                                              const void *from, size_t bytes, hipMemcpyKind kind) {
-    return set_twin<Copy>(__func__, exec, node, [&] { return line_action(to, from, bytes, kind); });
+    return set_twin<Copy>(__func__, exec, node,
+                          [&] { return other_line_action(to, from, bytes, kind); });
 }
 
 hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t exec, hipGraphNode_t node,

@@ -11,7 +11,8 @@ namespace nw::hipsim {
 static std::string label(const Node &node) {
     static constexpr const char *names[] = {"empty",        "kernel",       "memcpy",     "memset",
                                             "host",         "event record", "event wait", "graph",
-                                            "memory alloc", "memory free"};
+                                            "memory alloc", "memory free",  "memory ops"};
+    static_assert(std::size(names) == std::variant_size_v<Action>);
     const std::string name = names[node.action.index()];
     if (const auto *call = std::get_if<KernelCall>(&node.action)) {
         const dim3 &grid = call->shape.grid, &block = call->shape.block;

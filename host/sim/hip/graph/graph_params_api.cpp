@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reads and changes node parameters. Existing executable graphs aren't affected.
+#include <cstring>
+
 #include "sim/hip/graph/graph_call.h"
 #include "sim/hip/graph/graph_memory.h"
 #include "sim/hip/graph/node_params.h"
-#include "sim/hip/launch/launch_config.h"
 
 namespace nw::hipsim {
 
@@ -14,7 +15,7 @@ static hipError_t set(const char *call, hipGraphNode_t handle, Make &&make) {
         Node &node = find_node(handle);
         action_of<T>(node);
         Action made = make();
-        node.action = std::move(made);
+        take_over(node, std::move(made));
     });
 }
 
@@ -26,13 +27,6 @@ static hipError_t get(const char *call, hipGraphNode_t handle, Value *value, Tak
         require(value != nullptr, hipErrorInvalidValue);
         *value = take(node);
     });
-}
-
-// Node attributes are stored for queries; only `cooperative` has an effect here.
-static void check_attribute(int which) {
-    require(which == launch_access_policy_window || which == launch_cooperative ||
-                which == launch_priority,
-            hipErrorInvalidValue);
 }
 
 } // namespace nw::hipsim
@@ -59,7 +53,7 @@ hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DPar
 
 hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *to, const void *from,
                                          size_t bytes, hipMemcpyKind kind) {
-    return set<Copy>(__func__, node, [&] { return line_action(to, from, bytes, kind); });
+    return set<Copy>(__func__, node, [&] { return other_line_action(to, from, bytes, kind); });
 }
 
 hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void *symbol,
@@ -157,6 +151,20 @@ hipError_t free_params(hipGraphNode_t node, void **pointer) {
                            [](Node &n) { return action_of<FreeMemory>(n).pointer; });
 }
 
+hipError_t get_driver_copy(hipGraphNode_t node,
+                           HIP_MEMCPY3D *params) asm("hipDrvGraphMemcpyNodeGetParams");
+hipError_t get_driver_copy(hipGraphNode_t handle, HIP_MEMCPY3D *params) {
+    return graph_call("hipDrvGraphMemcpyNodeGetParams", [&] {
+        const Copy &copy = action_of<Copy>(find_node(handle));
+        require(params != nullptr, hipErrorInvalidValue);
+        if (!copy.driver)
+            fail(hipErrorInvalidValue,
+                 "the node has no HIP_MEMCPY3D: it is not from a call of the "
+                 "driver's API; hipGraphMemcpyNodeGetParams tells what it is");
+        std::memcpy(params, copy.driver->data(), copy.driver->size());
+    });
+}
+
 hipError_t set_driver_copy(hipGraphNode_t node,
                            const HIP_MEMCPY3D *params) asm("hipDrvGraphMemcpyNodeSetParams");
 hipError_t set_driver_copy(hipGraphNode_t node, const HIP_MEMCPY3D *params) {
@@ -174,45 +182,7 @@ hipError_t set_any(hipGraphNode_t handle, NodeParams *params) {
                     !std::holds_alternative<AllocateMemory>(made) &&
                     !std::holds_alternative<FreeMemory>(made),
                 hipErrorInvalidValue);
-        node.action = std::move(made);
-    });
-}
-
-hipError_t set_attribute(hipGraphNode_t node, int which,
-                         const int *value) asm("hipGraphKernelNodeSetAttribute");
-hipError_t set_attribute(hipGraphNode_t handle, int which, const int *value) {
-    return graph_call("hipGraphKernelNodeSetAttribute", [&] {
-        auto &call = action_of<KernelCall>(find_node(handle));
-        require(value != nullptr, hipErrorInvalidValue);
-        check_attribute(which);
-        if (which == launch_cooperative)
-            set_cooperative(call, *value != 0);
-        if (which == launch_priority)
-            call.priority = *value;
-    });
-}
-
-hipError_t get_attribute(hipGraphNode_t node, int which,
-                         int *value) asm("hipGraphKernelNodeGetAttribute");
-hipError_t get_attribute(hipGraphNode_t handle, int which, int *value) {
-    return graph_call("hipGraphKernelNodeGetAttribute", [&] {
-        const auto &call = action_of<KernelCall>(find_node(handle));
-        require(value != nullptr, hipErrorInvalidValue);
-        check_attribute(which);
-        if (which == launch_access_policy_window)
-            fail(hipErrorNotSupported, "the window of an access policy: there are no caches");
-        *value = which == launch_cooperative ? call.shape.cooperative : call.priority;
-    });
-}
-
-hipError_t copy_attributes(hipGraphNode_t from,
-                           hipGraphNode_t to) asm("hipGraphKernelNodeCopyAttributes");
-hipError_t copy_attributes(hipGraphNode_t from, hipGraphNode_t to) {
-    return graph_call("hipGraphKernelNodeCopyAttributes", [&] {
-        const auto &source = action_of<KernelCall>(find_node(from));
-        auto &target = action_of<KernelCall>(find_node(to));
-        set_cooperative(target, source.shape.cooperative);
-        target.priority = source.priority;
+        take_over(node, std::move(made));
     });
 }
 }

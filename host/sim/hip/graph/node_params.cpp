@@ -41,6 +41,11 @@ Action line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind) {
     return linear_copy(to, from, bytes, kind);
 }
 
+Action other_line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind) {
+    require(to != from, hipErrorInvalidValue);
+    return line_action(to, from, bytes, kind);
+}
+
 Action to_symbol_action(const void *symbol, const void *from, u64 bytes, u64 offset,
                         hipMemcpyKind kind) {
     require(symbol != nullptr, hipErrorInvalidSymbol);
@@ -168,6 +173,15 @@ Action any_action(NodeParams *params) {
     default:
         fail(hipErrorInvalidValue);
     }
+}
+
+void take_over(Node &node, Action action) {
+    if (auto *const call = std::get_if<KernelCall>(&action)) {
+        const KernelCall &before = action_of<KernelCall>(node);
+        set_cooperative(*call, before.shape.cooperative);
+        call->attributes = before.attributes;
+    }
+    node.action = std::move(action);
 }
 
 // ---- and back

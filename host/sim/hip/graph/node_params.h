@@ -40,6 +40,8 @@ Action box_action(const hipMemcpy3DParms *params);
 Action driver_box_action(const HIP_MEMCPY3D *params);
 void check_context(hipCtx_t context); // of the driver's forms: null or a device's
 Action line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind);
+// The same for a node that has one already: to another place than from.
+Action other_line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind);
 Action to_symbol_action(const void *symbol, const void *from, u64 bytes, u64 offset,
                         hipMemcpyKind kind);
 Action from_symbol_action(void *to, const void *symbol, u64 bytes, u64 offset, hipMemcpyKind kind);
@@ -60,6 +62,9 @@ template <class T> T &action_of(Node &node) {
     require(action != nullptr, hipErrorInvalidValue);
     return *action;
 }
+
+// Gives the node another action of its type. A kernel node keeps its attributes.
+void take_over(Node &node, Action action);
 
 hipKernelNodeParams kernel_params(Node &node);
 hipMemsetParams fill_params(Node &node);

@@ -20,11 +20,28 @@ struct LaunchShape {
     bool any_order = false;   // may overlap the kernel before it in its stream
 };
 
+struct AccessPolicyWindow { // hipAccessPolicyWindow
+    void *base;
+    int hit; // hipAccessProperty
+    float hit_ratio;
+    int miss;
+    size_t bytes;
+};
+
+// Attributes of a graph's kernel node. They are stored for queries; LaunchShape::cooperative has
+// the effect of one. A node has only the one that was set last.
+struct KernelAttributes {
+    int set = 0; // its hipLaunchAttributeID; 0: none yet
+    AccessPolicyWindow window = {};
+    int cooperative = 0;
+    int priority = 0;
+};
+
 struct KernelCall {
     std::shared_ptr<Function> function; // keeps the program alive: its module may be unloaded
     LaunchShape shape;
     std::vector<std::byte> kernarg;
-    int priority = 0;      // stored for queries
+    KernelAttributes attributes = {};           // of a graph's node
     void *named = nullptr; // how the caller named the function; see hipGraphKernelNodeGetParams
 
     // `command` gets the modelled work; null where launches aren't timed.
