@@ -111,7 +111,8 @@ TEST_CASE("attributes agree with the properties") {
     CHECK_EQ(attribute(hipDeviceAttributeManagedMemory), 1);
     CHECK_EQ(attribute(hipDeviceAttributeCooperativeLaunch), 1);
     CHECK_EQ(attribute(hipDeviceAttributeMemoryPoolsSupported), 1);
-    CHECK_EQ(attribute(hipDeviceAttributeCooperativeMultiDeviceLaunch), 0);
+    CHECK_EQ(attribute(hipDeviceAttributeCooperativeMultiDeviceLaunch), 1);
+    CHECK_EQ(attribute(hipDeviceAttributeEccEnabled), 0);
     int value = 0;
     FAILS(hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(5000), 0),
           hipErrorInvalidValue);

@@ -2,8 +2,10 @@
 #include "sim/func/together.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fmt/format.h>
 
+#include "sim/func/several_grids.h"
 #include "sim/func/workgroup.h"
 
 namespace nw::sim {
@@ -51,9 +53,10 @@ private:
         return quiet && groups_.size() == before;
     }
 
-    // The host or another stream may change what waves poll, except the launch's own counters.
+    // The host or another stream may change what waves poll, except the launch's own counters. The
+    // grids of other devices change those as long as they run.
     void check_progress() {
-        if (!sync_.size)
+        if (!sync_.size || other_grids_run())
             return;
         const auto before = counters();
         bool only = true; // each group takes its turn
@@ -61,6 +64,13 @@ private:
             only &= group->polls_only(sync_.begin, sync_.begin + sync_.size, quantum);
         if (only && counters() == before)
             in_vain();
+    }
+
+    bool other_grids_run() const {
+        if (sync_.begin == c_.dispatch.grid_sync)
+            return false;
+        auto &several = *reinterpret_cast<SeveralGrids *>(sync_.begin);
+        return std::atomic_ref{several.left}.load() > 1;
     }
 
     std::string counters() const {

@@ -11,6 +11,11 @@ extern "C" __device__ u64 __ockl_dm_alloc(u64);
 extern "C" __device__ void __ockl_dm_dealloc(u64);
 extern "C" __device__ void __ockl_grid_sync();
 extern "C" __device__ bool __ockl_grid_is_valid();
+extern "C" __device__ void __ockl_multi_grid_sync();
+extern "C" __device__ bool __ockl_multi_grid_is_valid();
+extern "C" __device__ u32 __ockl_multi_grid_num_grids();
+extern "C" __device__ u32 __ockl_multi_grid_grid_rank();
+extern "C" __device__ u32 __ockl_multi_grid_size();
 extern "C" __device__ u64 __ockl_fprintf_stderr_begin();
 extern "C" __device__ u64 __ockl_fprintf_append_string_n(u64, const char *, u64, u32);
 struct Answer {
@@ -132,6 +137,37 @@ __global__ void sync_unless_first(int rounds) {
 }
 
 __global__ void valid(int *out) { out[item()] = __ockl_grid_is_valid(); }
+
+// ---- launches over several devices
+
+// Each grid writes its part of `parts`, which all read after they have met; `rounds` times.
+__global__ void sum_of_grids(u32 *parts, u32 *sums, u32 rounds) {
+    const u32 rank = __ockl_multi_grid_grid_rank(), grids = __ockl_multi_grid_num_grids();
+    u32 sum = 0;
+    for (u32 n = 1; n <= rounds; ++n) {
+        if (item() == 0)
+            __hip_atomic_store(&parts[rank], n * (rank + 1), __ATOMIC_RELAXED,
+                               __HIP_MEMORY_SCOPE_SYSTEM);
+        __ockl_multi_grid_sync();
+        for (u32 other = 0; other < grids; ++other)
+            sum += __hip_atomic_load(&parts[other], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+        __ockl_multi_grid_sync();
+    }
+    if (item() == 0) {
+        sums[2 * rank] = sum;
+        sums[2 * rank + 1] = __ockl_multi_grid_size();
+    }
+}
+
+// The first grid comes once less than the others.
+__global__ void sync_unless_first_grid(u32 rounds) {
+    for (u32 n = 0; n < rounds; ++n)
+        __ockl_multi_grid_sync();
+    if (__ockl_multi_grid_grid_rank() != 0)
+        __ockl_multi_grid_sync();
+}
+
+__global__ void valid_grids(int *out) { out[item()] = __ockl_multi_grid_is_valid(); }
 
 // ---- packets and queues
 

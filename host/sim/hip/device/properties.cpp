@@ -53,7 +53,9 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
         side = max_workgroup;
     p.concurrentKernels = 1;
     p.canMapHostMemory = 1;
-    p.cooperativeLaunch = 1;
+    p.cooperativeLaunch = p.cooperativeMultiDeviceLaunch = 1;
+    p.cooperativeMultiDeviceUnmatchedFunc = p.cooperativeMultiDeviceUnmatchedGridDim =
+        p.cooperativeMultiDeviceUnmatchedBlockDim = p.cooperativeMultiDeviceUnmatchedSharedMem = 1;
     p.managedMemory = p.concurrentManagedAccess = p.directManagedMemAccessFromHost = 1;
     p.isLargeBar = 1;
     p.integrated = device.apu;
@@ -112,6 +114,16 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
         return p.concurrentKernels;
     case hipDeviceAttributeCooperativeLaunch:
         return p.cooperativeLaunch;
+    case hipDeviceAttributeCooperativeMultiDeviceLaunch:
+        return p.cooperativeMultiDeviceLaunch;
+    case hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc:
+        return p.cooperativeMultiDeviceUnmatchedFunc;
+    case hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim:
+        return p.cooperativeMultiDeviceUnmatchedGridDim;
+    case hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim:
+        return p.cooperativeMultiDeviceUnmatchedBlockDim;
+    case hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem:
+        return p.cooperativeMultiDeviceUnmatchedSharedMem;
     case hipDeviceAttributeIntegrated:
         return p.integrated;
     case hipDeviceAttributeL2CacheSize:

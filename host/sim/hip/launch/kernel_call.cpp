@@ -13,6 +13,7 @@
 #include "sim/hip/module/fatbin.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/services/launch_services.h"
+#include "sim/hip/services/multi_grid.h"
 #include "sim/hip/version.h"
 #include "sim/timing/launch_json.h"
 
@@ -147,12 +148,28 @@ static void tell_at_end(Runtime &runtime, Device &device, std::string name,
     };
 }
 
+namespace {
+
+// Tells the other grids of the launch, also after a fault: what waits for this one waits in vain.
+struct GridEnd {
+    MultiGrid *grids;
+    ~GridEnd() {
+        if (grids)
+            grids->ended();
+    }
+};
+
+} // namespace
+
 hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
+    const GridEnd end{grids.get()};
     return guarded(function->kernel->name.c_str(), [&] {
         Runtime &runtime = Runtime::get();
         Device &device = *function->device;
         sim::Dispatch dispatch = dispatch_of(*function, shape);
         dispatch.kernarg = kernarg;
+        if (grids)
+            dispatch.grid_sync = grids->sync_of(grid);
         imports().refresh();
         try {
             const LaunchServices services(*device.services, dispatch, live_waves(*function, shape));

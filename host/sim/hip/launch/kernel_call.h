@@ -12,6 +12,8 @@
 
 namespace nw::hipsim {
 
+class MultiGrid;
+
 struct LaunchShape {
     dim3 grid; // workgroups
     dim3 block;
@@ -42,6 +44,8 @@ struct KernelCall {
     LaunchShape shape;
     std::vector<std::byte> kernarg;
     KernelAttributes attributes = {};           // of a graph's node
+    std::shared_ptr<MultiGrid> grids = nullptr; // of a cooperative launch over several devices,
+    u32 grid = 0;                               // and which of them this is
     void *named = nullptr; // how the caller named the function; see hipGraphKernelNodeGetParams
 
     // `command` gets the modelled work; null where launches aren't timed.

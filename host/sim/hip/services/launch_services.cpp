@@ -13,6 +13,7 @@
 #include "sim/func/hidden_args.h"
 #include "sim/func/wave.h"
 #include "sim/hip/error.h"
+#include "sim/hip/services/multi_grid.h"
 
 namespace nw::hipsim {
 
@@ -67,7 +68,8 @@ LaunchServices::LaunchServices(DeviceServices &device, sim::Dispatch &dispatch, 
         }
         std::memcpy(kernarg_.data() + arg.offset, &value, sizeof value);
     }
-    dispatch.grid_sync = reinterpret_cast<u64>(grid_sync_);
+    if (grid_sync_)
+        dispatch.grid_sync = reinterpret_cast<u64>(grid_sync_);
     if (hostcall_)
         dispatch.services = this;
 }
@@ -90,27 +92,17 @@ u64 LaunchServices::value_of(const sim::Arg &arg, const sim::Dispatch &dispatch,
     if (kind == "hidden_queue_ptr")
         return device_.queue();
     if (kind == "hidden_multigrid_sync_arg" && dispatch.cooperative)
-        return make_grid_sync(dispatch);
+        return dispatch.grid_sync ? dispatch.grid_sync : make_grid_sync(dispatch);
     return 0;
 }
 
-// One grid; its counters start at 0.
+// One grid; its counters start at 0. It isn't one of several: their number is 0, too.
 u64 LaunchServices::make_grid_sync(const sim::Dispatch &dispatch) {
-    struct Sync {
-        u64 all_grids; // none
-        u32 grid, grids;
-        u64 items_before, items;
-        u32 counters[2];
-        u32 groups;
-        u32 reserved;
-    };
-    const sim::Dim3 &grid = dispatch.grid, &block = dispatch.block;
-    const u64 groups = u64{grid.x} * grid.y * grid.z;
-    grid_sync_ = device_.memory().allocate(sizeof(Sync), "the grid's counters");
+    const sim::Dim3 &grid = dispatch.grid;
+    grid_sync_ = device_.memory().allocate(sizeof(GridSync), "the grid's counters");
     if (!grid_sync_)
         throw std::bad_alloc();
-    new (grid_sync_)
-        Sync{0, 0, 1, 0, groups * block.x * block.y * block.z, {}, static_cast<u32>(groups), 0};
+    new (grid_sync_) GridSync{.groups = static_cast<u32>(u64{grid.x} * grid.y * grid.z)};
     return reinterpret_cast<u64>(grid_sync_);
 }
 

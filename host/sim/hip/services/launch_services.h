@@ -15,7 +15,8 @@ namespace nw::hipsim {
 
 class LaunchServices final : private sim::HostServices {
 public:
-    // `dispatch` gets the services and, if the kernel lists any, another kernarg block.
+    // `dispatch` gets the services and, if the kernel lists any, another kernarg block. If it has a
+    // grid_sync already, the kernel gets that one.
     LaunchServices(DeviceServices &device, sim::Dispatch &dispatch, u32 live_waves);
     // Prints what the launch left to print, also after a fault.
     ~LaunchServices() override;

@@ -159,6 +159,22 @@ struct GridSync {
     u32 groups;
 };
 
+__device__ bool is_first_item() {
+    return !(__builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workitem_id_y() |
+             __builtin_amdgcn_workitem_id_z());
+}
+
+// The low half counts members that have arrived, the high half completed phases.
+template <int scope> __device__ void meet(u32 *arrived, u32 members) {
+    constexpr u32 phase = 0x10000;
+    const u32 before = __hip_atomic_fetch_add(arrived, 1u, __ATOMIC_RELAXED, scope);
+    if (before % phase == members - 1)
+        __hip_atomic_fetch_add(arrived, phase - members, __ATOMIC_RELAXED, scope);
+    else
+        while (((__hip_atomic_load(arrived, __ATOMIC_RELAXED, scope) ^ before) & ~(phase - 1)) == 0)
+            __builtin_amdgcn_s_sleep(1);
+}
+
 } // namespace
 
 #define EXPORT extern "C" __device__ __attribute__((noinline))
@@ -211,26 +227,43 @@ EXPORT char *__printf_alloc(u32 bytes) {
 
 EXPORT bool __ockl_grid_is_valid() { return implicit_pointer<GridSync>(multigrid_sync_arg); }
 
-// The low half counts workgroups, the high half completed phases.
 EXPORT void __ockl_grid_sync() {
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
     __builtin_amdgcn_s_barrier();
-    if (!(__builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workitem_id_y() |
-          __builtin_amdgcn_workitem_id_z())) {
-        auto *const sync = implicit_pointer<GridSync>(multigrid_sync_arg);
-        constexpr u32 phase = 0x10000;
-        const u32 groups = sync->groups;
-        const u32 before =
-            __hip_atomic_fetch_add(&sync->arrived, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-        if (before % phase == groups - 1)
-            __hip_atomic_fetch_add(&sync->arrived, phase - groups, __ATOMIC_RELAXED,
-                                   __HIP_MEMORY_SCOPE_AGENT);
-        else
-            while (((__hip_atomic_load(&sync->arrived, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) ^
-                     before) &
-                    ~(phase - 1)) == 0)
-                __builtin_amdgcn_s_sleep(1);
-    }
+    auto *const sync = implicit_pointer<GridSync>(multigrid_sync_arg);
+    if (is_first_item())
+        meet<__HIP_MEMORY_SCOPE_AGENT>(&sync->arrived, sync->groups);
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+}
+
+// ---- the grids of several devices: each by itself, their first workgroups, each by itself again
+
+EXPORT u32 __ockl_multi_grid_num_grids() {
+    return implicit_pointer<GridSync>(multigrid_sync_arg)->grids;
+}
+EXPORT u32 __ockl_multi_grid_grid_rank() {
+    return implicit_pointer<GridSync>(multigrid_sync_arg)->grid;
+}
+EXPORT u32 __ockl_multi_grid_size() {
+    return static_cast<u32>(implicit_pointer<GridSync>(multigrid_sync_arg)->items);
+}
+EXPORT bool __ockl_multi_grid_is_valid() {
+    auto *const sync = implicit_pointer<GridSync>(multigrid_sync_arg);
+    return sync && sync->grids > 0;
+}
+
+EXPORT void __ockl_multi_grid_sync() {
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "");
+    __builtin_amdgcn_s_barrier();
+    auto *const sync = implicit_pointer<GridSync>(multigrid_sync_arg);
+    if (is_first_item()) {
+        meet<__HIP_MEMORY_SCOPE_AGENT>(&sync->arrived, sync->groups);
+        if (!(__builtin_amdgcn_workgroup_id_x() | __builtin_amdgcn_workgroup_id_y() |
+              __builtin_amdgcn_workgroup_id_z()))
+            meet<__HIP_MEMORY_SCOPE_SYSTEM>(reinterpret_cast<u32 *>(sync->all_grids), sync->grids);
+        meet<__HIP_MEMORY_SCOPE_AGENT>(&sync->arrived, sync->groups);
+    }
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "");
 }
