@@ -6,6 +6,7 @@ using namespace hip_test;
 
 ASM_NAME(_Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc, hipSurfaceObject_t *,
          const hipResourceDesc *);
+ASM_NAME(hipDeviceGetTexture1DLinearMaxWidth, std::size_t *, const hipChannelFormatDesc *, int);
 ASM_NAME(_Z23hipDestroySurfaceObjectP13__hip_surface, hipSurfaceObject_t);
 
 TEST_CASE("the driver's textures, and what a texture was made from") {
@@ -49,6 +50,27 @@ TEST_CASE("the driver's textures, and what a texture was made from") {
     FAILS(hipDestroyTextureObject(reinterpret_cast<hipTextureObject_t>(surface)),
           hipErrorInvalidValue);
     OK(other__Z23hipDestroySurfaceObjectP13__hip_surface(surface));
+}
+
+TEST_CASE("how large textures may be") {
+    std::size_t most = 0;
+    int width = 0, depth = 0, linear = 0;
+    const hipChannelFormatDesc four{32, 32, 32, 32, real}, none{};
+    OK(hipDeviceGetAttribute(&linear, hipDeviceAttributeMaxTexture1DLinear, 0));
+    OK(other_hipDeviceGetTexture1DLinearMaxWidth(&most, &four, 0));
+    CHECK_EQ(most, static_cast<std::size_t>(linear) / 16);
+    OK(hipDeviceGetAttribute(&width, hipDeviceAttributeMaxTexture2DWidth, 0));
+    OK(hipDeviceGetAttribute(&depth, hipDeviceAttributeMaxTexture3DDepth, 0));
+    const hipChannelFormatDesc byte{8, 0, 0, 0, natural};
+    hipArray_t array = nullptr;
+    OK(hipMallocArray(&array, &byte, static_cast<std::size_t>(width), 1, hipArrayDefault));
+    OK(hipFreeArray(array));
+    FAILS(hipMallocArray(&array, &byte, static_cast<std::size_t>(width) + 1, 1, hipArrayDefault),
+          hipErrorInvalidValue);
+    CHECK_EQ(depth, 8192);
+    FAILS(other_hipDeviceGetTexture1DLinearMaxWidth(&most, &none, 0), hipErrorInvalidValue);
+    FAILS(other_hipDeviceGetTexture1DLinearMaxWidth(nullptr, &four, 0), hipErrorInvalidValue);
+    FAILS(other_hipDeviceGetTexture1DLinearMaxWidth(&most, &four, 9), hipErrorInvalidDevice);
 }
 
 TEST_CASE("what the driver tells of the runtime's textures") {

@@ -46,6 +46,21 @@ KERNEL void surface_3d(hipSurfaceObject_t s, float *out, int width, int height, 
         surf3Dread(&out[i], s, (i % width) * 4, i / width % height, i / width / height);
 }
 
+// ---- texture references
+
+texture<float, hipTextureType1D, hipReadModeElementType> line_reference;
+texture<float, hipTextureType2D, hipReadModeElementType> picture_reference;
+
+KERNEL void fetch_reference(float *out, int first, int n) {
+    if (const int i = item(); i < n)
+        out[i] = tex1Dfetch(line_reference, first + i);
+}
+
+KERNEL void sample_reference(const float4 *at, float *out, int n) {
+    if (const int i = item(); i < n)
+        out[i] = tex2D(picture_reference, at[i].x, at[i].y);
+}
+
 // ---- what the templates call, with all components
 
 extern "C" __device__ f4 __ockl_image_load_1Db(const unsigned ADDRESS_SPACE_CONSTANT *, int);

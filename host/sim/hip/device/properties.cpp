@@ -56,6 +56,12 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
     p.cooperativeLaunch = p.cooperativeMultiDeviceLaunch = 1;
     p.cooperativeMultiDeviceUnmatchedFunc = p.cooperativeMultiDeviceUnmatchedGridDim =
         p.cooperativeMultiDeviceUnmatchedBlockDim = p.cooperativeMultiDeviceUnmatchedSharedMem = 1;
+    if (device.target->generation != Generation::gfx10) { // else it has no images
+        p.maxTexture1DLinear = INT_MAX;
+        p.maxTexture1D = p.maxTexture2D[0] = p.maxTexture2D[1] = most_texels;
+        p.maxTexture3D[0] = p.maxTexture3D[1] = most_texels;
+        p.maxTexture3D[2] = most_slices;
+    }
     p.managedMemory = p.concurrentManagedAccess = p.directManagedMemAccessFromHost = 1;
     p.isLargeBar = 1;
     p.integrated = device.apu;
@@ -124,6 +130,20 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
         return p.cooperativeMultiDeviceUnmatchedBlockDim;
     case hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem:
         return p.cooperativeMultiDeviceUnmatchedSharedMem;
+    case hipDeviceAttributeMaxTexture1DWidth:
+        return p.maxTexture1D;
+    case hipDeviceAttributeMaxTexture1DLinear:
+        return p.maxTexture1DLinear;
+    case hipDeviceAttributeMaxTexture2DWidth:
+        return p.maxTexture2D[0];
+    case hipDeviceAttributeMaxTexture2DHeight:
+        return p.maxTexture2D[1];
+    case hipDeviceAttributeMaxTexture3DWidth:
+        return p.maxTexture3D[0];
+    case hipDeviceAttributeMaxTexture3DHeight:
+        return p.maxTexture3D[1];
+    case hipDeviceAttributeMaxTexture3DDepth:
+        return p.maxTexture3D[2];
     case hipDeviceAttributeIntegrated:
         return p.integrated;
     case hipDeviceAttributeL2CacheSize:

@@ -155,6 +155,12 @@ void __hipRegisterVar(void **binary, void *host_variable, char *, char *name, in
         registry().variables[host_variable] = {known, name};
 }
 
+// `variable` is a textureReference; textures and their references are not apart for the loader.
+void __hipRegisterTexture(void **binary, void *variable, char *name, char *device_name, int, int,
+                          int) {
+    __hipRegisterVar(binary, variable, name, device_name, 0, sizeof(textureReference), 0, 0);
+}
+
 void __hipRegisterManagedVar(void *binary, void **pointer, void *initial, const char *name,
                              size_t bytes, unsigned alignment) {
     const std::lock_guard lock(registry().mutex);

@@ -108,7 +108,7 @@ static hipModule_t load(const sim::ByteSource &image) {
     return runtime.modules.add(std::make_shared<Module>(runtime.current_device(), image));
 }
 
-static std::shared_ptr<Module> find_module(hipModule_t handle) {
+std::shared_ptr<Module> find_module(hipModule_t handle) {
     auto module = runtime().modules.find(handle);
     require(module != nullptr, hipErrorInvalidHandle);
     return module;

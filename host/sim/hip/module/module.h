@@ -46,6 +46,9 @@ private:
     std::vector<hipFunction_t> functions_; // in the order of program->kernels()
 };
 
+// The live module of a handle; fails with hipErrorInvalidHandle.
+std::shared_ptr<Module> find_module(hipModule_t handle);
+
 // The live function of a handle; fails with hipErrorInvalidHandle.
 std::shared_ptr<Function> find_function(hipFunction_t handle);
 

@@ -27,4 +27,9 @@ struct TextureWords {
 };
 TextureWords texture_words(const Device &, const hipResourceDesc &, const hipTextureDesc *);
 
+// A texture of the current device, and its end: null is none. hipErrorInvalidValue.
+hipTextureObject_t make_texture(const hipResourceDesc &, const hipTextureDesc &);
+void destroy_texture(hipTextureObject_t);
+std::shared_ptr<Texture> texture_of(hipTextureObject_t handle); // hipErrorInvalidValue
+
 } // namespace nw::hipsim

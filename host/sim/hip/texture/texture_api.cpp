@@ -2,6 +2,7 @@
 // Texture and surface objects.
 #include <cstring>
 
+#include "sim/hip/device/properties.h"
 #include "sim/hip/memory/allocate.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/texture/array.h"
@@ -24,12 +25,6 @@ void *create(const hipResourceDesc &resource, const hipTextureDesc *sampling) {
         texture->sampling = *sampling;
     runtime().textures.add(at, std::move(texture));
     return at;
-}
-
-std::shared_ptr<Texture> texture_of(const void *handle) {
-    const auto found = runtime().textures.find(handle);
-    require(found && !found->surface, hipErrorInvalidValue);
-    return found;
 }
 
 void destroy(const void *handle, bool surface) {
@@ -145,6 +140,18 @@ void no_views(const void *view) {
 
 } // namespace
 
+hipTextureObject_t make_texture(const hipResourceDesc &resource, const hipTextureDesc &sampling) {
+    return static_cast<hipTextureObject_t>(create(resource, &sampling));
+}
+
+void destroy_texture(hipTextureObject_t texture) { destroy(texture, false); }
+
+std::shared_ptr<Texture> texture_of(hipTextureObject_t handle) {
+    const auto found = runtime().textures.find(handle);
+    require(found && !found->surface, hipErrorInvalidValue);
+    return found;
+}
+
 } // namespace nw::hipsim
 
 using namespace nw::hipsim;
@@ -157,12 +164,12 @@ hipError_t hipCreateTextureObject(hipTextureObject_t *texture, const hipResource
         runtime();
         require(texture && resource && sampling, hipErrorInvalidValue);
         no_views(view);
-        *texture = static_cast<hipTextureObject_t>(create(*resource, sampling));
+        *texture = make_texture(*resource, *sampling);
     });
 }
 
 hipError_t hipDestroyTextureObject(hipTextureObject_t texture) {
-    return api(__func__, [&] { destroy(texture, false); });
+    return api(__func__, [&] { destroy_texture(texture); });
 }
 
 hipError_t hipGetTextureObjectResourceDesc(hipResourceDesc *resource, hipTextureObject_t texture) {
@@ -190,7 +197,7 @@ hipError_t hipTexObjectCreate(hipTextureObject_t *texture, const HIP_RESOURCE_DE
         no_views(view);
         hipTextureDesc t = sampling_of(*sampling);
         read_wide_integers(t, *resource);
-        *texture = static_cast<hipTextureObject_t>(create(resource_of(*resource), &t));
+        *texture = make_texture(resource_of(*resource), t);
         texture_of(*texture)->driver_sampling = *sampling;
     });
 }
@@ -232,7 +239,20 @@ hipError_t hipGetTextureObjectResourceViewDesc(hipResourceViewDesc *view,
 }
 
 hipError_t hipTexObjectDestroy(hipTextureObject_t texture) {
-    return api(__func__, [&] { destroy(texture, false); });
+    return api(__func__, [&] { destroy_texture(texture); });
+}
+
+hipError_t linear_texels(size_t *most, const hipChannelFormatDesc *element,
+                         int ordinal) asm("hipDeviceGetTexture1DLinearMaxWidth");
+hipError_t linear_texels(size_t *most, const hipChannelFormatDesc *element, int ordinal) {
+    return api("hipDeviceGetTexture1DLinearMaxWidth", [&] {
+        runtime();
+        require(most && element, hipErrorInvalidValue);
+        const Device &device = runtime().device(ordinal);
+        const int bytes = (element->x + element->y + element->z + element->w) / 8;
+        require(bytes > 0, hipErrorInvalidValue);
+        *most = static_cast<size_t>(properties(device.facts, ordinal).maxTexture1DLinear / bytes);
+    });
 }
 
 // HIP 5's headers declare these two as C++.
