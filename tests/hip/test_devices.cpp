@@ -164,6 +164,12 @@ TEST_CASE("hipGetProcAddress") {
     CHECK(address == reinterpret_cast<void *>(&hipGetDevicePropertiesR0600));
     OK(hipGetProcAddress("hipGetDeviceProperties", &address, 50'200'000, 0, nullptr));
     CHECK(address != reinterpret_cast<void *>(&hipGetDevicePropertiesR0600));
+    void *choose = nullptr, *newer = nullptr;
+    OK(hipGetProcAddress("hipChooseDevice", &choose, 60'200'000, 0, nullptr));
+    OK(hipGetProcAddress("hipChooseDeviceR0600", &newer, 60'200'000, 0, nullptr));
+    CHECK_EQ(choose, newer);
+    OK(hipGetProcAddress("hipChooseDevice", &choose, 50'200'000, 0, nullptr));
+    CHECK_NE(choose, newer);
     FAILS(hipGetProcAddress("hipNoSuchThing", &address, 60'200'000, 0, &result),
           hipErrorInvalidValue);
     CHECK_EQ(result, 1);

@@ -376,7 +376,8 @@ TEST_CASE("what the library gives to tracers and compilers") {
     CHECK_EQ(std::string(command_name(3)), "unknown");
     Code code;
     CHECK_EQ(std::string(kernel_name(code["iota"])), "iota");
-    CHECK_EQ(std::string(kernel_name(nullptr)), "");
+    CHECK_EQ(kernel_name(nullptr), nullptr);
+    CHECK_EQ(kernel_name(reinterpret_cast<hipFunction_t>(&code)), nullptr); // no kernel
     CHECK_EQ(hipsim_marker(), 1); // exported by the simulated GPU only
     CHECK_EQ(to_half(1.5f), 0x3e00);
     CHECK_EQ(to_half(70000.0f), 0x7c00);

@@ -153,6 +153,8 @@ TEST_CASE("the range behind an address") {
     CHECK_EQ(base, static_cast<void *>(data.data));
     CHECK_EQ(bytes, 400);
     FAILS(hipMemGetAddressRange(&base, &bytes, data.data + 100), hipErrorNotFound);
+    FAILS(hipMemGetAddressRange(&base, &bytes, nullptr), hipErrorNotFound);
+    FAILS(hipMemGetAddressRange(nullptr, nullptr, data.data), hipErrorInvalidValue);
     OK(hipMemPtrGetInfo(data.data, &bytes));
     CHECK_EQ(bytes, 400);
 }

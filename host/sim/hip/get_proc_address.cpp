@@ -40,7 +40,9 @@ enum QueryResult { found = 0, not_found = 1 }; // hipDriverProcAddressQueryResul
 // HIP_VERSION (60200000 for 6.2) or, in some hosts, 600.
 static std::string_view versioned(std::string_view name, int version) {
     const bool six = version >= 60'000'000 || (version >= 600 && version < 1'000'000);
-    return six && name == "hipGetDeviceProperties" ? "hipGetDevicePropertiesR0600" : name;
+    if (six && name == "hipGetDeviceProperties")
+        return "hipGetDevicePropertiesR0600";
+    return six && name == "hipChooseDevice" ? "hipChooseDeviceR0600" : name;
 }
 
 static hipError_t give_address(std::string_view name, void **address, int *result) {

@@ -143,7 +143,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
 hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *bytes, hipDeviceptr_t pointer) {
     return api(__func__, [&] {
         runtime();
-        require((base || bytes) && pointer, hipErrorInvalidValue);
+        require(base || bytes, hipErrorInvalidValue);
         const auto block = runtime().blocks.find(pointer);
         require(block.has_value(), hipErrorNotFound);
         if (base)

@@ -127,16 +127,16 @@ hipError_t function_of_symbol(hipFunction_t *function, const void *host_function
     });
 }
 
-// For tracers: a name that lives as long as the process.
+// For tracers: a name that lives as long as the process; null for what is no kernel.
 const char *hipKernelNameRef(const hipFunction_t handle) {
-    const char *name = "";
+    const char *name = nullptr;
     static_cast<void>(
         guarded(__func__, [&] { name = lasting(find_function(handle)->kernel->name); }));
     return name;
 }
 
 const char *hipKernelNameRefByPtr(const void *host_function, hipStream_t) {
-    const char *name = "";
+    const char *name = nullptr;
     static_cast<void>(guarded(__func__, [&] {
         if (host_function)
             name = lasting(find_function(function_named(host_function))->kernel->name);
