@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attention in the C API (nibblewave.h).
 #include <bit>
-#include <cmath>
 
 #include "capi/context.h"
 
@@ -9,15 +8,7 @@ namespace nw::api {
 
 namespace {
 
-constexpr f32 any_scale = 1; // for calls that do not read the scale
-
 u64 bits_of(f32 value) { return std::bit_cast<u32>(value); }
-
-u64 scale_of(f32 scale) {
-    need(std::isfinite(scale) && scale > 0,
-         "scale = {}: must be finite and positive; 1 / sqrt(d) as a rule", scale);
-    return bits_of(scale);
-}
 
 u64 share_of(f32 share) {
     need(share >= 0 && share <= 1, "share = {}: must be 0 to 1", share);
@@ -121,7 +112,7 @@ Op selection_of(const nw_context *context, const nw_attn_select *p) {
     op.k_b = p->k_b, op.k_s = p->k_s, op.k_h = p->k_h;
     op.workspace = address(p->workspace);
     op.workspace_bytes = p->workspace_bytes;
-    op.scale = bits_of(any_scale), op.share = 0; // a launch sets its own
+    op.scale = any_scale, op.share = 0; // a launch sets its own
     return op;
 }
 
@@ -139,7 +130,7 @@ Op mean_of(const nw_context *context, const nw_attn_mean *p) {
 void prepare_attention(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     op.b = op.sq = op.sk = op.h = op.hk = 1;
-    op.causal = 0, op.scale = bits_of(any_scale);
+    op.causal = 0, op.scale = any_scale;
     op.idx = op.cnt = op.kv_len = op.q_start = op.k_start = op.tq = op.tk = 0;
     const auto kernels = meaning(NW_UNSUPPORTED, [&] {
         check_shape(op);

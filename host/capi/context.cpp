@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "capi/context.h"
 
+#include <bit>
+#include <cmath>
+
 namespace nw::api {
 
 void need_product(const nw_context *context, const void *product, const char *type,
@@ -41,6 +44,12 @@ u64 zeros_of(i32 zeros) {
 u64 silu_of(i32 silu) {
     need(silu == 0 || silu == 1, "silu_gate_up = {}: must be 0 or 1", silu);
     return static_cast<u64>(silu);
+}
+
+u64 scale_of(f32 scale) {
+    need(std::isfinite(scale) && scale > 0,
+         "scale = {}: must be finite and positive; 1 / sqrt(d) as a rule", scale);
+    return std::bit_cast<u32>(scale);
 }
 
 void load(nw_context &context, const Kernel &kernel) {

@@ -33,6 +33,11 @@ u64 dtype_of(i32);
 u64 zeros_of(i32);
 u64 silu_of(i32);
 
+// Bits of attention's scale, which must be finite and positive; and those for calls that do not
+// read it.
+u64 scale_of(f32);
+inline constexpr u64 any_scale = 0x3f800000; // 1
+
 // What nw_w4a16 and nw_w4a8 alike say of a product of W4A16 weights.
 template <typename Product> Op w4a16_op(OpKind kind, const Product &p) {
     Op op{.kind = kind};

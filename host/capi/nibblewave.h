@@ -751,6 +751,62 @@ NW_API nw_status nw_attention_prepare(nw_context *context, const nw_attn *attent
 NW_API nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attention,
                                              uint64_t *bytes);
 
+/*
+ * o[b, i, h, :] = softmax over j of (scale * sum over d of q16[b, i, h, d] * k[b, j, kh, d] +
+ * mask[b, h, i, j]), times v[b, j, kh, :], kh = h / (h / hk): as GGML_OP_FLASH_ATTN_EXT has it. q16
+ * is q rounded to half, to nearest even. With `sinks` exp(sinks[h]) is in the softmax's sum, too. A
+ * query whose mask hides all keys has o = 0. What nw_attention says of errors with NW_F16 holds
+ * before o is rounded, with |mask| added to the sum in L, of keys with p > 2^-57.
+ *
+ * 1 to 8 queries have a kernel of their own, with its parts in the workspace. For more, keys that
+ * the mask hides from all of 128 queries are neither read nor multiplied.
+ */
+typedef struct nw_attn_masked {
+    size_t size; /* sizeof(nw_attn_masked); NW_ATTN_MASKED_INIT sets it */
+    uint32_t b;  /* batches, 1..65535 */
+    uint32_t sq; /* queries, 1..2^26 */
+    uint32_t sk; /* keys, 1..2^18; with a mask a multiple of 8 */
+    uint32_t h;  /* query heads, 1..65535, a multiple of hk */
+    uint32_t hk; /* key heads, >= 1 */
+    uint32_t d;  /* 64 or 128 */
+    float scale; /* 2^-64 to 2^64; 1 / sqrt(d) as a rule */
+
+    const float *q;     /* [b, sq, h, d], 16-byte aligned */
+    const void *k;      /* [b, sk, hk, d], half, 16-byte aligned */
+    const void *v;      /* as k; where the mask hides a key v has to be finite */
+    float *o;           /* as q; overlaps nothing else */
+    const void *mask;   /* [b or 1, h or 1, sq, sk], half, 16-byte aligned; or null: 0 */
+    const float *sinks; /* [h], or null: none */
+
+    /* As in nw_attn; those of q and o are >= 4 * d, of k and v >= 2 * d. */
+    uint64_t q_b, q_s, q_h;
+    uint64_t k_b, k_s, k_h;
+    uint64_t v_b, v_s, v_h;
+    uint64_t o_b, o_s, o_h;
+    uint64_t mask_b, mask_s, mask_h; /* mask_b, mask_h 0: batches or heads share a mask */
+
+    void *workspace; /* as in nw_attn */
+    uint64_t workspace_bytes;
+} nw_attn_masked;
+
+#define NW_ATTN_MASKED_INIT                                                                        \
+    {                                                                                              \
+        sizeof(nw_attn_masked), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0,  \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0                                            \
+    }
+
+/* As nw_attention. */
+NW_API nw_status nw_attention_masked(nw_context *context, const nw_attn_masked *attention,
+                                     void *stream);
+
+/* Loads the kernels that such launches need, whatever their other members. Reads d only. */
+NW_API nw_status nw_attention_masked_prepare(nw_context *context, const nw_attn_masked *attention);
+
+/* Bytes of workspace, whichever kernel is chosen. Reads b, sq, sk, h, hk and d. */
+NW_API nw_status nw_attention_masked_workspace_size(nw_context *context,
+                                                    const nw_attn_masked *attention,
+                                                    uint64_t *bytes);
+
 /* The queries are the last tokens, as in causal attention: query i has key j = i + sk - sq of its
  * own and sees keys up to it. How blocks of keys are scored for a block of queries, m. mean_k is
  * the mean of a block of keys, mean_q of queries, each rounded to dtype; e[i, n] = scale * log2(e)

@@ -8,9 +8,10 @@
  *     q [D, Sq, H, B], f32        k, v [D, Sk, Hk, B], f16, bf16 or quantized       ne[0] first
  *     mask [Sk, >= Sq, ..], f16, added to the logits        dst [D, H, Sq, B], f32
  *
- * is nw_attention with q_s = q.nb[1], q_h = q.nb[2], q_b = q.nb[3], so do k and v, and o_h =
- * dst.nb[1], o_s = dst.nb[2], o_b = dst.nb[3]: no tensor is transposed or copied for its layout.
- * What is other than in ggml:
+ * as it is, is nw_ggml_flash_attn_ext, k and v f16. nw_ggml_flash_attn is for backends that know
+ * what their masks stand for, and convert q: nw_attention with q_s = q.nb[1], q_h = q.nb[2], q_b =
+ * q.nb[3], so do k and v, and o_h = dst.nb[1], o_s = dst.nb[2], o_b = dst.nb[3]: no tensor is
+ * transposed or copied for its layout. What is other than in ggml:
  * - q and dst are of k's type. The backend converts q before, f32 to f16 or bf16, and dst after,
  * each by its own copy kernel (GGML_OP_CPY): q16 and o16 below describe the converted tensors. Any
  *   strides will do.
@@ -146,6 +147,120 @@ static inline nw_status nw_ggml_flash_attn(nw_context *context, const nw_ggml_te
     p.workspace = workspace, p.workspace_bytes = workspace_bytes;
     return nw_attention(context, &p, stream);
 }
+
+/* ---- GGML_OP_FLASH_ATTN_EXT as it is: q and dst in f32, the mask a tensor ---- */
+
+/* Whether heads and rows of all tensors that share a key head lie within 2^32 bytes. */
+static inline int nw_ggml_within_32_bits(const nw_ggml_tensor *t, int token, int head,
+                                         uint64_t heads) {
+    return t->nb[token] < 1u << 24 && t->nb[head] < 1ull << 32 && t->nb[3] < 1ull << 32 &&
+           (heads - 1) * t->nb[head] + 8 * t->nb[token] < 1ull << 32;
+}
+
+static inline const char *nw_ggml_mask_refusal(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
+                                               const nw_ggml_tensor *mask) {
+    if (mask->type != NW_GGUF_F16)
+        return "the mask must be f16";
+    if (mask->ne[0] != k->ne[1] || mask->ne[1] < q->ne[1])
+        return "the mask must have all keys and queries";
+    if ((mask->ne[2] != 1 && mask->ne[2] != q->ne[2]) ||
+        (mask->ne[3] != 1 && mask->ne[3] != q->ne[3]))
+        return "a mask must be of one head or batch, or of all";
+    if (mask->ne[0] % 8 || !nw_ggml_heads_apart(mask, 2) ||
+        !nw_ggml_within_32_bits(mask, 1, 2, (uint64_t)(q->ne[2] / k->ne[2])))
+        return "rows of the mask must be multiples of 8 elements, at multiples of 16 bytes";
+    return NULL;
+}
+
+/* The reason why nw_ggml_flash_attn_ext refuses the node; null if it takes it. mask and sinks may
+ * be null. */
+static inline const char *
+nw_ggml_flash_attn_ext_refusal(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
+                               const nw_ggml_tensor *v, const nw_ggml_tensor *mask,
+                               const nw_ggml_tensor *sinks, const nw_ggml_tensor *dst,
+                               float max_bias, float logit_softcap) {
+    if (k->type != NW_GGUF_F16 || v->type != NW_GGUF_F16)
+        return "k and v must be f16";
+    if (q->type != NW_GGUF_F32 || dst->type != NW_GGUF_F32)
+        return "q and dst must be f32";
+    for (int d = 0; d < 4; d++)
+        if (q->ne[d] < 1 || k->ne[d] < 1 || v->ne[d] != k->ne[d] || q->ne[d] >= 1 << 26)
+            return "a dimension is empty, has 2^26 or more elements, or v has not k's";
+    if (q->ne[0] != k->ne[0] || (q->ne[0] != 64 && q->ne[0] != 128))
+        return "heads must have 64 or 128 elements";
+    if (k->ne[1] > 1 << 18)
+        return "there must be 2^18 keys at most";
+    if (q->ne[2] % k->ne[2] || q->ne[3] != k->ne[3])
+        return "heads of q must be a multiple of k's, batches as many";
+    if (dst->ne[0] != q->ne[0] || dst->ne[1] != q->ne[2] || dst->ne[2] != q->ne[1] ||
+        dst->ne[3] != q->ne[3])
+        return "dst must be [q.ne[0], q.ne[2], q.ne[1], q.ne[3]]";
+    if (max_bias != 0)
+        return "max_bias (ALiBi) must be 0";
+    if (logit_softcap != 0)
+        return "logit_softcap must be 0";
+    if (!nw_ggml_heads_apart(q, 4) || !nw_ggml_heads_apart(k, 2) || !nw_ggml_heads_apart(v, 2) ||
+        !nw_ggml_heads_apart(dst, 4))
+        return "elements of a head must be neighbours, heads and rows begin at multiples of 16 "
+               "bytes";
+    const uint64_t heads = (uint64_t)(q->ne[2] / k->ne[2]);
+    if (!nw_ggml_within_32_bits(q, 1, 2, heads) || !nw_ggml_within_32_bits(dst, 2, 1, heads) ||
+        !nw_ggml_within_32_bits(k, 1, 2, 1) || !nw_ggml_within_32_bits(v, 1, 2, 1))
+        return "rows must be less than 2^24 bytes apart, the heads of a key head within 2^32";
+    if (sinks && (sinks->type != NW_GGUF_F32 || sinks->ne[0] != q->ne[2] || sinks->nb[0] != 4))
+        return "sinks must be f32, one for each head of q";
+    return mask ? nw_ggml_mask_refusal(q, k, mask) : NULL;
+}
+
+static inline nw_attn_masked nw_ggml_attn_masked(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
+                                                 const nw_ggml_tensor *v,
+                                                 const nw_ggml_tensor *mask,
+                                                 const nw_ggml_tensor *sinks,
+                                                 const nw_ggml_tensor *dst, float scale) {
+    nw_attn_masked p = NW_ATTN_MASKED_INIT;
+    p.b = (uint32_t)q->ne[3], p.sq = (uint32_t)q->ne[1], p.sk = (uint32_t)k->ne[1];
+    p.h = (uint32_t)q->ne[2], p.hk = (uint32_t)k->ne[2], p.d = (uint32_t)q->ne[0];
+    p.scale = scale;
+    p.q = (const float *)q->data, p.k = k->data, p.v = v->data, p.o = (float *)dst->data;
+    p.q_s = q->nb[1], p.q_h = q->nb[2], p.q_b = q->nb[3];
+    p.k_s = k->nb[1], p.k_h = k->nb[2], p.k_b = k->nb[3];
+    p.v_s = v->nb[1], p.v_h = v->nb[2], p.v_b = v->nb[3];
+    p.o_h = dst->nb[1], p.o_s = dst->nb[2], p.o_b = dst->nb[3];
+    if (mask) {
+        p.mask = mask->data, p.mask_s = mask->nb[1];
+        p.mask_h = mask->ne[2] > 1 ? mask->nb[2] : 0, p.mask_b = mask->ne[3] > 1 ? mask->nb[3] : 0;
+    }
+    p.sinks = sinks ? (const float *)sinks->data : NULL;
+    return p;
+}
+
+/* Bytes of workspace that nw_ggml_flash_attn_ext needs. Tensors that are refused: NW_UNSUPPORTED,
+ * without a message for nw_last_error. */
+static inline nw_status
+nw_ggml_flash_attn_ext_workspace_size(nw_context *context, const nw_ggml_tensor *q,
+                                      const nw_ggml_tensor *k, const nw_ggml_tensor *v,
+                                      const nw_ggml_tensor *mask, const nw_ggml_tensor *sinks,
+                                      const nw_ggml_tensor *dst, uint64_t *bytes) {
+    if (nw_ggml_flash_attn_ext_refusal(q, k, v, mask, sinks, dst, 0, 0))
+        return NW_UNSUPPORTED;
+    const nw_attn_masked p = nw_ggml_attn_masked(q, k, v, mask, sinks, dst, 1);
+    return nw_attention_masked_workspace_size(context, &p, bytes);
+}
+
+/* The node with max_bias and logit_softcap 0, queued on `stream`; else as above. */
+static inline nw_status
+nw_ggml_flash_attn_ext(nw_context *context, const nw_ggml_tensor *q, const nw_ggml_tensor *k,
+                       const nw_ggml_tensor *v, const nw_ggml_tensor *mask,
+                       const nw_ggml_tensor *sinks, const nw_ggml_tensor *dst, float scale,
+                       void *workspace, uint64_t workspace_bytes, void *stream) {
+    if (nw_ggml_flash_attn_ext_refusal(q, k, v, mask, sinks, dst, 0, 0))
+        return NW_UNSUPPORTED;
+    nw_attn_masked p = nw_ggml_attn_masked(q, k, v, mask, sinks, dst, scale);
+    p.workspace = workspace, p.workspace_bytes = workspace_bytes;
+    return nw_attention_masked(context, &p, stream);
+}
+
+/* ---- FLASH_ATTN_SPARSE ---- */
 
 static inline nw_attn_select nw_ggml_attn_selection(const nw_attn *p, float alpha) {
     nw_attn_select s = NW_ATTN_SELECT_INIT;
