@@ -43,6 +43,16 @@ class Host(unittest.TestCase):
             with self.subTest(gfx=gfx):
                 self.run_cases("experts", gfx=gfx, check="all")
 
+    def test_attention(self) -> None:
+        program = sources.build_program("attention_host", "ggml", "ggml-base")
+        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
+        for gfx in ("gfx1151", "gfx1100"):
+            with self.subTest(gfx=gfx):
+                simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
+                done = subprocess.run([program, libraries], env=os.environ | simulated, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn(" passed, 0 failed", done.stdout)
+
     def test_two_devices(self) -> None:
         said = self.run_cases("dense", "experts", gfx="gfx1151,gfx1100")
         self.assertIn("NW1 q4_0", said)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A HIP device as ggml sees it: an accelerator (it computes products only, and never holds a KV
-// cache) with a buffer type in device memory, or in host memory that the device maps.
+// A HIP device as ggml sees it: an accelerator (it computes products and attention, and never holds
+// a KV cache) with a buffer type in device memory, or in host memory that the device maps.
 #pragma once
 #include <ggml-backend-impl.h>
 
@@ -36,7 +36,8 @@ struct Device {
     // Why there are no kernels for (is mul_mat_id, type); "" if they are loaded. See product.cpp.
     std::mutex mutex;
     std::map<std::pair<bool, int>, std::string> kernels;
-    std::set<std::string> said; // reasons that were logged
+    std::map<uint32_t, std::string> attention; // the same for heads of attention
+    std::set<std::string> said;                // reasons that were logged
 
     // A copy failed, and its caller has no way to learn it: the next graph fails.
     bool broken = false;

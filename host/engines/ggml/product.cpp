@@ -3,6 +3,8 @@
 
 #include <ggml-impl.h>
 
+#include "engines/ggml/attention.h"
+
 namespace nw::engine {
 
 namespace {
@@ -106,6 +108,8 @@ void say_once(Device &device, const ggml_tensor *op, const std::string &why) {
 bool supports(Device &device, const ggml_tensor *op) {
     if (ggml_op_is_empty(op->op))
         return true;
+    if (is_attention(op))
+        return supports_attention(device, op);
     if (op->op != GGML_OP_MUL_MAT && op->op != GGML_OP_MUL_MAT_ID)
         return false;
     if (!may_be_ours(device, op->src[0]))
@@ -118,11 +122,15 @@ bool supports(Device &device, const ggml_tensor *op) {
 
 uint64_t workspace_bytes(Device &device, const ggml_tensor *op) {
     uint64_t bytes = 0;
-    return workspace_size(device, op, &bytes) == NW_OK ? bytes : 0;
+    const nw_status status = is_attention(op) ? attention_workspace(device, op, &bytes)
+                                              : workspace_size(device, op, &bytes);
+    return status == NW_OK ? bytes : 0;
 }
 
 nw_status launch(Device &device, const ggml_tensor *op, void *workspace, uint64_t bytes,
                  void *stream, std::string &why) {
+    if (is_attention(op))
+        return launch_attention(device, op, workspace, bytes, stream, why);
     const Node node(op);
     nw_context *const context = device.context.get();
     const nw_status status =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GGML_OP_MUL_MAT and GGML_OP_MUL_MAT_ID as calls of libnibblewave.
+// Nodes as calls of libnibblewave: GGML_OP_MUL_MAT, GGML_OP_MUL_MAT_ID; attention.h has another.
 #pragma once
 #include "engines/ggml/device.h"
 
