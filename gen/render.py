@@ -131,7 +131,8 @@ class FamilyRun:
         write_if_changed(self._build / "hsaco" / gfx / f"{self._family.name}.resources", resources(done))
 
     def write_depfile(self, gfx: list[str]) -> None:
-        tables = [self._root / f"gen/tuning/{one}.toml" for one in gfx]
+        # The folder changes when a table comes; a file that doesn't exist would be out of date in every build.
+        tables = [self._root / "gen/tuning", *(table for one in gfx for table in (self._root / "gen/tuning").glob(f"{one}.toml"))]
         used = [*self._shared.templates(), *self._inputs, *(self._root / "gen").glob("*.py"), self._root / "gen/targets.toml", *tables]
         rendered = self._build / "asm" / gfx[0] / self._family.name
         Path(f"{rendered}.d").write_text(f"{rendered}.rendered: " + " ".join(f"{file}".replace(" ", "\\ ") for file in used) + "\n")
