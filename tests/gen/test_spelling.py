@@ -28,13 +28,18 @@ class Spelling(unittest.TestCase):
         self.assertEqual(len(set(spelling.NAMES.values())), len(spelling.NAMES))
 
     def test_two_mixed_multiply_adds_for_a_dot2(self) -> None:
-        text = spelling.without_dot2("        v_dot2acc_f32_f16 v[v_acc+1], s[s_ones], v[v_a]    // r0 k2\n        v_mov_b32       v1, v2\n")
+        text = "        v_dot2acc_f32_f16 v[v_acc+1], s[s_ones], v[v_a]    // r0 k2\n        v_mov_b32       v1, v2\n"
+        self.assertEqual(spelling.with_dots(text, {"dot2": True}), text)
         self.assertEqual(
-            text,
+            spelling.with_dots(text, {"dot2": False}),
             "        v_fma_mix_f32   v[v_acc+1], s[s_ones], v[v_a], v[v_acc+1] op_sel_hi:[1,1,0]    // r0 k2\n"
             "        v_fma_mix_f32   v[v_acc+1], s[s_ones], v[v_a], v[v_acc+1] op_sel:[1,1,0] op_sel_hi:[1,1,0]    // r0 k2\n"
             "        v_mov_b32       v1, v2\n",
         )
+
+    def test_a_text_without_dots_does_not_depend_on_them(self) -> None:
+        text = "        v_mov_b32       v1, v2\n"
+        self.assertEqual(spelling.with_dots(text, {}), text)
 
 
 if __name__ == "__main__":
