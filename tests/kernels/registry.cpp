@@ -250,3 +250,11 @@ TEST_CASE("a grid fits on the device at once, its workgroups have as many rows e
     CHECK(groups_for(k, most * rows + 1, 20) == most / 2 + 1);
     CHECK(groups_for(k, ~0u, 20) <= most);
 }
+
+TEST_CASE("a grid is twice what fits where arithmetic bounds a launch") {
+    const Kernel &k = decode_for("gfx1010", Dtype::f16, 128, 8);
+    const u32 rows = k.rows_per_workgroup;
+    CHECK(groups_for(k, rows + 1, 20) == 2);
+    CHECK(groups_for(k, 80 * rows, 20) == 80); // two workgroups of eight waves on a WGP (T-171)
+    CHECK(groups_for(k, 608 * rows, 20) == 80);
+}
