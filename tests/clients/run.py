@@ -42,6 +42,9 @@ CLIENTS = {
     # the target "empty" has vLLM's Python alone, under a version of its own
     "vllm": Client(("torch==2.14.0", "setuptools", "setuptools-scm", "setuptools-rust", "packaging", "wheel", "jinja2", "cmake", "ninja"), 1500,
                    wheel=True, source="vllm==0.33.0", settings=(("VLLM_TARGET_DEVICE", "empty"), ("VLLM_VERSION_OVERRIDE", "0.33.0"))),
+    # hqq has no wheel
+    "checkpoints": Client(("torch==2.14.0", "numpy==2.4.6", "auto-round==0.16.1", "bitsandbytes==0.50.2", "compressed-tensors==0.20.0",
+                           "safetensors==0.8.0", "setuptools", "wheel"), 1200, source="hqq==0.2.8.post1"),
     "triton": Client(("triton==3.9.0", "hip-python==10.0.0.0.1.2"), 900),
 }
 
