@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Texture references of modules, as HIP 5 and 6 have them.
+#include <fstream>
+#include <iterator>
+
 #include "hip/images/pictures.h"
 
 using namespace hip_test;
 
 ASM_NAME(hipTexRefGetArray, hipArray_t *, const textureReference *);
+
+// What the compiler calls before main.
+extern "C" {
+void **register_binary(const void *) asm("__hipRegisterFatBinary");
+void unregister_binary(void **) asm("__hipUnregisterFatBinary");
+void register_texture(void **, void *, const char *, const char *, int, int,
+                      int) asm("__hipRegisterTexture");
+void register_kernel(void **, const void *, const char *, const char *, unsigned, void *, void *,
+                     void *, void *, int *) asm("__hipRegisterFunction");
+}
 
 namespace {
 
@@ -149,4 +162,65 @@ TEST_CASE("a texture reference of a module that is gone") {
     const Buffer<float> memory(counted(64));
     std::size_t offset = 0;
     FAILS(hipTexRefSetAddress(&offset, reference, memory.data, 256), hipErrorNotFound);
+}
+
+TEST_CASE("texture references of a compiled program") {
+    const OwnDevice device("gfx1151?check=all");
+    std::ifstream file(NW_BUILD_DIR "/tests/hip/code/images_gfx1151.hsaco", std::ios::binary);
+    const std::string image(std::istreambuf_iterator<char>(file), {});
+    const struct {
+        unsigned magic, version;
+        const void *binary;
+        void *unused;
+    } wrapper{0x48495046, 1, image.data(), nullptr};
+    static const char fetch = 'f', sample = 's'; // their addresses are the stubs'
+    static textureReference line{}, picture{};
+    void **const binary = register_binary(&wrapper);
+    register_texture(binary, &line, "line_reference", "line_reference", 1, 0, 0);
+    register_texture(binary, &picture, "picture_reference", "picture_reference", 2, 0, 0);
+    for (const auto &[stub, name] :
+         {std::pair(&fetch, "fetch_reference"), {&sample, "sample_reference"}})
+        register_kernel(binary, stub, name, name, ~0u, nullptr, nullptr, nullptr, nullptr, nullptr);
+    for (int n = 0; n < 2; ++n)
+        line.addressMode[n] = picture.addressMode[n] = hipAddressModeClamp;
+
+    const hipChannelFormatDesc element{32, 0, 0, 0, real};
+    const Buffer<float> memory(counted(1024)), out(std::vector<float>(8, -1));
+    std::size_t offset = 7;
+    float *result = out.data;
+    int first = 100, n = 8;
+    void *fetch_params[] = {&result, &first, &n};
+    OK(hipBindTexture(&offset, &line, memory.data, &element, 4096));
+    CHECK_EQ(offset, 0);
+    OK(hipLaunchKernel(&fetch, dim3(1), dim3(64), fetch_params, 0, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(out.get()[7], 107);
+
+    const Buffer<Four> at(std::vector<Four>{{1.5f, 2.5f, 0, 0}});
+    const Four *where = at.data;
+    int one = 1;
+    void *sample_params[] = {&where, &result, &one};
+    OK(hipBindTexture2D(&offset, &picture, memory.data, &element, 64, 4, 256));
+    OK(hipLaunchKernel(&sample, dim3(1), dim3(64), sample_params, 0, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(out.get()[0], 2 * 64 + 1);
+    hipArray_t array = nullptr;
+    OK(hipMallocArray(&array, &element, 64, 4, hipArrayDefault));
+    OK(hipMemcpy2DToArray(array, 0, 0, memory.data + 1, 256, 60 * 4, 3, hipMemcpyDeviceToDevice));
+    OK(hipBindTextureToArray(&picture, array, &element));
+    OK(hipLaunchKernel(&sample, dim3(1), dim3(64), sample_params, 0, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(out.get()[0], 2 * 64 + 2);
+
+    const textureReference *seen = nullptr;
+    OK(hipGetTextureReference(&seen, &line));
+    CHECK_EQ(seen, &line);
+    FAILS(hipBindTexture(&offset, &line, nullptr, &element, 64), hipErrorInvalidValue);
+    FAILS(hipBindTexture2D(&offset, &picture, memory.data, &element, 64, 4, 0),
+          hipErrorInvalidValue);
+    FAILS(hipBindTextureToArray(&picture, nullptr, &element), hipErrorInvalidValue);
+    OK(hipUnbindTexture(&line));
+    OK(hipUnbindTexture(&picture));
+    OK(hipFreeArray(array));
+    unregister_binary(binary);
 }
