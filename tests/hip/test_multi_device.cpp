@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Launches of one grid on each of several devices, whose grids meet.
+#include <algorithm>
 #include <array>
 #include <vector>
 
