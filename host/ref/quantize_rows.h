@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Activations as int8, a scale for each row: what quantize_rows makes, in f32 as it does.
+// Activations as int8 or fp8, a scale for each row: what quantize_rows and quantize_fp8 make, in
+// f32 as they do.
 #pragma once
 #include <span>
 #include <vector>
@@ -17,6 +18,12 @@ struct QuantizedRows {
 
 // x [M, K], bits of dtype. Throws Error if its size is not m * k.
 QuantizedRows quantize_rows(Dtype, std::span<const u16> x, u32 m, u32 k);
+
+struct Fp8Rows {
+    std::vector<u8> y;      // [M, K], e4m3
+    std::vector<f32> scale; // [M]: of max |x| / 448; 0 below 2^-126; NaN where x is not finite
+};
+Fp8Rows quantize_fp8(Dtype, std::span<const u16> x, u32 m, u32 k);
 
 // Each eight as 0 4 1 5 2 6 3 7.
 std::vector<i8> in_dword_order(std::span<const i8> q);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// quantize_rows: every bit, of values of all sizes, and nothing but the rows' own.
+// quantize_rows and quantize_fp8: every bit, of values of all sizes, and nothing but the rows' own.
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -34,6 +34,22 @@ bool same_f32(f32 got, f32 want) {
     return std::memcmp(&got, &want, sizeof got) == 0 || (std::isnan(got) && std::isnan(want));
 }
 
+bool is_fp8(const Kernel &kernel) { return kernel.family == "quantize_fp8"; }
+
+// Bytes as the kernel puts them, and scales.
+ref::Fp8Rows wanted_rows(const Kernel &kernel, const Rows &p) {
+    if (is_fp8(kernel))
+        return ref::quantize_fp8(p.dtype, p.x, p.m, p.k);
+    const ref::QuantizedRows rows = ref::quantize_rows(p.dtype, p.x, p.m, p.k);
+    const std::vector<i8> q = ref::in_dword_order(rows.q);
+    return {{q.begin(), q.end()}, rows.scale};
+}
+
+// Of NaN in e4m3 either sign will do.
+bool same_byte(const Kernel &kernel, u8 got, u8 want) {
+    return got == want || (is_fp8(kernel) && (got & 0x7f) == 0x7f && (want & 0x7f) == 0x7f);
+}
+
 void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
                 std::source_location where = std::source_location::current()) {
     t.shape(fmt::format("m={} k={} pad={} {}", p.m, p.k, p.pad, what));
@@ -41,9 +57,9 @@ void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
     std::vector<u16> apart(p.m * stride, nan_poison);
     for (u64 row = 0; row < p.m; ++row)
         std::memcpy(&apart[row * stride], &p.x[row * p.k], 2 * u64{p.k});
-    const Region x = t.region<u16>(apart), y = t.region<i8>(std::vector<i8>(u64{p.m} * p.k, 0x5e)),
+    const Region x = t.region<u16>(apart), y = t.region<u8>(std::vector<u8>(u64{p.m} * p.k, 0x5e)),
                  y_scale = t.region<f32>(std::vector<f32>(p.m, -777.0f));
-    Op op{.kind = OpKind::quantize_rows};
+    Op op{.kind = is_fp8(kernel) ? OpKind::quantize_fp8 : OpKind::quantize_rows};
     op.dtype = word_of(p.dtype), op.m = p.m, op.k = p.k, op.x_stride = 2 * stride;
     op.x = address(x.data()), op.y = address(y.data()), op.y_scale = address(y_scale.data());
     launch(t.modules, kernel, op);
@@ -52,17 +68,18 @@ void check_rows(Test &t, const Kernel &kernel, const Rows &p, const char *what,
     t.unchanged("x", x, where);
     t.guards_clean("y", y, where);
     t.guards_clean("y_scale", y_scale, where);
-    const ref::QuantizedRows want = ref::quantize_rows(p.dtype, p.x, p.m, p.k);
+    const ref::Fp8Rows want = wanted_rows(kernel, p);
     const std::vector<f32> scale = y_scale.read_as<f32>();
-    const std::vector<i8> q = y.read_as<i8>(), wanted = ref::in_dword_order(want.q);
+    const std::vector<u8> q = y.read_as<u8>();
     for (u64 row = 0; row < p.m; ++row)
         if (!same_f32(scale[row], want.scale[row]))
             return t.fail(
                 fmt::format("y_scale[{}] is {}, not {}", row, scale[row], want.scale[row]), where);
     for (u64 i = 0; i < q.size(); ++i)
-        if (q[i] != wanted[i])
-            return t.fail(fmt::format("y[{},{}] is {}, not {}", i / p.k, i % p.k, q[i], wanted[i]),
-                          where);
+        if (!same_byte(kernel, q[i], want.y[i]))
+            return t.fail(
+                fmt::format("y[{},{}] is {:#x}, not {:#x}", i / p.k, i % p.k, q[i], want.y[i]),
+                where);
 }
 
 // A row for each significand that the largest value, 2 to 4, may have; beside it smaller ones.
@@ -102,9 +119,7 @@ void not_finite(Test &t, const Kernel &kernel) {
     check_rows(t, kernel, p, "rows that are not finite");
 }
 
-} // namespace
-
-CHECK_FAMILY(quantize_rows) {
+void check_family(Test &t, const Kernel &kernel) {
     if (t.entry)
         return check_rows(t, kernel, random(t.rng, kernel, 2, 64), "entry");
     const u32 span = 32 * 8 * 8 * kernel.number("pieces"); // of k, that a workgroup does at a time
@@ -119,3 +134,9 @@ CHECK_FAMILY(quantize_rows) {
     significands(t, kernel);
     sizes(t, kernel);
 }
+
+} // namespace
+
+CHECK_FAMILY(quantize_rows) { check_family(t, kernel); }
+
+CHECK_FAMILY(quantize_fp8) { check_family(t, kernel); }

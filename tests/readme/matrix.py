@@ -12,7 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = ["| operation | weights | activations | group | zero points | rows | kernels |", "|---|---|---|---|---|---|---|"]
-OPERATIONS = {"linear_w4a16": "linear", "linear_w4a8": "linear", "linear_gguf": "linear", "moe_w4a16": "experts", "moe_gguf": "experts"}
+OPERATIONS = {
+    "linear_w4a16": "linear",
+    "linear_w4a8": "linear",
+    "linear_gguf": "linear",
+    "linear_gguf_fp8": "linear",
+    "moe_w4a16": "experts",
+    "moe_gguf": "experts",
+}
+ACTIVATIONS = {"linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32"}  # others: the kernels' dtypes
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
 GROUPS = {"k": "row"}
 ASKED = ("mode", "dtype", "type", "group", "zeros", "d", "kv")  # parameters that a caller gives
@@ -56,11 +64,11 @@ def rows(family: str, op: str, kernels: list[dict]) -> str:
 
 def cells(family: str, op: str, kernels: list[dict]) -> tuple[str, ...]:
     """What a family takes, then its rows and its name."""
-    gguf = op.endswith("gguf")
+    gguf = "gguf" in op
     return (
         OPERATIONS[op],
         ", ".join(values(kernels, "type")) if gguf else "W4A16",
-        "f32" if gguf else "int8" if op == "linear_w4a8" else ", ".join(values(kernels, "dtype")),
+        ACTIVATIONS.get(op) or ", ".join(values(kernels, "dtype")),
         OWN if gguf else ", ".join(GROUPS.get(group, str(group)) for group in values(kernels, "group")),
         OWN if gguf else ", ".join(text for value, text in ZEROS.items() if value in values(kernels, "zeros")),
         rows(family, op, kernels),
