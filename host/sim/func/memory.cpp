@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <sys/mman.h>
 #include <utility>
 
 namespace nw::sim {
@@ -25,6 +26,10 @@ constexpr u64 ring_slots = 256, first_page = large_page;
 // Limits on released allocations: how many are remembered, and how many bytes are kept from reuse.
 constexpr size_t remembered = 256;
 constexpr u64 max_kept = u64{64} << 20, max_kept_each = u64{16} << 20;
+
+// Of these sizes the host may map large pages: first use of many small ones takes longer than the
+// kernel that does it. Larger allocations are often reserved, and then hardly touched.
+constexpr u64 least_in_large_pages = u64{4} << 20, most_in_large_pages = u64{1} << 30;
 
 } // namespace
 
@@ -116,10 +121,12 @@ Memory::~Memory() {
 void *Memory::allocate(u64 bytes, std::string maker, bool read_only) {
     if (bytes > max_bytes)
         return nullptr;
-    auto block =
-        static_cast<std::byte *>(std::aligned_alloc(guard, round_up(bytes + 2 * guard, guard)));
+    const u64 whole = round_up(bytes + 2 * guard, guard);
+    auto block = static_cast<std::byte *>(std::aligned_alloc(guard, whole));
     if (!block)
         return nullptr;
+    if (whole >= least_in_large_pages && whole <= most_in_large_pages)
+        madvise(block, whole, MADV_HUGEPAGE); // a wish: it may fail
     static_assert(guard % alignment == 0);
     impl_->add(reinterpret_cast<u64>(block + guard), bytes, block, std::move(maker), read_only);
     return block + guard;
