@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Allocation, copies, fills, pointer attributes.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <sys/mman.h>
 
 #include "hip/common.h"
 
@@ -145,6 +147,36 @@ TEST_CASE("a copy from or to unmapped host memory is an error, not a crash") {
     FAILS(hipMemcpy(foreign, foreign, 64, hipMemcpyHostToHost), hipErrorInvalidValue);
     CHECK(said.text().find("unmapped host memory") != std::string::npos);
     CHECK(device.get() == std::vector<int>(16, 3));
+}
+
+TEST_CASE("a copy of much host memory is an error where one page of it is inaccessible") {
+    constexpr std::size_t bytes = 1 << 20, page = 4096;
+    std::uint8_t *device = nullptr;
+    OK(hipMalloc(reinterpret_cast<void **>(&device), bytes));
+    auto *const host = static_cast<std::uint8_t *>(
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(host != MAP_FAILED);
+    const auto both = [&](hipError_t in, hipError_t out) {
+        CHECK_EQ(hipMemcpy(device, host + 1, bytes - 1, hipMemcpyHostToDevice), in);
+        CHECK_EQ(hipMemcpy(host + 1, device, bytes - 1, hipMemcpyDeviceToHost), out);
+    };
+    OK(hipMemset(device, 7, bytes));
+    both(hipSuccess, hipSuccess); // of pages that nobody has touched
+    CHECK(std::all_of(host, host + bytes, [](std::uint8_t b) { return b == 0; }));
+    OK(hipMemset(device, 7, bytes));
+    OK(hipMemcpy(host + 1, device, bytes - 1, hipMemcpyDeviceToHost));
+    CHECK(std::all_of(host + 1, host + bytes, [](std::uint8_t b) { return b == 7; }));
+    CHECK_EQ(host[0], 0);
+    CapturedStderr said;
+    mprotect(host + bytes / 2, page, PROT_READ);
+    both(hipSuccess, hipErrorInvalidValue);
+    mprotect(host + bytes / 2, page, PROT_NONE);
+    both(hipErrorInvalidValue, hipErrorInvalidValue);
+    munmap(host + bytes - page, page);
+    mprotect(host + bytes / 2, page, PROT_READ | PROT_WRITE);
+    both(hipErrorInvalidValue, hipErrorInvalidValue);
+    munmap(host, bytes - page);
+    OK(hipFree(device));
 }
 
 TEST_CASE("use after free is an error") {
