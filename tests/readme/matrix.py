@@ -62,7 +62,7 @@ def rows(family: str, op: str, kernels: list[dict]) -> str:
     return f"{least or 1} to {most}" if most else f"{least} and more" if least else "any"
 
 
-def cells(family: str, op: str, kernels: list[dict]) -> tuple[str, ...]:
+def cells(family: str, op: str, kernels: list[dict], among: list[str]) -> tuple[str, ...]:
     """What a family takes, then its rows and its name."""
     gguf = "gguf" in op
     return (
@@ -72,7 +72,7 @@ def cells(family: str, op: str, kernels: list[dict]) -> tuple[str, ...]:
         OWN if gguf else ", ".join(GROUPS.get(group, str(group)) for group in values(kernels, "group")),
         OWN if gguf else ", ".join(text for value, text in ZEROS.items() if value in values(kernels, "zeros")),
         rows(family, op, kernels),
-        f"[{family}](asm/{family})",
+        linked(family, some_only(kernels, among)),
     )
 
 
@@ -100,9 +100,9 @@ def linked(family: str, text: str) -> str:
 
 
 def everywhere(families: dict[str, list[dict]]) -> list[str]:
-    """Targets with the most families: the table is theirs."""
+    """Targets with nearly all families: the table is theirs. It names generations where only some of them have a family."""
     have = {gfx: sum(any(k["gfx"] == gfx for k in kernels) for kernels in families.values()) for gfx in targets()}
-    return [gfx for gfx, count in have.items() if count == max(have.values())]
+    return [gfx for gfx, count in have.items() if count >= 0.9 * max(have.values())]
 
 
 def on(gfxs: list[str], families: dict[str, list[dict]]) -> dict[str, list[dict]]:
@@ -144,15 +144,22 @@ def generations() -> dict[str, str]:
     return {name: root["series"][row["series"]]["generation"] for name, row in own.items()}
 
 
+def some_only(kernels: list[dict], among: list[str]) -> str:
+    """The generations that have these kernels, unless all of `among` have."""
+    have, of = {k["gfx"] for k in kernels} & set(among), generations()
+    return "" if have == set(among) else ", ".join(sorted({of[gfx] for gfx in have}))
+
+
 def other(family: str, kernels: list[dict], among: list[str]) -> str:
     """With what only some generations have."""
-    of, found = generations(), []
+    whole = some_only(kernels, among)
+    found = []
     for name in ASKED:
         for value in values(kernels, name):
-            have = {k["gfx"] for k in kernels if k["params"].get(name) == value} & set(among)
-            if have != set(among):
-                found.append(f"{name} {value}: {', '.join(sorted({of[gfx] for gfx in have}))}")
-    return linked(family, "; ".join(found))
+            have = some_only([k for k in kernels if k["params"].get(name) == value], among)
+            if have != whole:
+                found.append(f"{name} {value}: {have}")
+    return linked(family, "; ".join([whole] * bool(whole) + found))
 
 
 def table(manifest: dict) -> list[str]:
@@ -164,9 +171,9 @@ def table(manifest: dict) -> list[str]:
     others = sorted(set(families) - set(known))
     return [
         *HEAD,
-        *merged([cells(name, ops[name], kernels) for name in known for kernels in alike(families[name])]),
+        *merged([cells(name, ops[name], kernels, common) for name in known for kernels in alike(families[name])]),
         "",
-        "All for " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
+        "For " + ", ".join(common) + ". Also on the device: " + ", ".join(other(name, families[name], common) for name in others) + ".",
         "",
         *"\n\n".join(elsewhere(every)).split("\n"),
     ]

@@ -120,13 +120,19 @@ class Matrix(unittest.TestCase):
         common = matrix.everywhere(families)
         built = {k["gfx"] for k in self.manifest["kernels"]}
         known = matrix.on(common, families)
+        whole, of = {}, matrix.generations()
+        for name, kernels in known.items():
+            have = {k["gfx"] for k in kernels}
+            whole[name] = have == set(common)
+            named = matrix.some_only(kernels, common).split(", ")
+            self.assertEqual(have, {gfx for gfx in common if whole[name] or of[gfx] in named}, name)
         for name in (n for n in known if self.manifest["families"][n]["op"] in matrix.OPERATIONS):
             for parameter in matrix.ASKED:
-                of = [matrix.values([k for k in known[name] if k["gfx"] == gfx], parameter) for gfx in common]
-                self.assertEqual(of, [of[0]] * len(of), f"{name} {parameter}")
-        some = {(name, parameter, value) for name in known for parameter in matrix.ASKED for value in matrix.values(known[name], parameter)
+                each = [matrix.values([k for k in known[name] if k["gfx"] == gfx], parameter) for gfx in {k["gfx"] for k in known[name]}]
+                self.assertEqual(each, [each[0]] * len(each), f"{name} {parameter}")
+        some = {(name, parameter, value) for name in known if whole[name] for parameter in matrix.ASKED for value in matrix.values(known[name], parameter)
                 if {k["gfx"] for k in known[name] if k["params"].get(parameter) == value} != set(common)}  # fmt: skip
-        every = [k for name in known for k in known[name] if not any((name, p, k["params"].get(p)) in some for p in matrix.ASKED)]
+        every = [k for name in known if whole[name] for k in known[name] if not any((name, p, k["params"].get(p)) in some for p in matrix.ASKED)]
         of_target = {gfx: {k["symbol"] for k in every if k["gfx"] == gfx} for gfx in common}
         for gfx, symbols in of_target.items():
             self.assertEqual(symbols, set.union(*of_target.values()), gfx)
