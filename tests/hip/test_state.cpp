@@ -170,15 +170,15 @@ TEST_CASE("addresses by name, and forms for a default stream per thread") {
 
 TEST_CASE("what is missing fails, and says its name") {
     CapturedStderr said;
-    hipExternalMemory_t memory = nullptr;
-    FAILS(hipImportExternalMemory(&memory, nullptr), hipErrorNotSupported);
+    hipExternalSemaphore_t semaphore = nullptr;
+    FAILS(hipImportExternalSemaphore(&semaphore, nullptr), hipErrorNotSupported);
     FAILS(hipPeekAtLastError(), hipErrorNotSupported);
     hipMipmappedArray_t array = nullptr;
     FAILS(hipFreeMipmappedArray(array), hipErrorNotSupported);
     FAILS(hipProfilerStart(), hipErrorNotSupported);
     const std::string text = said.text();
     for (const char *name :
-         {"hipImportExternalMemory", "hipFreeMipmappedArray", "hipProfilerStart"})
+         {"hipImportExternalSemaphore", "hipFreeMipmappedArray", "hipProfilerStart"})
         CHECK(text.find("hipsim: " + std::string(name) +
                         " is not supported by the simulated GPU\n") != std::string::npos);
     void *address = nullptr;
