@@ -90,7 +90,8 @@ def variable_errors(assignment: str) -> list[str]:
     name = assignment.partition("=")[0]
     if not name.startswith(("HIPSIM_", "NIBBLEWAVE_")):
         return []
-    files = [path for end in ("cpp", "h") for path in (ROOT / "host").rglob(f"*.{end}")] + sorted((ROOT / "tests/engines").glob("*.py"))
+    files = [path for end in ("cpp", "h") for path in (ROOT / "host").rglob(f"*.{end}")]
+    files += [path for room in ("engines", "clients") for path in (ROOT / "tests" / room).glob("*.py")]
     known = any(f'"{name}"' in path.read_text() for path in files)
     return [] if known else [f"{name}: nothing reads it"]
 
