@@ -132,13 +132,7 @@ void prepare_attention(nw_context &context, Op op) {
     op.b = op.sq = op.sk = op.h = op.hk = 1;
     op.causal = 0, op.scale = any_scale;
     op.idx = op.cnt = op.kv_len = op.q_start = op.k_start = op.tq = op.tk = 0;
-    const auto kernels = meaning(NW_UNSUPPORTED, [&] {
-        check_shape(op);
-        return kernels_for(context.machine.target->name, op);
-    });
-    for (const Kernel *kernel : kernels)
-        load(context, *kernel);
-    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
+    load_every(context, op);
 }
 
 void prepare_selection(nw_context &context, Op op) {
@@ -176,7 +170,7 @@ nw_status nw_attention_workspace_size(nw_context *context, const nw_attn *attent
                                       uint64_t *bytes) {
     return api::bytes_call(bytes, [&] {
         Op op = api::attention_of(context, attention);
-        op.scale = api::bits_of(api::any_scale);
+        op.scale = api::any_scale;
         return api::workspace_of(*context, op);
     });
 }

@@ -32,13 +32,7 @@ void prepare_masked(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     op.b = op.sq = op.h = op.hk = 1;
     op.sk = 8;
-    const auto kernels = meaning(NW_UNSUPPORTED, [&] {
-        check_shape(op);
-        return kernels_for(context.machine.target->name, op);
-    });
-    for (const Kernel *kernel : kernels)
-        load(context, *kernel);
-    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
+    load_every(context, op);
 }
 
 } // namespace

@@ -94,6 +94,16 @@ void load(nw_context &context, const Op &op) {
     plan_of(context, op).each_kernel([&](const Kernel &kernel) { load(context, kernel); });
 }
 
+void load_every(nw_context &context, const Op &op) {
+    const auto kernels = meaning(NW_UNSUPPORTED, [&] {
+        check_shape(op);
+        return kernels_for(context.machine.target->name, op);
+    });
+    for (const Kernel *kernel : kernels)
+        load(context, *kernel);
+    load(context, op); // NIBBLEWAVE_FORCE may name one that is never chosen
+}
+
 void launch(nw_context &context, const Op &op, void *handle, const char *prepare,
             const std::function<void(const hip::Stream &)> &first) {
     const hip::KeepCurrentDevice keep(context.device);

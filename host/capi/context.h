@@ -67,6 +67,9 @@ Op product_of(const nw_context *, const nw_w4a16 *);
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);
 
+// Loads every kernel that an op with these parameters may get, whatever its sizes.
+void load_every(nw_context &, const Op &);
+
 // Queues the op. `prepare`: the function that loads its kernels before a capture. `first` queues
 // work before it, once everything is checked.
 void launch(nw_context &, const Op &, void *stream, const char *prepare,
