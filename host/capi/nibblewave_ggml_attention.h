@@ -43,6 +43,17 @@ static inline int nw_ggml_heads_apart(const nw_ggml_tensor *t, uint64_t element)
     return t->nb[0] == element && nw_ggml_aligned(t, 16, 1);
 }
 
+static inline const char *nw_ggml_attn_dims_refusal(const nw_ggml_tensor *q,
+                                                    const nw_ggml_tensor *k,
+                                                    const nw_ggml_tensor *dst) {
+    if (q->ne[2] % k->ne[2] || q->ne[3] != k->ne[3])
+        return "heads of q must be a multiple of k's, batches as many";
+    if (dst->ne[0] != q->ne[0] || dst->ne[1] != q->ne[2] || dst->ne[2] != q->ne[1] ||
+        dst->ne[3] != q->ne[3])
+        return "dst must be [q.ne[0], q.ne[2], q.ne[1], q.ne[3]]";
+    return NULL;
+}
+
 /* The reason why nw_ggml_flash_attn refuses these after conversion of q and dst; null if it takes
  * them. q and dst may be f32, as ggml has them, or converted. */
 static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
@@ -66,11 +77,9 @@ static inline const char *nw_ggml_flash_attn_refusal(const nw_ggml_tensor *q,
             return "v must have k's dimensions: heads of values as long as those of keys";
     if (q->ne[0] != k->ne[0] || (q->ne[0] != 64 && q->ne[0] != 128 && q->ne[0] != 256))
         return "heads must have 64, 128 or 256 elements: pad q, k and v with zeros";
-    if (q->ne[2] % k->ne[2] || q->ne[3] != k->ne[3])
-        return "heads of q must be a multiple of k's, batches as many";
-    if (dst->ne[0] != q->ne[0] || dst->ne[1] != q->ne[2] || dst->ne[2] != q->ne[1] ||
-        dst->ne[3] != q->ne[3])
-        return "dst must be [q.ne[0], q.ne[2], q.ne[1], q.ne[3]]";
+    const char *const heads_or_dst = nw_ggml_attn_dims_refusal(q, k, dst);
+    if (heads_or_dst)
+        return heads_or_dst;
     if (max_bias != 0 || logit_softcap != 0 || has_sinks)
         return "max_bias and logit_softcap must be 0, and there must be no sinks";
     if (!(blocks ? k->nb[0] == 34 && nw_ggml_aligned(k, 2, 1) : nw_ggml_heads_apart(k, 2)) ||
@@ -166,9 +175,11 @@ static inline const char *nw_ggml_mask_refusal(const nw_ggml_tensor *q, const nw
     if ((mask->ne[2] != 1 && mask->ne[2] != q->ne[2]) ||
         (mask->ne[3] != 1 && mask->ne[3] != q->ne[3]))
         return "a mask must be of one head or batch, or of all";
-    if (mask->ne[0] % 8 || !nw_ggml_heads_apart(mask, 2) ||
-        !nw_ggml_within_32_bits(mask, 1, 2, (uint64_t)(q->ne[2] / k->ne[2])))
+    if (mask->ne[0] % 8 || !nw_ggml_heads_apart(mask, 2))
         return "rows of the mask must be multiples of 8 elements, at multiples of 16 bytes";
+    if (!nw_ggml_within_32_bits(mask, 1, 2, (uint64_t)(q->ne[2] / k->ne[2])))
+        return "rows of the mask must be less than 2^24 bytes apart, those of a key head within "
+               "2^32";
     return NULL;
 }
 
@@ -190,11 +201,9 @@ nw_ggml_flash_attn_ext_refusal(const nw_ggml_tensor *q, const nw_ggml_tensor *k,
         return "heads must have 64 or 128 elements";
     if (k->ne[1] > 1 << 18)
         return "there must be 2^18 keys at most";
-    if (q->ne[2] % k->ne[2] || q->ne[3] != k->ne[3])
-        return "heads of q must be a multiple of k's, batches as many";
-    if (dst->ne[0] != q->ne[0] || dst->ne[1] != q->ne[2] || dst->ne[2] != q->ne[1] ||
-        dst->ne[3] != q->ne[3])
-        return "dst must be [q.ne[0], q.ne[2], q.ne[1], q.ne[3]]";
+    const char *const heads_or_dst = nw_ggml_attn_dims_refusal(q, k, dst);
+    if (heads_or_dst)
+        return heads_or_dst;
     if (max_bias != 0)
         return "max_bias (ALiBi) must be 0";
     if (logit_softcap != 0)

@@ -168,6 +168,7 @@ TEST_CASE("attention with a mask: what a ggml node may not be") {
         {"the mask must have all keys", [](Tensors &t) { t.mask.ne[1] = 2; }},
         {"a mask must be of one head", [](Tensors &t) { t.mask.ne[2] = 2; }},
         {"rows of the mask must be multiples of 8", [](Tensors &t) { t.mask.nb[1] += 2; }},
+        {"rows of the mask must be less than 2^24", [](Tensors &t) { t.mask.nb[1] = 1 << 24; }},
     };
     for (const auto &[says, breaks] : cases) {
         Tensors t = good;

@@ -48,12 +48,6 @@ std::string without_kernels(Device &device, uint32_t d) {
     return device.attention.emplace(d, loaded ? "" : nw_last_error()).first->second;
 }
 
-// Keys that lie elsewhere, as a cache of the CPU's does, would be copied here for every graph.
-bool may_be_ours(const Device &device, const ggml_tensor *keys) {
-    const ggml_tensor *const base = keys->view_src ? keys->view_src : keys;
-    return !base->buffer || is_memory_of(device, base->buffer->buft);
-}
-
 std::string refusal(Device &device, const ggml_tensor *op) {
     const Node node(op);
     const Parameters p = parameters_of(op);

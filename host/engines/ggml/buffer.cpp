@@ -132,6 +132,11 @@ bool is_memory_of(const Device &device, ggml_backend_buffer_type_t type) {
     return type == &device.memory;
 }
 
+bool may_be_ours(const Device &device, const ggml_tensor *tensor) {
+    const ggml_tensor *const base = tensor->view_src ? tensor->view_src : tensor;
+    return !base->buffer || is_memory_of(device, base->buffer->buft);
+}
+
 Device &device_of(ggml_backend_buffer_type_t type) { return *static_cast<Device *>(type->context); }
 
 } // namespace nw::engine

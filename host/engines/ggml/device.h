@@ -60,6 +60,10 @@ struct HostMemory {
 };
 HostMemory host_memory();
 bool is_memory_of(const Device &, ggml_backend_buffer_type_t);
+// Whether the tensor is in the device's memory, or nowhere yet: a model's weight is offered with an
+// empty buffer of ours before it is placed. One that lies elsewhere, as a KV cache of the CPU does,
+// would be copied here for every graph.
+bool may_be_ours(const Device &, const ggml_tensor *);
 ggml_backend_t make_backend(Device &); // a stream and its workspace; null on failure
 
 // Sets the thread's HIP device. False, and logs, in a child of fork() and if HIP fails.

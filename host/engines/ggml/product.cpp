@@ -84,13 +84,6 @@ std::string refusal(Device &device, const ggml_tensor *op) {
     return workspace_size(device, op, &bytes) == NW_OK ? "" : nw_last_error();
 }
 
-// A model's weight is offered with an empty buffer of ours before it is placed. A tensor that lies
-// elsewhere, as a quantized KV cache does, would be copied here for every graph.
-bool may_be_ours(const Device &device, const ggml_tensor *weight) {
-    const ggml_tensor *const base = weight->view_src ? weight->view_src : weight;
-    return !base->buffer || is_memory_of(device, base->buffer->buft);
-}
-
 void say_once(Device &device, const ggml_tensor *op, const std::string &why) {
     const ggml_tensor *const weight = op->src[0];
     const bool offered = weight->buffer && is_memory_of(device, weight->buffer->buft);
