@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/rng.h"
-#include "ref/attn_decode.h"
+#include "ref/e4m3.h"
 
 namespace nw::bench {
 

@@ -2,8 +2,8 @@
 #include "ref/attn_decode.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+
+#include "ref/e4m3.h"
 
 namespace nw::ref {
 
@@ -56,25 +56,7 @@ template <class T> void append(std::vector<T> &to, const std::vector<T> &more) {
     to.insert(to.end(), more.begin(), more.end());
 }
 
-f64 value_of_e4m3(u8 bits) {
-    const int exponent = bits >> 3 & 15, mantissa = bits & 7;
-    const f64 size = (bits & 127) == 127 ? NAN
-                     : exponent          ? std::ldexp(8 + mantissa, exponent - 10)
-                                         : std::ldexp(mantissa, -9);
-    return bits & 128 ? -size : size;
-}
-
 } // namespace
-
-f64 from_e4m3(u8 bits) {
-    static const std::array values = [] {
-        std::array<f64, 256> out{};
-        for (u32 i = 0; i < 256; ++i)
-            out[i] = value_of_e4m3(static_cast<u8>(i));
-        return out;
-    }();
-    return values[bits];
-}
 
 AttnResult attn_decode(const AttnDecode &a) {
     AttnResult out;

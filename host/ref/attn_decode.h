@@ -29,8 +29,6 @@ struct AttnDecode {
     f64 least_p = 0;
 };
 
-f64 from_e4m3(u8);
-
 AttnResult attn_decode(const AttnDecode &);
 
 } // namespace nw::ref

@@ -2,6 +2,7 @@
 #include "ref/e4m3.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace nw::ref {
@@ -11,15 +12,25 @@ namespace {
 constexpr int mantissa_bits = 3, bias = 7;
 constexpr u8 nan_bits = 0x7f;
 
-} // namespace
-
-f64 e4m3_to_f64(u8 bits) {
+f64 value_of(u8 bits) {
     const f64 sign = bits & 0x80 ? -1 : 1;
     const int exponent = bits >> mantissa_bits & 15, mantissa = bits & 7;
     if ((bits & 0x7f) == nan_bits)
         return NAN;
     const int significand = exponent ? 8 + mantissa : mantissa;
     return sign * std::ldexp(significand, std::max(exponent, 1) - bias - mantissa_bits);
+}
+
+} // namespace
+
+f64 from_e4m3(u8 bits) {
+    static const std::array values = [] {
+        std::array<f64, 256> out{};
+        for (u32 i = 0; i < 256; ++i)
+            out[i] = value_of(static_cast<u8>(i));
+        return out;
+    }();
+    return values[bits];
 }
 
 u8 to_e4m3(f64 x) {

@@ -5,7 +5,7 @@
 
 namespace nw::ref {
 
-f64 e4m3_to_f64(u8 bits);
+f64 from_e4m3(u8 bits);
 
 // To the nearest, halves to even; NaN from 464 on, which the next number, 480, would be nearer to.
 u8 to_e4m3(f64 x);

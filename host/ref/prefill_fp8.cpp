@@ -32,7 +32,7 @@ ProductFp8Exact prefill_fp8(const ProductFp8 &p) {
     need_size("w", p.w.size(), p.n * row_bytes);
     std::vector<f64> a;
     for (u8 bits : p.a)
-        a.push_back(e4m3_to_f64(bits));
+        a.push_back(from_e4m3(bits));
     ProductFp8Exact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
     std::vector<f32> w(p.k);
     for (u32 n = 0; n < p.n; ++n) {

@@ -11,6 +11,7 @@
 #include "attn_values.h"
 #include "check/attn_bound.h"
 #include "check/ops.h"
+#include "ref/e4m3.h"
 
 namespace nw::check {
 
@@ -24,17 +25,8 @@ CacheFormat format_of(const Kernel &kernel) {
                                         : CacheFormat::same;
 }
 
-// The nearest E4M3 from 0 on; NaN of what has none.
-u8 to_e4m3(f64 x) {
-    if (!std::isfinite(x))
-        return 0x7f;
-    u8 low = 0, high = 126; // values rise with their bits
-    while (high - low > 1)
-        (ref::from_e4m3((low + high) / 2) <= std::abs(x) ? low : high) = (low + high) / 2;
-    const f64 middle = (ref::from_e4m3(low) + ref::from_e4m3(high)) / 2;
-    const u8 best = std::abs(x) < middle ? low : high;
-    return std::signbit(x) ? best | 128 : best;
-}
+// The nearest E4M3, of finite values the largest at most.
+u8 nearest_e4m3(f64 x) { return ref::to_e4m3(std::isfinite(x) ? std::clamp(x, -448., 448.) : x); }
 
 // A block of q8_0, of any scale that the values ask for; of one that isn't finite all of it.
 void to_q8_0(const f64 *x, u8 *block) {
@@ -69,7 +61,7 @@ void put(const CacheCase &p, const u16 *words, u8 *to) {
         for (u32 i = 0; i < p.d; i += 32)
             to_q8_0(&x[i], to + u64{i / 32} * 34);
     else
-        std::ranges::transform(x, to, to_e4m3);
+        std::ranges::transform(x, to, nearest_e4m3);
 }
 
 CachePlaced rows_of(const CacheCase &p, const std::vector<u16> &words, u32 rows, u32 heads) {
