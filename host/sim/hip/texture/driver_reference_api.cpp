@@ -95,10 +95,7 @@ hipError_t hipTexRefSetArray(textureReference *handle, hipArray_const_t array, u
         const Texel &texel = array_of(array).texel;
         reference.format = texel.driver_format();
         reference.numChannels = static_cast<int>(texel.channels);
-        hipResourceDesc resource{};
-        resource.resType = hipResourceTypeArray;
-        resource.res.array.array = const_cast<hipArray_t>(array);
-        bind(reference, resource, variable.address);
+        bind(reference, array_resource(array), variable.address);
     });
 }
 
@@ -106,17 +103,10 @@ hipError_t hipTexRefSetAddress(size_t *offset, textureReference *handle, hipDevi
                                size_t bytes) {
     return with_reference(__func__, handle, [&](textureReference &reference) {
         const sim::Global variable = variable_of(reference);
-        const u64 behind = offset_to_texture(reinterpret_cast<const void *>(pointer));
-        require(behind == 0 || offset, hipErrorInvalidValue);
-        if (offset)
-            *offset = behind;
-        hipResourceDesc resource{};
-        resource.resType = hipResourceTypeLinear;
-        resource.res.linear.devPtr = reinterpret_cast<std::byte *>(pointer) - behind;
-        resource.res.linear.desc =
+        const hipChannelFormatDesc element =
             element_of(reference.format, static_cast<unsigned>(reference.numChannels));
-        resource.res.linear.sizeInBytes = bytes + behind;
-        bind(reference, resource, variable.address);
+        const void *const begin = reinterpret_cast<const void *>(pointer);
+        bind(reference, linear_resource(begin, element, bytes, offset), variable.address);
     });
 }
 
@@ -125,14 +115,11 @@ hipError_t hipTexRefSetAddress2D(textureReference *handle, const HIP_ARRAY_DESCR
     return with_reference(__func__, handle, [&](textureReference &reference) {
         require(shape != nullptr, hipErrorInvalidValue);
         const sim::Global variable = variable_of(reference);
-        hipResourceDesc resource{};
-        resource.resType = hipResourceTypePitch2D;
-        resource.res.pitch2D.devPtr = reinterpret_cast<void *>(pointer);
-        resource.res.pitch2D.desc = element_of(shape->Format, shape->NumChannels);
-        resource.res.pitch2D.width = shape->Width;
-        resource.res.pitch2D.height = shape->Height;
-        resource.res.pitch2D.pitchInBytes = pitch;
-        bind(reference, resource, variable.address);
+        bind(reference,
+             rows_resource(reinterpret_cast<void *>(pointer),
+                           element_of(shape->Format, shape->NumChannels), shape->Width,
+                           shape->Height, pitch),
+             variable.address);
     });
 }
 

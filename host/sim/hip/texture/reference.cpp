@@ -26,8 +26,43 @@ hipTextureDesc sampling_of(const textureReference &reference) {
     return how;
 }
 
-u64 offset_to_texture(const void *pointer) {
-    return reinterpret_cast<u64>(pointer) % texture_alignment;
+void *texture_begin(const void *pointer, size_t *offset) {
+    const u64 at = reinterpret_cast<u64>(pointer), behind = at % texture_alignment;
+    require(behind == 0 || offset, hipErrorInvalidValue);
+    if (offset)
+        *offset = behind;
+    return reinterpret_cast<void *>(at - behind);
+}
+
+hipResourceDesc array_resource(hipArray_const_t array) {
+    hipResourceDesc out{};
+    out.resType = hipResourceTypeArray;
+    out.res.array.array = const_cast<hipArray_t>(array);
+    return out;
+}
+
+hipResourceDesc linear_resource(const void *pointer, const hipChannelFormatDesc &element, u64 bytes,
+                                size_t *offset) {
+    void *const begin = texture_begin(pointer, offset);
+    hipResourceDesc out{};
+    out.resType = hipResourceTypeLinear;
+    out.res.linear.devPtr = begin;
+    out.res.linear.desc = element;
+    out.res.linear.sizeInBytes =
+        bytes + (reinterpret_cast<u64>(pointer) - reinterpret_cast<u64>(begin));
+    return out;
+}
+
+hipResourceDesc rows_resource(void *begin, const hipChannelFormatDesc &element, u64 width,
+                              u64 height, u64 pitch) {
+    hipResourceDesc out{};
+    out.resType = hipResourceTypePitch2D;
+    out.res.pitch2D.devPtr = begin;
+    out.res.pitch2D.desc = element;
+    out.res.pitch2D.width = width;
+    out.res.pitch2D.height = height;
+    out.res.pitch2D.pitchInBytes = pitch;
+    return out;
 }
 
 void unbind(textureReference &reference) {
@@ -53,15 +88,6 @@ textureReference &registered_reference(const textureReference *reference, u64 &v
     return *const_cast<textureReference *>(reference);
 }
 
-// The texture begins at an aligned address: kernels add what `offset` gets.
-void *aligned(const void *pointer, size_t *offset) {
-    const u64 behind = offset_to_texture(pointer);
-    require(behind == 0 || offset, hipErrorInvalidValue);
-    if (offset)
-        *offset = behind;
-    return reinterpret_cast<void *>(reinterpret_cast<u64>(pointer) - behind);
-}
-
 } // namespace
 
 } // namespace nw::hipsim
@@ -77,12 +103,7 @@ hipError_t hipBindTexture(size_t *offset, const textureReference *handle, const 
         u64 variable = 0;
         textureReference &reference = registered_reference(handle, variable);
         require(pointer && element, hipErrorInvalidValue);
-        hipResourceDesc resource{};
-        resource.resType = hipResourceTypeLinear;
-        resource.res.linear.devPtr = aligned(pointer, offset);
-        resource.res.linear.desc = *element;
-        resource.res.linear.sizeInBytes = bytes + offset_to_texture(pointer);
-        bind(reference, resource, variable);
+        bind(reference, linear_resource(pointer, *element, bytes, offset), variable);
     });
 }
 
@@ -93,14 +114,8 @@ hipError_t hipBindTexture2D(size_t *offset, const textureReference *handle, cons
         u64 variable = 0;
         textureReference &reference = registered_reference(handle, variable);
         require(pointer && element && pitch > 0, hipErrorInvalidValue);
-        hipResourceDesc resource{};
-        resource.resType = hipResourceTypePitch2D;
-        resource.res.pitch2D.devPtr = aligned(pointer, offset);
-        resource.res.pitch2D.desc = *element;
-        resource.res.pitch2D.width = width;
-        resource.res.pitch2D.height = height;
-        resource.res.pitch2D.pitchInBytes = pitch;
-        bind(reference, resource, variable);
+        void *const begin = texture_begin(pointer, offset);
+        bind(reference, rows_resource(begin, *element, width, height, pitch), variable);
     });
 }
 
@@ -111,10 +126,7 @@ hipError_t hipBindTextureToArray(const textureReference *handle, hipArray_const_
         require(handle && array && element, hipErrorInvalidValue);
         u64 variable = 0;
         textureReference &reference = registered_reference(handle, variable);
-        hipResourceDesc resource{};
-        resource.resType = hipResourceTypeArray;
-        resource.res.array.array = const_cast<hipArray_t>(array);
-        bind(reference, resource, variable);
+        bind(reference, array_resource(array), variable);
     });
 }
 
