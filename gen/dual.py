@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import os
 import re
-from collections.abc import Iterator
+from bisect import insort
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 
 import listing
@@ -76,15 +79,14 @@ class Block:
         for op in self.ops:
             for index, gap in op.before.items():
                 self.after[index].append((op.index, gap))
-        self._pairs: dict[tuple[int, int], str | None] = {}
+        self.pairs: list[dict[int, str | None]] = [{} for _ in self.ops]  # texts that `together` has found
 
     def together(self, first: int, second: int) -> str | None:
-        """VOPD text of two ops, in either order."""
-        key = (first, second) if first < second else (second, first)
-        if key not in self._pairs:
-            a, b = (self._halves.get(i) for i in key)
-            self._pairs[key] = (pair(a, b) or pair(b, a)) if a and b else None
-        return self._pairs[key]
+        """VOPD text of two ops, in either order; "" or None where there is none."""
+        a, b = self._halves.get(min(first, second)), self._halves.get(max(first, second))
+        text = (pair(a, b) or pair(b, a)) if a and b else None
+        self.pairs[first][second] = self.pairs[second][first] = text
+        return text
 
 
 @dataclass(frozen=True)
@@ -104,99 +106,140 @@ class Plan:
             halves = [*(i for i in halves if block.y_only[i]), *(i for i in halves if not block.y_only[i])]
             firsts = halves if self.eager else firsts
         for first in firsts:
+            known = block.pairs[first]
             for other in halves:
-                if other != first and (text := block.together(first, other)):
+                if other != first and (text := known[other] if other in known else block.together(first, other)):
                     return first, other, text
         whole = (i for i in current if not block.dualable[i] and not block.ordered[i])
         return next(whole, current[0]), None, ""
 
 
-def attempt(block: Block, plan: Plan) -> tuple[int, list[Slot]]:
-    """One list schedule: how many VALU slots, and what issues in which order."""
+def attempt(block: Block, plan: Plan, most: float = math.inf) -> tuple[int, list[Slot]] | None:
+    """One list schedule: how many VALU slots, and what issues in which order; None if that takes more than `most` slots."""
     missing = [len(op.before) for op in block.ops]
     ready_at = [0] * len(missing)
-    left = list(range(len(missing)))
+    end = min(plan.window, len(missing))  # of the window: each op that issues lets one more in
+    later = [(0, i) for i in range(end) if not missing[i]]  # ops of the window whose sources have issued, by when they are there
+    there: list[int] = []  # those whose results are there now, in their order
     now, slots, order = 0, 0, []
-    while left:
-        view = [i for i in left[: plan.window] if not missing[i]]
-        soonest = max(now, min([ready_at[i] for i in view]))
-        chosen, partner, text = plan.choose(block, [i for i in view if ready_at[i] <= soonest])
+    while there or later:
+        while later and later[0][0] <= now:
+            insort(there, heappop(later)[1])
+        current, soonest = there, now
+        if not there:
+            soonest = later[0][0]
+            current = sorted(i for at, i in later if at <= soonest)
+        chosen, partner, text = plan.choose(block, current)
         order.append((chosen, partner, text))
+        both = (chosen,) if partner is None else (chosen, partner)
+        if current is there:
+            for done in both:
+                there.remove(done)
+        else:
+            later = [(at, i) for at, i in later if i not in both]
+            heapify(later)
         slot = not block.ordered[chosen]
         if slot:
             now = soonest
             slots += 1
-        for done in (chosen,) if partner is None else (chosen, partner):
-            left.remove(done)
+            if slots > most:
+                return None
+        for done in both:
             for index, gap in block.after[done]:
                 missing[index] -= 1
                 at = now + (gap if gap < plan.patience else plan.patience)
                 if ready_at[index] < at:
                     ready_at[index] = at
+                if not missing[index] and index < end:
+                    heappush(later, (ready_at[index], index))
+        for index in range(end, min(end + len(both), len(missing))):
+            if not missing[index]:
+                heappush(later, (ready_at[index], index))
+        end = min(end + len(both), len(missing))
         now += slot
     return slots, order
 
 
-def cycles(block: Block, order: list[Slot]) -> int:
-    """Cycles of the VALU that one wave alone keeps: those of its slots, and those in which a result isn't there yet."""
-    now, ready_at = 0, [0] * len(block.ops)
-    for chosen, partner, _ in order:
-        both = (chosen,) if partner is None else (chosen, partner)
-        for i in both:
-            if ready_at[i] > now:
-                now = ready_at[i]
-        for i in both:
-            for index, gap in block.after[i]:
-                if ready_at[index] < now + gap:
-                    ready_at[index] = now + gap
-        now += max(block.takes[i] for i in both)
-    return now
-
-
 class Slots:
-    """The slots of a schedule, to be put into another order."""
+    """The slots of a schedule, to be put into another order: a list of their numbers."""
 
     def __init__(self, block: Block, order: list[Slot]) -> None:
-        self._order = order
+        self.order = order
         members = [(a,) if b is None else (a, b) for a, b, _ in order]
         of = {op: slot for slot, ops in enumerate(members) for op in ops}
         self._takes = [max(block.takes[i] for i in ops) for ops in members]
         self._ordered = [block.ordered[ops[0]] for ops in members]
         self._missing = [0] * len(order)
-        self._after: list[dict[int, int]] = [{} for _ in order]
+        self._after: list[list[tuple[int, int]]] = []
         for slot, ops in enumerate(members):
+            following: dict[int, int] = {}
             for op in ops:
                 for index, gap in block.after[op]:
-                    if of[index] != slot:
-                        self._after[slot][of[index]] = max(gap, self._after[slot].get(of[index], 0))
-        for following in self._after:
+                    if (other := of[index]) != slot and gap > following.get(other, -1):
+                        following[other] = gap
             for other in following:
                 self._missing[other] += 1
+            self._after.append(list(following.items()))
         self._left = [0] * len(order)  # cycles from a slot to the end of all that waits for it
         for slot in reversed(range(len(order))):
-            self._left[slot] = max((gap + self._left[i] for i, gap in self._after[slot].items()), default=0)
+            self._left[slot] = max([gap + self._left[i] for i, gap in self._after[slot]], default=0)
 
-    def spread(self, window: int, longest: bool) -> list[Slot]:
+    def cycles(self, order: Iterable[int], most: float = math.inf) -> float:
+        """Cycles of the VALU that one wave alone keeps: those of its slots, and those in which a result isn't there yet.
+        `most`, if they aren't fewer."""
+        takes, after, ready_at = self._takes, self._after, [0] * len(self._takes)
+        now, spare = 0, most - sum(takes)
+        for slot in order:
+            if ready_at[slot] > now:
+                spare -= ready_at[slot] - now
+                if spare <= 0:
+                    return most
+                now = ready_at[slot]
+            for i, gap in after[slot]:
+                if ready_at[i] < now + gap:
+                    ready_at[i] = now + gap
+            now += takes[slot]
+        return now
+
+    def spread(self, window: int, longest: bool, most: float = math.inf) -> list[int] | None:
         """What depends on each other further apart: of the first `window` slots left the first whose sources are there, or the
-        one with the longest chain behind it. Memory instructions and waits issue when they are the first left."""
-        missing, ready_at = list(self._missing), [0] * len(self._order)
-        left, now, out = list(range(len(self._order))), 0, []
-        while left:
-            chosen = left[0]
-            if not self._ordered[chosen]:
-                view = [i for i in left[:window] if not missing[i] and not self._ordered[i]]
-                there = [i for i in view if ready_at[i] <= now]
+        one with the longest chain behind it. Memory instructions and waits issue when they are the first left.
+        None if that can't take fewer than `most` cycles."""
+        after, takes, ordered, count = self._after, self._takes, self._ordered, len(self._takes)
+        missing, ready_at, issued = list(self._missing), [0] * count, [False] * count
+        urgency = [-left for left in self._left] if longest else [0] * count
+        later: list[tuple[int, int]] = []  # slots of the window whose sources have issued, by when those are there
+        there: list[tuple[int, int]] = []  # those whose sources are there, the next one first
+        oldest, end, now, spare, out = 0, 0, 0, most - sum(takes), []
+        for _ in range(count):
+            while end < count and end < window + len(out):
+                if not missing[end] and not ordered[end]:
+                    heappush(later, (ready_at[end], end))
+                end += 1
+            while issued[oldest]:
+                oldest += 1
+            chosen = oldest
+            if not ordered[oldest]:
+                while later and later[0][0] <= now:
+                    i = heappop(later)[1]
+                    heappush(there, (urgency[i], i))
                 if there:
-                    chosen = max(there, key=lambda i: self._left[i]) if longest else there[0]
+                    chosen = heappop(there)[1]
                 else:
-                    chosen = min(view, key=lambda i: ready_at[i])
-                now = max(now, ready_at[chosen])
-            out.append(self._order[chosen])
-            left.remove(chosen)
-            for i, gap in self._after[chosen].items():
+                    at, chosen = heappop(later)
+                    spare -= at - now
+                    now = at
+                if spare <= 0:
+                    return None
+            out.append(chosen)
+            issued[chosen] = True
+            for i, gap in after[chosen]:
                 missing[i] -= 1
-                ready_at[i] = max(ready_at[i], now + gap)
-            now += self._takes[chosen]
+                if ready_at[i] < now + gap:
+                    ready_at[i] = now + gap
+                if not missing[i] and i < end and not ordered[i]:
+                    heappush(later, (ready_at[i], i))
+            now += takes[chosen]
         return out
 
 
@@ -214,21 +257,36 @@ FEW_MORE = 1.06  # so many times the fewest slots, if they wait less
 SPREADS = [(n, longest) for n in (8, 16, 32, 64, 200) for longest in (False, True)]
 
 
+def _paired(block: Block, more: float) -> list[Slots]:
+    """The schedules of PLANS, each once, that take at most `more` times the fewest slots; those with few slots first."""
+    fewest, found = math.inf, []
+    for plan in PLANS:
+        done = attempt(block, plan, fewest * more)
+        if done and done not in found:
+            found.append(done)
+            fewest = min(fewest, done[0])
+    found.sort(key=lambda done: done[0])
+    return [Slots(block, order) for slots, order in found if slots <= fewest * more]
+
+
 @functools.cache
 def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool) -> list[Slot]:
     block = Block(lines, dict(symbols), bool(pairs))
     if pairs is None:
-        order = attempt(block, LONE_PLAN)[1]
-        return Slots(block, order).spread(*LONE_SPREAD) if spread else order
-    found = [attempt(block, plan) for plan in PLANS]
-    if not spread:
-        return min(found, key=lambda f: (f[0], cycles(block, f[1])))[1]
-    fewest = min(slots for slots, _ in found)
-    orders = [order for slots, order in sorted(found, key=lambda f: f[0]) if slots <= fewest * FEW_MORE]
-    for order in list(orders):
-        slots = Slots(block, order)
-        orders += [slots.spread(*how) for how in SPREADS]
-    return min(orders, key=lambda order: cycles(block, order))
+        slots = Slots(block, attempt(block, LONE_PLAN)[1])
+        return [slots.order[i] for i in slots.spread(*LONE_SPREAD)] if spread else slots.order
+    found = _paired(block, FEW_MORE if spread else 1)
+    least, best = math.inf, []
+    for slots in found:
+        as_paired = range(len(slots.order))
+        if (cycles := slots.cycles(as_paired, least)) < least:
+            least, best = cycles, slots.order
+    for slots in found if spread else []:
+        for window, longest in SPREADS:
+            order = slots.spread(window, longest, least)
+            if order and (cycles := slots.cycles(order, least)) < least:
+                least, best = cycles, [slots.order[i] for i in order]
+    return best
 
 
 _OURSELVES = Path(__file__).read_text() + Path(vopd.__file__).read_text()

@@ -52,22 +52,34 @@ class Op:
 class Parser:
     def __init__(self, symbols: dict[str, int]) -> None:
         self._symbols = symbols
+        self._numbers: dict[str, int] = {}  # a block names its operands many times
+        self._registers: dict[str, frozenset[str]] = {}
 
     def number(self, text: str) -> int:
         """Value of `v_acc+3`: a symbol or a number, plus or minus numbers."""
-        total = 0
-        for sign, term in re.findall(r"([+-]?)\s*([\w.]+)", text):
-            value = int(term) if term.isdigit() else self._symbols[term]
-            total += -value if sign == "-" else value
-        return total
+        if text not in self._numbers:
+            total = 0
+            for sign, term in re.findall(r"([+-]?)\s*([\w.]+)", text):
+                value = int(term) if term.isdigit() else self._symbols[term]
+                total += -value if sign == "-" else value
+            self._numbers[text] = total
+        return self._numbers[text]
 
-    def registers(self, text: str) -> set[str]:
+    def registers(self, text: str) -> frozenset[str]:
+        if text not in self._registers:
+            self._registers[text] = frozenset(self._read(text))
+        return self._registers[text]
+
+    def _read(self, text: str) -> set[str]:
         found: set[str] = set()
         for m in OPERAND.finditer(text):
             first = self.number(m["plain"] or m["first"])
             last = self.number(m["last"]) if m["last"] else first
             found |= {f"{m['bank']}{i}" for i in range(first, last + 1)}
         return found
+
+    def _all(self, operands: list[str]) -> frozenset[str]:
+        return frozenset().union(*map(self.registers, operands))
 
     def op(self, index: int, line: str) -> Op:
         code, made = instruction(line)
@@ -76,15 +88,15 @@ class Parser:
         if mnemonic.startswith(("s_wait", "s_waitcnt")):
             if not made:
                 raise ValueError(f"a wait in a scheduled block says what it makes ready: {line.strip()}")
-            op.ordered, op.writes = True, frozenset(self.registers(made))
+            op.ordered, op.writes = True, self.registers(made)
         elif mnemonic.startswith(("global_", "ds_")):
             op.ordered = True
             stores = "_store" in mnemonic
-            op.writes = frozenset() if stores else frozenset(self.registers(operands[0]))
-            op.reads = frozenset(self.registers(" ".join(operands if stores else operands[1:])))
+            op.writes = frozenset() if stores else self.registers(operands[0])
+            op.reads = self._all(operands if stores else operands[1:])
         elif mnemonic.startswith("v_"):
-            op.writes = frozenset(self.registers(operands[0]))
-            op.reads = frozenset(self.registers(" ".join(operands[1:])))
+            op.writes = self.registers(operands[0])
+            op.reads = self._all(operands[1:])
             if mnemonic in ACCUMULATES:
                 op.reads |= op.writes
         else:
