@@ -108,6 +108,11 @@ bool reads_scalars(const Inst &i) {
     });
 }
 
+bool only_permutes(const Extra &e) {
+    return e.dpp.kind != Dpp::none && !e.dst_high && !e.clamp && !e.omod &&
+           std::all_of(std::begin(e.src), std::end(e.src), is_plain);
+}
+
 constexpr std::string_view dpp_names[] = {"quad_perm",       "row_shl",    "row_shr",
                                           "row_ror",         "row_mirror", "row_share",
                                           "row_half_mirror", "row_xmask"};
@@ -299,6 +304,7 @@ void Builder::choose_frame(Inst &i, const Operation &, Op row, bool is_mask, boo
                      r.a == Type::pkf16 || r.a == Type::pkbf16 || r.cls == Class::trans;
     i.fp64 = (r.a == Type::f64 && r.d != Type::f32) || (r.d == Type::f64 && r.a != Type::f32);
     bool scoped = i.own_rounding || i.fp64, full = i.extra != nullptr;
+    const bool in_rows = e_.code->wave_size == 32 && !reads_scalars(i);
     const Frames &f = frames_;
     if (is_maskx)
         i.run = scoped ? (full ? f.maskx_full_scoped : f.maskx_plain_scoped)
@@ -306,9 +312,11 @@ void Builder::choose_frame(Inst &i, const Operation &, Op row, bool is_mask, boo
     else if (is_mask)
         i.run = scoped ? (full ? f.mask_full_scoped : f.mask_plain_scoped)
                        : (full ? f.mask_full : f.mask_plain);
+    else if (full && in_rows && only_permutes(*i.extra))
+        i.run = scoped ? f.permuted_rows_scoped : f.permuted_rows;
     else if (full)
         i.run = scoped ? f.full_scoped : f.full;
-    else if (e_.code->wave_size == 32 && !reads_scalars(i))
+    else if (in_rows)
         i.run = scoped ? f.rows_scoped : f.rows;
     else
         i.run = scoped ? f.plain_scoped : f.plain;

@@ -28,6 +28,16 @@ void rows(Wave &w, const Inst &i) {
         i.lane(w.v[i.dst].lane, w.row(i.src[0]), w.row(i.src[1]), w.row(i.src[2]), exec, w.mode);
 }
 
+// The same, with DPP and no other modifier.
+void permuted_rows(Wave &w, const Inst &i) {
+    const u32 exec = w.s[sreg::exec];
+    if (exec == 0)
+        return;
+    Row first[2];
+    const u32 write = read_permuted(i.extra->dpp, w.row(i.src[0]), first[0].lane, exec, 0);
+    i.lane(w.v[i.dst].lane, first[0].lane, w.row(i.src[1]), w.row(i.src[2]), write, w.mode);
+}
+
 // ---- CLAMP, OMOD, high halves: on a copy of the result ---------------------------------------
 
 // 2.11, on the bits: the result was flushed before, if at all, and a NaN that stays stays as it is.
@@ -273,6 +283,7 @@ Frames make() {
     Frames f{};
     f.run = run;
     f.rows = rows, f.rows_scoped = scoped<rows>;
+    f.permuted_rows = permuted_rows, f.permuted_rows_scoped = scoped<permuted_rows>;
     f.plain = plain, f.plain_scoped = scoped<plain>;
     f.full = full, f.full_scoped = scoped<full>;
     f.placed = placed;

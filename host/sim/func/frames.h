@@ -21,9 +21,11 @@ struct Frames {
     std::array<Handler, op_count> special;
     // Runs instructions until the wave waits, ends, or uses up `budget`; returns the rest of it.
     u64 (*run)(Wave &, u64 budget);
-    // Around lane kernels: wave32 with VGPRs and constants only; without modifiers; general.
+    // Around lane kernels: wave32 with VGPRs and constants only, without modifiers or with DPP
+    // alone; without modifiers; general.
     // `scoped` ones change the host's rounding and subnormal modes for one instruction.
-    Handler rows, plain, full, rows_scoped, plain_scoped, full_scoped;
+    Handler rows, permuted_rows, plain, full;
+    Handler rows_scoped, permuted_rows_scoped, plain_scoped, full_scoped;
     Handler mask_plain, mask_full, mask_plain_scoped, mask_full_scoped;     // v_cmp
     Handler maskx_plain, maskx_full, maskx_plain_scoped, maskx_full_scoped; // v_cmpx
     // VOPD; `rows` when Y doesn't read what X writes and neither reads an SGPR.

@@ -3,22 +3,39 @@
 
 #include "sim/func/choices.h"
 #include "sim/func/half.h"
+#include "sim/func/host_simd.h"
 
 namespace nw::sim::NW_LEVEL {
 
 namespace {
 
-// 3.12 to 3.17. Permutes `x` into `out`; returns the lanes to write.
-u32 permute(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
-    const bool zero_edge =
-        dpp.fetch_inactive && choices().dpp_fi_edge == choice::dpp_fi_edge::zero; // S-046
+// out[l] = x[from[l]], both of the same 16 lanes.
+void gather_in_rows(const u32 *x, u32 *out, const u8 *from) {
+#if defined(__AVX2__)
+    for (unsigned l = 0; l < row_lanes; l += 8) {
+        const auto *row = reinterpret_cast<const __m256i *>(x + (l & 16));
+        const __m256i at =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from + l)));
+        const __m256i low = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row), at),
+                      high = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row + 1), at),
+                      is_high = _mm256_slli_epi32(at, 28); // bit 3 in the sign
+        const __m256 one = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
+                                            _mm256_castsi256_ps(is_high));
+        _mm256_storeu_ps(reinterpret_cast<f32 *>(out + l), one);
+    }
+#else
+    for (unsigned l = 0; l < row_lanes; ++l)
+        out[l] = x[from[l]];
+#endif
+}
+
+u32 active_sources(const Dpp &dpp, u32 exec) {
+    if (exec == ~0u)
+        return exec;
     u32 active = 0;
     for (unsigned l = 0; l < row_lanes; ++l)
         active |= (exec >> dpp.from[l] & 1) << l;
-    const u32 readable = dpp.in_row & (dpp.fetch_inactive ? ~0u : active);
-    for (unsigned l = 0; l < row_lanes; ++l)
-        out[l] = x[dpp.from[l]] & (0u - (readable >> l & 1));
-    return exec & dpp.placed[half] & (dpp.bound_ctrl || zero_edge ? ~0u : readable);
+    return active;
 }
 
 // Lanes disabled by EXEC are read, too.
@@ -143,13 +160,24 @@ const u32 *modify(const u32 *x, Row *room, const Extra::Source &s, const Mode &m
 
 } // namespace
 
+u32 read_permuted(const Dpp &dpp, const u32 *x, u32 *out, u32 exec, unsigned half) {
+    const bool zero_edge =
+        dpp.fetch_inactive && choices().dpp_fi_edge == choice::dpp_fi_edge::zero; // S-046
+    const u32 readable = dpp.in_row & (dpp.fetch_inactive ? ~0u : active_sources(dpp, exec));
+    gather_in_rows(x, out, dpp.from);
+    if (readable != ~0u)
+        for (unsigned l = 0; l < row_lanes; ++l)
+            out[l] &= 0u - (readable >> l & 1);
+    return exec & dpp.placed[half] & (dpp.bound_ctrl || zero_edge ? ~0u : readable);
+}
+
 void Operands::full(Wave &w, const Inst &i, unsigned half) {
     const Extra &e = *i.extra;
     write = w.exec(half);
     for (unsigned n = 0; n < 3; ++n) {
         const u32 *x = fetch(w, i.src[n], half, room_[n]);
         if (n == 0 && e.dpp.kind != Dpp::none) {
-            write = permute(e.dpp, x, room_[0][0].lane, write, half);
+            write = read_permuted(e.dpp, x, room_[0][0].lane, write, half);
             x = room_[0][0].lane;
         }
         if (e.src[n].piece.bits < 32) {

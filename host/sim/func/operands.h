@@ -31,6 +31,9 @@ inline const u32 *fetch(Wave &w, const Source &s, unsigned half, Row *room) {
     return room[0].lane;
 }
 
+// DPP (3.12 to 3.17): permutes `x` into `out`; returns the lanes to write.
+u32 read_permuted(const Dpp &, const u32 *x, u32 *out, u32 exec, unsigned half);
+
 // src[0..2] of one half of a wave, ready for a kernel.
 struct Operands {
     const u32 *src[3];
