@@ -2,8 +2,10 @@
 #include "ref/attn_forward.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace nw::ref {
 
@@ -47,6 +49,18 @@ struct Keys {
     std::vector<f64> k, v; // [sk, d]
 };
 
+// The product, and that of magnitudes. Four running sums, which in double differ from one by
+// nothing that matters, and needn't wait for each other.
+std::pair<f64, f64> dot_of(const std::vector<f64> &q, const f64 *k) {
+    std::array<f64, 4> dot{}, size{};
+    for (u32 d = 0; d < q.size(); d += 4)
+        for (u32 i = 0; i < 4; ++i) {
+            const f64 x = q[d + i] * k[d + i];
+            dot[i] += x, size[i] += std::abs(x);
+        }
+    return {dot[0] + dot[1] + dot[2] + dot[3], size[0] + size[1] + size[2] + size[3]};
+}
+
 void row(const AttnForward &a, const Row &r, const Keys &keys, AttnResult &out) {
     const u64 at_row = (u64{r.b} * a.h + r.h) * a.sq + r.i,
               at_o = ((u64{r.b} * a.sq + r.i) * a.h + r.h) * a.d;
@@ -58,11 +72,7 @@ void row(const AttnForward &a, const Row &r, const Keys &keys, AttnResult &out) 
     for (u32 j = 0; j < a.sk; ++j) {
         if (!seen[j])
             continue;
-        f64 dot = 0, size = 0;
-        for (u32 d = 0; d < a.d; ++d) {
-            const f64 x = q[d] * keys.k[u64{j} * a.d + d];
-            dot += x, size += std::abs(x);
-        }
+        const auto [dot, size] = dot_of(q, &keys.k[u64{j} * a.d]);
         s[j] = dot * f64{a.scale};
         nan |= std::isnan(s[j]) || s[j] == infinity;
         most = std::max(most, s[j]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "base/half.h"
 #include "formats/words.h"
@@ -138,6 +139,14 @@ public:
     bool minima() const { return minima_; }
     i32 shift(u32 row) const { return load<i32>(&p_.a[at_.shift(row)]); }
     f32 half(u32 row, u32 k) const { return halves_[u64{row} * p_.k + k]; }
+    // What a row of halves stands for.
+    std::vector<f64> values(u32 row) const {
+        const f64 unit = std::ldexp(1.0, shift(row));
+        std::vector<f64> out(p_.k);
+        for (u32 k = 0; k < p_.k; ++k)
+            out[k] = half(row, k) * (k / block_k % 2 ? 16.0 : 1.0) * unit;
+        return out;
+    }
     u32 sum_k() const { return sum_k_; }
     f32 sum(u32 row, u64 i) const { return sums_[row * (p_.k / sum_k_) + i]; }
 
@@ -207,6 +216,31 @@ private:
     std::vector<f32> halves_, sums_;
 };
 
+// Quants times their scales, without minima.
+std::vector<f64> scaled_quants(const std::vector<Factors> &w) {
+    std::vector<f64> out;
+    for (const Factors &f : w)
+        for (u32 i = 0; i < super_k; ++i)
+            out.push_back(f64{f.quant[i]} / (i / block_k % 2 ? 16 : 1) * f.scale[i / 16]);
+    return out;
+}
+
+// The product of a row of x and one of weights, and its tolerance: of the weight's own rounding,
+// and of sums of f32; then of what f16 leaves of x. Four running sums, which in double differ from
+// one by nothing that matters, and needn't wait for each other.
+std::pair<f64, f64> sums_of(const f32 *x, const std::vector<f64> &used, const std::vector<f32> &row,
+                            const std::vector<f64> &quants) {
+    std::array<f64, 4> c{}, tolerance{};
+    for (u32 k = 0; k < row.size(); k += 4)
+        for (u32 i = 0; i < 4; ++i) {
+            const f64 v = x[k + i], term = row[k + i] * v, quant = quants[k + i];
+            c[i] += term;
+            tolerance[i] += (std::fabs(term) + std::fabs(quant * v)) * 0x1p-20 +
+                            std::fabs(quant) * std::fabs(v - used[k + i]);
+        }
+    return {c[0] + c[1] + c[2] + c[3], tolerance[0] + tolerance[1] + tolerance[2] + tolerance[3]};
+}
+
 } // namespace
 
 std::vector<f32> gguf_mid(const GgufMidProduct &p) {
@@ -224,23 +258,19 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
     const Product product(p);
     need_size("x", x.size(), u64{p.m} * p.k);
     GgufMidExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
+    std::vector<std::vector<f64>> used;
+    for (u32 m = 0; m < p.m; ++m)
+        used.push_back(product.values(m));
     std::vector<f32> row(p.k);
     for (u32 n = 0; n < p.n; ++n) {
         dequantize_row(p.type, &p.w[u64{n} * (p.k / super_k) * super_bytes(p.type)], p.k,
                        row.data());
         const std::vector<Factors> w = product.factors(n);
+        const std::vector<f64> quants = scaled_quants(w);
         for (u32 m = 0; m < p.m; ++m) {
             f64 &c = out.c[u64{m} * p.n + n], &tolerance = out.tolerance[u64{m} * p.n + n];
             const f64 unit = std::ldexp(1.0, product.shift(m));
-            for (u32 i = 0; i < p.k; ++i) {
-                const f64 v = x[u64{m} * p.k + i], times = i / block_k % 2 ? 16 : 1;
-                const Factors &f = w[i / super_k];
-                const f64 quant = f64{f.quant[i % super_k]} / times * f.scale[i % super_k / 16];
-                c += row[i] * v;
-                // Of the weight's own rounding, and of sums of f32; then of what f16 leaves of v.
-                tolerance += (std::fabs(row[i] * v) + std::fabs(quant * v)) * 0x1p-20;
-                tolerance += std::fabs(quant) * std::fabs(v - product.half(m, i) * times * unit);
-            }
+            std::tie(c, tolerance) = sums_of(&x[u64{m} * p.k], used[m], row, quants);
             const u32 each = product.sum_k(), sums = super_k / each;
             for (u64 b = 0; product.minima() && b < p.k / each; ++b) {
                 f64 sum = 0;

@@ -30,7 +30,7 @@ bool quants_times_16(GgmlType type) { return type == GgmlType::q4_K || type == G
 void weights_of_row(GgmlType type, const std::byte *row, u32 k, f32 *out) {
     const GgmlTypeInfo &info = *find_ggml_type(type);
     const bool products = info.elements != block_k; // scales are, and their -0 becomes 0
-    GgufBlock w;
+    GgufBlock w{};
     for (u32 i = 0; i < k; ++i) {
         const u32 in = i % info.elements, j = in / 16;
         if (in == 0)
@@ -71,10 +71,13 @@ public:
     }
     const std::byte *row(u32 n) const { return &p_.w[n * row_bytes_]; }
     i32 shift(u32 m) const { return load<i32>(&p_.a[at_.shift(m)]); }
-    // What WMMA gets of x, and what it stands for.
+    // What WMMA gets of x, and what a row of it stands for.
     f32 activation(u32 m, u32 k) const { return halves_[u64{m} * p_.k + k]; }
-    f64 value(u32 m, u32 k) const {
-        return std::ldexp(f64{activation(m, k)} * times(k / block_k), shift(m));
+    std::vector<f64> values(u32 m) const {
+        std::vector<f64> out(p_.k);
+        for (u32 k = 0; k < p_.k; ++k)
+            out[k] = std::ldexp(f64{activation(m, k)} * times(k / block_k), shift(m));
+        return out;
     }
 
     // Starts at the tile's first k and wraps around.
@@ -130,6 +133,26 @@ std::vector<f64> weight_errors(GgmlType type, const std::byte *row, std::span<co
     return out;
 }
 
+struct Sums {
+    f64 c = 0, off = 0, sum = 0;
+};
+
+// Of a row of x, of what was used of it, and of a row of weights. Four running sums, which in
+// double differ from one by nothing that matters, and needn't wait for each other.
+Sums sums_of(const f32 *x, const std::vector<f64> &used, const std::vector<f32> &w,
+             const std::vector<f64> &error) {
+    std::array<f64, 4> c{}, off{}, sum{};
+    for (u32 k = 0; k < used.size(); k += 4)
+        for (u32 i = 0; i < 4; ++i) {
+            const f64 v = x[k + i], u = used[k + i], wide = w[k + i], least = error[k + i];
+            c[i] += wide * v;
+            off[i] += std::fabs(wide * (v - u)) + least * std::fabs(u);
+            sum[i] += (std::fabs(wide) + least) * std::fabs(u);
+        }
+    const auto total = [](const std::array<f64, 4> &s) { return s[0] + s[1] + s[2] + s[3]; };
+    return {total(c), total(off), total(sum)};
+}
+
 } // namespace
 
 std::vector<f32> gguf_prefill(const GgufPrefillProduct &p) {
@@ -147,21 +170,18 @@ GgufPrefillExact gguf_prefill_exact(std::span<const f32> x, const GgufPrefillPro
     const Product product(p);
     need_size("x", x.size(), u64{p.m} * p.k);
     GgufPrefillExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
+    std::vector<std::vector<f64>> used;
+    for (u32 m = 0; m < p.m; ++m)
+        used.push_back(product.values(m));
     std::vector<f32> w(p.k);
     for (u32 n = 0; n < p.n; ++n) {
         dequantize_row(p.type, product.row(n), p.k, w.data());
         const std::vector<f64> error = weight_errors(p.type, product.row(n), w);
         for (u32 m = 0; m < p.m; ++m) {
-            f64 c = 0, off = 0, sum = 0;
-            for (u32 k = 0; k < p.k; ++k) {
-                const f64 v = x[u64{m} * p.k + k], used = product.value(m, k);
-                c += w[k] * v;
-                off += std::fabs(w[k] * (v - used)) + error[k] * std::fabs(used);
-                sum += (std::fabs(w[k]) + error[k]) * std::fabs(used);
-            }
+            const Sums all = sums_of(&x[u64{m} * p.k], used[m], w, error);
             // WMMA adds at least two products at a time; each addition loses at most 2^-23.
-            out.c[u64{m} * p.n + n] = c;
-            out.tolerance[u64{m} * p.n + n] = off + sum * 0x1p-23 * (p.k / 2);
+            out.c[u64{m} * p.n + n] = all.c;
+            out.tolerance[u64{m} * p.n + n] = all.off + all.sum * 0x1p-23 * (p.k / 2);
         }
     }
     return out;

@@ -31,8 +31,20 @@ struct Product {
           exponent(value == 0 ? none : half_exponent_of(a) + half_exponent_of(b)) {}
 };
 
-// The value in units of 2^grid, rounded towards minus infinity.
-f64 units(f64 x, int grid) { return std::floor(x * power_of_2(-grid)); }
+// Without a branch for each: all are looked at nearly always.
+bool all_finite(std::span<const f32, 16> x) {
+    u32 most = 0;
+    for (f32 value : x)
+        most = std::max(most, std::bit_cast<u32>(value) & 0x7f800000);
+    return most != 0x7f800000;
+}
+
+// The value, of less than 2^63 units of 2^grid, in those, rounded towards minus infinity. As
+// std::floor, which without SSE4.1 is a call of the C library.
+f64 units(f64 x, int grid) {
+    const f64 exact = x * power_of_2(-grid), towards_0 = static_cast<f64>(static_cast<i64>(exact));
+    return towards_0 > exact ? towards_0 - 1 : towards_0;
+}
 
 // A term whose sign differs from c's counts one unit more, even if it is zero.
 f32 step_gfx11(const Product &p, const Product &q, f32 c) {
@@ -87,8 +99,7 @@ WmmaSum wmma_sum(std::string_view gfx) {
 }
 
 f32 wmma(WmmaSum kind, std::span<const f32, 16> a, std::span<const f32, 16> b, f32 c) {
-    const auto finite = [](f32 x) { return std::isfinite(x); };
-    if (!std::ranges::all_of(a, finite) || !std::ranges::all_of(b, finite) || !std::isfinite(c)) {
+    if (!all_finite(a) || !all_finite(b) || !std::isfinite(c)) {
         f64 sum = c;
         for (int i = 0; i < 16; ++i)
             sum += f64{a[i]} * b[i];
