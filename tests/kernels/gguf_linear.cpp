@@ -251,7 +251,7 @@ TEST_CASE("products of other shapes use a workspace one after the other") {
 }
 
 TEST_CASE("the workspace of a product is enough for fewer rows, by every kernel") {
-    for (std::string_view on : {"gfx1030", "gfx1100", "gfx1151", "gfx1201"})
+    for (std::string_view on : {"gfx1010", "gfx1030", "gfx1100", "gfx1151", "gfx1201"})
         for (const auto &[n, k] : {std::pair{32u, 256u}, {4096u, 4096u}, {1000u, 17408u}}) {
             constexpr u32 most = 70;
             const Machine of_48 = {&target_of(on), 48};
