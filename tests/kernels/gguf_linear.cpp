@@ -301,6 +301,17 @@ TEST_CASE("where there is no WMMA, few rows get decode, all others dots") {
     CHECK(chosen(5000, 40) != "gguf_decode_q4_K_m8");
 }
 
+TEST_CASE("where there are no dots of bytes either, slices of decode last to 56 rows") {
+    const auto chosen = [](u32 m) {
+        return cheapest("gfx1010", linear_gguf("q4_K", m, 4096, 4096)).symbol;
+    };
+    CHECK(chosen(9) == "gguf_decode_q4_K_m8");
+    CHECK(chosen(56) == "gguf_decode_q4_K_m8");
+    CHECK(chosen(57) == "dot_gguf_q4_K_64x64");
+    CHECK(chosen(512) == "dot_gguf_q4_K_64x64");
+    CHECK(chosen(2048) == "dot_gguf_q4_K_128x128");
+}
+
 TEST_CASE("what is refused, with nothing launched") {
     Product product("q4_K", 11, 40, 512);
     const u64 bytes = workspace_for_any(linear_gguf("q4_K", 11, 40, 512), machine());
