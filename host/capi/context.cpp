@@ -94,6 +94,12 @@ void load(nw_context &context, const Op &op) {
     plan_of(context, op).each_kernel([&](const Kernel &kernel) { load(context, kernel); });
 }
 
+void load_default(nw_context &context, const Op &op) {
+    load(context, meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
+             return cheapest(context.machine.target->name, op);
+         }));
+}
+
 void load_every(nw_context &context, const Op &op) {
     const auto kernels = meaning(NW_UNSUPPORTED, [&] {
         check_shape(op);

@@ -60,12 +60,28 @@ template <typename Product> Op w4a16_op(OpKind kind, const Product &p) {
     return op;
 }
 
+// What nw_int8_rows and nw_fp8_rows alike say of activations to quantize.
+template <typename Rows> Op rows_op(OpKind kind, const Rows &r) {
+    Op op{.kind = kind};
+    op.dtype = dtype_of(r.dtype);
+    op.m = r.m;
+    op.k = r.k;
+    op.x = address(r.x);
+    op.x_stride = r.x_stride;
+    op.y = address(r.y);
+    op.y_scale = address(r.y_scale);
+    return op;
+}
+
 // The op of nw_linear_w4a16. Throws unless the context is valid and the struct is of this version.
 Op product_of(const nw_context *, const nw_w4a16 *);
 
 // Loads one kernel, or all kernels of an op.
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);
+
+// Loads the default kernel for the op's parameters, which need no sizes.
+void load_default(nw_context &, const Op &);
 
 // Loads every kernel that an op with these parameters may get, whatever its sizes.
 void load_every(nw_context &, const Op &);

@@ -632,6 +632,67 @@ NW_API nw_status nw_gguf_moe_act_prepare(nw_context *context, const nw_gguf_moe_
 NW_API nw_status nw_gguf_moe_act_workspace_size(nw_context *context, const nw_gguf_moe_act *product,
                                                 uint64_t *bytes);
 
+/* ---- GGUF weights, fp8 activations: gfx12 ---- */
+
+/*
+ * Activations to fp8 e4m3, which has no infinity and 448 as its largest number, a scale for each
+ * row:
+ *
+ *     y_scale[i] = max over k of |X[i, k]| / 448          y[i, k] = X[i, k] / y_scale[i], rounded
+ *
+ * y is in the order of k. |X[i, k] - y_scale[i] * y[i, k]| is less than |X[i, k]| / 16 + 2^-18 *
+ * the largest |X| of the row. A scale below 2^-126 is 0, and so are its y; a row with a NaN or an
+ * infinity has y_scale NaN. Several products may use the result.
+ */
+typedef struct nw_fp8_rows {
+    size_t size;       /* sizeof(nw_fp8_rows); NW_FP8_ROWS_INIT sets it */
+    int32_t dtype;     /* of x: NW_BF16 or NW_F16 */
+    uint32_t m;        /* rows, 1..2^24 - 1 */
+    uint32_t k;        /* a multiple of 8, < 2^28 */
+    const void *x;     /* [M, K], 16-byte aligned */
+    uint64_t x_stride; /* bytes, >= 2 * K, a multiple of 16 */
+    void *y;           /* e4m3 [M, K] contiguous, 16-byte aligned; overlaps nothing else */
+    void *y_scale;     /* float [M], 4-byte aligned; overlaps nothing else */
+} nw_fp8_rows;
+
+#define NW_FP8_ROWS_INIT                                                                           \
+    { sizeof(nw_fp8_rows), 0, 0, 0, NULL, 0, NULL, NULL }
+
+/* Queues the conversion on `stream`. */
+NW_API nw_status nw_quantize_fp8(nw_context *context, const nw_fp8_rows *rows, void *stream);
+
+/*
+ * C[m, n] = a_scale[m] * sum over k of A[m, k] * w[n, k]
+ *
+ * with w as in nw_gguf, by FP8 WMMA. A weight is exact. With S = the sum over k of |a_scale[m] *
+ * A[m, k] * w[n, k]| the error of C is less than S * (k / 32 + 34) * 2^-23 where nothing overflows
+ * or is below 2^-126. What fp8 loses of the activations comes on top, up to 1/16 of each, and is
+ * the caller's choice: no other call of this library quantizes them so. It is for many rows:
+ * `nw choose --gguf mxfp4 --fp8-activations` compares it to nw_gguf_linear. Kernels exist for
+ * NW_GGUF_MXFP4 on gfx12; other types and GPUs are refused with NW_UNSUPPORTED.
+ */
+typedef struct nw_gguf_fp8 {
+    size_t size;  /* sizeof(nw_gguf_fp8); NW_GGUF_FP8_INIT sets it */
+    int32_t type; /* of w: NW_GGUF_MXFP4 */
+    uint32_t m;   /* rows of activations, >= 1 */
+    uint32_t n;   /* rows of weights, 1..2^22 - 1 */
+    uint32_t k;   /* a multiple of 64, < 2^22 */
+
+    const void *a;       /* e4m3 [M, K] contiguous, 16-byte aligned; y of nw_quantize_fp8 */
+    const void *a_scale; /* float [M], 4-byte aligned; y_scale of nw_quantize_fp8 */
+    const void *w;       /* [N, K / block] blocks, contiguous, 16-byte aligned */
+    void *c;             /* float [M, N] contiguous, 4-byte aligned; overlaps nothing else */
+} nw_gguf_fp8;
+
+#define NW_GGUF_FP8_INIT                                                                           \
+    { sizeof(nw_gguf_fp8), 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/* Queues the product on `stream`: one launch, without a workspace. */
+NW_API nw_status nw_gguf_fp8_linear(nw_context *context, const nw_gguf_fp8 *product, void *stream);
+
+/* Loads the product's kernel and those of nw_quantize_fp8. Reads type, m, n and k only. */
+NW_API nw_status nw_gguf_fp8_prepare(nw_context *context, const nw_gguf_fp8 *product);
+
 /* ---- attention ---- */
 
 /* Elements of k and v. */

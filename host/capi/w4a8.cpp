@@ -8,15 +8,7 @@ namespace {
 
 Op rows_of(const nw_context *context, const nw_int8_rows *r) {
     need_product(context, r, "nw_int8_rows", sizeof *r);
-    Op op{.kind = OpKind::quantize_rows};
-    op.dtype = dtype_of(r->dtype);
-    op.m = r->m;
-    op.k = r->k;
-    op.x = address(r->x);
-    op.x_stride = r->x_stride;
-    op.y = address(r->y);
-    op.y_scale = address(r->y_scale);
-    return op;
+    return rows_op(OpKind::quantize_rows, *r);
 }
 
 Op int8_product_of(const nw_context *context, const nw_w4a8 *p) {
@@ -32,9 +24,7 @@ void prepare_int8(nw_context &context, const Op &op) {
     load(context, op);
     Op rows = op;
     rows.kind = OpKind::quantize_rows;
-    load(context, meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
-             return cheapest(context.machine.target->name, rows);
-         }));
+    load_default(context, rows);
 }
 
 } // namespace
