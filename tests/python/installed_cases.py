@@ -168,6 +168,11 @@ class Package(unittest.TestCase):
             with self.subTest(text=text), self.assertRaisesRegex(kind, text):
                 action()
 
+    def test_fp8_needs_gfx12(self) -> None:
+        rows, scales = nw.DeviceArray.zeros((3, 256), "uint8"), nw.DeviceArray.zeros((3,), "float32")
+        with self.assertRaisesRegex(nw.Error, "quantize_fp8: no kernel for f16 on gfx1151"):
+            self.context.quantize_fp8(nw.DeviceArray(half(3, 256)), out=rows, scales=scales)
+
     def test_array_interface(self) -> None:
         x, (q, scales, _) = half(3, 256), self.weights(24, 256)
         arrays = [nw.DeviceArray(a) for a in (x, nw.pack(q), scales)]

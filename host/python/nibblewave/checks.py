@@ -9,6 +9,8 @@ from __future__ import annotations
 from .gguf import block, columns
 from .tensors import SIZES, Tensor
 
+FP8 = ("u8", "e4m3")
+
 
 def is_a(t: Tensor, name: str, dims: int, *dtypes: str) -> None:
     if t.dtype not in dtypes:
@@ -35,8 +37,8 @@ def rows(t: Tensor, name: str, shape: tuple[int, ...], says: str) -> None:
         raise ValueError(f"{name} has strides {list(t.strides)} in bytes: its rows must be contiguous; make a copy that is")
 
 
-def result(t: Tensor, shape: tuple[int, ...], dtype: str) -> None:
-    is_a(t, "out", len(shape), dtype)
+def result(t: Tensor, shape: tuple[int, ...], *dtypes: str) -> None:
+    is_a(t, "out", len(shape), *dtypes)
     if t.shape != shape:
         raise ValueError(f"out has shape {list(t.shape)}: it must be {list(shape)}")
     contiguous(t, "out")
@@ -150,6 +152,19 @@ def gguf_linear(x: Tensor, w: Tensor, type: str) -> tuple[int, int]:
     contiguous(w, "w")
     rows(x, "x", x.shape, "[M, K]")
     return x.shape[0], w.shape[0]
+
+
+def gguf_linear_fp8(x: Tensor, x_scales: Tensor, w: Tensor, type: str) -> tuple[int, int]:
+    block(type)
+    is_a(x, "x", 2, *FP8)
+    is_a(x_scales, "x_scales", 1, "f32")
+    is_a(w, "w", 2, "u8", "i8")
+    m, k = x.shape
+    _gguf_row(k, w.shape[1], type)
+    contiguous(x, "x")
+    rows(x_scales, "x_scales", (m,), "[M]")
+    contiguous(w, "w")
+    return m, w.shape[0]
 
 
 def gguf_moe_linear(x: Tensor, w: Tensor, type: str, ids: Tensor) -> tuple[int, int, int]:

@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from . import abi, checks, hip
+from .gguf import columns
 from .library import KERNELS, LIBRARY, call, struct
 from .tensors import Tensor, stream_of, tensor
 
@@ -145,6 +146,41 @@ class Context:
         product = struct(abi.nw_gguf, type=_GGUF[type], m=a.shape[0], n=weights.shape[0], k=a.shape[1], x=a.pointer, w=weights.pointer, c=c.pointer,
                          x_stride=a.strides[0])  # fmt: skip
         self._with_workspace("nw_gguf", "nw_gguf_linear", product, on)
+
+    def quantize_fp8(self, x: Any, *, out: Any, scales: Any, stream: Any = None) -> None:
+        """x in fp8 e4m3, a scale for each row, for gguf_linear_fp8(): scales[m] = max |x[m]| / 448, out[m] = x[m] / scales[m], rounded.
+
+        x [M, K] f16 or bf16, rows of any stride, 16-byte aligned, K a multiple of 8. out uint8 (bits of e4m3) or float8_e4m3fn [M, K]
+        and scales f32 [M], contiguous, as reference.quantize_fp8(). A row with a NaN or an infinity has the scale NaN. gfx12; Error
+        elsewhere.
+        """
+        on = stream_of(stream)
+        a, q, s = (tensor(t, name, stream=on) for t, name in ((x, "x"), (out, "out"), (scales, "scales")))
+        checks.result(q, checks.quantize_rows(a, s), *checks.FP8)
+        rows = struct(abi.nw_fp8_rows, dtype=_DTYPES[a.dtype], m=a.shape[0], k=a.shape[1], x=a.pointer, x_stride=a.strides[0], y=q.pointer,
+                      y_scale=s.pointer)  # fmt: skip
+        call("nw_quantize_fp8", self._handle, ctypes.byref(rows), ctypes.c_void_p(on))
+
+    def gguf_linear_fp8(self, x: Any, x_scales: Any, w: Any, type: str, *, out: Any, stream: Any = None) -> None:
+        """out[m, n] = x_scales[m] * sum over k of x[m, k] * w[n, k]: gguf_linear() with activations in fp8, for any number of products.
+        No other product quantizes activations so: what fp8 loses of them, up to 1/16 of each, is up to the caller.
+
+        x uint8 (bits of e4m3) or float8_e4m3fn [M, K] and x_scales f32 [M], contiguous, as quantize_fp8() makes them. w uint8 [N, row
+        bytes], contiguous, 16-byte aligned. type: "mxfp4". out f32 [M, N], contiguous. K a multiple of 64. gfx12; Error elsewhere and
+        for other types; for many rows.
+        """
+        on = stream_of(stream)
+        a, factor, weights, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (x_scales, "x_scales"), (w, "w"), (out, "out")))
+        checks.result(c, checks.gguf_linear_fp8(a, factor, weights, type), "f32")
+        product = struct(abi.nw_gguf_fp8, type=_GGUF[type], m=a.shape[0], n=weights.shape[0], k=a.shape[1], a=a.pointer, a_scale=factor.pointer,
+                         w=weights.pointer, c=c.pointer)  # fmt: skip
+        call("nw_gguf_fp8_linear", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+
+    def prepare_gguf_linear_fp8(self, w: Any, type: str, *, rows: int) -> None:
+        """Loads the kernels of gguf_linear_fp8() with these weights and so many rows of x, and those of quantize_fp8()."""
+        weights = tensor(w, "w", "u8", "i8", dims=2)
+        product = struct(abi.nw_gguf_fp8, type=_GGUF[type], m=rows, n=weights.shape[0], k=columns(type, weights.shape[1]))
+        call("nw_gguf_fp8_prepare", self._handle, ctypes.byref(product))
 
     def gguf_moe_linear(self, x: Any, w: Any, type: str, ids: Any, *, out: Any, stream: Any = None) -> None:
         """out[t, u] = x[t, 0 or u] * w[ids[t, u]], as ggml's mul_mat_id.

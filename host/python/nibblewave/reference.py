@@ -75,12 +75,17 @@ def linear(x: Array, q: Array, scales: Array, z: Array | None, group: int, *, bi
     return silu_gate_up(y) if silu else y
 
 
+def _row_scales(x: Array, largest: int) -> Array:
+    scale = numpy.abs(x).max(1) * numpy.float32(1 / largest)
+    scale[scale < numpy.finfo(numpy.float32).tiny] = 0
+    scale[~numpy.isfinite(x).all(1)] = numpy.nan
+    return scale
+
+
 def quantize_rows(x: Array) -> tuple[Array, Array]:
     """int8 [M, K], in the order of Context.quantize_rows(), and float32 [M] of x [M, K] in f16 or bf16 bits; K a multiple of 8."""
     single = values(x).astype(numpy.float32)
-    scale = numpy.abs(single).max(1) * numpy.float32(1 / 127)
-    scale[scale < numpy.finfo(numpy.float32).tiny] = 0
-    scale[~numpy.isfinite(single).all(1)] = numpy.nan
+    scale = _row_scales(single, 127)
     used = scale > 0
     q = numpy.zeros(x.shape, numpy.int8)
     q[used] = numpy.rint(single[used].astype(float) * (1 / scale[used])[:, None])
@@ -93,6 +98,42 @@ def linear_w4a8(x: Array, x_scales: Array, q: Array, scales: Array, z: Array | N
     in_order = numpy.empty((*x.shape[:-1], x.shape[-1] // 8, 8))
     in_order[..., BYTES] = x.reshape(in_order.shape)
     return linear(in_order.reshape(x.shape) * values(x_scales)[:, None], q, scales, z, group, bias=bias, silu=silu)
+
+
+def e4m3(x: Array) -> Array:
+    """float64 of uint8, bits of fp8 e4m3: 0x7f and 0xff are NaN, there is no infinity."""
+    exponent, fraction = (x >> 3 & 15).astype(int), (x & 7).astype(float)
+    size = numpy.where(exponent == 0, numpy.ldexp(fraction, -9), numpy.ldexp(8 + fraction, exponent - 10))
+    size[x & 127 == 127] = numpy.nan
+    return numpy.where(x & 128, -size, size)
+
+
+_E4M3 = e4m3(numpy.arange(127, dtype=numpy.uint8))  # ascending, 0 to 448
+
+
+def to_e4m3(x: Array) -> Array:
+    """uint8 of numbers of up to 448: the nearest, halves to even."""
+    size = numpy.abs(x)
+    above = numpy.clip(numpy.searchsorted(_E4M3, size), 1, len(_E4M3) - 1)
+    low, high = size - _E4M3[above - 1], _E4M3[above] - size
+    up = (high < low) | ((high == low) & (above % 2 == 0))
+    return (above - 1 + up + 128 * numpy.signbit(x)).astype(numpy.uint8)
+
+
+def quantize_fp8(x: Array) -> tuple[Array, Array]:
+    """uint8 [M, K], bits of e4m3, and float32 [M] of x [M, K] in f16 or bf16 bits, as Context.quantize_fp8() makes them. Rows with
+    the scale NaN may have others there."""
+    single = values(x).astype(numpy.float32)
+    scale = _row_scales(single, 448)
+    used = scale > 0
+    q = numpy.where(numpy.signbit(single), 128, 0).astype(numpy.uint8)
+    q[used] = to_e4m3((single[used] * (1 / scale[used])[:, None]).astype(numpy.float32))
+    return q, scale
+
+
+def gguf_linear_fp8(x: Array, x_scales: Array, w: Array, type: str) -> Array:
+    """float64 [M, N]: gguf_linear() of x uint8 [M, K] and x_scales [M] as quantize_fp8() makes them."""
+    return e4m3(x) * values(x_scales)[:, None] @ dequantize_gguf(w, type).T
 
 
 def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, group: int, *, bias: Array | None = None,

@@ -10,10 +10,10 @@ from . import dlpack
 
 NAMES = {
     "float16": "f16", "half": "f16", "bfloat16": "bf16", "bf16": "bf16", "float32": "f32", "float": "f32", "int32": "i32", "uint32": "u32",
-    "uint8": "u8", "int8": "i8",
+    "uint8": "u8", "int8": "i8", "float8_e4m3fn": "e4m3",
 }  # fmt: skip
 _TYPESTR = {"<f2": "f16", "<f4": "f32", "<i4": "i32", "<u4": "u32", "|u1": "u8", "|i1": "i8"}
-SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "u32": 4, "u8": 1, "i8": 1}
+SIZES = {"f16": 2, "bf16": 2, "f32": 4, "i32": 4, "u32": 4, "u8": 1, "i8": 1, "e4m3": 1}
 
 
 @dataclass(frozen=True)
