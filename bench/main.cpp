@@ -196,11 +196,12 @@ Options parse(CLI::App &app, int argc, char **argv) {
            "--only: published); suite prefill: published, ladder, int8, the same products of "
            "activations in int8 "
            "(default: published); suite gguf: "
-           "crossover, each candidate from 1 row to 64; suite attention: decode, forward, stages, "
+           "crossover, each candidate from 1 row to 64, fp8, mxfp4 with activations in fp8; suite "
+           "attention: decode, forward, stages, "
            "selection, ladder (default: all but ladder)")
         ->delimiter(',')
         ->check(CLI::IsMember({"published", "shapes", "ablations", "ladder", "crossover", "decode",
-                               "int8", "forward", "stages", "selection"}));
+                               "int8", "fp8", "forward", "stages", "selection"}));
     app.add_flag("--full", o.full,
                  "suite decode: all models, every number of rows from 1 to 8; suite attention: "
                  "sequences of 32K and 128K tokens too, minutes for each row");

@@ -55,6 +55,12 @@ Peak gguf_peak(std::string_view part) {
     return product_peak(part);
 }
 
+Peak fp8_peak(std::string_view part) {
+    const std::vector<Constant> constants = part_constants(part);
+    return {"FP8 WMMA", flops(constants, target_of_part(part),
+                              16 * 16 * 16 / value_of(constants, "wmma_iu8_interval"))};
+}
+
 std::vector<Constant> part_constants(std::string_view part) {
     return Json::parse(hip::part_constants(part)).at("constants").get<std::vector<Constant>>();
 }

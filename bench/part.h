@@ -41,5 +41,7 @@ Peak product_peak(std::string_view part, Dtype = Dtype::f16);
 // The same of products with GGUF weights, which are dots of bytes where the target has these and
 // no WMMA.
 Peak gguf_peak(std::string_view part);
+// Of FP8 WMMA, for targets that have it.
+Peak fp8_peak(std::string_view part);
 
 } // namespace nw::bench

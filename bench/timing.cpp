@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "measure/int8_product.h"
 #include "measure/on_cores.h"
+#include "measure/quantized_product.h"
 #include "runtime/choose.h"
 
 namespace nw::bench {
@@ -72,6 +72,16 @@ Timed time_one(const TimedLaunches &of, const hip::Device &device, Warm warm = W
     return out;
 }
 
+// before_us: of the launch that quantizes activations; us: of both.
+Timed time_quantized(const hip::Device &device, const QuantizedProduct &product) {
+    const QuantizedTime time = quantized_time(device, product);
+    Timed out{.us = time.us(), .before_us = time.rows_us};
+    out.drawn = drawn_time(device.take_stats());
+    return out;
+}
+
+u64 multiplications(const GgufJob &job) { return u64{job.shape.m} * job.shape.n * job.shape.k; }
+
 } // namespace
 
 std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, const Done &done, Warm warm) {
@@ -80,10 +90,7 @@ std::vector<Timed> time_dense(const std::vector<DenseJob> &jobs, const Done &don
 
 std::vector<Timed> time_int8(const std::vector<DenseJob> &jobs, const Done &done) {
     return time_each(jobs, done, dense_work, [](const DenseJob &job, const hip::Device &device) {
-        const Int8Time time = int8_time(device, job.shape);
-        Timed out{.us = time.us(), .before_us = time.rows_us};
-        out.drawn = drawn_time(device.take_stats());
-        return out;
+        return time_quantized(device, int8_product(job.shape));
     });
 }
 
@@ -101,11 +108,17 @@ std::vector<Timed> time_gguf(const std::vector<GgufJob> &jobs, const Done &done)
 }
 
 std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &jobs, const Done &done) {
-    return time_each(
-        jobs, done, [](const GgufJob &job) { return u64{job.shape.m} * job.shape.n * job.shape.k; },
-        [](const GgufJob &job, const hip::Device &device) {
-            return time_one({*job.kernel, job.shape.op()}, device, Warm::no);
-        });
+    return time_each(jobs, done, multiplications,
+                     [](const GgufJob &job, const hip::Device &device) {
+                         return time_one({*job.kernel, job.shape.op()}, device, Warm::no);
+                     });
+}
+
+std::vector<Timed> time_fp8(const std::vector<GgufJob> &jobs, const Done &done) {
+    return time_each(jobs, done, multiplications,
+                     [](const GgufJob &job, const hip::Device &device) {
+                         return time_quantized(device, fp8_product(job.shape));
+                     });
 }
 
 std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs, const Done &done) {

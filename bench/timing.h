@@ -47,7 +47,10 @@ struct GgufJob {
     const Kernel *kernel;
 };
 std::vector<Timed> time_gguf(const std::vector<GgufJob> &, const Done &);
-std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &, const Done &);
+std::vector<Timed> time_gguf_prefill(const std::vector<GgufJob> &, const Done & = {});
+// The same products of activations in fp8, by the kernels that the library chooses for these, on
+// parts as new: before_us is of quantize_fp8, us of both.
+std::vector<Timed> time_fp8(const std::vector<GgufJob> &, const Done & = {});
 std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &, const Done &);
 
 // Experts with GGUF weights; routes are slots' experts.

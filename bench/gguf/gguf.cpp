@@ -122,10 +122,15 @@ Result run_gguf(const Options &options, const Shapes &shapes) {
             o.m.assign(std::begin(crossover_rows), std::end(crossover_rows));
         return {gguf_crossover(o, shapes)};
     }
-    if (o.m.empty())
-        o.m = {1, 2, 4, 8, 9, 16, 23, 32, 512};
     const std::string gfx = simulated_gfx(o);
     const Layers dense = dense_layers(shapes);
+    if (std::ranges::find(o.tables, "fp8") != o.tables.end()) {
+        if (o.m.empty())
+            o.m = {2048};
+        return {gguf_fp8(o, dense, gfx)};
+    }
+    if (o.m.empty())
+        o.m = {1, 2, 4, 8, 9, 16, 23, 32, 512};
     const Json few = gguf_products(o, dense, gfx);
     Result out{gguf_prefill(o, dense, gfx)};
     append(out.rows, gguf_moe(o, shapes, gfx));

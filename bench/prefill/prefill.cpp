@@ -11,7 +11,7 @@
 #include "bench/published.h"
 #include "bench/suites.h"
 #include "formats/row_stride.h"
-#include "measure/int8_product.h"
+#include "measure/quantized_product.h"
 #include "runtime/choose.h"
 
 namespace nw::bench {
@@ -207,7 +207,8 @@ Json ladder(const Options &o) {
 
 Json to_json(const DenseJob &job, const Timed &int8, f64 other_us) {
     const f64 product_us = int8.us - int8.before_us;
-    Json row = to_json(job, *int8_kernels(job.kernel->gfx, job.shape).product, int8);
+    Json row =
+        to_json(job, *quantized_kernels(job.kernel->gfx, int8_product(job.shape)).product, int8);
     row.update({{"table", "int8"},
                 {"model", job.model},
                 {"rows_us", int8.before_us},

@@ -67,6 +67,19 @@ class Suites(Suite):
         none = bench("--suite", "prefill", "--table", "int8", "--device", "sim:gfx1030")
         self.assertEqual((none.returncode, "gfx1030 has no such kernels" in none.stderr), (2, True), none.stderr)
 
+    def test_gguf_of_fp8_activations(self) -> None:
+        one = ("--m", "65", "--only", "^Llama-3.1-8B o 4096x4096 mxfp4 m65$", "--device", "sim:gfx1201")
+        (row,), said = self.rows("--suite", "gguf", "--table", "fp8", *one)
+        self.assertEqual((row["kernel"][:17], row["other_kernel"][:18]), ("prefill_fp8_mxfp4", "gguf_prefill_mxfp4"))
+        self.assertAlmostEqual(row["time_us"], row["activations_us"] + row["product_us"])
+        self.assertAlmostEqual(row["speedup"], row["other_product_us"] / row["product_us"])
+        self.assertAlmostEqual(row["speedup_with_rows"], row["other_us"] / row["time_us"])
+        (plain,), _ = self.rows("--suite", "gguf", *one)
+        self.assertEqual((row["other_product_us"], row["other_kernel"]), (plain["time_us"], plain["kernel"]))
+        self.assertRegex(said, r"geometric mean of the gain \d\.\d\d\n")
+        none = bench("--suite", "gguf", "--table", "fp8", "--device", "sim:gfx1151")
+        self.assertEqual((none.returncode, "gfx1151 has no such kernels" in none.stderr), (2, True), none.stderr)
+
     def test_layers_and_the_projection(self) -> None:
         rows, said = self.rows(
             "--suite", "decode", "--table", "shapes", "--model", "Gemma-2B", "--dtype", "f16", "--m", "1,2", "--only", "x2048 .* sym"

@@ -163,6 +163,40 @@ class ManyRows(unittest.TestCase):
             self.assertEqual((got["why"], got["default"]), ("untuned", got["kernel"]))
 
 
+class Fp8Activations(unittest.TestCase):
+    """The same with --gguf and fp8: gfx12, mxfp4."""
+
+    MANY = ("--gguf", "mxfp4", "--gfx", "gfx1201", "--m", "256")
+
+    def test_only_when_it_is_allowed(self) -> None:
+        plain, allowed = chosen(1024, 1024, *self.MANY), chosen(1024, 1024, *self.MANY, "--fp8-activations")
+        self.assertNotIn("fp8", plain)
+        fp8 = allowed["fp8"]
+        self.assertTrue(fp8["kernel"].startswith("prefill_fp8_mxfp4_"), fp8)
+        self.assertEqual((fp8["convert"], fp8["other"]), ("quantize_fp8_f16", plain["kernel"]))
+        self.assertAlmostEqual(fp8["us"], fp8["convert_us"] + fp8["product_us"])
+        self.assertIn("less than 1/16", fp8["error"])
+        faster = fp8["us"] < fp8["other_us"]
+        self.assertEqual((allowed["why"], allowed["kernel"]), ("fp8", fp8["kernel"]) if faster else (plain["why"], plain["kernel"]))
+
+    def test_a_person_reads_the_reason(self) -> None:
+        out = choose("--n", "2048", "--k", "2048", *self.MANY, "--fp8-activations")[1]
+        self.assertRegex(out, r"^prefill_fp8_mxfp4_\w+\nfor +2048 x 2048, mxfp4 m256, on gfx1201\nlaunches +quantize_fp8_f16, then this kernel\n")
+        self.assertRegex(out, r"(?m)^error +of an activation \(e4m3\) less than 1/16 of it \+ 2\^-18 of the largest of its row$")
+        self.assertRegex(out, r"(?m)^others +[\d.]+ us \(sim\)  gguf_\w+, nw_gguf_linear$")
+
+    def test_where_there_is_none(self) -> None:
+        for more, says in ((("--gguf", "mxfp4", "--gfx", "gfx1151"), "quantize_fp8: no kernel for f16 on gfx1151; there is none"),
+                           (("--gguf", "q4_K", "--gfx", "gfx1201"), "prefill_fp8: no kernel for q4_K on gfx1201; there is mxfp4")):  # fmt: skip
+            with self.subTest(says):
+                sizes = ("--n", "1024", "--k", "1024", "--m", "100", *more)
+                code, out, err = choose(*sizes, "--fp8-activations")
+                self.assertEqual((code, err), (0, ""))
+                self.assertRegex(out, f"(?m)^fp8 +no product: .*{says}")
+                self.assertTrue(out.startswith(choose(*sizes)[1]), out)
+        self.assertIn("--gguf", choose("--n", "1024", "--k", "1024", "--fp8-activations")[2])
+
+
 class Int8Activations(unittest.TestCase):
     """Only where the caller allows it: the product of int8 activations, where it is faster with their conversion."""
 

@@ -14,7 +14,7 @@
 #include "measure/on_cores.h"
 #include "measure/shapes.h"
 #include "nw/choose/attention.h"
-#include "nw/choose/int8.h"
+#include "nw/choose/quantized.h"
 #include "nw/choose/row.h"
 #include "nw/commands.h"
 #include "nw/product.h"
@@ -31,7 +31,7 @@ struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
     std::string gguf; // a type of GGUF weights, in place of the last three
     u32 m = 1, n = 0, k = 0;
-    bool json = false, verbose = false, uncertainty = false, int8 = false;
+    bool json = false, verbose = false, uncertainty = false, int8 = false, fp8 = false;
 };
 
 struct Explained {
@@ -276,29 +276,39 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
     return out;
 }
 
-void run_with_int8(const Options &o, const Explained &e) {
-    const Int8Choice int8 = choose_int8(o.gfx, shape_of(o, o.n, o.k), *e.choice.kernel);
-    const Kernel *product = int8.is_faster() ? int8.kernels.product : nullptr;
+QuantizedChoice choose_quantized(const Options &o, const Explained &e) {
+    const Kernel &other = *e.choice.kernel;
+    if (o.fp8) {
+        const GgufShape shape{o.gguf, o.m, o.n, o.k};
+        return choose_quantized(o.gfx, fp8_activations, fp8_product(shape), shape.op(), other);
+    }
+    const ProductShape shape = shape_of(o, o.n, o.k);
+    return choose_quantized(o.gfx, int8_activations, int8_product(shape), shape.op(), other);
+}
+
+void run_quantized(const Options &o, const Explained &e) {
+    const QuantizedChoice choice = choose_quantized(o, e);
+    const Kernel *product = choice.is_faster() ? choice.kernels.product : nullptr;
     if (o.json) {
-        nlohmann::json out = product ? to_json(o, e, *product, "int8") : to_json(o, e);
-        out["int8"] = to_json(int8);
+        nlohmann::json out = product ? to_json(o, e, *product, choice.to.name) : to_json(o, e);
+        out[std::string(choice.to.name)] = to_json(choice);
         fmt::print("{}\n", out.dump(1));
         return;
     }
     if (!product) {
         print(o, e);
-        return print(int8);
+        return print(choice);
     }
     print_head(o, e, *product);
-    print(int8);
+    print(choice);
     if (o.verbose)
         print_resources(*product);
 }
 
 void run(const Options &o) {
     const Explained e = explain(o);
-    if (o.int8)
-        return run_with_int8(o, e);
+    if (o.int8 || o.fp8)
+        return run_quantized(o, e);
     std::optional<Retimed> retimed;
     if (o.uncertainty)
         retimed = retime(o, e);
@@ -345,12 +355,17 @@ void add_choose(CLI::App &app) {
         "(asm/prefill_w4a8/notes.md): time this product, too, on the model, and choose the faster "
         "one. Minutes for thousands of rows");
     int8->excludes(gguf);
+    CLI::Option *fp8 = command->add_flag(
+        "--fp8-activations", o->fp8,
+        "The same with --gguf and fp8 e4m3, which loses up to 1/16 of an activation");
+    fp8->needs(gguf);
     CLI::Option *draws = command->add_flag(
         "--uncertainty", o->uncertainty,
         fmt::format("Also time the tuned shape again, with low and high, and compare "
                     "the kernels draw by draw: by {}",
                     draws_help));
-    int8->excludes(draws);
+    for (CLI::Option *quantized : {int8, fp8})
+        quantized->excludes(draws);
     command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
     command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/int8_product.h"
+#include "measure/quantized_product.h"
 
 #include <vector>
 
@@ -11,17 +11,11 @@ namespace nw {
 
 namespace {
 
-Op rows_op(const ProductShape &p) {
-    Op op{.kind = OpKind::quantize_rows};
-    op.dtype = word_of(p.dtype);
-    op.m = p.m, op.k = p.k;
-    op.x_stride = u64{2} * p.k;
-    return op;
-}
-
-Op product_op(const ProductShape &p) {
-    Op op = p.op();
-    op.kind = OpKind::linear_w4a8;
+Op rows_op(OpKind kind, Dtype dtype, u64 m, u64 k) {
+    Op op{.kind = kind};
+    op.dtype = word_of(dtype);
+    op.m = m, op.k = k;
+    op.x_stride = 2 * k;
     return op;
 }
 
@@ -52,13 +46,25 @@ private:
 
 } // namespace
 
-Int8Kernels int8_kernels(std::string_view gfx, const ProductShape &p) {
-    return {&kernel_for(gfx, rows_op(p)), &kernel_for(gfx, product_op(p))};
+QuantizedProduct int8_product(const ProductShape &p) {
+    QuantizedProduct out{rows_op(OpKind::quantize_rows, p.dtype, p.m, p.k), p.op()};
+    out.product.kind = OpKind::linear_w4a8;
+    return out;
 }
 
-Int8Time int8_time(const hip::Device &device, const ProductShape &p) {
-    const Int8Kernels kernels = int8_kernels(device.info().gfx, p);
-    Op rows = rows_op(p), product = product_op(p);
+QuantizedProduct fp8_product(const GgufShape &p) {
+    QuantizedProduct out{rows_op(OpKind::quantize_fp8, Dtype::f16, p.m, p.k), p.op()};
+    out.product.kind = OpKind::linear_gguf_fp8;
+    return out;
+}
+
+QuantizedKernels quantized_kernels(std::string_view gfx, const QuantizedProduct &p) {
+    return {&kernel_for(gfx, p.rows), &kernel_for(gfx, p.product)};
+}
+
+QuantizedTime quantized_time(const hip::Device &device, const QuantizedProduct &p) {
+    const QuantizedKernels kernels = quantized_kernels(device.info().gfx, p);
+    auto [rows, product] = p;
     Operands operands(device);
     operands.give({&Op::x, &Op::y, &Op::y_scale}, rows, *kernels.rows);
     product.a = rows.y, product.a_scale = rows.y_scale;
@@ -72,8 +78,8 @@ Int8Time int8_time(const hip::Device &device, const ProductShape &p) {
     device.record(between);
     launch(modules, *kernels.product, product);
     device.record(stop);
-    const Int8Time out{1000 * f64{device.elapsed_ms(start, between)},
-                       1000 * f64{device.elapsed_ms(between, stop)}};
+    const QuantizedTime out{1000 * f64{device.elapsed_ms(start, between)},
+                            1000 * f64{device.elapsed_ms(between, stop)}};
     need_time(device, out.us());
     return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "nw/choose/int8.h"
+#include "nw/choose/quantized.h"
 
 #include "base/error.h"
 #include "measure/cold_product.h"
@@ -8,46 +8,48 @@
 
 namespace nw::cli {
 
-Int8Choice choose_int8(std::string_view gfx, const ProductShape &p, const Kernel &other) {
-    Int8Choice out{.other = &other};
+QuantizedChoice choose_quantized(std::string_view gfx, const Quantization &to,
+                                 const QuantizedProduct &p, const Op &op, const Kernel &other) {
+    QuantizedChoice out{.to = to, .other = &other};
     try {
-        out.kernels = int8_kernels(gfx, p);
+        out.kernels = quantized_kernels(gfx, p);
     } catch (const Error &e) {
         out.refused = e.what();
         return out;
     }
-    const std::vector<Int8Time> times = on_cores<Int8Time>({1, 1}, [&](u64 i) {
+    const std::vector<QuantizedTime> times = on_cores<QuantizedTime>({1, 1}, [&](u64 i) {
         const hip::Device device = model_device("sim:" + std::string(gfx), 2);
-        if (i == 0)
-            return int8_time(device, p);
-        const Op op = p.op();
-        return Int8Time{0, ColdProduct(device, {&op, 1}, 1).us_as_new(other, op)};
+        return i == 0 ? quantized_time(device, p)
+                      : QuantizedTime{0, ColdProduct(device, {&op, 1}, 1).us_as_new(other, op)};
     });
     out.time = times[0], out.other_us = times[1].us();
     return out;
 }
 
-void print(const Int8Choice &c) {
+void print(const QuantizedChoice &c) {
     if (!c.refused.empty())
-        return row("int8", "no product: " + c.refused);
+        return row(c.to.name, "no product: " + c.refused);
     const auto &[rows, product] = c.kernels;
     const std::string parts = fmt::format("{:.2f} us (sim), {:.2f} of them {}", c.time.us(),
                                           c.time.rows_us, rows->symbol);
     if (!c.is_faster())
-        return row("int8", fmt::format("{}, then {}: {}; activations in 16 bits {:.2f} us",
-                                       rows->symbol, product->symbol, parts, c.other_us));
+        return row(c.to.name, fmt::format("{}, then {}: {}; {} {:.2f} us", rows->symbol,
+                                          product->symbol, parts, c.to.without, c.other_us));
     row("launches", fmt::format("{}, then this kernel", rows->symbol));
-    row("because", "activations may be in int8, and it is faster on the model");
+    row("because",
+        fmt::format("activations may be in {}, and it is faster on the model", c.to.name));
+    row("error", std::string(c.to.error));
     row("time", parts);
     row("others",
-        fmt::format("{:.2f} us (sim)  {}, activations in 16 bits", c.other_us, c.other->symbol));
+        fmt::format("{:.2f} us (sim)  {}, {}", c.other_us, c.other->symbol, c.to.without));
 }
 
-nlohmann::json to_json(const Int8Choice &c) {
+nlohmann::json to_json(const QuantizedChoice &c) {
     if (!c.refused.empty())
         return {{"refused", c.refused}};
     return {{"kernel", c.kernels.product->symbol},
             {"convert", c.kernels.rows->symbol},
+            {"error", c.to.error},
             {"convert_us", c.time.rows_us},
             {"product_us", c.time.product_us},
             {"us", c.time.us()},

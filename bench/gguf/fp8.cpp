@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The table fp8 of the suite gguf: products of activations in fp8 beside those in f16.
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+
+#include "bench/gguf/tables.h"
+#include "measure/quantized_product.h"
+
+namespace nw::bench {
+
+namespace {
+
+bool has_fp8(std::string_view gfx, std::string_view type) {
+    return std::ranges::any_of(kernels(gfx), [&](const Kernel &kernel) {
+        return kernel.contract->op == OpKind::linear_gguf_fp8 && kernel.param("type") == type;
+    });
+}
+
+// Products that have kernels for either, with the kernel that the library chooses for f16.
+struct Jobs {
+    std::vector<GgufJob> jobs;
+    Layers of; // each job
+};
+
+Jobs jobs_for(const Options &o, const Layers &layers, const std::string &gfx) {
+    const std::regex only = only_pattern(o);
+    Jobs out;
+    std::vector<std::string_view> types;
+    std::ranges::copy_if(gguf_types, std::back_inserter(types),
+                         [&](std::string_view type) { return has_fp8(gfx, type); });
+    if (types.empty())
+        throw Usage(fmt::format("--table fp8: {} has no such kernels", gfx));
+    for (const LinearShape *layer : layers)
+        for (const std::string_view type : types)
+            for (u32 m : o.m) {
+                const GgufShape p{type, m, layer->n, layer->k};
+                const Kernel *f16 = choose_unsliced(gfx, p.op());
+                if (f16 && std::regex_search(name(*layer, p), only)) {
+                    out.jobs.push_back({p, f16});
+                    out.of.push_back(layer);
+                }
+            }
+    if (out.jobs.empty())
+        throw Usage(fmt::format("--only {}: no row of table fp8 has such a name", o.only));
+    return out;
+}
+
+Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &fp8, const Timed &f16,
+             const Peak &peak) {
+    const auto &[type, m, n, k] = job.shape;
+    const Kernel &kernel = *quantized_kernels(job.kernel->gfx, fp8_product(job.shape)).product;
+    const f64 product_us = fp8.us - fp8.before_us, f16_us = f16.us + f16.before_us,
+              flops = 2.0 * m * n * k / (product_us * 1e-6);
+    Json row = to_json(layer, {job.shape, &kernel}, fp8);
+    row.update({{"table", "fp8"},
+                {"product_us", product_us},
+                {"tflops", flops / 1e12},
+                {"pct_of_bound", 100 * flops / peak.flops},
+                {"bound", "fp8_wmma"},
+                {"other_kernel", job.kernel->symbol},
+                {"other_product_us", f16.us},
+                {"other_us", f16_us},
+                {"speedup", f16.us / product_us},
+                {"speedup_with_rows", f16_us / fp8.us}});
+    return row;
+}
+
+} // namespace
+
+Json gguf_fp8(const Options &o, const Layers &layers, const std::string &gfx) {
+    const auto &[jobs, of] = jobs_for(o, layers, gfx);
+    const Peak peak = fp8_peak(gfx);
+    fmt::print("\nProducts of activations in fp8 (prefill_fp8) on sim {}: modelled times.\n"
+               "f16, fp8: the products; rows: quantize_fp8, once for all products of the same "
+               "activations;\ntime us: with it; peak: of {}'s {:.1f} TFLOP/s; gain: f16 by fp8, "
+               "then each with its conversion.\n\n",
+               gfx, peak.by, peak.flops / 1e12);
+    const std::vector<Timed> others = time_gguf_prefill(jobs);
+    Table table(std::string("N x K {_size:>12}; type {type:<5}; m {m:>5}; "
+                            "f16 {other_product_us:>8.1f}; fp8 {product_us:>8.1f}; "
+                            "rows {activations_us:>6.1f}") +
+                time_columns(o, 9) +
+                "; % peak {pct_of_bound:>6.1f}; gain {speedup:>5.2f}; "
+                "with rows {speedup_with_rows:>9.2f}");
+    Json rows = Json::array();
+    std::vector<f64> gains;
+    time_fp8(jobs, [&](u64 i, const Timed &time) {
+        rows.push_back(to_json(*of[i], jobs[i], time, others[i], peak));
+        gains.push_back(rows.back()["speedup"]);
+        table.print(rows.back());
+    });
+    fmt::print("\ngeometric mean of the gain {:.2f}\n", geometric_mean(gains));
+    return rows;
+}
+
+} // namespace nw::bench
