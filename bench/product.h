@@ -29,7 +29,9 @@ struct Sweep {
     std::vector<Zeros> zeros;
     std::vector<u32> m;
     u32 group;
-    std::function<std::string(const ProductShape &)> name = bench::name;
+    std::function<std::string(const ProductShape &)> name = [](const ProductShape &p) {
+        return bench::name(p);
+    };
     std::function<const Kernel &(std::string_view gfx, const ProductShape &)> choose =
         chosen_kernel;
 };
