@@ -208,7 +208,10 @@ class Schedule(unittest.TestCase):
     def test_slow_instructions_count_as_long_as_they_take(self) -> None:
         lines = tuple(f"v_dot2acc_f32_bf16 v0, v{4 + i}, v{8 + i}" for i in range(3))
         block = dual.Block(lines, NO_SYMBOLS, pairs=False)
-        self.assertEqual(dual.cycles(block, [(0, None, ""), (1, None, ""), (2, None, "")]), 12)
+        slots = dual.Slots(block, [(i, None, "") for i in range(3)])
+        self.assertEqual(slots.cycles(range(3)), 12)
+        self.assertEqual(slots.cycles(range(3), 12), 12)
+        self.assertEqual(slots.cycles(range(3), 11), 11)  # not fewer: it stops there
 
     def test_a_wait_must_say_what_it_makes_ready(self) -> None:
         with self.assertRaisesRegex(ValueError, "ready"):
