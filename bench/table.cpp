@@ -42,7 +42,8 @@ struct Table::Column {
     std::string of(const Json &row) const {
         if (format.empty())
             return heading;
-        const auto as = fmt::runtime(indent + format);
+        const std::string text = indent + format; // runtime() keeps a view of it
+        const auto as = fmt::runtime(text);
         const auto value = row.find(key);
         if (value == row.end())
             return fmt::format("{}{:>{}}", indent, "-", width);

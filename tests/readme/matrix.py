@@ -124,7 +124,7 @@ def elsewhere(families: dict[str, list[dict]]) -> list[str]:
     for at, (said, gfxs) in enumerate(groups.items()):
         before = next((other for other in list(groups)[:at] if set(other) < set(said)), ())
         more = ", ".join(part for part in said if part not in before)
-        out.append(f"{', '.join(gfxs)}: {f'as {groups[before][0]}, and ' if before else ''}{more}.")
+        out.append(f"{', '.join(gfxs)}: as {groups[before][0]}, and {more}." if before else f"For {', '.join(gfxs)}. On the device: {more}.")
     return out
 
 

@@ -136,7 +136,7 @@ class Matrix(unittest.TestCase):
         of_target = {gfx: {k["symbol"] for k in every if k["gfx"] == gfx} for gfx in common}
         for gfx, symbols in of_target.items():
             self.assertEqual(symbols, set.union(*of_target.values()), gfx)
-        told = [gfx for line in matrix.elsewhere(families) for gfx in line.partition(":")[0].split(", ")]
+        told = [gfx for line in matrix.elsewhere(families) for gfx in re.findall(r"gfx\w+", line.partition(":")[0])]
         self.assertEqual(sorted([*common, *told]), sorted(built))
 
     def test_changes_show(self) -> None:
