@@ -194,18 +194,13 @@ TEST_CASE("attention: one query is captured, in a workspace that nobody clears")
     NW_DONE(nw_attention_prepare(context, &p));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_attention(context, &p, stream));
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    hipGraphExec_t exec = nullptr;
-    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    Graph graph(stream);
     for (int round = 0; round < 3; ++round) {
         of.clear();
-        HIP_OK(hipGraphLaunch(exec, stream));
+        graph.launch(stream);
         HIP_OK(hipStreamSynchronize(stream));
         CHECK_EQ(of.difference(), "");
     }
-    HIP_OK(hipGraphExecDestroy(exec));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("attention: views of a fused projection") {
@@ -337,24 +332,17 @@ TEST_CASE("attention: prepared launches are captured, and run as often as the gr
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_attention_select(context, &s.arguments, stream));
     NW_DONE(nw_attention(context, &p, stream));
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    std::size_t nodes = 0;
-    HIP_OK(hipGraphGetNodes(graph, nullptr, &nodes));
-    CHECK_EQ(nodes, 4); // means, scores, lists, attention
+    Graph graph(stream);
+    CHECK_EQ(graph.nodes(), 4); // means, scores, lists, attention
     CHECK(of.untouched());
-    hipGraphExec_t exec = nullptr;
-    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
     const ref::AttnLists lists = of.lists(s.arguments);
     for (int round = 0; round < 2; ++round) {
         of.clear();
-        HIP_OK(hipGraphLaunch(exec, stream));
+        graph.launch(stream);
         HIP_OK(hipStreamSynchronize(stream));
         CHECK_EQ(of.difference_of_lists(s.arguments), "");
         CHECK_EQ(of.difference(&lists), "");
     }
-    HIP_OK(hipGraphExecDestroy(exec));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("attention: a capture that would have to load a kernel is refused, and stays valid") {
@@ -369,9 +357,7 @@ TEST_CASE("attention: a capture that would have to load a kernel is refused, and
              "attn_forward_f16_d64 is not loaded and the stream is capturing: call "
              "nw_attention_prepare for this product before capture begins");
     CHECK_EQ(nw_attention_select(context, &s.arguments, stream), NW_NOT_PREPARED);
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     run(context, of, p, stream);
 }
 

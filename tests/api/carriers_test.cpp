@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw_make_carriers: a product with what it makes is the same to the bit as one with the host's, in
 // graphs too; and each of its rules, broken one at a time.
-#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 
@@ -10,8 +9,6 @@
 using namespace api_test;
 
 namespace {
-
-bool said(const char *part) { return std::strstr(nw_last_error(), part) != nullptr; }
 
 // A product with carriers that the host made, and the same one's scales and zero points.
 class Both {
@@ -90,29 +87,23 @@ TEST_CASE("carriers are made and used in a graph, once prepared") {
     Both both({.m = 9});
     const std::vector<u16> want = with_the_hosts(Context(), both);
     const Context context;
-    hipGraph_t graph = nullptr;
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_make_carriers(context, &both.arguments, stream), NW_NOT_PREPARED);
     CHECK_MESSAGE(said("carrier_w4a16_f16 is not loaded and the stream is capturing: call "
                        "nw_prepare for this product before capture"),
                   nw_last_error());
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
 
     const nw_w4a16 p = both.with_made();
     NW_DONE(nw_prepare(context, &p));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_make_carriers(context, &both.arguments, stream));
     NW_DONE(nw_linear_w4a16(context, &p, stream));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
+    Graph graph(stream);
     CHECK(both.untouched());
-    hipGraphExec_t exec = nullptr;
-    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-    HIP_OK(hipGraphLaunch(exec, stream));
+    graph.launch(stream);
     HIP_OK(hipStreamSynchronize(stream));
     CHECK(both.product.result() == want);
-    HIP_OK(hipGraphExecDestroy(exec));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("every rule of nw_make_carriers, broken one at a time") {

@@ -104,8 +104,6 @@ void launch(nw_context *context, const Fp8Product &p, hipStream_t stream = nullp
     NW_DONE(nw_gguf_fp8_linear(context, &p.product, stream));
 }
 
-bool said(const char *part) { return std::strstr(nw_last_error(), part) != nullptr; }
-
 } // namespace
 
 TEST_CASE("a product of fp8 activations") {
@@ -124,24 +122,18 @@ TEST_CASE("fp8 activations are made and used in a graph, once prepared") {
     const Context context;
     const Stream stream;
     const Fp8Product p;
-    hipGraph_t graph = nullptr;
-    hipGraphExec_t run = nullptr;
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_quantize_fp8(context, &p.rows, stream), NW_NOT_PREPARED);
     CHECK_EQ(nw_gguf_fp8_linear(context, &p.product, stream), NW_NOT_PREPARED);
     CHECK(said("nw_gguf_fp8_prepare"));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     NW_DONE(nw_gguf_fp8_prepare(context, &p.product));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     launch(context, p, stream);
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphInstantiate(&run, graph, nullptr, nullptr, 0));
-    HIP_OK(hipGraphLaunch(run, stream));
+    Graph graph(stream);
+    graph.launch(stream);
     HIP_OK(hipStreamSynchronize(stream));
     p.check_result();
-    HIP_OK(hipGraphExecDestroy(run));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("rules of fp8 activations and their product, broken one at a time") {

@@ -150,20 +150,14 @@ TEST_CASE("gguf moe: captured once it is prepared, not before") {
     p.workspace = workspace.data, p.workspace_bytes = workspace.size;
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_gguf_moe_linear(context, &p, stream), NW_NOT_PREPARED);
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     NW_DONE(nw_gguf_moe_prepare(context, &p));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_gguf_moe_linear(context, &p, stream));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    hipGraphExec_t exec = nullptr;
-    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-    HIP_OK(hipGraphLaunch(exec, stream));
+    Graph graph(stream);
+    graph.launch(stream);
     HIP_OK(hipStreamSynchronize(stream));
     CHECK_EQ(product.difference(), "");
-    HIP_OK(hipGraphExecDestroy(exec));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("gguf moe: what is refused says which value, and leaves c as it is") {

@@ -25,28 +25,6 @@ void run(nw_context *context, const GgufProduct &product, const Memory &workspac
     CHECK_EQ(product.difference(), "");
 }
 
-struct Graph {
-    explicit Graph(hipStream_t stream) { HIP_OK(hipStreamEndCapture(stream, &graph)); }
-    ~Graph() {
-        if (exec)
-            static_cast<void>(hipGraphExecDestroy(exec));
-        static_cast<void>(hipGraphDestroy(graph));
-    }
-    Graph(const Graph &) = delete;
-    void launch(hipStream_t stream) {
-        if (!exec)
-            HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-        HIP_OK(hipGraphLaunch(exec, stream));
-    }
-    std::size_t nodes() const {
-        std::size_t count = 0;
-        HIP_OK(hipGraphGetNodes(graph, nullptr, &count));
-        return count;
-    }
-    hipGraph_t graph = nullptr;
-    hipGraphExec_t exec = nullptr;
-};
-
 } // namespace
 
 TEST_CASE("gguf: every type, few rows and many, in one workspace") {

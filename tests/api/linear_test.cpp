@@ -17,12 +17,6 @@ void run(nw_context *context, const Product &product, hipStream_t stream) {
     CHECK_EQ(product.difference(), "");
 }
 
-hipGraph_t end_capture(hipStream_t stream) {
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    return graph;
-}
-
 } // namespace
 
 TEST_CASE("every dtype, group, form of zero points and batch") {
@@ -104,18 +98,14 @@ TEST_CASE("a prepared product is captured, and runs as often as the graph") {
     NW_DONE(nw_prepare(context, &product.arguments()));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_linear_w4a16(context, &product.arguments(), stream));
-    const hipGraph_t graph = end_capture(stream);
+    Graph graph(stream);
     CHECK(product.untouched());
-    hipGraphExec_t exec = nullptr;
-    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
     for (int round = 0; round < 2; ++round) {
         product.clear();
-        HIP_OK(hipGraphLaunch(exec, stream));
+        graph.launch(stream);
         HIP_OK(hipStreamSynchronize(stream));
         CHECK_EQ(product.difference(), "");
     }
-    HIP_OK(hipGraphExecDestroy(exec));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("a capture that would have to load a kernel is refused, and stays valid") {
@@ -127,11 +117,7 @@ TEST_CASE("a capture that would have to load a kernel is refused, and stays vali
     CHECK_EQ(std::string(nw_last_error()),
              "decode_w4a16_f16_g128_m1_subnormal is not loaded and the stream is capturing: call "
              "nw_prepare for this product before capture begins");
-    const hipGraph_t graph = end_capture(stream);
-    std::size_t nodes = 1;
-    HIP_OK(hipGraphGetNodes(graph, nullptr, &nodes));
-    CHECK_EQ(nodes, 0);
-    HIP_OK(hipGraphDestroy(graph));
+    CHECK_EQ(Graph(stream).nodes(), 0);
     run(context, product, stream);
 }
 
@@ -148,7 +134,7 @@ TEST_CASE("preparing for m = 0 loads the kernels of every batch") {
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     for (const auto &product : products)
         CHECK_EQ(nw_linear_w4a16(context, &product->arguments(), stream), NW_OK);
-    HIP_OK(hipGraphDestroy(end_capture(stream)));
+    Graph{stream};
 }
 
 TEST_CASE("preparing for more rows loads what they need") {
@@ -158,7 +144,7 @@ TEST_CASE("preparing for more rows loads what they need") {
     NW_DONE(nw_prepare(context, &product.arguments()));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_linear_w4a16(context, &product.arguments(), stream), NW_OK);
-    HIP_OK(hipGraphDestroy(end_capture(stream)));
+    Graph{stream};
 }
 
 TEST_CASE("a context is of the device that was current, and leaves the thread's alone") {

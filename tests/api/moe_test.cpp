@@ -155,10 +155,6 @@ public:
     nw_moe_routing routing = NW_MOE_ROUTING_INIT;
 };
 
-bool said(std::string_view part) {
-    return std::string_view(nw_last_error()).find(part) != std::string_view::npos;
-}
-
 } // namespace
 
 TEST_CASE("a row of c is that of nw_linear_w4a16, or is left alone") {
@@ -186,24 +182,18 @@ TEST_CASE("a prepared mixture is captured; one that is not is refused") {
     CHECK_EQ(nw_moe_linear_w4a16(context, &m.p, stream), NW_NOT_PREPARED);
     CHECK_MESSAGE(said("call nw_moe_prepare for this product before capture begins"),
                   nw_last_error());
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
 
     nw_moe_w4a16 all = NW_MOE_W4A16_INIT; // no pointers, no strides, every block size
     all.dtype = NW_BF16, all.n = n, all.k = k, all.group = group;
     NW_DONE(nw_moe_prepare(context, &all));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_moe_linear_w4a16(context, &m.p, stream));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
+    Graph graph(stream);
     CHECK(m.untouched());
-    hipGraphExec_t exec = nullptr;
-    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
-    HIP_OK(hipGraphLaunch(exec, stream));
+    graph.launch(stream);
     HIP_OK(hipStreamSynchronize(stream));
     CHECK(m.result() == m.slot_by_slot(context));
-    HIP_OK(hipGraphExecDestroy(exec));
-    HIP_OK(hipGraphDestroy(graph));
 
     uint64_t bytes = 1;
     NW_DONE(nw_moe_workspace_size(context, &m.p, &bytes));
@@ -234,15 +224,12 @@ TEST_CASE("what a preparation loads, the lists' kernel with it") {
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_moe_align(context, &lists.routing, stream), NW_NOT_PREPARED);
     CHECK_MESSAGE(said("call nw_moe_prepare for this product before capture"), nw_last_error());
-    hipGraph_t graph = nullptr;
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     NW_DONE(nw_moe_prepare(context, &m.p));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_moe_align(context, &lists.routing, stream));
     NW_DONE(nw_moe_linear_w4a16(context, &m.p, stream));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     CHECK(m.untouched());
 }
 

@@ -11,8 +11,6 @@ using namespace api_test;
 
 namespace {
 
-bool said(const char *part) { return std::strstr(nw_last_error(), part) != nullptr; }
-
 std::vector<u8> bytes_of(const std::vector<u32> &words) {
     std::vector<u8> out(words.size() * sizeof(u32));
     std::memcpy(out.data(), words.data(), out.size());
@@ -79,20 +77,17 @@ TEST_CASE("permuted products in a graph, once prepared") {
     const Context context;
     const Stream stream;
     Permuted p({.m = 1, .k = 256});
-    hipGraph_t graph = nullptr;
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_permuted_linear_w4a16(context, &p.product.arguments(), p.perm.data, stream),
              NW_NOT_PREPARED);
     CHECK_MESSAGE(said("nw_permute_prepare"), nw_last_error());
     CHECK_EQ(nw_permute(context, &p.permute, stream), NW_NOT_PREPARED);
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     NW_DONE(nw_permute_prepare(context, &p.product.arguments()));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     NW_DONE(nw_permute(context, &p.permute, stream));
     NW_DONE(nw_permuted_linear_w4a16(context, &p.product.arguments(), p.perm.data, stream));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
 }
 
 TEST_CASE("what takes nw_permute is refused") {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #define __HIP_PLATFORM_AMD__ 1
@@ -37,6 +38,34 @@ struct Stream {
     operator hipStream_t() const { return handle; }
     hipStream_t handle = nullptr;
 };
+
+// Of a capture, which ends here.
+struct Graph {
+    explicit Graph(hipStream_t stream) { HIP_OK(hipStreamEndCapture(stream, &graph)); }
+    ~Graph() {
+        if (exec)
+            CHECK_EQ(hipGraphExecDestroy(exec), hipSuccess);
+        CHECK_EQ(hipGraphDestroy(graph), hipSuccess);
+    }
+    Graph(const Graph &) = delete;
+    void launch(hipStream_t stream) {
+        if (!exec)
+            HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+        HIP_OK(hipGraphLaunch(exec, stream));
+    }
+    std::size_t nodes() const {
+        std::size_t count = 0;
+        HIP_OK(hipGraphGetNodes(graph, nullptr, &count));
+        return count;
+    }
+    hipGraph_t graph = nullptr;
+    hipGraphExec_t exec = nullptr;
+};
+
+// Whether the library's last error has this part.
+inline bool said(std::string_view part) {
+    return std::string_view(nw_last_error()).find(part) != std::string_view::npos;
+}
 
 struct Memory {
     explicit Memory(u64 bytes);

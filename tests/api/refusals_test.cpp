@@ -19,10 +19,6 @@ void *plus(const void *p, u64 bytes) {
     return const_cast<std::byte *>(static_cast<const std::byte *>(p)) + bytes;
 }
 
-bool said(std::string_view part) {
-    return std::string_view(nw_last_error()).find(part) != std::string_view::npos;
-}
-
 struct Bad {
     const char *says; // must be in the message
     std::function<void(nw_w4a16 &)> breaks;

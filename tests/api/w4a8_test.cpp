@@ -88,8 +88,6 @@ void launch(nw_context *context, const Int8Product &p, hipStream_t stream = null
     NW_DONE(nw_linear_w4a8(context, &p.product, stream));
 }
 
-bool said(const char *part) { return std::strstr(nw_last_error(), part) != nullptr; }
-
 } // namespace
 
 TEST_CASE("a product of int8 activations") {
@@ -103,24 +101,18 @@ TEST_CASE("int8 activations are made and used in a graph, once prepared") {
     const Context context;
     const Stream stream;
     Int8Product p;
-    hipGraph_t graph = nullptr;
-    hipGraphExec_t run = nullptr;
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     CHECK_EQ(nw_quantize_rows(context, &p.rows, stream), NW_NOT_PREPARED);
     CHECK_EQ(nw_linear_w4a8(context, &p.product, stream), NW_NOT_PREPARED);
     CHECK(said("nw_w4a8_prepare"));
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphDestroy(graph));
+    Graph{stream};
     NW_DONE(nw_w4a8_prepare(context, &p.product));
     HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
     launch(context, p, stream);
-    HIP_OK(hipStreamEndCapture(stream, &graph));
-    HIP_OK(hipGraphInstantiate(&run, graph, nullptr, nullptr, 0));
-    HIP_OK(hipGraphLaunch(run, stream));
+    Graph graph(stream);
+    graph.launch(stream);
     HIP_OK(hipStreamSynchronize(stream));
     CHECK(p.result() == p.want());
-    HIP_OK(hipGraphExecDestroy(run));
-    HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST_CASE("rules of int8 activations and their product, broken one at a time") {
