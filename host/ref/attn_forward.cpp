@@ -2,10 +2,11 @@
 #include "ref/attn_forward.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+#include "ref/running_sums.h"
 
 namespace nw::ref {
 
@@ -49,16 +50,15 @@ struct Keys {
     std::vector<f64> k, v; // [sk, d]
 };
 
-// The product, and that of magnitudes. Four running sums, which in double differ from one by
-// nothing that matters, and needn't wait for each other.
+// The product, and that of magnitudes.
 std::pair<f64, f64> dot_of(const std::vector<f64> &q, const f64 *k) {
-    std::array<f64, 4> dot{}, size{};
-    for (u32 d = 0; d < q.size(); d += 4)
-        for (u32 i = 0; i < 4; ++i) {
+    RunningSums dot, size;
+    for (u32 d = 0; d < q.size(); d += RunningSums::count)
+        for (u32 i = 0; i < RunningSums::count; ++i) {
             const f64 x = q[d + i] * k[d + i];
-            dot[i] += x, size[i] += std::abs(x);
+            dot.add(i, x), size.add(i, std::abs(x));
         }
-    return {dot[0] + dot[1] + dot[2] + dot[3], size[0] + size[1] + size[2] + size[3]};
+    return {dot.total(), size.total()};
 }
 
 void row(const AttnForward &a, const Row &r, const Keys &keys, AttnResult &out) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ref/decode.h"
 
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "base/half.h"
 #include "base/parallel.h"
 #include "ref/need_size.h"
+#include "ref/running_sums.h"
 
 namespace nw::ref {
 
@@ -48,19 +48,16 @@ struct Sums {
     f64 value = 0, magnitude = 0;
 };
 
-// sum a * (q - zero) and sum |a * (q - zero)| over one group. Four running sums, added at the end:
-// a group is at least 32 long, and in double the order of so short a sum does not matter.
+// sum a * (q - zero) and sum |a * (q - zero)| over one group.
 Sums group_dot(const f64 *a, const u8 *q, f64 zero, u32 group) {
-    std::array<f64, 4> value{}, magnitude{};
-    for (u32 k = 0; k < group; k += 4) {
-        for (u32 i = 0; i < 4; ++i) {
+    RunningSums value, magnitude;
+    for (u32 k = 0; k < group; k += RunningSums::count)
+        for (u32 i = 0; i < RunningSums::count; ++i) {
             const f64 term = a[k + i] * (q[k + i] - zero);
-            value[i] += term;
-            magnitude[i] += std::fabs(term);
+            value.add(i, term);
+            magnitude.add(i, std::fabs(term));
         }
-    }
-    return {value[0] + value[1] + value[2] + value[3],
-            magnitude[0] + magnitude[1] + magnitude[2] + magnitude[3]};
+    return {value.total(), magnitude.total()};
 }
 
 } // namespace

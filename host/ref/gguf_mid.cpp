@@ -11,6 +11,7 @@
 #include "ref/gguf.h"
 #include "ref/gguf_halves.h"
 #include "ref/need_size.h"
+#include "ref/running_sums.h"
 
 namespace nw::ref {
 
@@ -226,19 +227,18 @@ std::vector<f64> scaled_quants(const std::vector<Factors> &w) {
 }
 
 // The product of a row of x and one of weights, and its tolerance: of the weight's own rounding,
-// and of sums of f32; then of what f16 leaves of x. Four running sums, which in double differ from
-// one by nothing that matters, and needn't wait for each other.
+// and of sums of f32; then of what f16 leaves of x.
 std::pair<f64, f64> sums_of(const f32 *x, const std::vector<f64> &used, const std::vector<f32> &row,
                             const std::vector<f64> &quants) {
-    std::array<f64, 4> c{}, tolerance{};
-    for (u32 k = 0; k < row.size(); k += 4)
-        for (u32 i = 0; i < 4; ++i) {
+    RunningSums c, tolerance;
+    for (u32 k = 0; k < row.size(); k += RunningSums::count)
+        for (u32 i = 0; i < RunningSums::count; ++i) {
             const f64 v = x[k + i], term = row[k + i] * v, quant = quants[k + i];
-            c[i] += term;
-            tolerance[i] += (std::fabs(term) + std::fabs(quant * v)) * 0x1p-20 +
-                            std::fabs(quant) * std::fabs(v - used[k + i]);
+            c.add(i, term);
+            tolerance.add(i, (std::fabs(term) + std::fabs(quant * v)) * 0x1p-20 +
+                                 std::fabs(quant) * std::fabs(v - used[k + i]));
         }
-    return {c[0] + c[1] + c[2] + c[3], tolerance[0] + tolerance[1] + tolerance[2] + tolerance[3]};
+    return {c.total(), tolerance.total()};
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "ref/gguf.h"
 #include "ref/gguf_halves.h"
 #include "ref/need_size.h"
+#include "ref/running_sums.h"
 
 namespace nw::ref {
 
@@ -137,20 +138,18 @@ struct Sums {
     f64 c = 0, off = 0, sum = 0;
 };
 
-// Of a row of x, of what was used of it, and of a row of weights. Four running sums, which in
-// double differ from one by nothing that matters, and needn't wait for each other.
+// Of a row of x, of what was used of it, and of a row of weights.
 Sums sums_of(const f32 *x, const std::vector<f64> &used, const std::vector<f32> &w,
              const std::vector<f64> &error) {
-    std::array<f64, 4> c{}, off{}, sum{};
-    for (u32 k = 0; k < used.size(); k += 4)
-        for (u32 i = 0; i < 4; ++i) {
+    RunningSums c, off, sum;
+    for (u32 k = 0; k < used.size(); k += RunningSums::count)
+        for (u32 i = 0; i < RunningSums::count; ++i) {
             const f64 v = x[k + i], u = used[k + i], wide = w[k + i], least = error[k + i];
-            c[i] += wide * v;
-            off[i] += std::fabs(wide * (v - u)) + least * std::fabs(u);
-            sum[i] += (std::fabs(wide) + least) * std::fabs(u);
+            c.add(i, wide * v);
+            off.add(i, std::fabs(wide * (v - u)) + least * std::fabs(u));
+            sum.add(i, (std::fabs(wide) + least) * std::fabs(u));
         }
-    const auto total = [](const std::array<f64, 4> &s) { return s[0] + s[1] + s[2] + s[3]; };
-    return {total(c), total(off), total(sum)};
+    return {c.total(), off.total(), sum.total()};
 }
 
 } // namespace
