@@ -79,10 +79,10 @@ class Block:
         for op in self.ops:
             for index, gap in op.before.items():
                 self.after[index].append((op.index, gap))
-        self.pairs: list[dict[int, str | None]] = [{} for _ in self.ops]  # texts that `together` has found
+        self.pairs: list[dict[int, str | None]] = [{} for _ in self.ops]  # of each op, what `together` found for others
 
     def together(self, first: int, second: int) -> str | None:
-        """VOPD text of two ops, in either order; "" or None where there is none."""
+        """VOPD text of two ops, in either order; None where there is none. Kept in `pairs`, where Plan.choose looks first."""
         a, b = self._halves.get(min(first, second)), self._halves.get(max(first, second))
         text = (pair(a, b) or pair(b, a)) if a and b else None
         self.pairs[first][second] = self.pairs[second][first] = text
