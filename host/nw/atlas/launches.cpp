@@ -29,7 +29,8 @@ u64 work_of(const AtlasJob &job) {
 std::vector<AtlasTimed> time_on_model(const std::vector<AtlasJob> &jobs,
                                       const hip::DeviceInfo &on) {
     std::vector<u64> work;
-    std::ranges::transform(jobs, std::back_inserter(work), work_of);
+    std::ranges::transform(jobs, std::back_inserter(work),
+                           [](const AtlasJob &job) { return work_of(job); });
     return on_cores<AtlasTimed>(work, [&](u64 i) {
         const hip::Device device = model_device(on.spec, work.size(), "stats=on");
         AtlasTimed out = time_job(device, jobs[i], 1);

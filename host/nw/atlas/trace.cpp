@@ -99,14 +99,14 @@ private:
 
 // Column names: rocprofv3 since ROCm 7 and before, rocprofv2, rocprof.
 constexpr std::array<std::string_view, 4>
-    name_of = {"Kernel_Name", "KernelName"},
-    start_of = {"Start_Timestamp", "BeginNs"}, end_of = {"End_Timestamp", "EndNs"},
-    kind_of = {"Kind"}, vgprs_of = {"VGPR_Count", "Arch_VGPR", "arch_vgpr", "vgpr"},
-    sgprs_of = {"SGPR_Count", "SGPR", "sgpr"},
-    lds_of = {"LDS_Block_Size", "Group_Segment_Size", "LDS_Per_Workgroup", "lds"},
-    scratch_of = {"Scratch_Size", "Private_Segment_Size", "Scratch_Per_Workitem", "scr"},
-    grid_of = {"Grid_Size_X", "Grid_Size", "grd"},
-    workgroup_of = {"Workgroup_Size_X", "Workgroup_Size", "wgr"};
+    name_columns = {"Kernel_Name", "KernelName"},
+    start_columns = {"Start_Timestamp", "BeginNs"}, end_columns = {"End_Timestamp", "EndNs"},
+    kind_columns = {"Kind"}, vgprs_columns = {"VGPR_Count", "Arch_VGPR", "arch_vgpr", "vgpr"},
+    sgprs_columns = {"SGPR_Count", "SGPR", "sgpr"},
+    lds_columns = {"LDS_Block_Size", "Group_Segment_Size", "LDS_Per_Workgroup", "lds"},
+    scratch_columns = {"Scratch_Size", "Private_Segment_Size", "Scratch_Per_Workitem", "scr"},
+    grid_columns = {"Grid_Size_X", "Grid_Size", "grd"},
+    workgroup_columns = {"Workgroup_Size_X", "Workgroup_Size", "wgr"};
 
 class Columns {
 public:
@@ -114,10 +114,10 @@ public:
         if (at("TotalDurationNs") || at("AverageNs"))
             csv.fail("this is the summary that --stats writes: give the trace itself, "
                      "..._kernel_trace.csv");
-        name_ = needed(name_of), start_ = needed(start_of), end_ = needed(end_of);
-        kind_ = find(kind_of), vgprs_ = find(vgprs_of), sgprs_ = find(sgprs_of);
-        lds_ = find(lds_of), scratch_ = find(scratch_of), grid_ = find(grid_of);
-        workgroup_ = find(workgroup_of);
+        name_ = needed(name_columns), start_ = needed(start_columns), end_ = needed(end_columns);
+        kind_ = find(kind_columns), vgprs_ = find(vgprs_columns), sgprs_ = find(sgprs_columns);
+        lds_ = find(lds_columns), scratch_ = find(scratch_columns), grid_ = find(grid_columns);
+        workgroup_ = find(workgroup_columns);
         grid_y_ = at("Grid_Size_Y"), grid_z_ = at("Grid_Size_Z");
     }
 

@@ -148,7 +148,10 @@ void run(const Options &o) {
     } catch (const Error &e) {
         found.problems.emplace_back(e.what());
     }
-    (o.json ? print_json : print_text)(checkpoint, found, fp4);
+    if (o.json)
+        print_json(checkpoint, found, fp4);
+    else
+        print_text(checkpoint, found, fp4);
 }
 
 } // namespace
