@@ -6,18 +6,21 @@
 
 clang that links, too, takes a process more than clang and ld.lld, and half as long again. Code object V5 (note A-006), with line tables, so that a pc maps to its .s line. These are DWARF 4: that has no digest of the
 source, and no strings whose order depends on each other. So an object is, byte by byte, that of another target with the same
-code and another name, and is made of it where it is there (tests/gen/test_assemble.py).
+code and another name, and is made of it where it is there (tests/gen/test_assemble.py). Processes that are under way side by
+side, for targets alike, begin with different kernels, so that each finds what the other has made.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import itertools
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +77,19 @@ def objects_alike(source: Path, target: Path) -> Iterator[bytes]:
             yield renamed(code.read_bytes(), other, gfx)
 
 
+@contextmanager
+def turn(source: Path, wait: bool) -> Iterator[bool]:
+    """Whether nobody else is at this kernel, of whatever target; with `wait`, once nobody is."""
+    texts = (source.parents[1] / gfx / source.name for gfx in MACHINES)
+    with next((text for text in texts if text.exists()), source).open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
 def run(tools: Tools, source: Path, part: Path) -> str:
     """Empty when done, else what the first that failed said."""
     unlinked = part.with_suffix(part.suffix + ".o")
@@ -103,6 +119,20 @@ def assemble(tools: Tools, source: Path, target: Path) -> str:
     return ""
 
 
+def assemble_all(tools: Tools, wanted: list[tuple[Path, Path]]) -> list[str]:
+    """What was said of those that failed. Kernels that others are at come last."""
+
+    def attempt(one: tuple[Path, Path], wait: bool) -> str | None:
+        with turn(one[0], wait) as free:
+            return assemble(tools, *one) if free else None
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = list(pool.map(lambda one: attempt(one, wait=False), wanted))
+        later = [one for one, text in zip(wanted, said) if text is None]
+        said += pool.map(lambda one: attempt(one, wait=True), later)
+    return [text for text in said if text]
+
+
 def stale(build: Path, sources: list[Path]) -> list[Path]:
     """Code objects of kernels that are listed no more."""
     wanted = {(s.parent.name, s.stem) for s in sources}
@@ -122,9 +152,7 @@ def main() -> int:
     else:
         sources = sorted(options.build.glob("asm/*/*.s"))
     objects = [options.build / "hsaco" / s.parent.name / f"{s.stem}.hsaco" for s in sources]
-    tools = Tools(options.clang, options.lld)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = [text for text in pool.map(lambda so: assemble(tools, *so), zip(sources, objects)) if text]
+    said = assemble_all(Tools(options.clang, options.lld), list(zip(sources, objects)))
     for file in [] if options.only else stale(options.build, sources):
         file.unlink()
         if not any(file.parent.iterdir()):  # of a target that there is no more

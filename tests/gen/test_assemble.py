@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -47,6 +49,23 @@ class Assemble(unittest.TestCase):
                     self.assertEqual(alike, self.assembled(source, alone).read_bytes())
                     pairs += 1
         self.assertGreater(pairs, len(built) // 2)
+
+    def test_side_by_side_each_text_is_assembled_once(self) -> None:
+        built = [gfx for gfx in assemble.MACHINES if (BUILD / "asm" / gfx).is_dir()]
+        twins, alike = next((pair, found) for pair in itertools.combinations(built, 2) if (found := same_code_as(*pair)))
+        with tempfile.TemporaryDirectory() as folder:
+            build, counted, clang = Path(folder, "build"), Path(folder, "counted"), Path(folder, "clang")
+            clang.write_text(f"#!/bin/sh\necho >> {counted}\nexec {tools().clang} \"$@\"\n")
+            clang.chmod(0o755)
+            for gfx in twins:
+                (build / "asm" / gfx).mkdir(parents=True)
+                for source in alike:
+                    shutil.copy(BUILD / "asm" / gfx / source.name, build / "asm" / gfx)
+            command = [sys.executable, "-B", assemble.__file__, build, "--clang", clang, "--lld", tools().lld, "--only"]
+            both = [subprocess.Popen([*command, gfx, *(source.stem for source in alike)]) for gfx in twins]
+            self.assertEqual([process.wait() for process in both], [0, 0])
+            self.assertEqual(len(counted.read_text()), len(alike))
+            self.assertEqual(len([*build.glob("hsaco/*/*.hsaco")]), 2 * len(alike))
 
     def test_other_code_is_told_from_comments(self) -> None:
         self.assertTrue(assemble.same_code("// a\n        s_nop 0\n", "// b\n        s_nop 0\n"))
