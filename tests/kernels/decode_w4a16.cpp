@@ -202,12 +202,15 @@ void non_finite(Test &t, const Kernel &kernel) {
 }
 
 // Workgroups that go from rows to rows: an odd number of rounds, the last one cut short or not
-// there for some; steps of one stage, and of more.
+// there for some; steps of one stage, and of more. Those of more go one by one: by far the most
+// work, and how many there are changes nothing in a workgroup.
 void rounds_of_rows(Test &t, const Kernel &kernel) {
-    const u32 chunk = to_groups(kernel, chunk_words / kernel.number("m"));
-    for (u32 k :
-         {to_groups(kernel, 1), to_groups(kernel, 2 * k_per_step + 1), 3 * chunk + k_unit(kernel)})
-        for (u32 workgroups : {1, 2}) {
+    const u32 more_stages =
+        3 * to_groups(kernel, chunk_words / kernel.number("m")) + k_unit(kernel);
+    for (const auto &[k, most] : {std::pair{to_groups(kernel, 1), 2u},
+                                  {to_groups(kernel, 2 * k_per_step + 1), 2},
+                                  {more_stages, 1}})
+        for (u32 workgroups = 1; workgroups <= most; ++workgroups) {
             DecodeCase p(kernel, (2 * workgroups + 1) * kernel.rows_per_workgroup - 6, k, t.rng);
             p.workgroups = workgroups;
             p.add_bias(t.rng);
