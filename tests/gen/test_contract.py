@@ -212,6 +212,7 @@ class Refused(unittest.TestCase):
     def test_promises(self) -> None:
         self.refused("[example]", '[promises]\nbound@ = "{p.blocks} of it"\n[example]', "[promises] bound: p.blocks: not known here", "p.waves")
         self.refused("[example]", '[promises]\nbound@ = "{p.waves +} of it"\n[example]', "[promises] bound: `p.waves +` is no expression")
+        self.refused("[example]", '[promises]\nbound@ = "{(\' of {p.waves}\' if p.waves > 1 else \'\')}"\n[example]', "[promises] bound: an {expression} within another's braces")
 
     def test_variants(self) -> None:
         self.refused("rows = 1 }]", "rows = 1 }, { dtype = \"f16\", waves = 4 }]", "variants", "every variant has the same parameters")
