@@ -124,7 +124,7 @@ class Fp4(Folder):
                 self.assert_refused(nw("pack", self.input, self.packed), *words)
 
     def test_tensors_that_don_t_fit(self) -> None:
-        mx, nv = self.mxfp4(2, 3, 64, [127])[0], self.nvfp4(4, 64, [0x38])[0]
+        mx, nv, by_divisor = self.mxfp4(2, 3, 64, [127])[0], self.nvfp4(4, 64, [0x38])[0], self.nvfp4(4, 64, [0x38], packed=True)[0]
         blocks, scales = mx
 
         def without(tensors: dict[str, Tensor], name: str) -> dict[str, Tensor]:
@@ -137,6 +137,7 @@ class Fp4(Folder):
             ({**mx, blocks: Tensor("U8", [0, 3, 2, 16], b""), scales: Tensor("U8", [0, 3, 2], b"")}, ("_blocks", "has no weights")),
             (without(nv, "up.weight_scale_2"), ("up.weight", "weight_scale_2 or weight_global_scale")),
             ({**nv, "up.weight_scale_2": Tensor("F32", [], struct.pack("<f", float("nan")))}, ("weight_scale_2", "is nan: must be finite")),
+            ({**by_divisor, "up.weight_global_scale": Tensor("F32", [], struct.pack("<f", 1e-39))}, ("weight_global_scale", "1e-39", "reciprocal")),
             ({**nv, "up.weight": Tensor("U8", [4, 16], bytes(64)), "up.weight_scale": Tensor("F8_E4M3", [4, 2], bytes(8))}, ("K = 32", "multiple of 64")),
         ):
             with self.subTest(words=words):

@@ -92,7 +92,7 @@ private:
         if (const Tensor *factor = find(name + ".weight_scale_2"))
             out.scale = whole(out, *factor);
         else if (const Tensor *divisor = find(name + ".weight_global_scale"))
-            out.scale = 1 / whole(out, *divisor);
+            out.scale = reciprocal(*divisor, whole(out, *divisor));
         else
             fail(t, "nvfp4 has a scale of the whole tensor: weight_scale_2 or weight_global_scale, "
                     "which is missing");
@@ -107,6 +107,12 @@ private:
             fail(t, fmt::format("is {}: must be finite and greater than 0", scale));
         of.made_from.push_back(&t);
         return scale;
+    }
+
+    static f32 reciprocal(const Tensor &t, f32 divisor) {
+        if (const f32 scale = 1 / divisor; std::isfinite(scale))
+            return scale;
+        fail(t, fmt::format("is {}: its reciprocal, which multiplies, must be finite", divisor));
     }
 
     static SourceFp4 source(const std::string &name, GgmlType type, const Tensor &codes,
