@@ -53,6 +53,27 @@ class Host(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertIn(" passed, 0 failed", done.stdout)
 
+    def test_a_cache(self) -> None:
+        """What a device is to ggml, and attention to a cache in its memory, where that is the host's."""
+        program = sources.build_program("cache_host", "ggml", "ggml-base")
+        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
+        kinds: list[tuple[str, dict[str, str], list[str]]] = [
+            ("gfx1151", {}, ["IGPU"]),
+            ("gfx1151", {"NIBBLEWAVE_GGML_TYPE": "accel"}, ["ACCEL"]),
+            ("gfx1151", {"NIBBLEWAVE_GGML_MEMORY": "device"}, ["ACCEL"]),
+            ("gfx1151,gfx1151", {}, ["IGPU", "IGPU"]),
+            ("gfx1151,gfx1100", {}, ["ACCEL", "ACCEL"]),
+            ("gfx1100", {}, ["ACCEL"]),
+        ]
+        for gfx, environment, types in kinds:
+            with self.subTest(gfx=gfx, **environment):
+                simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
+                done = subprocess.run([program, libraries], env=os.environ | simulated | environment, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertEqual(re.findall(r"NW\d is a (\w+)", done.stdout), types)
+                self.assertIn(f"{len(types) + types.count('IGPU')} passed, 0 failed", done.stdout)
+                self.assertIn("NW0 does not compute SQR (", done.stderr)
+
     def test_two_devices(self) -> None:
         said = self.run_cases("dense", "experts", gfx="gfx1151,gfx1100")
         self.assertIn("NW1 q4_0", said)

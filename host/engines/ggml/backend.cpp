@@ -108,6 +108,19 @@ bool reserve(Backend &own, const ggml_cgraph *graph) {
     return true;
 }
 
+// A program without the scheduler may give a GPU whole graphs, without asking supports_op.
+bool knows_all(const Device &device, const ggml_cgraph *graph) {
+    for (int i = 0; i < graph->n_nodes; i++)
+        if (const ggml_tensor *const node = graph->nodes[i];
+            !computes_nothing(node) && !is_known(node)) {
+            say_error("%s does not compute %s (%s): use ggml_backend_sched, with the CPU's "
+                      "backend as its last",
+                      device.name.c_str(), ggml_op_name(node->op), node->name);
+            return false;
+        }
+    return true;
+}
+
 ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
     Backend &own = of(backend);
     if (!enter(own.device))
@@ -117,6 +130,8 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
                   own.device.name.c_str());
         return GGML_STATUS_FAILED;
     }
+    if (!knows_all(own.device, graph))
+        return GGML_STATUS_FAILED;
     if (!reserve(own, graph))
         return GGML_STATUS_ALLOC_FAILED;
     std::string why;

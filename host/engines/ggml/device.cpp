@@ -34,8 +34,7 @@ void get_memory(ggml_backend_dev_t dev, std::size_t *available, std::size_t *tot
         succeeded(hip().hipMemGetInfo(available, total), "hipMemGetInfo");
 }
 
-// With a GPU's type ggml would put KV caches here, and abort where it has to write them.
-enum ggml_backend_dev_type get_type(ggml_backend_dev_t) { return GGML_BACKEND_DEVICE_TYPE_ACCEL; }
+enum ggml_backend_dev_type get_type(ggml_backend_dev_t dev) { return device_of(dev).type; }
 
 void get_props(ggml_backend_dev_t dev, ggml_backend_dev_props *props) {
     const Device &device = device_of(dev);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A HIP device as ggml sees it: an accelerator (it computes products and attention, and never holds
-// a KV cache) with a buffer type in device memory, or in host memory that the device maps.
+// A HIP device as ggml sees it: it computes products and attention, and leaves other nodes to the
+// CPU. Its buffers are device memory, or host memory that the device maps.
 #pragma once
 #include <ggml-backend-impl.h>
 
@@ -29,6 +29,8 @@ struct Device {
     std::unique_ptr<nw_context, DestroyContext> context;
     bool shares_memory = false; // buffers are host memory
     bool maps_files = false;    // and may be a file's pages
+    // Of an accelerator llama.cpp never has a KV cache in its buffers; of a GPU it has.
+    enum ggml_backend_dev_type type = GGML_BACKEND_DEVICE_TYPE_ACCEL;
 
     ggml_backend_device face{};        // what ggml holds
     ggml_backend_buffer_type memory{}; // its buffers

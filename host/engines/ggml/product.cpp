@@ -23,6 +23,8 @@ bool forbids_int8(const ggml_tensor *op) {
 
 bool is_moe(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT_ID; }
 
+bool is_product(const ggml_tensor *op) { return op->op == GGML_OP_MUL_MAT || is_moe(op); }
+
 // The four tensors of a node in libnibblewave's form.
 struct Node {
     explicit Node(const ggml_tensor *op)
@@ -103,9 +105,7 @@ bool supports(Device &device, const ggml_tensor *op) {
         return true;
     if (is_attention(op))
         return supports_attention(device, op);
-    if (op->op != GGML_OP_MUL_MAT && op->op != GGML_OP_MUL_MAT_ID)
-        return false;
-    if (!may_be_ours(device, op->src[0]))
+    if (!is_product(op) || !may_be_ours(device, op->src[0]))
         return false;
     const std::string why = refusal(device, op);
     if (!why.empty())
@@ -143,5 +143,7 @@ bool computes_nothing(const ggml_tensor *node) {
     return ggml_op_is_empty(node->op) || ggml_is_empty(node) ||
            !(node->flags & GGML_TENSOR_FLAG_COMPUTE);
 }
+
+bool is_known(const ggml_tensor *node) { return is_attention(node) || is_product(node); }
 
 } // namespace nw::engine

@@ -19,4 +19,7 @@ nw_status launch(Device &, const ggml_tensor *op, void *workspace, uint64_t byte
 // Whether a graph's node has nothing to compute.
 bool computes_nothing(const ggml_tensor *node);
 
+// Whether the backend has the node's op at all. supports() says whether this node's is computed.
+bool is_known(const ggml_tensor *node);
+
 } // namespace nw::engine

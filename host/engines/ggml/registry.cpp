@@ -40,10 +40,14 @@ std::string lower_case_pci(int ordinal) {
     return out;
 }
 
+bool is_set(const char *variable, const char *value) {
+    const char *const asked = std::getenv(variable);
+    return asked && std::strcmp(asked, value) == 0;
+}
+
 // Whether its buffers are host memory: where it has none of its own, unless the user says so.
 bool takes_host_memory(int ordinal) {
-    const char *const asked = std::getenv("NIBBLEWAVE_GGML_MEMORY");
-    if (asked && std::strcmp(asked, "device") == 0)
+    if (is_set("NIBBLEWAVE_GGML_MEMORY", "device"))
         return false;
     int integrated = 0;
     return hip().hipDeviceGetAttribute(&integrated, hipDeviceAttributeIntegrated, ordinal) ==
@@ -90,6 +94,17 @@ int count_devices() {
     return count;
 }
 
+// Programs keep a KV cache in the buffers of a GPU, and ggml aborts if no backend can write it
+// there. So only a device whose buffers the CPU uses as well is one. Beside a GPU with memory of
+// its own it is not: that one, an accelerator, would get no layers then.
+void choose_types() {
+    const bool all_share = std::all_of(devices.begin(), devices.end(),
+                                       [](const auto &device) { return device->shares_memory; });
+    if (all_share && !is_set("NIBBLEWAVE_GGML_TYPE", "accel"))
+        for (const auto &device : devices)
+            device->type = GGML_BACKEND_DEVICE_TYPE_IGPU;
+}
+
 void open_all(ggml_backend_reg_t reg) {
     const int count = count_devices();
     int before = 0;
@@ -98,6 +113,7 @@ void open_all(ggml_backend_reg_t reg) {
     for (int i = 0; i < count; i++)
         if (auto device = open(reg, i))
             devices.push_back(std::move(device));
+    choose_types();
     // Two devices may be given parts of a file that overlap, and HIP maps a page once.
     if (devices.size() == 1 && devices[0]->shares_memory)
         devices[0]->maps_files = can_map_files(*devices[0]);
