@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import unittest
+from pathlib import Path
 
 import sources
 
@@ -33,17 +35,17 @@ class Llama(unittest.TestCase):
         self.assertEqual(done.returncode, 0, (done.stdout + done.stderr)[-3000:])
         return done.stdout + done.stderr
 
-    def model(self, arch: str, quantization: str) -> str:
+    def model(self, arch: str, quantization: str, head: int = 64) -> str:
         out = sources.HOME / f"{arch}.{quantization}.gguf"
         maker = sources.SOURCE / "tests/engines/make_model.py"
-        self.said(self.python, "-B", maker, sources.LIBRARIES / "libggml-base.so", arch, quantization, out)
+        self.said(self.python, "-B", maker, sources.LIBRARIES / "libggml-base.so", arch, quantization, out, head)
         return str(out)
 
-    def logits(self, model: str, name: str, *overrides: str, backend: bool = True, **options: str) -> tuple[str, str]:
-        """The file of logits, and what llama.cpp said."""
+    def logits(self, model: str, name: str, *words: str, backend: bool = True, **options: str) -> tuple[str, str]:
+        """The file of logits, and what llama.cpp said. The words are model_logits'."""
         libraries = str(sources.LIBRARIES / "libggml-cpu.so") + (f":{self.backend}" if backend else "")
         out = str(sources.HOME / f"{name}.logits")
-        return out, self.said(self.program, libraries, model, out, *overrides, **options)
+        return out, self.said(self.program, libraries, model, out, *words, **options)
 
     def nmse(self, got: str, want: str) -> float:
         return float(self.said(self.python, "-c", COMPARE, got, want))
@@ -71,6 +73,49 @@ class Llama(unittest.TestCase):
         for arch in ("llama", "qwen3", "qwen3moe"):
             for quantization in ("q4_0", "q8_0", "q4_K_M"):
                 self.compare(arch, quantization)
+
+    def attention(self, model: str, *words: str, gfx: str = "gfx1151", **environment: str) -> dict[str, int]:
+        """In whose memory results of FLASH_ATTN_EXT are, and how many, of 9 graphs with 2 layers. The logits are right."""
+        want, _ = self.logits(model, "cpu", *words, backend=False)
+        got, said = self.logits(model, "attention", *words, gfx=gfx, **environment)
+        error = self.nmse(got, want)
+        print(f"{Path(model).stem} {gfx} {' '.join(words)}: NMSE {error:.2e}")
+        self.assertLess(error, MOST_NMSE)
+        return {memory: int(times) for memory, times in re.findall(r"FLASH_ATTN_EXT in memory of (\w+): (\d+)", said)}
+
+    def test_attention_on_an_apu(self) -> None:
+        """The cache is in its memory, and the CPU writes it."""
+        for arch, quantization, head in (("llama", "q4_K_M", 64), ("qwen3", "q4_0", 128)):
+            for words in ((), ("--flash",), ("--flash", "--sequences=2"), ("--flash", "--sequences=3", "--unified")):
+                with self.subTest(arch=arch, head=head, words=words):
+                    model = self.model(arch, quantization, head)
+                    self.assertEqual(self.attention(model, *words), {"NW0": 18})
+
+    def test_a_cache_that_is_edited(self) -> None:
+        """Its state is saved and restored, a sequence is copied, positions are moved."""
+        model = self.model("qwen3", "q4_0", 128)
+        for words in (("--flash",), ("--flash", "--sequences=2"), ("--flash", "--sequences=2", "--unified"), ("--sequences=2", "--quantized-cache", "--flash")):
+            with self.subTest(words=words):
+                self.attention(model, "--edit", *words)
+
+    def test_where_attention_runs(self) -> None:
+        """The logits are right, too, where llama.cpp keeps the cache with the CPU, and where this device lacks the kernel."""
+        model, other = self.model("qwen3", "q4_0", 128), self.model("llama", "q4_0", 96)
+        flash = "--flash"
+        for where, path, words, environment in (
+            ({"CPU": 18}, model, [flash, "--layers=0"], {}),
+            ({"CPU": 9, "NW0": 9}, model, [flash, "--layers=2"], {}),
+            ({"CPU": 18}, model, [flash, "--cpu-cache"], {}),
+            ({"CPU": 18}, model, [flash, "--quantized-cache"], {}),
+            ({"CPU": 18}, other, [flash], {}),
+            ({}, other, [], {}),
+            ({"NW0": 9, "NW1": 9}, model, [flash, "--both"], {"gfx": "gfx1151,gfx1151"}),
+            ({"CPU": 18}, model, [flash], {"gfx": "gfx1100,gfx1151"}),
+            ({"CPU": 18}, model, [flash], {"NIBBLEWAVE_GGML_TYPE": "accel"}),
+            ({"CPU": 18}, model, [flash], {"NIBBLEWAVE_GGML_MEMORY": "device"}),
+        ):
+            with self.subTest(model=path, words=words, **environment):
+                self.assertEqual(self.attention(path, *words, **environment), where)
 
     def test_layers_on_two_devices_give_the_same_bits(self) -> None:
         model = self.model("qwen3", "q4_K_M")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""make_model.py LIBGGML_BASE ARCH QUANTIZATION OUT.gguf: a model of random weights, of ARCH llama, qwen3 or qwen3moe, quantized
-as QUANTIZATION q4_0, q8_0 or q4_K_M has it. Two layers; its tokens are numbers, it has no vocabulary. ARCH huge: a llama larger
-than this machine's memory, whose weights are all a hole in the file."""
+"""make_model.py LIBGGML_BASE ARCH QUANTIZATION OUT.gguf [HEAD]: a model of random weights, of ARCH llama, qwen3 or qwen3moe,
+quantized as QUANTIZATION q4_0, q8_0 or q4_K_M has it, with heads of HEAD elements (64). Two layers; its tokens are numbers, it
+has no vocabulary. ARCH huge: a llama larger than this machine's memory, whose weights are all a hole in the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import gguf
 import numpy
 from gguf import GGMLQuantizationType as Type
 
-VOCABULARY, WIDTH, HEADS, KV_HEADS, HEAD, LAYERS = 320, 256, 4, 2, 64, 2
+VOCABULARY, WIDTH, HEADS, KV_HEADS, LAYERS = 320, 256, 4, 2, 2
+HEAD = 64  # unless asked for others
 FEED_FORWARD, EXPERTS, USED, EXPERT_FORWARD = 512, 8, 2, 256
 
 
@@ -54,7 +55,7 @@ class Huge:
 
     def write(self) -> None:
         w, most = self.writer, self.mix.most
-        add_sizes(w, self.feed_forward)
+        add_sizes(w, self.feed_forward, HEAD)
         self.tensor("token_embd.weight", most, VOCABULARY, WIDTH)
         self.tensor("output_norm.weight", Type.F32, WIDTH)
         for layer in range(LAYERS):
@@ -74,27 +75,27 @@ class Huge:
         os.truncate(self.out, header + self.bytes)
 
 
-def add_sizes(w: gguf.GGUFWriter, feed_forward: int) -> None:
+def add_sizes(w: gguf.GGUFWriter, feed_forward: int, head: int) -> None:
     w.add_context_length(512)
     w.add_embedding_length(WIDTH)
     w.add_block_count(LAYERS)
     w.add_feed_forward_length(feed_forward)
     w.add_head_count(HEADS)
     w.add_head_count_kv(KV_HEADS)
-    w.add_key_length(HEAD)
-    w.add_value_length(HEAD)
+    w.add_key_length(head)
+    w.add_value_length(head)
     w.add_layer_norm_rms_eps(1e-6)
-    w.add_rope_dimension_count(HEAD)
+    w.add_rope_dimension_count(head)
     w.add_vocab_size(VOCABULARY)
     w.add_tokenizer_model("none")
 
 
 class Model:
-    def __init__(self, library: Path, arch: str, mix: Mix, out: Path) -> None:
+    def __init__(self, library: Path, arch: str, mix: Mix, out: Path, head: int) -> None:
         self.ggml = ctypes.CDLL(str(library))
         self.ggml.ggml_quantize_chunk.restype = ctypes.c_size_t
         self.ggml.ggml_quantize_chunk.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3, ctypes.c_void_p]
-        self.mix, self.random = mix, numpy.random.default_rng(33)
+        self.mix, self.head, self.random = mix, head, numpy.random.default_rng(33)
         self.arch, self.writer = arch, gguf.GGUFWriter(out, arch)
 
     def plain(self, name: str, *shape: int, around: float = 0.0, by: float = 1.0) -> None:
@@ -115,7 +116,7 @@ class Model:
 
     def header(self) -> None:
         w = self.writer
-        add_sizes(w, FEED_FORWARD)
+        add_sizes(w, FEED_FORWARD, self.head)
         if self.arch == "qwen3moe":
             w.add_expert_count(EXPERTS)
             w.add_expert_used_count(USED)
@@ -133,13 +134,13 @@ class Model:
 
     def attention(self, at: str) -> None:
         self.plain(f"{at}.attn_norm.weight", WIDTH, around=1, by=0.1)
-        self.quantized(f"{at}.attn_q.weight", HEADS * HEAD, WIDTH)
-        self.quantized(f"{at}.attn_k.weight", KV_HEADS * HEAD, WIDTH)
-        self.quantized(f"{at}.attn_v.weight", KV_HEADS * HEAD, WIDTH, more=True)
-        self.quantized(f"{at}.attn_output.weight", WIDTH, HEADS * HEAD)
+        self.quantized(f"{at}.attn_q.weight", HEADS * self.head, WIDTH)
+        self.quantized(f"{at}.attn_k.weight", KV_HEADS * self.head, WIDTH)
+        self.quantized(f"{at}.attn_v.weight", KV_HEADS * self.head, WIDTH, more=True)
+        self.quantized(f"{at}.attn_output.weight", WIDTH, HEADS * self.head)
         if self.arch.startswith("qwen3"):
-            self.plain(f"{at}.attn_q_norm.weight", HEAD, around=1, by=0.1)
-            self.plain(f"{at}.attn_k_norm.weight", HEAD, around=1, by=0.1)
+            self.plain(f"{at}.attn_q_norm.weight", self.head, around=1, by=0.1)
+            self.plain(f"{at}.attn_k_norm.weight", self.head, around=1, by=0.1)
 
     def feed_forward(self, at: str) -> None:
         self.plain(f"{at}.ffn_norm.weight", WIDTH, around=1, by=0.1)
@@ -168,8 +169,8 @@ class Model:
 
 
 if __name__ == "__main__":
-    library, arch, quantization, out = sys.argv[1:]
+    library, arch, quantization, out = sys.argv[1:5]
     if arch == "huge":
         Huge(MIXES[quantization], Path(out)).write()
     else:
-        Model(Path(library), arch, MIXES[quantization], Path(out)).write()
+        Model(Path(library), arch, MIXES[quantization], Path(out), int(sys.argv[5]) if len(sys.argv) > 5 else HEAD).write()
