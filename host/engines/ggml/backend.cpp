@@ -146,7 +146,8 @@ ggml_status compute(ggml_backend_t backend, ggml_cgraph *graph) {
             return GGML_STATUS_FAILED;
         }
     }
-    // The scheduler reads memory that is the host's without asking whether this graph has ended.
+    // The scheduler reads memory that is the host's without asking whether this graph has ended,
+    // and the CPU writes it.
     if (own.device.shares_memory &&
         !succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize"))
         return GGML_STATUS_FAILED;

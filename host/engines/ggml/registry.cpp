@@ -94,9 +94,8 @@ int count_devices() {
     return count;
 }
 
-// Programs keep a KV cache in the buffers of a GPU, and ggml aborts if no backend can write it
-// there. So only a device whose buffers the CPU uses as well is one. Beside a GPU with memory of
-// its own it is not: that one, an accelerator, would get no layers then.
+// Only a device whose buffers the CPU uses as well can have KV caches. Beside a GPU with
+// memory of its own it has none: that GPU, an accelerator, would get no layers then.
 void choose_types() {
     const bool all_share = std::all_of(devices.begin(), devices.end(),
                                        [](const auto &device) { return device->shares_memory; });
