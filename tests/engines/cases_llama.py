@@ -12,7 +12,9 @@ from pathlib import Path
 import sources
 
 MOST_NMSE = 5e-4  # that of one product in test-backend-ops
-OPS = ["-o", "MUL_MAT,MUL_MAT_ID", "-p", "type_a=(q4_0|q8_0|q4_K|q6_K)"]
+PRODUCTS = "type_a=(q4_0|q8_0|q4_K|q6_K)"
+# Views of a cache, permuted as llama.cpp has them; and no mask.
+ATTENTIONS = "hsk=(64|128),hsv=(64|128),.*(kv=512,nb=(1|75),.*type_K=f16,.*permute=.0,2|kv=113,nb=3,mask=0,.*type_K=f16,)"
 COMPARE = """
 import numpy, sys
 got, want = (numpy.fromfile(name, numpy.float32).astype(float) for name in sys.argv[1:])
@@ -61,13 +63,22 @@ class Llama(unittest.TestCase):
                 print(f"{arch} {quantization} {gfx}: NMSE {error:.2e}")
                 self.assertLess(error, MOST_NMSE)
 
-    def test_its_test_of_backends(self) -> None:
-        environment = {"GGML_BACKEND_PATH": str(self.backend)}
-        with_cpu = sources.LIBRARIES  # where it looks for the CPU's library
-        said = self.said("sh", "-c", f"cd {with_cpu} && {sources.HOME}/test-backend-ops -b NW0 {OPS[0]} {OPS[1]} {OPS[2]} '{OPS[3]}'", **environment)
+    def pass_backend_ops(self, ops: str, pattern: str, least: int, gfx: str = "gfx1151") -> None:
+        """test-backend-ops computes at least so many cases, and all that it computes are right."""
+        folder = sources.LIBRARIES  # where it looks for the CPU's library
+        command = f"cd {folder} && {sources.HOME}/test-backend-ops -b NW0 -o {ops} -p '{pattern}'"
+        said = self.said("sh", "-c", command, gfx=gfx, GGML_BACKEND_PATH=str(self.backend))
         self.assertRegex(said, r"Backend NW0: .*OK")
         self.assertNotIn("FAIL", said)
-        self.assertGreater(said.count("OK"), 300)
+        self.assertGreaterEqual(said.count("OK"), least)
+
+    def test_its_test_of_products(self) -> None:
+        self.pass_backend_ops("MUL_MAT,MUL_MAT_ID", PRODUCTS, 300)
+
+    def test_its_test_of_attention(self) -> None:
+        for gfx in ("gfx1151", "gfx1100"):
+            with self.subTest(gfx=gfx):
+                self.pass_backend_ops("FLASH_ATTN_EXT", ATTENTIONS, 40, gfx)
 
     def test_models(self) -> None:
         for arch in ("llama", "qwen3", "qwen3moe"):
@@ -86,17 +97,22 @@ class Llama(unittest.TestCase):
     def test_attention_on_an_apu(self) -> None:
         """The cache is in its memory, and the CPU writes it."""
         for arch, quantization, head in (("llama", "q4_K_M", 64), ("qwen3", "q4_0", 128)):
+            model = self.model(arch, quantization, head)
             for words in ((), ("--flash",), ("--flash", "--sequences=2"), ("--flash", "--sequences=3", "--unified")):
                 with self.subTest(arch=arch, head=head, words=words):
-                    model = self.model(arch, quantization, head)
                     self.assertEqual(self.attention(model, *words), {"NW0": 18})
 
     def test_a_cache_that_is_edited(self) -> None:
         """Its state is saved and restored, a sequence is copied, positions are moved."""
         model = self.model("qwen3", "q4_0", 128)
-        for words in (("--flash",), ("--flash", "--sequences=2"), ("--flash", "--sequences=2", "--unified"), ("--sequences=2", "--quantized-cache", "--flash")):
+        for where, words in (
+            ("NW0", ("--flash",)),
+            ("NW0", ("--flash", "--sequences=2")),
+            ("NW0", ("--flash", "--sequences=2", "--unified")),
+            ("CPU", ("--quantized-cache", "--sequences=2")),
+        ):
             with self.subTest(words=words):
-                self.attention(model, "--edit", *words)
+                self.assertEqual(self.attention(model, "--edit", *words), {where: 18})
 
     def test_where_attention_runs(self) -> None:
         """The logits are right, too, where llama.cpp keeps the cache with the CPU, and where this device lacks the kernel."""
@@ -106,7 +122,7 @@ class Llama(unittest.TestCase):
             ({"CPU": 18}, model, [flash, "--layers=0"], {}),
             ({"CPU": 9, "NW0": 9}, model, [flash, "--layers=2"], {}),
             ({"CPU": 18}, model, [flash, "--cpu-cache"], {}),
-            ({"CPU": 18}, model, [flash, "--quantized-cache"], {}),
+            ({"CPU": 18}, model, ["--quantized-cache"], {}),
             ({"CPU": 18}, other, [flash], {}),
             ({}, other, [], {}),
             ({"NW0": 9, "NW1": 9}, model, [flash, "--both"], {"gfx": "gfx1151,gfx1151"}),
@@ -118,11 +134,14 @@ class Llama(unittest.TestCase):
                 self.assertEqual(self.attention(path, *words, **environment), where)
 
     def test_layers_on_two_devices_give_the_same_bits(self) -> None:
+        """By llama.cpp's split, caches too; or, of devices that get no layers, by the names of weights."""
         model = self.model("qwen3", "q4_K_M")
-        one, _ = self.logits(model, "one")
-        two, said = self.logits(model, "two", r"blk\.1\..*weight=NW1", gfx="gfx1151,gfx1151")
-        self.assertIn("NW1 model buffer size", said)
-        self.assertEqual(self.nmse(two, one), 0)
+        for words, kind in (("--both", ""), (r"blk\.1\..*weight=NW1", "accel")):
+            with self.subTest(words=words):
+                one, _ = self.logits(model, "one", NIBBLEWAVE_GGML_TYPE=kind)
+                two, said = self.logits(model, "two", words, gfx="gfx1151,gfx1151", NIBBLEWAVE_GGML_TYPE=kind)
+                self.assertIn("NW1 model buffer size", said)
+                self.assertEqual(self.nmse(two, one), 0)
 
     def test_a_model_larger_than_the_device(self) -> None:
         """Its load fails, and says why: in a GPU's own memory, and in an APU's."""

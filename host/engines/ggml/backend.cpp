@@ -114,7 +114,8 @@ bool knows_all(const Device &device, const ggml_cgraph *graph) {
         if (const ggml_tensor *const node = graph->nodes[i];
             !computes_nothing(node) && !is_known(node)) {
             say_error("%s does not compute %s (%s): use ggml_backend_sched, with the CPU's "
-                      "backend as its last",
+                      "backend as its last; for a program without it, set "
+                      "NIBBLEWAVE_GGML_TYPE=accel",
                       device.name.c_str(), ggml_op_name(node->op), node->name);
             return false;
         }
