@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sources
@@ -55,8 +57,6 @@ class Host(unittest.TestCase):
 
     def test_a_cache(self) -> None:
         """What a device is to ggml, and attention to a cache in its memory, where that is the host's."""
-        program = sources.build_program("cache_host", "ggml", "ggml-base")
-        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
         kinds: list[tuple[str, dict[str, str], list[str]]] = [
             ("gfx1151", {}, ["IGPU"]),
             ("gfx1151", {"NIBBLEWAVE_GGML_TYPE": "accel"}, ["ACCEL"]),
@@ -67,12 +67,17 @@ class Host(unittest.TestCase):
         ]
         for gfx, environment, types in kinds:
             with self.subTest(gfx=gfx, **environment):
-                simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
-                done = subprocess.run([program, libraries], env=os.environ | simulated | environment, capture_output=True, text=True)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                self.assertEqual(re.findall(r"NW\d is a (\w+)", done.stdout), types)
-                self.assertIn(f"{len(types) + types.count('IGPU')} passed, 0 failed", done.stdout)
-                self.assertIn("NW0 does not compute SQR (", done.stderr)
+                self.see_types(gfx, types, **environment)
+
+    def see_types(self, gfx: str, types: list[str], **environment: str) -> None:
+        program = sources.build_program("cache_host", "ggml", "ggml-base")
+        libraries = f"{sources.LIBRARIES / 'libggml-cpu.so'}:{self.backend}"
+        simulated = {"LD_LIBRARY_PATH": str(sources.BUILD / "hipsim"), "HIPSIM_ARCH": gfx, "HIPSIM_CHECK": "all"}
+        done = subprocess.run([program, libraries], env=os.environ | simulated | environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(re.findall(r"NW\d is a (\w+)", done.stdout), types)
+        self.assertIn(f"{len(types) + types.count('IGPU')} passed, 0 failed", done.stdout)
+        self.assertIn("NW0 does not compute SQR (", done.stderr)
 
     def test_two_devices(self) -> None:
         said = self.run_cases("dense", "experts", gfx="gfx1151,gfx1100")
@@ -127,18 +132,29 @@ class Host(unittest.TestCase):
             said = self.run_cases("no_device", NIBBLEWAVE_HSACO=empty)
         self.assertIn("is not used: no code objects for gfx1151", said)
 
-    def test_a_missing_kernel(self) -> None:
-        """The type's weights stay with the CPU; others do not."""
+    @contextmanager
+    def kernels_without(self, prefix: str) -> Iterator[str]:
+        """A folder of code objects for gfx1151 without those whose names begin like that."""
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch) / "gfx1151"
             folder.mkdir()
             for file in (sources.BUILD / "hsaco/gfx1151").iterdir():
-                if not file.name.startswith("gguf_decode_q4_0"):
+                if not file.name.startswith(prefix):
                     (folder / file.name).symlink_to(file)
             for file in (sources.BUILD / "hsaco").glob("*.json"):
                 (Path(scratch) / file.name).symlink_to(file)
-            said = self.run_cases("q4_0_alone_is_refused", NIBBLEWAVE_HSACO=scratch)
+            yield scratch
+
+    def test_a_missing_kernel(self) -> None:
+        """The type's weights stay with the CPU; others do not."""
+        with self.kernels_without("gguf_decode_q4_0") as folder:
+            said = self.run_cases("q4_0_alone_is_refused", NIBBLEWAVE_HSACO=folder)
         self.assertRegex(said, r"nibblewave: .*q4_0: .*gguf_decode_q4_0")
+
+    def test_no_attention(self) -> None:
+        """Without its kernels an APU has no use for caches, and is no IGPU."""
+        with self.kernels_without("attn_masked") as folder:
+            self.see_types("gfx1151", ["ACCEL"], NIBBLEWAVE_HSACO=folder)
 
     def test_no_hip(self) -> None:
         with tempfile.TemporaryDirectory() as scratch:

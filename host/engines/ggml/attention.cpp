@@ -69,6 +69,10 @@ std::string refusal(Device &device, const ggml_tensor *op) {
 
 } // namespace
 
+bool has_attention(Device &device) {
+    return without_kernels(device, 64).empty() || without_kernels(device, 128).empty();
+}
+
 bool supports_attention(Device &device, const ggml_tensor *op) {
     const std::string why = refusal(device, op);
     if (why.empty())

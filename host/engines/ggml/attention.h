@@ -7,6 +7,9 @@ namespace nw::engine {
 
 inline bool is_attention(const ggml_tensor *op) { return op->op == GGML_OP_FLASH_ATTN_EXT; }
 
+// Whether there are kernels, for heads of any length. Loads them.
+bool has_attention(Device &);
+
 // Whether the device computes the node. Attention that is left to others is logged once for each
 // reason.
 bool supports_attention(Device &, const ggml_tensor *op);

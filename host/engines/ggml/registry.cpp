@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engines/ggml/attention.h"
 #include "engines/ggml/device.h"
 #include "engines/ggml/hip_calls.h"
 
@@ -94,14 +95,17 @@ int count_devices() {
     return count;
 }
 
-// Only a device whose buffers the CPU uses as well can have KV caches. Beside a GPU with
-// memory of its own it has none: that GPU, an accelerator, would get no layers then.
+// Only a device whose buffers the CPU uses as well can have KV caches, and only attention
+// makes use of that. Beside a GPU with memory of its own it has none: that GPU, an accelerator,
+// would get no layers then.
 void choose_types() {
-    const bool all_share = std::all_of(devices.begin(), devices.end(),
-                                       [](const auto &device) { return device->shares_memory; });
-    if (all_share && !is_set("NIBBLEWAVE_GGML_TYPE", "accel"))
-        for (const auto &device : devices)
-            device->type = GGML_BACKEND_DEVICE_TYPE_IGPU;
+    if (is_set("NIBBLEWAVE_GGML_TYPE", "accel"))
+        return;
+    if (!std::all_of(devices.begin(), devices.end(),
+                     [](const auto &d) { return d->shares_memory && has_attention(*d); }))
+        return;
+    for (const auto &device : devices)
+        device->type = GGML_BACKEND_DEVICE_TYPE_IGPU;
 }
 
 void open_all(ggml_backend_reg_t reg) {
