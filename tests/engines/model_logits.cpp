@@ -32,7 +32,9 @@ constexpr int prompt = 24, single = 8, threads = 2;
 void load_backends(std::string paths) {
     for (std::size_t end; !paths.empty(); paths.erase(0, end + (end < paths.size()))) {
         end = std::min(paths.find(':'), paths.size());
-        ggml_backend_load(paths.substr(0, end).c_str());
+        const std::string path = paths.substr(0, end);
+        if (!ggml_backend_load(path.c_str()))
+            std::fprintf(stderr, "%s does not load\n", path.c_str()), std::exit(2);
     }
 }
 
