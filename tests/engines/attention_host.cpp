@@ -14,13 +14,13 @@
 #include <cstring>
 #include <functional>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "host.h"
+
 namespace {
 
-constexpr double most_nmse = 5e-4; // test-backend-ops has the same
 constexpr float infinity = INFINITY;
 
 using Mask = std::function<float(int64_t query, int64_t key)>;
@@ -105,14 +105,6 @@ Attention::Attention(ggml_backend_dev_t device, const Shape &s) {
     ggml_backend_tensor_set(mask, words.data(), 0, 2 * words.size());
 }
 
-int passed = 0, failed = 0;
-
-void count(const std::string &what, bool good, const std::string &note) {
-    (good ? passed : failed)++;
-    std::printf("%s: %s, %s\n", what.c_str(), good ? "passed" : "FAILED", note.c_str());
-    std::fflush(stdout);
-}
-
 void compare(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Shape &s, bool taken) {
     Attention mine(device, s);
     const bool takes = ggml_backend_dev_supports_op(device, mine.o);
@@ -124,12 +116,10 @@ void compare(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Shape &s, 
     const auto got = mine.compute(there.get()), want = theirs.compute(here.get());
     if (got.size() != want.size())
         return count(s.what, false, "is not computed");
-    double off = 0, all = 0;
-    for (std::size_t i = 0; i < want.size(); i++)
-        off += std::pow(double(got[i]) - want[i], 2), all += std::pow(double(want[i]), 2);
+    const double error = nmse(got, want);
     char text[64];
-    std::snprintf(text, sizeof text, "NMSE %.2e", all > 0 ? off / all : off);
-    count(s.what, (all > 0 ? off / all : off) <= most_nmse, text);
+    std::snprintf(text, sizeof text, "NMSE %.2e", error);
+    count(s.what, error <= most_nmse, text);
 }
 
 } // namespace
@@ -137,10 +127,8 @@ void compare(ggml_backend_dev_t device, ggml_backend_dev_t cpu, const Shape &s, 
 int main(int argc, char **argv) {
     if (argc != 2)
         return std::fprintf(stderr, "usage: attention_host BACKENDS\n"), 2;
-    std::stringstream paths(argv[1]);
-    for (std::string path; std::getline(paths, path, ':');)
-        if (!ggml_backend_load(path.c_str()))
-            return std::fprintf(stderr, "%s does not load\n", path.c_str()), 2;
+    if (!load_backends(argv[1]))
+        return 2;
     ggml_backend_dev_t const device = ggml_backend_dev_by_name("NW0"),
                              cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
     if (!device || !cpu)
@@ -177,6 +165,5 @@ int main(int argc, char **argv) {
     compare(device, cpu, other, false);
     other = taken[0], other.what = "rows of the mask that are not aligned", other.keys = 113;
     compare(device, cpu, other, false);
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return end_of_cases();
 }

@@ -23,9 +23,9 @@
 #include <string>
 #include <vector>
 
-namespace {
+#include "host.h"
 
-constexpr double most_nmse = 5e-4; // test-backend-ops has the same for both ops
+namespace {
 
 struct Shape {
     int64_t k, n, rows, experts = 0, used = 0;
@@ -110,24 +110,6 @@ std::vector<float> Product::compute(ggml_backend_t backend, int times) {
             return {};
     ggml_backend_tensor_get(c, out.data(), 0, ggml_nbytes(c));
     return out;
-}
-
-double nmse(const std::vector<float> &got, const std::vector<float> &want) {
-    double off = 0, all = 0;
-    for (std::size_t i = 0; i < want.size(); i++) {
-        off += std::pow(double(got[i]) - want[i], 2);
-        all += std::pow(double(want[i]), 2);
-    }
-    return off / all;
-}
-
-int passed = 0, failed = 0;
-
-void count(const std::string &what, bool good, const std::string &note = "") {
-    (good ? passed : failed)++;
-    std::printf("%s: %s%s%s\n", what.c_str(), good ? "passed" : "FAILED", note.empty() ? "" : ", ",
-                note.c_str());
-    std::fflush(stdout);
 }
 
 std::vector<ggml_backend_dev_t> ours() {
@@ -417,12 +399,7 @@ const std::map<std::string, std::function<void()>> cases = {
 int main(int arguments, char **values) {
     if (arguments < 3)
         return std::fprintf(stderr, "backend_host BACKENDS CASE...\n"), 2;
-    std::string paths = values[1];
-    for (std::size_t end; !paths.empty(); paths.erase(0, end + (end < paths.size()))) {
-        end = std::min(paths.find(':'), paths.size());
-        if (!ggml_backend_load(paths.substr(0, end).c_str()))
-            std::printf("not loaded: %s\n", paths.substr(0, end).c_str());
-    }
+    load_backends(values[1]); // cases tell what is missing
     for (int i = 2; i < arguments; i++) {
         const auto found = cases.find(values[i]);
         if (found == cases.end())
@@ -432,6 +409,5 @@ int main(int arguments, char **values) {
         else
             found->second();
     }
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return end_of_cases();
 }

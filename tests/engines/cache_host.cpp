@@ -13,24 +13,14 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "host.h"
 
 namespace {
 
 constexpr int64_t d = 128, heads = 4, key_heads = 2, cells = 256, steps = 3, tokens_each = 5;
-constexpr double most_nmse = 5e-4; // test-backend-ops has the same
-
-int passed = 0, failed = 0;
-
-void count(const std::string &what, bool good, const std::string &note = "") {
-    (good ? passed : failed)++;
-    std::printf("%s: %s%s%s\n", what.c_str(), good ? "passed" : "FAILED", note.empty() ? "" : ", ",
-                note.c_str());
-    std::fflush(stdout);
-}
-
 void fill(ggml_tensor *t, unsigned seed) {
     std::mt19937 bits(seed);
     std::uniform_real_distribution<float> values(-2, 2);
@@ -109,13 +99,6 @@ std::vector<float> Layer::step(ggml_backend_sched_t sched, int number) {
     return out;
 }
 
-double nmse(const std::vector<float> &got, const std::vector<float> &want) {
-    double off = 0, all = 0;
-    for (std::size_t i = 0; i < want.size(); i++)
-        off += std::pow(double(got[i]) - want[i], 2), all += std::pow(double(want[i]), 2);
-    return off / all;
-}
-
 void cache_of(ggml_backend_dev_t device, ggml_backend_dev_t cpu) {
     const ggml_backend_ptr there(ggml_backend_dev_init(device, nullptr)),
         here(ggml_backend_dev_init(cpu, nullptr));
@@ -159,10 +142,8 @@ void whole_graph(ggml_backend_dev_t device) {
 int main(int argc, char **argv) {
     if (argc != 2)
         return std::fprintf(stderr, "usage: cache_host BACKENDS\n"), 2;
-    std::stringstream paths(argv[1]);
-    for (std::string path; std::getline(paths, path, ':');)
-        if (!ggml_backend_load(path.c_str()))
-            return std::fprintf(stderr, "%s does not load\n", path.c_str()), 2;
+    if (!load_backends(argv[1]))
+        return 2;
     ggml_backend_dev_t const cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
     for (std::size_t i = 0; cpu && i < ggml_backend_dev_count(); i++) {
         ggml_backend_dev_t const device = ggml_backend_dev_get(i);
@@ -176,6 +157,5 @@ int main(int argc, char **argv) {
             cache_of(device, cpu);
         whole_graph(device);
     }
-    std::printf("%d passed, %d failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return end_of_cases();
 }

@@ -25,18 +25,11 @@
 #include <string>
 #include <vector>
 
+#include "host.h"
+
 namespace {
 
 constexpr int prompt = 24, single = 8, threads = 2;
-
-void load_backends(std::string paths) {
-    for (std::size_t end; !paths.empty(); paths.erase(0, end + (end < paths.size()))) {
-        end = std::min(paths.find(':'), paths.size());
-        const std::string path = paths.substr(0, end);
-        if (!ggml_backend_load(path.c_str()))
-            std::fprintf(stderr, "%s does not load\n", path.c_str()), std::exit(2);
-    }
-}
 
 ggml_backend_buffer_type_t memory_of(const std::string &name) {
     ggml_backend_dev_t const device = ggml_backend_dev_by_name(name.c_str());
@@ -82,7 +75,7 @@ bool read_override(const std::string &word, Options &out) {
 // Of nodes by op and memory: a backend's results are in its memory, a cache's in the cache's.
 using Counts = std::map<std::string, int>;
 
-bool count(ggml_tensor *node, bool asked, void *counts) {
+bool count_node(ggml_tensor *node, bool asked, void *counts) {
     if (asked && (node->op == GGML_OP_FLASH_ATTN_EXT || node->op == GGML_OP_SET_ROWS))
         (*static_cast<Counts *>(counts))[std::string(ggml_op_name(node->op)) + " in memory of " +
                                          ggml_backend_buffer_name(node->buffer)]++;
@@ -101,7 +94,7 @@ struct Run {
             parameters.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
         if (options.quantized_cache)
             parameters.type_k = parameters.type_v = GGML_TYPE_Q8_0;
-        parameters.cb_eval = count;
+        parameters.cb_eval = count_node;
         parameters.cb_eval_user_data = &counts;
         return llama_init_from_model(model, parameters);
     }
@@ -192,8 +185,11 @@ llama_model *load(std::string file, const Options &options) {
 
 int main(int arguments, char **values) {
     if (arguments < 4)
-        return std::fprintf(stderr, "model_logits BACKENDS MODEL OUT [WORD]...\n"), 2;
-    load_backends(values[1]);
+        return std::fprintf(stderr,
+                            "model_logits BACKENDS MODEL OUT [OPTION | PATTERN=DEVICE]...\n"),
+               2;
+    if (!load_backends(values[1]))
+        return 2;
     Options options;
     for (int i = 4; i < arguments; i++)
         if (!read_option(values[i], options) && !read_override(values[i], options))

@@ -113,7 +113,8 @@ def build_backend(name: str = "backend", **options: str) -> Path:
 
 def build_program(name: str, *linked: str, links: tuple[Path, ...] = (), folder: Path = SOURCE / "tests/engines") -> Path:
     out, source = HOME / name, folder / f"{name}.cpp"
-    if not out.is_file() or out.stat().st_mtime < source.stat().st_mtime:
+    newest = max(file.stat().st_mtime for file in (source, *folder.glob("*.h")))
+    if not out.is_file() or out.stat().st_mtime < newest:
         run(CXX, "-std=c++17", "-O1", "-rdynamic", "-D__HIP_PLATFORM_AMD__", "-I", LLAMA / "ggml/include", "-I", LLAMA / "include",
             "-I", SOURCE / "host/capi", "-idirafter", os.environ["NW_HIP_INCLUDE"], source, "-o", out,
             f"-L{LIBRARIES}", *[f"-l{library}" for library in linked], *links, f"-Wl,-rpath,{LIBRARIES}", "-pthread")  # fmt: skip
