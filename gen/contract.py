@@ -230,7 +230,7 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
             _parsed(place, "promises", key, inserted)
             if unknown := names_of(inserted) - scope.keys():
                 place.fail("promises", key, f"{', '.join(sorted(unknown))}: not known here; there are {', '.join(sorted(scope))}")
-        if re.search("[{}]", re.sub(r"\{[^{}]*\}", "", promise)):
+        if re.search("[{}]", INSERTED.sub("", promise)):
             place.fail("promises", key, "an {expression} within another's braces would stay as it is: write the two side by side")
     for before in f.before:
         for text in before.sets.values():

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "nw/atlas/launches.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "base/progress.h"
@@ -29,8 +28,8 @@ u64 work_of(const AtlasJob &job) {
 std::vector<AtlasTimed> time_on_model(const std::vector<AtlasJob> &jobs,
                                       const hip::DeviceInfo &on) {
     std::vector<u64> work;
-    std::ranges::transform(jobs, std::back_inserter(work),
-                           [](const AtlasJob &job) { return work_of(job); });
+    for (const AtlasJob &job : jobs)
+        work.push_back(work_of(job));
     return on_cores<AtlasTimed>(work, [&](u64 i) {
         const hip::Device device = model_device(on.spec, work.size(), "stats=on");
         AtlasTimed out = time_job(device, jobs[i], 1);
