@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/barrier.h"
+#include "sim/func/clock.h"
 #include "sim/func/launch.h"
 #include "sim/func/salu.h"
 
@@ -149,20 +150,9 @@ enum Hwreg : u32 {
     hw_cycles_high = 30
 };
 
-// Modelled time; without it, the instruction count, so that results don't depend on the host.
-u64 clock(const Wave &w) {
-    if (const Clock &c = w.context->config.clock; c.mhz)
-        return c.origin + w.cycles;
-    u64 issued = 0;
-    for (u64 count : w.counts)
-        issued += count;
-    return issued;
-}
-
 u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
     const Target &target = *w.context->device.target;
     bool gfx12 = w.mode.gfx12;
-    u64 issued = clock(w);
     switch (id) {
     case hw_mode:
         return w.mode.bits;
@@ -190,10 +180,10 @@ u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
     case hw_cycles:
         if (target.clock_bits == 0)
             break;
-        return gfx12 ? static_cast<u32>(issued) : issued & 0xfffff;
+        return static_cast<u32>(shader_clock(w, i)) & (gfx12 ? ~0u : 0xfffffu);
     case hw_cycles_high:
         if (gfx12)
-            return static_cast<u32>(issued >> 32);
+            return static_cast<u32>(shader_clock_upper(w) >> 32);
         break;
     default:
         break;
@@ -258,13 +248,6 @@ void sendmsghalt(Wave &w, const Inst &i) {
     halt(w, i);
 }
 
-// Ticks of 100 MHz. Without timing, an instruction is a cycle of 2.5 GHz.
-u64 real_time(const Wave &w) {
-    constexpr u64 tick_mhz = 100, untimed_mhz = 2500;
-    const u64 mhz = w.context->config.clock.mhz;
-    return clock(w) * tick_mhz / (mhz ? mhz : untimed_mhz);
-}
-
 // 4.13: of the messages, only the time isn't a constant here.
 void sendmsg_rtn(Wave &w, const Inst &i) {
     constexpr u32 doorbell = 0x80, ddid = 0x81, trap_memory = 0x82, time = 0x83, trap_base = 0x85,
@@ -272,7 +255,7 @@ void sendmsg_rtn(Wave &w, const Inst &i) {
     u32 code = static_cast<u32>(i.imm) & 0xff;
     u64 answer = 0;
     if (code == time)
-        answer = real_time(w);
+        answer = constant_clock(w, i);
     else if (code != doorbell && code != ddid && code != trap_memory && code != trap_base &&
              !(code == engine && w.mode.gfx12))
         fault(w, i, Fault::Kind::illegal_instruction,
@@ -287,8 +270,8 @@ void answer64(Wave &w, const Inst &i, u64 value) {
     w.s[i.dst] = static_cast<u32>(value);
     w.s[i.dst + 1] = static_cast<u32>(value >> 32);
 }
-void memtime(Wave &w, const Inst &i) { answer64(w, i, clock(w)); }
-void memrealtime(Wave &w, const Inst &i) { answer64(w, i, real_time(w)); }
+void memtime(Wave &w, const Inst &i) { answer64(w, i, shader_clock(w, i)); }
+void memrealtime(Wave &w, const Inst &i) { answer64(w, i, constant_clock(w, i)); }
 void get_waveid(Wave &w, const Inst &i) { w.s[i.dst] = w.number; }
 
 // The wave waits for another wave or for the host: either gets its turn.

@@ -16,6 +16,7 @@
 #include "sim/func/together.h"
 #include "sim/func/turns.h"
 #include "sim/func/workgroup.h"
+#include "sim/isa/classes.h"
 #include "sim/isa/device.h"
 
 namespace nw::sim {
@@ -169,10 +170,35 @@ RunStats run_groups(Context &c, unsigned threads) {
     return stats;
 }
 
+// A kernel that ends after scalar instructions in a row, as an empty one does: what one workgroup
+// counts, all count. Programs launch such kernels to measure, some with 2^31 workgroups.
+bool does_nothing(const Context &c) {
+    const Code &code = *c.code.code;
+    u32 at = code.find(c.dispatch.kernel->entry);
+    while (at < code.instructions.size() && class_of(code.instructions[at]) == Class::salu)
+        ++at;
+    return at < code.instructions.size() && !c.config.observer &&
+           code.instructions[at].x.mnemonic == "s_endpgm";
+}
+
+RunStats run_one_for_all(Context &c) {
+    Workgroup group(c, launch_checker(c).get());
+    group.run(0);
+    RunStats sum, power = group.stats(); // of 2^i workgroups
+    for (u64 left = group_count(c.dispatch); left != 0; left >>= 1) {
+        if (left & 1)
+            sum += power;
+        power += RunStats(power);
+    }
+    return sum;
+}
+
 } // namespace
 
 RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunConfig &config) {
     return run(d, memory, device, config, [&](Context &c) {
+        if (does_nothing(c))
+            return run_one_for_all(c);
         const u64 most = groups_by_scratch(c);
         if (const u64 total = group_count(d); d.cooperative && total > most)
             out_of_memory(d, fmt::format("{} workgroups of a cooperative launch must run at once, "
@@ -239,6 +265,7 @@ RunStats &RunStats::operator+=(const RunStats &o) {
     fidelity += o.fidelity;
     bytes += o.bytes;
     waves += o.waves;
+    waited = std::max(waited, o.waited);
     return *this;
 }
 

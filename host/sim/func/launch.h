@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // State shared by the waves of one dispatch.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -27,6 +28,7 @@ struct Context {
     u32 vgprs = 0;          // of a wave
     Turns *turns = nullptr; // of workgroups on several threads
     bool together = false;  // all workgroups run at once, in turns on one thread
+    const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
 // As run(), but `schedule` runs all workgroups, in any order.

@@ -70,6 +70,7 @@ struct RunStats {
     bool fast_math = false; // as in RunConfig
     ByteCounts bytes;
     u64 waves = 0;
+    u64 waited = 0; // cycles that the wave which waited longest for a time has skipped (clock.h)
     RunStats &operator+=(const RunStats &);
 };
 

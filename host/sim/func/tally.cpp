@@ -32,6 +32,16 @@ u8 Tallies::entry(Class cls, const Instruction &inst) {
     return static_cast<u8>(it - entries_.begin());
 }
 
+u64 Tallies::accesses(std::span<const u64> counts) const {
+    u64 sum = 0;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+        const Class cls = entries_[i].cls;
+        if (cls == Class::vmem_load || cls == Class::vmem_store || cls == Class::lds)
+            sum += counts[i];
+    }
+    return sum;
+}
+
 void Tallies::add_up(std::span<const u64> counts, bool fast_math, RunStats &sum) const {
     InstCounts &n = sum.insts;
     u64 *by_class[] = {&n.valu,      &n.vopd,       &n.trans, &n.wmma,   &n.salu, &n.smem,

@@ -16,6 +16,9 @@ public:
     // Finds or creates the entry of an instruction of this class.
     u8 entry(Class cls, const Instruction &);
     size_t size() const { return entries_.size(); }
+    // How many of the counted instructions access memory or LDS. Without scalar loads: what they
+    // read doesn't change during a launch.
+    u64 accesses(std::span<const u64> counts) const;
     // Adds counts per entry to the statistics. `fast_math`: as in RunConfig.
     void add_up(std::span<const u64> counts, bool fast_math, RunStats &) const;
 

@@ -80,6 +80,7 @@ void scratch_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &
     auto extend = [&](u32 x) { return gfx12 ? i64{static_cast<i32>(x)} : i64{x}; };
     i64 base = extend(scalar32(w, a.base)) + a.offset;
     const u32 *v = a.address.kind == Source::vgpr ? w.row(a.address.at, half) : nullptr;
+    w.waiting.own += half == 0;
     for_lanes(exec, [&](unsigned l) {
         i64 offset = base + (v ? extend(v[l]) : 0);
         p.at[l] = scratch_place(w, i, offset, a.bytes(), l + row_lanes * half);
@@ -91,11 +92,13 @@ void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) 
     const MemoryAccess &a = *i.access;
     const u32 *low = w.row(a.address.at, half), *high = w.row(a.address.at + 1, half);
     auto offset = static_cast<u64>(a.offset);
+    u32 own = 0;
     for_lanes(exec, [&](unsigned l) {
         if (high[l] == shared_aperture) {
             p.lds |= 1u << l;
             p.at[l] = lds_place(w, i, (low[l] + offset) & 0x1ffff, a.bytes(), l);
         } else if (high[l] == private_aperture) {
+            own |= 1u << l;
             p.at[l] = scratch_place(w, i, i64{low[l]} + a.offset, a.bytes(), l + row_lanes * half);
         } else {
             p.at[l] = (low[l] | u64{high[l]} << 32) + offset;
@@ -103,6 +106,7 @@ void flat_addresses(Wave &w, const Inst &i, unsigned half, u32 exec, Places &p) 
                 illegal_address(w, i, p.at[l], a.bytes(), static_cast<int>(l));
         }
     });
+    w.waiting.own += half == 0 && own == exec;
 }
 
 // The sum is a 32-bit one: compilers fold `base[n - i]` into a negative register and an offset.

@@ -143,6 +143,17 @@ struct RangeCache {
 
 struct Context; // of a whole launch, sim/func/launch.h
 
+// A wave's readings of the time in a row: sim/func/clock.cpp.
+struct BusyWait {
+    u64 skipped = 0;  // cycles, of all waits
+    u64 begun = 0;    // the time at the first reading
+    u64 accesses = 0; // to memory that others see, at the last one
+    u64 own = 0;      // accesses to scratch, of all time
+    u64 issued = 0;   // instructions, at the last one
+    u32 readings = 0;
+    const Inst *reader = nullptr; // the last one
+};
+
 struct Wave {
     Row *v = nullptr; // register r, half h: v[h * vgpr_count + r]
     const Row *constants = nullptr;
@@ -160,6 +171,7 @@ struct Wave {
     RangeCache *cache = nullptr;
     void *observed = nullptr;     // the state that RunConfig::observer keeps for it
     u64 cycles = 0;               // modelled time, in a launch that has some (RunConfig::clock)
+    BusyWait waiting;             // in a launch without
     u32 flat_scratch[2] = {};     // FLAT_SCR, where kernels set it
     std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
     u32 scratch_bytes = 0;        // of one lane

@@ -276,6 +276,7 @@ void Workgroup::start_wave(u32 n) {
     std::fill_n(w.counts, c_.code.tallies.size(), 0);
     w.bytes = {};
     w.executed = 0;
+    w.waiting = {};
     w.observed = c_.config.observer ? c_.config.observer->start(group_.number, n) : nullptr;
     set_sgprs(w, c_, group_.id);
     set_work_items(w, c_);
@@ -310,6 +311,7 @@ void Workgroup::finish(Wave &w) {
     for (size_t i = 0; i < c_.code.tallies.size(); ++i)
         counts_[i] += w.counts[i];
     stats_.bytes += w.bytes;
+    stats_.waited = std::max(stats_.waited, w.waiting.skipped);
 }
 
 void Workgroup::deadlock() {

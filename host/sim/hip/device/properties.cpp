@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "sim/func/clock.h"
 #include "sim/hip/runtime.h"
 #include "sim/hip/texture/array.h"
 
@@ -47,7 +48,7 @@ template <class Prop> static void describe(Prop &p, const sim::Device &device, i
     p.maxThreadsPerBlock = max_workgroup;
     p.maxThreadsPerMultiProcessor =
         static_cast<int>(device.target->simds_per_wgp * device.target->max_waves * 32);
-    p.maxGridSize[0] = INT_MAX;
+    p.maxGridSize[0] = max_grid_x;
     p.maxGridSize[1] = p.maxGridSize[2] = max_grid_yz;
     for (int &side : p.maxThreadsDim)
         side = max_workgroup;
@@ -237,6 +238,8 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
     case hipDeviceAttributeCanUseStreamWaitValue:
     case hipDeviceAttributeFineGrainSupport:
         return 1;
+    case hipDeviceAttributeFineGrainSupport + 1: // WallClockRate in kHz, HIP 6
+        return static_cast<int>(1000 * sim::constant_clock_mhz);
     default:
         break;
     }

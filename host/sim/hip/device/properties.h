@@ -8,7 +8,7 @@
 namespace nw::hipsim {
 
 inline constexpr u32 max_workgroup = 1024;
-inline constexpr u32 max_grid_yz = 65536;
+inline constexpr u32 max_grid_x = 2147483647, max_grid_yz = 65536;
 
 // Total memory: the host's.
 u64 total_memory();

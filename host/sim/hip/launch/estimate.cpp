@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/func/clock.h"
 #include "sim/hip/stream/action.h"
 
 namespace nw::hipsim::estimate {
@@ -65,8 +66,9 @@ void spend(const sim::RunStats &stats, u32 wave_size) {
         static_cast<f64>(n.total() - n.valu - n.vopd - n.trans - n.wmma);
     const f64 alone = dependent_cycles * static_cast<f64>(n.total()) /
                       static_cast<f64>(std::max<u64>(stats.waves, 1));
+    const f64 waited = static_cast<f64>(stats.waited) / sim::untimed_mhz;
     const f64 bytes = static_cast<f64>(stats.bytes.global_load + stats.bytes.global_store);
-    add_us(part.launch_overhead +
+    add_us(part.launch_overhead + waited +
            std::max({issue / (part.wgps * simds_per_wgp) / part.shader_mhz, alone / part.shader_mhz,
                      bytes / (part.dram_gb_per_s * part.dram_efficiency) / 1000}));
 }

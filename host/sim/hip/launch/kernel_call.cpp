@@ -29,7 +29,8 @@ static void check_shape(const LaunchShape &shape, const Function &function) {
     const auto empty = [](const dim3 &d) { return d.x == 0 || d.y == 0 || d.z == 0; };
     require(!empty(grid) && !empty(block), bad_shape);
     require(u64{grid.x} * block.x <= UINT32_MAX, hipErrorInvalidConfiguration);
-    require(grid.y <= max_grid_yz && grid.z <= max_grid_yz, hipErrorInvalidValue);
+    require(grid.x <= max_grid_x && grid.y <= max_grid_yz && grid.z <= max_grid_yz,
+            hipErrorInvalidValue);
     const u64 threads = u64{block.x} * block.y * block.z; // three 32-bit factors: check one by one
     require(block.x <= max_workgroup && block.y <= max_workgroup && block.z <= max_workgroup &&
                 threads <= max_workgroup,
