@@ -90,6 +90,84 @@ TEST_CASE("a pool counts") {
     CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemCurrent), 0);
 }
 
+TEST_CASE("freed memory comes back for its size, on a stream that is ordered after") {
+    Code code;
+    OwnPool pool;
+    OwnStream stream, other(hipStreamNonBlocking);
+    const auto allocate = [&](hipStream_t on, std::size_t bytes = 4096) {
+        void *at = nullptr;
+        OK(hipMallocFromPoolAsync(&at, bytes, pool, on));
+        return at;
+    };
+    const auto allow = [&](hipMemPoolAttr which, int on) {
+        OK(hipMemPoolSetAttribute(pool, which, &on));
+    };
+    void *first = allocate(stream);
+    Ints word(1);
+    {
+        Held held(code, stream, word.data);
+        OK(hipFreeAsync(first, stream)); // not reached yet
+        CHECK_EQ(amount(pool, hipMemPoolAttrUsedMemCurrent), 0);
+        CHECK_EQ(amount(pool, hipMemPoolAttrReservedMemCurrent), 4096);
+        CHECK_NE(allocate(stream, 8192), first);
+        CHECK_NE(allocate(other), first);
+        OK(hipMemPoolTrimTo(pool, 0)); // it is not free yet
+        CHECK_EQ(allocate(stream), first);
+        OK(hipMemsetD32Async(first, 7, 1, stream));
+        held.release();
+    }
+    int got = 0;
+    OK(hipMemcpyAsync(&got, first, 4, hipMemcpyDeviceToHost, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(got, 7);
+
+    allow(hipMemPoolReuseAllowOpportunistic, 0);
+    OK(hipFreeAsync(first, stream));
+    OwnEvent freed;
+    OK(hipEventRecord(freed, stream));
+    OK(hipEventSynchronize(freed));
+    CHECK_NE(allocate(other), first); // the host knows that it is free, the pool may not use that
+    OK(hipStreamWaitEvent(other, freed, 0));
+    CHECK_EQ(allocate(other), first);
+
+    allow(hipMemPoolReuseAllowOpportunistic, 1);
+    allow(hipMemPoolReuseFollowEventDependencies, 0);
+    OK(hipFreeAsync(first, other));
+    OK(hipEventRecord(freed, other));
+    OK(hipEventSynchronize(freed));
+    CHECK_EQ(allocate(stream), first); // free by now
+}
+
+TEST_CASE("unused memory of a pool: kept up to a threshold, trimmed, never read") {
+    Code code;
+    OwnPool pool;
+    OwnStream stream;
+    std::uint64_t threshold = 1 << 20;
+    OK(hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &threshold));
+    int *data = nullptr, *rest = nullptr;
+    OK(hipMallocFromPoolAsync(reinterpret_cast<void **>(&data), 4096, pool, stream));
+    OK(hipMallocFromPoolAsync(reinterpret_cast<void **>(&rest), 8192, pool, stream));
+    OK(hipFreeAsync(data, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(amount(pool, hipMemPoolAttrReservedMemCurrent), 4096 + 8192);
+    OK(hipMemPoolTrimTo(pool, 4096));
+    CHECK_EQ(amount(pool, hipMemPoolAttrReservedMemCurrent), 4096 + 8192);
+    Ints out(1);
+    {
+        CapturedStderr said;
+        OK(launch(code["read_at"], 1, stream, out.data, data));
+        FAILS(hipStreamSynchronize(stream), hipErrorIllegalAddress);
+        CHECK(said.text().find("hipFreeAsync") != std::string::npos);
+    }
+    OK(hipMemPoolTrimTo(pool, 0));
+    CHECK_EQ(amount(pool, hipMemPoolAttrReservedMemCurrent), 8192);
+    threshold = 0;
+    OK(hipMemPoolSetAttribute(pool, hipMemPoolAttrReleaseThreshold, &threshold));
+    OK(hipFreeAsync(rest, stream));
+    OK(hipStreamSynchronize(stream));
+    CHECK_EQ(amount(pool, hipMemPoolAttrReservedMemCurrent), 0);
+}
+
 TEST_CASE("a pool's settings") {
     OwnPool pool;
     std::uint64_t threshold = 1 << 20;

@@ -41,6 +41,7 @@ struct Memory::Impl {
     };
     mutable std::shared_mutex mutex;
     std::map<u64, Entry> entries; // by begin
+    std::map<u64, Entry> shelved; // by begin
     std::deque<Entry> released;   // oldest first; block is null once freed to the host
     u64 kept = 0;                 // total size of released blocks that aren't freed
     u64 in_use = 0;
@@ -85,6 +86,42 @@ struct Memory::Impl {
         return true;
     }
 
+    bool shelve(u64 begin, std::string by) {
+        const std::unique_lock lock(mutex);
+        auto node = entries.extract(begin);
+        if (!node)
+            return false;
+        ++generation;
+        node.mapped().origin.freed_by = std::move(by);
+        shelved.insert(std::move(node));
+        return true;
+    }
+
+    bool renew(u64 begin, std::string maker) {
+        const std::unique_lock lock(mutex);
+        auto node = shelved.extract(begin);
+        if (!node)
+            return false;
+        ++generation;
+        Origin &origin = node.mapped().origin;
+        origin = {{begin, origin.size, next_id++, place(origin.size), false}, std::move(maker), {}};
+        entries.insert(std::move(node));
+        return true;
+    }
+
+    bool discard(u64 begin) {
+        const std::unique_lock lock(mutex);
+        auto node = shelved.extract(begin);
+        if (!node)
+            return false;
+        Entry entry = std::move(node.mapped());
+        entry.backing.reset();
+        in_use -= entry.origin.size;
+        std::string by = entry.origin.freed_by;
+        remember(std::move(entry), std::move(by));
+        return true;
+    }
+
     void remember(Entry entry, std::string by) {
         entry.origin.freed_by = by.empty() ? "its owner" : std::move(by);
         kept += entry.block ? entry.origin.size : 0;
@@ -114,6 +151,10 @@ Memory::~Memory() {
         entry.backing.reset();
         std::free(entry.block);
     }
+    for (auto &[begin, entry] : impl_->shelved) {
+        entry.backing.reset();
+        std::free(entry.block);
+    }
     for (Impl::Entry &entry : impl_->released)
         std::free(entry.block);
 }
@@ -135,6 +176,14 @@ void *Memory::allocate(u64 bytes, std::string maker, bool read_only) {
 bool Memory::release(void *p, std::string by) {
     return p && impl_->remove(reinterpret_cast<u64>(p), true, std::move(by));
 }
+
+bool Memory::shelve(void *p, std::string by) {
+    return impl_->shelve(reinterpret_cast<u64>(p), std::move(by));
+}
+bool Memory::renew(void *p, std::string maker) {
+    return impl_->renew(reinterpret_cast<u64>(p), std::move(maker));
+}
+bool Memory::discard(void *p) { return impl_->discard(reinterpret_cast<u64>(p)); }
 
 void Memory::adopt(void *p, u64 bytes, std::string maker) {
     impl_->add(reinterpret_cast<u64>(p), bytes, nullptr, std::move(maker), false);
@@ -178,6 +227,9 @@ Origin Memory::nearest(u64 address) const {
 
 Origin Memory::released_at(u64 address) const {
     std::shared_lock lock(impl_->mutex);
+    if (const auto above = impl_->shelved.upper_bound(address); above != impl_->shelved.begin())
+        if (const Origin &below = std::prev(above)->second.origin; below.holds(address))
+            return below;
     for (auto entry = impl_->released.rbegin(); entry != impl_->released.rend(); ++entry)
         if (entry->origin.holds(address))
             return entry->origin;

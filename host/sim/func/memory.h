@@ -37,6 +37,11 @@ public:
     // False when `p` is not the start of a live allocation. The host memory is freed later: until
     // then a use after free is reported.
     bool release(void *p, std::string by = {});
+    // The same, but the memory is kept for `renew` or `discard`; it stays in use.
+    bool shelve(void *p, std::string by);
+    // A shelved allocation lives again, as a new one; false when none is shelved at `p`.
+    bool renew(void *p, std::string maker);
+    bool discard(void *p);
     // Memory owned by the caller (host-registered, a loaded image's data).
     void adopt(void *p, u64 bytes, std::string maker = {});
     // With `by`, later accesses are reported as uses after it, as those after release are.

@@ -36,6 +36,12 @@ public:
         return nullptr;
     }
 
+    template <class Do> void for_each(Do &&visit) const {
+        const std::lock_guard lock(mutex_);
+        for (const auto &[handle, object] : live_)
+            visit(*object);
+    }
+
     std::shared_ptr<Object> remove(Handle handle) {
         const std::lock_guard lock(mutex_);
         const auto node = live_.extract(handle);

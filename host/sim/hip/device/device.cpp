@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/hip/runtime.h"
 #include "sim/hip/services/device_services.h"
 
 namespace nw::hipsim {
@@ -198,7 +199,15 @@ hipError_t Device::synchronize(Stream &stream) {
     }
     for (const auto &tail : all)
         tail->observe();
+    release_spares();
     return take_error(stream);
+}
+
+void Device::release_spares() {
+    runtime().pools.for_each([&](Pool &pool) {
+        if (pool.device == ordinal)
+            pool.release_spares();
+    });
 }
 
 void Device::wait() {
@@ -234,6 +243,7 @@ std::unique_lock<std::mutex> Device::lock_if_idle() {
 
 hipError_t Device::synchronize() {
     wait();
+    release_spares();
     hipError_t first = null_stream_->take_error();
     const std::lock_guard lock(order_);
     for (const auto &stream : streams_)

@@ -41,6 +41,7 @@ public:
     void set_pool(std::shared_ptr<Pool> pool);
 
     const std::shared_ptr<Stream> &null_stream() const { return null_stream_; }
+    void release_spares(); // of its pools, up to their thresholds
     std::shared_ptr<Stream> create_stream(unsigned flags, int priority);
     // Waits for its commands. An unreported error moves to the null stream.
     void retire(const std::shared_ptr<Stream> &stream);

@@ -18,6 +18,10 @@ static void reset(Device &device) {
     for (const Block &block : runtime().blocks.of_device(device.ordinal))
         if (block.kind == Block::Kind::device || block.kind == Block::Kind::managed)
             static_cast<void>(guarded("hipDeviceReset", [&] { release(block); }));
+    runtime().pools.for_each([&](Pool &pool) {
+        if (pool.device == device.ordinal)
+            pool.spares.trim(0);
+    });
     static_cast<void>(device.synchronize()); // drops unreported errors
     device.flags = 0;
     device.cache_config = hipFuncCachePreferNone;

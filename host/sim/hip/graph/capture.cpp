@@ -176,10 +176,17 @@ void await_event(const std::shared_ptr<Stream> &stream, const std::shared_ptr<Ev
     if (event->shared && event->shared->recorded_elsewhere())
         return await_elsewhere(*stream, event->shared);
     std::shared_ptr<Ticket> recorded;
+    std::shared_ptr<Stream> earlier;
     {
         const std::lock_guard event_lock(event->mutex);
         recorded = event->recorded;
+        earlier = event->stream.lock();
     }
+    if (earlier)
+        runtime().pools.for_each([&](Pool &pool) {
+            if (pool.follows_events())
+                pool.spares.order(earlier, stream);
+        });
     if (recorded) // an event that was never recorded is complete
         runtime().device_of(*stream).submit(
             *stream, [] { return hipSuccess; }, {}, recorded);

@@ -16,11 +16,14 @@ static void *allocate(sim::Memory &memory, u64 bytes, const std::string &made_by
     return at;
 }
 
-void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool) {
+void *allocate_device(Device &device, u64 bytes) {
+    return allocate_device(device, bytes, nullptr, next_made_by());
+}
+
+void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool, std::string made_by) {
     if (pool)
         pool->took(bytes);
     void *at = nullptr;
-    std::string made_by = next_made_by();
     try {
         at = allocate(device.memory, bytes, made_by);
     } catch (...) {

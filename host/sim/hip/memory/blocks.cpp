@@ -26,6 +26,15 @@ bool Blocks::remove(u64 begin) {
     return by_begin_.erase(begin) > 0;
 }
 
+bool Blocks::set_synchronous(u64 begin, bool on) {
+    const std::unique_lock lock(mutex_);
+    const auto at = by_begin_.find(begin);
+    if (at == by_begin_.end())
+        return false;
+    at->second.synchronous = on;
+    return true;
+}
+
 bool Blocks::overlaps(u64 begin, u64 size) const {
     const std::shared_lock lock(mutex_);
     auto at = by_begin_.lower_bound(begin);

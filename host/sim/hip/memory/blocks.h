@@ -22,6 +22,7 @@ struct Block {
     Kind kind = Kind::device;
     int device = 0;
     unsigned flags = 0;
+    bool synchronous = false;           // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
     bool borrowed = false;              // the bytes are not our allocation: hipHostRegister, graphs
     std::shared_ptr<void> storage = {}; // of a graph: outlives the graph
     std::shared_ptr<Pool> pool = {};    // the pool it was allocated from, if any
@@ -37,6 +38,7 @@ public:
     void add(Block block);
     // False if it is absent: of several threads that free it, one succeeds.
     bool remove(u64 begin);
+    bool set_synchronous(u64 begin, bool on); // false if it is absent
     // True if any block overlaps these bytes.
     bool overlaps(u64 begin, u64 size) const;
     // Bytes from `address` to the end of its block and adjacent blocks; 0: none.

@@ -73,8 +73,8 @@ hipError_t hipMalloc(void **pointer, size_t bytes) {
 hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes, unsigned flags) {
     return api(__func__, [&] {
         constexpr unsigned fine_grained = 1, signal = 2, uncached = 3, contiguous = 4;
-        require(flags == 0 || flags == fine_grained || flags == signal || flags == uncached ||
-                    flags == contiguous,
+        require(flags == 0 || flags == fine_grained || flags == uncached || flags == contiguous ||
+                    (flags == signal && bytes == sizeof(u64)),
                 hipErrorInvalidValue);
         allocate_plain(pointer, bytes);
     });

@@ -32,8 +32,6 @@ template <class T> static void give(void *to, T value) { *static_cast<T *>(to) =
 static void pointer_attribute(void *to, hipPointer_attribute which, const Block &block,
                               u64 address) {
     switch (which) {
-    case HIP_POINTER_ATTRIBUTE_CONTEXT:
-        return give<void *>(to, &runtime().device(block.device));
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return give<int>(to, memory_type(block.kind));
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -44,10 +42,7 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
         return give<bool>(to, block.kind == Block::Kind::managed);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-    case HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-        return give<bool>(to, false);
-    case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
-        return give<bool>(to, block.kind == Block::Kind::device && !block.borrowed);
+        return give<bool>(to, block.synchronous);
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
         return give<u64>(to, block.id);
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
@@ -59,8 +54,17 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
                          static_cast<u32>(block.size)); // 4 bytes on AMD, whatever the comment says
     case HIP_POINTER_ATTRIBUTE_MAPPED:
         return give<bool>(to, true);
-    default:
+    case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return give<u32>(to, block.flags);
+    case HIP_POINTER_ATTRIBUTE_CONTEXT: // not supported by ROCm either
+    case HIP_POINTER_ATTRIBUTE_P2P_TOKENS:
+    case HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE:
+    case HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
         fail(hipErrorNotSupported);
+    default:
+        fail(hipErrorInvalidValue);
     }
 }
 
@@ -86,7 +90,7 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *whic
                                       hipDeviceptr_t pointer) {
     return api(__func__, [&] {
         runtime();
-        require(which && data && count > 0, hipErrorInvalidValue);
+        require(which && data && pointer && count > 0, hipErrorInvalidValue);
         const auto block = runtime().blocks.find(pointer);
         for (unsigned i = 0; i < count; ++i) {
             require(data[i] != nullptr, hipErrorInvalidValue);
@@ -98,7 +102,7 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *whic
     });
 }
 
-// The only settable attribute requests synchronous copies, which ours always are.
+// The only settable attribute: copies from and to the block then wait for their end.
 hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,
                                  hipDeviceptr_t pointer) asm("hipPointerSetAttribute");
 hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,
@@ -108,7 +112,9 @@ hipError_t set_pointer_attribute(const void *value, hipPointer_attribute which,
         require(value && pointer && which == HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS,
                 hipErrorInvalidValue);
         const auto block = runtime().blocks.find(pointer);
-        require(block.has_value(), hipErrorInvalidDevicePointer);
+        require(block && runtime().blocks.set_synchronous(block->begin,
+                                                          *static_cast<const int *>(value) != 0),
+                hipErrorInvalidDevicePointer);
     });
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory pools: hipMallocAsync, usage counters and access rights.
-//
-// A pool releases freed memory at once instead of caching it, so that a use after free is detected.
-// Reserved therefore equals used.
+// Memory pools: hipMallocAsync, usage counters and access rights. Reserved memory is what is used
+// and what is spare.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,6 +10,7 @@
 
 #include "sim/hip/headers.h"
 #include "sim/hip/memory/blocks.h"
+#include "sim/hip/memory/spares.h"
 
 namespace nw::hipsim {
 
@@ -26,15 +25,26 @@ public:
 
     Pool(int device, u64 max_bytes, hipMemAllocationHandleType handle_type,
          std::optional<Origin> origin = {})
-        : device(device), max_bytes(max_bytes), handle_type(handle_type), origin(origin) {}
+        : device(device), max_bytes(max_bytes), handle_type(handle_type), origin(origin),
+          spares(device) {}
 
     const int device;
     const u64 max_bytes; // 0: no limit
     const hipMemAllocationHandleType handle_type;
     const std::optional<Origin> origin;
+    Spares spares;
+
+    // What other processes may know of is released at once.
+    bool keeps_spares() const { return handle_type == hipMemHandleTypeNone; }
+    // Spare memory of a size, for hipMallocAsync on a stream; null: none.
+    void *take_spare(Block wanted, const std::shared_ptr<Stream> &stream);
+    // After a wait of the host: what exceeds the release threshold goes.
+    void release_spares();
 
     void took(u64 bytes); // hipErrorOutOfMemory beyond max_bytes
     void gave_back(u64 bytes);
+    u64 used() const;
+    bool follows_events() const; // for the reuse of spare memory
 
     bool readable_by(int accessor) const;
     void set_readable(int accessor, bool allowed);
@@ -46,7 +56,9 @@ public:
 private:
     mutable std::mutex mutex_;
     std::set<int> readers_;
-    std::map<hipMemPoolAttr, int> reuse_; // stored for queries: memory is never reused
+    int reuse(hipMemPoolAttr which) const; // 0 or 1; called with the mutex held
+
+    std::map<hipMemPoolAttr, int> reuse_;
     u64 release_threshold_ = 0;
     u64 used_ = 0, used_high_ = 0, reserved_high_ = 0;
 };

@@ -17,29 +17,53 @@ static hipMemPool_t handle_of(const std::shared_ptr<Pool> &pool) {
     return reinterpret_cast<hipMemPool_t>(pool.get());
 }
 
+static void *allocate_from(Device &device, u64 bytes, std::shared_ptr<Pool> pool,
+                           const std::shared_ptr<Stream> &stream) {
+    const Block wanted{.size = bytes,
+                       .kind = Block::Kind::device,
+                       .device = device.ordinal,
+                       .pool = pool,
+                       .made_by = next_made_by()};
+    if (void *const at = pool->take_spare(wanted, stream))
+        return at;
+    return allocate_device(device, bytes, std::move(pool), wanted.made_by);
+}
+
 // While the stream captures, the memory belongs to the graph.
 static void *allocate_in_order(const std::shared_ptr<Stream> &stream, u64 bytes,
                                std::shared_ptr<Pool> pool) {
     Device &device = runtime().device(pool->device);
     if (!capturing(*stream))
-        return allocate_device(device, bytes, std::move(pool));
+        return allocate_from(device, bytes, std::move(pool), stream);
     auto memory = std::make_shared<GraphMemory>(device, bytes);
-    void *const at = memory->at;
+    void *const at = memory->params.pointer;
     enqueue(stream, AllocateMemory{std::move(memory)});
     return at;
 }
 
 // The block becomes invalid for the caller now; kernels queued before may still use it.
 static void free_in_order(const std::shared_ptr<Stream> &stream, void *pointer) {
-    if (capturing(*stream))
-        return enqueue(stream, FreeMemory{pointer});
+    if (capturing(*stream) || planned_left(reinterpret_cast<u64>(pointer)) > 0)
+        return enqueue(stream, FreeMemory{pointer}); // a graph's: maybe of a launch still to come
     const auto block = runtime().blocks.find(pointer);
     require(block && block->begin == reinterpret_cast<u64>(pointer) &&
                 (block->kind == Block::Kind::device || block->kind == Block::Kind::managed) &&
                 runtime().blocks.remove(block->begin),
             hipErrorInvalidValue);
-    runtime().device_of(*stream).submit(*stream, [block = *block] {
-        return guarded("hipFreeAsync", [&] { release_storage(block); });
+    Device &device = runtime().device_of(*stream);
+    if (!block->pool || !block->pool->keeps_spares() || block->borrowed) {
+        device.submit(*stream, [block = *block] {
+            return guarded("hipFreeAsync", [&] { release_storage(block); });
+        });
+        return;
+    }
+    Pool &pool = *block->pool;
+    if (pool.spares.bytes() > pool.used()) // as clr: a program that never waits doesn't pile it up
+        pool.spares.trim(0);
+    pool.gave_back(block->size);
+    device.submit(*stream, [block = *block, spare = pool.spares.add(*block, stream)] {
+        return guarded("hipFreeAsync",
+                       [&] { block.pool->spares.reached(*spare, block, "hipFreeAsync"); });
     });
 }
 
@@ -149,12 +173,12 @@ hipError_t hipMemPoolDestroy(hipMemPool_t handle) {
         if (device.pool() == pool)
             device.set_pool(device.default_pool);
         runtime().pools.remove(handle);
+        pool->spares.close();
     });
 }
 
-// A no-op: pools hold no unused memory.
-hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t) {
-    return api(__func__, [&] { find_pool(handle); });
+hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t hold) {
+    return api(__func__, [&] { find_pool(handle)->spares.trim(hold); });
 }
 
 hipError_t hipMemPoolSetAttribute(hipMemPool_t handle, hipMemPoolAttr which, void *value) {

@@ -36,10 +36,15 @@ void Sharing::publish(Block block) {
     if (block.made_by.empty())
         block.made_by = next_made_by();
     const std::lock_guard lock(mutex_);
+    reveal(block);
+    runtime_.blocks.add(block);
+}
+
+void Sharing::reveal(const Block &block) {
+    const std::lock_guard lock(mutex_);
     for (const auto &device : runtime_.devices())
         if (may_touch(device->ordinal, block))
             let(*device, block, true);
-    runtime_.blocks.add(block);
 }
 
 void Sharing::introduce(std::shared_ptr<Device> device) {

@@ -19,6 +19,8 @@ public:
 
     // Registers the block, for hipMemcpy and for the kernels that may access it.
     void publish(Block block);
+    // For kernels only.
+    void reveal(const Block &block);
     // Unregisters it. False when another thread was faster.
     bool withdraw(const Block &block);
     // Registers the device, with the memory that all devices may access.
