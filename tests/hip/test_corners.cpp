@@ -190,15 +190,16 @@ TEST_CASE("names of HIP 6.3 to 7.2") {
     FAILS(kernel_name(&name, kernels[0]), hipErrorInvalidHandle);
 
     void *shared = nullptr;
-    OK(hipMallocManaged(&shared, 4096, hipMemAttachGlobal));
+    constexpr std::size_t page = 4096;
+    OK(hipMallocManaged(&shared, 3 * page, hipMemAttachGlobal));
     char *const bytes = static_cast<char *>(shared);
-    void *ranges[] = {bytes, bytes + 1024, bytes + 2048};
-    std::size_t sizes[] = {1024, 1024, 1024}, first[] = {0, 1};
+    void *ranges[] = {bytes, bytes + page, bytes + 2 * page};
+    std::size_t sizes[] = {page, page, page}, first[] = {0, 1};
     hipMemLocation places[] = {{hipMemLocationTypeDevice, 1}, {hipMemLocationType(2), 0}};
     const auto prefetched = [&](const void *range) {
         int at = 9;
         OK(hipMemRangeGetAttribute(&at, sizeof at, hipMemRangeAttributeLastPrefetchLocation, range,
-                                   1024));
+                                   page));
         return at;
     };
     OK(prefetch_batch(ranges, sizes, 3, places, first, 2, 0, nullptr));

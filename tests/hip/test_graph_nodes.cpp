@@ -98,6 +98,11 @@ TEST_CASE("copy nodes by box: the graph's and the executable graph's") {
     OK(hipGraphMemcpyNodeSetParams1D(node, to.data + 3, from.data, 4, hipMemcpyDeviceToDevice));
     OwnExec(graph).run();
     CHECK(to.get() == std::vector<int>{1, 1, 1, 1});
+    box = words(from.data, to.data, 4);
+    box.srcPtr.pitch = 4; // less than a row: two codes for it
+    FAILS(hipGraphMemcpyNodeSetParams(node, &box), hipErrorInvalidPitchValue);
+    FAILS(hipGraphExecMemcpyNodeSetParams(exec, node, &box), hipErrorInvalidValue);
+    box = words(from.data, to.data, 4);
     box.srcPtr.ptr = nullptr;
     FAILS(hipGraphMemcpyNodeSetParams(node, &box), hipErrorInvalidValue);
     FAILS(hipGraphExecMemcpyNodeSetParams(exec, node, nullptr), hipErrorInvalidValue);
@@ -243,11 +248,15 @@ TEST_CASE("memory nodes tell what they hold; the highest amounts start again") {
     params.pool.allocType = hipMemAllocationTypePinned;
     params.pool.location = {hipMemLocationTypeDevice, 0};
     params.bytes = 1000;
+    const hipMemAccessDesc readable{{hipMemLocationTypeDevice, 0}, hipMemAccessFlagsProtRead};
+    params.access = &readable;
+    params.access_count = 1;
     hipGraphNode_t allocate = nullptr, release = nullptr;
     OK(graph_add_mem_alloc_node(&allocate, graph, nullptr, 0, &params));
     OK(add_driver_free(&release, graph, &allocate, 1, params.pointer));
     OK(allocation_params(allocate, &seen));
     CHECK_EQ(seen.bytes, 1000);
+    CHECK_EQ(seen.access, &readable); // as it was given
     CHECK_EQ(seen.pointer, params.pointer);
     void *freed = nullptr;
     OK(free_params(release, &freed));

@@ -83,10 +83,12 @@ TEST_CASE("memory by its other names") {
 
 TEST_CASE("memory with flags, and for boxes") {
     void *data = nullptr;
-    for (const unsigned flags : {0u, 1u, 2u, 3u}) { // default, fine-grained, signal, uncached
-        OK(hipExtMallocWithFlags(&data, 64, flags));
+    constexpr unsigned signal = 2;
+    for (const unsigned flags : {0u, 1u, signal, 3u}) { // default, fine-grained, uncached
+        OK(hipExtMallocWithFlags(&data, flags == signal ? 8 : 64, flags));
         OK(hipFree(data));
     }
+    FAILS(hipExtMallocWithFlags(&data, 64, signal), hipErrorInvalidValue);
     FAILS(hipExtMallocWithFlags(&data, 64, 77), hipErrorInvalidValue);
     FAILS(hipExtMallocWithFlags(nullptr, 64, 0), hipErrorInvalidValue);
     hipPitchedPtr box{};
@@ -110,6 +112,7 @@ TEST_CASE("the driver's copies of rows and boxes") {
     rows.dstMemoryType = static_cast<hipMemoryType>(2);
     rows.srcHost = values;
     rows.dstDevice = target.data;
+    rows.srcArray = rows.dstArray = reinterpret_cast<hipArray *>(0x10); // the types say: not these
     rows.srcPitch = rows.dstPitch = rows.WidthInBytes = 8;
     rows.Height = 2;
     DriverBox box{};

@@ -69,44 +69,52 @@ TEST_CASE("managed memory is everybody's") {
 }
 
 TEST_CASE("hints about managed memory are kept for who asks") {
+    constexpr std::size_t page = 4096, all = 4 * page; // hints are for whole pages
     void *shared = nullptr;
-    OK(hipMallocManaged(&shared, 4096, hipMemAttachGlobal));
+    OK(hipMallocManaged(&shared, all, hipMemAttachGlobal));
     int value = -1;
     const auto ask = [&](hipMemRangeAttribute which) {
-        OK(hipMemRangeGetAttribute(&value, sizeof value, which, shared, 4096));
+        OK(hipMemRangeGetAttribute(&value, sizeof value, which, shared, all));
         return value;
     };
     CHECK_EQ(ask(hipMemRangeAttributeReadMostly), 0);
     CHECK_EQ(ask(hipMemRangeAttributeLastPrefetchLocation), -2); // nowhere
-    OK(hipMemAdvise(shared, 4096, hipMemAdviseSetReadMostly, 0));
-    OK(hipMemAdvise(shared, 4096, hipMemAdviseSetPreferredLocation, 1));
-    OK(hipMemAdvise(shared, 4096, hipMemAdviseSetAccessedBy, 1));
-    OK(hipMemPrefetchAsync(shared, 4096, -1, nullptr)); // to the CPU
+    OK(hipMemAdvise(shared, all, hipMemAdviseSetReadMostly, 0));
+    OK(hipMemAdvise(shared, all, hipMemAdviseSetPreferredLocation, 1));
+    OK(hipMemAdvise(shared, all, hipMemAdviseSetAccessedBy, 1));
+    OK(hipMemPrefetchAsync(shared, all, -1, nullptr)); // to the CPU
     CHECK_EQ(ask(hipMemRangeAttributeReadMostly), 1);
     CHECK_EQ(ask(hipMemRangeAttributePreferredLocation), 1);
     CHECK_EQ(ask(hipMemRangeAttributeLastPrefetchLocation), -1);
     int by[3] = {9, 9, 9};
-    OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, shared, 4096));
+    OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, shared, all));
     CHECK_EQ(by[0], 1);
     CHECK_EQ(by[1], -2);
     // A part of the range has its own; the whole has what all parts agree on.
-    OK(hipMemAdvise(static_cast<char *>(shared) + 1024, 1024, hipMemAdviseUnsetReadMostly, 0));
-    OK(hipMemAdvise(static_cast<char *>(shared) + 1024, 1024, hipMemAdviseSetAccessedBy, 0));
-    OK(hipMemAdvise(shared, 2048, hipMemAdviseSetPreferredLocation, 0));
+    OK(hipMemAdvise(static_cast<char *>(shared) + page, page, hipMemAdviseUnsetReadMostly, 0));
+    OK(hipMemAdvise(static_cast<char *>(shared) + page, page, hipMemAdviseSetAccessedBy, 0));
+    OK(hipMemAdvise(shared, 2 * page, hipMemAdviseSetPreferredLocation, 0));
     CHECK_EQ(ask(hipMemRangeAttributeReadMostly), 0);
     CHECK_EQ(ask(hipMemRangeAttributePreferredLocation), -2);
     CHECK_EQ(ask(hipMemRangeAttributeLastPrefetchLocation), -1);
-    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributeReadMostly, shared, 1024));
+    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributeReadMostly, shared, page));
     CHECK_EQ(value, 1);
-    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributePreferredLocation, shared, 2048));
+    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributePreferredLocation, shared, 2 * page));
     CHECK_EQ(value, 0);
-    OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, shared, 4096));
+    OK(hipMemRangeGetAttribute(by, sizeof by, hipMemRangeAttributeAccessedBy, shared, all));
     CHECK_EQ(by[0], 1);
     CHECK_EQ(by[1], -2);
-    FAILS(hipMemAdvise(shared, 8192, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
-    FAILS(hipMemAdvise(shared, 4096, static_cast<hipMemoryAdvise>(50), 0), hipErrorInvalidValue);
-    FAILS(hipMemPrefetchAsync(shared, 4096, 7, nullptr), hipErrorInvalidDevice);
+    FAILS(hipMemAdvise(shared, 2 * all, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+    FAILS(hipMemAdvise(shared, all, static_cast<hipMemoryAdvise>(50), 0), hipErrorInvalidValue);
+    FAILS(hipMemPrefetchAsync(shared, all, 7, nullptr), hipErrorInvalidDevice);
     FAILS(hipMemPrefetchAsync(&value, 4, 0, nullptr), hipErrorInvalidValue);
+    OK(hipMemAdvise(static_cast<char *>(shared) + 2 * page + 1, 4, hipMemAdviseUnsetReadMostly, 0));
+    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributeReadMostly,
+                               static_cast<char *>(shared) + 3 * page - 8, 8));
+    CHECK_EQ(value, 0); // in the same page
+    OK(hipMemRangeGetAttribute(&value, 4, hipMemRangeAttributeReadMostly,
+                               static_cast<char *>(shared) + 3 * page, 8));
+    CHECK_EQ(value, 1);
     OK(hipFree(shared));
 }
 

@@ -185,11 +185,21 @@ static hipError_t run_copy(Stream &stream, const Copy &copy) {
         stream, [&] { return run(copy, nullptr); }, commands_of(device, copy));
 }
 
+bool stays_on_device(u64 address) {
+    const auto block = runtime().blocks.find(address);
+    return block && block->kind == Block::Kind::device && !block->synchronous;
+}
+
 hipError_t copy_now(hipStream_t handle, const Copy &copy) {
     const auto stream = runtime().stream(handle);
     forbid_synchronous_in_capture();
     if (copy.empty())
         return hipSuccess;
+    if (stays_on_device(copy.to.at) && stays_on_device(copy.from.at) &&
+        !runtime().device_of(*stream).idle(*stream)) {
+        enqueue(stream, copy);
+        return hipSuccess;
+    }
     return run_copy(*stream, copy);
 }
 

@@ -31,6 +31,10 @@ struct Copy {
     hipError_t run() const noexcept;
 };
 
+// Device memory: for fills of it and copies within it the host doesn't wait, unless
+// HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS is set. It matters where earlier work still runs.
+bool stays_on_device(u64 address);
+
 // Checked copies; they fail with the codes of real HIP. An empty one needs no pointers.
 Copy linear_copy(void *to, const void *from, u64 bytes, hipMemcpyKind kind);
 Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 width, u64 height,

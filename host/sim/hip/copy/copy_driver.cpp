@@ -26,17 +26,23 @@ static_assert(sizeof(DriverBox<unsigned>) == 128 && sizeof(DriverBox<size_t>) ==
 } // namespace
 
 // hipMemoryType was renumbered in ROCm 6, too. 0 is then memory that nobody registered.
-static const void *base_of(int type, const void *host, const void *device) {
-    const int host_type = host_major() == 5 ? 0 : 1;
-    if (type == host_type)
-        return host;
-    return device ? device : host;
+struct MemoryTypes {
+    int host, device, array;
+};
+static MemoryTypes memory_types() {
+    return host_major() == 5 ? MemoryTypes{0, 1, 2} : MemoryTypes{1, 2, 10};
 }
 
+// The type says which of the three pointers counts; the others may be anything.
 template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 height, u64 depth) {
-    if (side.array)
+    const auto [host, device, array] = memory_types();
+    const bool other = side.type != host && side.type != device;
+    if (side.type == array || (other && side.array)) {
+        require(side.array != nullptr, hipErrorInvalidValue);
         return array_of(side.array).corner(side.x, side.y, side.z, width, height, depth);
-    const auto base = reinterpret_cast<u64>(base_of(side.type, side.host, side.device));
+    }
+    const bool by_host = side.type == host || (other && !side.device);
+    const auto base = reinterpret_cast<u64>(by_host ? side.host : side.device);
     require(base != 0, hipErrorInvalidValue);
     const u64 pitch = side.pitch ? side.pitch : side.x + width;
     require(side.x <= pitch && width <= pitch - side.x, hipErrorInvalidValue);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "sim/hip/copy/copy.h"
 #include "sim/hip/copy/fill.h"
 #include "sim/hip/graph/capture.h"
 
@@ -12,6 +13,10 @@ static hipError_t fill_stream_now(const char *call, hipStream_t handle, Make &&m
         const Fill fill = make();
         if (fill.empty())
             return hipSuccess;
+        if (stays_on_device(fill.at) && !runtime().device_of(*stream).idle(*stream)) {
+            enqueue(stream, fill);
+            return hipSuccess;
+        }
         return fill_now(*stream, fill);
     });
 }

@@ -63,18 +63,33 @@ static void *storage(u64 bytes) {
     return at;
 }
 
-GraphMemory::GraphMemory(Device &device, u64 bytes)
-    : device(device), bytes(bytes), at(storage(bytes)) {
+static AllocationParams stored(AllocationParams params) {
+    params.pointer = storage(params.bytes);
+    return params;
+}
+
+static AllocationParams plain(const Device &device, u64 bytes) {
+    AllocationParams params{};
+    params.pool.allocType = hipMemAllocationTypePinned;
+    params.pool.location = {hipMemLocationTypeDevice, device.ordinal};
+    params.bytes = bytes;
+    return params;
+}
+
+GraphMemory::GraphMemory(Device &device, u64 bytes) : GraphMemory(device, plain(device, bytes)) {}
+
+GraphMemory::GraphMemory(Device &device, const AllocationParams &asked)
+    : device(device), params(stored(asked)) {
     const std::lock_guard lock(planned().mutex);
-    planned().bytes[reinterpret_cast<u64>(at)] = bytes;
+    planned().bytes[reinterpret_cast<u64>(params.pointer)] = params.bytes;
 }
 
 GraphMemory::~GraphMemory() {
     {
         const std::lock_guard lock(planned().mutex);
-        planned().bytes.erase(reinterpret_cast<u64>(at));
+        planned().bytes.erase(reinterpret_cast<u64>(params.pointer));
     }
-    std::free(at);
+    std::free(params.pointer);
 }
 
 u64 planned_left(u64 address) {
@@ -96,18 +111,19 @@ hipError_t run_free(void *pointer) noexcept {
 
 hipError_t run_allocation(const std::shared_ptr<GraphMemory> &memory, bool again) noexcept {
     return guarded("a graph's allocation node", [&] {
-        const bool lives = runtime().blocks.find(memory->at).has_value();
+        const bool lives = runtime().blocks.find(memory->params.pointer).has_value();
         if (lives && !again)
             fail(hipErrorInvalidValue, "its memory was not freed since the last launch");
         if (lives)
-            require(run_free(memory->at) == hipSuccess, hipErrorInvalidValue);
+            require(run_free(memory->params.pointer) == hipSuccess, hipErrorInvalidValue);
         // Counts live memory: until the block, and with it this pointer, is released.
         const int device = memory->device.ordinal;
-        count_both(device, memory->bytes);
-        std::shared_ptr<void> living(
-            memory->at, [memory, device](void *) { count_both(device, -memory->bytes); });
-        runtime().sharing.publish({.begin = reinterpret_cast<u64>(memory->at),
-                                   .size = memory->bytes,
+        count_both(device, memory->params.bytes);
+        std::shared_ptr<void> living(memory->params.pointer, [memory, device](void *) {
+            count_both(device, -memory->params.bytes);
+        });
+        runtime().sharing.publish({.begin = reinterpret_cast<u64>(memory->params.pointer),
+                                   .size = memory->params.bytes,
                                    .kind = Block::Kind::device,
                                    .device = device,
                                    .borrowed = true,

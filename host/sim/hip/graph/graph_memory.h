@@ -8,14 +8,23 @@
 
 namespace nw::hipsim {
 
+struct AllocationParams { // hipMemAllocNodeParams, since HIP 5.5
+    hipMemPoolProps pool;
+    const hipMemAccessDesc *access;
+    size_t access_count;
+    size_t bytes;
+    void *pointer; // out
+};
+static_assert(sizeof(AllocationParams) == 120);
+
 struct GraphMemory {
-    GraphMemory(Device &device, u64 bytes); // hipErrorOutOfMemory
+    GraphMemory(Device &device, const AllocationParams &asked); // both: hipErrorOutOfMemory
+    GraphMemory(Device &device, u64 bytes);
     ~GraphMemory();
     GraphMemory(const GraphMemory &) = delete;
 
     Device &device;
-    const u64 bytes;
-    void *const at;
+    const AllocationParams params; // as asked for, the caller's access descriptors too; and where
 };
 
 // Bytes from `address` to the end of the graph memory that holds it, live or not; 0: none does.

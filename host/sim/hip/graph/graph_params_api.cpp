@@ -134,15 +134,8 @@ hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t *graph
 hipError_t allocation_params(hipGraphNode_t node,
                              AllocationParams *params) asm("hipGraphMemAllocNodeGetParams");
 hipError_t allocation_params(hipGraphNode_t node, AllocationParams *params) {
-    return get<AllocateMemory>("hipGraphMemAllocNodeGetParams", node, params, [](Node &n) {
-        const GraphMemory &memory = *action_of<AllocateMemory>(n).memory;
-        AllocationParams p{};
-        p.pool.allocType = hipMemAllocationTypePinned;
-        p.pool.location = {hipMemLocationTypeDevice, memory.device.ordinal};
-        p.bytes = memory.bytes;
-        p.pointer = memory.at;
-        return p;
-    });
+    return get<AllocateMemory>("hipGraphMemAllocNodeGetParams", node, params,
+                               [](Node &n) { return action_of<AllocateMemory>(n).memory->params; });
 }
 
 hipError_t free_params(hipGraphNode_t node, void **pointer) asm("hipGraphMemFreeNodeGetParams");

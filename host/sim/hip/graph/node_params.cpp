@@ -131,8 +131,8 @@ Action allocation_action(AllocationParams *params) {
             hipErrorInvalidValue);
     const int device = params->pool.location.id;
     require(runtime().has_device(device), hipErrorInvalidValue);
-    auto memory = std::make_shared<GraphMemory>(runtime().device(device), params->bytes);
-    params->pointer = memory->at;
+    auto memory = std::make_shared<GraphMemory>(runtime().device(device), *params);
+    params->pointer = memory->params.pointer;
     return AllocateMemory{std::move(memory)};
 }
 

@@ -3,16 +3,9 @@
 #pragma once
 #include "sim/hip/error.h"
 #include "sim/hip/graph/graph.h"
+#include "sim/hip/graph/graph_memory.h"
 
 namespace nw::hipsim {
-
-struct AllocationParams { // hipMemAllocNodeParams, since HIP 5.5
-    hipMemPoolProps pool;
-    const hipMemAccessDesc *access;
-    size_t access_count;
-    size_t bytes;
-    void *pointer; // out
-};
 
 struct NodeParams { // hipGraphNodeParams, since HIP 6.1
     int type;       // hipGraphNodeType
@@ -32,7 +25,7 @@ struct NodeParams { // hipGraphNodeParams, since HIP 6.1
         void *pointer;
     };
 };
-static_assert(sizeof(NodeParams) == 256 && sizeof(AllocationParams) == 120);
+static_assert(sizeof(NodeParams) == 256);
 
 // All validate their input and fail with the codes of real HIP.
 Action kernel_action(const hipKernelNodeParams *params);

@@ -55,8 +55,13 @@ static std::vector<Hints *> hints_of(const Block &block, u64 begin, u64 bytes) {
     return found;
 }
 
+// A hint is for whole pages.
 static std::vector<Hints *> hints_of(const Block &block, const void *pointer, u64 bytes) {
-    return hints_of(block, reinterpret_cast<u64>(pointer), bytes);
+    constexpr u64 page = 4096;
+    const u64 at = reinterpret_cast<u64>(pointer), first = at / page * page;
+    const u64 begin = std::max(first, block.begin);
+    const u64 end = std::min(round_up(at + bytes, page), block.begin + block.size);
+    return hints_of(block, begin, end - begin);
 }
 
 // What holds for the whole range, as HIP documents each attribute.
@@ -212,8 +217,12 @@ hipError_t prefetch_batch(void **pointers, size_t *bytes, size_t count, hipMemLo
 hipError_t hipMemRangeGetAttribute(void *data, size_t data_bytes, hipMemRangeAttribute which,
                                    const void *pointer, size_t bytes) {
     return api(__func__, [&] {
-        const Block block = managed_block(pointer, bytes);
         require(data && data_bytes > 0, hipErrorInvalidValue);
+        if (const auto on_device = runtime().blocks.find(pointer);
+            on_device && on_device->kind == Block::Kind::device &&
+            which == hipMemRangeAttributeCoherencyMode)
+            return range_attribute(data, data_bytes, which, {.coarse = true});
+        const Block block = managed_block(pointer, bytes);
         const std::lock_guard lock(all_hints().mutex);
         range_attribute(data, data_bytes, which, common(hints_of(block, pointer, bytes)));
     });
