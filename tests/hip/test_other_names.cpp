@@ -130,6 +130,9 @@ TEST_CASE("the driver's copies of rows and boxes") {
     narrow.to.pitch = narrow.width - 1;
     FAILS(driver_box_async(&narrow, nullptr), hipErrorInvalidValue);
     CHECK(target.get() == std::vector<int>{1, 2, 3, 4});
+    rows.dstY = 2; // the row after the last: not somebody else's memory
+    FAILS(hipDrvMemcpy2DUnaligned(&rows), hipErrorInvalidValue);
+    rows.dstY = 0;
     rows.dstDevice = nullptr;
     FAILS(hipDrvMemcpy2DUnaligned(&rows), hipErrorInvalidValue);
     FAILS(hipDrvMemcpy2DUnaligned(nullptr), hipErrorInvalidValue);

@@ -71,14 +71,16 @@ static u64 extent_of(const Copy::Side &side, const Copy &copy) {
 
 static void check_side(Copy::Side &side, const Copy &copy) {
     require(side.at != 0, hipErrorInvalidValue);
+    const u64 base = side.base ? side.base : side.at, offset = side.at - base;
     const u64 bytes = extent_of(side, copy);
+    require(side.at >= base && side.at <= UINT64_MAX - bytes, hipErrorInvalidValue);
     const Blocks &blocks = runtime().blocks;
-    side.known = blocks.find(side.at).has_value();
-    const u64 planned = side.known ? 0 : planned_left(side.at);
+    side.known = blocks.find(base).has_value();
+    const u64 planned = side.known ? 0 : planned_left(base);
     side.planned = planned > 0;
     side.known |= side.planned;
-    require(!side.known || bytes <= std::max(planned, blocks.left(side.at)), hipErrorInvalidValue);
-    require(side.at <= UINT64_MAX - bytes, hipErrorInvalidValue);
+    require(!side.known || offset + bytes <= std::max(planned, blocks.left(base)),
+            hipErrorInvalidValue);
 }
 
 static Copy checked(Copy copy, hipMemcpyKind kind) {
@@ -135,7 +137,8 @@ static Copy::Side corner(const hipPitchedPtr &base, const hipPos &pos, const hip
             hipErrorInvalidPitchValue);
     const u64 rows = base.ysize ? base.ysize : extent.height;
     const u64 slice = base.pitch * rows;
-    return {address(base.ptr) + pos.z * slice + pos.y * base.pitch + pos.x, base.pitch, slice};
+    const u64 begin = address(base.ptr);
+    return {begin + pos.z * slice + pos.y * base.pitch + pos.x, base.pitch, slice, begin};
 }
 
 // Bytes of what a box's width and an array's x count: elements if an array takes part.

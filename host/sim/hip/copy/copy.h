@@ -17,6 +17,7 @@ struct Copy {
         u64 at = 0;
         u64 pitch = 0;        // bytes from row to row
         u64 slice = 0;        // bytes from slice to slice
+        u64 base = 0;         // an address of the memory that it belongs to; 0: `at`
         bool known = false;   // our allocation; anything else is the caller's pageable memory
         bool planned = false; // of a graph, not there yet: it must be when the copy runs
     };

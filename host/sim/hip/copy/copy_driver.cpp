@@ -47,7 +47,7 @@ template <class Side> static Copy::Side corner(const Side &side, u64 width, u64 
     const u64 pitch = side.pitch ? side.pitch : side.x + width;
     require(side.x <= pitch && width <= pitch - side.x, hipErrorInvalidValue);
     const u64 slice = pitch * (side.height ? side.height : height);
-    return {base + side.z * slice + side.y * pitch + side.x, pitch, slice};
+    return {base + side.z * slice + side.y * pitch + side.x, pitch, slice, base};
 }
 
 template <class Box> static Copy driver_copy(const Box &box) {
