@@ -40,18 +40,14 @@ Op carriers_of(const nw_context *context, const nw_carriers *c) {
     return op;
 }
 
-void prepare(nw_context &context, Op op) {
+void prepare(nw_context &context, const Op &op) {
     const hip::KeepCurrentDevice keep(context.device);
     if (op.zeros == word("carrier")) {
         Op carriers = op;
         carriers.kind = OpKind::carriers;
         load(context, choose(context.machine.target->name, carriers));
     }
-    if (op.m > 0)
-        return load(context, op);
-    constexpr u64 few_rows = 8;
-    for (op.m = 1; op.m <= few_rows; ++op.m)
-        load(context, op);
+    for_rows(op, [&](const Op &of) { load(context, of); });
 }
 
 std::unique_ptr<nw_context> create(const char *directory) {

@@ -80,6 +80,15 @@ Op product_of(const nw_context *, const nw_w4a16 *);
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);
 
+// Calls use(const Op &) with the op, or where its m is 0 with m = 1 to 8.
+template <class Use> void for_rows(Op op, const Use &use) {
+    constexpr u64 few_rows = 8;
+    if (op.m > 0)
+        return use(op);
+    for (op.m = 1; op.m <= few_rows; ++op.m)
+        use(op);
+}
+
 // Loads the default kernel for the op's parameters, which need no sizes.
 void load_default(nw_context &, const Op &);
 

@@ -217,6 +217,23 @@ NW_API nw_status nw_permute(nw_context *context, const nw_permutation *permutati
  * the product; where nw_permuted_linear_w4a16 refuses these, loads nw_permute's alone. */
 NW_API nw_status nw_permute_prepare(nw_context *context, const nw_w4a16 *product);
 
+/* Queues nw_linear_w4a16 of a[:, perm], to the bit, for every product that it takes with k <=
+ * 32768: as nw_permuted_linear_w4a16 where that takes it, else nw_permute into `workspace`, then
+ * the product. `workspace`: device memory, 16-byte aligned, for this product alone until it is
+ * done; null where the size is 0. */
+NW_API nw_status nw_act_order_linear_w4a16(nw_context *context, const nw_w4a16 *product,
+                                           const void *perm, void *workspace,
+                                           uint64_t workspace_bytes, void *stream);
+
+/* 0 where one launch is the product, else 2 * m * k. Reads what nw_prepare reads; m is at least 1.
+ */
+NW_API nw_status nw_act_order_workspace_size(nw_context *context, const nw_w4a16 *product,
+                                             uint64_t *bytes);
+
+/* Loads the kernels of nw_act_order_linear_w4a16. Reads what nw_prepare reads; m = 0 means all of
+ * 1..8. */
+NW_API nw_status nw_act_order_prepare(nw_context *context, const nw_w4a16 *product);
+
 /*
  * Converts scales and NW_ZEROS_PACKED zero points to the s of nw_w4a16 with NW_ZEROS_CARRIER.
  * Scales are copied bit by bit. With NW_F16, -z * scale is rounded to nearest even, and is

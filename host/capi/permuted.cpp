@@ -39,6 +39,61 @@ void prepare_permuted(nw_context &context, const Op &op) {
     load(context, *kernel);
 }
 
+// True if one launch is the product, its permutation too.
+bool in_one_launch(const nw_context &context, const Op &permuted) {
+    if (!has_kernels(context.machine.target->name, permuted))
+        return false; // the usual case: of more rows
+    try {
+        check_shape(permuted);
+        return true;
+    } catch (const nw::Refusal &) {
+        return false;
+    }
+}
+
+constexpr u64 workspace_alignment = 16; // that of a
+
+u64 bytes_for_rows(const Op &op) { return op.m * op.k * sizeof(u16); }
+
+// What the product of permuted rows is, and what makes the rows.
+struct TwoLaunches {
+    Op permute, product;
+};
+
+TwoLaunches two_launches(Op op, void *workspace) {
+    Op permute{.kind = OpKind::permute_a};
+    permute.m = op.m;
+    permute.k = op.k;
+    permute.a = op.a;
+    permute.perm = op.perm;
+    permute.y = address(workspace);
+    op.kind = OpKind::linear_w4a16;
+    op.a = permute.y;
+    op.perm = 0;
+    return {permute, op};
+}
+
+void launch_two(nw_context &context, const Op &op, void *workspace, u64 bytes, void *stream,
+                const char *prepare) {
+    need(workspace, "workspace is null: must be {} bytes of device memory", bytes_for_rows(op));
+    need(bytes >= bytes_for_rows(op),
+         "workspace_bytes = {}: must be at least {} with m = {}, k = {}", bytes, bytes_for_rows(op),
+         op.m, op.k);
+    need(address(workspace) % workspace_alignment == 0,
+         "workspace = {:#x}: must be {}-byte aligned", address(workspace), workspace_alignment);
+    const TwoLaunches two = two_launches(op, workspace);
+    launch(context, two.product, stream, prepare,
+           [&](const hip::Stream &) { launch(context, two.permute, stream, prepare); });
+}
+
+void prepare_act_order(nw_context &context, const Op &op) {
+    if (in_one_launch(context, op))
+        return load(context, op);
+    const TwoLaunches two = two_launches(op, nullptr);
+    load_default(context, two.permute);
+    load(context, two.product);
+}
+
 } // namespace
 
 } // namespace nw::api
@@ -60,6 +115,34 @@ nw_status nw_permute(nw_context *context, const nw_permutation *permutation, voi
     return api::guarded([&] {
         const Op op = api::permutation_of(context, permutation);
         api::launch(*context, op, stream, "nw_permute_prepare");
+    });
+}
+
+nw_status nw_act_order_linear_w4a16(nw_context *context, const nw_w4a16 *product, const void *perm,
+                                    void *workspace, uint64_t workspace_bytes, void *stream) {
+    constexpr const char *prepare = "nw_act_order_prepare";
+    return api::guarded([&] {
+        Op op = api::permuted_of(context, product);
+        op.perm = address(perm);
+        if (api::in_one_launch(*context, op))
+            return api::launch(*context, op, stream, prepare);
+        api::launch_two(*context, op, workspace, workspace_bytes, stream, prepare);
+    });
+}
+
+nw_status nw_act_order_workspace_size(nw_context *context, const nw_w4a16 *product,
+                                      uint64_t *bytes) {
+    return api::bytes_call(bytes, [&] {
+        const Op op = api::permuted_of(context, product);
+        return api::in_one_launch(*context, op) ? 0 : api::bytes_for_rows(op);
+    });
+}
+
+nw_status nw_act_order_prepare(nw_context *context, const nw_w4a16 *product) {
+    return api::guarded([&] {
+        const Op op = api::permuted_of(context, product);
+        const hip::KeepCurrentDevice keep(context->device);
+        api::for_rows(op, [&](const Op &of) { api::prepare_act_order(*context, of); });
     });
 }
 

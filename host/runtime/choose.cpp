@@ -386,6 +386,11 @@ Choice explain(std::string_view gfx, const Op &op) {
 
 const Kernel &choose(std::string_view gfx, const Op &op) { return *explain(gfx, op).kernel; }
 
+bool has_kernels(std::string_view gfx, const Op &op) {
+    const Table &table = table_for(op);
+    return kinds_of(table, gfx).contains(values_of(*table.families.front(), op));
+}
+
 std::vector<const Kernel *> kernels_for(std::string_view gfx, const Op &op, References references) {
     std::vector<const Kernel *> out;
     for (const Kernel *kernel : kind_for(table_for(op), gfx, op).kernels)

@@ -38,6 +38,9 @@ const Kernel *cheapest(std::span<const Kernel *const>, const Op &);
 // Least cost in the kernel's family for the op as the last slice of a larger op.
 const Kernel *cheapest_of_family(const Kernel &, const Op &);
 
+// True if there are kernels for the op's parameters, whatever its sizes; in this build or not.
+bool has_kernels(std::string_view gfx, const Op &);
+
 // Every kernel that takes the op; `with`: also baselines and ablations, which are never chosen.
 enum class References : u8 { without, with };
 std::vector<const Kernel *> kernels_for(std::string_view gfx, const Op &,

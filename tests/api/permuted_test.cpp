@@ -63,6 +63,81 @@ TEST_CASE("one launch is to the bit the two") {
                 }
 }
 
+TEST_CASE("act-order of any number of rows is to the bit the two launches") {
+    const Context context;
+    struct Case {
+        Shape shape;
+        bool one; // launch
+    };
+    const Case cases[] = {
+        {{.m = 1, .k = 512}, true},
+        {{.dtype = NW_BF16, .zeros = NW_ZEROS_PACKED, .m = 4, .k = 512}, true},
+        {{.zeros = NW_ZEROS_TYPED, .m = 1, .k = 512}, false},
+        {{.m = 2, .n = 24, .k = 512, .silu = true}, false},
+        {{.m = 2, .n = 8, .k = 8320}, false},
+        {{.m = 5, .k = 512}, false},
+        {{.dtype = NW_BF16, .zeros = NW_ZEROS_PACKED, .m = 8, .k = 512}, false},
+        {{.m = 9, .k = 512}, false},
+        {{.dtype = NW_BF16, .m = 70, .k = 512}, false},
+    };
+    for (const auto &[shape, one] : cases) {
+        CAPTURE(fmt::format("m {} n {} k {} zeros {}", shape.m, shape.n, shape.k, shape.zeros));
+        Permuted p(shape);
+        NW_DONE(nw_permute(context, &p.permute, nullptr));
+        const nw_w4a16 two = p.of_y();
+        NW_DONE(nw_linear_w4a16(context, &two, nullptr));
+        const std::vector<u16> want = p.product.result();
+        p.product.clear();
+        u64 bytes = 1;
+        NW_DONE(nw_act_order_workspace_size(context, &p.product.arguments(), &bytes));
+        CHECK_EQ(bytes, one ? 0 : u64{2} * shape.m * shape.k);
+        const Memory workspace(bytes);
+        NW_DONE(nw_act_order_linear_w4a16(context, &p.product.arguments(), p.perm.data,
+                                          one ? nullptr : workspace.data, bytes, nullptr));
+        CHECK(p.product.result() == want);
+    }
+}
+
+TEST_CASE("act-order in a graph, once prepared") {
+    const Context context;
+    const Stream stream;
+    for (const u32 m : {3u, 70u}) {
+        Permuted p({.m = m, .k = 256});
+        const Memory workspace(u64{2} * m * 256);
+        const auto launch = [&] {
+            return nw_act_order_linear_w4a16(context, &p.product.arguments(), p.perm.data,
+                                             workspace.data, workspace.size, stream);
+        };
+        HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+        CHECK_EQ(launch(), NW_NOT_PREPARED);
+        CHECK_MESSAGE(said("nw_act_order_prepare"), nw_last_error());
+        CHECK_EQ(Graph{stream}.nodes(), 0);
+        nw_w4a16 all = p.product.arguments();
+        all.m = m < 8 ? 0 : m;
+        NW_DONE(nw_act_order_prepare(context, &all));
+        HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+        NW_DONE(launch());
+        CHECK_EQ(Graph{stream}.nodes(), m == 3 ? 1 : 2);
+    }
+}
+
+TEST_CASE("act-order says what its workspace must be") {
+    const Context context;
+    Permuted p({.m = 5, .k = 256});
+    p.product.clear();
+    const Memory workspace(u64{2} * 5 * 256 + 8);
+    const auto refused = [&](void *at, u64 bytes, const char *part) {
+        CHECK_EQ(nw_act_order_linear_w4a16(context, &p.product.arguments(), p.perm.data, at, bytes,
+                                           nullptr),
+                 NW_INVALID_ARGUMENT);
+        CHECK_MESSAGE(said(part), nw_last_error());
+        CHECK(p.product.untouched());
+    };
+    refused(nullptr, 2560, "workspace is null: must be 2560 bytes");
+    refused(workspace.data, 2559, "workspace_bytes = 2559: must be at least 2560 with m = 5");
+    refused(static_cast<u8 *>(workspace.data) + 8, 2560, "16-byte aligned");
+}
+
 TEST_CASE("the order as it is changes nothing") {
     const Context context;
     Permuted p({.m = 2, .k = 512});
