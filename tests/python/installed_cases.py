@@ -131,6 +131,45 @@ class Package(unittest.TestCase):
                 nw.synchronize()
                 close(out, exact, 2e-3)
 
+    def test_act_order(self) -> None:
+        """In one launch, in two, and those with other zero points or SiLU; of every number of rows to the bit the product of x[:, perm]."""
+        (q, scales, z), perm = self.weights(40, 512), RANDOM.permutation(512).astype(numpy.int32)
+        w, s, order, packed = (nw.DeviceArray(a) for a in (nw.pack(q), scales, perm, nw.pack_zeros(z)))
+        for m, zeros, silu in ((1, None, False), (4, packed, False), (5, packed, False), (8, nw.DeviceArray(z.astype(numpy.float16)), False),
+                               (2, None, True), (9, packed, False), (70, None, False)):  # fmt: skip
+            with self.subTest(m=m, silu=silu):
+                x, n = half(m, 512), 20 if silu else 40
+                out, beside, kept = nw.DeviceArray.zeros((m, n), "float16"), nw.DeviceArray.zeros((m, n), "float16"), []
+
+                def allocate(size: int) -> nw.DeviceArray:
+                    kept.append(nw.DeviceArray.zeros((size,), "uint8"))  # noqa: B023
+                    return kept[-1]  # noqa: B023
+
+                more = {"zeros": zeros, "silu_gate_up": silu, "group": 128}
+                self.context.linear(nw.DeviceArray(x), w, s, out=out, perm=order, allocate=allocate if m == 9 else None, **more)
+                self.context.linear(nw.DeviceArray(numpy.ascontiguousarray(x[:, perm])), w, s, out=beside, **more)
+                nw.synchronize()
+                self.assertTrue((out.numpy() == beside.numpy()).all())
+                self.assertEqual([a.shape for a in kept], [(2 * 9 * 512,)] if m == 9 else [])
+                close(out, reference.linear(x, q, scales, None if zeros is None else z, 128, silu=silu, perm=perm), 2e-3)
+        x, out = nw.DeviceArray(half(1, 512)), nw.DeviceArray.zeros((1, 40), "float16")
+        for text, bad in ((r"perm has shape \[256\]: it must be \[K\] = \[512\]", Strided(order, (256,))), ("perm is of type f16: it must be i32 or u32", s)):
+            with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
+                self.context.linear(x, w, s, group=128, out=out, perm=bad)
+
+    def test_act_order_prepared(self) -> None:
+        hip, stream, graph = ctypes.CDLL(None), ctypes.c_void_p(), ctypes.c_void_p()
+        self.assertEqual(hip.hipStreamCreate(ctypes.byref(stream)), 0)
+        q, scales, _ = self.weights(24, 256)
+        w, s, order = (nw.DeviceArray(a) for a in (nw.pack(q), scales, RANDOM.permutation(256).astype(numpy.int32)))
+        context, room = nw.Context(), nw.DeviceArray.zeros((6 * 256,), "float16")
+        context.prepare_linear(w, s, group=128, act_order=True)
+        launches = [(nw.DeviceArray(half(m, 256)), nw.DeviceArray.zeros((m, 24), "float16")) for m in (3, 6)]
+        self.assertEqual(hip.hipStreamBeginCapture(stream, 0), 0)
+        for x, out in launches:
+            context.linear(x, w, s, group=128, out=out, perm=order, allocate=lambda size: room, stream=stream.value)
+        self.assertEqual(hip.hipStreamEndCapture(stream, ctypes.byref(graph)), 0)
+
     def test_int8_activations(self) -> None:
         """Rows as the reference quantizes them, to the bit, and products of these; x has gaps between rows."""
         x, (q, scales, z), bias = half(70, 512), self.weights(40, 512), half(40)

@@ -60,9 +60,13 @@ def _groups(k: int, dwords: int, group: int) -> int:
     return k // group
 
 
-def linear(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: bool) -> tuple[int, int]:
+def linear(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: bool,
+           perm: Tensor | None = None) -> tuple[int, int]:  # fmt: skip
     is_a(x, "x", 2, "f16", "bf16")
     is_a(scales, "scales", 2, x.dtype)
+    if perm is not None:
+        is_a(perm, "perm", 1, "i32", "u32")
+        rows(perm, "perm", (x.shape[1],), "[K]")
     return _product(x, w, scales, group, zeros, bias, silu_gate_up, typed=True)
 
 

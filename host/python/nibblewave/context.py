@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 from . import abi, checks, hip
@@ -50,18 +51,23 @@ class Context:
         return LIBRARY.nw_weight_row_stride(self.gfx.encode(), k)
 
     def linear(self, x: Any, w: Any, scales: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None, silu_gate_up: bool = False,
-               stream: Any = None) -> None:  # fmt: skip
+               perm: Any = None, allocate: Callable[[int], Any] | None = None, stream: Any = None) -> None:  # fmt: skip
         """out[m, n] = sum over k of x[m, k] * (q[n, k] - z[n, k // group]) * scales[n, k // group] (+ bias[n])
 
         x [M, K] f16 or bf16, contiguous. w int32 [N, K/8] as pack() makes it, rows 16-byte aligned. scales [N, K/group] of x's
         type. zeros: None (8 everywhere), int32 or uint32 [ceil(N/8), K/group] as pack_zeros() makes them, or [N, K/group] of
         x's type (M <= 8). bias [N], out [M, N] of x's type, contiguous. silu_gate_up: rows n < N/2 of w are gate, the others
         up; out [M, N/2] = SiLU(gate) * up. group: 32, 64 or 128. ValueError or Error names what does not fit.
+
+        perm: of act-order, int32 or uint32 [K], contiguous, 16-byte aligned, as nw pack makes it: column k of w belongs to
+        x[:, perm[k]]. One launch for up to 4 rows; where it takes two, allocate(bytes) gives memory of the device for x[:, perm],
+        by default what this context keeps for the stream.
         """
         on = stream_of(stream)
         a, weights, s, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (out, "out")))
         z, b = _optional(zeros, "zeros", on), _optional(bias, "bias", on)
-        checks.result(c, checks.linear(a, weights, s, group, z, b, silu_gate_up), a.dtype)
+        order = _optional(perm, "perm", on)
+        checks.result(c, checks.linear(a, weights, s, group, z, b, silu_gate_up, order), a.dtype)
         product = struct(abi.nw_w4a16, dtype=_DTYPES[a.dtype], m=a.shape[0], n=weights.shape[0], k=a.shape[1], group=group, a=a.pointer,
                          w=weights.pointer, s=s.pointer, c=c.pointer, w_stride=weights.strides[0], s_stride=s.strides[0],
                          silu_gate_up=int(silu_gate_up))  # fmt: skip
@@ -70,16 +76,24 @@ class Context:
             product.z, product.z_stride = z.pointer, z.strides[0]
         if b is not None:
             product.bias = b.pointer
-        call("nw_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+        if order is None:
+            return call("nw_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+        needed = ctypes.c_uint64()
+        call("nw_act_order_workspace_size", self._handle, ctypes.byref(product), ctypes.byref(needed))
+        made = tensor(allocate(needed.value), "allocate's", stream=on) if allocate and needed.value else None
+        workspace = made.pointer if made else self._kept_workspace(needed.value, on)
+        call("nw_act_order_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(order.pointer), ctypes.c_void_p(workspace),
+             needed, ctypes.c_void_p(on))  # fmt: skip
 
-    def prepare_linear(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False, rows: int = 0) -> None:
+    def prepare_linear(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False, rows: int = 0,
+                       act_order: bool = False) -> None:  # fmt: skip
         """Loads the kernels of linear() with these operands and so many rows of x; 0: all of 1 to 8. A launch in a stream that is
-        being captured loads none."""
+        being captured loads none. `act_order`: of linear() with a perm."""
         q, s, z = tensor(w, "w", "i32", "u32", dims=2), tensor(scales, "scales", "f16", "bf16", dims=2), _optional(zeros, "zeros", 0)
         zero = abi.NW_ZEROS_EIGHT if z is None else abi.NW_ZEROS_TYPED if z.dtype == s.dtype else abi.NW_ZEROS_PACKED
         product = struct(abi.nw_w4a16, dtype=_DTYPES[s.dtype], zeros=zero, m=rows, n=q.shape[0], k=q.shape[1] * 8, group=group,
                          silu_gate_up=int(silu_gate_up))  # fmt: skip
-        call("nw_prepare", self._handle, ctypes.byref(product))
+        call("nw_act_order_prepare" if act_order else "nw_prepare", self._handle, ctypes.byref(product))
 
     def quantize_rows(self, x: Any, *, out: Any, scales: Any, stream: Any = None) -> None:
         """x in int8, a scale for each row, for linear_w4a8(): scales[m] = max |x[m]| / 127, out[m] = x[m] / scales[m], rounded.
@@ -302,10 +316,14 @@ class Context:
     def _with_workspace(self, family: str, function: str, product: ctypes.Structure, stream: int) -> None:
         needed = ctypes.c_uint64()
         call(f"{family}_workspace_size", self._handle, ctypes.byref(product), ctypes.byref(needed))
-        kept = self._workspaces.get(stream)
-        if needed.value and (kept is None or kept.shape[0] < needed.value):
-            hip.synchronize()  # queued launches use the old one
-            kept = self._workspaces[stream] = hip.DeviceArray.zeros((needed.value,), "uint8")
-        if needed.value and kept is not None:
-            product.workspace, product.workspace_bytes = kept.data_ptr(), kept.shape[0]
+        if needed.value:
+            product.workspace, product.workspace_bytes = self._kept_workspace(needed.value, stream), self._workspaces[stream].shape[0]
         call(function, self._handle, ctypes.byref(product), ctypes.c_void_p(stream))
+
+    def _kept_workspace(self, size: int, stream: int) -> int | None:
+        """Address of at least so many bytes that belong to the stream; None if size is 0."""
+        kept = self._workspaces.get(stream)
+        if size and (kept is None or kept.shape[0] < size):
+            hip.synchronize()  # queued launches use the old one
+            kept = self._workspaces[stream] = hip.DeviceArray.zeros((size,), "uint8")
+        return kept.data_ptr() if size and kept is not None else None

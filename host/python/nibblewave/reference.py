@@ -69,9 +69,11 @@ def silu_gate_up(y: Array) -> Array:
         return gate / (1 + numpy.exp(-gate)) * up
 
 
-def linear(x: Array, q: Array, scales: Array, z: Array | None, group: int, *, bias: Array | None = None, silu: bool = False) -> Array:
-    """float64 [M, N]: x [M, K] times the dequantized [N, K], transposed, plus bias [N]. `silu`: [M, N/2] by silu_gate_up()."""
-    y = values(x) @ dequantize(q, scales, z, group).T + (0.0 if bias is None else values(bias))
+def linear(x: Array, q: Array, scales: Array, z: Array | None, group: int, *, bias: Array | None = None, silu: bool = False,
+           perm: Array | None = None) -> Array:  # fmt: skip
+    """float64 [M, N]: x [M, K] times the dequantized [N, K], transposed, plus bias [N]. `silu`: [M, N/2] by silu_gate_up(). perm
+    [K]: column k of q belongs to x[:, perm[k]]."""
+    y = values(x if perm is None else x[:, perm]) @ dequantize(q, scales, z, group).T + (0.0 if bias is None else values(bias))
     return silu_gate_up(y) if silu else y
 
 

@@ -2,6 +2,7 @@
 """The products as operators of PyTorch (2.4 or newer), for torch.compile, graphs and engines: `import nibblewave.torch`.
 
     torch.ops.nibblewave.linear_w4a16(x, w, scales, 128)
+    torch.ops.nibblewave.linear_w4a16(x, w, scales, 128, perm=perm)     # of act-order
     torch.ops.nibblewave.gguf_linear(x, w, "q4_K")
     torch.ops.nibblewave.moe(x, w, scales, ids, 128, weights=weights)
     torch.ops.nibblewave.gguf_moe(x, w, "q4_K", ids)
@@ -30,7 +31,8 @@ from .tensors import NAMES, Tensor
 
 _LIBRARY = torch.library.Library("nibblewave", "FRAGMENT")
 _SCHEMAS = {
-    "linear_w4a16": "Tensor x, Tensor w, Tensor scales, int group, Tensor? zeros=None, Tensor? bias=None, bool silu_gate_up=False",
+    "linear_w4a16": "Tensor x, Tensor w, Tensor scales, int group, Tensor? zeros=None, Tensor? bias=None, bool silu_gate_up=False, "
+    "Tensor? perm=None",
     "gguf_linear": "Tensor x, Tensor w, str type",
     "moe": "Tensor x, Tensor w, Tensor scales, Tensor ids, int group, Tensor? zeros=None, Tensor? bias=None, "
     "Tensor? weights=None, bool silu_gate_up=False",
@@ -65,9 +67,9 @@ def _matrix(x: T) -> T:
     return x.view(math.prod(x.shape[:-1]), x.shape[-1])
 
 
-def _linear_shape(x: T, w: T, scales: T, group: int, zeros: T | None, bias: T | None, silu_gate_up: bool) -> tuple[int, ...]:
-    a, q, s, z, b = _faces(_matrix(x), w=w, scales=scales, zeros=zeros, bias=bias)
-    return (*x.shape[:-1], checks.linear(a, q, s, group, z, b, silu_gate_up)[1])
+def _linear_shape(x: T, w: T, scales: T, group: int, zeros: T | None, bias: T | None, silu_gate_up: bool, perm: T | None) -> tuple[int, ...]:
+    a, q, s, z, b, order = _faces(_matrix(x), w=w, scales=scales, zeros=zeros, bias=bias, perm=perm)
+    return (*x.shape[:-1], checks.linear(a, q, s, group, z, b, silu_gate_up, order)[1])
 
 
 def _gguf_shape(x: T, w: T, type: str) -> tuple[int, ...]:
@@ -89,8 +91,9 @@ def _gguf_moe_shape(x: T, w: T, type: str, ids: T) -> tuple[int, ...]:
 # ---- without data ----
 
 
-def _linear_fake(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False) -> T:
-    return x.new_empty(_linear_shape(x, w, scales, group, zeros, bias, silu_gate_up))
+def _linear_fake(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False,
+                 perm: T | None = None) -> T:  # fmt: skip
+    return x.new_empty(_linear_shape(x, w, scales, group, zeros, bias, silu_gate_up, perm))
 
 
 def _gguf_fake(x: T, w: T, type: str) -> T:
@@ -126,10 +129,11 @@ def _zeros_of(zeros: T | None, n: int) -> Any:
     return reference.unpack_zeros(_array(zeros), n) if packed else _array(zeros)
 
 
-def _linear_cpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False) -> T:
-    shape = _linear_shape(x, w, scales, group, zeros, bias, silu_gate_up)
+def _linear_cpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False,
+                perm: T | None = None) -> T:  # fmt: skip
+    shape = _linear_shape(x, w, scales, group, zeros, bias, silu_gate_up, perm)
     q, z = reference.unpack(_array(w)), _zeros_of(zeros, w.shape[0])
-    y = reference.linear(_array(_matrix(x)), q, _array(scales), z, group, bias=_array(bias), silu=silu_gate_up)
+    y = reference.linear(_array(_matrix(x)), q, _array(scales), z, group, bias=_array(bias), silu=silu_gate_up, perm=_array(perm))
     return _tensor(y, x, shape)
 
 
@@ -168,11 +172,12 @@ def _stream(x: T) -> int:
     return int(torch.cuda.current_stream(x.device).cuda_stream)
 
 
-def _linear_gpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False) -> T:
-    out = _linear_fake(x, w, scales, group, zeros, bias, silu_gate_up)
+def _linear_gpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False,
+                perm: T | None = None) -> T:  # fmt: skip
+    out = _linear_fake(x, w, scales, group, zeros, bias, silu_gate_up, perm)
     if out.numel():
         context(x.device.index).linear(_matrix(x), w, scales, group=group, out=_matrix(out), zeros=zeros, bias=bias, silu_gate_up=silu_gate_up,
-                                       stream=_stream(x))  # fmt: skip
+                                       perm=perm, allocate=lambda size: x.new_empty((-(-size // x.element_size()),)), stream=_stream(x))  # fmt: skip
     return out
 
 

@@ -65,6 +65,11 @@ class OnCpu(unittest.TestCase):
             self.close(nt.linear_w4a16(x, weights.w, weights.scales, 64, bias=bias), y + bias.double())
             self.close(nt.linear_w4a16(x, weights.w, weights.scales, 64, bias=bias, silu_gate_up=True), silu_gate_up(y + bias.double()))
 
+    def test_act_order(self) -> None:
+        x, weights, perm = numbers(2, 3, 256, dtype=torch.float16), Weights(20, 256, group=64, dtype=torch.float16), torch.randperm(256)
+        got = nt.linear_w4a16(x, weights.w, weights.scales, 64, zeros=weights.zeros, perm=perm.int())
+        self.close(got, x.double()[..., perm] @ weights.exact(True).T)
+
     def test_padded_rows(self) -> None:
         x, weights = numbers(3, 256, dtype=torch.float16), Weights(20, 256, group=128, dtype=torch.float16)
         w = torch.full((20, 64), -1, dtype=torch.int32)
@@ -119,6 +124,7 @@ class Registration(unittest.TestCase):
             linear, moe = (x, weights.w, weights.scales, 32), (x, experts.w, experts.scales, ids, 32)
             out += [(nt.linear_w4a16, linear, {}), (nt.linear_w4a16, linear, {"zeros": weights.zeros, "bias": weights.typed[:, 0].contiguous()})]
             out += [(nt.linear_w4a16, linear, {"zeros": weights.typed, "silu_gate_up": True})]
+            out += [(nt.linear_w4a16, linear, {"perm": torch.randperm(128).int()})]
             out += [(nt.moe, moe, {}), (nt.moe, moe, {"zeros": experts.zeros, "weights": torch.rand(3, 2), "silu_gate_up": True})]
         w = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((20, 256))))
         experts_w, ids = torch.from_numpy(gguf.quantize_q8_0(RANDOM.standard_normal((4, 20, 64)))), torch.tensor([[3, 1], [0, -1]], dtype=torch.int32)
@@ -135,7 +141,7 @@ class Registration(unittest.TestCase):
         self.assertEqual(
             str(torch.ops.nibblewave.linear_w4a16.default._schema),
             "nibblewave::linear_w4a16(Tensor x, Tensor w, Tensor scales, int group, Tensor? zeros=None, Tensor? bias=None, "
-            "bool silu_gate_up=False) -> Tensor",
+            "bool silu_gate_up=False, Tensor? perm=None) -> Tensor",
         )
 
     def test_meta(self) -> None:
@@ -184,6 +190,8 @@ class Errors(unittest.TestCase):
             (r"zeros has shape \[2, 4\]: it must be \[ceil\(N/8\), K/group\] = \[3, 4\]", (x, w, s, 32), {"zeros": z[:2]}),
             (r"bias has shape \[23\]: it must be \[N\] = \[24\]", (x, w, s, 32), {"bias": s[:23, 0].contiguous()}),
             (r"bias has strides \[8\] in bytes: its rows must be contiguous", (x, w, s, 32), {"bias": s[:, 0]}),
+            (r"perm is of type int64", (x, w, s, 32), {"perm": torch.arange(128)}),
+            (r"perm has shape \[64\]: it must be \[K\] = \[128\]", (x, w, s, 32), {"perm": torch.arange(64).int()}),
             (r"w has 23 rows: silu_gate_up takes an even number", (x, w[:23], s[:23], 32), {"silu_gate_up": True}),
             (r"w is on meta: it must be on x's device, cpu; move it there", (x, w.to("meta"), s, 32), {}),
         ]  # fmt: skip
@@ -291,6 +299,9 @@ class OnSimulatedGpu(unittest.TestCase):
             for rows in (1, 5, 40):
                 x = numbers(rows, 1, 256, dtype=dtype)
                 self.beside_cpu(nt.linear_w4a16, x, weights.w, weights.scales, 64, zeros=weights.zeros, bias=numbers(24, dtype=dtype))
+            for rows in (1, 5, 40):
+                x = numbers(rows, 256, dtype=dtype)
+                self.beside_cpu(nt.linear_w4a16, x, weights.w, weights.scales, 64, perm=torch.randperm(256).int())
             self.beside_cpu(nt.linear_w4a16, x, weights.w, weights.scales, 64, silu_gate_up=True)
             self.beside_cpu(nt.linear_w4a16, x[:0], weights.w, weights.scales, 64)
 
