@@ -69,6 +69,29 @@ Op without_lists(Op op) {
     return op;
 }
 
+Op permuted_moe_of(const nw_context *context, const nw_moe_w4a16 *p) {
+    Op op = moe_of(context, p);
+    op.kind = OpKind::permuted_moe_w4a16;
+    return op;
+}
+
+// Where block_size_m is 0: all that there are for such rows, of which blocks of 1 are the longest.
+void prepare_permuted_moe(nw_context &context, Op op) {
+    const hip::KeepCurrentDevice keep(context.device);
+    if (op.block_size > 0)
+        return load(context, op);
+    op.block_size = 1;
+    load(context, op);
+    for (u64 block_size : block_sizes) {
+        op.block_size = block_size;
+        try {
+            load(context, op);
+        } catch (const Refusal &) {
+            return;
+        }
+    }
+}
+
 void prepare_moe(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     Op routing = op;
@@ -103,6 +126,22 @@ nw_status nw_moe_prepare(nw_context *context, const nw_moe_w4a16 *product) {
     return api::guarded([&] {
         const Op op = api::moe_of(context, product);
         api::prepare_moe(*context, api::without_lists(op));
+    });
+}
+
+nw_status nw_act_order_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *product,
+                                        const void *perm, void *stream) {
+    return api::guarded([&] {
+        Op op = api::permuted_moe_of(context, product);
+        op.perm = address(perm);
+        api::launch(*context, op, stream, "nw_act_order_moe_prepare");
+    });
+}
+
+nw_status nw_act_order_moe_prepare(nw_context *context, const nw_moe_w4a16 *product) {
+    return api::guarded([&] {
+        const Op op = api::permuted_moe_of(context, product);
+        api::prepare_permuted_moe(*context, api::without_lists(op));
     });
 }
 

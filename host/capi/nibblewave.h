@@ -410,6 +410,19 @@ NW_API nw_status nw_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *
                                        uint64_t *bytes);
 
 /*
+ * nw_moe_linear_w4a16 with weights of act-order, in one launch: column k of expert e's w belongs to
+ * activation perm[e, k]. perm is nw pack's NAME.perm of experts: uint32 [experts, K] on the device,
+ * 16-byte aligned, each row as nw_permuted_linear_w4a16's. For block_size_m 1, 2 and 4, with
+ * K <= 16384, 8192 and 4096; on gfx11 and gfx12. Refuses others with NW_INVALID_ARGUMENT: slots
+ * take smaller blocks.
+ */
+NW_API nw_status nw_act_order_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *product,
+                                               const void *perm, void *stream);
+
+/* As nw_moe_prepare; block_size_m = 0 means all that K allows. Loads no kernel of nw_moe_align. */
+NW_API nw_status nw_act_order_moe_prepare(nw_context *context, const nw_moe_w4a16 *product);
+
+/*
  * Sorts the router's choice into the lists of nw_moe_w4a16. Each expert's slots, in ascending
  * order, fill blocks of that expert; experts follow each other in order. The last block of an
  * expert is padded with the value `slots`, which is no slot. Slots with an expert outside

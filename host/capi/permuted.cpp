@@ -41,14 +41,7 @@ void prepare_permuted(nw_context &context, const Op &op) {
 
 // True if one launch is the product, its permutation too.
 bool in_one_launch(const nw_context &context, const Op &permuted) {
-    if (!has_kernels(context.machine.target->name, permuted))
-        return false; // the usual case: of more rows
-    try {
-        check_shape(permuted);
-        return true;
-    } catch (const nw::Refusal &) {
-        return false;
-    }
+    return is_served(context.machine.target->name, permuted);
 }
 
 constexpr u64 workspace_alignment = 16; // that of a

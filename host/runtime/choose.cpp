@@ -386,9 +386,16 @@ Choice explain(std::string_view gfx, const Op &op) {
 
 const Kernel &choose(std::string_view gfx, const Op &op) { return *explain(gfx, op).kernel; }
 
-bool has_kernels(std::string_view gfx, const Op &op) {
+bool is_served(std::string_view gfx, const Op &op) {
     const Table &table = table_for(op);
-    return kinds_of(table, gfx).contains(values_of(*table.families.front(), op));
+    if (!kinds_of(table, gfx).contains(values_of(*table.families.front(), op)))
+        return false;
+    try {
+        check_shape(op);
+        return true;
+    } catch (const Refusal &) {
+        return false;
+    }
 }
 
 std::vector<const Kernel *> kernels_for(std::string_view gfx, const Op &op, References references) {

@@ -38,8 +38,9 @@ const Kernel *cheapest(std::span<const Kernel *const>, const Op &);
 // Least cost in the kernel's family for the op as the last slice of a larger op.
 const Kernel *cheapest_of_family(const Kernel &, const Op &);
 
-// True if there are kernels for the op's parameters, whatever its sizes; in this build or not.
-bool has_kernels(std::string_view gfx, const Op &);
+// True if there are kernels for the op's parameters, in this build or not, and its sizes fit their
+// contract. For ops that else are another one; throws nothing.
+bool is_served(std::string_view gfx, const Op &);
 
 // Every kernel that takes the op; `with`: also baselines and ablations, which are never chosen.
 enum class References : u8 { without, with };

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "check/moe_bound.h"
+#include "permutation.h"
 
 namespace nw {
 
@@ -87,7 +88,35 @@ void MoeCase::add_weights(Rng &rng) {
         x = rng.unit();
 }
 
+void MoeCase::add_orders(Rng &rng) {
+    for (u32 e = 0; e < shape.experts; ++e) {
+        const std::vector<u32> one = permutation(shape.k, rng);
+        perm.insert(perm.end(), one.begin(), one.end());
+    }
+}
+
+MoeCase MoeCase::in_order() const {
+    MoeCase out = *this;
+    out.perm.clear();
+    out.shape.top_k = 1;
+    out.a.assign(u64{shape.slots} * shape.k, 0);
+    const u64 entries =
+        std::min<u64>(expert_ids.size() * block_size, num_tokens_post_padded.value_or(~u32{0}));
+    for (u64 at = 0; at < entries; ++at) {
+        const u64 slot = sorted_token_ids.empty() ? at : static_cast<u32>(sorted_token_ids[at]),
+                  expert = static_cast<u32>(expert_ids[at / block_size]);
+        if (slot >= shape.slots || expert >= shape.experts)
+            continue;
+        const std::span row = std::span(a).subspan(slot / shape.top_k * shape.k, shape.k);
+        for (u64 k = 0; k < shape.k; ++k)
+            out.a[slot * shape.k + k] = row[perm[expert * shape.k + k]];
+    }
+    return out;
+}
+
 std::vector<ref::MoeSlot> MoeCase::reference() const {
+    if (!perm.empty())
+        return in_order().reference();
     std::vector<ref::Expert> of;
     for (const DecodeCase &expert : experts)
         of.push_back({expert.q, expert.s, expert.bias, expert.z});
@@ -115,34 +144,39 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const MoeCase &p) {
     const auto given = [](const check::Region &region) {
         return region.size() ? region.data() : nullptr;
     };
-    launch(t.modules, kernel,
-           MoeW4A16{.dtype = one.dtype,
-                    .n = p.shape.n,
-                    .k = p.shape.k,
-                    .group = one.group,
-                    .experts = p.shape.experts,
-                    .block_size = p.block_size,
-                    .blocks = static_cast<u32>(p.expert_ids.size()),
-                    .slots = p.shape.slots,
-                    .top_k = p.shape.top_k,
-                    .silu_gate_up = p.shape.silu_gate_up,
-                    .a = a.data(),
-                    .w = w.data(),
-                    .s = s.data(),
-                    .bias = given(bias),
-                    .c = c.data(),
-                    .expert_ids = experts.data(),
-                    .sorted_token_ids = given(slots),
-                    .topk_weights = given(weights),
-                    .num_tokens_post_padded = given(used),
-                    .w_stride = w_stack.stride,
-                    .w_expert = w_stack.expert,
-                    .s_stride = s_stack.stride,
-                    .s_expert = s_stack.expert,
-                    .zeros = one.zeros,
-                    .z = given(z),
-                    .z_stride = z_stack.stride,
-                    .z_expert = z_stack.expert});
+    const auto perm = t.region<u32>(p.perm);
+    Op op = MoeW4A16{.dtype = one.dtype,
+                     .n = p.shape.n,
+                     .k = p.shape.k,
+                     .group = one.group,
+                     .experts = p.shape.experts,
+                     .block_size = p.block_size,
+                     .blocks = static_cast<u32>(p.expert_ids.size()),
+                     .slots = p.shape.slots,
+                     .top_k = p.shape.top_k,
+                     .silu_gate_up = p.shape.silu_gate_up,
+                     .a = a.data(),
+                     .w = w.data(),
+                     .s = s.data(),
+                     .bias = given(bias),
+                     .c = c.data(),
+                     .expert_ids = experts.data(),
+                     .sorted_token_ids = given(slots),
+                     .topk_weights = given(weights),
+                     .num_tokens_post_padded = given(used),
+                     .w_stride = w_stack.stride,
+                     .w_expert = w_stack.expert,
+                     .s_stride = s_stack.stride,
+                     .s_expert = s_stack.expert,
+                     .zeros = one.zeros,
+                     .z = given(z),
+                     .z_stride = z_stack.stride,
+                     .z_expert = z_stack.expert};
+    if (!p.perm.empty()) {
+        op.kind = OpKind::permuted_moe_w4a16;
+        op.perm = address(perm.data());
+    }
+    launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("c", c);
@@ -155,6 +189,7 @@ std::vector<u16> run(check::Test &t, const Kernel &kernel, const MoeCase &p) {
     t.unchanged("sorted_token_ids", slots);
     t.unchanged("topk_weights", weights);
     t.unchanged("num_tokens_post_padded", used);
+    t.unchanged("perm", perm);
     return c.read_as<u16>();
 }
 

@@ -30,6 +30,7 @@ struct MoeCase {
     std::vector<i32> expert_ids, sorted_token_ids;
     std::vector<f32> topk_weights;
     std::optional<u32> num_tokens_post_padded;
+    std::vector<u32> perm; // [experts, K] of act-order, or empty
 
     // The kernel's dtype, group, zeros and block size; data as in DecodeCase, each slot in order,
     // blocks of experts drawn at random.
@@ -38,7 +39,11 @@ struct MoeCase {
     // of their own, filled up with `slots`, and a block more that stands for nothing.
     void sort_slots(Rng &);
     void add_weights(Rng &);
+    // An order of activations for each expert, which the kernel takes.
+    void add_orders(Rng &);
 
+    // Without orders, the activations of each slot in that of its expert.
+    MoeCase in_order() const;
     u32 columns() const { return shape.silu_gate_up ? shape.n / 2 : shape.n; }
     std::vector<ref::MoeSlot> reference() const;
 };

@@ -28,6 +28,13 @@ def close(got: nw.DeviceArray, want: numpy.ndarray, part: float) -> None:
     assert error <= part * abs(want).max(), (error, abs(want).max())
 
 
+def weights(*shape: int, group: int = 128) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    """Quantized ones, scales, zero points."""
+    *front, n, k = shape
+    scales = (RANDOM.random((*front, n, k // group)) / 64).astype(numpy.float16)
+    return RANDOM.integers(0, 16, shape), scales, RANDOM.integers(0, 16, scales.shape)
+
+
 class Interface:
     """As CuPy's arrays are."""
 
@@ -84,10 +91,7 @@ class Package(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.context = nw.Context()
 
-    def weights(self, *shape: int, group: int = 128) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-        *front, n, k = shape
-        scales = (RANDOM.random((*front, n, k // group)) / 64).astype(numpy.float16)
-        return RANDOM.integers(0, 16, shape), scales, RANDOM.integers(0, 16, scales.shape)
+    weights = staticmethod(weights)
 
     def test_prepare(self) -> None:
         """A new context launches into a stream that is being captured once its kernels are loaded, and not before."""
@@ -130,45 +134,6 @@ class Package(unittest.TestCase):
                 self.context.linear(nw.DeviceArray(x), nw.DeviceArray(nw.pack(q)), nw.DeviceArray(scales), zeros=packed, group=128, out=out)
                 nw.synchronize()
                 close(out, exact, 2e-3)
-
-    def test_act_order(self) -> None:
-        """In one launch, in two, and those with other zero points or SiLU; of every number of rows to the bit the product of x[:, perm]."""
-        (q, scales, z), perm = self.weights(40, 512), RANDOM.permutation(512).astype(numpy.int32)
-        w, s, order, packed = (nw.DeviceArray(a) for a in (nw.pack(q), scales, perm, nw.pack_zeros(z)))
-        for m, zeros, silu in ((1, None, False), (4, packed, False), (5, packed, False), (8, nw.DeviceArray(z.astype(numpy.float16)), False),
-                               (2, None, True), (9, packed, False), (70, None, False)):  # fmt: skip
-            with self.subTest(m=m, silu=silu):
-                x, n = half(m, 512), 20 if silu else 40
-                out, beside, kept = nw.DeviceArray.zeros((m, n), "float16"), nw.DeviceArray.zeros((m, n), "float16"), []
-
-                def allocate(size: int) -> nw.DeviceArray:
-                    kept.append(nw.DeviceArray.zeros((size,), "uint8"))  # noqa: B023
-                    return kept[-1]  # noqa: B023
-
-                more = {"zeros": zeros, "silu_gate_up": silu, "group": 128}
-                self.context.linear(nw.DeviceArray(x), w, s, out=out, perm=order, allocate=allocate if m == 9 else None, **more)
-                self.context.linear(nw.DeviceArray(numpy.ascontiguousarray(x[:, perm])), w, s, out=beside, **more)
-                nw.synchronize()
-                self.assertTrue((out.numpy() == beside.numpy()).all())
-                self.assertEqual([a.shape for a in kept], [(2 * 9 * 512,)] if m == 9 else [])
-                close(out, reference.linear(x, q, scales, None if zeros is None else z, 128, silu=silu, perm=perm), 2e-3)
-        x, out = nw.DeviceArray(half(1, 512)), nw.DeviceArray.zeros((1, 40), "float16")
-        for text, bad in ((r"perm has shape \[256\]: it must be \[K\] = \[512\]", Strided(order, (256,))), ("perm is of type f16: it must be i32 or u32", s)):
-            with self.subTest(text=text), self.assertRaisesRegex(ValueError, text):
-                self.context.linear(x, w, s, group=128, out=out, perm=bad)
-
-    def test_act_order_prepared(self) -> None:
-        hip, stream, graph = ctypes.CDLL(None), ctypes.c_void_p(), ctypes.c_void_p()
-        self.assertEqual(hip.hipStreamCreate(ctypes.byref(stream)), 0)
-        q, scales, _ = self.weights(24, 256)
-        w, s, order = (nw.DeviceArray(a) for a in (nw.pack(q), scales, RANDOM.permutation(256).astype(numpy.int32)))
-        context, room = nw.Context(), nw.DeviceArray.zeros((6 * 256,), "float16")
-        context.prepare_linear(w, s, group=128, act_order=True)
-        launches = [(nw.DeviceArray(half(m, 256)), nw.DeviceArray.zeros((m, 24), "float16")) for m in (3, 6)]
-        self.assertEqual(hip.hipStreamBeginCapture(stream, 0), 0)
-        for x, out in launches:
-            context.linear(x, w, s, group=128, out=out, perm=order, allocate=lambda size: room, stream=stream.value)
-        self.assertEqual(hip.hipStreamEndCapture(stream, ctypes.byref(graph)), 0)
 
     def test_int8_activations(self) -> None:
         """Rows as the reference quantizes them, to the bit, and products of these; x has gaps between rows."""
@@ -330,6 +295,7 @@ class Package(unittest.TestCase):
             (r"zeros has strides .*: its rows must be contiguous", {"zeros": Strided(zeros, (4, 3, 2), (6, 1, 3))}),
             (r"weights has shape \[2, 2\]: it must be \[T, used\] = \[3, 2\]", {"weights": wide}),
             (r"weights has strides .*: it must be contiguous", {"weights": Strided(wide, (3, 2), (4, 1))}),
+            (r"perm has shape \[3, 2\]: it must be \[experts, K\] = \[4, 256\]", {"perm": ids}),
             (r"scales has strides .*: its rows must be contiguous", {"scales": Strided(s, (4, 24, 2), (48, 1, 24))}),
             (r"w has strides .*: its rows must be contiguous", {"w": Strided(w, (4, 24, 32), (768, 1, 24))}),
         ]  # fmt: skip

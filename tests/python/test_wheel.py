@@ -73,6 +73,11 @@ class Wheel(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"Ran \d\d tests")
 
+    def test_act_order(self) -> None:
+        done = self.run_there("-B", SOURCE / "tests/python/act_order_cases.py", HIPSIM_CHECK="all")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"Ran 3 tests")
+
     def test_fp8(self) -> None:
         """With the kernels of the build, as the wheel has gfx1151's alone."""
         done = self.run_there("-B", SOURCE / "tests/python/fp8_cases.py", HIPSIM_CHECK="all", NIBBLEWAVE_HSACO=str(BUILD / "hsaco"))

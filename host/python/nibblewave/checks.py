@@ -108,7 +108,7 @@ def linear_w4a8(x: Tensor, x_scales: Tensor, w: Tensor, scales: Tensor, group: i
 
 
 def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None,
-               weights: Tensor | None, silu_gate_up: bool) -> tuple[int, int]:  # fmt: skip
+               weights: Tensor | None, silu_gate_up: bool, perm: Tensor | None = None) -> tuple[int, int]:  # fmt: skip
     is_a(x, "x", 2, "f16", "bf16")
     is_a(w, "w", 3, "i32", "u32")
     is_a(scales, "scales", 3, x.dtype)
@@ -133,6 +133,10 @@ def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, ze
         is_a(weights, "weights", 2, "f32")
         rows(weights, "weights", (tokens, used), "[T, used]")
         contiguous(weights, "weights")
+    if perm is not None:
+        is_a(perm, "perm", 2, "i32", "u32")
+        rows(perm, "perm", (experts, k), "[experts, K]")
+        contiguous(perm, "perm")
     return slots, _half(n, silu_gate_up)
 
 

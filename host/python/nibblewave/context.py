@@ -140,13 +140,15 @@ class Context:
                          silu_gate_up=int(silu_gate_up))  # fmt: skip
         call("nw_w4a8_prepare", self._handle, ctypes.byref(product))
 
-    def prepare_moe(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False) -> None:
-        """Loads the kernels of moe_linear() with these operands, and that of moe_align()."""
+    def prepare_moe(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False, act_order: bool = False) -> None:
+        """Loads the kernels of moe_linear() with these operands, and that of moe_align(). `act_order`: those with a perm, too."""
         q, s = tensor(w, "w", "i32", "u32", dims=3), tensor(scales, "scales", "f16", "bf16", dims=3)
         zero = abi.NW_ZEROS_EIGHT if zeros is None else abi.NW_ZEROS_PACKED
         product = struct(abi.nw_moe_w4a16, dtype=_DTYPES[s.dtype], zeros=zero, n=q.shape[1], k=q.shape[2] * 8, group=group,
                          silu_gate_up=int(silu_gate_up))  # fmt: skip
         call("nw_moe_prepare", self._handle, ctypes.byref(product))
+        if act_order:
+            call("nw_act_order_moe_prepare", self._handle, ctypes.byref(product))
 
     def gguf_linear(self, x: Any, w: Any, type: str, *, out: Any, stream: Any = None) -> None:
         """out[m, n] = sum over k of x[m, k] * w[n, k], w with the bytes of a GGUF file.
@@ -239,19 +241,19 @@ class Context:
         self._with_workspace("nw_gguf_moe_act", "nw_gguf_moe_act_linear", product, on)
 
     def moe_linear(self, x: Any, w: Any, scales: Any, ids: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None, weights: Any = None,
-                   silu_gate_up: bool = False, lists: tuple[Any, Any, Any] | None = None, stream: Any = None) -> None:  # fmt: skip
+                   silu_gate_up: bool = False, perm: Any = None, lists: tuple[Any, Any, Any] | None = None, stream: Any = None) -> None:  # fmt: skip
         """The product of linear() for each slot: a token at one of its experts.
 
         x [T or T * used, K] f16 or bf16: a row for each token, or for each slot. w int32 [experts, N, K/8], scales [experts, N,
         K/group], zeros int32 [experts, ceil(N/8), K/group] or None; bias [experts, N]; ids int32 [T, used]; weights f32 [T,
         used] or None: 1; out [T * used, N or N/2]. Rows contiguous; x, bias, ids, weights and out as a whole. Slots with an id
         of no expert are left as they are. lists: what moe_align() made of ids, for many tokens; without them each slot reads
-        its weights.
+        its weights. perm: of act-order, int32 or uint32 [experts, K] as linear()'s; then blocks of lists have 1, 2 or 4 slots.
         """
         on = stream_of(stream)
         a, q, s, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (ids, "ids"), (out, "out")))
-        z, b, factor = (_optional(t, name, on) for t, name in ((zeros, "zeros"), (bias, "bias"), (weights, "weights")))
-        checks.result(c, checks.moe_linear(a, q, s, choice, group, z, b, factor, silu_gate_up), a.dtype)
+        z, b, factor, orders = (_optional(t, name, on) for t, name in ((zeros, "zeros"), (bias, "bias"), (weights, "weights"), (perm, "perm")))
+        checks.result(c, checks.moe_linear(a, q, s, choice, group, z, b, factor, silu_gate_up, orders), a.dtype)
         (experts, n, _), (rows, k), slots = q.shape, a.shape, c.shape[0]
         if slots == 0:
             raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
@@ -267,7 +269,10 @@ class Context:
             product.topk_weights = factor.pointer
         if lists is not None:
             self._set_lists(product, lists, on)
-        call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+        if orders is None:
+            call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+        else:
+            call("nw_act_order_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(orders.pointer), ctypes.c_void_p(on))
 
     def _set_lists(self, product: Any, lists: tuple[Any, Any, Any], stream: int) -> None:
         order, blocks, entries = (tensor(t, name, stream=stream) for t, name in zip(lists, _LISTS))

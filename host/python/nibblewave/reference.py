@@ -139,9 +139,10 @@ def gguf_linear_fp8(x: Array, x_scales: Array, w: Array, type: str) -> Array:
 
 
 def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, group: int, *, bias: Array | None = None,
-               weights: Array | None = None, silu: bool = False, out: Array | None = None) -> Array:  # fmt: skip
+               weights: Array | None = None, silu: bool = False, out: Array | None = None, perm: Array | None = None) -> Array:  # fmt: skip
     """float64 [T * used, N or N/2] for q [experts, N, K] and ids [T, used]; x has a row for each token, or for each slot.
-    bias [experts, N]. weights [T, used] multiply the result. Slots with an id of no expert keep their rows of `out`, by default 0."""
+    bias [experts, N]. weights [T, used] multiply the result. Slots with an id of no expert keep their rows of `out`, by default 0. perm
+    [experts, K]: each expert's, as of linear()."""
     slots = ids.reshape(-1)
     n = q.shape[1] // (2 if silu else 1)
     y = numpy.zeros((slots.size, n)) if out is None else values(out)
@@ -149,8 +150,8 @@ def moe_linear(x: Array, q: Array, scales: Array, z: Array | None, ids: Array, g
     for expert in range(len(q)):
         chosen = numpy.nonzero(slots == expert)[0]
         if chosen.size:
-            zero, added = (None if a is None else a[expert] for a in (z, bias))
-            part = linear(x[chosen * x.shape[0] // slots.size], q[expert], scales[expert], zero, group, bias=added, silu=silu)
+            zero, added, order = (None if a is None else a[expert] for a in (z, bias, perm))
+            part = linear(x[chosen * x.shape[0] // slots.size], q[expert], scales[expert], zero, group, bias=added, silu=silu, perm=order)
             y[chosen] = factor[chosen, None] * part
     return y
 

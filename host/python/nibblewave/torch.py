@@ -35,7 +35,7 @@ _SCHEMAS = {
     "Tensor? perm=None",
     "gguf_linear": "Tensor x, Tensor w, str type",
     "moe": "Tensor x, Tensor w, Tensor scales, Tensor ids, int group, Tensor? zeros=None, Tensor? bias=None, "
-    "Tensor? weights=None, bool silu_gate_up=False",
+    "Tensor? weights=None, bool silu_gate_up=False, Tensor? perm=None",
     "gguf_moe": "Tensor x, Tensor w, str type, Tensor ids",
 }
 T = torch.Tensor
@@ -78,9 +78,9 @@ def _gguf_shape(x: T, w: T, type: str) -> tuple[int, ...]:
 
 
 def _moe_shape(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None, bias: T | None, weights: T | None,
-               silu_gate_up: bool) -> tuple[int, ...]:  # fmt: skip
-    a, q, s, i, z, b, f = _faces(x, w=w, scales=scales, ids=ids, zeros=zeros, bias=bias, weights=weights)
-    return checks.moe_linear(a, q, s, i, group, z, b, f, silu_gate_up)
+               silu_gate_up: bool, perm: T | None) -> tuple[int, ...]:  # fmt: skip
+    a, q, s, i, z, b, f, order = _faces(x, w=w, scales=scales, ids=ids, zeros=zeros, bias=bias, weights=weights, perm=perm)
+    return checks.moe_linear(a, q, s, i, group, z, b, f, silu_gate_up, order)
 
 
 def _gguf_moe_shape(x: T, w: T, type: str, ids: T) -> tuple[int, ...]:
@@ -101,8 +101,8 @@ def _gguf_fake(x: T, w: T, type: str) -> T:
 
 
 def _moe_fake(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
-              silu_gate_up: bool = False) -> T:  # fmt: skip
-    return x.new_empty(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up))
+              silu_gate_up: bool = False, perm: T | None = None) -> T:  # fmt: skip
+    return x.new_empty(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up, perm))
 
 
 def _gguf_moe_fake(x: T, w: T, type: str, ids: T) -> T:
@@ -143,11 +143,11 @@ def _gguf_cpu(x: T, w: T, type: str) -> T:
 
 
 def _moe_cpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
-              silu_gate_up: bool = False) -> T:  # fmt: skip
-    shape = _moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up)
+              silu_gate_up: bool = False, perm: T | None = None) -> T:  # fmt: skip
+    shape = _moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up, perm)
     q, z = reference.unpack(_array(w)), _zeros_of(zeros, w.shape[1])
     y = reference.moe_linear(_array(x), q, _array(scales), z, _array(ids), group, bias=_array(bias), weights=_array(weights),
-                             silu=silu_gate_up)  # fmt: skip
+                             silu=silu_gate_up, perm=_array(perm))  # fmt: skip
     return _tensor(y, x, shape)
 
 
@@ -189,13 +189,13 @@ def _gguf_gpu(x: T, w: T, type: str) -> T:
 
 
 def _moe_gpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, bias: T | None = None, weights: T | None = None,
-              silu_gate_up: bool = False) -> T:  # fmt: skip
-    out = x.new_zeros(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up))
+              silu_gate_up: bool = False, perm: T | None = None) -> T:  # fmt: skip
+    out = x.new_zeros(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up, perm))
     if out.numel():
         on, stream = context(x.device.index), _stream(x)
-        lists = _lists(on, ids, w.shape[0], stream)
-        on.moe_linear(x, w, scales, ids, group=group, out=out, zeros=zeros, bias=bias, weights=weights, silu_gate_up=silu_gate_up, lists=lists,
-                      stream=stream)  # fmt: skip
+        lists = _lists(on, ids, w.shape[0], stream, 64 if perm is None else permuted_block_size(x.shape[1]))
+        on.moe_linear(x, w, scales, ids, group=group, out=out, zeros=zeros, bias=bias, weights=weights, silu_gate_up=silu_gate_up, perm=perm,
+                      lists=lists, stream=stream)  # fmt: skip
     return out
 
 
@@ -213,8 +213,13 @@ def block_size(slots: int, experts: int) -> int:
     return 1 if mean == 0 else min(64, 1 << mean.bit_length())
 
 
-def _lists(on: Any, ids: T, experts: int, stream: int) -> tuple[T, T, T] | None:
-    size = block_size(ids.numel(), experts)
+def permuted_block_size(k: int) -> int:
+    """The most slots of a block of nw_act_order_moe_linear_w4a16."""
+    return 4 if k <= 4096 else 2 if k <= 8192 else 1
+
+
+def _lists(on: Any, ids: T, experts: int, stream: int, most: int) -> tuple[T, T, T] | None:
+    size = min(block_size(ids.numel(), experts), most)
     if size == 1 or experts > _MOST_ALIGNED:
         return None
     blocks = on.moe_blocks(ids.numel(), experts, size)

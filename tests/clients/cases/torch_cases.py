@@ -327,6 +327,8 @@ class OnSimulatedGpu(unittest.TestCase):
             ids = torch.from_numpy(RANDOM.integers(-1, 4, (tokens, 2), dtype=numpy.int32))
             x, factor = numbers(tokens, 128, dtype=torch.float16), torch.rand(tokens, 2)
             self.beside_cpu(nt.moe, x, weights.w, weights.scales, ids, 32, zeros=weights.zeros, weights=factor, silu_gate_up=True)
+            order = torch.stack([torch.randperm(128) for _ in range(4)]).int()
+            self.beside_cpu(nt.moe, x, weights.w, weights.scales, ids, 32, perm=order, silu_gate_up=True)
             self.beside_cpu(nt.moe, x, weights.w, weights.scales, ids, 32, bias=numbers(4, 24, dtype=torch.float16))
 
     def test_block_size(self) -> None:
