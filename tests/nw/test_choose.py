@@ -73,6 +73,28 @@ class Tuned(unittest.TestCase):
         self.assertRegex(choose("--n", "2080", "--k", "2048")[1], "because     nearest tuned shape: 2048 x 2048 .*0.02 octaves away")
 
 
+class ActOrder(unittest.TestCase):
+    def test_few_rows_take_one_launch(self) -> None:
+        for zeros, m in (("eight", 1), ("packed", 4)):
+            got = chosen(4096, 4096, "--act-order", "--dtype", "f16", "--zeros", zeros, "--m", str(m))
+            self.assertTrue(got["kernel"].startswith("decode_perm_w4a16_f16_g128"), got)
+            self.assertNotIn("first", got)
+        self.assertNotIn("launches", choose("--n", "4096", "--k", "4096", "--act-order")[1])
+
+    def test_others_take_permute_a_first(self) -> None:
+        for m, k, zeros, group, kernel in ((5, 4096, "eight", 128, "decode_w4a16"), (2, 8320, "eight", 64, "decode_w4a16"), (1, 4096, "typed", 128, "decode_w4a16"),
+                                    (512, 4096, "packed", 128, "prefill_w4a16")):  # fmt: skip
+            shape = ("--m", str(m), "--zeros", zeros, "--group", str(group))
+            got, plain = chosen(4096, k, "--act-order", *shape), chosen(4096, k, *shape)
+            self.assertEqual(got.pop("first"), "permute_a")
+            self.assertEqual(got, plain)
+            self.assertTrue(got["kernel"].startswith(kernel), got)
+        self.assertRegex(choose("--n", "4096", "--k", "4096", "--act-order", "--m", "5")[1], r"(?m)^launches +permute_a, then this kernel$")
+
+    def test_not_of_gguf(self) -> None:
+        self.assertIn("excludes", choose("--n", "4096", "--k", "4096", "--act-order", "--gguf", "q4_K")[2])
+
+
 class Attention(unittest.TestCase):
     SHAPE = ("attention", "--sq", "8192", "--h", "16", "--hk", "8")
 

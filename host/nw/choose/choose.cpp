@@ -31,7 +31,8 @@ struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
     std::string gguf; // a type of GGUF weights, in place of the last three
     u32 m = 1, n = 0, k = 0;
-    bool json = false, verbose = false, uncertainty = false, int8 = false, fp8 = false;
+    bool json = false, verbose = false, uncertainty = false, int8 = false, fp8 = false,
+         act_order = false;
 };
 
 struct Explained {
@@ -39,6 +40,7 @@ struct Explained {
     Plan plan;
     Choice choice;
     const Kernel *standard; // the cheapest, which is the default
+    bool permute_first;     // activations of act-order, by a launch of their own
 };
 
 // With --uncertainty: the tuned shape, timed again on the model.
@@ -65,14 +67,18 @@ Op op_of(const Options &o) {
 }
 
 Explained explain(const Options &o) {
-    const Op op = op_of(o);
+    Op op = op_of(o), permuted = op;
+    permuted.kind = OpKind::permuted_w4a16;
+    const bool one_launch = o.act_order && is_served(o.gfx, permuted);
+    if (one_launch)
+        op = permuted;
     check_shape(op);
     const Choice choice = nw::explain(o.gfx, op);
     const Machine machine = usual_machine(o.gfx);
     const std::string kind = kind_label(*choice.kernel->contract, op),
                       rows = fmt::format("m{}", o.m);
     return {kind.ends_with(rows) ? kind : kind + " " + rows, plan(op, *choice.kernel, machine),
-            choice, &cheapest(o.gfx, op)};
+            choice, &cheapest(o.gfx, op), o.act_order && !one_launch};
 }
 
 // All launches of a product with cold weights, on a device as new.
@@ -203,8 +209,9 @@ nlohmann::json to_json(const DrawnTime &time, const DrawnTime &chosen) {
 }
 
 // "quantize_q8_f32, then this kernel, for 8 rows at a time; gguf_decode_q4_K_m1 for the last 1"
-std::string launches(const Plan &p) {
-    std::string out;
+std::string launches(const Explained &e) {
+    const Plan &p = e.plan;
+    std::string out = e.permute_first ? "permute_a, then " : "";
     p.each_kernel([&](const Kernel &k) {
         if (&k != p.kernel && &k != p.last)
             out += fmt::format("{}, then ", k.symbol);
@@ -233,8 +240,8 @@ void print_resources(const Kernel &kernel) {
 
 void print(const Options &o, const Explained &e) {
     print_head(o, e, *e.choice.kernel);
-    if (!e.plan.is_one_step())
-        row("launches", launches(e.plan));
+    if (e.permute_first || !e.plan.is_one_step())
+        row("launches", launches(e));
     row("because", reason(e));
     if (const Tuned *t = e.choice.tuned)
         print_times(o, e, *t);
@@ -264,6 +271,8 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
                 out["route"]["convert"] = k.symbol;
         });
     }
+    if (e.permute_first)
+        out["first"] = "permute_a";
     if (const Tuned *t = e.choice.tuned)
         out["tuned"] = {{"n", t->n},
                         {"k", t->k},
@@ -346,6 +355,9 @@ void add_choose(CLI::App &app) {
                                                 fmt::format("{}", fmt::join(gguf_types, ", ")));
     for (const char *other : {"--dtype", "--group", "--zeros"})
         gguf->excludes(command->get_option(other));
+    CLI::Option *act_order = command->add_flag(
+        "--act-order", o->act_order,
+        "Weights of act-order: activations are permuted, by this kernel or a launch before it");
     command->add_option("--m", o->m, "Rows of activations")->capture_default_str();
     CLI::Option *n = command->add_option("--n", o->n, "Rows of weights; must be given"),
                 *k = command->add_option("--k", o->k, "Weights of a row; must be given");
@@ -354,7 +366,8 @@ void add_choose(CLI::App &app) {
         "Activations may be quantized to int8, a scale for each row, with what they lose "
         "(asm/prefill_w4a8/notes.md): time this product, too, on the model, and choose the faster "
         "one. Minutes for thousands of rows");
-    int8->excludes(gguf);
+    int8->excludes(gguf)->excludes(act_order);
+    gguf->excludes(act_order);
     CLI::Option *fp8 = command->add_flag(
         "--fp8-activations", o->fp8,
         "The same with --gguf and fp8 e4m3, which loses up to 1/16 of an activation");
@@ -364,8 +377,8 @@ void add_choose(CLI::App &app) {
         fmt::format("Also time the tuned shape again, with low and high, and compare "
                     "the kernels draw by draw: by {}",
                     draws_help));
-    for (CLI::Option *quantized : {int8, fp8})
-        quantized->excludes(draws);
+    for (CLI::Option *other : {int8, fp8, act_order})
+        other->excludes(draws);
     command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
     command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
