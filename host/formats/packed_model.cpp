@@ -86,12 +86,21 @@ const Fusion fusions[] = {{"qkv_proj", {"q_proj", "k_proj", "v_proj"}},
                           {"gate_up_proj", {"gate_proj", "up_proj"}},
                           {"w13", {"w1", "w3"}}};
 
+// True if an expert's columns are in the same order in both; of dense layers all columns. Layers
+// that were quantized on the same activations agree.
+bool same_order(const PackedLinear &a, const PackedLinear &b) {
+    return std::ranges::all_of(b.parts, [&](const PackedPart &of_b) {
+        const auto of_a = std::ranges::find(a.parts, of_b.expert, &PackedPart::expert);
+        return of_a != a.parts.end() && of_a->source->group_of == of_b.source->group_of;
+    });
+}
+
 // True if the rows of b can follow those of a.
 bool join(const PackedLinear &a, const PackedLinear &b) {
     const bool dwords_of_zeros = a.n % 8 == 0 && b.n % 8 == 0;
     return a.k == b.k && a.group == b.group && a.experts == b.experts && a.dtype == b.dtype &&
            a.parts.front().source->bias.empty() == b.parts.front().source->bias.empty() &&
-           !a.act_order && !b.act_order && dwords_of_zeros;
+           dwords_of_zeros && same_order(a, b);
 }
 
 void append(PackedLinear &a, PackedLinear &b) {

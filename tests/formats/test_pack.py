@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import unittest
 
@@ -117,6 +118,23 @@ class RoundTrips(Folder):
                     self.assertEqual(len(parts), next(n for end, n in joined.items() if linear.endswith(end)))
                     self.compare_rows(packed, linear, [source.matrices.pop(part) for part in parts])
                 self.assertEqual(source.matrices, {})
+
+    def test_fused_layers_of_act_order(self) -> None:
+        """Layers of one order, as GPTQ makes them of the same activations, are joined; others stay apart."""
+        shapes = {f"model.layers.{layer}.mlp.{part}_proj": (40, 128) for layer in range(2) for part in ("gate", "up")}
+        source = make_checkpoints.gptq_checkpoint(random.Random(3), 32, 1, "gptq", shapes, act_order=True, asym=True)
+        gate, up = (f"model.layers.0.mlp.{part}_proj" for part in ("gate", "up"))
+        source.tensors[f"{up}.g_idx"] = source.tensors[f"{gate}.g_idx"]
+        (of_gate,), (of_up,) = source.matrices[gate], source.matrices[up]
+        of_up.g_idx[:] = of_gate.g_idx
+        source.write(self.input)
+        done = nw("pack", self.input, self.packed, "--fuse")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        packed = Packed(self.packed)
+        self.assertEqual(set(packed.linears), {"model.layers.0.mlp.gate_up_proj", *(name for name in shapes if "layers.1" in name)})
+        for linear, row in packed.linears.items():
+            self.assertIn("perm", row)
+            self.compare_rows(packed, linear, [source.matrices[part["name"]] for part in row.get("parts", [row])])
 
     def compare_rows(self, packed: Packed, name: str, parts: list[list[make_checkpoints.Matrix]]) -> None:
         for e, values in enumerate(packed.values(name)):
