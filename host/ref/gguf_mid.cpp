@@ -26,7 +26,6 @@ f32 unit_of(GgmlType type, u32 k) {
     const u32 block = k / block_k;
     switch (type) {
     case GgmlType::mxfp4: // f16 has the fields of e2m1
-    case GgmlType::nvfp4:
         return 512;
     case GgmlType::q5_0:
     case GgmlType::q5_1:
@@ -43,7 +42,9 @@ f32 unit_of(GgmlType type, u32 k) {
 
 // Whether quants have their scales in them, so that all of a super-block make one sum: such
 // products are whole numbers that f16 has.
-bool is_whole(GgmlType type) { return type == GgmlType::q2_K || type == GgmlType::q3_K; }
+bool is_whole(GgmlType type) {
+    return type == GgmlType::q2_K || type == GgmlType::q3_K || type == GgmlType::nvfp4;
+}
 
 // Whether each 16 k are multiplied by themselves: they have a scale or a unit of their own.
 bool by_sixteens(GgmlType type, const GgufBlock &b) {
