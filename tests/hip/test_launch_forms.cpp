@@ -281,12 +281,12 @@ TEST_CASE("modules as newer hosts load them") {
     Code code;
     unsigned count = 0;
     OK(function_count(&count, code.module));
-    CHECK_EQ(count, 11);
+    CHECK_EQ(count, 9);
     const auto image = code_bytes();
     hipModule_t module = nullptr;
     OK(load_fat_binary(&module, image.data()));
     OK(function_count(&count, module));
-    CHECK_EQ(count, 11);
+    CHECK_EQ(count, 9);
     OK(hipModuleUnload(module));
     FAILS(function_count(&count, module), hipErrorInvalidHandle);
 }
@@ -297,7 +297,7 @@ TEST_CASE("libraries") {
     const auto check = [&] {
         unsigned count = 0;
         OK(library_count(&count, library));
-        CHECK_EQ(count, 11);
+        CHECK_EQ(count, 9);
         hipFunction_t kernel = nullptr;
         FAILS(library_kernel(&kernel, library, "nothing"), hipErrorNotFound);
         OK(library_kernel(&kernel, library, "increment"));

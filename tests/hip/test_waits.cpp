@@ -12,6 +12,17 @@ constexpr int ticks_per_ms = 100'000;
 
 using Host = std::chrono::steady_clock;
 
+struct Waits {
+    Waits() { OK(hipModuleLoad(&module, NW_BUILD_DIR "/tests/hip/code/waits_gfx1151.hsaco")); }
+    ~Waits() { static_cast<void>(hipModuleUnload(module)); }
+    hipFunction_t operator[](const char *name) const {
+        hipFunction_t function = nullptr;
+        OK(hipModuleGetFunction(&function, module, name));
+        return function;
+    }
+    hipModule_t module = nullptr;
+};
+
 double ms_since(Host::time_point begin) {
     return std::chrono::duration<double, std::milli>(Host::now() - begin).count();
 }
@@ -19,7 +30,7 @@ double ms_since(Host::time_point begin) {
 } // namespace
 
 TEST_CASE("a kernel that waits for a time lasts as long, for the host and by its event") {
-    Code code;
+    Waits code;
     OwnStream stream;
     OwnEvent start, stop;
     Ints out(1);
@@ -44,7 +55,7 @@ TEST_CASE("a kernel that waits for a time lasts as long, for the host and by its
 }
 
 TEST_CASE("waves of a launch wait for a time side by side") {
-    Code code;
+    Waits code;
     Ints out(1);
     int *const data = out.data;
     int ticks = 20 * ticks_per_ms;
@@ -57,7 +68,7 @@ TEST_CASE("waves of a launch wait for a time side by side") {
 }
 
 TEST_CASE("a wave that reads memory while it watches the time is not hurried") {
-    Code code;
+    Waits code;
     Ints out(2);
     constexpr int readings = 20'000, most_instructions = 12;
     OK(launch(code["poll"], 1, nullptr, out.data, readings));
@@ -69,6 +80,7 @@ extern "C" hipError_t set_pointer_attribute(const void *, int,
 
 TEST_CASE("the host doesn't wait for a fill of device memory, nor for a copy within the device") {
     Code code;
+    Waits waits;
     OwnStream stream; // which the null stream waits for
     Ints from(16), to(16), word(1);
     {
@@ -82,7 +94,7 @@ TEST_CASE("the host doesn't wait for a fill of device memory, nor for a copy wit
     const int on = 1;
     constexpr int sync_memops = 6; // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
     OK(set_pointer_attribute(&on, sync_memops, from.data));
-    OK(launch(code["wait_for"], 1, stream, word.data, 20 * ticks_per_ms));
+    OK(launch(waits["wait_for"], 1, stream, word.data, 20 * ticks_per_ms));
     OK(hipMemcpy(to.data, from.data, 64, hipMemcpyDeviceToDevice));
     OK(hipStreamQuery(stream));
 }

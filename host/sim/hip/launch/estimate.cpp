@@ -53,7 +53,8 @@ void spend(const Fill &fill) {
     add_us(part.launch_overhead + transfer_work(part, Transfer::fill, bytes).us);
 }
 
-// The most of three: the SIMDs' issue, the bytes, and one wave's instructions in a row.
+// The most of three: the SIMDs' issue, the bytes, and one wave's instructions in a row. And what a
+// wave has waited for.
 void spend(const sim::RunStats &stats, u32 wave_size) {
     if (!clock_of_command)
         return;
