@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels that wait for a time, and launches that do nothing, without timing.
 #include <chrono>
+#include <xmmintrin.h>
 
 #include "hip/common.h"
 
@@ -108,4 +109,17 @@ TEST_CASE("an empty kernel may have 2^31 - 1 workgroups, and no more") {
     OK(groups(2147483647));
     OK(hipDeviceSynchronize());
     FAILS(groups(2147483648), hipErrorInvalidValue);
+}
+
+TEST_CASE("an empty kernel runs under all checkers, and leaves the host's arithmetic as it was") {
+    const OwnDevice device("gfx1151?check=all");
+    hipModule_t module = nullptr;
+    hipFunction_t empty = nullptr;
+    OK(hipModuleLoad(&module, code_path(device.gfx).c_str()));
+    OK(hipModuleGetFunction(&empty, module, "no_args"));
+    const unsigned mode = _mm_getcsr();
+    OK(hipModuleLaunchKernel(empty, 1 << 20, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr));
+    OK(hipDeviceSynchronize());
+    CHECK_EQ(_mm_getcsr(), mode);
+    OK(hipModuleUnload(module));
 }

@@ -123,10 +123,9 @@ void fill_packet(std::byte *p, const Dispatch &d, u64 kernarg) { // 1.26
     put(40, kernarg);
 }
 
-// All workgroups, on `threads` host threads. Reports the fault of the first workgroup in grid
-// order, whichever thread faulted first.
-RunStats run_groups(Context &c, unsigned threads) {
-    const u64 total = group_count(c.dispatch);
+// The first `total` workgroups, on `threads` host threads. Reports the fault of the first workgroup
+// in grid order, whichever thread faulted first.
+RunStats run_groups(Context &c, unsigned threads, u64 total) {
     std::atomic<u64> next{0}, first_fault{~u64{0}};
     std::mutex mutex;
     std::exception_ptr fault;
@@ -182,9 +181,7 @@ bool does_nothing(const Context &c) {
 }
 
 RunStats run_one_for_all(Context &c) {
-    Workgroup group(c, launch_checker(c).get());
-    group.run(0);
-    RunStats sum, power = group.stats(); // of 2^i workgroups
+    RunStats sum, power = run_groups(c, 1, 1); // of 2^i workgroups
     for (u64 left = group_count(c.dispatch); left != 0; left >>= 1) {
         if (left & 1)
             sum += power;
@@ -199,17 +196,19 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
     return run(d, memory, device, config, [&](Context &c) {
         if (does_nothing(c))
             return run_one_for_all(c);
-        const u64 most = groups_by_scratch(c);
-        if (const u64 total = group_count(d); d.cooperative && total > most)
+        const u64 most = groups_by_scratch(c), total = group_count(d);
+        if (d.cooperative && total > most)
             out_of_memory(d, fmt::format("{} workgroups of a cooperative launch must run at once, "
                                          "and there is scratch for {}",
                                          total, most));
         if (d.cooperative)
             return run_together(c);
         const unsigned threads = config.threads ? config.threads : host_threads();
-        return run_groups(c, config.checker && config.checker->needs_order()
-                                 ? 1
-                                 : static_cast<unsigned>(std::clamp<u64>(threads, 1, most)));
+        return run_groups(c,
+                          config.checker && config.checker->needs_order()
+                              ? 1
+                              : static_cast<unsigned>(std::clamp<u64>(threads, 1, most)),
+                          total);
     });
 }
 

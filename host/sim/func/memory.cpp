@@ -147,14 +147,11 @@ struct Memory::Impl {
 Memory::Memory() : impl_(std::make_unique<Impl>()) {}
 
 Memory::~Memory() {
-    for (auto &[begin, entry] : impl_->entries) {
-        entry.backing.reset();
-        std::free(entry.block);
-    }
-    for (auto &[begin, entry] : impl_->shelved) {
-        entry.backing.reset();
-        std::free(entry.block);
-    }
+    for (auto *const all : {&impl_->entries, &impl_->shelved})
+        for (auto &[begin, entry] : *all) {
+            entry.backing.reset();
+            std::free(entry.block);
+        }
     for (Impl::Entry &entry : impl_->released)
         std::free(entry.block);
 }

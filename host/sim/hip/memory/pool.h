@@ -54,10 +54,10 @@ public:
     void get(hipMemPoolAttr which, void *value) const;
 
 private:
-    mutable std::mutex mutex_;
-    std::set<int> readers_;
     int reuse(hipMemPoolAttr which) const; // 0 or 1; called with the mutex held
 
+    mutable std::mutex mutex_;
+    std::set<int> readers_;
     std::map<hipMemPoolAttr, int> reuse_;
     u64 release_threshold_ = 0;
     u64 used_ = 0, used_high_ = 0, reserved_high_ = 0;
