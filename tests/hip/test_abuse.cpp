@@ -14,22 +14,24 @@ namespace {
 struct EntryPoint {
     const char *name;
     enum Kind { here, missing } kind;
+    int pointers = 0; // of a missing one's first arguments: those that can't be null
 };
 
 constexpr EntryPoint entry_points[] = {
 #define HIP_ENTRY(node, name) {#name, EntryPoint::here},
-#define HIP_MISSING(node, name) {#name, EntryPoint::missing},
+#define HIP_MISSING(node, name, pointers) {#name, EntryPoint::missing, pointers},
 #include "sim/hip/entry_points.inc"
 #undef HIP_ENTRY
 #undef HIP_MISSING
 };
 
-// Null for every pointer and handle, 0 for every number, wherever a call looks for them.
-int call_with_zeros(const char *name) {
+// `first` and `second` for the first two; null for every pointer and handle after them, 0 for every
+// number, wherever a call looks for them.
+int call_with(const char *name, long first, long second) {
     using Call = int (*)(long, long, long, long, long, long, long, long, long, long, long, long);
     void *const address = dlsym(RTLD_DEFAULT, name);
     REQUIRE_MESSAGE(address != nullptr, name);
-    return reinterpret_cast<Call>(address)(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    return reinterpret_cast<Call>(address)(first, second, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 // Returns a structure: its caller vouches for where.
@@ -51,9 +53,13 @@ TEST_CASE("every entry point takes nulls and zeros; what is missing says so") {
             if (returns_by_hidden_pointer(entry.name))
                 continue;
             CAPTURE(entry.name);
-            const int result = call_with_zeros(entry.name);
-            if (entry.kind == EntryPoint::missing)
-                CHECK_EQ(result, hipErrorNotSupported);
+            const int result = call_with(entry.name, 0, 0);
+            if (entry.kind == EntryPoint::here)
+                continue;
+            CHECK_EQ(result, entry.pointers ? hipErrorInvalidValue : hipErrorNotSupported);
+            if (entry.pointers > 1)
+                CHECK_EQ(call_with(entry.name, 8, 0), hipErrorInvalidValue);
+            CHECK_EQ(call_with(entry.name, 8, 8), hipErrorNotSupported);
         }
     })
         .join();

@@ -52,6 +52,22 @@ TEST_CASE("too large is out of memory, and the process lives on") {
     OK(hipFree(p));
 }
 
+TEST_CASE("host memory is zero, also where other memory was before") {
+    constexpr std::size_t sizes[] = {100, 70'000, 5'000'000};
+    for (const std::size_t bytes : sizes)
+        for (int n = 0; n < 400; ++n) { // more than are kept from reuse
+            void *p = nullptr;
+            OK(n % 2 ? hipHostMalloc(&p, bytes, 0)
+                     : hipMallocManaged(&p, bytes, hipMemAttachGlobal));
+            const auto begin = static_cast<std::uint8_t *>(p);
+            CHECK_EQ(std::count(begin, begin + 100, 0), 100);
+            CHECK_EQ(begin[bytes - 1], 0);
+            std::memset(p, 0xff, 100);
+            begin[bytes - 1] = 0xff;
+            OK(n % 2 ? hipHostFree(p) : hipFree(p));
+        }
+}
+
 TEST_CASE("host memory") {
     void *p = nullptr;
     OK(hipHostMalloc(&p, 4096, hipHostMallocDefault));

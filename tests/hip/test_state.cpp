@@ -171,9 +171,13 @@ TEST_CASE("addresses by name, and forms for a default stream per thread") {
 TEST_CASE("what is missing fails, and says its name") {
     CapturedStderr said;
     hipExternalSemaphore_t semaphore = nullptr;
-    FAILS(hipImportExternalSemaphore(&semaphore, nullptr), hipErrorNotSupported);
+    const hipExternalSemaphoreHandleDesc handle = {};
+    FAILS(hipImportExternalSemaphore(&semaphore, nullptr), hipErrorInvalidValue);
+    FAILS(hipImportExternalSemaphore(&semaphore, &handle), hipErrorNotSupported);
     FAILS(hipPeekAtLastError(), hipErrorNotSupported);
-    hipMipmappedArray_t array = nullptr;
+    int word = 0;
+    const auto array = reinterpret_cast<hipMipmappedArray_t>(&word);
+    FAILS(hipFreeMipmappedArray(nullptr), hipErrorInvalidValue);
     FAILS(hipFreeMipmappedArray(array), hipErrorNotSupported);
     FAILS(hipProfilerStart(), hipErrorNotSupported);
     const std::string text = said.text();

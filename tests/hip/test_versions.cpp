@@ -33,7 +33,7 @@ static_assert(sizeof(Prop53) == 32 && offsetof(Prop53, location_type) == 8);
 static_assert(offsetof(Prop53, win32) == 16 && offsetof(Prop53, usage) == 26);
 static_assert(sizeof(hipMemAllocationProp) == 32);
 
-constexpr std::size_t step = 2 << 20;
+constexpr std::size_t step = 4096;
 
 template <class Prop> const hipMemAllocationProp *as_header(const Prop &prop) {
     return reinterpret_cast<const hipMemAllocationProp *>(&prop);

@@ -15,7 +15,7 @@ namespace {
 // headers.
 namespace address_of {
 #define HIP_ENTRY(node, name) extern "C" char name##_entry asm(#name);
-#define HIP_MISSING HIP_ENTRY
+#define HIP_MISSING(node, name, pointers) HIP_ENTRY(node, name)
 #include "sim/hip/entry_points.inc"
 #undef HIP_ENTRY
 } // namespace address_of

@@ -7,8 +7,9 @@
 
 namespace nw::hipsim {
 
-static int not_supported(const char *call) {
+static int not_supported(const char *call, bool has_nulls) {
     return guarded(call, [&] {
+        require(!has_nulls, hipErrorInvalidValue);
         say(fmt::format("{} is not supported by the simulated GPU", call));
         return hipErrorNotSupported;
     });
@@ -16,12 +17,15 @@ static int not_supported(const char *call) {
 
 } // namespace nw::hipsim
 
-// Declared without their parameters, which the callers pass in vain.
+// Declared with two parameters at most, and called with all of them.
 namespace nw::hipsim::missing {
 #define HIP_ENTRY(node, name)
-#define HIP_MISSING(node, name)                                                                    \
-    extern "C" int name##_missing() asm(#name);                                                    \
-    int name##_missing() { return remember(hipError_t(not_supported(#name))); }
+#define HIP_MISSING(node, name, pointers)                                                          \
+    extern "C" int name##_missing(const void *a, const void *b) asm(#name);                        \
+    int name##_missing(const void *a, const void *b) {                                             \
+        const bool has_nulls = (pointers > 0 && !a) || (pointers > 1 && !b);                       \
+        return remember(hipError_t(not_supported(#name, has_nulls)));                              \
+    }
 #include "sim/hip/entry_points.inc"
 #undef HIP_ENTRY
 #undef HIP_MISSING

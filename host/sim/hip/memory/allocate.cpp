@@ -2,6 +2,8 @@
 #include "sim/hip/memory/allocate.h"
 
 #include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
 
 #include "sim/hip/device/properties.h"
 #include "sim/hip/memory/pool.h"
@@ -40,9 +42,18 @@ void *allocate_device(Device &device, u64 bytes, std::shared_ptr<Pool> pool, std
     return at;
 }
 
+// Host memory comes from the operating system, which clears it. `at` begins a page; pages that
+// nobody has used stay so.
+static void clear(void *at, u64 bytes) {
+    constexpr u64 page = 4096, least_in_pages = u64{1} << 20;
+    if (bytes < least_in_pages || madvise(at, round_up(bytes, page), MADV_DONTNEED) != 0)
+        std::memset(at, 0, bytes);
+}
+
 void *allocate_shared(u64 bytes, Block::Kind kind, unsigned flags) {
     std::string made_by = next_made_by();
     void *const at = allocate(runtime().host_memory, bytes, made_by);
+    clear(at, bytes);
     runtime().sharing.publish({.begin = reinterpret_cast<u64>(at),
                                .size = bytes,
                                .kind = kind,

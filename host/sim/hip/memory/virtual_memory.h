@@ -45,6 +45,8 @@ struct VirtualMemory {
 };
 VirtualMemory &virtual_memory();
 
-inline constexpr u64 mapping_granularity = u64{2} << 20;
+// Bytes. ROCr's "alloc granule" and "alloc recommended granule" of a GPU's memory, as rocminfo
+// prints them.
+inline constexpr u64 mapping_granularity = 4096, recommended_granularity = u64{2} << 20;
 
 } // namespace nw::hipsim

@@ -25,7 +25,7 @@ static AllocationProp checked_prop(const hipMemAllocationProp *given) {
 
 static void *reserve(u64 size, u64 alignment, void *wish) {
     // Enough to cut an aligned piece out of it; what is left over is given back.
-    const u64 step = std::max(alignment, mapping_granularity);
+    const u64 step = std::max(alignment, recommended_granularity);
     require(size <= UINT64_MAX - step, hipErrorOutOfMemory);
     void *const got =
         mmap(nullptr, size + step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -85,7 +85,8 @@ hipError_t hipMemGetAllocationGranularity(size_t *bytes, const hipMemAllocationP
         require(which == hipMemAllocationGranularityMinimum ||
                     which == hipMemAllocationGranularityRecommended,
                 hipErrorInvalidValue);
-        *bytes = mapping_granularity;
+        *bytes = which == hipMemAllocationGranularityMinimum ? mapping_granularity
+                                                             : recommended_granularity;
     });
 }
 
