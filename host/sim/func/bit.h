@@ -20,7 +20,9 @@ inline u32 pack(i32 low, i32 high) {
 inline u32 count(u32 x) {
     x = x - (x >> 1 & 0x55555555);
     x = (x & 0x33333333) + (x >> 2 & 0x33333333);
-    return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    x += x >> 8; // a product with 0x01010101 is popcount to GCC, of one lane at a time
+    return (x + (x >> 16)) & 0x3f;
 }
 inline u32 reverse(u32 x) {
     x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;

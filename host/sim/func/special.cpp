@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Vector instructions with effects beyond one value per lane. Compiled once per host level.
-#include <limits>
-
 #include "sim/func/bit.h"
 #include "sim/func/fp8.h"
 #include "sim/func/fp_div.h"
@@ -17,19 +15,38 @@ void nop(Wave &, const Inst &) {}
 // ---- carries: src2 is a mask source; the mask out has 0 in inactive lanes (3.10). i.flag: CLAMP
 // --
 
-template <class F> void carry(Wave &w, const Inst &i, F f) {
+// One dword, and the carry or borrow out of it as all ones or zero. `in`: the same of what comes
+// in. CLAMP gives `limit`.
+struct Sum {
+    static constexpr u32 limit = ~0u;
+    static u32 result(u32 a, u32 b, u32 in) { return a + b - in; }
+    static u32 out(u32 a, u32, u32 in, u32 sum) {
+        return (sum < a ? ~0u : 0u) | (sum == a ? in : 0u);
+    }
+};
+struct Difference {
+    static constexpr u32 limit = 0;
+    static u32 result(u32 a, u32 b, u32 in) { return a - b + in; }
+    static u32 out(u32 a, u32 b, u32 in, u32) { return (a < b ? ~0u : 0u) | (a == b ? in : 0u); }
+};
+
+template <class F, bool Reversed, bool In> void carry(Wave &w, const Inst &i) {
     u32 out[2] = {};
     for (unsigned half = 0; half < w.halves; ++half) {
         Operands o;
         o.load(w, i, half);
+        const u32 *const a = o.src[Reversed ? 1 : 0], *const b = o.src[Reversed ? 0 : 1];
         Row r;
         alignas(64) u32 truth[row_lanes];
+#pragma GCC ivdep
         for (unsigned l = 0; l < row_lanes; ++l) {
-            i64 sum = f(o.src[0][l], o.src[1][l], o.src[2][l] & 1);
-            u32 limit = sum < 0 ? 0 : ~0u; // what CLAMP gives
-            r.lane[l] = sum >> 32 && i.flag ? limit : static_cast<u32>(sum);
-            truth[l] = sum >> 32 ? ~0u : 0u;
+            const u32 in = In ? o.src[2][l] : 0, result = F::result(a[l], b[l], in);
+            truth[l] = F::out(a[l], b[l], in, result);
+            r.lane[l] = result;
         }
+        if (i.flag)
+            for (unsigned l = 0; l < row_lanes; ++l)
+                r.lane[l] = truth[l] ? F::limit : r.lane[l];
         out[half] = mask_of(truth) & o.write;
         blend(w.row(i.dst, half), r.lane, o.write, 1);
     }
@@ -37,28 +54,16 @@ template <class F> void carry(Wave &w, const Inst &i, F f) {
         w.s[i.dst2 + half] = out[half];
 }
 
-void add_co(Wave &w, const Inst &i) {
-    carry(w, i, [](i64 a, i64 b, i64) { return a + b; });
-}
-void sub_co(Wave &w, const Inst &i) {
-    carry(w, i, [](i64 a, i64 b, i64) { return a - b; });
-}
-void subrev_co(Wave &w, const Inst &i) {
-    carry(w, i, [](i64 a, i64 b, i64) { return b - a; });
-}
-void add_co_ci(Wave &w, const Inst &i) {
-    carry(w, i, [](i64 a, i64 b, i64 c) { return a + b + c; });
-}
-void sub_co_ci(Wave &w, const Inst &i) {
-    carry(w, i, [](i64 a, i64 b, i64 c) { return a - b - c; });
-}
-void subrev_co_ci(Wave &w, const Inst &i) {
-    carry(w, i, [](i64 a, i64 b, i64 c) { return b - a - c; });
-}
+void add_co(Wave &w, const Inst &i) { carry<Sum, false, false>(w, i); }
+void sub_co(Wave &w, const Inst &i) { carry<Difference, false, false>(w, i); }
+void subrev_co(Wave &w, const Inst &i) { carry<Difference, true, false>(w, i); }
+void add_co_ci(Wave &w, const Inst &i) { carry<Sum, false, true>(w, i); }
+void sub_co_ci(Wave &w, const Inst &i) { carry<Difference, false, true>(w, i); }
+void subrev_co_ci(Wave &w, const Inst &i) { carry<Difference, true, true>(w, i); }
 
-// 2.64: the 65-bit sum's top bit goes to the mask.
+// 2.64: the 65-bit sum's top bit goes to the mask: the carry, or the sign. CLAMP: to the type's
+// range.
 template <bool Signed> void mad_64(Wave &w, const Inst &i) {
-    using Wide = std::conditional_t<Signed, __int128, unsigned __int128>;
     using Word = std::conditional_t<Signed, i32, u32>;
     using Sum = std::conditional_t<Signed, i64, u64>;
     u32 out[2] = {};
@@ -66,17 +71,29 @@ template <bool Signed> void mad_64(Wave &w, const Inst &i) {
         Operands o;
         o.load(w, i, half);
         Row r[2];
+        alignas(64) u32 top[row_lanes], outside[row_lanes];
+#pragma GCC ivdep
         for (unsigned l = 0; l < row_lanes; ++l) {
-            auto c = static_cast<Sum>(o.src[2][l] | u64{o.src[2][l + row_lanes]} << 32);
-            Wide sum = Wide{static_cast<Word>(o.src[0][l])} * static_cast<Word>(o.src[1][l]) + c;
-            using Limits = std::numeric_limits<Sum>;
-            if (i.flag && sum != static_cast<Sum>(sum)) // CLAMP
-                sum = sum < 0 ? Limits::min() : Limits::max();
+            const u64 c = o.src[2][l] | u64{o.src[2][l + row_lanes]} << 32;
+            const auto product = static_cast<u64>(Sum{static_cast<Word>(o.src[0][l])} *
+                                                  static_cast<Word>(o.src[1][l]));
+            const u64 sum = product + c;
+            // In the sign bits: the carry of unsigned numbers; the overflow of signed ones.
+            const u64 carry = (product & c) | ((product | c) & ~sum);
+            const u64 over = Signed ? (product ^ sum) & (c ^ sum) : carry;
             r[0].lane[l] = static_cast<u32>(sum);
             r[1].lane[l] = static_cast<u32>(sum >> 32);
-            out[half] |= static_cast<u32>(sum >> 64 & 1) << l;
+            outside[l] = static_cast<u32>(over >> 32);
+            top[l] = Signed ? static_cast<u32>((sum ^ over) >> 32) : outside[l];
         }
-        out[half] &= o.write;
+        if (i.flag)
+            for (unsigned l = 0; l < row_lanes; ++l)
+                if (outside[l] >> 31) {
+                    const bool negative = Signed && top[l] >> 31;
+                    r[0].lane[l] = negative ? 0 : ~0u;
+                    r[1].lane[l] = !Signed ? ~0u : negative ? 0x80000000 : 0x7fffffff;
+                }
+        out[half] = mask_of(top) & o.write;
         blend(w.row(i.dst, half), r[0].lane, o.write, 2);
     }
     for (unsigned half = 0; half < w.halves; ++half)
@@ -172,9 +189,11 @@ void count_below(Wave &w, const Inst &i, unsigned counted_half) {
     for (unsigned half = 0; half < w.halves; ++half) {
         Operands o;
         o.load(w, i, half);
+        const u32 own = half == counted_half ? ~0u : 0, all = half > counted_half ? ~0u : 0;
         Row r;
+#pragma GCC ivdep
         for (unsigned l = 0; l < row_lanes; ++l) {
-            u32 below = half == counted_half ? (1u << l) - 1 : half > counted_half ? ~0u : 0u;
+            const u32 below = (((1u << l) - 1) & own) | all;
             r.lane[l] = bit::count(o.src[0][l] & below) + o.src[1][l];
         }
         blend(w.row(i.dst, half), r.lane, o.write, 1);

@@ -2,6 +2,7 @@
 #include "sim/func/workgroup.h"
 
 #include <algorithm>
+#include <cwchar>
 #include <fmt/format.h>
 
 #include "sim/func/buffer.h"
@@ -111,35 +112,42 @@ void set_work_items(Wave &w, const Context &c) {
     u32 total = block.x * block.y * block.z;
     u32 live = std::min(lanes, total - first);
     u32 x = first % block.x, y = first / block.x % block.y, z = first / (block.x * block.y);
+    u32 ids[3][2 * row_lanes];
     for (u32 l = 0; l < lanes; ++l) {
-        const u32 half = l / row_lanes, lane = l % row_lanes;
-        const auto set = [&](u32 reg, u32 id) { w.row(reg, half)[lane] = l < live ? id : poison; };
-        if (packed) {
-            set(0, x | (fields >= 1 ? y << 10 : 0) | (fields >= 2 ? z << 20 : 0));
-        } else {
-            set(0, x);
-            if (fields >= 1)
-                set(1, y);
-            if (fields >= 2)
-                set(2, z);
+        ids[0][l] = x, ids[1][l] = y, ids[2][l] = z;
+        if (++x == block.x) {
+            x = 0;
+            if (++y == block.y)
+                y = 0, ++z;
         }
-        if (++x == block.x)
-            x = 0, ++y;
-        if (y == block.y)
-            y = 0, ++z;
     }
+    if (packed)
+        for (u32 l = 0; l < lanes; ++l)
+            ids[0][l] |= (fields >= 1 ? ids[1][l] << 10 : 0) | (fields >= 2 ? ids[2][l] << 20 : 0);
+    for (u32 reg = 0; reg <= (packed ? 0 : std::min(fields, 2u)); ++reg)
+        for (u32 l = 0; l < live; ++l)
+            w.row(reg, l / row_lanes)[l % row_lanes] = ids[reg][l];
     u64 exec = live == 64 ? ~u64{0} : (u64{1} << live) - 1;
     w.s[sreg::exec] = static_cast<u32>(exec);
     w.s[sreg::exec + 1] = static_cast<u32>(exec >> 32);
 }
 
+// With the C library's loop, which is for this host; std::fill's is for the oldest.
+void fill(u32 *words, size_t count) {
+    static_assert(sizeof(wchar_t) == sizeof(u32));
+    std::wmemset(reinterpret_cast<wchar_t *>(words), static_cast<wchar_t>(poison), count);
+}
+
 void fill(std::vector<std::byte> &bytes) {
     if (bytes.empty())
         return;
-    auto words = reinterpret_cast<u32 *>(bytes.data());
-    std::fill_n(words, bytes.size() / 4, poison);
+    fill(reinterpret_cast<u32 *>(bytes.data()), bytes.size() / 4);
     std::memcpy(bytes.data() + bytes.size() / 4 * 4, &poison, bytes.size() % 4);
 }
+
+// Of this thread's last workgroup: to clear new ones takes longer than a small launch. A kernel
+// that uses registers that it did not allocate may find what an earlier one left there.
+thread_local std::vector<Row> spare_registers;
 
 // As Frames::run, with an observer.
 u64 run_observed(Wave &w, u64 budget, Observer &observer) {
@@ -170,10 +178,18 @@ Workgroup::Workgroup(Context &c, const LaunchChecker *checks) : c_(c), frames_(f
     halves_ = k.wave_size / row_lanes;
     group_.waves.resize(c.waves_per_group);
     group_.lds.resize(c.lds_bytes);
-    registers_.resize(size_t{c.waves_per_group} * halves_ * vgpr_count);
+    registers_.swap(spare_registers);
+    const size_t rows = size_t{c.waves_per_group} * halves_ * vgpr_count;
+    if (registers_.size() < rows)
+        registers_ = std::vector<Row>(rows);
     scratch_bytes_ = scratch_bytes(c.dispatch);
     scratch_.resize(size_t{scratch_bytes_} * k.wave_size * c.waves_per_group);
     entry_ = &c.code.insts[c.code.code->find(k.entry)];
+}
+
+Workgroup::~Workgroup() {
+    if (registers_.size() > spare_registers.size())
+        spare_registers = std::move(registers_);
 }
 
 void Workgroup::run(u64 index) {
@@ -258,7 +274,7 @@ void Workgroup::start_wave(u32 n) {
     w.halves = halves_;
     w.v = &registers_[size_t{n} * halves_ * vgpr_count];
     for (unsigned half = 0; half < halves_; ++half)
-        std::fill_n(w.row(0, half), size_t{allocated_vgprs(k)} * row_lanes, poison);
+        fill(w.row(0, half), size_t{allocated_vgprs(k)} * row_lanes);
     w.constants = c_.code.constants.data();
     w.mode.gfx12 = c_.device.target->generation == Generation::gfx12;
     w.mode.bits = mode_bits(k, w.mode.gfx12);

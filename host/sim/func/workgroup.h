@@ -18,6 +18,7 @@ u32 scratch_bytes(const Dispatch &);
 class Workgroup {
 public:
     Workgroup(Context &, const LaunchChecker *); // null: no checks
+    ~Workgroup();
 
     void run(u64 index); // from start to end
     void start(u64 index);
