@@ -51,6 +51,14 @@ bool by_sixteens(GgmlType type, const GgufBlock &b) {
     return b.sub == 16 || unit_of(type, 0) != unit_of(type, 16);
 }
 
+// e2m1 has a -0, which WMMA tells from 0 (S-004); a GgufBlock's quant hasn't.
+bool is_minus_zero(GgmlType type, const std::byte *block, u32 i) {
+    if (type != GgmlType::mxfp4)
+        return false;
+    const std::byte two = block[1 + i % 16]; // behind the scale: nibbles of i and i + 16
+    return (i < 16 ? two & std::byte{15} : two >> 4) == std::byte{8};
+}
+
 // A super-block of a row of w, unpacked as in the kernel.
 struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
@@ -62,7 +70,8 @@ Factors factors_of(GgmlType type, const std::byte *p) {
     const GgmlTypeInfo &info = *find_ggml_type(type);
     Factors f;
     for (u32 at = 0; at < super_k; at += info.elements) {
-        const GgufBlock b = gguf_block(type, p + at / info.elements * info.bytes);
+        const std::byte *block_at = p + at / info.elements * info.bytes;
+        const GgufBlock b = gguf_block(type, block_at);
         for (u32 i = 0; i < info.elements; ++i) {
             const u32 in = at + i, block = in / block_k;
             const f32 unit = unit_of(type, in);
@@ -71,7 +80,9 @@ Factors factors_of(GgmlType type, const std::byte *p) {
                 f.quant[in] = static_cast<f32>(b.quant[i] * scale * times) * 0x1p-24f;
                 f.scale[in / 16] = b.d * 0x1p24f;
             } else {
-                f.quant[in] = static_cast<f32>(b.quant[i]) * unit * 0x1p-24f;
+                const f32 quant =
+                    is_minus_zero(type, block_at, i) ? -0.0f : static_cast<f32>(b.quant[i]);
+                f.quant[in] = quant * unit * 0x1p-24f;
                 const f32 d = b.d * (0x1p24f * static_cast<f32>(times) / unit);
                 f.scale[in / 16] = d * static_cast<f32>(scale);
             }
