@@ -113,6 +113,11 @@ TEST_CASE("attributes agree with the properties") {
     CHECK_EQ(attribute(hipDeviceAttributeMemoryPoolsSupported), 1);
     CHECK_EQ(attribute(hipDeviceAttributeCooperativeMultiDeviceLaunch), 1);
     CHECK_EQ(attribute(hipDeviceAttributeEccEnabled), 0);
+    CHECK_EQ(attribute(hipDeviceAttributeImageSupport), 1);
+    CHECK_EQ(attribute(hipDeviceAttributeMaxSurface1D), prop.maxTexture1D);
+    CHECK_EQ(attribute(hipDeviceAttributeSurfaceAlignment), prop.textureAlignment);
+    CHECK_EQ(attribute(hipDeviceAttributeStreamPrioritiesSupported), 1);
+    CHECK_EQ(attribute(hipDeviceAttributeDeviceOverlap), 1);
     int value = 0;
     FAILS(hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(5000), 0),
           hipErrorInvalidValue);

@@ -94,7 +94,12 @@ PropR0600 properties(const sim::Device &device, int ordinal) {
     describe(p, device, ordinal);
     fmt::format_to_n(p.uuid, sizeof p.uuid, "hipsim-{:09d}", ordinal);
     p.unifiedAddressing = 1;
-    p.asyncEngineCount = 1;
+    p.asyncEngineCount = p.deviceOverlap = 1;
+    p.streamPrioritiesSupported = 1;
+    p.surfaceAlignment = p.textureAlignment;
+    p.maxSurface1D = p.maxTexture1D;
+    std::copy_n(p.maxTexture2D, 2, p.maxSurface2D);
+    std::copy_n(p.maxTexture3D, 3, p.maxSurface3D);
     p.sharedMemPerMultiprocessor = p.sharedMemPerBlockOptin = p.sharedMemPerBlock;
     p.regsPerMultiprocessor = p.regsPerBlock;
     p.maxBlocksPerMultiProcessor = p.maxThreadsPerMultiProcessor / p.warpSize;
@@ -135,6 +140,16 @@ static int attribute(const PropR0600 &p, hipDeviceAttribute_t which) {
         return p.maxTexture1D;
     case hipDeviceAttributeMaxTexture1DLinear:
         return p.maxTexture1DLinear;
+    case hipDeviceAttributeMaxSurface1D:
+        return p.maxSurface1D;
+    case hipDeviceAttributeSurfaceAlignment:
+        return fits(p.surfaceAlignment);
+    case hipDeviceAttributeImageSupport:
+        return p.maxTexture1D > 0;
+    case hipDeviceAttributeStreamPrioritiesSupported:
+        return p.streamPrioritiesSupported;
+    case hipDeviceAttributeDeviceOverlap:
+        return p.deviceOverlap;
     case hipDeviceAttributeMaxTexture2DWidth:
         return p.maxTexture2D[0];
     case hipDeviceAttributeMaxTexture2DHeight:
