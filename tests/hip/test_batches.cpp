@@ -135,7 +135,7 @@ TEST_CASE("a batch of operations is a node of a graph, also by capture") {
     OK(draw(graph, drawing.path.c_str(), 0));
     std::ifstream file(drawing.path);
     const std::string text(std::istreambuf_iterator<char>(file), {});
-    CHECK(text.find("memory ops") != std::string::npos);
+    CHECK(text.find("MEM_OPS") != std::string::npos);
     OK(hipGraphDestroy(graph));
 
     OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));

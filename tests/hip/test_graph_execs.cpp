@@ -159,7 +159,9 @@ TEST_CASE("a graph as a drawing") {
     const std::string text(std::istreambuf_iterator<char>(file), {});
     CHECK(text.find("digraph") == 0);
     CHECK(text.find("increment") != std::string::npos);
-    CHECK(text.find("n1 -> n2;") != std::string::npos);
+    CHECK(text.find("n0_1 -> n0_2;") != std::string::npos);
+    for (const char *part : {"subgraph cluster_0 {", "KERNEL"})
+        CHECK(text.find(part) != std::string::npos);
     std::filesystem::remove(path);
     FAILS(graph_debug_dot_print(chain.graph, "/no/such/folder/graph.dot", 0),
           hipErrorOperatingSystem);

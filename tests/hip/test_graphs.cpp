@@ -156,6 +156,8 @@ TEST_CASE("memset and memcpy nodes and their parameters") {
     FAILS(hipGraphExecMemcpyNodeSetParams1D(exec, move, copy.data, data.data, 4,
                                             hipMemcpyDeviceToHost),
           hipErrorInvalidValue); // another direction
+    params.width = 1;
+    FAILS(hipGraphExecMemsetNodeSetParams(exec, fill, &params), hipErrorInvalidValue); // of rows
     params.elementSize = 3;
     FAILS(hipGraphMemsetNodeSetParams(fill, &params), hipErrorInvalidValue);
     params.elementSize = 4;

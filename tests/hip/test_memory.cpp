@@ -40,6 +40,11 @@ TEST_CASE("allocate and free") {
     FAILS(hipFree(&p), hipErrorInvalidValue);
     OK(hipFree(nullptr));
     FAILS(hipMalloc(nullptr, 16), hipErrorInvalidValue);
+    std::size_t only = 0;
+    OK(hipMemGetInfo(&only, nullptr));
+    CHECK_EQ(only, after);
+    OK(hipMemGetInfo(nullptr, &only));
+    CHECK_EQ(only, total);
 }
 
 TEST_CASE("too large is out of memory, and the process lives on") {

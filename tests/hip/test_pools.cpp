@@ -254,7 +254,7 @@ TEST_CASE("a pool's memory for another device's kernels") {
     OK(launch(code["read_at"], 1, nullptr, out.data, early));
     FAILS(hipDeviceSynchronize(), hipErrorIllegalAddress);
     wish.location.id = 1;
-    FAILS(hipMemPoolSetAccess(pool, &wish, 1), hipErrorInvalidValue); // its own device keeps it
+    FAILS(hipMemPoolSetAccess(pool, &wish, 1), hipErrorInvalidDevice); // its own keeps it
     wish.flags = hipMemAccessFlagsProtReadWrite;
     for (const int none : {-1, 9}) {
         wish.location.id = none;

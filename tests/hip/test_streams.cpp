@@ -24,6 +24,24 @@ TEST_CASE("a launch returns before the kernel ends; query and synchronize tell")
     CHECK_EQ(word.get()[0], 1);
 }
 
+TEST_CASE(
+    "rows from pageable memory to the device: the host doesn't wait, and may use them again") {
+    Code code;
+    Ints word(1, 0), rows(2 * 64, 0);
+    OwnStream stream;
+    Held held(code, stream, word.data);
+    std::vector<int> source(2 * 32, 7);
+    OK(hipMemcpy2DAsync(rows.data, 256, source.data(), 128, 128, 2, hipMemcpyHostToDevice, stream));
+    FAILS(hipStreamQuery(stream), hipErrorNotReady);
+    std::fill(source.begin(), source.end(), 8);
+    held.release();
+    OK(hipStreamSynchronize(stream));
+    const auto seen = rows.get();
+    for (const int at : {0, 31, 64, 95})
+        CHECK_EQ(seen[at], 7);
+    CHECK_EQ(seen[32], 0);
+}
+
 TEST_CASE("a stream is in order") {
     Code code;
     Ints word(1, 0), copy(1, -1);

@@ -53,15 +53,21 @@ TEST_CASE("arrays: sizes, copies of parts, copies between them") {
     FAILS(hipMemcpy2DFromArray(part, 12, a, 0, 19, 12, 2, hipMemcpyDeviceToHost),
           hipErrorInvalidValue);
 
+    unsigned type = 0;
+    OK(hipPointerGetAttribute(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, a));
+    CHECK_EQ(type, hipMemoryTypeArray);
     OK(hipFreeArray(a));
     FAILS(hipFreeArray(a), hipErrorContextIsDestroyed);
     FAILS(hipMemcpyAtoH(row, a, 0, 4), hipErrorInvalidHandle);
+    FAILS(hipMemcpyAtoH(row, nullptr, 0, 4), hipErrorInvalidValue);
     OK(hipFreeArray(b));
     const hipChannelFormatDesc three{8, 8, 8, 0, natural}, mixed{8, 16, 0, 0, natural};
     FAILS(hipMallocArray(&a, &three, 4, 4, 0), hipErrorInvalidValue);
     FAILS(hipMallocArray(&a, &mixed, 4, 4, 0), hipErrorInvalidValue);
     FAILS(hipMallocArray(&a, &two_halves, 0, 4, 0), hipErrorInvalidValue);
     FAILS(hipMallocArray(&a, nullptr, 4, 4, 0), hipErrorInvalidValue);
+    for (const unsigned stacked : {hipArrayLayered, hipArrayCubemap}) // of no layers
+        FAILS(hipMallocArray(&a, &two_halves, 4, 4, stacked), hipErrorInvalidValue);
 }
 
 TEST_CASE("the driver's arrays, and copies of one row") {

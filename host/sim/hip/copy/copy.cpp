@@ -206,13 +206,36 @@ hipError_t copy_now(hipStream_t handle, const Copy &copy) {
     return run_copy(*stream, copy);
 }
 
-// Pageable memory is copied before the call returns, as on real ROCm: the caller may reuse it.
+// The same out of a copy of its source, made now.
+static hipError_t enqueue_staged(const std::shared_ptr<Stream> &stream, Copy copy) {
+    auto staging = std::make_shared<std::vector<std::byte>>(copy.width * copy.height * copy.depth);
+    Copy::Side taken;
+    taken.at = reinterpret_cast<u64>(staging->data());
+    taken.pitch = copy.width;
+    taken.slice = copy.width * copy.height;
+    taken.known = true;
+    Copy first = copy;
+    first.to = taken;
+    if (const hipError_t result = first.run(); result != hipSuccess)
+        return result;
+    copy.from = taken;
+    copy.staging = std::move(staging);
+    enqueue(stream, copy);
+    return hipSuccess;
+}
+
+// Pageable memory is copied before the call returns, as on real ROCm: the caller may reuse it. For
+// rows that go to the device the stream isn't waited for.
 hipError_t copy_in_order(hipStream_t handle, const Copy &copy) {
     const auto stream = runtime().stream(handle);
     if (copy.empty())
         return hipSuccess;
-    if (copy.pageable() && !capturing(*stream))
+    if (copy.pageable() && !capturing(*stream)) {
+        const bool rows = copy.height * copy.depth > 1, uploads = copy.to.known && !copy.from.known;
+        if (rows && uploads && !runtime().device_of(*stream).idle(*stream))
+            return enqueue_staged(stream, copy);
         return run_copy(*stream, copy);
+    }
     enqueue(stream, copy);
     return hipSuccess;
 }

@@ -27,6 +27,8 @@ struct Copy {
     // The HIP_MEMCPY3D that it was made from, if any, for hipDrvGraphMemcpyNodeGetParams.
     std::shared_ptr<const std::vector<std::byte>> driver = nullptr;
 
+    std::shared_ptr<const std::vector<std::byte>> staging = nullptr; // where `from` is, if anywhere
+
     bool empty() const { return width == 0 || height == 0 || depth == 0; }
     bool pageable() const { return !to.known || !from.known; }
     hipError_t run() const noexcept;

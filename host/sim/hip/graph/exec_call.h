@@ -13,6 +13,11 @@ inline void set_twin(GraphExec &exec, hipGraphNode_t node, Action action) {
     require(twin.action.index() == action.index(), hipErrorInvalidValue);
     if (const Copy *const old = std::get_if<Copy>(&twin.action))
         require(old->params.kind == std::get<Copy>(action).params.kind, hipErrorInvalidValue);
+    if (const Fill *const old = std::get_if<Fill>(&twin.action)) { // rows keep their shape
+        const Fill &now = std::get<Fill>(action);
+        require(old->height == 1 || (now.width == old->width && now.height == old->height),
+                hipErrorInvalidValue);
+    }
     take_over(twin, std::move(action));
     exec.changed();
 }

@@ -8,10 +8,19 @@
 
 namespace nw::hipsim {
 
+// As clr writes it: the host's memory, a device's, or an array.
+static char place(const Copy::Side &side, bool array) {
+    if (array)
+        return 'A';
+    const auto block = runtime().blocks.find(side.at);
+    const bool on_device = side.planned || (block && block->kind != Block::Kind::host);
+    return on_device ? 'D' : 'H';
+}
+
 static std::string label(const Node &node) {
-    static constexpr const char *names[] = {"empty",        "kernel",       "memcpy",     "memset",
-                                            "host",         "event record", "event wait", "graph",
-                                            "memory alloc", "memory free",  "memory ops"};
+    static constexpr const char *names[] = {"EMPTY",     "KERNEL",       "MEMCPY",     "MEMSET",
+                                            "HOST",      "EVENT_RECORD", "EVENT_WAIT", "GRAPH",
+                                            "MEM_ALLOC", "MEM_FREE",     "MEM_OPS"};
     static_assert(std::size(names) == std::variant_size_v<Action>);
     const std::string name = names[node.action.index()];
     if (const auto *call = std::get_if<KernelCall>(&node.action)) {
@@ -21,20 +30,25 @@ static std::string label(const Node &node) {
                            block.z, call->shape.dynamic_lds);
     }
     if (const auto *copy = std::get_if<Copy>(&node.action))
-        return fmt::format("{}\\n{} x {} x {} bytes", name, copy->width, copy->height, copy->depth);
+        return fmt::format(
+            "{}\\n{}to{}\\n{} x {} x {} bytes", name, place(copy->from, copy->params.srcArray),
+            place(copy->to, copy->params.dstArray), copy->width, copy->height, copy->depth);
     if (const auto *fill = std::get_if<Fill>(&node.action))
         return fmt::format("{}\\n{} x {} x {} of {} bytes", name, fill->width, fill->height,
                            fill->depth, fill->element);
     return name;
 }
 
-static std::string dot(const Graph &graph) {
-    std::string text = "digraph hipGraph {\n  node [shape=box];\n";
-    for (const auto &node : graph.nodes())
-        text += fmt::format("  n{} [label=\"{}. {}\"];\n", node->id, node->id, label(*node));
-    for (const auto &node : graph.nodes())
+static std::string dot(const Graph &graph, const std::string &name) {
+    std::string text = fmt::format("subgraph cluster_{} {{\n", name);
+    for (const auto &node : graph.nodes()) {
+        const std::string own = fmt::format("{}_{}", name, node->id);
+        text += fmt::format("  n{} [label=\"{}. {}\"];\n", own, node->id, label(*node));
+        if (const auto *child = std::get_if<ChildGraph>(&node->action))
+            text += dot(*child->graph, own);
         for (const Node *const later : node->after)
-            text += fmt::format("  n{} -> n{};\n", node->id, later->id);
+            text += fmt::format("  n{} -> n{}_{};\n", own, name, later->id);
+    }
     return text + "}\n";
 }
 
@@ -61,7 +75,7 @@ hipError_t print_dot(hipGraph_t graph, const char *path, unsigned) {
         const auto source = find_graph(graph);
         require(path != nullptr, hipErrorInvalidValue);
         std::ofstream file(path);
-        file << dot(*source);
+        file << "digraph hipGraph {\nnode [shape=box];\n" << dot(*source, "0") << "}\n";
         require(bool(file.flush()), hipErrorOperatingSystem);
     });
 }

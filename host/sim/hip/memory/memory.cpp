@@ -161,9 +161,10 @@ hipError_t hipFreeHost(void *pointer) {
 hipError_t hipMemGetInfo(size_t *free, size_t *total) {
     return api(__func__, [&] {
         Device &device = runtime().current_device();
-        require(free && total, hipErrorInvalidValue);
-        *total = total_memory();
-        *free = *total - std::min<u64>(*total, device.memory.bytes_in_use());
+        if (total)
+            *total = total_memory();
+        if (free)
+            *free = total_memory() - std::min<u64>(total_memory(), device.memory.bytes_in_use());
     });
 }
 }

@@ -79,6 +79,8 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDev
     return api(__func__, [&] {
         runtime();
         require(data && pointer, hipErrorInvalidValue);
+        if (which == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE && runtime().arrays.find(pointer))
+            return give<int>(data, hipMemoryTypeArray);
         const auto block = runtime().blocks.find(pointer);
         require(block.has_value(), hipErrorInvalidValue);
         pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));

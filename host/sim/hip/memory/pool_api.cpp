@@ -90,8 +90,10 @@ static void set_access(Pool &pool, const hipMemAccessDesc &wish) {
     require(runtime().has_device(wish.location.id), hipErrorInvalidDevice);
     const bool allowed =
         wish.flags == hipMemAccessFlagsProtReadWrite || wish.flags == hipMemAccessFlagsProtRead;
-    require(allowed || (wish.flags == hipMemAccessFlagsProtNone && wish.location.id != pool.device),
-            hipErrorInvalidValue); // its own device can't be locked out
+    const bool none = wish.flags == hipMemAccessFlagsProtNone;
+    require(allowed || none, hipErrorInvalidValue);
+    require(allowed || wish.location.id != pool.device,
+            hipErrorInvalidDevice); // its own can't be locked out
     pool.set_readable(wish.location.id, allowed);
     for (const Block &block : runtime().blocks.of_device(pool.device))
         if (block.pool.get() == &pool)

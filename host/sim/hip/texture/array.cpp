@@ -40,7 +40,9 @@ template <class Handle> void create(Handle *handle, Array a) {
         hipArrayLayered | hipArraySurfaceLoadStore | hipArrayCubemap | hipArrayTextureGather;
     require(handle != nullptr, hipErrorInvalidValue);
     forbid_in_capture();
+    constexpr unsigned stacked = hipArrayLayered | hipArrayCubemap; // `depth` pictures
     require((a.flags & ~known) == 0, hipErrorInvalidValue);
+    require(!(a.flags & stacked) || a.depth > 0, hipErrorInvalidValue);
     if (a.flags & hipArrayCubemap)
         fail(hipErrorNotSupported, "arrays of cubes are not simulated");
     check_extent(a);

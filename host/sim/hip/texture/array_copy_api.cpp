@@ -34,9 +34,11 @@ Copy from_rows(void *to, u64 pitch, const void *array, u64 x, u64 y, u64 width, 
 
 // Within one row, as CUDA's driver API has it.
 Copy to_row(const void *array, u64 x, const void *from, u64 bytes, hipMemcpyKind kind) {
+    require(array != nullptr, hipErrorInvalidValue);
     return to_rows(array, x, 0, from, bytes, bytes, 1, kind);
 }
 Copy from_row(void *to, const void *array, u64 x, u64 bytes, hipMemcpyKind kind) {
+    require(array != nullptr, hipErrorInvalidValue);
     return from_rows(to, bytes, array, x, 0, bytes, 1, kind);
 }
 
