@@ -165,7 +165,7 @@ TEST_CASE("boxes that HIP refuses") {
     };
     refused([](auto &p) { p.srcPtr.ptr = nullptr; }, "hipErrorInvalidValue");
     refused([](auto &p) { p.srcPtr.pitch = width - 1; }, "hipErrorInvalidPitchValue");
-    refused([](auto &p) { p.dstPos.x = 500; }, "hipErrorInvalidPitchValue");
+    refused([](auto &p) { p.dstPos.x = 500; }, "hipErrorInvalidValue");
     refused([](auto &p) { p.extent.depth = depth + 1; }, "hipErrorInvalidValue");
     refused([](auto &p) { p.dstPos.z = 1; }, "hipErrorInvalidValue");
     refused([](auto &p) { p.extent.depth = 0; }, "hipSuccess");

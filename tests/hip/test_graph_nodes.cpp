@@ -99,8 +99,8 @@ TEST_CASE("copy nodes by box: the graph's and the executable graph's") {
     OwnExec(graph).run();
     CHECK(to.get() == std::vector<int>{1, 1, 1, 1});
     box = words(from.data, to.data, 4);
-    box.srcPtr.pitch = 4; // less than a row
-    FAILS(hipGraphMemcpyNodeSetParams(node, &box), hipErrorInvalidValue);
+    box.srcPtr.pitch = 4; // less than a row: two codes for it
+    FAILS(hipGraphMemcpyNodeSetParams(node, &box), hipErrorInvalidPitchValue);
     FAILS(hipGraphExecMemcpyNodeSetParams(exec, node, &box), hipErrorInvalidValue);
     box = words(from.data, to.data, 4);
     box.srcPtr.ptr = nullptr;

@@ -133,8 +133,8 @@ Copy rows_copy(void *to, u64 to_pitch, const void *from, u64 from_pitch, u64 wid
 }
 
 static Copy::Side corner(const hipPitchedPtr &base, const hipPos &pos, const hipExtent &extent) {
-    require(extent.width <= base.pitch && pos.x <= base.pitch - extent.width,
-            hipErrorInvalidPitchValue);
+    require(extent.width <= base.pitch, hipErrorInvalidPitchValue);
+    require(pos.x <= base.pitch - extent.width, hipErrorInvalidValue);
     const u64 rows = base.ysize ? base.ysize : extent.height;
     const u64 slice = base.pitch * rows;
     const u64 begin = address(base.ptr);

@@ -146,7 +146,13 @@ hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t n
 
 hipError_t hipGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
                                            hipMemcpy3DParms *params) {
-    return set_twin<Copy>(__func__, exec, node, [&] { return changed_box_action(params); });
+    return set_twin<Copy>(__func__, exec, node, [&] {
+        try {
+            return box_action(params);
+        } catch (Failure &failure) { // as clr has it, whatever is wrong with the box
+            fail(hipErrorInvalidValue, std::move(failure.text));
+        }
+    });
 }
 
 hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t node, void *to,

@@ -48,7 +48,7 @@ hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms *pa
 }
 
 hipError_t hipGraphMemcpyNodeSetParams(hipGraphNode_t node, const hipMemcpy3DParms *params) {
-    return set<Copy>(__func__, node, [&] { return changed_box_action(params); });
+    return set<Copy>(__func__, node, [&] { return box_action(params); });
 }
 
 hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *to, const void *from,

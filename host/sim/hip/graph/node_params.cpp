@@ -34,14 +34,6 @@ Action box_action(const hipMemcpy3DParms *params) {
     return box_copy(*params);
 }
 
-Action changed_box_action(const hipMemcpy3DParms *params) {
-    try {
-        return box_action(params);
-    } catch (Failure &failure) {
-        fail(hipErrorInvalidValue, std::move(failure.text));
-    }
-}
-
 Action driver_box_action(const HIP_MEMCPY3D *params) { return driver_box_copy(params); }
 
 Action line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind) {

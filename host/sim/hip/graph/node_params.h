@@ -30,8 +30,6 @@ static_assert(sizeof(NodeParams) == 256);
 // All validate their input and fail with the codes of real HIP.
 Action kernel_action(const hipKernelNodeParams *params);
 Action box_action(const hipMemcpy3DParms *params);
-// Of a node that is there: whatever is wrong is hipErrorInvalidValue, as clr has it.
-Action changed_box_action(const hipMemcpy3DParms *params);
 Action driver_box_action(const HIP_MEMCPY3D *params);
 void check_context(hipCtx_t context); // of the driver's forms: null or a device's
 Action line_action(void *to, const void *from, u64 bytes, hipMemcpyKind kind);

@@ -80,7 +80,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDev
         runtime();
         require(data && pointer, hipErrorInvalidValue);
         if (which == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE && runtime().arrays.find(pointer))
-            return give<int>(data, hipMemoryTypeArray);
+            return give<int>(data, host_major() == 5 ? 2 : 10); // hipMemoryTypeArray
         const auto block = runtime().blocks.find(pointer);
         require(block.has_value(), hipErrorInvalidValue);
         pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));
