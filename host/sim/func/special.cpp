@@ -65,7 +65,7 @@ void subrev_co_ci(Wave &w, const Inst &i) { carry<Difference, true, true>(w, i);
 // range.
 template <bool Signed> void mad_64(Wave &w, const Inst &i) {
     using Word = std::conditional_t<Signed, i32, u32>;
-    using Sum = std::conditional_t<Signed, i64, u64>;
+    using Wide = std::conditional_t<Signed, i64, u64>;
     u32 out[2] = {};
     for (unsigned half = 0; half < w.halves; ++half) {
         Operands o;
@@ -75,12 +75,12 @@ template <bool Signed> void mad_64(Wave &w, const Inst &i) {
 #pragma GCC ivdep
         for (unsigned l = 0; l < row_lanes; ++l) {
             const u64 c = o.src[2][l] | u64{o.src[2][l + row_lanes]} << 32;
-            const auto product = static_cast<u64>(Sum{static_cast<Word>(o.src[0][l])} *
+            const auto product = static_cast<u64>(Wide{static_cast<Word>(o.src[0][l])} *
                                                   static_cast<Word>(o.src[1][l]));
             const u64 sum = product + c;
             // In the sign bits: the carry of unsigned numbers; the overflow of signed ones.
-            const u64 carry = (product & c) | ((product | c) & ~sum);
-            const u64 over = Signed ? (product ^ sum) & (c ^ sum) : carry;
+            const u64 carried = (product & c) | ((product | c) & ~sum);
+            const u64 over = Signed ? (product ^ sum) & (c ^ sum) : carried;
             r[0].lane[l] = static_cast<u32>(sum);
             r[1].lane[l] = static_cast<u32>(sum >> 32);
             outside[l] = static_cast<u32>(over >> 32);

@@ -26,6 +26,7 @@ static int memory_type(Block::Kind kind) {
     }
     return five ? 1 : 2;
 }
+static int array_type() { return host_major() == 5 ? 2 : 10; }
 
 template <class T> static void give(void *to, T value) { *static_cast<T *>(to) = value; }
 
@@ -80,7 +81,7 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDev
         runtime();
         require(data && pointer, hipErrorInvalidValue);
         if (which == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE && runtime().arrays.find(pointer))
-            return give<int>(data, host_major() == 5 ? 2 : 10); // hipMemoryTypeArray
+            return give<int>(data, array_type());
         const auto block = runtime().blocks.find(pointer);
         require(block.has_value(), hipErrorInvalidValue);
         pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));
