@@ -76,6 +76,11 @@ template <typename Rows> Op rows_op(OpKind kind, const Rows &r) {
 // The op of nw_linear_w4a16. Throws unless the context is valid and the struct is of this version.
 Op product_of(const nw_context *, const nw_w4a16 *);
 
+// The op of nw_moe_linear_w4a16, as product_of().
+Op moe_of(const nw_context *, const nw_moe_w4a16 *);
+// With the smallest valid list sizes, for calls that do not read the lists.
+Op without_lists(Op);
+
 // Loads one kernel, or all kernels of an op.
 void load(nw_context &, const Kernel &);
 void load(nw_context &, const Op &);
@@ -87,6 +92,16 @@ template <class Use> void for_rows(Op op, const Use &use) {
         return use(op);
     for (op.m = 1; op.m <= few_rows; ++op.m)
         use(op);
+}
+
+// Calls use(const Op &) with the op, or where its block_size is 0 with each that there is.
+template <class Use> void for_block_sizes(Op op, const Use &use) {
+    if (op.block_size > 0)
+        return use(op);
+    for (const u64 block_size : {1, 2, 4, 8, 16, 32, 64}) {
+        op.block_size = block_size;
+        use(op);
+    }
 }
 
 // Loads the default kernel for the op's parameters, which need no sizes.

@@ -4,10 +4,6 @@
 
 namespace nw::api {
 
-namespace {
-
-constexpr u64 block_sizes[] = {1, 2, 4, 8, 16, 32, 64};
-
 Op moe_of(const nw_context *context, const nw_moe_w4a16 *p) {
     need_product(context, p, "nw_moe_w4a16", sizeof *p);
     Op op{.kind = OpKind::moe_w4a16};
@@ -41,6 +37,13 @@ Op moe_of(const nw_context *context, const nw_moe_w4a16 *p) {
     return op;
 }
 
+Op without_lists(Op op) {
+    op.slots = op.top_k = op.experts = op.blocks = 1;
+    return op;
+}
+
+namespace {
+
 Op routing_of(const nw_context *context, const nw_moe_routing *r) {
     need_product(context, r, "nw_moe_routing", sizeof *r);
     Op op{.kind = OpKind::moe_align};
@@ -63,35 +66,6 @@ u64 most_blocks(Op op) {
     return op.blocks;
 }
 
-// Smallest valid list sizes, for calls that do not read the lists.
-Op without_lists(Op op) {
-    op.slots = op.top_k = op.experts = op.blocks = 1;
-    return op;
-}
-
-Op permuted_moe_of(const nw_context *context, const nw_moe_w4a16 *p) {
-    Op op = moe_of(context, p);
-    op.kind = OpKind::permuted_moe_w4a16;
-    return op;
-}
-
-// Where block_size_m is 0: all that there are for such rows, of which blocks of 1 are the longest.
-void prepare_permuted_moe(nw_context &context, Op op) {
-    const hip::KeepCurrentDevice keep(context.device);
-    if (op.block_size > 0)
-        return load(context, op);
-    op.block_size = 1;
-    load(context, op);
-    for (u64 block_size : block_sizes) {
-        op.block_size = block_size;
-        try {
-            load(context, op);
-        } catch (const Refusal &) {
-            return;
-        }
-    }
-}
-
 void prepare_moe(nw_context &context, Op op) {
     const hip::KeepCurrentDevice keep(context.device);
     Op routing = op;
@@ -99,12 +73,7 @@ void prepare_moe(nw_context &context, Op op) {
     load(context, meaning(NW_UNSUPPORTED, [&]() -> const Kernel & {
              return cheapest(context.machine.target->name, routing);
          }));
-    if (op.block_size > 0)
-        return load(context, op);
-    for (u64 block_size : block_sizes) {
-        op.block_size = block_size;
-        load(context, op);
-    }
+    for_block_sizes(op, [&](const Op &of) { load(context, of); });
 }
 
 } // namespace
@@ -126,22 +95,6 @@ nw_status nw_moe_prepare(nw_context *context, const nw_moe_w4a16 *product) {
     return api::guarded([&] {
         const Op op = api::moe_of(context, product);
         api::prepare_moe(*context, api::without_lists(op));
-    });
-}
-
-nw_status nw_act_order_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *product,
-                                        const void *perm, void *stream) {
-    return api::guarded([&] {
-        Op op = api::permuted_moe_of(context, product);
-        op.perm = address(perm);
-        api::launch(*context, op, stream, "nw_act_order_moe_prepare");
-    });
-}
-
-nw_status nw_act_order_moe_prepare(nw_context *context, const nw_moe_w4a16 *product) {
-    return api::guarded([&] {
-        const Op op = api::permuted_moe_of(context, product);
-        api::prepare_permuted_moe(*context, api::without_lists(op));
     });
 }
 

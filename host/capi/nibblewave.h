@@ -410,16 +410,28 @@ NW_API nw_status nw_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *
                                        uint64_t *bytes);
 
 /*
- * nw_moe_linear_w4a16 with weights of act-order, in one launch: column k of expert e's w belongs to
- * activation perm[e, k]. perm is nw pack's NAME.perm of experts: uint32 [experts, K] on the device,
- * 16-byte aligned, each row as nw_permuted_linear_w4a16's. For block_size_m 1, 2 and 4, with
- * K <= 16384, 8192 and 4096; on gfx11 and gfx12. Refuses others with NW_INVALID_ARGUMENT: slots
- * take smaller blocks.
+ * nw_moe_linear_w4a16 with weights of act-order: column k of expert e's w belongs to activation
+ * perm[e, k]. perm is nw pack's NAME.perm of experts: uint32 [experts, K] on the device, 16-byte
+ * aligned, each row as nw_permuted_linear_w4a16's. K <= 32768.
+ *
+ * One launch where there is a kernel for it: on gfx11 and gfx12 blocks of 1, 2 and 4 slots with
+ * K <= 16384, 8192 and 4096. Else two: the workspace gets a row for each slot, its activations in
+ * the order of its block's expert, and the product reads these. The result is the same to the bit.
+ *
+ * workspace: device memory, 16-byte aligned, for this product alone until it is done; null where
+ * the size is 0. Where there are two launches and blocks of different experts hold the same slot,
+ * its row of C is undefined.
  */
 NW_API nw_status nw_act_order_moe_linear_w4a16(nw_context *context, const nw_moe_w4a16 *product,
-                                               const void *perm, void *stream);
+                                               const void *perm, void *workspace,
+                                               uint64_t workspace_bytes, void *stream);
 
-/* As nw_moe_prepare; block_size_m = 0 means all that K allows. Loads no kernel of nw_moe_align. */
+/* 0 where one launch is the product, else 2 * slots * K. Reads what nw_moe_prepare reads, and
+ * slots; block_size_m is not 0. */
+NW_API nw_status nw_act_order_moe_workspace_size(nw_context *context, const nw_moe_w4a16 *product,
+                                                 uint64_t *bytes);
+
+/* As nw_moe_prepare. Loads no kernel of nw_moe_align. */
 NW_API nw_status nw_act_order_moe_prepare(nw_context *context, const nw_moe_w4a16 *product);
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products with weights of act-order in the C API (nibblewave.h).
-#include "capi/context.h"
+#include "capi/permuted.h"
 
 namespace nw::api {
 
@@ -44,50 +44,43 @@ bool in_one_launch(const nw_context &context, const Op &permuted) {
     return is_served(context.machine.target->name, permuted);
 }
 
-constexpr u64 workspace_alignment = 16; // that of a
-
-u64 bytes_for_rows(const Op &op) { return op.m * op.k * sizeof(u16); }
-
-// What the product of permuted rows is, and what makes the rows.
-struct TwoLaunches {
-    Op permute, product;
-};
-
-TwoLaunches two_launches(Op op, void *workspace) {
+TwoLaunches two_launches(Op op) {
     Op permute{.kind = OpKind::permute_a};
     permute.m = op.m;
     permute.k = op.k;
     permute.a = op.a;
     permute.perm = op.perm;
-    permute.y = address(workspace);
     op.kind = OpKind::linear_w4a16;
-    op.a = permute.y;
     op.perm = 0;
-    return {permute, op};
-}
-
-void launch_two(nw_context &context, const Op &op, void *workspace, u64 bytes, void *stream,
-                const char *prepare) {
-    need(workspace, "workspace is null: must be {} bytes of device memory", bytes_for_rows(op));
-    need(bytes >= bytes_for_rows(op),
-         "workspace_bytes = {}: must be at least {} with m = {}, k = {}", bytes, bytes_for_rows(op),
-         op.m, op.k);
-    need(address(workspace) % workspace_alignment == 0,
-         "workspace = {:#x}: must be {}-byte aligned", address(workspace), workspace_alignment);
-    const TwoLaunches two = two_launches(op, workspace);
-    launch(context, two.product, stream, prepare,
-           [&](const hip::Stream &) { launch(context, two.permute, stream, prepare); });
+    return {permute, op, op.m, "m"};
 }
 
 void prepare_act_order(nw_context &context, const Op &op) {
     if (in_one_launch(context, op))
         return load(context, op);
-    const TwoLaunches two = two_launches(op, nullptr);
-    load_default(context, two.permute);
-    load(context, two.product);
+    load(context, two_launches(op));
 }
 
+constexpr u64 workspace_alignment = 16; // that of a
+
 } // namespace
+
+void launch(nw_context &context, TwoLaunches two, void *workspace, u64 bytes, void *stream,
+            const char *prepare) {
+    need(workspace, "workspace is null: must be {} bytes of device memory", two.bytes());
+    need(bytes >= two.bytes(), "workspace_bytes = {}: must be at least {} with {} = {}, k = {}",
+         bytes, two.bytes(), two.rows_name, two.rows, two.product.k);
+    need(address(workspace) % workspace_alignment == 0,
+         "workspace = {:#x}: must be {}-byte aligned", address(workspace), workspace_alignment);
+    two.permute.y = two.product.a = address(workspace);
+    launch(context, two.product, stream, prepare,
+           [&](const hip::Stream &) { launch(context, two.permute, stream, prepare); });
+}
+
+void load(nw_context &context, const TwoLaunches &two) {
+    load(context, two.permute);
+    load(context, two.product);
+}
 
 } // namespace nw::api
 
@@ -119,7 +112,7 @@ nw_status nw_act_order_linear_w4a16(nw_context *context, const nw_w4a16 *product
         op.perm = address(perm);
         if (api::in_one_launch(*context, op))
             return api::launch(*context, op, stream, prepare);
-        api::launch_two(*context, op, workspace, workspace_bytes, stream, prepare);
+        api::launch(*context, api::two_launches(op), workspace, workspace_bytes, stream, prepare);
     });
 }
 
@@ -127,7 +120,7 @@ nw_status nw_act_order_workspace_size(nw_context *context, const nw_w4a16 *produ
                                       uint64_t *bytes) {
     return api::bytes_call(bytes, [&] {
         const Op op = api::permuted_of(context, product);
-        return api::in_one_launch(*context, op) ? 0 : api::bytes_for_rows(op);
+        return api::in_one_launch(*context, op) ? 0 : api::two_launches(op).bytes();
     });
 }
 

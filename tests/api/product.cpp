@@ -14,7 +14,8 @@ namespace api_test {
 namespace {
 
 // Read by the simulated library at its first call, which comes later.
-[[maybe_unused]] const int devices = setenv("HIPSIM_ARCH", "gfx1151,gfx1201,gfx1151", 1);
+[[maybe_unused]] const int devices =
+    setenv("HIPSIM_ARCH", "gfx1151,gfx1201,gfx1151,gfx1100,gfx1030", 1);
 
 constexpr u8 between_rows = 0xff; // NaN as a scale
 

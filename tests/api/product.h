@@ -22,7 +22,8 @@ namespace api_test {
 
 using namespace nw;
 
-// For the current device; the tests' devices are gfx1151, gfx1201, gfx1151.
+// For the current device; the tests' devices are gfx1151, gfx1201, gfx1151, gfx1100,
+// gfx1030.
 struct Context {
     explicit Context(const char *directory = nullptr);
     ~Context() { nw_context_destroy(handle); }

@@ -95,6 +95,31 @@ class ActOrder(unittest.TestCase):
         self.assertIn("excludes", choose("--n", "4096", "--k", "4096", "--act-order", "--gguf", "q4_K")[2])
 
 
+class Experts(unittest.TestCase):
+    SHAPE = ("experts", "--n", "1536", "--dtype", "f16")
+
+    def launches(self, *more: str, k: int = 2048) -> list[str]:
+        code, out, err = choose(*self.SHAPE, "--k", str(k), "--json", *more)
+        self.assertEqual((code, err), (0, ""))
+        return [launch["kernel"] for launch in json.loads(out)["launches"]]
+
+    def test_by_slots_of_a_block(self) -> None:
+        for size, kernel in ((1, "moe_w4a16_f16_g128_b1"), (8, "moe_w4a16_f16_g128_b8"), (64, "moe_prefill_w4a16_f16_g128_64x256")):
+            self.assertEqual(self.launches("--block-size", str(size)), [kernel])
+
+    def test_act_order(self) -> None:
+        for size, k, gfx, kernels in ((4, 2048, "gfx1151", ["moe_perm_w4a16_f16_g128_b4"]), (8, 2048, "gfx1151", ["moe_permute_a", "moe_w4a16_f16_g128_b8"]),
+                                      (4, 8192, "gfx1151", ["moe_permute_a", "moe_w4a16_f16_g128_b4"]),
+                                      (64, 2048, "gfx1151", ["moe_permute_a", "moe_prefill_w4a16_f16_g128_64x256"]),
+                                      (1, 2048, "gfx1030", ["moe_permute_a", "moe_w4a16_f16_g128_b1"])):  # fmt: skip
+            self.assertEqual(self.launches("--act-order", "--block-size", str(size), "--gfx", gfx, k=k), kernels)
+        self.assertRegex(choose(*self.SHAPE, "--k", "2048", "--act-order", "--block-size", "16")[1], r"(?m)^launches +moe_permute_a, then this kernel$")
+
+    def test_refused(self) -> None:
+        self.assertIn("block_size = 3: must be one of 1, 2, 4", choose(*self.SHAPE, "--k", "2048", "--block-size", "3")[2])
+        self.assertIn("k = 32896: must be at most 32768", choose("experts", "--n", "8", "--k", "32896", "--act-order", "--block-size", "16")[2])
+
+
 class Attention(unittest.TestCase):
     SHAPE = ("attention", "--sq", "8192", "--h", "16", "--hk", "8")
 

@@ -58,13 +58,13 @@ class ActOrder(unittest.TestCase):
         self.assertEqual(hip.hipStreamEndCapture(stream, ctypes.byref(graph)), 0)
 
     def test_moe(self) -> None:
-        """Each expert's own order: with the router's ids, and in blocks."""
+        """Each expert's own order: with the router's ids, and in blocks, in one launch or two."""
         x, (q, scales, z), ids = half(20, 256), weights(4, 24, 256), RANDOM.integers(-1, 4, (20, 2)).astype(numpy.int32)
         perm = numpy.stack([RANDOM.permutation(256) for _ in range(4)]).astype(numpy.int32)
         arrays = [nw.DeviceArray(a) for a in (x, nw.pack(q), scales, ids)]
         more = {"zeros": nw.DeviceArray(nw.pack_zeros(z)), "perm": nw.DeviceArray(perm), "group": 128}
         self.context.prepare_moe(*arrays[1:3], group=128, zeros=more["zeros"], act_order=True)
-        for size in (0, 2, 4, 8):
+        for size in (0, 2, 4, 8, 16, 64):
             count, lists = self.context.moe_blocks(40, 4, size), None
             if size:
                 lists = tuple(nw.DeviceArray.zeros(shape, "int32") for shape in ((count, size), (count,), (1,)))
@@ -72,12 +72,15 @@ class ActOrder(unittest.TestCase):
             for silu in (False, True):
                 out = nw.DeviceArray.zeros((40, 12 if silu else 24), "float16")
                 with self.subTest(size=size, silu=silu):
-                    if size == 8:
-                        with self.assertRaisesRegex(nw.Error, "block_size = 8: must be 1, 2 or 4; align slots to blocks of 4"):
-                            self.context.moe_linear(*arrays, out=out, silu_gate_up=silu, lists=lists, **more)
-                        continue
-                    self.context.moe_linear(*arrays, out=out, silu_gate_up=silu, lists=lists, **more)
+                    kept: list[nw.DeviceArray] = []
+
+                    def allocate(size: int) -> nw.DeviceArray:
+                        kept.append(nw.DeviceArray.zeros((size,), "uint8"))  # noqa: B023
+                        return kept[-1]  # noqa: B023
+
+                    self.context.moe_linear(*arrays, out=out, silu_gate_up=silu, lists=lists, allocate=allocate if size == 16 else None, **more)
                     nw.synchronize()
+                    self.assertEqual([a.shape for a in kept], [(2 * 40 * 256,)] if size == 16 else [])
                     close(out, reference.moe_linear(x, q, scales, z, ids, 128, silu=silu, perm=perm), 2e-3)
 
 

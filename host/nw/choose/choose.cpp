@@ -14,6 +14,7 @@
 #include "measure/on_cores.h"
 #include "measure/shapes.h"
 #include "nw/choose/attention.h"
+#include "nw/choose/experts.h"
 #include "nw/choose/quantized.h"
 #include "nw/choose/row.h"
 #include "nw/commands.h"
@@ -384,9 +385,10 @@ void add_choose(CLI::App &app) {
     command->footer("\ntime: of a launch with cold weights, on the shape that was tuned; (sim): "
                     "modelled. GB/s: of all bytes moved, of the weights with --gguf.\n"
                     "others: the fastest of the kernels that were timed beside it.");
-    const CLI::App *attention = add_choose_attention(*command);
-    command->callback([o, n, k, attention] {
-        if (attention->parsed())
+    const CLI::App *attention = add_choose_attention(*command),
+                   *experts = add_choose_experts(*command);
+    command->callback([o, n, k, attention, experts] {
+        if (attention->parsed() || experts->parsed())
             return;
         for (const CLI::Option *option : {n, k}) // not of the subcommand
             if (option->empty())

@@ -78,12 +78,7 @@ class Context:
             product.bias = b.pointer
         if order is None:
             return call("nw_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
-        needed = ctypes.c_uint64()
-        call("nw_act_order_workspace_size", self._handle, ctypes.byref(product), ctypes.byref(needed))
-        made = tensor(allocate(needed.value), "allocate's", stream=on) if allocate and needed.value else None
-        workspace = made.pointer if made else self._kept_workspace(needed.value, on)
-        call("nw_act_order_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(order.pointer), ctypes.c_void_p(workspace),
-             needed, ctypes.c_void_p(on))  # fmt: skip
+        self._act_order("nw_act_order", "nw_act_order_linear_w4a16", product, order, allocate, on)
 
     def prepare_linear(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False, rows: int = 0,
                        act_order: bool = False) -> None:  # fmt: skip
@@ -241,14 +236,16 @@ class Context:
         self._with_workspace("nw_gguf_moe_act", "nw_gguf_moe_act_linear", product, on)
 
     def moe_linear(self, x: Any, w: Any, scales: Any, ids: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None, weights: Any = None,
-                   silu_gate_up: bool = False, perm: Any = None, lists: tuple[Any, Any, Any] | None = None, stream: Any = None) -> None:  # fmt: skip
+                   silu_gate_up: bool = False, perm: Any = None, lists: tuple[Any, Any, Any] | None = None,
+                   allocate: Callable[[int], Any] | None = None, stream: Any = None) -> None:  # fmt: skip
         """The product of linear() for each slot: a token at one of its experts.
 
         x [T or T * used, K] f16 or bf16: a row for each token, or for each slot. w int32 [experts, N, K/8], scales [experts, N,
         K/group], zeros int32 [experts, ceil(N/8), K/group] or None; bias [experts, N]; ids int32 [T, used]; weights f32 [T,
         used] or None: 1; out [T * used, N or N/2]. Rows contiguous; x, bias, ids, weights and out as a whole. Slots with an id
         of no expert are left as they are. lists: what moe_align() made of ids, for many tokens; without them each slot reads
-        its weights. perm: of act-order, int32 or uint32 [experts, K] as linear()'s; then blocks of lists have 1, 2 or 4 slots.
+        its weights. perm: of act-order, int32 or uint32 [experts, K], a row as linear()'s, and allocate as there: without lists it is
+        one launch, but on gfx10.
         """
         on = stream_of(stream)
         a, q, s, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (ids, "ids"), (out, "out")))
@@ -270,9 +267,17 @@ class Context:
         if lists is not None:
             self._set_lists(product, lists, on)
         if orders is None:
-            call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
-        else:
-            call("nw_act_order_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(orders.pointer), ctypes.c_void_p(on))
+            return call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
+        self._act_order("nw_act_order_moe", "nw_act_order_moe_linear_w4a16", product, orders, allocate, on)
+
+    def _act_order(self, family: str, function: str, product: ctypes.Structure, perm: Tensor, allocate: Callable[[int], Any] | None,
+                   stream: int) -> None:  # fmt: skip
+        needed = ctypes.c_uint64()
+        call(f"{family}_workspace_size", self._handle, ctypes.byref(product), ctypes.byref(needed))
+        made = tensor(allocate(needed.value), "allocate's", stream=stream) if allocate and needed.value else None
+        workspace = made.pointer if made else self._kept_workspace(needed.value, stream)
+        call(function, self._handle, ctypes.byref(product), ctypes.c_void_p(perm.pointer), ctypes.c_void_p(workspace), needed,
+             ctypes.c_void_p(stream))  # fmt: skip
 
     def _set_lists(self, product: Any, lists: tuple[Any, Any, Any], stream: int) -> None:
         order, blocks, entries = (tensor(t, name, stream=stream) for t, name in zip(lists, _LISTS))

@@ -172,12 +172,17 @@ def _stream(x: T) -> int:
     return int(torch.cuda.current_stream(x.device).cuda_stream)
 
 
+def _allocate(x: T) -> Callable[[int], T]:
+    """Gives so many bytes where x is."""
+    return lambda size: x.new_empty((-(-size // x.element_size()),))
+
+
 def _linear_gpu(x: T, w: T, scales: T, group: int, zeros: T | None = None, bias: T | None = None, silu_gate_up: bool = False,
                 perm: T | None = None) -> T:  # fmt: skip
     out = _linear_fake(x, w, scales, group, zeros, bias, silu_gate_up, perm)
     if out.numel():
         context(x.device.index).linear(_matrix(x), w, scales, group=group, out=_matrix(out), zeros=zeros, bias=bias, silu_gate_up=silu_gate_up,
-                                       perm=perm, allocate=lambda size: x.new_empty((-(-size // x.element_size()),)), stream=_stream(x))  # fmt: skip
+                                       perm=perm, allocate=_allocate(x), stream=_stream(x))  # fmt: skip
     return out
 
 
@@ -193,9 +198,8 @@ def _moe_gpu(x: T, w: T, scales: T, ids: T, group: int, zeros: T | None = None, 
     out = x.new_zeros(_moe_shape(x, w, scales, ids, group, zeros, bias, weights, silu_gate_up, perm))
     if out.numel():
         on, stream = context(x.device.index), _stream(x)
-        lists = _lists(on, ids, w.shape[0], stream, 64 if perm is None else permuted_block_size(x.shape[1]))
         on.moe_linear(x, w, scales, ids, group=group, out=out, zeros=zeros, bias=bias, weights=weights, silu_gate_up=silu_gate_up, perm=perm,
-                      lists=lists, stream=stream)  # fmt: skip
+                      lists=_lists(on, ids, w.shape[0], stream), allocate=_allocate(x), stream=stream)  # fmt: skip
     return out
 
 
@@ -213,13 +217,8 @@ def block_size(slots: int, experts: int) -> int:
     return 1 if mean == 0 else min(64, 1 << mean.bit_length())
 
 
-def permuted_block_size(k: int) -> int:
-    """The most slots of a block of nw_act_order_moe_linear_w4a16."""
-    return 4 if k <= 4096 else 2 if k <= 8192 else 1
-
-
-def _lists(on: Any, ids: T, experts: int, stream: int, most: int) -> tuple[T, T, T] | None:
-    size = min(block_size(ids.numel(), experts), most)
+def _lists(on: Any, ids: T, experts: int, stream: int) -> tuple[T, T, T] | None:
+    size = block_size(ids.numel(), experts)
     if size == 1 or experts > _MOST_ALIGNED:
         return None
     blocks = on.moe_blocks(ids.numel(), experts, size)

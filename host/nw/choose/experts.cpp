@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "nw/choose/experts.h"
+
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/terminal.h"
+#include "nw/choose/row.h"
+#include "nw/product.h"
+#include "runtime/choose.h"
+
+namespace nw::cli {
+
+namespace {
+
+struct Options {
+    std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
+    u32 block_size = 1, n = 0, k = 0;
+    bool act_order = false, json = false, verbose = false;
+};
+
+struct Explained {
+    std::vector<const Kernel *> launches; // the product's is the last
+    bool forced;
+};
+
+// With the smallest lists: no choice depends on them.
+Op op_of(const Options &o) {
+    Op op =
+        linear_w4a16(parse_dtype(o.dtype), parse_group(o.group), parse_zeros(o.zeros), 1, o.n, o.k);
+    op.kind = OpKind::moe_w4a16;
+    op.block_size = o.block_size;
+    op.experts = op.top_k = op.slots = op.blocks = 1;
+    return op;
+}
+
+Explained explain(const Options &o) {
+    Op op = op_of(o), permuted = op, permute = op;
+    permuted.kind = OpKind::permuted_moe_w4a16;
+    permute.kind = OpKind::moe_permute_a;
+    Explained out{};
+    if (o.act_order && is_served(o.gfx, permuted))
+        op = permuted;
+    else if (o.act_order) {
+        check_shape(permute);
+        out.launches.push_back(&choose(o.gfx, permute));
+    }
+    check_shape(op);
+    const Choice choice = nw::explain(o.gfx, op);
+    out.launches.push_back(choice.kernel);
+    out.forced = choice.why == Choice::Why::forced;
+    return out;
+}
+
+void print(const Options &o, const Explained &e) {
+    const Kernel &kernel = *e.launches.back();
+    fmt::print(heading_style(), "{}", kernel.symbol);
+    fmt::print("\n");
+    row("for", fmt::format("experts of {} x {}, {}, groups of {}, zeros {}, blocks of {}{}, on {}",
+                           o.n, o.k, o.dtype, o.group, o.zeros, o.block_size,
+                           o.act_order ? ", act-order" : "", o.gfx));
+    if (e.launches.size() > 1)
+        row("launches", fmt::format("{}, then this kernel", e.launches.front()->symbol));
+    row("because", e.forced ? "NIBBLEWAVE_FORCE names it"
+                            : "the default for its type, zero points and slots of a block");
+    if (!o.verbose)
+        return;
+    for (const Kernel *k : e.launches)
+        row(k == e.launches.front() ? "registers" : "",
+            fmt::format("{}: {} VGPRs, {} SGPRs, {} bytes of LDS, {} waves per SIMD", k->symbol,
+                        k->vgprs, k->sgprs, k->lds_bytes, k->waves_per_simd));
+}
+
+nlohmann::json to_json(const Options &o, const Explained &e) {
+    nlohmann::json out = {{"kernel", e.launches.back()->symbol},
+                          {"gfx", o.gfx},
+                          {"why", e.forced ? "forced" : "untuned"},
+                          {"launches", nlohmann::json::array()}};
+    for (const Kernel *k : e.launches)
+        out["launches"].push_back({{"kernel", k->symbol},
+                                   {"vgprs", k->vgprs},
+                                   {"sgprs", k->sgprs},
+                                   {"lds_bytes", k->lds_bytes},
+                                   {"waves_per_simd", k->waves_per_simd},
+                                   {"block", k->block}});
+    return out;
+}
+
+void run(const Options &o) {
+    const Explained e = explain(o);
+    if (o.json)
+        fmt::print("{}\n", to_json(o, e).dump(1));
+    else
+        print(o, e);
+}
+
+} // namespace
+
+CLI::App *add_choose_experts(CLI::App &choose) {
+    auto o = std::make_shared<Options>();
+    CLI::App *command =
+        choose.add_subcommand("experts", "Show which kernels a mixture of experts gets");
+    command->add_option("--gfx", o->gfx, "The target")->capture_default_str();
+    command->add_option("--dtype", o->dtype, "Of activations")
+        ->check(CLI::IsMember(dtype_words))
+        ->capture_default_str();
+    command->add_option("--group", o->group, "Weights to a scale")
+        ->check(CLI::IsMember({"32", "64", "128"}))
+        ->capture_default_str();
+    command->add_option("--zeros", o->zeros, "Zero points")
+        ->check(CLI::IsMember({"eight", "packed"}))
+        ->capture_default_str();
+    command->add_option("--block-size", o->block_size, "Slots of a block")->capture_default_str();
+    command->add_option("--n", o->n, "Rows of an expert's weights")->required();
+    command->add_option("--k", o->k, "Weights of a row")->required();
+    command->add_flag("--act-order", o->act_order,
+                      "Weights of act-order: activations are permuted, by this kernel or a launch "
+                      "before it");
+    command->add_flag("--json", o->json, "Print JSON");
+    command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
+    command->footer(""); // not that of products
+    command->callback([o] { run(*o); });
+    return command;
+}
+
+} // namespace nw::cli
