@@ -18,17 +18,22 @@ using check::Test;
 
 namespace {
 
-// Sets each f16 scale of the last block of row `sick` to NaN.
-void make_sick(std::vector<std::byte> &w, const check::GgufType &type, u32 sick, u32 k) {
-    const u64 blocks = k / type.info.elements, last = (sick + 1) * blocks - 1;
-    const u16 nan = 0x7e01;
+// The f16 scales of a block, as bits of what is not finite.
+struct Sick {
+    u32 row, block;
+    u16 bits;
+};
+
+void make_sick(std::vector<std::byte> &w, const check::GgufType &type, const Sick &sick, u32 k) {
+    const u64 block = u64{sick.row} * (k / type.info.elements) + sick.block;
     for (u32 at : type.scales)
-        std::memcpy(&w[last * type.info.bytes + at], &nan, 2);
+        std::memcpy(&w[block * type.info.bytes + at], &sick.bits, 2);
 }
 
-// share 0: as the library would. sick: a row of w whose result is NaN, and no other's.
+// share 0: as the library would. sick: its row of w makes results that are not finite, and no
+// other.
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
-                   std::optional<u32> sick = {},
+                   std::optional<Sick> sick = {},
                    std::source_location where = std::source_location::current()) {
     const std::string name = kernel.param("type");
     const Machine machine = machine_of(t.modules.device());
@@ -71,8 +76,10 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     check::same_bits(t, "c", c, want, where);
     if (sick) {
         for (u64 i = 0; i < want.size(); ++i)
-            if (std::isnan(want[i]) != (i % n == *sick))
-                t.fail(fmt::format("c[{}] is {} beside a row {} of NaN", i, want[i], *sick), where);
+            if (std::isfinite(want[i]) != (i % n != sick->row))
+                t.fail(fmt::format("c[{}] is {} beside a row {} with scale {:#06x}", i, want[i],
+                                   sick->row, sick->bits),
+                       where);
         return;
     }
     const ref::GgufMidExact exact = ref::gguf_mid_exact(x, product);
@@ -148,16 +155,24 @@ CHECK_FAMILY(gguf_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
     if (t.entry)
         return check_product(t, kernel, bm, rows + 1, 256);
-    check_product(t, kernel, bm, 1, 256);                             // one of all columns
-    const bool has_halves = !check::gguf_type(kernel).scales.empty(); // which may be NaN
-    check_product(t, kernel, bm - 1, 5, 512, 0, has_halves ? std::optional(2u) : std::nullopt);
-    const bool any_k = check::gguf_type(kernel).info.elements < 256;
-    check_product(t, kernel, bm, rows + 1, any_k ? 320 : 256); // the last super-block overlaps
-    check_product(t, kernel, bm - 5, rows + 1, 2560, 7);       // shares end within tiles
+    check_product(t, kernel, bm, 1, 256); // one of all columns
+    const check::GgufType type = check::gguf_type(kernel);
+    const auto sick = [&](const Sick &one) { // of types with scales that can be
+        return type.scales.empty() ? std::nullopt : std::optional(one);
+    };
+    check_product(t, kernel, bm - 1, 5, 512, 0, sick({2, 512 / type.info.elements - 1, 0x7e01}));
+    if (type.info.elements < 256) { // the last super-block overlaps the one before
+        check_product(t, kernel, bm, rows + 1, 320);
+        check_product(t, kernel, bm - 3, 5, 320, 0, sick({3, 3, 0x7c00}));
+        check_product(t, kernel, bm - 2, rows - 1, 832, 3); // and is a share
+    }
+    check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles
     check_product(t, kernel, 2 * bm + 1, rows + 17, 2304,
                   1); // nine workgroups to each of six tiles
     if (t.checkers)
         return;
+    if (type.info.elements < 256)
+        check_product(t, kernel, bm + 9, rows + 17, 2880, 5); // shares end within tiles
     for (const auto &shape : check::edge_shapes(kernel))
         if (16 * gguf_halves_tiles(shape.m) >= bm) // else the contract refuses the kernel
             check_product(t, kernel, shape.m, shape.n, shape.k);

@@ -248,6 +248,8 @@ CHECK_FAMILY(gguf_moe_mid) {
         return check_blocks(t, kernel, {rows + 1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
+    if (gguf_block(kernel.param("type")) < 256) // the last super-block overlaps the one before
+        check_blocks(t, kernel, {rows + 1, 320, 2, bm + 5, 4}, 3);
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))
@@ -255,6 +257,8 @@ CHECK_FAMILY(gguf_moe_mid) {
     check_blocks(t, kernel, {2 * rows - 1, 2560, 4, 3 * bm, 1},
                  3); // each slot has a row of its own
     check_blocks(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
+    if (gguf_block(kernel.param("type")) < 256)
+        check_blocks(t, kernel, {rows - 1, 2880, 2, bm + 3, 4}, 3);
 }
 
 CHECK_FAMILY(gguf_moe_prefill) { check_tiles(t, kernel); }
