@@ -560,7 +560,7 @@ NW_API uint64_t nw_gguf_row_bytes(int32_t type, uint32_t k);
  * expert outside 0..experts-1 are skipped and leave their rows of C unchanged. Error bounds and
  * workspace are those of nw_gguf_linear; both may share one workspace. With few slots for each
  * expert, or more than 512 experts, each slot is a product of one row. Otherwise the slots of an
- * expert are processed in blocks of 16 (k a multiple of 256) or 64 (any whole number of blocks).
+ * expert are processed in blocks of 16 (k at least 256) or 64 (any k).
  */
 typedef struct nw_gguf_moe {
     size_t size;      /* sizeof(nw_gguf_moe); NW_GGUF_MOE_INIT sets it */

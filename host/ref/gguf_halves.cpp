@@ -39,9 +39,9 @@ f32 sum_16(const f32 *x) {
 
 } // namespace
 
-u64 HalvesLayout::value(u32 row, u32 k) const {
-    const u32 in = k % super_k, piece = in / 32 * 4 + in / 8 % 2 * 2 + in / 16 % 2;
-    return (k / super_k * tiles + row / 16) * tile_bytes + piece * (by_row ? 16 : 256) +
+u64 HalvesLayout::value(u32 row, u32 place) const {
+    const u32 in = place % super_k, piece = in / 32 * 4 + in / 8 % 2 * 2 + in / 16 % 2;
+    return (place / super_k * tiles + row / 16) * tile_bytes + piece * (by_row ? 16 : 256) +
            row % 16 * (by_row ? 512 : 16) + order[in % 8] * 2;
 }
 
@@ -73,13 +73,19 @@ std::array<u32, 16> order_of(WmmaSum kind, bool sixteens, u32 step) {
     return out;
 }
 
-std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles, bool by_row) {
+u32 place_at_end(u32 i, u32 k) {
+    const u32 padded = round_up(k, super_k);
+    return i < padded - super_k ? i : i + (padded - k);
+}
+
+std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 tiles,
+                                   HalvesForm form) {
     need_size("x", x.size(), u64{m} * k);
     if (k == 0 || k % 8 || m > u64{16} * tiles)
         throw Error(fmt::format("k = {}, m = {}, tiles = {}: k must be a multiple of 8, m at most "
                                 "16 * tiles",
                                 k, m, tiles));
-    const HalvesLayout at{ceil_div(k, super_k), tiles, by_row};
+    const HalvesLayout at{ceil_div(k, super_k), tiles, form.by_row};
     std::vector<std::byte> out(at.bytes());
     for (u32 row = 0; row < 16 * tiles; ++row) {
         std::vector<f32> v(at.supers * super_k);
@@ -88,7 +94,7 @@ std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 til
             most = std::fmax(most, std::fabs(x[u64{row} * k + i]));
         const i32 shift = exponent_of(most) - top;
         for (u32 i = 0; row < m && i < k; ++i)
-            v[i] = std::ldexp(x[u64{row} * k + i], -shift);
+            v[form.at_end ? place_at_end(i, k) : i] = std::ldexp(x[u64{row} * k + i], -shift);
         for (u32 i = 0; i < v.size(); ++i)
             put_half(&out[at.value(row, i)], i / block_k % 2 ? v[i] / 16 : v[i]);
         for (u32 b = 0; b < v.size() / block_k; ++b) {

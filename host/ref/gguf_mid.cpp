@@ -93,14 +93,14 @@ Factors factors_of(GgmlType type, const std::byte *p) {
     return f;
 }
 
-u64 super_bytes(GgmlType type) {
+u64 row_bytes(GgmlType type, u32 k) {
     const GgmlTypeInfo *info = find_ggml_type(type);
-    return info->bytes * (super_k / info->elements);
+    return k / info->elements * info->bytes;
 }
 
 // Its first: what all of a type have in common.
 GgufBlock block_of(const GgufMidProduct &p) {
-    need_size("w", p.w.size(), u64{p.n} * (p.k / super_k) * super_bytes(p.type));
+    need_size("w", p.w.size(), p.n * row_bytes(p.type, p.k));
     return gguf_block(p.type, p.w.data());
 }
 
@@ -108,30 +108,31 @@ class Product {
 public:
     explicit Product(const GgufMidProduct &p)
         : p_(p), kind_(wmma_sum(p.gfx)), sixteens_(by_sixteens(p.type, block_of(p))),
-          minima_(block_of(p).minima),
-          sum_k_(block_of(p).sub), at_{p.k / super_k, p.tiles}, order_{
-                                                                    order_of(kind_, sixteens_, 0),
-                                                                    order_of(kind_, sixteens_, 1)} {
-        if (p.k == 0 || p.k % super_k)
-            throw Error(fmt::format("k = {}: must be a multiple of {}", p.k, super_k));
+          minima_(block_of(p).minima), sum_k_(block_of(p).sub),
+          places_(round_up(p.k, super_k)), at_{places_ / super_k, p.tiles},
+          order_{order_of(kind_, sixteens_, 0), order_of(kind_, sixteens_, 1)} {
+        const u32 elements = find_ggml_type(p.type)->elements;
+        if (p.k < super_k || p.k % elements)
+            throw Error(fmt::format("k = {}: must be a multiple of {}, and at least {}", p.k,
+                                    elements, super_k));
         need_size("a", p.a.size(), at_.bytes());
-        need_size("w", p.w.size(), p.n * at_.supers * super_bytes(p.type));
-        halves_.resize(u64{p.m} * p.k);
-        sums_.resize(u64{p.m} * p.k / sum_k_);
+        halves_.resize(u64{p.m} * places_);
+        sums_.resize(u64{p.m} * places_ / sum_k_);
         for (u32 row = 0; row < p.m; ++row) {
-            for (u32 k = 0; k < p.k; ++k)
-                halves_[u64{row} * p.k + k] = f16_to_f32(load<u16>(&p.a[at_.value(row, k)]));
-            for (u64 b = 0; b < p.k / sum_k_; ++b) {
+            for (u32 i = 0; i < places_; ++i)
+                halves_[u64{row} * places_ + i] = f16_to_f32(load<u16>(&p.a[at_.value(row, i)]));
+            for (u64 b = 0; b < places_ / sum_k_; ++b) {
                 const u64 at = sum_k_ == block_k ? at_.sum(row, b) : at_.fine_sum(row, b);
-                sums_[row * (p.k / sum_k_) + b] = f16_to_f32(load<u16>(&p.a[at]));
+                sums_[row * (places_ / sum_k_) + b] = f16_to_f32(load<u16>(&p.a[at]));
             }
         }
     }
 
     std::vector<Factors> factors(u32 n) const {
+        const u64 row = row_bytes(p_.type, p_.k), super = row_bytes(p_.type, super_k);
         std::vector<Factors> out;
-        for (u64 s = 0; s < at_.supers; ++s)
-            out.push_back(factors_of(p_.type, &p_.w[(n * at_.supers + s) * super_bytes(p_.type)]));
+        for (u64 s = 0; s < at_.supers; ++s) // the last one ends with the row
+            out.push_back(factors_of(p_.type, &p_.w[n * row + std::min(s * super, row - super)]));
         return out;
     }
 
@@ -151,17 +152,18 @@ public:
 
     bool minima() const { return minima_; }
     i32 shift(u32 row) const { return load<i32>(&p_.a[at_.shift(row)]); }
-    f32 half(u32 row, u32 k) const { return halves_[u64{row} * p_.k + k]; }
+    f32 half(u32 row, u32 place) const { return halves_[u64{row} * places_ + place]; }
     // What a row of halves stands for.
     std::vector<f64> values(u32 row) const {
         const f64 unit = std::ldexp(1.0, shift(row));
         std::vector<f64> out(p_.k);
         for (u32 k = 0; k < p_.k; ++k)
-            out[k] = half(row, k) * (k / block_k % 2 ? 16.0 : 1.0) * unit;
+            out[k] = half(row, place(k)) * (place(k) / block_k % 2 ? 16.0 : 1.0) * unit;
         return out;
     }
     u32 sum_k() const { return sum_k_; }
-    f32 sum(u32 row, u64 i) const { return sums_[row * (p_.k / sum_k_) + i]; }
+    f32 sum(u32 row, u64 i) const { return sums_[row * (places_ / sum_k_) + i]; }
+    u32 place(u32 k) const { return place_at_end(k, p_.k); }
 
 private:
     f32 part(u32 row, u64 from, u64 to, const std::vector<Factors> &w) const {
@@ -223,18 +225,21 @@ private:
     WmmaSum kind_;
     bool sixteens_; // sums are of 16 k
     bool minima_;
-    u32 sum_k_; // of one minimum
+    u32 sum_k_;  // of one minimum
+    u32 places_; // of a row of whole super-blocks: where the last two overlap, a has zeros
     HalvesLayout at_;
     std::array<std::array<u32, 16>, 2> order_;
     std::vector<f32> halves_, sums_;
 };
 
 // Quants times their scales, without minima.
-std::vector<f64> scaled_quants(const std::vector<Factors> &w) {
-    std::vector<f64> out;
-    for (const Factors &f : w)
-        for (u32 i = 0; i < super_k; ++i)
-            out.push_back(f64{f.quant[i]} / (i / block_k % 2 ? 16 : 1) * f.scale[i / 16]);
+std::vector<f64> scaled_quants(const Product &product, u32 k, const std::vector<Factors> &w) {
+    std::vector<f64> out(k);
+    for (u32 i = 0; i < k; ++i) {
+        const u32 place = product.place(i), in = place % super_k;
+        const Factors &f = w[place / super_k];
+        out[i] = f64{f.quant[in]} / (in / block_k % 2 ? 16 : 1) * f.scale[in / 16];
+    }
     return out;
 }
 
@@ -275,10 +280,9 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
         used.push_back(product.values(m));
     std::vector<f32> row(p.k);
     for (u32 n = 0; n < p.n; ++n) {
-        dequantize_row(p.type, &p.w[u64{n} * (p.k / super_k) * super_bytes(p.type)], p.k,
-                       row.data());
+        dequantize_row(p.type, &p.w[n * row_bytes(p.type, p.k)], p.k, row.data());
         const std::vector<Factors> w = product.factors(n);
-        const std::vector<f64> quants = scaled_quants(w);
+        const std::vector<f64> quants = scaled_quants(product, p.k, w);
         for (u32 m = 0; m < p.m; ++m) {
             f64 &c = out.c[u64{m} * p.n + n], &tolerance = out.tolerance[u64{m} * p.n + n];
             const f64 unit = std::ldexp(1.0, product.shift(m));
@@ -288,8 +292,9 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
                 f64 sum = 0;
                 for (u64 i = each * b; i < each * (b + 1); ++i)
                     sum += x[u64{m} * p.k + i];
-                const f64 least = std::fabs(f64{w[b / sums].least[b % sums]});
-                tolerance += least * std::fabs(sum - product.sum(m, b) * unit) +
+                const u64 at = product.place(static_cast<u32>(each * b)) / each;
+                const f64 least = std::fabs(f64{w[at / sums].least[at % sums]});
+                tolerance += least * std::fabs(sum - product.sum(m, at) * unit) +
                              (least * 0x1p-11 + 0x1p-25) * std::fabs(sum);
             }
         }

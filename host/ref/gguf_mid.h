@@ -18,12 +18,12 @@ struct GgufMidProduct {
     u32 rows, columns;            // of a tile of c
     u32 share;                    // super-blocks of a workgroup
     std::string_view gfx;         // decides WMMA's order of sums
-    std::span<const std::byte> a; // of gguf_halves
+    std::span<const std::byte> a; // of gguf_halves, at_end
     std::span<const std::byte> w; // [n, k / elements] blocks
 };
 
 // f32 [m, n], bit-equal to gguf_mid (asm/gguf_mid/gguf_mid.s.j2). Throws
-// Error for a type without a formula.
+// Error for a type without a formula, and for k < 256.
 std::vector<f32> gguf_mid(const GgufMidProduct &);
 
 // In f64 from x: the sums of x * w, [m, n], and the error bound of f16.

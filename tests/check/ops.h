@@ -147,11 +147,11 @@ struct Converted {
     const void *x;
     u64 x_stride;
     void *y;
-    bool by_row = false;
+    bool by_row = false, at_end = false;
 
     Op op(OpKind kind) const {
         Op out{.kind = kind};
-        out.m = m, out.k = k, out.by_row = by_row;
+        out.m = m, out.k = k, out.by_row = by_row, out.at_end = at_end;
         out.x = address(x), out.x_stride = x_stride, out.y = address(y);
         return out;
     }

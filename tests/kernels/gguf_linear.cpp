@@ -126,7 +126,8 @@ public:
             return c.read();
         }
         const Guarded a(gguf_halves_bytes(rows, k_), 0x5e);
-        launch(modules(), GgufHalves{{rows, k_, x, stride(), a.data()}});
+        const bool at_end = kernel.family == "gguf_mid";
+        launch(modules(), GgufHalves{{rows, k_, x, stride(), a.data(), false, at_end}});
         if (kernel.family == "gguf_prefill") {
             launch(modules(), kernel,
                    GgufLaunch{type_, rows, n_, k_, a.data(), w_.data(), c.data()});
@@ -224,7 +225,8 @@ TEST_CASE("k of blocks of 32 that are no super-blocks") {
     check_kernels("q8_0", 11, 40, 1056);
     check_kernels("q4_0", 2, 40, 96);
     check_kernels("q4_0", 34, 40, 1056);
-    for (const Kernel *kernel : kernels_for(gfx(), linear_gguf("q8_0", 64, 40, 1056)))
+    check_kernels("q4_1", 19, 40, 320);
+    for (const Kernel *kernel : kernels_for(gfx(), linear_gguf("q8_0", 64, 40, 224)))
         CHECK(kernel->family != "gguf_mid");
 }
 
@@ -281,10 +283,12 @@ TEST_CASE("without a tuned shape near, few rows get decode, more mid, many prefi
                                         : m <= 64           ? std::string("gguf_mid_q4_K_b32")
                                                   : std::string("gguf_prefill_q4_K_64x128")));
     }
-    CHECK(default_for("q8_0", 11, 40, 1056).symbol == "gguf_decode_q8_0_m8");
+    CHECK(default_for("q8_0", 11, 40, 1056).symbol == "gguf_mid_q8_0_b16");
+    CHECK(default_for("q8_0", 11, 40, 224).symbol == "gguf_decode_q8_0_m8");
     // With 48 WGPs, each has at most a tile and a half.
     CHECK(default_for("q4_K", 33, 9216, 256).symbol == "gguf_prefill_q4_K_64x128");
-    CHECK(default_for("q8_0", 33, 40, 1056).symbol == "gguf_prefill_q8_0_64x128");
+    CHECK(default_for("q8_0", 33, 40, 1056).symbol == "gguf_mid_q8_0_b16");
+    CHECK(default_for("q8_0", 33, 40, 224).symbol == "gguf_prefill_q8_0_64x128");
     CHECK(default_for("q4_K", 33, 9088, 256).symbol == "gguf_mid_q4_K_b16");
 }
 

@@ -18,17 +18,22 @@ using check::Test;
 
 namespace {
 
-// Sets each f16 scale of the last block of row `sick` to NaN.
-void make_sick(std::vector<std::byte> &w, const check::GgufType &type, u32 sick, u32 k) {
-    const u64 blocks = k / type.info.elements, last = (sick + 1) * blocks - 1;
-    const u16 nan = 0x7e01;
+// The f16 scales of a block, as bits of what is not finite.
+struct Sick {
+    u32 row, block;
+    u16 bits;
+};
+
+void make_sick(std::vector<std::byte> &w, const check::GgufType &type, const Sick &sick, u32 k) {
+    const u64 block = u64{sick.row} * (k / type.info.elements) + sick.block;
     for (u32 at : type.scales)
-        std::memcpy(&w[last * type.info.bytes + at], &nan, 2);
+        std::memcpy(&w[block * type.info.bytes + at], &sick.bits, 2);
 }
 
-// share 0: as the library would. sick: a row of w whose result is NaN, and no other's.
+// share 0: as the library would. sick: its row of w makes results that are not finite, and no
+// other.
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
-                   std::optional<u32> sick = {},
+                   std::optional<Sick> sick = {},
                    std::source_location where = std::source_location::current()) {
     const std::string name = kernel.param("type");
     const Machine machine = machine_of(t.modules.device());
@@ -40,7 +45,7 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     const u32 tiles = gguf_halves_tiles(m);
     const check::GgufType type = check::gguf_type(kernel);
     const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
-    const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles);
+    const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles, {.at_end = true});
     std::vector<std::byte> w =
         check::gguf_random_blocks(t.rng, type, u64{n} * (k / type.info.elements));
     if (sick)
@@ -71,8 +76,10 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     check::same_bits(t, "c", c, want, where);
     if (sick) {
         for (u64 i = 0; i < want.size(); ++i)
-            if (std::isnan(want[i]) != (i % n == *sick))
-                t.fail(fmt::format("c[{}] is {} beside a row {} of NaN", i, want[i], *sick), where);
+            if (std::isfinite(want[i]) != (i % n != sick->row))
+                t.fail(fmt::format("c[{}] is {} beside a row {} with scale {:#06x}", i, want[i],
+                                   sick->row, sick->bits),
+                       where);
         return;
     }
     const ref::GgufMidExact exact = ref::gguf_mid_exact(x, product);
@@ -80,9 +87,10 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
 }
 
 void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
-                  const char *what, bool by_row = false,
+                  const char *what, ref::HalvesForm form = {},
                   std::source_location where = std::source_location::current()) {
-    t.shape(fmt::format("m={} k={} {}{}", m, k, what, by_row ? ", by row" : ""));
+    t.shape(fmt::format("m={} k={} {}{}{}", m, k, what, form.by_row ? ", by row" : "",
+                        form.at_end ? ", at the end" : ""));
     const std::vector<std::byte> before(gguf_halves_bytes(m, k), std::byte{0x5e});
     const u32 padding = 8; // floats between rows
     std::vector<f32> apart(u64{m} * (k + padding), std::numeric_limits<f32>::quiet_NaN());
@@ -90,14 +98,15 @@ void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, 
         std::ranges::copy(x.subspan(u64{row} * k, k), &apart[u64{row} * (k + padding)]);
     const Region from = t.region<f32>(apart), y = t.region<std::byte>(before);
     launch(t.modules, kernel,
-           GgufHalves{{m, k, from.data(), u64{4} * (k + padding), y.data(), by_row}});
+           GgufHalves{
+               {m, k, from.data(), u64{4} * (k + padding), y.data(), form.by_row, form.at_end}});
     t.modules.device().synchronize();
     ++t.launches;
     t.guards_clean("y", y, where);
     const std::vector<std::byte> got = y.read(),
-                                 want = ref::gguf_halves(x, m, k, gguf_halves_tiles(m), by_row);
+                                 want = ref::gguf_halves(x, m, k, gguf_halves_tiles(m), form);
     const u32 tiles = gguf_halves_tiles(m);
-    const u64 shifts = ref::HalvesLayout{ceil_div(k, 256u), tiles, by_row}.shift(0);
+    const u64 shifts = ref::HalvesLayout{ceil_div(k, 256u), tiles, form.by_row}.shift(0);
     for (u64 i = 0; i < got.size(); i += 2) {
         u16 g, w;
         std::memcpy(&g, &got[i], 2);
@@ -133,21 +142,37 @@ CHECK_FAMILY(gguf_halves) {
         x[6 * k + i] = std::ldexp(1.0f + static_cast<f32>(i) / 4096, 120); // halfway, too
     }
     check_halves(t, kernel, x, 7, k, "extremes");
-    check_halves(t, kernel, check::gguf_activations(t.rng, 35 * 288), 35, 288, "any", true);
+    check_halves(t, kernel, check::gguf_activations(t.rng, 35 * 288), 35, 288, "any",
+                 {.by_row = true});
+    for (const auto &[m, k] :
+         {std::pair(35u, 288u), {3u, 2880u}, {17u, 248u}, {1u, 504u}, {2u, 512u}})
+        for (const bool by_row : {false, true})
+            check_halves(t, kernel, check::gguf_activations(t.rng, u64{m} * k), m, k, "any",
+                         {by_row, true});
 }
 
 CHECK_FAMILY(gguf_mid) {
     const u32 rows = kernel.rows_per_workgroup, bm = kernel.number("bm");
     if (t.entry)
         return check_product(t, kernel, bm, rows + 1, 256);
-    check_product(t, kernel, bm, 1, 256);                             // one of all columns
-    const bool has_halves = !check::gguf_type(kernel).scales.empty(); // which may be NaN
-    check_product(t, kernel, bm - 1, 5, 512, 0, has_halves ? std::optional(2u) : std::nullopt);
+    check_product(t, kernel, bm, 1, 256); // one of all columns
+    const check::GgufType type = check::gguf_type(kernel);
+    const auto sick = [&](const Sick &one) { // of types with scales that can be
+        return type.scales.empty() ? std::nullopt : std::optional(one);
+    };
+    check_product(t, kernel, bm - 1, 5, 512, 0, sick({2, 512 / type.info.elements - 1, 0x7e01}));
+    if (type.info.elements < 256) { // the last super-block overlaps the one before
+        check_product(t, kernel, bm, rows + 1, 320);
+        check_product(t, kernel, bm - 3, 5, 320, 0, sick({3, 3, 0x7c00}));
+        check_product(t, kernel, bm - 2, rows - 1, 832, 3); // and is a share
+    }
     check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles
     check_product(t, kernel, 2 * bm + 1, rows + 17, 2304,
                   1); // nine workgroups to each of six tiles
     if (t.checkers)
         return;
+    if (type.info.elements < 256)
+        check_product(t, kernel, bm + 9, rows + 17, 2880, 5); // shares end within tiles
     for (const auto &shape : check::edge_shapes(kernel))
         if (16 * gguf_halves_tiles(shape.m) >= bm) // else the contract refuses the kernel
             check_product(t, kernel, shape.m, shape.n, shape.k);

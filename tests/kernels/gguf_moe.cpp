@@ -136,19 +136,22 @@ std::vector<i32> shuffled_slots(Rng &rng, u32 slots, u32 places) {
 }
 
 bool in_bytes(const Kernel &kernel) { return kernel.family == "dot_gguf_moe"; }
+bool at_end(const Kernel &kernel) { return kernel.family == "gguf_moe_mid"; }
 
 // All activations, in the order of steps as references of dense products have them.
 std::vector<std::byte> activations(const Kernel &kernel, const Operands &o) {
     const u32 m = o.shape.rows(), k = o.shape.k;
-    return in_bytes(kernel) ? ref::quantize_q8(o.x, m, k)
-                            : ref::gguf_halves(o.x, m, k, gguf_halves_tiles(m));
+    return in_bytes(kernel)
+               ? ref::quantize_q8(o.x, m, k)
+               : ref::gguf_halves(o.x, m, k, gguf_halves_tiles(m), {.at_end = at_end(kernel)});
 }
 
 // As the kernel has them.
 std::vector<std::byte> activations_by_row(const Kernel &kernel, const Operands &o) {
     const u32 m = o.shape.rows();
     return in_bytes(kernel) ? tiles_by_row(o)
-                            : ref::gguf_halves(o.x, m, o.shape.k, gguf_halves_tiles(m), true);
+                            : ref::gguf_halves(o.x, m, o.shape.k, gguf_halves_tiles(m),
+                                               {.by_row = true, .at_end = at_end(kernel)});
 }
 
 // All rows of a by one expert's weights.
@@ -162,8 +165,8 @@ std::vector<f32> product(const Kernel &kernel, const Operands &o, std::span<cons
     if (kernel.family == "gguf_moe_prefill")
         return ref::gguf_prefill({o.type.info.id, m, n, k, tiles, kernel.number("bm"), 1, 0,
                                   kernel.gfx, a, o.expert(expert)});
-    return ref::gguf_mid({o.type.info.id, m, n, k, tiles, 16, kernel.rows_per_workgroup, k / 256,
-                          kernel.gfx, a, o.expert(expert)});
+    return ref::gguf_mid({o.type.info.id, m, n, k, tiles, 16, kernel.rows_per_workgroup,
+                          ceil_div(k, 256u), kernel.gfx, a, o.expert(expert)});
 }
 
 // ended: slots in their order, and none after them, as moe_align makes a list.
@@ -245,6 +248,8 @@ CHECK_FAMILY(gguf_moe_mid) {
         return check_blocks(t, kernel, {rows + 1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
+    if (gguf_block(kernel.param("type")) < 256) // the last super-block overlaps the one before
+        check_blocks(t, kernel, {rows + 1, 320, 2, bm + 5, 4}, 3);
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))
@@ -252,6 +257,8 @@ CHECK_FAMILY(gguf_moe_mid) {
     check_blocks(t, kernel, {2 * rows - 1, 2560, 4, 3 * bm, 1},
                  3); // each slot has a row of its own
     check_blocks(t, kernel, {rows, 1280, 2, bm + 3, 8}, 5);
+    if (gguf_block(kernel.param("type")) < 256)
+        check_blocks(t, kernel, {rows - 1, 2880, 2, bm + 3, 4}, 3);
 }
 
 CHECK_FAMILY(gguf_moe_prefill) { check_tiles(t, kernel); }
