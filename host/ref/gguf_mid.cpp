@@ -139,7 +139,7 @@ public:
     // The tile's super-blocks, split at the boundaries of workgroups' shares.
     f32 result(u32 row, u32 n, const std::vector<Factors> &w) const {
         const u64 tile = n / p_.columns * ceil_div(p_.m, p_.rows) + row / p_.rows;
-        const u64 first = tile * at_.supers, last = first + at_.supers;
+        const u64 first = tile * p_.tile_units, last = first + at_.supers;
         f32 total = 0;
         for (u64 from = first; from < last;) {
             const u64 to = std::min(last, (from / p_.share + 1) * p_.share);

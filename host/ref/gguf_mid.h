@@ -17,6 +17,7 @@ struct GgufMidProduct {
     u32 tiles;                    // of 16 rows
     u32 rows, columns;            // of a tile of c
     u32 share;                    // super-blocks of a workgroup
+    u32 tile_units;               // from a tile's first to the next one's
     std::string_view gfx;         // decides WMMA's order of sums
     std::span<const std::byte> a; // of gguf_halves, at_end
     std::span<const std::byte> w; // [n, k / elements] blocks

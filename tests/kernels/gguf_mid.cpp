@@ -30,7 +30,7 @@ void make_sick(std::vector<std::byte> &w, const check::GgufType &type, const Sic
         std::memcpy(&w[block * type.info.bytes + at], &sick.bits, 2);
 }
 
-// share 0: as the library would. sick: its row of w makes results that are not finite, and no
+// share 0: as the library would, else shares may end within tiles. sick: its row of w makes results that are not finite, and no
 // other.
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
                    std::optional<Sick> sick = {},
@@ -39,9 +39,11 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     const Machine machine = machine_of(t.modules.device());
     Op op = linear_gguf(name, m, n, k);
     if (share)
-        op.share = share;
-    share = static_cast<u32>(check::derived(kernel, op, machine).share);
-    t.shape(fmt::format("m={} n={} k={} share={}", m, n, k, share));
+        op.share = share, op.tile_units = ceil_div(k, 256u);
+    const Op derived = check::derived(kernel, op, machine);
+    share = static_cast<u32>(derived.share);
+    const u32 tile_units = static_cast<u32>(derived.tile_units);
+    t.shape(fmt::format("m={} n={} k={} share={} tile_units={}", m, n, k, share, tile_units));
     const u32 tiles = gguf_halves_tiles(m);
     const check::GgufType type = check::gguf_type(kernel);
     const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
@@ -61,7 +63,7 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
                  arrived = t.region<std::byte>(none);
     op =
         GgufLaunch{name, m, n, k, a.data(), weights.data(), c.data(), parts.data(), arrived.data()};
-    op.share = share;
+    op.share = share, op.tile_units = tile_units;
     launch(t.modules, kernel, op);
     t.modules.device().synchronize();
     ++t.launches;
@@ -71,7 +73,7 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     t.guards_clean("parts", parts, where);
     const ref::GgufMidProduct product{
         type.info.id, m,          n,      k, tiles, kernel.number("bm"), kernel.rows_per_workgroup,
-        share,        kernel.gfx, halves, w};
+        share,        tile_units, kernel.gfx, halves, w};
     const std::vector<f32> want = ref::gguf_mid(product);
     check::same_bits(t, "c", c, want, where);
     if (sick) {

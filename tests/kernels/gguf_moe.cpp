@@ -165,8 +165,9 @@ std::vector<f32> product(const Kernel &kernel, const Operands &o, std::span<cons
     if (kernel.family == "gguf_moe_prefill")
         return ref::gguf_prefill({o.type.info.id, m, n, k, tiles, kernel.number("bm"), 1, 0,
                                   kernel.gfx, a, o.expert(expert)});
-    return ref::gguf_mid({o.type.info.id, m, n, k, tiles, 16, kernel.rows_per_workgroup,
-                          ceil_div(k, 256u), kernel.gfx, a, o.expert(expert)});
+    const u32 supers = ceil_div(k, 256u); // a tile's, for a workgroup
+    return ref::gguf_mid({o.type.info.id, m, n, k, tiles, 16, kernel.rows_per_workgroup, supers,
+                          supers, kernel.gfx, a, o.expert(expert)});
 }
 
 // ended: slots in their order, and none after them, as moe_align makes a list.
