@@ -365,8 +365,6 @@ MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
 }  # fmt: skip
 
 
-
-
 def plain_checkpoint(rng: random.Random) -> Checkpoint:
     """Not quantized: an input of nw quantize."""
     c = Checkpoint({}, dtype="BF16")

@@ -122,6 +122,13 @@ class Inspect(Folder):
         self.assertIn("expert_used_count", found["without"][0]["why"])
         self.assert_refused(nw("inspect", path, "--gfx", "gfx9"), "gfx9", "gfx1151")
 
+    def test_kernels_that_are_not_built(self) -> None:
+        path = self.input / "m.gguf"
+        path.write_bytes(model(self.MATRICES, 2))
+        found = json.loads(nw("inspect", path, "--json", env={**os.environ, "NIBBLEWAVE_HSACO": str(self.output)}).stdout)["kernels"]
+        self.assertEqual((sum(w["tensors"] for w in found["with"]), sum(w["tensors"] for w in found["without"])), (5, 3))
+        self.assertEqual({f["family"] for w in found["with"] for f in w["families"]}, {None})
+
     def test_model_without_matrices(self) -> None:
         path = self.input / "m.gguf"
         path.write_bytes(model({"blk.0.attn_norm.weight": ("f32", [256])}, None))

@@ -163,7 +163,8 @@ Json kernels_json(const ModelKernels &kernels) {
         out["with"].push_back({{"type", w.type}, {"experts", w.experts}, {"tensors", w.count}});
         for (u64 i = 0; i < w.families.size(); ++i)
             out["with"].back()["families"].push_back(
-                {{"tokens", ModelKernels::tokens[i]}, {"family", w.families[i]}});
+                {{"tokens", ModelKernels::tokens[i]},
+                 {"family", w.families[i].empty() ? Json() : Json(w.families[i])}});
     }
     for (const ModelKernels::Without &w : kernels.without)
         out["without"].push_back(

@@ -50,14 +50,23 @@ Op op_of(const ModelProduct &p, u32 tokens) {
     return GgufMoeShape{p.word, tokens, p.n, p.k, p.experts, p.top_k, p.own_rows}.op();
 }
 
+// Of a kernel that this build may not have: empty where it has not. Throws Error if there is none.
+std::string_view family_of(const Op &op, const std::string &gfx) {
+    check_shape(op);
+    try {
+        return choose(gfx, op).family;
+    } catch (const Error &) {
+        if (is_served(gfx, op)) // not built
+            return {};
+        throw;
+    }
+}
+
 // Throws Error for a shape that no kernel takes.
 ModelKernels::With families_of(const ModelProduct &p, const std::string &gfx) {
     ModelKernels::With out{std::string(p.word), p.experts > 0, {}};
-    for (u64 i = 0; i < out.families.size(); ++i) {
-        const Op op = op_of(p, ModelKernels::tokens[i]);
-        check_shape(op);
-        out.families[i] = choose(gfx, op).family;
-    }
+    for (u64 i = 0; i < out.families.size(); ++i)
+        out.families[i] = family_of(op_of(p, ModelKernels::tokens[i]), gfx);
     return out;
 }
 

@@ -17,7 +17,8 @@ struct ModelKernels {
     struct With {
         std::string type;
         bool experts;
-        std::array<std::string_view, tokens.size()> families; // for so many tokens at once
+        std::array<std::string_view, tokens.size()>
+            families; // for so many tokens at once; empty: not built
         u32 count = 0;
     };
     // Tensors that differ in their layer's number alone.
