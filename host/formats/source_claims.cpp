@@ -57,7 +57,9 @@ Claims claims_of(const Json &q) {
     if (q.contains("config_groups"))
         return of_groups(q["config_groups"]);
     Claims c;
-    c.gptq_v2 = is(q, "checkpoint_format", "gptq_v2") || stores_zeros_as_they_are(q);
+    // gptq_p, of GPTQModel 7, has other words than v2 only where codes have 3, 5, 6 or 7 bits.
+    c.gptq_v2 = is(q, "checkpoint_format", "gptq_v2") || is(q, "checkpoint_format", "gptq_p") ||
+                stores_zeros_as_they_are(q);
     c.act_order = value<bool>(q, "desc_act").value_or(false);
     if (q.contains("dynamic") || (q.contains("extra_config") && !q["extra_config"].empty()))
         return c; // GPTQ, AutoRound: layers that differ

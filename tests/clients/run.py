@@ -31,6 +31,7 @@ class Client:
     wheel: bool = False  # with the project's own wheel
     source: str = ""  # built from its source package by what is in `packages`
     settings: tuple[tuple[str, str], ...] = ()  # of that build
+    alone: tuple[str, ...] = ()  # without what they say they need, which wants other versions, or is not needed here
 
 
 CLIENTS = {
@@ -45,6 +46,11 @@ CLIENTS = {
     # hqq has no wheel
     "checkpoints": Client(("torch==2.14.0", "numpy==2.4.6", "auto-round==0.16.1", "bitsandbytes==0.50.2", "compressed-tensors==0.20.0",
                            "safetensors==0.8.0", "setuptools", "wheel"), 1200, source="hqq==0.2.8.post1"),
+    # other packers of the same files; GPTQModel and what it imports, three of them from source
+    "packers": Client(("torch==2.14.0", "numpy==2.4.6", "transformers==5.24.0", "accelerate==1.15.0", "datasets==5.2.0", "safetensors==0.8.0",
+                       "threadpoolctl==3.8.0", "protobuf==7.36.2", "pillow==13.0.0", "setuptools==84.2.1", "wheel"), 1200,
+                      alone=("gptqmodel==7.7.0", "pypcre==0.6.4", "device-smi==0.5.7", "tokenicer==0.0.14", "logbar==0.4.15", "defuser==0.0.28",
+                             "torchao==0.18.0", "auto-gptq==0.7.1", "autoawq==0.2.7.post3"), settings=(("BUILD_CUDA_EXT", "0"),)),
     "triton": Client(("triton==3.9.0", "hip-python==10.0.0.0.1.2"), 900),
 }
 
@@ -62,7 +68,7 @@ def installed(name: str, client: Client) -> Path:
     """The Python of the client's environment; made anew unless it has just these packages. The wheel is always the build's."""
     folder = BUILD / "clients" / name
     python, stamp = folder / "bin/python", folder / "packages"
-    listed = [*client.packages, *client.source.split()]
+    listed = [*client.packages, *client.source.split(), *client.alone]
     if not stamp.is_file() or stamp.read_text().split() != listed:
         stamp.unlink(missing_ok=True)
         virtual_environment(folder)
@@ -71,6 +77,8 @@ def installed(name: str, client: Client) -> Path:
             name_alone = client.source.partition("=")[0]
             pip(python, "install", "--only-binary=:all:", f"--no-binary={name_alone}", "--no-build-isolation", client.source,
                 seconds=client.seconds, environment=dict(client.settings))  # fmt: skip
+        if client.alone:
+            pip(python, "install", "--no-deps", "--no-build-isolation", *client.alone, seconds=client.seconds, environment=dict(client.settings))
         stamp.write_text(" ".join(listed))
     if client.wheel:
         install_wheel(python, BUILD / "clients" / f"{name}.wheel")

@@ -333,6 +333,7 @@ MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
     "gptq_v1_asym": lambda r: gptq_checkpoint(r, 64, 1, "gptq", asym=True),
     "gptq_v2_sym": lambda r: gptq_checkpoint(r, 128, 0, "gptq_v2"),
     "gptq_v2_asym": lambda r: gptq_checkpoint(r, 128, 0, "gptq_v2", asym=True),
+    "gptq_p_asym": lambda r: gptq_checkpoint(r, 128, 0, "gptq_p", asym=True),
     "gptq_says_v1_is_v2": lambda r: gptq_checkpoint(r, 128, 0, "gptq"),
     "gptq_old_config": lambda r: gptq_checkpoint(r, 64, 1, None),
     "gptq_per_row": lambda r: gptq_checkpoint(r, -1, 1, "gptq"),
@@ -362,8 +363,6 @@ MAKERS: dict[str, Callable[[random.Random], Checkpoint]] = {
         r, lambda m: compressed(m, "F16", True), compressed_config(32, False), True, True
     ),
 }  # fmt: skip
-
-
 
 
 def plain_checkpoint(rng: random.Random) -> Checkpoint:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import struct
@@ -28,6 +29,24 @@ def split_part(number: int, count: int, tensor: str) -> bytes:
     info = text(tensor) + struct.pack("<IQIQ", 1, 8, 0, 0)
     header = b"GGUF" + struct.pack("<IQQ", 3, 1, len(entries)) + b"".join(entries) + info
     return header + bytes(-len(header) % 32) + bytes(32)
+
+
+BLOCKS = {"f32": (0, 1, 4), "q8_0": (8, 32, 34), "q4_K": (12, 256, 144), "iq3_s": (21, 256, 110)}
+
+
+def model(tensors: dict[str, tuple[str, list[int]]], experts: int | None) -> bytes:
+    """Type and sizes, K first, of each; of data only its length."""
+    entries = [text("general.architecture") + struct.pack("<I", STRING) + text("m")]
+    if experts is not None:
+        entries.append(text("m.expert_used_count") + struct.pack("<II", 4, experts))
+    infos, length = b"", 0
+    for name, (kind, ne) in tensors.items():
+        number, elements, size = BLOCKS[kind]
+        infos += text(name) + struct.pack(f"<I{len(ne)}QIQ", len(ne), *ne, number, length)
+        length += math.prod(ne) // elements * size
+        length += -length % 32
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(entries)) + b"".join(entries) + infos
+    return header + bytes(-len(header) % 32 + length)
 
 
 class Inspect(Folder):
@@ -61,6 +80,59 @@ class Inspect(Folder):
         blob = (CORPUS / "small-model").read_bytes()
         self.assertEqual(blob[tensor["offset"]], 3)  # as the file's writer set it
         self.assertEqual((tensor["row_bytes"], tensor["bytes"]), (144, 288))
+
+    MATRICES = {
+        "token_embd.weight": ("q4_K", [256, 32]),
+        "output.weight": ("q8_0", [256, 32]),
+        "blk.0.attn_norm.weight": ("f32", [256]),
+        "blk.0.attn_q.weight": ("q4_K", [512, 64]),
+        "blk.1.attn_q.weight": ("q4_K", [512, 64]),
+        "blk.1.attn_k.weight": ("iq3_s", [512, 64]),
+        "blk.0.ffn_gate_inp.weight": ("f32", [256, 8]),
+        "blk.1.ffn_gate_inp.weight": ("f32", [256, 8]),
+        "blk.0.ffn_up_exps.bias": ("f32", [64, 8]),
+        "blk.0.ffn_up_exps.weight": ("q4_K", [512, 64, 8]),
+        "blk.0.ffn_down_exps.weight": ("q8_0", [96, 64, 8]),  # 96: no K of gguf_mid
+    }
+
+    def test_kernels(self) -> None:
+        path = self.input / "m.gguf"
+        path.write_bytes(model(self.MATRICES, 2))
+        words = " ".join(line for line in self.lines(path) if line)
+        self.assertIn("kernels of gfx1151 take 5 of 8 matrices: q8_0 2, q4_K 3; none takes iq3_s 1 (blk.*.attn_k.weight), "
+                      "f32 2 (blk.*.ffn_gate_inp.weight) Tensors;", words)  # fmt: skip
+        found = self.inspect(path)["kernels"]
+        self.assertEqual([(w["type"], w["experts"], w["tensors"]) for w in found["with"]],
+                         [("q8_0", False, 1), ("q4_K", False, 2), ("q4_K", True, 1), ("q8_0", True, 1)])  # fmt: skip
+        families = [[f["family"] for f in w["families"]] for w in found["with"]]
+        self.assertEqual([f["tokens"] for f in found["with"][0]["families"]], [1, 8, 16, 512])
+        for dense, experts in ((families[0], families[2]), (families[1], families[2])):
+            self.assertEqual((dense[0], dense[2], dense[3]), ("gguf_decode", "gguf_mid", "gguf_prefill"))
+            self.assertEqual((experts[0], experts[3]), ("gguf_moe_decode", "gguf_moe_prefill"))
+        self.assertNotIn("gguf_moe_mid", families[3])
+        self.assertEqual([(w["name"], w["why"]) for w in found["without"]],
+                         [("blk.*.attn_k.weight", "no kernel takes iq3_s"), ("blk.*.ffn_gate_inp.weight", "no kernel takes f32")])  # fmt: skip
+
+    def test_kernels_of_another_target(self) -> None:
+        path = self.input / "m.gguf"
+        path.write_bytes(model({"token_embd.weight": ("q4_K", [256, 32]), "blk.0.ffn_up_exps.weight": ("q4_K", [512, 64, 8])}, None))
+        done = nw("inspect", path, "--gfx", "gfx1201", "--json")
+        found = json.loads(done.stdout)["kernels"]
+        self.assertEqual((found["gfx"], [w["tensors"] for w in found["with"]]), ("gfx1201", [1]))  # the embedding is the head, too
+        self.assertIn("expert_used_count", found["without"][0]["why"])
+        self.assert_refused(nw("inspect", path, "--gfx", "gfx9"), "gfx9", "gfx1151")
+
+    def test_kernels_that_are_not_built(self) -> None:
+        path = self.input / "m.gguf"
+        path.write_bytes(model(self.MATRICES, 2))
+        found = json.loads(nw("inspect", path, "--json", env={**os.environ, "NIBBLEWAVE_HSACO": str(self.output)}).stdout)["kernels"]
+        self.assertEqual((sum(w["tensors"] for w in found["with"]), sum(w["tensors"] for w in found["without"])), (5, 3))
+        self.assertEqual({f["family"] for w in found["with"] for f in w["families"]}, {None})
+
+    def test_model_without_matrices(self) -> None:
+        path = self.input / "m.gguf"
+        path.write_bytes(model({"blk.0.attn_norm.weight": ("f32", [256])}, None))
+        self.assertNotIn("kernels", nw("inspect", path).stdout.replace("nibblewave's kernels", ""))
 
     def test_values(self) -> None:
         lines = self.lines(CORPUS / "every-value")

@@ -94,6 +94,26 @@ class Fp4(Folder):
         self.assertEqual(mxfp4_rows(packed[row["w"]].data, 128), want)
         self.assertEqual(list(packed), [row["w"]])
 
+    def layer(self, n: int, k: int, packed: bool) -> tuple[dict[str, Tensor], list[list[float]]]:
+        """mxfp4 of one layer, as compressed-tensors and AutoRound have it (`packed`), and as Quark has it."""
+        tensors, want = self.mxfp4(1, n, k, list(range(255)))
+        codes, scales = tensors.values()
+        name = "up.weight_packed" if packed else "up.weight"
+        return {name: Tensor("U8", [n, k // 2], codes.data), "up.weight_scale": Tensor("U8", [n, k // 32], scales.data)}, want
+
+    def test_mxfp4_of_single_layers(self) -> None:
+        for packed_name in (False, True):
+            with self.subTest(packed_name=packed_name):
+                tensors, want = self.layer(30, 96, packed_name)
+                self.write(tensors)
+                self.packed.unlink(missing_ok=True)
+                self.packed.with_suffix(".json").unlink(missing_ok=True)
+                layout, packed = self.packed_file()
+                (row,) = layout["fp4"]
+                self.assertEqual((row["name"], row["type"], row["shape"]), ("up", "mxfp4", [30, 96]))
+                self.assertNotIn("scale", row)
+                self.assertEqual(mxfp4_rows(packed[row["w"]].data, 96), want)
+
     def test_nvfp4_of_every_scale(self) -> None:
         for packed_name in (False, True):
             with self.subTest(packed_name=packed_name):
@@ -126,6 +146,7 @@ class Fp4(Folder):
     def test_tensors_that_don_t_fit(self) -> None:
         mx, nv, by_divisor = self.mxfp4(2, 3, 64, [127])[0], self.nvfp4(4, 64, [0x38])[0], self.nvfp4(4, 64, [0x38], packed=True)[0]
         blocks, scales = mx
+        one = self.layer(4, 64, packed=True)[0]
 
         def without(tensors: dict[str, Tensor], name: str) -> dict[str, Tensor]:
             return {key: t for key, t in tensors.items() if key != name}
@@ -135,6 +156,9 @@ class Fp4(Folder):
             ({**mx, scales: Tensor("U8", [2, 3, 1], bytes(6))}, ("_scales", "[2, 3, 1]", "must be U8 [2, 3, 2]")),
             ({**mx, blocks: Tensor("U8", [2, 3, 4, 8], bytes(192))}, ("_blocks", "must be [..., N, K/32, 16]")),
             ({**mx, blocks: Tensor("U8", [0, 3, 2, 16], b""), scales: Tensor("U8", [0, 3, 2], b"")}, ("_blocks", "has no weights")),
+            ({**one, "up.weight_scale": Tensor("U8", [4, 3], bytes(12))}, ("up.weight_scale", "[4, 3]", "must be U8 [4, 2]")),
+            ({**one, "up.weight_packed": Tensor("U8", [4, 24], bytes(96))}, ("up.weight_packed", "K = 48", "multiple of 32", "mxfp4")),
+            ({**one, "up.weight_zero_point": Tensor("U8", [4, 2], bytes(8))}, ("up.weight_zero_point", "zero points", "symmetrically")),
             (without(nv, "up.weight_scale_2"), ("up.weight", "weight_scale_2 or weight_global_scale")),
             ({**nv, "up.weight_scale_2": Tensor("F32", [], struct.pack("<f", float("nan")))}, ("weight_scale_2", "is nan: must be finite")),
             ({**by_divisor, "up.weight_global_scale": Tensor("F32", [], struct.pack("<f", 1e-39))}, ("weight_global_scale", "1e-39", "reciprocal")),

@@ -154,8 +154,40 @@ class GgufNames(Quantized):
         tensors = {name: normal(2, 256, seed=i) for i, name in enumerate(theirs)}
         for model_type in ("qwen2", "qwen3", "qwen2_moe", "qwen3_moe"):
             self.assertEqual(self.names(model_type, tensors), set(theirs.values()))
-        for model_type in ("llama", "something"):
-            self.assertEqual(self.names(model_type, tensors), set(theirs))
+        self.assertEqual(self.names("something", tensors), set(theirs))
+        as_they_are = {name for name in theirs if ".q_proj." in name}  # config.json has no heads
+        self.assertEqual(self.names("llama", tensors), set(theirs.values()) - {theirs[n] for n in as_they_are} | as_they_are)
+
+    def rows(self, config: dict, tensors: dict[str, Tensor], to: str, name: str, *options: str) -> list[bytes]:
+        self.write(tensors)
+        (self.input / "config.json").write_text(json.dumps(config))
+        path = self.output / "x.gguf"
+        self.quantize("--to", to, *options, output=path)
+        (found,) = [t for t in json.loads(nw("inspect", "--json", path).stdout)["tensors"] if t["name"] == name]
+        return [path.read_bytes()[found["offset"] + i * found["row_bytes"] :][: found["row_bytes"]] for i in range(found["n"])]
+
+    def test_rows_of_llama(self) -> None:
+        """As its converter has them: of a head, reshape(2, half), swapaxes, reshape."""
+        layer = "model.layers.3.self_attn."
+        tensors = {layer + "q_proj.weight": normal(48, 256), layer + "k_proj.weight": normal(24, 256, seed=2), layer + "v_proj.weight": normal(24, 256, seed=3)}
+        heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
+        for to in ("q4_K", "mxfp4"):
+            for kind in ("llama", "mistral"):
+                for short, part in (("q", "q_proj"), ("k", "k_proj"), ("v", "v_proj")):
+                    with self.subTest(to=to, kind=kind, part=part):
+                        plain = self.rows({"model_type": "something"}, tensors, to, f"{layer}{part}.weight")
+                        order = [*range(len(plain))] if short == "v" else [12 * (r // 12) + r % 2 * 6 + r % 12 // 2 for r in range(len(plain))]
+                        got = self.rows({"model_type": kind} | heads, tensors, to, f"blk.3.attn_{short}.weight")
+                        self.assertEqual(got, [plain[r] for r in order])
+        one_kind = self.rows({"model_type": "llama", "num_attention_heads": 2}, tensors, "q4_K", "blk.3.attn_k.weight")  # as many of keys
+        self.assertEqual(one_kind, self.rows({"model_type": "llama"} | heads, tensors, "q4_K", "blk.3.attn_k.weight"))
+        for config, options in (
+            ({"num_attention_heads": 5, "num_key_value_heads": 5}, ()),  # that does not divide the rows
+            ({"num_attention_heads": 0, "num_key_value_heads": 0}, ()),
+            (heads, ("--keep", "q_proj")),
+        ):
+            with self.subTest(config=config, options=options):
+                self.rows({"model_type": "llama"} | config, tensors, "q4_K", layer + "q_proj.weight", *options)
 
 
 if __name__ == "__main__":

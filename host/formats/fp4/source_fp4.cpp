@@ -41,10 +41,10 @@ public:
         if (t.dtype != "U8")
             return std::nullopt;
         if (const auto name = without(t.name, "_blocks"))
-            return mxfp4(t, *name);
+            return mxfp4_blocks(t, *name);
         for (std::string_view suffix : {".weight", ".weight_packed"})
             if (const auto name = without(t.name, suffix))
-                return nvfp4(t, *name);
+                return of_layer(t, *name);
         return std::nullopt;
     }
 
@@ -66,7 +66,7 @@ private:
         return *scales;
     }
 
-    std::optional<SourceFp4> mxfp4(const Tensor &t, const std::string &name) const {
+    std::optional<SourceFp4> mxfp4_blocks(const Tensor &t, const std::string &name) const {
         const size_t dimensions = t.shape.size();
         if (dimensions < 3 || t.shape.back() != 16)
             fail(t, "must be [..., N, K/32, 16]: the numbers of 32 weights in 16 bytes");
@@ -76,19 +76,21 @@ private:
                       Shape(groups.begin(), groups.end() - 1));
     }
 
-    // Other tensors of bytes have no scales of e4m3.
-    std::optional<SourceFp4> nvfp4(const Tensor &t, const std::string &name) const {
+    // By the type of its scales; other tensors of bytes have none of these.
+    std::optional<SourceFp4> of_layer(const Tensor &t, const std::string &name) const {
         const Tensor *scales = find(name + ".weight_scale");
-        if (!scales || scales->dtype != "F8_E4M3" || t.shape.size() < 2)
+        if (!scales || t.shape.size() < 2 || (scales->dtype != "F8_E4M3" && scales->dtype != "U8"))
             return std::nullopt;
-        const u64 k = 2 * t.shape.back();
-        if (k % 64)
-            fail(t, fmt::format("K = {}: must be a multiple of 64, a block of ggml's nvfp4", k));
-        const Shape outer(t.shape.begin(), t.shape.end() - 1);
-        Shape groups = outer;
-        groups.push_back(k / 16);
-        SourceFp4 out = source(name, GgmlType::nvfp4, t,
-                               scales_of(t, name + ".weight_scale", "F8_E4M3", groups), k, outer);
+        if (const Tensor *zeros = find(name + ".weight_zero_point"))
+            fail(*zeros,
+                 "zero points, which ggml's types of e2m1 have not; quantize symmetrically");
+        if (scales->dtype == "F8_E4M3")
+            return nvfp4(t, name);
+        return halves_of_layer(GgmlType::mxfp4, t, name, "U8", 32);
+    }
+
+    SourceFp4 nvfp4(const Tensor &t, const std::string &name) const {
+        SourceFp4 out = halves_of_layer(GgmlType::nvfp4, t, name, "F8_E4M3", 16);
         if (const Tensor *factor = find(name + ".weight_scale_2"))
             out.scale = whole(out, *factor);
         else if (const Tensor *divisor = find(name + ".weight_global_scale"))
@@ -97,6 +99,20 @@ private:
             fail(t, "nvfp4 has a scale of the whole tensor: weight_scale_2 or weight_global_scale, "
                     "which is missing");
         return out;
+    }
+
+    // [..., N, K/2], with a scale of `dtype` for `group` numbers of a row.
+    SourceFp4 halves_of_layer(GgmlType type, const Tensor &t, const std::string &name,
+                              std::string_view dtype, u64 group) const {
+        const GgmlTypeInfo &info = *find_ggml_type(type);
+        const u64 k = 2 * t.shape.back();
+        if (k % info.elements)
+            fail(t, fmt::format("K = {}: must be a multiple of {}, a block of ggml's {}", k,
+                                info.elements, info.name));
+        const Shape outer(t.shape.begin(), t.shape.end() - 1);
+        Shape groups = outer;
+        groups.push_back(k / group);
+        return source(name, type, t, scales_of(t, name + ".weight_scale", dtype, groups), k, outer);
     }
 
     static f32 whole(SourceFp4 &of, const Tensor &t) {

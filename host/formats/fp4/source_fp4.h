@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Weights of e2m1 in safetensors, and the same as rows of ggml's blocks, which kernels read.
 //
-//   mxfp4  NAME_blocks U8 [..., K/32, 16], NAME_scales U8 [..., K/32], e8m0: as gpt-oss
+//   mxfp4  NAME_blocks U8 [..., K/32, 16], NAME_scales U8 [..., K/32], e8m0: as gpt-oss; or
+//          NAME.weight_packed U8 [..., N, K/2], NAME.weight_scale U8 [..., N, K/32]: as
+//          compressed-tensors and AutoRound; or NAME.weight in place of weight_packed: as Quark
 //   nvfp4  NAME.weight U8 [..., N, K/2], NAME.weight_scale F8_E4M3 [..., N, K/16],
 //          NAME.weight_scale_2 F32, one number that multiplies: as ModelOpt; or NAME.weight_packed
 //          in place of weight, and NAME.weight_global_scale, which divides: as compressed-tensors

@@ -13,7 +13,15 @@ namespace {
 
 using Names = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array types = {"qwen2", "qwen3", "qwen2_moe", "qwen3_moe"};
+constexpr std::array types = {"qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "llama", "mistral"};
+
+bool interleaves(const NamedModel &model) {
+    return model.type == "llama" || model.type == "mistral";
+}
+
+bool is_of(std::string_view name, std::string_view projection) {
+    return name.find(projection) != name.npos;
+}
 
 constexpr std::array<Names, 3> of_model = {
     {{"model.embed_tokens", "token_embd"}, {"model.norm", "output_norm"}, {"lm_head", "output"}}};
@@ -42,8 +50,20 @@ constexpr std::array<Names, 19> of_layer = {{
 
 } // namespace
 
-std::string gguf_name(const std::string &name, const std::string &model_type) {
-    if (std::ranges::find(types, model_type) == types.end())
+u32 interleaved_rows(const std::string &name, const NamedModel &model, u32 n) {
+    if (!interleaves(model) || !name.ends_with("_proj.weight"))
+        return 0;
+    const u32 heads = is_of(name, ".self_attn.q_proj.")   ? model.heads
+                      : is_of(name, ".self_attn.k_proj.") ? model.kv_heads
+                                                          : 0;
+    return heads && n % (2 * u64{heads}) == 0 ? n / heads : 0;
+}
+
+std::string gguf_name(const std::string &name, const NamedModel &model, bool interleaved) {
+    if (std::ranges::find(types, model.type) == types.end())
+        return name;
+    if (interleaves(model) && !interleaved &&
+        (is_of(name, ".self_attn.q_proj.") || is_of(name, ".self_attn.k_proj.")))
         return name;
     const size_t dot = name.rfind('.');
     if (dot == std::string::npos || (name.substr(dot) != ".weight" && name.substr(dot) != ".bias"))

@@ -2,12 +2,24 @@
 #pragma once
 #include <string>
 
+#include "base/types.h"
+
 namespace nw {
 
-// The name that llama.cpp has for a tensor of a model of this type (model_type of config.json):
-// "blk.3.attn_q.weight" for "model.layers.3.self_attn.q_proj.weight". Of Qwen2 and Qwen3, dense and
-// mixtures of experts. Of other types, and where there is no such tensor, the name as it is: one
-// expert of many, which llama.cpp has in one tensor; llama's, whose rows of q and k it reorders.
-std::string gguf_name(const std::string &name, const std::string &model_type);
+// What names and rows depend on, of config.json.
+struct NamedModel {
+    std::string type;            // model_type
+    u32 heads = 0, kv_heads = 0; // 0: not known
+};
+
+// Of llama and Mistral, whose rotary halves llama.cpp interleaves in the rows of q and k: how many
+// of the n rows are a head's. 0: rows stay in their order.
+u32 interleaved_rows(const std::string &name, const NamedModel &, u32 n);
+
+// The name that llama.cpp has for a tensor of such a model: "blk.3.attn_q.weight" for
+// "model.layers.3.self_attn.q_proj.weight". Of Qwen2 and Qwen3, dense and mixtures of experts, and
+// of llama and Mistral, of these q and k only where their rows are interleaved. Of other types, and
+// where there is no such tensor, the name as it is: one expert of many, which llama.cpp has in one.
+std::string gguf_name(const std::string &name, const NamedModel &, bool interleaved);
 
 } // namespace nw

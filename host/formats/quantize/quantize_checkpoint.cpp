@@ -185,7 +185,7 @@ QuantizeReport quantize_checkpoint(std::span<const fs::path> inputs, const fs::p
     std::vector<CodedLayer> coded;
     for (const Checkpoint &checkpoint : checkpoints)
         std::ranges::move(find_coded_layers(checkpoint), std::back_inserter(coded));
-    o.model_type = model_type(inputs);
+    o.model = named_model(inputs);
     const QuantizePlan plan = plan_quantization(tensors_of(checkpoints, coded), coded, o);
     TensorWriter file = writer_of(out, plan, o);
     const std::optional<fs::path> config_path = config_of(inputs, out, o);

@@ -134,8 +134,9 @@ void add_w4a16(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o)
 void add_linear(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o) {
     const u64 blocks = l.k / 32;
     if (o.gguf) {
+        l.head_rows = l.experts ? 0 : interleaved_rows(l.name, o.model, l.n);
         add_part(order, l.weights, 1, l,
-                 {gguf_name(l.name, o.model_type), std::string(name(o.to)), {l.n, l.k}});
+                 {gguf_name(l.name, o.model, l.head_rows), std::string(name(o.to)), {l.n, l.k}});
     } else if (o.to == QuantizedType::mxfp4) {
         add_part(order, l.weights, 1, l, {l.name + "_blocks", "U8", {l.n, blocks, 16}});
         add_part(order, l.scales, 1, l, {l.name + "_scales", "U8", {l.n, blocks}});
@@ -152,7 +153,7 @@ void add_copy(TensorOrder &order, size_t &index, const Tensor &t, const Quantize
     for (std::string_view type : {"f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64"})
         if (std::ranges::equal(type, t.dtype, [](char a, char b) { return a == std::tolower(b); }))
             return order.add(index, 1,
-                             {gguf_name(t.name, o.model_type), std::string(type), t.shape});
+                             {gguf_name(t.name, o.model, false), std::string(type), t.shape});
     refuse(t, "GGUF has no such type to copy it to: remove the tensor from the input, or choose a "
               "type that is written as safetensors");
 }

@@ -9,6 +9,7 @@
 
 #include "formats/quantize/clip.h"
 #include "formats/quantize/coded_layers.h"
+#include "formats/quantize/gguf_names.h"
 #include "formats/safetensors.h"
 #include "formats/tensor_specs.h"
 
@@ -29,7 +30,7 @@ struct QuantizeOptions {
     bool replace = false;             // replace existing output
     bool config = true;               // w4a16 of a model: write its config.json beside the output
     bool gguf = false;                // the output is GGUF, else safetensors
-    std::string model_type;           // of the input's config.json; GGUF's names depend on it
+    NamedModel model;                 // of the input; GGUF's names depend on it
 };
 
 // A weight matrix [N, K], or those of experts [E, N, K], and where its parts go. In the output
@@ -45,13 +46,21 @@ struct QuantizedLinear {
     const Tensor *from;      // its tensor, or codes
     const CodedLayer *coded; // null: `from` has numbers
     u32 n, k;
-    u32 experts = 0; // 0: one matrix
+    u32 experts = 0;   // 0: one matrix
+    u32 head_rows = 0; // not 0: of a head, whose halves are interleaved in the output
     Dtype scale_dtype = Dtype::bf16;
     size_t weights = none, scales = none, zeros = none, shape = none; // of the output's tensors
 
     static constexpr size_t none = ~size_t{0};
     u64 matrices() const { return experts ? experts : 1; }
     u64 rows() const { return matrices() * n; }
+    // The input's row that becomes this one.
+    u64 source_row(u64 row) const {
+        if (!head_rows)
+            return row;
+        const u64 i = row % head_rows;
+        return row - i + i % 2 * (head_rows / 2) + i / 2;
+    }
 };
 
 struct QuantizePlan {

@@ -65,8 +65,9 @@ void RowQuantizer::load(const QuantizedLinear &l, u64 row) {
 }
 
 template <class Quantize>
-void RowQuantizer::quantize(const QuantizedLinear &l, u64 row, QuantizationError &error,
+void RowQuantizer::quantize(const QuantizedLinear &l, u64 to, QuantizationError &error,
                             const Quantize &work) {
+    const u64 row = l.source_row(to);
     load(l, row);
     try {
         work();

@@ -22,7 +22,8 @@ public:
 
 private:
     void load(const QuantizedLinear &, u64 row);
-    // Loads a row, lets work() quantize it, throws Errors that name it, and adds its error.
+    // Loads what becomes the row, lets work() quantize it, throws Errors that name the input's row,
+    // and adds its error.
     template <class Quantize>
     void quantize(const QuantizedLinear &, u64 row, QuantizationError &, const Quantize &work);
     // `first`: with the rows of the matrices before.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "formats/quantize/quantized_config.h"
 
+#include <limits>
+
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
@@ -42,11 +44,24 @@ std::optional<Json> model_config(std::span<const fs::path> inputs) {
     return std::nullopt;
 }
 
-std::string model_type(std::span<const fs::path> inputs) {
+NamedModel named_model(std::span<const fs::path> inputs) {
     const std::optional<Json> config = model_config(inputs);
-    return config && config->contains("model_type") && (*config)["model_type"].is_string()
-               ? (*config)["model_type"].get<std::string>()
-               : "";
+    NamedModel out;
+    if (!config)
+        return out;
+    if (config->contains("model_type") && (*config)["model_type"].is_string())
+        out.type = (*config)["model_type"].get<std::string>();
+    const auto number = [&](const char *key) {
+        const auto found = config->find(key);
+        constexpr u64 most = std::numeric_limits<u32>::max();
+        return found != config->end() && found->is_number_unsigned() && found->get<u64>() <= most
+                   ? found->get<u32>()
+                   : 0;
+    };
+    out.heads = number("num_attention_heads");
+    out.kv_heads = config->contains("num_key_value_heads") ? number("num_key_value_heads")
+                                                           : out.heads; // as readers of it assume
+    return out;
 }
 
 std::string quantized_config(Json config, const QuantizePlan &plan, const QuantizeOptions &o) {

@@ -15,8 +15,8 @@ namespace nw {
 // JSON object.
 std::optional<nlohmann::json> model_config(std::span<const std::filesystem::path> inputs);
 
-// Its model_type, or "".
-std::string model_type(std::span<const std::filesystem::path> inputs);
+// What it says; of what it does not say, the default.
+NamedModel named_model(std::span<const std::filesystem::path> inputs);
 
 // The model's config with the quantization_config of w4a16, as compressed-tensors has it: one group
 // of all linear layers; `ignore` are those that are copied.

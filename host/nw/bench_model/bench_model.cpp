@@ -272,7 +272,7 @@ Json json_of(const PassTime &t) {
 
 void run(const Options &o) {
     const GgufModel model{o.file};
-    const ModelSummary summary = summarize(model);
+    const ModelSummary summary = summarize_products(model);
     if (!summary.attention)
         fmt::print(stderr, "nw: {}: attention isn't counted: {}\n", o.file, summary.no_attention);
     if (o.uncertainty)

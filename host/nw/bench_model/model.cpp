@@ -35,10 +35,6 @@ public:
     ModelSummary read() {
         for (const GgufTensor *t : model_.tensors())
             add(*t);
-        if (out_.products.empty())
-            throw Error(fmt::format("{}: no tensor is a matrix of a type that has kernels: nw "
-                                    "inspect lists its tensors",
-                                    model_.path().string()));
         add_attention();
         return std::move(out_);
     }
@@ -84,6 +80,10 @@ private:
                top_k_ <= t.ne[2] && is_u32(t.ne[2]);
     }
 
+    static bool is_matrix(const GgufTensor &t) {
+        return t.dimensions >= 2 && t.ne[1] > 1 && t.name.ends_with(".weight");
+    }
+
     void add(const GgufTensor &t) {
         out_.bytes += t.data.size();
         if (t.name.starts_with("blk.") && t.name.ends_with(".attn_k.weight"))
@@ -94,6 +94,7 @@ private:
                 return;
         }
         ModelTensors of{without_layer(t.name), t.type, 1, t.data.size()};
+        of.matrix = is_matrix(t);
         if (of_experts(t))
             of.experts = static_cast<u32>(t.ne[2]), of.top_k = static_cast<u32>(top_k_);
         if (std::optional<ModelProduct> product = product_of(t)) {
@@ -143,5 +144,14 @@ private:
 } // namespace
 
 ModelSummary summarize(const GgufModel &model) { return Reader(model).read(); }
+
+ModelSummary summarize_products(const GgufModel &model) {
+    ModelSummary out = summarize(model);
+    if (out.products.empty())
+        throw Error(fmt::format("{}: no tensor is a matrix of a type that has kernels: nw inspect "
+                                "lists its tensors",
+                                model.path().string()));
+    return out;
+}
 
 } // namespace nw::cli

@@ -19,6 +19,7 @@ struct ModelTensors {
     u32 count = 0;
     u64 bytes = 0;              // of one
     u32 experts = 0, top_k = 0; // a token goes to top_k of them
+    bool matrix = false;        // by its shape and its name: activations are multiplied with it
 
     // Of those bytes, what so many tokens read at most.
     u64 read_by(u32 tokens) const {
@@ -45,7 +46,9 @@ struct ModelSummary {
     std::string no_attention;
 };
 
-// Throws Error where a model has no tensors of layers, or metadata contradict each other.
 ModelSummary summarize(const GgufModel &);
+
+// Throws Error where a model has no product of a quantized type.
+ModelSummary summarize_products(const GgufModel &);
 
 } // namespace nw::cli

@@ -8,6 +8,8 @@
 
 #include "formats/gguf_model.h"
 #include "formats/json.h"
+#include "nw/gfx.h"
+#include "nw/inspect/kernels.h"
 #include "nw/inspect/text.h"
 
 namespace nw::cli {
@@ -112,7 +114,7 @@ u64 bytes_of(const GgufModel &model) {
     return bytes;
 }
 
-void print_text(const GgufModel &model) {
+void print_text(const GgufModel &model, const ModelKernels &kernels) {
     const auto tensors = model.tensors();
     print_heading(fmt::format("{}: {}, {}, GGUF {}, {}", model.path().string(),
                               count_text(model.files().size(), "file"), size_text(bytes_of(model)),
@@ -129,6 +131,8 @@ void print_text(const GgufModel &model) {
         fmt::print("{:<12} {:>7} {:>10}  {}\n", type_name(type), total.tensors,
                    find_ggml_type(type) ? size_text(total.bytes) : "?",
                    decoded(type) ? "yes" : "no");
+    if (const std::string line = kernels.line(); !line.empty())
+        print_wrapped(line);
     fmt::print("\nTensors; *: numbers of layers, count: how many; size: of one\n");
     print_heading(
         fmt::format("{:<12} {:>22} {:>10} {:>6}  {}", "type", "N x K", "size", "count", "name"));
@@ -153,11 +157,26 @@ Json tensor_json(const GgufTensor &t, u64 file) {
             {"bytes", t.known() ? Json(t.data.size()) : Json()}};
 }
 
-void print_json(const GgufModel &model) {
+Json kernels_json(const ModelKernels &kernels) {
+    Json out = {{"gfx", kernels.gfx}, {"with", Json::array()}, {"without", Json::array()}};
+    for (const ModelKernels::With &w : kernels.with) {
+        out["with"].push_back({{"type", w.type}, {"experts", w.experts}, {"tensors", w.count}});
+        for (u64 i = 0; i < w.families.size(); ++i)
+            out["with"].back()["families"].push_back(
+                {{"tokens", ModelKernels::tokens[i]},
+                 {"family", w.families[i].empty() ? Json() : Json(w.families[i])}});
+    }
+    for (const ModelKernels::Without &w : kernels.without)
+        out["without"].push_back(
+            {{"type", w.type}, {"name", w.name}, {"tensors", w.count}, {"why", w.why}});
+    return out;
+}
+
+void print_json(const GgufModel &model, const ModelKernels &kernels) {
     Json out = {{"path", model.path().string()},    {"architecture", model.architecture()},
                 {"version", model.first().version}, {"files", Json::array()},
                 {"metadata", Json::object()},       {"types", Json::array()},
-                {"tensors", Json::array()}};
+                {"tensors", Json::array()},         {"kernels", kernels_json(kernels)}};
     for (const GgufFile &file : model.files()) {
         const u64 number = out["files"].size();
         for (const GgufTensor &t : file.contents().tensors)
@@ -187,9 +206,10 @@ bool is_gguf(const std::string &path) {
            (std::filesystem::is_regular_file(file, none) && nw::is_gguf(MappedFile(file).bytes()));
 }
 
-void inspect_gguf(const std::string &path, bool json) {
+void inspect_gguf(const std::string &path, const std::string &gfx, bool json) {
+    check_gfx(gfx);
     const GgufModel model{path};
-    (json ? print_json : print_text)(model);
+    (json ? print_json : print_text)(model, kernels_of(model, gfx));
 }
 
 } // namespace nw::cli

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 struct Options {
-    std::string input;
+    std::string input, gfx = "gfx1151";
     bool json = false;
 };
 
@@ -139,7 +139,7 @@ void print_json(const Checkpoint &c, const SourceLinears &found,
 
 void run(const Options &o) {
     if (is_gguf(o.input))
-        return inspect_gguf(o.input, o.json);
+        return inspect_gguf(o.input, o.gfx, o.json);
     const Checkpoint checkpoint{o.input};
     SourceLinears found = find_linears(checkpoint);
     std::vector<SourceFp4> fp4;
@@ -166,11 +166,18 @@ void add_inspect(CLI::App &app) {
                      "A safetensors file, or a directory with one or with shards and their index; "
                      "or any file of a GGUF model")
         ->required();
+    command
+        ->add_option("--gfx", options->gfx,
+                     "Of a GGUF model: the target, which of whose kernels take its matrices")
+        ->capture_default_str();
     command->add_flag("--json", options->json,
                       "Print everything as JSON; of GGUF arrays the first elements");
     command->footer(
         "Layers whose names differ only in numbers share a line, with * for the numbers and their "
-        "count. The formulas of decoded GGUF types are in ref/gguf.h.");
+        "count.\nKernels are those of 1, 8, 16 and 512 tokens at once; an embedding that is looked "
+        "up is no "
+        "matrix; --json has their families,\nand why a matrix has none. The formulas of decoded "
+        "GGUF types are in ref/gguf.h.");
     command->callback([options] { run(*options); });
 }
 

@@ -56,6 +56,19 @@ void print_clipped(const std::string &line) {
                line.size() > columns ? "..." : "");
 }
 
+void print_wrapped(const std::string &line) {
+    constexpr u64 columns = 100;
+    std::string rest = line;
+    while (rest.size() > columns) {
+        const size_t space = rest.rfind(' ', columns);
+        if (space == rest.npos || space <= 2) // one word
+            break;
+        fmt::print("{}\n", rest.substr(0, space));
+        rest = "  " + rest.substr(space + 1);
+    }
+    fmt::print("{}\n", rest);
+}
+
 void Lines::add(const std::string &left, const std::string &name) {
     const std::string right = pattern(name);
     const auto [found, fresh] = place_.try_emplace(left + right, rows_.size());

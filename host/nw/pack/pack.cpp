@@ -59,8 +59,8 @@ void add_pack(CLI::App &app) {
             "input", options->input,
             "A directory with safetensors files (one, or shards with their index), or one file: "
             "GPTQ, AWQ GEMM, AutoRound in either layout, compressed-tensors pack-quantized, HQQ "
-            "with "
-            "whole zero points; mxfp4 as gpt-oss, nvfp4. GGUF needs no packing")
+            "with whole zero points; mxfp4 as gpt-oss or of single layers, nvfp4. GGUF needs no "
+            "packing")
         ->required();
     command
         ->add_option("output", options->output,

@@ -4,44 +4,24 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats"))
-os.environ["CUDA_VISIBLE_DEVICES"] = ""  # before torch: the numbers of the CPU
-
-import torch  # noqa: E402
-from auto_round.export.export_to_awq.utils import WQLinear_GEMM, dequantize_gemm  # noqa: E402
-from auto_round_extension.torch import qlinear_torch, qlinear_torch_zp  # noqa: E402
-from bitsandbytes import functional as bitsandbytes  # noqa: E402
-from compressed_tensors.compressors import BaseCompressor  # noqa: E402
-from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme  # noqa: E402
-from compressed_tensors.quantization.utils import calculate_qparams  # noqa: E402
-from hqq.core.quantize import BaseQuantizeConfig, HQQLinear, Quantizer  # noqa: E402
-from packing import Folder, Packed, nw  # noqa: E402
-from safetensors.torch import save_file  # noqa: E402
-from test_quantize import Quantized  # noqa: E402
-
-N, K = 64, 256  # N: AutoRound packs 32 rows at a time
-STEM = "model.layers.0.mlp.down_proj"
-
-
-def weights(dtype: torch.dtype = torch.float32, n: int = N) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(1)
-    return (torch.randn(n, K, generator=generator) * 0.02 + 0.003).to(dtype)
-
-
-class Checkpoint(Folder):
-    def write(self, tensors: dict[str, torch.Tensor], config: dict) -> None:
-        save_file({f"{STEM}.{key}": value.contiguous() for key, value in tensors.items()}, self.input / "model.safetensors")
-        (self.input / "config.json").write_text(json.dumps({"quantization_config": config}))
-
-    def assert_packed(self, want: torch.Tensor) -> None:
-        done = nw("pack", self.input, self.packed, "--force")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        torch.testing.assert_close(torch.tensor(Packed(self.packed).values(STEM)[0]), want, rtol=0, atol=0)
+import torch
+from auto_round.export.export_to_awq.utils import WQLinear_GEMM, dequantize_gemm
+from auto_round_extension.torch import qlinear_torch, qlinear_torch_zp
+from bitsandbytes import functional as bitsandbytes
+from compressed_tensors.compressors import BaseCompressor
+from compressed_tensors.compressors.nvfp4.helpers import unpack_fp4_from_uint8
+from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
+from compressed_tensors.quantization.utils import calculate_qparams, generate_gparam
+from hqq.core.quantize import BaseQuantizeConfig, HQQLinear, Quantizer
+from layers import STEM, Checkpoint, K, N, grid, linear, shuffled_groups, weights
+from packing import Packed, nw
+from safetensors.torch import save_file
+from safetensors_file import decode
+from test_pack_fp4 import mxfp4_rows, nvfp4_rows
+from test_quantize import Quantized
+from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 
 class CompressedTensors(Checkpoint):
@@ -74,25 +54,13 @@ class CompressedTensors(Checkpoint):
         self.same(N, torch.bfloat16, symmetric=False, strategy="group", group_size=64, actorder="static")
 
 
-def grid(group: int, symmetric: bool) -> tuple[torch.Tensor, torch.Tensor | int]:
-    """Scales that f16 has, and zero points, [N, K / group]."""
-    blocks = weights().view(N, K // group, group)
-    scale = ((blocks.amax(-1) - blocks.amin(-1)) / 15).half().float()
-    return scale, 8 if symmetric else (-blocks.amin(-1) / scale).round().clamp(1, 15)
-
-
 class AutoRound(Checkpoint):
     """It has the packing of GPTQ and of AWQ as well."""
-
-    def linear(self) -> torch.nn.Linear:
-        linear = torch.nn.Linear(K, N, bias=False)
-        linear.weight.data = weights()
-        return linear
 
     def gptq(self, kind: type, group: int, symmetric: bool, config: dict, order: torch.Tensor | None = None) -> None:
         layer = kind(4, group, K, N, bias=False, g_idx=order is not None)
         layer.device = "cpu"
-        layer.pack(self.linear(), *grid(group, symmetric), device="cpu")
+        layer.pack(linear(), *grid(group, symmetric), device="cpu")
         if order is not None:
             layer.g_idx = order
         tensors = {key: value for key, value in layer.state_dict().items() if value is not None}
@@ -110,10 +78,9 @@ class AutoRound(Checkpoint):
     def test_activation_order(self) -> None:
         for kind, form in ((qlinear_torch_zp, "gptq"), (qlinear_torch, "gptq_v2")):
             for group in (32, 64, 128):
-                order = torch.arange(K, dtype=torch.int32)[torch.randperm(K, generator=torch.Generator().manual_seed(2))] // group
                 config = {"quant_method": "gptq", "checkpoint_format": form, "desc_act": True}
                 with self.subTest(form=form, group=group):
-                    self.gptq(kind.QuantLinear, group, False, config, order)
+                    self.gptq(kind.QuantLinear, group, False, config, shuffled_groups(group))
 
     def test_its_own_names(self) -> None:
         for kind, packing in ((qlinear_torch_zp, "auto_round:auto_gptq"), (qlinear_torch, "auto_round")):
@@ -126,19 +93,62 @@ class AutoRound(Checkpoint):
             for said in ({"quant_method": "awq", "version": "gemm"}, {"quant_method": "auto-round", "packing_format": "auto_round:auto_awq"}):
                 with self.subTest(group=group, said=said):
                     scale, zero = grid(group, False)
-                    layer = WQLinear_GEMM.from_linear(self.linear(), 4, group, scales=scale.t(), zeros=zero.t(), device="cpu")
+                    layer = WQLinear_GEMM.from_linear(linear(), 4, group, scales=scale.t(), zeros=zero.t(), device="cpu")
                     tensors = {key: value for key, value in layer.state_dict().items() if value is not None}
                     self.write(tensors, {"bits": 4, "group_size": group, "zero_point": True} | said)
                     want = dequantize_gemm(layer.qweight, layer.qzeros, layer.scales.float(), 4, group)
                     self.assert_packed(want.t())
 
 
+class E2m1(Checkpoint):
+    def rows(self, kind: str, name: str) -> tuple[torch.Tensor, float]:
+        """Numbers by their blocks' scales, and the scale of the whole tensor."""
+        self.pack()
+        (row,) = json.loads(self.packed.with_suffix(".json").read_text())["fp4"]
+        self.assertEqual((row["name"], row["type"]), (name, kind))
+        of = mxfp4_rows if kind == "mxfp4" else nvfp4_rows
+        return torch.tensor(of(decode(self.packed)[0][row["w"]].data, row["shape"][-1]), dtype=torch.float64), row.get("scale", 1.0)
+
+    def compressed(self, form: str, args: QuantizationArgs, whole: torch.Tensor | None) -> dict[str, torch.Tensor]:
+        blocks = weights().view(N, K // args.group_size, args.group_size)
+        scale, _ = calculate_qparams(blocks.amin(-1), blocks.amax(-1), args, global_scale=whole)
+        state = {"weight": weights(), "weight_scale": scale} | ({} if whole is None else {"weight_global_scale": whole})
+        self.compressor, self.scheme = BaseCompressor.get_value_from_registry(form), QuantizationScheme(targets=["Linear"], weights=args)
+        packed = self.compressor.compress(state, self.scheme)
+        groups = {"group_0": {"targets": ["Linear"], "weights": json.loads(args.model_dump_json())}}
+        self.write(packed, {"quant_method": "compressed-tensors", "format": form, "config_groups": groups})
+        return packed
+
+    def test_mxfp4_of_compressed_tensors(self) -> None:
+        args = QuantizationArgs(num_bits=4, type="float", strategy="group", group_size=32, symmetric=True, scale_dtype="torch.uint8")
+        packed = self.compressed("mxfp4-pack-quantized", args, None)
+        want = self.compressor.decompress(packed, self.scheme)["weight"]  # bf16, which has them all
+        got, _ = self.rows("mxfp4", STEM)
+        torch.testing.assert_close(got, want.double(), rtol=0, atol=0)
+
+    def test_nvfp4_of_compressed_tensors(self) -> None:
+        args = QuantizationArgs(num_bits=4, type="float", strategy="tensor_group", group_size=16, symmetric=True, scale_dtype="torch.float8_e4m3fn")
+        packed = self.compressed("nvfp4-pack-quantized", args, generate_gparam(weights().min(), weights().max()))
+        codes = unpack_fp4_from_uint8(packed["weight_packed"], N, K).double()  # its decompress() rounds to bf16
+        got, scale = self.rows("nvfp4", STEM)
+        torch.testing.assert_close(got, codes * packed["weight_scale"].double().repeat_interleave(16, 1), rtol=0, atol=0)
+        self.assertAlmostEqual(scale * packed["weight_global_scale"].item(), 1, delta=2**-23)
+
+    def test_mxfp4_of_gpt_oss(self) -> None:
+        generator = torch.Generator().manual_seed(3)
+        blocks = torch.randint(0, 256, (3, 40, K // 32, 16), generator=generator, dtype=torch.uint8)
+        scales = torch.randint(100, 140, (3, 40, K // 32), generator=generator, dtype=torch.uint8)
+        name = "model.layers.0.mlp.experts.gate_up_proj"
+        save_file({f"{name}_blocks": blocks, f"{name}_scales": scales}, self.input / "model.safetensors")
+        want = convert_moe_packed_tensors(blocks, scales).transpose(1, 2)  # its rows are columns
+        got, _ = self.rows("mxfp4", name)
+        torch.testing.assert_close(got, want.double().reshape(got.shape), rtol=0, atol=0)
+
+
 class Hqq(Quantized):
     def layer(self, group: int | None, whole: bool) -> torch.Tensor:
         """Writes it, and gives the package's numbers. `whole`: zero points are rounded after quantization, as w4a16 can have them."""
-        linear = torch.nn.Linear(K, N, bias=False)
-        linear.weight.data = weights()
-        made = HQQLinear(linear, BaseQuantizeConfig(nbits=4, group_size=group, axis=1), compute_dtype=torch.float32, device="cpu")
+        made = HQQLinear(linear(), BaseQuantizeConfig(nbits=4, group_size=group, axis=1), compute_dtype=torch.float32, device="cpu")
         if whole:
             made.meta["zero"] = made.meta["zero"].round().clamp(0, 15)
             made.meta["scale"] = made.meta["scale"].half().float()
