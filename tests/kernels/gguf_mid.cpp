@@ -30,18 +30,27 @@ void make_sick(std::vector<std::byte> &w, const check::GgufType &type, const Sic
         std::memcpy(&w[block * type.info.bytes + at], &sick.bits, 2);
 }
 
-// share 0: as the library would, else shares may end within tiles. sick: its row of w makes results that are not finite, and no
-// other.
-void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share = 0,
+// Super-blocks of a workgroup, 0: as the library would; by_tile: none has any of two tiles, else
+// shares may end within tiles.
+struct Share {
+    u32 share = 0;
+    bool by_tile = false;
+};
+
+// sick: its row of w makes results that are not finite, and no other.
+void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, Share dealt = {},
                    std::optional<Sick> sick = {},
                    std::source_location where = std::source_location::current()) {
     const std::string name = kernel.param("type");
     const Machine machine = machine_of(t.modules.device());
     Op op = linear_gguf(name, m, n, k);
-    if (share)
-        op.share = share, op.tile_units = ceil_div(k, 256u);
+    const u32 supers = ceil_div(k, 256u);
+    if (dealt.share) {
+        op.share = dealt.share;
+        op.tile_units = dealt.by_tile ? round_up(supers, dealt.share) : supers;
+    }
     const Op derived = check::derived(kernel, op, machine);
-    share = static_cast<u32>(derived.share);
+    const u32 share = static_cast<u32>(derived.share);
     const u32 tile_units = static_cast<u32>(derived.tile_units);
     t.shape(fmt::format("m={} n={} k={} share={} tile_units={}", m, n, k, share, tile_units));
     const u32 tiles = gguf_halves_tiles(m);
@@ -71,9 +80,18 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, u32 share
     t.unchanged("w", weights, where);
     t.unchanged("arrived", arrived, where);
     t.guards_clean("parts", parts, where);
-    const ref::GgufMidProduct product{
-        type.info.id, m,          n,      k, tiles, kernel.number("bm"), kernel.rows_per_workgroup,
-        share,        tile_units, kernel.gfx, halves, w};
+    const ref::GgufMidProduct product{type.info.id,
+                                      m,
+                                      n,
+                                      k,
+                                      tiles,
+                                      kernel.number("bm"),
+                                      kernel.rows_per_workgroup,
+                                      share,
+                                      tile_units,
+                                      kernel.gfx,
+                                      halves,
+                                      w};
     const std::vector<f32> want = ref::gguf_mid(product);
     check::same_bits(t, "c", c, want, where);
     if (sick) {
@@ -162,24 +180,26 @@ CHECK_FAMILY(gguf_mid) {
     const auto sick = [&](const Sick &one) { // of types with scales that can be
         return type.scales.empty() ? std::nullopt : std::optional(one);
     };
-    check_product(t, kernel, bm - 1, 5, 512, 0, sick({2, 512 / type.info.elements - 1, 0x7e01}));
+    check_product(t, kernel, bm - 1, 5, 512, {}, sick({2, 512 / type.info.elements - 1, 0x7e01}));
     if (type.info.elements < 256) { // the last super-block overlaps the one before
         check_product(t, kernel, bm, rows + 1, 320);
-        check_product(t, kernel, bm - 3, 5, 320, 0, sick({3, 3, 0x7c00}));
-        check_product(t, kernel, bm - 2, rows - 1, 832, 3); // and is a share
+        check_product(t, kernel, bm - 3, 5, 320, {}, sick({3, 3, 0x7c00}));
+        check_product(t, kernel, bm - 2, rows - 1, 832, {3}); // and is a share
     }
-    check_product(t, kernel, bm - 5, rows + 1, 2560, 7); // shares end within tiles
+    check_product(t, kernel, bm - 5, rows + 1, 2560, {7}); // shares end within tiles
+    check_product(t, kernel, bm + 3, rows + 5, 2560,
+                  {4, true}); // the last of three is half as long
     check_product(t, kernel, 2 * bm + 1, rows + 17, 2304,
-                  1); // nine workgroups to each of six tiles
+                  {1}); // nine workgroups to each of six tiles
     if (t.checkers)
         return;
     if (type.info.elements < 256)
-        check_product(t, kernel, bm + 9, rows + 17, 2880, 5); // shares end within tiles
+        check_product(t, kernel, bm + 9, rows + 17, 2880, {5}); // shares end within tiles
     for (const auto &shape : check::edge_shapes(kernel))
         if (16 * gguf_halves_tiles(shape.m) >= bm) // else the contract refuses the kernel
             check_product(t, kernel, shape.m, shape.n, shape.k);
-    check_product(t, kernel, bm, 2 * rows - 1, 4096, 21); // more than a tile
-    check_product(t, kernel, bm + 1, rows, 4864, 19);     // a tile
-    check_product(t, kernel, bm, 4 * rows, 1536, ~0u);    // one workgroup for all
+    check_product(t, kernel, bm, 2 * rows - 1, 4096, {21}); // more than a tile
+    check_product(t, kernel, bm + 1, rows, 4864, {19});     // a tile
+    check_product(t, kernel, bm, 4 * rows, 1536, {~0u});    // one workgroup for all
     check_product(t, kernel, bm, 12 * rows, 512);
 }
