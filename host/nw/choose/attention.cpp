@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/terminal.h"
+#include "nw/choose/launches.h"
 #include "nw/choose/row.h"
 #include "nw/product.h"
 #include "runtime/plan.h"
@@ -80,28 +80,16 @@ void print(const Options &o, const Explained &e) {
     row("because", e.forced ? "NIBBLEWAVE_FORCE names it"
                             : "the default for its type, head and number of queries");
     row("workspace", fmt::format("{} bytes", e.workspace));
-    if (!o.verbose)
-        return;
-    for (const Kernel *k : e.launches)
-        row(k == e.launches.front() ? "registers" : "",
-            fmt::format("{}: {} VGPRs, {} SGPRs, {} bytes of LDS, {} waves per SIMD", k->symbol,
-                        k->vgprs, k->sgprs, k->lds_bytes, k->waves_per_simd));
+    if (o.verbose)
+        print_resources(e.launches);
 }
 
 nlohmann::json to_json(const Options &o, const Explained &e) {
-    nlohmann::json out = {{"kernel", e.plan.kernel->symbol},
-                          {"gfx", o.gfx},
-                          {"why", e.forced ? "forced" : "untuned"},
-                          {"workspace_bytes", e.workspace},
-                          {"launches", nlohmann::json::array()}};
-    for (const Kernel *k : e.launches)
-        out["launches"].push_back({{"kernel", k->symbol},
-                                   {"vgprs", k->vgprs},
-                                   {"sgprs", k->sgprs},
-                                   {"lds_bytes", k->lds_bytes},
-                                   {"waves_per_simd", k->waves_per_simd},
-                                   {"block", k->block}});
-    return out;
+    return {{"kernel", e.plan.kernel->symbol},
+            {"gfx", o.gfx},
+            {"why", e.forced ? "forced" : "untuned"},
+            {"workspace_bytes", e.workspace},
+            {"launches", launches_json(e.launches)}};
 }
 
 void run(const Options &o) {

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/terminal.h"
+#include "nw/choose/launches.h"
 #include "nw/choose/row.h"
 #include "nw/product.h"
 #include "runtime/choose.h"
@@ -64,27 +64,15 @@ void print(const Options &o, const Explained &e) {
         row("launches", fmt::format("{}, then this kernel", e.launches.front()->symbol));
     row("because", e.forced ? "NIBBLEWAVE_FORCE names it"
                             : "the default for its type, zero points and slots of a block");
-    if (!o.verbose)
-        return;
-    for (const Kernel *k : e.launches)
-        row(k == e.launches.front() ? "registers" : "",
-            fmt::format("{}: {} VGPRs, {} SGPRs, {} bytes of LDS, {} waves per SIMD", k->symbol,
-                        k->vgprs, k->sgprs, k->lds_bytes, k->waves_per_simd));
+    if (o.verbose)
+        print_resources(e.launches);
 }
 
 nlohmann::json to_json(const Options &o, const Explained &e) {
-    nlohmann::json out = {{"kernel", e.launches.back()->symbol},
-                          {"gfx", o.gfx},
-                          {"why", e.forced ? "forced" : "untuned"},
-                          {"launches", nlohmann::json::array()}};
-    for (const Kernel *k : e.launches)
-        out["launches"].push_back({{"kernel", k->symbol},
-                                   {"vgprs", k->vgprs},
-                                   {"sgprs", k->sgprs},
-                                   {"lds_bytes", k->lds_bytes},
-                                   {"waves_per_simd", k->waves_per_simd},
-                                   {"block", k->block}});
-    return out;
+    return {{"kernel", e.launches.back()->symbol},
+            {"gfx", o.gfx},
+            {"why", e.forced ? "forced" : "untuned"},
+            {"launches", launches_json(e.launches)}};
 }
 
 void run(const Options &o) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What nw choose says of kernels that are launched one after the other.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "runtime/choose.h"
+
+namespace nw::cli {
+
+using Launches = std::span<const Kernel *const>;
+
+// A row for each: registers, LDS and occupancy.
+void print_resources(Launches);
+nlohmann::json launches_json(Launches);
+
+} // namespace nw::cli
