@@ -48,12 +48,13 @@ void prepare_either(nw_context &context, Op op) {
 // What the product and the permutation check of sizes.
 u64 checked_bytes(const nw_context &context, const Op &op) {
     const TwoLaunches two = moe_two_launches(op);
+    const bool one_launch = moe_in_one_launch(context, op);
     meaning(NW_INVALID_ARGUMENT, [&] {
         check_shape(two.product);
-        if (!moe_in_one_launch(context, op))
+        if (!one_launch)
             check_shape(two.permute);
     });
-    return moe_in_one_launch(context, op) ? 0 : two.bytes();
+    return one_launch ? 0 : two.bytes();
 }
 
 } // namespace

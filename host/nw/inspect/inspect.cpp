@@ -175,9 +175,8 @@ void add_inspect(CLI::App &app) {
     command->footer(
         "Layers whose names differ only in numbers share a line, with * for the numbers and their "
         "count.\nKernels are those of 1, 8, 16 and 512 tokens at once; an embedding that is looked "
-        "up is no "
-        "matrix; --json has their families,\nand why a matrix has none. The formulas of decoded "
-        "GGUF types are in ref/gguf.h.");
+        "up is no matrix; --json has their families,\nand why a matrix has none. The formulas of "
+        "decoded GGUF types are in ref/gguf.h.");
     command->callback([options] { run(*options); });
 }
 
