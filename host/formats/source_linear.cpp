@@ -353,7 +353,7 @@ SourceLinears find_linears(const Checkpoint &checkpoint) {
         used.insert(parts.begin(), parts.end());
     };
     for (const Tensor *t : tensors) {
-        if (const std::string other = other_format(*t); !other.empty())
+        if (const std::string other = other_format(checkpoint, *t); !other.empty())
             add([&]() -> std::vector<SourceLinear> { refuse_tensor(*t, other); }, {t});
         if (is_hqq(checkpoint, *t)) {
             std::vector<const Tensor *> parts;
