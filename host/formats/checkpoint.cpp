@@ -117,6 +117,8 @@ void Checkpoint::add_all_of(const SafetensorsFile &file) {
 void Checkpoint::read_quantization(const fs::path &folder) {
     if (const fs::path config = folder / "config.json"; fs::exists(config)) {
         const Json all = json_file(config);
+        if (all.is_object() && all.contains("quantization") && all["quantization"].is_object())
+            quantization_ = all["quantization"]; // MLX's
         for (const char *key : {"quantization_config", "compression_config"})
             if (all.is_object() && all.contains(key))
                 quantization_ = all[key];

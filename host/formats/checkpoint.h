@@ -19,7 +19,8 @@ public:
     std::vector<const Tensor *> tensors() const; // file by file, in the order of their bytes
     const Tensor *find(const std::string &name) const;
 
-    // quantization_config of config.json, or quantize_config.json; {} if there is neither.
+    // quantization_config of config.json, MLX's quantization, or quantize_config.json; {} if there
+    // is none.
     const nlohmann::json &quantization() const { return quantization_; }
 
 private:

@@ -255,8 +255,9 @@ private:
             fail(zeros, "the config says sym, but zero points are neither all 7 (v1) nor all 8 "
                         "(v2); one of them belongs to another checkpoint");
         if (l.format == SourceFormat::gptq_v1 && (seen & fifteen))
-            fail(zeros, "contains 15, a zero point of 16 in GPTQ v1: must be 0 to 15 after adding "
-                        "1; if the file is v2, its config needs checkpoint_format = gptq_v2");
+            fail(zeros, "contains 15, in GPTQ v1 a zero point of 16, or of 0 stored as -1, by "
+                        "reader: save it as gptq_v2 with the program that made it; if the file is "
+                        "v2, its config needs checkpoint_format = gptq_v2");
         l.symmetric = l.format == SourceFormat::gptq_v1 ? seen == sevens : seen == eights;
         if (!l.symmetric && l.per_row() && !spread_over_groups(l))
             fail(zeros, fmt::format("has one zero point per row, and K = {} is no multiple of 32: "
@@ -352,7 +353,7 @@ SourceLinears find_linears(const Checkpoint &checkpoint) {
         used.insert(parts.begin(), parts.end());
     };
     for (const Tensor *t : tensors) {
-        if (const std::string other = other_format(*t); !other.empty())
+        if (const std::string other = other_format(checkpoint, *t); !other.empty())
             add([&]() -> std::vector<SourceLinear> { refuse_tensor(*t, other); }, {t});
         if (is_hqq(checkpoint, *t)) {
             std::vector<const Tensor *> parts;

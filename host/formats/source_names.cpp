@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "formats/mlx.h"
+
 namespace nw {
 
 bool spread_over_groups(SourceLinear &l) {
@@ -34,7 +36,11 @@ void name_linear(SourceLinear &l, std::string layer, bool stacked) {
     l.name.erase(begin, end + 1 - begin);
 }
 
-std::string other_format(const Tensor &t) {
+std::string other_format(const Checkpoint &checkpoint, const Tensor &t) {
+    if (is_mlx(checkpoint, t))
+        return "is of MLX, scale * code + bias: with rounded scales the bias is no whole number of "
+               "them, so no zero point gives it; `nw quantize` dequantizes the layer, quantizes it "
+               "to w4a16 and prints the error";
     constexpr std::string_view state = ".quant_state.bitsandbytes__";
     const size_t at = t.name.find(state);
     if (at == std::string::npos)

@@ -15,6 +15,6 @@ void name_linear(SourceLinear &, std::string layer, bool stacked);
 
 // Why a tensor is part of no layer that can be packed, where it is of another 4-bit format; else
 // empty.
-std::string other_format(const Tensor &);
+std::string other_format(const Checkpoint &, const Tensor &);
 
 } // namespace nw

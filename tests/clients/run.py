@@ -38,6 +38,7 @@ CLIENTS = {
     "hip_python": Client(("hip-python==10.0.0.0.1.2",), 60, small=True),
     "tinygrad": Client(("tinygrad==0.14.0",), 60, small=True),
     "tinygrad_model": Client(("tinygrad==0.14.0", "numpy==2.4.6"), 120, small=True, wheel=True),
+    "mlx": Client(("mlx==0.32.4", "mlx-cpu==0.32.4", "numpy==2.4.6"), 120, small=True),
     "cupy": Client(("cupy-rocm-7-0==14.2.0", "numpy==2.4.6"), 600),
     "torch": Client(("torch==2.14.0", "numpy==2.4.6"), 900, wheel=True),
     # the target "empty" has vLLM's Python alone, under a version of its own

@@ -229,7 +229,9 @@ class LyingCheckpoints(Folder):
 
             return change
 
-        self.changed("gptq_v1_asym", zeros(0xF1111111), "qzeros", "contains 15", "16", "gptq_v2")
+        self.changed("gptq_v1_asym", zeros(0xF1111111), "qzeros", "contains 15", "16", "save it as gptq_v2")
+        borrowed = (0x87654320 - 0x11111111) & 0xFFFFFFFF  # 0 in the lowest nibble, as GPTQModel writes v1
+        self.changed("gptq_v1_asym", zeros(borrowed), "qzeros", "contains 15", "stored as -1", "checkpoint_format = gptq_v2")
         self.changed("gptq_v1_sym", zeros(0x77777778), "the config says sym", "neither all 7")
         self.changed("gptq_v2_asym", zeros(0x12345678, sym=True), "the config says sym")
 

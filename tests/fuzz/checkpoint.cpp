@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "formats/mlx.h"
 #include "formats/packed_model.h"
 #include "formats/plain_values.h"
 #include "formats/quantize/coded_layers.h"
@@ -42,6 +43,25 @@ void dequantize_all(const Checkpoint &checkpoint) {
         for (u32 n = 0; n < l.n; ++n)
             l.row(n, row);
     }
+}
+
+// Reads every code of MLX's layers, whose bits and groups a file without its config doesn't tell.
+void read_mlx_codes(const Checkpoint &checkpoint) {
+    for (const Tensor *t : checkpoint.tensors())
+        for (u32 bits = 1; is_mlx(checkpoint, *t) && bits <= 8; ++bits)
+            try {
+                std::vector<const Tensor *> used;
+                const nlohmann::json config = {{"bits", bits}, {"group_size", 32}};
+                const MlxLayer l = read_mlx(checkpoint, config, *t, used);
+                const u64 rows = u64{std::max(l.experts, 1u)} * l.n;
+                if (rows * l.k > most_weights)
+                    continue;
+                for (u64 row = 0; row < rows; ++row)
+                    for (u32 k = 0; k < l.k; ++k)
+                        if (l.code(row, k) >> bits)
+                            throw std::logic_error("a code has more bits than its layer");
+            } catch (const Error &) {
+            }
 }
 
 // Converts every row with both implementations, which must agree.
@@ -101,6 +121,7 @@ void nw::fuzz::checkpoint(Input file) {
         for (const SourceLinear &l : found.linears)
             if (u64{l.n} * l.k <= most_weights)
                 repack_all(l, l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16);
+        read_mlx_codes(checkpoint);
         dequantize_all(checkpoint);
         plan(found, fp4, {.all = true, .fuse = true});
     } catch (const Error &) {

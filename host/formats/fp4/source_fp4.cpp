@@ -38,6 +38,8 @@ public:
     }
 
     std::optional<SourceFp4> read(const Tensor &t) {
+        if (t.dtype == "U32")
+            return of_mlx(t);
         if (t.dtype != "U8")
             return std::nullopt;
         if (const auto name = without(t.name, "_blocks"))
@@ -86,11 +88,27 @@ private:
                  "zero points, which ggml's types of e2m1 have not; quantize symmetrically");
         if (scales->dtype == "F8_E4M3")
             return nvfp4(t, name);
-        return halves_of_layer(GgmlType::mxfp4, t, name, "U8", 32);
+        return codes_of_layer(GgmlType::mxfp4, t, name, ".weight_scale", "U8", 32);
+    }
+
+    // Words of eight numbers, by how many share a scale.
+    std::optional<SourceFp4> of_mlx(const Tensor &t) const {
+        const auto name = without(t.name, ".weight");
+        const Tensor *scales = name ? find(*name + ".scales") : nullptr;
+        if (!scales || scales->dtype != "U8" || t.shape.size() < 2 || scales->shape.empty())
+            return std::nullopt;
+        const u64 words = t.shape.back(), groups = scales->shape.back();
+        if (words == 8 * groups)
+            fail(t, "is MLX's mxfp8: only 4 bits are supported");
+        if (words == 4 * groups)
+            return codes_of_layer(GgmlType::mxfp4, t, *name, ".scales", "U8", 32);
+        SourceFp4 out = codes_of_layer(GgmlType::nvfp4, t, *name, ".scales", "U8", 16);
+        out.scale = 1;
+        return out;
     }
 
     SourceFp4 nvfp4(const Tensor &t, const std::string &name) const {
-        SourceFp4 out = halves_of_layer(GgmlType::nvfp4, t, name, "F8_E4M3", 16);
+        SourceFp4 out = codes_of_layer(GgmlType::nvfp4, t, name, ".weight_scale", "F8_E4M3", 16);
         if (const Tensor *factor = find(name + ".weight_scale_2"))
             out.scale = whole(out, *factor);
         else if (const Tensor *divisor = find(name + ".weight_global_scale"))
@@ -101,18 +119,19 @@ private:
         return out;
     }
 
-    // [..., N, K/2], with a scale of `dtype` for `group` numbers of a row.
-    SourceFp4 halves_of_layer(GgmlType type, const Tensor &t, const std::string &name,
-                              std::string_view dtype, u64 group) const {
+    // [..., N, K/2] of bytes or [..., N, K/8] of words, with a scale of `dtype` for `group` numbers
+    // of a row.
+    SourceFp4 codes_of_layer(GgmlType type, const Tensor &t, const std::string &name,
+                             const char *scales, std::string_view dtype, u64 group) const {
         const GgmlTypeInfo &info = *find_ggml_type(type);
-        const u64 k = 2 * t.shape.back();
+        const u64 k = (t.dtype == "U32" ? 8 : 2) * t.shape.back();
         if (k % info.elements)
             fail(t, fmt::format("K = {}: must be a multiple of {}, a block of ggml's {}", k,
                                 info.elements, info.name));
         const Shape outer(t.shape.begin(), t.shape.end() - 1);
         Shape groups = outer;
         groups.push_back(k / group);
-        return source(name, type, t, scales_of(t, name + ".weight_scale", dtype, groups), k, outer);
+        return source(name, type, t, scales_of(t, name + scales, dtype, groups), k, outer);
     }
 
     static f32 whole(SourceFp4 &of, const Tensor &t) {

@@ -3,15 +3,18 @@
 //
 //   mxfp4  NAME_blocks U8 [..., K/32, 16], NAME_scales U8 [..., K/32], e8m0: as gpt-oss; or
 //          NAME.weight_packed U8 [..., N, K/2], NAME.weight_scale U8 [..., N, K/32]: as
-//          compressed-tensors and AutoRound; or NAME.weight in place of weight_packed: as Quark
+//          compressed-tensors and AutoRound; or NAME.weight in place of weight_packed: as Quark;
+//          or NAME.weight U32 [..., N, K/8], NAME.scales U8 [..., N, K/32]: as MLX
 //   nvfp4  NAME.weight U8 [..., N, K/2], NAME.weight_scale F8_E4M3 [..., N, K/16],
 //          NAME.weight_scale_2 F32, one number that multiplies: as ModelOpt; or NAME.weight_packed
-//          in place of weight, and NAME.weight_global_scale, which divides: as compressed-tensors
+//          in place of weight, and NAME.weight_global_scale, which divides: as compressed-tensors;
+//          or NAME.weight U32 [..., N, K/8], NAME.scales U8 [..., N, K/16] of e4m3: as MLX, which
+//          has no other scale
 //
-// A byte has numbers 2i, in its low nibble, and 2i + 1. In ggml's blocks (gguf_blocks.h) a byte has
-// two that are half a group apart. Codes of numbers and bytes of scales are the same: conversion
-// loses nothing. What ggml has otherwise than OCP is refused: e8m0's NaN, 255, and of e4m3 NaN and
-// signs.
+// A byte has numbers 2i, in its low nibble, and 2i + 1; a word four such bytes. In ggml's blocks
+// (gguf_blocks.h) a byte has two that are half a group apart. Codes of numbers and bytes of scales
+// are the same: conversion loses nothing. What ggml has otherwise than OCP is refused: e8m0's NaN,
+// 255, and of e4m3 NaN and signs.
 #pragma once
 #include <optional>
 #include <span>

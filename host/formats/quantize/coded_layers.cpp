@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "formats/hqq.h"
 #include "formats/json.h"
+#include "formats/mlx.h"
 #include "formats/source_problem.h"
 #include "formats/words.h"
 
@@ -161,6 +162,26 @@ CodedLayer hqq_layer(const Checkpoint &checkpoint, const Tensor &codes) {
     return out;
 }
 
+CodedLayer mlx_layer(const Checkpoint &checkpoint, const Tensor &codes) {
+    CodedLayer out;
+    const MlxLayer m = read_mlx(checkpoint, checkpoint.quantization(), codes, out.used);
+    out.name = codes.name;
+    out.format = "mlx";
+    out.dtype = m.scales->dtype;
+    out.experts = m.experts;
+    out.n = m.n;
+    out.k = m.k;
+    out.codes = m.codes;
+    out.row = [m](u64 n, std::span<f32> w) {
+        for (u32 j = 0; j < m.k; ++j) {
+            const u64 g = n * (m.k / m.group) + j / m.group;
+            w[j] = load_real(m.scales->dtype, m.scales->bytes, g) * static_cast<f32>(m.code(n, j)) +
+                   load_real(m.biases->dtype, m.biases->bytes, g);
+        }
+    };
+    return out;
+}
+
 } // namespace
 
 std::vector<CodedLayer> find_coded_layers(const Checkpoint &checkpoint) {
@@ -170,6 +191,8 @@ std::vector<CodedLayer> find_coded_layers(const Checkpoint &checkpoint) {
             out.push_back(BitsandbytesReader(checkpoint, *t).read());
         else if (is_hqq(checkpoint, *t))
             out.push_back(hqq_layer(checkpoint, *t));
+        else if (is_mlx(checkpoint, *t))
+            out.push_back(mlx_layer(checkpoint, *t));
     }
     return out;
 }

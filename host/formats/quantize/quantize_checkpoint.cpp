@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "formats/quantize/quantize_checkpoint.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "base/parallel.h"
 #include "formats/checkpoint.h"
 #include "formats/gguf_writer.h"
@@ -29,13 +31,14 @@ namespace {
 constexpr u64 copied_part = 4 << 20;
 constexpr u64 weights_of_item = 1 << 18;
 
-// Rows of a linear, or a range of bytes of a copied tensor.
+// Rows of a linear or of a layer that is only dequantized, or a range of bytes of a copied tensor.
 struct QuantizeItem {
     const QuantizedLinear *linear; // or null
-    size_t index;                  // of the plan's linears, or of its copies
+    size_t index;                  // of the plan's linears, copies or dequantized
     u64 first, count;
     size_t block;   // among the linear's items
     u64 matrix = 0; // that the rows are of
+    const CodedLayer *dequantized = nullptr;
 };
 
 std::vector<QuantizeItem> items_of(const QuantizePlan &plan) {
@@ -51,6 +54,13 @@ std::vector<QuantizeItem> items_of(const QuantizePlan &plan) {
     for (size_t i = 0; i < plan.copies.size(); ++i)
         for (u64 at = 0, size = plan.copies[i].second->bytes.size(); at < size; at += copied_part)
             items.push_back({nullptr, i, at, std::min(copied_part, size - at), 0});
+    for (size_t i = 0; i < plan.dequantized.size(); ++i) {
+        const CodedLayer &c = *plan.dequantized[i].second;
+        const u64 all = u64{std::max(c.experts, 1u)} * c.n,
+                  rows = ceil_div<u64>(weights_of_item, c.k);
+        for (u64 row = 0; row < all; row += rows)
+            items.push_back({nullptr, i, row, std::min(rows, all - row), 0, 0, &c});
+    }
     return items;
 }
 
@@ -96,6 +106,21 @@ private:
     QuantizationError total_;
 };
 
+// Rows of the layer in its dtype, rounded to nearest even.
+void write_dequantized(const CodedLayer &c, size_t tensor, u64 first, u64 count,
+                       TensorWriter &file) {
+    std::vector<f32> row(c.k);
+    std::vector<u16> halves(c.k);
+    const bool whole = c.dtype == "F32";
+    const Dtype dtype = c.dtype == "BF16" ? Dtype::bf16 : Dtype::f16;
+    for (u64 n = first; n < first + count; ++n) {
+        c.row(n, row);
+        std::ranges::transform(row, halves.begin(), [&](f32 w) { return round_to(dtype, w); });
+        const auto bytes = whole ? std::as_bytes(std::span(row)) : std::as_bytes(std::span(halves));
+        file.write(tensor, n * bytes.size(), bytes);
+    }
+}
+
 void run_items(const QuantizePlan &plan, const QuantizeOptions &o, TensorWriter &file,
                Reports &reports, const std::vector<QuantizeItem> &items, const WorkProgress &show) {
     u64 weights = 0;
@@ -105,6 +130,9 @@ void run_items(const QuantizePlan &plan, const QuantizeOptions &o, TensorWriter 
     parallel_each(items.size(), [&] {
         return [&, worker = RowQuantizer(o, file)](u64 i) mutable {
             const QuantizeItem &item = items[i];
+            if (item.dequantized)
+                return write_dequantized(*item.dequantized, plan.dequantized[item.index].first,
+                                         item.first, item.count, file);
             if (!item.linear) {
                 const auto &[tensor, from] = plan.copies[item.index];
                 const auto part = from->bytes.subspan(item.first, item.count);
@@ -206,6 +234,7 @@ QuantizeReport quantize_checkpoint(std::span<const fs::path> inputs, const fs::p
     report.config = config_path;
     report.linears = plan.linears.size();
     report.copies = plan.copies.size();
+    report.dequantized = plan.dequantized.size();
     for (const QuantizedLinear &l : plan.linears)
         report.weights += l.rows() * l.k;
     for (const auto &[index, t] : plan.copies)

@@ -21,6 +21,7 @@ struct QuantizedReport {
 struct QuantizeReport {
     u64 linears = 0, weights = 0;     // quantized
     u64 copies = 0, copied_bytes = 0; // other tensors
+    u64 dequantized = 0;              // layers of 4 bits that are no linears
     u64 file_bytes = 0;
     QuantizationError error;                     // of all linears; its place means nothing
     std::optional<std::filesystem::path> config; // config.json, if it was written

@@ -107,9 +107,13 @@ QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
 
 QuantizedLinear linear_of(const CodedLayer &c, const QuantizeOptions &o) {
     check_shape(*c.codes, c.name, c.n, c.k, o);
-    QuantizedLinear l{c.name, c.dtype, c.codes, &c, c.n, c.k};
+    QuantizedLinear l{c.name, c.dtype, c.codes, &c, c.n, c.k, c.experts};
     l.scale_dtype = scale_dtype(c.dtype, o);
     return l;
+}
+
+std::vector<u64> shape_of(const CodedLayer &c) {
+    return c.experts ? std::vector<u64>{c.experts, c.n, c.k} : std::vector<u64>{c.n, c.k};
 }
 
 // Adds a tensor that has a part for each expert.
@@ -145,17 +149,19 @@ void add_linear(TensorOrder &order, QuantizedLinear &l, const QuantizeOptions &o
     }
 }
 
-// A copied tensor. GGUF pads tensors, so that there they stay in their order.
-void add_copy(TensorOrder &order, size_t &index, const Tensor &t, const QuantizeOptions &o) {
+// A copied tensor, or one that is dequantized. GGUF pads tensors, so that there they stay in their
+// order.
+void add_copy(TensorOrder &order, size_t &index, const TensorSpec &t, const QuantizeOptions &o) {
     if (!o.gguf)
-        return order.add(index, std::max(1u, dtype_bits(t.dtype).value_or(8) / 8),
-                         {t.name, t.dtype, t.shape});
+        return order.add(index, std::max(1u, dtype_bits(t.dtype).value_or(8) / 8), t);
     for (std::string_view type : {"f64", "f32", "f16", "bf16", "i8", "i16", "i32", "i64"})
         if (std::ranges::equal(type, t.dtype, [](char a, char b) { return a == std::tolower(b); }))
             return order.add(index, 1,
                              {gguf_name(t.name, o.model, false), std::string(type), t.shape});
-    refuse(t, "GGUF has no such type to copy it to: remove the tensor from the input, or choose a "
-              "type that is written as safetensors");
+    throw Error(
+        fmt::format("{} ({} {}): GGUF has no such type to copy it to: remove the tensor from "
+                    "the input, or choose a type that is written as safetensors",
+                    in_quotes(t.name), t.dtype, shape_text(t.shape)));
 }
 
 } // namespace
@@ -188,8 +194,13 @@ QuantizePlan plan_quantization(std::span<const Tensor *const> tensors,
                                std::span<const CodedLayer> coded, const QuantizeOptions &o) {
     Patterns keep(o.keep, "--keep"), include(o.include, "--include");
     QuantizePlan plan;
-    for (const CodedLayer &layer : coded)
-        plan.linears.push_back(linear_of(layer, o));
+    for (const CodedLayer &layer : coded) {
+        const bool kept = keep.match(layer.name), included = include.match(layer.name);
+        if (!kept && (included || is_linear_name(layer.name)))
+            plan.linears.push_back(linear_of(layer, o));
+        else
+            plan.dequantized.push_back({0, &layer});
+    }
     for (const Tensor *t : tensors) {
         const bool matrix = t->shape.size() == 2, matrices = t->shape.size() == 3;
         const bool kept = (matrix || matrices) && keep.match(t->name),
@@ -211,7 +222,9 @@ QuantizePlan plan_quantization(std::span<const Tensor *const> tensors,
     for (QuantizedLinear &l : plan.linears)
         add_linear(order, l, o);
     for (auto &[index, t] : plan.copies)
-        add_copy(order, index, *t, o);
+        add_copy(order, index, {t->name, t->dtype, t->shape}, o);
+    for (auto &[index, layer] : plan.dequantized)
+        add_copy(order, index, {layer->name, layer->dtype, shape_of(*layer)}, o);
     plan.tensors = order.placed();
     return plan;
 }

@@ -67,6 +67,7 @@ struct QuantizePlan {
     std::vector<QuantizedLinear> linears;
     std::vector<std::pair<size_t, const Tensor *>>
         copies; // of the output's tensors, from the input
+    std::vector<std::pair<size_t, const CodedLayer *>> dequantized; // written in their dtype
     std::vector<TensorSpec> tensors;
 };
 
@@ -80,8 +81,9 @@ bool is_experts_name(std::string_view);
 u32 scale_block(const QuantizeOptions &);
 
 // Of tensors that are no part of a coded layer, and of coded layers, which must outlive the plan:
-// these are all quantized. Throws Error if nothing is quantized, if a tensor that is has a shape or
-// dtype that can't be, or if a regular expression matches nothing.
+// of these too what is no linear by its name is dequantized only. Throws Error if nothing is
+// quantized, if a tensor that is has a shape or dtype that can't be, or if a regular expression
+// matches nothing.
 QuantizePlan plan_quantization(std::span<const Tensor *const>, std::span<const CodedLayer>,
                                const QuantizeOptions &);
 

@@ -23,6 +23,8 @@ Json ignored(const QuantizePlan &plan) {
     for (const auto &[index, t] : plan.copies)
         if (t->shape.size() >= 2 && t->name.ends_with(end))
             out.push_back(t->name.substr(0, t->name.size() - end.size()));
+    for (const auto &[index, layer] : plan.dequantized)
+        out.push_back(layer->name.substr(0, layer->name.size() - end.size()));
     return out;
 }
 
@@ -74,6 +76,7 @@ std::string quantized_config(Json config, const QuantizePlan &plan, const Quanti
                         {"input_activations", nullptr},
                         {"output_activations", nullptr}};
     config.erase("compression_config");
+    config.erase("quantization"); // MLX's
     config["quantization_config"] = {{"quant_method", "compressed-tensors"},
                                      {"format", "pack-quantized"},
                                      {"quantization_status", "compressed"},

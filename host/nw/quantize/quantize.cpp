@@ -78,9 +78,11 @@ private:
 };
 
 void print_total(const Options &o, const QuantizeReport &r) {
-    fmt::print("{}: {} to {}, NMSE {:.3e}; {} copied; {} in {:.2f} s\n", o.output,
+    fmt::print("{}: {} to {}, NMSE {:.3e}; {} copied{}; {} in {:.2f} s\n", o.output,
                count_text(r.linears, "weight tensor"), o.to, r.error.nmse(),
-               count_text(r.copies, "other tensor"), size_text(r.file_bytes), r.seconds);
+               count_text(r.copies, "other tensor"),
+               r.dequantized ? fmt::format(", {} dequantized", r.dequantized) : "",
+               size_text(r.file_bytes), r.seconds);
     if (r.config)
         fmt::print("{}: the model's config, with the quantization_config of these weights\n",
                    r.config->string());
@@ -95,6 +97,7 @@ void print_json(const Options &o, const QuantizeReport &r, Json &rows) {
                 {"nmse", r.error.nmse()},
                 {"copied_tensors", r.copies},
                 {"copied_bytes", r.copied_bytes},
+                {"dequantized_tensors", r.dequantized},
                 {"file_bytes", r.file_bytes},
                 {"seconds", r.seconds}};
     if (r.config)
@@ -135,8 +138,9 @@ void add_quantize(CLI::App &app) {
         "quantize", "Quantize a model's linear weights to 4 bits, and print the error of each");
     command
         ->add_option("inputs", options->inputs,
-                     "Safetensors of bf16, f16 or f32, or 4-bit ones of bitsandbytes (nf4, fp4) or "
-                     "HQQ: directories (one file, or shards with their index), or files")
+                     "Safetensors of bf16, f16 or f32, or quantized ones of bitsandbytes (nf4, "
+                     "fp4), HQQ or MLX (affine): directories (one file, or shards with their "
+                     "index), or files")
         ->required();
     command
         ->add_option("-o,--output", options->output,
@@ -173,8 +177,8 @@ void add_quantize(CLI::App &app) {
     command->add_flag("--json", options->json, "Print the table as JSON, at the end");
     command->footer(
         "Quantized are tensors called NAME.weight, 2-D or of experts 3-D, that are not of an "
-        "embedding, a norm, the head or\na router; and all layers of bitsandbytes and HQQ, which "
-        "are dequantized first: the error is that of the second\nquantization alone. All other "
+        "embedding, a norm, the head or\na router. Layers of bitsandbytes, HQQ and MLX are "
+        "dequantized first: the error is that of the second\nquantization alone. All other "
         "tensors are copied. NMSE is the sum of squared errors over "
         "the sum of squared weights.\nThe output is written to a temporary file and renamed on "
         "success.");

@@ -238,7 +238,7 @@ class Layer(torch.nn.Module):
 def moe_config(**changed: object) -> types.SimpleNamespace:
     given = {"in_dtype": HALF, "activation": MoEActivation.SILU, "swiglu_limit": None, "swiglu_alpha": None, "swiglu_beta": None,
              "is_lora_enabled": False, "hidden_dim": 64, "intermediate_size_per_partition": 96, "is_act_and_mul": True, "w13_num_shards": 2,
-             "has_bias": False}  # fmt: skip
+             "has_bias": False, "tp_size": 1}  # fmt: skip
     return types.SimpleNamespace(**(given | changed))
 
 
@@ -357,8 +357,12 @@ class Experts(Near):
         """What is refused is made by what vLLM had there."""
         own = unittest.mock.Mock(return_value="vLLM's")
         choose = methods._compressed(own)
-        self.assertEqual(choose(compressed_config(True, actorder="group"), None, moe_config()), "vLLM's")
         self.assertEqual(choose(compressed_config(True, num_bits=8), None, moe_config()), "vLLM's")
+
+
+def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: str | None) -> unittest.TestSuite:
+    tests.addTests(loader.loadTestsFromName("vllm_act_order_cases"))
+    return tests
 
 
 if __name__ == "__main__":

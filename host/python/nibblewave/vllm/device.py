@@ -39,14 +39,14 @@ def row_bytes(words: torch.Tensor, k: int) -> int:
     return nt.context(words.device.index).weight_row_stride(k) if words.device.type == "cuda" else k // 2
 
 
-def prepare(w: torch.Tensor, scales: torch.Tensor, group: int, zeros: torch.Tensor | None) -> None:
+def prepare(w: torch.Tensor, scales: torch.Tensor, group: int, zeros: torch.Tensor | None, act_order: bool) -> None:
     """Loads the kernels of a layer: a stream that is being captured may not."""
     if w.device.type == "cuda":
         for rows in _ROWS:
-            nt.context(w.device.index).prepare_linear(w, scales, group=group, zeros=zeros, rows=rows)
+            nt.context(w.device.index).prepare_linear(w, scales, group=group, zeros=zeros, rows=rows, act_order=act_order)
 
 
-def prepare_experts(w: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor | None, group: int, silu_gate_up: bool) -> None:
+def prepare_experts(w: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor | None, group: int, silu_gate_up: bool, act_order: bool) -> None:
     """As prepare(), of a mixture of experts."""
     if w.device.type == "cuda":
-        nt.context(w.device.index).prepare_moe(w, scales, group=group, zeros=zeros, silu_gate_up=silu_gate_up)
+        nt.context(w.device.index).prepare_moe(w, scales, group=group, zeros=zeros, silu_gate_up=silu_gate_up, act_order=act_order)

@@ -49,6 +49,28 @@ def weights(words: T, row_bytes: int) -> T:
     return padded(permute(words, ORDER), row_bytes)
 
 
+def by_group(g_idx: T, group: int, name: str) -> T:
+    """int32 [K], the columns in the order of their groups: the i-th of kernels' weights is column by_group[i], and their i-th
+    activation is x[by_group[i]]. ValueError unless each group has as many columns as it must."""
+    groups = g_idx.numel() // group
+    if not bool(((g_idx >= 0) & (g_idx < groups)).all()):
+        raise ValueError(f"{name} has groups {int(g_idx.min())} to {int(g_idx.max())}: they must be 0 to {groups - 1}; is it in the checkpoint?")
+    members = torch.bincount(g_idx.long(), minlength=groups)
+    if bool((members != group).any()):
+        worst = int((members - group).abs().argmax())
+        raise ValueError(f"{name} gives group {worst} {int(members[worst])} columns: each must have {group}")
+    return torch.argsort(g_idx, stable=True).to(torch.int32)
+
+
+def columns(words: T, order: T) -> T:
+    """int32 [N, K/8] in standard order whose value i of a row is value order[i] of `words`."""
+    values = torch.stack([words >> 4 * place & 15 for place in STANDARD], -1).flatten(-2)[:, order.long()].unflatten(-1, (-1, 8))
+    out = torch.zeros_like(words)
+    for place in STANDARD:
+        out |= values[..., place] << 4 * place
+    return out
+
+
 def per_row_group(k: int) -> int:
     return PER_ROW_GROUP if k % PER_ROW_GROUP == 0 else 32
 

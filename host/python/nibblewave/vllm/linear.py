@@ -12,13 +12,15 @@ from vllm.scalar_type import scalar_types
 
 import nibblewave.torch as nt
 
-from . import device, layouts
+from . import device, g_idx, layouts
 
 GROUPS = (32, 64, 128)
 
 
 class NibblewaveW4A16LinearKernel(MPLinearKernel):
     """GPTQ, AWQ (in GPTQ's order, as vLLM converts it) and compressed-tensors; with zero points or without."""
+
+    g_idx_name: str | None = None  # of act-order: the layer's parameter; act_order.py
 
     @classmethod
     def get_min_capability(cls) -> int:
@@ -41,10 +43,11 @@ class NibblewaveW4A16LinearKernel(MPLinearKernel):
 
     def process_weights_after_loading(self, layer: torch.nn.Module) -> None:
         k, group = self.config.partition_weight_shape[0], self._group()
+        order = g_idx.replace(layer, self.g_idx_name, group) if self.g_idx_name else None
 
         def weights(p: Any) -> torch.Tensor:
-            words = permute_param_layout_(p, input_dim=1, output_dim=0, packed_dim=1).data
-            return layouts.weights(words.contiguous(), device.row_bytes(words, k))
+            words = permute_param_layout_(p, input_dim=1, output_dim=0, packed_dim=1).data.contiguous()
+            return layouts.weights(words if order is None else layouts.columns(words, order), device.row_bytes(words, k))
 
         def scales(p: Any) -> torch.Tensor:
             return layouts.scales(permute_param_layout_(p, input_dim=1, output_dim=0).data.to(self.config.act_type), k, group)
@@ -57,11 +60,12 @@ class NibblewaveW4A16LinearKernel(MPLinearKernel):
         if self.config.zero_points:
             self._transform_param(layer, self.w_zp_name, zeros)
         w, s, z = self._operands(layer)
-        device.prepare(w, s, group, z)
+        device.prepare(w, s, group, z, act_order=order is not None)
 
     def apply_weights(self, layer: torch.nn.Module, x: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
         w, s, z = self._operands(layer)
-        return nt.linear_w4a16(x.contiguous(), w, s, self._group(), zeros=z, bias=bias)
+        perm = getattr(layer, self.g_idx_name) if self.g_idx_name else None
+        return nt.linear_w4a16(x.contiguous(), w, s, self._group(), zeros=z, bias=bias, perm=perm)
 
     def _group(self) -> int:
         return layouts.per_row_group(self.config.partition_weight_shape[0]) if self.config.group_size == -1 else self.config.group_size

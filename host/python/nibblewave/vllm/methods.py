@@ -15,7 +15,7 @@ from vllm.model_executor.layers.fused_moe import RoutedExperts
 from vllm.model_executor.layers.quantization import auto_awq, auto_gptq
 from vllm.model_executor.layers.quantization.compressed_tensors.compressed_tensors_moe import compressed_tensors_moe_wna16 as compressed
 
-from . import device
+from . import act_order, device, g_idx
 from .experts import NibblewaveAWQMoEMethod, NibblewaveCompressedTensorsMoEMethod, NibblewaveGPTQMoEMethod, refusal
 from .linear import GROUPS
 
@@ -43,8 +43,10 @@ def _compressed(original: Choice) -> Choice:
     """Instead of the class CompressedTensorsWNA16MoEMethod, where vLLM makes one."""
 
     def choose(weight_quant: Any, input_quant: Any, moe: Any, layer_name: str | None = None) -> Any:
-        reason = "activation order by groups" if weight_quant.actorder == "group" else None
-        reason = reason or refusal(moe, weight_quant.num_bits, weight_quant.group_size or -1, not weight_quant.symmetric)
+        ordered = weight_quant.actorder in g_idx.GROUP
+        reason = refusal(moe, weight_quant.num_bits, weight_quant.group_size or -1, not weight_quant.symmetric, ordered)
+        if ordered and reason:
+            raise act_order.Refused(layer_name or "experts", reason)
         made = functools.partial(NibblewaveCompressedTensorsMoEMethod, weight_quant, input_quant, moe)
         return _ours(made, reason, "NibblewaveCompressedTensorsMoEMethod") or original(weight_quant, input_quant, moe, layer_name)
 
@@ -54,11 +56,20 @@ def _compressed(original: Choice) -> Choice:
 def _gptq(original: Choice) -> Choice:
     def of_layer(config: Any, moe: Any) -> Any:
         """With the layer's own settings, which vLLM has put into this config."""
-        reason = "activation order" if config.desc_act else refusal(moe, config.weight_bits, config.group_size, False)
+        reason = refusal(moe, config.weight_bits, config.group_size, False, config.desc_act)
+        if config.desc_act and reason:
+            raise act_order.Refused("experts", reason)
         return _ours(functools.partial(NibblewaveGPTQMoEMethod, config, moe), reason, "NibblewaveGPTQMoEMethod")
 
+    def dense(config: Any) -> Any:
+        return act_order.NibblewaveActOrderLinearMethod(config) if config.desc_act else None
+
     def choose(self: Any, layer: Any, prefix: str) -> Any:
-        method = auto_gptq.get_moe_quant_method(self, layer, prefix, of_layer) if isinstance(layer, RoutedExperts) else None
+        method = None
+        if isinstance(layer, RoutedExperts):
+            method = auto_gptq.get_moe_quant_method(self, layer, prefix, of_layer)
+        elif act_order.in_gptq(self):
+            method = auto_gptq.get_linear_quant_method(self, layer, prefix, dense)
         return method or original(self, layer, prefix)
 
     return choose
@@ -90,3 +101,5 @@ def install() -> None:
     _wrap(compressed, "CompressedTensorsWNA16MoEMethod", _compressed)
     _wrap(auto_gptq.AutoGPTQConfig, "get_quant_method", _gptq)
     _wrap(auto_awq.AutoAWQConfig, "get_quant_method", _awq)
+    for owner, name, wrapper in act_order.wraps():
+        _wrap(owner, name, wrapper)
