@@ -80,6 +80,8 @@ Timed time_quantized(const hip::Device &device, const QuantizedProduct &product)
     return out;
 }
 
+u64 slots_work(const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); }
+
 u64 multiplications(const GgufJob &job) { return u64{job.shape.m} * job.shape.n * job.shape.k; }
 
 } // namespace
@@ -131,13 +133,18 @@ std::vector<Timed> time_gguf_plans(const std::vector<GgufJob> &jobs, const Done 
     });
 }
 
-std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs, const Done &done) {
-    return time_each(
-        jobs, done,
-        [](const GgufMoeJob &job) { return job.shape.slots() * job.shape.expert_bytes(); },
-        [](const GgufMoeJob &job, const hip::Device &device) {
-            return time_one({*job.kernel, job.shape.op(), job.routes}, device);
-        });
+std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &jobs, const Done &done, Warm warm) {
+    return time_each(jobs, done, slots_work, [&](const GgufMoeJob &job, const hip::Device &device) {
+        return time_one({*job.kernel, job.shape.op(), job.routes}, device, warm);
+    });
+}
+
+std::vector<Timed> time_fp8_moe(const std::vector<GgufMoeJob> &jobs, const Done &done) {
+    return time_each(jobs, done, slots_work, [](const GgufMoeJob &job, const hip::Device &device) {
+        const QuantizedProduct p = fp8_experts(job.shape);
+        const QuantizedKernels kernels = quantized_kernels(device.info().gfx, p);
+        return time_one({*kernels.product, p.product, job.routes, &p.rows}, device, Warm::no);
+    });
 }
 
 } // namespace nw::bench

@@ -59,6 +59,10 @@ struct GgufMoeJob {
     const Kernel *kernel;
     std::vector<i32> routes;
 };
-std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &, const Done &);
+std::vector<Timed> time_gguf_moe(const std::vector<GgufMoeJob> &, const Done & = {},
+                                 Warm = Warm::yes);
+// The same products of activations in fp8, as time_fp8(): before_us is of quantize_fp8 and lists,
+// us of the product.
+std::vector<Timed> time_fp8_moe(const std::vector<GgufMoeJob> &, const Done & = {});
 
 } // namespace nw::bench

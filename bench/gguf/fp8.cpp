@@ -41,8 +41,6 @@ Jobs jobs_for(const Options &o, const Layers &layers, const std::string &gfx) {
                     out.of.push_back(layer);
                 }
             }
-    if (out.jobs.empty())
-        throw Usage(fmt::format("--only {}: no row of table fp8 has such a name", o.only));
     return out;
 }
 
@@ -70,6 +68,9 @@ Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &fp8, con
 
 Json gguf_fp8(const Options &o, const Layers &layers, const std::string &gfx) {
     const auto &[jobs, of] = jobs_for(o, layers, gfx);
+    Json rows = Json::array();
+    if (jobs.empty())
+        return rows;
     const Peak peak = fp8_peak(gfx);
     fmt::print("\nProducts of activations in fp8 (prefill_fp8) on sim {}: modelled times.\n"
                "f16, fp8: the products; rows: quantize_fp8, once for all products of the same "
@@ -83,7 +84,6 @@ Json gguf_fp8(const Options &o, const Layers &layers, const std::string &gfx) {
                 time_columns(o, 9) +
                 "; % peak {pct_of_bound:>6.1f}; gain {speedup:>5.2f}; "
                 "with rows {speedup_with_rows:>9.2f}");
-    Json rows = Json::array();
     std::vector<f64> gains;
     time_fp8(jobs, [&](u64 i, const Timed &time) {
         rows.push_back(to_json(*of[i], jobs[i], time, others[i], peak));

@@ -127,7 +127,11 @@ Result run_gguf(const Options &options, const Shapes &shapes) {
     if (std::ranges::find(o.tables, "fp8") != o.tables.end()) {
         if (o.m.empty())
             o.m = {2048};
-        return {gguf_fp8(o, dense, gfx)};
+        Result out{gguf_fp8(o, dense, gfx)};
+        append(out.rows, gguf_fp8_moe(o, shapes, gfx));
+        if (out.rows.empty())
+            throw Usage(fmt::format("--only {}: no row of table fp8 has such a name", o.only));
+        return out;
     }
     if (o.m.empty())
         o.m = {1, 2, 4, 8, 9, 16, 23, 32, 512};

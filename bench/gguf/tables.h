@@ -20,6 +20,8 @@ Json gguf_products(const Options &, const Layers &, const std::string &gfx);
 Json gguf_prefill(const Options &, const Layers &, const std::string &gfx);
 // Products of many rows of activations in fp8 beside those in f16.
 Json gguf_fp8(const Options &, const Layers &, const std::string &gfx);
+// The same for experts of many tokens.
+Json gguf_fp8_moe(const Options &, const Shapes &, const std::string &gfx);
 // Expert layers, slot by slot and in blocks of one expert.
 Json gguf_moe(const Options &, const Shapes &, const std::string &gfx);
 // Products by every candidate kernel: which is the fastest, and where they cross.

@@ -26,7 +26,35 @@ Op fp8_product_of(const nw_context *context, const nw_gguf_fp8 *p) {
     return op;
 }
 
-// The product's kernel and those that make its activations, of either type.
+Op fp8_experts_of(const nw_context *context, const nw_gguf_moe_fp8 *p) {
+    need_product(context, p, "nw_gguf_moe_fp8", sizeof *p);
+    Op op{.kind = OpKind::moe_gguf_fp8};
+    op.type = gguf_type_of(p->type);
+    op.n = p->n;
+    op.k = p->k;
+    op.experts = p->experts;
+    op.slots = p->slots;
+    op.top_k = p->top_k;
+    op.a = address(p->a);
+    op.a_scale = address(p->a_scale);
+    op.w = address(p->w);
+    op.w_expert = p->w_expert;
+    op.expert_ids = address(p->expert_ids);
+    op.c = address(p->c);
+    op.workspace = address(p->workspace);
+    op.workspace_bytes = p->workspace_bytes;
+    return op;
+}
+
+// An op of the same kernels, whatever the sizes are.
+Op of_any_size(Op op) {
+    constexpr u64 any_k = 64;
+    op.n = op.experts = op.slots = op.top_k = 1;
+    op.k = any_k;
+    return op;
+}
+
+// The product's kernels and those that make its activations, of either type.
 void prepare_fp8(nw_context &context, const Op &op) {
     const hip::KeepCurrentDevice keep(context.device);
     load(context, op);
@@ -64,6 +92,29 @@ nw_status nw_gguf_fp8_prepare(nw_context *context, const nw_gguf_fp8 *product) {
     return api::guarded([&] {
         const Op op = api::fp8_product_of(context, product);
         api::prepare_fp8(*context, op);
+    });
+}
+
+nw_status nw_gguf_moe_fp8_linear(nw_context *context, const nw_gguf_moe_fp8 *product,
+                                 void *stream) {
+    return api::guarded([&] {
+        const Op op = api::fp8_experts_of(context, product); // context may be null before this
+        api::launch(*context, op, stream, "nw_gguf_moe_fp8_prepare");
+    });
+}
+
+nw_status nw_gguf_moe_fp8_prepare(nw_context *context, const nw_gguf_moe_fp8 *product) {
+    return api::guarded([&] {
+        const Op op = api::fp8_experts_of(context, product);
+        api::prepare_fp8(*context, api::of_any_size(op));
+    });
+}
+
+nw_status nw_gguf_moe_fp8_workspace_size(nw_context *context, const nw_gguf_moe_fp8 *product,
+                                         uint64_t *bytes) {
+    return api::bytes_call(bytes, [&] {
+        const Op op = api::fp8_experts_of(context, product); // context may be null before this
+        return api::workspace_of(*context, op);
     });
 }
 }

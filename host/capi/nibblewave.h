@@ -735,6 +735,49 @@ NW_API nw_status nw_gguf_fp8_linear(nw_context *context, const nw_gguf_fp8 *prod
 /* Loads the product's kernel and those of nw_quantize_fp8. Reads type, m, n and k only. */
 NW_API nw_status nw_gguf_fp8_prepare(nw_context *context, const nw_gguf_fp8 *product);
 
+/*
+ * The same for a mixture of experts: C[t, n] = a_scale[t / top_k] * sum over k of A[t / top_k, k] *
+ * w[expert_ids[t], n, k], with slots, expert_ids and workspace as in nw_gguf_moe and the error of
+ * nw_gguf_fp8. Slots with an expert outside 0..experts-1 are skipped and leave their rows of C
+ * unchanged. The slots of an expert are processed in blocks of 64, so it is for many tokens:
+ * `nw choose experts --gguf mxfp4 --fp8-activations` compares it to nw_gguf_moe_linear.
+ */
+typedef struct nw_gguf_moe_fp8 {
+    size_t size;      /* sizeof(nw_gguf_moe_fp8); NW_GGUF_MOE_FP8_INIT sets it */
+    int32_t type;     /* of w: NW_GGUF_MXFP4 */
+    uint32_t n;       /* rows of an expert's weights, >= 1 */
+    uint32_t k;       /* a multiple of 64, < 2^22 */
+    uint32_t experts; /* experts in w, 1..512 */
+    uint32_t slots;   /* rows of c, 1..2^30-1; slots * n * 4 < 2^32, rows of a times k < 2^32 */
+    uint32_t top_k;   /* slots for each row of a, >= 1; 1 if each slot has its own row */
+
+    const void *a;             /* e4m3 [ceil(slots / top_k), K] contiguous, 16-byte aligned */
+    const void *a_scale;       /* float [ceil(slots / top_k)], 4-byte aligned */
+    const void *w;             /* [experts, N, K / block] blocks, an expert's contiguous; even */
+    const int32_t *expert_ids; /* [slots] */
+    void *c;                   /* float [slots, N] contiguous, 4-byte aligned */
+
+    uint64_t w_expert; /* bytes from expert to expert: even, >= an expert's weights, < 2^32 */
+
+    void *workspace; /* c and workspace overlap nothing else */
+    uint64_t workspace_bytes;
+} nw_gguf_moe_fp8;
+
+#define NW_GGUF_MOE_FP8_INIT                                                                       \
+    { sizeof(nw_gguf_moe_fp8), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0 }
+
+/* Queues the product on `stream`: two launches. */
+NW_API nw_status nw_gguf_moe_fp8_linear(nw_context *context, const nw_gguf_moe_fp8 *product,
+                                        void *stream);
+
+/* Loads the kernels that such products need, and those of nw_quantize_fp8. Reads type only. */
+NW_API nw_status nw_gguf_moe_fp8_prepare(nw_context *context, const nw_gguf_moe_fp8 *product);
+
+/* Bytes of workspace for the product and for any with fewer slots. Reads type, n, k, experts, slots
+ * and top_k. */
+NW_API nw_status nw_gguf_moe_fp8_workspace_size(nw_context *context, const nw_gguf_moe_fp8 *product,
+                                                uint64_t *bytes);
+
 /* ---- attention ---- */
 
 /* Elements of k and v. */

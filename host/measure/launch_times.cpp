@@ -43,7 +43,7 @@ public:
     // copy is out of every cache before its next turn.
     Launches(const hip::Device &device, const TimedLaunches &of, u32 runs, Warm warm)
         : kernel_(of.product), routes_(of.routes), device_(device), modules_(device),
-          machine_(machine_of(device)), op_(of.sizes) {
+          machine_(machine_of(device)), rows_(of.rows), op_(of.sizes) {
         op_.x_stride = 4 * op_.k;
         const u64 row = bytes_of_row();
         const u64 of_column = gate_and_up() ? 2 * row : row;
@@ -95,7 +95,7 @@ public:
     }
     // Of the lists, after they are made; waits for them.
     void count_blocks() {
-        if (made_.size() < 2)
+        if (!lists_before(kernel_))
             return;
         i32 entries = 0;
         memory_[used_].download(&entries, sizeof entries);
@@ -138,11 +138,23 @@ private:
             op_.*gives.argument = made.op.*gives.result;
         made_.push_back(made);
     }
+    // Those of the launch that quantizes activations.
+    void allocate_rows() {
+        Made made{&choose(device_.info().gfx, *rows_), *rows_};
+        made.kernel->contract->settle(made.op, *made.kernel, machine_);
+        for (const Operand &operand : made.kernel->contract->operands)
+            made.op.*operand.argument =
+                input(operand, operand.bytes(made.op, *made.kernel, machine_));
+        op_.a = made.op.y, op_.a_scale = made.op.y_scale;
+        made_.push_back(made);
+    }
     // Loading is no part of the time. Where code lies moves times, so the order is that of the
     // figures so far: a dense product's kernel first, that of experts last.
     void load() {
         if (!op_.experts)
             modules_.function(kernel_);
+        if (rows_)
+            modules_.function(choose(device_.info().gfx, *rows_));
         for (const Before &before : kernel_.contract->before)
             modules_.function(kernel_before(before, kernel_));
         modules_.function(kernel_);
@@ -162,14 +174,18 @@ private:
     void allocate_all(u64 round_rows) {
         const Family &f = *kernel_.contract;
         const Op room = with_round(round_rows);
-        allocate_before(f.before.front());
+        if (rows_)
+            allocate_rows();
+        else
+            allocate_before(f.before.front());
         for (const Operand &operand : f.operands)
             if (operand.argument == &Op::w && !op_.w)
                 allocate_weights();
             else if (operand.argument != &Op::w && operand.argument != &Op::w_up &&
-                     !is_made(f, operand.argument))
+                     !is_made(f, operand.argument) &&
+                     !(rows_ && (operand.argument == &Op::a || operand.argument == &Op::a_scale)))
                 op_.*operand.argument = input(operand, operand.bytes(room, kernel_, machine_));
-        for (const Before &before : f.before.subspan(1))
+        for (const Before &before : f.before.subspan(rows_ ? 0 : 1))
             allocate_before(before);
         if (op_.experts) {
             none_ = allocate(u64{4} * block_size(kernel_));
@@ -190,6 +206,7 @@ private:
     const hip::Device &device_;
     Modules modules_;
     const Machine machine_;
+    const Op *const rows_;
     Op op_;
     u64 round_;                                // rows
     u64 begin_, each_, weight_bytes_, copies_; // bytes; copies of the weights
@@ -198,15 +215,18 @@ private:
     std::vector<Made> made_;
 };
 
-const Kernel *before_number(const Kernel &product, u64 number) {
-    const auto all = product.contract->before;
-    return number < all.size() ? &kernel_before(all[number], product) : nullptr;
+// The launch before the product that makes lists, or the first that makes none.
+const Kernel *kernel_that(const Kernel &product, bool makes_lists) {
+    for (const Before &before : product.contract->before)
+        if (std::ranges::count(before.gives, &Op::slot_ids, &Gives::argument) == makes_lists)
+            return &kernel_before(before, product);
+    return nullptr;
 }
 
 } // namespace
 
-const Kernel *convert_before(const Kernel &product) { return before_number(product, 0); }
-const Kernel *lists_before(const Kernel &product) { return before_number(product, 1); }
+const Kernel *convert_before(const Kernel &product) { return kernel_that(product, false); }
+const Kernel *lists_before(const Kernel &product) { return kernel_that(product, true); }
 
 const Kernel *choose_unsliced(std::string_view gfx, const Op &op) {
     check_shape(op);

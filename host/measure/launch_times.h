@@ -31,6 +31,7 @@ struct TimedLaunches {
     const Kernel &product;
     Op sizes;
     std::span<const i32> routes = {}; // slots' experts; empty for a dense product
+    const Op *rows = nullptr; // sizes of a launch that quantizes a, where no kernel's contract does
 };
 
 struct LaunchTimes {

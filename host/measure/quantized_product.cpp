@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measure/cold_product.h"
+#include "measure/launch_times.h"
 #include "runtime/choose.h"
 #include "runtime/launch.h"
 
@@ -58,6 +59,12 @@ QuantizedProduct fp8_product(const GgufShape &p) {
     return out;
 }
 
+QuantizedProduct fp8_experts(const GgufMoeShape &p) {
+    QuantizedProduct out{rows_op(OpKind::quantize_fp8, Dtype::f16, p.rows(), p.k), p.op()};
+    out.product.kind = OpKind::moe_gguf_fp8;
+    return out;
+}
+
 QuantizedKernels quantized_kernels(std::string_view gfx, const QuantizedProduct &p) {
     return {&kernel_for(gfx, p.rows), &kernel_for(gfx, p.product)};
 }
@@ -82,6 +89,14 @@ QuantizedTime quantized_time(const hip::Device &device, const QuantizedProduct &
                             1000 * f64{device.elapsed_ms(between, stop)}};
     need_time(device, out.us());
     return out;
+}
+
+QuantizedTime quantized_time(const hip::Device &device, const QuantizedProduct &p,
+                             std::span<const i32> routes) {
+    const QuantizedKernels kernels = quantized_kernels(device.info().gfx, p);
+    const LaunchTimes times =
+        time_launches(device, {*kernels.product, p.product, routes, &p.rows}, 1, {}, Warm::no);
+    return {times.convert_us, times.lists_us + times.us};
 }
 
 } // namespace nw

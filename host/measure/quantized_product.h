@@ -2,6 +2,7 @@
 // Times products of activations that are first quantized to 8 bits, with cold weights, beside
 // ColdProduct's of activations that are not.
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "hip/hip.h"
@@ -14,7 +15,9 @@ struct QuantizedProduct {
     Op rows, product;
 };
 QuantizedProduct int8_product(const ProductShape &);
-QuantizedProduct fp8_product(const GgufShape &); // of f16 activations
+// Of f16 activations.
+QuantizedProduct fp8_product(const GgufShape &);
+QuantizedProduct fp8_experts(const GgufMoeShape &);
 
 // Those that the library chooses.
 struct QuantizedKernels {
@@ -32,5 +35,8 @@ struct QuantizedTime {
 // On a device as new: activations from DRAM, their 8 bits from where the first launch left them.
 // Throws as quantized_kernels() does.
 QuantizedTime quantized_time(const hip::Device &, const QuantizedProduct &);
+// The same of experts, slots' experts as given; product_us with the lists of slots.
+QuantizedTime quantized_time(const hip::Device &, const QuantizedProduct &,
+                             std::span<const i32> routes);
 
 } // namespace nw

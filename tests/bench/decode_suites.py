@@ -80,6 +80,16 @@ class Suites(Suite):
         none = bench("--suite", "gguf", "--table", "fp8", "--device", "sim:gfx1151")
         self.assertEqual((none.returncode, "gfx1151 has no such kernels" in none.stderr), (2, True), none.stderr)
 
+    def test_experts_of_fp8_activations(self) -> None:
+        (row,), said = self.rows(
+            "--suite", "gguf", "--table", "fp8", "--m", "33", "--only", "^gpt-oss-20b down 2880x2880 mxfp4 t33$", "--device", "sim:gfx1201"
+        )  # fmt: skip
+        self.assertEqual((row["kernel"], row["other_kernel"][:16]), ("moe_prefill_fp8_mxfp4_64x128", "gguf_moe_mid_mxf"))
+        self.assertAlmostEqual(row["time_us"], row["activations_us"] + row["product_us"])
+        self.assertAlmostEqual(row["speedup"], row["other_product_us"] / row["product_us"])
+        self.assertAlmostEqual(row["speedup_with_rows"], row["other_us"] / row["time_us"])
+        self.assertIn("Experts of activations in fp8", said)
+
     def test_layers_and_the_projection(self) -> None:
         rows, said = self.rows(
             "--suite", "decode", "--table", "shapes", "--model", "Gemma-2B", "--dtype", "f16", "--m", "1,2", "--only", "x2048 .* sym"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 
 #include "base/half.h"
 
@@ -65,6 +66,22 @@ std::vector<std::byte> gguf_random_blocks(Rng &rng, const GgufType &type, u64 co
                 static_cast<std::byte>((rng.below(16) ? 118 : 100) + rng.below(4));
     }
     return w;
+}
+
+i32 any_expert(Rng &rng, u32 experts) {
+    const i32 none[] = {-1, static_cast<i32>(experts), std::numeric_limits<i32>::min()};
+    return rng.below(8) ? static_cast<i32>(rng.below(experts)) : none[rng.below(3)];
+}
+
+std::vector<i32> shuffled_slots(Rng &rng, u32 slots, u32 places) {
+    std::vector<i32> out(places);
+    for (u32 i = 0; i < places; ++i)
+        out[i] = static_cast<i32>(i < slots ? i : slots + rng.below(3));
+    for (u32 i = places; i > 1; --i)
+        std::swap(out[i - 1], out[rng.below(i)]);
+    if (places > 3)
+        out[rng.below(places)] = -1;
+    return out;
 }
 
 void same_bits(Test &t, const char *name, const Region &region, std::span<const f32> want,

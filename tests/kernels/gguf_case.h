@@ -25,6 +25,11 @@ GgufType gguf_type(const Kernel &);
 // So many blocks: any quants, f16 scales as models have them, now and then subnormal or negative.
 std::vector<std::byte> gguf_random_blocks(Rng &, const GgufType &, u64 count);
 
+// The expert of a block or slot: one of these, now and then none.
+i32 any_expert(Rng &, u32 experts);
+// So many places for slots in any order, some of them none; some slots in no place.
+std::vector<i32> shuffled_slots(Rng &, u32 slots, u32 places);
+
 // Fails unless the region's bits are those wanted, any NaN where NaN is, and its guards clean.
 void same_bits(Test &, const char *name, const Region &, std::span<const f32> want,
                std::source_location where);

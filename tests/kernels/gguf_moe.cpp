@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 #include "check/check.h"
 #include "check/ops.h"
@@ -70,11 +69,6 @@ struct Operands {
     }
 };
 
-i32 any_expert(Rng &rng, u32 experts) {
-    const i32 none[] = {-1, static_cast<i32>(experts), std::numeric_limits<i32>::min()};
-    return rng.below(8) ? static_cast<i32>(rng.below(experts)) : none[rng.below(3)];
-}
-
 // Activations in int8, tiles of a row together.
 std::vector<std::byte> tiles_by_row(const Operands &o) {
     std::vector<std::byte> out;
@@ -100,7 +94,7 @@ void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
     std::vector<i32> experts(s.slots);
     std::vector<f32> want(u64{s.slots} * s.n, untouched);
     for (u32 slot = 0; slot < s.slots; ++slot) {
-        experts[slot] = any_expert(t.rng, s.experts);
+        experts[slot] = check::any_expert(t.rng, s.experts);
         if (static_cast<u32>(experts[slot]) >= s.experts)
             continue;
         const auto a = std::span(tiles).subspan(slot / s.top_k * row_bytes, row_bytes);
@@ -121,18 +115,6 @@ void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
     t.unchanged("w", w, where);
     t.unchanged("expert_ids", ids, where);
     check::same_bits(t, "c", c, want, where);
-}
-
-// Slots in any order, some of them none; some in no block.
-std::vector<i32> shuffled_slots(Rng &rng, u32 slots, u32 places) {
-    std::vector<i32> out(places);
-    for (u32 i = 0; i < places; ++i)
-        out[i] = static_cast<i32>(i < slots ? i : slots + rng.below(3));
-    for (u32 i = places; i > 1; --i)
-        std::swap(out[i - 1], out[rng.below(i)]);
-    if (places > 3)
-        out[rng.below(places)] = -1;
-    return out;
 }
 
 bool in_bytes(const Kernel &kernel) { return kernel.family == "dot_gguf_moe"; }
@@ -179,11 +161,11 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
     const Operands o(t, kernel, s);
     const std::vector<std::byte> of_steps = activations(kernel, o),
                                  by_row = activations_by_row(kernel, o);
-    std::vector<i32> slots = shuffled_slots(t.rng, s.slots, blocks * size);
+    std::vector<i32> slots = check::shuffled_slots(t.rng, s.slots, blocks * size);
     for (u32 i = 0; ended && i < slots.size(); ++i)
         slots[i] = static_cast<i32>(i < s.slots ? i : s.slots);
     std::vector<i32> experts(blocks);
-    std::ranges::generate(experts, [&] { return any_expert(t.rng, s.experts); });
+    std::ranges::generate(experts, [&] { return check::any_expert(t.rng, s.experts); });
     std::vector<f32> want(u64{s.slots} * s.n, untouched);
     for (u32 e = 0; e < s.experts; ++e) {
         const std::vector<f32> all = product(kernel, o, of_steps, e);

@@ -5,23 +5,21 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "base/half.h"
 #include "check/check.h"
 #include "check/ops.h"
+#include "fp8_case.h"
 #include "gguf_case.h"
 #include "ref/e4m3.h"
 #include "ref/prefill_fp8.h"
-#include "ref/quantize_rows.h"
 #include "runtime/launch.h"
 #include "runtime/w4a16.h"
 
 using namespace nw;
 using check::Region;
+using check::Sums;
 using check::Test;
 
 namespace {
-
-enum class Sums { rounded, exact };
 
 struct Case {
     u32 m, n, k;
@@ -34,10 +32,7 @@ struct Case {
     Case(Test &t, const Kernel &kernel, u32 rows, u32 columns, u32 length)
         : m(rows), n(columns), k(length), type(check::gguf_type(kernel)),
           w(check::gguf_random_blocks(t.rng, type, u64{n} * (k / type.info.elements))) {
-        std::vector<u16> x(u64{m} * k);
-        for (u16 &v : x)
-            v = round_to(Dtype::f16, t.rng.normal());
-        const ref::Fp8Rows quantized = ref::quantize_fp8(Dtype::f16, x, m, k);
+        const ref::Fp8Rows quantized = check::fp8_activations(t.rng, m, k);
         a = quantized.y, a_scale = quantized.scale;
     }
     void set_scale_byte(u64 block, u8 e) { w[block * type.info.bytes] = std::byte{e}; }
@@ -49,13 +44,6 @@ struct Case {
         return out;
     }
 };
-
-// NaN where the scale of a row is.
-bool right(f32 got, f64 want, f64 tolerance, Sums sums) {
-    if (std::isnan(want))
-        return std::isnan(got);
-    return sums == Sums::exact ? got == static_cast<f32>(want) : std::fabs(got - want) <= tolerance;
-}
 
 void check_case(Test &t, const Kernel &kernel, const Case &p, const Op &order, const char *what,
                 Sums sums = Sums::rounded,
@@ -78,7 +66,7 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, const Op &order, c
         ref::prefill_fp8({p.type.info.id, p.m, p.n, p.k, p.a, p.a_scale, p.w});
     const std::vector<f32> got = c.read_as<f32>();
     for (u64 i = 0; i < got.size(); ++i)
-        if (!right(got[i], want.c[i], want.tolerance[i], sums))
+        if (!check::right(got[i], want.c[i], want.tolerance[i], sums))
             return t.fail(fmt::format("c[{},{}] is {:a}, not {:a}, tolerance {:g}", i / p.n,
                                       i % p.n, got[i], want.c[i], want.tolerance[i]),
                           where);
@@ -94,11 +82,11 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
 Case exact_sums(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k) {
     Case p(t, kernel, m, n, k);
     for (u8 &a : p.a)
-        a = ref::to_e4m3(static_cast<f64>(t.rng.below(15)) - 7);
+        a = check::small_integer(t.rng);
     for (f32 &scale : p.a_scale)
         scale = 0x1p-3f;
     for (u64 i = 0; i < p.blocks(); ++i)
-        p.set_scale_byte(i, static_cast<u8>(124 + t.rng.below(4)));
+        p.set_scale_byte(i, check::near_power(t.rng));
     return p;
 }
 

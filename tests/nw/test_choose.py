@@ -244,6 +244,53 @@ class Fp8Activations(unittest.TestCase):
         self.assertIn("--gguf", choose("--n", "1024", "--k", "1024", "--fp8-activations")[2])
 
 
+class Fp8Experts(unittest.TestCase):
+    """nw choose experts --gguf, and with fp8 where the caller allows it."""
+
+    SHAPE = ("experts", "--gguf", "mxfp4", "--gfx", "gfx1201", "--experts", "4", "--top-k", "2")
+
+    def chosen(self, n: int, k: int, m: int, *more: str) -> dict:
+        code, out, err = choose(*self.SHAPE, "--n", str(n), "--k", str(k), "--m", str(m), "--json", *more)
+        self.assertEqual((code, err), (0, ""))
+        return json.loads(out)
+
+    def test_by_slots_of_an_expert(self) -> None:
+        for m, kernels in ((1, ["quantize_q8_f32", "gguf_moe_decode_mxfp4"]), (12, ["gguf_halves_f32", "moe_align", "gguf_moe_mid_mxfp4_b16"]),
+                           (128, ["gguf_halves_f32", "moe_align", "gguf_moe_prefill_mxfp4_64x128"])):  # fmt: skip
+            with self.subTest(m=m):
+                got = self.chosen(256, 512, m)
+                self.assertNotIn("fp8", got)
+                self.assertEqual([launch["kernel"][: len(want)] for launch, want in zip(got["launches"], kernels, strict=True)], kernels)
+
+    def test_only_when_it_is_allowed(self) -> None:
+        plain, allowed = self.chosen(512, 512, 128), self.chosen(512, 512, 128, "--fp8-activations")
+        fp8 = allowed["fp8"]
+        self.assertEqual(fp8["kernel"], "moe_prefill_fp8_mxfp4_64x128")
+        self.assertEqual((fp8["convert"], fp8["other"]), ("quantize_fp8_f16", plain["kernel"]))
+        self.assertAlmostEqual(fp8["us"], fp8["convert_us"] + fp8["product_us"])
+        faster = fp8["us"] < fp8["other_us"]
+        self.assertEqual((allowed["why"], allowed["kernel"]), ("fp8", fp8["kernel"]) if faster else (plain["why"], plain["kernel"]))
+
+    def test_a_person_reads_the_reason(self) -> None:
+        out = choose(*self.SHAPE, "--n", "2048", "--k", "2048", "--m", "256", "--fp8-activations")[1]
+        self.assertRegex(out, r"^moe_prefill_fp8_mxfp4_\w+\nfor +experts of 2048 x 2048, mxfp4, 256 tokens at 2 of 4, on gfx1201\n"
+                              r"launches +quantize_fp8_f16, then moe_align, then this kernel\n")  # fmt: skip
+        self.assertRegex(out, r"(?m)^others +[\d.]+ us \(sim\)  gguf_moe_\w+, nw_gguf_moe_linear$")
+        slow = choose(*self.SHAPE, "--n", "64", "--k", "256", "--m", "2", "--fp8-activations")[1]
+        self.assertTrue(slow.startswith("gguf_moe_"), slow)
+        self.assertRegex(slow, r"(?m)^fp8 +quantize_fp8_f16, then moe_prefill_fp8_mxfp4_\w+: [\d.]+ us \(sim\), .*; nw_gguf_moe_linear [\d.]+ us$")
+
+    def test_where_there_is_none(self) -> None:
+        sizes = ("--n", "256", "--k", "512", "--m", "4", "--fp8-activations")
+        out = choose("experts", "--gguf", "q4_K", "--gfx", "gfx1201", "--experts", "4", *sizes)[1]
+        self.assertRegex(out, r"(?m)^fp8 +no product: moe_prefill_fp8: no kernel for q4_K on gfx1201; there is mxfp4$")
+        for more, says in ((("--experts", "4", "--top-k", "5"), "top_k = 5: must be at most experts = 4"), (("--experts", "0"), "experts = 0: must be at least 1"),
+                           ((), "--experts"), (("--experts", "4", "--block-size", "16"), "excludes")):  # fmt: skip
+            with self.subTest(says):
+                code, _, err = choose("experts", "--gguf", "mxfp4", "--gfx", "gfx1201", *sizes, *more)
+                self.assertEqual((code != 0, says in err), (True, True), err)
+
+
 class Int8Activations(unittest.TestCase):
     """Only where the caller allows it: the product of int8 activations, where it is faster with their conversion."""
 

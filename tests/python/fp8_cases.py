@@ -56,6 +56,21 @@ class Fp8(unittest.TestCase):
         loss = abs(reference.e4m3(want) * factors[:, None] - x.astype(float))[finite]
         self.assertTrue((loss <= abs(x[finite].astype(float)) / 16 + 2.0**-18 * abs(x[finite].astype(float)).max(1, keepdims=True)).all())
 
+    def test_experts(self) -> None:
+        """Of tokens' rows and of slots' own; ids of no expert."""
+        experts, tokens, used = 3, 35, 2
+        w, ids = self.weights(experts * 40, 320).reshape(experts, 40, -1), RANDOM.integers(-1, experts + 1, (tokens, used)).astype(numpy.int32)
+        self.context.prepare_gguf_moe_linear_fp8("mxfp4")
+        for m in (tokens, tokens * used):
+            rows, scales = nw.DeviceArray.zeros((m, 320), "uint8"), nw.DeviceArray.zeros((m,), "float32")
+            out = nw.DeviceArray.zeros((tokens, used, 40), "float32")
+            self.context.quantize_fp8(half(m, 320), out=rows, scales=scales)
+            self.context.gguf_moe_linear_fp8(rows, scales, nw.DeviceArray(w), "mxfp4", nw.DeviceArray(ids), out=out)
+            exact = reference.gguf_moe_linear_fp8(rows.numpy(), scales.numpy(), w, "mxfp4", ids)
+            self.assertEqual(exact.shape, (tokens, used, 40))
+            self.assertTrue((exact[(ids >= 0) & (ids < experts)] != 0).any(-1).all())
+            self.assertLess(abs(out.numpy() - exact).max(), 1e-5 * abs(exact).max())
+
     def test_torch_has_a_type_for_it(self) -> None:
         rows = nw.DeviceArray(numpy.zeros((3, 256), numpy.uint8), "float8_e4m3fn")
         scales, out = nw.DeviceArray.zeros((3,), "float32"), nw.DeviceArray.zeros((3, 24), "float32")
@@ -67,7 +82,10 @@ class Fp8(unittest.TestCase):
         x, rows, scales = half(3, 256), nw.DeviceArray.zeros((3, 256), "uint8"), nw.DeviceArray.zeros((3,), "float32")
         w, out = nw.DeviceArray(self.weights(24, 256)), nw.DeviceArray.zeros((3, 24), "float32")
         q4 = nw.DeviceArray.zeros((24, gguf.block("q4_0")[1] * 8), "uint8")
-        product = self.context.gguf_linear_fp8
+        product, experts = self.context.gguf_linear_fp8, self.context.gguf_moe_linear_fp8
+        three, ids = nw.DeviceArray(self.weights(72, 256).reshape(3, 24, -1)), nw.DeviceArray(numpy.zeros((2, 2), numpy.int32))
+        four, two = nw.DeviceArray.zeros((4, 256), "uint8"), nw.DeviceArray.zeros((2,), "float32")
+        of_slots = nw.DeviceArray.zeros((2, 2, 24), "float32")
         cases = [
             (ValueError, r"out is of type f16: it must be u8 or e4m3", lambda: self.context.quantize_fp8(x, out=x, scales=scales)),
             (ValueError, r"x is of type f16: it must be u8 or e4m3", lambda: product(x, scales, w, "mxfp4", out=out)),
@@ -77,6 +95,10 @@ class Fp8(unittest.TestCase):
             (ValueError, r"out has shape \[24, 3\]: it must be \[3, 24\]",
              lambda: product(rows, scales, w, "mxfp4", out=nw.DeviceArray.zeros((24, 3), "float32"))),
             (nw.Error, r"no kernel for q4_0 on gfx1201; there is mxfp4", lambda: product(rows, scales, q4, "q4_0", out=out)),
+            (ValueError, r"x has 3 rows: they must be 2, or 4 for slots", lambda: experts(rows, scales, three, "mxfp4", ids, out=of_slots)),
+            (ValueError, r"x_scales has shape \[2\]: it must be \[T or T \* used\] = \[4\]",
+             lambda: experts(four, two, three, "mxfp4", ids, out=of_slots)),
+            (ValueError, r"out has shape \[3, 24\]", lambda: experts(four, nw.DeviceArray.zeros((4,), "float32"), three, "mxfp4", ids, out=out)),
             (nw.Error, r"m = 0", lambda: self.context.prepare_gguf_linear_fp8(w, "mxfp4", rows=0)),
         ]  # fmt: skip
         for kind, text, action in cases:

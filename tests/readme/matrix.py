@@ -19,8 +19,11 @@ OPERATIONS = {
     "linear_gguf_fp8": "linear",
     "moe_w4a16": "experts",
     "moe_gguf": "experts",
+    "moe_gguf_fp8": "experts",
 }
-ACTIVATIONS = {"linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32"}  # others: the kernels' dtypes
+ACTIVATIONS = {
+    "linear_w4a8": "int8", "linear_gguf": "f32", "linear_gguf_fp8": "fp8", "moe_gguf": "f32", "moe_gguf_fp8": "fp8",
+}  # fmt: skip  others: the kernels' dtypes
 ZEROS = {"": "none", "zp": "packed", "zt": "typed", "carrier": "carrier"}
 GROUPS = {"k": "row"}
 ASKED = ("mode", "dtype", "type", "group", "zeros", "d", "kv")  # parameters that a caller gives

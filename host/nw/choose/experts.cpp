@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/terminal.h"
+#include "nw/choose/gguf_experts.h"
 #include "nw/choose/launches.h"
 #include "nw/choose/row.h"
 #include "nw/product.h"
@@ -18,6 +19,7 @@ struct Options {
     std::string gfx = "gfx1151", dtype = "bf16", group = "128", zeros = "eight";
     u32 block_size = 1, n = 0, k = 0;
     bool act_order = false, json = false, verbose = false;
+    GgufExpertsOptions gguf; // where it has a type, in place of the types above
 };
 
 struct Explained {
@@ -76,6 +78,11 @@ nlohmann::json to_json(const Options &o, const Explained &e) {
 }
 
 void run(const Options &o) {
+    if (!o.gguf.type.empty()) {
+        GgufExpertsOptions of = o.gguf;
+        of.gfx = o.gfx, of.n = o.n, of.k = o.k, of.json = o.json, of.verbose = o.verbose;
+        return choose_gguf_experts(of);
+    }
     const Explained e = explain(o);
     if (o.json)
         fmt::print("{}\n", to_json(o, e).dump(1));
@@ -100,11 +107,31 @@ CLI::App *add_choose_experts(CLI::App &choose) {
         ->check(CLI::IsMember({"eight", "packed"}))
         ->capture_default_str();
     command->add_option("--block-size", o->block_size, "Slots of a block")->capture_default_str();
+    CLI::Option *gguf =
+        command->add_option("--gguf", o->gguf.type, "Type of GGUF weights, by tokens instead")
+            ->check(CLI::IsMember(std::vector<std::string>(gguf_types.begin(), gguf_types.end())));
+    command->add_option("--m", o->gguf.tokens, "Tokens")->capture_default_str()->needs(gguf);
+    CLI::Option *experts =
+        command->add_option("--experts", o->gguf.experts, "How many there are")->needs(gguf);
+    command->add_option("--top-k", o->gguf.top_k, "Experts of a token")
+        ->capture_default_str()
+        ->needs(gguf);
+    command->add_flag("--own-rows", o->gguf.own_rows, "Each slot has activations of its own")
+        ->needs(gguf);
+    command
+        ->add_flag("--fp8-activations", o->gguf.fp8,
+                   "Activations may be quantized to fp8 e4m3, a scale for each row, which loses up "
+                   "to 1/16 of an activation: time this product, too, on the model, and choose the "
+                   "faster one. Minutes for thousands of tokens")
+        ->needs(gguf);
+    gguf->needs(experts);
     command->add_option("--n", o->n, "Rows of an expert's weights")->required();
     command->add_option("--k", o->k, "Weights of a row")->required();
     command->add_flag("--act-order", o->act_order,
                       "Weights of act-order: activations are permuted, by this kernel or a launch "
                       "before it");
+    for (const char *other : {"--dtype", "--group", "--zeros", "--block-size", "--act-order"})
+        gguf->excludes(command->get_option(other));
     command->add_flag("--json", o->json, "Print JSON");
     command->add_flag("-v,--verbose", o->verbose, "Also print registers, LDS and occupancy");
     command->footer(""); // not that of products

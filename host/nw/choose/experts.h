@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nw choose experts: the kernels of a mixture of experts with W4A16 weights.
+// nw choose experts: the kernels of a mixture of experts with W4A16 or GGUF weights.
 #pragma once
 #include <CLI/CLI.hpp>
 

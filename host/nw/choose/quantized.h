@@ -19,6 +19,8 @@ inline constexpr Quantization int8_activations = {
 inline constexpr Quantization fp8_activations = {
     "fp8", "of an activation (e4m3) less than 1/16 of it + 2^-18 of the largest of its row",
     "nw_gguf_linear"};
+inline constexpr Quantization fp8_experts_activations = {
+    fp8_activations.name, fp8_activations.error, "nw_gguf_moe_linear"};
 
 struct QuantizedChoice {
     Quantization to;
@@ -34,6 +36,10 @@ struct QuantizedChoice {
 // Both timed now on the model, weights cold and kernels as new; `op`: what `other` is chosen for.
 QuantizedChoice choose_quantized(std::string_view gfx, const Quantization &,
                                  const QuantizedProduct &, const Op &op, const Kernel &other);
+// Of experts, slots' experts as given; with the launches before either product.
+QuantizedChoice choose_quantized(std::string_view gfx, const Quantization &,
+                                 const QuantizedProduct &, const Op &op, const Kernel &other,
+                                 std::span<const i32> routes);
 
 // Rows after "for", where it is the faster one; after all others, where it is not.
 void print(const QuantizedChoice &);

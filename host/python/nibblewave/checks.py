@@ -190,6 +190,22 @@ def gguf_moe_linear(x: Tensor, w: Tensor, type: str, ids: Tensor) -> tuple[int, 
     return tokens, used, w.shape[1]
 
 
+def gguf_moe_linear_fp8(x: Tensor, x_scales: Tensor, w: Tensor, type: str, ids: Tensor) -> tuple[int, int, int]:
+    block(type)
+    is_a(x, "x", 2, *FP8)
+    is_a(x_scales, "x_scales", 1, "f32")
+    is_a(w, "w", 3, "u8", "i8")
+    is_a(ids, "ids", 2, "i32")
+    (tokens, used), (m, k) = ids.shape, x.shape
+    _gguf_row(k, w.shape[2], type)
+    if m not in (tokens, tokens * used):
+        raise ValueError(f"x has {m} rows: they must be {tokens}, or {tokens * used} for slots")
+    rows(x_scales, "x_scales", (m,), "[T or T * used]")
+    for t, name in ((x, "x"), (w, "w"), (ids, "ids")):
+        contiguous(t, name)
+    return tokens, used, w.shape[1]
+
+
 def gguf_moe_act(x: Tensor, w: Tensor, type: str, ids: Tensor, bias: Tensor | None, swiglu: bool) -> tuple[int, int, int]:
     tokens, used, n = gguf_moe_linear(x, w, type, ids)
     contiguous(ids, "ids")

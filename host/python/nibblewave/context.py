@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import abi, checks, hip
-from .gguf import columns
+from .gguf import block, columns
 from .library import KERNELS, LIBRARY, call, struct
 from .tensors import Tensor, stream_of, tensor
 
@@ -209,6 +209,31 @@ class Context:
                          x=a.pointer, w=weights.pointer, expert_ids=choice.pointer, c=c.pointer, x_stride=4 * k, w_expert=n * row,
                          ids_row=used, ids_stride=choice.strides[0])  # fmt: skip
         self._with_workspace("nw_gguf_moe", "nw_gguf_moe_linear", product, on)
+
+    def gguf_moe_linear_fp8(self, x: Any, x_scales: Any, w: Any, type: str, ids: Any, *, out: Any, stream: Any = None) -> None:
+        """gguf_moe_linear() with activations in fp8, as gguf_linear_fp8() has them: for many tokens.
+
+        x uint8 (bits of e4m3) or float8_e4m3fn [T or T * used, K], a row for each token, or for each slot, and x_scales f32 of as many, as
+        quantize_fp8() makes them. w uint8 [experts, N, row bytes], ids int32 [T, used], out f32 [T, used, N]. All contiguous. type, K:
+        as gguf_linear_fp8(). Slots with an id of no expert are left as they are. gfx12; Error elsewhere.
+        """
+        on = stream_of(stream)
+        a, factor, weights, choice, c = (
+            tensor(t, name, stream=on) for t, name in ((x, "x"), (x_scales, "x_scales"), (w, "w"), (ids, "ids"), (out, "out"))
+        )
+        checks.result(c, checks.gguf_moe_linear_fp8(a, factor, weights, type, choice), "f32")
+        (experts, n, row), (tokens, used), (rows, k) = weights.shape, choice.shape, a.shape
+        if tokens * used == 0:
+            raise ValueError(f"ids has shape {list(choice.shape)}: there is no slot; make no call")
+        product = struct(abi.nw_gguf_moe_fp8, type=_GGUF[type], n=n, k=k, experts=experts, slots=tokens * used, top_k=tokens * used // rows,
+                         a=a.pointer, a_scale=factor.pointer, w=weights.pointer, expert_ids=choice.pointer, c=c.pointer,
+                         w_expert=n * row)  # fmt: skip
+        self._with_workspace("nw_gguf_moe_fp8", "nw_gguf_moe_fp8_linear", product, on)
+
+    def prepare_gguf_moe_linear_fp8(self, type: str) -> None:
+        """Loads the kernels of gguf_moe_linear_fp8() with weights of this type, and those of quantize_fp8()."""
+        block(type)
+        call("nw_gguf_moe_fp8_prepare", self._handle, ctypes.byref(struct(abi.nw_gguf_moe_fp8, type=_GGUF[type])))
 
     def gguf_moe_act(self, x: Any, w: Any, type: str, ids: Any, *, out: Any, bias: Any = None, swiglu: bool = False,
                      alpha: float = 1.702, limit: float = 7.0, stream: Any = None) -> None:  # fmt: skip

@@ -172,6 +172,11 @@ def gguf_moe_linear(x: Array, w: Array, type: str, ids: Array) -> Array:
     return y
 
 
+def gguf_moe_linear_fp8(x: Array, x_scales: Array, w: Array, type: str, ids: Array) -> Array:
+    """float64 [T, used, N]: gguf_moe_linear() of x uint8 [T or T * used, K] and x_scales as quantize_fp8() makes them."""
+    return gguf_moe_linear((e4m3(x) * values(x_scales)[:, None]).reshape(len(ids), -1, x.shape[1]), w, type, ids)
+
+
 def gguf_moe_act(x: Array, w: Array, type: str, ids: Array, bias: Array | None = None, swiglu: bool = False,
                  alpha: float = 1.702, limit: float = 7.0) -> Array:  # fmt: skip
     """float64 [T, used, N], with swiglu [T, used, N/2]: gguf_moe_linear with bias [experts, N], then gpt-oss's SwiGLU of rows of gate and
