@@ -48,23 +48,29 @@ Json to_json(const LinearShape &layer, const GgufJob &job, const Timed &fp8, con
              const Peak &peak) {
     const auto &[type, m, n, k] = job.shape;
     const Kernel &kernel = *quantized_kernels(job.kernel->gfx, fp8_product(job.shape)).product;
-    const f64 product_us = fp8.us - fp8.before_us, f16_us = f16.us + f16.before_us,
-              flops = 2.0 * m * n * k / (product_us * 1e-6);
     Json row = to_json(layer, {job.shape, &kernel}, fp8);
-    row.update({{"table", "fp8"},
-                {"product_us", product_us},
-                {"tflops", flops / 1e12},
-                {"pct_of_bound", 100 * flops / peak.flops},
-                {"bound", "fp8_wmma"},
-                {"other_kernel", job.kernel->symbol},
-                {"other_product_us", f16.us},
-                {"other_us", f16_us},
-                {"speedup", f16.us / product_us},
-                {"speedup_with_rows", f16_us / fp8.us}});
+    row.update(to_json(Fp8Gain{2.0 * m * n * k, fp8.us - fp8.before_us, fp8.before_us, *job.kernel,
+                               f16.us, f16.before_us},
+                       peak));
     return row;
 }
 
 } // namespace
+
+Json to_json(const Fp8Gain &g, const Peak &fp8) {
+    const f64 flops = g.operations / (g.us * 1e-6), all_us = g.us + g.before_us,
+              f16_all_us = g.f16_us + g.f16_before_us;
+    return {{"table", "fp8"},
+            {"product_us", g.us},
+            {"tflops", flops / 1e12},
+            {"pct_of_bound", 100 * flops / fp8.flops},
+            {"bound", "fp8_wmma"},
+            {"other_kernel", g.f16_kernel.symbol},
+            {"other_product_us", g.f16_us},
+            {"other_us", f16_all_us},
+            {"speedup", g.f16_us / g.us},
+            {"speedup_with_rows", f16_all_us / all_us}};
+}
 
 Json gguf_fp8(const Options &o, const Layers &layers, const std::string &gfx) {
     const auto &[jobs, of] = jobs_for(o, layers, gfx);

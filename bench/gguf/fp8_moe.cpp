@@ -50,28 +50,19 @@ Json to_json(const LinearShape &layer, const GgufMoeJob &job, const Timed &fp8, 
              const Peak &peak) {
     const GgufMoeShape &p = job.shape;
     const Kernel &kernel = *quantized_kernels(job.kernel->gfx, fp8_experts(p)).product;
-    const f64 us = fp8.us + fp8.before_us, f16_us = f16.us + f16.before_us,
-              flops = 2.0 * p.slots() * p.n * p.k / (fp8.us * 1e-6);
-    Json row = {{"table", "fp8"},
-                {"model", layer.model},
+    Json row = {{"model", layer.model},
                 {"layer", layer.layer},
                 {"type", p.type},
                 {"m", p.tokens},
                 {"n", p.n},
                 {"k", p.k},
                 {"block_size", block_size(kernel)},
-                {"product_us", fp8.us},
                 {"activations_us", fp8.before_us},
-                {"time_us", us},
-                {"tflops", flops / 1e12},
-                {"pct_of_bound", 100 * flops / peak.flops},
-                {"bound", "fp8_wmma"},
-                {"other_kernel", job.kernel->symbol},
-                {"other_product_us", f16.us},
-                {"other_us", f16_us},
-                {"speedup", f16.us / fp8.us},
-                {"speedup_with_rows", f16_us / us},
+                {"time_us", fp8.us + fp8.before_us},
                 {"_size", by(p.n, p.k)}};
+    row.update(to_json(Fp8Gain{2.0 * p.slots() * p.n * p.k, fp8.us, fp8.before_us, *job.kernel,
+                               f16.us, f16.before_us},
+                       peak));
     row.update(kernel_facts(kernel));
     add_bounds(row, fp8.drawn);
     return row;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The tables of the suite gguf. Each prints its rows, which may be none.
 #pragma once
+#include "bench/part.h"
 #include "bench/product.h"
 #include "bench/suites.h"
 
@@ -12,6 +13,16 @@ inline constexpr u32 many_rows = 33; // of activations: from here on tables of t
 std::string name(const LinearShape &, const GgufShape &);
 // What rows of these products say: the layer, the kernel and the shape.
 Json to_json(const LinearShape &, const GgufJob &, const Timed &);
+
+// Of table fp8: a product of so many operations, in fp8 and in f16, each alone and with what is
+// launched before it.
+struct Fp8Gain {
+    f64 operations;
+    f64 us, before_us;
+    const Kernel &f16_kernel;
+    f64 f16_us, f16_before_us;
+};
+Json to_json(const Fp8Gain &, const Peak &fp8);
 
 using Layers = std::vector<const LinearShape *>;
 

@@ -28,21 +28,9 @@ Op fp8_product_of(const nw_context *context, const nw_gguf_fp8 *p) {
 
 Op fp8_experts_of(const nw_context *context, const nw_gguf_moe_fp8 *p) {
     need_product(context, p, "nw_gguf_moe_fp8", sizeof *p);
-    Op op{.kind = OpKind::moe_gguf_fp8};
-    op.type = gguf_type_of(p->type);
-    op.n = p->n;
-    op.k = p->k;
-    op.experts = p->experts;
-    op.slots = p->slots;
-    op.top_k = p->top_k;
+    Op op = gguf_experts_op(OpKind::moe_gguf_fp8, *p);
     op.a = address(p->a);
     op.a_scale = address(p->a_scale);
-    op.w = address(p->w);
-    op.w_expert = p->w_expert;
-    op.expert_ids = address(p->expert_ids);
-    op.c = address(p->c);
-    op.workspace = address(p->workspace);
-    op.workspace_bytes = p->workspace_bytes;
     return op;
 }
 

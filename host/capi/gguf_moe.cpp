@@ -11,21 +11,9 @@ namespace {
 
 Op gguf_moe_of(const nw_context *context, const nw_gguf_moe *p) {
     need_product(context, p, "nw_gguf_moe", sizeof *p);
-    Op op{.kind = OpKind::moe_gguf};
-    op.type = gguf_type_of(p->type);
-    op.n = p->n;
-    op.k = p->k;
-    op.experts = p->experts;
-    op.slots = p->slots;
-    op.top_k = p->top_k;
+    Op op = gguf_experts_op(OpKind::moe_gguf, *p);
     op.x = address(p->x);
     op.x_stride = p->x_stride;
-    op.w = address(p->w);
-    op.w_expert = p->w_expert;
-    op.expert_ids = address(p->expert_ids);
-    op.c = address(p->c);
-    op.workspace = address(p->workspace);
-    op.workspace_bytes = p->workspace_bytes;
     return op;
 }
 
@@ -76,26 +64,14 @@ u64 act_of(i32 act) {
 
 Op gguf_moe_act_of(const nw_context *context, const nw_gguf_moe_act *p) {
     need_product(context, p, "nw_gguf_moe_act", sizeof *p);
-    Op op{.kind = OpKind::moe_gguf_act};
-    op.type = gguf_type_of(p->type);
+    Op op = gguf_experts_op(OpKind::moe_gguf_act, *p);
     op.act = act_of(p->act);
-    op.n = p->n;
-    op.k = p->k;
-    op.experts = p->experts;
-    op.slots = p->slots;
-    op.top_k = p->top_k;
     op.x = address(p->x);
     op.x_stride = p->x_stride;
-    op.w = address(p->w);
-    op.w_expert = p->w_expert;
     op.w_row = p->w_row;
     op.bias = address(p->bias);
     op.bias_expert = p->bias_expert;
     op.bias_row = p->bias_row;
-    op.expert_ids = address(p->expert_ids);
-    op.c = address(p->c);
-    op.workspace = address(p->workspace);
-    op.workspace_bytes = p->workspace_bytes;
     if (p->act == NW_ACT_NONE)
         return op;
     op.w_up = address(p->w_up);
