@@ -255,9 +255,9 @@ private:
             fail(zeros, "the config says sym, but zero points are neither all 7 (v1) nor all 8 "
                         "(v2); one of them belongs to another checkpoint");
         if (l.format == SourceFormat::gptq_v1 && (seen & fifteen))
-            fail(zeros, "contains 15, in GPTQ v1 a zero point of 16, or of 0 stored as -1, by "
-                        "reader: save it as gptq_v2 with the program that made it; if the file is "
-                        "v2, its config needs checkpoint_format = gptq_v2");
+            fail(zeros, "contains 15, in GPTQ v1 a zero point of 16 to some readers and of 0, "
+                        "stored as -1, to others: save it as gptq_v2 with the program that made "
+                        "it; if the file is v2, its config needs checkpoint_format = gptq_v2");
         l.symmetric = l.format == SourceFormat::gptq_v1 ? seen == sevens : seen == eights;
         if (!l.symmetric && l.per_row() && !spread_over_groups(l))
             fail(zeros, fmt::format("has one zero point per row, and K = {} is no multiple of 32: "
