@@ -7,13 +7,29 @@ namespace nw::sim {
 
 namespace {
 
+class CheckedLaunch final : public LaunchChecker {
+public:
+    explicit CheckedLaunch(const CheckFacts &facts) : facts_(facts) {}
+    std::unique_ptr<GroupChecker> group(size_t waves) const override {
+        return std::make_unique<Checks>(facts_, *shared_, waves);
+    }
+
+private:
+    const CheckFacts &facts_;
+    const std::unique_ptr<RaceShared> shared_ = std::make_unique<RaceShared>();
+};
+
 class Combination final : public Checker {
 public:
     explicit Combination(CheckKinds kinds) : kinds_(kinds) {}
-    std::unique_ptr<LaunchChecker> launch(const Code &code, std::string_view gfx) const override {
-        if (!kinds_.wait && !kinds_.init && !kinds_.race)
+    std::unique_ptr<LaunchChecker> launch(const Program &program, u32 wave_size) const override {
+        const u32 kinds = kinds_.wait + 2u * kinds_.init + 4u * kinds_.race;
+        if (!kinds)
             return nullptr;
-        return std::make_unique<CheckFacts>(kinds_, code, gfx);
+        return std::make_unique<CheckedLaunch>(
+            program.derived<CheckFacts>(kinds << 8 | wave_size, [&] {
+                return std::make_shared<CheckFacts>(kinds_, program.code(wave_size), program.gfx());
+            }));
     }
     bool strict_scalar_loads() const override { return kinds_.strict_scalar; }
     bool needs_order() const override { return kinds_.race; }
@@ -45,15 +61,9 @@ CheckFacts::CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx)
     }
     if (kinds.init)
         init = std::make_unique<InitFacts>(code);
-    if (kinds.race) {
+    if (kinds.race)
         race = std::make_unique<RaceFacts>(code, generation);
-        race_shared = std::make_unique<RaceShared>();
-    }
     fill_rows(code);
-}
-
-std::unique_ptr<GroupChecker> CheckFacts::group(size_t waves) const {
-    return std::make_unique<Checks>(*this, waves);
 }
 
 // One extra empty row for the sentinel after the last instruction.
@@ -70,10 +80,10 @@ void CheckFacts::fill_rows(const Code &code) {
     }
 }
 
-Checks::Checks(const CheckFacts &facts, size_t waves)
+Checks::Checks(const CheckFacts &facts, RaceShared &shared, size_t waves)
     : facts_(facts), group_waves_(static_cast<u32>(waves)) {
     if (facts.race)
-        race_ = std::make_unique<RaceCheck>(*facts.race, *facts.race_shared);
+        race_ = std::make_unique<RaceCheck>(*facts.race, shared);
     for (size_t n = 0; n < waves; ++n) {
         if (facts.wait)
             wait_.emplace_back(*facts.wait);

@@ -23,8 +23,8 @@ struct CheckKinds {
 // For RunConfig::checker; null when all are off. Lives as long as the program.
 const Checker *checker(CheckKinds);
 
-// One per launch, shared by its workers.
-struct CheckFacts final : LaunchChecker {
+// Of a program's code, made at its first launch.
+struct CheckFacts {
     // The loop's filter: most instructions touch nothing that a checker watches.
     struct Row {
         RegisterSet touches;
@@ -37,9 +37,7 @@ struct CheckFacts final : LaunchChecker {
     std::unique_ptr<const HazardFacts> hazards; // with wait
     std::unique_ptr<const InitFacts> init;
     std::unique_ptr<const RaceFacts> race;
-    std::unique_ptr<RaceShared> race_shared; // used by one thread only: see race.h
     CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx);
-    std::unique_ptr<GroupChecker> group(size_t waves) const override;
 
 private:
     void fill_rows(const Code &);
@@ -47,7 +45,8 @@ private:
 
 class Checks final : public GroupChecker {
 public:
-    Checks(const CheckFacts &facts, size_t waves);
+    // `shared` is of the launch, and used by one thread only: see race.h.
+    Checks(const CheckFacts &facts, RaceShared &shared, size_t waves);
     void start_group(u64 group, size_t lds_bytes) override;
     void start_wave(const Wave &) override;
     u64 run(Wave &, u64 budget) override;

@@ -233,7 +233,7 @@ void Builder::dispatch(Inst &i, const Instruction &inst) {
 
 const Executable &executable(const Program &program, u32 wave_size) {
     const u32 key = choices_id() << 16 | wave_size << 8 | static_cast<u32>(host_level());
-    const void *p = program.derived(key, [&]() -> std::shared_ptr<void> {
+    return program.derived<Executable>(key, [&] {
         auto e = std::make_shared<Executable>();
         e->program = &program;
         e->code = &program.code(wave_size);
@@ -247,7 +247,6 @@ const Executable &executable(const Program &program, u32 wave_size) {
                 e->tallies.entry(e->insts[index].cls, e->code->instructions[index]);
         return e;
     });
-    return *static_cast<const Executable *>(p);
 }
 
 } // namespace nw::sim

@@ -3,13 +3,12 @@
 // Fault. The checkers are in sim/check, on which this folder doesn't depend.
 #pragma once
 #include <memory>
-#include <string_view>
 
 #include "base/types.h"
 
 namespace nw::sim {
 
-struct Code;
+class Program;
 struct Wave;
 
 // Of one workgroup at a time; reused for the next.
@@ -22,7 +21,7 @@ public:
     virtual u64 run(Wave &, u64 budget) = 0;
 };
 
-// Of one launch, shared by its workers. It keeps references to the code.
+// Of one launch, shared by its workers. It keeps references to the program.
 class LaunchChecker {
 public:
     virtual ~LaunchChecker() = default;
@@ -34,7 +33,7 @@ class Checker {
 public:
     virtual ~Checker() = default;
     // Null if nothing is to be called.
-    virtual std::unique_ptr<LaunchChecker> launch(const Code &, std::string_view gfx) const = 0;
+    virtual std::unique_ptr<LaunchChecker> launch(const Program &, u32 wave_size) const = 0;
     // Scalar loads are exact to the byte, as vector loads are (S-060).
     virtual bool strict_scalar_loads() const = 0;
     // Findings depend on the order of accesses: all workgroups run on one thread.

@@ -213,7 +213,9 @@ RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunC
 }
 
 std::unique_ptr<LaunchChecker> launch_checker(const Context &c) {
-    return c.config.checker ? c.config.checker->launch(*c.code.code, c.device.gfx) : nullptr;
+    return c.config.checker
+               ? c.config.checker->launch(*c.dispatch.program, c.dispatch.kernel->wave_size)
+               : nullptr;
 }
 
 RunStats run(const Dispatch &d, Memory &memory, const Device &device, const RunConfig &config,

@@ -62,7 +62,7 @@ struct Program::Impl {
 
     mutable std::mutex mutex; // guards the next two
     mutable std::map<u32, std::unique_ptr<Code>> codes;
-    mutable std::map<u32, std::shared_ptr<void>> attachments;
+    mutable std::map<std::pair<std::type_index, u32>, std::shared_ptr<void>> attachments;
 
     u64 base() const { return reinterpret_cast<u64>(memory.get()); }
     std::span<const std::byte> bytes() const { return {memory.get(), size}; }
@@ -306,15 +306,16 @@ SourcePlace place_of(const std::string &source_line) {
 
 std::string Program::source_line(u64 pc) const { return impl_->lines.find(pc - impl_->base()); }
 
-const void *Program::derived(u32 key, const std::function<std::shared_ptr<void>()> &make) const {
+const void *Program::attached(std::type_index type, u32 key,
+                              const std::function<std::shared_ptr<void>()> &make) const {
     {
         std::lock_guard lock(impl_->mutex);
-        if (auto it = impl_->attachments.find(key); it != impl_->attachments.end())
+        if (auto it = impl_->attachments.find({type, key}); it != impl_->attachments.end())
             return it->second.get();
     }
     std::shared_ptr<void> fresh = make(); // may call code(), so without the lock
     std::lock_guard lock(impl_->mutex);
-    return impl_->attachments.try_emplace(key, std::move(fresh)).first->second.get();
+    return impl_->attachments.try_emplace({type, key}, std::move(fresh)).first->second.get();
 }
 
 } // namespace nw::sim

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 #include "base/error.h"
@@ -90,11 +91,16 @@ public:
     // "saxpy.s:41" from the line table; "" when there is none for `pc`.
     std::string source_line(u64 pc) const;
     SourcePlace source_place(u64 pc) const { return place_of(source_line(pc)); }
-    // Data that a client derives from the code once and caches with it, under its own key.
-    const void *derived(u32 key, const std::function<std::shared_ptr<void>()> &make) const;
+    // Data that a client derives from the code once and caches with it: one T for each key.
+    template <class T>
+    const T &derived(u32 key, const std::function<std::shared_ptr<T>()> &make) const {
+        return *static_cast<const T *>(attached(typeid(T), key, make));
+    }
 
 private:
     Program();
+    const void *attached(std::type_index, u32 key,
+                         const std::function<std::shared_ptr<void>()> &make) const;
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

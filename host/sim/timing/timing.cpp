@@ -70,11 +70,9 @@ struct Model {
 
     const ProgramFacts &facts_of(const Dispatch &d) const {
         const u32 wave_size = d.kernel->wave_size;
-        return *static_cast<const ProgramFacts *>(
-            d.program->derived(key << 8 | wave_size, [&]() -> std::shared_ptr<void> {
-                return std::make_shared<ProgramFacts>(d.program->code(wave_size), device.gfx,
-                                                      costs);
-            }));
+        return d.program->derived<ProgramFacts>(key << 8 | wave_size, [&] {
+            return std::make_shared<ProgramFacts>(d.program->code(wave_size), device.gfx, costs);
+        });
     }
 
     Machine machine(const Dispatch &d, const Memory &m, Watcher *w) {
