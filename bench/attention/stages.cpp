@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The suite attention: what each launch of block-sparse attention takes in a layer of a model, and
 // what that makes of the time to a first token.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "bench/attention/layer.h"
@@ -23,10 +24,13 @@ struct Job {
     AttentionLayer of;
     Dtype dtype;
     u32 s;
-    f64 density;         // of random lists; 0: as selected
-    ContextShape slice;  // whose heads the forward is timed of
-    bool forward = true; // the target has attn_forward
+    f64 density;                            // of random lists; 0: as selected
+    ContextShape slice;                     // whose heads the forward is timed of
+    std::vector<std::string_view> launches; // that there are rows of
 
+    bool has(std::string_view launch) const {
+        return std::ranges::find(launches, launch) != launches.end();
+    }
     ContextShape tensors() const { return {of.h, of.hk, of.d, slice.sq, slice.sk}; }
     bool selected() const { return density == 0; }
     std::string lists() const {
@@ -72,7 +76,7 @@ Stages time_job(const Job &job, const std::string &gfx, const hip::Device &devic
         layer.set_lists(lists);
     }
     out.density = lists.pairs / seen_pairs(job.slice);
-    if (!job.forward)
+    if (!job.has("forward"))
         return out;
     out.stages.push_back(
         {"forward", layer.forward(job.selected() || job.density < 1, job.slice),
@@ -81,7 +85,17 @@ Stages time_job(const Job &job, const std::string &gfx, const hip::Device &devic
     return out;
 }
 
-// Those that the target has kernels for; without attn_forward only what comes before it.
+std::vector<std::string_view> launches_of(const Job &job, bool forward) {
+    std::vector<std::string_view> out;
+    if (job.selected())
+        out = {"mean", "score", "select"};
+    if (forward)
+        out.push_back("forward");
+    return out;
+}
+
+// Those that the target has kernels for, without attn_forward what comes before it; whose name, or
+// with the launch behind it, --only matches.
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
     const std::regex only = only_pattern(o);
     std::vector<Job> out;
@@ -94,16 +108,21 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                         return check::find_default(family, gfx, {{"dtype", name(dtype)}, {"d", d}});
                     };
                     const Kernel *forward = find("attn_forward");
-                    Job job{of, dtype, s, density, {}, forward != nullptr};
+                    Job job{of, dtype, s, density, {}, {}};
                     if (job.selected() ? !find("attn_score") : !forward)
+                        continue;
+                    const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;
+                    if (!usual && !o.full && o.only.empty())
                         continue;
                     job.slice = job.selected()
                                     ? ContextShape{of.h, of.hk, of.d,
                                                    std::min(s / 2, selection_rows), s / 2}
                                     : slice_of(*forward, of, s, density < 1);
-                    const bool usual = s == 8192 && dtype == Dtype::f16 && of.h == 16;
-                    const std::string name = job.name();
-                    if ((usual || o.full || !o.only.empty()) && std::regex_search(name, only))
+                    for (const std::string_view launch : launches_of(job, forward != nullptr))
+                        if (std::regex_search(job.name(), only) ||
+                            std::regex_search(fmt::format("{} {}", job.name(), launch), only))
+                            job.launches.push_back(launch);
+                    if (!job.launches.empty())
                         out.push_back(job);
                 }
     return out;
@@ -149,13 +168,20 @@ Json to_json(const Job &job, const Stages &all, const Stage &stage, f64 peak, co
     return row;
 }
 
-// Adds what the launches before take, by the forward's time.
-void add_share(Json &row, const Json &rows, u64 before) {
-    f64 us = 0;
-    for (u64 i = rows.size() - before; i < rows.size(); ++i)
-        us += rows[i].at("time_us").get<f64>();
-    if (before)
-        row["pct_before"] = 100 * us / row.at("time_us").get<f64>();
+// A row for each launch; the forward's has what those before take, by its time.
+Json rows_of(const Job &job, const Stages &all, f64 peak, const Bound &bound) {
+    Json rows = Json::array();
+    f64 before_us = 0;
+    for (const Stage &stage : all.stages) {
+        Json row = to_json(job, all, stage, peak, bound);
+        const f64 us = row.at("time_us").get<f64>();
+        if (stage.name == "forward" && before_us > 0)
+            row["pct_before"] = 100 * before_us / us;
+        before_us += us;
+        if (job.has(stage.name))
+            rows.push_back(std::move(row));
+    }
+    return rows;
 }
 
 } // namespace
@@ -191,12 +217,9 @@ Json attention_stages(const Options &o, const std::string &gfx) {
             return time_job(jobs[i], gfx, model_device("sim:" + gfx, jobs.size(), "stats=on"));
         },
         [&](u64 i, const Stages &all) {
-            for (u64 n = 0; n < all.stages.size(); ++n) {
-                Json row = to_json(jobs[i], all, all.stages[n], peak.flops, bound);
-                if (all.stages[n].name == "forward")
-                    add_share(row, rows, n);
-                rows.push_back(row);
+            for (Json &row : rows_of(jobs[i], all, peak.flops, bound)) {
                 table.print(row);
+                rows.push_back(std::move(row));
             }
         });
     return rows;

@@ -62,9 +62,9 @@ class Attention(Suite):
     def test_launches_without_wmma(self) -> None:
         # Of the part with the fewest CUs, whose launches are the shortest to simulate, and one type.
         peak = 40 * 64 * 2 * 1.905e9  # CUs, lanes, FLOP, Hz
-        rows, said = self.rows("--suite", "attention", "--device", "sim:gfx1010", "--dtype", "f16", "--only", "^stages 8192 Qwen3-0.6B f16 selected$")
-        stages = [r["stage"] for r in rows if r["stage"] != "forward"]
-        self.assertEqual(sorted(stages), ["mean", "score", "select"])
+        rows, said = self.rows("--suite", "attention", "--device", "sim:gfx1010", "--dtype", "f16",
+                               "--only", "^stages 8192 Qwen3-0.6B f16 selected (mean|score|select)$")  # fmt: skip
+        self.assertEqual([r["stage"] for r in rows], ["mean", "score", "select"])
         for row in rows:
             if row["stage"] == "score":
                 self.assertEqual(row["pct_wmma_busy"], 0)
