@@ -46,6 +46,10 @@ bool is_whole(GgmlType type) {
     return type == GgmlType::q2_K || type == GgmlType::q3_K || type == GgmlType::nvfp4;
 }
 
+// Whether even and odd blocks of a super-block make sums of their own, the odd ones of four times
+// their quants (T-193).
+bool by_parity(GgmlType type) { return type == GgmlType::q2_K; }
+
 // Whether each 16 k are multiplied by themselves: they have a scale or a unit of their own.
 bool by_sixteens(GgmlType type, const GgufBlock &b) {
     return b.sub == 16 || unit_of(type, 0) != unit_of(type, 16);
@@ -62,7 +66,8 @@ bool is_minus_zero(GgmlType type, const std::byte *block, u32 i) {
 // A super-block of a row of w, unpacked as in the kernel.
 struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
-    f32 least[2 * blocks]; // what is taken off, of each block or of 16 k
+    f32 least[2 * blocks]; // what is taken off, of each block or of 16 k, over least_scale
+    f32 least_scale;
     f32 quant[super_k];    // as f16 has them
 };
 
@@ -77,8 +82,9 @@ Factors factors_of(GgmlType type, const std::byte *p) {
             const f32 unit = unit_of(type, in);
             const i32 scale = b.scale[i / b.sub], times = block % 2 ? 16 : 1;
             if (is_whole(type)) { // no quant is -0, which WMMA tells from 0 (S-004)
-                f.quant[in] = static_cast<f32>(b.quant[i] * scale * times) * 0x1p-24f;
-                f.scale[in / 16] = b.d * 0x1p24f;
+                const i32 in_quant = by_parity(type) && block % 2 ? 4 : times;
+                f.quant[in] = static_cast<f32>(b.quant[i] * scale * in_quant) * 0x1p-24f;
+                f.scale[in / 16] = b.d * 0x1p24f * static_cast<f32>(times / in_quant);
             } else {
                 const f32 quant =
                     is_minus_zero(type, block_at, i) ? -0.0f : static_cast<f32>(b.quant[i]);
@@ -86,8 +92,14 @@ Factors factors_of(GgmlType type, const std::byte *p) {
                 const f32 d = b.d * (0x1p24f * static_cast<f32>(times) / unit);
                 f.scale[in / 16] = d * static_cast<f32>(scale);
             }
-            const f32 least = -b.dmin * static_cast<f32>(b.least[i / b.sub]);
-            f.least[in / b.sub] = f16_to_f32(f32_to_f16(least));
+            const f32 least = static_cast<f32>(b.least[i / b.sub]);
+            if (b.sub == 16) { // whole numbers; their sum has a factor
+                f.least[in / b.sub] = least * 0x1p-20f;
+                f.least_scale = -b.dmin * 0x1p20f;
+            } else {
+                f.least[in / b.sub] = f16_to_f32(f32_to_f16(-b.dmin * least));
+                f.least_scale = 1;
+            }
         }
     }
     return f;
@@ -198,14 +210,17 @@ private:
             if (second != first)
                 a[8 + j] = sum(row, second * blocks + j), b[8 + j] = w[second].least[j];
         }
+        if (sums > blocks)
+            return std::fma(wmma(kind_, a, b, 0), w[first].least_scale, acc);
         return wmma(kind_, a, b, acc);
     }
 
     f32 add_blocks(f32 acc, u32 row, u64 super, const Factors &w) const {
         std::array<f32, 16> a, b;
         const bool whole = is_whole(p_.type);
-        f32 c = 0;
+        f32 sums[2] = {};
         for (u32 j = 0; j < blocks; ++j) {
+            f32 &c = sums[by_parity(p_.type) ? j % 2 : 0];
             c = whole ? c : 0;
             for (u32 step = 0; step < 2; ++step) {
                 for (u32 i = 0; i < 16; ++i) {
@@ -218,7 +233,9 @@ private:
                     acc = std::fma(c, w.scale[2 * j + step], acc);
             }
         }
-        return whole ? std::fma(c, w.scale[0], acc) : acc;
+        if (whole)
+            acc = std::fma(sums[0], w.scale[0], acc);
+        return by_parity(p_.type) ? std::fma(sums[1], w.scale[2], acc) : acc;
     }
 
     const GgufMidProduct &p_;
@@ -293,7 +310,8 @@ GgufMidExact gguf_mid_exact(std::span<const f32> x, const GgufMidProduct &p) {
                 for (u64 i = each * b; i < each * (b + 1); ++i)
                     sum += x[u64{m} * p.k + i];
                 const u64 at = product.place(static_cast<u32>(each * b)) / each;
-                const f64 least = std::fabs(f64{w[at / sums].least[at % sums]});
+                const Factors &of = w[at / sums];
+                const f64 least = std::fabs(f64{of.least[at % sums]} * of.least_scale);
                 tolerance += least * std::fabs(sum - product.sum(m, at) * unit) +
                              (least * 0x1p-11 + 0x1p-25) * std::fabs(sum);
             }
