@@ -55,12 +55,13 @@ f32 step_gfx11(const Product &p, const Product &q, f32 c) {
         return 0;
     const int lead = c == 0 ? none : exponent_of(c) - 26;
     const int grid = std::max(std::max(p.exponent, q.exponent) - 24, lead);
-    f64 sum = units(std::fabs(c), grid);
-    for (const Product &t : {p, q}) {
-        const f64 magnitude = units(std::fabs(t.value), grid);
-        sum += std::signbit(t.value) == negative ? magnitude : -magnitude - 1;
+    const f64 per_value = power_of_2(-grid);
+    i64 sum = static_cast<i64>(std::fabs(c) * per_value);
+    for (f64 value : {p.value, q.value}) {
+        const i64 magnitude = static_cast<i64>(std::fabs(value) * per_value);
+        sum += std::signbit(value) == negative ? magnitude : -magnitude - 1;
     }
-    const f32 result = static_cast<f32>((negative ? -sum : sum) * power_of_2(grid));
+    const f32 result = static_cast<f32>(static_cast<f64>(negative ? -sum : sum) * power_of_2(grid));
     return std::fabs(result) < 0x1p-126f ? 0 : result;
 }
 
