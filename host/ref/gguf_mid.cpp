@@ -68,7 +68,7 @@ struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
     f32 least[2 * blocks]; // what is taken off, of each block or of 16 k, over least_scale
     f32 least_scale;
-    f32 quant[super_k];    // as f16 has them
+    f32 quant[super_k]; // as f16 has them
 };
 
 Factors factors_of(GgmlType type, const std::byte *p) {
