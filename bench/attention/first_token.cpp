@@ -29,28 +29,22 @@ f64 linear_us_of_token(const Shapes &shapes, const std::string &gfx, f64 &tflops
 } // namespace
 
 Json attention_first_token(const Json &stages, const Shapes &shapes, const std::string &gfx) {
-    struct Sum {
-        u32 launches = 0;
-        f64 ms = 0;
-    };
-    constexpr u32 dense_launches = 1, selected_launches = 4; // fewer: --only left some out
-    std::map<std::pair<u32, std::string>, std::map<std::string, Sum>> sums; // of lists, by S, type
+    // Of lists, by S and type: a forward's row says what the launches before it take, too.
+    std::map<std::pair<u32, std::string>, std::map<std::string, f64>> ms;
     for (const Json &row : stages)
-        if (row.at("model") == model) {
-            Sum &sum = sums[{row.at("s").get<u32>(), row.at("dtype").get<std::string>()}]
-                           [row.at("lists").get<std::string>()];
-            ++sum.launches;
-            sum.ms += row.at("layers_ms").get<f64>();
-        }
+        if (row.at("model") == model && row.at("stage") == "forward")
+            ms[{row.at("s").get<u32>(), row.at("dtype").get<std::string>()}]
+              [row.at("lists").get<std::string>()] =
+                  row.at("layers_ms").get<f64>() * (1 + row.value("pct_before", 0.0) / 100);
     Json rows = Json::array();
     f64 tflops = 0, us = 0;
-    for (auto &[of, lists] : sums) {
-        const Sum all = lists["100%"], selected = lists["selected"];
-        if (all.launches < dense_launches || selected.launches < selected_launches)
+    for (const auto &[of, lists] : ms) {
+        if (!lists.contains("100%") || !lists.contains("selected"))
             continue;
         if (us == 0)
             us = linear_us_of_token(shapes, gfx, tflops);
-        const f64 linear = us * of.first / 1e6, dense = all.ms / 1e3, sparse = selected.ms / 1e3;
+        const f64 linear = us * of.first / 1e6, dense = lists.at("100%") / 1e3,
+                  sparse = lists.at("selected") / 1e3;
         rows.push_back({{"table", "first_token"},
                         {"model", model},
                         {"s", of.first},

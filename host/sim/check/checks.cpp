@@ -19,15 +19,19 @@ private:
     const std::unique_ptr<RaceShared> shared_ = std::make_unique<RaceShared>();
 };
 
+// A number of its own for each combination.
+u32 number_of(CheckKinds kinds) {
+    return kinds.wait + 2u * kinds.init + 4u * kinds.race + 8u * kinds.strict_scalar;
+}
+
 class Combination final : public Checker {
 public:
     explicit Combination(CheckKinds kinds) : kinds_(kinds) {}
     std::unique_ptr<LaunchChecker> launch(const Program &program, u32 wave_size) const override {
-        const u32 kinds = kinds_.wait + 2u * kinds_.init + 4u * kinds_.race;
-        if (!kinds)
+        if (!kinds_.wait && !kinds_.init && !kinds_.race)
             return nullptr;
         return std::make_unique<CheckedLaunch>(
-            program.derived<CheckFacts>(kinds << 8 | wave_size, [&] {
+            program.derived<CheckFacts>(number_of(kinds_) << 8 | wave_size, [&] {
                 return std::make_shared<CheckFacts>(kinds_, program.code(wave_size), program.gfx());
             }));
     }
@@ -49,7 +53,7 @@ const Checker *checker(CheckKinds kinds) {
             made.push_back(Combination({bool(n & 1), bool(n & 2), bool(n & 4), bool(n & 8)}));
         return made;
     }());
-    const unsigned n = kinds.wait + 2u * kinds.init + 4u * kinds.race + 8u * kinds.strict_scalar;
+    const u32 n = number_of(kinds);
     return n ? &all[n] : nullptr;
 }
 
