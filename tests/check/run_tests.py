@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Builds and runs tests, and adds up the counts they end with.
+"""Builds the stamps of tests, each an edge of the build (run_test.py), and adds up the counts that they hold.
 
-A test's last word is the line `N passed, N failed` (`, N skipped` may follow). One that dies, hangs
-or ends without that line counts as one failure more.
+What passed and has not changed since is not run again. A test that dies, hangs, ends without the line `N passed, N failed`, or
+can't be run because what it needs does not build, counts as one failure more.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
+import fcntl
 import json
 import os
 import re
@@ -19,230 +19,175 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
-from select_tests import Command, Test, commands, known_tests, select, targets_of, with_files, words_of
+from run_test import TIMEOUT_SECONDS, Outcome, end_with_parent, judge, run
+from select_tests import Test, known_tests, select, targets_of, with_files, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
-COUNTS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
-TIMEOUT_SECONDS = 20 * 60
 SILENT_SECONDS = 10  # a log gets a line at least so often
-SLOW_SECONDS = 60.0  # what a test labelled slow is taken to last until it was measured
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @dataclass(frozen=True)
-class Outcome:
-    test: Test
-    passed: int
-    failed: int
-    skipped: int
-    seconds: float
-    problem: str  # why it failed though its counts don't say so, or ""
-    output: str
+class Result:
+    name: str
+    outcome: Outcome
+    remembered: bool = False  # from an earlier run
 
 
-def judge(test: Test, output: str, code: int, problem: str, seconds: float) -> Outcome:
-    counts = COUNTS.fullmatch(output.rstrip().rpartition("\n")[2])
-    passed, failed, skipped = (int(count or 0) for count in counts.groups()) if counts else (0, 0, 0)
-    if not problem and code < 0:
-        problem = f"died of {signal.Signals(-code).name}"
-    if not problem and counts is None:
-        problem = f"did not end with the line `N passed, N failed` (exit code {code})"
-    if not problem and code != 0 and failed == 0:
-        problem = f"exit code {code}, though nothing failed"
-    if not problem and passed + failed + skipped == 0:
-        problem = "ran no test"
-    return Outcome(test, passed, failed + bool(problem), skipped, seconds, problem, output)
+def not_run(problem: str) -> Outcome:
+    return Outcome(0, 1, 0, problem, 0.0, 0.0, 0.0)
 
 
-def end_with_parent() -> None:
-    """In a new process: it is killed when this runner ends, however that ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+class Output:
+    """What ninja prints, without what only says how far it is: that is a line which is overwritten on a terminal, and a line now
+    and then in a log. Without the commands of tests that failed, too: what the test said comes next."""
 
-
-class Running:
-    """A test under way."""
-
-    def __init__(self, test: Test, words: list[str], command: Command, scratch: Path) -> None:
-        self.test = test
-        self._timeout = command.timeout or TIMEOUT_SECONDS
-        self._start = time.monotonic()
-        self._output: IO[bytes] = tempfile.TemporaryFile(dir=scratch)
-        self._process = subprocess.Popen(
-            words,
-            cwd=command.directory,
-            env=os.environ | command.environment | {"TMPDIR": str(scratch)},
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that its children end with it
-            preexec_fn=end_with_parent,
-        )
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._start
-
-    def outcome(self) -> Outcome | None:
-        """None while it runs."""
-        problem = ""
-        if self._process.poll() is None:
-            if self.seconds < self._timeout:
-                return None
-            problem = f"still running after {self._timeout:g} s"
-        self.kill()
-        self._output.seek(0)
-        output = self._output.read().decode(errors="replace")
-        self._output.close()
-        return judge(self.test, output, self._process.returncode, problem, self.seconds)
-
-    def kill(self) -> None:
-        """Ends it and what it left running."""
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._process.wait()
-
-
-class Report:
-    """A line for each test; between them, what runs: on a terminal all the time, in a log now and then."""
-
-    def __init__(self, tests: int) -> None:
-        self._tests, self._done = tests, 0
+    def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()
         self._said = time.monotonic()
+        self._skip = False
 
-    def outcome(self, outcome: Outcome) -> None:
-        self._done += 1
-        verdict = "FAILED" if outcome.failed else "ok" if outcome.passed else "skipped"
-        counts = f"{outcome.passed:5} passed" + (f", {outcome.failed} failed" if outcome.failed else "")
-        counts += f", {outcome.skipped} skipped" if outcome.skipped else ""
-        text = f"----- {outcome.test.name}\n{outcome.output.rstrip()}\n-----\n" if outcome.failed else ""
-        text += f"{verdict:8}{outcome.test.name:36}{outcome.seconds:7.1f} s {counts}"
-        self._say(text + (f"  {outcome.problem}" if outcome.problem else "") + "\n")
-
-    def progress(self, running: list[Running]) -> None:
-        names = ", ".join(f"{one.test.name} {one.seconds:.0f} s" for one in running)
-        text = f"{self._done} of {self._tests} done, running: {names}"
-        if self._terminal:
-            print(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
+    def line(self, line: str) -> None:
+        if self._skip:
+            self._skip = False
+        elif line.startswith("FAILED: stamps/"):
+            self._skip = True
+        elif not re.match(r"\[\d+/\d+\] ", line):
+            self._say(line)
+        elif self._terminal:
+            print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
         elif time.monotonic() - self._said >= SILENT_SECONDS:
-            self._say(f"        {text}\n")
+            self._say(f"        {line}")
 
     def end(self) -> None:
-        if self._terminal:
-            print("\r\x1b[K", end="", flush=True)
+        print("\r\x1b[K" * self._terminal, end="", flush=True)
 
-    def _say(self, text: str) -> None:
-        print("\r\x1b[K" * self._terminal + text, end="", flush=True)
+    def _say(self, line: str) -> None:
+        print("\r\x1b[K" * self._terminal + line, flush=True)
         self._said = time.monotonic()
 
 
-class Durations:
-    """How long tests took, so that the longest are begun first; kept in the build directory."""
-
-    def __init__(self, build: Path) -> None:
-        self._file = build / "test_seconds.json"
+@contextmanager
+def build_lock(build: Path) -> Iterator[None]:
+    """That of gen/build.sh: two builds in one folder spoil each other's log."""
+    with (build / ".lock").open("w") as lock:
         try:
-            self._seconds: dict[str, float] = json.loads(self._file.read_text())
-        except (OSError, ValueError):  # the first run, or one that was interrupted
-            self._seconds = {}
-
-    def of(self, test: Test, command: Command | None) -> float:
-        return self._seconds.get(test.name, SLOW_SECONDS if command and command.slow else 0.0)
-
-    def keep(self, outcomes: list[Outcome]) -> None:
-        for outcome in outcomes:
-            if not outcome.failed and not outcome.test.cases and not outcome.test.only:
-                self._seconds[outcome.test.name] = round(outcome.seconds, 1)
-        temporary = self._file.with_suffix(f".{os.getpid()}")
-        try:
-            temporary.write_text(json.dumps(self._seconds, indent=1, sort_keys=True))
-            temporary.replace(self._file)
-        except OSError:  # a full disk: the order is a little worse next time
-            temporary.unlink(missing_ok=True)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another build is under way here; this one waits for it", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
-def scratch_folder() -> Path:
-    """A folder for temporary files of this run; removes those of runs that were killed."""
+def ninja(build: Path, *words: str) -> subprocess.Popen:
+    environment = os.environ | {"NINJA_STATUS": "[%f/%t] ", "NW_RUNNER": str(os.getpid())}
+    return subprocess.Popen(
+        ["ninja", "-C", build, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        preexec_fn=end_with_parent,
+    )  # fmt: skip
+
+
+def build_targets(build: Path, targets: list[str], jobs: int) -> bool:
+    """Everything that can be built, whatever fails; true if nothing did."""
+    output = Output()
+    process = ninja(build, "-k", "0", "-j", str(jobs), *targets)
+    try:
+        for line in process.stdout:
+            if not line.startswith(("ninja: Entering directory", "ninja: no work to do", "ninja: build stopped")):
+                output.line(line.rstrip("\n"))
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)  # it ends its commands, tests among them
+        raise
+    finally:
+        process.wait()
+        output.end()
+    return process.returncode == 0
+
+
+def stale(build: Path, targets: list[str]) -> set[str]:
+    """Stamps that a build has not made though it was to."""
+    shown = subprocess.run(["ninja", "-C", build, "-n", "-k", "0", *targets], capture_output=True, text=True)
+    return set(re.findall(r"Testing stamps/(\S+)$", shown.stdout, re.MULTILINE))
+
+
+def result_of(build: Path, name: str, start: float, old: set[str]) -> Result:
+    stamp = build / "stamps" / name
+    failure = Path(f"{stamp}.failed")
+    if failure.exists():
+        return Result(name, Outcome(**json.loads(failure.read_text())))
+    remembered = stamp.exists() and stamp.stat().st_ctime < start
+    if not stamp.exists() or (remembered and name in old):
+        return Result(name, not_run("not run: what it needs was not built"))
+    return Result(name, Outcome(**json.loads(stamp.read_text())), remembered)
+
+
+def run_whole(tests: list[Test], options: argparse.Namespace) -> list[Result]:
+    """Tests as edges of the build."""
+    build, start = options.build, time.time()
+    names = [test.stamp("all" if options.all else "default") for test in tests]
+    targets = [f"run_{name}" for name in names]
+    for name in names:
+        (build / "stamps" / f"{name}.failed").unlink(missing_ok=True)
+    complete = False
+    if not options.no_build:
+        with build_lock(build):
+            complete = build_targets(build, targets, options.jobs)
+    old = set() if complete else stale(build, targets)
+    done = [result_of(build, name, start, old) for name in names]
+    for result in done:
+        if result.outcome.problem.startswith("not run"):
+            print(f"FAILED  {result.name:36}            {result.outcome.line}")
+    return done
+
+
+def run_parts(tests: list[Test], options: argparse.Namespace) -> list[Result]:
+    """Cases and kernels of tests, here and now: no stamp."""
+    needs = dict.fromkeys(target for test in tests for target in targets_of(test))
+    if needs and not options.no_build and (code := subprocess.run([ROOT / "gen/build.sh", *needs]).returncode) != 0:
+        raise SystemExit(code)
+    done = []
+    for test in tests:
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=f"nibblewave-tests-{os.getpid()}-") as scratch:
+            environment = os.environ | test.environment | {"NW_TIER": "all" if options.all else "default", "TMPDIR": scratch}
+            output, code, problem = run(words_of(test, options.all), TIMEOUT_SECONDS, environment, cwd=options.build)
+        outcome = Outcome(*judge(output, code, problem), time.monotonic() - start, 0.0, 0.0)
+        if outcome.failed:
+            print(f"----- {test.name}\n{output.rstrip()}\n-----")
+        print(f"{outcome.verdict:8}{test.name:36}{outcome.seconds:7.1f} s {outcome.line}", flush=True)
+        done.append(Result(test.name, outcome))
+    return done
+
+
+def summary(done: list[Result], name: str) -> int:
+    passed, failed, skipped = (sum(getattr(result.outcome, kind) for result in done) for kind in ("passed", "failed", "skipped"))
+    if broken := [result.name for result in done if result.outcome.failed]:
+        print("failed:", ", ".join(broken))
+    if not done:
+        print(f"no test was run: no room, test, case or kernel matches -k '{name}'")
+    if old := sum(result.remembered for result in done):
+        print(f"{old} of {len(done)} tests have not changed since they passed, and were not run again")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failed or not passed else 0
+
+
+def remove_scratch() -> None:
+    """Temporary folders of tests that were killed."""
     for old in Path(tempfile.gettempdir()).glob("nibblewave-tests-*-*"):
         pid = old.name.split("-")[2]
         if pid.isdigit() and not Path("/proc", pid).exists():
             shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"nibblewave-tests-{os.getpid()}-"))
-
-
-def outcomes(queue: list[tuple[Test, list[str], Command]], at_once: int, report: Report, scratch: Path) -> Iterator[Outcome]:
-    """Runs tests in the order given; each outcome when it is there."""
-    waiting, running = queue[::-1], list[Running]()
-    try:
-        while waiting or running:
-            while waiting and len(running) < at_once:
-                test, words, command = waiting.pop()
-                try:
-                    running.append(Running(test, words, command, scratch))
-                except OSError as error:
-                    yield Outcome(test, 0, 1, 0, 0.0, f"does not start: {error}", "")
-            time.sleep(0.02)
-            for one in list(running):
-                if (outcome := one.outcome()) is not None:
-                    running.remove(one)
-                    yield outcome
-            report.progress(running)
-    finally:
-        for one in running:
-            one.kill()
-
-
-def build_targets(tests: list[Test], everything: bool) -> int:
-    needs = dict.fromkeys(target for test in tests for target in targets_of(test))
-    return subprocess.run([ROOT / "gen/build.sh", *(["all"] if everything else []), *needs]).returncode
-
-
-def run(tests: list[Test], options: argparse.Namespace) -> list[Outcome]:
-    known = commands(options.build)
-    durations = Durations(options.build)
-    tests = sorted(tests, key=lambda test: -durations.of(test, known.get(test.name)))
-    not_known = Command(("(ctest does not know it)",), options.build)
-    queue = [
-        (test, words_of(test, command, options.all), command)
-        for test in tests
-        for command in [known.get(test.name, not_known)]
-    ]
-    report, done, scratch = Report(len(tests)), [], scratch_folder()
-    try:
-        for outcome in outcomes(queue, options.jobs, report, scratch):
-            report.outcome(outcome)
-            done.append(outcome)
-    finally:
-        report.end()
-        durations.keep(done)
-        shutil.rmtree(scratch, ignore_errors=True)
-    return done
-
-
-def summary(done: list[Outcome], name: str) -> int:
-    passed = sum(outcome.passed for outcome in done)
-    failed = sum(outcome.failed for outcome in done)
-    skipped = sum(outcome.skipped for outcome in done)
-    broken = [outcome.test.name for outcome in done if outcome.failed]
-    if broken:
-        print("failed:", ", ".join(broken))
-    if not done:
-        print(f"no test was run: no room, test, case or kernel matches -k '{name}'")
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    return 1 if failed or not passed else 0
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="tests/run",
-        description="Sets up, builds, and runs all tests, or those of a name.",
-        epilog="With ctest: cd build && ctest -L sim -j2; labels are the folders of tests/, python and slow.",
+        description="Sets up, builds, and runs the tests of the default tier, or those of a name. What passed and has not "
+        "changed since is not run again. tests/README.md says what to run after which change.",
+        epilog="With ninja: `ninja -C build run_NAME` runs a test, `run_all_NAME` what --all runs of it.",
     )
     parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
     parser.add_argument(
@@ -252,13 +197,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="build and run only what NAME means: a folder of tests/; else a part of a test's name (see --list); "
         "else a part of a test case's name; else the beginning of kernels' symbols",
     )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="check kernels in full on every target (otherwise on one of those where the machine code is the same)",
-    )
+    parser.add_argument("--all", action="store_true", help="everything: all kernels in full on all targets, baselines and ablations")
     parser.add_argument("--list", action="store_true", help="name the tests, and with -k the cases; run none")
-    parser.add_argument("--no-build", action="store_true", help="run what is built already")
+    parser.add_argument("--no-build", action="store_true", help="build and run no test that is an edge of the build: show what is known")
+    parser.add_argument("--again", action="store_true", help="also what has not changed since it passed")
     parser.add_argument(
         "-j", dest="jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)), help="tests at once (default: %(default)s)"
     )
@@ -270,16 +212,22 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
+    options.build = options.build.resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    tests = known_tests(options.build)
+    tier = "all" if options.all else "default"
+    tests = [test for test in known_tests(options.build) if options.k or options.all or "default" in test.tiers]
     if options.k:
         tests = [with_files(test, options.build, options.all) for test in select(tests, options.k)]
     if options.list:
         print("\n".join(f"{test.name}: {part}" if part else test.name for test in tests for part in test.cases or [test.only]))
         return 0
-    if tests and not options.no_build and (code := build_targets(tests, everything=not options.k)) != 0:
-        return code
-    return summary(run(tests, options), options.k)
+    remove_scratch()
+    whole = [test for test in tests if not test.cases and not test.only]
+    for test in whole if options.again else []:
+        (options.build / "stamps" / test.stamp(tier)).unlink(missing_ok=True)
+    done = run_whole(whole, options) if whole else []
+    done += run_parts([test for test in tests if test not in whole], options)
+    return summary(done, options.k)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The tests of a build directory, what each is built of, and those that a name means.
 
-CMake writes build/tests.json: for each test its targets, its sources and, of a kernel family's test, the family.
-ctest knows how to run it. A doctest program is one test here and a test for each case in ctest.
+CMake writes build/tests.json: for each test its command, its targets, its sources, its tiers and, of a kernel family's test,
+the family.
 """
 
 from __future__ import annotations
@@ -20,61 +20,35 @@ DOCTEST_CASE = re.compile(r'^\s*TEST_CASE\w*\(\s*"((?:[^"\\]|\\.)*)"', re.MULTIL
 @dataclass(frozen=True)
 class Test:
     name: str
+    words: tuple[str, ...] = ()
     room: str = ""
     family: str = ""  # that check_kernels is given
+    tiers: tuple[str, ...] = ("default",)  # default, all
     needs: tuple[str, ...] = ()  # build targets
     sources: tuple[Path, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict, hash=False)
     cases: tuple[str, ...] = ()  # those to run; none: all
     only: str = ""  # kernels whose symbol contains it; "": all of the family
     files: tuple[str, ...] = ()  # targets of these kernels' code objects, where they can be built alone
 
-
-@dataclass(frozen=True)
-class Command:
-    words: tuple[str, ...]
-    directory: Path
-    environment: dict[str, str] = field(default_factory=dict)
-    timeout: float | None = None
-    slow: bool = False
+    def stamp(self, tier: str) -> str:
+        """Its name below build/stamps: of what it runs in the tier."""
+        return f"all_{self.name}" if self.tiers == ("all",) or tier in self.tiers[1:] else self.name
 
 
 def known_tests(build: Path) -> list[Test]:
-    file = build / "tests.json"
-    if not file.exists():
-        return [Test(name) for name in commands(build)]
-    rows = json.loads(file.read_text())
     return [
-        Test(row["name"], row["room"], row["family"], tuple(row["needs"]), tuple(map(Path, row["sources"])))
-        for row in rows
-    ]
-
-
-def commands(build: Path) -> dict[str, Command]:
-    """Of each test, how ctest would run it; of a doctest program, how to run all of its cases at once."""
-    shown = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, stdout=subprocess.PIPE, check=True)
-    found: dict[str, Command] = {}
-    for row in json.loads(shown.stdout)["tests"]:
-        words = tuple(row.get("command", [row["name"]]))  # ctest leaves it out if nothing was built
-        name = row["name"]
-        if len(words) == 2 and words[1].startswith("--test-case="):
-            words, name = words[:1], Path(words[0]).name
-        properties = {entry["name"]: entry["value"] for entry in row.get("properties", [])}
-        found.setdefault(
-            name,
-            Command(
-                words,
-                Path(properties.get("WORKING_DIRECTORY", build)),
-                dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", [])),
-                properties.get("TIMEOUT"),
-                "slow" in properties.get("LABELS", []),
-            ),
+        Test(
+            row["name"], tuple(row["words"]), row["room"], row["family"], tuple(row["tiers"]), tuple(row["needs"]), tuple(map(Path, row["sources"])),
+            dict(entry.split("=", 1) for entry in row["environment"]),
         )
-    return found
+        for row in json.loads((build / "tests.json").read_text())
+    ]  # fmt: skip
 
 
-def words_of(test: Test, command: Command, every_target: bool) -> list[str]:
+def words_of(test: Test, every_target: bool) -> list[str]:
     """The command line that runs the test's chosen part."""
-    words = list(command.words)
+    words = list(test.words)
     if test.family and every_target:
         words.append("--all")
     if test.only:

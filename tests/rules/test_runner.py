@@ -20,10 +20,13 @@ sys.path.insert(0, str(ROOT / "tests/check"))
 import select_tests  # noqa: E402
 
 RUNNER = ROOT / "tests/check/run_tests.py"
+RUN_TEST = ROOT / "tests/check/run_test.py"
 
 
 class Scripts(unittest.TestCase):
     """A build directory whose tests are shell scripts."""
+
+    reads = ""  # an option of run_test.py
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -31,22 +34,29 @@ class Scripts(unittest.TestCase):
         self.build = Path(folder.name)
 
     def write(self, scripts: dict[str, str], listed: list[dict] | None = None) -> None:
-        rows = []
+        """A script that is listed twice is of both tiers."""
+        rows = {name: {"name": name} for name in scripts} | {row["name"]: row for row in listed or []}
+        self.rules = f"rule test\n command = {sys.executable} -B {RUN_TEST} $out --build . --timeout 3 $reads -- $words\n"
+        self.rules += " description = Testing stamps/$name\n depfile = $out.d\n restat = 1\n"
+        empty = {"room": "", "family": "", "tiers": ["default"], "needs": [], "sources": [], "environment": []}
         for name, script in scripts.items():
             path = self.build / f"{name}.sh"
             path.write_text("#!/bin/sh\n" + script)
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
-            rows.append(f'add_test({name} "{path}")\nset_tests_properties({name} PROPERTIES TIMEOUT 3)\n')
-        (self.build / "CTestTestfile.cmake").write_text("".join(rows))
-        if listed is not None:
-            empty = {"room": "", "family": "", "needs": [], "sources": []}
-            (self.build / "tests.json").write_text(json.dumps([empty | row for row in listed]))
+            rows[name] = empty | rows[name] | {"words": [str(path)]}
+            for tier in rows[name]["tiers"]:
+                of_tier, more = ("all_", " --all") if tier == "all" else ("", "")
+                self.rules += f"build {self.build}/stamps/{of_tier}{name}: test | {path}\n words = {path}{more}\n reads = {self.reads}\n name = {of_tier}{name}\n"
+                self.rules += f"build run_{of_tier}{name}: phony {self.build}/stamps/{of_tier}{name}\n"
+        (self.build / "build.ninja").write_text(self.rules)
+        (self.build / "tests.json").write_text(json.dumps(list(rows.values())))
 
     def command(self, *options: str) -> list:
-        return [sys.executable, "-B", RUNNER, self.build, "--no-build", *options]
+        return [sys.executable, "-B", RUNNER, self.build, *options]
 
     def run_tests(self, *options: str) -> tuple[int, list[str]]:
         done = subprocess.run(self.command(*options), capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stderr if done.returncode != 2 else "", "")
         return done.returncode, done.stdout.splitlines()
 
     def run_scripts(self, scripts: dict[str, str], *options: str) -> tuple[int, list[str]]:
@@ -88,9 +98,22 @@ class Verdicts(Scripts):
             self.assertTrue(any(name in line and words in line for line in lines), (name, lines))
 
     def test_a_test_that_does_not_start(self) -> None:
-        (self.build / "CTestTestfile.cmake").write_text('add_test(gone "/no/such/program")\n')
+        self.write({"gone": "true"})
+        (self.build / "gone.sh").chmod(0o600)
         code, lines = self.run_tests()
         self.assertEqual((code, lines[-1]), (1, "0 passed, 1 failed"))
+        self.assertTrue(any("does not start" in line for line in lines), lines)
+
+    def test_what_does_not_build_is_a_failure(self) -> None:
+        """Though it passed before."""
+        self.write({"a": "echo 3 passed, 0 failed", "b": "echo 2 passed, 0 failed"})
+        self.assertEqual(self.run_tests()[1][-1], "5 passed, 0 failed")
+        broken = "rule cc\n command = echo syntax error && false\nbuild program: cc\n"
+        (self.build / "build.ninja").write_text(broken + self.rules.replace("a.sh\n words", "a.sh program\n words"))
+        code, lines = self.run_tests()
+        self.assertEqual((code, lines[-1]), (1, "2 passed, 1 failed"))
+        self.assertIn("syntax error", lines)
+        self.assertRegex("\n".join(lines), r"FAILED  a +1? *0 passed, 1 failed  not run: what it needs was not built")
 
     def test_running_nothing_is_a_failure(self) -> None:
         code, lines = self.run_scripts({"a": "echo 1 passed, 0 failed"}, "-k", "nothing")
@@ -101,15 +124,51 @@ class Verdicts(Scripts):
         for options in (["-k"], ["--nothing"], ["-j", "0"], ["-j", "x"], ["surplus"]):
             self.assertEqual(self.run_scripts({"a": "true"}, *options)[0], 2, options)
 
-    def test_the_slowest_begins_first_next_time(self) -> None:
-        self.write({"fast": "echo 1 passed, 0 failed", "slow": "sleep 0.5; echo 1 passed, 0 failed"})
-        order = []
-        for damage in (None, "not json"):  # the second time: as measured; then: after a run that was killed while writing
-            order.append([line.split()[1] for line in self.run_tests("-j", "1")[1][:-1]])
-            if damage:
-                (self.build / "test_seconds.json").write_text(damage)
-        order.append([line.split()[1] for line in self.run_tests("-j", "1")[1][:-1]])
-        self.assertEqual(order, [["fast", "slow"], ["slow", "fast"], ["fast", "slow"]])
+
+class Memory(Scripts):
+    """What passed is not run again until something that it read has changed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        if not (library := Path(os.environ.get("NW_BUILD_DIR", "/"), "lib/libnw_test_reads.so")).exists():
+            self.skipTest("a build that remembers no test")
+        self.reads = f"--reads {library}"
+        self.input = self.build / "input.hsaco"
+        self.input.write_text("1")
+
+    def runs(self) -> int:
+        return len((self.build / "runs").read_text().split())
+
+    def test_what_passed_runs_once(self) -> None:
+        self.write({"a": f"echo run >>{self.build}/runs; cat {self.input} >/dev/null; echo 3 passed, 0 failed, 1 skipped"})
+        for count, change in ((1, None), (1, None), (2, self.input), (2, None), (3, self.build / "a.sh")):
+            if change:
+                change.write_text(change.read_text() + "\n")
+            code, lines = self.run_tests()
+            self.assertEqual((code, lines[-1]), (0, "3 passed, 0 failed, 1 skipped"))
+            self.assertEqual(self.runs(), count, change)
+        self.assertEqual(self.run_tests("--again")[1][-1], "3 passed, 0 failed, 1 skipped")
+        self.assertEqual(self.runs(), 4)
+
+    def test_what_failed_or_was_skipped_runs_again(self) -> None:
+        for said in ("echo 1 passed, 1 failed", "echo 0 passed, 0 failed, 1 skipped", "sleep 60"):
+            (self.build / "runs").unlink(missing_ok=True)
+            self.write({"a": f"echo run >>{self.build}/runs; {said}", "b": "echo 1 passed, 0 failed"})
+            first, second = self.run_tests(), self.run_tests()
+            self.assertEqual((first[0], first[1][-1]), (second[0], second[1][-1]))
+            self.assertEqual(self.runs(), 2)
+            self.assertIn("1 of 2 tests have not changed since they passed, and were not run again", second[1])
+
+    def test_an_interrupted_test_has_no_stamp(self) -> None:
+        self.write({"a": f"echo run >>{self.build}/runs; sleep 2; echo 1 passed, 0 failed"})
+        runner = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while not (self.build / "runs").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        runner.send_signal(signal.SIGTERM)
+        runner.wait(20)
+        self.assertEqual(self.run_tests()[1][-1], "1 passed, 0 failed")
+        self.assertEqual(self.runs(), 2)
 
 
 class Selection(Scripts):
@@ -121,13 +180,14 @@ class Selection(Scripts):
         python = self.build / "cases.py"
         python.write_text("class It(unittest.TestCase):\n    def test_one(self): pass\n    def helper(self): pass\n")
         self.write(
-            {"sim_a": echo, "gen_b": echo, "in_python": echo, "kernels_moe": echo, "kernels_moe_align": echo},
+            {"sim_a": echo, "gen_b": echo, "in_python": echo, "kernels_moe": echo, "kernels_moe_align": echo, "ablation": echo},
             [
-                {"name": "sim_a", "room": "sim", "needs": ["sim_a", "lib"], "sources": [str(cases)]},
+                {"name": "sim_a", "room": "sim", "sources": [str(cases)]},
                 {"name": "gen_b", "room": "gen"},
                 {"name": "in_python", "room": "gen", "sources": [str(python)]},
-                {"name": "kernels_moe", "room": "kernels", "family": "moe"},
-                {"name": "kernels_moe_align", "room": "kernels", "family": "moe_align"},
+                {"name": "kernels_moe", "room": "kernels", "family": "moe", "tiers": ["default", "all"]},
+                {"name": "kernels_moe_align", "room": "kernels", "family": "moe_align", "tiers": ["default", "all"]},
+                {"name": "ablation", "tiers": ["all"]},
             ],
         )
 
@@ -157,30 +217,31 @@ class Selection(Scripts):
         self.assertEqual(self.words("-k", "moe_f16"), ["--only moe_f16"])
         self.assertEqual(self.words("-k", "moe", "--all"), ["--all", "--all"])
 
-    def test_all_is_for_kernels(self) -> None:
-        self.assertEqual(self.words("--all"), ["", "", "", "--all", "--all"])
+    def test_tiers(self) -> None:
+        self.assertEqual(self.words(), ["", "", "", "", ""])
+        self.assertEqual(self.words("--all"), ["", "", "", "--all", "--all", "--all"])
+        self.assertEqual(self.words("-k", "ablation"), ["--all"])
 
     def test_one_kernel_is_built_alone(self) -> None:
-        test = select_tests.Test("kernels_moe", family="moe", needs=("check_kernels", "kernels_moe"), only="moe_f16")
+        test = select_tests.Test("kernels_moe", ("check_kernels",), family="moe", needs=("check_kernels", "kernels_moe"), only="moe_f16")
         self.assertEqual(select_tests.targets_of(select_tests.with_files(test, self.build, False)), ["check_kernels", "kernels_moe"])
         outputs = ("gfx1100/moe_f16", "gfx1151/moe_f16_g32", "gfx1151/moe_bf16")
         (self.build / "build.ninja").write_text("rule r\n command = x\n" + "".join(f"build hsaco/{name}.hsaco: r\n" for name in outputs))
         (self.build / "thorough.txt").write_text("gfx1151,gfx1201\n")
-        command = select_tests.Command(("check_kernels",), self.build)
         for every, gfx, files in (
             (False, "gfx1151", ["hsaco/gfx1151/moe_f16_g32.hsaco"]),
             (True, "gfx1100,gfx1151", ["hsaco/gfx1100/moe_f16.hsaco", "hsaco/gfx1151/moe_f16_g32.hsaco"]),
         ):
             chosen = select_tests.with_files(test, self.build, every)
             self.assertEqual(select_tests.targets_of(chosen), ["check_kernels", *files])
-            words = select_tests.words_of(chosen, command, every)
+            words = select_tests.words_of(chosen, every)
             self.assertEqual(words, ["check_kernels", *["--all"] * every, "--only", "moe_f16", "--gfx", gfx])
 
     @unittest.skipUnless("NW_BUILD_DIR" in os.environ, "no build directory")
     def test_what_is_built(self) -> None:
-        """Each test of this build: its targets are some of the build's."""
+        """Each test of this build: its targets are some of the build's, and it is one."""
         rows = json.loads((Path(os.environ["NW_BUILD_DIR"]) / "tests.json").read_text())
-        needed = {target for row in rows for target in row["needs"]}
+        needed = {target for row in rows for target in row["needs"]} | {f"run_{row['name']}" for row in rows if "default" in row["tiers"]}
         command = [os.environ["NW_CMAKE"], "--build", os.environ["NW_BUILD_DIR"], "--target", "help"]
         known = subprocess.run(command, capture_output=True, text=True, check=True).stdout.replace("... ", "")
         targets = {line.split(":")[0].split(" ")[0] for line in known.splitlines()}
@@ -217,11 +278,14 @@ class Interruption(Scripts):
             runner.send_signal(how)
             self.assertEqual(runner.wait(20), -how if how == signal.SIGKILL else 130)
             self.wait_for(lambda: not self.alive(test))
+            self.wait_for(lambda: not self.folders())
             (self.build / "pid").unlink()
-            self.assertEqual(len(self.folders()), how == signal.SIGKILL, how)
+
+    def test_the_next_run_clears_what_a_killed_one_left(self) -> None:
         self.write({"a": "echo 1 passed, 0 failed"})
+        (self.build / "nibblewave-tests-99999999-x").mkdir()
         done = subprocess.run(self.command(), stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(self.build)})
-        self.assertEqual((done.returncode, self.folders()), (0, []), "the next run clears what a killed one left")
+        self.assertEqual((done.returncode, self.folders()), (0, []))
 
     def alive(self, pid: int) -> bool:
         try:
@@ -232,14 +296,12 @@ class Interruption(Scripts):
 
 class Progress(Scripts):
     def test_a_log_is_not_silent(self) -> None:
-        self.write({"long": "sleep 1; echo 1 passed, 0 failed"})
+        self.write({"long": "sleep 1; echo 1 passed, 0 failed", "longer": "sleep 1.5; echo 1 passed, 0 failed"})
         hasty = "import run_tests, sys; run_tests.SILENT_SECONDS = 0.4; sys.exit(run_tests.main(sys.argv[1:]))"
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", hasty, self.build, "--no-build"], cwd=RUNNER.parent, capture_output=True, text=True
-        )
+        done = subprocess.run([sys.executable, "-B", "-c", hasty, self.build, "-j", "1"], cwd=RUNNER.parent, capture_output=True, text=True)
         lines = done.stdout.splitlines()
-        self.assertRegex(lines[0], r"^ +0 of 1 done, running: long 0 s$")
-        self.assertRegex(lines[-2], r"^ok      long +1\.\d s     1 passed$")
+        self.assertRegex(lines[0], r"^ +\[\d/2\] Testing stamps/\w+$")
+        self.assertRegex(lines[-2], r"^ok      \w+ +1\.\d s     1 passed$")
 
 
 class Pytest(unittest.TestCase):
