@@ -2,7 +2,7 @@
 // Runs the enlisted family tests over the registry. The last line is `N passed, N failed`, where
 // one is a kernel on a gfx. Where a kernel is the same code on several simulated targets, it is
 // checked in full on one of them, and by one launch on each other (--all: in full on each); without
-// checkers also where it is the same but for waits.
+// checkers also where it is the same but for waits. --cover: fewer (check/extents.h).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
@@ -10,17 +10,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/targets.h"
 #include "check/check.h"
+#include "check/extents.h"
 #include "check/same_code.h"
 
 namespace nw::check {
@@ -36,7 +35,7 @@ struct Options {
     std::string program, device, family, only, kernel;
     std::vector<std::string> gfx;
     u64 seed = 0;
-    bool checkers = false, all = false, groups = false, verbose = false;
+    bool checkers = false, all = false, cover = false, groups = false, verbose = false;
 
     bool selects(const Kernel &k) const {
         return (family.empty() || k.family == family) && (kernel.empty() || k.symbol == kernel) &&
@@ -47,8 +46,6 @@ struct Options {
 struct Counts {
     u32 passed = 0, failed = 0, entry_only = 0;
 };
-
-using Kernels = std::set<const Kernel *>;
 
 // Text of a crash report; plain memory, because a signal handler may not allocate.
 char crash_note[512];
@@ -103,17 +100,7 @@ hip::Device open(const Options &o, std::string spec) {
     return hip::Device(spec, o.checkers ? "timing=off&check=all" : "timing=off");
 }
 
-// Kernels that are launched once, because they are checked in full on another target.
-Kernels entry_only(const Options &o, const std::vector<std::vector<const Kernel *>> &groups) {
-    Kernels out;
-    for (const auto &group : groups)
-        out.insert(group.begin() + 1, group.end());
-    if (!o.checkers)
-        std::ranges::copy(repeated(groups), std::inserter(out, out.end()));
-    return out;
-}
-
-void run_device(const Options &o, const std::string &spec, const Kernels &entry_only) {
+void run_device(const Options &o, const std::string &spec, const Extents &extents) {
     const hip::Device device = open(o, spec);
     Modules modules(device);
     fmt::print("check: {}, seed {:#x}\n", device.info().label, o.seed);
@@ -122,7 +109,11 @@ void run_device(const Options &o, const std::string &spec, const Kernels &entry_
     for (const Kernel &kernel : kernels(device.info().gfx)) {
         if (!o.selects(kernel))
             continue;
-        const bool entry = entry_only.contains(&kernel);
+        const auto found = extents.find(&kernel);
+        const Extent extent = found == extents.end() ? Extent::full : found->second;
+        if (extent == Extent::none)
+            continue;
+        const bool entry = extent == Extent::entry;
         const bool passed = run_kernel(o, modules, kernel, entry);
         for (Counts *c : {&counts, &by_family[kernel.family]}) {
             ++(passed ? c->passed : c->failed);
@@ -132,9 +123,9 @@ void run_device(const Options &o, const std::string &spec, const Kernels &entry_
     for (const auto &[family, c] : by_family)
         fmt::print(" - {:<60} [{}]\n",
                    fmt::format("{} x {}{}", family, c.passed + c.failed,
-                               c.entry_only ? fmt::format(", {} of them by one launch: code "
-                                                          "checked on another target",
-                                                          c.entry_only)
+                               c.entry_only ? fmt::format(", {} of them by one launch: {}", c.entry_only,
+                                                          o.cover ? "others walk their paths"
+                                                                  : "code checked on another target")
                                             : ""),
                    c.failed ? "FAILED" : "ok");
     std::fflush(stdout);
@@ -200,8 +191,14 @@ int run(int argc, char **argv) {
     app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
     app.add_flag("--checkers", o.checkers,
                  "under every checker of the simulated GPU, on fewer shapes");
-    app.add_flag("--all", o.all,
+    auto *all =
+        app.add_flag("--all", o.all,
                  "check kernels in full on every target, even where the code is the same");
+    app.add_flag("--cover", o.cover,
+                 "in full only kernels of the library that together walk each path of their "
+                 "templates, on one target of each series; the others, and where the code of a "
+                 "target differs, by one launch")
+        ->excludes(all);
     app.add_flag("--groups", o.groups, "print symbol and targets of each group of the same code");
     app.add_flag("-v,--verbose", o.verbose, "name every shape");
     CLI11_PARSE(app, argc, argv);
@@ -214,10 +211,10 @@ int run(int argc, char **argv) {
         print_groups(same);
         return 0;
     }
-    const Kernels once = entry_only(o, same);
+    const Extents extents = o.cover ? extents_of_cover(same, o.checkers) : extents_of(same, o.checkers);
     for (const std::string &spec : specs) {
         try {
-            run_device(o, spec, once);
+            run_device(o, spec, extents);
         } catch (const Error &e) {
             fmt::print("   {}: {}\n", spec, e.what());
             ++counts.failed;

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""budget.py STAMPS TESTS.json BUDGET.toml [--update]: what the default tier's tests cost, by room, beside what they may.
+
+The cost of a room is the CPU seconds of its tests, which their stamps have, over those of a workload that never changes
+(run_test.workload, measured before each test, so that it sees the same machine under the same load). A room that costs over a
+tenth more than BUDGET.toml says fails: make it cheaper, or change its number there (--update writes what was measured).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tomllib
+from pathlib import Path
+
+ALLOWED = 1.1
+NEGLIGIBLE = 100.0  # a room that costs less is not judged: its cost is a few starts of Python
+
+HEAD = """\
+# What the tests of the default tier may cost, by room (folder of tests/): CPU seconds over those of a fixed workload of about 0.02 s
+# (tests/check/budget.py, whose --update writes this file). A room that grows by more than a tenth fails the test `budget`.
+"""
+
+
+def costs(stamps: Path, rows: list[dict]) -> dict[str, float]:
+    """By room, in workloads. Tests that have no stamp, since they skip what they test here, cost nothing."""
+    outcomes = [
+        (row["room"], json.loads((stamps / row["name"]).read_text()))
+        for row in rows
+        if "default" in row["tiers"] and (stamps / row["name"]).exists() and row["name"] != "budget"
+    ]
+    speed = statistics.median(outcome["speed"] for _, outcome in outcomes)
+    out: dict[str, float] = {}
+    for room, outcome in outcomes:
+        out[room] = out.get(room, 0.0) + outcome["cpu_seconds"] / speed
+    return out
+
+
+def write(file: Path, found: dict[str, float]) -> None:
+    file.write_text(HEAD + "".join(f"{room} = {cost:.0f}\n" for room, cost in sorted(found.items()) if cost >= NEGLIGIBLE))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stamps", type=Path)
+    parser.add_argument("tests", type=Path)
+    parser.add_argument("budget", type=Path)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    found = costs(options.stamps, json.loads(options.tests.read_text()))
+    if options.update:
+        write(options.budget, found)
+        return 0
+    allowed = tomllib.loads(options.budget.read_text())
+    failed = 0
+    judged = {room: cost for room, cost in found.items() if cost >= NEGLIGIBLE or room in allowed}
+    for room, cost in sorted(judged.items()):
+        if bad := cost > ALLOWED * allowed.get(room, 0.0):
+            failed += 1
+        print(f"{'FAILED' if bad else 'ok':8}{room:16}{cost:9.0f} of {allowed.get(room, 0.0):.0f} workloads")
+    if failed:
+        print(f"tests cost over a tenth more than {options.budget} allows: make them cheaper, move what is rarely needed to --all, or change the number there")
+    print(f"{len(judged) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
