@@ -7,6 +7,7 @@ were written with, so the result reads like the source.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 
@@ -133,35 +134,48 @@ def orders(op: Op) -> list[list[str]]:
     return [sources]
 
 
-class Half:
-    """What the rules of VOPD ask of an op that may be half of a pair; asked for each partner that is tried."""
+@dataclass(frozen=True)
+class Kind:
+    """What the rules of VOPD ask of an op that may be half of a pair, but for its registers; many ops are of one kind."""
 
+    may_be_x: bool
+    parity: int | None
+    sgprs: frozenset[str]
+    literals: frozenset[str]
+    banks: tuple[tuple[int | None, ...], ...]  # of the sources, for each order of them
+
+
+class Half:
     def __init__(self, parser: Parser, op: Op) -> None:
         self.reads, self.writes = op.reads, op.writes
-        self.may_be_x = op.mnemonic in X_OPS
-        self.parity = bank(parser, op.operands[0], 2)
-        self.sgprs, self.literals = scalars(parser, op.operands[1:])
+        sgprs, literals = scalars(parser, op.operands[1:])
         name = op.mnemonic.replace("v_", "v_dual_", 1)
-        self.forms = [
-            (f"{name} {', '.join([op.operands[0], *sources])}", [bank(parser, source, 4) for source in sources])
-            for sources in orders(op)
-        ]
+        self.texts = [f"{name} {', '.join([op.operands[0], *sources])}" for sources in orders(op)]
+        banks = tuple(tuple(bank(parser, source, 4) for source in sources) for sources in orders(op))
+        self.kind = Kind(op.mnemonic in X_OPS, bank(parser, op.operands[0], 2), frozenset(sgprs), frozenset(literals), banks)
 
 
-def pair(x: Half, y: Half) -> str | None:
-    """`x :: y` as VOPD text, or None where a rule of VOPD forbids it (note H-001)."""
-    if not x.may_be_x or x.parity == y.parity:
-        return None
-    if x.writes & y.reads or x.writes & y.writes or y.writes & x.reads:
+@functools.cache
+def form(x: Kind | None, y: Kind | None) -> tuple[int, int] | None:
+    """In which orders of their sources `x :: y` keeps the rules of VOPD (note H-001); None where a rule forbids it."""
+    if not x or not y or not x.may_be_x or x.parity == y.parity:
         return None
     literals = len(x.literals | y.literals)
     if literals > 1 or literals + len(x.sgprs | y.sgprs) > 2:
         return None
-    for x_text, x_banks in x.forms:
-        for y_text, y_banks in y.forms:
+    for i, x_banks in enumerate(x.banks):
+        for j, y_banks in enumerate(y.banks):
             if all(a is None or a != b for a, b in zip(x_banks, y_banks)):
-                return f"{x_text} :: {y_text}"
+                return i, j
     return None
+
+
+def pair(x: Half, y: Half) -> str | None:
+    """`x :: y` as VOPD text, or None where that can't be."""
+    if x.writes & y.reads or x.writes & y.writes or y.writes & x.reads:
+        return None
+    found = form(x.kind, y.kind)
+    return f"{x.texts[found[0]]} :: {y.texts[found[1]]}" if found else None
 
 
 def single(code: str) -> str:
