@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from pathlib import Path
 
 import listing
 import vopd
+from files import write_if_changed
 from vopd import X_OPS, Half, Op, Parser, form, pair
 
 LATENCY = 5  # cycles from a VALU result to its dependent (note T-050)
@@ -71,24 +71,18 @@ class Block:
         self._halves = {op.index: Half(parser, op) for op in self.ops if pairs and op.dualable}
         link(self.ops)
 
-    def _op(self, op: Op, kind: int) -> Iterator[int]:
-        yield op.ordered
-        yield 0 if op.ordered else WMMA if "wmma" in op.mnemonic else SLOW.get(op.mnemonic, 1)
-        yield op.dualable
-        yield op.mnemonic not in X_OPS
-        yield kind
-        yield len(op.before)
-        for before in op.before.items():
-            yield from before
+    def _op(self, op: Op, kind: int) -> str:
+        cycles = 0 if op.ordered else WMMA if "wmma" in op.mnemonic else SLOW.get(op.mnemonic, 1)
+        before = " ".join([f"{index} {gap}" for index, gap in op.before.items()])
+        return f"{op.ordered:d} {cycles} {op.dualable:d} {op.mnemonic not in X_OPS:d} {kind} {len(op.before)} {before}"
 
-    def numbers(self, spread: bool, pairing: bool) -> Iterator[int]:
+    def numbers(self, spread: bool, pairing: bool) -> str:
         """The block as gen/list_schedule.cpp reads it. Ops that depend on each other aren't tried as a pair: their registers don't matter."""
         kinds: dict[vopd.Kind | None, int] = {None: 0}
         of = {index: kinds.setdefault(half.kind, len(kinds)) for index, half in self._halves.items()}
-        yield from (spread, pairing, len(self.ops), len(kinds))
-        yield from (form(a, b) is not None or form(b, a) is not None for a in kinds for b in kinds)
-        for op in self.ops:
-            yield from self._op(op, of.get(op.index, 0))
+        together = "".join("1 " if form(a, b) or form(b, a) else "0 " for a in kinds for b in kinds)
+        ops = " ".join([self._op(op, of.get(op.index, 0)) for op in self.ops])
+        return f"{spread:d} {pairing:d} {len(self.ops)} {len(kinds)} {together}{ops}"
 
     def slot(self, first: int, second: int | None) -> Slot:
         if second is None:
@@ -116,7 +110,7 @@ def schedule_of(block: Block, pairs: bool | None, spread: bool) -> tuple[int, li
     if _scheduler is None:
         raise ValueError("no program for schedules: say which by --scheduler; the build makes it of gen/list_schedule.cpp")
     process = _running(_scheduler)
-    process.stdin.write(" ".join(map(str, map(int, block.numbers(spread, pairs is not None)))) + "\n")
+    process.stdin.write(block.numbers(spread, pairs is not None) + "\n")
     process.stdin.flush()
     cycles, *slots = process.stdout.readline().split()
     if sum(1 + (":" in slot) for slot in slots) != len(block.ops):
@@ -130,44 +124,14 @@ def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: 
     return schedule_of(Block(lines, dict(symbols), bool(pairs)), pairs, spread)[1]
 
 
-_OURSELVES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in ("dual.py", "vopd.py", "list_schedule.cpp")))
+_OURSELVES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in ("dual.py", "vopd.py", "listing.py", "list_schedule.cpp")))
 _kept: Path | None = None
 
 
 def keep(folder: Path | None) -> None:
-    """From here on schedules are kept in files of this folder, for later runs of the generator; None: no longer."""
+    """From here on scheduled blocks are kept in files of this folder, for later runs of the generator; None: no longer."""
     global _kept
     _kept = folder
-
-
-def _written(slots: list[Slot]) -> str:
-    """A line is a slot: its instruction, or both and their text."""
-    return "".join(f"{a}\n" if b is None else f"{a} {b} {text}\n" for a, b, text in slots)
-
-
-def _read(text: str) -> Iterator[Slot]:
-    for line in text.splitlines():
-        first, _, rest = line.partition(" ")
-        partner, _, both = rest.partition(" ")
-        yield int(first), int(partner) if partner else None, both
-
-
-def _kept_slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool) -> list[Slot]:
-    if _kept is None:
-        return _slots(lines, symbols, pairs, spread)
-    of = _OURSELVES.copy()
-    of.update(repr((lines, symbols, pairs, spread)).encode())
-    key = of.hexdigest()
-    file = _kept / key[:2] / key[2:]
-    try:
-        return list(_read(file.read_text()))
-    except FileNotFoundError:
-        out = _slots(lines, symbols, pairs, spread)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.{os.getpid()}")
-        part.write_text(_written(out))
-        part.replace(file)  # whole or not at all: other processes read it
-        return out
 
 
 def _issued(lines: tuple[str, ...], first: int, partner: int | None, both: str) -> tuple[tuple[int, ...], str]:
@@ -176,19 +140,32 @@ def _issued(lines: tuple[str, ...], first: int, partner: int | None, both: str) 
     return (first, partner), both
 
 
+@functools.cache
+def _scheduled(text: str, vectors: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool) -> str:
+    source = listing.Source(text)
+    lines = tuple(f"{code} // ready {made}" if made else code for code, made in map(vopd.instruction, source.lines))
+    names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", "\n".join(lines))))
+    scalars = tuple((name, 8 * i) for i, name in enumerate(names))
+    return listing.scheduled(source, [_issued(lines, *slot) for slot in _slots(lines, vectors + scalars, pairs, spread)])
+
+
 def schedule(text: str, symbols: dict[str, int], pairs: bool | None = True, spread: bool = True) -> str:
     """The block with its halves paired: few VALU slots, and of such orders the fewest stall cycles. `pairs` false: only
     reordered, to see what pairing is worth; None: as there is no VOPD. `spread` false: slots stay as pairing left them, stalls and all, which is
     what a stand-in for compiled code wants (note T-058).
 
-    Cached by instructions, whatever their comments: targets that differ only in their SGPR numbers share one schedule.
+    Cached: targets that differ only in their SGPR numbers share one schedule.
     """
-    source = listing.Source(text)
-    lines = tuple(f"{code} // ready {made}" if made else code for code, made in map(vopd.instruction, source.lines))
-    code = "\n".join(lines)
-    named = set(re.findall(r"\bv_\w+", code))
-    vectors = {name: number for name, number in symbols.items() if name in named}
-    scalar_names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", code)))
-    scalar = {name: 8 * i for i, name in enumerate(scalar_names)}
-    slots = _kept_slots(lines, tuple((vectors | scalar).items()), pairs, spread)
-    return listing.scheduled(source, [_issued(lines, *slot) for slot in slots])
+    vectors = tuple((name, symbols[name]) for name in sorted(set(re.findall(r"\bv_\w+", text))) if name in symbols)
+    if _kept is None:
+        return _scheduled(text, vectors, pairs, spread)
+    of = _OURSELVES.copy()
+    of.update(repr((vectors, pairs, spread, text)).encode())
+    key = of.hexdigest()
+    file = _kept / key[:2] / key[2:]
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        out = _scheduled(text, vectors, pairs, spread)
+        write_if_changed(file, out)  # whole or not at all: other processes read it
+        return out
