@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import contract
+import cover
 import dual
 import emit_header
 import emit_manifest
@@ -56,19 +57,21 @@ class Loader(jinja2.FileSystemLoader):
 
 
 @functools.cache  # compiled templates are kept: a process renders many kernels
-def environment(root: Path, build: Path | None = None) -> jinja2.Environment:
+def environment(root: Path, build: Path | None = None) -> cover.Environment:
     cache = None
     if build:
-        (build / "templates").mkdir(parents=True, exist_ok=True)
-        cache = jinja2.FileSystemBytecodeCache(str(build / "templates"))
-    return jinja2.Environment(
+        folder = build / "compiled_templates"
+        folder.mkdir(parents=True, exist_ok=True)
+        cache = jinja2.FileSystemBytecodeCache(str(folder))
+    return cover.Environment(
         loader=Loader(root / "asm"), undefined=jinja2.StrictUndefined, bytecode_cache=cache,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
 
 
-def render_body(env: jinja2.Environment, k: Kernel, arch: dict) -> Body:
+def render_body(env: cover.Environment, k: Kernel, arch: dict) -> Body:
     """What stands below the contract."""
+    env.taken.clear()
     facts = Recorder(arch)
     r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], facts=facts)
     template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
@@ -78,7 +81,7 @@ def render_body(env: jinja2.Environment, k: Kernel, arch: dict) -> Body:
         raise ValueError(f"{template} for {k.gfx} {k.symbol}: {error}") from error
     if facts["old_names"]:
         text = spelling.old_names(spelling.with_dots(text, facts))
-    return Body(listing.tidy(text), r.used("v"), r.used("s"), r.used("lds"), facts.read, sorted(env.loader.loaded))
+    return Body(listing.tidy(text), r.used("v"), r.used("s"), r.used("lds"), facts.read, sorted(env.loader.loaded), sorted(env.taken))
 
 
 def with_contract(k: Kernel, arch: dict, body: Body) -> Rendered:
@@ -87,7 +90,7 @@ def with_contract(k: Kernel, arch: dict, body: Body) -> Rendered:
     return replace(done, text=emit_header.header(done, arch) + series_waits.with_waits(body.text, arch["series"]))
 
 
-def render(env: jinja2.Environment, k: Kernel, arch: dict) -> Rendered:
+def render(env: cover.Environment, k: Kernel, arch: dict) -> Rendered:
     return with_contract(k, arch, render_body(env, k, arch))
 
 
@@ -112,6 +115,7 @@ class FamilyRun:
         self._inputs = [root / "gen/render.py", *contract_files(root, path)]
         self._shared = Shared(root, build, self._part, self._inputs)
         self._done: dict[str, Rendered] = {}  # of the targets before, by symbol
+        self._sides: dict[str, frozenset[str]] = {}  # of templates that a kernel takes (gen/cover.py)
 
     def _rendered(self, k: Kernel, arch: dict) -> Rendered:
         """A text that another target has already is taken from there (gen/shared.py)."""
@@ -120,6 +124,7 @@ class FamilyRun:
             return replace(twin, kernel=k, text=renamed(twin.text, twin.kernel.gfx, k.gfx))
         body = self._shared.find(k, arch) or render_body(environment(self._root, self._build), k, arch)
         self._shared.keep(k, body)
+        self._sides[k.symbol] = frozenset(body.sides)
         return with_contract(k, arch, body)
 
     def render(self, gfx: str) -> list[Path]:
@@ -133,6 +138,8 @@ class FamilyRun:
         self._done |= {r.kernel.symbol: r for r in done}
         self._shared.write(gfx, {k.symbol for k in listed})
         write_if_changed(self._build / "hsaco" / gfx / f"{self._part}.resources", resources(done))
+        if not all(k.reference for k in listed):
+            write_if_changed(self._build / "asm" / gfx / f"{self._part}.cover", cover.text(listed, self._sides))
         return list(texts)
 
     def write_depfile(self, gfx: list[str]) -> None:

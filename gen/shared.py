@@ -29,6 +29,7 @@ class Body:
     lds_bytes: int
     facts: Mapping[str, object]  # of the target, that it depends on
     templates: list[str]  # that it was rendered from, perhaps more
+    sides: list[str]  # of their conditions that were taken (gen/cover.py)
 
 
 class Recorder(dict):
@@ -93,13 +94,13 @@ class Shared:
             except (OSError, IndexError):
                 continue
             if digest(text) == row["text"]:  # else it is being rendered anew
-                return Body(renamed(text, gfx, k.gfx), *row["resources"], row["facts"], row["templates"])
+                return Body(renamed(text, gfx, k.gfx), *row["resources"], row["facts"], row["templates"], row["sides"])
         return None
 
     def keep(self, k: Kernel, body: Body) -> None:
         self._rows[k.symbol] = {
             "inputs": self._inputs(k, body.templates), "templates": body.templates, "facts": dict(body.facts), "text": digest(body.text),
-            "resources": [body.vgprs, body.sgprs, body.lds_bytes],
+            "resources": [body.vgprs, body.sgprs, body.lds_bytes], "sides": body.sides,
         }  # fmt: skip
 
     def templates(self) -> list[Path]:

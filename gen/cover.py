@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""build/asm/<gfx>/<family>.cover: kernels that together walk every path of a family's templates, a symbol a line.
+
+A path is a side of a condition of a template: of an `if`, of `a if b else c`, of a loop that is entered or has nothing to do.
+These are nearly the fewest kernels that take every side which any kernel of the family takes. Those with the least and the
+greatest value of a numeric parameter are among them, so that the shortest and the longest unrolled loops are. The default tier
+of tests checks them in full, and the others by one launch (tests/check/extents.h).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+
+import jinja2
+from jinja2 import nodes
+
+from catalogue import Kernel
+
+
+class Environment(jinja2.Environment):
+    """Notes in `taken` which sides are taken: template and number."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        self.taken: set[str] = set()
+        self.globals["take"] = self._take
+
+    def _take(self, side: str, value: object = "") -> object:
+        self.taken.add(side)
+        return value
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        sides = (f"{name}:{number}" for number in itertools.count())
+
+        def take(*value: nodes.Expr) -> nodes.Call:
+            return nodes.Call(nodes.Name("take", "load"), [nodes.Const(next(sides)), *value], [], None, None)
+
+        for condition in list(tree.find_all((nodes.If, nodes.For))):
+            for body in (condition.body, condition.else_):
+                body.insert(0, nodes.ExprStmt(take()))
+        for condition in list(tree.find_all(nodes.CondExpr)):
+            condition.expr1 = take(condition.expr1)
+            condition.expr2 = take(condition.expr2) if condition.expr2 else None
+        return tree
+
+
+def extremes(listed: Iterable[Kernel]) -> set[str]:
+    """Of each numeric parameter a kernel with its least value, and one with its greatest."""
+    out = set()
+    for name in {name for k in listed for name, value in k.params.items() if isinstance(value, int)}:
+        values = sorted((k.params[name], k.symbol) for k in listed if isinstance(k.params.get(name), int))
+        out |= {values[0][1], values[-1][1]}
+    return out
+
+
+def cover(sides: Mapping[str, frozenset[str]], first: Iterable[str]) -> list[str]:
+    """`first`, then always the one that adds most; of equals the first by name."""
+    chosen = sorted(first)
+    left = set().union(*sides.values()).difference(*(sides[name] for name in chosen))
+    while left:
+        chosen.append(min(sides, key=lambda name: (-len(sides[name] & left), name)))
+        left -= sides[chosen[-1]]
+    return sorted(chosen)
+
+
+def text(listed: list[Kernel], sides: Mapping[str, frozenset[str]]) -> str:
+    return "".join(f"{symbol}\n" for symbol in cover({k.symbol: sides[k.symbol] for k in listed}, extremes(listed)))
