@@ -24,7 +24,7 @@ class Environment(jinja2.Environment):
     def __init__(self, **settings: object) -> None:
         super().__init__(**settings)
         self.taken: set[str] = set()
-        self.globals["take"] = self._take
+        self.globals["taken__"] = self._take
 
     def _take(self, side: str, value: object = "") -> object:
         self.taken.add(side)
@@ -35,7 +35,7 @@ class Environment(jinja2.Environment):
         sides = (f"{name}:{number}" for number in itertools.count())
 
         def take(*value: nodes.Expr) -> nodes.Call:
-            return nodes.Call(nodes.Name("take", "load"), [nodes.Const(next(sides)), *value], [], None, None)
+            return nodes.Call(nodes.Name("taken__", "load"), [nodes.Const(next(sides)), *value], [], None, None)
 
         for condition in list(tree.find_all((nodes.If, nodes.For))):
             for body in (condition.body, condition.else_):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Kernels that clang compiled, -O0 to -O3, have no bugs of this kind: whatever is found in them is
-// a mistake of the lint. At -O0, where masks of loops with several exits live in lanes of spilled
-// VGPRs, a few barriers are warned of (F-005), and one shift of half a pair; nothing from -O1 on.
+// Kernels that clang compiled, at -O0 and -O2 and at what other levels are built, have no bugs of
+// this kind: whatever is found in them is a mistake of the lint. At -O0, where masks of loops with
+// several exits live in lanes of spilled VGPRs, a few barriers are warned of (F-005), and one shift
+// of half a pair; nothing from -O1 on.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ TEST_CASE("nothing is found in what clang compiled") {
         const size_t masks = all.masks[gfx];
         MESSAGE(gfx << ": " << all.gfx[gfx] << " kernels, " << masks
                     << " warnings of masks at -O0");
-        CHECK(all.gfx[gfx] > 2000);
+        CHECK(all.gfx[gfx] > 1000);
         CHECK(masks <= 26);
     }
     CHECK(all.halves <= 4);
