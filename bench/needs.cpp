@@ -8,6 +8,7 @@
 #include "base/targets.h"
 #include "bench/published.h"
 #include "hip/hip.h"
+#include "runtime/catalogue.h"
 
 namespace nw::bench {
 
@@ -42,6 +43,12 @@ bool opens_device(const Options &o) {
     return o.suite == "layer" || o.suite == "micro" || o.suite == "moe";
 }
 
+// The build has no target for a family without kernels for the gfx.
+bool has_kernels(std::string_view gfx, std::string_view family) {
+    const std::span<const Kernel> all = kernels(gfx);
+    return std::ranges::find(all, family, &Kernel::family) != all.end();
+}
+
 } // namespace
 
 std::vector<std::string> kernels_needed(const Options &o,
@@ -62,7 +69,8 @@ std::vector<std::string> kernels_needed(const Options &o,
         if (families.empty())
             out.push_back("kernels_" + name);
         for (std::string_view family : families)
-            out.push_back(fmt::format("kernels_{}_{}", name, family));
+            if (has_kernels(name, family))
+                out.push_back(fmt::format("kernels_{}_{}", name, family));
     }
     return out;
 }

@@ -10,9 +10,9 @@
 
 namespace nw::bench {
 
-// CMake targets of the kernels that the suite launches with these options; `families`: of all that
-// there are, those that it launches, none meaning all. Throws Error where the device can't be
-// opened, Usage for an unknown --gfx.
+// CMake targets of the kernels that the suite launches with these options. `families`: those that
+// it launches where a gfx has them; none means all. Throws Error where the device can't be opened,
+// Usage for an unknown --gfx.
 std::vector<std::string> kernels_needed(const Options &,
                                         std::span<const std::string_view> families);
 
