@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a test reads: preloaded (LD_PRELOAD) into its processes, it appends each file and folder that they open for reading
-// below one of the folders of $NW_READS_BELOW (':' between two) to the file $NW_READS, a path a line. run_test.py makes the
+// What a test reads: preloaded (LD_PRELOAD) into its processes, it appends each file and folder that they open for reading, and
+// each program that they start, below one of the folders of $NW_READS_BELOW (':' between two) to the file $NW_READS, a path a line. run_test.py makes the
 // test's dependencies of it, so no test has to list them.
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,20 @@ OPENAT(openat)
 OPENAT(openat64)
 FOPEN(fopen)
 FOPEN(fopen64)
+
+int execve(const char *path, char *const words[], char *const environment[]) {
+    note(AT_FDCWD, path, O_RDONLY);
+    return NEXT(execve)(path, words, environment);
+}
+int execv(const char *path, char *const words[]) {
+    note(AT_FDCWD, path, O_RDONLY);
+    return NEXT(execv)(path, words);
+}
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                char *const words[], char *const environment[]) {
+    note(AT_FDCWD, path, O_RDONLY);
+    return NEXT(posix_spawn)(pid, path, actions, attributes, words, environment);
+}
 
 DIR *opendir(const char *path) {
     note(AT_FDCWD, path, O_RDONLY);

@@ -130,15 +130,15 @@ def interrupted(number: int, _: FrameType | None) -> None:
 
 
 def is_dependency(path: Path, build: Path, start: float) -> bool:
-    """Files that the test itself wrote are none; of the build directory only code objects, what the generator makes, and stamps:
-    programs and libraries are dependencies by their targets. Of git's own only the list of files."""
+    """Files that the test itself wrote are none; of the build directory only programs, code objects, what the
+    generator makes, and stamps: libraries are dependencies by their targets. Of git's own only the list of files."""
     try:
         if path.stat().st_mtime >= start:
             return False
     except OSError:
         return False
     if path.is_relative_to(build):
-        kinds = (build / "hsaco", build / "asm", build / "stamps")
+        kinds = (build / "hsaco", build / "asm", build / "bin", build / "stamps")
         return path.is_file() and (path.suffix in (".hsaco", ".inc") or any(map(path.is_relative_to, kinds)))
     if path.is_relative_to(ROOT / ".git"):
         return path.name == "index"

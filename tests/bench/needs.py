@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""What bench/run builds for a suite is there to be built: each line of `nw_bench --needs` is a target of the build."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+from suite import bench
+
+BUILD = Path(os.environ["NW_BUILD_DIR"])
+
+
+def targets() -> set[str]:
+    listed = subprocess.run([os.environ["NW_CMAKE"], "--build", BUILD, "--target", "help"], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"^(?:\.\.\. )?(\w+)(?:: phony| \(.*\))?$", listed, re.MULTILINE))
+
+
+def suites() -> list[str]:
+    """As the bench names them to someone who asks for another one."""
+    return bench("--suite", "?").stderr.partition("there are ")[2].strip().split(", ")
+
+
+class Needs(unittest.TestCase):
+    def test_every_line_is_a_target_for_every_suite_and_gfx(self) -> None:
+        known = targets()
+        self.assertGreater(len(suites()), 10)
+        for suite in suites():
+            for options in ([], ["--gfx", "all"]):
+                with self.subTest(suite, options=options):
+                    run = bench("--suite", suite, *options, "--needs")
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    self.assertEqual(set(run.stdout.split()) - known, set())
