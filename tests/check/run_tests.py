@@ -215,9 +215,12 @@ def main(arguments: list[str]) -> int:
     options.build = options.build.resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tier = "all" if options.all else "default"
-    tests = [test for test in known_tests(options.build) if options.k or options.all or "default" in test.tiers]
+    tests = known_tests(options.build)
     if options.k:
         tests = [with_files(test, options.build, options.all) for test in select(tests, options.k)]
+    of_default = [test for test in tests if "default" in test.tiers]
+    if not options.all and of_default:  # a test of --all alone is run where nothing else is meant
+        tests = of_default
     if options.list:
         print("\n".join(f"{test.name}: {part}" if part else test.name for test in tests for part in test.cases or [test.only]))
         return 0
