@@ -73,9 +73,10 @@ std::vector<std::string> targets_needed(const Options &o, const Suite &suite) {
             throw Usage(fmt::format("--gfx {}: must be all, or of {}", name, target_names()));
         if (suite.families.empty())
             out.push_back("kernels_" + name);
-        for (std::string_view family : suite.families)
-            if (has_kernels(name, family))
-                out.push_back(fmt::format("kernels_{}_{}", name, family));
+        for (const auto *families : {&suite.families, &suite.others})
+            for (std::string_view family : *families)
+                if (has_kernels(name, family))
+                    out.push_back(fmt::format("kernels_{}_{}", name, family));
     }
     return out;
 }

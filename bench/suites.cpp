@@ -10,6 +10,12 @@ namespace nw::bench {
 
 namespace {
 
+const std::vector<std::string_view> probes = {
+    "micro_chase", "micro_clock",  "micro_clock_gfx12", "micro_clock_salu_float",
+    "micro_lanes", "micro_queues", "micro_rate",        "micro_share",
+    "micro_start", "micro_stream", "micro_stream_wide", "micro_valu",
+    "micro_walk",  "micro_wmma",   "wmma_gemm",         "dequant_w4"};
+
 const Suite suites[] = {
     {"layer", "the linear layers of a model", {1}, {"decode_w4a16"}},
     {"decode",
@@ -30,11 +36,15 @@ const Suite suites[] = {
      {"moe_w4a16", "moe_prefill_w4a16", "dot_moe_w4a16", "moe_align"}},
     {"stride", "what padding rows of weights gains", {}, {"decode_w4a16"}},
     {"golden", "every kernel against bench/golden"},
-    {"sim", "the speed of the simulated GPU"},
-    {"validate", "modelled times against published ones of hardware"},
-    {"sensitivity", "which constants of the model the modelled times depend on"},
-    {"micro", "what nw micro measures"},
-    {"pack", "the speed of nw pack", {}, {}, false},
+    {"sim", "the speed of the simulated GPU", {}, {}, {"micro_valu", "micro_wmma", "wmma_gemm"}},
+    {"validate", "modelled times against published ones of hardware", {}, {}, {"splitk_w4a16"}},
+    {"sensitivity",
+     "which constants of the model the modelled times depend on",
+     {},
+     {},
+     {"splitk_w4a16"}},
+    {"micro", "what nw micro measures", {}, {}, probes},
+    {"pack", "the speed of nw pack", {}, {}, {}, false},
     {"gguf", "products with weights of GGUF files"}, // m: by table
     {"attention",
      "attention of long sequences, and against long caches",

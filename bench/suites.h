@@ -15,7 +15,8 @@ struct Suite {
     std::string_view name; // build/bin/suites/<name>, made by the target nw_bench_<name>
     std::string_view help;
     std::vector<u32> m = {};                     // rows of activations where --m says nothing
-    std::vector<std::string_view> families = {}; // whose kernels it launches; empty: all
+    std::vector<std::string_view> families = {}; // whose kernels it launches; empty: the library's
+    std::vector<std::string_view> others = {};   // and families that are not the library's
     bool kernels = true;                         // false: it launches none
 };
 
