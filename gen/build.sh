@@ -83,28 +83,20 @@ configure() {
     step "configuring" cmake --preset release "${generator[@]}"
 }
 
-# Those of the files named on standard input that are not there yet.
-missing() {
-    local file
-    while IFS= read -r file; do
-        [[ -e $build/$file || -e $file ]] || echo "$file"
-    done
-}
-
-# Says what a first build has to do. Seconds of a core, as measured: a C++ file 2, a kernel 0.1.
+# Says what there is to do, where that is much. Seconds of a core, as measured: a C++ file 2, a family's kernels for a target 1.
 announce() {
-    local commands cpp kernels seconds about
+    local edges cpp kernels seconds about
     [[ -f $build/build.ninja ]] || return 0
-    commands=$(ninja -C "$build" -t commands "$@" 2>/dev/null) || return 0
-    cpp=$(grep -oE -- '-o [^ ]+\.o -c' <<<"$commands" | cut -d' ' -f2 | missing | wc -l) || true
-    kernels=$(grep -oE -- '-o [^ ]+\.hsaco' <<<"$commands" | cut -d' ' -f2 | missing | wc -l) || true
-    seconds=$(((20 * cpp + kernels) / 10 / cores))
+    edges=$(ninja -C "$build" -n "$@" 2>/dev/null) || return 0
+    cpp=$(grep -cE '^\[[0-9/]+\] Building C(XX)? object' <<<"$edges") || true
+    kernels=$(grep -cE '^\[[0-9/]+\] Kernels of ' <<<"$edges") || true
+    seconds=$(((2 * cpp + kernels) / cores))
     ((seconds >= 5)) || return 0
     ((cpp)) || cpp=""
     ((kernels)) || kernels=""
     about="$seconds s"
     ((seconds < 100)) || about="$(((seconds + 30) / 60)) min"
-    say "builds${cpp:+ $cpp C++ files}${cpp:+${kernels:+ and}}${kernels:+ $kernels kernels} on $cores cores: about $about"
+    say "builds${cpp:+ $cpp C++ files}${cpp:+${kernels:+ and}}${kernels:+ the kernels of $kernels families and targets} on $cores cores: about $about"
 }
 
 main() {

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "gen"))
 import assemble  # noqa: E402
 import catalogue  # noqa: E402
 import contract  # noqa: E402
+import cover  # noqa: E402
 import dual  # noqa: E402
 import emit_header  # noqa: E402
 import emit_manifest  # noqa: E402
@@ -32,7 +33,7 @@ import targets  # noqa: E402
 import vopd  # noqa: E402
 
 __all__ = [
-    "BUILD", "ROOT", "catalogue", "contract", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
+    "BUILD", "ROOT", "catalogue", "contract", "cover", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
     "render", "series_waits", "shared", "spelling", "targets", "tools", "vopd",
 ]  # fmt: skip
 

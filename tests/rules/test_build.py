@@ -57,15 +57,15 @@ class Build(unittest.TestCase):
         self.assertIn("[##########..........] 5 of 10: c.o", os.read(ours, 1000).decode())
 
     def test_what_there_is_to_do(self) -> None:
-        rows = "".join(f"build a{i}.o: cc\n args = -o a{i}.o -c a{i}.cpp\n" for i in range(20))
-        rows += "".join(f"build hsaco/k{i}.hsaco: cc\n args = -o hsaco/k{i}.hsaco\n" for i in range(50))
-        names = " ".join([*(f"a{i}.o" for i in range(20)), *(f"hsaco/k{i}.hsaco" for i in range(50))])
-        (self.build / "build.ninja").write_text(f"rule cc\n command = cc $args\n{rows}build all: phony {names}\n")
-        self.assertEqual(self.sourced("cores=2; announce all"), "nibblewave: builds 20 C++ files and 50 kernels on 2 cores: about 22 s\n")
-        for i in range(20):
-            (self.build / f"a{i}.o").touch()
-        self.assertEqual(self.sourced("cores=1; announce all"), "nibblewave: builds 50 kernels on 1 cores: about 5 s\n")
-        self.assertEqual(self.sourced("cores=2; announce all"), "")
+        rows = "".join(f"build a{i}.o: cc\n description = Building CXX object a{i}.o\n" for i in range(20))
+        rows += "".join(f"build k{i}.stamp: cc\n description = Kernels of k{i} for gfx1100\n" for i in range(12))
+        names = " ".join([*(f"a{i}.o" for i in range(20)), *(f"k{i}.stamp" for i in range(12))])
+        (self.build / "build.ninja").write_text(f"rule cc\n command = touch $out\n{rows}build all: phony {names}\n")
+        both = "nibblewave: builds 20 C++ files and the kernels of 12 families and targets on 2 cores: about 26 s\n"
+        self.assertEqual(self.sourced("cores=2; announce all"), both)
+        subprocess.run(["ninja", "-C", self.build, *(f"a{i}.o" for i in range(20))], check=True, capture_output=True)
+        self.assertEqual(self.sourced("cores=1; announce all"), "nibblewave: builds the kernels of 12 families and targets on 1 cores: about 12 s\n")
+        self.assertEqual(self.sourced("cores=4; announce all"), "")
 
 
 if __name__ == "__main__":
