@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: MIT
 """build/asm/<gfx>/<symbol>.s -> build/hsaco/<gfx>/<symbol>.hsaco, only what changed.
 
-    assemble.py BUILD --clang C --lld L                        all of asm/, on all cores; code objects of others are removed
-    assemble.py BUILD --clang C --lld L --only GFX SYMBOL...   these
+    assemble.py BUILD --clang C --lld L --fork-server F     all of asm/, on all cores; code objects of others are removed
 
-clang that links, too, takes a process more than clang and ld.lld, and half as long again. Code object V5 (note A-006), with line tables, so that a pc maps to its .s line. These are DWARF 4: that has no digest of the
+clang that links, too, takes a process more than clang and ld.lld. Both are loaded once (gen/fork_server.c).
+Code object V5 (note A-006), with line tables, so that a pc maps to its .s line. These are DWARF 4: that has no digest of the
 source, and no strings whose order depends on each other. So an object is, byte by byte, that of another target with the same
-code and another name, and is made of it where it is there (tests/gen/test_assemble.py). Processes that are under way side by
-side, for targets alike, begin with different kernels, so that each finds what the other has made.
+code and another name, and is made of it (tests/gen/test_assemble.py): BUILD/objects has each by its code. Processes that are
+under way side by side, for targets alike, begin with different kernels, so that each finds what the other has made.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
-import itertools
+import hashlib
 import os
+import queue
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from pathlib import Path
 
 import targets
 
+FEW = 16  # kernels that aren't worth loading the programs once more
 MACHINE_AT = 48  # e_flags of a 64-bit ELF file; its first byte is EF_AMDGPU_MACH
 MACHINES = {name: facts["elf_machine"] for name, facts in targets.arches_of(Path(__file__).with_name("targets.toml")).items()}
 
@@ -34,6 +37,7 @@ MACHINES = {name: facts["elf_machine"] for name, facts in targets.arches_of(Path
 class Tools:
     clang: str
     lld: str
+    fork_server: str  # the library of gen/fork_server.c
 
 
 def commands(tools: Tools, gfx: str, source: Path, unlinked: Path, target: Path) -> Iterator[list[str]]:
@@ -42,17 +46,74 @@ def commands(tools: Tools, gfx: str, source: Path, unlinked: Path, target: Path)
         f"-fdebug-compilation-dir=asm/{gfx}",  # not this machine's: the same bytes everywhere
         "-x", "assembler", "-c", str(source), "-o", str(unlinked),
     ]  # fmt: skip
-    yield [tools.lld, "--no-undefined", "-shared", str(unlinked), "-o", str(target)]
+    yield [tools.lld, "--threads=1", "--no-undefined", "-shared", str(unlinked), "-o", str(target)]
 
 
-def same_code(one: str, other: str) -> bool:
-    """Line by line, but for lines that are comments."""
-    lines = itertools.zip_longest(one.splitlines(), other.splitlines())
-    return one == other or all(a == b or (a and b and a.lstrip()[:2] == b.lstrip()[:2] == "//") for a, b in lines)
+class ForkServer:
+    """A program that is loaded once for many commands."""
+
+    def __init__(self, program: str, library: str) -> None:
+        preloaded = {**os.environ, "LD_PRELOAD": str(Path(library).resolve())}
+        self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=preloaded)
+
+    def run(self, folder: Path, said: Path, arguments: list[str]) -> int | None:
+        """The exit code of a command; None where a program can't be had so, as one that is linked statically."""
+        words = [folder.resolve(), said.resolve(), *arguments]
+        data = b"".join(os.fsencode(word) + b"\0" for word in words)
+        try:
+            self._process.stdin.write(b"%d %d\n" % (len(data), len(words)) + data)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return None
+        answer = self._process.stdout.readline()
+        return int(answer) if answer else None
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
 
 
-def renamed(code: bytes, gfx: str, other: str) -> bytes:
-    """A code object for `gfx`, as one for `other`. Their names are of one length."""
+class Programs:
+    """clang and ld.lld of one thread."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._servers = {program: ForkServer(program, tools.fork_server) for program in (tools.clang, tools.lld)}
+
+    def run(self, folder: Path, words: list[str], said: Path) -> str | None:
+        """What a command that failed said; None when it is done."""
+        code = self._servers[words[0]].run(folder, said, words[1:])
+        if code is None:
+            with said.open("w") as file:
+                code = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file, cwd=folder).returncode
+        return said.read_text() if code else None
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.close()
+
+
+COMMENTS = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
+
+
+def code_of(source: Path, gfx: str) -> str:
+    """A text without what its object doesn't depend on: the name of its target, and lines that are comments."""
+    return COMMENTS.sub("//", source.read_text().replace(gfx, "gfx"))
+
+
+def stored(tools: Tools, source: Path) -> Path:
+    """Where the object of this code is kept, or will be."""
+    gfx = source.parent.name
+    build, anywhere = source.parents[2], Path("source")
+    assembler = build / "assembler.txt"
+    of = [assembler.read_text() if assembler.exists() else "", *commands(tools, "gfx", anywhere, anywhere, anywhere), source.name, len(gfx), code_of(source, gfx)]
+    key = hashlib.sha256(repr(of).encode()).hexdigest()
+    return build / "objects" / key[:2] / key[2:]
+
+
+def renamed(code: bytes, other: str) -> bytes:
+    """A code object, as one for `other`. The names of both targets are of one length."""
+    gfx = next(name for name, machine in MACHINES.items() if machine == code[MACHINE_AT])
     out = bytearray(code.replace(gfx.encode(), other.encode()))
     out[MACHINE_AT] = MACHINES[other]
     return bytes(out)
@@ -62,19 +123,6 @@ def up_to_date(source: Path, target: Path) -> bool:
     """Newer than its source, than this file, and than build/assembler.txt, which names the assembler."""
     made_of = [source, Path(__file__), source.parents[2] / "assembler.txt"]
     return target.exists() and all(target.stat().st_mtime_ns >= f.stat().st_mtime_ns for f in made_of if f.exists())
-
-
-def objects_alike(source: Path, target: Path) -> Iterator[bytes]:
-    """What other targets' objects of the same code are for this one."""
-    gfx = source.parent.name
-    text, size = source.read_text(), source.stat().st_size
-    others = [other for other in MACHINES if other != gfx and len(other) == len(gfx)]
-    texts = [theirs for theirs in (source.parents[1] / other / source.name for other in others) if theirs.exists()]
-    for theirs in sorted(texts, key=lambda file: file.stat().st_size != size):  # likely the same first
-        other = theirs.parent.name
-        code = target.parents[1] / other / target.name
-        if up_to_date(theirs, code) and same_code(text, theirs.read_text().replace(other, gfx)):
-            yield renamed(code.read_bytes(), other, gfx)
 
 
 @contextmanager
@@ -90,47 +138,85 @@ def turn(source: Path, wait: bool) -> Iterator[bool]:
             yield True
 
 
-def run(tools: Tools, source: Path, part: Path) -> str:
+def run(tools: Tools, programs: Programs, source: Path, part: Path) -> str:
     """Empty when done, else what the first that failed said."""
-    unlinked = part.with_suffix(part.suffix + ".o")
+    unlinked, said = part.with_suffix(part.suffix + ".o"), part.with_suffix(part.suffix + ".said")
     try:
         for words in commands(tools, source.parent.name, Path(source.name), unlinked.resolve(), part.resolve()):
-            done = subprocess.run(words, capture_output=True, text=True, cwd=source.parent)
-            if done.returncode:
-                return f"{source}:\n{done.stderr}"
+            if (text := programs.run(source.parent, words, said)) is not None:
+                return f"{source}:\n{text}"
     finally:
         unlinked.unlink(missing_ok=True)
+        said.unlink(missing_ok=True)
     return ""
 
 
-def assemble(tools: Tools, source: Path, target: Path) -> str:
+def assemble(tools: Tools, programs: Programs, source: Path, target: Path) -> str:
     """Empty when done or up to date, else what clang or ld.lld said. A failure leaves no file behind."""
     if up_to_date(source, target):
         return ""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(f".{os.getpid()}")
-    alike = next(objects_alike(source, target), None)
-    if alike:
-        part.write_bytes(alike)
-    elif said := run(tools, source, part):
+    part, kept = target.with_suffix(f".{os.getpid()}"), stored(tools, source)
+    if kept.exists():
+        part.write_bytes(renamed(kept.read_bytes(), source.parent.name))
+        part.chmod(kept.stat().st_mode)
+    elif said := run(tools, programs, source, part):
         part.unlink(missing_ok=True)
         return said
-    part.rename(target)
+    else:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.unlink(missing_ok=True)
+        os.link(part, kept)
+    part.replace(target)
     return ""
 
 
 def assemble_all(tools: Tools, wanted: list[tuple[Path, Path]]) -> list[str]:
     """What was said of those that failed. Kernels that others are at come last."""
+    wanted = [one for one in wanted if not up_to_date(*one)]
+    idle: queue.SimpleQueue[Programs] = queue.SimpleQueue()
+    workers = min(os.cpu_count() or 1, 1 + len(wanted) // FEW)
 
     def attempt(one: tuple[Path, Path], wait: bool) -> str | None:
         with turn(one[0], wait) as free:
-            return assemble(tools, *one) if free else None
+            if not free:
+                return None
+            programs = idle.get()
+            try:
+                return assemble(tools, programs, *one)
+            finally:
+                idle.put(programs)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    if not wanted:
+        return []
+    for _ in range(workers):
+        idle.put(Programs(tools))
+    with ThreadPoolExecutor(workers) as pool:
         said = list(pool.map(lambda one: attempt(one, wait=False), wanted))
         later = [one for one, text in zip(wanted, said) if text is None]
         said += pool.map(lambda one: attempt(one, wait=True), later)
+    while not idle.empty():
+        idle.get().close()
     return [text for text in said if text]
+
+
+def objects_of(build: Path, sources: list[Path]) -> list[tuple[Path, Path]]:
+    return [(source, build / "hsaco" / source.parent.name / f"{source.stem}.hsaco") for source in sources]
+
+
+def report(said: list[str], count: int) -> int:
+    """The exit code of a script."""
+    for text in said[:5]:
+        print(text, file=sys.stderr)
+    if said:
+        print(f"assemble: {len(said)} of {count} kernels failed", file=sys.stderr)
+    return 1 if said else 0
+
+
+def add_tools(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--clang", required=True, help="clang of LLVM >= 20")
+    parser.add_argument("--lld", required=True, help="ld.lld of the same")
+    parser.add_argument("--fork-server", required=True, help="the library of gen/fork_server.c")
 
 
 def stale(build: Path, sources: list[Path]) -> list[Path]:
@@ -142,26 +228,15 @@ def stale(build: Path, sources: list[Path]) -> list[Path]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path, help="holds asm/; hsaco/ goes there")
-    parser.add_argument("--clang", required=True, help="clang of LLVM >= 20")
-    parser.add_argument("--lld", required=True, help="ld.lld of the same")
-    parser.add_argument("--only", nargs="+", metavar=("GFX", "SYMBOL"), help="these kernels of a target")
+    add_tools(parser)
     options = parser.parse_args()
-    if options.only:
-        gfx, *symbols = options.only
-        sources = [options.build / "asm" / gfx / f"{symbol}.s" for symbol in symbols]
-    else:
-        sources = sorted(options.build.glob("asm/*/*.s"))
-    objects = [options.build / "hsaco" / s.parent.name / f"{s.stem}.hsaco" for s in sources]
-    said = assemble_all(Tools(options.clang, options.lld), list(zip(sources, objects)))
-    for file in [] if options.only else stale(options.build, sources):
+    sources = sorted(options.build.glob("asm/*/*.s"))
+    said = assemble_all(Tools(options.clang, options.lld, options.fork_server), objects_of(options.build, sources))
+    for file in stale(options.build, sources):
         file.unlink()
         if not any(file.parent.iterdir()):  # of a target that there is no more
             file.parent.rmdir()
-    for text in said[:5]:
-        print(text, file=sys.stderr)
-    if said:
-        print(f"assemble: {len(said)} of {len(sources)} kernels failed", file=sys.stderr)
-    return 1 if said else 0
+    return report(said, len(sources))
 
 
 if __name__ == "__main__":

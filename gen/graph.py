@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""build/kernels.cmake: how kernels are made. A family is rendered for targets of equal facts (gen/render.py), then its .s files
-are assembled for each (gen/assemble.py). Targets: kernels_<gfx>_<family>, kernels_<gfx>, kernels_<family>;
+"""build/kernels.cmake: how kernels are made: those of a family for targets of equal facts at a time (gen/kernels.py). Targets: kernels_<gfx>_<family>, kernels_<gfx>, kernels_<family>;
 hsaco/<gfx>/<symbol>.hsaco is one too."""
 
 from __future__ import annotations
@@ -19,43 +18,37 @@ HEAD = """\
 # Made by gen/graph.py.
 set(b ${CMAKE_BINARY_DIR})
 file(CONFIGURE OUTPUT ${b}/assembler.txt CONTENT "${LLVM_CLANG} ${LLVM_VERSION}\\n")
-function(nw_render family contract gfx_list) # ARGN: gfx/symbol
+function(nw_kernels family contract gfx_list) # ARGN: gfx/symbol
   string(REPLACE "," ";" all_gfx "${gfx_list}")
-  set(rendered)
-  set(resources)
-  foreach(gfx ${all_gfx})
-    list(APPEND rendered ${b}/asm/${gfx}/${family}.rendered)
-    list(APPEND resources ${b}/hsaco/${gfx}/${family}.resources)
-  endforeach()
+  list(GET all_gfx 0 first)
+  set(stamp ${b}/asm/${first}/${family}.rendered)
   set(sources ${ARGN})
   list(TRANSFORM sources PREPEND ${b}/asm/)
   list(TRANSFORM sources APPEND .s)
-  list(GET all_gfx 0 first)
-  add_custom_command(OUTPUT ${rendered} ${sources} ${resources}
-    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/render.py ${CMAKE_SOURCE_DIR} ${b} --gfx ${gfx_list} --family ${CMAKE_SOURCE_DIR}/${contract}
-    COMMAND ${CMAKE_COMMAND} -E touch ${rendered}
-    DEPENDS ${CMAKE_SOURCE_DIR}/${contract}
-    DEPFILE ${b}/asm/${first}/${family}.d
-    COMMENT "Rendering ${family} for ${gfx_list}" VERBATIM)
-endfunction()
-function(nw_assemble gfx family)
-  set(sources ${ARGN})
-  list(TRANSFORM sources PREPEND ${b}/asm/${gfx}/)
-  list(TRANSFORM sources APPEND .s)
   set(objects ${ARGN})
-  list(TRANSFORM objects PREPEND ${b}/hsaco/${gfx}/)
+  list(TRANSFORM objects PREPEND ${b}/hsaco/)
   list(TRANSFORM objects APPEND .hsaco)
-  add_custom_command(OUTPUT ${objects}
-    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b} --clang ${LLVM_CLANG} --lld ${LLVM_LLD} --only ${gfx} ${ARGN}
-    DEPENDS ${sources} ${CMAKE_SOURCE_DIR}/gen/assemble.py ${b}/assembler.txt
-    COMMENT "Assembling ${family} for ${gfx}" VERBATIM)
-  set(resources_${gfx} ${resources_${gfx}} ${b}/hsaco/${gfx}/${family}.resources PARENT_SCOPE)
-  add_custom_target(kernels_${gfx}_${family} DEPENDS ${objects} ${b}/hsaco/${gfx}/${family}.resources)
-  foreach(group kernels_${gfx} kernels_${family})
-    if(NOT TARGET ${group})
-      add_custom_target(${group})
-    endif()
-    add_dependencies(${group} kernels_${gfx}_${family})
+  set(resources ${all_gfx})
+  list(TRANSFORM resources PREPEND ${b}/hsaco/)
+  list(TRANSFORM resources APPEND /${family}.resources)
+  add_custom_command(OUTPUT ${stamp} ${sources} ${resources} ${objects}
+    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/kernels.py ${CMAKE_SOURCE_DIR} ${b} --gfx ${gfx_list} --family ${CMAKE_SOURCE_DIR}/${contract}
+            --scheduler $<TARGET_FILE:list_schedule> ${NW_GEN_TOOLS}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS ${CMAKE_SOURCE_DIR}/${contract} ${b}/assembler.txt list_schedule fork_server
+    DEPFILE ${b}/asm/${first}/${family}.d
+    COMMENT "Kernels of ${family} for ${gfx_list}" VERBATIM)
+  foreach(gfx ${all_gfx})
+    set(resources_${gfx} ${resources_${gfx}} ${b}/hsaco/${gfx}/${family}.resources PARENT_SCOPE)
+    set(of_gfx ${objects})
+    list(FILTER of_gfx INCLUDE REGEX /${gfx}/)
+    add_custom_target(kernels_${gfx}_${family} DEPENDS ${of_gfx} ${b}/hsaco/${gfx}/${family}.resources)
+    foreach(group kernels_${gfx} kernels_${family})
+      if(NOT TARGET ${group})
+        add_custom_target(${group})
+      endif()
+      add_dependencies(${group} kernels_${gfx}_${family})
+    endforeach()
   endforeach()
 endfunction()
 """
@@ -70,9 +63,7 @@ def lines(root: Path, listed: list[Kernel]) -> Iterator[str]:
         if of_family:
             contract = by_gfx[of_family[0]][0].contract.path.relative_to(root)
             names = (f"{gfx}/{k.symbol}" for gfx in of_family for k in by_gfx[gfx])
-            yield f"nw_render({family} {contract.as_posix()} {','.join(of_family)} {' '.join(names)})\n"
-        for gfx in of_family:
-            yield f"nw_assemble({gfx} {family} {' '.join(k.symbol for k in by_gfx[gfx])})\n"
+            yield f"nw_kernels({family} {contract.as_posix()} {','.join(of_family)} {' '.join(names)})\n"
 
 
 def remove_others(build: Path, listed: list[Kernel]) -> None:

@@ -42,11 +42,13 @@ Slots = list[tuple[tuple[int, ...], str]]  # in order of issue: which instructio
 def heading_places(phases: list[int], slots: Slots, count: int) -> list[int]:
     """For each heading the slot it stands before, so that the fewest instructions are on the wrong side of it."""
     places = []
+    of_slots = [[phases[i] for i in done] for done, _ in slots]
     for heading in range(1, count + 1):
-        wrong = best = sum(phase < heading for phase in phases)  # before the first slot: all of earlier phases
+        wrong = best = sum([phase < heading for phase in phases])  # before the first slot: all of earlier phases
         place = 0
-        for at, (done, _) in enumerate(slots, 1):
-            wrong += sum(1 if phases[i] >= heading else -1 for i in done)
+        for at, here in enumerate(of_slots, 1):
+            for phase in here:
+                wrong += 1 if phase >= heading else -1
             if wrong < best:
                 best, place = wrong, at
         places.append(place)

@@ -120,15 +120,18 @@ class FamilyRun:
         self._shared.keep(k, body)
         return with_contract(k, arch, body)
 
-    def render(self, gfx: str) -> None:
+    def render(self, gfx: str) -> list[Path]:
+        """Files of the texts."""
         named = tuning.named(self._root / "gen/tuning", gfx)
         listed = [k for k in self._kernels if k.gfx == gfx and (not k.candidate or k.symbol in named)]
         done = [self._rendered(k, arches_of(self._root)[gfx]) for k in listed]
-        for r in done:
-            write_if_changed(self._build / "asm" / gfx / f"{r.kernel.symbol}.s", r.text)
+        texts = {self._build / "asm" / gfx / f"{r.kernel.symbol}.s": r.text for r in done}
+        for file, text in texts.items():
+            write_if_changed(file, text)
         self._done |= {r.kernel.symbol: r for r in done}
         self._shared.write(gfx, {k.symbol for k in listed})
         write_if_changed(self._build / "hsaco" / gfx / f"{self._family.name}.resources", resources(done))
+        return list(texts)
 
     def write_depfile(self, gfx: list[str]) -> None:
         # The folder changes when a table comes; a file that doesn't exist would be out of date in every build.
@@ -138,15 +141,15 @@ class FamilyRun:
         Path(f"{rendered}.d").write_text(f"{rendered}.rendered: " + " ".join(f"{file}".replace(" ", "\\ ") for file in used) + "\n")
 
 
-def render_family(root: Path, build: Path, gfx: list[str], path: Path) -> None:
+def render_family(root: Path, build: Path, gfx: list[str], path: Path) -> list[Path]:
     """For targets of equal facts (targets.twins)."""
     if not any(set(gfx) <= set(twins) for twins in targets.twins(arches_of(root))):
         raise ValueError(f"--gfx {','.join(gfx)}: differ in facts of gen/targets.toml: render them one by one")
     dual.keep(build / "schedules")
     run = FamilyRun(root, build, path)
-    for one in gfx:
-        run.render(one)
+    texts = [file for one in gfx for file in run.render(one)]
     run.write_depfile(gfx)
+    return texts
 
 
 # ---- candidates
@@ -205,18 +208,15 @@ def render_candidates(root: Path, build: Path, gfx: str, only: str) -> list[Rend
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Candidates, which `nw tune` chooses from; what is shipped: gen/kernels.py.")
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/ and hsaco/ go")
-    parser.add_argument("--gfx", required=True, help="the target; with --family several of equal facts, comma-separated")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--family", type=Path, help="its family.toml")
-    what.add_argument("--candidates", action="store_true", help="what `nw tune` chooses from, not what is shipped")
-    parser.add_argument("--only", default="", help="of the candidates those whose symbol has a match of this expression")
+    parser.add_argument("--gfx", required=True, help="the target")
+    parser.add_argument("--only", default="", help="those whose symbol has a match of this expression")
+    parser.add_argument("--scheduler", type=Path, required=True, help="the program of gen/list_schedule.cpp")
     options = parser.parse_args()
-    if options.candidates:
-        return exit_code("render", lambda: render_candidates(options.root, options.build, options.gfx, options.only))
-    return exit_code("render", lambda: render_family(options.root, options.build, options.gfx.split(","), options.family))
+    dual.use(options.scheduler)
+    return exit_code("render", lambda: render_candidates(options.root, options.build, options.gfx, options.only))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ were written with, so the result reads like the source.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 # VOPD opcodes: X takes these, Y takes them and the three integer ones.
 X_OPS = {"v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_fmac_f32", "v_mul_f32", "v_add_f32", "v_sub_f32", "v_mov_b32"}
@@ -21,6 +23,7 @@ OPERAND = re.compile(r"(?P<bank>[vs])(?:(?P<plain>\d+)|\[(?P<first>[^:\]]+)(?::(
 READY = re.compile(r"ready ((?:, |v\[[^\]]*\]|v\d+)+)")
 
 
+@functools.cache  # blocks have many lines in common
 def instruction(line: str) -> tuple[str, str]:
     """A line's code and, of its comment, the registers that a wait makes ready (`// ready v[v_w:v_w+3]: why`)."""
     code, _, comment = line.partition("//")
@@ -28,25 +31,44 @@ def instruction(line: str) -> tuple[str, str]:
     return code.strip(), made[1].rstrip(", ") if made else ""
 
 
-def split(code: str) -> tuple[str, list[str]]:
+COMMA = re.compile(r",(?![^\[]*\])")
+
+
+@functools.cache
+def split(code: str) -> tuple[str, tuple[str, ...]]:
     """Mnemonic and operands."""
     mnemonic, _, rest = code.partition(" ")
-    return mnemonic, [part.strip() for part in re.split(r",(?![^\[]*\])", rest)] if rest.strip() else []
+    return mnemonic, tuple(part.strip() for part in COMMA.split(rest)) if rest.strip() else ()
+
+
+@functools.cache
+def dualable(code: str) -> bool:
+    mnemonic, operands = split(code)
+    return mnemonic in Y_OPS and not any(o.startswith(("-s", "-v")) for o in operands)  # no modifiers in VOPD
 
 
 @dataclass
 class Op:
     index: int
     mnemonic: str
-    operands: list[str]
+    operands: tuple[str, ...]
+    dualable: bool
     ordered: bool = False  # memory and waits
     writes: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
     before: dict[int, int] = field(default_factory=dict)  # predecessor -> cycles to leave between
 
-    @property
-    def dualable(self) -> bool:
-        return self.mnemonic in Y_OPS and not any(re.match(r"-[sv]", o) for o in self.operands)  # no modifiers in VOPD
+
+INLINE = {"0.5", "1.0", "2.0", "4.0", "-0.5", "-1.0", "-2.0", "-4.0"}  # with the integers from -16 to 64
+NOTHING: frozenset[str] = frozenset()
+
+
+class Source(NamedTuple):
+    """What the rules of VOPD ask of a source."""
+
+    bank: int | None  # of its VGPR
+    sgprs: frozenset[str]
+    literals: frozenset[str]  # inline constants are free
 
 
 class Parser:
@@ -54,6 +76,7 @@ class Parser:
         self._symbols = symbols
         self._numbers: dict[str, int] = {}  # a block names its operands many times
         self._registers: dict[str, frozenset[str]] = {}
+        self._sources: dict[str, Source] = {}
 
     def number(self, text: str) -> int:
         """Value of `v_acc+3`: a symbol or a number, plus or minus numbers."""
@@ -78,13 +101,22 @@ class Parser:
             found |= {f"{m['bank']}{i}" for i in range(first, last + 1)}
         return found
 
-    def _all(self, operands: list[str]) -> frozenset[str]:
+    def _all(self, operands: tuple[str, ...]) -> frozenset[str]:
         return frozenset().union(*map(self.registers, operands))
+
+    def source(self, text: str) -> Source:
+        if text not in self._sources:
+            m = OPERAND.fullmatch(text)
+            vector = bool(m) and m["bank"] == "v"
+            bank = self.number(m["plain"] or m["first"]) % 4 if vector else None
+            inline = m or text in INLINE or re.fullmatch(r"-?\d+", text) and -16 <= int(text) <= 64
+            self._sources[text] = Source(bank, self.registers(text) if m and not vector else NOTHING, NOTHING if inline else frozenset({text}))
+        return self._sources[text]
 
     def op(self, index: int, line: str) -> Op:
         code, made = instruction(line)
         mnemonic, operands = split(code)
-        op = Op(index, mnemonic, operands)
+        op = Op(index, mnemonic, operands, dualable(code))
         if mnemonic.startswith(("s_wait", "s_waitcnt")):
             if not made:
                 raise ValueError(f"a wait in a scheduled block says what it makes ready: {line.strip()}")
@@ -104,64 +136,58 @@ class Parser:
         return op
 
 
-def bank(parser: Parser, operand: str, size: int) -> int | None:
-    """VGPR bank (or parity) of an operand; None for constants and SGPRs."""
-    m = OPERAND.fullmatch(operand)
-    return parser.number(m["plain"] or m["first"]) % size if m and m["bank"] == "v" else None
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What the rules of VOPD ask of an op that may be half of a pair, but for its registers; many ops are of one kind."""
+
+    may_be_x: bool
+    parity: int | None  # of the destination
+    sgprs: frozenset[str]
+    literals: frozenset[str]
+    banks: tuple[tuple[int | None, ...], ...]  # of the sources, for each order of them
 
 
-def scalars(parser: Parser, op_sources: list[str]) -> tuple[set[str], set[str]]:
-    """(SGPRs, literals) among sources; inline constants are free."""
-    sgprs, literals = set(), set()
-    for source in op_sources:
-        m = OPERAND.fullmatch(source)
-        if m is None:
-            inline = re.fullmatch(r"-?\d+", source) and -16 <= int(source) <= 64
-            inline = inline or source in {"0.5", "1.0", "2.0", "4.0", "-0.5", "-1.0", "-2.0", "-4.0"}
-            if not inline:
-                literals.add(source)
-        elif m["bank"] == "s":
-            sgprs |= parser.registers(source)
-    return sgprs, literals
-
-
-def orders(op: Op) -> list[list[str]]:
-    """The orders of an op's sources: vsrc1 must be a VGPR, so only VGPRs swap."""
-    sources = op.operands[1:]
-    if op.mnemonic in COMMUTES and all(source.startswith("v") for source in sources):
-        return [sources, sources[::-1]]
-    return [sources]
+@functools.cache  # one object for each
+def kind_of(may_be_x: bool, commutes: bool, parity: int | None, sources: tuple[Source, ...]) -> Kind:
+    """vsrc1 must be a VGPR, so only VGPRs swap."""
+    banks = tuple(source.bank for source in sources)
+    orders = (banks, banks[::-1]) if commutes and None not in banks else (banks,)
+    return Kind(may_be_x, parity, NOTHING.union(*(s.sgprs for s in sources)), NOTHING.union(*(s.literals for s in sources)), orders)
 
 
 class Half:
-    """What the rules of VOPD ask of an op that may be half of a pair; asked for each partner that is tried."""
-
     def __init__(self, parser: Parser, op: Op) -> None:
-        self.reads, self.writes = op.reads, op.writes
-        self.may_be_x = op.mnemonic in X_OPS
-        self.parity = bank(parser, op.operands[0], 2)
-        self.sgprs, self.literals = scalars(parser, op.operands[1:])
-        name = op.mnemonic.replace("v_", "v_dual_", 1)
-        self.forms = [
-            (f"{name} {', '.join([op.operands[0], *sources])}", [bank(parser, source, 4) for source in sources])
-            for sources in orders(op)
-        ]
+        self.op = op
+        result = parser.source(op.operands[0]).bank
+        parity = None if result is None else result % 2
+        self.kind = kind_of(op.mnemonic in X_OPS, op.mnemonic in COMMUTES, parity, tuple(map(parser.source, op.operands[1:])))
+
+    def text(self, order: int) -> str:
+        destination, *sources = self.op.operands
+        return f"{self.op.mnemonic.replace('v_', 'v_dual_', 1)} {', '.join([destination, *(sources[::-1] if order else sources)])}"
 
 
-def pair(x: Half, y: Half) -> str | None:
-    """`x :: y` as VOPD text, or None where a rule of VOPD forbids it (note H-001)."""
-    if not x.may_be_x or x.parity == y.parity:
-        return None
-    if x.writes & y.reads or x.writes & y.writes or y.writes & x.reads:
+@functools.cache
+def form(x: Kind | None, y: Kind | None) -> tuple[int, int] | None:
+    """In which orders of their sources `x :: y` keeps the rules of VOPD (note H-001); None where a rule forbids it."""
+    if not x or not y or not x.may_be_x or x.parity == y.parity:
         return None
     literals = len(x.literals | y.literals)
     if literals > 1 or literals + len(x.sgprs | y.sgprs) > 2:
         return None
-    for x_text, x_banks in x.forms:
-        for y_text, y_banks in y.forms:
+    for i, x_banks in enumerate(x.banks):
+        for j, y_banks in enumerate(y.banks):
             if all(a is None or a != b for a, b in zip(x_banks, y_banks)):
-                return f"{x_text} :: {y_text}"
+                return i, j
     return None
+
+
+def pair(x: Half, y: Half) -> str | None:
+    """`x :: y` as VOPD text, or None where that can't be."""
+    if x.op.writes & y.op.reads or x.op.writes & y.op.writes or y.op.writes & x.op.reads:
+        return None
+    found = form(x.kind, y.kind)
+    return f"{x.text(found[0])} :: {y.text(found[1])}" if found else None
 
 
 def single(code: str) -> str:
