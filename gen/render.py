@@ -12,7 +12,6 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,7 +121,7 @@ class FamilyRun:
 
     def render(self, gfx: str) -> list[Path]:
         """Files of the texts."""
-        named = tuning.named(self._root / "gen/tuning", gfx)
+        named = tuning.named(self._root / "gen/tuning", gfx) if any(k.candidate for k in self._kernels) else set()
         listed = [k for k in self._kernels if k.gfx == gfx and (not k.candidate or k.symbol in named)]
         done = [self._rendered(k, arches_of(self._root)[gfx]) for k in listed]
         texts = {self._build / "asm" / gfx / f"{r.kernel.symbol}.s": r.text for r in done}
@@ -157,6 +156,8 @@ def render_family(root: Path, build: Path, gfx: list[str], path: Path) -> list[P
 
 def on_all_cores(work: Callable, items: Iterable) -> list:
     """map() over processes; over this one where the machine gives no shared memory for a pool."""
+    from concurrent.futures import ProcessPoolExecutor  # which takes a tenth of a short run to import
+
     try:
         pool = ProcessPoolExecutor()
     except OSError:

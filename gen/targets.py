@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -195,6 +196,7 @@ def check_machines(place: Place, rows: Iterable[tuple[str, int]]) -> None:
             place.fail(section, f"elf_machine = {machine:#05x}: [{other}] has it: look it up in LLVM's AMDGPUUsage")
 
 
+@functools.cache
 def read(path: Path) -> Facts:
     text = path.read_text()
     place = Place(path, text)
