@@ -47,6 +47,11 @@ class Kernel:
         return self.purpose in NEVER_CHOSEN
 
     @property
+    def part(self) -> str:
+        """Of a family: what can be chosen, or its references. Each is built for itself."""
+        return f"{self.family}.references" if self.reference else self.family
+
+    @property
     def offsets(self) -> dict[str, int]:
         return {name: offset for name, (offset, _) in self.contract.offsets().items()}
 

@@ -46,10 +46,12 @@ def registry(listed: list[Kernel], families: Mapping[str, Family], words: list[s
 def emit(root: Path, build: Path) -> None:
     families, ops = families_of(root), contract.load_ops(root)
     listed, tuned = shipped(root, list(arches_of(root)))
+    words = emit_cpp.words_of([*families.values(), *ops.values()])
     texts = emit_cpp.emit(families, ops, TARGET_FACTS) | {
         "contract_cases.inc": emit_cases.emit(families, ops, TARGET_FACTS),
         "contract_edges.inc": emit_cases.emit_edges(families, TARGET_FACTS),
-        "kernels.inc": registry(listed, families, emit_cpp.words_of([*families.values(), *ops.values()])),
+        "kernels.inc": registry(listed, families, words),
+        "library_kernels.inc": registry([k for k in listed if k.purpose == "library"], families, words),
         "tuning.inc": "".join(map(tuning.registry_row, tuned)),
     }
     for name, text in texts.items():

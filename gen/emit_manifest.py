@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""hsaco/manifest.json: families with their contracts, and every kernel file. tests/api/hsaco_by_manifest.py reads it.
+"""hsaco/manifest.json: families with their contracts, and every kernel file that is built. tests/api/hsaco_by_manifest.py reads it.
 
 Expressions are Python's, over names that who launches can give: an op's sizes, its pointers as integers, strides in
 bytes, p.<parameter>, kernel.<fact>, part.<fact>, target.<fact>, and `functions`. They are those of family.toml, bytes of
@@ -87,7 +87,7 @@ def manifest(done: Sequence[Rendered], arches: Mapping[str, Mapping]) -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel and its line of build/hsaco/<gfx>/<family>.resources (gen/render.py)."""
+    """A kernel and its line of build/hsaco/<gfx>/<part>.resources (gen/render.py)."""
 
     kernel: Kernel
     vgprs: int
@@ -97,18 +97,20 @@ class Built:
 
 
 def built(build: Path, listed: Sequence[Kernel]) -> list[Built]:
+    """Of the kernels listed those that are built."""
     numbers: dict[tuple[str, str], tuple[int, ...]] = {}
-    for gfx, family in dict.fromkeys((k.gfx, k.family) for k in listed):
-        for line in (build / "hsaco" / gfx / f"{family}.resources").read_text().splitlines():
+    for gfx, part in dict.fromkeys((k.gfx, k.part) for k in listed):
+        file = build / "hsaco" / gfx / f"{part}.resources"
+        for line in file.read_text().splitlines() if file.exists() else []:
             symbol, *words = line.split()
             numbers[gfx, symbol] = tuple(map(int, words))
-    return [Built(k, *numbers[k.gfx, k.symbol]) for k in listed]
+    return [Built(k, *numbers[k.gfx, k.symbol]) for k in listed if (k.gfx, k.symbol) in numbers]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="hsaco/manifest.json, and library/: what is installed of these targets.")
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
-    parser.add_argument("build", type=Path, help="holds hsaco/, of which every family is rendered")
+    parser.add_argument("build", type=Path, help="holds hsaco/")
     parser.add_argument("--gfx", required=True, help="comma list of targets")
     o = parser.parse_args()
     arches, listed = arches_of(o.root), shipped(o.root, o.gfx.split(","))[0]
@@ -116,7 +118,7 @@ def main() -> int:
     # No micro-benchmarks, baselines and ablations.
     library = [k for k in listed if k.purpose == "library"]
     write_if_changed(o.build / "library/manifest.json", manifest(built(o.build, library), arches))
-    resources = dict.fromkeys(f"{k.gfx}/{k.family}.resources" for k in library)
+    resources = dict.fromkeys(f"{k.gfx}/{k.part}.resources" for k in library)
     files = [*(f"{k.gfx}/{k.symbol}.hsaco" for k in library), *resources]
     write_if_changed(o.build / "library/files.txt", "".join(f"{file}\n" for file in files))
     return 0

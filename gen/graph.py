@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""build/kernels.cmake: how kernels are made: those of a family for targets of equal facts at a time (gen/kernels.py). Targets: kernels_<gfx>_<family>, kernels_<gfx>, kernels_<family>;
-hsaco/<gfx>/<symbol>.hsaco is one too."""
+"""build/kernels.cmake: how kernels are made: a part of a family (Kernel.part) for targets of equal facts at a time (gen/kernels.py).
+Targets: kernels_<gfx>_<family> and kernels_<family> build all of a family, kernels_<gfx> what is of the library;
+hsaco/<gfx>/<symbol>.hsaco is one too. Lists: library_<gfx> and every_<gfx>, files that stand for these kernels."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import targets
@@ -18,10 +19,10 @@ HEAD = """\
 # Made by gen/graph.py.
 set(b ${CMAKE_BINARY_DIR})
 file(CONFIGURE OUTPUT ${b}/assembler.txt CONTENT "${LLVM_CLANG} ${LLVM_VERSION}\\n")
-function(nw_kernels family contract gfx_list) # ARGN: gfx/symbol
+function(nw_kernels part gfx_list contract) # ARGN: gfx/symbol
   string(REPLACE "," ";" all_gfx "${gfx_list}")
   list(GET all_gfx 0 first)
-  set(stamp ${b}/asm/${first}/${family}.rendered)
+  set(stamp ${b}/asm/${first}/${part}.rendered)
   set(sources ${ARGN})
   list(TRANSFORM sources PREPEND ${b}/asm/)
   list(TRANSFORM sources APPEND .s)
@@ -30,40 +31,59 @@ function(nw_kernels family contract gfx_list) # ARGN: gfx/symbol
   list(TRANSFORM objects APPEND .hsaco)
   set(resources ${all_gfx})
   list(TRANSFORM resources PREPEND ${b}/hsaco/)
-  list(TRANSFORM resources APPEND /${family}.resources)
+  list(TRANSFORM resources APPEND /${part}.resources)
+  set(references)
+  if(part MATCHES "[.]references$")
+    set(references --references)
+  endif()
   add_custom_command(OUTPUT ${stamp} ${sources} ${resources} ${objects}
-    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/kernels.py ${CMAKE_SOURCE_DIR} ${b} --gfx ${gfx_list} --family ${CMAKE_SOURCE_DIR}/${contract}
-            --scheduler $<TARGET_FILE:list_schedule> ${NW_GEN_TOOLS}
+    COMMAND ${NW_GEN_PYTHON} ${CMAKE_SOURCE_DIR}/gen/kernels.py ${CMAKE_SOURCE_DIR} ${b} --family ${CMAKE_SOURCE_DIR}/${contract} ${references}
+            --gfx ${gfx_list} --scheduler $<TARGET_FILE:list_schedule> ${NW_GEN_TOOLS}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
     DEPENDS ${CMAKE_SOURCE_DIR}/${contract} ${b}/assembler.txt list_schedule fork_server
-    DEPFILE ${b}/asm/${first}/${family}.d
-    COMMENT "Kernels of ${family} for ${gfx_list}" VERBATIM)
-  foreach(gfx ${all_gfx})
-    set(resources_${gfx} ${resources_${gfx}} ${b}/hsaco/${gfx}/${family}.resources PARENT_SCOPE)
-    set(of_gfx ${objects})
-    list(FILTER of_gfx INCLUDE REGEX /${gfx}/)
-    add_custom_target(kernels_${gfx}_${family} DEPENDS ${of_gfx} ${b}/hsaco/${gfx}/${family}.resources)
-    foreach(group kernels_${gfx} kernels_${family})
-      if(NOT TARGET ${group})
-        add_custom_target(${group})
-      endif()
-      add_dependencies(${group} kernels_${gfx}_${family})
-    endforeach()
-  endforeach()
+    DEPFILE ${b}/asm/${first}/${part}.d
+    COMMENT "Kernels of ${part} for ${gfx_list}" VERBATIM)
 endfunction()
 """
 
 
+def files(parts: Iterable[tuple[str, str]]) -> str:
+    """One of the files that a part is built with stands for all of it."""
+    return " ".join(f"${{b}}/hsaco/{gfx}/{part}.resources" for gfx, part in parts)
+
+
 def lines(root: Path, listed: list[Kernel]) -> Iterator[str]:
-    by_family: dict[str, dict[str, list[Kernel]]] = {}
+    by_part: dict[str, dict[str, list[Kernel]]] = {}
     for k in listed:
-        by_family.setdefault(k.family, {}).setdefault(k.gfx, []).append(k)
-    for twins, (family, by_gfx) in itertools.product(targets.twins(arches_of(root)), by_family.items()):
-        of_family = [gfx for gfx in twins if gfx in by_gfx]
-        if of_family:
-            contract = by_gfx[of_family[0]][0].contract.path.relative_to(root)
-            names = (f"{gfx}/{k.symbol}" for gfx in of_family for k in by_gfx[gfx])
-            yield f"nw_kernels({family} {contract.as_posix()} {','.join(of_family)} {' '.join(names)})\n"
+        by_part.setdefault(k.part, {}).setdefault(k.gfx, []).append(k)
+    for twins, (part, by_gfx) in itertools.product(targets.twins(arches_of(root)), by_part.items()):
+        if of_part := [gfx for gfx in twins if gfx in by_gfx]:
+            contract = by_gfx[of_part[0]][0].contract.path.relative_to(root)
+            names = (f"{gfx}/{k.symbol}" for gfx in of_part for k in by_gfx[gfx])
+            yield f"nw_kernels({part} {','.join(of_part)} {contract.as_posix()} {' '.join(names)})\n"
+    yield from target_lines(listed)
+
+
+def target_lines(listed: list[Kernel]) -> Iterator[str]:
+    parts: dict[tuple[str, str], dict[str, bool]] = {}  # of a target's family: whether each is of the library
+    for k in listed:
+        parts.setdefault((k.gfx, k.family), {})[k.part] = k.purpose == "library"
+    groups: dict[str, list[str]] = {f"kernels_{family}": [] for _, family in parts}
+    own: dict[str, list[tuple[str, str]]] = {f"kernels_{gfx}": [] for gfx, _ in parts}  # the library's of families that have others, too
+    for (gfx, family), of_family in parts.items():
+        name = f"kernels_{gfx}_{family}"
+        yield f"add_custom_target({name} DEPENDS {files((gfx, part) for part in of_family)})\n"
+        groups[f"kernels_{family}"].append(name)
+        if all(of_family.values()):
+            groups.setdefault(f"kernels_{gfx}", []).append(name)
+        else:
+            own[f"kernels_{gfx}"] += [(gfx, part) for part, library in of_family.items() if library]
+    for name, names in groups.items():
+        yield f"add_custom_target({name} DEPENDS {files(own.get(name, []))})\nadd_dependencies({name} {' '.join(names)})\n"
+    for gfx in dict.fromkeys(gfx for gfx, _ in parts):
+        of_gfx = {part: library for (target, _), of_family in parts.items() if target == gfx for part, library in of_family.items()}
+        yield f"set(every_{gfx} {files((gfx, part) for part in of_gfx)})\n"
+        yield f"set(library_{gfx} {files((gfx, part) for part, library in of_gfx.items() if library)})\n"
 
 
 def remove_others(build: Path, listed: list[Kernel]) -> None:

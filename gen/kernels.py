@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernels of a family for targets of equal facts, rendered (gen/render.py) and assembled (gen/assemble.py) by one process."""
+"""A part of a family's kernels for targets of equal facts, rendered (gen/render.py) and assembled (gen/assemble.py) by one process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ def main() -> int:
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/ and hsaco/ go")
     parser.add_argument("--family", type=Path, required=True, help="its family.toml")
+    parser.add_argument("--references", action="store_true", help="what is never chosen of it, not what is")
     parser.add_argument("--gfx", required=True, help="targets of equal facts, comma-separated")
     parser.add_argument("--scheduler", type=Path, required=True, help="the program of gen/list_schedule.cpp")
     add_tools(parser)
     options = parser.parse_args()
     dual.use(options.scheduler)
     try:
-        texts = render_family(options.root, options.build, options.gfx.split(","), options.family)
+        texts = render_family(options.root, options.build, options.gfx.split(","), options.family, options.references)
     except ValueError as error:
         print(f"render: {error}", file=sys.stderr)
         return 1

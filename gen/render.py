@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The kernels of a family for targets of equal facts: build/asm/<gfx>/<symbol>.s, and build/hsaco/<gfx>/<family>.resources,
+"""A part of a family's kernels for targets of equal facts: build/asm/<gfx>/<symbol>.s, and build/hsaco/<gfx>/<part>.resources,
 a line a kernel: symbol, VGPRs, SGPRs, LDS bytes, waves that fit on a SIMD.
 
-With --candidates: those of all families that have candidates, with all of these, to choose from (`nw tune`)."""
+As a script: the kernels of all families that have candidates, with all of these, to choose from (`nw tune`)."""
 
 from __future__ import annotations
 
@@ -101,13 +101,16 @@ def contract_files(root: Path, path: Path) -> list[Path]:
 
 
 class FamilyRun:
-    """The kernels of a family, rendered for one target after the other."""
+    """A part of a family's kernels (Kernel.part), rendered for one target after the other."""
 
-    def __init__(self, root: Path, build: Path, path: Path) -> None:
+    def __init__(self, root: Path, build: Path, path: Path, references: bool) -> None:
         self._root, self._build, self._family = root, build, contract.load(root, path, TARGET_FACTS)
-        self._kernels = list(kernels({self._family.name: self._family}, arches_of(root)))
+        self._kernels = [k for k in kernels({self._family.name: self._family}, arches_of(root)) if k.reference == references]
+        if not self._kernels:
+            raise ValueError(f"{path}: has no {'references' if references else 'kernels but references'}")
+        self._part = self._kernels[0].part
         self._inputs = [root / "gen/render.py", *contract_files(root, path)]
-        self._shared = Shared(root, build, self._family.name, self._inputs)
+        self._shared = Shared(root, build, self._part, self._inputs)
         self._done: dict[str, Rendered] = {}  # of the targets before, by symbol
 
     def _rendered(self, k: Kernel, arch: dict) -> Rendered:
@@ -129,23 +132,23 @@ class FamilyRun:
             write_if_changed(file, text)
         self._done |= {r.kernel.symbol: r for r in done}
         self._shared.write(gfx, {k.symbol for k in listed})
-        write_if_changed(self._build / "hsaco" / gfx / f"{self._family.name}.resources", resources(done))
+        write_if_changed(self._build / "hsaco" / gfx / f"{self._part}.resources", resources(done))
         return list(texts)
 
     def write_depfile(self, gfx: list[str]) -> None:
         # The folder changes when a table comes; a file that doesn't exist would be out of date in every build.
         tables = [self._root / "gen/tuning", *(table for one in gfx for table in (self._root / "gen/tuning").glob(f"{one}.toml"))]
         used = [*self._shared.templates(), *self._inputs, *(self._root / "gen").glob("*.py"), self._root / "gen/targets.toml", *tables]
-        rendered = self._build / "asm" / gfx[0] / self._family.name
+        rendered = self._build / "asm" / gfx[0] / self._part
         Path(f"{rendered}.d").write_text(f"{rendered}.rendered: " + " ".join(f"{file}".replace(" ", "\\ ") for file in used) + "\n")
 
 
-def render_family(root: Path, build: Path, gfx: list[str], path: Path) -> list[Path]:
-    """For targets of equal facts (targets.twins)."""
+def render_family(root: Path, build: Path, gfx: list[str], path: Path, references: bool = False) -> list[Path]:
+    """For targets of equal facts (targets.twins): files of the texts."""
     if not any(set(gfx) <= set(twins) for twins in targets.twins(arches_of(root))):
         raise ValueError(f"--gfx {','.join(gfx)}: differ in facts of gen/targets.toml: render them one by one")
     dual.keep(build / "schedules")
-    run = FamilyRun(root, build, path)
+    run = FamilyRun(root, build, path, references)
     texts = [file for one in gfx for file in run.render(one)]
     run.write_depfile(gfx)
     return texts
@@ -209,7 +212,7 @@ def render_candidates(root: Path, build: Path, gfx: str, only: str) -> list[Rend
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Candidates, which `nw tune` chooses from; what is shipped: gen/kernels.py.")
+    parser = argparse.ArgumentParser(description="Candidates, which `nw tune` chooses from.")
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/ and hsaco/ go")
     parser.add_argument("--gfx", required=True, help="the target")

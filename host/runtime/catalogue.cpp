@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "runtime/files.h"
@@ -17,7 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// build/kernels.inc (gen/emit_catalogue.py): targets, numbers of parameters, kernels by target.
+// build/kernels.inc (gen/emit.py): targets, numbers of parameters, kernels by target. The C library has those of
+// build/library_kernels.inc: no baselines, ablations and probes.
+#ifndef NW_KERNELS
+#define NW_KERNELS "kernels.inc"
+#endif
 struct Row {
     const char *symbol;
     u8 target, family;
@@ -29,21 +34,21 @@ struct Row {
 #define NUMBERS(...)
 #define ROW(...) {__VA_ARGS__},
 constexpr Row rows[] = {
-#include "kernels.inc"
+#include NW_KERNELS
 };
 #undef TARGET
 #undef ROW
 #define TARGET(name) name,
 #define ROW(...)
 constexpr std::string_view targets_of_rows[] = {
-#include "kernels.inc"
+#include NW_KERNELS
 };
 #undef TARGET
 #undef NUMBERS
 #define TARGET(name)
 #define NUMBERS(...) __VA_ARGS__,
 constexpr u32 numbers[] = {
-#include "kernels.inc"
+#include NW_KERNELS
 };
 #undef TARGET
 #undef NUMBERS
@@ -90,7 +95,8 @@ struct Listed {
 };
 
 fs::path resources_file(const fs::path &directory, const Kernel &kernel) {
-    return directory / kernel.gfx / fmt::format("{}.resources", kernel.family);
+    return directory / kernel.gfx /
+           fmt::format("{}{}.resources", kernel.family, kernel.reference ? ".references" : "");
 }
 
 // A line is a kernel: symbol, VGPRs, SGPRs, LDS bytes, waves that fit on a SIMD (gen/render.py).
@@ -121,12 +127,12 @@ std::unique_ptr<const Listed> list(std::string_view gfx, fs::path directory) {
             out->kernels.push_back(kernel_of(row));
     for (Kernel &k : out->kernels)
         out->by_symbol.emplace(k.symbol, &k);
-    if (!out->directory.empty())
-        for (std::string_view family; const Kernel &k : out->kernels) // those of a family in a row
-            if (k.family != family) {
-                family = k.family;
-                read_resources(resources_file(out->directory, k), out->by_symbol);
-            }
+    if (!out->directory.empty()) {
+        std::set<fs::path> read;
+        for (const Kernel &k : out->kernels)
+            if (fs::path file = resources_file(out->directory, k); read.insert(file).second)
+                read_resources(file, out->by_symbol);
+    }
     return out;
 }
 
