@@ -365,6 +365,8 @@ std::string answer(const std::string &line) {
     for (int i = 0; i < count; ++i) {
         Op &op = block.ops[i];
         in >> op.ordered >> op.cycles >> op.dualable >> op.y_only >> op.kind >> op.before;
+        if (op.kind < 0 || op.kind >= block.kinds)
+            in.setstate(std::ios::failbit);
         for (int k = 0; k < op.before && in; ++k) {
             Edge edge{i, 0};
             int source = 0;
