@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import contract
 import dual
 import emit_header
 import emit_manifest
-import jinja2
 import listing
 import series_waits
 import spelling
@@ -30,6 +30,9 @@ from files import exit_code, write_if_changed
 from occupancy import waves_per_simd
 from regs import Regs
 from shared import Body, Recorder, Shared, renamed
+
+if TYPE_CHECKING:
+    import jinja2
 
 
 @dataclass(frozen=True)
@@ -42,35 +45,19 @@ class Rendered:
     waves_per_simd: int
 
 
-class Loader(jinja2.FileSystemLoader):
-    """Remembers what it loaded."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.loaded: dict[str, str] = {}
-
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        source = super().get_source(environment, template)
-        self.loaded[template] = source[0]
-        return source
-
-
-@functools.cache  # compiled templates are kept: a process renders many kernels
 def environment(root: Path, build: Path | None = None) -> jinja2.Environment:
-    cache = None
-    if build:
-        (build / "templates").mkdir(parents=True, exist_ok=True)
-        cache = jinja2.FileSystemBytecodeCache(str(build / "templates"))
-    return jinja2.Environment(
-        loader=Loader(root / "asm"), undefined=jinja2.StrictUndefined, bytecode_cache=cache,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+    """Imported where it is needed: a short run that takes over all bodies spends most of its time on jinja2 otherwise."""
+    import templates
+
+    return templates.environment(root, build)
 
 
 def render_body(env: jinja2.Environment, k: Kernel, arch: dict) -> Body:
     """What stands below the contract."""
     facts = Recorder(arch)
     r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], facts=facts)
+    import jinja2
+
     template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
     try:
         text = env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=facts, R=r)
