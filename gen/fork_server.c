@@ -17,11 +17,13 @@ typedef int main_function(int, char **, char **);
 
 static main_function *real_main;
 
-static int command(int argc, char **argv, char **environment, const char *directory, const char *said) {
+static void command(int argc, char **argv, char **environment, const char *directory, const char *said) {
     const int errors = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0666), nothing = open("/dev/null", O_RDWR);
     if (errors < 0 || nothing < 0 || dup2(errors, 2) < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || chdir(directory))
         _exit(127);
-    return real_main(argc, argv, environment);
+    const int code = real_main(argc, argv, environment);
+    fflush(NULL);
+    _exit(code); // without LLVM's destructors, 6 % of a kernel's time
 }
 
 static int served(int argc, char **argv, char **environment) {
@@ -38,7 +40,7 @@ static int served(int argc, char **argv, char **environment) {
             all[argc + i] = word += strlen(word) + 1;
         const pid_t child = fork();
         if (child == 0)
-            return command(argc + words - 2, all, environment, directory, said);
+            command(argc + words - 2, all, environment, directory, said);
         int status;
         if (child < 0 || waitpid(child, &status, 0) < 0)
             return 1;
