@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import functools
 import hashlib
 import os
 import queue
@@ -22,7 +23,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,20 +70,25 @@ class ForkServer:
         return int(answer) if answer else None
 
     def close(self) -> None:
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
 
 
 class Programs:
-    """clang and ld.lld of one thread."""
+    """clang and ld.lld of one thread, loaded when they are needed."""
 
     def __init__(self, tools: Tools) -> None:
-        self._servers = {program: ForkServer(program, tools.fork_server) for program in (tools.clang, tools.lld)}
+        self._library = tools.fork_server
+        self._servers: dict[str, ForkServer] = {}
 
     def run(self, folder: Path, words: list[str], said: Path) -> str | None:
         """What a command that failed said; None when it is done."""
-        code = self._servers[words[0]].run(folder, said, words[1:])
+        program, *arguments = words
+        if program not in self._servers:
+            self._servers[program] = ForkServer(program, self._library)
+        code = self._servers[program].run(folder, said, arguments)
         if code is None:
             with said.open("w") as file:
                 code = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file, cwd=folder).returncode
@@ -101,14 +107,20 @@ def code_of(source: Path, gfx: str) -> str:
     return COMMENTS.sub("//", source.read_text().replace(gfx, "gfx"))
 
 
+@functools.cache
+def assembly(tools: Tools, assembler: Path) -> hashlib._Hash:
+    """What all objects depend on."""
+    anywhere = Path("source")
+    words = [assembler.read_text() if assembler.exists() else "", *commands(tools, "gfx", anywhere, anywhere, anywhere)]
+    return hashlib.sha256(repr(words).encode())
+
+
 def stored(tools: Tools, source: Path) -> Path:
     """Where the object of this code is kept, or will be."""
-    gfx = source.parent.name
-    build, anywhere = source.parents[2], Path("source")
-    assembler = build / "assembler.txt"
-    of = [assembler.read_text() if assembler.exists() else "", *commands(tools, "gfx", anywhere, anywhere, anywhere), source.name, len(gfx), code_of(source, gfx)]
-    key = hashlib.sha256(repr(of).encode()).hexdigest()
-    return build / "objects" / key[:2] / key[2:]
+    gfx, build = source.parent.name, source.parents[2]
+    key = assembly(tools, build / "assembler.txt").copy()
+    key.update(f"{source.name} {len(gfx)} {code_of(source, gfx)}".encode())
+    return build / "objects" / key.hexdigest()[:2] / key.hexdigest()[2:]
 
 
 def renamed(code: bytes, other: str) -> bytes:
@@ -174,7 +186,7 @@ def assemble(tools: Tools, programs: Programs, source: Path, target: Path) -> st
 def assemble_all(tools: Tools, wanted: list[tuple[Path, Path]]) -> list[str]:
     """What was said of those that failed. Kernels that others are at come last."""
     wanted = [one for one in wanted if not up_to_date(*one)]
-    idle: queue.SimpleQueue[Programs] = queue.SimpleQueue()
+    idle: queue.LifoQueue[Programs] = queue.LifoQueue()  # those that are loaded first
     workers = min(os.cpu_count() or 1, 1 + len(wanted) // FEW)
 
     def attempt(one: tuple[Path, Path], wait: bool) -> str | None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """build/asm/<gfx>/<family>.cover: kernels that together walk every path of a family's templates, a symbol a line.
 
-A path is a side of a condition of a template: of an `if`, of `a if b else c`, of a loop that is entered or has nothing to do.
+A path is a side of a condition of a template (gen/templates.py): of an `if`, of `a if b else c`, of a loop that is entered or has nothing to do.
 These are nearly the fewest kernels that take every side which any kernel of the family takes. Those with the least and the
 greatest value of a numeric parameter are among them, so that the shortest and the longest unrolled loops are. The default tier
 of tests checks them in full, and the others by one launch (tests/check/extents.h).
@@ -9,41 +9,9 @@ of tests checks them in full, and the others by one launch (tests/check/extents.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 
-import jinja2
-from jinja2 import nodes
-
 from catalogue import Kernel
-
-
-class Environment(jinja2.Environment):
-    """Notes in `taken` which sides are taken: template and number."""
-
-    def __init__(self, **settings: object) -> None:
-        super().__init__(**settings)
-        self.taken: set[str] = set()
-        self.globals["taken__"] = self._take
-
-    def _take(self, side: str, value: object = "") -> object:
-        self.taken.add(side)
-        return value
-
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree = super()._parse(source, name, filename)
-        sides = (f"{name}:{number}" for number in itertools.count())
-
-        def take(*value: nodes.Expr) -> nodes.Call:
-            return nodes.Call(nodes.Name("taken__", "load"), [nodes.Const(next(sides)), *value], [], None, None)
-
-        for condition in list(tree.find_all((nodes.If, nodes.For))):
-            for body in (condition.body, condition.else_):
-                body.insert(0, nodes.ExprStmt(take()))
-        for condition in list(tree.find_all(nodes.CondExpr)):
-            condition.expr1 = take(condition.expr1)
-            condition.expr2 = take(condition.expr2) if condition.expr2 else None
-        return tree
 
 
 def extremes(listed: Iterable[Kernel]) -> set[str]:

@@ -87,10 +87,13 @@ def target_lines(listed: list[Kernel]) -> Iterator[str]:
 
 
 def remove_others(build: Path, listed: list[Kernel]) -> None:
-    """Files of kernels, families and targets that are listed no more."""
-    wanted = {(k.gfx, name) for k in listed for name in (k.symbol, k.family)}
+    """Files of kernels, parts of families and targets that are listed no more."""
+    wanted = {(k.gfx, name) for k in listed for name in (k.symbol, k.part)}
+    for file in build.glob("objects/*/*"):  # of code that no kernel has any more
+        if file.stat().st_nlink == 1:
+            file.unlink()
     for file in [*build.glob("asm/*/*"), *build.glob("hsaco/*/*")]:
-        if (file.parent.name, file.name.partition(".")[0]) not in wanted:
+        if (file.parent.name, file.name.rpartition(".")[0]) not in wanted:
             file.unlink()
             if not any(file.parent.iterdir()):
                 file.parent.rmdir()

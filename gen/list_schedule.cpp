@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// List scheduling of straight-line blocks for gen/dual.py, which describes them: operations with their dependencies, and which
-// of them may share an issue slot. What comes out has few VALU slots and, of such orders, the fewest stall cycles.
+// List scheduling of straight-line blocks for gen/dual.py, which describes them: operations with
+// their dependencies, and which of them may share an issue slot. What comes out has few VALU slots
+// and, of such orders, the fewest stall cycles.
 //
 // A line of stdin is a block, in numbers:
-//   SPREAD PAIRING COUNT KINDS, then KINDS x KINDS flags: whether an operation of one kind may share a slot with one of the other;
-//   then COUNT operations: ORDERED CYCLES DUALABLE Y_ONLY KIND BEFORE, then BEFORE times: INDEX GAP.
-// The line of stdout for it: its cycles, then its slots in order of issue, each A, or A:B for a pair.
+//   SPREAD PAIRING COUNT KINDS, then KINDS x KINDS flags: whether an operation of one kind may
+//   share a slot with one of the other; then COUNT operations: ORDERED CYCLES DUALABLE Y_ONLY KIND
+//   BEFORE, then BEFORE times: INDEX GAP.
+// The line of stdout for it: its cycles, then its slots in order of issue, each A, or A:B for a
+// pair.
 
 #include <algorithm>
 #include <cstdint>
@@ -43,9 +46,7 @@ struct Block {
     int kinds = 0;
     std::vector<char> together; // kinds x kinds
 
-    bool may_pair(int a, int b) const {
-        return together[ops[a].kind * kinds + ops[b].kind] != 0;
-    }
+    bool may_pair(int a, int b) const { return together[ops[a].kind * kinds + ops[b].kind] != 0; }
 };
 
 struct Slot {
@@ -73,11 +74,13 @@ constexpr Plan plans[] = {
 };
 // As plans, of the orders in which slots issue.
 constexpr Spread spreads[] = {
-    {8, false}, {8, true}, {16, false}, {16, true}, {32, false}, {32, true}, {64, false}, {64, true}, {200, false}, {200, true},
+    {8, false}, {8, true},   {16, false}, {16, true},   {32, false},
+    {32, true}, {64, false}, {64, true},  {200, false}, {200, true},
 };
 constexpr double few_more = 1.06; // so many times the fewest slots, if they wait less
 
-// Where there is no VOPD, one is as good as all of them, but for 0.6 % of the cycles of the worst of nine blocks.
+// Where there is no VOPD, one is as good as all of them, but for 0.6 % of the cycles of the worst
+// of nine blocks.
 constexpr Plan lone_plan = {200, true, true, 5};
 constexpr Spread lone_spread = {200, true};
 
@@ -85,7 +88,8 @@ using When = std::pair<int, int>; // a cycle or an urgency, and what it is of
 using Soonest = std::priority_queue<When, std::vector<When>, std::greater<>>;
 
 // What issues next of the ops that can.
-Slot choose(const Block &block, const Plan &plan, const std::vector<int> &current, std::vector<int> &halves) {
+Slot choose(const Block &block, const Plan &plan, const std::vector<int> &current,
+            std::vector<int> &halves) {
     const int first = current.front();
     if (block.ops[first].ordered)
         return {first, -1};
@@ -94,7 +98,8 @@ Slot choose(const Block &block, const Plan &plan, const std::vector<int> &curren
         if (block.ops[i].dualable)
             halves.push_back(i);
     if (plan.y_first)
-        std::stable_partition(halves.begin(), halves.end(), [&](int i) { return block.ops[i].y_only; });
+        std::stable_partition(halves.begin(), halves.end(),
+                              [&](int i) { return block.ops[i].y_only; });
     for (const int one : halves) {
         if (!plan.eager && one != first)
             continue;
@@ -121,7 +126,7 @@ std::optional<Schedule> attempt(const Block &block, const Plan &plan, double mos
     for (int i = 0; i < count; ++i)
         missing[i] = block.ops[i].before;
     int end = std::min(plan.window, count); // of the window: each op that issues lets one more in
-    std::set<When> later;                   // ops of the window whose sources have issued, by when they are there
+    std::set<When> later; // ops of the window whose sources have issued, by when they are there
     for (int i = 0; i < end; ++i)
         if (missing[i] == 0)
             later.insert({0, i});
@@ -160,7 +165,8 @@ std::optional<Schedule> attempt(const Block &block, const Plan &plan, double mos
         }
         for (int k = 0; k < issued; ++k)
             for (const Edge &edge : block.ops[both[k]].after) {
-                ready_at[edge.to] = std::max(ready_at[edge.to], now + std::min(edge.gap, plan.patience));
+                ready_at[edge.to] =
+                    std::max(ready_at[edge.to], now + std::min(edge.gap, plan.patience));
                 if (--missing[edge.to] == 0 && edge.to < end)
                     later.insert({ready_at[edge.to], edge.to});
             }
@@ -177,8 +183,8 @@ std::optional<Schedule> attempt(const Block &block, const Plan &plan, double mos
 class Slots {
 public:
     Slots(const Block &block, std::vector<Slot> schedule)
-        : order(std::move(schedule)), takes_(order.size()), ordered_(order.size()), missing_(order.size(), 0),
-          left_(order.size(), 0), after_(order.size()) {
+        : order(std::move(schedule)), takes_(order.size()), ordered_(order.size()),
+          missing_(order.size(), 0), left_(order.size(), 0), after_(order.size()) {
         std::vector<int> of(block.ops.size());
         for (std::size_t slot = 0; slot < order.size(); ++slot)
             for (const int op : {order[slot].op, order[slot].partner})
@@ -222,8 +228,8 @@ public:
         return out;
     }
 
-    // Cycles of the VALU that one wave alone keeps: those of its slots, and those in which a result isn't there yet.
-    // `most`, if they aren't fewer.
+    // Cycles of the VALU that one wave alone keeps: those of its slots, and those in which a result
+    // isn't there yet. `most`, if they aren't fewer.
     double cycles(const std::vector<int> &numbers, double most = unlimited) const {
         std::vector<int> ready_at(order.size(), 0);
         double spare = most - total_;
@@ -242,9 +248,9 @@ public:
         return now;
     }
 
-    // What depends on each other further apart: of the first slots left the first whose sources are there, or the one with the
-    // longest chain behind it. Memory instructions and waits issue when they are the first left. None if that can't take fewer
-    // than `most` cycles.
+    // What depends on each other further apart: of the first slots left the first whose sources are
+    // there, or the one with the longest chain behind it. Memory instructions and waits issue when
+    // they are the first left. None if that can't take fewer than `most` cycles.
     std::optional<std::vector<int>> spread(const Spread &how, double most = unlimited) const {
         const int count = static_cast<int>(order.size());
         std::vector<int> missing = missing_, ready_at(count, 0), out;
@@ -299,7 +305,8 @@ private:
     int total_ = 0;
 };
 
-// The schedules of `plans`, each once, that take at most `more` times the fewest slots; those with few slots first.
+// The schedules of `plans`, each once, that take at most `more` times the fewest slots; those with
+// few slots first.
 std::vector<Slots> paired(const Block &block, double more) {
     double fewest = unlimited;
     std::vector<Schedule> found;
@@ -310,7 +317,8 @@ std::vector<Slots> paired(const Block &block, double more) {
             found.push_back(std::move(*done));
         }
     }
-    std::stable_sort(found.begin(), found.end(), [](const Schedule &a, const Schedule &b) { return a.slots < b.slots; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Schedule &a, const Schedule &b) { return a.slots < b.slots; });
     std::vector<Slots> out;
     for (Schedule &one : found)
         if (one.slots <= fewest * more)
@@ -365,6 +373,8 @@ std::string answer(const std::string &line) {
     for (int i = 0; i < count; ++i) {
         Op &op = block.ops[i];
         in >> op.ordered >> op.cycles >> op.dualable >> op.y_only >> op.kind >> op.before;
+        if (op.kind < 0 || op.kind >= block.kinds)
+            in.setstate(std::ios::failbit);
         for (int k = 0; k < op.before && in; ++k) {
             Edge edge{i, 0};
             int source = 0;

@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import contract
 import cover
 import dual
 import emit_header
 import emit_manifest
-import jinja2
 import listing
 import series_waits
 import spelling
@@ -31,6 +31,9 @@ from files import exit_code, write_if_changed
 from occupancy import waves_per_simd
 from regs import Regs
 from shared import Body, Recorder, Shared, renamed
+
+if TYPE_CHECKING:
+    from templates import Environment
 
 
 @dataclass(frozen=True)
@@ -43,37 +46,20 @@ class Rendered:
     waves_per_simd: int
 
 
-class Loader(jinja2.FileSystemLoader):
-    """Remembers what it loaded."""
+def environment(root: Path, build: Path | None = None) -> Environment:
+    """Imported where it is needed: a short run that takes over all bodies spends most of its time on jinja2 otherwise."""
+    import templates
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.loaded: dict[str, str] = {}
-
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        source = super().get_source(environment, template)
-        self.loaded[template] = source[0]
-        return source
+    return templates.environment(root, build)
 
 
-@functools.cache  # compiled templates are kept: a process renders many kernels
-def environment(root: Path, build: Path | None = None) -> cover.Environment:
-    cache = None
-    if build:
-        folder = build / "compiled_templates"
-        folder.mkdir(parents=True, exist_ok=True)
-        cache = jinja2.FileSystemBytecodeCache(str(folder))
-    return cover.Environment(
-        loader=Loader(root / "asm"), undefined=jinja2.StrictUndefined, bytecode_cache=cache,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-
-
-def render_body(env: cover.Environment, k: Kernel, arch: dict) -> Body:
+def render_body(env: Environment, k: Kernel, arch: dict) -> Body:
     """What stands below the contract."""
     env.taken.clear()
     facts = Recorder(arch)
     r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], facts=facts)
+    import jinja2
+
     template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
     try:
         text = env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=facts, R=r)
@@ -90,7 +76,7 @@ def with_contract(k: Kernel, arch: dict, body: Body) -> Rendered:
     return replace(done, text=emit_header.header(done, arch) + series_waits.with_waits(body.text, arch["series"]))
 
 
-def render(env: cover.Environment, k: Kernel, arch: dict) -> Rendered:
+def render(env: Environment, k: Kernel, arch: dict) -> Rendered:
     return with_contract(k, arch, render_body(env, k, arch))
 
 
@@ -115,7 +101,7 @@ class FamilyRun:
         self._inputs = [root / "gen/render.py", *contract_files(root, path)]
         self._shared = Shared(root, build, self._part, self._inputs)
         self._done: dict[str, Rendered] = {}  # of the targets before, by symbol
-        self._sides: dict[str, frozenset[str]] = {}  # of templates that a kernel takes (gen/cover.py)
+        self._sides: dict[str, frozenset[str]] = {}  # of templates' conditions, that a kernel takes (gen/cover.py)
 
     def _rendered(self, k: Kernel, arch: dict) -> Rendered:
         """A text that another target has already is taken from there (gen/shared.py)."""

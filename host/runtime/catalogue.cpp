@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// build/kernels.inc (gen/emit.py): targets, numbers of parameters, kernels by target. The C library has those of
-// build/library_kernels.inc: no baselines, ablations and probes.
+// build/kernels.inc (gen/emit.py): targets, numbers of parameters, kernels by target. The C library
+// has those of build/library_kernels.inc: no baselines, ablations and probes.
 #ifndef NW_KERNELS
 #define NW_KERNELS "kernels.inc"
 #endif

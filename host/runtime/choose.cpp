@@ -163,7 +163,7 @@ std::unique_ptr<const AllKinds> make_kinds(std::string_view gfx) {
     for (const Kernel &k : kernels(gfx)) {
         Kind &kind = (*out)[all_tables().at(k.contract->tuning).number][values_of(*k.contract, k)];
         kind.kernels.push_back(&k);
-        if (!k.built)
+        if (!k.built && !k.reference) // references are never chosen, and built where a test asks
             kind.not_built = &k;
     }
     for (const TunedRow &row : tuned_rows()) {

@@ -30,15 +30,19 @@ import series_waits  # noqa: E402
 import shared  # noqa: E402
 import spelling  # noqa: E402
 import targets  # noqa: E402
+import templates  # noqa: E402
 import vopd  # noqa: E402
+
+dual.use(BUILD / "gen/list_schedule")
 
 __all__ = [
     "BUILD", "ROOT", "catalogue", "contract", "cover", "dual", "emit_header", "emit_manifest", "expressions", "family", "fold", "listing", "occupancy", "regs",
-    "render", "series_waits", "shared", "spelling", "targets", "tools", "vopd",
+    "render", "series_waits", "shared", "spelling", "targets", "templates", "tools", "vopd",
 ]  # fmt: skip
 
 
 def tools() -> assemble.Tools:
     """The assembler and linker that the build found."""
     cache = (BUILD / "CMakeCache.txt").read_text()
-    return assemble.Tools(*(re.search(rf"^{name}:\w+=(.*)$", cache, re.MULTILINE)[1] for name in ("LLVM_CLANG", "LLVM_LLD")))
+    found = (re.search(rf"^{name}:\w+=(.*)$", cache, re.MULTILINE)[1] for name in ("LLVM_CLANG", "LLVM_LLD"))
+    return assemble.Tools(*found, str(BUILD / "gen/libfork_server.so"))

@@ -8,7 +8,7 @@ import unittest
 from types import SimpleNamespace
 
 import jinja2
-from generator import BUILD, cover
+from generator import BUILD, cover, templates
 
 TEMPLATE = """\
 {% macro sum(a, b=2) %}{% if a %}{{ a + b }}{% else %}{{ b }}{% endif %}{% endmacro %}
@@ -18,7 +18,7 @@ TEMPLATE = """\
 
 
 def taken(**values: object) -> tuple[str, set[str]]:
-    env = cover.Environment(loader=jinja2.DictLoader({"t": TEMPLATE}), undefined=jinja2.StrictUndefined)
+    env = templates.Environment(loader=jinja2.DictLoader({"t": TEMPLATE}), undefined=jinja2.StrictUndefined)
     text = env.get_template("t").render(values)
     return text, set(env.taken)
 

@@ -4,6 +4,8 @@ gen/listing.py: what a schedule says."""
 
 from __future__ import annotations
 
+import itertools
+import random
 import subprocess
 import tempfile
 import unittest
@@ -51,24 +53,22 @@ class Kept(unittest.TestCase):
             dual.keep(Path(folder))
             first = dual.schedule(block, NO_SYMBOLS)
             (file,) = self.kept_in(folder)
-            self.assertEqual(file.read_text(), "0 1 v_dual_mov_b32 v0, v4 :: v_dual_mov_b32 v1, v5\n")
+            self.assertEqual(file.read_text(), first)
             self.assertEqual(dual.schedule(block, NO_SYMBOLS), first)
-            file.write_text("1\n0\n")
-            self.assertEqual([line.split()[1] for line in dual.schedule(block, NO_SYMBOLS).splitlines()], ["v1,", "v0,"])
+            file.write_text("        s_nop 0\n")
+            self.assertEqual(dual.schedule(block, NO_SYMBOLS), "        s_nop 0\n")
             self.assertIn("v2", dual.schedule(block + "v_mov_b32 v2, v6\n", NO_SYMBOLS))
             self.assertEqual(len(self.kept_in(folder)), 2)
 
-    def test_other_comments_need_no_other_schedule(self) -> None:
+    def test_other_sgprs_need_no_other_schedule(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             self.addCleanup(dual.keep, None)
             dual.keep(Path(folder))
-            wait = "s_waitcnt lgkmcnt(0) // ready v4, v5"
-            dual.schedule(f"{wait}: a\nv_mov_b32 v0, v4\nv_mov_b32 v1, v5\n", NO_SYMBOLS)
-            said = dual.schedule(f"// sums\n{wait}: weights\nv_mov_b32 v0, v4 // even\nv_mov_b32 v1, v5 // v_odd\n", NO_SYMBOLS)
+            block = "v_mul_f32 v[v_a], s[s_x], v4\nv_mul_f32 v[v_a+1], s[s_y], v5\n"
+            first = dual.schedule(block, {"v_a": 8, "s_x": 4, "s_y": 5})
+            self.assertEqual(dual.schedule(block, {"v_b": 1, "s_x": 8, "s_y": 2, "v_a": 8}), first)
             self.assertEqual(len(self.kept_in(folder)), 1)
-            for word in ("// sums", ": weights", "// even; v_odd"):
-                self.assertIn(word, said)
-            dual.schedule("s_waitcnt lgkmcnt(0) // ready v4: a\nv_mov_b32 v0, v4\nv_mov_b32 v1, v5\n", NO_SYMBOLS)
+            dual.schedule(block, {"v_a": 9, "s_x": 4, "s_y": 5})
             self.assertEqual(len(self.kept_in(folder)), 2)
 
 
@@ -207,11 +207,30 @@ class Schedule(unittest.TestCase):
 
     def test_slow_instructions_count_as_long_as_they_take(self) -> None:
         lines = tuple(f"v_dot2acc_f32_bf16 v0, v{4 + i}, v{8 + i}" for i in range(3))
-        block = dual.Block(lines, NO_SYMBOLS, pairs=False)
-        slots = dual.Slots(block, [(i, None, "") for i in range(3)])
-        self.assertEqual(slots.cycles(range(3)), 12)
-        self.assertEqual(slots.cycles(range(3), 12), 12)
-        self.assertEqual(slots.cycles(range(3), 11), 11)  # not fewer: it stops there
+        cycles, slots = dual.schedule_of(dual.Block(lines, NO_SYMBOLS, pairs=False), False, True)
+        self.assertEqual((cycles, slots), (12, [(i, None, "") for i in range(3)]))
+
+    def test_blocks_at_random_keep_their_dependencies(self) -> None:
+        choose = random.Random(1)
+        for pairs, spread in itertools.product((True, False, None), (True, False)):
+            for _ in range(20):
+                lines = tuple(
+                    f"{choose.choice(('v_mul_f32', 'v_add_f32', 'v_and_b32', 'v_perm_b32', 'ds_load_b32'))} "
+                    f"v{choose.randrange(24)}, v{choose.randrange(24)}, v{choose.randrange(24)}"
+                    for _ in range(choose.randrange(1, 60))
+                )
+                block = dual.Block(lines, NO_SYMBOLS, bool(pairs))
+                cycles, slots = dual.schedule_of(block, pairs, spread)
+                at = {op: slot for slot, (first, second, _) in enumerate(slots) for op in (first, second) if op is not None}
+                self.assertEqual(sorted(at), list(range(len(lines))))
+                self.assertTrue(all(at[before] < at[op.index] for op in block.ops for before in op.before))
+                self.assertTrue(all(text for _, second, text in slots if second is not None))
+                self.assertGreaterEqual(cycles, sum(not block.ops[first].ordered for first, _, _ in slots))
+
+    def test_the_scheduler_refuses_what_is_no_block(self) -> None:
+        lines = ["1 1 1 1 0", "1 1 1 1 0 0 1 1 0 7 0", "1 1 2 1 0 0 1 0 0 0 0 0 1 0 0 0 1 5 1", ""]
+        done = subprocess.run([dual._scheduler], input="".join(f"{line}\n" for line in lines), capture_output=True, text=True)
+        self.assertEqual(done.stdout, "not a block\n" * len(lines))
 
     def test_a_wait_must_say_what_it_makes_ready(self) -> None:
         with self.assertRaisesRegex(ValueError, "ready"):

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 import tomllib
 import unittest
+from pathlib import Path
 
 from command import BUILD, SOURCE, run
 
@@ -61,6 +63,16 @@ class Tuned(unittest.TestCase):
         out = choose("--n", "2048", "--k", "2048", "--uncertainty")[1]
         self.assertRegex(out, r"(?m)^timed now +[\d.]+ us \(sim\), [\d.]+ to [\d.]+ in 5 draws$")
         self.assertRegex(out, r"(?m)^ +[\d.]+ us .* in 5 draws  decode_w4a16\w+, (not )?faster than the chosen one in \d of them$")
+
+    def test_baselines_and_ablations_need_not_be_built(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            there = Path(folder, "gfx1151")
+            there.mkdir()
+            for file in (BUILD / "hsaco/gfx1151").iterdir():
+                if not file.name.endswith(".references.resources"):
+                    (there / file.name).symlink_to(file)
+            done = run([BUILD / "bin/nw", "choose", "--n", "2048", "--k", "2048"], NIBBLEWAVE_HSACO=folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_person_reads_the_reason(self) -> None:
         out = choose("--n", "2048", "--k", "2048")[1]
