@@ -154,6 +154,9 @@ class SameCode(Copies):
             self.assertEqual(entry, 1)
             self.assertEqual(self.launches("--all", *checkers), [full, full])
 
+    def test_a_cover_leaves_out_the_other(self) -> None:
+        self.assertEqual(self.launches("--cover"), self.launches()[:1])
+
     def test_another_byte_is_another_group(self) -> None:
         together = [(self.symbol, [self.first, self.second])]
         apart = [(self.symbol, [self.first]), (self.symbol, [self.second])]
@@ -174,6 +177,41 @@ class SameCode(Copies):
         self.path().write_bytes(b"no ELF")
         done = check_kernels(*self.options(), hsaco=self.folder)
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "1 passed, 1 failed"), done.stdout)
+
+
+class Cover(unittest.TestCase):
+    """The default tier, of kernels as they are."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+
+    def launches(self, family: str, gfx: str, *more: str) -> dict[tuple[str, str], int]:
+        """Of each kernel that was launched."""
+        done = check_kernels("--cover", "--family", family, "--gfx", gfx, "-v", *more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        rows = (line.split() for line in done.stdout.splitlines() if line.endswith("launches, 0 failures"))
+        return {(row[1].rstrip(":"), row[0]): int(row[2]) for row in rows}
+
+    def test_in_full_what_walks_all_paths(self) -> None:
+        """The library's other kernels by one launch, on the thorough target."""
+        launched = self.launches("attn_pooled", "gfx1151")
+        chosen = set((BUILD / "asm/gfx1151/attn_pooled.cover").read_text().split())
+        self.assertEqual({symbol for _, symbol in launched}, {row["symbol"] for row in KERNELS if row["gfx"] == "gfx1151" and row["family"] == "attn_pooled"})
+        for (_, symbol), launches in launched.items():
+            self.assertEqual(launches > 1, symbol in chosen, symbol)
+
+    def test_other_code_of_the_series_by_one_launch(self) -> None:
+        both = "gfx1151,gfx1150"
+        apart = {symbol for symbol, group in groups("--family", "moe_align", "--gfx", both) if group == ["gfx1150"]}
+        launched = self.launches("moe_align", both)
+        self.assertEqual({symbol for gfx, symbol in launched if gfx == "gfx1150"}, apart)
+        self.assertEqual({n for (gfx, _), n in launched.items() if gfx == "gfx1150"}, {1} if apart else set())
+
+    def test_no_references(self) -> None:
+        done = check_kernels("--cover", "--family", "decode_w4a16", "--gfx", "gfx1151", "--only", "_magic", "-v")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no kernel matches", done.stdout)
 
 
 # The upper halves of s_waitcnt, whose lower half are its counts, and of s_endpgm, whose lower half means nothing.
