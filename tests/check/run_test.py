@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -39,6 +39,7 @@ class Outcome:
     seconds: float
     cpu_seconds: float
     speed: float  # CPU seconds of the fixed workload on this machine, as loaded as it was (see workload)
+    settings: dict[str, str] = field(default_factory=dict)  # see settings()
 
     @property
     def line(self) -> str:
@@ -64,6 +65,11 @@ def judge(output: str, code: int, problem: str = "") -> tuple[int, int, int, str
     if not problem and passed + failed + skipped == 0:
         problem = "ran no test"
     return passed, failed + bool(problem), skipped, problem
+
+
+def settings() -> dict[str, str]:
+    """Variables of the environment that tests and what they run look at: a test that passed under others is run again."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(("NIBBLEWAVE_", "HIPSIM_"))}
 
 
 def workload() -> float:
@@ -190,7 +196,7 @@ def main(arguments: list[str]) -> int:
         output, code, problem = run(options.words, options.timeout, environment, build)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         counts = judge(output, code, problem)
-        outcome = Outcome(*counts, round(time.time() - start, 2), round(used.ru_utime + used.ru_stime, 2), round(speed, 4))
+        outcome = Outcome(*counts, round(time.time() - start, 2), round(used.ru_utime + used.ru_stime, 2), round(speed, 4), settings())
         if options.reads and outcome.passed:
             write_depfile(stamp, reads, build, start)
         else:  # what made it skip all of its tests, a setting or a missing package, is no file that it read

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from run_test import TIMEOUT_SECONDS, Outcome, end_with_parent, judge, run
+from run_test import TIMEOUT_SECONDS, Outcome, end_with_parent, judge, run, settings
 from select_tests import Test, known_tests, select, targets_of, with_files, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,11 +130,12 @@ def run_whole(tests: list[Test], options: argparse.Namespace) -> list[Result]:
     names = [test.stamp("all" if options.all else "default") for test in tests]
     targets = [f"run_{name}" for name in names]
     for name in names:
-        (build / "stamps" / f"{name}.failed").unlink(missing_ok=True)
-    complete = False
-    if not options.no_build:
-        with build_lock(build):
-            complete = build_targets(build, targets, options.jobs)
+        stamp = build / "stamps" / name
+        Path(f"{stamp}.failed").unlink(missing_ok=True)
+        if options.again or (stamp.exists() and json.loads(stamp.read_text())["settings"] != settings()):
+            stamp.unlink(missing_ok=True)
+    with build_lock(build):
+        complete = build_targets(build, targets, options.jobs)
     old = set() if complete else stale(build, targets)
     done = [result_of(build, name, start, old) for name in names]
     for result in done:
@@ -144,7 +145,7 @@ def run_whole(tests: list[Test], options: argparse.Namespace) -> list[Result]:
 
 
 def run_parts(tests: list[Test], options: argparse.Namespace) -> list[Result]:
-    """Cases and kernels of tests, here and now: no stamp."""
+    """Cases and kernels of tests, and tests whose needs are not to be built, one after the other: no stamp."""
     needs = dict.fromkeys(target for test in tests for target in targets_of(test))
     if needs and not options.no_build and (code := subprocess.run([ROOT / "gen/build.sh", *needs]).returncode) != 0:
         raise SystemExit(code)
@@ -199,7 +200,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--all", action="store_true", help="everything: all kernels in full on all targets, baselines and ablations")
     parser.add_argument("--list", action="store_true", help="name the tests, and with -k the cases; run none")
-    parser.add_argument("--no-build", action="store_true", help="build and run no test that is an edge of the build: show what is known")
+    parser.add_argument("--no-build", action="store_true", help="run with what is built already, also what passed; nothing is remembered")
     parser.add_argument("--again", action="store_true", help="also what has not changed since it passed")
     parser.add_argument(
         "-j", dest="jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)), help="tests at once (default: %(default)s)"
@@ -214,7 +215,6 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     options.build = options.build.resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    tier = "all" if options.all else "default"
     tests = known_tests(options.build)
     if options.k:
         tests = [with_files(test, options.build, options.all) for test in select(tests, options.k)]
@@ -225,9 +225,7 @@ def main(arguments: list[str]) -> int:
         print("\n".join(f"{test.name}: {part}" if part else test.name for test in tests for part in test.cases or [test.only]))
         return 0
     remove_scratch()
-    whole = [test for test in tests if not test.cases and not test.only]
-    for test in whole if options.again else []:
-        (options.build / "stamps" / test.stamp(tier)).unlink(missing_ok=True)
+    whole = [test for test in tests if not test.cases and not test.only and not options.no_build]
     done = run_whole(whole, options) if whole else []
     done += run_parts([test for test in tests if test not in whole], options)
     return summary(done, options.k)

@@ -147,8 +147,10 @@ class Memory(Scripts):
             code, lines = self.run_tests()
             self.assertEqual((code, lines[-1]), (0, "3 passed, 0 failed, 1 skipped"))
             self.assertEqual(self.runs(), count, change)
-        self.assertEqual(self.run_tests("--again")[1][-1], "3 passed, 0 failed, 1 skipped")
-        self.assertEqual(self.runs(), 4)
+        for count, options, setting in ((4, ["--again"], {}), (4, [], {}), (5, [], {"NIBBLEWAVE_CLIENTS": "x"}), (5, [], {"NIBBLEWAVE_CLIENTS": "x"}), (6, [], {}), (7, ["--no-build"], {})):
+            done = subprocess.run(self.command(*options), capture_output=True, text=True, env=os.environ | setting)
+            self.assertEqual(done.stdout.splitlines()[-1], "3 passed, 0 failed, 1 skipped")
+            self.assertEqual(self.runs(), count, (options, setting))
 
     def test_what_failed_or_was_skipped_runs_again(self) -> None:
         for said in ("echo 1 passed, 1 failed", "echo 0 passed, 0 failed, 1 skipped", "sleep 60"):
