@@ -26,7 +26,7 @@ std::vector<std::string> arguments() {
 
 Result run_suite(const Options &o, const Shapes &) {
     const std::filesystem::path program =
-        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "suites" / o.suite;
+        std::filesystem::read_symlink("/proc/self/exe").parent_path() / o.suite;
     std::vector<std::string> words = arguments();
     std::vector<char *> pointers;
     for (std::string &word : words)
