@@ -53,10 +53,14 @@ def link_needed(arguments: list[str], folder: Path) -> None:
     for target in re.findall(r"^kernels_(\w+)$", bench(*arguments, "--needs").stdout, re.MULTILINE):
         gfx, _, family = target.partition("_")
         (folder / gfx).mkdir(exist_ok=True)
-        for file in (BUILD / "hsaco" / gfx).glob(f"{family or '*'}.resources"):
+        files = [BUILD / "hsaco" / name for name in re.findall(rf"^{gfx}/.*\.resources$", (BUILD / "library/files.txt").read_text(), re.MULTILINE)]
+        if family:  # with what of it is not the library's
+            files = [file for name in (family, f"{family}.references") for file in (BUILD / "hsaco" / gfx).glob(f"{name}.resources")]
+        for file in files:
             names = [file.name, *(f"{line.split()[0]}.hsaco" for line in file.read_text().splitlines())]
             for name in names:
-                (folder / gfx / name).symlink_to(BUILD / "hsaco" / gfx / name)
+                if not (folder / gfx / name).exists():  # two targets may need it
+                    (folder / gfx / name).symlink_to(BUILD / "hsaco" / gfx / name)
 
 
 def on_terminal(command: list, **environment: str) -> str:
