@@ -42,7 +42,7 @@ struct Frames {
 
 enum class HostLevel : u8 { base, v3, v4 };
 std::string_view name_of(HostLevel);
-const std::vector<HostLevel> &host_levels(); // supported by this host, the best one last
+const std::vector<HostLevel> &host_levels(); // built and supported by this host, the best one last
 
 const Frames &frames(HostLevel);
 HostLevel host_level(); // the one named by HIPSIM_LEVEL, or the best one

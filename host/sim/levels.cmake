@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# nw_host_level(OUT): the best x86-64 level of this host's CPU: base, v3 or v4.
+function(nw_host_level out)
+  if(NOT DEFINED NIBBLEWAVE_HOST_LEVEL)
+    set(source ${CMAKE_BINARY_DIR}/CMakeFiles/host_level.cpp)
+    file(WRITE ${source} "int main() { return __builtin_cpu_supports(\"x86-64-v4\") ? 4 : __builtin_cpu_supports(\"x86-64-v3\") ? 3 : 0; }\n")
+    try_run(level compiled ${CMAKE_BINARY_DIR} ${source})
+    if(NOT compiled OR NOT level MATCHES "^[034]$")
+      message(FATAL_ERROR "${CMAKE_CXX_COMPILER} can't say what this CPU is: pass -DNIBBLEWAVE_SIM_LEVELS=all, or one of base, v3, v4.")
+    endif()
+    string(REGEX REPLACE "^0$" "base" level ${level})
+    string(REGEX REPLACE "^([34])$" "v\\1" level ${level})
+    set(NIBBLEWAVE_HOST_LEVEL ${level} CACHE INTERNAL "The CPU's x86-64 level")
+  endif()
+  set(${out} ${NIBBLEWAVE_HOST_LEVEL} PARENT_SCOPE)
+endfunction()
