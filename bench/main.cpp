@@ -2,24 +2,15 @@
 // nw_bench: the kernels on the shapes of real models, checked, counted and, where a device or a
 // model keeps time, timed.
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <fstream>
-#include <memory>
-#include <ranges>
 
 #include "base/command.h"
 #include "base/half.h"
 #include "base/targets.h"
 #include "bench/errors.h"
 #include "bench/needs.h"
-#include "bench/suites.h"
-#include "bench/temporary_folder.h"
+#include "bench/report.h"
 #include "hip/failure.h"
 #include "hip/hip.h"
 #include "measure/draws.h"
@@ -28,53 +19,6 @@ namespace nw::bench {
 
 namespace {
 
-struct Suite {
-    std::string_view name;
-    Result (*run)(const Options &, const Shapes &);
-    std::string_view help;
-    std::vector<u32> m = {};                     // rows of activations where --m says nothing
-    std::vector<std::string_view> families = {}; // whose kernels it launches; empty: all
-};
-
-constexpr std::string_view no_kernels = "none";
-
-const Suite suites[] = {
-    {"layer", run_layer, "the linear layers of a model", {1}, {"decode_w4a16"}},
-    {"decode",
-     run_decode,
-     "modelled times of decode_w4a16 beside published ones",
-     {1, 2, 4, 8},
-     {"decode_w4a16"}},
-    {"prefill",
-     run_prefill,
-     "the same of prefill_w4a16",
-     {2048},
-     {"prefill_w4a16", "mid_w4a16", "dot_w4a16", "carrier_w4a16", "prefill_w4a8", "quantize_rows"}},
-    {"mid",
-     run_mid,
-     "1 to 64 rows beside one",
-     {1, 8, 16, 24, 32, 48, 64},
-     {"decode_w4a16", "mid_w4a16", "prefill_w4a16", "dot_w4a16"}},
-    {"moe",
-     run_moe,
-     "the expert layers of models through moe_w4a16",
-     {},
-     {"moe_w4a16", "moe_prefill_w4a16", "dot_moe_w4a16", "moe_align"}},
-    {"stride", run_stride, "what padding rows of weights gains", {}, {"decode_w4a16"}},
-    {"golden", run_golden, "every kernel against bench/golden"},
-    {"sim", run_sim, "the speed of the simulated GPU"},
-    {"validate", run_validate, "modelled times against published ones of hardware"},
-    {"sensitivity", run_sensitivity, "which constants of the model the modelled times depend on"},
-    {"micro", run_micro, "what nw micro measures"},
-    {"pack", run_pack, "the speed of nw pack", {}, {no_kernels}},
-    {"gguf", run_gguf, "products with weights of GGUF files"}, // m: by table
-    {"attention",
-     run_attention,
-     "attention of long sequences, and against long caches",
-     {},
-     {"attn_decode", "attn_forward", "attn_mean", "attn_score", "attn_select"}},
-};
-
 Dtype parse_dtype(const std::string &text) {
     for (Dtype dtype : {Dtype::bf16, Dtype::f16})
         if (text == name(dtype))
@@ -82,81 +26,10 @@ Dtype parse_dtype(const std::string &text) {
     throw Usage(fmt::format("--dtype {}: unknown; there are bf16, f16", text));
 }
 
-const Suite &suite_of(const std::string &name) {
-    const auto found = std::ranges::find(suites, name, &Suite::name);
-    if (found != std::end(suites))
-        return *found;
-    throw Usage(fmt::format("--suite {}: unknown; there are {}", name,
-                            fmt::join(std::views::transform(suites, &Suite::name), ", ")));
-}
-
-// Empty where this is no checkout.
-std::string commit() {
-    const std::unique_ptr<FILE, int (*)(FILE *)> git(
-        popen("git -C '" NW_SOURCE_DIR "' rev-parse HEAD 2>/dev/null", "r"), pclose);
-    std::array<char, 64> line{};
-    if (!git || !std::fgets(line.data(), line.size(), git.get()))
-        return "";
-    return {line.data(), std::strcspn(line.data(), "\n")};
-}
-
-void write_json(const std::string &path, const std::string &suite, const Result &result) {
-    const Json out = {{"commit", commit()},
-                      {"device", result.device},
-                      {"suite", suite},
-                      {"rows", without_labels(result.rows)}};
-    std::ofstream file(path);
-    file << out.dump(1) << "\n";
-    if (!file.flush())
-        throw Error(fmt::format("{}: can't be written", path));
-}
-
-// For a shell.
-std::string quoted(const std::string &text) {
-    std::string out = "'";
-    for (char c : text)
-        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
-// By bench/report.py, with a Python that has matplotlib.
-void write_html(const std::string &path, const std::string &suite, const Result &result) {
-    const TemporaryFolder folder;
-    const std::string json = (folder.path() / "rows.json").string();
-    write_json(json, suite, result);
-    const auto succeeds = [](const std::string &command) {
-        return std::system(command.c_str()) == 0;
-    };
-    for (const std::string python : {"/usr/bin/python3", "python3"}) {
-        if (!succeeds(python + " -c 'import matplotlib' 2> /dev/null"))
-            continue;
-        if (!succeeds(fmt::format("{} {} {} {}", python, quoted(NW_SOURCE_DIR "/bench/report.py"),
-                                  quoted(json), quoted(path))))
-            throw std::runtime_error(fmt::format("--html {}: bench/report.py failed", path));
-        return;
-    }
-    throw Error(fmt::format("--html {}: no Python here has matplotlib: install python3-matplotlib; "
-                            "--json needs nothing",
-                            path));
-}
-
-std::string suite_help() {
-    const auto line = [](const Suite &s) { return fmt::format("{}: {}", s.name, s.help); };
-    return fmt::format("{}", fmt::join(std::views::transform(suites, line), "; "));
-}
-
-std::regex pattern(std::string_view option, const std::string &value) {
-    try {
-        return std::regex(value);
-    } catch (const std::regex_error &e) {
-        throw Usage(fmt::format("{} {}: {}", option, value, e.what()));
-    }
-}
-
 Options parse(CLI::App &app, int argc, char **argv) {
     Options o;
     std::vector<std::string> dtypes;
-    app.add_option("--suite", o.suite, suite_help())->capture_default_str();
+    app.add_option("--suite", o.suite, suites_help())->capture_default_str();
     app.add_option("--model", o.model, "a model of bench/shapes.csv")->capture_default_str();
     app.add_option("--layer", o.layers, "layers of the model, comma-separated (default: all)")
         ->delimiter(',');
@@ -247,43 +120,16 @@ int run(CLI::App &app, int argc, char **argv) {
     const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for
     if (o.needs) {
-        if (suite.families != std::vector{no_kernels})
-            fmt::print("{}\n", fmt::join(kernels_needed(o, suite.families), "\n"));
+        for (const std::string &target : targets_needed(o, suite))
+            fmt::print("{}\n", target);
         return 0;
     }
     if (o.uncertainty)
         draw_constants();
-    const Result result = suite.run(o, shapes);
-    if (!o.html.empty())
-        write_html(o.html, o.suite, result);
-    if (!o.json.empty())
-        write_json(o.json, o.suite, result);
-    return result.right ? exit_success : exit_failure;
+    return run_and_write(o, shapes) ? exit_success : exit_failure;
 }
 
 } // namespace
-
-std::regex only_pattern(const Options &o) { return pattern("--only", o.only); }
-std::regex constants_pattern(const Options &o) { return pattern("--constants", o.constants); }
-
-bool wanted(const Options &o, std::string_view table, bool usual) {
-    return o.tables.empty() ? usual : std::ranges::find(o.tables, table) != o.tables.end();
-}
-
-Shapes layers_of(const Shapes &shapes, const std::string &model) {
-    Shapes out;
-    std::vector<std::string> models;
-    for (const LinearShape &shape : shapes) {
-        if (models.empty() || models.back() != shape.model)
-            models.push_back(shape.model);
-        if (shape.model == model)
-            out.push_back(shape);
-    }
-    if (out.empty())
-        throw Usage(
-            fmt::format("--model {}: unknown; there are {}", model, fmt::join(models, ", ")));
-    return out;
-}
 
 } // namespace nw::bench
 

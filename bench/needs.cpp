@@ -49,26 +49,31 @@ bool has_kernels(std::string_view gfx, std::string_view family) {
     return std::ranges::find(all, family, &Kernel::family) != all.end();
 }
 
+std::set<std::string> gfx_needed(const Options &o) {
+    if (std::ranges::find(o.gfx, "all") != o.gfx.end())
+        return all_targets();
+    if (!o.gfx.empty())
+        return {o.gfx.begin(), o.gfx.end()};
+    std::set<std::string> out = gfx_of_suite(o);
+    if (opens_device(o) || !o.device.empty())
+        out.insert(hip::Device(o.device).info().gfx);
+    else if (out.empty())
+        out.insert(std::string(published_gfx));
+    return out;
+}
+
 } // namespace
 
-std::vector<std::string> kernels_needed(const Options &o,
-                                        std::span<const std::string_view> families) {
-    std::set<std::string> gfx = gfx_of_suite(o);
-    if (std::ranges::find(o.gfx, "all") != o.gfx.end())
-        gfx = all_targets();
-    else if (!o.gfx.empty())
-        gfx = {o.gfx.begin(), o.gfx.end()};
-    else if (opens_device(o) || !o.device.empty())
-        gfx.insert(hip::Device(o.device).info().gfx);
-    else if (gfx.empty())
-        gfx.insert(std::string(published_gfx));
-    std::vector<std::string> out;
-    for (const std::string &name : gfx) {
+std::vector<std::string> targets_needed(const Options &o, const Suite &suite) {
+    std::vector<std::string> out = {fmt::format("nw_bench_{}", suite.name)};
+    if (!suite.kernels)
+        return out;
+    for (const std::string &name : gfx_needed(o)) {
         if (const Target *target = find_target(name); !target || !target->supported)
             throw Usage(fmt::format("--gfx {}: must be all, or of {}", name, target_names()));
-        if (families.empty())
+        if (suite.families.empty())
             out.push_back("kernels_" + name);
-        for (std::string_view family : families)
+        for (std::string_view family : suite.families)
             if (has_kernels(name, family))
                 out.push_back(fmt::format("kernels_{}_{}", name, family));
     }

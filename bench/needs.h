@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What bench/run builds before it runs a suite.
 #pragma once
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "bench/options.h"
+#include "bench/suites.h"
 
 namespace nw::bench {
 
-// CMake targets of the kernels that the suite launches with these options. `families`: those that
-// it launches where a gfx has them; none means all. Throws Error where the device can't be opened,
-// Usage for an unknown --gfx.
-std::vector<std::string> kernels_needed(const Options &,
-                                        std::span<const std::string_view> families);
+// CMake targets of the suite's program, and of the kernels that it launches with these options
+// where the gfx has them. Throws Error where the device can't be opened, Usage for an unknown
+// --gfx.
+std::vector<std::string> targets_needed(const Options &, const Suite &);
 
 } // namespace nw::bench

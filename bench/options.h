@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -35,9 +35,5 @@ struct Options {
 
 // Whether --table names the table; where there is no --table, `usual`.
 bool wanted(const Options &, std::string_view table, bool usual);
-
-// Throw Usage where the option is no regular expression.
-std::regex only_pattern(const Options &);
-std::regex constants_pattern(const Options &);
 
 } // namespace nw::bench

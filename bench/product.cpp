@@ -6,7 +6,6 @@
 
 #include "base/half.h"
 #include "base/targets.h"
-#include "formats/row_stride.h"
 
 namespace nw::bench {
 
@@ -52,26 +51,6 @@ std::string simulated_gfx(const Options &o) {
                                 "variables HIPSIM_*",
                                 o.device, o.suite, name.substr(settings + 1)));
     return target_of(name).name.data();
-}
-
-std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const LinearShape &layer,
-                                 const Sweep &sweep) {
-    const std::regex only = only_pattern(o);
-    std::vector<DenseJob> out;
-    for (Dtype dtype : o.dtypes)
-        for (Zeros zeros : sweep.zeros)
-            for (u32 m : sweep.m) {
-                const ProductShape p{dtype,
-                                     zeros,
-                                     m,
-                                     layer.n,
-                                     layer.k,
-                                     sweep.group,
-                                     weight_row_stride(gfx, layer.k)};
-                if (std::regex_search(sweep.name(p), only))
-                    out.push_back({p, &sweep.choose(gfx, p), {}, layer.model, layer.layer});
-            }
-    return out;
 }
 
 std::string time_columns(const Options &o, u32 width) {
@@ -129,32 +108,6 @@ Json to_json(const DenseJob &job, const Timed &time, const Bound &bound) {
     row.update(kernel_facts(*job.kernel));
     add_bounds(row, time.drawn);
     return row;
-}
-
-Json time_by_m1(const Options &o, const std::vector<DenseJob> &jobs, const std::string &gfx) {
-    const Bound bound = dram_bound(gfx);
-    fmt::print("\nLinear layers on sim {}: modelled times, weights cold.\n"
-               "type: of activations; sym: no zero points; zp: packed zero points; mM: M rows of "
-               "activations.\n"
-               "GB/s: of all bytes moved; % bound: the time of these bytes at {:.1f} GB/s, which "
-               "DRAM sustains,\n"
-               "by the time of the kernel; /m1: time by that of one row of activations.{}\n\n",
-               gfx, bound.gb_per_s,
-               o.verbose ? "\nslots: VALU issue slots per 8 weights and lane." : "");
-    Table table(
-        product_columns + time_columns(o, 9) +
-        "; GB/s {gb_per_s:>6.1f}; % bound {pct_of_bound:>7.1f}; "
-        "/m1 {of_m1:>6.3f}" +
-        (o.verbose ? "; slots {valu_slots_per_8w:>6.2f}; VGPRs {vgprs:>5}; kernel {_kernel}" : ""));
-    Json rows = Json::array();
-    OfM1 of_m1({"k", "n", "group", "dtype", "zp"});
-    time_dense(jobs, [&](u64 i, const Timed &time) {
-        rows.push_back(to_json(jobs[i], time, bound));
-        of_m1.add(rows.back());
-        table.print(rows.back());
-    });
-    of_m1.add_all(rows);
-    return rows;
 }
 
 } // namespace nw::bench

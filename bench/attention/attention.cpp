@@ -10,7 +10,7 @@
 #include "bench/attention/layer.h"
 #include "bench/attention/tables.h"
 #include "bench/product.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 #include "check/ops.h"
 #include "measure/on_cores.h"
 #include "runtime/catalogue.h"
@@ -222,7 +222,7 @@ Json attention_ladder(const Options &o, const std::string &gfx) {
 
 } // namespace
 
-Result run_attention(const Options &o, const Shapes &shapes) {
+Result run_suite(const Options &o, const Shapes &shapes) {
     const std::string gfx = simulated_gfx(o);
     Result out;
     const auto add = [&](std::string_view table, Json (*rows)(const Options &, const std::string &),

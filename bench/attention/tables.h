@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tables of the suite attention.
 #pragma once
-#include "bench/options.h"
-#include "bench/suites.h"
+#include "bench/pattern.h"
+#include "bench/result.h"
 
 namespace nw::bench {
 

@@ -36,7 +36,7 @@ Json decode_shapes(const Options &o, const Shapes &shapes) {
 
 } // namespace
 
-Result run_decode(const Options &o, const Shapes &shapes) {
+Result run_suite(const Options &o, const Shapes &shapes) {
     const std::regex only = only_pattern(o);
     const bool of_published = simulated_gfx(o) == published_gfx;
     Result out;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The tables of the suite decode. Each prints its rows, which may be none.
 #pragma once
+#include "bench/pattern.h"
 #include "bench/product.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 
 namespace nw::bench {
 

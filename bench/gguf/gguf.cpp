@@ -115,7 +115,7 @@ Json gguf_products(const Options &o, const Layers &layers, const std::string &gf
     return rows;
 }
 
-Result run_gguf(const Options &options, const Shapes &shapes) {
+Result run_suite(const Options &options, const Shapes &shapes) {
     Options o = options;
     if (std::ranges::find(o.tables, "crossover") != o.tables.end()) {
         if (o.m.empty())

@@ -2,8 +2,9 @@
 // The tables of the suite gguf. Each prints its rows, which may be none.
 #pragma once
 #include "bench/part.h"
+#include "bench/pattern.h"
 #include "bench/product.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 
 namespace nw::bench {
 

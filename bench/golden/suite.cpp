@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/targets.h"
 #include "bench/golden/golden.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 #include "hip/hip.h"
 #include "runtime/catalogue.h"
 
@@ -57,7 +57,7 @@ std::vector<std::string> targets(const Options &o) {
 
 } // namespace
 
-Result run_golden(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     u64 kernels = 0, worse = 0, others = 0;
     for (const auto &[gfx, now] : measure_golden(targets(o))) {
         kernels += now.size();

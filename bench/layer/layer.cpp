@@ -246,7 +246,7 @@ void need_kernels(const Options &o, const std::string &gfx) {
 
 } // namespace
 
-Result run_layer(const Options &o, const Shapes &all) {
+Result run_suite(const Options &o, const Shapes &all) {
     const hip::Device device(o.device, "timing=on&stats=on&warm=code");
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);

@@ -5,7 +5,7 @@
 
 #include "bench/errors.h"
 #include "bench/product.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 #include "hip/hip.h"
 
 namespace nw::bench {

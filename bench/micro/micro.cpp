@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/progress.h"
-#include "bench/suites.h"
+#include "bench/pattern.h"
+#include "bench/result.h"
 #include "measure/micro/plan.h"
 
 namespace nw::bench {
@@ -26,7 +27,7 @@ Json to_json(const micro::Row &row) {
 
 } // namespace
 
-Result run_micro(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
     const hip::Device device(o.device, "timing=on");
     Result out;

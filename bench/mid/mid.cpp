@@ -5,11 +5,11 @@
 
 #include "bench/product.h"
 #include "bench/published.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 
 namespace nw::bench {
 
-Result run_mid(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     const std::string gfx = simulated_gfx(o);
     std::vector<DenseJob> jobs;
     for (const PublishedPrefill &p : read_published_prefill(NW_BENCH_DATA "/prefill_gfx1151.csv"))

@@ -289,7 +289,7 @@ static void print_legend(const std::string &device, bool simulated, bool verbose
                verbose ? "\n% w/o launch: without the overhead of a launch." : "");
 }
 
-Result run_moe(const Options &o, const Shapes &shapes) {
+Result run_suite(const Options &o, const Shapes &shapes) {
     const hip::Device device(o.device, "timing=on&stats=on");
     Result out;
     out.device = device.info().label;

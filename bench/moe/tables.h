@@ -4,8 +4,9 @@
 #include <set>
 
 #include "bench/data.h"
+#include "bench/pattern.h"
 #include "bench/product.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 #include "check/ops.h"
 
 namespace nw::bench {

@@ -15,7 +15,8 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
-#include "bench/suites.h"
+#include "bench/pattern.h"
+#include "bench/result.h"
 #include "bench/temporary_folder.h"
 #include "formats/mapped_file.h"
 #include "formats/pack.h"
@@ -143,7 +144,7 @@ Json measure(const Format &f, const Folder &folder, u64 seed) {
 
 } // namespace
 
-Result run_pack(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
     Result out;
     out.device = "none";

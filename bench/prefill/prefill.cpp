@@ -7,9 +7,10 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/targets.h"
+#include "bench/pattern.h"
 #include "bench/product.h"
 #include "bench/published.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 #include "formats/row_stride.h"
 #include "measure/quantized_product.h"
 #include "runtime/choose.h"
@@ -248,7 +249,7 @@ Json in_int8(const Options &o, const std::string &gfx) {
 
 } // namespace
 
-Result run_prefill(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     const std::string gfx = simulated_gfx(o);
     Result out;
     if (wanted(o, "published", true))

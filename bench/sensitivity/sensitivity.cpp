@@ -10,7 +10,8 @@
 
 #include "bench/fit.h"
 #include "bench/part.h"
-#include "bench/suites.h"
+#include "bench/pattern.h"
+#include "bench/result.h"
 #include "bench/temporary_folder.h"
 #include "bench/validate/tables.h"
 #include "measure/on_cores.h"
@@ -203,7 +204,7 @@ void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
 
 } // namespace
 
-Result run_sensitivity(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     const std::regex only = o.only.empty() ? std::regex(small_rows) : only_pattern(o);
     const std::regex wanted = constants_pattern(o);
     std::vector<Constant> constants = part_constants(part);

@@ -11,8 +11,9 @@
 #include <optional>
 
 #include "bench/data.h"
+#include "bench/pattern.h"
+#include "bench/result.h"
 #include "bench/sim/interpreter.h"
-#include "bench/suites.h"
 #include "runtime/choose.h"
 #include "runtime/launch.h"
 
@@ -282,7 +283,7 @@ private:
 
 } // namespace
 
-Result run_sim(const Options &o, const Shapes &shapes) {
+Result run_suite(const Options &o, const Shapes &shapes) {
     std::vector<Setup> setups{plain};
     for (const char *check : checks)
         setups.push_back({1, false, check});

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 #include <functional>
 
+#include "bench/pattern.h"
 #include "bench/product.h"
 #include "bench/published.h"
-#include "bench/suites.h"
+#include "bench/result.h"
 #include "formats/row_stride.h"
 
 namespace nw::bench {
@@ -136,7 +137,7 @@ Json scan(const std::string &gfx, std::vector<Padded> &rows) {
 
 } // namespace
 
-Result run_stride(const Options &o, const Shapes &) {
+Result run_suite(const Options &o, const Shapes &) {
     const std::regex only = only_pattern(o);
     std::vector<std::string> parts(stride_targets.begin(), stride_targets.end());
     if (!o.device.empty())

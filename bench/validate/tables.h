@@ -3,10 +3,10 @@
 #pragma once
 #include <functional>
 #include <map>
-#include <regex>
 
 #include "bench/fit.h"
-#include "bench/suites.h"
+#include "bench/pattern.h"
+#include "bench/result.h"
 #include "hip/hip.h"
 
 namespace nw::bench {
@@ -28,7 +28,8 @@ Json measure_cliff(ModelRun &);
 Json measure_decode(ModelRun &);
 Json measure_dispatch(ModelRun &);
 Json measure_traces(ModelRun &);
-Json measure_facts(ModelRun &); // of the groups that a device measures
+Json measure_facts(ModelRun &);             // of the groups that a device measures
+Json print_facts(ModelRun &, bool verbose); // of all groups, as they are measured
 // Each prints its legend and returns the table of the rows.
 Table begin_cycles(bool verbose);
 Table begin_cliff(bool verbose);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import tempfile
 import time
@@ -49,8 +50,8 @@ def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
 
 def link_needed(arguments: list[str], folder: Path) -> None:
     """The kernels that bench/run builds for these arguments, as --needs lists them."""
-    for target in bench(*arguments, "--needs").stdout.split():
-        gfx, _, family = target.removeprefix("kernels_").partition("_")
+    for target in re.findall(r"^kernels_(\w+)$", bench(*arguments, "--needs").stdout, re.MULTILINE):
+        gfx, _, family = target.partition("_")
         (folder / gfx).mkdir(exist_ok=True)
         for file in (BUILD / "hsaco" / gfx).glob(f"{family or '*'}.resources"):
             names = [file.name, *(f"{line.split()[0]}.hsaco" for line in file.read_text().splitlines())]
