@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Installs through apt what the build lacks; silent and quick when nothing is missing.
+# setup.sh [bench]: installs through apt what the build and the tests lack, or what a run of the bench needs alone; silent
+# and quick when nothing is missing.
 # An equal from elsewhere counts: ROCm's LLVM and headers, any Python >= 3.11 with jinja2 and pytest.
 set -euo pipefail
 PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -30,11 +31,17 @@ required=(
     "doctest-dev        header doctest/doctest.h"
     "libbenchmark-dev   header benchmark/benchmark.h"
 )
+# The tests need these, too. LLVM's headers are 500 MB with what they depend on.
+tests=(
+    "llvm-dev           llvm_headers $llvm_min"
+)
 # Installed along with the others, never a reason to call apt: without ccache builds are slower,
 # without clang-format the style test skips, without MPFR the random instruction tests do, without
-# matplotlib the bench makes no page with plots.
+# matplotlib the bench makes no page with plots. Together they take as long as the rest.
 optional=(
     "ccache             command ccache"
+)
+optional_tests=(
     "clang-format-14    command clang-format-14"
     "libmpfr-dev        header mpfr.h"
     "python3-matplotlib module matplotlib"
@@ -69,24 +76,32 @@ have_python() {
     return 1
 }
 
-have_llvm() {
+have_llvm() { any_llvm "$1" whole_llvm; }
+have_llvm_headers() { any_llvm "$1" headers_of; }
+
+# An LLVM of that version or newer of which $2 is true.
+any_llvm() {
     local config version
     for config in /usr/lib/llvm-*/bin/llvm-config "$rocm/llvm/bin/llvm-config" $(type -P llvm-config); do
         version=$("$config" --version 2>/dev/null) || continue
-        if ((${version%%.*} >= $1)) && whole_llvm "$config"; then
+        if ((${version%%.*} >= $1)) && "$2" "$config"; then
             return
         fi
     done
     return 1
 }
 
-# clang and lld, the C API's headers, and the shared library.
+# clang and lld, and the shared library.
 whole_llvm() {
-    local bin
+    local bin version
     bin=$("$1" --bindir)
-    [[ -x $bin/clang && -x $bin/ld.lld && -e $("$1" --includedir)/llvm-c/Disassembler.h ]] &&
-        compgen -G "$("$1" --libdir)/libLLVM*.so" >/dev/null
+    version=$("$1" --version)
+    [[ -x $bin/clang && -x $bin/ld.lld ]] && {
+        compgen -G "$("$1" --libdir)/libLLVM*.so" || compgen -G "/usr/lib/*/libLLVM-${version%%.*}.so"
+    } >/dev/null
 }
+
+headers_of() { [[ -e $("$1" --includedir)/llvm/Object/ELFObjectFile.h ]]; }
 
 # The packages of the rows given that are not there, on one line.
 lacking() {
@@ -108,10 +123,12 @@ root() {
 }
 
 apt() {
-    root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
+    # No fsync of each file: a machine that loses power meanwhile installs again.
+    root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+        -o Dpkg::Options::=--force-unsafe-io "$@"
 }
 
-known_llvms() { apt-cache pkgnames llvm- | sed -n 's/^llvm-\([0-9]*\)-dev$/\1/p'; }
+known_llvms() { apt-cache pkgnames llvm- | sed -n 's/^llvm-\([0-9]*\)$/\1/p'; }
 
 offered() { apt-cache show --no-all-versions "$1" &>/dev/null; }
 
@@ -127,13 +144,17 @@ choose() {
     local package major
     install=()
     for package in $missing; do
-        if [[ $package != llvm ]]; then
+        if [[ $package != llvm* ]]; then
             offered "$package" || return
             install+=("$package")
+            continue
+        fi
+        major=$(offered_llvm)
+        [[ $major ]] || return
+        if [[ $package == llvm ]]; then
+            install+=("clang-$major" "lld-$major" "llvm-$major")
         else
-            major=$(offered_llvm)
-            [[ $major ]] || return
-            install+=("clang-$major" "lld-$major" "llvm-$major-dev")
+            install+=("llvm-$major-dev")
         fi
     done
 }
@@ -145,7 +166,7 @@ security_source() {
     if [[ $site == */debian ]]; then
         echo "the line \`deb $site-security bookworm-security main\`"
     else
-        echo "a source that has clang-$llvm_tested, lld-$llvm_tested and llvm-$llvm_tested-dev"
+        echo "a source that has clang-$llvm_tested, lld-$llvm_tested and llvm-$llvm_tested"
     fi
 }
 
@@ -154,7 +175,7 @@ refuse() {
     local package source
     for package in $missing; do
         source="a source that has it"
-        if [[ $package == llvm ]]; then
+        if [[ $package == llvm* ]]; then
             [[ -z $(offered_llvm) ]] || continue
             package="LLVM >= $llvm_min"
             source=$(security_source)
@@ -166,11 +187,16 @@ refuse() {
 }
 
 main() {
-    local missing package install=()
-    missing=$(lacking "${required[@]}")
+    local missing package install=() needed=("${required[@]}") wanted=("${optional[@]}")
+    case ${1-} in
+    "") needed+=("${tests[@]}") wanted+=("${optional_tests[@]}") ;;
+    bench) ;;
+    *) die "$1: unknown; \`./setup.sh\` is for all, \`./setup.sh bench\` for the bench alone." ;;
+    esac
+    missing=$(lacking "${needed[@]}")
     [[ $missing ]] || return 0
     have_command apt-get ||
-        die "no apt here; install what is missing (Debian's names; llvm is clang, lld and headers >= $llvm_min): $missing"
+        die "no apt here; install what is missing (Debian's names; llvm is clang, lld and the library >= $llvm_min): $missing"
     is_root || have_command sudo ||
         die "only root can install $missing- run it as root, or install sudo."
 
@@ -180,7 +206,7 @@ main() {
         run "$log" apt update
         choose || refuse
     fi
-    for package in $(lacking "${optional[@]}"); do
+    for package in $(lacking "${wanted[@]}"); do
         if offered "$package"; then
             install+=("$package")
         fi
@@ -190,7 +216,7 @@ main() {
         run "$log" apt update # the package lists may be older than the mirror
         run "$log" apt install --no-install-recommends "${install[@]}"
     fi
-    missing=$(lacking "${required[@]}")
+    missing=$(lacking "${needed[@]}")
     [[ -z $missing ]] || die "apt installed everything, yet these are not found: $missing"
 }
 
@@ -204,5 +230,5 @@ run() {
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then # tests/rules/test_setup.py sources it
-    main
+    main "$@"
 fi

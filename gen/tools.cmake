@@ -45,6 +45,7 @@ unset(LLVM_LIBRARY CACHE)
 find_program(LLVM_CLANG NAMES clang HINTS ${llvm_bindir} NO_DEFAULT_PATH)
 find_program(LLVM_LLD NAMES ld.lld HINTS ${llvm_bindir} NO_DEFAULT_PATH)
 find_library(LLVM_LIBRARY NAMES LLVM-${LLVM_MAJOR} LLVM HINTS ${llvm_libdir} NO_DEFAULT_PATH)
+find_library(LLVM_LIBRARY NAMES LLVM-${LLVM_MAJOR}) # Debian's without its headers
 foreach(tool LLVM_CLANG LLVM_LLD LLVM_LIBRARY)
   if(NOT ${tool})
     message(FATAL_ERROR "nibblewave found LLVM ${version} in ${llvm_bindir}, but not its ${tool}: run ./setup.sh.")
@@ -53,7 +54,9 @@ endforeach()
 message(STATUS "LLVM ${version}: ${llvm_bindir}")
 
 add_library(llvm_c INTERFACE)
-target_include_directories(llvm_c SYSTEM INTERFACE ${llvm_includedir})
+if(EXISTS ${llvm_includedir}) # for tests alone
+  target_include_directories(llvm_c SYSTEM INTERFACE ${llvm_includedir})
+endif()
 target_link_libraries(llvm_c INTERFACE ${LLVM_LIBRARY})
 
 # find_python(VARIABLE "modules" candidate...): the first Python >= 3.11 that imports the modules, or "".

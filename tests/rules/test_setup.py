@@ -9,7 +9,7 @@ import unittest
 
 from repository import ROOT
 
-LLVM_PACKAGES = "clang-{0} lld-{0} llvm-{0}-dev"
+LLVM_PACKAGES = "clang-{0} lld-{0} llvm-{0}"
 # A machine that has everything. `apt` tells what it is asked to do, on 3 because setup.sh keeps apt's
 # words in a log; `updated` is whether it was asked to update. A test's own lines come after these.
 MACHINE = """
@@ -19,6 +19,7 @@ have_command() { true; }
 have_header() { true; }
 have_python() { true; }
 have_llvm() { true; }
+have_llvm_headers() { true; }
 is_root() { true; }
 updated=false
 apt() { echo "apt: $*" >&3; [[ $1 != update ]] || updated=true; }
@@ -29,9 +30,9 @@ AFTER_INSTALL = 'apt() { echo "apt: $*" >&3; [[ $1 != install ]] || have_llvm() 
 
 
 class Setup(unittest.TestCase):
-    def on(self, changes: str) -> tuple[int, str]:
+    def on(self, changes: str, arguments: str = "") -> tuple[int, str]:
         """setup.sh's exit code and words on a machine with these changes."""
-        command = ["bash", "-c", MACHINE + changes + "\nmain", ROOT / "setup.sh"]
+        command = ["bash", "-c", f"{MACHINE}{changes}\nmain {arguments}", ROOT / "setup.sh"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
@@ -58,6 +59,19 @@ class Setup(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("apt: install --no-install-recommends libtbb-dev ccache\n", said)
         self.assertNotIn("update", said)
+
+    def test_the_bench_alone_needs_less(self) -> None:
+        changes = """
+            have_llvm() { $there; }
+            have_llvm_headers() { $there; }
+            have_command() { [[ $1 != ccache && $1 != clang-format-14 ]]; }
+            apt() { echo "apt: $*" >&3; there=true; }
+            there=false
+        """
+        self.assertEqual(self.on(changes, "bench")[1].splitlines()[-1], "apt: install --no-install-recommends clang-22 lld-22 llvm-22 ccache")
+        self.assertEqual(self.on(changes)[1].splitlines()[-1], "apt: install --no-install-recommends clang-22 lld-22 llvm-22 llvm-22-dev ccache clang-format-14")
+        code, said = self.on("", "all")
+        self.assertEqual((code, said), (1, "setup.sh: all: unknown; `./setup.sh` is for all, `./setup.sh bench` for the bench alone.\n"))
 
     def test_python_gets_all_modules_at_once(self) -> None:
         changes = """
@@ -98,7 +112,7 @@ class Setup(unittest.TestCase):
     def test_no_llvm_to_be_had(self) -> None:
         remedies = {
             "http://mirror.example/debian": "the line `deb http://mirror.example/debian-security bookworm-security main`",
-            "": "a source that has clang-22, lld-22 and llvm-22-dev",  # not Debian 12
+            "": "a source that has clang-22, lld-22 and llvm-22",  # not Debian 12
         }
         for mirror, remedy in remedies.items():
             with self.subTest(mirror):

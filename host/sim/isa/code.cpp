@@ -5,8 +5,6 @@
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
-#include <llvm-c/Disassembler.h>
-#include <llvm-c/Target.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +14,7 @@
 
 #include "base/targets.h"
 #include "sim/isa/gfx10_names.h"
+#include "sim/isa/llvm_c.h"
 #include "sim/isa/program.h"
 #include "sim/isa/unused_fields.h"
 
