@@ -23,7 +23,9 @@ constexpr u32 counted_n = 64, counted_k = 2048;
 // Kernels are tuned for it first: of it more is timed.
 constexpr std::string_view most_timed = "gfx1151";
 
-bool in_golden(const Kernel &k, const std::string &gfx) { return k.gfx == gfx && !k.reference; }
+bool in_golden(const Kernel &k, const std::string &gfx) {
+    return k.gfx == gfx && k.built && !k.reference;
+}
 
 ProductShape shape_of(const Kernel &k, u32 m, u32 n, u32 length) {
     return {dtype_of(k), zeros_of(k), m, n, length, group_of(k), weight_row_stride(k.gfx, length)};
@@ -142,10 +144,10 @@ Golden counted(const std::string &gfx) {
 
 } // namespace
 
-std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx) {
+GoldenOfAll measure_golden(const std::vector<std::string> &gfx) {
     const std::vector<Golden> all =
         on_cores<Golden>(std::vector<u64>(gfx.size(), 1), [&](u64 i) { return counted(gfx[i]); });
-    std::map<std::string, Golden> out;
+    GoldenOfAll out;
     std::vector<DenseJob> jobs;
     for (u64 i = 0; i < gfx.size(); ++i) {
         out[gfx[i]] = all[i];

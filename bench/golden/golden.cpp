@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "bench/golden/golden.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/targets.h"
 
 namespace nw::bench {
 
@@ -23,6 +27,47 @@ void merge(const Map &first, const Map &second, const Visit &visit) {
     for (const auto &[name, value] : second)
         if (!first.contains(name))
             visit(name, nullptr, &value);
+}
+
+using Gfxs = std::set<std::string>;
+
+// All targets whose names begin as that of gfx: "gfx103x" for gfx1030.
+std::string series_of(const std::string &gfx) { return gfx.substr(0, gfx.size() - 1) + "x"; }
+
+Gfxs gfxs_of_series(const std::string &series) {
+    Gfxs out;
+    for (const Target &target : targets())
+        if (series_of(std::string(target.name)) == series)
+            out.emplace(target.name);
+    return out;
+}
+
+std::string names_of(const Gfxs &gfxs) {
+    Gfxs out;
+    for (const std::string &gfx : gfxs) {
+        const Gfxs all = gfxs_of_series(series_of(gfx));
+        const bool whole = all.size() > 1 && std::ranges::includes(gfxs, all);
+        out.insert(whole ? series_of(gfx) : gfx);
+    }
+    return fmt::format("{}", fmt::join(out, " "));
+}
+
+Gfxs gfxs_of(const std::string &names) {
+    Gfxs out;
+    std::istringstream words(names);
+    for (std::string name; words >> name;)
+        if (name.ends_with('x'))
+            out.merge(gfxs_of_series(name));
+        else
+            out.insert(name);
+    return out;
+}
+
+std::string text(const Figures &figures) {
+    std::vector<std::string> out;
+    for (const auto &[figure, value] : figures)
+        out.push_back(fmt::format("\"{}\": {:.6g}", figure, value));
+    return fmt::format("{{{}}}", fmt::join(out, ", "));
 }
 
 bool more_is_better(const std::string &figure) { return figure == "waves_per_simd"; }
@@ -43,22 +88,30 @@ void compare_figure(GoldenChanges &out, const std::string &what, const std::stri
 
 } // namespace
 
-std::string to_text(const std::string &gfx, const Golden &golden) {
+std::string to_text(const GoldenOfAll &all) {
+    std::map<std::string, std::map<std::string, Gfxs>> rows; // by symbol and text of figures
+    for (const auto &[gfx, golden] : all)
+        for (const auto &[symbol, figures] : golden)
+            rows[symbol][text(figures)].insert(gfx);
     std::vector<std::string> lines;
-    for (const auto &[symbol, figures] : golden) {
-        std::vector<std::string> values;
-        for (const auto &[figure, value] : figures)
-            values.push_back(fmt::format("\"{}\": {:.6g}", figure, value));
-        lines.push_back(fmt::format("\"{}\": {{{}}}", symbol, fmt::join(values, ", ")));
+    for (const auto &[symbol, by_figures] : rows) {
+        std::map<std::string, std::string> sorted;
+        for (const auto &[figures, gfxs] : by_figures)
+            sorted.emplace(names_of(gfxs), figures);
+        for (const auto &[names, figures] : sorted)
+            lines.push_back(fmt::format("[\"{}\", \"{}\", {}]", symbol, names, figures));
     }
-    return fmt::format("{{\n\"gfx\": \"{}\",\n\"kernels\": {{\n{}\n}}\n}}\n", gfx,
-                       fmt::join(lines, ",\n"));
+    return fmt::format("[\n{}\n]\n", fmt::join(lines, ",\n"));
 }
 
-Golden read_golden(const std::string &path) {
+GoldenOfAll read_golden(const std::string &path) {
     try {
         std::ifstream file(path);
-        return nlohmann::json::parse(file).at("kernels").get<Golden>();
+        GoldenOfAll out;
+        for (const auto &row : nlohmann::json::parse(file))
+            for (const std::string &gfx : gfxs_of(row.at(1)))
+                out[gfx][row.at(0)] = row.at(2).get<Figures>();
+        return out;
     } catch (const nlohmann::json::exception &e) {
         throw Error(fmt::format("{}: {}; ./bench/run --update-golden writes it", path, e.what()));
     }

@@ -12,12 +12,13 @@ namespace nw::bench {
 
 // By name: slots, vgprs, lds_bytes, waves_per_simd, "us 2048x2048". Less is better, but of waves.
 using Figures = std::map<std::string, f64>;
-using Golden = std::map<std::string, Figures>; // by symbol
+using Golden = std::map<std::string, Figures>;     // by symbol
+using GoldenOfAll = std::map<std::string, Golden>; // by gfx
 
-// A kernel is a line.
-std::string to_text(const std::string &gfx, const Golden &);
+// A line is a kernel on the targets where it has the same figures; "gfx103x" are all that begin so.
+std::string to_text(const GoldenOfAll &);
 // Throws Error naming the file where it is no such text.
-Golden read_golden(const std::string &path);
+GoldenOfAll read_golden(const std::string &path);
 
 // A line each: "decode_w4a16_...: slots 9.62 -> 10.1, +5.0 %".
 struct GoldenChanges {
@@ -27,9 +28,9 @@ struct GoldenChanges {
 };
 GoldenChanges compare(const Golden &before, const Golden &now, f64 tolerance_pct);
 
-// The figures of every kernel of each gfx that is no reference: what the catalogue says, and of
-// the families that figures.cpp knows how to run, slots of a small product and a few modelled
-// times.
-std::map<std::string, Golden> measure_golden(const std::vector<std::string> &gfx);
+// The figures of every kernel of each gfx that is built and no reference: what the catalogue says,
+// and of the families that figures.cpp knows how to run, slots of a small product and a few
+// modelled times.
+GoldenOfAll measure_golden(const std::vector<std::string> &gfx);
 
 } // namespace nw::bench

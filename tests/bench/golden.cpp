@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -58,13 +59,38 @@ TEST_CASE("kernels and figures that come and go are said") {
     CHECK(changes.worse.empty());
 }
 
+TEST_CASE("a row is a kernel on the targets that agree; series are named as a whole") {
+    Golden other = before;
+    other["a"]["vgprs"] = 71;
+    const GoldenOfAll all = {
+        {"gfx1010", other}, {"gfx1151", before}, {"gfx1200", before}, {"gfx1201", before}};
+    CHECK(to_text(all) ==
+          "[\n"
+          "[\"a\", \"gfx1010\", {\"lds_bytes\": 0, \"slots\": 10, \"vgprs\": 71, "
+          "\"waves_per_simd\": 12}],\n"
+          "[\"a\", \"gfx1151 gfx120x\", {\"lds_bytes\": 0, \"slots\": 10, \"vgprs\": 76, "
+          "\"waves_per_simd\": 12}],\n"
+          "[\"b\", \"gfx1010 gfx1151 gfx120x\", {\"slots\": 7, \"us 2048x2048\": 13.25}]\n"
+          "]\n");
+}
+
 TEST_CASE("what is written is read again; a file that is none says how to write it") {
     const std::string path =
         (std::filesystem::temp_directory_path() / fmt::format("nw_golden_{}", getpid())).string();
-    std::ofstream(path) << to_text("gfx1151", before);
-    CHECK(read_golden(path) == before);
-    std::ofstream(path) << "{";
-    CHECK_THROWS_WITH_AS(read_golden(path), doctest::Contains("--update-golden"), Error);
+    const GoldenOfAll all = {{"gfx1100", before}, {"gfx1200", before}, {"gfx1201", before}};
+    std::ofstream(path) << to_text(all);
+    CHECK(read_golden(path) == all);
+    for (const char *text : {"{", "[[\"a\"]]", "[1]"}) {
+        std::ofstream(path) << text;
+        CHECK_THROWS_WITH_AS(read_golden(path), doctest::Contains("--update-golden"), Error);
+    }
     std::filesystem::remove(path);
     CHECK_THROWS_WITH_AS(read_golden(path), doctest::Contains("--update-golden"), Error);
+}
+
+TEST_CASE("the file of the repository is as it would be written") {
+    const std::string path = NW_SOURCE_DIR "/bench/golden/golden.json";
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    CHECK(to_text(read_golden(path)) == text);
 }
