@@ -42,7 +42,8 @@ HostLevel from_environment() {
             return level;
         known += fmt::format(" {}", name_of(level));
     }
-    fmt::print(stderr, "hipsim: HIPSIM_LEVEL={}: this host has{}: ignored\n", wanted, known);
+    fmt::print(stderr, "hipsim: HIPSIM_LEVEL={}: this build has{} for this host: ignored\n", wanted,
+               known);
     return best;
 }
 
