@@ -18,6 +18,7 @@ from pathlib import Path
 ALLOWED = 1.1
 
 HEAD = """\
+# SPDX-License-Identifier: MIT
 # What the tests of the default tier may cost, by room (folder of tests/): CPU seconds over those of a fixed workload of about 0.02 s
 # (tests/check/budget.py, whose --update writes this file). A sum that grows by more than a tenth fails the test `budget`.
 """

@@ -123,10 +123,11 @@ void run_device(const Options &o, const std::string &spec, const Extents &extent
     for (const auto &[family, c] : by_family)
         fmt::print(" - {:<60} [{}]\n",
                    fmt::format("{} x {}{}", family, c.passed + c.failed,
-                               c.entry_only ? fmt::format(", {} of them by one launch: {}", c.entry_only,
-                                                          o.cover ? "others walk their paths"
-                                                                  : "code checked on another target")
-                                            : ""),
+                               c.entry_only
+                                   ? fmt::format(", {} of them by one launch: {}", c.entry_only,
+                                                 o.cover ? "others walk their paths"
+                                                         : "code checked on another target")
+                                   : ""),
                    c.failed ? "FAILED" : "ok");
     std::fflush(stdout);
 }
@@ -191,9 +192,8 @@ int run(int argc, char **argv) {
     app.add_option("--seed", o.seed, "the seed of an earlier run (default: a new one)");
     app.add_flag("--checkers", o.checkers,
                  "under every checker of the simulated GPU, on fewer shapes");
-    auto *all =
-        app.add_flag("--all", o.all,
-                 "check kernels in full on every target, even where the code is the same");
+    auto *all = app.add_flag(
+        "--all", o.all, "check kernels in full on every target, even where the code is the same");
     app.add_flag("--cover", o.cover,
                  "in full only kernels of the library that together walk each path of their "
                  "templates, on one target of each series; the others, and where the code of a "
@@ -211,7 +211,8 @@ int run(int argc, char **argv) {
         print_groups(same);
         return 0;
     }
-    const Extents extents = o.cover ? extents_of_cover(same, o.checkers) : extents_of(same, o.checkers);
+    const Extents extents =
+        o.cover ? extents_of_cover(same, o.checkers) : extents_of(same, o.checkers);
     for (const std::string &spec : specs) {
         try {
             run_device(o, spec, extents);

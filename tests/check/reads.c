@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a test reads: preloaded (LD_PRELOAD) into its processes, it appends each file and folder that they open for reading, and
-// each program that they start, below one of the folders of $NW_READS_BELOW (':' between two) to the file $NW_READS, a path a line. run_test.py makes the
+// What a test reads: preloaded (LD_PRELOAD) into its processes, it appends each file and folder
+// that they open for reading, and each program that they start, below one of the folders of
+// $NW_READS_BELOW (':' between two) to the file $NW_READS, a path a line. run_test.py makes the
 // test's dependencies of it, so no test has to list them.
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -51,11 +52,13 @@ static void note(int folder, const char *path, int flags) {
     const int error = errno;
     char resolved[PATH_MAX + 1];
     if (resolve(folder, path, resolved) && is_below(resolved, below)) {
-        const long list = syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        const long list =
+            syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
         if (list >= 0) {
             strcat(resolved, "\n");
             if (write((int)list, resolved, strlen(resolved)) < 0)
-                _exit(99); // a dependency that is lost would be a test that passes though its input changed
+                _exit(99); // a dependency that is lost would be a test that passes though its input
+                           // changed
             close((int)list);
         }
     }
@@ -74,14 +77,12 @@ static void note(int folder, const char *path, int flags) {
 
 #define OPEN(name)                                                                                 \
     int name(const char *path, int flags, ...) {                                                   \
-        MODE                                                                                       \
-        note(AT_FDCWD, path, flags);                                                               \
+        MODE note(AT_FDCWD, path, flags);                                                          \
         return NEXT(name)(path, flags, mode);                                                      \
     }
 #define OPENAT(name)                                                                               \
     int name(int folder, const char *path, int flags, ...) {                                       \
-        MODE                                                                                       \
-        note(folder, path, flags);                                                                 \
+        MODE note(folder, path, flags);                                                            \
         return NEXT(name)(folder, path, flags, mode);                                              \
     }
 #define FOPEN(name)                                                                                \
@@ -121,8 +122,9 @@ int execv(const char *path, char *const words[]) {
     note(AT_FDCWD, path, O_RDONLY);
     return NEXT(execv)(path, words);
 }
-int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-                char *const words[], char *const environment[]) {
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attributes, char *const words[],
+                char *const environment[]) {
     note(AT_FDCWD, path, O_RDONLY);
     return NEXT(posix_spawn)(pid, path, actions, attributes, words, environment);
 }
