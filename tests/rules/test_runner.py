@@ -109,6 +109,9 @@ class Verdicts(Scripts):
         self.write({"a": "echo 3 passed, 0 failed", "b": "echo 2 passed, 0 failed"})
         self.assertEqual(self.run_tests()[1][-1], "5 passed, 0 failed")
         broken = "rule cc\n command = echo syntax error && false\nbuild program: cc\n"
+        # As by CMake, which checks its globs in each build.
+        broken += "rule look\n command = test -e globs || touch globs\n restat = 1\nrule again\n command = true\n generator = 1\n restat = 1\n"
+        broken += "build build.ninja: again globs\nbuild globs: look always\nbuild always: phony\n"
         (self.build / "build.ninja").write_text(broken + self.rules.replace("a.sh\n words", "a.sh program\n words"))
         code, lines = self.run_tests()
         self.assertEqual((code, lines[-1]), (1, "2 passed, 1 failed"))
@@ -123,6 +126,15 @@ class Verdicts(Scripts):
     def test_bad_options_are_misuse(self) -> None:
         for options in (["-k"], ["--nothing"], ["-j", "0"], ["-j", "x"], ["surplus"]):
             self.assertEqual(self.run_scripts({"a": "true"}, *options)[0], 2, options)
+
+
+    def test_a_build_that_does_not_begin(self) -> None:
+        self.write({"a": "echo 3 passed, 0 failed"})
+        self.run_tests()
+        (self.build / "build.ninja").write_text("build run_a: no_such_rule\n")
+        code, lines = self.run_tests()
+        self.assertEqual((code, lines[-1]), (1, "3 passed, 1 failed"))
+        self.assertTrue(any("unknown build rule" in line for line in lines), lines)
 
 
 class Memory(Scripts):
@@ -244,9 +256,9 @@ class Selection(Scripts):
         """Each test of this build: its targets are some of the build's, and it is one."""
         rows = json.loads((Path(os.environ["NW_BUILD_DIR"]) / "tests.json").read_text())
         needed = {target for row in rows for target in row["needs"]} | {f"run_{row['name']}" for row in rows if "default" in row["tiers"]}
-        command = [os.environ["NW_CMAKE"], "--build", os.environ["NW_BUILD_DIR"], "--target", "help"]
-        known = subprocess.run(command, capture_output=True, text=True, check=True).stdout.replace("... ", "")
-        targets = {line.split(":")[0].split(" ")[0] for line in known.splitlines()}
+        command = ["ninja", "-C", os.environ["NW_BUILD_DIR"], "-t", "targets", "all"]
+        known = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        targets = {line.split(":")[0] for line in known.splitlines()}
         self.assertGreater(len(needed), 50)
         self.assertEqual(needed - targets, set())
 
