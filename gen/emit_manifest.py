@@ -97,7 +97,7 @@ class Built:
 
 
 def built(build: Path, listed: Sequence[Kernel]) -> list[Built]:
-    """Of the kernels listed those that are built."""
+    """The listed kernels whose code objects are built."""
     numbers: dict[tuple[str, str], tuple[int, ...]] = {}
     for gfx, part in dict.fromkeys((k.gfx, k.part) for k in listed):
         file = build / "hsaco" / gfx / f"{part}.resources"

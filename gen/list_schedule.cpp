@@ -77,14 +77,15 @@ constexpr Spread spreads[] = {
     {8, false}, {8, true},   {16, false}, {16, true},   {32, false},
     {32, true}, {64, false}, {64, true},  {200, false}, {200, true},
 };
-constexpr double few_more = 1.06; // so many times the fewest slots, if they wait less
+constexpr double few_more =
+    1.06; // schedules with up to this factor of the fewest slots compete by stalls
 
 // Where there is no VOPD, one is as good as all of them, but for 0.6 % of the cycles of the worst
 // of nine blocks.
 constexpr Plan lone_plan = {200, true, true, 5};
 constexpr Spread lone_spread = {200, true};
 
-using When = std::pair<int, int>; // a cycle or an urgency, and what it is of
+using When = std::pair<int, int>; // (cycle or urgency, slot index): a priority-queue entry
 using Soonest = std::priority_queue<When, std::vector<When>, std::greater<>>;
 
 // What issues next of the ops that can.

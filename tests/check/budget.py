@@ -29,7 +29,7 @@ def costs(stamps: Path, rows: list[dict]) -> dict[str, float]:
     outcomes = [
         (row["room"], json.loads((stamps / row["name"]).read_text()))
         for row in rows
-        if "default" in row["tiers"] and (stamps / row["name"]).exists() and row["name"] != "budget"
+        if "default" in row["tiers"] and (stamps / row["name"]).exists()
     ]
     speed = statistics.median(outcome["speed"] for _, outcome in outcomes)
     out: dict[str, float] = {}

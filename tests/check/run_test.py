@@ -52,6 +52,13 @@ class Outcome:
         return "FAILED" if self.failed else "ok" if self.passed else "skipped"
 
 
+def report(name: str, output: str, outcome: Outcome) -> None:
+    """A line with the verdict; before it all that a failed test said."""
+    if outcome.failed:
+        print(f"----- {name}\n{output.rstrip()}\n-----")
+    print(f"{outcome.verdict:8}{name:36}{outcome.seconds:7.1f} s {outcome.line}", flush=True)
+
+
 def judge(output: str, code: int, problem: str = "") -> tuple[int, int, int, str]:
     """Passed, failed, skipped, and why it failed though these counts don't say so."""
     counts = COUNTS.fullmatch(output.rstrip().rpartition("\n")[2])
@@ -204,9 +211,7 @@ def main(arguments: list[str]) -> int:
         keep(stamp, outcome, start)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    if outcome.failed:
-        print(f"----- {stamp.name}\n{output.rstrip()}\n-----")
-    print(f"{outcome.verdict:8}{stamp.name:36}{outcome.seconds:7.1f} s {outcome.line}", flush=True)
+    report(stamp.name, output, outcome)
     return 1 if outcome.failed else 0
 
 

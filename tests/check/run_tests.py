@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from run_test import TIMEOUT_SECONDS, Outcome, end_with_parent, judge, run, settings
+from run_test import TIMEOUT_SECONDS, Outcome, end_with_parent, judge, report, run, settings
 from select_tests import Test, known_tests, select, targets_of, with_files, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,9 +162,7 @@ def run_parts(tests: list[Test], options: argparse.Namespace) -> list[Result]:
             environment = os.environ | test.environment | {"NW_TIER": "all" if options.all else "default", "TMPDIR": scratch}
             output, code, problem = run(words_of(test, options.all), TIMEOUT_SECONDS, environment, cwd=options.build)
         outcome = Outcome(*judge(output, code, problem), time.monotonic() - start, 0.0, 0.0)
-        if outcome.failed:
-            print(f"----- {test.name}\n{output.rstrip()}\n-----")
-        print(f"{outcome.verdict:8}{test.name:36}{outcome.seconds:7.1f} s {outcome.line}", flush=True)
+        report(test.name, output, outcome)
         done.append(Result(test.name, outcome))
     return done
 
