@@ -2,7 +2,7 @@
 // Products by the kernels that the library chooses, and their times.
 #include <fmt/format.h>
 
-#include "bench/pattern.h"
+#include "base/pattern.h"
 #include "bench/product.h"
 #include "formats/row_stride.h"
 
@@ -10,7 +10,7 @@ namespace nw::bench {
 
 std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const LinearShape &layer,
                                  const Sweep &sweep) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<DenseJob> out;
     for (Dtype dtype : o.dtypes)
         for (Zeros zeros : sweep.zeros)
@@ -22,7 +22,7 @@ std::vector<DenseJob> dense_jobs(const Options &o, const std::string &gfx, const
                                      layer.k,
                                      sweep.group,
                                      weight_row_stride(gfx, layer.k)};
-                if (std::regex_search(sweep.name(p), only))
+                if (only.found_in(sweep.name(p)))
                     out.push_back({p, &sweep.choose(gfx, p), {}, layer.model, layer.layer});
             }
     return out;

@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""pytest's last line is `N passed, N failed` (`, N skipped` may follow), which tests/run adds up."""
+"""pytest's last line is `N passed, N failed` (`, N skipped` may follow), which tests/run adds up. Tests with the mark `all_tier`
+are of `tests/run --all` only."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("NW_TIER") != "default":
+        return
+    later = [item for item in items if item.get_closest_marker("all_tier")]
+    items[:] = [item for item in items if item not in later]
+    config.hook.pytest_deselected(items=later)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -85,7 +85,7 @@ Result1 time_one(const Job &job, const hip::Device &device) {
 }
 
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<Job> out;
     for (u32 s : {8192u, 32768u})
         for (std::string_view d : {"64", "128", "256"})
@@ -99,8 +99,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                         // Minutes, and the longer ones a multiple: asked for.
                         const bool usual =
                             s == 8192 && d == "128" && dtype == Dtype::f16 && cache.words().empty();
-                        if ((usual || o.full || !o.only.empty()) &&
-                            std::regex_search(job.name(), only))
+                        if ((usual || o.full || !o.only.empty()) && only.found_in(job.name()))
                             out.push_back(job);
                     }
     return out;
@@ -184,7 +183,7 @@ constexpr Step steps[] = {
 };
 
 Json attention_ladder(const Options &o, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<Job> jobs;
     std::vector<std::string_view> ideas;
     for (const Step &step : steps) {
@@ -197,7 +196,7 @@ Json attention_ladder(const Options &o, const std::string &gfx) {
                             symbol, gfx));
         for (u32 s : {8192u, 32768u}) {
             const Job job = job_of(*kernel, {}, s, 1);
-            if ((s == 8192 || o.full || !o.only.empty()) && std::regex_search(job.name(), only))
+            if ((s == 8192 || o.full || !o.only.empty()) && only.found_in(job.name()))
                 jobs.push_back(job), ideas.push_back(step.idea);
         }
     }

@@ -68,7 +68,7 @@ Timed time_one(const Job &job, const hip::Device &device) {
 }
 
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<Job> out;
     for (Job job : shapes)
         for (Dtype dtype : o.dtypes) {
@@ -77,8 +77,7 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                 "attn_decode", gfx, {{"dtype", name(dtype)}, {"d", d}, {"kv", job.cache.kv}});
             const bool usual =
                 job.shape.sk == 4096 || (dtype == Dtype::f16 && job.cache.kv == "q8_0");
-            if (job.kernel && (usual || o.full || !o.only.empty()) &&
-                std::regex_search(job.name(), only))
+            if (job.kernel && (usual || o.full || !o.only.empty()) && only.found_in(job.name()))
                 out.push_back(job);
         }
     return out;

@@ -95,13 +95,13 @@ std::vector<Kept> run_job(const Job &job, const std::string &gfx, const hip::Dev
 }
 
 std::vector<Job> jobs_of(const Options &o) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<Job> out;
     for (const u32 s : {8192u, 32768u, 131072u})
         for (const AttentionLayer &of : attention_layers) {
             const Job job{of, s, {of.h, of.hk, of.d, 1024, s / 2}};
             const bool usual = s == 8192 && of.h == 16;
-            if ((usual || o.full || !o.only.empty()) && std::regex_search(job.name(), only))
+            if ((usual || o.full || !o.only.empty()) && only.found_in(job.name()))
                 out.push_back(job);
         }
     return out;

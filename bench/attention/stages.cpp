@@ -97,7 +97,7 @@ std::vector<std::string_view> launches_of(const Job &job, bool forward) {
 // Those that the target has kernels for, without attn_forward what comes before it; whose name, or
 // with the launch behind it, --only matches.
 std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<Job> out;
     for (const u32 s : {8192u, 32768u, 131072u})
         for (const AttentionLayer &of : attention_layers)
@@ -119,8 +119,8 @@ std::vector<Job> jobs_of(const Options &o, const std::string &gfx) {
                                                    std::min(s / 2, selection_rows), s / 2}
                                     : slice_of(*forward, of, s, density < 1);
                     for (const std::string_view launch : launches_of(job, forward != nullptr))
-                        if (std::regex_search(job.name(), only) ||
-                            std::regex_search(fmt::format("{} {}", job.name(), launch), only))
+                        if (only.found_in(job.name()) ||
+                            only.found_in(fmt::format("{} {}", job.name(), launch)))
                             job.launches.push_back(launch);
                     if (!job.launches.empty())
                         out.push_back(job);

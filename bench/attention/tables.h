@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tables of the suite attention.
 #pragma once
-#include "bench/pattern.h"
+#include "base/pattern.h"
 #include "bench/result.h"
 
 namespace nw::bench {

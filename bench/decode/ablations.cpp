@@ -113,14 +113,14 @@ void print_means(const Json &rows) {
 
 } // namespace
 
-Json decode_ablations(const Options &o, const std::regex &only) {
+Json decode_ablations(const Options &o, const Pattern &only) {
     std::vector<Ablation> all;
     for (const auto &[k, n] : sizes)
         for (Dtype dtype : {Dtype::bf16, Dtype::f16})
             for (u32 m : {1, 4, 8}) {
                 const ProductShape p{
                     dtype, Zeros::eight, m, n, k, 128, weight_row_stride(published_gfx, k)};
-                if (std::regex_search(name(p), only))
+                if (only.found_in(name(p)))
                     add_product(all, p);
             }
     if (all.empty())

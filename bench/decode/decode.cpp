@@ -37,7 +37,7 @@ Json decode_shapes(const Options &o, const Shapes &shapes) {
 } // namespace
 
 Result run_suite(const Options &o, const Shapes &shapes) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     const bool of_published = simulated_gfx(o) == published_gfx;
     Result out;
     const bool all = o.only.empty();

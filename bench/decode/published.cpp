@@ -111,12 +111,11 @@ void print_summary(const Json &rows) {
 
 } // namespace
 
-Json decode_published(const Options &o, const std::regex &only) {
+Json decode_published(const Options &o, const Pattern &only) {
     std::vector<PublishedDecode> published =
         read_published_decode(NW_BENCH_DATA "/decode_gfx1151.csv");
     const auto lines = lines_by_type(published);
-    std::erase_if(published,
-                  [&](const PublishedDecode &p) { return !std::regex_search(p.name(), only); });
+    std::erase_if(published, [&](const PublishedDecode &p) { return !only.found_in(p.name()); });
     if (published.empty())
         return Json::array();
     const Bound bound = dram_bound(std::string(published_gfx));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The tables of the suite decode. Each prints its rows, which may be none.
 #pragma once
-#include "bench/pattern.h"
+#include "base/pattern.h"
 #include "bench/product.h"
 #include "bench/result.h"
 
 namespace nw::bench {
 
 // Our kernels on the products of which there are published times of gfx1151.
-Json decode_published(const Options &, const std::regex &only);
+Json decode_published(const Options &, const Pattern &only);
 // What a token of each model costs, by the rows of its dense layers.
 Json model_view(const std::vector<DenseJob> &, const Json &rows, const Shapes &);
 // What each idea in decode_w4a16 is worth: times and slots with it and without.
-Json decode_ablations(const Options &, const std::regex &only);
+Json decode_ablations(const Options &, const Pattern &only);
 
 } // namespace nw::bench

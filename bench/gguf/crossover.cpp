@@ -77,14 +77,14 @@ std::vector<Candidate> candidates_of(const std::string &gfx, const GgufShape &p)
 }
 
 std::vector<GgufShape> shapes_of(const Options &o, const Shapes &layers) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<GgufShape> out;
     for (const LinearShape &layer : layers)
         for (const std::string_view type : gguf_types) {
             const GgufShape p{type, 1, layer.n, layer.k};
             const std::string text = name(p);
             const bool wanted = o.only.empty() ? std::ranges::find(usual, text) != usual.end()
-                                               : std::regex_search(text, only);
+                                               : only.found_in(text);
             const bool again =
                 std::ranges::any_of(out, [&](const GgufShape &q) { return name(q) == text; });
             if (wanted && !again && !layer.moe && layer.k % find_ggml_type(type)->elements == 0)

@@ -24,7 +24,7 @@ struct Jobs {
 };
 
 Jobs jobs_for(const Options &o, const Layers &layers, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     Jobs out;
     std::vector<std::string_view> types;
     std::ranges::copy_if(gguf_types, std::back_inserter(types),
@@ -36,7 +36,7 @@ Jobs jobs_for(const Options &o, const Layers &layers, const std::string &gfx) {
             for (u32 m : o.m) {
                 const GgufShape p{type, m, layer->n, layer->k};
                 const Kernel *f16 = choose_unsliced(gfx, p.op());
-                if (f16 && std::regex_search(name(*layer, p), only)) {
+                if (f16 && only.found_in(name(*layer, p))) {
                     out.jobs.push_back({p, f16});
                     out.of.push_back(layer);
                 }

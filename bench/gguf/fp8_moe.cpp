@@ -21,7 +21,7 @@ struct ExpertJobs {
 };
 
 ExpertJobs expert_jobs(const Options &o, const Shapes &shapes, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     ExpertJobs out;
     for (const LinearShape &layer : shapes)
         for (u32 tokens : o.m) {
@@ -36,7 +36,7 @@ ExpertJobs expert_jobs(const Options &o, const Shapes &shapes, const std::string
                                  layer.layer == "down"};
             const std::string name = fmt::format("{} {} {} {} t{}", layer.model, layer.layer,
                                                  by(p.n, p.k), p.type, tokens);
-            if (!std::regex_search(name, only))
+            if (!only.found_in(name))
                 continue;
             out.jobs.push_back(
                 {p, &choose(gfx, p.op()),

@@ -72,14 +72,14 @@ static Table products_table(const Options &o, const std::string &gfx, const Boun
 }
 
 Json gguf_products(const Options &o, const Layers &layers, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<GgufJob> jobs;
     Layers of; // each job
     for (const LinearShape *layer : layers)
         for (const std::string_view type : gguf_types)
             for (u32 m : o.m) {
                 const GgufShape p{type, m, layer->n, layer->k};
-                if (m >= many_rows || !std::regex_search(name(*layer, p), only))
+                if (m >= many_rows || !only.found_in(name(*layer, p)))
                     continue;
                 if (const Kernel *kernel = choose_unsliced(gfx, p.op())) {
                     jobs.push_back({p, kernel});

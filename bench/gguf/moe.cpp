@@ -36,7 +36,7 @@ bool exists(const std::string &gfx, const GgufMoeShape &p, u32 size) {
 
 void add_jobs(std::vector<GgufMoeJob> &out, const Options &o, const LinearShape &s,
               const Model &model, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     const bool up = s.layer == "gate_up";
     for (u32 tokens : o.m)
         for (std::string_view act : {"", up ? "swiglu" : "none"})
@@ -49,7 +49,7 @@ void add_jobs(std::vector<GgufMoeJob> &out, const Options &o, const LinearShape 
                 const std::string name =
                     fmt::format("{} {} {} {} t{} b{}{}{}", model.name, layer_of(p), by(p.n, p.k),
                                 model.type, tokens, block_size, act.empty() ? "" : " ", act);
-                if (std::regex_search(name, only))
+                if (only.found_in(name))
                     out.push_back(
                         {p, &choose_by_block(gfx, p.op(), block_size),
                          random_routes(tokens, s.experts, s.top_k, Rng(o.seed).fork(tokens))});

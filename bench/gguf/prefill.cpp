@@ -32,7 +32,7 @@ f64 valu_of_stage(const Kernel &kernel, const GgufShape &p, const Instructions &
 } // namespace
 
 Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<GgufJob> jobs;
     Layers of; // each job
     for (const LinearShape *layer : layers)
@@ -40,7 +40,7 @@ Json gguf_prefill(const Options &o, const Layers &layers, const std::string &gfx
             for (u32 m : o.m) {
                 const GgufShape p{type, m, layer->n, layer->k};
                 if (m < many_rows || p.k % find_ggml_type(type)->elements ||
-                    !std::regex_search(name(*layer, p), only))
+                    !only.found_in(name(*layer, p)))
                     continue;
                 if (const Kernel *tile = tile_for(gfx, p.op())) {
                     jobs.push_back({p, tile});

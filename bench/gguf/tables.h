@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The tables of the suite gguf. Each prints its rows, which may be none.
 #pragma once
+#include "base/pattern.h"
 #include "bench/part.h"
-#include "bench/pattern.h"
 #include "bench/product.h"
 #include "bench/result.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/pattern.h"
 #include "base/progress.h"
-#include "bench/pattern.h"
 #include "bench/result.h"
 #include "measure/micro/plan.h"
 
@@ -28,11 +28,11 @@ Json to_json(const micro::Row &row) {
 } // namespace
 
 Result run_suite(const Options &o, const Shapes &) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     const hip::Device device(o.device, "timing=on");
     Result out;
     out.device = device.info().label;
-    const auto asked = [&](const std::string &name) { return std::regex_search(name, only); };
+    const auto asked = [&](const std::string &name) { return only.found_in(name); };
     std::vector<micro::Group> groups =
         micro::plan(device.info(), micro::settings_for(device.info()));
     std::erase_if(groups,

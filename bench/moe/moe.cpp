@@ -28,7 +28,7 @@ u32 group_of(const LinearShape &shape, u32 wanted) {
 }
 
 std::vector<MoeJob> decode_jobs(const Options &o, const Shapes &shapes) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<MoeJob> out;
     for (const LinearShape &shape : shapes) {
         if (!shape.moe)
@@ -39,7 +39,7 @@ std::vector<MoeJob> decode_jobs(const Options &o, const Shapes &shapes) {
                     for (bool silu : {false, true}) {
                         const MoeJob job{shape,  dtype,      group_of(shape, o.group),
                                          tokens, block_size, silu};
-                        if ((job.up() || !silu) && std::regex_search(job.name(), only))
+                        if ((job.up() || !silu) && only.found_in(job.name()))
                             out.push_back(job);
                     }
     }

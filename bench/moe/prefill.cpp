@@ -26,14 +26,14 @@ std::string name_of(MoeJob job) {
 }
 
 std::vector<MoeJob> jobs_of(const Options &o, const Shapes &shapes) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<MoeJob> out;
     for (const LinearShape &shape : shapes)
         for (Dtype dtype : o.dtypes)
             for (const auto &[tokens, block_size] : sizes) {
                 MoeJob job{shape, dtype, group, tokens, block_size, false};
                 job.silu = job.up();
-                if (shape.model == model && shape.moe && std::regex_search(name_of(job), only))
+                if (shape.model == model && shape.moe && only.found_in(name_of(job)))
                     out.push_back(job);
             }
     return out;

@@ -3,8 +3,8 @@
 #pragma once
 #include <set>
 
+#include "base/pattern.h"
 #include "bench/data.h"
-#include "bench/pattern.h"
 #include "bench/product.h"
 #include "bench/result.h"
 #include "check/ops.h"

@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "base/parallel.h"
+#include "base/pattern.h"
 #include "base/progress.h"
 #include "base/rng.h"
-#include "bench/pattern.h"
 #include "bench/result.h"
 #include "bench/temporary_folder.h"
 #include "formats/mapped_file.h"
@@ -145,7 +145,7 @@ Json measure(const Format &f, const Folder &folder, u64 seed) {
 } // namespace
 
 Result run_suite(const Options &o, const Shapes &) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     Result out;
     out.device = "none";
     const std::vector<Format> all = formats();
@@ -153,7 +153,7 @@ Result run_suite(const Options &o, const Shapes &) {
                 "copy, GB/s {copy_gb_per_s:>12.2f}; of the copy {of_copy:>12.2f}");
     Progress progress(all.size());
     for (const Format &f : all) {
-        if (!std::regex_search(fmt::format("pack {}", f.name), only))
+        if (!only.found_in(fmt::format("pack {}", f.name)))
             continue;
         if (out.rows.empty())
             fmt::print("GB/s of packed weights, {} layers of {} x {}, on {} cores of this host.\n"

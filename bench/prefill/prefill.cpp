@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/pattern.h"
 #include "base/targets.h"
-#include "bench/pattern.h"
 #include "bench/product.h"
 #include "bench/published.h"
 #include "bench/result.h"
@@ -173,7 +173,7 @@ const Kernel &kernel_of(const Step &step) {
 }
 
 Json ladder(const Options &o) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<DenseJob> jobs;
     std::vector<std::string_view> ideas;
     for (const auto &[k, n] : ladder_sizes)
@@ -181,7 +181,7 @@ Json ladder(const Options &o) {
             for (const Step &step : steps) {
                 const ProductShape p{
                     Dtype::f16, Zeros::eight, m, n, k, group, weight_row_stride(published_gfx, k)};
-                if (!std::regex_search(name_of(p), only))
+                if (!only.found_in(name_of(p)))
                     continue;
                 jobs.push_back({p, &kernel_of(step)});
                 ideas.push_back(step.idea);

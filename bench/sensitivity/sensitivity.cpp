@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 #include <fstream>
 
+#include "base/pattern.h"
 #include "bench/fit.h"
 #include "bench/part.h"
-#include "bench/pattern.h"
 #include "bench/result.h"
 #include "bench/temporary_folder.h"
 #include "bench/validate/tables.h"
@@ -89,7 +89,7 @@ f64 mape(const Json &rows, std::string_view group, const Variant &v) {
 
 // Runs them all, as many at once as there are processors, and prints a line of each as it ends.
 // Returns the rows as published.
-Json run_all(const std::regex &only, std::vector<Variant> &variants) {
+Json run_all(const Pattern &only, std::vector<Variant> &variants) {
     const TemporaryFolder folder;
     Json rows;
     on_cores<Json>(
@@ -205,11 +205,11 @@ void print_left_out(const Json &rows, const std::vector<Variant> &variants) {
 } // namespace
 
 Result run_suite(const Options &o, const Shapes &) {
-    const std::regex only = o.only.empty() ? std::regex(small_rows) : only_pattern(o);
-    const std::regex wanted = constants_pattern(o);
+    const Pattern only = o.only.empty() ? Pattern("--only", small_rows) : Pattern("--only", o.only);
+    const Pattern wanted("--constants", o.constants);
     std::vector<Constant> constants = part_constants(part);
     std::erase_if(constants, [&](const Constant &c) {
-        return c.origin == "fact" || !std::regex_search(c.name, wanted);
+        return c.origin == "fact" || !wanted.found_in(c.name);
     });
     if (constants.empty())
         throw Usage(

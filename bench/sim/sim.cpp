@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/pattern.h"
 #include "bench/data.h"
-#include "bench/pattern.h"
 #include "bench/result.h"
 #include "bench/sim/interpreter.h"
 #include "runtime/choose.h"
@@ -55,7 +55,7 @@ public:
     Bench(const Options &o, const Shapes &shapes, const Setup &setup, Measured measured)
         : measured_(std::move(measured)), device_(device_for(o, setup)), modules_(device_),
           setup_(setup), shapes_(layers_of(shapes, o.model)), group_(o.group), seed_(o.seed),
-          only_(only_pattern(o)), out_(device_.allocate(4 * 32)) {}
+          only_("--only", o.only), out_(device_.allocate(4 * 32)) {}
 
     Json run() {
         if (setup_.checked()) { // registers only, matrices, and memory with LDS
@@ -94,7 +94,7 @@ private:
 
     // A row; `run` returns how many instructions it ran.
     void measure(const std::string &name, const std::function<u64()> &run) {
-        if (!std::regex_search(name, only_))
+        if (!only_.found_in(name))
             return;
         run(); // what is loaded and allocated at first is no part of the time
         u64 insts = 0, runs = 0;
@@ -176,14 +176,14 @@ private:
         const std::string name(
             choose(device_.info().gfx, linear_w4a16(dtype, group_, Zeros::eight, m, 2048, of.k))
                 .symbol);
-        if (std::regex_search(name, only_))
+        if (only_.found_in(name))
             measure_launches(name, linear({of.model, of.layer, 2048, of.k}, dtype, m));
     }
 
     // The linear layers of a decoder layer of the model, one token.
     void run_layer() {
         const std::string name = fmt::format("{} layer, m 1", shapes_.front().model);
-        if (!std::regex_search(name, only_))
+        if (!only_.found_in(name))
             return;
         const Dtype dtype = decodes(Dtype::bf16) ? Dtype::bf16 : Dtype::f16;
         std::vector<std::function<void()>> layer;
@@ -204,7 +204,7 @@ private:
             return;
         const Kernel &kernel = *found;
         const std::string name = fmt::format("{} {}x{}x{}", kernel.symbol, m, n, k);
-        if (!std::regex_search(name, only_))
+        if (!only_.found_in(name))
             return;
         const hip::Buffer a = upload(device_, make_activations(Dtype::f16, 1, m * k, Rng(seed_))),
                           b = upload(device_, make_activations(Dtype::f16, 1, n * k, Rng(seed_))),
@@ -224,7 +224,7 @@ private:
     const Shapes shapes_;
     const u32 group_;
     const u64 seed_;
-    const std::regex only_;
+    const Pattern only_;
     hip::Buffer out_;
     Json rows_ = Json::array();
 };

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 
-#include "bench/pattern.h"
+#include "base/pattern.h"
 #include "bench/product.h"
 #include "bench/published.h"
 #include "bench/result.h"
@@ -138,7 +138,7 @@ Json scan(const std::string &gfx, std::vector<Padded> &rows) {
 } // namespace
 
 Result run_suite(const Options &o, const Shapes &) {
-    const std::regex only = only_pattern(o);
+    const Pattern only("--only", o.only);
     std::vector<std::string> parts(stride_targets.begin(), stride_targets.end());
     if (!o.device.empty())
         parts = {simulated_gfx(o)};
@@ -147,7 +147,7 @@ Result run_suite(const Options &o, const Shapes &) {
         for (const std::string table : {"published", "scan"}) {
             std::vector<Padded> rows = table == "scan" ? scan_rows() : published_rows(gfx);
             std::erase_if(rows, [&](const Padded &p) {
-                return !std::regex_search(fmt::format("{} {} {}", table, gfx, by(p.k, p.n)), only);
+                return !only.found_in(fmt::format("{} {} {}", table, gfx, by(p.k, p.n)));
             });
             if (rows.empty())
                 continue;

@@ -163,8 +163,7 @@ std::vector<PublishedDecode> published_rows() {
 Json measure_decode(ModelRun &run) {
     const std::vector<PublishedDecode> all = published_rows();
     std::vector<PublishedDecode> wanted = all;
-    std::erase_if(
-        wanted, [&](const PublishedDecode &p) { return !std::regex_search(fact_of(p), run.only); });
+    std::erase_if(wanted, [&](const PublishedDecode &p) { return !run.only.found_in(fact_of(p)); });
     return wanted.empty() ? Json::array() : measure(wanted, lines_of(all), run);
 }
 

@@ -38,7 +38,7 @@ f64 first_to_last(const PublishedDispatch &p) {
 Json measure_dispatch(ModelRun &run) {
     Json rows = Json::array();
     for (const PublishedDispatch &p : read_published_dispatch(NW_BENCH_DATA "/dispatch.csv")) {
-        if (!std::regex_search(fact_of(p), run.only))
+        if (!run.only.found_in(fact_of(p)))
             continue;
         const f64 modelled = first_to_last(p), nearest = std::clamp(modelled, p.low, p.high);
         Json row = validated(fact_of(p), "dispatch", nearest, modelled);

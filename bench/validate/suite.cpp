@@ -12,7 +12,7 @@ Result run_suite(const Options &o, const Shapes &) {
                                 "numbers, on the simulated parts that they are of; for a card, use "
                                 "nw micro",
                                 o.device));
-    ModelRun run{only_pattern(o)};
+    ModelRun run{Pattern("--only", o.only)};
     Result out{print_facts(run, o.verbose)};
     if (out.rows.empty())
         throw Usage(fmt::format("--only {}: matches no fact", o.only));

@@ -4,8 +4,8 @@
 #include <functional>
 #include <map>
 
+#include "base/pattern.h"
 #include "bench/fit.h"
-#include "bench/pattern.h"
 #include "bench/result.h"
 #include "hip/hip.h"
 
@@ -13,7 +13,7 @@ namespace nw::bench {
 
 // What is run, and on which model: one device of a gfx for all groups, which begin as new.
 struct ModelRun {
-    std::regex only;          // of names of facts
+    Pattern only;             // of names of facts
     std::string profile = {}; // constants of gfx1151's part; empty: as they are
     u64 at_once = 1;          // so many of these
     std::function<void(const Json &row)> done = {}; // told of each row

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import unittest
 
+import pytest
 from suite import Suite, bench
 
 GFX = "gfx1201"
@@ -86,6 +87,7 @@ class Attention(Suite):
             self.assertGreater(row["mass"], row["density"])  # better than blocks at random
             self.assertTrue(0.1 < row["needles"] <= 1, row)
 
+    @pytest.mark.all_tier
     def test_the_first_token(self) -> None:
         rows, said = self.rows(*SUITE, "--only", "^stages 8192 Qwen3.6-27B f16 (selected|100%)$")
         (row,) = [r for r in rows if r["table"] == "first_token"]

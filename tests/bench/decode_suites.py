@@ -8,6 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import pytest
 from suite import Suite, bench
 
 
@@ -26,6 +27,7 @@ class Suites(Suite):
         self.assertEqual([r["time_us"] for r in among], [row["time_us"]])
         self.assertIn("geometric", said)
 
+    @pytest.mark.all_tier
     def test_error_bars(self) -> None:
         row_of = ["--suite", "decode", "--only", "^2048x2048 g128 f16 zp m1$"]
         (plain,), _ = self.rows(*row_of)
@@ -67,6 +69,7 @@ class Suites(Suite):
         none = bench("--suite", "prefill", "--table", "int8", "--device", "sim:gfx1030")
         self.assertEqual((none.returncode, "gfx1030 has no such kernels" in none.stderr), (2, True), none.stderr)
 
+    @pytest.mark.all_tier
     def test_gguf_of_fp8_activations(self) -> None:
         one = ("--m", "65", "--only", "^Llama-3.1-8B o 4096x4096 mxfp4 m65$", "--device", "sim:gfx1201")
         (row,), said = self.rows("--suite", "gguf", "--table", "fp8", *one)
@@ -80,6 +83,7 @@ class Suites(Suite):
         none = bench("--suite", "gguf", "--table", "fp8", "--device", "sim:gfx1151")
         self.assertEqual((none.returncode, "gfx1151 has no such kernels" in none.stderr), (2, True), none.stderr)
 
+    @pytest.mark.all_tier
     def test_experts_of_fp8_activations(self) -> None:
         (row,), said = self.rows(
             "--suite", "gguf", "--table", "fp8", "--m", "33", "--only", "^gpt-oss-20b down 2880x2880 mxfp4 t33$", "--device", "sim:gfx1201"
@@ -103,6 +107,7 @@ class Suites(Suite):
             self.assertGreater(row["pct_of_bound_without_launch"], row["pct_of_bound"])
         self.assertIn("/m1: time by that of one row", said)
 
+    @pytest.mark.all_tier
     def test_what_ideas_are_worth(self) -> None:
         rows, said = self.rows("--suite", "decode", "--table", "ablations", "--only", "^8192x512 .* (bf16 .* m1|f16 .* m8)$")
         of = {dtype: {r["without"]: r for r in rows if r["dtype"] == dtype} for dtype in ("bf16", "f16")}
@@ -123,6 +128,7 @@ class Suites(Suite):
         self.assertGreater(of["f16"]["VOPD"]["valu_slots_per_8w"], 1.5 * of["f16"]["VOPD"]["slots_with"])
         self.assertIn("without VOPD", said)
 
+    @pytest.mark.all_tier
     def test_padding(self) -> None:
         rows, said = self.rows("--suite", "stride", "--only", "published gfx115. 8192x(512|2048)$")
         gained = {(r["gfx"], r["n"]): r["speedup"] for r in rows if r["pad"]}
@@ -139,6 +145,7 @@ class Suites(Suite):
                 self.assertEqual(run.returncode, 2, run.stderr)
                 self.assertIn(arguments[-1], run.stderr)
 
+    @pytest.mark.all_tier
     def test_a_page(self) -> None:
         try:
             subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], check=True, capture_output=True)

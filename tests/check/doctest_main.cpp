@@ -3,7 +3,11 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include "check/tier.h"
+
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -33,6 +37,8 @@ REGISTER_LISTENER("counter", 1, Counter);
 
 int main(int argc, char **argv) {
     doctest::Context context(argc, argv);
+    if (const char *tier = std::getenv("NW_TIER"); tier && tier == std::string_view("default"))
+        context.addFilter("test-suite-exclude", all_tier().data);
     const int code = context.run();
     if (context.shouldExit()) // --help, --list-test-cases and the like: nothing was run
         return code;

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check/tier.h"
+
 namespace {
 
 struct Run {
@@ -141,7 +143,8 @@ TEST_CASE("layers that decode_w4a16 can't run are said to be left out") {
     CHECK(contains(run.output, "no layer is left to run"));
 }
 
-TEST_CASE("suites mid and prefill: the family that suits the rows, and the JSON by its names") {
+TEST_CASE("suites mid and prefill: the family that suits the rows, and the JSON by its names" *
+          all_tier()) {
     const std::string file =
         (std::filesystem::temp_directory_path() / ("nw_bench_mid_" + std::to_string(getpid())))
             .string();
@@ -176,7 +179,7 @@ TEST_CASE("suites mid and prefill: the family that suits the rows, and the JSON 
     CHECK(bench("--suite mid --device sim:gfx1151 --only no_such_shape").code == 2);
 }
 
-TEST_CASE("suite moe: the table, and the JSON by its fixed names") {
+TEST_CASE("suite moe: the table, and the JSON by its fixed names" * all_tier()) {
     const std::string file =
         (std::filesystem::temp_directory_path() / ("nw_bench_moe_" + std::to_string(getpid())))
             .string();

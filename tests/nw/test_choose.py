@@ -10,6 +10,7 @@ import tomllib
 import unittest
 from pathlib import Path
 
+import pytest
 from command import BUILD, SOURCE, run
 
 DEFAULT = "decode_w4a16_bf16_g128_m1_perm"
@@ -238,6 +239,7 @@ class Fp8Activations(unittest.TestCase):
         faster = fp8["us"] < fp8["other_us"]
         self.assertEqual((allowed["why"], allowed["kernel"]), ("fp8", fp8["kernel"]) if faster else (plain["why"], plain["kernel"]))
 
+    @pytest.mark.all_tier
     def test_a_person_reads_the_reason(self) -> None:
         out = choose("--n", "2048", "--k", "2048", *self.MANY, "--fp8-activations")[1]
         self.assertRegex(out, r"^prefill_fp8_mxfp4_\w+\nfor +2048 x 2048, mxfp4 m256, on gfx1201\nlaunches +quantize_fp8_f16, then this kernel\n")
@@ -283,6 +285,7 @@ class Fp8Experts(unittest.TestCase):
         faster = fp8["us"] < fp8["other_us"]
         self.assertEqual((allowed["why"], allowed["kernel"]), ("fp8", fp8["kernel"]) if faster else (plain["why"], plain["kernel"]))
 
+    @pytest.mark.all_tier
     def test_a_person_reads_the_reason(self) -> None:
         out = choose(*self.SHAPE, "--n", "2048", "--k", "2048", "--m", "256", "--fp8-activations")[1]
         self.assertRegex(out, r"^moe_prefill_fp8_mxfp4_\w+\nfor +experts of 2048 x 2048, mxfp4, 256 tokens at 2 of 4, on gfx1201\n"
@@ -364,6 +367,7 @@ class Gguf(unittest.TestCase):
             self.assertEqual((got["why"], got["kernel"], got["default"]), ("untuned", f"gguf_{kernel}", f"gguf_{kernel}"))
             self.assertEqual(got["route"], {"convert": f"{convert}_f32", "rows": m, "last": f"gguf_{kernel}"})
 
+    @pytest.mark.all_tier
     def test_a_tuned_shape_gets_its_row(self) -> None:
         for gfx in ("gfx1100", "gfx1151", "gfx1201"):
             found = [(section, row) for section, row in tuned_rows(gfx) if section["family"] == "gguf"]

@@ -12,6 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
+import pytest
 from command import BUILD, DECODE, DECODE_ARGS, SOURCE, SUMS, SUMS_LAUNCH, nw, run
 
 COLUMNS = 100
@@ -97,9 +98,9 @@ class Width(unittest.TestCase):
         self.assertIn("decode_w4a16 is not built for gfx1151", done.stderr)
         self.assertIn("--target kernels_gfx1151_decode_w4a16", done.stderr)
 
-    def test_of_every_suite(self) -> None:
+    def check_suites(self, suites: dict[str, list[str]]) -> None:
         """With the kernels alone that bench/run builds for it."""
-        for name, arguments in SUITES.items():
+        for name, arguments in suites.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 link_needed(arguments, Path(folder))
                 done = bench(*arguments, NIBBLEWAVE_HSACO=folder)
@@ -107,6 +108,13 @@ class Width(unittest.TestCase):
                 self.check(name, done.stdout)
                 if name not in MEASURED:
                     self.assertIn("sim", done.stdout)
+
+    def test_of_short_suites(self) -> None:
+        self.check_suites({name: SUITES[name] for name in ("layer", "layer -v", "layer bars", "stride", "micro")})
+
+    @pytest.mark.all_tier
+    def test_of_every_suite(self) -> None:
+        self.check_suites(SUITES)
 
     def test_of_nw(self) -> None:
         commands = [

@@ -32,17 +32,22 @@ class Scripts(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.build = Path(folder.name)
+        self.executable("workload", "echo 0.01")
+
+    def executable(self, name: str, script: str) -> Path:
+        path = self.build / name
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
 
     def write(self, scripts: dict[str, str], listed: list[dict] | None = None) -> None:
         """A script that is listed twice is of both tiers."""
         rows = {name: {"name": name} for name in scripts} | {row["name"]: row for row in listed or []}
-        self.rules = f"rule test\n command = {sys.executable} -B {RUN_TEST} $out --build . --timeout 3 $reads -- $words\n"
+        self.rules = f"rule test\n command = {sys.executable} -B {RUN_TEST} $out --build . --timeout 3 --workload ./workload $reads -- $words\n"
         self.rules += " description = Testing stamps/$name\n depfile = $out.d\n restat = 1\n"
         empty = {"room": "", "family": "", "tiers": ["default"], "needs": [], "sources": [], "environment": []}
         for name, script in scripts.items():
-            path = self.build / f"{name}.sh"
-            path.write_text("#!/bin/sh\n" + script)
-            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+            path = self.executable(f"{name}.sh", script)
             rows[name] = empty | rows[name] | {"words": [str(path)]}
             for tier in rows[name]["tiers"]:
                 of_tier, more = ("all_", " --all") if tier == "all" else ("", "")

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/pattern.h"
 #include "nw/atlas/facts.h"
 #include "nw/atlas/launches.h"
 #include "nw/atlas/run.h"
-#include "nw/only.h"
 #include "runtime/files.h"
 
 namespace nw::cli {
@@ -23,7 +23,7 @@ std::string name_of(const AttentionJob &job) {
 }
 
 std::vector<AttentionJob> jobs_of(const AtlasRunOptions &o) {
-    const std::regex only = only_pattern(o.only);
+    const Pattern only("--only", o.only);
     std::vector<std::string_view> models;
     std::vector<AttentionJob> out;
     for (const AttentionLayer &of : attention_layers) {
@@ -33,7 +33,7 @@ std::vector<AttentionJob> jobs_of(const AtlasRunOptions &o) {
                 const bool few = m <= few_queries;
                 const AttentionJob job{of, dtype, m, few ? cache_keys : m, !few};
                 if ((o.models.empty() || std::ranges::count(o.models, of.model)) &&
-                    std::regex_search(name_of(job), only))
+                    only.found_in(name_of(job)))
                     out.push_back(job);
             }
     }

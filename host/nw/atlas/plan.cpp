@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/pattern.h"
 #include "measure/routes.h"
-#include "nw/only.h"
 
 namespace nw::cli {
 
@@ -25,7 +25,7 @@ LinearShape in_files(LinearShape layer) {
 class Planner {
 public:
     Planner(const AtlasRunOptions &o, std::string_view gfx)
-        : o_(o), gfx_(gfx), only_(only_pattern(o.only)) {}
+        : o_(o), gfx_(gfx), only_("--only", o.only) {}
 
     AtlasPlan plan() {
         for (const std::string &model : o_.models)
@@ -80,7 +80,7 @@ private:
         }
         const std::string name = fmt::format("{} {} {}x{} {} m{} {}", layer.model, layer.layer,
                                              shape.n, shape.k, type, m, product->symbol);
-        if (!std::regex_search(name, only_)) {
+        if (!only_.found_in(name)) {
             cut_.insert(atlas_set(layer, shape));
             return;
         }
@@ -95,7 +95,7 @@ private:
 
     const AtlasRunOptions &o_;
     const std::string gfx_;
-    const std::regex only_;
+    const Pattern only_;
     AtlasPlan out_;
     std::map<std::tuple<std::string_view, u32, u32, u32, u32, u32, bool>, u64> seen_;
     std::map<std::string, u32> missing_;

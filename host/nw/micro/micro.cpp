@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/pattern.h"
 #include "measure/micro/plan.h"
 #include "measure/micro/report.h"
 #include "nw/commands.h"
 #include "nw/micro/fit.h"
 #include "nw/micro/model.h"
-#include "nw/only.h"
 #include "nw/part.h"
 #include "sim/timing/constants_json.h"
 
@@ -54,9 +54,9 @@ private:
     bool terminal_;
 };
 
-bool any(const Group &group, const std::regex &only) {
+bool any(const Group &group, const Pattern &only) {
     for (const std::string &name : group.names)
-        if (std::regex_search(name, only))
+        if (only.found_in(name))
             return true;
     return false;
 }
@@ -76,8 +76,7 @@ void print_row(const Row &row, std::size_t width) {
                row.from);
 }
 
-std::vector<Row> measure(const std::vector<Group> &groups, const std::regex &only,
-                         Modules &modules) {
+std::vector<Row> measure(const std::vector<Group> &groups, const Pattern &only, Modules &modules) {
     std::vector<Row> rows;
     std::size_t width = 0;
     for (const Group &group : groups)
@@ -91,7 +90,7 @@ std::vector<Row> measure(const std::vector<Group> &groups, const std::regex &onl
         const std::vector<Row> measured = group.run(modules);
         progress.clear();
         for (const Row &row : measured)
-            if (std::regex_search(row.name, only)) {
+            if (only.found_in(row.name)) {
                 print_row(row, width);
                 rows.push_back(row);
             }
@@ -108,7 +107,7 @@ void check_writable(const std::string &path) {
 
 void run(const Options &o) {
     const hip::Device device(o.device, "timing=on");
-    const std::regex only = only_pattern(o.only);
+    const Pattern only("--only", o.only);
     std::vector<Group> groups = micro::plan(device.info(), settings(o, device.info()));
     std::erase_if(groups, [&](const Group &group) { return !any(group, only); });
     if (groups.empty())
@@ -117,7 +116,7 @@ void run(const Options &o) {
     if (o.list) {
         for (const Group &group : groups)
             for (const std::string &name : group.names)
-                if (std::regex_search(name, only))
+                if (only.found_in(name))
                     fmt::print("{}\n", name);
         return;
     }

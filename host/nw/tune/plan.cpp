@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/pattern.h"
 #include "formats/linear_shapes.h"
 #include "formats/row_stride.h"
 #include "measure/shapes.h"
 #include "nw/manifest.h"
-#include "nw/only.h"
 #include "nw/product.h"
 #include "runtime/choose.h"
 
@@ -57,11 +57,10 @@ struct Kind {
 
 std::vector<const Kernel *> kernels_for(const Manifest &manifest, const TuneOptions &o,
                                         const Kind &kind) {
-    const std::regex only = only_pattern(o.only);
+    const Pattern only("--only", o.only);
     std::vector<const Kernel *> out;
     for (const Kernel &k : manifest.kernels())
-        if (k.gfx == o.gfx && kind.has(k) &&
-            (!k.candidate || std::regex_search(k.symbol.begin(), k.symbol.end(), only)))
+        if (k.gfx == o.gfx && kind.has(k) && (!k.candidate || only.found_in(k.symbol)))
             out.push_back(&k);
     std::ranges::stable_partition(out, [](const Kernel *k) { return !k->candidate; });
     if (const Kernel *standard = cheapest(out, kind.any()))
