@@ -70,6 +70,20 @@ u64 rows_at_a_time(const Op &op, const Kernel &kernel, const Machine &machine) {
     return rows >= any_rows ? any_rows : std::min(op.m, rows);
 }
 
+// HIP takes fewer than 2^31 workgroups and 2^32 work-items, and other numbers of them without a
+// word where an argument is narrower (A-030, row 14).
+u32 workgroups_of(const Family &f, const Op &op, const Kernel &kernel, const Machine &machine) {
+    constexpr u64 most_workgroups = (u64{1} << 31) - 1, most_items = (u64{1} << 32) - 1;
+    const u64 workgroups = f.grid(op, kernel, machine);
+    if (workgroups <= std::min(most_workgroups, most_items / kernel.block))
+        return static_cast<u32>(workgroups);
+    constexpr u32 no_rule = ~u32{0};
+    throw Refusal(fmt::format("{}: {} workgroups of {} work-items: HIP takes at most 2^31 - 1 "
+                              "workgroups and 2^32 - 1 work-items; split the product",
+                              f.name, workgroups, kernel.block),
+                  no_rule);
+}
+
 Op with_rows(const Op &op, u64 m) {
     Op out = op;
     out.m = m;
@@ -90,7 +104,7 @@ Step step(const Kernel &kernel, const Op &op, const Machine &machine, const Fami
     f.derive(derived, kernel, machine);
     Step out;
     out.kernel = &kernel;
-    out.workgroups = static_cast<u32>(f.grid(derived, kernel, machine));
+    out.workgroups = workgroups_of(f, derived, kernel, machine);
     out.dynamic_lds = f.dynamic_lds(derived, kernel, machine);
     f.pack(derived, out.kernarg.data());
     return out;

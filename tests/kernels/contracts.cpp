@@ -10,6 +10,7 @@
 
 #include "runtime/catalogue.h"
 #include "runtime/choose.h"
+#include "runtime/plan.h"
 
 using namespace nw;
 
@@ -156,4 +157,36 @@ TEST_CASE("each rule refuses what breaks it, and says so in the contract's name"
     }
     MESSAGE(rules, " rules of ", contracts.size(), " contracts");
     CHECK(rules >= 600);
+}
+
+// A contract without a rule for its grid: what the arguments of HIP can't hold is never launched.
+TEST_CASE("a grid that HIP does not take is refused, and not cut short") {
+    const Machine machine = usual_machine(gfx);
+    const Contract &c =
+        *std::ranges::find(contracts, std::string_view("permute_a"), &Contract::name);
+    Kernel kernel = kernel_of(c, c.parameters);
+    Family family = *kernel.contract;
+    kernel.contract = &family;
+    const Op op = example(c, kernel, machine);
+    using Grid = u64 (*)(const Op &, const Kernel &, const Machine &);
+    const auto said = [&](u32 block, Grid grid) {
+        kernel.block = block;
+        family.grid = grid;
+        try {
+            const Step made = step(kernel, op, machine);
+            return std::to_string(made.workgroups);
+        } catch (const Refusal &refusal) {
+            return std::string(refusal.what());
+        }
+    };
+    constexpr Grid wraps = [](const Op &, const Kernel &, const Machine &) {
+        return (u64{1} << 32) + 3;
+    };
+    constexpr Grid most = [](const Op &, const Kernel &, const Machine &) {
+        return (u64{1} << 31) - 1;
+    };
+    CHECK_EQ(said(1, most), "2147483647");
+    CHECK_EQ(said(1, wraps), "permute_a: 4294967299 workgroups of 1 work-items: HIP takes at most "
+                             "2^31 - 1 workgroups and 2^32 - 1 work-items; split the product");
+    CHECK(said(256, most).starts_with("permute_a: 2147483647 workgroups of 256 work-items: HIP "));
 }
