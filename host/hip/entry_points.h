@@ -12,9 +12,12 @@
 #define NW_HIP_ENTRY_POINTS(X)                                                                     \
     X(hipInit)                                                                                     \
     X(hipGetDeviceCount)                                                                           \
+    X(hipRuntimeGetVersion)                                                                        \
+    X(hipDriverGetVersion)                                                                         \
     X(hipGetDevice)                                                                                \
     X(hipSetDevice)                                                                                \
     X(hipDeviceGetName)                                                                            \
+    X(hipDeviceGetPCIBusId)                                                                        \
     X(hipDeviceGetAttribute)                                                                       \
     X(hipDeviceTotalMem)                                                                           \
     X(hipDeviceSynchronize)                                                                        \
@@ -23,6 +26,8 @@
     X(hipFree)                                                                                     \
     X(hipHostMalloc)                                                                               \
     X(hipHostFree)                                                                                 \
+    X(hipHostRegister)                                                                             \
+    X(hipHostUnregister)                                                                           \
     X(hipMemcpy)                                                                                   \
     X(hipMemcpyAsync)                                                                              \
     X(hipMemcpy2DAsync)                                                                            \
@@ -55,6 +60,14 @@ struct EntryPoints {
 #define NW_DECLARE(name) decltype(&::name) name = nullptr;
     NW_HIP_ENTRY_POINTS(NW_DECLARE)
 #undef NW_DECLARE
+};
+
+// Of the newer ones; null in others.
+struct OptionalEntryPoints {
+    // By its type: headers overload it.
+    hipError_t (*hipMallocAsync)(void **, std::size_t, hipStream_t) = nullptr;
+    decltype(&::hipFreeAsync) hipFreeAsync = nullptr;
+    decltype(&::hipGraphExecUpdate) hipGraphExecUpdate = nullptr;
 };
 
 // Of the simulated library alone.

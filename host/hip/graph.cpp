@@ -16,7 +16,8 @@ static hipStream_t stream_of(const Stream &stream) {
 
 HostBuffer::HostBuffer(std::shared_ptr<Library> library, u64 bytes)
     : library_(std::move(library)), size_(bytes) {
-    library_->check(library_->on_device().hipHostMalloc(&data_, bytes, hipHostMallocDefault),
+    // Coherent whatever HIP_HOST_COHERENT says: the device must not keep lines of it.
+    library_->check(library_->on_device().hipHostMalloc(&data_, bytes, hipHostMallocCoherent),
                     "hipHostMalloc", fmt::format("{} bytes", bytes));
 }
 
@@ -77,6 +78,9 @@ Graph Device::capture(const Stream &stream, const std::function<void()> &queue) 
 }
 
 void Device::launch(const Graph &graph, const Stream &stream) const {
+    if (library_->has_queued_uploads.exchange(false)) // a replay may miss them
+        library_->check(library_->on_device().hipStreamSynchronize(stream_of(stream)),
+                        "hipStreamSynchronize");
     library_->check(library_->on_device().hipGraphLaunch(
                         static_cast<hipGraphExec_t>(graph.handle()), stream_of(stream)),
                     "hipGraphLaunch");
@@ -94,6 +98,7 @@ static void queue_copy(const Library &library, void *to, const void *from, u64 b
 void Device::copy(const Buffer &to, const HostBuffer &from, u64 bytes, const Stream &stream) const {
     queue_copy(*library_, to.data(), from.data(), bytes, std::min(to.size(), from.size()),
                hipMemcpyHostToDevice, stream);
+    library_->has_queued_uploads = !stream.capturing();
 }
 
 void Device::copy(const HostBuffer &to, const Buffer &from, u64 bytes, const Stream &stream) const {

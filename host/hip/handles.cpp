@@ -48,8 +48,8 @@ void Buffer::upload(const void *from, u64 bytes, u64 offset) {
     check_range(bytes, offset, size_, "upload");
     if (bytes == 0)
         return;
-    library_->check(library_->on_device().hipMemcpy(static_cast<std::byte *>(data_) + offset, from,
-                                                    bytes, hipMemcpyHostToDevice),
+    static_cast<void>(library_->on_device());
+    library_->check(library_->loaded->upload(static_cast<std::byte *>(data_) + offset, from, bytes),
                     "hipMemcpy", fmt::format("{} bytes to the device", bytes));
 }
 

@@ -52,6 +52,12 @@ std::shared_ptr<const Loaded> Loaded::with(void *handle, std::string path, std::
         find(loaded->sim.hipsimPartConstants, "hipsimPartConstants");
         find(loaded->sim.hipsimLastMessage, "hipsimLastMessage");
     }
+    const auto find_if_there = [&]<class F>(F &function, const char *name) {
+        function = reinterpret_cast<F>(dlsym(handle, name));
+    };
+    find_if_there(loaded->optional.hipMallocAsync, "hipMallocAsync");
+    find_if_there(loaded->optional.hipFreeAsync, "hipFreeAsync");
+    find_if_there(loaded->optional.hipGraphExecUpdate, "hipGraphExecUpdate");
     if (missing) {
         why = fmt::format("{} has no {}", loaded->path, missing);
         return nullptr;
@@ -114,6 +120,11 @@ DeviceInfo Loaded::describe(int ordinal) const {
     check(call.hipDeviceTotalMem(&bytes, ordinal), "hipDeviceTotalMem");
     info.memory_bytes = bytes;
     return info;
+}
+
+hipError_t Loaded::upload(void *to, const void *from, u64 bytes) const {
+    const std::lock_guard lock(staging_mutex_);
+    return staging_.upload(to, from, bytes);
 }
 
 // ---- where the libraries are

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // A loaded libamdhip64, and one device of it.
 #pragma once
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "hip/entry_points.h"
 #include "hip/hip.h"
+#include "hip/staging.h"
 
 namespace nw::hip {
 
@@ -20,6 +23,7 @@ public:
     static std::shared_ptr<const Loaded> with(void *handle, std::string path, std::string &why);
 
     EntryPoints call;
+    OptionalEntryPoints optional;
     SimulatorCalls sim; // where it is simulated
     std::string path;   // as the dynamic linker found it
     bool simulated = false;
@@ -28,9 +32,15 @@ public:
     int device_count() const;           // hip::Error
     std::string gfx(int ordinal) const; // "gfx1151", without feature suffixes
     DeviceInfo describe(int ordinal) const;
+    // Copies to memory of the current device, in order with its null stream; the bytes are there
+    // when it returns.
+    hipError_t upload(void *to, const void *from, u64 bytes) const;
 
 private:
     void *handle_ = nullptr;
+    // Of all devices: to free pinned memory waits for all of them.
+    mutable std::mutex staging_mutex_;
+    mutable Staging<EntryPoints> staging_{call};
 };
 
 // State shared by owning handles: the library and their device.
@@ -47,6 +57,8 @@ public:
 
     const std::shared_ptr<const Loaded> loaded;
     const int ordinal;
+    // Copies to the device were queued since a graph was launched.
+    mutable std::atomic<bool> has_queued_uploads{false};
 
     const EntryPoints &call() const { return loaded->call; }
     // HIP's current device is per thread, so every call that depends on it sets it.

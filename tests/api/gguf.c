@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "upload.h"
+
 #define HIP(call)                                                                                  \
     do {                                                                                           \
         hipError_t e = (call);                                                                     \
@@ -164,7 +166,7 @@ static int to_device(const nw_ggml_tensor *host, nw_ggml_tensor *out) {
     const size_t bytes = host->nb[3] * (uint64_t)host->ne[3];
     *out = *host;
     HIP(hipMalloc(&out->data, bytes));
-    HIP(hipMemcpy(out->data, host->data, bytes, hipMemcpyHostToDevice));
+    HIP(upload(out->data, host->data, bytes));
     return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "upload.h"
+
 enum { M = 2, N = 100, K = 4096, GROUP = 128 };
 
 #define HIP(call)                                                                                  \
@@ -65,8 +67,7 @@ static double exact(int m, int n, double *bound) {
 /* A copy in device memory; null where there is none. */
 static void *on_device(const void *from, size_t bytes) {
     void *to = NULL;
-    if (hipMalloc(&to, bytes) != hipSuccess ||
-        (from && hipMemcpy(to, from, bytes, hipMemcpyHostToDevice) != hipSuccess))
+    if (hipMalloc(&to, bytes) != hipSuccess || (from && upload(to, from, bytes) != hipSuccess))
         return NULL;
     return to;
 }

@@ -39,9 +39,13 @@ class Hip:
             raise RuntimeError(f"{name}: error {code}")
 
     def upload(self, data: bytes) -> ctypes.c_void_p:
-        to = ctypes.c_void_p()
-        self("hipMalloc", ctypes.byref(to), ctypes.c_size_t(len(data)))
-        self("hipMemcpy", to, data, ctypes.c_size_t(len(data)), 1)
+        """By way of pinned memory: of small copies from other memory HIP loses some on gfx11 (isa_notes/A-031)."""
+        to, pinned, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t(len(data))
+        self("hipMalloc", ctypes.byref(to), size)
+        self("hipHostMalloc", ctypes.byref(pinned), size, 0x40000000)  # hipHostMallocCoherent
+        ctypes.memmove(pinned, data, len(data))
+        self("hipMemcpy", to, pinned, size, 1)
+        self("hipHostFree", pinned)
         return to
 
     def download(self, at: int, size: int) -> bytes:

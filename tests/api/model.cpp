@@ -20,6 +20,8 @@
 #include <hip/hip_runtime_api.h>
 #include <nibblewave.h>
 
+#include "upload.h"
+
 using Json = nlohmann::json;
 using Bytes = std::vector<char>;
 
@@ -70,8 +72,7 @@ public:
         header_ = Json::parse(host_.data() + 8, host_.data() + 8 + length);
         begin_ = 8 + length;
         hip(hipMalloc(&device_, host_.size() - begin_), "hipMalloc");
-        hip(hipMemcpy(device_, host_.data() + begin_, host_.size() - begin_, hipMemcpyHostToDevice),
-            "hipMemcpy");
+        hip(upload(device_, host_.data() + begin_, host_.size() - begin_), "upload");
     }
     ~Model() { static_cast<void>(hipFree(device_)); }
     Model(const Model &) = delete;
@@ -183,7 +184,7 @@ std::vector<uint16_t> Runner::product(const Linear &l, const std::vector<uint16_
     void *a_device = nullptr, *c_device = nullptr;
     hip(hipMalloc(&a_device, 2 * a.size()), "hipMalloc");
     hip(hipMalloc(&c_device, 2 * c.size()), "hipMalloc");
-    hip(hipMemcpy(a_device, a.data(), 2 * a.size(), hipMemcpyHostToDevice), "hipMemcpy");
+    hip(upload(a_device, a.data(), 2 * a.size()), "upload");
 
     nw_w4a16 p = NW_W4A16_INIT;
     p.dtype = l.bf16 ? NW_BF16 : NW_F16;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "upload.h"
+
 enum { TOKENS = 3, EXPERTS = 5, TOP_K = 2, SLOTS = TOKENS * TOP_K };
 enum { HIDDEN = 256, INNER = 128, GROUP = 128 };
 
@@ -74,8 +76,7 @@ static double silu(double x) { return x / (1 + exp(-x)); }
 /* A copy in device memory; null where there is none. */
 static void *on_device(const void *from, size_t bytes) {
     void *to = NULL;
-    if (hipMalloc(&to, bytes) != hipSuccess ||
-        (from && hipMemcpy(to, from, bytes, hipMemcpyHostToDevice) != hipSuccess))
+    if (hipMalloc(&to, bytes) != hipSuccess || (from && upload(to, from, bytes) != hipSuccess))
         return NULL;
     return to;
 }

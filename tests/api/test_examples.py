@@ -16,6 +16,9 @@ from pathlib import Path
 
 from calling import BUILD, LIBRARY, SANITIZED, SOURCE, Folder, run
 
+sys.path[:0] = [str(SOURCE / "tests/check")]
+from reported_faults import FAULTS
+
 TARGETS = sorted(p.name for p in (BUILD / "hsaco").iterdir() if p.is_dir())
 
 
@@ -28,6 +31,12 @@ class Linear(unittest.TestCase):
         for gfx in TARGETS:
             with self.subTest(gfx=gfx):
                 done = run(self.program, HIPSIM_ARCH=gfx)
+                self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 2 x 100 outputs, all as in double\n"))
+
+    def test_what_cards_do_wrong(self) -> None:
+        for gfx in ("gfx1100", "gfx1151"):
+            with self.subTest(gfx=gfx):
+                done = run(self.program, HIPSIM_ARCH=gfx, HIPSIM_CHOICES=FAULTS)
                 self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 2 x 100 outputs, all as in double\n"))
 
     def test_missing_kernels_are_named(self) -> None:
@@ -57,6 +66,13 @@ class Moe(unittest.TestCase):
         for gfx in TARGETS:
             with self.subTest(gfx=gfx):
                 done = run(BUILD / "bin/tests/api_moe", HIPSIM_ARCH=gfx)
+                self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 6 slots of 3 tokens, all as in double\n"))
+
+    def test_what_cards_do_wrong(self) -> None:
+        """Its expert ids are copies of few bytes."""
+        for gfx in ("gfx1100", "gfx1151"):
+            with self.subTest(gfx=gfx):
+                done = run(BUILD / "bin/tests/api_moe", HIPSIM_ARCH=gfx, HIPSIM_CHOICES=FAULTS)
                 self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 6 slots of 3 tokens, all as in double\n"))
 
 
@@ -127,6 +143,11 @@ class Gguf(Folder):
                     done = self.multiply(rows, gfx)
                     self.assertEqual((done.returncode, done.stdout), (0, f"{gfx}: 20 products, all as in double\n"))
 
+    def test_what_cards_do_wrong(self) -> None:
+        (self.folder / "model.gguf").write_bytes(gguf_file([("w", "q4_K", [512, 40]), ("experts", "q4_K", [256, 24, 2, 2])]))
+        done = self.multiply(1, "gfx1151", HIPSIM_CHOICES=FAULTS)
+        self.assertEqual((done.returncode, done.stdout), (0, "gfx1151: 8 products, all as in double\n"))
+
     def test_a_way_is_forced(self) -> None:
         (self.folder / "model.gguf").write_bytes(gguf_file([("w", "q4_K", [512, 40])]))
         for name in ("gguf_decode_q4_K_m8", "gguf_mid_q4_K_b32"):
@@ -155,9 +176,9 @@ class Python(unittest.TestCase):
 
     def test_on_old_and_new_targets(self) -> None:
         script = SOURCE / "tests/api/linear.py"
-        for gfx in ("gfx1100", "gfx1151", "gfx1201"):
-            with self.subTest(gfx=gfx):
-                done = run(sys.executable, script, LIBRARY, HIPSIM_ARCH=gfx)
+        for gfx, choices in (("gfx1100", ""), ("gfx1151", ""), ("gfx1151", FAULTS), ("gfx1201", "")):
+            with self.subTest(gfx=gfx, choices=choices):
+                done = run(sys.executable, script, LIBRARY, HIPSIM_ARCH=gfx, HIPSIM_CHOICES=choices)
                 self.assertEqual((done.stderr, done.stdout), ("", f"{gfx}: 5 x 24 outputs, all as in double\n"))
 
     def test_the_message_of_an_error_arrives(self) -> None:
@@ -181,9 +202,11 @@ class Model(Folder):
             "compressed_asym": "3", "compressed_per_row": "1", "moe_gptq": "2", "moe_compressed_stacked": "1",
         }.items():  # fmt: skip
             with self.subTest(name=name):
-                done = run(BUILD / "bin/tests/api_model", self.packed(name), rows)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                self.assertRegex(done.stdout, r"^gfx1151: \d+ matrices, all as in double\n$")
+                packed = self.packed(name)
+                for choices in ("", FAULTS):
+                    done = run(BUILD / "bin/tests/api_model", packed, rows, HIPSIM_CHOICES=choices)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertRegex(done.stdout, r"^gfx1151: \d+ matrices, all as in double\n$")
 
     def test_scales_from_the_wrong_place_are_seen(self) -> None:
         packed = self.packed("awq_g128")

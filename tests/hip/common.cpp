@@ -73,7 +73,9 @@ std::string CapturedStderr::text() {
 static std::string current_gfx() {
     int ordinal = 0;
     OK(hipGetDevice(&ordinal));
-    return ordinal == 0 ? "gfx1151" : "gfx1100"; // as environment_set says
+    hipDeviceProp_t properties{};
+    OK(hipGetDeviceProperties(&properties, ordinal));
+    return properties.gcnArchName;
 }
 
 Code::Code() { OK(hipModuleLoad(&module, code_path(current_gfx()).c_str())); }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "check")]
 from packages import build_wheel  # noqa: E402
+from reported_faults import FAULTS  # noqa: E402
 
 SOURCE, BUILD = Path(os.environ["NW_SOURCE_DIR"]), Path(os.environ["NW_BUILD_DIR"])
 MOST_BYTES = 40 << 20  # of one gfx
@@ -86,6 +87,10 @@ class Wheel(unittest.TestCase):
     def test_fp8(self) -> None:
         """With the kernels of the build, as the wheel has gfx1151's alone."""
         self.run_cases("fp8_cases.py", NIBBLEWAVE_HSACO=str(BUILD / "hsaco"))
+
+    def test_what_cards_do_wrong(self) -> None:
+        """Lists of a few dozen bytes among what is copied to the device."""
+        self.run_cases("act_order_cases.py", HIPSIM_CHOICES=FAULTS)
 
     def test_example(self) -> None:
         done = self.run_there("-B", SOURCE / "host/python/examples/linear.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from typing import Any
 
 import numpy
@@ -56,6 +57,22 @@ def synchronize() -> None:
     call("hipDeviceSynchronize")
 
 
+_PIECE = 1 << 20
+_pinned = ctypes.c_void_p()  # portable, coherent; kept until the process ends
+_copying = threading.Lock()
+
+
+def upload(to: int, source: int, nbytes: int) -> None:
+    """Copies to the device by way of pinned memory: from pageable memory HIP loses copies on gfx11 (isa_notes/A-031)."""
+    with _copying:
+        if not _pinned:
+            call("hipHostMalloc", ctypes.byref(_pinned), ctypes.c_size_t(_PIECE), ctypes.c_uint(0x40000001))
+        for begin in range(0, nbytes, _PIECE):
+            size = min(nbytes - begin, _PIECE)
+            ctypes.memmove(_pinned, source + begin, size)
+            call("hipMemcpy", ctypes.c_void_p(to + begin), _pinned, ctypes.c_size_t(size), 1)
+
+
 def _wait_for_null_stream(stream: int) -> None:
     event = ctypes.c_void_p()
     call("hipEventCreateWithFlags", ctypes.byref(event), 2)  # hipEventDisableTiming
@@ -74,7 +91,7 @@ class DeviceArray:
         self.itemsize, self._pointer, self._ordinal = self._host.itemsize, ctypes.c_void_p(), ctypes.c_int()
         call("hipGetDevice", ctypes.byref(self._ordinal))
         call("hipMalloc", ctypes.byref(self._pointer), ctypes.c_size_t(max(self._host.nbytes, 1)))
-        self._copy(self._pointer, self._host.ctypes.data, 1)
+        upload(self.data_ptr(), self._host.ctypes.data, self._host.nbytes)
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], dtype: str) -> DeviceArray:
@@ -108,12 +125,8 @@ class DeviceArray:
     def numpy(self) -> numpy.ndarray:
         """A copy on the host, once the null stream's work is done."""
         out = numpy.empty_like(self._host)
-        self._copy(out.ctypes.data, self._pointer, 2)
+        call("hipMemcpy", ctypes.c_void_p(out.ctypes.data), self._pointer, ctypes.c_size_t(out.nbytes), 2)
         return out
-
-    def _copy(self, to: Any, source: Any, kind: int) -> None:
-        as_pointer = [p if isinstance(p, ctypes.c_void_p) else ctypes.c_void_p(p) for p in (to, source)]
-        call("hipMemcpy", *as_pointer, ctypes.c_size_t(self._host.nbytes), kind)
 
     def __del__(self) -> None:
         if getattr(self, "_pointer", None) and library is not None:  # as in Context

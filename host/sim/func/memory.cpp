@@ -22,6 +22,7 @@ constexpr u64 max_bytes = u64{1} << 46;
 // comes from a small ring.
 constexpr u64 small_page = u64{64} << 10, large_page = u64{2} << 20;
 constexpr u64 ring_slots = 256, first_page = large_page;
+constexpr u64 first_of_host = u64{1} << 40; // host memory does not move the device's
 
 // Limits on released allocations: how many are remembered, and how many bytes are kept from reuse.
 constexpr size_t remembered = 256;
@@ -48,19 +49,22 @@ struct Memory::Impl {
     u64 next_id = 1;
     std::atomic<u64> generation{1};
 
-    u64 next_place = first_page + ring_slots * small_page, next_slot = 0;
+    u64 next_place = first_page + ring_slots * small_page, next_of_host = first_of_host;
+    u64 next_slot = 0;
 
-    u64 place(u64 size) {
+    static u64 place(u64 size, u64 &next) {
         const u64 page = size < large_page ? small_page : large_page;
-        const u64 at = round_up(next_place, page);
-        next_place = at + round_up(size + 1, page);
+        const u64 at = round_up(next, page);
+        next = at + round_up(size + 1, page);
         return at;
     }
     u64 ring_place() { return first_page + next_slot++ % ring_slots * small_page; }
 
-    void add(u64 begin, u64 size, void *block, std::string maker, bool read_only) {
+    void add(u64 begin, u64 size, void *block, std::string maker, bool read_only,
+             bool of_host = false) {
         std::unique_lock lock(mutex);
-        const u64 device = read_only && size <= small_page ? ring_place() : place(size);
+        u64 &next = of_host ? next_of_host : next_place;
+        const u64 device = read_only && size <= small_page ? ring_place() : place(size, next);
         entries[begin] = {
             {{begin, size, next_id++, device, read_only}, std::move(maker), {}}, block, {}};
         in_use += block ? size : 0;
@@ -104,7 +108,8 @@ struct Memory::Impl {
             return false;
         ++generation;
         Origin &origin = node.mapped().origin;
-        origin = {{begin, origin.size, next_id++, place(origin.size), false}, std::move(maker), {}};
+        const u64 device = place(origin.size, next_place);
+        origin = {{begin, origin.size, next_id++, device, false}, std::move(maker), {}};
         entries.insert(std::move(node));
         return true;
     }
@@ -182,8 +187,8 @@ bool Memory::renew(void *p, std::string maker) {
 }
 bool Memory::discard(void *p) { return impl_->discard(reinterpret_cast<u64>(p)); }
 
-void Memory::adopt(void *p, u64 bytes, std::string maker) {
-    impl_->add(reinterpret_cast<u64>(p), bytes, nullptr, std::move(maker), false);
+void Memory::adopt(void *p, u64 bytes, std::string maker, bool of_host) {
+    impl_->add(reinterpret_cast<u64>(p), bytes, nullptr, std::move(maker), false, of_host);
 }
 
 bool Memory::disown(void *p, std::string by) {

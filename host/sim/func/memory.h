@@ -42,8 +42,9 @@ public:
     // A shelved allocation lives again, as a new one; false when none is shelved at `p`.
     bool renew(void *p, std::string maker);
     bool discard(void *p);
-    // Memory owned by the caller (host-registered, a loaded image's data).
-    void adopt(void *p, u64 bytes, std::string maker = {});
+    // Memory owned by the caller (host-registered, a loaded image's data). `of_host`: its emulated
+    // addresses are apart.
+    void adopt(void *p, u64 bytes, std::string maker = {}, bool of_host = false);
     // With `by`, later accesses are reported as uses after it, as those after release are.
     bool disown(void *p, std::string by = {});
     // Destroys `backing` as soon as the allocation is released, before its memory is used again.

@@ -13,13 +13,35 @@ namespace nw::hipsim {
 
 // ---- running
 
+// The device whose memory it is; null: none's.
+static Device *device_at(u64 address) {
+    const auto block = runtime().blocks.find(address);
+    const bool on_device = block && block->kind != Block::Kind::host;
+    return on_device && runtime().has_device(block->device) ? &runtime().device(block->device)
+                                                            : nullptr;
+}
+
+static bool copy_from_pageable(Device *device, void *to, const void *from, u64 bytes) {
+    if (!device || !device->faults.wants_staged(bytes))
+        return copy_from_caller(to, from, bytes);
+    std::vector<std::byte> staged(bytes);
+    if (!copy_from_caller(staged.data(), from, bytes))
+        return false;
+    device->faults.stage(to, staged);
+    return true;
+}
+
 static bool copy_row(u64 to, bool to_known, u64 from, bool from_known, u64 bytes) {
     void *const target = reinterpret_cast<void *>(to);
     const void *const source = reinterpret_cast<const void *>(from);
-    if (!from_known)
-        return copy_from_caller(target, source, bytes);
     if (!to_known)
-        return copy_to_caller(target, source, bytes);
+        return from_known ? copy_to_caller(target, source, bytes)
+                          : copy_from_caller(target, source, bytes);
+    Device *const device = device_at(to);
+    if (device && device->faults.delays_uploads() && !device_at(from))
+        device->faults.will_upload(target, bytes);
+    if (!from_known)
+        return copy_from_pageable(device, target, source, bytes);
     std::memmove(target, source, bytes);
     return true;
 }
@@ -203,7 +225,9 @@ hipError_t copy_now(hipStream_t handle, const Copy &copy) {
         enqueue(stream, copy);
         return hipSuccess;
     }
-    return run_copy(*stream, copy);
+    const hipError_t result = run_copy(*stream, copy);
+    runtime().device_of(*stream).faults.synchronized();
+    return result;
 }
 
 // The same out of a copy of its source, made now.

@@ -200,6 +200,7 @@ hipError_t Device::synchronize(Stream &stream) {
     for (const auto &tail : all)
         tail->observe();
     release_spares();
+    faults.synchronized();
     return take_error(stream);
 }
 
@@ -244,6 +245,7 @@ std::unique_lock<std::mutex> Device::lock_if_idle() {
 hipError_t Device::synchronize() {
     wait();
     release_spares();
+    faults.synchronized();
     hipError_t first = null_stream_->take_error();
     const std::lock_guard lock(order_);
     for (const auto &stream : streams_)

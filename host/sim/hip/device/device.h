@@ -9,6 +9,7 @@
 #include "sim/func/machine.h"
 #include "sim/hip/config.h"
 #include "sim/hip/memory/pool.h"
+#include "sim/hip/memory/reported_faults.h"
 #include "sim/hip/stream/stream.h"
 #include "sim/timing/timing.h"
 
@@ -29,6 +30,7 @@ public:
     const std::unique_ptr<sim::timing::Timing> timing;     // null: launches aren't timed
     const std::shared_ptr<sim::timing::Timeline> timeline; // null with `timing`
     const std::shared_ptr<EstimatedClock> clock;           // null if timed, or no time is kept
+    ReportedFaults faults{*this};
 
     // Settings that hosts write and read back; they have no effect here.
     std::atomic<unsigned> flags{0};

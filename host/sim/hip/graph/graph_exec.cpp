@@ -94,7 +94,8 @@ struct GraphExec::Run {
         return run(action, command(index));
     }
 
-    hipError_t run_all() const {
+    hipError_t run_all(Device &device) const {
+        const ReportedFaults::GraphView view(device.faults);
         for (size_t i = 0; i < steps->size(); ++i) {
             if ((*steps)[i].enabled)
                 if (const hipError_t error = run_step(i); error != hipSuccess)
@@ -200,6 +201,11 @@ void GraphExec::Run::prepare(const std::shared_ptr<Stream> &stream, Device &devi
     }
 }
 
+void GraphExec::changed() {
+    if (steps_)
+        before_update_ = std::exchange(steps_, nullptr);
+}
+
 void GraphExec::launch(const std::shared_ptr<Stream> &stream) {
     if (!steps_)
         steps_ = flatten(*graph_);
@@ -207,9 +213,12 @@ void GraphExec::launch(const std::shared_ptr<Stream> &stream) {
     run->steps = steps_;
     run->frees_first = flags & free_on_launch;
     Device &device = runtime().device_of(*stream);
+    const auto old = std::exchange(before_update_, nullptr);
+    if (old && device.faults.choices().graph_packets == sim::choice::graph_packets::old)
+        run->steps = old;
     run->prepare(stream, device);
     const auto whole = device.submit(
-        *stream, [run] { return run->run_all(); }, run->commands);
+        *stream, [run, &device] { return run->run_all(device); }, run->commands);
     for (const auto &ticket : run->tickets)
         if (ticket && ticket->command) // of an event that it records
             ticket->behind_host |= whole->behind_host;

@@ -13,7 +13,7 @@ public:
     Graph &graph() { return *graph_; }
     // The copy of a node of the original graph. hipErrorInvalidValue.
     Node &twin(const Node &node);
-    void changed() { steps_ = nullptr; } // the new action takes effect at the next launch
+    void changed(); // the new action takes effect at the next launch
 
     // Queues one run of it. graph_mutex() must be held.
     void launch(const std::shared_ptr<Stream> &stream);
@@ -33,6 +33,7 @@ private:
 
     std::shared_ptr<Graph> graph_;
     std::shared_ptr<const Steps> steps_; // shared with the runs that are queued
+    std::shared_ptr<const Steps> before_update_;
 };
 
 Handles<hipGraphExec_t, GraphExec> &graph_execs();

@@ -174,7 +174,10 @@ hipError_t KernelCall::run(sim::timing::Command *command) const noexcept {
         imports().refresh();
         try {
             const LaunchServices services(*device.services, dispatch, live_waves(*function, shape));
-            const auto [stats, times] = run_on(device, dispatch, runtime);
+            const auto [stats, times] = [&] {
+                const ReportedFaults::KernelView view(device.faults);
+                return run_on(device, dispatch, runtime);
+            }();
             estimate::spend(stats, function->kernel->wave_size);
             if (times)
                 command->work = sim::timing::kernel_work(device.timing->part(), *times);

@@ -33,8 +33,11 @@ static void *allocate_from(Device &device, u64 bytes, std::shared_ptr<Pool> pool
 static void *allocate_in_order(const std::shared_ptr<Stream> &stream, u64 bytes,
                                std::shared_ptr<Pool> pool) {
     Device &device = runtime().device(pool->device);
-    if (!capturing(*stream))
-        return allocate_from(device, bytes, std::move(pool), stream);
+    if (!capturing(*stream)) {
+        void *const at = allocate_from(device, bytes, std::move(pool), stream);
+        device.faults.mapped(reinterpret_cast<u64>(at), bytes);
+        return at;
+    }
     auto memory = std::make_shared<GraphMemory>(device, bytes);
     void *const at = memory->params.pointer;
     enqueue(stream, AllocateMemory{std::move(memory)});

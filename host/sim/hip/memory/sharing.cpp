@@ -29,7 +29,8 @@ void Sharing::let(Device &accessor, const Block &block, bool allowed, const std:
     void *const at = reinterpret_cast<void *>(block.begin);
     memory.disown(at, by); // at most once in the list
     if (allowed)
-        memory.adopt(at, block.size, block.made_by);
+        memory.adopt(at, block.size, block.made_by,
+                     block.kind == Block::Kind::host || block.kind == Block::Kind::managed);
 }
 
 void Sharing::publish(Block block) {

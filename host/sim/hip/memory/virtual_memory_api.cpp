@@ -176,6 +176,7 @@ hipError_t hipMemMap(void *pointer, size_t size, size_t offset,
                                    .size = size,
                                    .kind = Block::Kind::mapped,
                                    .device = memory->prop.device});
+        runtime().device(memory->prop.device).faults.mapped(begin, size);
     });
 }
 
