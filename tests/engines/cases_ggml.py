@@ -14,8 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sources
+from reported_faults import FAULTS
 
 MOST_MICROSECONDS = 3  # of the host, for a product
+HOST = {"NIBBLEWAVE_GGML_MEMORY": "host"}
 
 
 class Host(unittest.TestCase):
@@ -58,16 +60,36 @@ class Host(unittest.TestCase):
     def test_a_cache(self) -> None:
         """What a device is to ggml, and attention to a cache in its memory, where that is the host's."""
         kinds: list[tuple[str, dict[str, str], list[str]]] = [
-            ("gfx1151", {}, ["IGPU"]),
-            ("gfx1151", {"NIBBLEWAVE_GGML_TYPE": "accel"}, ["ACCEL"]),
-            ("gfx1151", {"NIBBLEWAVE_GGML_MEMORY": "device"}, ["ACCEL"]),
-            ("gfx1151,gfx1151", {}, ["IGPU", "IGPU"]),
-            ("gfx1151,gfx1100", {}, ["ACCEL", "ACCEL"]),
+            ("gfx1151", {}, ["ACCEL"]),
+            ("gfx1151", HOST, ["IGPU"]),
+            ("gfx1151", HOST | {"NIBBLEWAVE_GGML_TYPE": "accel"}, ["ACCEL"]),
+            ("gfx1151", HOST | {"HIPSIM_CHOICES": FAULTS}, ["ACCEL"]),
+            ("gfx1151,gfx1151", HOST, ["IGPU", "IGPU"]),
+            ("gfx1151,gfx1100", HOST, ["ACCEL", "ACCEL"]),
             ("gfx1100", {}, ["ACCEL"]),
         ]
         for gfx, environment, types in kinds:
             with self.subTest(gfx=gfx, **environment):
                 self.see_types(gfx, types, **environment)
+
+    def test_what_cards_do_wrong(self) -> None:
+        """Nothing that the backend does by default depends on it."""
+        for gfx in ("gfx1151", "gfx1100", "gfx1151,gfx1100"):
+            with self.subTest(gfx=gfx):
+                self.run_cases("dense", "experts", "graph_reuse", "scheduler", "two_contexts", "weights_of_a_file", gfx=gfx, HIPSIM_CHOICES=FAULTS)
+
+    def test_host_memory_is_asked_for_and_tested(self) -> None:
+        """Where a kernel finds old data of the host in L2, the backend refuses such memory by name, and stays right."""
+        unproven = "its self-test passed, but no card has proved it"
+        self.assertIn(f"NW0 reads the host's memory, as NIBBLEWAVE_GGML_MEMORY=host asks: {unproven}", self.run_cases("dense", **HOST))
+        self.assertNotIn("self-test", self.run_cases("dense"))
+        said = self.run_cases("dense", "weights_of_a_file", HIPSIM_CHOICES="host_lines=stale", **HOST)
+        self.assertIn("NW0 takes no host memory, as NIBBLEWAVE_GGML_MEMORY=host asks: its self-test failed, a kernel read old data in round 1;", said)
+        self.assertIn("copied: ", said)
+        said = self.run_cases("dense", gfx="gfx1100", **HOST)
+        self.assertIn("NW0 has memory of its own: NIBBLEWAVE_GGML_MEMORY=host is for APUs", said)
+        said = self.run_cases("dense", NIBBLEWAVE_GGML_MEMORY="mapped")
+        self.assertIn("NIBBLEWAVE_GGML_MEMORY=mapped: must be device, the default, or host", said)
 
     def see_types(self, gfx: str, types: list[str], **environment: str) -> None:
         program = sources.build_program("cache_host", "ggml", "ggml-base")
@@ -94,7 +116,7 @@ class Host(unittest.TestCase):
     def test_weights_of_a_file(self) -> None:
         """Where memory is shared they stay there; else there is one copy."""
         pattern = r"(mapped|copied): ([\d.]+) MiB more for weights of ([\d.]+) MiB"
-        for gfx, memory, how, most in (("gfx1151", "", "mapped", 0.25), ("gfx1151", "device", "copied", 1.25), ("gfx1100", "", "copied", 1.25)):
+        for gfx, memory, how, most in (("gfx1151", "", "copied", 1.25), ("gfx1151", "host", "mapped", 0.25), ("gfx1100", "", "copied", 1.25)):
             with self.subTest(gfx=gfx, memory=memory):
                 said = self.run_cases("weights_of_a_file", gfx=gfx, NIBBLEWAVE_GGML_MEMORY=memory)
                 found = re.search(pattern, said)
@@ -105,10 +127,10 @@ class Host(unittest.TestCase):
                 self.assertEqual(float(found[2]) > 0.9 * float(found[3]), how == "copied")
 
     def test_too_large(self) -> None:
-        for memory in ("", "device"):  # the host's, which gfx1151 shares, and its own
+        for memory in ("host", ""):  # which gfx1151 shares, and its own
             said = self.run_cases("too_large", NIBBLEWAVE_GGML_MEMORY=memory)
             sentences = re.findall(r"nibblewave: \d+ MiB do not fit into NW0, which has \d+ of \d+ MiB free: leave tensors to the CPU", said)
-            self.assertEqual(len(sentences), 1 if memory else 2, said)  # a mapped file, too
+            self.assertEqual(len(sentences), 2 if memory else 1, said)  # a mapped file, too
 
     def test_host_time(self) -> None:
         """Of a MUL_MAT, with launches that return at once."""
@@ -154,7 +176,7 @@ class Host(unittest.TestCase):
     def test_no_attention(self) -> None:
         """Without its kernels an APU has no use for caches, and is no IGPU."""
         with self.kernels_without("attn_masked") as folder:
-            self.see_types("gfx1151", ["ACCEL"], NIBBLEWAVE_HSACO=folder)
+            self.see_types("gfx1151", ["ACCEL"], NIBBLEWAVE_HSACO=folder, **HOST)
 
     def test_no_hip(self) -> None:
         with tempfile.TemporaryDirectory() as scratch:

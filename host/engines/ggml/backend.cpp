@@ -34,6 +34,7 @@ struct Backend {
     uint64_t workspace_bytes = 0;
     uint64_t fitting = 0;   // uid of a graph for which the workspace is known to be sufficient
     std::set<Shape> shapes; // products for which it is: a size takes microseconds to compute
+    hip::Staging<HipCalls> staging{hip()};
 };
 
 Backend &of(ggml_backend_t backend) { return *static_cast<Backend *>(backend->context); }
@@ -44,6 +45,7 @@ void destroy(ggml_backend_t backend) {
     Backend &own = of(backend);
     if (enter(own.device)) {
         succeeded(hip().hipStreamSynchronize(own.stream), "hipStreamSynchronize");
+        own.staging.release();
         succeeded(hip().hipFree(own.workspace), "hipFree");
         succeeded(hip().hipStreamDestroy(own.stream), "hipStreamDestroy");
     }
@@ -51,22 +53,23 @@ void destroy(ggml_backend_t backend) {
     delete backend;
 }
 
-void copy_async(Backend &own, void *to, const void *from, std::size_t bytes, hipMemcpyKind kind) {
-    if (!enter(own.device) ||
-        !succeeded(hip().hipMemcpyAsync(to, from, bytes, kind, own.stream), "hipMemcpyAsync"))
-        own.device.broken = true;
-}
-
 void set_tensor_async(ggml_backend_t backend, ggml_tensor *tensor, const void *data,
                       std::size_t offset, std::size_t size) {
-    copy_async(of(backend), static_cast<char *>(tensor->data) + offset, data, size,
-               hipMemcpyHostToDevice);
+    Backend &own = of(backend);
+    char *const to = static_cast<char *>(tensor->data) + offset;
+    if (!enter(own.device) ||
+        !succeeded(own.staging.queue(to, data, size, own.stream), "hipMemcpyAsync"))
+        own.device.broken = true;
 }
 
 void get_tensor_async(ggml_backend_t backend, const ggml_tensor *tensor, void *data,
                       std::size_t offset, std::size_t size) {
-    copy_async(of(backend), data, static_cast<const char *>(tensor->data) + offset, size,
-               hipMemcpyDeviceToHost);
+    Backend &own = of(backend);
+    const char *const from = static_cast<const char *>(tensor->data) + offset;
+    if (!enter(own.device) ||
+        !succeeded(hip().hipMemcpyAsync(data, from, size, hipMemcpyDeviceToHost, own.stream),
+                   "hipMemcpyAsync"))
+        own.device.broken = true;
 }
 
 void synchronize(ggml_backend_t backend) {
@@ -172,7 +175,7 @@ ggml_guid guid = {0x6e, 0x77, 0x4b, 0x91, 0x2d, 0x5c, 0x4f, 0x0a,
 } // namespace
 
 ggml_backend_t make_backend(Device &device) {
-    auto own = std::make_unique<Backend>(Backend{device});
+    std::unique_ptr<Backend> own(new Backend{device});
     if (!enter(device) || !succeeded(hip().hipStreamCreate(&own->stream), "hipStreamCreate"))
         return nullptr;
     return new ggml_backend{&guid, backend_face(), &device.face, own.release()};

@@ -44,11 +44,8 @@ void memset_tensor(ggml_backend_buffer_t buffer, ggml_tensor *tensor, uint8_t va
 void set_tensor(ggml_backend_buffer_t buffer, ggml_tensor *tensor, const void *data,
                 std::size_t offset, std::size_t size) {
     Device &device = of(buffer).device;
-    if (enter(device))
-        done(device,
-             hip().hipMemcpy(static_cast<char *>(tensor->data) + offset, data, size,
-                             hipMemcpyHostToDevice),
-             "hipMemcpy");
+    if (enter(device) && !upload(device, static_cast<char *>(tensor->data) + offset, data, size))
+        device.broken = true;
 }
 
 void get_tensor(ggml_backend_buffer_t buffer, const ggml_tensor *tensor, void *data,

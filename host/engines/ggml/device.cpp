@@ -105,6 +105,12 @@ bool enter(Device &device) {
     return succeeded(hip().hipSetDevice(device.ordinal), "hipSetDevice");
 }
 
+bool upload(Device &device, void *to, const void *from, std::size_t bytes) {
+    const std::lock_guard lock(device.copying);
+    return succeeded(device.staging.queue(to, from, bytes, nullptr), "hipMemcpyAsync") &&
+           succeeded(hip().hipStreamSynchronize(nullptr), "hipStreamSynchronize");
+}
+
 bool succeeded(int error, const char *call) {
     if (error == hipSuccess)
         return true;

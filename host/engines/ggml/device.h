@@ -15,6 +15,9 @@
 
 #include <nibblewave_ggml.h>
 
+#include "engines/ggml/hip_calls.h"
+#include "hip/staging.h"
+
 namespace nw::engine {
 
 struct DestroyContext {
@@ -41,6 +44,9 @@ struct Device {
     std::map<uint32_t, std::string> attention; // the same for heads of attention
     std::set<std::string> said;                // reasons that were logged
 
+    std::mutex copying;
+    hip::Staging<HipCalls> staging{hip()};
+
     // A copy failed, and its caller has no way to learn it: the next graph fails.
     bool broken = false;
 };
@@ -55,8 +61,15 @@ ggml_backend_buffer_type make_memory(Device &);      // buffer.cpp
 ggml_backend_buffer_type make_host_memory(Device &); // host_buffer.cpp
 // A buffer of the caller's pages; null on failure.
 ggml_backend_buffer_t map_host_memory(Device &, void *data, std::size_t bytes);
-// Whether HIP maps a file's pages at the host's addresses.
+// Whether HIP maps a file's pages at the host's addresses, and kernels read what is in them.
 bool can_map_files(Device &);
+// Maps pages for the device; false where the device would see them at other addresses.
+bool map_pages(void *data, std::size_t bytes, int *error);
+// L2 keeps such memory: kernels end before the host reads.
+inline constexpr unsigned host_memory_flags = hipHostMallocMapped | hipHostMallocNonCoherent;
+// What is wrong with memory of that kind; "" if nothing was found. host_memory_test.cpp
+std::string host_memory_fault(Device &);
+std::string file_pages_fault(Device &);
 struct HostMemory {
     std::size_t available = 0, total = 0;
 };
@@ -68,6 +81,8 @@ bool is_memory_of(const Device &, ggml_backend_buffer_type_t);
 bool may_be_ours(const Device &, const ggml_tensor *);
 ggml_backend_t make_backend(Device &); // a stream and its workspace; null on failure
 
+// Copies to memory of the device; the bytes are there when it returns. Logs a failure.
+bool upload(Device &, void *to, const void *from, std::size_t bytes);
 // Sets the thread's HIP device. False, and logs, in a child of fork() and if HIP fails.
 bool enter(Device &);
 // Logs a HIP call that failed; true if it did not.

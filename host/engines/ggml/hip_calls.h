@@ -32,6 +32,10 @@
     X(hipStreamCreate)                                                                             \
     X(hipStreamDestroy)                                                                            \
     X(hipStreamSynchronize)                                                                        \
+    X(hipEventCreate)                                                                              \
+    X(hipEventDestroy)                                                                             \
+    X(hipEventRecord)                                                                              \
+    X(hipEventSynchronize)                                                                         \
     X(hipGetErrorName)
 
 namespace nw::engine {

@@ -20,8 +20,6 @@ namespace nw::engine {
 namespace {
 
 constexpr unsigned read_only = 0x10; // hipHostRegisterReadOnly, since HIP 5.3
-constexpr unsigned cached =
-    hipHostMallocNonCoherent; // L2 keeps it: kernels end before the host reads
 
 struct Buffer {
     Device &device;
@@ -34,23 +32,6 @@ Buffer &of(ggml_backend_buffer_t buffer) { return *static_cast<Buffer *>(buffer-
 void *page_of(const void *data) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     return reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(data) / page * page);
-}
-
-// Maps the pages for the device; false where the device would see them at other addresses.
-bool map_pages(void *data, std::size_t bytes, int *error) {
-    void *const first = page_of(data);
-    bytes += static_cast<std::size_t>(static_cast<char *>(data) - static_cast<char *>(first));
-    *error = hip().hipHostRegister(first, bytes,
-                                   hipHostRegisterPortable | hipHostRegisterMapped |
-                                       hipExtHostRegisterCoarseGrained | read_only);
-    if (*error != hipSuccess)
-        return false;
-    void *there = nullptr;
-    *error = hip().hipHostGetDevicePointer(&there, first, 0);
-    if (*error == hipSuccess && there == first)
-        return true;
-    static_cast<void>(hip().hipHostUnregister(first));
-    return false;
 }
 
 void free_buffer(ggml_backend_buffer_t buffer) {
@@ -112,9 +93,8 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t byte
         return nullptr;
     const HostMemory memory = host_memory();
     void *data = nullptr;
-    if (bytes > memory.available ||
-        hip().hipHostMalloc(&data, bytes ? bytes : memory_alignment,
-                            hipHostMallocMapped | cached) != hipSuccess) {
+    if (bytes > memory.available || hip().hipHostMalloc(&data, bytes ? bytes : memory_alignment,
+                                                        host_memory_flags) != hipSuccess) {
         say_does_not_fit(device, bytes, memory.available, memory.total);
         return nullptr;
     }
@@ -122,6 +102,22 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t byte
 }
 
 } // namespace
+
+bool map_pages(void *data, std::size_t bytes, int *error) {
+    void *const first = page_of(data);
+    bytes += static_cast<std::size_t>(static_cast<char *>(data) - static_cast<char *>(first));
+    *error = hip().hipHostRegister(first, bytes,
+                                   hipHostRegisterPortable | hipHostRegisterMapped |
+                                       hipExtHostRegisterCoarseGrained | read_only);
+    if (*error != hipSuccess)
+        return false;
+    void *there = nullptr;
+    *error = hip().hipHostGetDevicePointer(&there, first, 0);
+    if (*error == hipSuccess && there == first)
+        return true;
+    static_cast<void>(hip().hipHostUnregister(first));
+    return false;
+}
 
 ggml_backend_buffer_type make_host_memory(Device &device) {
     ggml_backend_buffer_type type = make_memory(device);
@@ -161,7 +157,7 @@ bool can_map_files(Device &device) {
     if (can)
         static_cast<void>(hip().hipHostUnregister(data));
     munmap(data, page);
-    return can;
+    return can && file_pages_fault(device).empty();
 }
 
 HostMemory host_memory() {

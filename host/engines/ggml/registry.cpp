@@ -46,14 +46,39 @@ bool is_set(const char *variable, const char *value) {
     return asked && std::strcmp(asked, value) == 0;
 }
 
-// Whether its buffers are host memory: where it has none of its own, unless the user says so.
-bool takes_host_memory(int ordinal) {
-    if (is_set("NIBBLEWAVE_GGML_MEMORY", "device"))
-        return false;
+bool is_integrated(const Device &device) {
     int integrated = 0;
-    return hip().hipDeviceGetAttribute(&integrated, hipDeviceAttributeIntegrated, ordinal) ==
+    return hip().hipDeviceGetAttribute(&integrated, hipDeviceAttributeIntegrated, device.ordinal) ==
                hipSuccess &&
            integrated;
+}
+
+// Whether its buffers are host memory, which the CPU's backend uses, too. Only by the user's wish,
+// and where no fault of such memory is found: gfx11's is known to have them.
+bool takes_host_memory(Device &device) {
+    const char *const asked = std::getenv("NIBBLEWAVE_GGML_MEMORY");
+    if (!asked || !*asked || std::strcmp(asked, "device") == 0)
+        return false;
+    const char *const name = device.name.c_str();
+    if (std::strcmp(asked, "host") != 0) {
+        say_error("NIBBLEWAVE_GGML_MEMORY=%s: must be device, the default, or host", asked);
+        return false;
+    }
+    if (!is_integrated(device)) {
+        say_error("%s has memory of its own: NIBBLEWAVE_GGML_MEMORY=host is for APUs", name);
+        return false;
+    }
+    if (const std::string fault = host_memory_fault(device); !fault.empty()) {
+        say_error("%s takes no host memory, as NIBBLEWAVE_GGML_MEMORY=host asks: its self-test "
+                  "failed, %s; buffers are in device memory",
+                  name, fault.c_str());
+        return false;
+    }
+    GGML_LOG_WARN("nibblewave: %s reads the host's memory, as NIBBLEWAVE_GGML_MEMORY=host asks: "
+                  "its self-test passed, but no card has proved it, and others' programs got wrong "
+                  "results so\n",
+                  name);
+    return true;
 }
 
 // The device with a context, or null: the reason is logged.
@@ -74,7 +99,7 @@ std::unique_ptr<Device> open(ggml_backend_reg_t reg, int ordinal) {
     device->description = std::string(nw_context_gfx(context)) + ", " + text;
     device->pci = lower_case_pci(ordinal);
     device->face = make_face(reg, *device);
-    device->shares_memory = takes_host_memory(ordinal);
+    device->shares_memory = takes_host_memory(*device);
     device->memory = device->shares_memory ? make_host_memory(*device) : make_memory(*device);
     return device;
 }
