@@ -13,6 +13,7 @@ void add_bench_model(CLI::App &);
 void add_choose(CLI::App &);
 void add_constants(CLI::App &);
 void add_diff(CLI::App &);
+void add_doctor(CLI::App &);
 void add_info(CLI::App &);
 void add_inspect(CLI::App &);
 void add_isa(CLI::App &);

@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
     nw::cli::add_choose(app);
     nw::cli::add_constants(app);
     nw::cli::add_diff(app);
+    nw::cli::add_doctor(app);
     nw::cli::add_info(app);
     nw::cli::add_inspect(app);
     nw::cli::add_isa(app);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -19,6 +20,7 @@
 #include "base/error.h"
 #include "base/targets.h"
 #include "check/check.h"
+#include "check/crowd.h"
 #include "check/extents.h"
 #include "check/same_code.h"
 
@@ -36,6 +38,7 @@ struct Options {
     std::vector<std::string> gfx;
     u64 seed = 0;
     bool checkers = false, all = false, cover = false, groups = false, verbose = false;
+    bool once = false, crowd = false;
 
     bool selects(const Kernel &k) const {
         return (family.empty() || k.family == family) && (kernel.empty() || k.symbol == kernel) &&
@@ -105,15 +108,16 @@ void run_device(const Options &o, const std::string &spec, const Extents &extent
     Modules modules(device);
     fmt::print("check: {}, seed {:#x}\n", device.info().label, o.seed);
     std::fflush(stdout);
+    const auto crowd = o.crowd ? std::make_unique<Crowd>(device) : nullptr;
     std::map<std::string_view, Counts> by_family;
     for (const Kernel &kernel : kernels(device.info().gfx)) {
         if (!o.selects(kernel))
             continue;
         const auto found = extents.find(&kernel);
         const Extent extent = found == extents.end() ? Extent::full : found->second;
-        if (extent == Extent::none)
+        if (extent == Extent::none || (o.once && (kernel.reference || !kernel.built)))
             continue;
-        const bool entry = extent == Extent::entry;
+        const bool entry = o.once || extent == Extent::entry;
         const bool passed = run_kernel(o, modules, kernel, entry);
         for (Counts *c : {&counts, &by_family[kernel.family]}) {
             ++(passed ? c->passed : c->failed);
@@ -125,8 +129,9 @@ void run_device(const Options &o, const std::string &spec, const Extents &extent
                    fmt::format("{} x {}{}", family, c.passed + c.failed,
                                c.entry_only
                                    ? fmt::format(", {} of them by one launch: {}", c.entry_only,
-                                                 o.cover ? "others walk their paths"
-                                                         : "code checked on another target")
+                                                 o.once    ? "--once"
+                                                 : o.cover ? "others walk their paths"
+                                                           : "code checked on another target")
                                    : ""),
                    c.failed ? "FAILED" : "ok");
     std::fflush(stdout);
@@ -199,6 +204,8 @@ int run(int argc, char **argv) {
                  "templates, on one target of each series; the others, and where the code of a "
                  "target differs, by one launch")
         ->excludes(all);
+    app.add_flag("--once", o.once, "each kernel of the library by one launch, as nw doctor does");
+    app.add_flag("--crowd", o.crowd, "on a device that is full of other waves");
     app.add_flag("--groups", o.groups, "print symbol and targets of each group of the same code");
     app.add_flag("-v,--verbose", o.verbose, "name every shape");
     CLI11_PARSE(app, argc, argv);
