@@ -57,25 +57,27 @@ Release linux_release(const std::string &text) {
     return out;
 }
 
-// By the kernel and its firmware.
-void add_of_system(const Platform &on, std::vector<KnownFault> &out) {
-    const Release release = linux_release(on.system);
-    const bool oem = on.system.find("oem") != std::string::npos;
-    if (on.gfx == "gfx1151" && release.major > 0 &&
-        release < (oem ? Release{6, 17} : Release{6, 18}))
-        out.push_back({"18", fmt::format("Linux {} saves too few registers of gfx1151 when it "
-                                         "preempts a kernel: hangs, wrong results; take Linux "
-                                         "6.18, or an OEM kernel 6.17",
-                                         on.system)});
-    constexpr u32 bad_mes = 0x83, good_mes = 0x80;
-    if (on.gfx == "gfx1151" && (on.mes & 0xfff) == bad_mes)
-        out.push_back({"18", fmt::format("scheduler firmware (MES) {:#x} faults; {:#x} is right: "
-                                         "take another linux-firmware",
-                                         bad_mes, good_mes)});
-    if (on.gfx == "gfx1100" && on.system.starts_with("7.0.0-28"))
-        out.push_back({"11", "Linux 7.0.0-28 resets the GPU when a registered page of a file is "
-                             "reclaimed: leave NIBBLEWAVE_GGML_MEMORY alone"});
-}
+// By the kernel and its firmware. {} in the text: the kernel's release.
+struct OfSystem {
+    const char *row, *gfx;
+    bool (*is)(const Platform &);
+    const char *text;
+};
+constexpr OfSystem of_system[] = {
+    {"18", "gfx1151",
+     [](const Platform &on) {
+         const Release release = linux_release(on.system);
+         const bool oem = on.system.find("oem") != std::string::npos;
+         return release.major > 0 && release < (oem ? Release{6, 17} : Release{6, 18});
+     },
+     "Linux {} saves too few registers of gfx1151 when it preempts a kernel: hangs, wrong results; "
+     "take Linux 6.18, or an OEM kernel 6.17"},
+    {"18", "gfx1151", [](const Platform &on) { return (on.mes & 0xfff) == 0x83; },
+     "scheduler firmware (MES) 0x83 faults; 0x80 is right: take another linux-firmware"},
+    {"11", "gfx1100", [](const Platform &on) { return on.system.starts_with("7.0.0-28"); },
+     "Linux {} resets the GPU when a registered page of a file is reclaimed: leave "
+     "NIBBLEWAVE_GGML_MEMORY alone"},
+};
 
 } // namespace
 
@@ -91,7 +93,9 @@ std::vector<KnownFault> known_faults(const Platform &on) {
             on.hip < fault.end)
             out.push_back({fault.row, fmt::format("HIP {} on {}: {}", hip_version_text(on.hip),
                                                   on.gfx, fault.text)});
-    add_of_system(on, out);
+    for (const OfSystem &fault : of_system)
+        if (on.gfx.starts_with(fault.gfx) && fault.is(on))
+            out.push_back({fault.row, fmt::format(fmt::runtime(fault.text), on.system)});
     return out;
 }
 
