@@ -35,7 +35,11 @@ Fact fact_of(const Instruction &inst, Generation generation) {
     f.barrier = n == "s_barrier" || n.starts_with("s_barrier_signal");
     f.ends = n.starts_with("s_endpgm");
     const MemoryOp memory = find_memory_op(n);
-    f.to_lds = n.starts_with("ds_") && memory.access != Access::none && !memory.loads();
+    const bool lds = n.starts_with("ds_") && memory.access != Access::none;
+    f.dma_to_lds = loads_to_lds(inst.x);
+    f.to_lds = (lds && !memory.loads()) || f.dma_to_lds;
+    f.uses_lds = lds || (n.starts_with("flat_") && memory.access != Access::none);
+    f.is_first = is_first(inst.x);
     f.to_scratch = is_scratch(inst.x, "store_", generation);
     f.from_scratch = is_scratch(inst.x, "load_", generation);
     const Modifier *scope = inst.x.modifier("scope");
@@ -47,14 +51,13 @@ Fact fact_of(const Instruction &inst, Generation generation) {
 } // namespace
 
 Facts::Facts(const Flow &flow, std::string_view gfx)
-    : generation_(target_of(gfx).generation), wave_size_(flow.code().wave_size),
-      first_(flow.first()) {
+    : target_(&target_of(gfx)), wave_size_(flow.code().wave_size), first_(flow.first()) {
     for (size_t h = 0; h < std::size(hazards_); ++h)
         hazards_[h] = applies(static_cast<Hazard>(h), gfx, wave_size_);
     facts_.resize(flow.end() - first_);
     for (const Block &b : flow.blocks())
         for (u32 i = b.first; i < b.end; ++i)
-            facts_[i - first_] = fact_of(flow.code().instructions[i], generation_);
+            facts_[i - first_] = fact_of(flow.code().instructions[i], generation());
 }
 
 } // namespace nw::lint

@@ -20,8 +20,11 @@ struct Fact {
     bool barrier = false;      // signals a barrier
     bool ends = false;         // ends the wave
     bool to_lds = false;       // writes LDS
+    bool dma_to_lds = false;   // the same, and counts as a load from memory
+    bool uses_lds = false;     // reads or writes it, as far as is known
     bool to_scratch = false;   // writes scratch memory
     bool from_scratch = false; // reads it
+    sim::IsFirst is_first;
     bool system_store = false; // gfx12: needs all earlier memory instructions done (H-011)
 };
 
@@ -35,13 +38,14 @@ public:
 
     // Of a reachable instruction.
     const Fact &operator[](u32 instruction) const { return facts_[instruction - first_]; }
-    bool gfx12() const { return generation_ == Generation::gfx12; }
-    Generation generation() const { return generation_; }
+    bool gfx12() const { return generation() == Generation::gfx12; }
+    Generation generation() const { return target_->generation; }
+    const Target &target() const { return *target_; }
     bool has(sim::Hazard h) const { return hazards_[static_cast<size_t>(h)]; }
     u32 wave_size() const { return wave_size_; }
 
 private:
-    Generation generation_;
+    const Target *target_;
     u32 wave_size_;
     bool hazards_[static_cast<size_t>(sim::Hazard::count)] = {};
     u32 first_;

@@ -57,16 +57,6 @@ std::string remedy(const Flight &f, bool gfx12) {
     return fmt::format("put {} before", fmt::join(waits, " and "));
 }
 
-// A younger load may target the same register if both return in order. Flat loads come from memory
-// or LDS, so their order is unknown.
-bool may_land_on(const Issues &older, const Issues &younger, bool gfx12) {
-    const auto both_only = [&](Counter c, Counter other) {
-        return on(older, c) && on(younger, c) && !on(older, other) && !on(younger, other);
-    };
-    return both_only(Counter::lds, Counter::load) ||
-           (both_only(Counter::load, Counter::lds) && !gfx12);
-}
-
 // Collects findings, each pair of instructions once.
 class Watch {
 public:
@@ -111,6 +101,10 @@ private:
                 fmt::format("the barrier is signalled while {} is outstanding: other waves may "
                             "read LDS too early",
                             text(f.instruction)));
+        if (fact.uses_lds && facts_[f.instruction].dma_to_lds)
+            add(Rule::lds_in_flight, i, f,
+                fmt::format("LDS is accessed while {}, which writes it, is in flight",
+                            text(f.instruction)));
         if (fact.system_store && !is_landed(f, {Counter::load, Counter::smem, Counter::store}))
             add_hazard(Hazard::system_store, i, f, "the value");
         if (fact.role.dealloc_vgprs && facts_[f.instruction].to_scratch &&
@@ -133,10 +127,8 @@ private:
         if (!load.writes.intersects(fact.reads) && !load.writes.intersects(fact.writes))
             return;
         for (const RegisterUse &use : fact.role.uses) {
-            if (use.write && may_land_on(load.issues, fact.issues, facts_.gfx12()))
-                continue;
             for (const RegisterUse &loaded : load.role.uses)
-                if (loaded.write && overlap(loaded, use))
+                if (loaded.write && clashes(loaded, load.issues, use, fact.issues, facts_.target()))
                     return report(f, i, fact, use, std::max(loaded.first, use.first));
         }
     }
@@ -182,9 +174,12 @@ private:
     Findings findings_;
 };
 
-void step(InFlight &state, u32 i, const Fact &fact) {
+void step(InFlight &state, u32 i, const Fact &fact, const Facts &facts) {
     if (fact.waits)
         state.wait(fact.limits);
+    else if (fact.is_first.awaited)
+        state.land_if(
+            [&](u32 flight) { return facts[flight].is_first.signalled == fact.is_first.awaited; });
     else if (fact.issues.any())
         state.issue(i, fact.issues);
 }
@@ -247,7 +242,7 @@ Findings find_in_flight(const Flow &flow, const Facts &facts) {
     const Conditions conditions(flow, facts);
     const Code &code = flow.code();
     const auto advance = [&](PathStates<InFlight> &paths, u32 i) {
-        paths.step(conditions[i], [&](InFlight &state) { step(state, i, facts[i]); });
+        paths.step(conditions[i], [&](InFlight &state) { step(state, i, facts[i], facts); });
     };
     u64 work = 0;
     const auto on = [&](const PathStates<InFlight> &paths, const Block &block,

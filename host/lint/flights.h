@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules W-001 to W-004, W-006, H-010, H-011 and H-012: registers and memory while memory
+// Rules W-001 to W-004, W-006, W-007, H-010, H-011 and H-012: registers and memory while memory
 // instructions are in flight.
 //
 // The state holds, for each memory instruction in flight, the minimum number of younger ones on its
@@ -44,6 +44,10 @@ public:
     void forget() { flights_.clear(), most_ = {}; }
     void wait(const sim::WaitLimits &);
     void issue(u32 instruction, const sim::Issues &);
+    // Completes those that `done(instruction)` holds for.
+    template <class Done> void land_if(Done done) {
+        std::erase_if(flights_, [&](const Flight &f) { return done(f.instruction); });
+    }
 
     const std::vector<Flight> &flights() const { return flights_; } // by instruction
     u8 most(unsigned counter) const { return most_[counter]; }      // outstanding

@@ -252,11 +252,15 @@ void Hazards::step_neighbours(Recent &state, u32 i, const HazardRole &r, Finding
         state.neighbours.insert(i);
 }
 
-// H-008, H-009, H-013
+// H-008, H-009, H-013, H-030, H-031
 void Hazards::find_own(u32 i, Findings &found) const {
     const HazardRole &r = facts_[i].role;
     if (facts_.has(Hazard::mad_overlap) && r.mad_overlap)
         add(&found, Hazard::mad_overlap, i, Finding::nothing, r.uses[0]);
+    if (facts_.has(Hazard::vopd_dependent) && r.vopd_dependent)
+        add(&found, Hazard::vopd_dependent, i, Finding::nothing, r.uses[0]);
+    if (facts_.has(Hazard::clause_length) && r.long_clause)
+        add(&found, Hazard::clause_length, i, Finding::nothing, "the clause");
     if (facts_.has(Hazard::same_sgpr) && r.same_sgpr)
         for (const RegisterUse &use : r.uses)
             if (use.write && is_tracked_sgpr(use))
@@ -287,6 +291,8 @@ Findings find_hazards(const Flow &flow, const Facts &facts) {
     });
     if (facts.has(Hazard::denorm_mode))
         find_gfx10_hazards(flow, facts, found);
+    if (facts.has(Hazard::expert_mode))
+        find_expert_hazards(flow, facts, found);
     return found;
 }
 

@@ -75,6 +75,38 @@ void find_forwarding(const Flow &flow, const Facts &facts, u32 i, Findings &foun
     }
 }
 
+// H-026. The results of the last `parity_window` vector instructions may not be written yet. Calls
+// and returns don't wait for them.
+void find_parity(const Flow &flow, const Facts &facts, u32 i, Findings &found) {
+    struct Place { // right before the instruction
+        u32 instruction;
+        unsigned valu; // vector instructions between
+        auto operator<=>(const Place &) const = default;
+    };
+    std::set<Place> seen;
+    std::vector<Place> todo{{i, 0}};
+    while (!todo.empty()) {
+        const Place at = todo.back();
+        todo.pop_back();
+        for (u32 before : flow.before(at.instruction)) {
+            const HazardRole &b = facts[before].role;
+            if (b.unit == HazardRole::memory || b.va_vdst)
+                continue;
+            Place next{before, at.valu};
+            if (writes_vgprs(b)) {
+                for (const RegisterUse &source : facts[i].role.parity)
+                    if (writes(b, source))
+                        return found.push_back(
+                            finding_of(Hazard::vopd_parity, i, before,
+                                       register_name(source.bank, source.first)));
+                ++next.valu;
+            }
+            if (next.valu < parity_window && seen.insert(next).second)
+                todo.push_back(next);
+        }
+    }
+}
+
 // H-014. The load waits until at most this many vector instructions are in flight. Earlier ones are
 // done, except that transcendental instructions complete out of order.
 void find_lds_direct_valu(const Flow &flow, const Facts &facts, u32 i, Findings &found) {
@@ -143,6 +175,8 @@ void find_going_back(const Flow &flow, const Facts &facts, u32 i, Findings &foun
     const HazardRole &r = facts[i].role;
     if (facts.has(Hazard::forwarding) && r.unit == HazardRole::valu)
         find_forwarding(flow, facts, i, found);
+    if (facts.has(Hazard::vopd_parity) && !r.parity.empty())
+        find_parity(flow, facts, i, found);
     if (!r.lds_direct || r.uses.empty())
         return;
     if (facts.has(Hazard::lds_direct_valu))

@@ -189,6 +189,63 @@ TEST_CASE("waits of gfx10") {
         check(c);
 }
 
+// The rules W-nnn that a body breaks: its other registers hold nothing.
+std::string waits_of(const char *gfx, const std::string &body) {
+    const Case c{"", gfx, body.c_str(), ""};
+    std::vector<lint::Finding> found = findings(assemble(gfx, source_of(c)), gfx);
+    std::erase_if(found, [](const lint::Finding &f) {
+        return !info(f.rule).id.starts_with("W-") || info(f.rule).severity == lint::Severity::note;
+    });
+    return ids_of(found);
+}
+
+TEST_CASE("loads of two kinds return in no order (H-010)") {
+    const std::string
+        sample = "image_sample v2, [v0, v1], s[8:15], s[16:19] dmask:0x1 "
+                 "dim:SQ_RSRC_IMG_2D\n",
+        image = "image_load v2, [v0, v1], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D\n",
+        ray = "image_bvh_intersect_ray v[2:5], [v10, v11, v[12:14], v[15:17], v[18:20]], s[8:11]\n",
+        old_ray = "image_bvh_intersect_ray v[2:5], v[10:20], s[8:11]\n",
+        wait = "s_waitcnt vmcnt(0)\n";
+    for (const char *gfx : {"gfx1030", "gfx1100", "gfx1151"}) {
+        CAPTURE(gfx);
+        const bool gfx10 = std::string_view(gfx) == "gfx1030";
+        const std::string load = gfx10 ? "global_load_dword v2, v1, s[2:3]\n"
+                                       : "global_load_b32 v2, v1, s[2:3]\n",
+                          bvh = gfx10 ? old_ray : ray;
+        CHECK(waits_of(gfx, sample + load) == "W-002");
+        CHECK(waits_of(gfx, load + sample) == "W-002");
+        CHECK(waits_of(gfx, bvh + load) == "W-002");
+        CHECK(waits_of(gfx, bvh + sample) == "W-002");
+        CHECK(waits_of(gfx, sample + wait + load) == "");
+        CHECK(waits_of(gfx, image + load) == "");
+        CHECK(waits_of(gfx, load + image) == "");
+        CHECK(waits_of(gfx, bvh + bvh) == "");
+        // A sample that gfx11.5 may do as a plain load.
+        CHECK(waits_of(gfx, sample + sample) ==
+              (std::string_view(gfx) == "gfx1151" ? "W-002" : ""));
+        CHECK(waits_of(gfx, sample + "s_branch .L\n s_nop 0\n.L:\n" + load) == "W-002");
+    }
+}
+
+TEST_CASE("LDS that a load from memory writes") {
+    const std::string dma = "buffer_load_dword v1, s[8:11], 0 offen lds\n",
+                      read = "ds_read_b32 v3, v1\n", wait = "s_waitcnt vmcnt(0)\n";
+    for (const char *gfx : {"gfx1010", "gfx1030"}) {
+        CAPTURE(gfx);
+        CHECK(waits_of(gfx, dma + read) == "W-007");
+        CHECK(waits_of(gfx, dma + "ds_write_b32 v1, v0\n") == "W-007");
+        CHECK(waits_of(gfx, dma + "s_waitcnt lgkmcnt(0)\n" + read) == "W-007");
+        CHECK(waits_of(gfx, dma + wait + read) == "");
+        CHECK(waits_of(gfx, dma + "global_load_dword v4, v1, s[2:3]\n s_waitcnt vmcnt(1)\n" +
+                                read) == "");
+        CHECK(waits_of(gfx, dma + "s_branch .L\n s_nop 0\n.L:\n" + read) == "W-007");
+        CHECK(waits_of(gfx, dma + "ds_bpermute_b32 v3, v1, v0\n") == "");
+        CHECK(waits_of(gfx, dma + "s_barrier\n") == "W-003");
+        CHECK(waits_of(gfx, dma + wait + "s_barrier\n") == "");
+    }
+}
+
 TEST_CASE("values and where control goes") {
     for (const Case &c : values)
         check(c);

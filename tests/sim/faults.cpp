@@ -148,3 +148,21 @@ TEST_CASE("the fault that comes out is the first workgroup's, on any number of t
         has(fault_of(k, launch), "workgroup (3, 0, 0)");
     }
 }
+
+TEST_CASE("a mode of SCHED_MODE of which nothing is published") {
+    const auto set = [](const std::string &gfx, u32 value, u32 bits) {
+        KernelText k;
+        k.gfx = gfx;
+        k.body = "  s_setreg_imm32_b32 hwreg(26, 0, " + std::to_string(bits) + "), " +
+                 std::to_string(value) +
+                 "\n  s_getreg_b32 s8, hwreg(26, 0, 2)\n"
+                 "  v_mov_b32 v1, 0\n  v_mov_b32 v2, s8\n  global_store_b32 v1, v2, s[2:3]";
+        return k;
+    };
+    for (const u32 value : {0u, 2u})
+        CHECK(run(set("gfx1201", value, 2)).front() == value);
+    has(fault_of(set("gfx1201", 1, 2)), "SCHED_MODE 1 may leave more dependencies");
+    has(fault_of(set("gfx1200", 3, 2)), "SCHED_MODE 3");
+    has(fault_of(set("gfx1201", 18, 5)), "SCHED_MODE 18");
+    has(fault_of(set("gfx1151", 0, 2)), "hardware register 26");
+}

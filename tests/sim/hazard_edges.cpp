@@ -241,3 +241,107 @@ TEST_CASE("H-012: giving scratch memory back") {
         {"a load from it", all, 32, "scratch_load_b32 v2, off, off\n" + give, nullptr},
     });
 }
+
+TEST_CASE("H-026: sources of one parity in a pair") {
+    const std::string ready = "v_mov_b32 v4, v0\n v_mov_b32 v5, v0\n v_mov_b32 v6, v0\n"
+                              "v_mov_b32 v7, v0\n s_waitcnt_depctr depctr_va_vdst(0)\n",
+                      write = "v_add_nc_u32 v4, v0, v1\n",
+                      pair = "v_dual_mov_b32 v2, v4 :: v_dual_mov_b32 v3, v6\n";
+    run_cases({
+        {"X's source", gfx11, 32, ready + write + pair, "H-026"},
+        {"Y's source", gfx11, 32, ready + "v_add_nc_u32 v6, v0, v1\n" + pair, "H-026"},
+        {"vsrc1", gfx11, 32,
+         ready + write + "v_dual_add_f32 v2, v0, v4 :: v_dual_add_f32 v3, v5, v6\n", "H-026"},
+        {"src0 of one, vsrc1 of the other", gfx11, 32,
+         ready + write + "v_dual_add_f32 v2, v4, v1 :: v_dual_add_f32 v3, v5, v6\n", nullptr},
+        {"both odd", gfx11, 32,
+         ready + "v_mov_b32 v7, 1\n v_dual_mov_b32 v2, v7 :: v_dual_mov_b32 v3, v5\n", "H-026"},
+        {"an SGPR beside it", gfx11, 32,
+         ready + write + "v_dual_mov_b32 v2, v4 :: v_dual_mov_b32 v3, s2\n", nullptr},
+        {"the factor of fmamk is src2", gfx11, 32,
+         ready + write + "v_dual_fmamk_f32 v2, v0, 0x42, v4 :: v_dual_add_f32 v3, v5, v6\n",
+         nullptr},
+        {"the constant of fmaak comes last", gfx11, 32,
+         ready + write + "v_dual_fmaak_f32 v2, v0, v4, 0x42 :: v_dual_add_f32 v3, v5, v6\n",
+         "H-026"},
+        {"gfx12", gfx12, 32, ready + write + pair, nullptr},
+        {"fourteen between", gfx11, 32, ready + write + times(14, other) + pair, "H-026"},
+        {"fifteen", gfx11, 32, ready + write + times(15, other) + pair, nullptr},
+        {"comparisons write no VGPR", gfx11, 32,
+         ready + write + times(15, "v_cmp_eq_u32 vcc_lo, v0, v1") + pair, "H-026"},
+        {"s_nop is no fix", gfx11, 32, ready + write + times(2, "s_nop 15") + pair, "H-026"},
+        {"s_delay_alu is none", gfx11, 32,
+         ready + write + "s_delay_alu instid0(VALU_DEP_1)\n" + pair, "H-026"},
+        {"a wait for one less", gfx11, 32,
+         ready + write + "s_waitcnt_depctr depctr_va_vdst(1)\n" + pair, "H-026"},
+        {"memory instructions wait, too", gfx11, 32, ready + write + "ds_store_b32 v1, v0\n" + pair,
+         nullptr},
+        {"registers that only loads wrote", gfx11, 32,
+         "global_load_b32 v4, v1, s[2:3]\n global_load_b32 v6, v1, s[2:3]\n s_waitcnt vmcnt(0)\n" +
+             pair,
+         nullptr},
+        {"a load, and then a vector instruction", gfx11, 32,
+         "global_load_b32 v4, v1, s[2:3]\n global_load_b32 v6, v1, s[2:3]\n s_waitcnt vmcnt(0)\n" +
+             write + pair,
+         "H-026"},
+        {"the half of a pair", gfx11, 32,
+         ready + "v_dual_mov_b32 v8, v0 :: v_dual_mov_b32 v5, v1\n"
+                 "v_dual_mov_b32 v2, v5 :: v_dual_mov_b32 v3, v7\n",
+         "H-026"},
+        {"a wide result", gfx11, 32, ready + "v_lshlrev_b64 v[4:5], v0, v[6:7]\n" + pair, "H-026"},
+        {"across a call", gfx11, 32,
+         ready + write + "s_call_b64 s[20:21], .Lf\n s_branch .Lout\n.Lf:\n" + pair + ".Lout:\n",
+         "H-026"},
+        {"in a loop", gfx11, 32,
+         ready + "s_mov_b32 s9, 2\n.Lloop:\n" + pair + write +
+             "s_sub_u32 s9, s9, 1\n s_cmp_lg_u32 s9, 0\n s_cbranch_scc1 .Lloop\n",
+         "H-026"},
+    });
+}
+
+TEST_CASE("H-029: what expert scheduling leaves to the program") {
+    const std::string expert = "s_setreg_imm32_b32 hwreg(26, 0, 2), 2\n",
+                      normal = "s_setreg_imm32_b32 hwreg(26, 0, 2), 0\n",
+                      add = "v_add_nc_u32 v3, v0, v1\n", va = "s_wait_alu depctr_va_vdst(0)\n",
+                      vm = "s_wait_alu depctr_vm_vsrc(0)\n",
+                      store = "global_store_b32 v1, v3, s[2:3]\n",
+                      load = "global_load_b32 v4, v1, s[2:3]\n";
+    run_cases({
+        {"mode 0", gfx12, 32, normal + add + store, nullptr},
+        {"the mode was left", gfx12, 32, expert + add + normal + store, nullptr},
+        {"written before it was entered", gfx12, 32, add + expert + store, "H-029"},
+        {"vector instructions are ordered", gfx12, 32, expert + add + "v_add_nc_u32 v5, v3, v0",
+         nullptr},
+        {"a load over a result", gfx12, 32, expert + va + "v_mov_b32 v4, 0\n" + load, "H-029"},
+        {"a load over a source", gfx12, 32,
+         "v_mov_b32 v4, 0\n" + expert + va + "v_add_nc_u32 v3, v4, v0\n" + load, "H-029"},
+        {"both read", gfx12, 32, expert + va + "v_add_nc_u32 v3, v1, v0\n" + load, nullptr},
+        {"an address overwritten", gfx12, 32, expert + va + load + "v_mov_b32 v1, 0", "H-029"},
+        {"an address overwritten by a load", gfx12, 32, expert + va + load + "ds_load_b32 v1, v0",
+         "H-029"},
+        {"the load was waited for", gfx12, 32,
+         expert + va + load + "s_wait_loadcnt 0\n v_mov_b32 v1, 0", nullptr},
+        {"stores have read", gfx12, 32,
+         expert + va + "global_store_b32 v1, v0, s[2:3]\n" + vm + "v_mov_b32 v1, 0", nullptr},
+        {"one younger", gfx12, 32,
+         expert + add + "v_mov_b32 v5, 0\n s_wait_alu depctr_va_vdst(1)\n" + store, nullptr},
+        {"one younger of another class", gfx12, 32,
+         expert + va + add + "v_exp_f32 v5, v0\n s_wait_alu depctr_va_vdst(1)\n" + store, "H-029"},
+        {"a mode from a register", gfx12, 32,
+         "s_mov_b32 s8, 2\n s_setreg_b32 hwreg(26, 0, 2), s8\n" + add + store, "H-029"},
+        {"in a loop", gfx12, 32,
+         expert + va + "s_mov_b32 s9, 2\n.Lloop:\n" + load + "s_wait_loadcnt 0\n" +
+             "global_load_b32 v5, v1, s[2:3]\n s_sub_co_u32 s9, s9, 1\n s_cmp_lg_u32 s9, 0\n"
+             "v_mov_b32 v6, v4\n s_cbranch_scc1 .Lloop\n",
+         "H-029"},
+    });
+}
+
+TEST_CASE("H-030, H-031: halves that depend on each other, and long clauses") {
+    run_cases({
+        {"the second half writes what the first reads", all, 32,
+         "v_dual_add_f32 v5, v1, v0 :: v_dual_mov_b32 v0, v2", nullptr},
+        {"an accumulator", all, 32, "v_dual_mov_b32 v4, v0 :: v_dual_fmac_f32 v5, v1, v4", "H-030"},
+        {"thirty-three on gfx10", {"gfx1030"}, 32, "s_clause 0x20\n s_nop 0", nullptr},
+    });
+}

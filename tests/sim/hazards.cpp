@@ -69,6 +69,26 @@ const Row rows[] = {
     {"H-012", all, none, 32, "scratch_store_b32 off, v0, off", "s_nop 0\n s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)",
      "global_store_b32 v1, v0, s[2:3]\n s_nop 0\n s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)",
      "stores 0", "loads 0"},
+    {"H-026", gfx11, gfx12, 32, "v_mov_b32 v4, v0\n v_mov_b32 v6, v1\n ds_store_b32 v1, v0\n v_mov_b32 v4, v0", "v_dual_mov_b32 v2, v4 :: v_dual_mov_b32 v3, v6",
+     "v_mov_b32 v4, v0\n v_mov_b32 v5, v1\n v_dual_mov_b32 v2, v4 :: v_dual_mov_b32 v3, v5",
+     "s_waitcnt_depctr depctr_va_vdst(0)", "s_waitcnt_depctr depctr_sa_sdst(0)"},
+    // The mode is part of the hazard. A vector result in memory; in an address; a source overwritten.
+    {"H-029", gfx12, none, 32, "s_setreg_imm32_b32 hwreg(26, 0, 2), 2\n v_add_nc_u32 v3, v0, v1", "global_store_b32 v1, v3, s[2:3]",
+     "v_add_nc_u32 v3, v0, v1\n global_store_b32 v1, v3, s[2:3]",
+     "s_wait_alu depctr_va_vdst(0)", "s_wait_alu depctr_vm_vsrc(0)"},
+    {"H-029", gfx12, none, 32, "s_setreg_imm32_b32 hwreg(26, 0, 2), 2\n v_lshlrev_b32 v3, 2, v0", "ds_load_b32 v4, v3",
+     "v_lshlrev_b32 v3, 2, v0\n ds_load_b32 v4, v3",
+     "s_wait_alu depctr_va_vdst(0)", "s_wait_alu depctr_va_vdst(1)"},
+    {"H-029", gfx12, none, 32, "s_setreg_imm32_b32 hwreg(26, 0, 2), 2\n s_wait_alu depctr_va_vdst(0)\n global_store_b32 v1, v0, s[2:3]", "v_mov_b32 v0, 1",
+     "global_store_b32 v1, v0, s[2:3]\n v_mov_b32 v0, 1",
+     "s_wait_alu depctr_vm_vsrc(0)", "s_wait_alu depctr_va_vdst(0)"},
+    // These are one instruction each: nothing before it resolves it.
+    {"H-030", gfx115x_12, none, 32, "", "v_dual_mov_b32 v4, v0 :: v_dual_add_f32 v5, v1, v4",
+     "v_dual_add_f32 v5, v1, v4 :: v_dual_mov_b32 v4, v0",
+     nullptr, "s_waitcnt_depctr depctr_va_vdst(0)"},
+    {"H-031", all, none, 32, "", "s_clause 0x20\n s_nop 0",
+     "s_clause 0x1f\n s_nop 0",
+     nullptr, "s_nop 0"},
 };
 // clang-format on
 

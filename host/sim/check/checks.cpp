@@ -58,15 +58,15 @@ const Checker *checker(CheckKinds kinds) {
 }
 
 CheckFacts::CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx) {
-    const Generation generation = target_of(gfx).generation;
+    const Target &target = target_of(gfx);
     if (kinds.wait) {
-        wait = std::make_unique<WaitFacts>(code, generation);
+        wait = std::make_unique<WaitFacts>(code, target);
         hazards = std::make_unique<HazardFacts>(code, gfx);
     }
     if (kinds.init)
         init = std::make_unique<InitFacts>(code);
     if (kinds.race)
-        race = std::make_unique<RaceFacts>(code, generation);
+        race = std::make_unique<RaceFacts>(code, target.generation);
     fill_rows(code);
 }
 

@@ -34,6 +34,10 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         e.masks = tracked_sgprs(e.role.masks, false);
         if (has(Hazard::mad_overlap) && e.role.mad_overlap)
             e.clash = Hazard::mad_overlap;
+        if (has(Hazard::vopd_dependent) && e.role.vopd_dependent)
+            e.clash = Hazard::vopd_dependent;
+        if (has(Hazard::clause_length) && e.role.long_clause)
+            e.clash = Hazard::clause_length;
         if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs) {
             e.clash = Hazard::dealloc_nop;
             if (nop)
@@ -46,6 +50,30 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         nop = inst.x.mnemonic == "s_nop";
         entries.push_back(std::move(e));
     }
+    if (has(Hazard::vopd_parity))
+        watch_results();
+    if (has(Hazard::expert_mode))
+        watch_expert(code);
+}
+
+void HazardFacts::watch_expert(const Code &code) {
+    for (size_t n = 0; n < entries.size(); ++n)
+        expert.push_back(expert_role(code.instructions[n], entries[n].role));
+    if (std::ranges::none_of(expert, &ExpertRole::sets_mode))
+        return expert.clear();
+    for (size_t n = 0; n < entries.size(); ++n)
+        entries[n].watched |= expert[n].matters();
+}
+
+// H-026 concerns all that writes VGPRs, in a program with a pair that can read too early.
+void HazardFacts::watch_results() {
+    on[static_cast<size_t>(Hazard::vopd_parity)] =
+        std::ranges::any_of(entries, [](const Entry &e) { return !e.role.parity.empty(); });
+    if (!has(Hazard::vopd_parity))
+        return;
+    for (Entry &e : entries)
+        e.watched |=
+            e.role.va_vdst || e.role.unit == HazardRole::valu || e.role.unit == HazardRole::memory;
 }
 
 bool HazardFacts::starts_something(const HazardRole &r) const {
@@ -78,6 +106,8 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
         report(w, i, *e.clash, {e.role.uses.empty() ? RegisterUse{} : e.role.uses[0], i.index});
     if (recent_)
         step_gfx10(w, i);
+    if (expert_)
+        step_expert(w, i);
     const auto run = [&](Hazard h, Result (HazardCheck::*find)(u32, const Entry &)) {
         if (facts_->has(h))
             if (Result found = (this->*find)(i.index, e))
@@ -87,6 +117,7 @@ void HazardCheck::step(const Wave &w, const Inst &i) {
     run(Hazard::forwarding, &HazardCheck::find_forwarding);
     run(Hazard::mask_write, &HazardCheck::find_mask_write);
     run(Hazard::read_sgpr, &HazardCheck::find_read_sgpr);
+    run(Hazard::vopd_parity, &HazardCheck::find_parity);
     if (neighbour_)
         for (Hazard h : {Hazard::matrix_input, Hazard::cmpx_permute})
             if (facts_->has(h))
@@ -107,6 +138,19 @@ void HazardCheck::step_gfx10(const Wave &w, const Inst &i) {
     const Gfx10Hazards hazards(facts_->has(Hazard::exec_war));
     hazards.step(*recent_, i.index, facts_->entries[i.index].role, facts_->old[i.index],
                  std::cref(found)); // by reference: no memory for each step
+}
+
+void HazardCheck::step_expert(const Wave &w, const Inst &i) {
+    const ExpertHazards hazards([&](u32 n) {
+        return std::pair<const HazardRole &, const ExpertRole &>(facts_->entries[n].role,
+                                                                 facts_->expert[n]);
+    });
+    std::optional<u8> mode;
+    if (facts_->expert[i.index].sets_mode && i.src[0].kind == Source::sgpr)
+        mode = static_cast<u8>(w.s[i.src[0].at] & expert_bits);
+    hazards.step(*expert_, i.index, mode, [&](const RegisterUse &use, u32 earlier) {
+        report(w, i, Hazard::expert_mode, {use, earlier});
+    });
 }
 
 // Forgets what LLVM tracks within a function only, since it resolves nothing across calls. Scalar
@@ -282,6 +326,23 @@ HazardCheck::Result HazardCheck::find_read_sgpr(u32 index, const Entry &e) {
     return {};
 }
 
+// H-026
+HazardCheck::Result HazardCheck::find_parity(u32 index, const Entry &e) {
+    const HazardRole &r = e.role;
+    if (r.unit == HazardRole::memory || r.va_vdst)
+        result_count_ = 0;
+    for (const RegisterUse &source : r.parity)
+        for (unsigned n = 0; n < result_count_; ++n)
+            if (written_by(results_[n], source))
+                return Finding{source, results_[n]};
+    if (writes_vgprs(r)) {
+        std::copy_backward(results_.begin(), results_.end() - 1, results_.end());
+        results_[0] = index;
+        result_count_ = std::min<unsigned>(result_count_ + 1, results_.size());
+    }
+    return {};
+}
+
 // H-006, H-007: only the immediately preceding vector instruction matters.
 HazardCheck::Result HazardCheck::find_neighbour(u32, const HazardRole &r, Hazard h) {
     const HazardRole &before = facts_->entries[*neighbour_].role;
@@ -305,8 +366,8 @@ void HazardCheck::report(const Wave &w, const Inst &i, Hazard h, const Finding &
                        : f.use.first == sreg::exec     ? "EXEC"
                        : f.use.first == sreg::vcc      ? "VCC"
                                                        : fmt::format("s{}", f.use.first);
-    if (h == Hazard::dealloc_nop)
-        name = "the VGPRs";
+    if (h == Hazard::dealloc_nop || h == Hazard::clause_length)
+        name = h == Hazard::dealloc_nop ? "the VGPRs" : "the clause";
     if (!subject.empty())
         name = subject;
     std::string before =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/func/wave.h"
+#include "sim/isa/expert_mode.h"
 #include "sim/isa/gfx10_hazards.h"
 #include "sim/isa/hazards.h"
 
@@ -21,8 +22,9 @@ struct HazardFacts {
         std::optional<Hazard> clash;            // with the next instruction, unless resolved
         bool resolves_next = false;             // resolved if the preceding instruction did this
     };
-    std::vector<Entry> entries; // by instruction index
-    std::vector<Gfx10Role> old; // the same; empty but on gfx10
+    std::vector<Entry> entries;     // by instruction index
+    std::vector<Gfx10Role> old;     // the same; empty but on gfx10
+    std::vector<ExpertRole> expert; // the same; empty unless the code sets SCHED_MODE
     bool on[static_cast<size_t>(Hazard::count)] = {};
     unsigned ds_nops = 0; // s_nop count that resolves H-002
     HazardFacts(const Code &code, std::string_view gfx);
@@ -31,6 +33,8 @@ struct HazardFacts {
 private:
     bool starts_something(const HazardRole &) const;
     bool starts_old(const HazardRole &, const Gfx10Role &) const;
+    void watch_results();
+    void watch_expert(const Code &);
 };
 
 class HazardCheck {
@@ -38,6 +42,8 @@ public:
     explicit HazardCheck(const HazardFacts &facts) : facts_(&facts) {
         if (!facts.old.empty())
             recent_.emplace();
+        if (!facts.expert.empty())
+            expert_.emplace();
     }
     void reset() { *this = HazardCheck(*facts_); }
     // Call before the instruction runs: for `watched` ones, and for all while following(). Throws
@@ -58,6 +64,7 @@ private:
     Result find_forwarding(u32 index, const Entry &);
     Result find_mask_write(u32 index, const Entry &);
     Result find_read_sgpr(u32 index, const Entry &);
+    Result find_parity(u32 index, const Entry &);
     void note_writes(u32 index, const Entry &, Sgprs watched);
     void resolve_by_scalar_read(Sgprs reads);
     void cross_call(const Entry &);
@@ -66,6 +73,7 @@ private:
     void report(const Wave &, const Inst &, Hazard, const Finding &,
                 std::string_view subject = "") const;
     void step_gfx10(const Wave &, const Inst &);
+    void step_expert(const Wave &, const Inst &);
 
     const HazardFacts *facts_;
     bool following_ = false;
@@ -87,6 +95,10 @@ private:
     std::array<Event, 12> events_;
     unsigned event_count_ = 0;
 
+    // H-026: the last vector instructions with results in VGPRs, newest first.
+    std::array<u32, parity_window> results_;
+    unsigned result_count_ = 0;
+
     // H-002, H-005: SGPRs (as pairs) that vector instructions read or used as masks, and which of
     // these were overwritten since.
     Sgprs read_ = 0, by_salu_ = 0, by_valu_ = 0;
@@ -101,6 +113,7 @@ private:
     std::optional<u32> neighbour_;
 
     std::optional<Gfx10Recent> recent_; // on gfx10
+    std::optional<ExpertRecent> expert_;
 };
 
 } // namespace nw::sim

@@ -52,7 +52,7 @@ RaceFacts::Kind kind_of(std::string_view name) {
                                                   : Kind::none;
 }
 
-RaceFacts::Entry entry_of(const Instruction &inst, Generation generation) {
+RaceFacts::Entry entry_of(const Instruction &inst, Generation generation, bool any_dma) {
     const bool gfx12 = generation == Generation::gfx12;
     RaceFacts::Entry e;
     e.kind = kind_of(inst.x.mnemonic);
@@ -63,15 +63,18 @@ RaceFacts::Entry entry_of(const Instruction &inst, Generation generation) {
         Issues on = issues(inst, generation);
         e.on_lds = on.on[static_cast<int>(Counter::lds)];
         e.on_store = on.on[static_cast<int>(Counter::store)];
+        e.on_load = on.on[static_cast<int>(Counter::load)];
+        e.dma = loads_to_lds(inst.x);
         e.synchronizes = bypasses_caches(inst, gfx12);
     }
     if (e.kind == RaceFacts::Kind::counters) {
         WaitLimits limits = wait_limits(inst, generation);
         e.keep_lds = limits.limit[static_cast<int>(Counter::lds)];
         e.keep_store = limits.limit[static_cast<int>(Counter::store)];
+        e.keep_load = any_dma ? limits.limit[static_cast<int>(Counter::load)] : ~0u;
         e.waits_scalar = limits.limit[static_cast<int>(Counter::smem)] == 0;
         if (e.keep_lds == WaitLimits::unlimited && e.keep_store == WaitLimits::unlimited &&
-            !e.waits_scalar)
+            e.keep_load == WaitLimits::unlimited && !e.waits_scalar)
             e.kind = RaceFacts::Kind::none;
     }
     return e;
@@ -81,8 +84,10 @@ RaceFacts::Entry entry_of(const Instruction &inst, Generation generation) {
 
 RaceFacts::RaceFacts(const Code &code, Generation generation) {
     entries.reserve(code.instructions.size() + 1);
+    const bool any_dma = std::ranges::any_of(
+        code.instructions, [](const Instruction &inst) { return loads_to_lds(inst.x); });
     for (const Instruction &inst : code.instructions) {
-        entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, generation));
+        entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, generation, any_dma));
         Entry &e = entries.back();
         e.guess = e.kind == Kind::memory && is_guess(code, entries.size() - 1);
     }
@@ -150,7 +155,10 @@ void RaceCheck::counters(State &me, const RaceFacts::Entry &e) {
     };
     wait(me.lds_issued, e.keep_lds, me.lds_done);
     wait(me.global_issued, e.keep_store, me.global_done);
+    wait(me.loads_issued, e.keep_load, me.loads_done);
     wait(me.scalar_back, e.waits_scalar ? 0 : ~0u, me.scalar_done);
+    if (e.waits_scalar)
+        me.scalar_loads_done = me.scalar_loads;
 }
 
 // ---- release: publishing a wave's clock ---------------------------------------------------------
@@ -163,7 +171,8 @@ void RaceCheck::take(State &me, const Knowledge &knowledge) {
 
 Knowledge RaceCheck::news_of(const State &me) const {
     Knowledge all = me.knows;
-    all.mate(me.number - first_) = {me.clock, me.lds_done, me.global_done, me.scalar_done};
+    all.mate(me.number - first_) = {me.clock, me.lds_done, me.global_done, me.scalar_done,
+                                    me.loads_done};
     return all;
 }
 

@@ -11,9 +11,12 @@
 // of another workgroup is visible only after a cache invalidation. A store of SGPRs is
 // released once s_dcache_wb has written the scalar cache back and the wave has waited (S-077).
 //
-// Not races: a wave's own accesses; atomics with each other; two stores of the same value; a load
-// that a compare-exchange checks (race_guess.cpp). Lanes of
-// one instruction that store different values to one byte are reported: the winner is unspecified.
+// A wave's own accesses need a wait in two cases: LDS that a load from memory writes (vmcnt), and
+// bytes that both a vector store and a scalar load access, in either order.
+//
+// Not races: all other accesses of one wave; atomics with each other; two stores of the same value;
+// a load that a compare-exchange checks (race_guess.cpp). Lanes of one instruction that store
+// different values to one byte are reported: the winner is unspecified.
 //
 // A grid under this check runs on one thread: the order of accesses decides which of two racing
 // accesses is reported, and must be deterministic. Workgroups could keep private shadows that are
@@ -55,12 +58,14 @@ struct RaceFacts {
     };
     struct Entry {
         Kind kind = Kind::none;
-        bool synchronizes = false;             // a load or store that bypasses the caches
-        bool guess = false;                    // only a compare-exchange sees what it loads
-        bool on_lds = false, on_store = false; // counters it increments
-        u8 caches = 0;                         // invalidated: 1 the CU's own, 2 also outer levels
-        u32 keep_lds = ~0u, keep_store = ~0u;  // how many may be outstanding after a wait
-        bool waits_scalar = false;             // for all of them
+        bool synchronizes = false; // a load or store that bypasses the caches
+        bool guess = false;        // only a compare-exchange sees what it loads
+        bool on_lds = false, on_store = false, on_load = false; // counters it increments
+        bool dma = false;                                       // a load that writes LDS
+        u8 caches = 0;                        // invalidated: 1 the CU's own, 2 also outer levels
+        u32 keep_lds = ~0u, keep_store = ~0u; // how many may be outstanding after a wait
+        u32 keep_load = ~0u;                  // the same, in code with a dma
+        bool waits_scalar = false;            // for all of them
     };
     std::vector<Entry> entries; // by instruction index, and the end sentinel
     RaceFacts(const Code &code, Generation generation);
@@ -94,6 +99,8 @@ private:
         u32 clock = 1;
         u32 lds_issued = 0, lds_done = 0, global_issued = 0, global_done = 0;
         u32 scalar_issued = 0, scalar_back = 0, scalar_done = 0; // issued, being written back
+        u32 loads_issued = 0, loads_done = 0;
+        u32 scalar_loads = 0, scalar_loads_done = 0;
         u32 caches = 0;       // invalidated since the last atomic
         u32 awaits = nothing; // the phase to acquire, of this barrier:
         u32 barrier = 0;
@@ -133,17 +140,20 @@ private:
         u64 base = 0;              // added to give a host address
         bool synchronizes = false; // an atomic, or a load or store that may synchronize
         bool cached = false;       // a load that may hit a stale cache line
+        bool dma = false;          // what is written is no register's
     };
 
     void memory(Wave &, const Inst &, State &, const RaceFacts::Entry &);
     void scalar_load(Wave &, const Inst &, State &);
     void scalar_write(Wave &, const Inst &, State &);
+    void dma_to_lds(Wave &, const Inst &, State &);
     void touch_lanes(Half &, u32 lanes);
     void touch_each(Half &, u32 lanes);
     void touch_range(Half &, u64 address, u64 size);
     void touch(Half &, u64 block, ByteMask);
     void record(ShadowBlock &, ShadowAccess, bool lds);
     bool ordered(const Half &, const ShadowAccess &older, bool cached) const;
+    static const char *missing_wait(const Half &, const ShadowAccess &own);
     bool is_own_flag(Half &, u64 address);
     void conflict(Half &, u64 block, ByteMask, const ShadowAccess &older);
     void lanes_agree(Half &, u32 lanes);
@@ -168,6 +178,8 @@ private:
     ShadowBlock &block(const Half &, u64 address);
 
     [[noreturn]] void report(const Half &, u64 address, const ShadowAccess &older);
+    [[noreturn]] void report_own(const Half &, u64 address, const ShadowAccess &older,
+                                 const char *wait) const;
     [[noreturn]] void report_lanes(const Half &, u64 address, unsigned a, unsigned b);
 
     const RaceFacts *facts_;

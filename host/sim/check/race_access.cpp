@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The race check's accesses: the bytes, their last accesses, and whether these are ordered before.
 #include <algorithm>
-#include <fmt/format.h>
 
 #include "sim/check/race.h"
 #include "sim/func/buffer_access.h"
 #include "sim/func/frames.h"
 #include "sim/func/image_access.h"
+#include "sim/func/lane_memory.h"
 #include "sim/func/launch.h"
-#include "sim/func/report.h"
 
 namespace nw::sim {
 
@@ -50,17 +49,6 @@ u32 scratch_lanes(const Wave &w, const MemoryAccess &a, const Places &p) {
     return lanes;
 }
 
-const char *verb(Touch touch, bool past) {
-    switch (touch) {
-    case Touch::read:
-        return past ? "read" : "reads";
-    case Touch::write:
-        return past ? "wrote" : "writes";
-    default:
-        return past ? "updated atomically" : "updates atomically";
-    }
-}
-
 } // namespace
 
 // ---- from an instruction to byte masks ----------------------------------------------------------
@@ -69,6 +57,7 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
     const Frames &f = frames();
     me.lds_issued += e.on_lds;
     me.global_issued += e.on_store;
+    me.loads_issued += e.on_load;
     if (e.guess || !i.access) // or it can't be run
         return;
     const MemoryAccess &a = *i.access;
@@ -102,6 +91,29 @@ void RaceCheck::memory(Wave &w, const Inst &i, State &me, const RaceFacts::Entry
                 touch_lanes(h, global);
             }
         }
+    if (e.dma)
+        dma_to_lds(w, i, me);
+}
+
+// What a load from memory writes to LDS.
+void RaceCheck::dma_to_lds(Wave &w, const Inst &i, State &me) {
+    Places p;
+    for (unsigned half = 0; half < w.halves; ++half) {
+        p.active = 0;
+        for_lanes(w.exec(half), [&](unsigned l) {
+            p.at[l] = load_to_lds_offset(w, i, l + row_lanes * half);
+            if (p.at[l] + 4 <= w.group->lds.size()) // else the load faults
+                p.active |= 1u << l;
+        });
+        if (!p.active)
+            continue;
+        Half h{w, i, me, p, half, 4, 0, {}};
+        h.lds = h.dma = true;
+        h.base = reinterpret_cast<u64>(w.group->lds.data());
+        h.access = {{}, me.number, me.clock, me.loads_issued, i.index, 0, Touch::write};
+        h.access.dma = true;
+        for_lanes(p.active, [&](unsigned l) { touch_range(h, p.at[l], 4); });
+    }
 }
 
 void RaceCheck::scalar_load(Wave &w, const Inst &i, State &me) {
@@ -110,7 +122,8 @@ void RaceCheck::scalar_load(Wave &w, const Inst &i, State &me) {
     p.at[0] = place.address;
     p.active = 1;
     Half h{w, i, me, p, 0, static_cast<unsigned>(place.bytes), 0, {}};
-    h.access = {{}, me.number, me.clock, 0, i.index, 0, Touch::read};
+    h.access = {{}, me.number, me.clock, ++me.scalar_loads, i.index, 0, Touch::read};
+    h.access.scalar_load = true;
     for (u64 at = 0; at < place.bytes;) { // the bytes in bounds, run by run
         u64 end = at;
         while (end < place.bytes && !(place.missing >> end & 1))
@@ -204,9 +217,25 @@ ShadowBlock &RaceCheck::block(const Half &h, u64 address) {
 
 bool RaceCheck::ordered(const Half &h, const ShadowAccess &older, bool cached) const {
     Progress p = h.me.knows.of(older.wave, cached);
-    if (older.serial)
-        return older.serial <= (older.scalar ? p.scalar : h.lds ? p.lds : p.global);
+    if (older.serial && !older.scalar_load)
+        return older.serial <= (older.scalar ? p.scalar
+                                : older.dma  ? p.loads
+                                : h.lds      ? p.lds
+                                             : p.global);
     return older.clock <= p.clock;
+}
+
+// The wait that the wave's own access lacks before this one; null: none.
+const char *RaceCheck::missing_wait(const Half &h, const ShadowAccess &own) {
+    const bool gfx12 = h.w.mode.gfx12, reads = h.access.touch == Touch::read;
+    if (own.dma && !h.dma && own.serial > h.me.loads_done)
+        return "s_waitcnt vmcnt(0)"; // gfx10
+    if (own.scalar_load && !reads && !h.access.scalar && own.serial > h.me.scalar_loads_done)
+        return gfx12 ? "s_wait_kmcnt 0" : "s_waitcnt lgkmcnt(0)";
+    if (h.access.scalar_load && own.touch != Touch::read && !own.scalar &&
+        own.serial > h.me.global_done)
+        return gfx12 ? "s_wait_storecnt 0" : "s_waitcnt_vscnt null, 0";
+    return nullptr;
 }
 
 // A wave that has atomically updated a location may also store to it: this releases a lock.
@@ -224,8 +253,11 @@ void RaceCheck::touch(Half &h, u64 address, ByteMask mask) {
     for (size_t n = 0; n < b.size(); ++n) {
         ShadowAccess &a = b[n];
         if (a.wave == h.me.number) {
+            if (const ByteMask own = a.bytes & mask; own.any())
+                if (const char *wait = missing_wait(h, a))
+                    report_own(h, address + own.first(), a, wait);
             if (a.touch == kind && kind == Touch::read && a.clock == h.me.clock &&
-                a.bytes.covers(mask))
+                !h.access.scalar_load && a.bytes.covers(mask))
                 return; // covered by the earlier access
             continue;
         }
@@ -255,8 +287,9 @@ void RaceCheck::record(ShadowBlock &b, ShadowAccess access, bool lds) {
             continue;
         }
         const bool atomics = a.touch == Touch::atomic && access.touch == Touch::atomic;
-        const bool plain =
-            a.touch != Touch::atomic && (a.touch == access.touch || access.touch == Touch::write);
+        const bool plain = a.touch != Touch::atomic &&
+                           (access.touch == Touch::write ||
+                            (a.touch == access.touch && a.scalar_load <= access.scalar_load));
         if (a.wave == access.wave && (atomics || plain))
             a.bytes.remove(access.bytes);
         if (a.bytes.any()) {
@@ -288,7 +321,8 @@ void RaceCheck::conflict(Half &h, u64 address, ByteMask both, const ShadowAccess
             return;
         }
     }
-    if (kind == Touch::write && older.touch == Touch::write && same_value(h, address, both))
+    if (kind == Touch::write && older.touch == Touch::write && !h.dma &&
+        same_value(h, address, both))
         return;
     report(h, address + both.first(), older);
 }
@@ -354,85 +388,6 @@ void RaceCheck::lanes_agree(Half &h, u32 lanes) {
                     report_lanes(h, x, a, b);
         });
     });
-}
-
-// ---- reports ------------------------------------------------------------------------------------
-
-namespace {
-
-std::string place(u64 address, bool lds) {
-    return lds ? fmt::format("LDS byte {}", address) : fmt::format("byte 0x{:x}", address);
-}
-
-Report details(const Wave &w, u64 address, bool lds, int lane, const char *rule) {
-    Report r;
-    r.check = "race";
-    r.rule = rule;
-    r.lane = lane;
-    r.space = lds ? "lds" : "global";
-    r.address = address;
-    if (!lds)
-        r.allocation = describe_allocation(w.context->memory, address);
-    return r;
-}
-
-} // namespace
-
-void RaceCheck::report(const Half &h, u64 address, const ShadowAccess &older) {
-    const u32 group_waves = static_cast<u32>(waves_.size());
-    const bool same_group = older.wave - first_ < group_waves, gfx12 = h.w.mode.gfx12;
-    const Progress p = h.me.knows.of(older.wave, false);
-    const char *rule = "unordered";
-    std::string missing;
-    if (older.clock <= p.clock && !ordered(h, older, false)) {
-        rule = "not_waited";
-        missing = fmt::format("that store was not waited for before the {} between them; put {} "
-                              "before it",
-                              same_group ? "barrier or atomic" : "atomic",
-                              older.scalar ? "s_dcache_wb and s_waitcnt lgkmcnt(0)"
-                              : h.lds      ? gfx12 ? "s_wait_dscnt 0" : "s_waitcnt lgkmcnt(0)"
-                              : gfx12      ? "s_wait_storecnt 0"
-                                           : "s_waitcnt_vscnt null, 0");
-    } else if (ordered(h, older, false)) {
-        rule = "stale_cache";
-    } else {
-        missing = same_group ? "no barrier and no atomic orders the two; put a barrier between them"
-                             : "workgroups run in any order; order the two with atomics, or make "
-                               "them two launches";
-    }
-    if (std::string_view(rule) == "stale_cache")
-        missing =
-            fmt::format("the load may hit a stale cache line; put {} between the atomic and it",
-                        gfx12 ? "global_inv scope:SCOPE_DEV" : "buffer_gl1_inv and buffer_gl0_inv");
-    int lane = 0;
-    for_lanes(h.places.active, [&](unsigned l) {
-        if (address - h.places.at[l] < h.size)
-            lane = static_cast<int>(l + h.half * row_lanes);
-    });
-    const Dim3 &grid = h.w.context->dispatch.grid;
-    const u64 group = older.wave / group_waves;
-    const Dim3 id{static_cast<u32>(group % grid.x), static_cast<u32>(group / grid.x % grid.y),
-                  static_cast<u32>(group / grid.x / grid.y)};
-    Report r = details(h.w, address, h.lds, lane, rule);
-    r.other = site_of(*h.w.context, older.inst, id, older.wave % group_waves);
-    std::string who = same_group ? fmt::format("wave {}", r.other->wave)
-                                 : fmt::format("wave {} of workgroup ({}, {}, {})", r.other->wave,
-                                               id.x, id.y, id.z);
-    std::string text = fmt::format("race: lane {} of wave {} {} {}, which {} {} at {}: {}", lane,
-                                   h.w.number, verb(h.access.touch, false), place(address, h.lds),
-                                   who, verb(older.touch, true), text_of(*r.other), missing);
-    if (!h.lds)
-        text += "; " + r.allocation;
-    fault(h.w, h.i, Fault::Kind::checker, text, std::move(r));
-}
-
-void RaceCheck::report_lanes(const Half &h, u64 address, unsigned a, unsigned b) {
-    int first = static_cast<int>(a + h.half * row_lanes);
-    fault(h.w, h.i, Fault::Kind::checker,
-          fmt::format("race: lanes {} and {} of one store write different values to {}: which one "
-                      "stays is not defined",
-                      first, b + h.half * row_lanes, place(address, h.lds)),
-          details(h.w, address, h.lds, first, "lanes"));
 }
 
 } // namespace nw::sim

@@ -10,6 +10,7 @@ void Progress::join(const Progress &other) {
     lds = std::max(lds, other.lds);
     global = std::max(global, other.global);
     scalar = std::max(scalar, other.scalar);
+    loads = std::max(loads, other.loads);
 }
 
 void Knowledge::merge(Shared &into, const Shared &from) {

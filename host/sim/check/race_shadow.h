@@ -42,7 +42,9 @@ struct ShadowAccess {
     u32 inst = 0;
     u32 news = 0; // for flags: 1 + index of the wave's clock at the store; 0: none
     Touch touch = Touch::read;
-    bool scalar = false; // a store to the scalar cache
+    bool scalar = false;      // a store to the scalar cache
+    bool scalar_load = false; // `serial` is among these; they only matter to the own wave
+    bool dma = false;         // a write of LDS that counts as a load from memory
 };
 
 constexpr unsigned shadow_bytes = 128;

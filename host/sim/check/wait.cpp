@@ -28,8 +28,9 @@ std::string remedy(Counter c, size_t younger, bool gfx12) {
 
 } // namespace
 
-WaitFacts::WaitFacts(const Code &code, Generation generation)
-    : gfx12(generation == Generation::gfx12) {
+WaitFacts::WaitFacts(const Code &code, const Target &of) : target(&of) {
+    const Generation generation = of.generation;
+    const bool gfx12 = generation == Generation::gfx12;
     entries.reserve(code.instructions.size());
     for (const Instruction &inst : code.instructions) {
         Entry e;
@@ -38,6 +39,7 @@ WaitFacts::WaitFacts(const Code &code, Generation generation)
             e.issues = sim::issues(inst, generation);
             e.limits = wait_limits(inst, generation);
             e.waits = inst.x.mnemonic.starts_with("s_wait");
+            e.is_first = is_first(inst.x);
             const Modifier *scope = inst.x.modifier("scope");
             e.system_store = gfx12 && scope && scope->text == "SCOPE_SYS" &&
                              inst.x.mnemonic.find("_store_") != std::string_view::npos;
@@ -66,6 +68,8 @@ void WaitCheck::step(const Wave &w, const Inst &i) {
     const WaitFacts::Entry &e = facts_->entries[i.index];
     if (e.waits)
         return wait(e.limits);
+    if (e.is_first.awaited)
+        land_is_first(*e.is_first.awaited);
     check(w, i, e);
     if (e.system_store)
         check_system_store(w, i);
@@ -110,29 +114,36 @@ void WaitCheck::wait(const WaitLimits &limits) {
     }
 }
 
+// A wait for the barrier brings SCC of s_barrier_signal_isfirst.
+void WaitCheck::land_is_first(i64 barrier) {
+    std::deque<u32> &o = outstanding_[static_cast<int>(Counter::smem)];
+    std::erase_if(o, [&](u32 number) {
+        Flight &f = flights_[number - base_];
+        if (facts_->entries[f.inst].is_first.signalled != barrier)
+            return false;
+        if (--f.pending == 0)
+            arrive(number);
+        return true;
+    });
+}
+
 void WaitCheck::check(const Wave &w, const Inst &i, const WaitFacts::Entry &e) {
     for (const RegisterUse &use : e.uses)
         for (unsigned n = 0; n < use.count; ++n) {
-            if (!in_flight_.has(use.place(n)))
+            const unsigned place = use.place(n);
+            if (!in_flight_.has(place))
                 continue;
-            for (const bool high : {false, true}) {
-                const u32 number = owner_[high][use.place(n)];
-                if (number && (high ? use.high : use.low) &&
-                    !(use.write && may_land_on(flights_[number - base_].issues, e.issues)))
-                    report(w, i, use, use.first + n, number);
-            }
+            for (const bool high : {false, true})
+                if (const u32 number = owner_[high][place]) {
+                    RegisterUse loaded{use.bank, true, static_cast<u16>(use.first + n)};
+                    loaded.low = !high, loaded.high = high;
+                    if (use.bank == RegisterUse::sgpr || owner_[!high][place] == number)
+                        loaded.low = loaded.high = true;
+                    if (clashes(loaded, flights_[number - base_].issues, use, e.issues,
+                                *facts_->target))
+                        report(w, i, use, use.first + n, number);
+                }
         }
-}
-
-// True if a younger load may return to the same register before the older one. Flat loads come from
-// memory or LDS, in unspecified order.
-bool WaitCheck::may_land_on(const Issues &older, const Issues &younger) const {
-    const auto both_only = [&](Counter c, Counter not_on) {
-        const auto n = static_cast<int>(c), other = static_cast<int>(not_on);
-        return older.on[n] && younger.on[n] && !older.on[other] && !younger.on[other];
-    };
-    return both_only(Counter::lds, Counter::load) ||
-           (both_only(Counter::load, Counter::lds) && !facts_->gfx12);
 }
 
 void WaitCheck::check_system_store(const Wave &w, const Inst &i) const {
@@ -209,12 +220,15 @@ void WaitCheck::report(const Wave &w, const Inst &i, const RegisterUse &use, uns
     }
     const int loads = static_cast<int>(Counter::load);
     const Issues &now = facts_->entries[i.index].issues;
+    const std::string name =
+        use.bank == RegisterUse::sgpr && reg == sreg::scc
+            ? "scc"
+            : fmt::format("{}{}", use.bank == RegisterUse::vgpr ? "v" : "s", reg);
     const bool two_loads = use.write && f.issues.on[loads] && now.on[loads];
     fault(w, i, Fault::Kind::checker,
-          fmt::format("wait: {}{} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
+          fmt::format("wait: {} is {} while it is in flight: {} (kernel + 0x{:x}{}{}) has not "
                       "returned{}; put {} before",
-                      use.bank == RegisterUse::vgpr ? "v" : "s", reg,
-                      use.write ? "overwritten" : "read", load.text,
+                      name, use.write ? "overwritten" : "read", load.text,
                       pc - w.context->dispatch.kernel->entry, line.empty() ? "" : ", ", line,
                       two_loads ? ", and loads land in any order (H-010)" : "", waits));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reports registers accessed while a memory instruction that writes them is in flight. The halves
 // of a VGPR are two registers.
-//
 // Loads and LDS operations count down in order: "at most n outstanding" means that all but the
 // newest n are done. Scalar loads return out of order: only a wait for 0 is useful. Two loads to
-// the same register land in order on gfx11, in any order on gfx12 (H-010). Stores read their
+// the same register land in order on gfx10 and gfx11 if they are of one kind, on gfx12 in any
+// order (H-010). Stores read their
 // registers at issue, so overwriting these later is no bug. Stores are tracked for H-011 and H-012;
 // their visibility to others is the race check's (not_waited).
 //
@@ -27,15 +27,18 @@ struct WaitFacts {
         Issues issues;
         WaitLimits limits;
         bool waits = false;
+        IsFirst is_first;
         bool system_store = false;                // gfx12: must be waited for alone (H-011)
         bool to_scratch = false, dealloc = false; // conflict (H-012)
         bool writes_scalar = false, writes_back = false, ends = false; // S-077
         // Changes or waits for counters: always seen by the check.
-        bool counts() const { return waits || dealloc || writes_back || ends || issues.any(); }
+        bool counts() const {
+            return waits || is_first.awaited || dealloc || writes_back || ends || issues.any();
+        }
     };
     std::vector<Entry> entries; // by instruction index
-    bool gfx12;
-    WaitFacts(const Code &code, Generation generation);
+    const Target *target;
+    WaitFacts(const Code &code, const Target &);
 };
 
 class WaitCheck {
@@ -58,6 +61,7 @@ private:
 
     void wait(const WaitLimits &);
     void land(Counter, size_t keep);
+    void land_is_first(i64 barrier);
     void arrive(u32 number);
     void check(const Wave &, const Inst &, const WaitFacts::Entry &);
     void launch(const Inst &, const WaitFacts::Entry &, bool returns);
@@ -66,7 +70,6 @@ private:
     void check_end(const Wave &, const Inst &) const;
     [[noreturn]] void report(const Wave &, const Inst &, Hazard, const char *subject,
                              u32 earlier) const;
-    bool may_land_on(const Issues &older, const Issues &younger) const;
     [[noreturn]] void report(const Wave &, const Inst &, const RegisterUse &, unsigned reg,
                              u32 flight) const;
 

@@ -6,6 +6,7 @@
 #include "sim/func/clock.h"
 #include "sim/func/launch.h"
 #include "sim/func/salu.h"
+#include "sim/isa/expert_mode.h"
 
 namespace nw::sim {
 
@@ -173,6 +174,10 @@ u32 read_hwreg(Wave &w, const Inst &i, u32 id) {
         if (!target.own_scratch)
             return w.flat_scratch[id - hw_flat_scratch];
         break;
+    case hw_sched_mode:
+        if (gfx12)
+            return w.sched_mode;
+        break;
     case hw_id1:
         return w.number & 31;
     case hw_id2:
@@ -207,6 +212,19 @@ void set_mode(Wave &w, u32 bits) {
     set_mxcsr(w.mode.mxcsr32);
 }
 
+// Modes 0 and 2 are known: results are the same, and what 2 leaves to the program the wait check
+// follows (H-029). Of others nothing is published.
+void set_sched_mode(Wave &w, const Inst &i, const Field &f, u32 value) {
+    const u32 mask = f.mask << f.offset;
+    const u32 mode = (w.sched_mode & ~mask) | ((value << f.offset) & mask);
+    if (mode != 0 && mode != expert_mode)
+        fault(w, i, Fault::Kind::illegal_instruction,
+              fmt::format("SCHED_MODE {} may leave more dependencies to the program than is known; "
+                          "set it to 0 or {} (H-029)",
+                          mode, expert_mode));
+    w.sched_mode = mode;
+}
+
 void getreg(Wave &w, const Inst &i) {
     Field f = field(i);
     w.s[i.dst] = read_hwreg(w, i, f.id) >> f.offset & f.mask;
@@ -225,7 +243,7 @@ void setreg(Wave &w, const Inst &i) {
         return;
     }
     if (f.id == hw_sched_mode && w.mode.gfx12)
-        return; // only affects scheduling
+        return set_sched_mode(w, i, f, value);
     fault(w, i, Fault::Kind::illegal_instruction,
           fmt::format("hardware register {} can't be written by a kernel", f.id));
 }

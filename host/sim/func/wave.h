@@ -172,6 +172,7 @@ struct Wave {
     void *observed = nullptr;     // the state that RunConfig::observer keeps for it
     u64 cycles = 0;               // modelled time, in a launch that has some (RunConfig::clock)
     BusyWait waiting;             // in a launch without
+    u32 sched_mode = 0;           // SCHED_MODE of gfx12 (H-029)
     u32 flat_scratch[2] = {};     // FLAT_SCR, where kernels set it
     std::byte *scratch = nullptr; // lane t's bytes start at t * scratch_bytes
     u32 scratch_bytes = 0;        // of one lane

@@ -288,6 +288,7 @@ void Workgroup::start_wave(u32 n) {
     w.pc = entry_;
     w.barriers = w.joined_phases = w.joined = 0;
     w.waits_for_joined = false;
+    w.sched_mode = 0;
     std::fill(std::begin(w.flat_scratch), std::end(w.flat_scratch), poison);
     std::fill_n(w.counts, c_.code.tallies.size(), 0);
     w.bytes = {};

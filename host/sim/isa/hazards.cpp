@@ -105,6 +105,20 @@ bool overwrites_own_scalar(const HazardRole &r, std::string_view n) {
     return false;
 }
 
+// The sources of a pair that two different VGPRs of one parity are, src0 and vsrc1 apart.
+void read_parity(HazardRole &r, const Operation &x, const Operation &y) {
+    for (size_t n : {1, 2}) {
+        if (n >= x.operands.size() || n >= y.operands.size())
+            continue;
+        const Operand &a = x.operands[n], &b = y.operands[n];
+        if (a.kind != Operand::Kind::vgpr || b.kind != Operand::Kind::vgpr || a.reg == b.reg ||
+            a.reg % 2 != b.reg % 2)
+            continue;
+        add_operand(r.parity, x, n);
+        add_operand(r.parity, y, n);
+    }
+}
+
 void read_registers(HazardRole &r, const Instruction &inst) {
     const Operation &op = inst.x;
     const std::string_view n = op.mnemonic;
@@ -124,6 +138,12 @@ void read_registers(HazardRole &r, const Instruction &inst) {
             add_operand(r.inputs, op, operand);
     if (n.starts_with("v_swmmac"))
         add_operand(r.inputs, op, 3);
+    if (inst.y) {
+        read_parity(r, op, *inst.y);
+        const std::vector<RegisterUse> y = register_uses(*inst.y);
+        r.vopd_dependent = std::ranges::any_of(
+            y, [&](const RegisterUse &use) { return !use.write && overlap(r.uses[0], use); });
+    }
     if (n.starts_with("v_mad_u64_u32") || n.starts_with("v_mad_i64_i32"))
         for (const RegisterUse &use : r.uses)
             r.mad_overlap |= !use.write && use.bank == RegisterUse::vgpr &&
@@ -171,6 +191,7 @@ HazardRole hazard_role(const Instruction &inst) {
         read_depctr(r, inst.word0 & 0xffff);
     if (n.starts_with("lds_") || n.starts_with("ds_direct_load") || n.starts_with("ds_param_load"))
         read_lds_direct(r, n, inst.word0);
+    r.long_clause = n == "s_clause" && (inst.word0 & 63) + 1 > most_in_clause;
     r.dealloc_vgprs = n == "s_sendmsg" && (inst.word0 & 0xff) == 3;
 
     r.jump = n == "s_setpc_b64" || n == "s_swappc_b64" || n == "s_call_b64";

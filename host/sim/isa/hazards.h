@@ -30,7 +30,9 @@ bool applies(Hazard, std::string_view gfx, u32 wave_size);
 inline constexpr unsigned trans_window_valu = 5, trans_window_trans = 1;
 inline constexpr unsigned forwarding_window_exec = 2, forwarding_window_use = 4;
 inline constexpr unsigned lds_direct_window = 15;                 // H-014, in vector instructions
+inline constexpr unsigned parity_window = 15;                     // H-026, in vector instructions
 inline constexpr unsigned denorm_window = 3;                      // H-023, in wait states
+inline constexpr unsigned most_in_clause = 32;                    // H-031
 inline constexpr unsigned scalar_write_window = 10;               // scalar instructions
 inline constexpr unsigned ds_nops_wave32 = 4, ds_nops_wave64 = 8; // that resolve H-002
 
@@ -48,6 +50,7 @@ struct HazardRole {
     bool va_vdst = false, va_sdst = false, va_vcc = false, sa_sdst = false, vm_vsrc = false;
     // Conflicts within the instruction, and the first with registers: independent of the path.
     bool mad_overlap = false, same_sgpr = false, dealloc_vgprs = false;
+    bool vopd_dependent = false, long_clause = false;
     // Loads from LDS to its only destination, besides instructions that count as LDS.
     bool lds_direct = false;
     u8 wait_vdst = 15;      // waits until at most this many vector instructions are in flight
@@ -55,6 +58,7 @@ struct HazardRole {
     std::vector<RegisterUse> uses;
     std::vector<RegisterUse> masks;  // SGPRs read as lane masks; among uses
     std::vector<RegisterUse> inputs; // A, B and the index of a matrix instruction; among uses
+    std::vector<RegisterUse> parity; // src0 or vsrc1 of both halves of a pair (H-026); among uses
 };
 HazardRole hazard_role(const Instruction &);
 
@@ -85,6 +89,13 @@ constexpr bool is_tracked_sgpr(const RegisterUse &use) {
 inline bool writes(const HazardRole &r, const RegisterUse &registers) {
     return std::ranges::any_of(
         r.uses, [&](const RegisterUse &use) { return use.write && overlap(use, registers); });
+}
+
+// True if it has results in VGPRs, which the counter va_vdst includes until they are written.
+inline bool writes_vgprs(const HazardRole &r) {
+    return r.unit == HazardRole::valu && std::ranges::any_of(r.uses, [](const RegisterUse &use) {
+               return use.write && use.bank == RegisterUse::vgpr;
+           });
 }
 
 // The SGPRs as bits, bit n for number n.

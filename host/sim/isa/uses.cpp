@@ -80,7 +80,8 @@ bool writes_scc(std::string_view n) {
 #undef SEXEC
 #undef SFP
 #undef SFPX
-        s.insert("s_barrier_signal_isfirst");
+        for (const char *name : {"s_barrier_signal_isfirst", "s_barrier_leave", "s_alloc_vgpr"})
+            s.insert(name);
         return s;
     }());
     return names.contains(n);
@@ -164,6 +165,12 @@ std::vector<RegisterUse> register_uses(const Instruction &inst) {
     return uses;
 }
 
+std::vector<RegisterUse> register_uses(const Operation &op) {
+    std::vector<RegisterUse> uses;
+    add_operation(uses, op);
+    return uses;
+}
+
 RegisterSet registers(const std::vector<RegisterUse> &uses) {
     RegisterSet set;
     for (const RegisterUse &use : uses)
@@ -182,6 +189,7 @@ Issues image_issues(const Operation &op, bool gfx12) {
     const bool sampler = n.starts_with("image_sample") || n.starts_with("image_gather4") ||
                          n.starts_with("image_msaa_load") || n.starts_with("image_get_lod");
     Issues r;
+    r.kind = sampler ? Issues::sampler : n.starts_with("image_bvh") ? Issues::ray : Issues::plain;
     r.on[static_cast<int>(store                                 ? Counter::store
                           : gfx12 && sampler                    ? Counter::sample
                           : gfx12 && n.starts_with("image_bvh") ? Counter::bvh
@@ -197,15 +205,61 @@ bool counts_as_export(std::string_view n) {
 
 } // namespace
 
+bool return_in_order(const Issues &older, const Issues &younger, const Target &target) {
+    const auto both_only = [&](Counter c, Counter not_on) {
+        const auto n = static_cast<int>(c), other = static_cast<int>(not_on);
+        return older.on[n] && younger.on[n] && !older.on[other] && !younger.on[other];
+    };
+    if (both_only(Counter::lds, Counter::load))
+        return true;
+    if (target.generation == Generation::gfx12 || !both_only(Counter::load, Counter::lds))
+        return false;
+    // gfx11.5 may do a sample as a plain load.
+    const bool two_samples = older.kind == Issues::sampler && younger.kind == Issues::sampler;
+    return older.kind == younger.kind && !(two_samples && target.series & series::gfx115x);
+}
+
+bool clashes(const RegisterUse &loaded, const Issues &load, const RegisterUse &use,
+             const Issues &user, const Target &target) {
+    if (use.write && return_in_order(load, user, target))
+        return false;
+    RegisterUse whole = loaded;
+    if (loaded.bank == RegisterUse::vgpr && target.generation != Generation::gfx10)
+        whole.low = whole.high = true;
+    return overlap(whole, use);
+}
+
+bool loads_to_lds(const Operation &op) { return op.has("lds") && contains(op.mnemonic, "_load_"); }
+
+IsFirst is_first(const Operation &op) {
+    IsFirst r;
+    if (op.operands.empty() || op.operands[0].kind != Operand::Kind::integer)
+        return r;
+    if (op.mnemonic == "s_barrier_signal_isfirst")
+        r.signalled = static_cast<i16>(op.operands[0].integer); // -1 may be written 0xffff
+    if (op.mnemonic == "s_barrier_wait")
+        r.awaited = static_cast<i16>(op.operands[0].integer);
+    return r;
+}
+
+namespace {
+
+// Scalar instructions with results, or SCC, that come by lgkmcnt or kmcnt.
+bool answers_by_kmcnt(std::string_view n) {
+    return n.starts_with("s_sendmsg_rtn") || n.starts_with("s_atc_probe") || n == "s_memtime" ||
+           n == "s_memrealtime" || n == "s_get_waveid_in_workgroup" || n == "s_get_barrier_state" ||
+           n == "s_barrier_signal_isfirst" || n == "s_barrier_leave";
+}
+
+} // namespace
+
 Issues issues(const Instruction &inst, Generation generation) {
     const bool gfx12 = generation == Generation::gfx12;
     Issues r;
     auto on = [&](Counter c) { r.on[static_cast<int>(c)] = true; };
     const Operation &op = inst.x;
     std::string_view n = op.mnemonic;
-    if (loads_scalars(n) || find_scalar_write(n).access != Access::none ||
-        n.starts_with("s_sendmsg_rtn") || n.starts_with("s_atc_probe") || n == "s_memtime" ||
-        n == "s_memrealtime" || n == "s_get_waveid_in_workgroup")
+    if (loads_scalars(n) || find_scalar_write(n).access != Access::none || answers_by_kmcnt(n))
         on(Counter::smem);
     if (counts_as_export(n))
         on(Counter::exp);

@@ -2,6 +2,7 @@
 // The registers an instruction reads and writes, and the counters it increments or waits for.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct RegisterHalves {
 // Explicit operands, accumulators, and VCC and SCC where they are implied. Implied EXEC and M0 are
 // not listed: no memory instruction returns into them.
 std::vector<RegisterUse> register_uses(const Instruction &);
+std::vector<RegisterUse> register_uses(const Operation &);
 RegisterSet registers(const std::vector<RegisterUse> &);
 
 // Whether an atomic returns the previous value.
@@ -78,10 +80,31 @@ inline constexpr unsigned simulated_counters = 5;
 
 // The counters that issuing the instruction increments; flat ones increment two.
 struct Issues {
+    // Kinds of loads from memory: those of two kinds return in no order.
+    enum Kind : u8 { plain, sampler, ray };
     bool on[static_cast<int>(Counter::count)] = {};
+    Kind kind = plain;
     bool any() const { return std::ranges::find(on, true) != std::end(on); }
 };
 Issues issues(const Instruction &, Generation);
+
+// True if the results of two loads reach a register in the order of issue (H-010).
+bool return_in_order(const Issues &older, const Issues &younger, const Target &);
+
+// True if an instruction must not use these registers while `load`, which writes `loaded`, is in
+// flight. A load into half of a VGPR may write all of it from gfx11 on (H-028).
+bool clashes(const RegisterUse &loaded, const Issues &load, const RegisterUse &use,
+             const Issues &user, const Target &);
+
+// A load that writes LDS, when vmcnt counts it (gfx10).
+bool loads_to_lds(const Operation &);
+
+// The barrier whose s_barrier_wait brings SCC of s_barrier_signal_isfirst, which else comes by
+// kmcnt: of either of the two, unless M0 names it.
+struct IsFirst {
+    std::optional<i64> signalled, awaited;
+};
+IsFirst is_first(const Operation &);
 
 // How many may be outstanding after a wait instruction; `unlimited` if it doesn't wait.
 struct WaitLimits {

@@ -14,6 +14,7 @@
         s_barrier_signal 1
         s_barrier_wait  1
         s_barrier_leave // or its end would do that to the new one
+        wait_scalar     // for SCC
 .Lsecond:
 .if !BUG
         barrier
