@@ -18,9 +18,10 @@ size_t destinations(const Operation &op) {
     if (n.starts_with("s_cmp") || n.starts_with("s_bitcmp") || n.starts_with("s_cbranch") ||
         n.starts_with("s_setpc") || n.starts_with("s_setreg") || n.starts_with("s_wait") ||
         n.starts_with("s_barrier") || n.starts_with("v_cmpx_") || n.starts_with("s_rfe") ||
-        n.starts_with("s_prefetch") || n.starts_with("s_sleep_var") || n.starts_with("s_sendmsg") ||
-        n == "s_branch" || n.starts_with("s_delay_alu") || n.starts_with("exp") ||
-        n.starts_with("image_store"))
+        n.starts_with("s_prefetch") || n.starts_with("s_buffer_prefetch") ||
+        n.starts_with("s_dcache") || n == "s_alloc_vgpr" || n.starts_with("s_sleep_var") ||
+        n.starts_with("s_sendmsg") || n == "s_branch" || n.starts_with("s_delay_alu") ||
+        n.starts_with("exp") || n.starts_with("image_store"))
         return n.starts_with("s_sendmsg_rtn") ? 1 : 0;
     if (MemoryOp m = find_scalar_write(n); m.access != Access::none)
         return m.updates() && returns_old_value(op, m) ? 1 : 0;
@@ -29,7 +30,8 @@ size_t destinations(const Operation &op) {
     if (n.starts_with("image_atomic"))
         return returns_old_value(op, {}) ? 1 : 0;
     bool carries = contains(n, "_co_") && n.starts_with("v_");
-    return carries || n.starts_with("v_mad_u64") || n.starts_with("v_mad_i64") ||
+    return carries || n.starts_with("ds_bvh_stack") || // the address, too
+                   n.starts_with("v_mad_u64") || n.starts_with("v_mad_i64") ||
                    n.starts_with("v_div_scale")
                ? 2
                : 1;
@@ -132,11 +134,12 @@ void add_operation(std::vector<RegisterUse> &uses, const Operation &op) {
     size_t written = destinations(op);
     const OpInfo &row = info(find_op(n));
     for (size_t i = 0; i < op.operands.size(); ++i) {
-        bool write = i < written || (n.starts_with("v_swap") && i == 1);
+        const bool updated = n.starts_with("v_swap") || (n.starts_with("ds_bvh_stack") && i == 1);
+        bool write = i < written || (updated && i == 1);
         const Operand::Half half = half_of(op, i, row);
         if (write)
             add(uses, op.operands[i], true, half);
-        if (!write || (i == 0 && accumulates(n)) || n.starts_with("v_swap"))
+        if (!write || (i == 0 && accumulates(n)) || updated)
             add(uses, op.operands[i], false, half);
     }
     bool reads_vcc = n.starts_with("v_div_fmas") ||
