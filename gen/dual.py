@@ -65,8 +65,8 @@ def link(ops: list[Op]) -> None:
 class Block:
     """Ops with their dependencies, and which of them may share a slot: none without `pairs`."""
 
-    def __init__(self, lines: tuple[str, ...], symbols: dict[str, int], pairs: bool) -> None:
-        parser = Parser(symbols)
+    def __init__(self, lines: tuple[str, ...], symbols: dict[str, int], pairs: bool, banks: int = 4) -> None:
+        parser = Parser(symbols, banks)
         self.ops = [parser.op(i, line) for i, line in enumerate(lines)]
         self._halves = {op.index: Half(parser, op) for op in self.ops if pairs and op.dualable}
         link(self.ops)
@@ -120,8 +120,8 @@ def schedule_of(block: Block, pairs: bool | None, spread: bool) -> tuple[int, li
 
 
 @functools.cache
-def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool) -> list[Slot]:
-    return schedule_of(Block(lines, dict(symbols), bool(pairs)), pairs, spread)[1]
+def _slots(lines: tuple[str, ...], symbols: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool, banks: int) -> list[Slot]:
+    return schedule_of(Block(lines, dict(symbols), bool(pairs), banks), pairs, spread)[1]
 
 
 _OURSELVES = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in ("dual.py", "vopd.py", "listing.py", "list_schedule.cpp")))
@@ -141,31 +141,31 @@ def _issued(lines: tuple[str, ...], first: int, partner: int | None, both: str) 
 
 
 @functools.cache
-def _scheduled(text: str, vectors: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool) -> str:
+def _scheduled(text: str, vectors: tuple[tuple[str, int], ...], pairs: bool | None, spread: bool, banks: int) -> str:
     source = listing.Source(text)
     lines = tuple(f"{code} // ready {made}" if made else code for code, made in map(vopd.instruction, source.lines))
     names = sorted(set(re.findall(r"\bs_[a-z]\w*\b(?=[+:\]-])", "\n".join(lines))))
     scalars = tuple((name, 8 * i) for i, name in enumerate(names))
-    return listing.scheduled(source, [_issued(lines, *slot) for slot in _slots(lines, vectors + scalars, pairs, spread)])
+    return listing.scheduled(source, [_issued(lines, *slot) for slot in _slots(lines, vectors + scalars, pairs, spread, banks)])
 
 
-def schedule(text: str, symbols: dict[str, int], pairs: bool | None = True, spread: bool = True) -> str:
+def schedule(text: str, symbols: dict[str, int], pairs: bool | None = True, spread: bool = True, banks: int = 4) -> str:
     """The block with its halves paired: few VALU slots, and of such orders the fewest stall cycles. `pairs` false: only
     reordered, to see what pairing is worth; None: as there is no VOPD. `spread` false: slots stay as pairing left them, stalls and all, which is
-    what a stand-in for compiled code wants (note T-058).
+    what a stand-in for compiled code wants (note T-058). `banks`: of the target (gen/vopd.py).
 
     Cached: targets that differ only in their SGPR numbers share one schedule.
     """
     vectors = tuple((name, symbols[name]) for name in sorted(set(re.findall(r"\bv_\w+", text))) if name in symbols)
     if _kept is None:
-        return _scheduled(text, vectors, pairs, spread)
+        return _scheduled(text, vectors, pairs, spread, banks)
     of = _OURSELVES.copy()
-    of.update(repr((vectors, pairs, spread, text)).encode())
+    of.update(repr((vectors, pairs, spread, banks, text)).encode())
     key = of.hexdigest()
     file = _kept / key[:2] / key[2:]
     try:
         return file.read_text()
     except FileNotFoundError:
-        out = _scheduled(text, vectors, pairs, spread)
+        out = _scheduled(text, vectors, pairs, spread, banks)
         write_if_changed(file, out)  # whole or not at all: other processes read it
         return out

@@ -17,7 +17,7 @@ class Regs:
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
 
-    def __init__(self, entry_sgprs: int, *, vopd: bool = True, facts: Mapping[str, object] = {"dot2": True}) -> None:
+    def __init__(self, entry_sgprs: int, *, vopd: bool = True, facts: Mapping[str, object] = {"dot2": True, "vopd_banks": 4}) -> None:
         self._facts = facts
         self._pairs: bool | None = vopd or None
         self._next = {"s": entry_sgprs, "v": 1, "lds": 0}
@@ -28,7 +28,7 @@ class Regs:
         return self._take("s", name, count, align)
 
     def v(self, name: str, count: int = 1, *, align: int = 1) -> str:
-        """`.set v_NAME, first` for `count` VGPRs; align 4 fixes the VOPD banks (note H-001)."""
+        """`.set v_NAME, first` for `count` VGPRs; align 4 fixes the VOPD banks (notes H-001, H-026)."""
         return self._take("v", name, count, align)
 
     def lds(self, name: str, count: int, *, align: int = 16) -> str:
@@ -53,7 +53,7 @@ class Regs:
     def dual(self, caller: object, *, spread: bool = True) -> str:
         """`{% call R.dual() %}`: the block with its halves paired into VOPD (gen/dual.py)."""
         text = spelling.with_dots(caller(), self._facts)  # type: ignore[operator]
-        return dual.schedule(text, self.symbols, self._pairs, spread)
+        return dual.schedule(text, self.symbols, self._pairs, spread, self._facts["vopd_banks"] if self._pairs else 4)  # type: ignore[arg-type]
 
     def _take(self, bank: str, name: str, count: int, align: int) -> str:
         symbol = f"{bank}_{name}"

@@ -26,6 +26,7 @@ import series_waits
 import spelling
 import targets
 import tuning
+import vopd
 from catalogue import TARGET_FACTS, Kernel, arches_of, catalogue, kernels
 from files import exit_code, write_if_changed
 from occupancy import waves_per_simd
@@ -53,6 +54,12 @@ def environment(root: Path, build: Path | None = None) -> Environment:
     return templates.environment(root, build)
 
 
+def check_pairs(text: str, banks: int) -> None:
+    """Raises ValueError where a pair, made by dual() or written in a template, breaks a rule (gen/vopd.py)."""
+    if found := list(vopd.broken(text, banks)):
+        raise ValueError(f"{len(found)} pairs break a rule of VOPD, as {found[0]}")
+
+
 def render_body(env: Environment, k: Kernel, arch: dict) -> Body:
     """What stands below the contract."""
     env.taken.clear()
@@ -63,6 +70,8 @@ def render_body(env: Environment, k: Kernel, arch: dict) -> Body:
     template = f"ablation/{k.template}" if k.purpose == "ablation" else k.template
     try:
         text = env.get_template(template).render(k=k, p=k.params, A=k.offsets, arch=facts, R=r)
+        if "::" in text:
+            check_pairs(text, facts["vopd_banks"])
     except (ValueError, KeyError, jinja2.TemplateError) as error:
         raise ValueError(f"{template} for {k.gfx} {k.symbol}: {error}") from error
     if facts["old_names"]:

@@ -20,7 +20,7 @@ FACTS: dict[str, type] = READ_FACTS | {
     "user_sgprs": int, "entry_sgprs": int, "wg_x": str, "split_waits": bool, "split_barrier": bool, "packed_ids": bool,
     "own_scratch": bool, "old_names": bool, "delay_alu": bool, "dealloc_vgprs": bool, "stream": str,
     "simds_per_wgp": int, "max_waves": int, "vgprs_per_simd": int, "vgpr_granule": int, "lds_per_wgp": int,
-    "lds_per_workgroup": int, "lds_block": int, "simd_waves": int, "row_period": int, "row_pad": int, "vopd": bool,
+    "lds_per_workgroup": int, "lds_block": int, "simd_waves": int, "row_period": int, "row_pad": int, "vopd": bool, "vopd_banks": int,
     "dot2": bool, "dot4": bool, "dot4_signs": bool, "dot2_subnormal": bool, "dot2acc": bool, "salu_float": bool, "clock_bits": int, "trans_use": bool, "wmma": str,
     "wmma_macs": int, "unpack_rows": int, "scratch_bits": int, "costs": str,
 }  # fmt: skip

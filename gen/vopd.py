@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One instruction of a scheduled block: what it reads and writes, and what it may share an issue slot with.
 
-The rules of VOPD (note H-001) are here; gen/dual.py chooses which instructions share a slot. Operands keep the text they
+The rules of VOPD (notes H-001, H-026) are here; gen/dual.py chooses which instructions share a slot. Operands keep the text they
 were written with, so the result reads like the source.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -66,14 +67,16 @@ NOTHING: frozenset[str] = frozenset()
 class Source(NamedTuple):
     """What the rules of VOPD ask of a source."""
 
-    bank: int | None  # of its VGPR
+    bank: int | None  # of its VGPR: its number mod `banks`
     sgprs: frozenset[str]
     literals: frozenset[str]  # inline constants are free
 
 
 class Parser:
-    def __init__(self, symbols: dict[str, int]) -> None:
-        self._symbols = symbols
+    """Sources of a pair's halves lie in different ones of `banks`: 4 by the ISA document, 2 where parities must differ (note H-026)."""
+
+    def __init__(self, symbols: dict[str, int], banks: int = 4) -> None:
+        self._symbols, self._banks = symbols, banks
         self._numbers: dict[str, int] = {}  # a block names its operands many times
         self._registers: dict[str, frozenset[str]] = {}
         self._sources: dict[str, Source] = {}
@@ -108,7 +111,7 @@ class Parser:
         if text not in self._sources:
             m = OPERAND.fullmatch(text)
             vector = bool(m) and m["bank"] == "v"
-            bank = self.number(m["plain"] or m["first"]) % 4 if vector else None
+            bank = self.number(m["plain"] or m["first"]) % self._banks if vector else None
             inline = m or text in INLINE or re.fullmatch(r"-?\d+", text) and -16 <= int(text) <= 64
             self._sources[text] = Source(bank, self.registers(text) if m and not vector else NOTHING, NOTHING if inline else frozenset({text}))
         return self._sources[text]
@@ -169,7 +172,7 @@ class Half:
 
 @functools.cache
 def form(x: Kind | None, y: Kind | None) -> tuple[int, int] | None:
-    """In which orders of their sources `x :: y` keeps the rules of VOPD (note H-001); None where a rule forbids it."""
+    """In which orders of their sources `x :: y` keeps the rules of VOPD (notes H-001, H-026); None where a rule forbids it."""
     if not x or not y or not x.may_be_x or x.parity == y.parity:
         return None
     literals = len(x.literals | y.literals)
@@ -194,3 +197,31 @@ def single(code: str) -> str:
     """An instruction that shares its slot with none."""
     mnemonic, operands = split(code)
     return f"{ALONE[mnemonic]} {', '.join([*operands, operands[0]])}" if mnemonic in ALONE else code
+
+
+# ---- pairs as they are in a listing, whoever wrote them
+
+SET = re.compile(r"^\.set ([sv]_\w+), ([^/\n]+)", re.MULTILINE)
+REMEDY = "give them numbers of different parity, swap the factors of one half, or write two instructions"
+
+
+def _broken(parser: Parser, code: str, banks: int) -> Iterator[str]:
+    x, y = (split(half.strip())[1] for half in code.split("::"))
+    for name, first, second in zip(("src0", "vsrc1"), x[1:], y[1:]):
+        a, b = parser.source(first).bank, parser.source(second).bank
+        if a is not None and a == b:
+            numbers = " and ".join(min(parser.registers(operand)) for operand in (first, second))
+            yield f"{name} of its halves are {numbers}, equal mod {banks}: they must differ (notes H-001, H-026): {REMEDY}"
+    if read := parser.registers(x[0]) & parser.registers(" ".join(y[1:])):
+        yield f"its first half writes {min(read)}, which the second reads: no pair may (note H-001): write two instructions"
+
+
+def broken(text: str, banks: int) -> Iterator[str]:
+    """The pairs of a listing that break a rule of this target which the assembler does not know, each as a message."""
+    symbols: dict[str, int] = {}
+    parser = Parser(symbols, banks)
+    for name, value in SET.findall(text):
+        symbols[name] = parser.number(value)
+    for number, line in enumerate(text.splitlines(), 1):
+        if " :: " in line and "::" in (code := line.partition("//")[0]):
+            yield from (f"line {number}: {' '.join(code.split())}: {what}" for what in _broken(parser, code.strip(), banks))

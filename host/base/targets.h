@@ -38,7 +38,9 @@ struct Target {
     u32 lds_per_wgp, lds_per_workgroup, lds_block;
     u32 simd_waves;
     u32 row_period, row_pad;
-    bool vopd, dot2, dot4, dot4_signs, dot2_subnormal, dot2acc, salu_float;
+    bool vopd;
+    u32 vopd_banks;
+    bool dot2, dot4, dot4_signs, dot2_subnormal, dot2acc, salu_float;
     u32 clock_bits;
     bool trans_use;
     std::string_view wmma;

@@ -38,11 +38,12 @@ auto facts_of(const Target &target) {
                  entry_sgprs, wg_x, split_waits, split_barrier, packed_ids, own_scratch, old_names,
                  delay_alu, dealloc_vgprs, stream, simds_per_wgp, max_waves, vgprs_per_simd,
                  vgpr_granule, lds_per_wgp, lds_per_workgroup, lds_block, simd_waves, row_period,
-                 row_pad, vopd, dot2, dot4, dot4_signs, dot2_subnormal, dot2acc, salu_float,
-                 clock_bits, trans_use, wmma, wmma_macs, unpack_rows, scratch_bits, costs] = target;
+                 row_pad, vopd, vopd_banks, dot2, dot4, dot4_signs, dot2_subnormal, dot2acc,
+                 salu_float, clock_bits, trans_use, wmma, wmma_macs, unpack_rows, scratch_bits,
+                 costs] = target;
     // Not among them: the name and its number; how many waves fit (vgprs_per_simd, vgpr_granule)
     // and are launched (simd_waves); the strides that hosts choose (row_period, row_pad); how
-    // instructions are named, and which exist (dot2, dot4, dot2acc).
+    // instructions are named, and which exist (dot2, dot4, dot2acc); which may pair (vopd_banks).
     const auto results =
         std::tuple(generation, generic, init16, user_sgprs, entry_sgprs, wg_x, split_waits,
                    split_barrier, packed_ids, own_scratch, dealloc_vgprs, stream, simds_per_wgp,
