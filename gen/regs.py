@@ -27,8 +27,11 @@ class Regs:
         """`.set s_NAME, first` for `count` SGPRs; scalar loads want align = count, up to 4."""
         return self._take("s", name, count, align)
 
-    def v(self, name: str, count: int = 1, *, align: int = 1) -> str:
-        """`.set v_NAME, first` for `count` VGPRs; align 4 fixes the VOPD banks (notes H-001, H-026)."""
+    def v(self, name: str, count: int = 1, *, align: int = 1, odd: bool = False) -> str:
+        """`.set v_NAME, first` for `count` VGPRs; align 4 fixes the VOPD banks (note H-001). `odd`: where parities of a pair's sources
+        differ (note H-026), one further on. The two factors of a product are then of two parities, and either may come first."""
+        if odd and self._facts["vopd_banks"] == 2:
+            return self._take("v", name, count, max(align, 2), 1)
         return self._take("v", name, count, align)
 
     def lds(self, name: str, count: int, *, align: int = 16) -> str:
@@ -55,13 +58,13 @@ class Regs:
         text = spelling.with_dots(caller(), self._facts)  # type: ignore[operator]
         return dual.schedule(text, self.symbols, self._pairs, spread, self._facts["vopd_banks"] if self._pairs else 4)  # type: ignore[arg-type]
 
-    def _take(self, bank: str, name: str, count: int, align: int) -> str:
+    def _take(self, bank: str, name: str, count: int, align: int, skip: int = 0) -> str:
         symbol = f"{bank}_{name}"
         if symbol in self.symbols:
             raise ValueError(f"register {symbol} is named twice")
         if count < 1:
             raise ValueError(f"{symbol} asks for {count} registers: at least 1")
-        first = -(-self._next[bank] // align) * align
+        first = -(-(self._next[bank] - skip) // align) * align + skip
         if first + count > LIMIT[bank]:
             raise ValueError(f"{symbol} needs {bank}[{first}:{first + count - 1}], limit is {LIMIT[bank]}")
         self.symbols[symbol] = first

@@ -209,6 +209,15 @@ class Registers(unittest.TestCase):
         self.assertEqual(r.s("a", 2, align=4), ".set s_a, 4")
         self.assertEqual(r.v("b", 4, align=4), ".set v_b, 4")
 
+    def test_odd_where_parities_of_a_pair_differ(self) -> None:
+        for banks, first, second in ((2, 5, 9), (4, 4, 7)):
+            r = regs.Regs(3, facts={"vopd_banks": banks})
+            r.v("before", 3)
+            self.assertEqual(r.v("a", 2, align=4, odd=True), f".set v_a, {first}")
+            r.v("between")
+            self.assertEqual(r.v("b", odd=True), f".set v_b, {second}")
+        self.assertEqual(regs.Regs(3, facts={"vopd_banks": 2}).v("a", 2, align=4, odd=True), ".set v_a, 1")
+
     def test_another_name(self) -> None:
         r = regs.Regs(3)
         r.s("rows", 8, align=4)
