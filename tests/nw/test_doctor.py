@@ -76,6 +76,11 @@ class Doctor(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("device hip:7: ", done.stderr)
 
+    def test_a_file_that_cannot_be_written(self) -> None:
+        done = run([BUILD / "bin/nw", "doctor", "--device", "sim:gfx1151", "--json", "/no/such/folder/x.json"])
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("/no/such/folder/x.json: can't be written", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -37,19 +37,21 @@ void examine(Examination &e) {
         }
 }
 
-void write_json(const std::string &path, const Examination &e) {
+void write_json(std::ofstream file, const std::string &path, const Examination &e) {
     nlohmann::ordered_json out{{"schema", "nibblewave.doctor.v1"}, {"versions", e.versions}};
     out["verdicts"] = nlohmann::ordered_json::array();
     for (const Verdict &verdict : e.verdicts)
         out["verdicts"].push_back(
             {{"check", verdict.check}, {"state", name_of(verdict.state)}, {"text", verdict.text}});
-    std::ofstream file(path);
     file << out.dump(1) << '\n';
     if (!file.flush())
         throw Error(path + ": can't be written");
 }
 
 void run(const Options &o) {
+    std::ofstream file(o.json); // fails early
+    if (!o.json.empty() && !file)
+        throw Error(o.json + ": can't be written");
     const hip::Device device(o.device, "timing=off");
     const bool simulated = device.info().simulated;
     Modules modules(device);
@@ -67,7 +69,7 @@ void run(const Options &o) {
     const auto failed = std::ranges::count(e.verdicts, State::fail, &Verdict::state);
     fmt::print("{} of {} verdicts are FAIL\n", failed, e.verdicts.size());
     if (!o.json.empty())
-        write_json(o.json, e);
+        write_json(std::move(file), o.json, e);
     if (failed)
         throw Findings();
 }

@@ -29,7 +29,11 @@ void put(u64 begin, std::span<const std::byte> bytes) {
     static_cast<void>(copy_to_caller(at(begin), bytes.data(), bytes.size()));
 }
 
-bool is_live(u64 begin, u64 bytes) { return runtime().blocks.left(begin) >= bytes; }
+// For kernels: what hipFreeAsync has taken from the host is there until the stream reaches that.
+bool is_live(const Device &device, u64 begin, u64 bytes) {
+    const sim::Allocation found = device.memory.find(begin);
+    return found.size > 0 && bytes <= found.begin + found.size - begin;
+}
 
 // Of memory that a driver maps so that L2 keeps it. The simulated GPU keeps no lines of pages that
 // it could not write.
@@ -133,7 +137,7 @@ void ReportedFaults::KernelView::show_old_lines() {
 void ReportedFaults::KernelView::hide_new_mappings() {
     const std::lock_guard lock(faults_.mutex_);
     for (const auto &[begin, bytes] : faults_.fresh_) {
-        if (!is_live(begin, bytes))
+        if (!is_live(faults_.device_, begin, bytes))
             continue;
         const std::vector<std::byte> zeros(bytes);
         swapped_.push_back({begin, bytes_at(begin, bytes), zeros, 0});
@@ -162,7 +166,7 @@ ReportedFaults::KernelView::~KernelView() {
     }
     const std::lock_guard lock(faults_.mutex_);
     for (const auto &[begin, bytes] : faults_.late_)
-        if (is_live(begin, bytes.size()))
+        if (is_live(faults_.device_, begin, bytes.size()))
             put(begin, bytes);
     faults_.late_.clear();
 }
@@ -171,7 +175,7 @@ ReportedFaults::GraphView::GraphView(ReportedFaults &faults) : faults_(faults) {
     const std::lock_guard lock(faults_.mutex_);
     ++faults_.graphs_;
     for (auto &[begin, bytes] : faults_.uploads_)
-        if (!bytes.empty() && is_live(begin, bytes.size()))
+        if (!bytes.empty() && is_live(faults_.device_, begin, bytes.size()))
             uploads_.push_back({begin, bytes_at(begin, bytes.size()), std::move(bytes)});
     faults_.uploads_.clear();
     for (auto upload = uploads_.rbegin(); upload != uploads_.rend(); ++upload)
