@@ -19,6 +19,9 @@ const Targets gfx10_1{"gfx1010", "gfx1013"}, gfx10_3{"gfx1030"}, gfx11{"gfx1100"
 
 // clang-format off
 const Row rows[] = {
+    {"H-030", all, none, 32, "", "v_dual_mov_b32 v4, v0 :: v_dual_add_f32 v5, v1, v4",
+     "v_dual_add_f32 v5, v1, v4 :: v_dual_mov_b32 v4, v0",
+     nullptr, "s_waitcnt_depctr depctr_va_vdst(0)"},
     {"H-013", all, none, 64, "", "v_cmp_eq_u32 s[8:9], s8, v1",
      "v_cmp_eq_u32 s[8:9], s10, v1",
      nullptr, "s_waitcnt_depctr depctr_va_sdst(0)"},
@@ -137,6 +140,16 @@ TEST_CASE("H-014, H-015: registers that a load from LDS past the counters overwr
         {"the load itself waits", "H-015", gfx12,
          "global_store_b32 v1, v0, s[2:3]\n ds_direct_load v1 wait_va_vdst:15 wait_vm_vsrc:0",
          false},
+    });
+}
+
+TEST_CASE("H-030: halves that depend on each other") {
+    check_edges({
+        {"the second writes what the first reads", "H-030", all,
+         "v_dual_add_f32 v5, v1, v0 :: v_dual_mov_b32 v0, v2", false},
+        {"an accumulator", "H-030", all, "v_dual_mov_b32 v4, v0 :: v_dual_fmac_f32 v5, v1, v4",
+         true},
+        {"SGPRs", "H-030", all, "v_dual_mov_b32 v4, s2 :: v_dual_add_f32 v5, s2, v1", false},
     });
 }
 

@@ -173,6 +173,20 @@ TEST_CASE("S-052: SCC of s_barrier_signal_isfirst in a workgroup of one wave") {
     }
 }
 
+TEST_CASE("H-026: whether the check takes the interlock of pairs as lost") {
+    const auto found = [](const std::string &choices) {
+        ChoicesScope scope(choices);
+        KernelText k;
+        k.body = "  v_mov_b32 v4, v0\n  v_mov_b32 v6, v0\n"
+                 "  v_dual_mov_b32 v2, v4 :: v_dual_mov_b32 v3, v6\n";
+        Launch launch;
+        launch.config.checker = checker({.wait = true});
+        return fault_of(k, launch);
+    };
+    CHECK(found("").find("H-026") != std::string::npos);
+    CHECK(found("vopd_interlock=kept") == "");
+}
+
 TEST_CASE("S-053: trap registers that hold no ids") {
     const std::string read = "  v_mov_b32 v1, ttmp3\n  v_mov_b32 v2, 0\n"
                              "  global_store_b32 v2, v1, s[2:3]\n";

@@ -83,9 +83,6 @@ const Row rows[] = {
      "global_store_b32 v1, v0, s[2:3]\n v_mov_b32 v0, 1",
      "s_wait_alu depctr_vm_vsrc(0)", "s_wait_alu depctr_va_vdst(0)"},
     // These are one instruction each: nothing before it resolves it.
-    {"H-030", gfx115x_12, none, 32, "", "v_dual_mov_b32 v4, v0 :: v_dual_add_f32 v5, v1, v4",
-     "v_dual_add_f32 v5, v1, v4 :: v_dual_mov_b32 v4, v0",
-     nullptr, "s_waitcnt_depctr depctr_va_vdst(0)"},
     {"H-031", all, none, 32, "", "s_clause 0x20\n s_nop 0",
      "s_clause 0x1f\n s_nop 0",
      nullptr, "s_nop 0"},

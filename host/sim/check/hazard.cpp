@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "sim/func/choices.h"
 #include "sim/func/launch.h"
 
 namespace nw::sim {
@@ -34,8 +35,6 @@ HazardFacts::HazardFacts(const Code &code, std::string_view gfx) {
         e.masks = tracked_sgprs(e.role.masks, false);
         if (has(Hazard::mad_overlap) && e.role.mad_overlap)
             e.clash = Hazard::mad_overlap;
-        if (has(Hazard::vopd_dependent) && e.role.vopd_dependent)
-            e.clash = Hazard::vopd_dependent;
         if (has(Hazard::clause_length) && e.role.long_clause)
             e.clash = Hazard::clause_length;
         if (has(Hazard::dealloc_nop) && e.role.dealloc_vgprs) {
@@ -331,10 +330,11 @@ HazardCheck::Result HazardCheck::find_parity(u32 index, const Entry &e) {
     const HazardRole &r = e.role;
     if (r.unit == HazardRole::memory || r.va_vdst)
         result_count_ = 0;
-    for (const RegisterUse &source : r.parity)
-        for (unsigned n = 0; n < result_count_; ++n)
-            if (written_by(results_[n], source))
-                return Finding{source, results_[n]};
+    if (choices().vopd_interlock == choice::vopd_interlock::lost)
+        for (const RegisterUse &source : r.parity)
+            for (unsigned n = 0; n < result_count_; ++n)
+                if (written_by(results_[n], source))
+                    return Finding{source, results_[n]};
     if (writes_vgprs(r)) {
         std::copy_backward(results_.begin(), results_.end() - 1, results_.end());
         results_[0] = index;
