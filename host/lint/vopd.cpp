@@ -68,8 +68,8 @@ bool is_vgpr(const Operand &o) { return o.kind == Operand::Kind::vgpr; }
 
 std::string_view name(VopdRule r) {
     constexpr std::array<std::string_view, vopd_rules> names{
-        "wave64", "no_dual_form", "both_y",    "dependency", "literals", "scalars",
-        "parity", "src0_bank",    "src1_bank", "src2_bank",  "none"};
+        "wave64", "no_dual_form", "both_y",    "dependency", "literals",  "scalars",
+        "parity", "src0_bank",    "src1_bank", "src2_bank",  "interlock", "none"};
     return names[static_cast<size_t>(r)];
 }
 
@@ -84,6 +84,7 @@ std::string_view text(VopdRule r) {
                                                              "src0 in the same VGPR bank",
                                                              "vsrc1 in the same VGPR bank",
                                                              "src2 in the same VGPR bank",
+                                                             "sources of the same parity (H-026)",
                                                              "nothing forbids it"};
     return texts[static_cast<size_t>(r)];
 }
@@ -204,8 +205,20 @@ VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y) {
     return VopdRule::none;
 }
 
+// The same, and H-026.
+VopdRule broken_in_order(const VopdHalf &x, const VopdHalf &y) {
+    const VopdRule rule = broken_as_written(x, y);
+    if (rule != VopdRule::none || x.gfx12_)
+        return rule;
+    for (size_t n : {0, 1})
+        if (x.vgpr_[n] != VopdHalf::no_vgpr && y.vgpr_[n] != VopdHalf::no_vgpr &&
+            x.vgpr_[n] % 2 == y.vgpr_[n] % 2)
+            return VopdRule::interlock;
+    return rule;
+}
+
 VopdRule broken(const VopdHalf &first, const VopdHalf &second) {
-    // Both read before either writes, so the second may overwrite a source of the first.
+    // Both read before either writes, so the second may overwrite a source of the first, as Y.
     if (first.writes_.intersects(second.reads_) || first.writes_.intersects(second.writes_))
         return VopdRule::dependency;
     const auto orders = [](const VopdHalf &h) {
@@ -215,9 +228,13 @@ VopdRule broken(const VopdHalf &first, const VopdHalf &second) {
         return out;
     };
     VopdRule best = VopdRule::wave64;
+    const bool second_is_y = second.writes_.intersects(first.reads_); // H-030
     for (const VopdHalf &a : orders(first))
-        for (const VopdHalf &b : orders(second))
-            best = std::max({best, broken_as_written(a, b), broken_as_written(b, a)});
+        for (const VopdHalf &b : orders(second)) {
+            const VopdRule exchanged = broken_in_order(b, a);
+            best = std::max({best, broken_in_order(a, b),
+                             second_is_y ? std::min(exchanged, VopdRule::dependency) : exchanged});
+        }
     return best;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of VOPD (H-001): which two instructions may be the halves of one.
+// The rules of VOPD (H-001, H-026, H-030): which two instructions may be the halves of one.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -21,6 +21,7 @@ enum class VopdRule : u8 {
     src0_bank,    // both src0 are in one bank, of four
     src1_bank,    // the same of vsrc1
     src2_bank,    // the same of src2, of two banks: v_fmamk's last source, an accumulator
+    interlock,    // sources of one parity, which gfx11 may read too early (H-026)
     none,         // they can be a pair
 };
 constexpr size_t vopd_rules = static_cast<size_t>(VopdRule::none) + 1;
@@ -42,6 +43,7 @@ public:
 private:
     friend VopdRule broken_as_written(const VopdHalf &, const VopdHalf &);
     friend VopdRule broken(const VopdHalf &, const VopdHalf &);
+    friend VopdRule broken_in_order(const VopdHalf &, const VopdHalf &);
 
     static std::optional<VopdHalf> make(std::string_view plain, const sim::Operation &, bool gfx12,
                                         bool may_swap);
@@ -60,9 +62,10 @@ private:
     sim::RegisterSet reads_, writes_;
 };
 
-// The rule that `x :: y` violates with their operands unchanged, or none.
+// The rule of the assembler that `x :: y` violates with their operands unchanged, or none.
 VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y);
-// The same if either may be X and commutative sources may be swapped: the least severe violation.
+// The same with the hazards of pairs, if either may be X and commutative sources may be swapped: the
+// least severe violation.
 VopdRule broken(const VopdHalf &first, const VopdHalf &second);
 
 } // namespace nw::lint

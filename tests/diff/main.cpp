@@ -93,7 +93,10 @@ public:
             if (chosen(config))
                 targets.insert(config.gfx);
         for (const std::string &gfx : targets) {
-            const std::string check = options_.check.empty() ? "" : "?check=" + options_.check;
+            // clang 22 forms pairs that H-026 is against.
+            const std::string check = options_.check.empty() ? ""
+                                                             : "?check=" + options_.check +
+                                                                   "&choices=vopd_interlock=kept";
             const hip::Device device("sim:" + gfx + check, "timing=off"); // no result needs time
             for (const std::string_view file : files)
                 if (options_.file.empty() || file == options_.file)

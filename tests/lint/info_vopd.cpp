@@ -186,6 +186,16 @@ TEST_CASE("missed pairs: why") {
     CHECK(missed("  v_mov_b32 v10, 0x12345\n  v_mov_b32 v11, 0x54321\n") == Rules{literals});
     // The second may overwrite a source of the first: both read before either writes.
     CHECK(missed("  v_mov_b32 v10, v5\n  v_mov_b32 v5, v4\n") == Rules{none});
+    // But not as X (H-030), which it has to be where the first can't.
+    CHECK(missed("  v_and_b32 v10, v5, v8\n  v_mov_b32 v5, v4\n") == Rules{dependency});
+    CHECK(missed("  v_and_b32 v10, v5, v8\n  v_mov_b32 v7, v4\n") == Rules{none});
+    // Sources of one parity (H-026).
+    for (const char *gfx : {"gfx1100", "gfx1151", "gfx1201"}) {
+        const VopdRule rule = is_gfx12(gfx) ? none : interlock;
+        CHECK(missed("  v_mov_b32 v10, v4\n  v_add_f32 v11, v6, v8\n", 32, gfx) == Rules{rule});
+        CHECK(missed("  v_add_f32 v10, s2, v4\n  v_add_f32 v11, s2, v6\n", 32, gfx) == Rules{rule});
+        CHECK(missed("  v_add_f32 v10, v4, v7\n  v_sub_f32 v11, v6, v9\n", 32, gfx) == Rules{none});
+    }
     // Sources swap, sub to subrev as well.
     CHECK(missed("  v_mul_f32 v10, v4, v9\n  v_sub_f32 v11, v8, v5\n") == Rules{none});
     // Nothing to pair with, or without dual form.
