@@ -138,7 +138,7 @@ enum {
  * - prefill, all others: weights W = (q - z) * s are rounded to dtype first (f16 carrier: z * s
  *   too). Then less than 2^-11 (bf16: 2^-8) + (k + 8) * 2^-24 of the sum over k of |A * W| (f16
  *   carrier: of |A| * (|W| + |z * s|)). An f16 |A| or |W| below 2^-14 counts as 2^-14. An f16
- *   weight out of range is infinite; a bf16 scale must be below 2^108.
+ *   weight out of range, or of a carrier z * s, is infinite; a bf16 scale must be below 2^108.
  *
  * All matrices are row-major. Pointers are device memory of the context's device. Strides are bytes
  * from one row to the next. Rows of w, s and z may be padded; padding is neither read nor written.
@@ -499,16 +499,16 @@ enum {
  * device first: for few rows to int8 in blocks of 32 like ggml's q8_0, for more rows to f16, each
  * row scaled by a power of two, or to int8 where the GPU has no WMMA; `nw choose --gguf` names the
  * kernels. Let w = p - b, where b is q4_K's and q5_K's dmin * min, q4_1's and q5_1's -m, and 0 for
- * the other types; B the largest |X| of a block of 32 k, at least 2^-7; R the largest |X| of the
+ * the other types; B the largest |X| of a block of 32 k, at least 2^-89; R the largest |X| of the
  * row. The error of C is less than
  *
  *     sum over k of |w| * B / 220 + (|p| + |b|) * (B / 700 + R * 2^-29) + |X| * 2^-25
  *
- * for k <= 32768, |b| < 65504, B < 2^22 and sums of 32 X below 65504. gguf_prefill rounds weights
- * to f16 first: add |X| * 2^-19 to the summand; a weight of 4094 or more may become infinite. The
- * result of a row is deterministic: it depends only on the row, the weights, m, n, k and the
- * kernels. A scale or an X that is not finite makes its column or row of C not finite. The
- * contracts in asm/gguf_* and asm/dot_gguf state every rounding.
+ * for k <= 32768, |b| < 65504 and any finite X whose sum over k of |X| * (|p| + |b|) is finite in
+ * float. gguf_prefill rounds weights to f16 first: add |X| * 2^-19 to the summand; a weight of 4094
+ * or more may become infinite. The result of a row is deterministic: it depends only on the row,
+ * the weights, m, n, k and the kernels. A scale or an X that is not finite makes its column or row
+ * of C not finite. The contracts in asm/gguf_* and asm/dot_gguf state every rounding.
  *
  * Workspace. Device memory that launches need besides the operands: 16-byte aligned, at least
  * nw_gguf_workspace_size bytes. The caller sets it to 0 once after allocation (hipMemset), and

@@ -31,13 +31,6 @@ i32 dot(const i32 *quant, const i8 *q, u32 count) {
     return sum;
 }
 
-i32 total(const i8 *q, u32 count) {
-    i32 sum = 0;
-    for (u32 i = 0; i < count; ++i)
-        sum += q[i];
-    return sum;
-}
-
 // A block of 32 of w, from `first` on in its block, times a block of activations.
 f32 add_block(f32 acc, const GgufBlock &w, u32 first, const Q8Block &q8) {
     const u32 sub = std::min(w.sub, block_k);
@@ -47,8 +40,8 @@ f32 add_block(f32 acc, const GgufBlock &w, u32 first, const Q8Block &q8) {
     }
     for (u32 i = 0; w.minima && i < block_k; i += sub) {
         const f32 least = w.dmin * static_cast<f32>(w.least[(first + i) / w.sub]);
-        const f32 sum = sub == block_k ? q8.s : q8.d * static_cast<f32>(total(q8.q + i, sub));
-        acc = std::fma(-least, sum, acc);
+        acc = sub == block_k ? std::fma(-32 * least, q8.s_32(), acc)
+                             : std::fma(-16 * least, q8.half_16(i / sub), acc);
     }
     return acc;
 }

@@ -2,11 +2,12 @@
 #include "ref/gguf_product.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
-#include "base/half.h"
 #include "formats/words.h"
 #include "ref/gguf.h"
 #include "ref/need_size.h"
@@ -16,31 +17,31 @@ namespace nw::ref {
 namespace {
 
 constexpr u32 block_k = 32, tile_blocks = 32, tile_bytes = 1152, tile_ds = 1024;
+constexpr u32 sum_bits = 0x1fff, sum_zero = 0x1000; // of d: the sum of q, and what it has for 0
+constexpr f32 least_d = 0x1p-96f;
 constexpr u32 lanes = 32;
 
-// Layout of a tile: q of even blocks, q of odd ones, then d and s of each.
+// Layout of a tile: q of even blocks, q of odd ones, then d of each.
 u32 q_at(u32 b) { return b % 2 * 512 + b / 2 * 32; }
 
 void quantize_block(const f32 *x, std::byte *tile, u32 b) {
-    f32 sum[block_k], most = 0;
+    f32 most = 0;
+    bool finite = true;
     for (u32 i = 0; i < block_k; ++i) {
-        sum[i] = x[i];
+        finite = finite && std::isfinite(x[i]);
         most = std::fmax(most, std::fabs(x[i]));
     }
-    for (u32 half = block_k / 2; half >= 1; half /= 2)
-        for (u32 i = 0; i < half; ++i)
-            sum[i] += sum[i + half];
-    const f32 d = std::isfinite(sum[0]) ? most / 127.0f : std::numeric_limits<f32>::quiet_NaN();
-    const u16 rounded = f32_to_f16(d);
-    const bool none = std::isnan(d) || f16_to_f32(rounded) == 0;
-    i32 quants = 0;
+    const f32 d =
+        finite ? std::fmax(most / 127.0f, least_d) : std::numeric_limits<f32>::quiet_NaN();
+    const u32 bits = (std::bit_cast<u32>(d) & ~sum_bits) | sum_zero;
+    i32 sum = 0;
     for (u32 i = 0; i < block_k; ++i) {
-        const i8 q = none ? i8{0} : static_cast<i8>(std::round(x[i] / d));
+        const i8 q = finite ? static_cast<i8>(std::round(x[i] / std::bit_cast<f32>(bits))) : i8{0};
         tile[q_at(b) + i] = std::byte(q);
-        quants += q;
+        sum += q;
     }
-    const u16 ds[2] = {rounded, f32_to_f16(f16_to_f32(rounded) * static_cast<f32>(quants))};
-    std::memcpy(tile + tile_ds + 4 * b, ds, 4);
+    const u32 with_sum = bits + static_cast<u32>(sum);
+    std::memcpy(tile + tile_ds + 4 * b, &with_sum, 4);
 }
 
 i32 dot(const i32 *quant, const i8 *q, u32 count) {
@@ -84,17 +85,18 @@ Share share_of(GgmlType type) {
 
 // What one lane, the `piece`th of a block's, adds to its sum. Units that kernels move from one
 // factor to another are powers of two, and change no bit. (f32 has the range for that: d * d8 is
-// 2^-48 or more, mxfp4 aside, whose kernels have no such units.)
+// 2^-120 or more, mxfp4 aside, whose kernels have no such units.) d * (sum of q) has one here too,
+// and minima its reciprocal, as it may be infinite without.
 
 void add_whole(f32 &total, const GgufBlock &w, const Q8Block &q8) {
-    total = std::fma(w.d * q8.d, static_cast<f32>(dot(w.quant, q8.q, 32)), total);
-    if (w.minima)
-        total = std::fma(-w.dmin, q8.s, total);
+    const f32 sum = static_cast<f32>(dot(w.quant, q8.q, 32));
+    total = w.minima ? std::fma(q8.d, std::fma(-w.dmin, q8.sum(), w.d * sum), total)
+                     : std::fma(w.d * q8.d, sum, total);
 }
 
 void add_sub_block(f32 &total, const GgufBlock &w, const Q8Block &q8, u32 j) {
-    const f32 scaled = static_cast<f32>(w.scale[j]) * q8.d;
-    total = std::fma(w.d, scaled * static_cast<f32>(dot(&w.quant[32 * j], q8.q, 32)), total);
+    const f32 scaled = w.d * static_cast<f32>(w.scale[j]) * q8.d;
+    total = std::fma(scaled, static_cast<f32>(dot(&w.quant[32 * j], q8.q, 32)), total);
 }
 
 void add_half(f32 &total, const GgufBlock &w, const Q8Block &q8, u32 piece) {
@@ -107,40 +109,31 @@ void add_half(f32 &total, const GgufBlock &w, const Q8Block &q8, u32 piece) {
     total = std::fma(q8.d, v, total);
 }
 
+// Two lanes have both blocks of a pair, and each takes the minimum of one.
 void add_pair(f32 &total, const GgufBlock &w, const Row &a, u64 super, u32 piece) {
-    const u32 from = piece % 2 * 16;
-    f32 v = 0, b = 0;
-    for (u32 half = 0; half < 2; ++half) {
-        const u32 j = piece / 2 * 2 + half;
+    const u32 from = piece % 2 * 16, own = piece / 2 * 2 + piece % 2;
+    total = std::fma(-32 * (w.dmin * static_cast<f32>(w.least[own])),
+                     a.block(super * 8 + own).s_32(), total);
+    for (u32 j = piece / 2 * 2; j < piece / 2 * 2 + 2; ++j) {
         const Q8Block q8 = a.block(super * 8 + j);
         const f32 sum = static_cast<f32>(dot(&w.quant[32 * j + from], q8.q + from, 16));
-        const f32 scaled = static_cast<f32>(w.scale[j]) * q8.d;
-        const f32 least = static_cast<f32>(w.least[j]);
-        v = half ? std::fma(scaled, sum, v) : scaled * sum;
-        b = half ? std::fma(least, q8.s / 2, b) : least * (q8.s / 2); // split between two lanes
+        total = std::fma(w.d * static_cast<f32>(w.scale[j]) * q8.d, sum, total);
     }
-    total = std::fma(w.d, v, total);
-    total = std::fma(-w.dmin, b, total);
 }
 
 // A minimum is taken times the sum of 16 activations as int8: s is of 32.
 void add_sixteens(f32 &total, const GgufBlock &w, const Row &a, u64 super, u32 piece) {
-    constexpr i32 ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    const u32 from = piece % 2 * 16;
-    f32 v = 0, b = 0;
-    for (u32 half = 0; half < 2; ++half) {
-        const u32 j = piece / 4 * 4 + piece / 2 % 2 + 2 * half, at = 2 * j + piece % 2;
-        const Q8Block q8 = a.block(super * 8 + j);
-        const f32 scaled = static_cast<f32>(w.scale[at]) * q8.d;
-        const f32 sum = static_cast<f32>(dot(&w.quant[32 * j + from], q8.q + from, 16));
-        const f32 all = q8.d * static_cast<f32>(dot(ones, q8.q + from, 16));
-        const f32 least = static_cast<f32>(w.least[at]);
-        v = half ? std::fma(scaled, sum, v) : scaled * sum;
-        b = half ? std::fma(least, all, b) : least * all;
+    const u32 from = piece % 2 * 16, first = piece / 4 * 4 + piece / 2 % 2;
+    for (u32 j = first; w.minima && j <= first + 2; j += 2) {
+        const f32 least = w.dmin * static_cast<f32>(w.least[2 * j + piece % 2]);
+        total = std::fma(-16 * least, a.block(super * 8 + j).half_16(piece % 2), total);
     }
-    total = std::fma(w.d, v, total);
-    if (w.minima)
-        total = std::fma(-w.dmin, b, total);
+    for (u32 j = first; j <= first + 2; j += 2) {
+        const Q8Block q8 = a.block(super * 8 + j);
+        const f32 sum = static_cast<f32>(dot(&w.quant[32 * j + from], q8.q + from, 16));
+        const f32 scale = w.d * static_cast<f32>(w.scale[2 * j + piece % 2]);
+        total = std::fma(scale * q8.d, sum, total);
+    }
 }
 
 // The lanes that share a block, and what each adds.
@@ -164,29 +157,24 @@ public:
             return add_sub_block(total, w, a.block(block * of_block() + piece), piece);
         }
     }
-    // Whether minima are taken times s, else times the sum of what int8 has of the activations.
-    bool takes_s() const { return share_ != Share::sixteens; }
 
 private:
     Share share_;
     u32 elements_;
 };
 
-// What the tiles leave of a block's products with x.
-f64 left_out(const GgufBlock &w, bool takes_s, const Row &a, std::span<const f32> x, u64 first) {
+// What the tiles leave of a block's products with x; to size, those with both parts of w.
+f64 left_out(const GgufBlock &w, const Row &a, std::span<const f32> x, u64 first, f64 &size) {
     f64 result = 0;
     for (u64 j = 0; j < x.size() / block_k; ++j) {
         const Q8Block q8 = a.block(first + j);
-        f64 sum = 0;
         for (u64 i = block_k * j; i < block_k * (j + 1); ++i) {
             const f64 product = f64{w.d} * w.scale[i / w.sub] * w.quant[i],
                       least = f64{w.dmin} * w.least[i / w.sub];
             const f64 left = x[i] - f64{q8.d} * q8.q[i % block_k];
             result += std::fabs((product - least) * left);
-            sum += f64{q8.d} * q8.q[i % block_k];
+            size += (std::fabs(product) + std::fabs(least)) * std::fabs(x[i]);
         }
-        if (w.minima && takes_s)
-            result += std::fabs(f64{w.dmin} * w.least[block_k * j / w.sub] * (sum - q8.s));
     }
     return result;
 }
@@ -223,9 +211,10 @@ std::vector<std::byte> quantize_q8(std::span<const f32> x, u32 m, u32 k) {
         throw Error(fmt::format("k = {}: must be a multiple of {}", k, block_k));
     const u32 steps = ceil_div(k, block_k * tile_blocks);
     std::vector<std::byte> tiles(u64{steps} * m * tile_bytes);
+    constexpr f32 zeros[block_k] = {};
     for (u32 row = 0; row < m; ++row)
-        for (u32 block = 0; block < k / block_k; ++block)
-            quantize_block(&x[u64{row} * k + u64{block} * block_k],
+        for (u32 block = 0; block < steps * tile_blocks; ++block)
+            quantize_block(block < k / block_k ? &x[u64{row} * k + u64{block} * block_k] : zeros,
                            &tiles[(u64{block / tile_blocks} * m + row) * tile_bytes],
                            block % tile_blocks);
     return tiles;
@@ -234,9 +223,17 @@ std::vector<std::byte> quantize_q8(std::span<const f32> x, u32 m, u32 k) {
 Q8Block q8_block(std::span<const std::byte> tiles, u32 m, u32 rows, u64 block) {
     const std::byte *tile = &tiles[(block / tile_blocks * rows + m) * tile_bytes];
     const u32 b = static_cast<u32>(block % tile_blocks);
-    const std::byte *ds = tile + tile_ds + 4 * b;
-    return {f16_to_f32(load<u16>(ds, 0)), f16_to_f32(load<u16>(ds, 1)),
+    return {std::bit_cast<f32>(load<u32>(tile + tile_ds, b)),
             reinterpret_cast<const i8 *>(tile + q_at(b))};
+}
+
+f32 Q8Block::sum() const { return static_cast<f32>(std::accumulate(q, q + block_k, 0)); }
+
+f32 Q8Block::s_32() const { return d * (sum() / 32); }
+
+f32 Q8Block::half_16(u32 half) const {
+    const i8 *const first = q + 16 * half;
+    return d * (static_cast<f32>(std::accumulate(first, first + 16, 0)) / 16);
 }
 
 std::vector<f32> gguf_decode(const GgufProduct &p) {
@@ -265,7 +262,8 @@ GgufExact gguf_exact(std::span<const f32> x, const GgufProduct &p) {
     need_size("x", x.size(), u64{p.m} * p.k);
     const Lanes shared(p.type, info.elements);
     const u32 blocks = p.k / info.elements;
-    GgufExact out{std::vector<f64>(u64{p.m} * p.n), std::vector<f64>(u64{p.m} * p.n)};
+    const std::vector<f64> none(u64{p.m} * p.n);
+    GgufExact out{none, none, none};
     std::vector<f32> row(p.k);
     for (u32 n = 0; n < p.n; ++n) {
         const std::byte *w = &p.w[u64{n} * blocks * info.bytes];
@@ -278,9 +276,9 @@ GgufExact gguf_exact(std::span<const f32> x, const GgufProduct &p) {
                 tolerance += std::fabs(f64{row[i]} * v[i]) * 0x1p-24; // rounding of the weight
             }
             for (u32 b = 0; b < blocks; ++b)
-                tolerance += left_out(gguf_block(p.type, w + u64{b} * info.bytes), shared.takes_s(),
-                                      Row{p, m}, v.subspan(b * info.elements, info.elements),
-                                      u64{b} * shared.of_block());
+                tolerance += left_out(gguf_block(p.type, w + u64{b} * info.bytes), Row{p, m},
+                                      v.subspan(b * info.elements, info.elements),
+                                      u64{b} * shared.of_block(), out.size[u64{m} * p.n + n]);
         }
     }
     return out;

@@ -56,7 +56,7 @@ f64 bound_of(const f32 *x, const f32 *w, const f32 *p, u32 k) {
     f64 most = 0; // of a block
     for (u32 i = 0; i < k; ++i) {
         if (i % 32 == 0) {
-            most = 0x1p-7;
+            most = 0x1p-89;
             for (u32 j = i; j < i + 32; ++j)
                 most = std::fmax(most, std::fabs(x[j]));
         }
@@ -65,6 +65,22 @@ f64 bound_of(const f32 *x, const f32 *w, const f32 *p, u32 k) {
                std::fabs(x[i]) * 0x1p-25;
     }
     return sum;
+}
+
+std::vector<f32> normal_rows(u32 m, u32 k, u32 padding, Rng rng) {
+    const u32 row = k + padding;
+    std::vector<f32> x(u64{m} * row, NAN);
+    for (u32 i = 0; i < m; ++i)
+        for (u32 j = 0; j < k; ++j)
+            x[u64{i} * row + j] = rng.normal() * (j % 96 < 32 ? 1.0f : 0.05f);
+    return x;
+}
+
+std::vector<f32> repeated(const std::vector<f32> &row, u32 m) {
+    std::vector<f32> x;
+    for (u32 i = 0; i < m; ++i)
+        x.insert(x.end(), row.begin(), row.end());
+    return x;
 }
 
 } // namespace
@@ -92,14 +108,15 @@ GgufSum gguf_sum(int type, const float *x, std::span<const u8> row, u32 k) {
 }
 
 GgufProduct::GgufProduct(int type, u32 m, u32 n, u32 k, u32 padding, u64 seed)
+    : GgufProduct(type, m, n, k, normal_rows(m, k, padding, Rng(seed)), Rng(seed).fork(1)) {}
+
+GgufProduct::GgufProduct(int type, u32 m, u32 n, const std::vector<f32> &row)
+    : GgufProduct(type, m, n, static_cast<u32>(row.size()), repeated(row, m), Rng(m)) {}
+
+GgufProduct::GgufProduct(int type, u32 m, u32 n, u32 k, const std::vector<f32> &x, Rng rng)
     : exact_(u64{m} * n), bound_(exact_.size()) {
-    const u32 row = k + padding;
-    Rng rng(seed);
-    std::vector<f32> x(u64{m} * row, NAN);
-    for (u32 i = 0; i < m; ++i)
-        for (u32 j = 0; j < k; ++j)
-            x[u64{i} * row + j] = rng.normal() * (j % 96 < 32 ? 1.0f : 0.05f);
-    const std::vector<u8> w = random_weights(type, n, k, rng.fork(1));
+    const u64 row = x.size() / m;
+    const std::vector<u8> w = random_weights(type, n, k, rng);
     const std::vector<f32> weights = dequantized(type, w, n, k),
                            quants = dequantized(type, without_minima(type, w), n, k);
     for (u32 i = 0; i < m; ++i)

@@ -28,6 +28,8 @@ GgufSum gguf_sum(int type, const float *x, std::span<const u8> row, u32 k);
 class GgufProduct {
 public:
     GgufProduct(int type, u32 m, u32 n, u32 k, u32 padding = 0, u64 seed = 1);
+    // Of m times the same row of activations.
+    GgufProduct(int type, u32 m, u32 n, const std::vector<f32> &row);
     // In that workspace.
     nw_gguf arguments(const Memory &workspace) const;
     void clear();           // c becomes NaN
@@ -36,6 +38,9 @@ public:
     std::string difference() const; // of c from the exact result; empty where it is right
 
 private:
+    // x: [m, k + padding]
+    GgufProduct(int type, u32 m, u32 n, u32 k, const std::vector<f32> &x, Rng rng);
+
     nw_gguf arguments_ = NW_GGUF_INIT;
     std::vector<std::unique_ptr<Memory>> memory_;
     std::vector<f64> exact_, bound_;

@@ -41,6 +41,25 @@ TEST_CASE("gguf: every type, few rows and many, in one workspace") {
         }
 }
 
+TEST_CASE("gguf: activations and sums beyond f16's range, at any number of rows") {
+    const Context context;
+    u64 bytes = 0;
+    for (const int type : types)
+        bytes = std::max(bytes, workspace_bytes(context, type, 40, 8, 256));
+    const Workspace workspace(bytes);
+    std::vector<f32> rows[] = {std::vector<f32>(256, 5000), std::vector<f32>(256, 1),
+                               std::vector<f32>(256, 1e30f), std::vector<f32>(256, 3e-8f)};
+    rows[1][37] = 3e5f;
+    for (u32 i = 0; i < 256; i += 2)
+        rows[2][i] = -1e25f, rows[3][i] = -1e-20f;
+    for (const int type : types)
+        for (const u32 m : {1u, 8u, 9u, 40u})
+            for (u32 i = 0; i < std::size(rows); ++i) {
+                CAPTURE(fmt::format("type {} m {} row {}", type, m, i));
+                run(context, GgufProduct(type, m, 5, rows[i]), workspace, nullptr);
+            }
+}
+
 TEST_CASE("gguf: the null stream, another device") {
     HIP_OK(hipSetDevice(1));
     const Context context;

@@ -49,6 +49,16 @@ public:
         return c.read_as<f32>();
     }
 
+    // Any finite activations give finite results.
+    void check_range(std::source_location where = std::source_location::current()) {
+        make_hard(t_);
+        const std::vector<f32> got = check("hard", false, -1, where);
+        const std::vector<std::byte> tiles = ref::quantize_q8(x_, s_.m, s_.k);
+        const ref::GgufExact exact =
+            ref::gguf_exact(x_, {type_.info.id, s_.m, s_.n, s_.k, tiles, w_});
+        check::in_range(t_, got, exact.c, exact.tolerance, exact.size, where);
+    }
+
 private:
     Test &t_;
     const Kernel &kernel_;
@@ -131,6 +141,7 @@ CHECK_FAMILY(dot_gguf) {
     Case(t, kernel, {17, 1, 256}).check();
     Case(t, kernel, {9, 20, 1280}).check(); // two steps of activations
     ends(t, kernel);
+    Case(t, kernel, {10, 5, 512}).check_range();
     if (t.checkers)
         return;
     by_plan(t, kernel, {bm + 1, 40, 512});

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "base/half.h"
 #include "check/check.h"
 #include "check/ops.h"
 #include "formats/quantize/q4_k.h"
@@ -57,6 +56,26 @@ void check_product(Test &t, const Kernel &kernel, u32 n, u32 k, Launch how = {},
     const std::vector<f32> got = product(t, kernel, p, how, where);
     const ref::GgufExact exact = ref::gguf_exact(x, p);
     check::near_exact(t, got, exact.c, exact.tolerance, where);
+}
+
+// Any finite activations give finite results: as many hard rows at a time as the kernel takes.
+void check_range(Test &t, const Kernel &kernel, u32 n, u32 k,
+                 std::source_location where = std::source_location::current()) {
+    const u32 m = kernel.number("m");
+    const check::GgufType type = check::gguf_type(kernel);
+    const std::vector<std::byte> w =
+        check::gguf_small_blocks(t.rng, type, u64{n} * (k / type.info.elements));
+    const std::vector<check::HardRow> rows = check::hard_activations(k);
+    for (u64 first = 0; first < rows.size(); first += m) {
+        std::vector<f32> x;
+        for (u64 i = first; i < first + m; ++i)
+            std::ranges::copy(rows[i % rows.size()].x, std::back_inserter(x));
+        const std::vector<std::byte> tiles = ref::quantize_q8(x, m, k);
+        const ref::GgufProduct p{type.info.id, m, n, k, tiles, w};
+        const std::vector<f32> got = product(t, kernel, p, {}, where);
+        const ref::GgufExact exact = ref::gguf_exact(x, p);
+        check::in_range(t, got, exact.c, exact.tolerance, exact.size, where);
+    }
 }
 
 // NaN in each f16 scale of a row's last block makes that row NaN, and no other.
@@ -183,13 +202,13 @@ void check_tiles(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u
     const std::vector<std::byte> got = y.read(), want = tiles_of(x, m, k, by_row);
     for (u64 i = 0; i < got.size(); ++i) {
         const bool d = i % q8_tile_bytes >= q8_tile_k;
-        const u64 at = d ? i & ~u64{1} : i; // of d and s, any NaN will do
-        const auto half = [&](const std::vector<std::byte> &v) {
-            u16 bits;
-            std::memcpy(&bits, &v[at], 2);
-            return f16_to_f32(bits);
+        const u64 at = i & ~u64{3};
+        const auto nan = [&](const std::vector<std::byte> &v) { // of d any will do
+            f32 value;
+            std::memcpy(&value, &v[at], 4);
+            return d && std::isnan(value);
         };
-        if (got[i] != want[i] && !(d && std::isnan(half(got)) && std::isnan(half(want)))) {
+        if (got[i] != want[i] && !(nan(got) && nan(want))) {
             t.fail(fmt::format("y[{}] is {}, not {}", i, std::to_integer<int>(got[i]),
                                std::to_integer<int>(want[i])),
                    where);
@@ -215,14 +234,18 @@ CHECK_FAMILY(quantize_q8) {
     for (u32 i = 96; i < 128; ++i)
         x[i] = i % 2 ? 3e38f : -2e38f; // f16 has no such d
     for (u32 i = 128; i < 160; ++i)
-        x[i] = 3e38f; // nor f32 such a sum
+        x[i] = std::numeric_limits<f32>::max(); // nor f32 such a sum
     for (u32 i = 160; i < 192; ++i)
-        x[i] = std::ldexp(1.0f, -static_cast<int>(i)); // d is 0 in f16
+        x[i] = std::ldexp(1.0f, 71 - static_cast<int>(i)); // d is just below 2^-96
     for (u32 i = 192; i < 224; ++i)
-        x[i] = std::ldexp(static_cast<f32>(i), -22); // and subnormal here
+        x[i] = std::ldexp(static_cast<f32>(i), -97); // or just above
     for (u32 i = 224; i < 256; ++i)
         x[i] = std::numeric_limits<f32>::denorm_min() * static_cast<f32>(i);
+    for (u32 i = 256; i < 288; ++i)
+        x[i] = i == 256 ? 0x1p120f : std::ldexp(1.0f, -static_cast<int>(i - 120));
     check_tiles(t, kernel, x, 1, 1024, "extremes");
+    for (const check::HardRow &row : check::hard_activations(512))
+        check_tiles(t, kernel, row.x, 1, 512, row.what);
 }
 
 CHECK_FAMILY(gguf_decode) {
@@ -236,6 +259,7 @@ CHECK_FAMILY(gguf_decode) {
     check_nan(t, kernel, 5, 512 + block);
     check_ue4m3(t, kernel, 17, 1024);
     check_e8m0(t, kernel, 9, 32);
+    check_range(t, kernel, 5, 512);
     check_noise(t, kernel, 64, 512);
     if (t.checkers)
         return;

@@ -15,6 +15,15 @@ namespace nw::check {
 // 127th of the greatest halfway between two numbers and right beside them.
 std::vector<f32> gguf_activations(Rng &, u64 count);
 
+// The rows of f32 that are hardest on ranges, k values each: see the .cpp.
+struct HardRow {
+    const char *what;
+    std::vector<f32> x;
+};
+std::vector<HardRow> hard_activations(u32 k);
+// So many of them, one below the other, again and again.
+std::vector<f32> hard_rows(u32 m, u32 k);
+
 // A weight type of the reader, and the offsets of its f16 scales in a block.
 struct GgufType {
     GgmlTypeInfo info;
@@ -24,6 +33,8 @@ GgufType gguf_type(const Kernel &);
 
 // So many blocks: any quants, f16 scales as models have them, now and then subnormal or negative.
 std::vector<std::byte> gguf_random_blocks(Rng &, const GgufType &, u64 count);
+// The same with scales so small that products with hard_activations are finite.
+std::vector<std::byte> gguf_small_blocks(Rng &, const GgufType &, u64 count);
 
 // The expert of a block or slot: one of these, now and then none.
 i32 any_expert(Rng &, u32 experts);
@@ -38,6 +49,15 @@ void same_bits(Test &, const char *name, const Region &, std::span<const f32> wa
 void near_exact(Test &, std::span<const f32> want, std::span<const f64> exact,
                 std::span<const f64> tolerance, std::source_location where);
 
+// Of each result the sum of |x| * (both parts of |w|).
+std::vector<f64> product_sizes(const GgufType &, u32 m, u32 n, u32 k, std::span<const f32> x,
+                               std::span<const std::byte> w);
+
+// Fails unless each of got is finite, and within tolerance and f32's roundings of exact.
+void in_range(Test &, std::span<const f32> got, std::span<const f64> exact,
+              std::span<const f64> tolerance, std::span<const f64> size,
+              std::source_location where);
+
 struct GgufShape {
     u32 m, n, k;
 };
@@ -47,6 +67,8 @@ class GgufOperands {
 public:
     GgufOperands(Test &t, const Kernel &kernel, const GgufShape &);
 
+    // Hard rows, again and again, and weights for them.
+    void make_hard(Test &t);
     // Scale `which` of a block of a row of w.
     void set_scale(u32 row, u32 block, u32 which, u16 bits);
     f32 &activation(u32 row, u32 k) { return x_[u64{row} * s_.k + k]; }
