@@ -95,8 +95,10 @@ std::vector<std::byte> gguf_halves(std::span<const f32> x, u32 m, u32 k, u32 til
         const i32 shift = exponent_of(most) - top;
         for (u32 i = 0; row < m && i < k; ++i)
             v[form.at_end ? place_at_end(i, k) : i] = std::ldexp(x[u64{row} * k + i], -shift);
-        for (u32 i = 0; i < v.size(); ++i)
-            put_half(&out[at.value(row, i)], i / block_k % 2 ? v[i] / 16 : v[i]);
+        for (u32 i = 0; i < v.size(); ++i) { // times a unit, plus 0, rounded once: a 0 has no sign
+            const f64 value = f64{v[i]} * (i / block_k % 2 ? 0x1p-4 : 1) + 0;
+            put_half(&out[at.value(row, i)], static_cast<f32>(value));
+        }
         for (u32 b = 0; b < v.size() / block_k; ++b) {
             const f32 first = sum_16(&v[u64{b} * block_k]), second = sum_16(&v[b * block_k + 16]);
             put_half(&out[at.fine_sum(row, 2 * b)], first);

@@ -11,6 +11,23 @@
 
 namespace nw::check {
 
+// Halves near the largest, also behind q8_0: sums in f32 have room for them.
+void large_values(const auto &make, const auto &value, const auto &check) {
+    constexpr f64 large = 6e4, power = 0x1p15; // no sum of products of powers is rounded
+    auto p = make(2, 260);
+    std::ranges::fill(p.q, u16{0}); // all keys alike: sums of v are the largest there are
+    for (u64 i = 0; i < p.v.size(); ++i)
+        p.v[i] = p.word(i % p.d % 3 ? large : -large);
+    check(p, "large halves in v");
+    p = make(2, 130);
+    p.scale = 1;
+    for (u32 j = 0; j < p.sk; ++j) // each other key has all of the sum
+        std::ranges::fill_n(value(p, j) - p.v.data() + p.k.data(), p.d,
+                            p.word(j % 2 ? power : -power));
+    std::ranges::fill(p.q, p.word(power));
+    check(p, "large halves in q and k");
+}
+
 // make(queries, keys) returns a case with that many keys and at least that many queries;
 // value(case, j) the row of v for key j. check(case, what) runs it.
 void plain_values(const auto &make, const auto &value, const auto &check) {
@@ -39,6 +56,7 @@ void plain_values(const auto &make, const auto &value, const auto &check) {
             (*x)[i] = i % 3 ? p.word(0) : static_cast<u16>(i * 7 % 31); // subnormals
     p.scale = 0x1p30f;
     check(p, "subnormal q and k");
+    large_values(make, value, check);
 }
 
 // Rows of a case's o, [b, sq, h, d], from memory; fails the test where that differs elsewhere from

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // gguf_halves and gguf_mid: every bit, and how near to the product without f16.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -37,9 +38,21 @@ struct Share {
     bool by_tile = false;
 };
 
-// sick: its row of w makes results that are not finite, and no other.
+// For each of x the largest of its block of 32.
+std::vector<f32> block_maxima(std::vector<f32> x) {
+    for (u64 at = 0; at < x.size(); at += 32) {
+        f32 most = 0;
+        for (u64 i = at; i < at + 32; ++i)
+            most = std::max(most, std::fabs(x[i]));
+        std::fill_n(&x[at], 32, most);
+    }
+    return x;
+}
+
+// sick: its row of w makes results that are not finite, and no other. hard: activations at the ends
+// of f32's range, whose results are finite.
 void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, Share dealt = {},
-                   std::optional<Sick> sick = {},
+                   std::optional<Sick> sick = {}, bool hard = false,
                    std::source_location where = std::source_location::current()) {
     const std::string name = kernel.param("type");
     const Machine machine = machine_of(t.modules.device());
@@ -55,10 +68,11 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, Share dea
     t.shape(fmt::format("m={} n={} k={} share={} tile_units={}", m, n, k, share, tile_units));
     const u32 tiles = gguf_halves_tiles(m);
     const check::GgufType type = check::gguf_type(kernel);
-    const std::vector<f32> x = check::gguf_activations(t.rng, u64{m} * k);
+    const std::vector<f32> x =
+        hard ? check::hard_rows(m, k) : check::gguf_activations(t.rng, u64{m} * k);
     const std::vector<std::byte> halves = ref::gguf_halves(x, m, k, tiles, {.at_end = true});
-    std::vector<std::byte> w =
-        check::gguf_random_blocks(t.rng, type, u64{n} * (k / type.info.elements));
+    const auto random = hard ? check::gguf_small_blocks : check::gguf_random_blocks;
+    std::vector<std::byte> w = random(t.rng, type, u64{n} * (k / type.info.elements));
     if (sick)
         make_sick(w, type, *sick, k);
     const std::vector<f32> before(u64{m} * n, -777.0f);
@@ -103,7 +117,14 @@ void check_product(Test &t, const Kernel &kernel, u32 m, u32 n, u32 k, Share dea
         return;
     }
     const ref::GgufMidExact exact = ref::gguf_mid_exact(x, product);
-    check::near_exact(t, want, exact.c, exact.tolerance, where);
+    if (hard) { // beside an activation, others of its WMMA have its grid, of subnormal quants
+                // (S-004)
+        std::vector<f64> sizes = check::product_sizes(type, m, n, k, block_maxima(x), w);
+        for (f64 &size : sizes)
+            size *= 8;
+        check::in_range(t, want, exact.c, exact.tolerance, sizes, where);
+    } else
+        check::near_exact(t, want, exact.c, exact.tolerance, where);
 }
 
 void check_halves(Test &t, const Kernel &kernel, std::span<const f32> x, u32 m, u32 k,
@@ -162,6 +183,7 @@ CHECK_FAMILY(gguf_halves) {
         x[6 * k + i] = std::ldexp(1.0f + static_cast<f32>(i) / 4096, 120); // halfway, too
     }
     check_halves(t, kernel, x, 7, k, "extremes");
+    check_halves(t, kernel, check::hard_rows(10, k), 10, k, "hard");
     check_halves(t, kernel, check::gguf_activations(t.rng, 35 * 288), 35, 288, "any",
                  {.by_row = true});
     for (const auto &[m, k] :
@@ -176,6 +198,7 @@ CHECK_FAMILY(gguf_mid) {
     if (t.entry)
         return check_product(t, kernel, bm, rows + 1, 256);
     check_product(t, kernel, bm, 1, 256); // one of all columns
+    check_product(t, kernel, bm, 5, 512, {}, {}, true);
     const check::GgufType type = check::gguf_type(kernel);
     const auto sick = [&](const Sick &one) { // of types with scales that can be
         return type.scales.empty() ? std::nullopt : std::optional(one);

@@ -26,6 +26,7 @@ constexpr u32 padding = 6; // bytes between experts, or one more where theirs ar
 
 struct Shape {
     u32 n, k, experts, slots, top_k;
+    bool hard = false; // activations at the ends of f32's range
     u32 rows() const { return ceil_div(slots, top_k); }
 };
 
@@ -42,10 +43,12 @@ struct Operands {
           x(check::gguf_activations(t.rng, u64{s.rows()} * s.k)),
           of_expert(u64{s.n} * (s.k / type.info.elements) * type.info.bytes),
           apart(round_up<u64>(of_expert + padding, 2)) {
+        if (s.hard)
+            x = check::hard_rows(s.rows(), s.k);
         w.assign(2, std::byte{0xff});
         for (u32 e = 0; e < s.experts; ++e) {
-            const std::vector<std::byte> blocks =
-                check::gguf_random_blocks(t.rng, type, of_expert / type.info.bytes);
+            const auto random = s.hard ? check::gguf_small_blocks : check::gguf_random_blocks;
+            const std::vector<std::byte> blocks = random(t.rng, type, of_expert / type.info.bytes);
             w.insert(w.end(), blocks.begin(), blocks.end());
             w.insert(w.end(), apart - of_expert, std::byte{0xff});
         }
@@ -84,6 +87,12 @@ void put(std::vector<f32> &c, u32 slot, u32 n, std::span<const f32> row) {
     std::ranges::copy(row, &c[u64{slot} * n]);
 }
 
+// Finite activations have finite results, which are near the exact ones (tests of dense products).
+void check_finite(Test &t, std::span<const f32> c, std::source_location where) {
+    if (!std::ranges::all_of(c, [](f32 v) { return std::isfinite(v); }))
+        t.fail("a result is not finite", where);
+}
+
 void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
                   std::source_location where = std::source_location::current()) {
     t.shape(fmt::format("n={} k={} experts={} slots={} top_k={} groups={}", s.n, s.k, s.experts,
@@ -115,6 +124,7 @@ void check_decode(Test &t, const Kernel &kernel, const Shape &s, u32 groups = 0,
     t.unchanged("w", w, where);
     t.unchanged("expert_ids", ids, where);
     check::same_bits(t, "c", c, want, where);
+    check_finite(t, want, where);
 }
 
 bool in_bytes(const Kernel &kernel) { return kernel.family == "dot_gguf_moe"; }
@@ -139,7 +149,7 @@ std::vector<std::byte> activations_by_row(const Kernel &kernel, const Operands &
 // All rows of a by one expert's weights.
 std::vector<f32> product(const Kernel &kernel, const Operands &o, std::span<const std::byte> a,
                          u32 expert) {
-    const auto &[n, k, experts, slots, top_k] = o.shape;
+    const auto &[n, k, experts, slots, top_k, hard] = o.shape;
     const u32 m = o.shape.rows(), tiles = gguf_halves_tiles(m);
     if (in_bytes(kernel))
         return ref::dot_gguf({o.type.info.id, m, n, k, a, o.expert(expert)},
@@ -189,6 +199,7 @@ void check_blocks(Test &t, const Kernel &kernel, const Shape &s, u32 blocks, boo
     t.unchanged("expert_ids", ids, where);
     t.unchanged("slot_ids", places, where);
     check::same_bits(t, "c", c, want, where);
+    check_finite(t, want, where);
 }
 
 // Of families with tiles of any number of stages.
@@ -200,6 +211,7 @@ void check_tiles(Test &t, const Kernel &kernel) {
     check_blocks(t, kernel, {1, any_k ? 32u : 256u, 1, 3, 1}, 1);
     check_blocks(t, kernel, {bn + 3, any_k ? 544u : 512u, 3, 2 * bm + 5, 4}, 3);
     check_blocks(t, kernel, {bn + 3, 512, 1, bm + 5, 2}, 3, true); // waves and a block of no slot
+    check_blocks(t, kernel, {5, 512, 1, 10, 1, true}, 1);
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))
@@ -217,6 +229,7 @@ CHECK_FAMILY(gguf_moe_decode) {
     check_decode(t, kernel, {1, block, 1, 1, 1});
     check_decode(t, kernel, {rows + 3, 1024 + block, 3, 7, 2}, 2);
     check_decode(t, kernel, {2 * rows + 1, 768, 4, 5, 5}, 1); // rounds of rows
+    check_decode(t, kernel, {5, 512, 1, 10, 1, true});
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))
@@ -231,6 +244,7 @@ CHECK_FAMILY(gguf_moe_mid) {
         return check_blocks(t, kernel, {rows + 1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {1, 256, 1, 3, 1}, 1);
     check_blocks(t, kernel, {rows + 3, 768, 3, 2 * bm + 5, 4}, 4);
+    check_blocks(t, kernel, {5, 512, 1, 10, 1, true}, 1);
     if (gguf_block(kernel.param("type")) < 256) // the last super-block overlaps the one before
         check_blocks(t, kernel, {rows + 1, 320, 2, bm + 5, 4}, 3);
     if (t.checkers)

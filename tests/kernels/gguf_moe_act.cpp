@@ -29,6 +29,7 @@ struct Shape {
     bool bias = true, up = true; // whether they have biases
     ref::Swiglu p{1.702f, 7};
     u32 groups = 0;
+    bool hard = false; // activations at the ends of f32's range
 };
 
 // An expert's gate and up.
@@ -51,11 +52,11 @@ public:
     Experts(Test &t, const Kernel &kernel, const Shape &s)
         : s_(s), gated_(kernel.param("act") == "swiglu"), type_(check::gguf_type(kernel)),
           row_bytes_(u64{s.k} / type_.info.elements * type_.info.bytes) {
+        const auto random = s.hard ? check::gguf_small_blocks : check::gguf_random_blocks;
         for (u32 e = 0; e < s.experts; ++e)
             for (u32 half = 0; half < (gated_ ? 2u : 1u); ++half)
-                all_.push_back(
-                    {check::gguf_random_blocks(t.rng, type_, s.n * row_bytes_ / type_.info.bytes),
-                     biases(t.rng, s.n)});
+                all_.push_back({random(t.rng, type_, s.n * row_bytes_ / type_.info.bytes),
+                                biases(t.rng, s.n)});
         place(t);
     }
     u64 row_bytes() const { return row_bytes_; }
@@ -135,6 +136,8 @@ void put(Want &want, const Experts &o, const Shape &s, u32 slot, u32 expert,
     const std::vector<f32> u = o.gated() ? sums(o, s, a, o.up(expert), s.up) : g;
     for (u32 i = 0; i < s.n; ++i) {
         const u64 at = u64{slot} * s.n + i;
+        if (s.hard && !(std::isfinite(g[i]) && std::isfinite(u[i])))
+            throw Error("the reference is not finite");
         const ref::SwigluResult r = ref::swiglu(s.p, g[i], u[i]);
         want.c[at] = g[i], want.exact[at] = r.c, want.tolerance[at] = r.tolerance;
     }
@@ -157,7 +160,8 @@ void check_act(Test &t, const Kernel &kernel, const Shape &s,
                         s.k, s.experts, s.slots, s.top_k, s.in_turn, s.p.limit, s.groups));
     const Experts o(t, kernel, s);
     const u32 rows = ceil_div(s.slots, s.top_k);
-    const std::vector<f32> x = check::gguf_activations(t.rng, u64{rows} * s.k);
+    const std::vector<f32> x =
+        s.hard ? check::hard_rows(rows, s.k) : check::gguf_activations(t.rng, u64{rows} * s.k);
     const u64 row_tiles = q8_bytes(1, s.k);
     std::vector<std::byte> tiles;
     for (u32 r = 0; r < rows; ++r) {
@@ -211,6 +215,15 @@ CHECK_FAMILY(gguf_moe_act) {
                .slots = 5,
                .top_k = 5,
                .groups = 1}); // rounds of rows
+    check_act(t, kernel,
+              {.n = 5,
+               .k = 512,
+               .experts = 1,
+               .slots = 10,
+               .top_k = 1,
+               .bias = false,
+               .up = false,
+               .hard = true});
     if (t.checkers)
         return;
     for (const auto &shape : check::edge_shapes(kernel))

@@ -155,6 +155,15 @@ void one_scale_is_nan(Test &t, const Kernel &kernel) {
     check_case(t, kernel, p, "a scale that is NaN");
 }
 
+// Scales of rows from the least that there is up: results are finite, as the reference has them.
+void all_scales(Test &t, const Kernel &kernel) {
+    constexpr f32 scales[] = {0, 0x1p-126f, 0x1.23p-120f, 0x1p-60f, 1, 0x1p60f, 0x1p90f};
+    Case p(t, kernel, {35, 128, 2, kernel.number("bm") + 7, 3, 2}, Sums::rounded);
+    for (u64 i = 0; i < p.a_scale.size(); ++i)
+        p.a_scale[i] = scales[i % std::size(scales)];
+    check_case(t, kernel, p, "all scales");
+}
+
 void turns(Test &t, const Kernel &kernel) {
     const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
     const Case p(t, kernel, {2 * bn + 1, 192, 3, 4 * bm, 2, 5}, Sums::exact);
@@ -181,6 +190,7 @@ CHECK_FAMILY(moe_prefill_fp8) {
     if (t.checkers)
         return;
     one_scale_is_nan(t, kernel);
+    all_scales(t, kernel);
     turns(t, kernel);
     for (const auto &shape : check::edge_shapes(kernel))
         check({shape.n, round_up(shape.k, 64u), 3, bm + 5, 4, 3}, "edge", Sums::exact);

@@ -45,9 +45,9 @@ struct Case {
     }
 };
 
-void check_case(Test &t, const Kernel &kernel, const Case &p, const Op &order, const char *what,
-                Sums sums = Sums::rounded,
-                std::source_location where = std::source_location::current()) {
+std::vector<f32> check_case(Test &t, const Kernel &kernel, const Case &p, const Op &order,
+                            const char *what, Sums sums = Sums::rounded,
+                            std::source_location where = std::source_location::current()) {
     t.shape(fmt::format("m={} n={} k={} {}", p.m, p.n, p.k, what));
     const Region a = t.region<u8>(p.a), a_scale = t.region<f32>(p.a_scale),
                  w = t.region<std::byte>(p.w),
@@ -66,16 +66,19 @@ void check_case(Test &t, const Kernel &kernel, const Case &p, const Op &order, c
         ref::prefill_fp8({p.type.info.id, p.m, p.n, p.k, p.a, p.a_scale, p.w});
     const std::vector<f32> got = c.read_as<f32>();
     for (u64 i = 0; i < got.size(); ++i)
-        if (!check::right(got[i], want.c[i], want.tolerance[i], sums))
-            return t.fail(fmt::format("c[{},{}] is {:a}, not {:a}, tolerance {:g}", i / p.n,
-                                      i % p.n, got[i], want.c[i], want.tolerance[i]),
-                          where);
+        if (!check::right(got[i], want.c[i], want.tolerance[i], sums)) {
+            t.fail(fmt::format("c[{},{}] is {:a}, not {:a}, tolerance {:g}", i / p.n, i % p.n,
+                               got[i], want.c[i], want.tolerance[i]),
+                   where);
+            break;
+        }
+    return got;
 }
 
-void check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
-                Sums sums = Sums::rounded,
-                std::source_location where = std::source_location::current()) {
-    check_case(t, kernel, p, p.op(kernel), what, sums, where);
+std::vector<f32> check_case(Test &t, const Kernel &kernel, const Case &p, const char *what,
+                            Sums sums = Sums::rounded,
+                            std::source_location where = std::source_location::current()) {
+    return check_case(t, kernel, p, p.op(kernel), what, sums, where);
 }
 
 // Integers and neighbouring powers of two: no sum needs rounding.
@@ -133,6 +136,18 @@ void largest_sums(Test &t, const Kernel &kernel) {
     check_case(t, kernel, p, "largest sums");
 }
 
+// Scales of rows from the least to that of bf16's largest number: results are finite.
+void all_scales(Test &t, const Kernel &kernel) {
+    constexpr f32 scales[] = {0, 0x1p-126f, 0x1.23p-120f, 0x1p-60f, 1, 0x1p60f, 0x1.fep127f / 448};
+    Case p(t, kernel, std::size(scales), 33, 192);
+    std::ranges::copy(scales, p.a_scale.begin());
+    for (u64 i = 0; i < p.blocks(); ++i)
+        p.set_scale_byte(i, static_cast<u8>(96 + t.rng.below(4)));
+    for (f32 c : check_case(t, kernel, p, "all scales"))
+        if (!std::isfinite(c))
+            return t.fail(fmt::format("c has {}", c), std::source_location::current());
+}
+
 void turns(Test &t, const Kernel &kernel) {
     const Case p = exact_sums(t, kernel, kernel.number("bm") + 9, kernel.number("bn") + 1, 512);
     Op op = p.op(kernel);
@@ -145,7 +160,7 @@ void turns(Test &t, const Kernel &kernel) {
 CHECK_FAMILY(prefill_fp8) {
     const u32 bm = kernel.number("bm"), bn = kernel.number("bn");
     if (t.entry)
-        return check_case(t, kernel, Case(t, kernel, 17, bn + 1, 128), "entry");
+        return void(check_case(t, kernel, Case(t, kernel, 17, bn + 1, 128), "entry"));
     check_case(t, kernel, exact_sums(t, kernel, bm + 3, bn + 5, 320), "exact", Sums::exact);
     check_case(t, kernel, Case(t, kernel, bm + 3, bn + 5, 320), "every path");
     check_case(t, kernel, Case(t, kernel, 17, 1, 64), "one stage");
@@ -154,6 +169,7 @@ CHECK_FAMILY(prefill_fp8) {
     every_weight(t, kernel);
     every_activation(t, kernel);
     largest_sums(t, kernel);
+    all_scales(t, kernel);
     turns(t, kernel);
     for (const auto &[m, n, k, slots, experts] : check::edge_shapes(kernel))
         check_case(t, kernel, exact_sums(t, kernel, m, n, round_up(k, 64u)), "edge", Sums::exact);
