@@ -64,8 +64,8 @@ private:
 
 // The rule of the assembler that `x :: y` violates with their operands unchanged, or none.
 VopdRule broken_as_written(const VopdHalf &x, const VopdHalf &y);
-// The same with the hazards of pairs, if either may be X and commutative sources may be swapped: the
-// least severe violation.
+// The same with the hazards of pairs, if either may be X and commutative sources may be swapped:
+// the least severe violation.
 VopdRule broken(const VopdHalf &first, const VopdHalf &second);
 
 } // namespace nw::lint
