@@ -243,6 +243,9 @@ bool compares(std::string_view n) {
            (n.starts_with("v_cmp_") && !n.starts_with("v_cmpx"));
 }
 
+// May leave SCC as it was (S-052): compilers put a comparison before it for that case.
+bool may_keep_scc(std::string_view n) { return n == "s_barrier_signal_isfirst"; }
+
 } // namespace
 
 RegisterSet written_at_entry(const KernelInfo &kernel, Generation generation) {
@@ -342,7 +345,8 @@ Findings find_lost_compares(const Flow &flow, const Facts &facts) {
                 if (!seen.insert(next).second)
                     continue;
                 const Fact &fact = facts[next];
-                read = fact.reads.intersects(facts[i].writes) || fact.role.jump;
+                read = fact.reads.intersects(facts[i].writes) || fact.role.jump ||
+                       may_keep_scc(flow.code().instructions[next].x.mnemonic);
                 if (fact.writes.includes(facts[i].writes)) {
                     overwritten = std::min(overwritten, next);
                     continue;
