@@ -154,9 +154,10 @@ def is_dependency(path: Path, build: Path, start: float) -> bool:
     return "__pycache__" not in path.parts
 
 
-def write_depfile(stamp: Path, reads: Path, build: Path, start: float) -> None:
+def write_depfile(stamp: Path, reads: Path, build: Path, start: float, program: str) -> None:
+    """Names the program where nothing else was read: without any file, CMake drops the depfile, and ninja runs the test always."""
     paths = {Path(line) for line in reads.read_text(errors="replace").splitlines()} if reads.exists() else set()
-    used = sorted(str(path) for path in paths if is_dependency(path, build, start))
+    used = sorted(str(path) for path in paths if is_dependency(path, build, start)) or [program]
     escaped = (re.sub(r"([ #])", r"\\\1", path).replace("$", "$$") for path in used)
     Path(f"{stamp}.d").write_text(f"{stamp}: " + " \\\n ".join(escaped) + "\n")
 
@@ -202,7 +203,7 @@ def main(arguments: list[str]) -> int:
         counts = judge(output, code, problem)
         outcome = Outcome(*counts, round(time.time() - start, 2), round(used.ru_utime + used.ru_stime, 2), speed, settings())
         if options.reads and outcome.passed:
-            write_depfile(stamp, reads, build, start)
+            write_depfile(stamp, reads, build, start, options.words[0])
         else:  # what made it skip all of its tests, a setting or a missing package, is no file that it read
             Path(f"{stamp}.d").write_text(f"{stamp}: {stamp}.never\n")
         keep(stamp, outcome, start)

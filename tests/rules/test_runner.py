@@ -156,6 +156,12 @@ class Memory(Scripts):
     def runs(self) -> int:
         return len((self.build / "runs").read_text().split())
 
+    def test_one_that_reads_nothing_has_a_dependency(self) -> None:
+        """CMake drops a depfile without any, and its test would never be remembered."""
+        self.write({"a": "echo 1 passed, 0 failed"})
+        self.assertEqual(self.run_tests()[0], 0)
+        self.assertRegex((self.build / "stamps/a.d").read_text(), r": \S*a\.sh\n")
+
     def test_what_passed_runs_once(self) -> None:
         self.write({"a": f"echo run >>{self.build}/runs; cat {self.input} >/dev/null; echo 3 passed, 0 failed, 1 skipped"})
         for count, change in ((1, None), (1, None), (2, self.input), (2, None), (3, self.build / "a.sh")):
