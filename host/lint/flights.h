@@ -44,7 +44,7 @@ public:
     void forget() { flights_.clear(), most_ = {}; }
     void wait(const sim::WaitLimits &);
     void issue(u32 instruction, const sim::Issues &);
-    // Completes those that `done(instruction)` holds for.
+    // Removes the flights for whose instruction `done` returns true: their results have arrived.
     template <class Done> void land_if(Done done) {
         std::erase_if(flights_, [&](const Flight &f) { return done(f.instruction); });
     }

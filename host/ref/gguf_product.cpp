@@ -17,7 +17,7 @@ namespace nw::ref {
 namespace {
 
 constexpr u32 block_k = 32, tile_blocks = 32, tile_bytes = 1152, tile_ds = 1024;
-constexpr u32 sum_bits = 0x1fff, sum_zero = 0x1000; // of d: the sum of q, and what it has for 0
+constexpr u32 sum_bits = 0x1fff, sum_zero = 0x1000; // low bits of d: sum(q) + sum_zero
 constexpr f32 least_d = 0x1p-96f;
 constexpr u32 lanes = 32;
 

@@ -51,12 +51,6 @@ u32 number_of(const nlohmann::ordered_json &firmware, const char *name) {
     return out;
 }
 
-std::string run_time_version(const hip::Library &library, hip::Platform &platform, int &driver) {
-    library.check(library.on_device().hipRuntimeGetVersion(&platform.hip), "hipRuntimeGetVersion");
-    library.check(library.call().hipDriverGetVersion(&driver), "hipDriverGetVersion");
-    return hip::hip_version_text(platform.hip);
-}
-
 } // namespace
 
 // The versions are of this machine, the simulated GPU's, too; what is known is of cards.
@@ -67,7 +61,9 @@ void look_at_versions(Examination &e) {
     if (uname(&names) == 0)
         platform.system = names.release;
     int driver = 0;
-    const std::string hip = run_time_version(library, platform, driver);
+    library.check(library.on_device().hipRuntimeGetVersion(&platform.hip), "hipRuntimeGetVersion");
+    library.check(library.call().hipDriverGetVersion(&driver), "hipDriverGetVersion");
+    const std::string hip = hip::hip_version_text(platform.hip);
     nlohmann::ordered_json &v = e.versions;
     v["gfx"] = platform.gfx;
     v["device"] = e.device.info().name;

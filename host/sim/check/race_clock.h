@@ -8,9 +8,9 @@
 
 namespace nw::sim {
 
-// Known progress of another wave: reads up to `clock`, and stores up to the serial numbers that it
-// had waited for when it published them. `scalar`: those that it had written back; `loads`: loads
-// from memory, among them those that write LDS.
+// Known progress of another wave: its reads up to `clock`, and its stores up to the serial numbers
+// that it had waited for when it signalled. `scalar`: scalar stores that it had written back.
+// `loads`: loads from memory that it had waited for, those that write LDS included.
 struct Progress {
     u32 clock = 0, lds = 0, global = 0, scalar = 0, loads = 0;
     void join(const Progress &);

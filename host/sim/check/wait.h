@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Reports registers accessed while a memory instruction that writes them is in flight. The halves
 // of a VGPR are two registers.
+//
 // Loads and LDS operations count down in order: "at most n outstanding" means that all but the
 // newest n are done. Scalar loads return out of order: only a wait for 0 is useful. Two loads to
 // the same register land in order on gfx10 and gfx11 if they are of one kind, on gfx12 in any
-// order (H-010). Stores read their
-// registers at issue, so overwriting these later is no bug. Stores are tracked for H-011 and H-012;
-// their visibility to others is the race check's (not_waited).
+// order (H-010). Stores read their registers at issue, so overwriting these later is no bug. Stores
+// are tracked for H-011 and H-012; their visibility to others is the race check's (not_waited).
 //
 // bvhcnt and expcnt are ignored: only rays, exports and parameter loads use them, and none of these
 // is simulated.
