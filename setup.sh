@@ -216,8 +216,15 @@ main() {
         run "$log" apt update # the package lists may be older than the mirror
         run "$log" apt install --no-install-recommends "${install[@]}"
     fi
+    configure_again
     missing=$(lacking "${needed[@]}")
     [[ -z $missing ]] || die "apt installed everything, yet these are not found: $missing"
+}
+
+# What a configured build did not find may be there now: its next run looks again.
+configure_again() {
+    local cache=${BASH_SOURCE[0]%/*}/build/CMakeCache.txt
+    [[ ! -f $cache ]] || touch "$cache"
 }
 
 # Runs a command quietly; if it fails, shows the end of what it said and stops.

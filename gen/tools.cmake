@@ -53,10 +53,9 @@ foreach(tool LLVM_CLANG LLVM_LLD LLVM_LIBRARY)
 endforeach()
 message(STATUS "LLVM ${version}: ${llvm_bindir}")
 
+# Its headers may come later, by `./setup.sh` after `./setup.sh bench`: nw atlas and a test of gen include some.
 add_library(llvm_c INTERFACE)
-if(EXISTS ${llvm_includedir}) # for tests alone
-  target_include_directories(llvm_c SYSTEM INTERFACE ${llvm_includedir})
-endif()
+target_include_directories(llvm_c SYSTEM INTERFACE ${llvm_includedir})
 target_link_libraries(llvm_c INTERFACE ${LLVM_LIBRARY})
 
 # find_python(VARIABLE "modules" candidate...): the first Python >= 3.11 that imports the modules, or "".

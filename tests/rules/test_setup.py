@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 from repository import ROOT
 
@@ -25,6 +28,7 @@ updated=false
 apt() { echo "apt: $*" >&3; [[ $1 != update ]] || updated=true; }
 known_llvms() { printf '%s\\n' 14 19 22; }
 offered() { true; }
+configure_again() { echo "configure again" >&3; }
 """
 AFTER_INSTALL = 'apt() { echo "apt: $*" >&3; [[ $1 != install ]] || have_llvm() { true; }; }\n'
 
@@ -45,6 +49,19 @@ class Setup(unittest.TestCase):
     def test_nothing_missing(self) -> None:
         self.assertEqual(self.on(""), (0, ""))
 
+    def test_a_configured_build_looks_again(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "setup.sh").write_bytes((ROOT / "setup.sh").read_bytes())
+            cache = Path(folder) / "build" / "CMakeCache.txt"
+            command = ["bash", "-c", 'source "$0"; configure_again', f"{folder}/setup.sh"]
+            subprocess.run(command, check=True)
+            self.assertFalse(cache.exists())
+            cache.parent.mkdir()
+            cache.touch()
+            os.utime(cache, (0, 0))
+            subprocess.run(command, check=True)
+            self.assertGreater(cache.stat().st_mtime, 0)
+
     def test_optional_ones_are_no_reason_to_call_apt(self) -> None:
         self.assertEqual(self.on("have_command() { [[ $1 != ccache && $1 != clang-format-14 ]]; }"), (0, ""))
 
@@ -57,7 +74,7 @@ class Setup(unittest.TestCase):
         """
         code, said = self.on(changes)
         self.assertEqual(code, 0, said)
-        self.assertIn("apt: install --no-install-recommends libtbb-dev ccache\n", said)
+        self.assertIn("apt: install --no-install-recommends libtbb-dev ccache\nconfigure again\n", said)
         self.assertNotIn("update", said)
 
     def test_the_bench_alone_needs_less(self) -> None:
@@ -68,8 +85,8 @@ class Setup(unittest.TestCase):
             apt() { echo "apt: $*" >&3; there=true; }
             there=false
         """
-        self.assertEqual(self.on(changes, "bench")[1].splitlines()[-1], "apt: install --no-install-recommends clang-22 lld-22 llvm-22 ccache")
-        self.assertEqual(self.on(changes)[1].splitlines()[-1], "apt: install --no-install-recommends clang-22 lld-22 llvm-22 llvm-22-dev ccache clang-format-14")
+        self.assertEqual(self.on(changes, "bench")[1].splitlines()[-2], "apt: install --no-install-recommends clang-22 lld-22 llvm-22 ccache")
+        self.assertEqual(self.on(changes)[1].splitlines()[-2], "apt: install --no-install-recommends clang-22 lld-22 llvm-22 llvm-22-dev ccache clang-format-14")
         code, said = self.on("", "all")
         self.assertEqual((code, said), (1, "setup.sh: all: unknown; `./setup.sh` is for all, `./setup.sh bench` for the bench alone.\n"))
 
