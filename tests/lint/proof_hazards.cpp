@@ -122,7 +122,7 @@ bool guards_no_hazard(const Flow &flow, u32 i, std::string_view gfx) {
         return std::ranges::none_of(flow.after(i), [&](u32 next) {
             return hazard_role(flow.code().instructions[next]).dealloc_vgprs;
         });
-    if (n != "s_waitcnt_depctr" && n != "s_wait_alu")
+    if (!alu_limits(inst))
         return false;
     const HazardRole wait = hazard_role(inst);
     if (wait.va_vdst &&

@@ -40,9 +40,9 @@ ExpertRole expert_role(const Instruction &inst, const HazardRole &role) {
     const std::string_view n = inst.x.mnemonic;
     const u32 imm = inst.word0 & 0xffff;
     r.cls = class_of(n, role);
-    if (n == "s_wait_alu" || n == "s_waitcnt_depctr") {
-        r.vdst = static_cast<u8>(imm >> 12 & 15);
-        r.vsrc = static_cast<u8>(imm >> 2 & 7);
+    if (const auto limits = alu_limits(inst)) {
+        r.vdst = limits->va_vdst;
+        r.vsrc = limits->vm_vsrc;
     } else {
         r.vsrc = vsrc_of(wait_limits(inst, Generation::gfx12));
     }

@@ -20,7 +20,7 @@ struct ExpertRole {
     bool sets_mode = false;
     std::optional<u8> mode; // that it sets; empty: not known
 
-    static constexpr u8 all_va = 15, all_vm = 7; // the counters' limits: these don't wait
+    static constexpr u8 all_va = AluLimits::all_va, all_vm = AluLimits::all_vm; // these don't wait
     bool vector() const { return cls >= plain && cls <= matrix; }
     bool memory() const { return cls >= vmem; }
     bool matters() const { return cls != none || vdst != all_va || vsrc != all_vm || sets_mode; }

@@ -69,12 +69,12 @@ void add_operand(std::vector<RegisterUse> &uses, const Operation &op, size_t n) 
                         false, o.reg, o.count});
 }
 
-void read_depctr(HazardRole &r, u32 imm) {
-    r.va_vdst = (imm >> 12 & 15) == 0;
-    r.va_sdst = (imm >> 9 & 7) == 0;
-    r.va_vcc = (imm >> 1 & 1) == 0;
-    r.sa_sdst = (imm & 1) == 0;
-    r.vm_vsrc = (imm >> 2 & 7) == 0;
+void read_alu_wait(HazardRole &r, const AluLimits &limits) {
+    r.va_vdst = limits.va_vdst == 0;
+    r.va_sdst = limits.va_sdst == 0;
+    r.va_vcc = limits.va_vcc == 0;
+    r.sa_sdst = limits.sa_sdst == 0;
+    r.vm_vsrc = limits.vm_vsrc == 0;
 }
 
 // gfx11 has wait_vdst, gfx12 both fields by other names.
@@ -187,8 +187,8 @@ HazardRole hazard_role(const Instruction &inst) {
     r.resolves_sgprs = n.starts_with("s_load_") || n.starts_with("s_buffer_load_") ||
                        n.starts_with("s_dcache") || n.starts_with("buffer_") ||
                        n.starts_with("tbuffer_");
-    if (n == "s_waitcnt_depctr" || n == "s_wait_alu")
-        read_depctr(r, inst.word0 & 0xffff);
+    if (const auto limits = alu_limits(inst))
+        read_alu_wait(r, *limits);
     if (n.starts_with("lds_") || n.starts_with("ds_direct_load") || n.starts_with("ds_param_load"))
         read_lds_direct(r, n, inst.word0);
     r.long_clause = n == "s_clause" && (inst.word0 & 63) + 1 > most_in_clause;

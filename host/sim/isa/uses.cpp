@@ -340,4 +340,17 @@ WaitLimits wait_limits(const Instruction &inst, Generation generation) {
     return w;
 }
 
+std::optional<AluLimits> alu_limits(const Instruction &inst) {
+    if (inst.x.mnemonic != "s_waitcnt_depctr" && inst.x.mnemonic != "s_wait_alu")
+        return std::nullopt;
+    const auto field = [&](unsigned shift, unsigned bits) {
+        return static_cast<u8>(inst.word0 >> shift & ((1u << bits) - 1));
+    };
+    return AluLimits{.va_vdst = field(12, 4),
+                     .va_sdst = field(9, 3),
+                     .va_vcc = field(1, 1),
+                     .vm_vsrc = field(2, 3),
+                     .sa_sdst = field(0, 1)};
+}
+
 } // namespace nw::sim

@@ -114,4 +114,15 @@ struct WaitLimits {
 };
 WaitLimits wait_limits(const Instruction &, Generation);
 
+// How many of a kind may be unfinished after s_waitcnt_depctr or s_wait_alu; a full field doesn't
+// wait.
+struct AluLimits {
+    static constexpr u8 all_va = 15, all_vm = 7;
+    u8 va_vdst = all_va, va_sdst = 7, va_vcc = 1; // vector instructions, by what they write
+    u8 vm_vsrc = all_vm;                          // memory instructions that have not read VGPRs
+    u8 sa_sdst = 1;                               // scalar instructions
+};
+// Empty for other instructions.
+std::optional<AluLimits> alu_limits(const Instruction &);
+
 } // namespace nw::sim

@@ -157,15 +157,16 @@ void delay(OpFacts &f, u32 imm) {
 void control(OpFacts &f, const Instruction &inst, Generation generation) {
     const std::string_view n = inst.x.mnemonic;
     const u32 imm = inst.word0 & 0xffff;
+    const auto alu = alu_limits(inst);
     f.unit = Unit::control;
     if (n == "s_endpgm" || n == "s_endpgm_saved" || n == "s_endpgm_ordered_ps_done")
         f.kind = Kind::end, f.payload = Payload::end;
-    else if (n == "s_waitcnt_depctr" || n == "s_wait_alu") {
+    else if (alu) {
         f.kind = Kind::wait;
-        f.va_vdst = imm >> 12 & 15;
-        f.waits_salu = (imm & 1) == 0;
-        f.waits_vcc = (imm >> 1 & 1) == 0;
-        f.waits_sgpr = (imm >> 9 & 7) == 0;
+        f.va_vdst = alu->va_vdst;
+        f.waits_salu = alu->sa_sdst == 0;
+        f.waits_vcc = alu->va_vcc == 0;
+        f.waits_sgpr = alu->va_sdst == 0;
     } else if (n.starts_with("s_wait")) {
         f.kind = Kind::wait;
         f.limits = wait_limits(inst, generation);
@@ -186,8 +187,7 @@ void control(OpFacts &f, const Instruction &inst, Generation generation) {
         f.count = static_cast<i32>(imm & 3);
     } else if (n == "s_delay_alu")
         delay(f, imm);
-    const bool of_alu = n == "s_waitcnt_depctr" || n == "s_wait_alu";
-    f.immediate = (f.kind == Kind::wait && !of_alu) || f.kind == Kind::nop || n == "s_clause";
+    f.immediate = (f.kind == Kind::wait && !alu) || f.kind == Kind::nop || n == "s_clause";
 }
 
 bool is_control(std::string_view n) {
