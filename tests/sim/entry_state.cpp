@@ -2,7 +2,10 @@
 // Entry state of a wave's registers, on every gfx (isa_notes ).
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include "sim/assemble.h"
+#include "sim/check/checks.h"
 #include "sim/func/wave.h"
 
 using namespace nw;
@@ -78,6 +81,62 @@ TEST_CASE("work-item ids are packed in v0, lanes past the workgroup are off") {
         for (u32 i = 60; i < 64; ++i)
             CHECK(out[i] == 0);
         CHECK(launch.stats.waves == (wave == 32 ? 2 : 1));
+    }
+}
+
+namespace {
+
+// 5 x 3 work-items, or 5 x 3 x 4, each of which stores `value` at its place. Under the init check.
+Launch launch_of_items(u32 dimensions) {
+    Launch launch;
+    launch.block = {5, 3, dimensions == 3 ? 4u : 1u};
+    launch.config.checker = checker({.init = true});
+    return launch;
+}
+KernelText items_kernel(const std::string &gfx, u32 wave, u32 dimensions, const std::string &ids,
+                        const std::string &value) {
+    KernelText k;
+    k.gfx = gfx, k.wave = wave;
+    k.descriptor = fmt::format(".amdhsa_system_vgpr_workitem_id {}", dimensions - 1);
+    k.body = ids + "  v_mad_u32_u24 v11, v11, 5, v10\n" +
+             (dimensions == 3 ? "  v_mad_u32_u24 v11, v12, 15, v11\n" : "") +
+             "  v_lshlrev_b32 v11, 2, v11\n  global_store_b32 v11, " + value + ", s[2:3]";
+    return k;
+}
+const std::string apart = "  v_mov_b32 v10, v0\n  v_mov_b32 v11, v1\n  v_mov_b32 v12, v2\n"
+                          "  v_lshl_or_b32 v13, v11, 8, v10\n  v_lshl_or_b32 v14, v12, 16, v13\n",
+                  packed = "  v_and_b32 v10, 0x3ff, v0\n  v_bfe_u32 v11, v0, 10, 10\n"
+                           "  v_bfe_u32 v12, v0, 20, 10\n  v_lshl_or_b32 v13, v11, 8, v10\n"
+                           "  v_lshl_or_b32 v14, v12, 16, v13\n";
+
+} // namespace
+
+TEST_CASE("work-item ids in two and three dimensions, under the init check") {
+    for (const char *gfx : {"gfx1010", "gfx1012", "gfx1030", "gfx1036", "gfx1151", "gfx1201"})
+        for (u32 wave : {32u, 64u})
+            for (u32 dimensions : {2u, 3u}) {
+                CAPTURE(gfx);
+                CAPTURE(wave);
+                CAPTURE(dimensions);
+                const std::string &ids = target_of(gfx).packed_ids ? packed : apart;
+                const auto out =
+                    run(items_kernel(gfx, wave, dimensions, ids, dimensions == 3 ? "v14" : "v13"),
+                        launch_of_items(dimensions));
+                for (u32 n = 0; n < (dimensions == 3 ? 60u : 15u); ++n)
+                    REQUIRE(out[n] == (n % 5 | n / 5 % 3 << 8 | n / 15 << 16));
+            }
+}
+
+TEST_CASE("ids that the descriptor does not ask for are not there") {
+    for (const char *gfx : {"gfx1010", "gfx1030"}) {
+        CAPTURE(gfx);
+        const KernelText two = items_kernel(gfx, 32, 2, apart, "v14"); // with v2
+        CHECK(fault_of(two, launch_of_items(2)).find("init: v14 of lane 0") != std::string::npos);
+    }
+    for (const char *gfx : {"gfx1151", "gfx1201"}) { // none is in v1
+        CAPTURE(gfx);
+        const KernelText k = items_kernel(gfx, 32, 3, packed, "v1");
+        CHECK(fault_of(k, launch_of_items(3)).find("init: v1 of lane 0") != std::string::npos);
     }
 }
 

@@ -80,7 +80,7 @@ void CheckFacts::fill_rows(const Code &code) {
         row.waits = wait && wait->entries[n].counts();
         row.hazards = hazards && hazards->entries[n].watched;
         row.races = race && race->entries[n].kind != RaceFacts::Kind::none;
-        row.sees_memory = init && init->entries[n].sees_memory;
+        row.init = init && init->entries[n].always;
     }
 }
 
@@ -127,7 +127,7 @@ u64 Checks::run(Wave &w, u64 budget) {
             wait->step(w, i);
         if (hazards && (row.hazards || hazards->following()))
             hazards->step(w, i);
-        if (init && (row.sees_memory || row.touches.intersects(init->poisoned())))
+        if (init && (row.init || row.touches.intersects(init->poisoned())))
             init->step(w, i);
         if (row.races)
             race_->step(w, i);

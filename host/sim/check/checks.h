@@ -28,9 +28,9 @@ struct CheckFacts {
     // The loop's filter: most instructions touch nothing that a checker watches.
     struct Row {
         RegisterSet touches;
-        bool waits = false, sees_memory = false; // always seen by WaitCheck, InitCheck
-        bool hazards = false;                    // always seen by HazardCheck
-        bool races = false;                      // always seen by RaceCheck
+        bool waits = false, init = false; // always seen by WaitCheck, InitCheck
+        bool hazards = false;             // always seen by HazardCheck
+        bool races = false;               // always seen by RaceCheck
     };
     std::vector<Row> rows;                      // by instruction index
     std::unique_ptr<const WaitFacts> wait;      // null: the check is off

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/func/launch.h"
+#include "sim/isa/device.h"
 #include "sim/isa/memory_ops.h"
 #include "sim/isa/ops.h"
 
@@ -78,9 +79,10 @@ InitFacts::InitFacts(const Code &code) {
         if (!inst.text.empty()) {
             e.uses = register_uses(inst);
             e.overwrites = bits_written(inst);
-            e.sees_memory = loads_scalars(inst.x.mnemonic) ||
-                            (has_shadow(inst.x.mnemonic) &&
-                             find_memory_op(inst.x.mnemonic).access != Access::none);
+            e.relative = relative_move(inst.x.mnemonic);
+            e.always = e.relative || loads_scalars(inst.x.mnemonic) ||
+                       (has_shadow(inst.x.mnemonic) &&
+                        find_memory_op(inst.x.mnemonic).access != Access::none);
         }
         entries.push_back(std::move(e));
     }
@@ -95,7 +97,9 @@ void InitCheck::reset(const Wave &w) {
     poisoned_.clear();
     for (unsigned reg = 0; reg < vgpr_count; ++reg)
         poisoned_.add(RegisterSet::of_vgpr(reg));
-    initialise(w, 0, ~0u); // the work-item id
+    const u32 ids = item_id_vgprs(*w.context->dispatch.kernel, *w.context->device.target);
+    for (unsigned reg = 0; reg < ids; ++reg)
+        initialise(w, reg, ~0u);
     for (unsigned reg = 0; reg < slot::count; ++reg)
         set_sgpr(reg, w.s[reg] == poison && reg < sreg::null ? ~0u : 0);
     for (unsigned reg : {sreg::m0, sreg::scc})
@@ -184,7 +188,7 @@ void InitCheck::step(const Wave &w, const Inst &i) {
     case Class::salu:
         if (e.overwrites && !reads_poison(w, e))
             return overwrite(w, e);
-        return differ(w, i, e.uses);
+        return e.relative ? move_relative(w, i, e) : differ(w, i, e.uses);
     case Class::wmma:
         return differ(w, i, e.uses);
     case Class::smem:
@@ -265,6 +269,23 @@ void InitCheck::differ(const Wave &w, const Inst &i, const std::vector<RegisterU
         set_sgpr(implied, differing_s[implied]);
     if (s_[sreg::exec] || (halves_ == 2 && s_[sreg::exec + 1]))
         report(w, i, "the new EXEC", "a lane mask");
+}
+
+void InitCheck::move_relative(const Wave &w, const Inst &i, const Entry &e) {
+    if (s_[sreg::m0] & e.relative->bits())
+        require_sgpr(w, i, sreg::m0, "the number of a register");
+    const bool scalar = i.cls == Class::salu;
+    const RegisterUse::Bank bank = scalar ? RegisterUse::sgpr : RegisterUse::vgpr;
+    const u16 count = i.src[0].rows;
+    const RelativeMove::Registers at = e.relative->registers(
+        w.s[sreg::m0], i.src[0].at, i.dst, count, scalar ? u32{selected_sgprs} : vgpr_count);
+    if (!at.exist)
+        return;
+    std::vector<RegisterUse> uses{{bank, true, static_cast<u16>(at.destination), count}};
+    if (i.src[0].kind != Source::constant)
+        uses.push_back({i.src[0].kind == Source::vgpr ? RegisterUse::vgpr : RegisterUse::sgpr, true,
+                        static_cast<u16>(at.source), count}); // v_swaprel writes it
+    differ(w, i, uses);
 }
 
 void InitCheck::branch(const Wave &w, const Inst &i) {

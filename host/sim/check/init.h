@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/func/wave.h"
+#include "sim/isa/relative_move.h"
 #include "sim/isa/uses.h"
 
 namespace nw::sim {
@@ -22,7 +23,10 @@ struct InitFacts {
         // Bits of each destination dword that every active lane writes from its own source lanes
         // only; 0: must be found by running the trials.
         u32 overwrites = 0;
-        bool sees_memory = false; // LDS or scratch, which have shadows; bytes out of bounds (S-060)
+        const RelativeMove *relative = nullptr; // M0 selects its registers
+        // Uses more than `uses`: LDS or scratch, which have shadows; bytes out of bounds (S-060);
+        // registers that M0 selects.
+        bool always = false;
     };
     std::vector<Entry> entries; // by instruction index
     explicit InitFacts(const Code &code);
@@ -38,8 +42,8 @@ public:
     InitCheck(const InitFacts &facts, InitShared &shared) : facts_(&facts), shared_(&shared) {}
     // Call at the wave's start, with its registers in their entry state.
     void reset(const Wave &);
-    // Call before the instruction runs, if it uses a poisoned() register, LDS or scratch. Throws
-    // Fault.
+    // Call before the instruction runs, if it uses a poisoned() register or is one of
+    // Entry::always. Throws Fault.
     void step(const Wave &, const Inst &);
     // Registers with an uninitialised bit in any lane.
     const RegisterSet &poisoned() const { return poisoned_; }
@@ -62,6 +66,7 @@ private:
     void fill(Wave &trial, const Wave &, const Inst &, unsigned number,
               const std::vector<RegisterUse> &);
     void differ(const Wave &, const Inst &, const std::vector<RegisterUse> &);
+    void move_relative(const Wave &, const Inst &, const Entry &);
     void branch(const Wave &, const Inst &);
 
     // init_memory.cpp

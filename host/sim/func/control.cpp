@@ -7,6 +7,7 @@
 #include "sim/func/launch.h"
 #include "sim/func/salu.h"
 #include "sim/isa/expert_mode.h"
+#include "sim/isa/relative_move.h"
 
 namespace nw::sim {
 
@@ -111,27 +112,21 @@ void setkill(Wave &w, const Inst &i) {
         w.state = State::ended;
 }
 
-// ---- SGPRs indexed by M0 (3.23). Out of range: a source is s0, a destination isn't written (1.17)
+// ---- SGPRs chosen by M0
 
-void move_relative(Wave &w, const Inst &i, u32 source_offset, u32 destination_offset, u32 count) {
-    constexpr u32 range = sreg::ttmp0; // SGPRs and VCC
-    u32 from = i.src[0].at + source_offset, to = i.dst + destination_offset;
-    if (to + count > range)
-        return;
-    for (u32 n = 0; n < count; ++n) {
-        u32 value = i.src[0].kind == Source::constant ? w.constants[i.src[0].at + n].lane[0]
-                    : from + count <= range           ? w.s[from + n]
-                                                      : w.s[n];
-        w.s[to + n] = value;
-    }
+void move_relative(Wave &w, const Inst &i, const RelativeMove &move, u32 count) {
+    const RelativeMove::Registers at =
+        move.registers(w.s[sreg::m0], i.src[0].at, i.dst, count, selected_sgprs);
+    for (u32 n = 0; at.exist && n < count; ++n)
+        w.s[at.destination + n] = i.src[0].kind == Source::constant
+                                      ? w.constants[i.src[0].at + n].lane[0]
+                                      : w.s[at.source + n];
 }
-void movrels_b32(Wave &w, const Inst &i) { move_relative(w, i, w.s[sreg::m0], 0, 1); }
-void movrels_b64(Wave &w, const Inst &i) { move_relative(w, i, w.s[sreg::m0], 0, 2); }
-void movreld_b32(Wave &w, const Inst &i) { move_relative(w, i, 0, w.s[sreg::m0], 1); }
-void movreld_b64(Wave &w, const Inst &i) { move_relative(w, i, 0, w.s[sreg::m0], 2); }
-void movrelsd_2_b32(Wave &w, const Inst &i) {
-    move_relative(w, i, w.s[sreg::m0] & 0x3ff, w.s[sreg::m0] >> 16 & 0x3ff, 1);
-}
+void movrels_b32(Wave &w, const Inst &i) { move_relative(w, i, relative::scalar_from, 1); }
+void movrels_b64(Wave &w, const Inst &i) { move_relative(w, i, relative::scalar_from, 2); }
+void movreld_b32(Wave &w, const Inst &i) { move_relative(w, i, relative::scalar_to, 1); }
+void movreld_b64(Wave &w, const Inst &i) { move_relative(w, i, relative::scalar_to, 2); }
+void movrelsd_2_b32(Wave &w, const Inst &i) { move_relative(w, i, relative::apart, 1); }
 
 // ---- hardware registers (4.8 to 4.12) ---------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "sim/func/fp_div.h"
 #include "sim/func/kernels.h"
 #include "sim/func/operands.h"
+#include "sim/isa/relative_move.h"
 
 namespace nw::sim::NW_LEVEL {
 
@@ -272,41 +273,39 @@ void swap_b16(Wave &w, const Inst &i) {
     }
 }
 
-// ---- registers chosen by M0 (3.23). Out of range: a source is v0, a destination isn't written
-// (1.17).
+// ---- registers chosen by M0
 
-u32 source_register(unsigned reg) { return reg < vgpr_count ? reg : 0; }
+RelativeMove::Registers registers_of(const Wave &w, const Inst &i, const RelativeMove &move) {
+    return move.registers(w.s[sreg::m0], i.src[0].at, i.dst, 1, vgpr_count);
+}
 
-void move_relative(Wave &w, const Inst &i, u32 source_offset, u32 destination_offset) {
-    unsigned to = i.dst + destination_offset;
-    if (to >= vgpr_count)
+void move_relative(Wave &w, const Inst &i, const RelativeMove &move) {
+    const RelativeMove::Registers at = registers_of(w, i, move);
+    if (!at.exist)
         return;
     for (unsigned half = 0; half < w.halves; ++half) {
         Row room[2];
         Source from = i.src[0];
         if (from.kind == Source::vgpr)
-            from.at = source_register(from.at + source_offset);
+            from.at = at.source;
         const u32 *x = fetch(w, from, half, room);
-        blend(w.row(to, half), x, w.exec(half), 1);
+        blend(w.row(at.destination, half), x, w.exec(half), 1);
     }
 }
-u32 low_offset(const Wave &w) { return w.s[sreg::m0] & 0x3ff; }
-u32 high_offset(const Wave &w) { return w.s[sreg::m0] >> 16 & 0x3ff; }
-void movreld(Wave &w, const Inst &i) { move_relative(w, i, 0, w.s[sreg::m0] & 0xffff); }
-void movrels(Wave &w, const Inst &i) { move_relative(w, i, w.s[sreg::m0] & 0xffff, 0); }
-void movrelsd(Wave &w, const Inst &i) {
-    move_relative(w, i, w.s[sreg::m0] & 0xffff, w.s[sreg::m0] & 0xffff);
-}
-void movrelsd_2(Wave &w, const Inst &i) { move_relative(w, i, low_offset(w), high_offset(w)); }
+void movreld(Wave &w, const Inst &i) { move_relative(w, i, relative::to); }
+void movrels(Wave &w, const Inst &i) { move_relative(w, i, relative::from); }
+void movrelsd(Wave &w, const Inst &i) { move_relative(w, i, relative::both); }
+void movrelsd_2(Wave &w, const Inst &i) { move_relative(w, i, relative::apart); }
 void swaprel(Wave &w, const Inst &i) {
-    unsigned to = i.dst + high_offset(w), from = source_register(i.src[0].at + low_offset(w));
-    if (to >= vgpr_count)
+    const RelativeMove::Registers at = registers_of(w, i, relative::apart);
+    if (!at.exist)
         return;
     for (unsigned half = 0; half < w.halves; ++half) {
         Row old;
-        blend(old.lane, w.row(to, half), ~0u, 1);
-        blend(w.row(to, half), w.row(from, half), w.exec(half), 1);
-        blend(w.row(from, half), old.lane, w.exec(half), 1);
+        u32 *to = w.row(at.destination, half), *from = w.row(at.source, half);
+        blend(old.lane, to, ~0u, 1);
+        blend(to, from, w.exec(half), 1);
+        blend(from, old.lane, w.exec(half), 1);
     }
 }
 

@@ -124,7 +124,8 @@ void set_work_items(Wave &w, const Context &c) {
     if (packed)
         for (u32 l = 0; l < lanes; ++l)
             ids[0][l] |= (fields >= 1 ? ids[1][l] << 10 : 0) | (fields >= 2 ? ids[2][l] << 20 : 0);
-    for (u32 reg = 0; reg <= (packed ? 0 : std::min(fields, 2u)); ++reg)
+    const u32 registers = item_id_vgprs(*c.dispatch.kernel, *c.device.target);
+    for (u32 reg = 0; reg < registers; ++reg)
         for (u32 l = 0; l < live; ++l)
             w.row(reg, l / row_lanes)[l % row_lanes] = ids[reg][l];
     u64 exec = live == 64 ? ~u64{0} : (u64{1} << live) - 1;

@@ -65,6 +65,11 @@ u32 allocated_vgprs(const KernelInfo &k) {
     return std::min(most, ((k.rsrc1 & 63) + 1) * (k.wave_size == 32 ? 8 : 4));
 }
 
+u32 item_id_vgprs(const KernelInfo &k, const Target &target) {
+    const u32 last = std::min(2u, k.rsrc2 >> 11 & 3); // x; x and y; x, y and z
+    return target.packed_ids ? 1 : last + 1;
+}
+
 Residency residency(const Device &device, const KernelInfo &kernel, u32 workgroup) {
     constexpr u32 wgp_mode = 1u << 29; // of the descriptor's rsrc1
     return {*device.target, ceil_div(workgroup, kernel.wave_size), kernel.wave_size,

@@ -31,6 +31,8 @@ const Device &device_of_part(std::string_view name);
 
 // VGPRs per lane, from the descriptor.
 u32 allocated_vgprs(const KernelInfo &);
+// VGPRs from v0 on that hold the work-item's ids at entry, as the descriptor asks.
+u32 item_id_vgprs(const KernelInfo &, const Target &);
 
 // How workgroups of this many work-items share a WGP.
 Residency residency(const Device &, const KernelInfo &, u32 workgroup);
