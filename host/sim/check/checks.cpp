@@ -66,7 +66,7 @@ CheckFacts::CheckFacts(CheckKinds kinds, const Code &code, std::string_view gfx)
     if (kinds.init)
         init = std::make_unique<InitFacts>(code);
     if (kinds.race)
-        race = std::make_unique<RaceFacts>(code, target.generation);
+        race = std::make_unique<RaceFacts>(code, target);
     fill_rows(code);
 }
 

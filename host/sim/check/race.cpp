@@ -82,14 +82,14 @@ RaceFacts::Entry entry_of(const Instruction &inst, Generation generation, bool a
 
 } // namespace
 
-RaceFacts::RaceFacts(const Code &code, Generation generation) {
+RaceFacts::RaceFacts(const Code &code, const Target &target) {
     entries.reserve(code.instructions.size() + 1);
     const bool any_dma = std::ranges::any_of(
         code.instructions, [](const Instruction &inst) { return loads_to_lds(inst.x); });
     for (const Instruction &inst : code.instructions) {
-        entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, generation, any_dma));
+        entries.push_back(inst.text.empty() ? Entry{} : entry_of(inst, target.generation, any_dma));
         Entry &e = entries.back();
-        e.guess = e.kind == Kind::memory && is_guess(code, entries.size() - 1);
+        e.guess = e.kind == Kind::memory && is_guess(code, entries.size() - 1, target);
     }
     entries.emplace_back();
 }

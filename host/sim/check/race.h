@@ -68,7 +68,7 @@ struct RaceFacts {
         bool waits_scalar = false;            // for all of them
     };
     std::vector<Entry> entries; // by instruction index, and the end sentinel
-    RaceFacts(const Code &code, Generation generation);
+    RaceFacts(const Code &code, const Target &target);
 };
 
 using News = std::shared_ptr<const Knowledge>;

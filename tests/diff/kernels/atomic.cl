@@ -196,3 +196,25 @@ KERNEL(uniform_address, words, 128) { // the compiler sums over the wave first
     if (c & 1)
         atomic(fetch_max, CELL(3), d);
 }
+
+KERNEL(add_f64_in_lds, words, 128) { // small integers, as above; no target has this atomic in LDS
+    ITEM;
+    local atomic_double sums[4];
+    if (local_id() < 4)
+        __opencl_atomic_store(&sums[local_id()], 0.5, 0, 1);
+    barrier();
+    __opencl_atomic_fetch_add(&sums[a & 3], (double)(b & 0xff), 0, 1);
+    barrier();
+    PUT64(0, word_f64(__opencl_atomic_load(&sums[local_id() & 3], 0, 1)));
+}
+
+KERNEL(small_in_lds, words, 128) { // elements of two bytes, in pairs that share a dword
+    ITEM;
+    local ushort sums[8];
+    if (local_id() < 8)
+        sums[local_id()] = (ushort)local_id();
+    barrier();
+    __scoped_atomic_fetch_add(&sums[a & 7], (ushort)b, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    barrier();
+    out[i] = sums[local_id() & 7];
+}

@@ -232,3 +232,17 @@ KERNEL(select_chain, words, 128) {
     out[i] = best;
     out[n + i] = index;
 }
+
+KERNEL(selected_registers, words, 128) { // elements of arrays by numbers of which nothing is known
+    ITEM;
+    uint v[12], sum = 0;
+    for (uint k = 0; k < 12; ++k)
+        v[k] = a * k + b;
+#pragma clang loop unroll(disable)
+    for (uint k = 0; k < 12; ++k)
+        v[11 - k] ^= v[(k * 5 + 3) % 12] + k;
+    for (uint k = 0; k < 12; ++k)
+        sum = sum * 3 + v[k];
+    out[i] = sum;
+    out[n + i] = v[c % 12];
+}
