@@ -119,6 +119,12 @@ private:
             counters, [&](Counter c) { return f.age[static_cast<size_t>(c)] == InFlight::landed; });
     }
 
+    // A flat load that LDS is waited for is one from memory (H-010).
+    static Issues outstanding(const Flight &f, Issues issues) {
+        issues.on[static_cast<size_t>(Counter::lds)] &= !is_landed(f, {Counter::lds});
+        return issues;
+    }
+
     // The first register is enough: one wait serves all.
     void registers(const Flight &f, u32 i, const Fact &fact) {
         const Fact &load = facts_[f.instruction];
@@ -126,9 +132,10 @@ private:
             return exported(f, i, fact);
         if (!load.writes.intersects(fact.reads) && !load.writes.intersects(fact.writes))
             return;
+        const Issues left = outstanding(f, load.issues);
         for (const RegisterUse &use : fact.role.uses) {
             for (const RegisterUse &loaded : load.role.uses)
-                if (loaded.write && clashes(loaded, load.issues, use, fact.issues, facts_.target()))
+                if (loaded.write && clashes(loaded, left, use, fact.issues, facts_.target()))
                     return report(f, i, fact, use, std::max(loaded.first, use.first));
         }
     }

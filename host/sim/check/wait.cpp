@@ -85,9 +85,13 @@ void WaitCheck::step(const Wave &w, const Inst &i) {
 
 void WaitCheck::land(Counter c, size_t keep) {
     std::deque<u32> &o = outstanding_[static_cast<int>(c)];
-    for (; o.size() > keep; o.pop_front())
-        if (--flights_[o.front() - base_].pending == 0)
+    for (; o.size() > keep; o.pop_front()) {
+        Flight &f = flights_[o.front() - base_];
+        if (c == Counter::lds) // a flat load is now one from memory (H-010)
+            f.issues.on[static_cast<int>(c)] = false;
+        if (--f.pending == 0)
             arrive(o.front());
+    }
     for (; !flights_.empty() && flights_.front().pending == 0; ++base_)
         flights_.pop_front();
 }
