@@ -101,3 +101,18 @@ TEST_CASE("the sweep finds every format of gfx12") {
         CHECK_MESSAGE(knows(s, name), name);
     CHECK(s.size() > 1250);
 }
+
+TEST_CASE("what only gfx11's captures show is open on gfx10 (S-070)") {
+    for (const auto &[gfx, state] : {std::pair{"gfx1010", Coverage::State::open},
+                                     {"gfx1030", Coverage::State::open},
+                                     {"gfx1100", Coverage::State::exact}}) {
+        CAPTURE(gfx);
+        u32 norms = 0;
+        for (const Coverage &c : coverage(gfx))
+            if (c.mnemonic.starts_with("v_cvt_pk_norm_") || c.mnemonic == "v_rcp_f32") {
+                ++norms;
+                CHECK_MESSAGE(c.state == state, c.mnemonic);
+            }
+        CHECK(norms == 5);
+    }
+}

@@ -33,8 +33,8 @@ TEST_CASE("exact instructions leave no notes") {
 }
 
 TEST_CASE("approximate and open ones are counted by wave, and their notes named once") {
-    REQUIRE(fidelity_of("v_rcp_f64").fidelity == Fidelity::approximate);
-    REQUIRE(fidelity_of("v_sin_f32").fidelity == Fidelity::open);
+    REQUIRE(fidelity_of("v_rcp_f64", Generation::gfx11).fidelity == Fidelity::approximate);
+    REQUIRE(fidelity_of("v_sin_f32", Generation::gfx11).fidelity == Fidelity::open);
     std::string body;
     for (int n = 0; n < 5; ++n)
         body += "  v_rcp_f64 v[2:3], v[4:5]\n";
@@ -108,6 +108,10 @@ TEST_CASE("operands and modifiers can make an exact instruction open") {
                       "S-049") == 1);
         CHECK(open_in("  v_dual_mov_b32 v4, 1.0 :: v_dual_dot2acc_f32_f16 v1, v3, v2", gfx, "") ==
               0);
+        CHECK(open_in("  v_dot2_f32_f16 v1, v2, v3, v4 clamp", gfx, "S-089") == 1);
+        CHECK(open_in("  v_dot2_f32_bf16 v1, v2, v3, v4 clamp", gfx, "S-089") == 1);
+        CHECK(open_in("  v_dot4_u32_u8 v1, v2, v3, v4 clamp", gfx, "") == 0);
+        CHECK(open_in("  v_fma_f32 v1, v2, v3, v4 clamp", gfx, "") == 0);
         CHECK(open_in("  v_pk_add_u16 v1, v2, 0.5", gfx, "S-049") == 1);
         CHECK(open_in("  v_pk_add_u16 v1, v2, -1", gfx, "") == 0);
         CHECK(open_in("  v_pk_add_f16 v1, v2, 1.0", gfx, "") == 0);
@@ -131,9 +135,20 @@ TEST_CASE("what public sources leave open is open, with its note") {
                 {"s_barrier_signal_isfirst", "S-052"}};
     for (auto &row : rows) {
         CAPTURE(row.mnemonic);
-        CHECK(fidelity_of(row.mnemonic).fidelity == Fidelity::open);
-        CHECK(fidelity_of(row.mnemonic).note == row.note);
+        CHECK(fidelity_of(row.mnemonic, Generation::gfx11).fidelity == Fidelity::open);
+        CHECK(fidelity_of(row.mnemonic, Generation::gfx11).note == row.note);
     }
     for (const char *exact : {"v_rcp_f16", "v_log_f16", "ds_add_f32", "s_barrier_signal"})
-        CHECK(fidelity_of(exact).fidelity == Fidelity::exact);
+        CHECK(fidelity_of(exact, Generation::gfx11).fidelity == Fidelity::exact);
+}
+
+TEST_CASE("what is known of gfx11 alone is open on gfx10") {
+    const std::string norms =
+        "  v_cvt_pk_norm_i16_f32 v1, v2, v3\n  v_cvt_pk_norm_u16_f16 v1, v2, v3\n";
+    CHECK(open_in(norms, "gfx1010", "S-070") == 2);
+    CHECK(open_in(norms, "gfx1030", "S-070") == 2);
+    CHECK(open_in(norms, "gfx1151", "") == 0);
+    CHECK(open_in("  v_rcp_f32 v1, v2\n  v_dot2_f32_f16 v1, v2, v3, v4", "gfx1030", "S-070") == 2);
+    CHECK(open_in("  v_cvt_pk_i16_i32 v1, v2, v3\n  v_add_f32 v1, v2, v3", "gfx1030", "") == 0);
+    CHECK(open_in("  v_cvt_pk_norm_i16_f32 v1, v2, v3", "gfx1201", "") == 0);
 }

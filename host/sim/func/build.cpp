@@ -239,12 +239,13 @@ const Executable &executable(const Program &program, u32 wave_size) {
         e->code = &program.code(wave_size);
         auto count = static_cast<u32>(e->code->instructions.size());
         e->insts.resize(count + 1);
-        Builder builder(*e, target_of(program.gfx()));
+        const Target &target = target_of(program.gfx());
+        Builder builder(*e, target);
         for (u32 index = 0; index <= count; ++index)
             builder.build(index);
         for (u32 index = 0; index < count; ++index)
-            e->insts[index].tally =
-                e->tallies.entry(e->insts[index].cls, e->code->instructions[index]);
+            e->insts[index].tally = e->tallies.entry(
+                e->insts[index].cls, e->code->instructions[index], target.generation);
         return e;
     });
 }

@@ -34,23 +34,15 @@ std::vector<std::string> refusals(const std::vector<Sample> &samples, std::strin
     return why;
 }
 
-// S-070: gfx10's are taken to be gfx11's.
-bool has_gfx11_bits(const std::string &mnemonic) {
-    return info(find_op(mnemonic)).cls == Class::trans || mnemonic == "v_dot2_f32_f16" ||
-           mnemonic == "v_dot2c_f32_f16";
-}
-
 Coverage judge(const std::string &mnemonic, const std::string &why32, const std::string &why64,
-               bool gfx10) {
-    if (gfx10 && mnemonic.starts_with("image_"))
+               Generation generation) {
+    if (generation == Generation::gfx10 && mnemonic.starts_with("image_"))
         return {mnemonic, Coverage::State::out_of_scope, "image"};
     if (std::string_view other = other_purpose(mnemonic); !other.empty())
         return {mnemonic, Coverage::State::out_of_scope, std::string(other)};
     if (!why32.empty() || !why64.empty())
         return {mnemonic, Coverage::State::missing, why32.empty() ? why64 : why32};
-    FidelityNote note = fidelity_of(mnemonic);
-    if (gfx10 && note.fidelity == Fidelity::exact && has_gfx11_bits(mnemonic))
-        return {mnemonic, Coverage::State::open, "S-070"};
+    const FidelityNote note = fidelity_of(mnemonic, generation);
     switch (note.fidelity) {
     case Fidelity::approximate:
         return {mnemonic, Coverage::State::approximate,
@@ -67,10 +59,10 @@ Coverage judge(const std::string &mnemonic, const std::string &why32, const std:
 std::vector<Coverage> coverage(std::string_view gfx) {
     std::vector<Sample> samples = known_mnemonics(gfx);
     std::vector<std::string> why32 = refusals(samples, gfx, 32), why64 = refusals(samples, gfx, 64);
-    const bool gfx10 = target_of(gfx).generation == Generation::gfx10;
+    const Generation generation = target_of(gfx).generation;
     std::vector<Coverage> result;
     for (size_t n = 0; n < samples.size(); ++n)
-        result.push_back(judge(samples[n].mnemonic, why32[n], why64[n], gfx10));
+        result.push_back(judge(samples[n].mnemonic, why32[n], why64[n], generation));
     return result;
 }
 

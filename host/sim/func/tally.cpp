@@ -19,8 +19,9 @@ Tallies::Tallies() {
         entries_.push_back({static_cast<Class>(c), {}, {}});
 }
 
-u8 Tallies::entry(Class cls, const Instruction &inst) {
-    const FidelityNote exact = fidelity_of(inst), fast = fidelity_of(inst, true);
+u8 Tallies::entry(Class cls, const Instruction &inst, Generation generation) {
+    const FidelityNote exact = fidelity_of(inst, generation),
+                       fast = fidelity_of(inst, generation, true);
     auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &e) {
         return e.cls == cls && same(e.exact_math, exact) && same(e.fast_math, fast);
     });

@@ -14,7 +14,7 @@ class Tallies {
 public:
     Tallies();
     // Finds or creates the entry of an instruction of this class.
-    u8 entry(Class cls, const Instruction &);
+    u8 entry(Class cls, const Instruction &, Generation);
     size_t size() const { return entries_.size(); }
     // How many of the counted instructions access memory or LDS. Without scalar loads: what they
     // read doesn't change during a launch.

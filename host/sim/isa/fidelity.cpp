@@ -37,6 +37,8 @@ bool names_other_ttmp(const Operation &op) {
 FidelityNote corner(const Instruction &inst, const Operation &op, std::string_view name) {
     if (name == "v_pk_mul_lo_u16" && op.has("clamp"))
         return {Fidelity::open, "S-048", ""};
+    if (name.starts_with("v_dot") && is_float(info(find_op(name)).d) && op.has("clamp"))
+        return {Fidelity::open, "S-089", ""};
     if (name.starts_with("v_") && has_doubtful_constant(inst, op, info(find_op(name))))
         return {Fidelity::open, "S-049", ""};
     if (name.find("_src2_") != name.npos && op.value("offset", 0) & 0x8000)
@@ -44,6 +46,12 @@ FidelityNote corner(const Instruction &inst, const Operation &op, std::string_vi
     if (names_other_ttmp(op))
         return {Fidelity::open, "S-053", ""};
     return {};
+}
+
+// S-070: gfx10's are taken to be gfx11's.
+bool has_gfx11_bits(std::string_view mnemonic) {
+    return info(find_op(mnemonic)).cls == Class::trans || mnemonic == "v_dot2_f32_f16" ||
+           mnemonic == "v_dot2c_f32_f16" || mnemonic.starts_with("v_cvt_pk_norm_");
 }
 
 using Notes = std::unordered_map<std::string_view, FidelityNote>;
@@ -55,7 +63,7 @@ FidelityNote find(const Notes &notes, std::string_view mnemonic) {
 
 } // namespace
 
-FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math) {
+FidelityNote fidelity_of(std::string_view mnemonic, Generation generation, bool fast_math) {
 #define APPROXIMATE(mn, note, bound) {#mn, {Fidelity::approximate, note, bound}},
 #define OPEN(mn, note) {#mn, {Fidelity::open, note, ""}},
 #define FAST(mn, note)
@@ -75,15 +83,19 @@ FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math) {
 #undef OPEN
 #undef FAST
     FidelityNote note = find(always, mnemonic);
+    if (generation == Generation::gfx10 && note.fidelity == Fidelity::exact &&
+        has_gfx11_bits(mnemonic))
+        return {Fidelity::open, "S-070", ""};
     return note.fidelity == Fidelity::exact && fast_math ? find(fast, mnemonic) : note;
 }
 
-FidelityNote fidelity_of(const Instruction &inst, bool fast_math) {
+FidelityNote fidelity_of(const Instruction &inst, Generation generation, bool fast_math) {
     auto half = [&](const Operation &op) {
         std::string name(op.mnemonic); // v_dual_fmac_f32 is v_fmac_f32 twice as fast
         if (name.starts_with("v_dual_"))
             name.erase(2, 5);
-        const FidelityNote plain = fidelity_of(name, fast_math), special = corner(inst, op, name);
+        const FidelityNote plain = fidelity_of(name, generation, fast_math),
+                           special = corner(inst, op, name);
         return special.fidelity > plain.fidelity ? special : plain;
     };
     const FidelityNote x = half(inst.x);

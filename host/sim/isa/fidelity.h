@@ -3,6 +3,7 @@
 #pragma once
 #include <string_view>
 
+#include "base/targets.h"
 #include "sim/isa/instruction.h"
 
 namespace nw::sim {
@@ -16,8 +17,8 @@ struct FidelityNote {
 };
 
 // Of a single instruction. `fast_math`: under HIPSIM_MATH=fast.
-FidelityNote fidelity_of(std::string_view mnemonic, bool fast_math = false);
+FidelityNote fidelity_of(std::string_view mnemonic, Generation, bool fast_math = false);
 // For a VOPD pair, the less certain half.
-FidelityNote fidelity_of(const Instruction &, bool fast_math = false);
+FidelityNote fidelity_of(const Instruction &, Generation, bool fast_math = false);
 
 } // namespace nw::sim
