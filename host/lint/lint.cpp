@@ -9,6 +9,7 @@
 #include "lint/facts.h"
 #include "lint/flights.h"
 #include "lint/hazards.h"
+#include "lint/lanes.h"
 #include "lint/long_waits.h"
 #include "lint/values.h"
 #include "sim/isa/unused_fields.h"
@@ -90,7 +91,7 @@ Findings lint(const Program &program, const KernelInfo &kernel, bool notes) {
     add(find_in_flight(flow, facts));
     add(find_hazards(flow, facts));
     add(find_never_written(flow, facts, kernel));
-    add(find_lanes_off(flow, facts));
+    add(find_lanes_off(flow, facts, kernel));
     add(find_lost_compares(flow, facts));
     add(unreachable(flow, program, kernel));
     add(unused_fields(flow, program));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lint/lanes.h"
 #include "lint/solve.h"
 #include "lint/values.h"
 #include "sim/isa/code.h"

@@ -89,152 +89,6 @@ std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
     return out;
 }
 
-// ---- lanes
-// -----------------------------------------------------------------------------------------
-
-// EXEC, and the SGPRs that it can be restored from. After it is narrowed, `rest` refers to its
-// previous value: a nested if or loop is assumed to restore the lanes that it turned off.
-struct Lanes {
-    bool full = true, zero = false;
-    std::set<u32> saved; // places of SGPRs that hold all lanes
-    std::set<u32> rest;  // places of SGPRs that hold at least the lanes that are off
-    bool join(const Lanes &o) {
-        const Lanes was = *this;
-        std::erase_if(saved, [&](u32 place) { return !o.saved.contains(place); });
-        const auto off = [](const Lanes &l, u32 place) {
-            return l.full || l.rest.contains(place) || l.saved.contains(place);
-        };
-        if (full && !o.full)
-            rest = o.rest, rest.insert(o.saved.begin(), o.saved.end());
-        else
-            std::erase_if(rest, [&](u32 place) { return !off(o, place); });
-        full &= o.full, zero &= o.zero;
-        return full != was.full || zero != was.zero || saved != was.saved || rest != was.rest;
-    }
-    void forget() {}
-
-    void copy(u32 to, u32 from, const Lanes &was) {
-        saved.erase(to), rest.erase(to);
-        if (was.saved.contains(from))
-            saved.insert(to);
-        if (was.rest.contains(from))
-            rest.insert(to);
-    }
-};
-
-bool is_sgpr(const Operand &o) { return o.kind == Operand::Kind::sgpr && !is_exec(o); }
-
-class LaneSteps {
-public:
-    explicit LaneSteps(const Facts &facts, const Code &code) : facts_(facts), code_(code) {}
-
-    void operator()(Lanes &l, u32 i) const {
-        const Operation &op = code_.instructions[i].x;
-        const Fact &fact = facts_[i];
-        const Lanes was = l;
-        for (const RegisterUse &use : fact.role.uses)
-            for (u32 reg = use.first; use.write && reg < u32{use.first} + use.count; ++reg)
-                forget(l, use.bank, reg, op.mnemonic == "v_writelane_b32" || fact.from_scratch);
-        if (fact.role.cmpx) {
-            l.full = false;
-        } else if (op.mnemonic == "v_writelane_b32" || op.mnemonic == "v_readlane_b32") {
-            spill(l, was, op.operands);
-        } else if (fact.role.unit == HazardRole::salu && op.operands.size() >= 2) {
-            if (is_exec(op.operands[0]) || op.mnemonic.find("_saveexec_") != op.mnemonic.npos)
-                write_exec(l, was, op);
-            else if (is_sgpr(op.operands[0]))
-                write_mask(l, was, op);
-        }
-    }
-
-private:
-    static constexpr u32 most_lanes = 64, spilled = 1024; // places of a VGPR's lanes, from there
-    static u32 place(u32 vgpr, i64 lane) {
-        return spilled + vgpr * most_lanes + static_cast<u32>(lane) % most_lanes;
-    }
-
-    // A VGPR loaded from scratch memory is assumed to be the one stored there.
-    static void forget(Lanes &l, RegisterUse::Bank bank, u32 reg, bool keeps_lanes) {
-        if (bank == RegisterUse::sgpr) {
-            l.saved.erase(reg), l.rest.erase(reg);
-        } else if (!keeps_lanes) {
-            for (std::set<u32> *places : {&l.saved, &l.rest})
-                places->erase(places->lower_bound(place(reg, 0)),
-                              places->lower_bound(place(reg + 1, 0)));
-        }
-    }
-
-    static void spill(Lanes &l, const Lanes &was, const std::vector<Operand> &o) {
-        if (o.size() != 3 || o[2].kind != Operand::Kind::integer)
-            return;
-        if (o[0].kind == Operand::Kind::vgpr && is_sgpr(o[1]))
-            l.copy(place(o[0].reg, o[2].integer), o[1].reg, was);
-        else if (o[1].kind == Operand::Kind::vgpr && is_sgpr(o[0]))
-            l.copy(o[0].reg, place(o[1].reg, o[2].integer), was);
-    }
-
-    void write_exec(Lanes &l, const Lanes &was, const Operation &op) const {
-        const std::string_view n = op.mnemonic;
-        const bool saves = n.find("_saveexec_") != n.npos;
-        const Operand &d = op.operands[0], &last = op.operands.back();
-        if (saves && was.full && is_sgpr(d))
-            l.saved.insert(d.reg);
-        l.zero = false;
-        l.full = false;
-        if (n.starts_with("s_mov_b")) {
-            l.full = all(was, last);
-            l.zero = last.kind == Operand::Kind::integer && last.integer == 0;
-        } else if (n.starts_with("s_or_")) {
-            bool exec = saves, rest = false;
-            for (size_t o = 1; o < op.operands.size(); ++o) {
-                exec |= is_exec(op.operands[o]);
-                rest |= off(was, op.operands[o]);
-                l.full |= all(was, op.operands[o]);
-            }
-            l.full |= exec && (rest || was.full);
-        } else if (saves && n.starts_with("s_and_not1_") && off(was, last)) {
-            l.rest.insert(d.reg); // those that were on, of all of them
-        } else if (was.full && is_sgpr(last) && (n.starts_with("s_xor_b") || is_and_not(n))) {
-            l.rest.insert(last.reg);
-        }
-    }
-
-    // Registers that EXEC may be restored from.
-    static void write_mask(Lanes &l, const Lanes &was, const Operation &op) {
-        const std::string_view n = op.mnemonic;
-        const auto &o = op.operands;
-        const u32 d = o[0].reg;
-        if (n.starts_with("s_mov_b") && is_sgpr(o[1]))
-            l.copy(d, o[1].reg, was);
-        else if (n.starts_with("s_mov_b") && is_exec(o[1]) && was.full)
-            l.saved.insert(d);
-        if (o.size() != 3)
-            return;
-        const bool difference = (n.starts_with("s_xor_b") && ((is_exec(o[1]) && all(was, o[2])) ||
-                                                              (is_exec(o[2]) && all(was, o[1])))) ||
-                                (is_and_not(n) && off(was, o[1]) && is_exec(o[2]));
-        const bool more = n.starts_with("s_or_b") && (was.full || off(was, o[1]) || off(was, o[2]));
-        if (difference || more)
-            l.rest.insert(d);
-    }
-
-    static bool is_and_not(std::string_view n) {
-        return n.starts_with("s_and_not1_b") || n.starts_with("s_andn2_b");
-    }
-    // Whether it holds all lanes; whether it includes all lanes that are off.
-    static bool all(const Lanes &l, const Operand &o) {
-        return is_exec(o)   ? l.full
-               : is_sgpr(o) ? l.saved.contains(o.reg)
-                            : o.kind == Operand::Kind::integer && o.integer == -1;
-    }
-    static bool off(const Lanes &l, const Operand &o) {
-        return is_sgpr(o) && (l.rest.contains(o.reg) || l.saved.contains(o.reg));
-    }
-
-    const Facts &facts_;
-    const Code &code_;
-};
-
 // ---- comparisons
 // ------------------------------------------------------------------------------------
 
@@ -250,17 +104,6 @@ bool may_keep_scc(std::string_view n) { return n == "s_barrier_signal_isfirst"; 
 
 RegisterSet written_at_entry(const KernelInfo &kernel, Generation generation) {
     return at_entry(kernel, generation).set.low;
-}
-
-std::vector<bool> all_lanes(const Flow &flow, const Facts &facts) {
-    const LaneSteps step(facts, flow.code());
-    const auto at = solve(flow, Lanes{}, step);
-    std::vector<bool> out(flow.code().instructions.size());
-    each_state(flow, at, [&](Lanes &l, u32 i) {
-        out[i] = l.full;
-        step(l, i);
-    });
-    return out;
 }
 
 Findings find_never_written(const Flow &flow, const Facts &facts, const KernelInfo &kernel) {
@@ -303,26 +146,6 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
                     break;
                 }
         step(w, i);
-    });
-    return found;
-}
-
-Findings find_lanes_off(const Flow &flow, const Facts &facts) {
-    const LaneSteps step(facts, flow.code());
-    const auto at = solve(flow, Lanes{}, step);
-    Findings found;
-    each_state(flow, at, [&](Lanes &l, u32 i) {
-        const Fact &fact = facts[i];
-        const bool stores = fact.to_lds || fact.issues.on[static_cast<size_t>(Counter::store)];
-        if (fact.barrier && !l.full)
-            found.push_back({Rule::exec_at_barrier, i, Finding::nothing,
-                             "lanes of the wave may be off in EXEC",
-                             "restore EXEC before, or suppress this with a reason"});
-        if (stores && l.zero)
-            found.push_back({Rule::exec_zero, i, Finding::nothing,
-                             "EXEC is 0 on every path to here: nothing is stored",
-                             "restore EXEC before"});
-        step(l, i);
     });
     return found;
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 #include <vector>
 
@@ -91,4 +92,53 @@ TEST_CASE("lanes come back from what holds those that were off") {
     CHECK(rules("gfx1151", 32,
                 spilled + "v_readlane_b32 s42, v9, 4\n s_or_b32 exec_lo, exec_lo, s42" + barrier) ==
           Rules{"F-005"});
+}
+
+TEST_CASE("a comparison that comes out the same in all lanes turns off none") {
+    const std::string skip = "s_and_saveexec_b32 s40, vcc_lo\n s_cbranch_execz .Ldone\n s_barrier\n"
+                             ".Ldone:\n s_or_b32 exec_lo, exec_lo, s40",
+                      slot = "scratch_store_b32 off, v5, off offset:8\n v_mov_b32 v5, v0\n"
+                             "scratch_load_b32 v6, off, off offset:{}\n s_waitcnt vmcnt(0)\n"
+                             "v_cmp_gt_u32 vcc_lo, 7, v6\n";
+    const auto said = [&](const std::string &body) { return rules("gfx1151", 32, body + skip); };
+    const std::string compare = "v_cmp_gt_u32 vcc_lo, 7, v5\n";
+    CHECK(said("v_mov_b32 v5, s2\n" + compare) == Rules{});
+    CHECK(said("v_mov_b32 v5, v0\n" + compare) == Rules{"F-005"});
+    CHECK(said("v_add_nc_u32 v5, s2, v0\n" + compare) == Rules{"F-005"});
+    CHECK(said("v_mbcnt_lo_u32_b32 v5, -1, 0\n" + compare) == Rules{"F-005"});
+    CHECK(said("v_mov_b32 v4, 0\n global_load_b32 v5, v4, s[2:3]\n s_waitcnt vmcnt(0)\n" +
+               compare) == Rules{});
+    CHECK(said("global_load_b32 v5, v1, s[2:3]\n s_waitcnt vmcnt(0)\n" + compare) ==
+          Rules{"F-005"});
+    // Through scratch memory, as at -O0: what was stored there, or nobody knows.
+    CHECK(said("v_mov_b32 v5, s2\n" + fmt::format(fmt::runtime(slot), 8)) == Rules{});
+    CHECK(said("v_mov_b32 v5, v0\n" + fmt::format(fmt::runtime(slot), 8)) == Rules{"F-005"});
+    CHECK(said("v_mov_b32 v5, v0\n" + fmt::format(fmt::runtime(slot), 12)) == Rules{});
+    // What lanes have set apart is not the same in all of them.
+    const std::string some = "v_cmp_gt_u32 vcc_lo, 3, v0\n s_and_saveexec_b32 s41, vcc_lo\n"
+                             "v_mov_b32 v5, 9\n s_or_b32 exec_lo, exec_lo, s41\n";
+    CHECK(said("v_mov_b32 v5, s2\n" + some + compare) == Rules{"F-005"});
+    // A loop of as many rounds for all lanes.
+    const std::string loop =
+        "s_mov_b32 s42, 0\n v_mov_b32 v5, s2\n.Lloop:\n v_add_nc_u32 v5, 1, v5\n"
+        "s_barrier\n v_cmp_lt_u32 vcc_lo, 9, v5\n s_or_b32 s42, vcc_lo, s42\n"
+        "s_and_not1_b32 exec_lo, exec_lo, s42\n s_cbranch_execnz .Lloop\n"
+        "s_or_b32 exec_lo, exec_lo, s42";
+    CHECK(rules("gfx1151", 32, loop) == Rules{});
+    std::string own = loop; // rounds of each lane's own
+    own.replace(own.find("v5, s2"), 6, "v5, v0");
+    CHECK(rules("gfx1151", 32, own) == Rules{"F-005"});
+}
+
+TEST_CASE("masks come back through slots of scratch memory") {
+    const std::string begin = "v_cmp_gt_u32 vcc_lo, 7, v0\n s_and_saveexec_b32 s40, vcc_lo\n"
+                              "v_writelane_b32 v9, s40, 3\n s_or_saveexec_b32 s41, -1\n"
+                              "scratch_store_b32 off, v9, off offset:16\n s_mov_b32 exec_lo, s41\n"
+                              "v_mov_b32 v9, 0\n s_mov_b32 s40, 0\n s_or_saveexec_b32 s41, -1\n",
+                      end =
+                          "s_mov_b32 exec_lo, s41\n s_waitcnt vmcnt(0)\n"
+                          "v_readlane_b32 s42, v8, 3\n s_or_b32 exec_lo, exec_lo, s42\n s_barrier";
+    const auto said = [&](const char *load) { return rules("gfx1151", 32, begin + load + end); };
+    CHECK(said("scratch_load_b32 v8, off, off offset:16\n") == Rules{});
+    CHECK(said("v_mov_b32 v8, 0\n") == Rules{"F-005"});
 }
