@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "lint/solve.h"
+#include "lint/values.h"
 #include "sim/isa/device.h"
 #include "sim/isa/memory_ops.h"
 
@@ -14,16 +18,42 @@ namespace {
 
 using namespace sim;
 
-// Whether the SGPR pair still holds the address of the arguments.
+// Whether the SGPR pair still holds the address of the arguments, and registers that hold bytes
+// from behind them, with the load.
 struct Kernarg {
     bool there = true;
+    std::map<unsigned, u32> behind;
     bool join(const Kernarg &o) {
         const bool news = there && !o.there;
         there &= o.there;
-        return news;
+        return std::erase_if(behind, [&](const auto &r) { return !o.behind.contains(r.first); }) ||
+               news;
     }
-    void forget() { there = false; }
+    void forget() { *this = {false, {}}; }
+    void step(const Operation &op, const Fact &fact) {
+        std::map<unsigned, u32> copied;
+        for (const auto &[to, from] : copies(op))
+            if (const auto at = behind.find(from); at != behind.end())
+                copied[to] = at->second;
+        std::erase_if(behind, [&](const auto &r) { return fact.writes.has(r.first); });
+        behind.merge(copied);
+    }
+    const u32 *read(const Operation &op, const Fact &fact) const { // the load, if it was too wide
+        if (may_read_anything(op, fact))
+            return nullptr;
+        const auto copied = copies(op);
+        for (const auto &[place, load] : behind)
+            if (fact.reads.has(place) &&
+                std::ranges::find(copied, place, &std::pair<unsigned, unsigned>::second) ==
+                    copied.end())
+                return &load;
+        return nullptr;
+    }
 };
+
+// Segments of arguments are aligned so: no page ends within a unit, and a wider load than the
+// arguments need may read the rest of the last one (S-060).
+constexpr i64 kernarg_unit = 16;
 
 // Bytes that an s_load of that name reads.
 u32 loaded_bytes(std::string_view n) {
@@ -42,10 +72,18 @@ u32 loaded_bytes(std::string_view n) {
     return 0;
 }
 
+// Offset of a scalar load; empty if it is in a register.
+std::optional<i64> offset_of(const Operation &op) {
+    const Operand &o = op.operands[2];
+    if (o.kind == Operand::Kind::sgpr && o.reg == sreg::null)
+        return 0;
+    return o.kind == Operand::Kind::integer ? std::optional(o.integer) : std::nullopt;
+}
+
 class Undeclared {
 public:
     Undeclared(const Flow &flow, const Facts &facts, const KernelInfo &kernel)
-        : flow_(flow), facts_(facts), kernel_(kernel), descriptor_(kernel, facts.generation()) {}
+        : flow_(flow), facts_(facts), kernel_(kernel), descriptor_(kernel, facts.target()) {}
 
     void registers();
     void lds();
@@ -117,24 +155,44 @@ void Undeclared::kernarg() {
     if (!descriptor_.has_kernarg || kernel_.kernarg_bytes == 0)
         return;
     const auto pair = static_cast<u16>(descriptor_.kernarg_at);
+    const i64 declared = kernel_.kernarg_bytes, there = round_up(declared, kernarg_unit);
+    const auto operation = [&](u32 i) -> const Operation & {
+        return flow_.code().instructions[i].x;
+    };
+    const auto is_load = [&](const Kernarg &k, const Operation &op) {
+        return k.there && op.mnemonic.starts_with("s_load_") && op.operands.size() == 3 &&
+               op.operands[1].kind == Operand::Kind::sgpr && op.operands[1].reg == pair &&
+               offset_of(op);
+    };
     const auto step = [&](Kernarg &k, u32 i) {
+        const Operation &op = operation(i);
+        const bool load = is_load(k, op);
+        k.step(op, facts_[i]);
+        for (u16 n = 0; load && n < op.operands[0].count; ++n)
+            if (*offset_of(op) + 4 * n >= declared)
+                k.behind[RegisterSet::of_sgpr(op.operands[0].reg + n)] = i;
         for (u16 reg : {pair, static_cast<u16>(pair + 1)})
             k.there &= !facts_[i].writes.has(RegisterSet::of_sgpr(reg));
     };
+    const auto report = [&](u32 load, u32 user) {
+        const i64 offset = *offset_of(operation(load));
+        found.push_back(
+            {Rule::kernarg, load, user,
+             fmt::format("bytes {} to {} of the arguments are read, but the metadata declares {}",
+                         offset, offset + loaded_bytes(operation(load).mnemonic) - 1, declared),
+             "list them in .args and count them in .kernarg_segment_size"});
+    };
+    std::set<u32> reported; // loads
     const auto at = solve(flow_, Kernarg{}, step);
     each_state(flow_, at, [&](Kernarg &k, u32 i) {
-        const Operation &op = flow_.code().instructions[i].x;
-        if (k.there && op.mnemonic.starts_with("s_load_") && op.operands.size() == 3 &&
-            op.operands[1].kind == Operand::Kind::sgpr && op.operands[1].reg == pair &&
-            op.operands[2].kind == Operand::Kind::integer) {
-            const i64 offset = op.operands[2].integer;
+        const Operation &op = operation(i);
+        if (const u32 *load = k.read(op, facts_[i]); load && reported.insert(*load).second)
+            report(*load, i);
+        if (is_load(k, op)) {
+            const i64 offset = *offset_of(op);
             const i64 end = offset + loaded_bytes(op.mnemonic);
-            if (offset < 0 || end > i64{kernel_.kernarg_bytes})
-                add(Rule::kernarg, i,
-                    fmt::format(
-                        "bytes {} to {} of the arguments are read, but the metadata declares {}",
-                        offset, end - 1, kernel_.kernarg_bytes),
-                    "list them in .args and count them in .kernarg_segment_size");
+            if ((offset < 0 || offset >= declared || end > there) && reported.insert(i).second)
+                report(i, Finding::nothing);
         }
         step(k, i);
     });
@@ -197,15 +255,14 @@ void Undeclared::container(const Program &program) {
 
 } // namespace
 
-Descriptor::Descriptor(const KernelInfo &k, Generation generation)
+Descriptor::Descriptor(const KernelInfo &k, const Target &target)
     : vgprs(allocated_vgprs(k)), user_sgprs(k.rsrc2 >> 1 & 31), enabled_sgprs(0),
       system_sgprs(0), workgroup_id{bool(k.rsrc2 >> 7 & 1), bool(k.rsrc2 >> 8 & 1),
                                     bool(k.rsrc2 >> 9 & 1)},
-      item_id_vgprs(generation == Generation::gfx10 ? std::min(3u, (k.rsrc2 >> 11 & 3) + 1) : 1),
       kernarg_at(0), has_kernarg(k.properties & 1 << 3) {
-    if (generation != Generation::gfx12) // there in TTMPs
+    if (target.generation != Generation::gfx12) // there in TTMPs
         system_sgprs += workgroup_id[0] + workgroup_id[1] + workgroup_id[2] + (k.rsrc2 >> 10 & 1);
-    if (generation == Generation::gfx10)
+    if (!target.own_scratch)
         system_sgprs += k.rsrc2 & 1;
     // Buffer of scratch, dispatch packet, queue, arguments, dispatch id, flat scratch, its size.
     constexpr u32 sgprs[] = {4, 2, 2, 2, 2, 2, 1}, kernarg = 3;

@@ -27,6 +27,7 @@ Fact fact_of(const Instruction &inst, Generation generation) {
     for (const RegisterUse &use : f.role.uses)
         for (unsigned n = 0; n < use.count; ++n)
             (use.write ? f.writes : f.reads).add(use.place(n));
+    f.relative = relative_move(inst.x.mnemonic);
     f.issues = issues(inst, generation);
     f.limits = wait_limits(inst, generation);
     const std::string_view n = inst.x.mnemonic;
@@ -49,6 +50,19 @@ Fact fact_of(const Instruction &inst, Generation generation) {
 }
 
 } // namespace
+
+RegisterUse selectable(RegisterUse use) {
+    const u32 end = use.bank == RegisterUse::vgpr ? u32{RegisterSet::vgprs} : selected_sgprs;
+    use.count = static_cast<u16>(std::max<u32>(end, use.first + 1u) - use.first);
+    return use;
+}
+
+void add_selectable(RegisterHalves &set, const Fact &fact) {
+    if (fact.relative && fact.relative->destination.mask)
+        for (const RegisterUse &use : fact.role.uses)
+            if (use.write)
+                set.add(selectable(use));
+}
 
 Facts::Facts(const Flow &flow, std::string_view gfx)
     : target_(&target_of(gfx)), wave_size_(flow.code().wave_size), first_(flow.first()) {

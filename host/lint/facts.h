@@ -7,6 +7,7 @@
 #include "lint/flow.h"
 #include "sim/isa/code.h"
 #include "sim/isa/hazards.h"
+#include "sim/isa/relative_move.h"
 #include "sim/isa/uses.h"
 
 namespace nw::lint {
@@ -14,6 +15,7 @@ namespace nw::lint {
 struct Fact {
     sim::HazardRole role; // uses among it
     sim::RegisterSet reads, writes;
+    const sim::RelativeMove *relative = nullptr; // M0 selects registers
     sim::Issues issues;
     sim::WaitLimits limits;
     bool waits = false;        // for counters of memory instructions
@@ -31,6 +33,11 @@ struct Fact {
 inline bool is_exec(const sim::Operand &o) {
     return o.kind == sim::Operand::Kind::sgpr && o.reg == sim::sreg::exec;
 }
+
+// Where M0 selects a register, the ones that it may be: from the one of the encoding on.
+sim::RegisterUse selectable(sim::RegisterUse);
+// Adds what the instruction may write besides `writes`: the registers that M0 may select.
+void add_selectable(sim::RegisterHalves &, const Fact &);
 
 class Facts {
 public:

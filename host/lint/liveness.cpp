@@ -90,6 +90,7 @@ ExecChange exec_change(const Instruction &inst, const Fact &fact, bool had_all) 
 // Transfer function of an instruction.
 struct Step {
     Live::Set reads, writes, ends; // ends: writes that preserve nothing
+    Live::Set written;             // writes, and what M0 may select instead
     RegisterSet for_all;           // ends for all lanes: SGPRs
     ExecChange exec = ExecChange::none;
 };
@@ -105,7 +106,7 @@ void add(Live::Set &set, const RegisterUse &use) {
 
 // May preserve some active lanes, or write registers that it does not name.
 bool leaves_lanes(const Operation &op) {
-    if (op.mnemonic.starts_with("v_movrel") || op.mnemonic.starts_with("s_movrel"))
+    if (relative_move(op.mnemonic))
         return true;
     if (!op.dpp || op.has("dpp8"))
         return false;
@@ -125,6 +126,10 @@ Step step_of(const Instruction &inst, const Fact &fact, bool had_all) {
             for (unsigned n = 0; n < use.count; ++n)
                 s.for_all.add(use.place(n));
     }
+    RegisterHalves selected;
+    add_selectable(selected, fact);
+    s.written = s.writes;
+    s.written.add_all({selected.low, selected.high});
     s.exec = exec_change(inst, fact, had_all);
     return s;
 }
@@ -161,8 +166,8 @@ struct Written {
     }
 };
 
-Written at_entry(const KernelInfo &kernel, Generation generation) {
-    const RegisterSet set = written_at_entry(kernel, generation);
+Written at_entry(const KernelInfo &kernel, const Target &target) {
+    const RegisterSet set = written_at_entry(kernel, target);
     return {{set, set}};
 }
 
@@ -202,8 +207,9 @@ Liveness::Liveness(const Flow &flow, const Facts &facts, const KernelInfo &kerne
         }
     }
 
-    const auto written = solve(flow, at_entry(kernel, facts.generation()),
-                               [&](Written &w, u32 i) { w.set.add_all(steps[i - first_].writes); });
+    const auto written = solve(flow, at_entry(kernel, facts.target()), [&](Written &w, u32 i) {
+        w.set.add_all(steps[i - first_].written);
+    });
     counts_.resize(end - first_);
     std::vector<Live::Set> before; // of the instructions of a block, last first
     for (u32 n = 0; n < blocks.size(); ++n) {
@@ -223,7 +229,7 @@ Liveness::Liveness(const Flow &flow, const Facts &facts, const KernelInfo &kerne
             counts_[i - first_] = {static_cast<u16>(room.count(0, RegisterSet::vgprs)),
                                    static_cast<u16>(room.count(
                                        RegisterSet::vgprs, RegisterSet::vgprs + sreg::vcc + 2))};
-            w.set.add_all(steps[i - first_].writes);
+            w.set.add_all(steps[i - first_].written);
         }
     }
     peak_ = blocks.front().first;

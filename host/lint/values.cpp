@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
 #include "lint/descriptor.h"
+#include "lint/private_paths.h"
 #include "lint/solve.h"
+#include "sim/isa/device.h"
 
 namespace nw::lint {
 
@@ -27,8 +30,8 @@ struct Written {
     }
 };
 
-Written at_entry(const KernelInfo &kernel, Generation generation) {
-    const Descriptor d(kernel, generation);
+Written at_entry(const KernelInfo &kernel, const Target &target) {
+    const Descriptor d(kernel, target);
     Written w;
     for (u32 s = 0; s < std::min(d.enabled_sgprs, d.user_sgprs); ++s)
         w.add(RegisterSet::of_sgpr(s));
@@ -38,37 +41,55 @@ Written at_entry(const KernelInfo &kernel, Generation generation) {
         w.add(RegisterSet::of_sgpr(s));
     for (u32 s = sreg::ttmp0; s < sreg::null; ++s)
         w.add(RegisterSet::of_sgpr(s));
-    for (u32 v = 0; v < d.item_id_vgprs; ++v)
+    for (u32 v = 0; v < item_id_vgprs(kernel, target); ++v)
         w.add(RegisterSet::of_vgpr(v));
     return w;
 }
 
-// Preserves the part of a register that it doesn't read, or saves a register for its caller.
-bool may_read_anything(std::string_view n, const Fact &fact) {
-    return n.starts_with("v_writelane") || fact.to_scratch || n.find("_d16_hi") != n.npos;
+// M0 selects what it reads; v_swaprel has both of its registers written, too.
+bool selects(const Fact &fact) { return fact.relative && fact.relative->source.mask; }
+
+bool has_any(const RegisterHalves &set, const RegisterUse &use) {
+    unsigned reg = 0;
+    while (reg < use.count && !set.has(use, reg))
+        ++reg;
+    return reg < use.count;
 }
 
 // gfx10: the compiler's prologue adds the wave's offset in scratch memory to the descriptor in
-// s[0:3]. A kernel without scratch gets no offset: then the descriptor is as if never written.
+// s[0:3], or a copy. A kernel without scratch gets no offset: then the descriptor is as if never
+// written, which is no bug on paths that need an address in scratch memory.
 struct ScratchOffset {
     bool there = false;
     u32 sgpr = 0;
-    ScratchOffset(const KernelInfo &kernel, Generation generation) {
-        const Descriptor d(kernel, generation);
+    ScratchOffset(const KernelInfo &kernel, const Target &target) {
+        const Descriptor d(kernel, target);
         sgpr = d.user_sgprs + d.system_sgprs;
-        there = generation == Generation::gfx10 && !(kernel.rsrc2 & 1) && (kernel.properties & 1);
+        there = !target.own_scratch && !(kernel.rsrc2 & 1) && (kernel.properties & 1);
     }
     bool added_by(const Operation &op) const {
-        const auto is = [&](size_t n, u32 reg) {
-            return op.operands[n].kind == Operand::Kind::sgpr && op.operands[n].reg == reg;
-        };
-        return there && op.mnemonic == "s_add_u32" && op.operands.size() == 3 && is(0, 0) &&
-               is(1, 0) && is(2, sgpr);
+        const auto &o = op.operands;
+        return there && op.mnemonic == "s_add_u32" && o.size() == 3 &&
+               o[2].kind == Operand::Kind::sgpr && o[2].reg == sgpr &&
+               o[1].kind == Operand::Kind::sgpr && o[1].reg == o[0].reg;
     }
 };
 
-// A copy between two registers is not a use; a read of the copy is. The upper half of the addend of
-// a 64-bit multiply-add counts as a copy into the upper half of the sum.
+// ---- comparisons
+// ------------------------------------------------------------------------------------
+
+bool compares(std::string_view n) {
+    return n.starts_with("s_cmp") || n.starts_with("s_bitcmp") ||
+           (n.starts_with("v_cmp_") && !n.starts_with("v_cmpx"));
+}
+
+// May leave SCC as it was (S-052): compilers put a comparison before it for that case.
+bool may_keep_scc(std::string_view n) { return n == "s_barrier_signal_isfirst"; }
+
+} // namespace
+
+// The upper half of the addend of a 64-bit multiply-add counts as a copy into the upper half of the
+// sum.
 std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
     const std::string_view n = op.mnemonic;
     const bool mad = n.starts_with("v_mad_") && (n.ends_with("u64_u32") || n.ends_with("i64_i32"));
@@ -89,26 +110,18 @@ std::vector<std::pair<unsigned, unsigned>> copies(const Operation &op) {
     return out;
 }
 
-// ---- comparisons
-// ------------------------------------------------------------------------------------
-
-bool compares(std::string_view n) {
-    return n.starts_with("s_cmp") || n.starts_with("s_bitcmp") ||
-           (n.starts_with("v_cmp_") && !n.starts_with("v_cmpx"));
+bool may_read_anything(const Operation &op, const Fact &fact) {
+    return op.mnemonic.starts_with("v_writelane") || fact.to_scratch ||
+           op.mnemonic.find("_d16_hi") != op.mnemonic.npos;
 }
 
-// May leave SCC as it was (S-052): compilers put a comparison before it for that case.
-bool may_keep_scc(std::string_view n) { return n == "s_barrier_signal_isfirst"; }
-
-} // namespace
-
-RegisterSet written_at_entry(const KernelInfo &kernel, Generation generation) {
-    return at_entry(kernel, generation).set.low;
+RegisterSet written_at_entry(const KernelInfo &kernel, const Target &target) {
+    return at_entry(kernel, target).set.low;
 }
 
 Findings find_never_written(const Flow &flow, const Facts &facts, const KernelInfo &kernel) {
     const std::vector<Instruction> &code = flow.code().instructions;
-    const ScratchOffset scratch(kernel, facts.generation());
+    const ScratchOffset scratch(kernel, facts.target());
     const auto step = [&](Written &w, u32 i) {
         RegisterHalves fresh;
         for (const RegisterUse &use : facts[i].role.uses)
@@ -120,22 +133,32 @@ Findings find_never_written(const Flow &flow, const Facts &facts, const KernelIn
             if (!w.set.high.has(from))
                 fresh.high.remove(to);
         }
+        add_selectable(fresh, facts[i]);
         w.set.add_all(fresh);
-        if (scratch.added_by(code[i].x))
-            w.set.low.remove(RegisterSet::of_sgpr(0)), w.set.high.remove(RegisterSet::of_sgpr(0));
+        if (scratch.added_by(code[i].x)) {
+            const unsigned sum = RegisterSet::of_sgpr(code[i].x.operands[0].reg);
+            w.set.low.remove(sum), w.set.high.remove(sum);
+        }
     };
     const auto is_copied = [&](u32 i, unsigned place) {
         return std::ranges::any_of(copies(code[i].x),
                                    [&](const auto &copy) { return copy.second == place; });
     };
-    const auto at = solve(flow, at_entry(kernel, facts.generation()), step);
+    std::optional<PrivatePaths> paths;
+    if (scratch.there)
+        paths.emplace(flow, facts);
+    const auto on = [&](const Written &w, const Block &block, u32 next) {
+        return paths && paths->closed(block, next) ? std::nullopt : std::optional(w);
+    };
+    const auto at = solve(flow, at_entry(kernel, facts.target()), step, on);
     Findings found;
     each_state(flow, at, [&](Written &w, u32 i) {
         const Fact &fact = facts[i];
-        const bool any = may_read_anything(code[i].x.mnemonic, fact) || scratch.added_by(code[i].x);
+        const bool any = may_read_anything(code[i].x, fact) || scratch.added_by(code[i].x);
         for (const RegisterUse &use : fact.role.uses)
             for (unsigned reg = 0; reg < use.count && !use.write && !any; ++reg)
-                if (!w.set.has(use, reg) && !is_copied(i, use.place(reg))) {
+                if (!w.set.has(use, reg) && !is_copied(i, use.place(reg)) &&
+                    !(selects(fact) && has_any(w.set, selectable(use)))) {
                     found.push_back({Rule::never_written, i, Finding::nothing,
                                      fmt::format("{}{} is read but not written on any path to here",
                                                  register_name(use.bank, use.first + reg),

@@ -50,6 +50,29 @@ TEST_CASE("the upper half of a multiply-add's addend goes into the upper half of
     }
 }
 
+TEST_CASE("M0 selects among the registers from the one that is named on") {
+    const std::string number = "s_mov_b32 m0, s2\n";
+    const auto said = [&](const std::string &body) { return rules("gfx1151", 32, number + body); };
+    CHECK(said("v_movreld_b32 v10, v0\n v_add_nc_u32 v4, v14, v0") == Rules{});
+    CHECK(said("v_movreld_b32 v10, v0\n v_add_nc_u32 v4, v9, v0") == Rules{"R-001"});
+    CHECK(said("v_movreld_b32 v10, v3\n v_add_nc_u32 v4, v14, v0") == Rules{"R-001"});
+    CHECK(said("v_mov_b32 v14, 0\n v_movrels_b32 v4, v10\n v_add_nc_u32 v4, v4, v0") == Rules{});
+    CHECK(said("v_mov_b32 v9, 0\n v_movrels_b32 v4, v10\n v_add_nc_u32 v4, v4, v0") ==
+          Rules{"R-001"});
+    CHECK(said("v_mov_b32 v14, 0\n v_movrelsd_b32 v20, v10\n v_add_nc_u32 v4, v25, v0") == Rules{});
+    CHECK(said("v_mov_b32 v14, 0\n v_movrelsd_2_b32 v20, v10\n v_add_nc_u32 v4, v25, v0") ==
+          Rules{});
+    CHECK(said("v_mov_b32 v14, 0\n v_mov_b32 v25, 0\n v_swaprel_b32 v20, v10\n"
+               "v_add_nc_u32 v4, v22, v12") == Rules{});
+    CHECK(said("v_mov_b32 v14, 0\n v_swaprel_b32 v20, v10\n v_add_nc_u32 v4, v12, v0") ==
+          Rules{"R-001"}); // nothing to swap v10 to v14 with
+    CHECK(said("s_movreld_b32 s40, s2\n s_add_u32 s50, s44, 1") == Rules{});
+    CHECK(said("s_movreld_b64 s[40:41], s[2:3]\n s_add_u32 s50, s45, 1") == Rules{});
+    CHECK(said("s_movreld_b32 s40, s2\n s_add_u32 s50, s39, 1") == Rules{"R-001"});
+    CHECK(said("s_mov_b32 s44, 1\n s_movrels_b32 s50, s40\n s_add_u32 s50, s50, 1") == Rules{});
+    CHECK(said("s_movrels_b32 s50, s60\n s_add_u32 s50, s50, 1") == Rules{"R-001"});
+}
+
 TEST_CASE("only wave32 wants 16 initialised SGPRs (A-001)") {
     const std::string few = ".amdhsa_user_sgpr_count 2", many = ".amdhsa_user_sgpr_count 15";
     KernelText k;

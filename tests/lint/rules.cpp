@@ -279,6 +279,77 @@ TEST_CASE("gfx10's prologue for scratch, in a kernel that has none") {
     CHECK(said("s_add_u32 s0, s0, s8") == "R-001");
 }
 
+TEST_CASE("gfx10: what a kernel without scratch does for addresses in scratch memory") {
+    // As clang 22 compiles an atomic of flat memory for gfx1030 and gfx1010, and of a uniform
+    // address.
+    const std::string prologue = "s_mov_b64 s[8:9], s[0:1]\n s_mov_b64 s[10:11], s[2:3]\n"
+                                 "s_add_u32 s8, s8, s7\n s_addc_u32 s9, s9, 0\n"
+                                 "s_mov_b64 s[12:13], src_private_base\n"
+                                 "v_mov_b32 v2, v0\n v_mov_b32 v3, v0\n s_mov_b32 s14, exec_lo\n",
+                      access = "buffer_load_dword v4, v2, s[8:11], 0 offen\n s_waitcnt vmcnt(0)\n"
+                               "v_add_nc_u32 v5, v4, v0\n",
+                      other = "s_xor_b32 s14, exec_lo, s14\n s_cbranch_execz .Lprivate\n"
+                              "v_mov_b32 v4, v0\n.Lprivate:\n s_and_not1_saveexec_b32 s14, s14\n"
+                              "s_cbranch_execz .Ldone\n",
+                      end = ".Ldone:\n s_or_b32 exec_lo, exec_lo, s14\n";
+    const std::string cmpx = prologue + "v_cmpx_ne_u32 s13, v3\n" + other,
+                      cmp = prologue +
+                            "v_cmp_ne_u32 vcc_lo, s13, v3\n s_and_saveexec_b32 s14, vcc_lo\n" +
+                            other,
+                      equal = prologue +
+                              "v_cmp_eq_u32 vcc_lo, s13, v3\n s_and_saveexec_b32 s14, vcc_lo\n"
+                              "s_cbranch_execz .Ldone\n",
+                      scalar = prologue + "s_cmp_eq_u32 s6, s13\n s_cbranch_scc0 .Ldone\n",
+                      select = prologue +
+                               "s_cmp_eq_u32 s6, s13\n"
+                               "s_cselect_b32 s15, -1, 0\n"
+                               "s_and_b32 vcc_lo, exec_lo, s15\n s_cbranch_vccz .Ldone\n",
+                      flag = prologue +
+                             "s_mov_b32 s15, 1\n s_cmp_lg_u32 s6, s13\n s_cbranch_scc0 .Lelse\n"
+                             "s_mov_b32 s15, 0\n.Lelse:\n s_xor_b32 s15, s15, 1\n"
+                             "s_cmp_lg_u32 s15, 0\n s_cbranch_scc1 .Ldone\n";
+    const auto said = [](std::string body) {
+        return said_of({.gfx = "gfx1030",
+                        .body = std::move(body),
+                        .descriptor = ".amdhsa_user_sgpr_private_segment_buffer 1"});
+    };
+    for (const std::string &guard : {cmpx, cmp, equal, scalar, select, flag}) {
+        CAPTURE(guard);
+        CHECK(said(guard + access + end) == "");
+        CHECK(said(guard + access + end + access) == "R-001"); // also where all lanes come by
+        std::string another = guard;                           // compared with another number
+        another.replace(another.find("src_private_base"), 16, "0");
+        CHECK(said(another + access + end) == "R-001");
+    }
+    std::string turned = equal; // lanes whose address is not in scratch memory
+    turned.replace(turned.find("v_cmp_eq"), 8, "v_cmp_ne");
+    CHECK(said(turned + access + end) == "R-001");
+    CHECK(said(prologue + access) == "R-001");
+}
+
+TEST_CASE("D-004: what a wide load brings from behind the arguments") {
+    // 3 and 7 dwords at the end, which s_load has no widths for.
+    const std::string three = "s_load_b128 s[8:11], s[0:1], 0x8\n s_waitcnt lgkmcnt(0)\n",
+                      seven = "s_load_b256 s[8:15], s[0:1], 0x0\n s_waitcnt lgkmcnt(0)\n";
+    const auto said = [](const std::string &body, u32 bytes) {
+        return said_of({.body = body, .kernarg = bytes});
+    };
+    CHECK(said(three + "s_add_u32 s20, s10, s8", 20) == "");
+    CHECK(said(three + "s_add_u32 s20, s11, s8", 20) == "D-004");
+    CHECK(said(three + "s_mov_b32 s21, s11\n s_add_u32 s20, s10, s8", 20) == "");
+    CHECK(said(three + "s_mov_b32 s21, s11\n s_add_u32 s20, s21, s8", 20) == "D-004");
+    CHECK(said(three + "s_mov_b32 s11, 7\n s_add_u32 s20, s11, s8", 20) == "");
+    CHECK(said(three + "s_add_u32 s20, s11, s8", 24) == "");
+    CHECK(said(seven + "s_add_u32 s20, s14, s8", 28) == "");
+    CHECK(said(seven + "s_add_u32 s20, s15, s8", 28) == "D-004");
+    CHECK(said("s_load_b32 s8, s[0:1], 0x14\n s_waitcnt lgkmcnt(0)\n s_add_u32 s20, s8, 1", 20) ==
+          "D-004"); // nothing of it is declared
+    CHECK(said("s_load_b512 s[8:23], s[0:1], 0x0\n s_waitcnt lgkmcnt(0)\n s_add_u32 s24, s8, 1",
+               20) == "D-004"); // and from the next 16 bytes
+    CHECK(said("s_load_b32 s8, s[0:1], 0x10\n s_waitcnt lgkmcnt(0)\n s_and_b32 s20, s8, 0xff",
+               17) == ""); // a byte, extended
+}
+
 TEST_CASE("a generic target has its version from code object V6 on") {
     CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1151", .version = 6}) == "");
     CHECK(said_of({.gfx = "gfx11-generic", .load_as = "gfx1151"}) == "D-009");
