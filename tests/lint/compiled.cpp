@@ -50,6 +50,13 @@ TEST_CASE("the upper half of a multiply-add's addend goes into the upper half of
     }
 }
 
+TEST_CASE("a shift of a pair by 32 uses one half") {
+    const std::string half = "s_mov_b32 s43, s2\n", shift = "s_lshr_b64 s[40:41], s[42:43], s3\n";
+    CHECK(rules("gfx1151", 32, half + shift + "s_add_u32 s50, s40, 1") == Rules{});
+    CHECK(rules("gfx1151", 32, shift) == Rules{"R-001"});
+    CHECK(rules("gfx1151", 32, half + "s_add_u32 s50, s42, s43") == Rules{"R-001"});
+}
+
 TEST_CASE("M0 selects among the registers from the one that is named on") {
     const std::string number = "s_mov_b32 m0, s2\n";
     const auto said = [&](const std::string &body) { return rules("gfx1151", 32, number + body); };
