@@ -15,12 +15,12 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr u32 config_depth = 32;
+constexpr u32 index_depth = 32;
 
 Json json_file(const fs::path &path) {
     const MappedFile file(path);
     const auto text = reinterpret_cast<const char *>(file.bytes().data());
-    return parse_json({text, file.bytes().size()}, path.string(), config_depth);
+    return parse_json({text, file.bytes().size()}, path.string(), index_depth);
 }
 
 std::vector<fs::path> files_ending(const fs::path &folder, std::string_view end) {
@@ -56,12 +56,14 @@ std::map<std::string, std::vector<std::string>> shards_of(const Json &index, con
 
 Checkpoint::Checkpoint(const fs::path &path) : path_(path) {
     std::error_code none;
-    if (fs::is_directory(path, none)) {
+    const bool folder = fs::is_directory(path, none);
+    if (folder)
         open_folder();
-        read_quantization(path);
-    } else {
+    else
         add_all_of(files_.emplace_back(path));
-    }
+    const fs::path place = folder ? path : path.has_parent_path() ? path.parent_path() : ".";
+    read_names(place);
+    quantization_ = QuantizationConfig(place);
 }
 
 void Checkpoint::open_folder() {
@@ -114,20 +116,19 @@ void Checkpoint::add_all_of(const SafetensorsFile &file) {
         by_name_[t.name] = &t;
 }
 
-void Checkpoint::read_quantization(const fs::path &folder) {
-    if (const fs::path config = folder / "config.json"; fs::exists(config)) {
-        const Json all = json_file(config);
-        if (all.is_object() && all.contains("quantization") && all["quantization"].is_object())
-            quantization_ = all["quantization"]; // MLX's
-        for (const char *key : {"quantization_config", "compression_config"})
-            if (all.is_object() && all.contains(key))
-                quantization_ = all[key];
+void Checkpoint::read_names(const fs::path &folder) {
+    for (const auto &[name, tensor] : by_name_)
+        all_names_.push_back(name);
+    const std::string file = files_.front().path().filename().string();
+    if (fs::is_directory(path_))
+        return;
+    try {
+        for (const fs::path &path : files_ending(folder, ".safetensors.index.json"))
+            if (const auto shards = shards_of(json_file(path), path); shards.contains(file))
+                for (const auto &[shard, names] : shards)
+                    all_names_.insert(all_names_.end(), names.begin(), names.end());
+    } catch (const std::exception &) { // the file is readable without an index
     }
-    if (const fs::path old = folder / "quantize_config.json";
-        quantization_.empty() && fs::exists(old))
-        quantization_ = json_file(old);
-    if (!quantization_.is_object())
-        throw Error(folder.string() + ": the quantization_config of config.json is not an object");
 }
 
 std::vector<const Tensor *> Checkpoint::tensors() const {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "formats/claims/quantization_config.h"
 #include "formats/safetensors.h"
 
 namespace nw {
@@ -19,20 +20,25 @@ public:
     std::vector<const Tensor *> tensors() const; // file by file, in the order of their bytes
     const Tensor *find(const std::string &name) const;
 
-    // quantization_config of config.json, MLX's quantization, or quantize_config.json; {} if there
-    // is none.
-    const nlohmann::json &quantization() const { return quantization_; }
+    // Names of the whole model's tensors: of a shard that is named by itself, also those of the
+    // index beside it.
+    const std::vector<std::string> &all_names() const { return all_names_; }
+
+    // What the config files of the folder say, or those beside a file that is named by itself.
+    const QuantizationConfig &quantization() const { return quantization_; }
+    const nlohmann::json &config() const { return quantization_.model(); } // config.json, or null
 
 private:
     void open_folder();
     void open_index(const std::filesystem::path &index);
     void add_all_of(const SafetensorsFile &);
-    void read_quantization(const std::filesystem::path &folder);
+    void read_names(const std::filesystem::path &folder);
 
     std::filesystem::path path_;
     std::deque<SafetensorsFile> files_;
     std::unordered_map<std::string, const Tensor *> by_name_;
-    nlohmann::json quantization_ = nlohmann::json::object();
+    std::vector<std::string> all_names_;
+    QuantizationConfig quantization_;
 };
 
 } // namespace nw

@@ -18,7 +18,8 @@ std::string in_quotes(std::string_view name) {
            (cut ? "..." : "");
 }
 
-Json parse_json(std::string_view text, const std::string &what, u32 deepest) {
+Json parse_json(std::string_view text, const std::string &what, u32 deepest,
+                RepeatedKeys repeated) {
     std::vector<std::set<std::string>> open; // keys of each object, or nothing for an array
     const auto watch = [&](int, Json::parse_event_t event, Json &value) {
         switch (event) {
@@ -33,7 +34,8 @@ Json parse_json(std::string_view text, const std::string &what, u32 deepest) {
             open.pop_back();
             break;
         case Json::parse_event_t::key:
-            if (!open.back().insert(value.get<std::string>()).second)
+            if (repeated == RepeatedKeys::refused &&
+                !open.back().insert(value.get<std::string>()).second)
                 throw Error(fmt::format("{}: has the key {} twice", what,
                                         in_quotes(value.get_ref<const std::string &>())));
             break;

@@ -12,8 +12,6 @@ namespace nw {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::string_view codes_suffix = ".weight";
 constexpr u64 most_rows = u64{1} << 31; // of N or K: they are u32
 
@@ -23,18 +21,10 @@ std::string stem(const Tensor &codes) {
     return codes.name.substr(0, codes.name.size() - codes_suffix.size());
 }
 
-// Of the layer, where it has numbers of its own, else of all; 0 where neither says it.
-u32 configured(const Json &config, const std::string &layer, const char *key) {
-    constexpr u64 most = 1 << 20;
-    const auto number = [&](const Json &of) -> u32 {
-        const auto found = of.find(key);
-        const bool fits =
-            found != of.end() && found->is_number_unsigned() && found->get<u64>() <= most;
-        return fits ? found->get<u32>() : 0;
-    };
-    const auto own = config.find(layer);
-    const u32 of_layer = own != config.end() && own->is_object() ? number(*own) : 0;
-    return of_layer ? of_layer : number(config);
+// 0 where the config doesn't say it.
+u32 number(const std::optional<Claim<i64>> &claim) {
+    constexpr i64 most = 1 << 20;
+    return claim && claim->value > 0 && claim->value <= most ? static_cast<u32>(claim->value) : 0;
 }
 
 } // namespace
@@ -56,7 +46,7 @@ bool is_mlx(const Checkpoint &checkpoint, const Tensor &t) {
     return scales && is_real(*scales);
 }
 
-MlxLayer read_mlx(const Checkpoint &checkpoint, const Json &quantization, const Tensor &codes,
+MlxLayer read_mlx(const Checkpoint &checkpoint, const Claims &claims, const Tensor &codes,
                   std::vector<const Tensor *> &used) {
     MlxLayer l;
     l.name = stem(codes);
@@ -68,8 +58,8 @@ MlxLayer read_mlx(const Checkpoint &checkpoint, const Json &quantization, const 
         refuse_tensor(codes, fmt::format("its {} is missing from the checkpoint",
                                          in_quotes(l.name + ".biases")));
     used.push_back(l.biases);
-    l.bits = configured(quantization, l.name, "bits");
-    l.group = configured(quantization, l.name, "group_size");
+    l.bits = number(claims.bits);
+    l.group = number(claims.group);
     if (!l.bits || l.bits > 8 || !l.group)
         refuse_tensor(codes,
                       "is of MLX, whose bits, 1 to 8, and group_size are in \"quantization\" "

@@ -7,8 +7,9 @@
 //   NAME.bias    [..., N] where there is one, as of any layer
 //
 // B and G are in config.json, "quantization": {"group_size": G, "bits": B}, with an object NAME of
-// the same keys for a layer that differs. Shapes don't tell: 4 bits in groups of 64 have those of 8
-// bits in groups of 32.
+// the same keys for a layer that differs (its path may have other modules around the language
+// model: layer_rules.h). Shapes don't tell: 4 bits in groups of 64 have those of 8 bits in groups
+// of 32.
 //
 // MLX makes bias = -z * scale with a whole z, and then rounds the scale: rounded, they have no such
 // z in most groups.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "formats/checkpoint.h"
+#include "formats/claims/layer_claims.h"
 
 namespace nw {
 
@@ -34,7 +36,7 @@ bool is_mlx(const Checkpoint &, const Tensor &);
 
 // The layer of these codes; `used` gets its three tensors. Throws Error: parts that are missing or
 // contradict each other, or no numbers of bits and group in the config.
-MlxLayer read_mlx(const Checkpoint &, const nlohmann::json &quantization, const Tensor &codes,
+MlxLayer read_mlx(const Checkpoint &, const Claims &, const Tensor &codes,
                   std::vector<const Tensor *> &used);
 
 } // namespace nw

@@ -46,7 +46,7 @@ std::vector<Item> items_of(const PackedModel &m) {
             for (u64 row = 0, n = p.parts[part].source->n; row < n; row += repack_rows)
                 items.push_back({&p, part, row, std::min<u64>(repack_rows, n - row), source});
     for (size_t i = 0; i < m.copies.size(); ++i, ++source)
-        for (u64 at = 0, size = m.copies[i].second->bytes.size(); at < size; at += copy_bytes)
+        for (u64 at = 0, size = m.copies[i].from->bytes.size(); at < size; at += copy_bytes)
             items.push_back({nullptr, i, at, std::min(copy_bytes, size - at), source});
     return items;
 }
@@ -59,8 +59,8 @@ public:
         for (const PackedLinear &p : m.linears)
             for (const PackedPart &part : p.parts)
                 parts_.push_back({part.source->weights, part.source->scales, part.source->zeros});
-        for (const auto &copy : m.copies)
-            parts_.push_back({copy.second->bytes, {}, {}});
+        for (const PackedCopy &copy : m.copies)
+            parts_.push_back({copy.from->bytes, {}, {}});
         left_ = std::vector<std::atomic<u64>>(parts_.size());
         for (const Item &item : items)
             ++left_[item.source];
@@ -205,7 +205,7 @@ u32 code_of_block(const SourceFp4 &s, const std::vector<std::byte> &row, u64 i) 
     return std::to_integer<u32>(row[at + in % (group / 2)]) >> in % group / (group / 2) * 4 & 15;
 }
 u32 code_of_tensor(const SourceFp4 &s, u64 row, u64 i) {
-    return std::to_integer<u32>(s.codes->bytes[(row * s.k + i) / 2]) >> i % 2 * 4 & 15;
+    return u32{s.code_byte(row, i / 2)} >> i % 2 * 4 & 15;
 }
 
 void check_fp4(const PackedFp4 &p, u64 row, const TensorWriter &file) {
@@ -231,7 +231,8 @@ u64 convert_fp4(const PackedFp4 &p, TensorWriter &file, WorkShown &shown) {
             ggml_rows(s, first, count, blocks.data());
             file.write(p.w, first * s.row_bytes(), blocks);
             check_fp4(p, first, file);
-            MappedFile::release(s.codes->bytes.subspan(first * s.k / 2, count * s.k / 2));
+            if (!s.columns_first) // else rows share pages
+                MappedFile::release(s.codes->bytes.subspan(first * s.k / 2, count * s.k / 2));
             shown.advance(count * s.k / 2, s.name);
         };
     });
@@ -276,9 +277,9 @@ PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o
     const auto start = Clock::now();
     check_paths(input, out, o);
     const Checkpoint checkpoint(input);
-    SourceLinears sources = find_linears(checkpoint);
-    const std::vector<SourceFp4> fp4 = take_fp4(sources.others);
-    const PackedModel model = plan(sources, fp4, o);
+    const SourceLayers sources =
+        read_layers(checkpoint, {.gptq_v2 = o.gptq_v2, .copies_others = o.all});
+    const PackedModel model = plan(sources, o);
     const fs::path layout = layout_path(out);
     const std::string text = layout_json(model, o, out.filename().string()).dump(1) + "\n";
 
@@ -295,8 +296,9 @@ PackReport pack(const fs::path &input, const fs::path &out, const PackOptions &o
         fs::remove(out);
         throw;
     }
-    report.linears = model.linears.size() + fp4.size();
-    report.matrices = sources.linears.size() + fp4.size();
+    report.linears = model.linears.size() + model.fp4.size();
+    report.matrices = sources.linears.size() + model.fp4.size();
+    report.notes = sources.notes;
     report.weight_bytes = model.weight_bytes;
     report.file_bytes = file.size();
     report.seconds = std::chrono::duration<f64>(Clock::now() - start).count();

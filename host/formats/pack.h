@@ -13,6 +13,7 @@ struct PackReport {
     u64 file_bytes = 0;
     u64 checked_rows = 0; // against plain dequantization
     f64 seconds = 0;
+    std::vector<std::string> notes; // what the caller should know of the checkpoint
 };
 
 // Packs the checkpoint into `out`, NAME.safetensors, and its layout into NAME.json. Both are

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "formats/row_stride.h"
+#include "formats/source_problem.h"
 
 namespace nw {
 
@@ -26,10 +27,19 @@ Dtype dtype_of(const SourceLinear &l, const PackOptions &o) {
     return l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16;
 }
 
+u32 known_bits(const Tensor &t) {
+    const auto bits = dtype_bits(t.dtype);
+    if (!bits)
+        refuse_tensor(
+            t,
+            "is of a dtype that is not known here, so that its size isn't either: leave out --all");
+    return *bits;
+}
+
 const char *dtype_name(Dtype d) { return d == Dtype::bf16 ? "BF16" : "F16"; }
 
 // Matrices of one name, in the order of their experts.
-std::vector<PackedLinear> grouped(const SourceLinears &sources) {
+std::vector<PackedLinear> grouped(const SourceLayers &sources) {
     std::vector<PackedLinear> out;
     std::unordered_map<std::string, size_t> place;
     for (const SourceLinear &l : sources.linears) {
@@ -155,6 +165,15 @@ void add_tensors(TensorOrder &specs, PackedLinear &p) {
         add(p.bias, ".bias", 2, dtype_name(p.dtype), {p.n});
 }
 
+// {role: tensors} of the carried tensors of these layers; null where there are none.
+Json carried_json(const PackedModel &m, const std::vector<std::string> &layers) {
+    Json out;
+    for (const CarriedTensor &c : m.carried)
+        if (std::ranges::find(layers, c.layer) != layers.end())
+            out[c.role].push_back(c.tensor->name);
+    return out;
+}
+
 Json linear_json(const PackedModel &m, const PackedLinear &p) {
     const SourceLinear &first = *p.parts.front().source;
     Json from = Json::array(), rows = Json::array();
@@ -189,6 +208,12 @@ Json linear_json(const PackedModel &m, const PackedLinear &p) {
         out["perm"] = m.tensors[p.perm].name;
     if (p.bias != PackedLinear::none)
         out["bias"] = m.tensors[p.bias].name;
+    std::vector<std::string> layers;
+    for (const PackedPart &part : p.parts)
+        if (layers.empty() || layers.back() != part.source->name)
+            layers.push_back(part.source->name);
+    if (Json carried = carried_json(m, layers); !carried.is_null())
+        out["carried"] = std::move(carried);
     return out;
 }
 
@@ -205,13 +230,16 @@ Json fp4_json(const PackedModel &m, const PackedFp4 &p) {
                 {"made_from", from}};
     if (p.source->scale)
         out["scale"] = *p.source->scale;
+    if (p.source->bias)
+        out["bias"] = p.source->bias->name;
+    if (Json carried = carried_json(m, {p.source->name}); !carried.is_null())
+        out["carried"] = std::move(carried);
     return out;
 }
 
 } // namespace
 
-PackedModel plan(const SourceLinears &sources, std::span<const SourceFp4> fp4,
-                 const PackOptions &o) {
+PackedModel plan(const SourceLayers &sources, const PackOptions &o) {
     if (!sources.problems.empty())
         throw Error(sources.problems.size() == 1
                         ? sources.problems.front()
@@ -219,7 +247,7 @@ PackedModel plan(const SourceLinears &sources, std::span<const SourceFp4> fp4,
                                       sources.problems.front(), sources.problems.size() - 1));
     PackedModel m;
     m.linears = grouped(sources);
-    if (m.linears.empty() && fp4.empty())
+    if (m.linears.empty() && sources.fp4.empty())
         throw Error("no 4-bit linear layer found: GPTQ and AWQ name their tensors ...qweight, "
                     "compressed-tensors ...weight_packed, gpt-oss ..._blocks");
     for (PackedLinear &p : m.linears) {
@@ -233,7 +261,7 @@ PackedModel plan(const SourceLinears &sources, std::span<const SourceFp4> fp4,
         m.weight_bytes += p.matrices() * p.n * (p.k / 2);
         add_tensors(specs, p);
     }
-    for (const SourceFp4 &s : fp4)
+    for (const SourceFp4 &s : sources.fp4)
         m.fp4.push_back({&s});
     for (PackedFp4 &p : m.fp4) {
         m.weight_bytes += p.source->rows * p.source->k / 2;
@@ -241,14 +269,17 @@ PackedModel plan(const SourceLinears &sources, std::span<const SourceFp4> fp4,
         shape.push_back(p.source->row_bytes());
         specs.add(p.w, 16, {p.source->name + ".w", "U8", std::move(shape)});
     }
-    if (o.all) {
-        m.copies.resize(sources.others.size());
-        for (size_t i = 0; i < m.copies.size(); ++i) {
-            const Tensor &t = *sources.others[i];
-            m.copies[i].second = &t;
-            specs.add(m.copies[i].first, std::max(1u, *dtype_bits(t.dtype) / 8),
-                      {t.name, t.dtype, t.shape});
-        }
+    m.carried = sources.carried;
+    for (const SourceFp4 &f : sources.fp4)
+        if (f.bias)
+            m.copies.push_back({0, f.bias});
+    for (const CarriedTensor &c : sources.carried)
+        m.copies.push_back({0, c.tensor});
+    for (const Tensor *t : o.all ? sources.others : std::vector<const Tensor *>())
+        m.copies.push_back({0, t});
+    for (PackedCopy &copy : m.copies) {
+        const Tensor &t = *copy.from;
+        specs.add(copy.tensor, std::max(1u, known_bits(t) / 8), {t.name, t.dtype, t.shape});
     }
     m.tensors = specs.placed();
     return m;

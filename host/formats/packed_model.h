@@ -3,11 +3,11 @@
 // a JSON index of them.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "formats/fp4/source_fp4.h"
-#include "formats/source_linear.h"
+#include "formats/source_layers.h"
 #include "formats/tensor_specs.h"
 
 namespace nw {
@@ -46,24 +46,32 @@ struct PackedFp4 {
     size_t w = 0; // of the file's tensors
 };
 
+// A tensor that is copied unchanged.
+struct PackedCopy {
+    size_t tensor; // of the file's
+    const Tensor *from;
+};
+
 struct PackedModel {
     std::vector<PackedLinear> linears;
     std::vector<PackedFp4> fp4;
     std::vector<TensorSpec> tensors;
-    std::vector<std::pair<size_t, const Tensor *>> copies; // of the file's tensors, from others
-    u64 weight_bytes = 0;                                  // of all NAME.w
+    std::vector<PackedCopy> copies; // biases of e2m1, carried tensors, others
+    std::span<const CarriedTensor> carried;
+    u64 weight_bytes = 0; // of all NAME.w
 };
 
 struct PackOptions {
     std::string gfx = "gfx1151";
-    std::optional<Dtype> dtype; // of scales; none: unchanged
-    bool all = false;           // copy the checkpoint's other tensors too
-    bool fuse = false;          // concatenate layers with the same input: q, k, v; gate, up
-    bool replace = false;       // replace existing output
+    std::optional<Dtype> dtype;  // of scales; none: unchanged
+    bool all = false;            // copy the checkpoint's other tensors too
+    std::optional<bool> gptq_v2; // zero points of GPTQ, whatever the config says; none: as it says
+    bool fuse = false;           // concatenate layers with the same input: q, k, v; gate, up
+    bool replace = false;        // replace existing output
 };
 
 // Throws Error if there is nothing to pack, or if experts differ or are missing.
-PackedModel plan(const SourceLinears &, std::span<const SourceFp4>, const PackOptions &);
+PackedModel plan(const SourceLayers &, const PackOptions &);
 
 // The JSON; `file` is the safetensors file's name. An object {format, version, gfx, file,
 // nibble_order, linears}; a linear has name, n, k, group (-1: a whole row), symmetric, dtype,
@@ -71,7 +79,8 @@ PackedModel plan(const SourceLinears &, std::span<const SourceFp4>, const PackOp
 // bytes: w_stride, s_stride, zp_stride from row to row. Of experts also experts and
 // w_expert_stride; the other tensors of experts are contiguous. Of joined layers also parts: name
 // and rows of each, from the top. Where there are weights of e2m1, fp4 lists them: name, type
-// (mxfp4 or nvfp4, as in GGUF), shape with k last, w, w_stride, of nvfp4 scale, made_from.
+// (mxfp4 or nvfp4, as in GGUF), shape with k last, w, w_stride, of nvfp4 scale, bias where there is
+// one, made_from. A layer with carried tensors has carried: {role: names of the file's tensors}.
 nlohmann::json layout_json(const PackedModel &, const PackOptions &, const std::string &file);
 
 } // namespace nw

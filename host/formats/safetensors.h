@@ -20,12 +20,12 @@ inline constexpr u64 safetensors_header_limit = 100'000'000; // bytes, as the fo
 
 struct Tensor {
     std::string name;
-    std::string dtype; // as the header spells it: "I32", "F16"
+    std::string dtype; // as the header spells it: "I32", "F16"; it may be one that is not known
     std::vector<u64> shape;
     std::span<const std::byte> bytes; // at any alignment
 };
 
-// Bits of one element, if the format defines the dtype.
+// Bits of one element, if the dtype is known.
 std::optional<u32> dtype_bits(std::string_view dtype);
 
 // Bytes of a tensor. Throws Error: `what` has an unknown dtype, more than 2^64 bytes, part of one.

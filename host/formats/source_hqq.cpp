@@ -21,6 +21,7 @@ SourceLinear hqq_linear(const HqqLayer &h) {
                                             h.group));
     SourceLinear l;
     l.tensor = h.codes->name;
+    l.prefix = h.name + ".";
     l.format = SourceFormat::hqq;
     l.n = h.n;
     l.k = h.k;

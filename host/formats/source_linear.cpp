@@ -7,11 +7,12 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "formats/claims/foreign_layouts.h"
 #include "formats/json.h"
-#include "formats/source_claims.h"
 #include "formats/source_hqq.h"
 #include "formats/source_names.h"
 #include "formats/source_problem.h"
+#include "formats/source_zeros.h"
 #include "formats/words.h"
 
 namespace nw {
@@ -24,21 +25,24 @@ constexpr u64 most_rows = u64{1} << 31; // of N or K: they are u32, and half a r
 // tensors have a leading dimension.
 class Layer {
 public:
-    Layer(const Checkpoint &checkpoint, const Claims &claims, const Tensor &weights,
-          std::string_view suffix)
-        : checkpoint_(checkpoint), claims_(claims), weights_(weights),
+    Layer(const Checkpoint &checkpoint, const Tensor &weights, std::string_view suffix)
+        : checkpoint_(checkpoint), weights_(weights),
           prefix_(weights.name.substr(0, weights.name.size() - suffix.size())) {}
 
-    std::vector<SourceLinear> read() {
+    std::vector<SourceLinear> read(const ModelClaims &model) {
+        used_.push_back(&weights_);
+        claims_ = model.of(prefix_.substr(0, prefix_.size() - 1));
+        method_ = model.method();
+        check_method();
         if (weights_.shape.size() != 2 && weights_.shape.size() != 3)
             fail(weights_, "must have 2 dimensions, or 3 where experts are stacked");
         stacked_ = weights_.shape.size() == 3;
         slices_ = stacked_ ? weights_.shape[0] : 1;
         if (slices_ == 0)
             fail(weights_, "has no slices");
-        used_.push_back(&weights_);
         SourceLinear whole;
         whole.tensor = weights_.name;
+        whole.prefix = prefix_;
         want_int(weights_);
         if (weights_.name.ends_with("qweight"))
             read_qweight(whole);
@@ -71,6 +75,21 @@ private:
             fail(weights_, fmt::format("its {} is missing from the checkpoint",
                                        in_quotes(prefix_ + std::string(suffix))));
         return *t;
+    }
+
+    // What the config says comes first: shapes of other layouts can look like those of this one.
+    void check_method() const {
+        if (const auto name = foreign_layout(checkpoint_, weights_); !name.empty())
+            fail(weights_, fmt::format("is of {}, a layout that is not read; quantize the original "
+                                       "model in one of those that are",
+                                       name));
+        if (claims_.bits && claims_.bits->value != 4)
+            fail(weights_, fmt::format("the config says {} bits ({}): only 4 are supported",
+                                       claims_.bits->value, claims_.bits->where));
+        if (claims_.e2m1 && claims_.e2m1->value)
+            fail(weights_, fmt::format("must be U8 or F4, as the config says floating-point "
+                                       "numbers of 4 bits ({})",
+                                       claims_.e2m1->where));
     }
 
     void want_int(const Tensor &t) const {
@@ -114,20 +133,27 @@ private:
         } else if (n == wc) {
             l.format = SourceFormat::gptq_v1; // or v2: decided by the zero points
             set_shape(l, n, 8 * wr, rows(scales));
-        } else if (rows(scales) == wr) {
+        } else if (rows(scales) == wr && method_ != "gptq") {
             fail(weights_, fmt::format("has as many rows as {} {}, which is AWQ's GEMV layout; "
                                        "save the model with version = GEMM",
                                        in_quotes(scales.name), shape_text(scales.shape)));
         } else {
-            fail(weights_, fmt::format("fits neither GPTQ [K/8, N] nor AWQ [K, N/8] with {} {}, "
-                                       "whose columns are N",
-                                       in_quotes(scales.name), shape_text(scales.shape)));
+            fail(weights_,
+                 fmt::format("{} with {} {}, whose columns are N",
+                             method_ == "gptq"  ? "does not fit GPTQ's [K/8, N]"
+                             : method_ == "awq" ? "does not fit AWQ's [K, N/8]"
+                                                : "fits neither GPTQ [K/8, N] nor AWQ [K, N/8]",
+                             in_quotes(scales.name), shape_text(scales.shape)));
         }
+        const bool awq = l.format == SourceFormat::awq_gemm;
+        if (method_ == (awq ? "gptq" : "awq"))
+            fail(weights_, fmt::format("has the shape of {}'s weights, but the config says {}",
+                                       awq ? "AWQ" : "GPTQ", method_));
         want_shape(zeros, {l.groups(), l.zero_words()}, "[K/G, N/8]");
         l.zeros = zeros.bytes;
         want_int(zeros);
         read_rest(l, scales, find("g_idx"));
-        read_zeros(l, zeros);
+        read_zeros(l, zeros, slices_, claims_);
     }
 
     void read_weight_packed(SourceLinear &l) {
@@ -142,16 +168,32 @@ private:
         set_shape(l, n, k, columns(scales));
         want_shape(scales, {n, l.groups()}, "[N, K/G]");
         const Tensor *zeros = find("weight_zero_point");
-        if (zeros) {
+        if (zeros && zeros->dtype == "I8") {
+            check_unpacked(l, *zeros);
+            zeros = nullptr;
+        } else if (zeros) {
             want_shape(*zeros, {l.zero_words(), l.groups()}, "[ceil(N/8), K/G]");
             want_int(*zeros);
             l.zeros = zeros->bytes;
+        } else if (claims_.symmetric && !claims_.symmetric->value) {
+            fail(weights_,
+                 fmt::format("the config says zero points ({} is false), but its {} is "
+                             "missing from the checkpoint",
+                             claims_.symmetric->where, in_quotes(prefix_ + "weight_zero_point")));
         }
         read_rest(l, scales, find("weight_g_idx"));
         if (zeros)
-            read_zeros(l, *zeros);
+            read_zeros(l, *zeros, slices_, claims_);
         else
             l.symmetric = true;
+    }
+
+    // Zero points of before version 0.4, a byte each, which has them of symmetric layers, too.
+    void check_unpacked(const SourceLinear &l, const Tensor &zeros) const {
+        want_shape(zeros, {l.n, l.groups()}, "[N, K/G] of unpacked zero points");
+        if (std::ranges::any_of(zeros.bytes, [](std::byte b) { return b != std::byte{0}; }))
+            fail(zeros, "has zero points that are not packed, a byte each, and are not all 0; save "
+                        "the model with compressed-tensors 0.4 or newer");
     }
 
     // N and K as weight_shape has them: [2], of stacked experts [3] or one row for each.
@@ -181,24 +223,27 @@ private:
             fail(weights_, fmt::format("N = {}, K = {}: both must be 1 to 2^31 - 1", n, k));
         if (k % 16)
             fail(weights_, fmt::format("K = {}: must be a multiple of 16", k));
+        const i64 said = claims_.group ? claims_.group->value : 0;
+        const u64 whole = said > 0 ? static_cast<u64>(said) : 1;
+        if (k % whole && groups == ceil_div(k, whole))
+            fail(weights_, fmt::format("K = {} is no multiple of the groups of {} that the config "
+                                       "says ({}): the last group is short, and kernels have whole "
+                                       "ones; quantize in groups that divide K",
+                                       k, said, claims_.group->where));
         if (groups < 1 || k % groups)
             fail(weights_,
                  fmt::format("K = {} is not a multiple of the {} scales of a row", k, groups));
         l.n = static_cast<u32>(n);
         l.k = static_cast<u32>(k);
         l.group = static_cast<u32>(k / groups);
+        if (said && said != i64{l.group} && !(said < 0 && groups == 1))
+            fail(weights_, fmt::format("the config says groups of {} ({}), the shape of the scales "
+                                       "{}; one of them belongs to another checkpoint",
+                                       said, claims_.group->where, l.group));
         if (groups > 1 && l.group != 32 && l.group != 64 && l.group != 128)
             fail(weights_, fmt::format("K = {} with {} scales per row makes groups of {}: must be "
                                        "32, 64, 128 or a whole row; quantize with one of these",
                                        k, groups, l.group));
-        if (claims_.bits && *claims_.bits != 4)
-            fail(weights_,
-                 fmt::format("the config says {} bits: only 4 are supported", *claims_.bits));
-        if (claims_.group && *claims_.group != i64{l.group} &&
-            !(*claims_.group <= 0 && groups == 1))
-            fail(weights_, fmt::format("the config says groups of {}, the shape of the scales {}; "
-                                       "one of them belongs to another checkpoint",
-                                       *claims_.group, l.group));
     }
 
     void read_rest(SourceLinear &l, const Tensor &scales, const Tensor *g_idx) {
@@ -218,52 +263,6 @@ private:
             g_idx_ = g_idx;
         }
         check_order(l);
-    }
-
-    // The set of values (0..15) among the zero points of all slices.
-    u32 zeros_seen(const SourceLinear &l) const {
-        const bool awq = l.format == SourceFormat::awq_gemm;
-        const bool by_row = l.format == SourceFormat::compressed_tensors;
-        const u64 words = l.zeros.size() / 4 / slices_,
-                  inner = by_row ? l.groups() : l.zero_words();
-        const u32 last = l.n % 8 && !awq ? l.n % 8 : 8; // nibbles used of the last word
-        u32 seen = 0;
-        for (u64 i = 0; i < words * slices_; ++i) {
-            const u64 at = by_row ? i % words / inner : i % inner;
-            const u32 word = load<u32>(l.zeros, i), used = at + 1 == l.zero_words() ? last : 8;
-            for (u32 j = 0; j < used; ++j)
-                seen |= 1u << nibble(word, j);
-        }
-        return seen;
-    }
-
-    void read_zeros(SourceLinear &l, const Tensor &zeros) const {
-        const u32 seen = zeros_seen(l);
-        MappedFile::release(l.zeros); // all layers' zeros can exceed the largest tensor
-        constexpr u32 sevens = 1 << 7, eights = 1 << 8, fifteen = 1 << 15;
-        const bool gptq = l.format == SourceFormat::gptq_v1;
-        if (gptq && claims_.gptq_v2)
-            l.format = SourceFormat::gptq_v2;
-        // Some symmetric files claim v1 but store 8 as v2 does: the stored values decide.
-        const bool may_be_symmetric = claims_.symmetric.value_or(true);
-        if (gptq && may_be_symmetric && (seen == sevens || seen == eights)) {
-            l.format = seen == sevens ? SourceFormat::gptq_v1 : SourceFormat::gptq_v2;
-            l.symmetric = true;
-            return;
-        }
-        if (gptq && claims_.symmetric == true)
-            fail(zeros, "the config says sym, but zero points are neither all 7 (v1) nor all 8 "
-                        "(v2); one of them belongs to another checkpoint");
-        if (l.format == SourceFormat::gptq_v1 && (seen & fifteen))
-            fail(zeros, "contains 15, in GPTQ v1 a zero point of 16 to some readers and of 0, "
-                        "stored as -1, to others: save it as gptq_v2 with the program that made "
-                        "it; if the file is v2, its config needs checkpoint_format = gptq_v2");
-        l.symmetric = l.format == SourceFormat::gptq_v1 ? seen == sevens : seen == eights;
-        if (!l.symmetric && l.per_row() && !spread_over_groups(l))
-            fail(zeros, fmt::format("has one zero point per row, and K = {} is no multiple of 32: "
-                                    "rows without groups must be symmetric; quantize "
-                                    "symmetrically, or in groups of 32, 64 or 128",
-                                    l.k));
     }
 
     SourceLinear slice_of(const SourceLinear &whole, u64 slice) const {
@@ -304,14 +303,15 @@ private:
     }
 
     void check_order(const SourceLinear &l) const {
-        if (claims_.act_order && !g_idx_ && l.groups() > 1)
+        if (claims_.act_order && claims_.act_order->value && !g_idx_ && l.groups() > 1)
             fail(weights_, fmt::format("the config says act-order, but its {} is missing: the "
                                        "group of each column is unknown",
                                        l.by_row() ? "weight_g_idx" : "g_idx"));
     }
 
     const Checkpoint &checkpoint_;
-    const Claims &claims_;
+    Claims claims_;
+    std::string method_; // the config's quant_method
     const Tensor &weights_;
     std::string prefix_;
     bool stacked_ = false;
@@ -337,8 +337,7 @@ std::string_view name(SourceFormat format) {
     return names[static_cast<size_t>(format)];
 }
 
-SourceLinears find_linears(const Checkpoint &checkpoint) {
-    const Claims claims = claims_of(checkpoint.quantization());
+SourceLinears find_linears(const Checkpoint &checkpoint, const ModelClaims &claims) {
     SourceLinears out;
     std::unordered_set<const Tensor *> used;
     const std::vector<const Tensor *> tensors = checkpoint.tensors();
@@ -360,10 +359,10 @@ SourceLinears find_linears(const Checkpoint &checkpoint) {
             add([&] { return std::vector{hqq_linear(read_hqq(checkpoint, *t, parts))}; }, parts);
         }
         const std::string_view suffix = weights_suffix(t->name);
-        if (suffix.empty() || t->dtype == "U8") // numbers of e2m1: fp4/source_fp4.h
+        if (suffix.empty() || t->dtype == "U8" || t->dtype == "F4") // e2m1: fp4/source_fp4.h
             continue;
-        Layer layer(checkpoint, claims, *t, suffix);
-        add([&] { return layer.read(); }, layer.used());
+        Layer layer(checkpoint, *t, suffix);
+        add([&] { return layer.read(claims); }, layer.used());
     }
     for (const Tensor *t : tensors)
         if (!used.contains(t))

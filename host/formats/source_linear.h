@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/checkpoint.h"
+#include "formats/claims/layer_claims.h"
 
 namespace nw {
 
@@ -39,6 +40,7 @@ struct SourceLinear {
     std::string scale_dtype, zero_dtype, bias_dtype;         // F16, BF16, F32; zero_dtype: of hqq
     std::span<const std::byte> weights, scales, zeros, bias; // zeros, bias: may be empty
     std::vector<u32> group_of;                               // g_idx, with act_order
+    std::string prefix; // of the names of its tensors in the file
 
     u32 groups() const { return k / group; }
     // Of the file, which has a scale and a zero point for each; that of a group.
@@ -60,6 +62,6 @@ struct SourceLinears {
 };
 
 // Reads zero points and g_idx, not weights or scales.
-SourceLinears find_linears(const Checkpoint &);
+SourceLinears find_linears(const Checkpoint &, const ModelClaims &);
 
 } // namespace nw

@@ -117,6 +117,22 @@ class Mlx(Quantized):
                     self.assertNotIn("quantization", config)
                     self.assertEqual(sorted(config["quantization_config"]["ignore"]), ["a.kept", EMBEDDING])
 
+    def test_paths_of_savers(self) -> None:
+        """Modules around the language model come in any order, or are left out."""
+        tensor_path = "language_model.model.layers.0.mlp.down_proj"
+        layer, other = Layer(random.Random(7), [16, 128], 64, 6, whole=False), Layer(random.Random(8), [16, 128], 64, 4, whole=False)
+        vision = "vision_tower.layers.0.mlp.down_proj"
+        self.write(layer.tensors(tensor_path) | other.tensors(vision))
+        for path in (tensor_path, "model.layers.0.mlp.down_proj", "model.language_model.layers.0.mlp.down_proj", "layers.0.mlp.down_proj"):
+            with self.subTest(path=path):
+                self.configured(group_size=64, bits=4, **{path: {"group_size": 64, "bits": 6}})
+                report = self.quantize("--group", "64")
+                self.assertEqual(len(report["tensors"]), 2)
+        self.configured(group_size=64, bits=4, **{tensor_path: {"group_size": 64, "bits": 6}, "model.layers.9.mlp.down_proj": {"group_size": 64, "bits": 6}})
+        done = nw("quantize", self.input, "-o", self.folder / "x.safetensors", "--group", "64")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("layers.9.mlp.down_proj", done.stderr)
+
     def test_dequantized_in_gguf(self) -> None:
         rng = random.Random(3)
         layers = {name: Layer(rng, [4, 256], 64, 4, whole=False) for name in (EMBEDDING, STEM)}

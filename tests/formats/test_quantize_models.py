@@ -12,6 +12,7 @@ from safetensors_file import Tensor, decode
 from test_quantize import LINEAR, Quantized, nmse, normal, unpack
 
 EXPERTS = "model.layers.0.block_sparse_moe.input_linear.weight"
+PLAIN = ("--not-transposed", "input_linear")  # without a config nothing says the orientation
 
 
 def stacked(experts: int, n: int, k: int, dtype: str = "BF16") -> Tensor:
@@ -26,7 +27,7 @@ class Experts(Quantized):
                 with self.subTest(experts=experts, n=n, options=options):
                     source = stacked(experts, n, k)
                     self.write({EXPERTS: source})
-                    report = self.quantize("--group", "32", *options)
+                    report = self.quantize("--group", "32", *PLAIN, *options)
                     (row,) = report["tensors"]
                     self.assertEqual((row["experts"], row["n"], row["k"]), (experts, n, k))
                     self.assertEqual(report["weights"], experts * n * k)
@@ -45,7 +46,7 @@ class Experts(Quantized):
         source = stacked(2, 24, 64)
         half = len(source.data) // 2
         self.write({EXPERTS: source})
-        self.quantize("--group", "32", "--zero-points")
+        self.quantize("--group", "32", "--zero-points", *PLAIN)
         together = decode(self.packed)[0]
         for e in range(2):
             self.write({LINEAR: Tensor("BF16", [24, 64], source.data[e * half : (e + 1) * half])})
@@ -60,11 +61,11 @@ class Experts(Quantized):
         self.write({EXPERTS: stacked(2, 4, 256)})
         for to, row_bytes in (("q4_K", 144), ("mxfp4", 8 * 17)):
             path = self.output / "x.gguf"
-            self.quantize("--to", to, output=path)
+            self.quantize("--to", to, *PLAIN, output=path)
             (tensor,) = json.loads(nw("inspect", "--json", path).stdout)["tensors"]
             self.assertEqual((tensor["type"], tensor["ne"], tensor["bytes"]), (to, [256, 4, 2], 2 * 4 * row_bytes))
             path.unlink()
-        self.quantize("--to", "mxfp4")
+        self.quantize("--to", "mxfp4", *PLAIN)
         tensors = decode(self.packed)[0]
         self.assertEqual(tensors[EXPERTS + "_blocks"].shape, [2, 4, 8, 16])
         self.assertEqual(tensors[EXPERTS + "_scales"].shape, [2, 4, 8])
@@ -74,14 +75,73 @@ class Experts(Quantized):
         self.write(conv | {LINEAR: normal(8, 32)})
         self.quantize("--group", "32")
         self.assertEqual(decode(self.packed)[0]["model.conv.weight"], conv["model.conv.weight"])
-        self.assertEqual(len(self.quantize("--group", "32", "--include", "conv")["tensors"]), 2)
+        self.assertEqual(len(self.quantize("--group", "32", "--include", "conv", "--not-transposed", "conv")["tensors"]), 2)
         self.write({EXPERTS: Tensor("BF16", [0, 8, 32], b""), LINEAR: normal(8, 32)})
-        self.assert_refused(nw("quantize", self.input, "-o", self.folder / "x.safetensors", "--group", "32"), EXPERTS, "0 experts")
+        self.assert_refused(nw("quantize", self.input, "-o", self.folder / "x.safetensors", "--group", "32", *PLAIN), EXPERTS, "0 experts")
 
     def assert_refused(self, done, *words: str) -> None:  # the output of before is there
         self.assertEqual(done.returncode, 2, done.stdout)
         for word in words:
             self.assertIn(word, done.stderr)
+
+
+class Orientations(Quantized):
+    """[K, N] and [E, K, N] are turned by what the config says, or refused."""
+
+    def turned(self, t: Tensor) -> Tensor:
+        *outer, n, k = t.shape
+        halves = [t.data[2 * i : 2 * i + 2] for i in range(len(t.data) // 2)]
+        count = len(halves) // (n * k)
+        return Tensor(t.dtype, [*outer, k, n], b"".join(halves[(e * n + r) * k + c] for e in range(count) for c in range(k) for r in range(n)))
+
+    def written(self, name: str, tensor: Tensor, config: dict | None, *options: str) -> dict[str, Tensor]:
+        self.write({name: tensor, LINEAR: normal(8, 64)})
+        path = self.input / "config.json"
+        path.write_text(json.dumps(config)) if config is not None else path.unlink(missing_ok=True)
+        self.quantize("--no-config", "--group", "32", *options)
+        return decode(self.packed)[0]
+
+    def test_by_the_model(self) -> None:
+        gate, down, attention = "m.experts.gate_up_proj.weight", "m.experts.down_proj.weight", "h.0.attn.c_attn.weight"
+        oss = {"model_type": "gpt_oss", "hidden_size": 64}
+        for name, n, k, config, yes in (
+            (gate, 96, 64, oss, True),
+            (gate, 64, 64, oss, True),
+            (down, 64, 96, oss, True),
+            (down, 64, 64, {"text_config": {"model_type": "llama4_text"}, "hidden_size": 64}, True),
+            (gate, 96, 64, {"hidden_size": 64}, True),
+            (gate, 96, 64, {"hidden_size": 64}, False),
+            (down, 64, 96, {"text_config": {"hidden_size": 64}, "vision_config": {"hidden_size": 96}}, False),
+            (down, 64, 96, {"hidden_size": 64}, True),
+            (gate, 64, 64, {"model_type": "granitemoe"}, False),
+            (attention, 96, 64, {"model_type": "gpt2"}, True),
+            (attention, 64, 64, {"decoder": {"model_type": "gpt2"}}, True),
+            (attention, 64, 64, {"model_type": "gpt_bigcode"}, False),
+        ):
+            with self.subTest(name=name, n=n, k=k, config=config, turned=yes):
+                source = normal(n, k, seed=n) if name == attention else stacked(2, n, k)
+                want = self.written(name, source, {}, "--not-transposed", "down|gate|c_attn")
+                self.assertEqual(self.written(name, self.turned(source) if yes else source, config), want)
+                self.assertEqual(self.written(name, self.turned(source), {}, "--transposed", "down|gate|c_attn"), want)
+
+    def test_not_known(self) -> None:
+        gate = "m.experts.gate_up_proj.weight"
+        for name, shape, config in (
+            (gate, [2, 64, 64], {"hidden_size": 64}),
+            (gate, [2, 96, 64], {}),
+            (gate, [2, 96, 64], None),
+            (gate, [2, 96, 64], {"hidden_size": 128}),
+            (gate, [2, 96, 64], {"model_type": "gpt_oss", "hidden_size": 64}),  # that says [K, N], the sizes [N, K]
+            ("h.0.mlp.c_fc.weight", [64, 64], None),
+        ):
+            with self.subTest(name=name, config=config):
+                size = 2
+                for x in shape:
+                    size *= x
+                self.write({name: Tensor("BF16", shape, bytes(size))})
+                path = self.input / "config.json"
+                path.write_text(json.dumps(config)) if config is not None else path.unlink(missing_ok=True)
+                self.assert_refused(nw("quantize", self.input, "-o", self.packed, "--group", "32"), name, "orientation", "--transposed", "--not-transposed")
 
 
 class Config(Quantized):
@@ -109,6 +169,33 @@ class Config(Quantized):
         path.write_text(json.dumps(config))
         done = nw("pack", self.output, self.folder / "packed.safetensors", "--force")
         self.assertIn("the config says groups of 128", done.stderr)
+
+    def test_numbers_of_python(self) -> None:
+        """What JSON has not and Python writes is kept; claims on the old weights are not, wherever they stand."""
+        path = self.model()
+        (self.input / "config.json").write_text('{"a": [0.0, Infinity, -Infinity], "b": NaN, "text_config": {"quantization_config": {"bits": 8}, "c": 1}}')
+        self.quantize()
+        text = path.read_text()
+        for spelled in ("Infinity", "-Infinity", "NaN"):
+            self.assertIn(spelled, text)
+        config = json.loads(text)
+        self.assertEqual((config["a"][1:], config["text_config"]), ([float("inf"), float("-inf")], {"c": 1}))
+
+    def test_quantized_already(self) -> None:
+        for parts in (
+            {"qweight": ("I32", [16, 16], 1024), "qzeros": ("I32", [2, 2], 16), "scales": ("F16", [2, 16], 64)},
+            {"weight": ("F8_E4M3", [4, 8], 32), "weight_scale_inv": ("F32", [1, 1], 4)},
+            {"weight_packed": ("I32", [8, 8], 256), "weight_scale": ("F16", [8, 1], 16)},
+        ):
+            with self.subTest(parts=list(parts)):
+                tensors = {f"model.layers.0.mlp.down_proj.{part}": Tensor(dtype, shape, bytes(size)) for part, (dtype, shape, size) in parts.items()}
+                self.write(tensors | {LINEAR: normal(8, 128)})
+                (self.input / "config.json").write_text('{"quantization_config": {"quant_method": "gptq", "checkpoint_format": "gptq_v2"}}')
+                options = ("--keep", "down_proj", "--no-config") if "weight" in parts else ("--no-config",)
+                self.assert_refused(nw("quantize", self.input, "-o", self.packed, *options[:-1]), "down_proj", "quantized weights already", "--no-config")
+                self.assert_refused(nw("quantize", self.input, "-o", self.output / "x.gguf", "--to", "mxfp4", *options[:-1]), "down_proj", "GGUF")
+                self.assertEqual(nw("quantize", self.input, "-o", self.packed, *options).returncode, 0)
+                self.packed.unlink()
 
     def test_only_where_it_belongs(self) -> None:
         path = self.model()

@@ -36,7 +36,7 @@ private:
 // Dequantizes every row as nw quantize reads it.
 void dequantize_all(const Checkpoint &checkpoint) {
     std::vector<f32> row;
-    for (const CodedLayer &l : find_coded_layers(checkpoint)) {
+    for (const CodedLayer &l : find_coded_layers(checkpoint, ModelClaims(checkpoint))) {
         if (u64{l.n} * l.k > most_weights)
             continue;
         row.resize(l.k);
@@ -51,8 +51,10 @@ void read_mlx_codes(const Checkpoint &checkpoint) {
         for (u32 bits = 1; is_mlx(checkpoint, *t) && bits <= 8; ++bits)
             try {
                 std::vector<const Tensor *> used;
-                const nlohmann::json config = {{"bits", bits}, {"group_size", 32}};
-                const MlxLayer l = read_mlx(checkpoint, config, *t, used);
+                Claims claims;
+                claims.bits = {bits, "input"};
+                claims.group = {32, "input"};
+                const MlxLayer l = read_mlx(checkpoint, claims, *t, used);
                 const u64 rows = u64{std::max(l.experts, 1u)} * l.n;
                 if (rows * l.k > most_weights)
                     continue;
@@ -111,9 +113,9 @@ void nw::fuzz::checkpoint(Input file) {
     const MemoryFile path(file);
     try {
         const Checkpoint checkpoint(path.path());
-        SourceLinears found = find_linears(checkpoint);
-        const std::vector<SourceFp4> fp4 = take_fp4(found.others);
-        for (const SourceFp4 &s : fp4)
+        const SourceLayers found =
+            read_layers(checkpoint, {.gptq_v2 = true, .copies_others = true});
+        for (const SourceFp4 &s : found.fp4)
             if (s.rows * s.row_bytes() <= most_weights) {
                 std::vector<std::byte> rows(s.rows * s.row_bytes());
                 ggml_rows(s, 0, s.rows, rows.data());
@@ -123,7 +125,7 @@ void nw::fuzz::checkpoint(Input file) {
                 repack_all(l, l.scale_dtype == "BF16" ? Dtype::bf16 : Dtype::f16);
         read_mlx_codes(checkpoint);
         dequantize_all(checkpoint);
-        plan(found, fp4, {.all = true, .fuse = true});
+        plan(found, {.all = true, .fuse = true});
     } catch (const Error &) {
     }
 }

@@ -162,9 +162,10 @@ CodedLayer hqq_layer(const Checkpoint &checkpoint, const Tensor &codes) {
     return out;
 }
 
-CodedLayer mlx_layer(const Checkpoint &checkpoint, const Tensor &codes) {
+CodedLayer mlx_layer(const Checkpoint &checkpoint, const ModelClaims &claims, const Tensor &codes) {
     CodedLayer out;
-    const MlxLayer m = read_mlx(checkpoint, checkpoint.quantization(), codes, out.used);
+    const std::string layer = codes.name.substr(0, codes.name.rfind('.'));
+    const MlxLayer m = read_mlx(checkpoint, claims.of(layer), codes, out.used);
     out.name = codes.name;
     out.format = "mlx";
     out.dtype = m.scales->dtype;
@@ -184,7 +185,7 @@ CodedLayer mlx_layer(const Checkpoint &checkpoint, const Tensor &codes) {
 
 } // namespace
 
-std::vector<CodedLayer> find_coded_layers(const Checkpoint &checkpoint) {
+std::vector<CodedLayer> find_coded_layers(const Checkpoint &checkpoint, const ModelClaims &claims) {
     std::vector<CodedLayer> out;
     for (const Tensor *t : checkpoint.tensors()) {
         if (t->name.find(state_suffix) != std::string::npos)
@@ -192,7 +193,7 @@ std::vector<CodedLayer> find_coded_layers(const Checkpoint &checkpoint) {
         else if (is_hqq(checkpoint, *t))
             out.push_back(hqq_layer(checkpoint, *t));
         else if (is_mlx(checkpoint, *t))
-            out.push_back(mlx_layer(checkpoint, *t));
+            out.push_back(mlx_layer(checkpoint, claims, *t));
     }
     return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/checkpoint.h"
+#include "formats/claims/layer_claims.h"
 
 namespace nw {
 
@@ -37,6 +38,6 @@ struct CodedLayer {
 //   mlx           w = scale * code + bias
 //
 // Throws Error: parts that are missing or contradict each other.
-std::vector<CodedLayer> find_coded_layers(const Checkpoint &);
+std::vector<CodedLayer> find_coded_layers(const Checkpoint &, const ModelClaims &);
 
 } // namespace nw

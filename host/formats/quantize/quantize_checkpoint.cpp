@@ -21,6 +21,8 @@
 #include "formats/quantize/quantize_rows.h"
 #include "formats/quantize/quantized_config.h"
 #include "formats/safetensors_writer.h"
+#include "formats/source_layers.h"
+#include "formats/source_problem.h"
 
 namespace nw {
 
@@ -168,6 +170,35 @@ std::vector<const Tensor *> tensors_of(const std::deque<Checkpoint> &inputs,
     return out;
 }
 
+// The config of the model that inputs are of, also beside a file; null if there is none.
+const nlohmann::json &config_of_model(const std::deque<Checkpoint> &inputs) {
+    for (const Checkpoint &input : inputs)
+        if (input.config().is_object())
+            return input.config();
+    return inputs.front().config();
+}
+
+// Throws Error for weights that are quantized already: nothing describes them beside the new ones.
+void check_plain(const std::deque<Checkpoint> &inputs, std::span<const CodedLayer> coded,
+                 const QuantizeOptions &o) {
+    if (!o.config && !o.gguf)
+        return; // the caller keeps a config
+    std::unordered_set<const Tensor *> used;
+    for (const CodedLayer &layer : coded)
+        used.insert(layer.used.begin(), layer.used.end());
+    for (const Checkpoint &input : inputs)
+        for (const Tensor *t : input.tensors())
+            if (!used.contains(t) && is_quantized(input, *t))
+                refuse_tensor(*t, fmt::format("is of quantized weights already, which would be "
+                                              "copied: {}. Quantize the original model{}",
+                                              o.gguf ? "GGUF has no such weights"
+                                                     : "the new config.json would not describe "
+                                                       "them, as gptq_v2 for one",
+                                              o.gguf ? ""
+                                                     : ", or say --no-config and keep a config "
+                                                       "that says what both are"));
+}
+
 // Whether the output is a GGUF file: its name says it.
 bool wants_gguf(const fs::path &out, QuantizedType to) {
     const bool gguf = out.extension() == ".gguf", tensors = out.extension() == ".safetensors";
@@ -188,14 +219,17 @@ TensorWriter writer_of(const fs::path &out, const QuantizePlan &plan, const Quan
 }
 
 // Where config.json goes: next to the output, of a model that has one, for types that readers know.
-std::optional<fs::path> config_of(std::span<const fs::path> inputs, const fs::path &out,
+std::optional<fs::path> config_of(const std::deque<Checkpoint> &inputs, const fs::path &out,
                                   const QuantizeOptions &o) {
-    if (!o.config || o.to != QuantizedType::w4a16 || !model_config(inputs))
+    const bool described = std::ranges::any_of(inputs, [](const Checkpoint &input) {
+        return fs::is_directory(input.path()) && input.config().is_object();
+    });
+    if (!o.config || o.to != QuantizedType::w4a16 || !described)
         return std::nullopt;
     fs::path path = out;
     path.replace_filename("config.json");
-    for (const fs::path &input : inputs)
-        check_output(input, path, o.replace);
+    for (const Checkpoint &input : inputs)
+        check_output(input.path(), path, o.replace);
     return path;
 }
 
@@ -211,15 +245,22 @@ QuantizeReport quantize_checkpoint(std::span<const fs::path> inputs, const fs::p
     for (const fs::path &input : inputs)
         checkpoints.emplace_back(input);
     std::vector<CodedLayer> coded;
-    for (const Checkpoint &checkpoint : checkpoints)
-        std::ranges::move(find_coded_layers(checkpoint), std::back_inserter(coded));
-    o.model = named_model(inputs);
+    for (const Checkpoint &checkpoint : checkpoints) {
+        const ModelClaims claims(checkpoint);
+        std::ranges::move(find_coded_layers(checkpoint, claims), std::back_inserter(coded));
+        if (const auto problems = claims.problems(); !problems.empty())
+            throw Error(problems.front());
+    }
+    check_plain(checkpoints, coded, o);
+    const nlohmann::json &model = config_of_model(checkpoints);
+    o.model = named_model(model);
+    o.shape = model_shape(model);
     const QuantizePlan plan = plan_quantization(tensors_of(checkpoints, coded), coded, o);
     TensorWriter file = writer_of(out, plan, o);
-    const std::optional<fs::path> config_path = config_of(inputs, out, o);
+    const std::optional<fs::path> config_path = config_of(checkpoints, out, o);
     std::optional<OutputFile> config;
     if (config_path) {
-        const std::string text = quantized_config(*model_config(inputs), plan, o);
+        const std::string text = quantized_config(model, plan, o);
         config.emplace(*config_path, text.size());
         config->write(0, std::as_bytes(std::span(text)));
     }

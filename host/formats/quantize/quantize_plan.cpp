@@ -11,17 +11,13 @@
 #include "base/half.h"
 #include "formats/json.h"
 #include "formats/quantize/gguf_names.h"
+#include "formats/source_problem.h"
 
 namespace nw {
 
 namespace {
 
 constexpr u64 most_weight_rows = u64{1} << 31; // of N or K: they are u32
-
-[[noreturn]] void refuse(const Tensor &t, const std::string &why) {
-    throw Error(
-        fmt::format("{} ({} {}): {}", in_quotes(t.name), t.dtype, shape_text(t.shape), why));
-}
 
 // Regular expressions, each of which must match a tensor.
 class Patterns {
@@ -65,20 +61,21 @@ private:
 // Throws Error if the shape can't be quantized. `t`: what has the weights.
 void check_shape(const Tensor &t, const std::string &name, u64 n, u64 k, const QuantizeOptions &o) {
     if (n < 1 || k < 1 || n >= most_weight_rows || k >= most_weight_rows)
-        refuse(t,
-               fmt::format("N = {}, K = {}: both must be 1 to 2^31 - 1; --keep copies the tensor "
+        refuse_tensor(
+            t, fmt::format("N = {}, K = {}: both must be 1 to 2^31 - 1; --keep copies the tensor "
                            "unchanged",
                            n, k));
     if (k % scale_block(o))
-        refuse(t, fmt::format("K = {}: must be a multiple of {}, the weights that share a scale; "
-                              "{}--keep copies the tensor unchanged",
-                              k, scale_block(o),
-                              o.to == QuantizedType::w4a16 && k % 32 == 0
-                                  ? "choose a smaller --group, or "
-                                  : ""));
+        refuse_tensor(
+            t, fmt::format("K = {}: must be a multiple of {}, the weights that share a scale; "
+                           "{}--keep copies the tensor unchanged",
+                           k, scale_block(o),
+                           o.to == QuantizedType::w4a16 && k % 32 == 0
+                               ? "choose a smaller --group, or "
+                               : ""));
     if (o.to == QuantizedType::w4a16 && name != "weight" && !name.ends_with(".weight"))
-        refuse(t,
-               "is not called NAME.weight, the name that nw pack finds 4-bit layers by: leave it "
+        refuse_tensor(
+            t, "is not called NAME.weight, the name that nw pack finds 4-bit layers by: leave it "
                "out of --include, or rename it");
 }
 
@@ -86,19 +83,40 @@ Dtype scale_dtype(const std::string &weights, const QuantizeOptions &o) {
     return o.scale_dtype.value_or(weights == "F16" ? Dtype::f16 : Dtype::bf16);
 }
 
-QuantizedLinear linear_of(const Tensor &t, const QuantizeOptions &o) {
+// --transposed and --not-transposed, else what the model says. Throws Error where nothing does.
+bool is_transposed(const Tensor &t, Patterns &transposed, Patterns &plain,
+                   const QuantizeOptions &o) {
+    const bool yes = transposed.match(t.name), no = plain.match(t.name);
+    if (yes && no)
+        refuse_tensor(t, "is matched by --transposed and by --not-transposed");
+    if (yes || no)
+        return yes;
+    const Orientation found = orientation_of(t.name, t.shape, o.shape);
+    if (found == Orientation::unknown)
+        refuse_tensor(
+            t, fmt::format("its orientation is not known: neither the model_type of config.json "
+                           "nor one dimension that is its hidden_size tells. Say --transposed "
+                           "REGEX if it is {0}K, N], --not-transposed REGEX if it is {0}N, K]",
+                           t.shape.size() == 3 ? "[E, " : "["));
+    return found == Orientation::columns_first;
+}
+
+QuantizedLinear linear_of(const Tensor &t, bool transposed, const QuantizeOptions &o) {
     if (t.dtype != "BF16" && t.dtype != "F16" && t.dtype != "F32")
-        refuse(t, fmt::format("weights must be BF16, F16 or F32; convert the checkpoint to BF16 "
-                              "first, or copy the tensor unchanged with --keep"));
+        refuse_tensor(
+            t, fmt::format("weights must be BF16, F16 or F32; convert the checkpoint to BF16 "
+                           "first, or copy the tensor unchanged with --keep"));
     const size_t leading = t.shape.size() - 2;
-    const u64 n = t.shape[leading], k = t.shape[leading + 1];
+    const u64 n = t.shape[leading + transposed], k = t.shape[leading + !transposed];
     check_shape(t, t.name, n, k, o);
     QuantizedLinear l{t.name, t.dtype, &t, nullptr, static_cast<u32>(n), static_cast<u32>(k)};
+    l.columns_first = transposed;
     if (leading) {
         if (t.shape[0] < 1 || t.shape[0] >= most_weight_rows)
-            refuse(t, fmt::format("has {} experts: must be 1 to 2^31 - 1; --keep copies the tensor "
-                                  "unchanged",
-                                  t.shape[0]));
+            refuse_tensor(
+                t, fmt::format("has {} experts: must be 1 to 2^31 - 1; --keep copies the tensor "
+                               "unchanged",
+                               t.shape[0]));
         l.experts = static_cast<u32>(t.shape[0]);
     }
     l.scale_dtype = scale_dtype(t.dtype, o);
@@ -192,7 +210,8 @@ bool is_experts_name(std::string_view name) {
 
 QuantizePlan plan_quantization(std::span<const Tensor *const> tensors,
                                std::span<const CodedLayer> coded, const QuantizeOptions &o) {
-    Patterns keep(o.keep, "--keep"), include(o.include, "--include");
+    Patterns keep(o.keep, "--keep"), include(o.include, "--include"),
+        transposed(o.transposed, "--transposed"), plain(o.not_transposed, "--not-transposed");
     QuantizePlan plan;
     for (const CodedLayer &layer : coded) {
         const bool kept = keep.match(layer.name), included = include.match(layer.name);
@@ -207,12 +226,12 @@ QuantizePlan plan_quantization(std::span<const Tensor *const> tensors,
                    included = (matrix || matrices) && include.match(t->name);
         if (!kept && (included || (matrix && is_linear_name(t->name)) ||
                       (matrices && is_experts_name(t->name))))
-            plan.linears.push_back(linear_of(*t, o));
+            plan.linears.push_back(linear_of(*t, is_transposed(*t, transposed, plain, o), o));
         else
             plan.copies.push_back({0, t});
     }
-    keep.check_used();
-    include.check_used();
+    for (const Patterns *patterns : {&keep, &include, &transposed, &plain})
+        patterns->check_used();
     if (plan.linears.empty())
         throw Error(fmt::format("no linear weights among {} tensors: these are 2-D, or 3-D of "
                                 "experts, called NAME.weight, and not of an embedding, norm, head "

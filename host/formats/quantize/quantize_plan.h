@@ -10,6 +10,7 @@
 #include "formats/quantize/clip.h"
 #include "formats/quantize/coded_layers.h"
 #include "formats/quantize/gguf_names.h"
+#include "formats/quantize/orientation.h"
 #include "formats/safetensors.h"
 #include "formats/tensor_specs.h"
 
@@ -27,10 +28,14 @@ struct QuantizeOptions {
     Clip clip = Clip::mse;
     std::vector<std::string> include; // regular expressions: 2-D and 3-D tensors to quantize too
     std::vector<std::string> keep;    // to copy unchanged; they come before `include`
-    bool replace = false;             // replace existing output
-    bool config = true;               // w4a16 of a model: write its config.json beside the output
-    bool gguf = false;                // the output is GGUF, else safetensors
-    NamedModel model;                 // of the input; GGUF's names depend on it
+    // Weights that are [K, N], of experts [E, K, N], and those that are [N, K], whatever the model
+    // and the shapes say.
+    std::vector<std::string> transposed, not_transposed;
+    bool replace = false; // replace existing output
+    bool config = true;   // w4a16 of a model: write its config.json beside the output
+    bool gguf = false;    // the output is GGUF, else safetensors
+    NamedModel model;     // of the input; GGUF's names depend on it
+    ModelShape shape;     // and orientations on this
 };
 
 // A weight matrix [N, K], or those of experts [E, N, K], and where its parts go. In the output
@@ -46,8 +51,9 @@ struct QuantizedLinear {
     const Tensor *from;      // its tensor, or codes
     const CodedLayer *coded; // null: `from` has numbers
     u32 n, k;
-    u32 experts = 0;   // 0: one matrix
-    u32 head_rows = 0; // not 0: of a head, whose halves are interleaved in the output
+    u32 experts = 0;            // 0: one matrix
+    u32 head_rows = 0;          // not 0: of a head, whose halves are interleaved in the output
+    bool columns_first = false; // `from` is [K, N], of experts [E, K, N]
     Dtype scale_dtype = Dtype::bf16;
     size_t weights = none, scales = none, zeros = none, shape = none; // of the output's tensors
 
@@ -82,8 +88,8 @@ u32 scale_block(const QuantizeOptions &);
 
 // Of tensors that are no part of a coded layer, and of coded layers, which must outlive the plan:
 // of these too what is no linear by its name is dequantized only. Throws Error if nothing is
-// quantized, if a tensor that is has a shape or dtype that can't be, or if a regular expression
-// matches nothing.
+// quantized, if a tensor that is has a shape or dtype that can't be or an orientation that is not
+// known, or if a regular expression matches nothing.
 QuantizePlan plan_quantization(std::span<const Tensor *const>, std::span<const CodedLayer>,
                                const QuantizeOptions &);
 

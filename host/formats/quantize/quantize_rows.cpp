@@ -36,7 +36,10 @@ QuantizationError RowQuantizer::run(const QuantizedLinear &l, u64 matrix, u64 fi
         write_mxfp4(l, row, count, error);
     else
         write_int4(l, matrix, first, count, error);
-    if (!l.coded) { // codes of several rows may share a page, and of HQQ a byte
+    if (l.columns_first && first + count == l.n) { // rows share all pages of their matrix
+        const u64 bytes = l.from->bytes.size() / l.matrices();
+        MappedFile::release(l.from->bytes.subspan(matrix * bytes, bytes));
+    } else if (!l.coded && !l.columns_first) { // codes may share a page, and of HQQ a byte
         const u64 row_bytes = l.from->bytes.size() / l.rows();
         MappedFile::release(l.from->bytes.subspan(row * row_bytes, count * row_bytes));
     }
@@ -45,8 +48,9 @@ QuantizationError RowQuantizer::run(const QuantizedLinear &l, u64 matrix, u64 fi
 
 void RowQuantizer::load(const QuantizedLinear &l, u64 row) {
     const Tensor &t = *l.from;
-    const u64 row_bytes = t.bytes.size() / l.rows();
-    const std::span<const std::byte> bytes = t.bytes.subspan(row * row_bytes, row_bytes);
+    const u64 matrix = row / l.n * l.n * l.k; // elements before the row's matrix
+    const u64 begin = l.columns_first ? matrix + row % l.n : row * l.k;
+    const u64 step = l.columns_first ? l.n : 1;
     const auto widen = [&](const auto &at) {
         for (u32 k = 0; k < l.k; ++k)
             weights_[k] = at(k);
@@ -54,9 +58,9 @@ void RowQuantizer::load(const QuantizedLinear &l, u64 row) {
     if (l.coded)
         l.coded->row(row, weights_);
     else if (t.dtype == "BF16") // decided once, not per weight
-        widen([&](u32 k) { return bf16_to_f32(nw::load<u16>(bytes, k)); });
+        widen([&](u32 k) { return bf16_to_f32(nw::load<u16>(t.bytes, begin + k * step)); });
     else
-        widen([&](u32 k) { return load_real(t.dtype, bytes, k); });
+        widen([&](u32 k) { return load_real(t.dtype, t.bytes, begin + k * step); });
     const auto bad = std::ranges::find_if_not(weights_, [](f32 w) { return std::isfinite(w); });
     if (bad != weights_.end())
         throw Error(fmt::format("{}: row {}, column {} is {}: quantization needs finite weights; "

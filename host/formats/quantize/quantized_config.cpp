@@ -3,18 +3,13 @@
 
 #include <limits>
 
-#include "base/error.h"
-#include "formats/json.h"
-#include "formats/mapped_file.h"
+#include "formats/claims/python_json.h"
 
 namespace nw {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 namespace {
-
-constexpr u32 config_depth = 32;
 
 // Modules of copied weights that a loader could take for quantized ones.
 Json ignored(const QuantizePlan &plan) {
@@ -28,41 +23,33 @@ Json ignored(const QuantizePlan &plan) {
     return out;
 }
 
-} // namespace
-
-std::optional<Json> model_config(std::span<const fs::path> inputs) {
-    for (const fs::path &input : inputs) {
-        const fs::path path = input / "config.json";
-        std::error_code none;
-        if (!fs::is_directory(input, none) || !fs::exists(path, none))
-            continue;
-        const MappedFile file(path);
-        const auto text = reinterpret_cast<const char *>(file.bytes().data());
-        Json config = parse_json({text, file.bytes().size()}, path.string(), config_depth);
-        if (!config.is_object())
-            throw Error(path.string() + ": is not a JSON object");
-        return config;
-    }
-    return std::nullopt;
+// What the model was before, wherever it stands.
+void erase_claims(Json &config) {
+    for (const char *key : {"quantization_config", "compression_config"})
+        config.erase(key);
+    if (const auto mlx = config.find("quantization"); mlx != config.end() && mlx->is_object())
+        config.erase("quantization");
+    for (Json &part : config)
+        if (part.is_object())
+            erase_claims(part);
 }
 
-NamedModel named_model(std::span<const fs::path> inputs) {
-    const std::optional<Json> config = model_config(inputs);
+} // namespace
+
+NamedModel named_model(const Json &config) {
     NamedModel out;
-    if (!config)
-        return out;
-    if (config->contains("model_type") && (*config)["model_type"].is_string())
-        out.type = (*config)["model_type"].get<std::string>();
+    if (config.contains("model_type") && config["model_type"].is_string())
+        out.type = config["model_type"].get<std::string>();
     const auto number = [&](const char *key) {
-        const auto found = config->find(key);
+        const auto found = config.find(key);
         constexpr u64 most = std::numeric_limits<u32>::max();
-        return found != config->end() && found->is_number_unsigned() && found->get<u64>() <= most
+        return found != config.end() && found->is_number_unsigned() && found->get<u64>() <= most
                    ? found->get<u32>()
                    : 0;
     };
     out.heads = number("num_attention_heads");
-    out.kv_heads = config->contains("num_key_value_heads") ? number("num_key_value_heads")
-                                                           : out.heads; // as readers of it assume
+    out.kv_heads = config.contains("num_key_value_heads") ? number("num_key_value_heads")
+                                                          : out.heads; // as readers of it assume
     return out;
 }
 
@@ -75,14 +62,13 @@ std::string quantized_config(Json config, const QuantizePlan &plan, const Quanti
                         {"weights", weights},
                         {"input_activations", nullptr},
                         {"output_activations", nullptr}};
-    config.erase("compression_config");
-    config.erase("quantization"); // MLX's
+    erase_claims(config);
     config["quantization_config"] = {{"quant_method", "compressed-tensors"},
                                      {"format", "pack-quantized"},
                                      {"quantization_status", "compressed"},
                                      {"config_groups", {{"group_0", group}}},
                                      {"ignore", ignored(plan)}};
-    return config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return python_json_text(std::move(config));
 }
 
 } // namespace nw

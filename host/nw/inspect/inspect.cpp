@@ -5,9 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "formats/fp4/source_fp4.h"
 #include "formats/json.h"
-#include "formats/source_linear.h"
+#include "formats/source_layers.h"
 #include "nw/commands.h"
 #include "nw/inspect/gguf.h"
 #include "nw/inspect/text.h"
@@ -35,10 +34,9 @@ void print_files(const Checkpoint &c) {
                               count_text(c.files().size(), "file"), size_text(bytes), tensors));
     for (const auto &[key, value] : c.files().front().metadata())
         print_clipped(fmt::format("metadata {} = {}", in_quotes(key), in_quotes(value)));
-    if (!c.quantization().empty())
-        print_clipped(
-            fmt::format("quantization {}",
-                        c.quantization().dump(-1, ' ', true, Json::error_handler_t::replace)));
+    for (const QuantizationConfig::Source &s : c.quantization().sources())
+        print_clipped(fmt::format("{} = {}", s.where,
+                                  s.object.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
 // K last.
@@ -48,8 +46,7 @@ std::vector<u64> shape_of(const SourceFp4 &s) {
     return shape;
 }
 
-void print_text(const Checkpoint &c, const SourceLinears &found,
-                const std::vector<SourceFp4> &fp4) {
+void print_text(const Checkpoint &c, const SourceLayers &found) {
     print_files(c);
     if (!found.linears.empty()) {
         fmt::print("\n{} matrices of 4-bit layers; sym, asym: without and with zero points; group: "
@@ -69,12 +66,12 @@ void print_text(const Checkpoint &c, const SourceLinears &found,
         }
         lines.print();
     }
-    if (!fp4.empty()) {
+    if (!found.fp4.empty()) {
         fmt::print("\n{} tensors of e2m1, which nw pack makes rows of ggml's blocks of\n",
-                   fp4.size());
+                   found.fp4.size());
         print_heading(fmt::format("{:<7} {:>22} {:>6}  {}", "type", "shape", "count", "name"));
         Lines lines;
-        for (const SourceFp4 &s : fp4)
+        for (const SourceFp4 &s : found.fp4)
             lines.add(
                 fmt::format("{:<7} {:>22}", find_ggml_type(s.type)->name, shape_text(shape_of(s))),
                 s.name);
@@ -91,6 +88,17 @@ void print_text(const Checkpoint &c, const SourceLinears &found,
                       t->name);
         lines.print();
     }
+    if (!found.carried.empty()) {
+        fmt::print("\n{} tensors of layers, which nw pack copies beside them\n",
+                   found.carried.size());
+        Lines lines;
+        for (const CarriedTensor &t : found.carried)
+            lines.add(fmt::format("{:<7} {:>22}", t.tensor->dtype, shape_text(t.tensor->shape)),
+                      t.tensor->name);
+        lines.print();
+    }
+    for (const std::string &note : found.notes)
+        fmt::print("note: {}\n", note);
     if (!found.problems.empty())
         fmt::print("\n{} layers that can't be read\n", found.problems.size());
     for (const std::string &problem : found.problems)
@@ -113,12 +121,13 @@ Json linear_json(const SourceLinear &l) {
     return out;
 }
 
-void print_json(const Checkpoint &c, const SourceLinears &found,
-                const std::vector<SourceFp4> &fp4) {
-    Json out = {{"path", c.path().string()}, {"quantization", c.quantization()},
-                {"files", Json::array()},    {"linears", Json::array()},
-                {"fp4", Json::array()},      {"others", Json::array()},
-                {"problems", found.problems}};
+void print_json(const Checkpoint &c, const SourceLayers &found) {
+    Json out = {
+        {"path", c.path().string()}, {"quantization", Json::object()}, {"files", Json::array()},
+        {"linears", Json::array()},  {"fp4", Json::array()},           {"carried", Json::array()},
+        {"others", Json::array()},   {"problems", found.problems},     {"notes", found.notes}};
+    for (const QuantizationConfig::Source &s : c.quantization().sources())
+        out["quantization"][s.where] = s.object;
     for (const SafetensorsFile &file : c.files())
         out["files"].push_back({{"path", file.path().string()},
                                 {"bytes", file.size()},
@@ -126,7 +135,9 @@ void print_json(const Checkpoint &c, const SourceLinears &found,
                                 {"metadata", file.metadata()}});
     for (const SourceLinear &l : found.linears)
         out["linears"].push_back(linear_json(l));
-    for (const SourceFp4 &s : fp4)
+    for (const CarriedTensor &t : found.carried)
+        out["carried"].push_back({{"name", t.tensor->name}, {"layer", t.layer}, {"role", t.role}});
+    for (const SourceFp4 &s : found.fp4)
         out["fp4"].push_back(
             {{"name", s.name}, {"type", find_ggml_type(s.type)->name}, {"shape", shape_of(s)}});
     for (const Tensor *t : found.others)
@@ -141,17 +152,11 @@ void run(const Options &o) {
     if (is_gguf(o.input))
         return inspect_gguf(o.input, o.gfx, o.json);
     const Checkpoint checkpoint{o.input};
-    SourceLinears found = find_linears(checkpoint);
-    std::vector<SourceFp4> fp4;
-    try {
-        fp4 = take_fp4(found.others);
-    } catch (const Error &e) {
-        found.problems.emplace_back(e.what());
-    }
+    const SourceLayers found = read_layers(checkpoint);
     if (o.json)
-        print_json(checkpoint, found, fp4);
+        print_json(checkpoint, found);
     else
-        print_text(checkpoint, found, fp4);
+        print_text(checkpoint, found);
 }
 
 } // namespace

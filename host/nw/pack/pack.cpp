@@ -16,7 +16,7 @@ namespace nw::cli {
 namespace {
 
 struct Options {
-    std::string input, output, dtype;
+    std::string input, output, dtype, checkpoint_format;
     PackOptions pack;
 };
 
@@ -29,6 +29,8 @@ void run(Options o) {
             o.input, o.input));
     if (!o.dtype.empty())
         o.pack.dtype = o.dtype == "bf16" ? Dtype::bf16 : Dtype::f16;
+    if (!o.checkpoint_format.empty())
+        o.pack.gptq_v2 = o.checkpoint_format == "gptq_v2";
     std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then an error of the write
     std::unique_ptr<Progress> bar;
     u64 shown = 0;
@@ -46,6 +48,8 @@ void run(Options o) {
         fmt::print(" ({} matrices)", r.matrices);
     fmt::print(", {:.3f} GB of weights in {:.2f} s ({:.2f} GB/s), {} rows checked\n", gigabytes,
                r.seconds, gigabytes / r.seconds, r.checked_rows);
+    for (const std::string &note : r.notes)
+        fmt::print(stderr, "nw: note: {}\n", note);
 }
 
 } // namespace
@@ -74,6 +78,12 @@ void add_pack(CLI::App &app) {
                      "Type of the activations; scales and biases are rounded to it (default: that "
                      "of the scales)")
         ->check(CLI::IsMember({"f16", "bf16"}));
+    command
+        ->add_option("--checkpoint-format", options->checkpoint_format,
+                     "How GPTQ's zero points are stored: gptq, less 1, as AutoGPTQ; gptq_v2, as "
+                     "they are. Needed for asymmetric layers whose config doesn't say it; it takes "
+                     "the place of what a config says")
+        ->check(CLI::IsMember({"gptq", "gptq_v2"}));
     command->add_flag(
         "--fuse", options->pack.fuse,
         "Concatenate the rows of layers with the same input: q_proj, k_proj, v_proj to qkv_proj; "
@@ -86,7 +96,12 @@ void add_pack(CLI::App &app) {
         "bits 4*(n%8)), NAME.bias, and\nNAME.perm if its columns were reordered for quantization "
         "(act-order): column j of NAME.w belongs to activation\nNAME.perm[j]. Experts of a layer "
         "are one tensor, [E, ...]. Of mxfp4 and nvfp4 NAME.w is U8 [..., N, row bytes], ggml's "
-        "blocks.\nSome rows of every layer are checked against a\nplain "
+        "blocks.\nScales of activations (input_scale, pre_quant_scale) are copied, and the index "
+        "lists "
+        "them. What the config asks for and\npacked layers can't have is an error: rotations at "
+        "run "
+        "time, low-rank matrices, layers that are not 4 bits (--all\ncopies those). Some rows of "
+        "every layer are checked against a plain "
         "dequantization. The output is written to a temporary file and renamed on success.");
     command->callback([options] { run(*options); });
 }

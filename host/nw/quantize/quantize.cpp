@@ -170,6 +170,12 @@ void add_quantize(CLI::App &app) {
                         "[E, N, K] of E experts");
     command->add_option("--keep", options->quantize.keep,
                         "Copy tensors whose name has this regular expression");
+    command->add_option("--transposed", options->quantize.transposed,
+                        "Weights whose name has this regular expression are stored as [K, N], of "
+                        "experts [E, K, N]. By itself known of GPT-2 (Conv1D), gpt-oss, Llama 4, "
+                        "Qwen3-VL, Aria, and of experts of which one dimension is hidden_size");
+    command->add_option("--not-transposed", options->quantize.not_transposed,
+                        "They are stored as [N, K], of experts [E, N, K]");
     command->add_flag("!--no-config", options->quantize.config,
                       "Of w4a16: don't write the config.json of a model's folder, with its "
                       "quantization_config, beside the output");

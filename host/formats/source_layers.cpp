@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "formats/source_layers.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "formats/claims/foreign_layouts.h"
+#include "formats/json.h"
+#include "formats/source_problem.h"
+
+namespace nw {
+
+namespace {
+
+// Of activations and caches, for engines that quantize these: products with activations of 16 bits
+// are right without. All but pre_quant_scale [K], which is multiplied with the activations.
+constexpr std::array<std::string_view, 12> roles = {
+    "input_scale",       "input_global_scale", "input_zero_point", "output_scale",
+    "output_zero_point", "pre_quant_scale",    "k_scale",          "v_scale",
+    "q_scale",           "kv_scale",           "k_zero_point",     "v_zero_point"};
+
+// The part of a name before its last dot, with it.
+std::string module_prefix(const std::string &name) { return name.substr(0, name.rfind('.') + 1); }
+
+// Layers by the beginning of their tensors' names, which ends in "." or "_".
+class Prefixes {
+public:
+    explicit Prefixes(const SourceLayers &layers) {
+        for (const SourceLinear &l : layers.linears)
+            add(l.prefix, l.name);
+        for (const SourceFp4 &s : layers.fp4) {
+            add(s.prefix, s.name);
+            add(s.name + ".", s.name);
+        }
+    }
+    // The longest prefix of a name, with its layer.
+    const std::pair<const std::string, std::string> *find(const std::string &name) const {
+        for (size_t i = name.size(); i-- > 0;)
+            if (name[i] == '.' || name[i] == '_')
+                if (const auto found = layers_.find(name.substr(0, i + 1)); found != layers_.end())
+                    return &*found;
+        return nullptr;
+    }
+
+private:
+    void add(const std::string &prefix, const std::string &layer) {
+        layers_.try_emplace(prefix, layer);
+    }
+    std::unordered_map<std::string, std::string> layers_;
+};
+
+std::string and_config(const ModelClaims &claims) {
+    return claims.made_by().empty() ? "" : fmt::format(" ({})", claims.made_by());
+}
+
+void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const ModelClaims &claims,
+                  const SourceOptions &o) {
+    const Prefixes prefixes(layers);
+    std::vector<const Tensor *> others;
+    std::map<std::string, std::pair<u64, std::string>> copied; // by dtype: how many, the first
+    for (const Tensor *t : layers.others) {
+        if (const auto layer = prefixes.find(t->name)) {
+            const std::string role = t->name.substr(layer->first.size());
+            if (std::ranges::find(roles, role) != roles.end())
+                layers.carried.push_back({layer->second, role, t});
+            else
+                layers.problems.push_back(fmt::format(
+                    "{} ({} {}): is a part of the layer {} that is not read{}: the layer may be "
+                    "another without it. Remove the tensor if the product does not depend on it",
+                    in_quotes(t->name), t->dtype, shape_text(t->shape), in_quotes(layer->second),
+                    and_config(claims)));
+            continue;
+        }
+        others.push_back(t);
+        const bool told = checkpoint.find(t->name + ".quant_map"); // bitsandbytes: by find_linears
+        if (told || !is_quantized(checkpoint, *t))
+            continue;
+        const std::string_view layout = foreign_layout(checkpoint, *t);
+        if (o.copies_others) {
+            auto &row = copied[layout.empty() ? t->dtype : std::string(layout)];
+            if (row.first++ == 0)
+                row.second = t->name;
+            continue;
+        }
+        layers.problems.push_back(fmt::format(
+            "{} ({} {}): is of quantized weights {}{}, which nw pack does not read; --all copies "
+            "all such tensors as they are, for an engine that does",
+            in_quotes(t->name), t->dtype, shape_text(t->shape),
+            layout.empty() ? "with scales beside them" : fmt::format("of {}", layout),
+            and_config(claims)));
+    }
+    for (const auto &[kind, row] : copied)
+        layers.notes.push_back(fmt::format("{} tensors of quantized weights ({}), as {}, are not "
+                                           "read and are copied as they are",
+                                           row.first, kind, in_quotes(row.second)));
+    layers.others = std::move(others);
+}
+
+void note_smoothing(SourceLayers &layers) {
+    const auto smooth = [](const CarriedTensor &c) { return c.role == "pre_quant_scale"; };
+    const auto count = std::ranges::count_if(layers.carried, smooth);
+    if (count)
+        layers.notes.push_back(fmt::format(
+            "{} layers have a pre_quant_scale [K], as {}: multiply activations by it before the "
+            "product; the tensors are copied, and the index lists them",
+            count, in_quotes(std::ranges::find_if(layers.carried, smooth)->tensor->name)));
+}
+
+} // namespace
+
+bool is_quantized(const Checkpoint &checkpoint, const Tensor &t) {
+    constexpr std::array<std::string_view, 9> computed = {"F16",  "BF16", "F32", "F64", "C64",
+                                                          "BOOL", "I64",  "U64", "I16"};
+    if (!foreign_layout(checkpoint, t).empty())
+        return true;
+    if (t.shape.empty() || std::ranges::find(computed, t.dtype) != computed.end())
+        return false;
+    const std::string module = module_prefix(t.name), own = t.name.substr(module.size());
+    // NAME.weight with NAME.weight_scale, NAME.qweight with NAME.scales, NAME_blocks with
+    // NAME_scales, NAME with NAME_weight_scale; also NAME.weight.absmax.
+    const std::string stem = own.substr(0, own.rfind('_'));
+    for (const char *scale :
+         {"weight_scale", "weight_scale_inv", "scales", "scale", "weight_scale_2", "scale_inv",
+          "weight_scales", "scale_weight", "qscales", "weight_global_scale", "absmax", "SCB",
+          "codebooks", "codebook", "zeros", "qzeros"})
+        if (const Tensor *found = checkpoint.find(module + scale); found && found != &t)
+            if (own.find("weight") != own.npos || own.find("code") != own.npos || own == "W_q")
+                return own.find("scale") == own.npos && own.find("zero") == own.npos;
+    for (const std::string &base : {own, stem})
+        for (const char *scale : {"_scale", "_scales", "_scale_inv", "_weight_scale", ".absmax",
+                                  ".scale", "_scale_2", ".SCB"})
+            if (const Tensor *found = checkpoint.find(module + base + scale); found && found != &t)
+                return own.find("scale") == own.npos && own.find("zero") == own.npos;
+    return false;
+}
+
+SourceLayers read_layers(const Checkpoint &checkpoint, const SourceOptions &o) {
+    const ModelClaims claims(checkpoint, o.gptq_v2);
+    SourceLinears linears = find_linears(checkpoint, claims);
+    SourceFp4s fp4 = take_fp4(linears.others, claims);
+    SourceLayers out{.linears = std::move(linears.linears),
+                     .fp4 = std::move(fp4.layers),
+                     .others = std::move(linears.others),
+                     .problems = claims.problems(),
+                     .notes = claims.notes()};
+    for (const auto *more : {&linears.problems, &fp4.problems})
+        out.problems.insert(out.problems.end(), more->begin(), more->end());
+    close_layers(out, checkpoint, claims, o);
+    note_smoothing(out);
+    return out;
+}
+
+} // namespace nw
