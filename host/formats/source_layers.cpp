@@ -49,7 +49,10 @@ public:
 
 private:
     void add(const std::string &prefix, const std::string &layer) {
+        constexpr std::string_view wrapped = ".base_layer."; // beside it are peft's matrices
         layers_.try_emplace(prefix, layer);
+        if (prefix.ends_with(wrapped))
+            layers_.try_emplace(prefix.substr(0, prefix.size() - wrapped.size() + 1), layer);
     }
     std::unordered_map<std::string, std::string> layers_;
 };

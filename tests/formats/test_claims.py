@@ -170,6 +170,7 @@ class Layers(Configured):
             {"dynamic": {r".*\.down_proj.*": {"bits": 8}}},
             {"dynamic": {r"+:model\.layers\.\d+\.mlp\.(?!up).*": {"bits": 8}}},
             {"extra_config": {LAYER: {"bits": 8}}},
+            {"extra_config": {"model.layers.0": {"bits": 8}}},  # a module around
             {"extra_config": {"model.language_model.layers.0.mlp.down_proj": {"bits": 8}}},
             {"extra_config": {r"layers\.\d\.mlp": {"bits": 8}}},
         ):
@@ -203,7 +204,7 @@ class Layers(Configured):
             self.write(self.layer(), config_json={"quantization_config": V2 | {"dynamic": {pattern: {"bits": 8}}}})
             self.refused("config.json: quantization_config.dynamic", words)
         # An expression that takes exponential time where one searches by trial.
-        self.write(self.layer(name="a" * 60 + ".down_proj"), config_json={"quantization_config": V2 | {"dynamic": {"+:(a+)+$": {"bits": 8}}}})
+        self.write(self.layer(name="a" * 60 + "b.down_proj"), config_json={"quantization_config": V2 | {"dynamic": {"+:(a+)+$": {"bits": 8}}}})
         self.refused("of no layer")
 
     def test_groups_of_compressed_tensors(self) -> None:

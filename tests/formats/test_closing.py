@@ -65,6 +65,10 @@ class Tensors(Closing):
                 for options in ((), ("--all",)):
                     done = self.pack(self.layer | {f"{LAYER}.{part}": reals("BF16", [128], [1.0] * 128)}, *options)
                     self.assert_refused(done, f"{LAYER}.{part}", "is a part of the layer", "is not read")
+        wrapped = {name.replace(LAYER, f"{LAYER}.base_layer"): t for name, t in self.layer.items()}  # as peft saves it
+        self.assertEqual(self.pack(wrapped).returncode, 0)
+        lora = f"{LAYER}.lora_A.default.weight"
+        self.assert_refused(self.pack(wrapped | {lora: reals("BF16", [2, 128], [1.0] * 256)}), lora, "is a part of the layer")
 
     def test_other_quantized_layers(self) -> None:
         """Of any type: an error that names them, or copied and told."""

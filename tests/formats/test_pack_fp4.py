@@ -126,6 +126,14 @@ class Fp4(Folder):
                 self.assertEqual((row["name"], row["type"], row["shape"], row["scale"]), ("up", "nvfp4", [30, 192], 0.25))
                 self.assertEqual(nvfp4_rows(packed[row["w"]].data, 192), want)
 
+    def test_scales_as_bytes(self) -> None:
+        tensors, want = self.nvfp4(30, 192, list(range(127)))
+        tensors["up.weight_scale"].dtype = "U8"
+        self.write(tensors)
+        layout, packed = self.packed_file()
+        self.assertEqual(layout["fp4"][0]["type"], "nvfp4")
+        self.assertEqual(nvfp4_rows(packed[layout["fp4"][0]["w"]].data, 192), want)
+
     def test_inspect_lists_them(self) -> None:
         self.write(self.mxfp4(2, 3, 64, [127])[0])
         found = json.loads(nw("inspect", self.input, "--json").stdout)

@@ -114,7 +114,10 @@ class Orientations(Quantized):
             (down, 64, 96, {"text_config": {"hidden_size": 64}, "vision_config": {"hidden_size": 96}}, False),
             (down, 64, 96, {"hidden_size": 64}, True),
             (gate, 64, 64, {"model_type": "granitemoe"}, False),
+            (gate, 64, 64, {"architectures": ["GptOssForCausalLM"]}, True),
             (attention, 96, 64, {"model_type": "gpt2"}, True),
+            (attention, 64, 64, {"architectures": ["GPT2LMHeadModel"]}, True),
+            (attention, 64, 64, {"architectures": ["GPTBigCodeForCausalLM"]}, False),
             (attention, 64, 64, {"decoder": {"model_type": "gpt2"}}, True),
             (attention, 64, 64, {"model_type": "gpt_bigcode"}, False),
         ):

@@ -10,17 +10,18 @@ namespace nw::fuzz {
 
 using Input = std::span<const std::byte>;
 
-void code_object(Input); // an ELF: loader, descriptors, symbols, line table, decoding
-void metadata(Input);    // the msgpack note
-void bundle(Input);      // what hipModuleLoadData takes: ELF, offload bundle, CCOB, HIPF
-void instruction(Input); // LLVM's text of instructions, one a line
-void decode(Input);      // instruction bytes: disassembled, resolved
-void launch(Input);      // a descriptor and code, run under the checkers
-void lint(Input);        // an ELF, or a descriptor and code: linted
-void safetensors(Input); // a file's header
-void checkpoint(Input);  // a safetensors file: its 4-bit layers found, repacked, compared
-void gguf(Input);        // a file: metadata, tensors, a row of each
-void trace(Input);       // a profiler's CSV of dispatches
+void code_object(Input);  // an ELF: loader, descriptors, symbols, line table, decoding
+void metadata(Input);     // the msgpack note
+void bundle(Input);       // what hipModuleLoadData takes: ELF, offload bundle, CCOB, HIPF
+void instruction(Input);  // LLVM's text of instructions, one a line
+void decode(Input);       // instruction bytes: disassembled, resolved
+void launch(Input);       // a descriptor and code, run under the checkers
+void lint(Input);         // an ELF, or a descriptor and code: linted
+void safetensors(Input);  // a file's header
+void checkpoint(Input);   // a safetensors file: its 4-bit layers found, repacked, compared
+void model_config(Input); // a config.json: what it says of a few layers
+void gguf(Input);         // a file: metadata, tensors, a row of each
+void trace(Input);        // a profiler's CSV of dispatches
 
 struct Target {
     const char *name; // also of its folder in corpus/
@@ -35,6 +36,7 @@ inline constexpr Target targets[] = {{"code_object", code_object},
                                      {"lint", lint},
                                      {"safetensors", safetensors},
                                      {"checkpoint", checkpoint},
+                                     {"model_config", model_config},
                                      {"gguf", gguf},
                                      {"trace", trace}};
 

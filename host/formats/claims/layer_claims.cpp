@@ -311,11 +311,12 @@ Claims ModelClaims::of(const std::string &layer) const {
         take_all(of_rules, rule.claims);
         first = rule.where;
     };
-    // As their readers have it: a name, else expressions, else a class of modules. Layers are of
-    // class Linear, or of another that no tensor tells.
-    if (const auto found = exact_.find(plain_path(layer)); found != exact_.end())
-        for (size_t i : found->second)
-            apply(rules_[i]);
+    // As their readers have it: a name, or that of a module around, else expressions, else a class
+    // of modules. Layers are of class Linear, or of another that no tensor tells.
+    for (std::string m = plain_path(layer); !m.empty() && first.empty(); m = module_path(m))
+        if (const auto found = exact_.find(m); found != exact_.end())
+            for (size_t i : found->second)
+                apply(rules_[i]);
     if (first.empty())
         for (size_t i : patterns_)
             if (rules_[i].pattern.matches(layer))
@@ -346,8 +347,9 @@ std::vector<std::string> ModelClaims::problems() const {
             continue;
         if (modules.empty())
             for (const std::string &name : checkpoint_.all_names())
-                if (modules.insert(module_path(name)).second)
-                    plain.insert(plain_path(module_path(name)));
+                for (std::string m = module_path(name); !m.empty() && modules.insert(m).second;
+                     m = module_path(m))
+                    plain.insert(plain_path(m));
         const bool found = rule.pattern.exact()
                                ? plain.contains(rule.pattern.text())
                                : std::ranges::any_of(modules, [&](const std::string &m) {

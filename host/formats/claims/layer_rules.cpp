@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <optional>
+#include <regex>
 
 #include "base/error.h"
 #include "formats/json.h"
@@ -49,6 +51,10 @@ std::regex compiled(const std::string &text, const std::string &where) {
 
 } // namespace
 
+struct LayerPattern::Expression {
+    std::regex regex;
+};
+
 std::string plain_path(std::string_view path) {
     std::string out;
     while (!path.empty()) {
@@ -76,7 +82,7 @@ LayerPattern LayerPattern::regex(const std::string &text, const std::string &whe
     }
     out.kind_ = Kind::regex;
     out.text_ = text;
-    out.regex_ = compiled(text, where);
+    out.expression_ = std::make_shared<Expression>(compiled(text, where));
     return out;
 }
 
@@ -96,7 +102,8 @@ LayerPattern LayerPattern::glob(std::string_view text) {
             out.text_ += std::string("\\") + c;
     }
     out.text_ += '$';
-    out.regex_ = compiled(out.text_, std::string(text.substr(0, 80)));
+    const std::string where(text.substr(0, 80));
+    out.expression_ = std::make_shared<Expression>(compiled(out.text_, where));
     return out;
 }
 
@@ -113,7 +120,8 @@ bool LayerPattern::matches(const std::string &name) const {
     return std::ranges::any_of(
         std::array{name, plain, "model." + plain, "model.language_model." + plain}, [&](auto &way) {
             return way.size() <= longest &&
-                   std::regex_search(way, *regex_, std::regex_constants::match_continuous);
+                   std::regex_search(way, expression_->regex,
+                                     std::regex_constants::match_continuous);
         });
 }
 

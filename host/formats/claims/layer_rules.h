@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How config files name layers.
 #pragma once
-#include <optional>
-#include <regex>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,7 +13,9 @@ namespace nw {
 // savers put in front, leave out and order in several ways: a layer is meant by any of these.
 std::string plain_path(std::string_view path);
 
-// Names of modules that an entry of a config means.
+// Names of modules that an entry of a config means. Unlike base/pattern.h, whose expressions are of
+// the user, it takes no exponential time. <regex> stays out of this header: it takes seconds to
+// compile.
 class LayerPattern {
 public:
     // A regular expression that a name begins with a match of, as Python's re.match; `where` names
@@ -31,7 +32,8 @@ private:
     enum class Kind : u8 { path, begin, regex };
     Kind kind_ = Kind::path;
     std::string text_;
-    std::optional<std::regex> regex_;
+    struct Expression;
+    std::shared_ptr<const Expression> expression_;
 };
 
 } // namespace nw

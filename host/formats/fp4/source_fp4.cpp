@@ -102,9 +102,10 @@ private:
         if (!scales)
             refuse_tensor(codes, fmt::format("its scales {} are missing from the checkpoint",
                                              in_quotes(name)));
+        // Bytes may be stored as such, of either type.
         const bool mx = type == GgmlType::mxfp4;
         const char *dtype = mx || codes.dtype == "U32" ? "U8" : "F8_E4M3";
-        const bool fits = scales->dtype == dtype || (mx && scales->dtype == "F8_E8M0");
+        const bool fits = scales->dtype == "U8" || scales->dtype == (mx ? "F8_E8M0" : "F8_E4M3");
         if (!fits || scales->shape != shape)
             refuse_tensor(*scales,
                           fmt::format("must be {} {}, as {} is {}", dtype, shape_text(shape),
@@ -133,7 +134,10 @@ private:
         if (const Tensor *zeros = find(name + join + "weight_zero_point"))
             refuse_tensor(
                 *zeros, "zero points, which ggml's types of e2m1 have not; quantize symmetrically");
-        const GgmlType type = dtype == "F8_E4M3" ? GgmlType::nvfp4 : GgmlType::mxfp4;
+        const bool factor = by_name_.contains(name + join + "weight_scale_2") ||
+                            by_name_.contains(name + join + "weight_global_scale");
+        const GgmlType type =
+            dtype == "F8_E4M3" || (dtype == "U8" && factor) ? GgmlType::nvfp4 : GgmlType::mxfp4;
         if (columns_first(t, *found->second, type))
             return nvfp4_factor(of_columns(type, t, *found->second, name, name + join), join);
         SourceFp4 out = codes_of_layer(type, t, name, std::string(join) + "weight_scale", join);

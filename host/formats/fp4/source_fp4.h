@@ -9,6 +9,7 @@
 //   nvfp4  NAME.weight U8 [..., N, K/2], NAME.weight_scale F8_E4M3 [..., N, K/16],
 //          NAME.weight_scale_2 F32, one number that multiplies: as ModelOpt; or NAME.weight_packed
 //          in place of weight, and NAME.weight_global_scale, which divides: as compressed-tensors;
+//          scales of these may be U8, the same bytes;
 //          or NAME.weight U32 [..., N, K/8], NAME.scales U8 [..., N, K/16] of e4m3: as MLX, which
 //          has no other scale; or of stacked experts NAME U8 [E, K/2, N],
 //          NAME_weight_scale F8_E4M3 [E, K/16, N], NAME_weight_scale_2: as ModelOpt has gpt-oss and

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -24,9 +25,25 @@ constexpr std::array<std::string_view, 4> plain_experts = {"granitemoe", "granit
 constexpr std::array<std::string_view, 6> writes = {"down", "w2", "fc2", "output", "wo", "c_proj"};
 constexpr std::array<std::string_view, 7> reads = {"up", "gate", "w1", "w3", "fc1", "input", "wi"};
 
+// Letters and digits in lower case: gptoss of the type gpt_oss, and how the class
+// GptOssForCausalLM begins.
+std::string letters(std::string_view text) {
+    std::string out;
+    for (unsigned char c : text)
+        if (std::isalnum(c))
+            out += static_cast<char>(std::tolower(c));
+    return out;
+}
+
+// Whether a type is one of these, or a class of models begins with its name.
 bool any_type(const ModelShape &model, Words types) {
-    return std::ranges::any_of(types,
-                               [&](auto type) { return model.types.contains(std::string(type)); });
+    return std::ranges::any_of(model.types, [&](const std::string &said) {
+        const std::string name = letters(said);
+        const bool of_class = name.ends_with("model") || name.find("for") != name.npos;
+        return std::ranges::any_of(types, [&](std::string_view type) {
+            return of_class ? name.starts_with(letters(type)) : name == letters(type);
+        });
+    });
 }
 
 bool any_word(std::string_view name, Words words) {
@@ -65,6 +82,11 @@ Orientation of_experts(std::string_view module, std::span<const u64> shape,
 void read_shape(ModelShape &out, const Json &config) {
     if (const auto type = config.find("model_type"); type != config.end() && type->is_string())
         out.types.insert(type->get<std::string>());
+    if (const auto classes = config.find("architectures");
+        classes != config.end() && classes->is_array())
+        for (const Json &name : *classes)
+            if (name.is_string())
+                out.types.insert(name.get<std::string>());
     for (const char *key : {"hidden_size", "n_embd", "d_model"})
         if (const auto size = config.find(key); size != config.end() && size->is_number_unsigned())
             out.hidden.insert(size->get<u64>());

@@ -14,8 +14,9 @@ enum class Orientation : u8 { rows_first, columns_first, unknown };
 
 // What config.json says of it.
 struct ModelShape {
-    std::set<std::string> types; // model_type, of the model and of those in it
-    std::set<u64> hidden;        // hidden_size, n_embd, d_model of language models
+    // model_type and architectures, of the model and of those in it.
+    std::set<std::string> types;
+    std::set<u64> hidden; // hidden_size, n_embd, d_model of language models
 };
 ModelShape model_shape(const nlohmann::json &config);
 
