@@ -57,6 +57,16 @@ private:
     std::unordered_map<std::string, std::string> layers_;
 };
 
+bool has_word(const std::string &name, std::initializer_list<const char *> words) {
+    return std::ranges::any_of(words,
+                               [&](const char *word) { return name.find(word) != name.npos; });
+}
+
+bool is_beside_codes(const std::string &name) {
+    return has_word(name,
+                    {"scale", "zero", "absmax", "SCB", "codebook", "centroid", "lookup", "table"});
+}
+
 std::string and_config(const ModelClaims &claims) {
     return claims.made_by().empty() ? "" : fmt::format(" ({})", claims.made_by());
 }
@@ -64,6 +74,7 @@ std::string and_config(const ModelClaims &claims) {
 void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const ModelClaims &claims,
                   const SourceOptions &o) {
     const Prefixes prefixes(layers);
+    const QuantizedTensors quantized(checkpoint);
     std::vector<const Tensor *> others;
     std::map<std::string, std::pair<u64, std::string>> copied; // by dtype: how many, the first
     for (const Tensor *t : layers.others) {
@@ -81,7 +92,7 @@ void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const Mode
         }
         others.push_back(t);
         const bool told = checkpoint.find(t->name + ".quant_map"); // bitsandbytes: by find_linears
-        if (told || !is_quantized(checkpoint, *t))
+        if (told || !quantized.contains(*t))
             continue;
         const std::string_view layout = foreign_layout(checkpoint, *t);
         if (o.copies_others) {
@@ -116,30 +127,35 @@ void note_smoothing(SourceLayers &layers) {
 
 } // namespace
 
-bool is_quantized(const Checkpoint &checkpoint, const Tensor &t) {
+QuantizedTensors::QuantizedTensors(const Checkpoint &checkpoint) : checkpoint_(checkpoint) {
+    for (const Tensor *t : checkpoint.tensors()) {
+        const std::string module = module_prefix(t->name), own = t->name.substr(module.size());
+        if (is_beside_codes(own))
+            beside_[module].push_back(own);
+    }
+}
+
+bool QuantizedTensors::contains(const Tensor &t) const {
     constexpr std::array<std::string_view, 9> computed = {"F16",  "BF16", "F32", "F64", "C64",
                                                           "BOOL", "I64",  "U64", "I16"};
-    if (!foreign_layout(checkpoint, t).empty())
+    if (!foreign_layout(checkpoint_, t).empty())
         return true;
-    if (t.shape.empty() || std::ranges::find(computed, t.dtype) != computed.end())
-        return false;
     const std::string module = module_prefix(t.name), own = t.name.substr(module.size());
-    // NAME.weight with NAME.weight_scale, NAME.qweight with NAME.scales, NAME_blocks with
-    // NAME_scales, NAME with NAME_weight_scale; also NAME.weight.absmax.
+    if (t.shape.empty() || is_beside_codes(own) || has_word(own, {"index", "ids"}) ||
+        std::ranges::find(computed, t.dtype) != computed.end())
+        return false;
+    if (beside_.contains(t.name + ".")) // NAME.weight.absmax
+        return true;
+    const auto found = beside_.find(module);
+    if (found == beside_.end())
+        return false;
+    // NAME.weight with NAME.weight_scale, NAME.qweight with NAME.scales; NAME_blocks with
+    // NAME_scales, NAME with NAME_weight_scale.
+    if (has_word(own, {"weight", "code", "W_q", "data", "packed", "indices"}))
+        return true;
     const std::string stem = own.substr(0, own.rfind('_'));
-    for (const char *scale :
-         {"weight_scale", "weight_scale_inv", "scales", "scale", "weight_scale_2", "scale_inv",
-          "weight_scales", "scale_weight", "qscales", "weight_global_scale", "absmax", "SCB",
-          "codebooks", "codebook", "zeros", "qzeros"})
-        if (const Tensor *found = checkpoint.find(module + scale); found && found != &t)
-            if (own.find("weight") != own.npos || own.find("code") != own.npos || own == "W_q")
-                return own.find("scale") == own.npos && own.find("zero") == own.npos;
-    for (const std::string &base : {own, stem})
-        for (const char *scale : {"_scale", "_scales", "_scale_inv", "_weight_scale", ".absmax",
-                                  ".scale", "_scale_2", ".SCB"})
-            if (const Tensor *found = checkpoint.find(module + base + scale); found && found != &t)
-                return own.find("scale") == own.npos && own.find("zero") == own.npos;
-    return false;
+    return std::ranges::any_of(found->second,
+                               [&](const std::string &name) { return name.starts_with(stem); });
 }
 
 SourceLayers read_layers(const Checkpoint &checkpoint, const SourceOptions &o) {

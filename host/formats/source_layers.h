@@ -4,6 +4,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "formats/fp4/source_fp4.h"
@@ -37,8 +38,18 @@ struct SourceOptions {
 // is in claims/. Throws Error: config files that contradict each other.
 SourceLayers read_layers(const Checkpoint &, const SourceOptions & = {});
 
-// Whether a tensor is codes of quantized weights: of a type that weights are not computed in, with
-// scales or a codebook beside it.
-bool is_quantized(const Checkpoint &, const Tensor &);
+// Finds codes of quantized weights: tensors of types that weights are not computed in, with scales,
+// zero points or a codebook beside them, of any layout.
+class QuantizedTensors {
+public:
+    explicit QuantizedTensors(const Checkpoint &);
+    bool contains(const Tensor &) const;
+
+private:
+    const Checkpoint &checkpoint_;
+    // By the part of a name before its last dot, with it: the rest, where it is scales or their
+    // like.
+    std::unordered_map<std::string, std::vector<std::string>> beside_;
+};
 
 } // namespace nw

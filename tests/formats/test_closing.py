@@ -78,18 +78,20 @@ class Tensors(Closing):
             {"weight": Tensor("I8", [4, 8], bytes(32)), "SCB": reals("F32", [4], [1.0] * 4)},
             {"weight": Tensor("I32", [4, 8], bytes(128)), "weight_scale": reals("F16", [4, 1], [1.0] * 4)},
             {"weight": Tensor("U8", [4, 8], bytes(32)), "weight_scale": reals("F16", [4, 1], [1.0] * 4)},
+            {"packed": Tensor("I8", [4, 8], bytes(32)), "group_scales": SCALAR},
             {"weight": Tensor("F8_E9M9", [4, 8], bytes(17)), "weight_scale": SCALAR},
         ):
             other = {f"model.layers.0.self_attn.q_proj.{part}": t for part, t in parts.items()}
-            with self.subTest(dtype=parts["weight"].dtype):
+            name, codes = next(iter(parts.items()))
+            with self.subTest(name=name, dtype=codes.dtype):
                 done = self.pack(self.layer | other)
-                self.assert_refused(done, "q_proj.weight", parts["weight"].dtype, "quantized weights", "--all")
-                if parts["weight"].dtype == "F8_E9M9":
+                self.assert_refused(done, f"q_proj.{name}", codes.dtype, "quantized weights", "--all")
+                if codes.dtype == "F8_E9M9":
                     continue
                 done = self.pack(self.layer | other, "--all")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn("q_proj.weight", done.stderr)
-                self.assertEqual(decode(self.packed)[0]["model.layers.0.self_attn.q_proj.weight"], parts["weight"])
+                self.assertIn(f"q_proj.{name}", done.stderr)
+                self.assertEqual(decode(self.packed)[0][f"model.layers.0.self_attn.q_proj.{name}"], codes)
 
     def test_plain_ones_need_no_word(self) -> None:
         plain = {
@@ -97,6 +99,8 @@ class Tensors(Closing):
             "visual.position_ids": Tensor("I64", [1, 4], bytes(32)),
             "visual.index": Tensor("I32", [2, 2], bytes(16)),
             "visual.scale": SCALAR,
+            "visual.relative_position_index": Tensor("I32", [2, 2], bytes(16)),
+            "visual.relative_position_bias_table": SCALAR,
             "model.fp8_without_scales.weight": Tensor("F8_E5M2FNUZ", [2, 2], bytes(4)),
             f"{LAYER}2.weight": reals("BF16", [2, 2], [1.0] * 4),  # another module
         }
@@ -145,8 +149,9 @@ class Configs(Closing):
 
     def test_beside_the_quantization(self) -> None:
         (self.input / "model.safetensors").write_bytes(encode(self.layer))
-        (self.input / "config.json").write_text(json.dumps({"quantization_config": self.config, "rotation_config": {"block_size": 32}}))
-        self.assert_refused(nw("pack", self.input, self.packed), "config.json: rotation_config")
+        for key, value in (("rotation_config", {"block_size": 32}), ("quarot", True), ("hadamard", "full")):
+            (self.input / "config.json").write_text(json.dumps({"quantization_config": self.config, key: value}))
+            self.assert_refused(nw("pack", self.input, self.packed), f"config.json: {key}")
 
     def test_unknown_keys_are_told(self) -> None:
         done = self.pack(self.layer, brand_new={"a": 1}, damp_percent=0.1)

@@ -87,8 +87,10 @@ void add_nested(QuantizationConfig &config, const std::string &where, const Json
         const bool named = key == "quantization_config" || key == "compression_config";
         if (named && !part.is_null() && !part.is_object())
             throw Error(fmt::format("{}: is not an object, nor null", path));
-        constexpr std::array alone = {"transform_config", "rotation_config", "hadamard_config",
-                                      "spinquant_config", "quarot_config",   "sparsity_config"};
+        constexpr std::array alone = {"transform_config", "rotation_config", "rotation",
+                                      "hadamard_config",  "hadamard",        "spinquant_config",
+                                      "spinquant",        "quarot_config",   "quarot",
+                                      "online_rotations", "sparsity_config"};
         if (std::ranges::find(alone, key) != alone.end())
             config.add(where, {{key, part}});
         if (!part.is_object())

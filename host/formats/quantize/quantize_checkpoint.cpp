@@ -186,9 +186,10 @@ void check_plain(const std::deque<Checkpoint> &inputs, std::span<const CodedLaye
     std::unordered_set<const Tensor *> used;
     for (const CodedLayer &layer : coded)
         used.insert(layer.used.begin(), layer.used.end());
-    for (const Checkpoint &input : inputs)
+    for (const Checkpoint &input : inputs) {
+        const QuantizedTensors quantized(input);
         for (const Tensor *t : input.tensors())
-            if (!used.contains(t) && is_quantized(input, *t))
+            if (!used.contains(t) && quantized.contains(*t))
                 refuse_tensor(*t, fmt::format("is of quantized weights already, which would be "
                                               "copied: {}. Quantize the original model{}",
                                               o.gguf ? "GGUF has no such weights"
@@ -197,6 +198,7 @@ void check_plain(const std::deque<Checkpoint> &inputs, std::span<const CodedLaye
                                               o.gguf ? ""
                                                      : ", or say --no-config and keep a config "
                                                        "that says what both are"));
+    }
 }
 
 // Whether the output is a GGUF file: its name says it.
