@@ -131,6 +131,22 @@ TEST_CASE("a large grid is extrapolated from its first workgroups") {
           doctest::Approx(static_cast<f64>(exact.result.cycles)).epsilon(0.02));
 }
 
+TEST_CASE("a wave leaves its slot at s_endpgm: no more waves than slots, whatever is outstanding") {
+    TimedLaunch l; // a copy
+    l.grid = {16384, 1, 1};
+    l.block = {256, 1, 1};
+    l.words = 1 << 23;
+    l.warm = l.watched = false;
+    time({.gfx = "gfx1102",
+          .body = "s_lshl_b32 s15, s15, 10\nv_lshl_or_b32 v2, v0, 2, s15\n"
+                  "global_load_b32 v3, v2, s[2:3]\nv_add_nc_u32 v2, 0x1000000, v2\n"
+                  "s_waitcnt vmcnt(0)\nglobal_store_b32 v2, v3, s[2:3]\n",
+          .vgprs = 32},
+         l);
+    CHECK(l.result.occupancy > 12);
+    CHECK(l.result.occupancy <= 16);
+}
+
 TEST_CASE("requests to caches have a cost, padding after the end needs none") {
     const auto cost = [](const std::string &what, const std::string &gfx) {
         const auto l = timed(what + "\ns_mov_b32 s20, 1\n", gfx);

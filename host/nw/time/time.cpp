@@ -231,7 +231,7 @@ constexpr const char *footer = R"(
 time        of the launch, as the model has it; the host's share in it is the launch overhead
 DRAM        bytes that caches did not have, by the time; what it sustains: nw constants
 limiter     what most of the time goes to
-occupancy   waves on a SIMD at once
+occupancy   waves that have a slot of a SIMD at once; s_endpgm gives it back
 cold code   waits for instructions, where they take 3 % of a wave's cycles or more
 stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
 slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction

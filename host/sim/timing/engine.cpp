@@ -95,13 +95,15 @@ private:
 
     void end(TimedWave &wave) {
         TimedGroup &group = *wave.group;
-        const u64 at = core_.end_of(wave, now_) + steady_.skipped_cycles();
+        // s_endpgm frees the slot; stores may still be outstanding.
+        const u64 at = core_.end_of(wave, now_) + steady_.skipped_cycles(),
+                  left = now_ + 1 + steady_.skipped_cycles();
         if (m_.watcher) {
             core_.flush(wave);
-            m_.watcher->wave_ended(group.number, wave.number, wave.simd, at);
+            m_.watcher->wave_ended(group.number, wave.number, wave.simd, left);
         }
         last_end_ = std::max(last_end_, at);
-        core_.result.occupancy += static_cast<f64>(at - wave.started - wave.loop.started);
+        core_.result.occupancy += static_cast<f64>(left - wave.started - wave.loop.started);
         steady_.ended(wave);
         ++core_.result.waves;
         group.end = std::max(group.end, at);

@@ -58,7 +58,7 @@ struct Result {
     f64 time_us = 0;           // with launch overhead
     std::vector<f64> draws_us; // the same under each draw of the constants (draws.h), if any
     std::string limiter;       // "dram", "l2", "valu", "wmma", "lds", "issue", "latency"
-    f64 occupancy = 0;         // waves per SIMD, while the kernel ran
+    f64 occupancy = 0;         // waves per SIMD that have a slot, while the kernel ran
     u64 waves = 0;             // timed
     u64 insts = 0;             // timed
     u64 insts_skipped = 0;     // of these, in iterations of loops that were skipped
@@ -92,6 +92,7 @@ struct IssueEvent {
 class Watcher : public MemoryWatcher {
 public:
     virtual void wave_started(u64 group, u32 wave, u32 simd, u64 at) = 0;
+    // It leaves its slot: accesses may be outstanding until a later IssueEvent::done.
     virtual void wave_ended(u64 group, u32 wave, u32 simd, u64 at) = 0;
     // In order within a wave only: delivered when the wave ends, before wave_ended().
     virtual void issued(const IssueEvent &) = 0;

@@ -177,7 +177,7 @@ public:
     Core(const Machine &m, const Code &code, u32 passes);
     void begin(TimedWave &, u64 at);
     void try_issue(Simd &, TimedWave &, u64 now);
-    // When the wave, which has issued its last instruction, ends.
+    // When the wave, which has issued its last instruction, has no access outstanding.
     u64 end_of(const TimedWave &, u64 now) const;
     void arrive_if_complete(TimedGroup &, u64 now);
     void flush(TimedWave &); // sends its events to the watcher

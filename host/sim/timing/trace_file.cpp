@@ -197,7 +197,7 @@ private:
                         "\"workgroups\":{},\"workgroups_timed\":{},\"sampling_error\":{:.4f}",
                         *number_, dim(dispatch_.grid), dim(dispatch_.block), r.cycles, r.time_us,
                         r.limiter, r.occupancy, r.groups, r.groups_timed, r.sampling_error));
-        if (r.cycles > last_end_)
+        if (r.groups > r.groups_timed)
             events_.slice(track, base_ + last_end_, r.cycles - last_end_, "launch",
                           "\"extrapolated\"",
                           fmt::format("\"workgroups\":{}", r.groups - r.groups_timed));
