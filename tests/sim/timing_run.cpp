@@ -46,7 +46,8 @@ void time(const KernelText &text, TimedLaunch &l) {
     l.code = &l.program->code(text.wave);
     Memory memory;
     auto *buffer = static_cast<u32 *>(memory.allocate(u64{l.words} * 4));
-    std::fill_n(buffer, l.words, 0);
+    if (l.reads)
+        std::fill_n(buffer, l.words, 0);
     u64 arguments[] = {reinterpret_cast<u64>(buffer), 0};
     Dispatch d;
     d.program = l.program.get();
@@ -73,7 +74,8 @@ void time(const KernelText &text, TimedLaunch &l) {
     l.result = std::move(timed.result);
     l.stats = timed.stats;
     l.sliced = timed.sliced;
-    l.memory.assign(buffer, buffer + l.words);
+    if (l.reads)
+        l.memory.assign(buffer, buffer + l.words);
     memory.release(buffer);
 }
 

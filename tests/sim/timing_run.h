@@ -17,6 +17,7 @@ struct TimedLaunch {
     bool times = false;  // run_for_times
     bool warm = true;    // the second of two launches
     bool watched = true; // `events` is filled in
+    bool reads = true;   // `memory` is filled in; else a page exists once the kernel writes it
     RunConfig config;
     timing::Costs costs; // of the gfx, unless `own_costs`
     bool own_costs = false;

@@ -112,9 +112,14 @@ TEST_CASE("kernels whose addresses may come from what they store are executed") 
                       "s_waitcnt_vscnt null, 0\nglobal_load_b32 v5, v1, s[2:3]\n"
                       "s_waitcnt vmcnt(0)\nv_and_b32 v5, 0xffc, v5\n"
                       "global_load_b32 v6, v5, s[2:3]\n"));
-    // An atomic.
-    CHECK(!same_times("v_lshlrev_b32 v1, 2, v0\nv_mov_b32 v2, 1\n"
-                      "global_atomic_add_u32 v1, v2, s[2:3]\n"));
+    // An atomic that returns; another is a store.
+    const std::string add = "v_lshlrev_b32 v1, 2, v0\nv_mov_b32 v2, 1\n"
+                            "global_atomic_add_u32 ";
+    CHECK(!same_times(add + "v3, v1, v2, s[2:3] glc\n"));
+    CHECK(same_times(add + "v1, v2, s[2:3]\n"));
+    CHECK(!same_times(add + "v1, v2, s[2:3]\nglobal_load_b32 v5, v1, s[2:3]\n"
+                            "s_waitcnt vmcnt(0)\nv_and_b32 v5, 0xffc, v5\n"
+                            "global_load_b32 v6, v5, s[2:3]\n"));
     // Before any store: executed in part.
     CHECK(same_times("v_lshlrev_b32 v1, 2, v0\nglobal_load_b32 v5, v1, s[2:3]\n"
                      "s_waitcnt vmcnt(0)\nv_and_b32 v5, 0xffc, v5\n"

@@ -81,12 +81,10 @@ void print_caches(const Result &r) {
 }
 
 void print_dram(const Result &r, const sim::timing::Part &part) {
-    const f64 read = static_cast<f64>(r.memory.dram_read) * r.scale,
-              written = static_cast<f64>(r.memory.dram_write) * r.scale,
-              gb_per_s = (read + written) / r.time_us / 1000;
+    const f64 gb_per_s = (r.dram_read + r.dram_write) / r.time_us / 1000;
     row("DRAM", fmt::format("{:.1f} GB/s, {:.0f} % of what it sustains: {} read, {} written",
                             gb_per_s, 100 * gb_per_s / (part.dram_gb_per_s * part.dram_efficiency),
-                            bytes(read), bytes(written)));
+                            bytes(r.dram_read), bytes(r.dram_write)));
 }
 
 void print_utilization(const Launch &launch, const Result &r) {
@@ -94,7 +92,7 @@ void print_utilization(const Launch &launch, const Result &r) {
     const auto percent = [&](f64 share) { return fmt::format("{:.0f} %", 100 * share * r.scale); };
     row("utilization", fmt::format("VALU {} (WMMA {}, TRANS {}), SALU {}, LDS {}, DRAM {}",
                                    percent(u.valu), percent(u.wmma), percent(u.trans),
-                                   percent(u.salu), percent(u.lds), percent(u.dram)));
+                                   percent(u.salu), percent(u.lds), percent(u.dram / r.scale)));
     const auto cycles = [&](u64 busy) { return static_cast<f64>(busy) * r.scale; };
     row("LDS", fmt::format("{:.0f} cycles, {:.0f} of them for bank conflicts", cycles(r.busy.lds),
                            cycles(r.busy.lds_conflicts)));
@@ -236,7 +234,8 @@ cold code   waits for instructions, where they take 3 % of a wave's cycles or mo
 stalls      cycles in which a wave could not issue, and why: wait_* is an s_wait instruction
 slots       with --stats; a VALU issue slot is one VALU, VOPD (a pair is one), TRANS or WMMA instruction
 workgroups  of a large grid some are timed and stand for the others, and so do iterations of long loops, if
-            rates are steady; --exact: all are timed. Addresses are checked in those that are executed
+            rates are steady; --exact: all are timed. The sampling error holds their time in 95 of 100 cases.
+            Addresses are checked in those that are executed
 executed    without --stats, --json or files only what times depend on, if the kernel permits that
 utilization cycles in which a unit was busy, of all cycles
 LDS         busy cycles; conflicts: of lanes that ask the same bank

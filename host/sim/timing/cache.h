@@ -29,18 +29,32 @@ public:
 
     void drop(u64 line);
     void clear();
+    // Other lines in their places, as dirty, that are never asked for.
+    void rename();
+    // So many lines enter that are never asked for.
+    void displace(u64 lines);
     bool exists() const { return ways_ != 0; }
+
+    struct Contents {
+        u64 lines = 0;  // that fit; 0: there is no such cache
+        u64 held = 0;   // valid lines
+        u64 dirty = 0;  // sectors
+        u64 filled = 0; // lines that entered so far
+    };
+    const Contents &contents() const { return contents_; }
 
 private:
     // line << 4 | dirty << 2 | valid, most recently used first; 0 is empty.
     u64 *set_of(u64 line) { return &tags_[line % sets_ * ways_]; }
     u32 victim(u32 first);
+    u32 random();
 
     u64 sets_;
     u32 ways_;
     Replacement replacement_;
     u32 random_ = 1;
     std::vector<u64> tags_;
+    Contents contents_;
 };
 
 // Arrival times of requested sectors: a request for a sector in flight shares its arrival. Lines

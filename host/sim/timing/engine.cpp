@@ -5,6 +5,7 @@
 
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/event_wheel.h"
+#include "sim/timing/pass.h"
 #include "sim/timing/simd.h"
 #include "sim/timing/steady.h"
 
@@ -19,8 +20,15 @@ public:
           dispatcher_(m.part, m.device, *d.kernel, d),
           steady_(m, script.skips ? &script.recorder->trace(0, 0) : nullptr) {
         outcome_.resident = dispatcher_.resident();
-        outcome_.generations = {u64{d.grid.x} * d.grid.y * d.grid.z, outcome_.resident,
-                                script.groups, script.samples};
+        const f64 cycles = 1000.0 / m.part.shader_mhz; // bytes in a cycle of 1 GB/s
+        outcome_.generations = {
+            {.all = u64{d.grid.x} * d.grid.y * d.grid.z,
+             .resident = outcome_.resident,
+             .samples = script.samples,
+             .probes = script.probes,
+             .dram_bytes = m.part.dram_gb_per_s * m.part.dram_efficiency * cycles,
+             .mall_bytes = m.part.mall_size ? m.part.mall_gb_per_s * cycles : 0},
+            script.plan};
         launcher_free_.resize(dispatcher_.engines());
         cu_free_.resize(m.part.cus());
         core_.result.lines.resize(m.facts.ops.size());
@@ -33,7 +41,7 @@ public:
         for (u32 number = 0; events_.next(now_, number);)
             if (Simd &simd = core_.simds[number]; simd.event == now_) // else it was rescheduled
                 step(simd);
-        if (ended_ < outcome_.generations.timed())
+        if (ended_ < outcome_.generations.played())
             stuck();
         finish();
         return std::move(outcome_);
@@ -43,11 +51,56 @@ private:
     // ---- workgroups start and end
 
     void fill(u64 now) {
-        while (next_group_ < outcome_.generations.timed()) {
+        while (more()) {
             const auto place = dispatcher_.place();
             if (!place)
                 return;
             start(next_group_++, *place, now);
+        }
+    }
+
+    // True if next_group_ is to be started: what precedes it and is not played is done.
+    bool more() {
+        const Plan &plan = outcome_.generations.plan();
+        while (next_group_ == plan[stretch_].groups.end) {
+            if (stretch_ + 1 == plan.size())
+                return false;
+            const Stretch &next = plan[++stretch_];
+            if (next.what == Stretch::What::passed)
+                pass(next.groups);
+            if (next.what == Stretch::What::left_out && stretch_ + 1 < plan.size())
+                displace(next);
+            if (next.what == Stretch::What::played)
+                outcome_.generations.resumed();
+            else
+                next_group_ = next.groups.end;
+        }
+        return true;
+    }
+
+    // What a stretch leaves out has taken the place of what caches had.
+    void displace(const Stretch &left_out) {
+        if (left_out.as_later) // which are full of what the grid writes
+            return m_.memory.rename_lines();
+        const Generations::Lines lines = outcome_.generations.lines_of(left_out);
+        m_.memory.displace(lines.l2, lines.mall);
+    }
+
+    void pass(GroupRange groups) {
+        MemoryCounts before = m_.memory.counts();
+        for (u64 group = groups.begin, n = 1; group < groups.end; ++group, ++n) {
+            if (script_.beside)
+                script_.recorder->await(group);
+            pass_over(m_, *script_.recorder, group, dispatcher_.waves());
+            if (script_.beside && !script_.keeps)
+                script_.recorder->forget(group);
+            if (n % outcome_.resident == 0) {
+                const MemoryCounts now = m_.memory.counts(), moved = now.moved_since(before);
+                outcome_.generations.passed(moved);
+                passed_read_ += moved.dram_read;
+                passed_write_ += moved.dram_write;
+                before = now;
+            }
         }
     }
 
@@ -124,11 +177,19 @@ private:
     void count_generation(const TimedGroup &group) {
         if (script_.live)
             return;
-        const u64 before = outcome_.generations.timed();
-        outcome_.generations.ended(group.end, script_.recorder->instructions(group.number),
-                                   next_group_, core_.result.insts + steady_.skipped_insts());
-        if (const u64 timed = outcome_.generations.timed(); timed != before)
-            script_.recorder->record_only(timed);
+        Generations &generations = outcome_.generations;
+        if (!generations.ended(group.end, script_.recorder->instructions(group.number)))
+            return;
+        const size_t before = generations.plan().size();
+        generations.seen({.issued = core_.result.insts + steady_.skipped_insts(),
+                          .lived = core_.result.occupancy,
+                          .counts = m_.memory.counts(),
+                          .levels = m_.memory.last_levels()},
+                         next_group_);
+        const Plan &plan = generations.plan();
+        for (size_t n = before; n < plan.size(); ++n)
+            if (plan[n].what == Stretch::What::left_out)
+                script_.recorder->leave_out(plan[n].groups);
     }
 
     // ---- a SIMD's cycle
@@ -207,8 +268,13 @@ private:
                                       static_cast<f64>(core_.simds.size())
                                 : 0;
         r.memory = m_.memory.counts();
-        r.groups_timed = outcome_.generations.timed();
+        r.memory.dram_read -= passed_read_;
+        r.memory.dram_write -= passed_write_;
+        r.groups_timed = outcome_.generations.played();
         steady_.add_skipped(r);
+        if (const Stretch &last = outcome_.generations.plan().back();
+            last.what == Stretch::What::left_out)
+            displace(last); // for the next launch
         r.simds = static_cast<u32>(core_.simds.size());
         r.part = m_.part.name;
         r.unknown = m_.facts.unknown;
@@ -226,6 +292,8 @@ private:
     std::vector<TimedGroup *> ending_;
     std::vector<u64> launcher_free_, cu_free_; // by shader engine, by CU
     u64 now_ = 0, last_end_ = 0, next_group_ = 0, ended_ = 0;
+    size_t stretch_ = 0;                     // of the plan, that next_group_ belongs to
+    u64 passed_read_ = 0, passed_write_ = 0; // bytes of DRAM, by workgroups that were passed over
 };
 
 } // namespace

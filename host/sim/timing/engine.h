@@ -21,12 +21,13 @@ struct Machine {
     Watcher *watcher = nullptr;
 };
 
-// Source of the waves' instructions: a record of workgroups [0, groups), or live waves if control
-// flow depends on time.
+// Source of the waves' instructions: a record of workgroups, or live waves if control flow depends
+// on time.
 struct Script {
     Recorder *recorder = nullptr;
-    u64 groups = 0;                        // to time; at most, if it samples
-    bool samples = false;                  // stops early and extrapolates (generations.h)
+    Plan plan;                             // of the whole grid, to begin with if it samples
+    bool samples = false;                  // leaves workgroups out (generations.h)
+    std::vector<GroupWork> probes;         // workgroups all over the grid; may be empty
     bool skips = false;                    // iterations of long loops (steady.h)
     bool beside = false;                   // recording runs on another thread
     bool keeps = false;                    // the record is read again later

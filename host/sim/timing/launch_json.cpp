@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/timing/launch_json.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -85,8 +86,8 @@ void add_times(Json &line, const Result &r, const RunStats &stats) {
     line["stalls"] = stalls;
     line["simds"] = r.simds;
     line["busy"] = json(r.busy, whole);
-    line["dram_read"] = whole(r.memory.dram_read);
-    line["dram_write"] = whole(r.memory.dram_write);
+    line["dram_read"] = std::llround(r.dram_read);
+    line["dram_write"] = std::llround(r.dram_write);
     line["l0_hit_rate"] = rate(r.memory.l0);
     line["gl1_hit_rate"] = rate(r.memory.gl1);
     line["l2_hit_rate"] = rate(r.memory.l2);
@@ -95,10 +96,7 @@ void add_times(Json &line, const Result &r, const RunStats &stats) {
                            ? static_cast<f64>(stats.bytes.global_load + stats.bytes.global_store) /
                                  r.time_us / 1000
                            : 0;
-    line["dram_gb_per_s"] =
-        r.time_us > 0
-            ? static_cast<f64>(whole(r.memory.dram_read + r.memory.dram_write)) / r.time_us / 1000
-            : 0;
+    line["dram_gb_per_s"] = r.time_us > 0 ? (r.dram_read + r.dram_write) / r.time_us / 1000 : 0;
     line["groups_timed"] = r.groups_timed;
     line["sampling_error"] = r.sampling_error;
     line["unknown_classes"] = r.unknown;

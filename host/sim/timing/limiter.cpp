@@ -24,7 +24,7 @@ Utilization utilization(const Result &r, const Part &part) {
     u.salu = share(r.busy.salu, simds);
     u.lds = share(r.busy.lds, simds / 2);
     const f64 bytes_per_cycle = part.dram_gb_per_s * 1000 / part.shader_mhz;
-    u.dram = static_cast<f64>(r.memory.dram_read + r.memory.dram_write) / cycles / bytes_per_cycle;
+    u.dram = (r.dram_read + r.dram_write) / cycles / bytes_per_cycle;
     return u;
 }
 

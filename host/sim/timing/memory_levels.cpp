@@ -144,6 +144,7 @@ u64 MemoryLevels::leave_l2(const Cache::Evicted &evicted, u64 at) {
     Queue &queue = l2_channels_[l2_map_.of(evicted.line)].misses;
     u32 sectors = count(evicted.dirty);
     u64 entry = queue.enter(at, sectors), there = entry;
+    counts.l2_write += sectors * sector_bytes;
     if (mall_.exists()) {
         DramChannel &home = dram_channels_[dram_map_.of(evicted.line)];
         u32 work = work_.mall * sectors;
@@ -241,6 +242,7 @@ void MemoryLevels::touch_write(const Miss &miss) {
 }
 
 void MemoryLevels::touch_evicted(Cache::Evicted evicted) { // from L2
+    counts.l2_write += count(evicted.dirty) * sector_bytes;
     if (evicted.dirty && mall_.exists()) {
         mall_.use(evicted.line);
         evicted = mall_.fill(evicted.line, evicted.dirty, evicted.dirty);

@@ -3,7 +3,6 @@
 #pragma once
 #include <algorithm>
 
-#include "sim/timing/cache.h"
 #include "sim/timing/channels.h"
 #include "sim/timing/memory_system.h"
 #include "sim/timing/port.h"
@@ -39,6 +38,15 @@ public:
     void start_kernel(); // invalidates GL1
     void forget();       // also empties L2 and MALL
     void warm_l2(u64 line, Sectors sectors);
+    void rename() {
+        l2_.rename();
+        mall_.rename();
+    }
+    void displace(u64 l2_lines, u64 mall_lines) {
+        l2_.displace(l2_lines);
+        mall_.displace(mall_lines);
+    }
+    LastLevels contents() const { return {l2_.contents(), mall_.contents()}; }
     MemoryCounts counts;
 
 private:

@@ -209,6 +209,7 @@ void MemorySystem::Impl::pass(Passage &p) {
     });
     ++levels.counts.requests;
     levels.counts.sectors += sectors;
+    levels.counts.written += r.kind == Kind::load ? 0 : sectors;
 }
 
 // A load of one sector through a cache of its WGP.
@@ -255,6 +256,7 @@ void MemorySystem::touch(const VectorRequest &r) {
     MemoryCounts &counts = impl_->levels.counts;
     each_line(r.runs, [&](u64 line, Sectors wanted) {
         counts.sectors += count(wanted);
+        counts.written += r.kind == Kind::load ? 0 : count(wanted);
         if (r.kind == Kind::load) {
             const bool kept = r.policy == Policy::normal;
             const Sectors found = kept || r.policy == Policy::stream ? cu.l0.use(line) & wanted : 0;
@@ -339,6 +341,14 @@ void MemorySystem::warm_code(u64 address, u64 bytes) {
 }
 
 const MemoryCounts &MemorySystem::counts() const { return impl_->levels.counts; }
+
+LastLevels MemorySystem::last_levels() const { return impl_->levels.contents(); }
+
+void MemorySystem::rename_lines() { impl_->levels.rename(); }
+
+void MemorySystem::displace(u64 l2_lines, u64 mall_lines) {
+    impl_->levels.displace(l2_lines, mall_lines);
+}
 
 void MemorySystem::watch(MemoryWatcher *watcher) { impl_->watcher = watcher; }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/types.h"
+#include "sim/timing/cache.h"
 #include "sim/timing/costs.h"
 #include "sim/timing/part.h"
 
@@ -44,7 +45,19 @@ struct MemoryCounts {
     };
     Cache l0, scalar, instruction, gl1, l2, mall;
     u64 dram_read = 0, dram_write = 0; // bytes
+    u64 l2_write = 0;                  // bytes that L2 evicted
     u64 requests = 0, sectors = 0;     // of vector memory instructions
+    u64 written = 0;                   // of these sectors, by stores and atomics
+
+    // What went through MALL and DRAM.
+    MemoryCounts moved_since(const MemoryCounts &before) const {
+        MemoryCounts moved;
+        moved.mall = {mall.hits - before.mall.hits, mall.misses - before.mall.misses};
+        moved.dram_read = dram_read - before.dram_read;
+        moved.dram_write = dram_write - before.dram_write;
+        moved.l2_write = l2_write - before.l2_write;
+        return moved;
+    }
 };
 
 // Observes every vector and scalar request, for traces. `level`: the furthest one that answered.
@@ -52,6 +65,10 @@ struct MemoryWatcher {
     enum class Level : u8 { l0, gl1, l2, mall, dram };
     virtual ~MemoryWatcher() = default;
     virtual void answered(u64 sent, u64 done, u32 cu, Level level) = 0;
+};
+
+struct LastLevels {
+    Cache::Contents l2, mall;
 };
 
 class MemorySystem {
@@ -72,7 +89,12 @@ public:
     // L2 has this code, the instruction caches as much of its beginning as they hold.
     void warm_code(u64 address, u64 bytes);
     const MemoryCounts &counts() const; // since start_kernel()
-    void watch(MemoryWatcher *);        // null: none
+    LastLevels last_levels() const;
+    // L2 and MALL have as many other lines, as dirty as theirs, that nobody asks for.
+    void rename_lines();
+    // So many of these enter L2 and MALL.
+    void displace(u64 l2_lines, u64 mall_lines);
+    void watch(MemoryWatcher *); // null: none
 
 private:
     struct Impl;

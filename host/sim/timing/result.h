@@ -48,7 +48,7 @@ struct Busy {
     u64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, lds_conflicts = 0, vmem = 0;
 };
 
-// Busy share of the timed cycles, or of the part's peak bandwidth.
+// Busy share of the timed cycles; dram: of the part's peak bandwidth, by all workgroups.
 struct Utilization {
     f64 valu = 0, wmma = 0, trans = 0, salu = 0, lds = 0, dram = 0;
 };
@@ -63,15 +63,16 @@ struct Result {
     u64 insts = 0;             // timed
     u64 insts_skipped = 0;     // of these, in iterations of loops that were skipped
     u64 groups = 0, groups_timed = 0;
-    f64 sampling_error = 0; // relative, one standard error; 0 when all was timed
+    f64 sampling_error = 0; // relative, with 95 % confidence; 0 when all was timed
     Stalls stalls{};
     Busy busy;
     Utilization use;
-    f64 slots = 0;                    // share of the workgroups that fit at once
-    MemoryCounts memory;              // of what was timed
-    f64 scale = 1;                    // groups / groups_timed
-    std::vector<LineCost> lines;      // by instruction index, of what was timed
-    std::vector<std::string> unknown; // mnemonics without a class of cost
+    f64 slots = 0;                     // share of the workgroups that fit at once
+    MemoryCounts memory;               // of what was timed
+    f64 dram_read = 0, dram_write = 0; // bytes of all workgroups
+    f64 scale = 1;                     // groups / groups_timed
+    std::vector<LineCost> lines;       // by instruction index, of what was timed
+    std::vector<std::string> unknown;  // mnemonics without a class of cost
     std::string part;
     u32 simds = 0;
 };

@@ -38,6 +38,11 @@ bool is_opaque(const Instruction &inst) {
                                "ds_consume", "ds_ordered", "ds_gws"});
 }
 
+// A vector store, or an atomic whose result nobody sees.
+bool writes_memory(const OpFacts &f) {
+    return f.unit == Unit::vmem && (f.store || (f.atomic && !f.returns));
+}
+
 // Lanes or halves of the destination keep what they have.
 bool writes_parts(const Operation &op) {
     return op.dpp || op.has("row_mask") || op.mnemonic.starts_with("v_writelane") ||
@@ -147,7 +152,9 @@ private:
         node.stores = m.stores() && m.access != Access::none;
         node.needed = f.unit != Unit::valu && f.unit != Unit::vmem && f.unit != Unit::lds;
         add_registers(node, inst, f, m);
-        if (m.updates()) {
+        if (writes_memory(f) && !node.lds) { // a store, too, if it is an atomic
+            node.stores = true;
+        } else if (m.updates()) {
             if (node.global)
                 return false;
             node.needed = true;
@@ -261,6 +268,16 @@ private:
     bool known_ = false, loads_lds_ = false;
 };
 
+// Its branches go to its own instructions.
+std::unique_ptr<Executable> copy_of(const Executable &code) {
+    auto copy = std::make_unique<Executable>(code);
+    const Inst *begin = code.insts.data(), *end = begin + code.insts.size();
+    for (Inst &i : copy->insts)
+        if (i.cls == Class::branch && i.target >= begin && i.target < end)
+            i.target = copy->insts.data() + (i.target - begin);
+    return copy;
+}
+
 void pass(Wave &, const Inst &) {}
 
 // The first of a row: the others are recorded here.
@@ -278,15 +295,20 @@ std::vector<bool> idle_instructions(const Code &code, const ProgramFacts &facts,
     return Slice(code, facts, entry).idle();
 }
 
+std::unique_ptr<Executable> without_stores(const Executable &code, const ProgramFacts &facts) {
+    auto copy = copy_of(code);
+    for (size_t n = 0; n < facts.ops.size(); ++n)
+        if (writes_memory(facts.ops[n]))
+            copy->insts[n].run = pass;
+    return copy;
+}
+
 std::unique_ptr<Executable> without_idle(const Executable &code, const ProgramFacts &facts,
                                          const std::vector<bool> &idle) {
-    auto copy = std::make_unique<Executable>(code);
-    const Inst *begin = code.insts.data(), *end = begin + code.insts.size();
+    auto copy = copy_of(code);
     u32 row = 0; // idle instructions without memory accesses that follow
     for (size_t n = copy->insts.size(); n-- > 0;) {
         Inst &i = copy->insts[n];
-        if (i.cls == Class::branch && i.target >= begin && i.target < end)
-            i.target = copy->insts.data() + (i.target - begin);
         if (n >= idle.size() || !idle[n]) {
             row = 0;
             continue;

@@ -11,7 +11,7 @@
 namespace nw::sim::timing {
 
 // By instruction: its results don't matter. Accesses of memory are executed, with any data. Empty
-// if that can't be known: the kernel has atomics on memory, indirect jumps or registers, or its
+// if that can't be known: the kernel has atomics on memory that return, indirect jumps or registers, or its
 // addresses come from memory that it may have written.
 std::vector<bool> idle_instructions(const Code &, const ProgramFacts &, u32 entry);
 
@@ -19,5 +19,9 @@ std::vector<bool> idle_instructions(const Code &, const ProgramFacts &, u32 entr
 // recorded and passed over at once.
 std::unique_ptr<Executable> without_idle(const Executable &, const ProgramFacts &,
                                          const std::vector<bool> &idle);
+
+// A copy of the code whose vector stores and atomics do nothing to memory. Not for atomics that
+// return.
+std::unique_ptr<Executable> without_stores(const Executable &, const ProgramFacts &);
 
 } // namespace nw::sim::timing

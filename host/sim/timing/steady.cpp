@@ -16,8 +16,10 @@ constexpr size_t fewest_windows = 3;  // to measure a rate
 constexpr f64 steady_error = 0.003;   // of the rate: it is constant
 constexpr u64 most_outside = 200;     // one in so many waves may be outside the loop
 constexpr f64 first_skip = 128;       // iterations; doubles while the rate stays the same
-constexpr f64 most_dram = 0.25;   // of DRAM's sustained bandwidth; above it skipping changes queues
+constexpr f64 most_dram = 0.25;  // of DRAM's sustained bandwidth; above it skipping changes queues
+constexpr u32 turns_watched = 8; // iterations of all waves: skipping ends where DRAM has more to do
 constexpr f64 fewest_skipped = 8; // rounded to whole iterations for each workgroup
+constexpr f64 deviations = 2;     // that the stated error covers
 constexpr u32 margin = 2;         // iterations that a wave may advance until it skips
 
 // The loop with the most instructions around it of those with enough iterations.
@@ -161,9 +163,12 @@ u64 Steady::dram_bytes() const {
 
 // Of the bandwidth that DRAM sustains, since the measurement began.
 f64 Steady::dram_share(u64 now) const {
-    const f64 bytes = static_cast<f64>(dram_bytes() - dram_before_),
-              us = static_cast<f64>(now - measured_from_) / m_.part.shader_mhz;
-    return bytes / us / 1000 / (m_.part.dram_gb_per_s * m_.part.dram_efficiency);
+    return dram_share_of(dram_bytes() - dram_before_, static_cast<f64>(now - measured_from_));
+}
+
+f64 Steady::dram_share_of(u64 bytes, f64 cycles) const {
+    const f64 us = cycles / m_.part.shader_mhz;
+    return static_cast<f64>(bytes) / us / 1000 / (m_.part.dram_gb_per_s * m_.part.dram_efficiency);
 }
 
 // Of the later half of the windows: the first ones may not be steady. Waves take turns, so that a
@@ -249,13 +254,25 @@ void Steady::skip(const Rate &rate, f64 cycles) {
     }
     pending_ = rest.size();
     // Around all waves: their accesses stay in order, roughly.
-    for (u32 turn = 0; !rest.empty(); ++turn)
-        std::erase_if(rest, [&](const auto &one) {
-            if (turn == one.second)
-                return true;
+    u64 dram = dram_bytes(), iterations = 0;
+    for (u32 turn = 0; !rest.empty(); ++turn) {
+        std::erase_if(rest, [&](const auto &one) { return turn == one.second; });
+        if (turn % turns_watched == 0 && turn) {
+            const f64 cycles = static_cast<f64>(iterations) / rate.mean;
+            if (dram_share_of(dram_bytes() - dram, cycles) > most_dram) {
+                for (const auto &[w, n] : rest) {
+                    w->loop.left += n - turn;
+                    skipped -= n - turn;
+                }
+                break;
+            }
+            dram = dram_bytes();
+            iterations = 0;
+        }
+        for (const auto &one : rest)
             skip_iteration(*one.first);
-            return false;
-        });
+        iterations += rest.size();
+    }
     const f64 took = static_cast<f64>(skipped) / rate.mean;
     skipped_cycles_ += took;
     squares_ += took * took * rate.error * rate.error;
@@ -309,7 +326,7 @@ void Steady::add_skipped(Result &r) const {
         r.insts += skipped[n];
     }
     if (r.cycles)
-        r.sampling_error = std::sqrt(squares_) / static_cast<f64>(r.cycles);
+        r.sampling_error = deviations * std::sqrt(squares_) / static_cast<f64>(r.cycles);
 }
 
 } // namespace nw::sim::timing

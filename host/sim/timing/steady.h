@@ -42,6 +42,7 @@ private:
     Rate rate() const;
     u64 dram_bytes() const;
     f64 dram_share(u64 now) const;
+    f64 dram_share_of(u64 bytes, f64 cycles) const;
     f64 skippable(const Rate &rate) const;
     void skip(const Rate &rate, f64 cycles);
     void skip_iteration(TimedWave &w);

@@ -3,19 +3,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
 
-#include "sim/func/choices.h"
-#include "sim/func/mode.h"
-#include "sim/func/workgroup.h"
 #include "sim/timing/dispatcher.h"
 #include "sim/timing/draws.h"
 #include "sim/timing/engine.h"
 #include "sim/timing/limiter.h"
-#include "sim/timing/slice.h"
+#include "sim/timing/slice_run.h"
 
 namespace nw::sim::timing {
 
@@ -23,8 +19,10 @@ namespace {
 
 // A grid of more generations of workgroups is sampled.
 constexpr u64 generations_exact = 8;
-// Generations that are timed where their number must be known in advance.
-constexpr u64 generations_timed = 6;
+// Generations whose instructions say whether to skip iterations of loops.
+constexpr u64 generations_expected = 6;
+// Workgroups of a grid whose work is found out in advance.
+constexpr u64 most_probes = 64;
 // As generations_exact, for launches of more than `long_launch` instructions: about ten seconds.
 constexpr u64 generations_exact_long = 4;
 constexpr f64 long_launch = 6e7;
@@ -87,6 +85,8 @@ struct Model {
         Result r = o.result;
         r.groups = groups_of(d);
         r.scale = static_cast<f64>(r.groups) / static_cast<f64>(r.groups_timed);
+        r.dram_read = static_cast<f64>(r.memory.dram_read);
+        r.dram_write = static_cast<f64>(r.memory.dram_write);
         r.limiter = limiter(r, part);
         r.use = utilization(r, part);
         r.slots = std::min(1.0, static_cast<f64>(r.groups) / std::max(1u, o.resident));
@@ -122,15 +122,13 @@ struct Timing::Impl {
     struct Recording {
         Recorder recorder;
         u64 resident;
-        std::unique_ptr<Executable> slice; // null: all of it
+        const Executable *slice; // null: all of it
         RunStats stats;
     };
-    std::unique_ptr<Executable> slice_of(const Dispatch &, const RunConfig &,
-                                         const ProgramFacts &) const;
     void record(Recording &, const Dispatch &, Memory &, const RunConfig &);
     Script script_of(Recording &, bool exact, bool watched) const;
-    Script play_beside(Recording &, const Dispatch &, Memory &, const RunConfig &, bool exact,
-                       Outcome &);
+    Script play_beside(Recording &, const Dispatch &, Memory &, const RunConfig &,
+                       const ProgramFacts &, bool exact, Watcher *, Outcome &);
     Timed recorded(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, bool exact,
                    Watcher *, bool times);
     Timed live(const Dispatch &, Memory &, const RunConfig &, const ProgramFacts &, Watcher *);
@@ -161,45 +159,6 @@ void Timing::Impl::replay(Result &result, const Dispatch &d, const Memory &m,
     }
 }
 
-// Executes a part of the instructions of the workgroups that are recorded, on several cores.
-RunStats run_slice(Context &c, const Executable &slice, const Recorder &recorder,
-                   unsigned threads) {
-    Context own{c.dispatch, c.memory, slice, c.config, c.device};
-    own.kernarg = c.kernarg;
-    own.packet = c.packet;
-    own.lds_bytes = c.lds_bytes;
-    own.waves_per_group = c.waves_per_group;
-    own.vgprs = c.vgprs;
-    std::atomic<u64> next{0};
-    std::mutex mutex;
-    std::exception_ptr fault;
-    RunStats stats;
-    const auto work = [&] {
-        MxcsrScope host_fpu(mxcsr_default);
-        const UseChoices chosen(c.config.choices);
-        try {
-            Workgroup group(own, nullptr);
-            for (u64 g; (g = next++) < recorder.groups();)
-                group.run(g);
-            const std::lock_guard lock(mutex);
-            stats += group.stats();
-        } catch (...) {
-            next = groups_of(c.dispatch);
-            const std::lock_guard lock(mutex);
-            fault = std::current_exception();
-        }
-    };
-    std::vector<std::thread> others;
-    for (unsigned n = 1; n < threads; ++n)
-        others.emplace_back(work);
-    work();
-    for (std::thread &t : others)
-        t.join();
-    if (fault)
-        std::rethrow_exception(fault);
-    return stats;
-}
-
 void Timing::Impl::record(Recording &r, const Dispatch &d, Memory &m, const RunConfig &config) {
     RunConfig observed = config;
     observed.observer = &r.recorder;
@@ -208,10 +167,26 @@ void Timing::Impl::record(Recording &r, const Dispatch &d, Memory &m, const RunC
         return;
     }
     const unsigned threads = config.threads ? config.threads : std::thread::hardware_concurrency();
+    std::atomic<u64> last{0};
+    const auto next = [&] { // that is recorded
+        for (u64 g; (g = last++) < r.recorder.groups();)
+            if (r.recorder.needs(g))
+                return g;
+        return no_group;
+    };
     r.stats = sim::run(d, m, device, observed, [&](Context &c) {
         const u64 useful = std::clamp<u64>(threads, 1, r.recorder.groups());
-        return run_slice(c, *r.slice, r.recorder, static_cast<unsigned>(useful));
+        return run_slice(c, *r.slice, static_cast<unsigned>(useful), next);
     });
+}
+
+// Workgroups all over the grid.
+std::vector<u64> spread(u64 groups) {
+    std::vector<u64> out;
+    const u64 probes = std::min(groups, most_probes);
+    for (u64 n = 0; n < probes; ++n)
+        out.push_back((2 * n + 1) * groups / (2 * probes));
+    return out;
 }
 
 // What to play of a record whose first workgroup is there.
@@ -219,17 +194,21 @@ Script Timing::Impl::script_of(Recording &r, bool exact, bool watched) const {
     const u64 groups = r.recorder.groups();
     const f64 each = static_cast<f64>(r.recorder.instructions(0)),
               insts = each * static_cast<f64>(groups);
-    const f64 sampled = std::min(insts, each * static_cast<f64>(generations_timed * r.resident));
+    const f64 sampled = std::min(insts, each * static_cast<f64>(generations_expected * r.resident));
     const u64 whole = insts > long_launch ? generations_exact_long : generations_exact;
     return {.recorder = &r.recorder,
-            .groups = groups,
+            .plan = {{Stretch::What::played, {0, groups}}},
             .samples = !exact && groups > whole * r.resident,
             .skips = !exact && !watched && sampled > played_whole};
 }
 
-// Times the first workgroups while later ones are recorded.
+// Times workgroups while later ones are recorded.
 Script Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
-                                 const RunConfig &config, bool exact, Outcome &o) {
+                                 const RunConfig &config, const ProgramFacts &facts, bool exact,
+                                 Watcher *watcher, Outcome &o) {
+    std::vector<GroupWork> probes;
+    if (!exact && r.recorder.groups() > generations_exact_long * r.resident)
+        probes = probe(spread(r.recorder.groups()), d, m, device, config, facts);
     // Workgroups that wait for each other are all recorded at once.
     if (!d.cooperative)
         r.recorder.read_beside(recorded_ahead);
@@ -245,10 +224,11 @@ Script Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
     Script script;
     try {
         r.recorder.await(0);
-        script = script_of(r, exact, false);
+        script = script_of(r, exact, watcher);
+        script.probes = std::move(probes);
         script.beside = true;
         script.keeps = !draws.empty();
-        o = play(base.machine(d, m, nullptr), d, d.program->code(d.kernel->wave_size), script);
+        o = play(base.machine(d, m, watcher), d, d.program->code(d.kernel->wave_size), script);
     } catch (const Recorder::Ended &) { // by the fault
     } catch (...) {
         own = std::current_exception();
@@ -261,35 +241,22 @@ Script Timing::Impl::play_beside(Recording &r, const Dispatch &d, Memory &m,
     return script;
 }
 
-// What is left of the program for times alone; null: all of it.
-std::unique_ptr<Executable> Timing::Impl::slice_of(const Dispatch &d, const RunConfig &config,
-                                                   const ProgramFacts &facts) const {
-    if (config.checker || d.cooperative)
-        return nullptr;
-    const Executable &code = executable(*d.program, d.kernel->wave_size);
-    const auto idle = idle_instructions(*code.code, facts, code.code->find(d.kernel->entry));
-    return idle.empty() ? nullptr : without_idle(code, facts, idle);
-}
-
 Timing::Timed Timing::Impl::recorded(const Dispatch &d, Memory &m, const RunConfig &config,
                                      const ProgramFacts &facts, bool exact, Watcher *watcher,
                                      bool times) {
     const u64 resident = Dispatcher(base.part, device, *d.kernel, d).resident(), all = groups_of(d);
-    // A watcher needs the number of timed workgroups in advance.
-    const bool first = watcher && !exact && all > generations_exact * resident;
-    const u64 groups = first ? first_generations(all, resident, generations_timed) : all;
-    Recording r{
-        recorder_of(d, facts, groups), resident, times ? slice_of(d, config, facts) : nullptr, {}};
+    const bool sliced = times && !config.checker;
+    Recording r{recorder_of(d, facts, all), resident, sliced ? slice_of(d, facts) : nullptr, {}};
     Timed timed;
     Outcome o;
     Script script;
-    if (groups > 1 && !watcher) {
-        script = play_beside(r, d, m, config, exact, o);
-        script.groups = o.generations.timed();
+    if (all > 1) {
+        script = play_beside(r, d, m, config, facts, exact, watcher, o);
+        script.plan = o.generations.plan();
         script.samples = script.beside = false;
     } else {
         record(r, d, m, config);
-        script = script_of(r, exact || first, watcher);
+        script = script_of(r, exact, watcher);
         o = play(base.machine(d, m, watcher), d, d.program->code(d.kernel->wave_size), script);
     }
     timed.result = base.result_of(d, o);
@@ -311,9 +278,11 @@ Timing::Timed Timing::Impl::live(const Dispatch &d, Memory &m, const RunConfig &
     timed.stats = sim::run(d, m, device, observed, [&](Context &c) {
         const auto checks = launch_checker(c);
         MxcsrScope host_fpu(mxcsr_default);
-        Outcome o =
-            play(base.machine(d, m, watcher), d, code,
-                 {.recorder = &recorder, .groups = groups, .live = &c, .checks = checks.get()});
+        Outcome o = play(base.machine(d, m, watcher), d, code,
+                         {.recorder = &recorder,
+                          .plan = {{Stretch::What::played, {0, groups}}},
+                          .live = &c,
+                          .checks = checks.get()});
         timed.result = base.result_of(d, o);
         return o.stats;
     });

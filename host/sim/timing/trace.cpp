@@ -68,9 +68,9 @@ Recorder::Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups,
       of_group_(groups), live_(groups, waves_per_group) {}
 
 void *Recorder::start(u64 group, u32 wave) {
-    if (wave == 0 && ahead_ != ~u64{0} && group < groups_)
+    if (wave == 0 && ahead_ != ~u64{0} && needs(group))
         wait_for_reader(group);
-    if (wave == 0 && group < groups_) {
+    if (wave == 0 && needs(group)) {
         of_group_[group] = std::make_unique<Recording[]>(waves_);
         for (u32 n = 0; n < waves_; ++n)
             of_group_[group][n].number = group * waves_ + n;
@@ -86,7 +86,7 @@ void Recorder::read_beside(u64 ahead) { ahead_ = ahead; }
 void Recorder::wait_for_reader(u64 group) {
     constexpr std::chrono::milliseconds look_up{50}; // how often to poll for the end of the process
     std::unique_lock lock(mutex_);
-    while (reads_ && claimed_ > ahead_ && group > wanted_ && group < groups_) {
+    while (reads_ && claimed_ > ahead_ && group > wanted_ && needs(group)) {
         check_abandoned();
         changed_.wait_for(lock, look_up);
     }
@@ -95,7 +95,10 @@ void Recorder::wait_for_reader(u64 group) {
 void Recorder::ended(u64 group) {
     {
         const std::lock_guard lock(mutex_);
-        recorded_.insert(group);
+        if (needs(group))
+            recorded_.insert(group);
+        else // since it began
+            drop(group);
     }
     changed_.notify_all();
 }
@@ -111,15 +114,33 @@ void Recorder::await(u64 group) {
         throw Ended{};
 }
 
-void Recorder::forget(u64 group) {
+void Recorder::drop(u64 group) {
     for (u32 wave = 0; wave < waves_; ++wave)
         claimed_ -= of_group_[group][wave].claimed;
     of_group_[group].reset();
+}
+
+void Recorder::forget(u64 group) {
+    drop(group);
     changed_.notify_all();
 }
 
-void Recorder::record_only(u64 groups) {
-    groups_ = groups;
+bool Recorder::needs(u64 group) const {
+    const GroupRange *const end = left_out_ + ranges_.load(std::memory_order_acquire);
+    return group < groups_ &&
+           std::none_of(left_out_, end, [&](const GroupRange &r) { return r.holds(group); });
+}
+
+void Recorder::leave_out(GroupRange range) {
+    {
+        const std::lock_guard lock(mutex_);
+        left_out_[ranges_] = range;
+        ranges_.fetch_add(1, std::memory_order_release);
+        const auto first = recorded_.lower_bound(range.begin),
+                   end = recorded_.lower_bound(range.end);
+        std::for_each(first, end, [&](u64 group) { drop(group); });
+        recorded_.erase(first, end);
+    }
     changed_.notify_all();
 }
 

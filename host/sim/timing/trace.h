@@ -93,8 +93,16 @@ private:
 // Half of the machine's memory.
 u64 default_record_limit();
 
-// Records the waves of workgroups [0, groups()). A wave that would exceed `limit` bytes in total
-// faults with out of memory: an endless kernel must not exhaust the host.
+// Workgroups [begin, end).
+struct GroupRange {
+    u64 begin = 0, end = 0;
+    u64 size() const { return end - begin; }
+    bool holds(u64 group) const { return group - begin < end - begin; }
+};
+
+// Records the waves of workgroups [0, groups()), without those that are left out. A wave that would
+// exceed `limit` bytes in total faults with out of memory: an endless kernel must not exhaust the
+// host.
 class Recorder : public Observer {
 public:
     Recorder(const std::vector<Payload> &payloads, bool gfx12, u64 groups, u32 waves_per_group,
@@ -108,17 +116,20 @@ public:
     // For a reader on another thread, which takes workgroups about in order. It is waited for if it
     // falls behind by `ahead` bytes.
     void read_beside(u64 ahead);
-    struct Ended {};              // thrown if recording ends before
-    void await(u64 group);        // until it is recorded
-    void forget(u64 group);       // it is not read again
-    void record_only(u64 groups); // from now on only the first `groups`
-    void finish();                // nothing more is recorded
-    void stop_reading();          // nothing more is read
+    struct Ended {};            // thrown if recording ends before
+    void await(u64 group);      // until it is recorded
+    void forget(u64 group);     // it is not read again
+    void leave_out(GroupRange); // these are not read; at most most_ranges times
+    bool needs(u64 group) const;
+    void finish();       // nothing more is recorded
+    void stop_reading(); // nothing more is read
     u64 instructions(u64 group) const;
+    static constexpr u32 most_ranges = 64;
 
 private:
     void wait_for_reader(u64 group);
     void ended(u64 group);
+    void drop(u64 group);
 
     // State per wave: the trace, and the allocations accessed last.
     struct Recording {
@@ -135,7 +146,7 @@ private:
 
     const std::vector<Payload> &payloads_; // by instruction index
     bool gfx12_;
-    std::atomic<u64> groups_;
+    u64 groups_;
     u32 waves_;
     u64 limit_;
     std::atomic<u64> claimed_{0};
@@ -150,6 +161,8 @@ private:
     u64 wanted_ = 0;         // the last one awaited
     std::vector<u32> live_;  // waves, by workgroup
     bool finished_ = false, reads_ = true;
+    GroupRange left_out_[most_ranges];
+    std::atomic<u32> ranges_{0}; // of left_out_
 };
 
 } // namespace nw::sim::timing
