@@ -81,6 +81,9 @@ class Wheel(unittest.TestCase):
     def test_cases(self) -> None:
         self.run_cases("installed_cases.py")
 
+    def test_arguments(self) -> None:
+        self.run_cases("argument_cases.py")
+
     def test_act_order(self) -> None:
         self.run_cases("act_order_cases.py")
 

@@ -6,7 +6,10 @@ ValueError names the value, the rule and the remedy. What depends on kernels (gr
 
 from __future__ import annotations
 
+from typing import Any
+
 from .gguf import block, columns
+from .scalars import flag, whole
 from .tensors import SIZES, Tensor
 
 FP8 = ("u8", "e4m3")
@@ -14,9 +17,11 @@ FP8 = ("u8", "e4m3")
 
 def is_a(t: Tensor, name: str, dims: int, *dtypes: str) -> None:
     if t.dtype not in dtypes:
-        raise ValueError(f"{name} is of type {t.dtype}: it must be {' or '.join(dtypes)}")
+        raise ValueError(f"{name} is of type {t.dtype}: it must be {' or '.join(dtypes)}; convert it")
     if len(t.shape) != dims:
-        raise ValueError(f"{name} has shape {list(t.shape)}: it must have {dims} dimensions")
+        raise ValueError(f"{name} has shape {list(t.shape)}: it must have {dims} dimensions; reshape it")
+    if any(step < 0 for step in t.strides):
+        raise ValueError(f"{name} has strides {list(t.strides)} in bytes: they must not be negative; make a copy that is contiguous")
 
 
 def contiguous(t: Tensor, name: str) -> None:
@@ -39,28 +44,54 @@ def rows(t: Tensor, name: str, shape: tuple[int, ...], says: str) -> None:
 
 def result(t: Tensor, shape: tuple[int, ...], *dtypes: str) -> None:
     is_a(t, "out", len(shape), *dtypes)
+    writable(t, "out")
     if t.shape != shape:
         raise ValueError(f"out has shape {list(t.shape)}: it must be {list(shape)}")
     contiguous(t, "out")
 
 
-def _half(n: int, silu_gate_up: bool) -> int:
-    if silu_gate_up and n % 2:
-        raise ValueError(f"w has {n} rows: silu_gate_up takes an even number, gate and up")
-    return n // 2 if silu_gate_up else n
+def writable(t: Tensor, name: str) -> None:
+    if t.read_only:
+        raise ValueError(f"{name} is read-only: it must be memory that the call may write; make a copy of it")
 
 
-def _groups(k: int, dwords: int, group: int) -> int:
-    if dwords * 8 != k:
-        raise ValueError(f"w has {dwords} dwords in a row: they must be K/8 = {k // 8}{' and a rest' if k % 8 else ''}")
-    if group <= 0:
-        raise ValueError(f"group = {group}: it must be 32, 64 or 128")
+def _half(n: int, silu_gate_up: Any, name: str = "silu_gate_up") -> int:
+    both = flag(silu_gate_up, name)
+    if both and n % 2:
+        raise ValueError(f"w has {n} rows: {name} takes an even number, gate and up")
+    return n // 2 if both else n
+
+
+def groups_of(k: int, group: Any) -> int:
+    """Groups of a row. Which sizes have kernels is the C library's to say."""
+    group = whole(group, "group", 1, 2**32 - 1, "32, 64 or 128")
     if k % group:
         raise ValueError(f"K = {k}: it must be a multiple of group = {group}; pad x and w with zeros")
     return k // group
 
 
-def linear(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: bool,
+def _groups(k: int, dwords: int, group: Any) -> int:
+    if dwords * 8 != k:
+        raise ValueError(f"w has {dwords} dwords in a row: they must be K/8 = {k // 8}{' and a rest' if k % 8 else ''}")
+    return groups_of(k, group)
+
+
+def weights(w: Tensor, scales: Tensor, group: Any, zeros: Tensor | None, dims: int, *, typed: bool) -> tuple[int, int]:
+    """N and K of packed weights, of experts where dims is 3. `typed`: zero points of the scales' type are allowed."""
+    is_a(w, "w", dims, "i32", "u32")
+    is_a(scales, "scales", dims, "f16", "bf16")
+    *front, n, dwords = w.shape
+    groups, of = groups_of(dwords * 8, group), "experts, " if front else ""
+    rows(w, "w", w.shape, f"[{of}N, K/8]")
+    rows(scales, "scales", (*front, n, groups), f"[{of}N, K/group]")
+    if zeros is not None:
+        is_a(zeros, "zeros", dims, "i32", "u32", *((scales.dtype,) if typed else ()))
+        each = zeros.dtype == scales.dtype
+        rows(zeros, "zeros", (*front, n if each else -(-n // 8), groups), f"[{of}N, K/group]" if each else f"[{of}ceil(N/8), K/group]")
+    return n, dwords * 8
+
+
+def linear(x: Tensor, w: Tensor, scales: Tensor, group: Any, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: Any,
            perm: Tensor | None = None) -> tuple[int, int]:  # fmt: skip
     is_a(x, "x", 2, "f16", "bf16")
     is_a(scales, "scales", 2, x.dtype)
@@ -70,19 +101,13 @@ def linear(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | Non
     return _product(x, w, scales, group, zeros, bias, silu_gate_up, typed=True)
 
 
-def _product(x: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: bool, *,
+def _product(x: Tensor, w: Tensor, scales: Tensor, group: Any, zeros: Tensor | None, bias: Tensor | None, silu_gate_up: Any, *,
              typed: bool) -> tuple[int, int]:  # fmt: skip
-    """`typed`: zero points of the scales' type are allowed."""
     is_a(w, "w", 2, "i32", "u32")
     (m, k), n = x.shape, w.shape[0]
-    groups = _groups(k, w.shape[1], group)
+    _groups(k, w.shape[1], group)
     contiguous(x, "x")
-    rows(w, "w", (n, k // 8), "[N, K/8]")
-    rows(scales, "scales", (n, groups), "[N, K/group]")
-    if zeros is not None:
-        is_a(zeros, "zeros", 2, "i32", "u32", *((scales.dtype,) if typed else ()))
-        each = zeros.dtype == scales.dtype
-        rows(zeros, "zeros", (n if each else -(-n // 8), groups), "[N, K/group]" if each else "[ceil(N/8), K/group]")
+    weights(w, scales, group, zeros, 2, typed=typed)
     if bias is not None:
         is_a(bias, "bias", 1, scales.dtype)
         rows(bias, "bias", (n,), "[N]")
@@ -95,11 +120,12 @@ def quantize_rows(x: Tensor, scales: Tensor) -> tuple[int, int]:
     rows(x, "x", (m, k), "[M, K]")
     is_a(scales, "scales", 1, "f32")
     rows(scales, "scales", (m,), "[M]")
+    writable(scales, "scales")
     return m, k
 
 
-def linear_w4a8(x: Tensor, x_scales: Tensor, w: Tensor, scales: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None,
-                silu_gate_up: bool) -> tuple[int, int]:  # fmt: skip
+def linear_w4a8(x: Tensor, x_scales: Tensor, w: Tensor, scales: Tensor, group: Any, zeros: Tensor | None, bias: Tensor | None,
+                silu_gate_up: Any) -> tuple[int, int]:  # fmt: skip
     is_a(x, "x", 2, "i8")
     is_a(x_scales, "x_scales", 1, "f32")
     rows(x_scales, "x_scales", (x.shape[0],), "[M]")
@@ -107,32 +133,28 @@ def linear_w4a8(x: Tensor, x_scales: Tensor, w: Tensor, scales: Tensor, group: i
     return _product(x, w, scales, group, zeros, bias, silu_gate_up, typed=False)
 
 
-def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: int, zeros: Tensor | None, bias: Tensor | None,
-               weights: Tensor | None, silu_gate_up: bool, perm: Tensor | None = None) -> tuple[int, int]:  # fmt: skip
+def moe_linear(x: Tensor, w: Tensor, scales: Tensor, ids: Tensor, group: Any, zeros: Tensor | None, bias: Tensor | None,
+               factors: Tensor | None, silu_gate_up: Any, perm: Tensor | None = None) -> tuple[int, int]:  # fmt: skip
     is_a(x, "x", 2, "f16", "bf16")
     is_a(w, "w", 3, "i32", "u32")
     is_a(scales, "scales", 3, x.dtype)
     is_a(ids, "ids", 2, "i32")
     (experts, n, dwords), (tokens, used), k = w.shape, ids.shape, x.shape[1]
-    groups = _groups(k, dwords, group)
+    _groups(k, dwords, group)
     slots = tokens * used
     if x.shape[0] not in (tokens, slots):
         raise ValueError(f"x has {x.shape[0]} rows: they must be {tokens}, or {slots} for slots")
     contiguous(x, "x")
     contiguous(ids, "ids")
-    rows(w, "w", (experts, n, k // 8), "[experts, N, K/8]")
-    rows(scales, "scales", (experts, n, groups), "[experts, N, K/group]")
-    if zeros is not None:
-        is_a(zeros, "zeros", 3, "i32", "u32")
-        rows(zeros, "zeros", (experts, -(-n // 8), groups), "[experts, ceil(N/8), K/group]")
+    weights(w, scales, group, zeros, 3, typed=False)
     if bias is not None:
         is_a(bias, "bias", 2, x.dtype)
         rows(bias, "bias", (experts, n), "[experts, N]")
         contiguous(bias, "bias")
-    if weights is not None:
-        is_a(weights, "weights", 2, "f32")
-        rows(weights, "weights", (tokens, used), "[T, used]")
-        contiguous(weights, "weights")
+    if factors is not None:
+        is_a(factors, "weights", 2, "f32")
+        rows(factors, "weights", (tokens, used), "[T, used]")
+        contiguous(factors, "weights")
     if perm is not None:
         is_a(perm, "perm", 2, "i32", "u32")
         rows(perm, "perm", (experts, k), "[experts, K]")
@@ -150,6 +172,19 @@ def moe_lists(sorted_ids: Tensor, blocks: Tensor, entries: Tensor) -> tuple[int,
     rows(entries, "entries", (1,), "[1]")
     contiguous(sorted_ids, "sorted_ids")
     return count, size
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, out: Tensor) -> None:
+    is_a(q, "q", 4, "f16", "bf16")
+    (b, _, _, d), (_, sk, hk, _) = q.shape, k.shape if len(k.shape) == 4 else (0, 0, 0, 0)
+    keys = (b, sk, hk, d)
+    for t, name, shape, says in ((q, "q", q.shape, ""), (k, "k", keys, "[B, Sk, Hk, D]"), (v, "v", keys, "k's"), (out, "out", q.shape, "q's")):
+        is_a(t, name, 4, q.dtype)
+        if t.shape != shape:
+            raise ValueError(f"{name} has shape {list(t.shape)}: it must be {says} = {list(shape)}")
+        if d > 1 and t.strides[3] != SIZES[t.dtype]:
+            raise ValueError(f"{name} has strides {list(t.strides)} in bytes: heads must be contiguous; make a copy that is")
+    writable(out, "out")
 
 
 def gguf_linear(x: Tensor, w: Tensor, type: str) -> tuple[int, int]:
@@ -206,17 +241,16 @@ def gguf_moe_linear_fp8(x: Tensor, x_scales: Tensor, w: Tensor, type: str, ids: 
     return tokens, used, w.shape[1]
 
 
-def gguf_moe_act(x: Tensor, w: Tensor, type: str, ids: Tensor, bias: Tensor | None, swiglu: bool) -> tuple[int, int, int]:
+def gguf_moe_act(x: Tensor, w: Tensor, type: str, ids: Tensor, bias: Tensor | None, swiglu: Any) -> tuple[int, int, int]:
     tokens, used, n = gguf_moe_linear(x, w, type, ids)
     contiguous(ids, "ids")
-    if swiglu and n % 2:
-        raise ValueError(f"w has {n} rows: with swiglu they must be even, gate and up in turn")
+    half = _half(n, swiglu, "swiglu")
     if bias is not None:
         is_a(bias, "bias", 2, "f32")
         contiguous(bias, "bias")
         if bias.shape != (w.shape[0], n):
             raise ValueError(f"bias has shape {list(bias.shape)}: it must be [{w.shape[0]}, {n}]")
-    return tokens, used, n // 2 if swiglu else n
+    return tokens, used, half
 
 
 def _gguf_row(k: int, row_bytes: int, type: str) -> None:

@@ -11,19 +11,25 @@ from typing import Any
 
 from . import abi, checks, hip
 from .gguf import block, columns
-from .library import KERNELS, LIBRARY, call, struct
-from .tensors import Tensor, stream_of, tensor
+from .library import KERNELS, LIBRARY, S, call, fill, struct
+from .scalars import flag, shown, whole
+from .tensors import SIZES, Tensor, stream_of, tensor
 
 _DTYPES = {"bf16": abi.NW_BF16, "f16": abi.NW_F16}
 _LISTS = ("sorted_ids", "blocks", "entries")
+_BLOCK_SIZES = "1, 2, 4, 8, 16, 32 or 64"
 _GGUF = {
     name.removeprefix("NW_GGUF_").lower().replace("_k", "_K"): value
     for name, value in vars(abi).items() if name.startswith("NW_GGUF_") and name not in ("NW_GGUF_F32", "NW_GGUF_F16", "NW_GGUF_BF16")
 }  # fmt: skip
 
 
-def _optional(x: Any, name: str, stream: int) -> Tensor | None:
-    return None if x is None else tensor(x, name, stream=stream)
+_UNSIGNED = 2**32 - 1
+
+
+def _zeros_kind(z: Tensor | None, like: Tensor) -> int:
+    """`like`: of the type that typed zero points have."""
+    return abi.NW_ZEROS_EIGHT if z is None else abi.NW_ZEROS_TYPED if z.dtype == like.dtype else abi.NW_ZEROS_PACKED
 
 
 class Context:
@@ -32,9 +38,12 @@ class Context:
     def __init__(self, kernels: str | os.PathLike[str] | None = None) -> None:
         """`kernels`: a folder <gfx>/<kernel>.hsaco; by default NIBBLEWAVE_HSACO, else this package's. Error if the GPU has no
         kernels, or HIP is not there."""
+        if kernels is not None and not isinstance(kernels, (str, os.PathLike)):
+            raise ValueError(f"kernels = {shown(kernels)}: it must be the path of a folder, or None")
         folder = kernels or os.environ.get("NIBBLEWAVE_HSACO") or KERNELS
         self._handle = ctypes.c_void_p()
         call("nw_context_create", os.fsencode(folder), ctypes.byref(self._handle))
+        self._device = hip.current_device()
         self._workspaces: dict[int, hip.DeviceArray] = {}
 
     def __del__(self) -> None:
@@ -47,8 +56,25 @@ class Context:
         return LIBRARY.nw_context_gfx(self._handle).decode()
 
     def weight_row_stride(self, k: int) -> int:
-        """Recommended bytes from row to row of packed weights with k columns."""
-        return LIBRARY.nw_weight_row_stride(self.gfx.encode(), k)
+        """Recommended bytes from row to row of packed weights with k columns, a multiple of 8."""
+        k = whole(k, "k", 1, _UNSIGNED)
+        if k % 8:
+            raise ValueError(f"k = {k}: it must be a multiple of 8, the weights of a dword; pad with zeros")
+        return int(LIBRARY.nw_weight_row_stride(self.gfx.encode(), k))
+
+    def _operands(self, stream: int, **given: Any) -> list[Tensor]:
+        """What a product gets, by its names, on this context's device."""
+        out = []
+        for name, x in given.items():
+            t = tensor(x, name, stream=stream)
+            if t.device not in (None, self._device):
+                raise ValueError(f"{name} is on device {t.device}: it must be on the context's, {self._device}; move it there, or make a "
+                                 f"Context while {t.device} is the current device")  # fmt: skip
+            out.append(t)
+        return out
+
+    def _optional(self, stream: int, **given: Any) -> list[Tensor | None]:
+        return [None if x is None else self._operands(stream, **{name: x})[0] for name, x in given.items()]
 
     def linear(self, x: Any, w: Any, scales: Any, *, group: int, out: Any, zeros: Any = None, bias: Any = None, silu_gate_up: bool = False,
                perm: Any = None, allocate: Callable[[int], Any] | None = None, stream: Any = None) -> None:  # fmt: skip
@@ -64,16 +90,14 @@ class Context:
         by default what this context keeps for the stream.
         """
         on = stream_of(stream)
-        a, weights, s, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (out, "out")))
-        z, b = _optional(zeros, "zeros", on), _optional(bias, "bias", on)
-        order = _optional(perm, "perm", on)
+        a, weights, s, c = self._operands(on, x=x, w=w, scales=scales, out=out)
+        z, b, order = self._optional(on, zeros=zeros, bias=bias, perm=perm)
         checks.result(c, checks.linear(a, weights, s, group, z, b, silu_gate_up, order), a.dtype)
         product = struct(abi.nw_w4a16, dtype=_DTYPES[a.dtype], m=a.shape[0], n=weights.shape[0], k=a.shape[1], group=group, a=a.pointer,
                          w=weights.pointer, s=s.pointer, c=c.pointer, w_stride=weights.strides[0], s_stride=s.strides[0],
                          silu_gate_up=int(silu_gate_up))  # fmt: skip
         if z is not None:
-            product.zeros = abi.NW_ZEROS_TYPED if z.dtype == a.dtype else abi.NW_ZEROS_PACKED
-            product.z, product.z_stride = z.pointer, z.strides[0]
+            fill(product, zeros=_zeros_kind(z, a), z=z.pointer, z_stride=z.strides[0])
         if b is not None:
             product.bias = b.pointer
         if order is None:
@@ -84,11 +108,16 @@ class Context:
                        act_order: bool = False) -> None:  # fmt: skip
         """Loads the kernels of linear() with these operands and so many rows of x; 0: all of 1 to 8. A launch in a stream that is
         being captured loads none. `act_order`: of linear() with a perm."""
-        q, s, z = tensor(w, "w", "i32", "u32", dims=2), tensor(scales, "scales", "f16", "bf16", dims=2), _optional(zeros, "zeros", 0)
-        zero = abi.NW_ZEROS_EIGHT if z is None else abi.NW_ZEROS_TYPED if z.dtype == s.dtype else abi.NW_ZEROS_PACKED
-        product = struct(abi.nw_w4a16, dtype=_DTYPES[s.dtype], zeros=zero, m=rows, n=q.shape[0], k=q.shape[1] * 8, group=group,
-                         silu_gate_up=int(silu_gate_up))  # fmt: skip
-        call("nw_act_order_prepare" if act_order else "nw_prepare", self._handle, ctypes.byref(product))
+        product = self._weights(abi.nw_w4a16, w, scales, group, zeros, silu_gate_up, typed=True)
+        product.m = whole(rows, "rows", 0, _UNSIGNED)
+        call("nw_act_order_prepare" if flag(act_order, "act_order") else "nw_prepare", self._handle, ctypes.byref(product))
+
+    def _weights(self, kind: type[S], w: Any, scales: Any, group: Any, zeros: Any, silu_gate_up: Any, *, dims: int = 2, typed: bool = False) -> S:
+        """A product with these weights and without activations, for its kernels."""
+        (q, s), (z,) = self._operands(0, w=w, scales=scales), self._optional(0, zeros=zeros)
+        n, k = checks.weights(q, s, group, z, dims, typed=typed)
+        return struct(kind, dtype=_DTYPES[s.dtype], zeros=_zeros_kind(z, s), n=n, k=k, group=group,
+                      silu_gate_up=int(flag(silu_gate_up, "silu_gate_up")))  # fmt: skip
 
     def quantize_rows(self, x: Any, *, out: Any, scales: Any, stream: Any = None) -> None:
         """x in int8, a scale for each row, for linear_w4a8(): scales[m] = max |x[m]| / 127, out[m] = x[m] / scales[m], rounded.
@@ -98,7 +127,7 @@ class Context:
         the scale NaN.
         """
         on = stream_of(stream)
-        a, q, s = (tensor(t, name, stream=on) for t, name in ((x, "x"), (out, "out"), (scales, "scales")))
+        a, q, s = self._operands(on, x=x, out=out, scales=scales)
         checks.result(q, checks.quantize_rows(a, s), "i8")
         rows = struct(abi.nw_int8_rows, dtype=_DTYPES[a.dtype], m=a.shape[0], k=a.shape[1], x=a.pointer, x_stride=a.strides[0], y=q.pointer,
                       y_scale=s.pointer)  # fmt: skip
@@ -113,36 +142,29 @@ class Context:
         K a multiple of 64. gfx11 and gfx12; for many rows.
         """
         on = stream_of(stream)
-        a, factor, weights, s, c = (
-            tensor(t, name, stream=on) for t, name in ((x, "x"), (x_scales, "x_scales"), (w, "w"), (scales, "scales"), (out, "out"))
-        )
-        z, b = _optional(zeros, "zeros", on), _optional(bias, "bias", on)
+        a, factor, weights, s, c = self._operands(on, x=x, x_scales=x_scales, w=w, scales=scales, out=out)
+        z, b = self._optional(on, zeros=zeros, bias=bias)
         checks.result(c, checks.linear_w4a8(a, factor, weights, s, group, z, b, silu_gate_up), s.dtype)
         product = struct(abi.nw_w4a8, dtype=_DTYPES[s.dtype], m=a.shape[0], n=weights.shape[0], k=a.shape[1], group=group, a=a.pointer,
                          a_scale=factor.pointer, w=weights.pointer, s=s.pointer, c=c.pointer, w_stride=weights.strides[0],
                          s_stride=s.strides[0], silu_gate_up=int(silu_gate_up))  # fmt: skip
         if z is not None:
-            product.zeros, product.z, product.z_stride = abi.NW_ZEROS_PACKED, z.pointer, z.strides[0]
+            fill(product, zeros=abi.NW_ZEROS_PACKED, z=z.pointer, z_stride=z.strides[0])
         if b is not None:
             product.bias = b.pointer
         call("nw_linear_w4a8", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
 
     def prepare_linear_w4a8(self, w: Any, scales: Any, *, group: int, rows: int, zeros: Any = None, silu_gate_up: bool = False) -> None:
         """Loads the kernels of linear_w4a8() with these operands and so many rows of x, and that of quantize_rows()."""
-        q, s = tensor(w, "w", "i32", "u32", dims=2), tensor(scales, "scales", "f16", "bf16", dims=2)
-        zero = abi.NW_ZEROS_EIGHT if zeros is None else abi.NW_ZEROS_PACKED
-        product = struct(abi.nw_w4a8, dtype=_DTYPES[s.dtype], zeros=zero, m=rows, n=q.shape[0], k=q.shape[1] * 8, group=group,
-                         silu_gate_up=int(silu_gate_up))  # fmt: skip
+        product = self._weights(abi.nw_w4a8, w, scales, group, zeros, silu_gate_up)
+        product.m = whole(rows, "rows", 1, _UNSIGNED)
         call("nw_w4a8_prepare", self._handle, ctypes.byref(product))
 
     def prepare_moe(self, w: Any, scales: Any, *, group: int, zeros: Any = None, silu_gate_up: bool = False, act_order: bool = False) -> None:
         """Loads the kernels of moe_linear() with these operands, and that of moe_align(). `act_order`: those with a perm, too."""
-        q, s = tensor(w, "w", "i32", "u32", dims=3), tensor(scales, "scales", "f16", "bf16", dims=3)
-        zero = abi.NW_ZEROS_EIGHT if zeros is None else abi.NW_ZEROS_PACKED
-        product = struct(abi.nw_moe_w4a16, dtype=_DTYPES[s.dtype], zeros=zero, n=q.shape[1], k=q.shape[2] * 8, group=group,
-                         silu_gate_up=int(silu_gate_up))  # fmt: skip
+        product, orders = self._weights(abi.nw_moe_w4a16, w, scales, group, zeros, silu_gate_up, dims=3), flag(act_order, "act_order")
         call("nw_moe_prepare", self._handle, ctypes.byref(product))
-        if act_order:
+        if orders:
             call("nw_act_order_moe_prepare", self._handle, ctypes.byref(product))
 
     def gguf_linear(self, x: Any, w: Any, type: str, *, out: Any, stream: Any = None) -> None:
@@ -152,7 +174,7 @@ class Context:
         Its workspace belongs to the stream and grows with the products; growing waits for the device.
         """
         on = stream_of(stream)
-        a, weights, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (out, "out")))
+        a, weights, c = self._operands(on, x=x, w=w, out=out)
         checks.result(c, checks.gguf_linear(a, weights, type), "f32")
         product = struct(abi.nw_gguf, type=_GGUF[type], m=a.shape[0], n=weights.shape[0], k=a.shape[1], x=a.pointer, w=weights.pointer, c=c.pointer,
                          x_stride=a.strides[0])  # fmt: skip
@@ -166,7 +188,7 @@ class Context:
         elsewhere.
         """
         on = stream_of(stream)
-        a, q, s = (tensor(t, name, stream=on) for t, name in ((x, "x"), (out, "out"), (scales, "scales")))
+        a, q, s = self._operands(on, x=x, out=out, scales=scales)
         checks.result(q, checks.quantize_rows(a, s), *checks.FP8)
         rows = struct(abi.nw_fp8_rows, dtype=_DTYPES[a.dtype], m=a.shape[0], k=a.shape[1], x=a.pointer, x_stride=a.strides[0], y=q.pointer,
                       y_scale=s.pointer)  # fmt: skip
@@ -181,7 +203,7 @@ class Context:
         for other types; for many rows.
         """
         on = stream_of(stream)
-        a, factor, weights, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (x_scales, "x_scales"), (w, "w"), (out, "out")))
+        a, factor, weights, c = self._operands(on, x=x, x_scales=x_scales, w=w, out=out)
         checks.result(c, checks.gguf_linear_fp8(a, factor, weights, type), "f32")
         product = struct(abi.nw_gguf_fp8, type=_GGUF[type], m=a.shape[0], n=weights.shape[0], k=a.shape[1], a=a.pointer, a_scale=factor.pointer,
                          w=weights.pointer, c=c.pointer)  # fmt: skip
@@ -189,8 +211,11 @@ class Context:
 
     def prepare_gguf_linear_fp8(self, w: Any, type: str, *, rows: int) -> None:
         """Loads the kernels of gguf_linear_fp8() with these weights and so many rows of x, and those of quantize_fp8()."""
-        weights = tensor(w, "w", "u8", "i8", dims=2)
-        product = struct(abi.nw_gguf_fp8, type=_GGUF[type], m=rows, n=weights.shape[0], k=columns(type, weights.shape[1]))
+        block(type)
+        (weights,) = self._operands(0, w=w)
+        checks.is_a(weights, "w", 2, "u8", "i8")
+        product = struct(abi.nw_gguf_fp8, type=_GGUF[type], m=whole(rows, "rows", 1, _UNSIGNED), n=weights.shape[0],
+                         k=columns(type, weights.shape[1]))  # fmt: skip
         call("nw_gguf_fp8_prepare", self._handle, ctypes.byref(product))
 
     def gguf_moe_linear(self, x: Any, w: Any, type: str, ids: Any, *, out: Any, stream: Any = None) -> None:
@@ -200,7 +225,7 @@ class Context:
         an id of no expert are left as they are. out f32 [T, used, N], contiguous. type, workspace: as gguf_linear.
         """
         on = stream_of(stream)
-        a, weights, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (ids, "ids"), (out, "out")))
+        a, weights, choice, c = self._operands(on, x=x, w=w, ids=ids, out=out)
         checks.result(c, checks.gguf_moe_linear(a, weights, type, choice), "f32")
         (experts, n, row), (tokens, used), k = weights.shape, choice.shape, a.shape[2]
         if tokens * used == 0:
@@ -218,9 +243,7 @@ class Context:
         as gguf_linear_fp8(). Slots with an id of no expert are left as they are. gfx12; Error elsewhere.
         """
         on = stream_of(stream)
-        a, factor, weights, choice, c = (
-            tensor(t, name, stream=on) for t, name in ((x, "x"), (x_scales, "x_scales"), (w, "w"), (ids, "ids"), (out, "out"))
-        )
+        a, factor, weights, choice, c = self._operands(on, x=x, x_scales=x_scales, w=w, ids=ids, out=out)
         checks.result(c, checks.gguf_moe_linear_fp8(a, factor, weights, type, choice), "f32")
         (experts, n, row), (tokens, used), (rows, k) = weights.shape, choice.shape, a.shape
         if tokens * used == 0:
@@ -244,8 +267,8 @@ class Context:
         "nvfp4". bias f32 [experts, N], contiguous, or None. out f32 [T, used, N], with swiglu [T, used, N/2]. The rest as gguf_moe_linear.
         """
         on = stream_of(stream)
-        a, weights, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (ids, "ids"), (out, "out")))
-        b = _optional(bias, "bias", on)
+        a, weights, choice, c = self._operands(on, x=x, w=w, ids=ids, out=out)
+        (b,) = self._optional(on, bias=bias)
         checks.result(c, checks.gguf_moe_act(a, weights, type, choice, b, swiglu), "f32")
         (experts, n, row), (tokens, used), k, halves = weights.shape, choice.shape, a.shape[2], 2 if swiglu else 1
         if tokens * used == 0:
@@ -273,8 +296,8 @@ class Context:
         one launch, but on gfx10.
         """
         on = stream_of(stream)
-        a, q, s, choice, c = (tensor(t, name, stream=on) for t, name in ((x, "x"), (w, "w"), (scales, "scales"), (ids, "ids"), (out, "out")))
-        z, b, factor, orders = (_optional(t, name, on) for t, name in ((zeros, "zeros"), (bias, "bias"), (weights, "weights"), (perm, "perm")))
+        a, q, s, choice, c = self._operands(on, x=x, w=w, scales=scales, ids=ids, out=out)
+        z, b, factor, orders = self._optional(on, zeros=zeros, bias=bias, weights=weights, perm=perm)
         checks.result(c, checks.moe_linear(a, q, s, choice, group, z, b, factor, silu_gate_up, orders), a.dtype)
         (experts, n, _), (rows, k), slots = q.shape, a.shape, c.shape[0]
         if slots == 0:
@@ -284,13 +307,13 @@ class Context:
                          expert_ids=choice.pointer, w_stride=q.strides[1], w_expert=q.strides[0], s_stride=s.strides[1],
                          s_expert=s.strides[0])  # fmt: skip
         if z is not None:
-            product.zeros, product.z, product.z_stride, product.z_expert = abi.NW_ZEROS_PACKED, z.pointer, z.strides[1], z.strides[0]
+            fill(product, zeros=abi.NW_ZEROS_PACKED, z=z.pointer, z_stride=z.strides[1], z_expert=z.strides[0])
         if b is not None:
             product.bias = b.pointer
         if factor is not None:
             product.topk_weights = factor.pointer
         if lists is not None:
-            self._set_lists(product, lists, on)
+            fill(product, **self._lists(lists, on))
         if orders is None:
             return call("nw_moe_linear_w4a16", self._handle, ctypes.byref(product), ctypes.c_void_p(on))
         self._act_order("nw_act_order_moe", "nw_act_order_moe_linear_w4a16", product, orders, allocate, on)
@@ -299,31 +322,48 @@ class Context:
                    stream: int) -> None:  # fmt: skip
         needed = ctypes.c_uint64()
         call(f"{family}_workspace_size", self._handle, ctypes.byref(product), ctypes.byref(needed))
-        made = tensor(allocate(needed.value), "allocate's", stream=stream) if allocate and needed.value else None
+        made = self._allocated(allocate, needed.value, stream) if allocate is not None else None
         workspace = made.pointer if made else self._kept_workspace(needed.value, stream)
         call(function, self._handle, ctypes.byref(product), ctypes.c_void_p(perm.pointer), ctypes.c_void_p(workspace), needed,
              ctypes.c_void_p(stream))  # fmt: skip
 
-    def _set_lists(self, product: Any, lists: tuple[Any, Any, Any], stream: int) -> None:
-        order, blocks, entries = (tensor(t, name, stream=stream) for t, name in zip(lists, _LISTS))
-        product.blocks, product.block_size_m = checks.moe_lists(order, blocks, entries)
-        product.sorted_token_ids, product.expert_ids, product.num_tokens_post_padded = order.pointer, blocks.pointer, entries.pointer
+    def _allocated(self, allocate: Callable[[int], Any], size: int, stream: int) -> Tensor | None:
+        if not callable(allocate):
+            raise ValueError(f"allocate = {shown(allocate)}: it must be a function of a number of bytes, or None")
+        if size == 0:
+            return None
+        (made,) = self._operands(stream, **{"allocate's": allocate(size)})
+        checks.contiguous(made, "allocate's")
+        if (has := math.prod(made.shape) * SIZES[made.dtype]) < size:
+            raise ValueError(f"allocate's has {has} bytes: it must have the {size} that were asked for")
+        return made
+
+    def _lists(self, lists: Any, stream: int) -> dict[str, int]:
+        """What moe_align() makes, as members of the C structs."""
+        if not isinstance(lists, (tuple, list)) or len(lists) != len(_LISTS):
+            raise ValueError(f"lists = {shown(lists)}: it must be a tuple of three arrays, {', '.join(_LISTS)}")
+        order, blocks, entries = self._operands(stream, **dict(zip(_LISTS, lists)))
+        count, size = checks.moe_lists(order, blocks, entries)
+        return {"blocks": count, "block_size_m": size, "sorted_token_ids": order.pointer, "expert_ids": blocks.pointer,
+                "num_tokens_post_padded": entries.pointer}  # fmt: skip
 
     def moe_blocks(self, slots: int, experts: int, size: int) -> int:
-        """The largest number of blocks of so many slots that moe_align() can need."""
-        return LIBRARY.nw_moe_blocks(slots, experts, size)
+        """The largest number of blocks of so many slots that moe_align() can need. slots: 1 to 2^30 - 1; experts: 1 to 512; size: 1, 2, 4,
+        8, 16, 32 or 64."""
+        size = whole(size, "size", 1, 64, _BLOCK_SIZES)
+        if size & (size - 1):
+            raise ValueError(f"size = {size}: it must be {_BLOCK_SIZES}")
+        return int(LIBRARY.nw_moe_blocks(whole(slots, "slots", 1, 2**30 - 1), whole(experts, "experts", 1, 512), size))
 
     def moe_align(self, ids: Any, *, experts: int, lists: tuple[Any, Any, Any], stream: Any = None) -> None:
         """Sorts the slots of ids int32 [T, used] by expert, into lists for moe_linear: sorted_ids int32 [blocks, size] with size
         1, 2, 4, 8, 16, 32 or 64, blocks int32 [blocks], entries int32 [1]; at least moe_blocks() blocks."""
         on = stream_of(stream)
-        choice = tensor(ids, "ids", "i32", dims=2, stream=on)
+        (choice,) = self._operands(on, ids=ids)
+        checks.is_a(choice, "ids", 2, "i32")
         checks.contiguous(choice, "ids")
-        order, blocks, entries = (tensor(t, name, stream=on) for t, name in zip(lists, _LISTS))
-        count, size = checks.moe_lists(order, blocks, entries)
-        routing = struct(abi.nw_moe_routing, slots=choice.shape[0] * choice.shape[1], experts=experts, block_size_m=size, blocks=count,
-                         topk_ids=choice.pointer, sorted_token_ids=order.pointer, expert_ids=blocks.pointer,
-                         num_tokens_post_padded=entries.pointer)  # fmt: skip
+        routing = struct(abi.nw_moe_routing, slots=choice.shape[0] * choice.shape[1], experts=whole(experts, "experts", 1, 512),
+                         topk_ids=choice.pointer, **self._lists(lists, on))  # fmt: skip
         call("nw_moe_align", self._handle, ctypes.byref(routing), ctypes.c_void_p(on))
 
     def attention(self, q: Any, k: Any, v: Any, *, out: Any, causal: bool = True, scale: float | None = None, stream: Any = None) -> None:
@@ -333,19 +373,15 @@ class Context:
         other strides. scale: 1 / sqrt(D) by default.
         """
         on = stream_of(stream)
-        views = {name: tensor(x, name, "f16", "bf16", dims=4, stream=on) for name, x in (("q", q), ("k", k), ("v", v), ("o", out))}
+        views = dict(zip("qkvo", self._operands(on, q=q, k=k, v=v, out=out)))
+        checks.attention(*views.values())
         (b, sq, h, d), (_, sk, hk, _) = views["q"].shape, views["k"].shape
-        if not (views["k"].shape == views["v"].shape == (b, sk, hk, d)):
-            raise ValueError(f"k and v must both be [{b}, Sk, Hk, {d}]")
-        if views["o"].shape != (b, sq, h, d):
-            raise ValueError(f"out has shape {list(views['o'].shape)}: it must be q's")
         values: dict[str, Any] = {}
         for name, t in views.items():
-            if not (t.dtype == views["q"].dtype and t.strides[3] == 2):
-                raise ValueError(f"{name}: heads must be contiguous, of q's type")
             values |= {name: t.pointer, f"{name}_b": t.strides[0], f"{name}_s": t.strides[1], f"{name}_h": t.strides[2]}
-        p = struct(abi.nw_attn, dtype=_DTYPES[views["q"].dtype], causal=int(causal), b=b, sq=sq, sk=sk, h=h, hk=hk, d=d,
-                   scale=1 / math.sqrt(d) if scale is None else scale, **values)  # fmt: skip
+        default = 1 / math.sqrt(d) if d else 1.0
+        p = struct(abi.nw_attn, dtype=_DTYPES[views["q"].dtype], causal=int(flag(causal, "causal")), b=b, sq=sq, sk=sk, h=h, hk=hk, d=d,
+                   scale=default if scale is None else scale, **values)  # fmt: skip
         self._with_workspace("nw_attention", "nw_attention", p, on)
 
     def _with_workspace(self, family: str, function: str, product: ctypes.Structure, stream: int) -> None:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy
 
-Array = numpy.ndarray[Any, Any]
+from .arrays import Array, array
+from .scalars import shown, whole
 
 _IQ4 = numpy.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113])
 _E2M1 = numpy.array([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12]) / 2
@@ -36,8 +36,8 @@ _BLOCKS = {
 
 def block(type: str) -> tuple[int, int]:
     """Weights of a quantization block, and its bytes."""
-    if type not in _BLOCKS:
-        raise ValueError(f"type = {type!r}: there are kernels for {', '.join(_BLOCKS)}")
+    if not isinstance(type, str) or type not in _BLOCKS:
+        raise ValueError(f"type = {shown(type)}: there are kernels for {', '.join(_BLOCKS)}")
     elements = 256 if type.endswith("_K") or type == "iq4_xs" else 64 if type == "nvfp4" else 32
     return elements, _BLOCKS[type].itemsize
 
@@ -45,6 +45,7 @@ def block(type: str) -> tuple[int, int]:
 def columns(type: str, row_bytes: int) -> int:
     """K of a row of so many bytes."""
     elements, size = block(type)
+    row_bytes = whole(row_bytes, "row_bytes", 0, 2**63 - 1)
     if row_bytes % size:
         raise ValueError(f"w has {row_bytes} bytes in a row: {type} has blocks of {size} bytes, so they must be a multiple of it")
     return row_bytes // size * elements
@@ -160,13 +161,17 @@ _VALUES: dict[str, Callable[[Array], Array]] = {
 
 def dequantize(w: Array, type: str) -> Array:
     """float64 [..., K] of uint8 [..., row bytes], the bytes of a GGUF file. `type`: its name in ggml, such as "q4_K"."""
-    k = columns(type, w.shape[-1])
+    k = columns(type, array(w, "w", "bytes", ..., None, says="[..., row bytes]").shape[-1])
     blocks = numpy.ascontiguousarray(w).view(numpy.uint8).reshape(-1).view(_BLOCKS[type])
     return _VALUES[type](blocks).reshape(*w.shape[:-1], k)
 
 
 def quantize_q8_0(w: Array) -> Array:
     """uint8 [..., K/32 * 34] of w [..., K]."""
+    if array(w, "w", "floats", ..., None, says="[..., K]").shape[-1] % 32:
+        raise ValueError(f"w has shape {list(w.shape)}: K must be a multiple of 32; pad with zeros")
+    if not numpy.isfinite(w).all() or numpy.abs(w).max(initial=0) > 127 * 65504:
+        raise ValueError("w has a NaN, an infinity or a number above 127 * 65504: scales of q8_0 are float16")
     blocks = w.reshape(*w.shape[:-1], -1, 32).astype(float)
     scale = (numpy.abs(blocks).max(-1) / 127).astype(numpy.float16)
     inverse = numpy.divide(1, scale.astype(float), where=scale != 0, out=numpy.zeros(scale.shape))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from . import abi
+from .scalars import real, whole
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE / "hsaco"
@@ -29,6 +30,7 @@ def _load() -> ctypes.CDLL:
     library.nw_moe_blocks.restype = ctypes.c_uint64
     library.nw_context_gfx.argtypes = library.nw_context_destroy.argtypes = [ctypes.c_void_p]
     library.nw_weight_row_stride.argtypes = [ctypes.c_char_p, ctypes.c_uint32]
+    library.nw_moe_blocks.argtypes = [ctypes.c_uint32] * 3
     return library
 
 
@@ -39,10 +41,26 @@ def call(name: str, *arguments: Any) -> None:
     """Calls a function that returns nw_status; raises Error unless it is NW_OK."""
     status = getattr(LIBRARY, name)(*arguments)
     if status != abi.NW_OK:
-        raise Error(status, LIBRARY.nw_last_error().decode())
+        raise Error(status, LIBRARY.nw_last_error().decode(errors="replace"))
+
+
+_LEAST_AND_MOST: dict[Any, tuple[int, int]] = {ctypes.c_int32: (-(2**31), 2**31 - 1), ctypes.c_uint32: (0, 2**32 - 1), ctypes.c_uint64: (0, 2**64 - 1)}
+
+
+def fill(to: ctypes.Structure, **values: Any) -> None:
+    """Sets members. ctypes takes what does not fit modulo 2^32 or 2^64: here it is a ValueError."""
+    kinds: dict[str, Any] = {name: kind for name, kind, *_ in to._fields_}
+    for name, value in values.items():
+        if kinds[name] in _LEAST_AND_MOST:
+            value = whole(value, name, *_LEAST_AND_MOST[kinds[name]])
+        elif kinds[name] is ctypes.c_float:
+            value = real(value, name)
+        setattr(to, name, value)
 
 
 def struct(kind: type[S], **values: Any) -> S:
     """As the _INIT macro makes it, with these members."""
     defaults: dict[str, float] = getattr(kind, "DEFAULTS")  # noqa: B009  ctypes' type has no such member
-    return kind(**({"size": ctypes.sizeof(kind)} | defaults | values))
+    out = kind(**({"size": ctypes.sizeof(kind)} | defaults))
+    fill(out, **values)
+    return out
