@@ -244,6 +244,9 @@ class Majors(unittest.TestCase):
         device_type = {5: 1, 6: 2, 7: 2}  # hipMemoryTypeDevice was renumbered
         unregistered = {5: 1, 6: 0, 7: 0}  # hipErrorInvalidValue, success
         last_error = {5: 0, 6: 0, 7: 101}  # 7 keeps hipErrorInvalidDevice
+        changed = {5: {"null": 1, "type_code": 1, "twice": 0}, 6: {"null": 1, "type_code": 1, "twice": 0},
+                   7: {"null": 0, "type_code": 0, "twice": 712}}  # fmt: skip
+        always = {"type": 0, "ordinal_code": 1, "ordinal": -2, "part": 712}  # hipErrorHostMemoryAlreadyRegistered
         for major in (5, 6, 7):
             seen = self.probe(f"libamdhip64.so.{major}")
             self.assertEqual(seen["code"], 0)
@@ -251,6 +254,8 @@ class Majors(unittest.TestCase):
             self.assertEqual(seen["device_type"], device_type[major])
             self.assertEqual(seen["unregistered"], unregistered[major])
             self.assertEqual(seen["last_error_after_success"], last_error[major])
+            wanted = changed[major] | always
+            self.assertEqual({key: seen[key] for key in wanted}, wanted)
 
     def test_the_plain_name_is_6(self) -> None:
         self.assertEqual(self.probe("libamdhip64.so")["version"] // 10_000_000, 6)

@@ -4,6 +4,7 @@
 
 #include "sim/hip/copy/host_copy.h"
 #include "sim/hip/runtime.h"
+#include "sim/hip/version.h"
 
 namespace nw::hipsim {
 
@@ -42,9 +43,9 @@ hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned flags) {
         require((flags & ~known) == 0, hipErrorInvalidValue);
         const u64 begin = reinterpret_cast<u64>(pointer);
         if (const auto block = runtime().blocks.find(begin);
-            block && block->borrowed && block->kind == Block::Kind::host && block->begin == begin &&
-            block->size >= bytes)
-            return; // it is registered already: accepted, as on real ROCm
+            host_major() < 7 && block && block->borrowed && block->kind == Block::Kind::host &&
+            block->begin == begin && block->size >= bytes)
+            return; // it is registered already: accepted up to HIP 6
         require(!runtime().blocks.overlaps(begin, bytes), hipErrorHostMemoryAlreadyRegistered);
         require(readable(pointer, bytes), hipErrorInvalidValue);
         runtime().sharing.publish({.begin = begin,

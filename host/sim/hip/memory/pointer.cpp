@@ -28,6 +28,8 @@ static int memory_type(Block::Kind kind) {
 }
 static int array_type() { return host_major() == 5 ? 2 : 10; }
 
+static constexpr int no_device = -2; // hipInvalidDeviceId
+
 template <class T> static void give(void *to, T value) { *static_cast<T *>(to) = value; }
 
 static void pointer_attribute(void *to, hipPointer_attribute which, const Block &block,
@@ -69,6 +71,37 @@ static void pointer_attribute(void *to, hipPointer_attribute which, const Block 
     }
 }
 
+// What the attributes of memory that HIP doesn't know are set to. The type alone is one, from HIP 7
+// on.
+static void unknown_attribute(void *to, hipPointer_attribute which) {
+    switch (which) {
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        give<int>(to, 0); // hipMemoryTypeUnregistered
+        return require(host_major() >= 7, hipErrorInvalidValue);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        give<int>(to, no_device);
+        break;
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        give<u64>(to, 0);
+        break;
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
+    case HIP_POINTER_ATTRIBUTE_MAPPED:
+        give<bool>(to, false);
+        break;
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID: // 4 bytes on AMD, these three
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        give<u32>(to, 0);
+        break;
+    default:
+        break;
+    }
+    fail(hipErrorInvalidValue);
+}
+
 } // namespace nw::hipsim
 
 using namespace nw;
@@ -82,13 +115,14 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute which, hipDev
         require(data && pointer, hipErrorInvalidValue);
         if (which == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE && runtime().arrays.find(pointer))
             return give<int>(data, array_type());
-        const auto block = runtime().blocks.find(pointer);
-        require(block.has_value(), hipErrorInvalidValue);
-        pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));
+        if (const auto block = runtime().blocks.find(pointer))
+            pointer_attribute(data, which, *block, reinterpret_cast<u64>(pointer));
+        else
+            unknown_attribute(data, which);
     });
 }
 
-// Attributes of an unknown pointer, and attributes that the pointer doesn't have, are 0.
+// A success whatever the pointer is.
 hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *which, void **data,
                                       hipDeviceptr_t pointer) {
     return api(__func__, [&] {
@@ -97,10 +131,12 @@ hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *whic
         const auto block = runtime().blocks.find(pointer);
         for (unsigned i = 0; i < count; ++i) {
             require(data[i] != nullptr, hipErrorInvalidValue);
-            if (block)
-                static_cast<void>(guarded(__func__, [&] {
+            static_cast<void>(guarded(__func__, [&] {
+                if (block)
                     pointer_attribute(data[i], which[i], *block, reinterpret_cast<u64>(pointer));
-                }));
+                else
+                    unknown_attribute(data[i], which[i]);
+            }));
         }
     });
 }
@@ -131,7 +167,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
     static_assert(sizeof(Layout) == sizeof *attributes);
     return api(__func__, [&] {
         runtime();
-        require(attributes && pointer, hipErrorInvalidValue);
+        require(attributes && (pointer || host_major() >= 7), hipErrorInvalidValue);
         const auto block = runtime().blocks.find(pointer);
         Layout layout{};
         if (block) {
@@ -143,7 +179,7 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes, const void
                       block->flags};
         } else { // HIP 6 describes it as unregistered memory, HIP 5 refuses
             require(host_major() >= 6, hipErrorInvalidValue);
-            layout.device = -2; // hipInvalidDeviceId
+            layout.device = no_device;
         }
         std::memcpy(static_cast<void *>(attributes), &layout, sizeof layout);
     });
