@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT
 #include "capi/error.h"
 
+#include <array>
+#include <cstring>
 #include <new>
-#include <string>
+#include <string_view>
 
 namespace nw::api {
 
 namespace {
 
-thread_local std::string text;
-thread_local const char *message = ""; // text, or a constant where there was no memory for it
+// A caller may ask for the pointer before the call that fails: arguments of one printf have no
+// order. So it is the same for every message of a thread.
+thread_local std::array<char, 4096> message{};
 
-nw_status fail(nw_status status, const char *what) noexcept {
-    try {
-        text = what;
-        message = text.c_str();
-    } catch (...) {
-        message = "out of memory, even for the message of an error";
-    }
+nw_status fail(nw_status status, std::string_view what) noexcept {
+    constexpr std::string_view more = "...";
+    const bool cut = what.size() >= message.size();
+    size_t size = cut ? message.size() - 1 - more.size() : what.size();
+    while (cut && size > 0 && (static_cast<unsigned char>(what[size]) & 0xc0) == 0x80)
+        --size; // not within a character of UTF-8
+    std::memcpy(message.data(), what.data(), size);
+    if (cut)
+        std::memcpy(message.data() + size, more.data(), more.size());
+    message[size + (cut ? more.size() : 0)] = '\0';
     return status;
 }
 
@@ -43,7 +49,7 @@ nw_status keep(const std::exception_ptr &exception) noexcept {
 
 extern "C" {
 
-const char *nw_last_error(void) { return nw::api::message; }
+const char *nw_last_error(void) { return nw::api::message.data(); }
 
 const char *nw_status_name(nw_status status) {
     switch (status) {

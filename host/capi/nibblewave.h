@@ -79,7 +79,9 @@ typedef enum nw_status {
 NW_API const char *nw_status_name(nw_status status);
 
 /* Message of this thread's last failed call: the value, the rule, the remedy. "" before the first
- * failure. Valid until the thread's next failed call. */
+ * failure. The pointer is the same for all calls of a thread, and valid until the thread ends: a
+ * failed call changes the text, so nw_last_error() may stand in one printf with the call. Texts of
+ * more than 4095 bytes are cut. */
 NW_API const char *nw_last_error(void);
 
 /* NW_VERSION of the loaded library; may differ from the header's. */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Every rule of nibblewave.h, broken one at a time: the code, a message that names the value, the
 // rule and the remedy, and nothing launched.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <string>
+#include <thread>
 #include <unistd.h>
 
 #include "api/product.h"
@@ -205,6 +208,34 @@ TEST_CASE("a directory given by name comes before the environment") {
     unsetenv("NIBBLEWAVE_HSACO");
     const Product product({});
     NW_DONE(nw_prepare(context, &product.arguments()));
+}
+
+TEST_CASE("the message may be asked for before the call that fails") {
+    std::thread([] {
+        const char *const before =
+            nw_last_error(); // as in one printf, whose arguments have no order
+        CHECK_EQ(std::string(before), "");
+        nw_context *context = nullptr;
+        for (const std::size_t letters : {10, 100, 4000, 2, 100'000}) {
+            const std::string folder = "/" + std::string(letters, 'x');
+            CHECK_EQ(nw_context_create(folder.c_str(), &context), NW_NO_KERNEL_FILES);
+            CHECK_EQ(nw_last_error(), before);
+            const std::string said = before, begin = "no code objects for gfx1151: tried " + folder;
+            CHECK_EQ(said.substr(0, begin.size()),
+                     begin.substr(0, std::min<std::size_t>(begin.size(), 4092)) +
+                         (begin.size() > 4092 ? "..." : ""));
+            CHECK_LT(said.size(), 4096);
+        }
+        std::string umlauts = "/";
+        while (umlauts.size() < 6000)
+            umlauts += "\xc3\xa4";
+        for (const char *shift : {"", "y"}) { // no character is cut
+            CHECK_EQ(nw_context_create((umlauts + shift).c_str(), &context), NW_NO_KERNEL_FILES);
+            CHECK_EQ(nw_context_create((shift + umlauts).c_str(), &context), NW_NO_KERNEL_FILES);
+            const std::string said = before;
+            CHECK_EQ(said.substr(said.size() - 5), "\xc3\xa4...");
+        }
+    }).join();
 }
 
 TEST_CASE("row strides") {
