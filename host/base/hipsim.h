@@ -32,7 +32,8 @@ int hipsimTakeStats(int ordinal, void (*line)(const char *text, void *user), voi
  * unit, origin, likely_low, likely_high, note, lowest, highest, what}]}: nw constants --json. */
 int hipsimPartConstants(const char *part, void (*json)(const char *text, void *user), void *user);
 
-/* Why this thread's last call of these failed. */
+/* Why this thread's last call of these failed; else why HIP has no device, where a HIPSIM_*
+ * variable is unknown or has a value that it can't have. */
 const char *hipsimLastMessage(void);
 
 #ifdef __cplusplus

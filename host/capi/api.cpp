@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/environment.h"
 #include "base/targets.h"
 #include "capi/context.h"
 #include "formats/row_stride.h"
@@ -52,13 +53,15 @@ void prepare(nw_context &context, const Op &op) {
 
 std::unique_ptr<nw_context> create(const char *directory) {
     need(!directory || *directory, "kernel_directory = \"\": must be a directory, or null");
+    meaning(NW_INVALID_ARGUMENT, [] { check_variables(nibblewave_variables); });
     hip::Device device = hip::Device::current();
     const std::string &gfx = device.info().gfx;
     if (const Target *target = find_target(gfx); !target || !target->supported)
         throw Refusal(
             NW_UNSUPPORTED,
             fmt::format("the current HIP device is a {}; there are kernels for {}: choose "
-                        "another with hipSetDevice",
+                        "another with hipSetDevice, or the simulated GPU: put the folder hipsim, "
+                        "which has its libamdhip64.so, into LD_LIBRARY_PATH",
                         gfx, target_names()));
     meaning(NW_UNSUPPORTED, [&] { static_cast<void>(forced("", gfx)); });
     const auto found = meaning(NW_NO_KERNEL_FILES, [&] {

@@ -165,20 +165,20 @@ std::shared_ptr<const Loaded> real_library(std::string &why) {
     return loaded;
 }
 
-// Searches beside the program or shared library that contains this code, then the caller's path,
-// then the build tree.
+// The caller's path; else beside the program or shared library that contains this code, then in
+// the build tree.
 static std::vector<fs::path> simulated_candidates() {
     std::vector<fs::path> paths;
     std::error_code ignored;
     const auto beside = [&](const fs::path &file) {
         paths.push_back(file.parent_path().parent_path() / "hipsim" / "libamdhip64.so");
     };
+    if (const char *given = std::getenv("NIBBLEWAVE_HIPSIM"); given && *given)
+        return {fs::is_directory(given, ignored) ? fs::path(given) / "libamdhip64.so" : given};
     beside(fs::read_symlink("/proc/self/exe", ignored));
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void *>(&simulated_candidates), &info) && info.dli_fname)
         beside(fs::absolute(info.dli_fname, ignored));
-    if (const char *given = std::getenv("NIBBLEWAVE_HIPSIM"); given && *given)
-        paths.push_back(fs::is_directory(given) ? fs::path(given) / "libamdhip64.so" : given);
     paths.push_back(fs::path(NW_BUILD_HIPSIM) / "libamdhip64.so");
     return paths;
 }

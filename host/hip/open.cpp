@@ -52,7 +52,9 @@ static Opened open_real(std::string_view number) {
     std::string why;
     const auto loaded = real_library(why);
     if (!loaded)
-        refuse(fmt::format("device hip:{}: no libamdhip64 of a real GPU ({})", ordinal, why));
+        refuse(fmt::format("device hip:{}: no libamdhip64 of a real GPU ({}); install ROCm's HIP "
+                           "runtime, or take a simulated GPU, sim:{}",
+                           ordinal, why, simulated_default));
     int count = 0;
     try {
         count = loaded->device_count();
@@ -127,10 +129,24 @@ Opened open_own(std::string_view spec, std::string_view defaults) {
     return open_simulated(std::string(spec.substr(4)), defaults, true);
 }
 
+std::string without_gpu() {
+    return fmt::format(
+        "it takes one of {}, with ROCm's HIP runtime; or the simulated GPU of this project: put "
+        "the folder hipsim, which has its libamdhip64.so, into LD_LIBRARY_PATH, or call "
+        "nibblewave.simulate(\"{}\") in Python",
+        target_names(), simulated_default);
+}
+
 Opened open_current() {
     auto loaded = process_library();
     int ordinal = 0;
-    loaded->check(loaded->call.hipGetDevice(&ordinal), "hipGetDevice");
+    if (const hipError_t error = loaded->call.hipGetDevice(&ordinal); error != hipSuccess) {
+        const std::string name = loaded->call.hipGetErrorName(error);
+        throw Error(
+            error, name, "hipGetDevice",
+            fmt::format("hipGetDevice: {} ({}): {} has no GPU: {}", name, int{error}, loaded->path,
+                        loaded->simulated ? loaded->sim.hipsimLastMessage() : without_gpu()));
+    }
     return take(std::move(loaded), ordinal);
 }
 

@@ -70,9 +70,7 @@ std::shared_ptr<const Loaded> find() {
         if (first.empty() || std::filesystem::exists(path))
             first = why;
     }
-    refuse(fmt::format("no libamdhip64 is loaded and none can be ({}); install ROCm's HIP runtime, "
-                       "or add its directory to LD_LIBRARY_PATH",
-                       first));
+    refuse(fmt::format("no libamdhip64 is loaded and none can be ({}): {}", first, without_gpu()));
 }
 
 } // namespace

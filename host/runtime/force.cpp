@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/force.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/types.h"
+#include "base/nearest.h"
 #include "runtime/catalogue.h"
 
 namespace nw {
 
 namespace {
 
-// Letters to change, add or take away to make one name of the other.
-u64 letters_apart(std::string_view a, std::string_view b) {
-    std::vector<u64> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), u64{0});
-    for (u64 i = 0; i < a.size(); ++i) {
-        u64 diagonal = std::exchange(row[0], i + 1);
-        for (u64 j = 0; j < b.size(); ++j) {
-            const u64 changed = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 std::vector<std::string_view> nearest_names(std::string_view symbol, std::string_view gfx) {
-    constexpr u64 count = 3;
-    std::vector<std::pair<u64, std::string_view>> names;
+    std::vector<std::string_view> names;
     for (const Kernel &k : kernels(gfx))
-        names.emplace_back(letters_apart(symbol, k.symbol), k.symbol);
-    std::ranges::sort(names);
-    std::vector<std::string_view> out;
-    for (u64 i = 0; i < std::min<u64>(count, names.size()); ++i)
-        out.push_back(names[i].second);
-    return out;
+        names.push_back(k.symbol);
+    return nearest(symbol, std::move(names), 3);
 }
 
 } // namespace

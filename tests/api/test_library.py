@@ -139,6 +139,21 @@ class Hip(unittest.TestCase):
     def test_where_there_is_none_it_is_loaded(self) -> None:
         self.assertEqual(self.create(), "0 gfx1151\n")
 
+    def test_where_there_is_no_gpu_it_says_what_to_do(self) -> None:
+        """Nothing to load, or the distribution's, without a GPU."""
+        said = self.create(LD_LIBRARY_PATH="", ROCM_PATH="/nowhere")
+        if not said.startswith("0 "):
+            self.assertRegex(said, r"^5 .*(none can be|has no GPU).*: it takes one of gfx1100, .*; or the simulated GPU .*: put the folder hipsim, .* into "
+                                   r"LD_LIBRARY_PATH, or call nibblewave\.simulate")  # fmt: skip
+
+    def test_a_variable_of_the_simulated_gpu_that_is_refused_is_named(self) -> None:
+        said = self.create(HIPSIM_CHEK="all")
+        self.assertRegex(said, "^5 hipGetDevice: hipErrorNoDevice .*: HIPSIM_CHEK=all: there is no such variable; the nearest is HIPSIM_CHECK")
+
+    def test_a_variable_of_the_library_that_is_misspelt(self) -> None:
+        self.assertRegex(self.create(NIBBLEWAVE_FORCED="x"), "^1 NIBBLEWAVE_FORCED=x: there is no such variable; the nearest is NIBBLEWAVE_FORCE, there are")
+        self.assertEqual(self.create(NIBBLEWAVE_FORCED=""), "0 gfx1151\n")  # as good as unset
+
     @unittest.skipUnless(os.environ.get("NW_REAL_HIP"), "no libamdhip64 of the distribution")
     def test_of_two_none_is_guessed(self) -> None:
         said = self.create(SIMULATED, os.environ["NW_REAL_HIP"], LD_LIBRARY_PATH="")
@@ -149,11 +164,11 @@ class Hip(unittest.TestCase):
 class OtherHip(Folder):
     """A libamdhip64 of a device we have no kernels for."""
 
-    def create(self, without: str = "") -> str:
+    def create(self, without: str = "", device: int = 0) -> str:
         names = re.findall(r"^    X\((\w+)\)", (SOURCE / "host/hip/entry_points.h").read_text(), re.MULTILINE)
-        own = {"hipGetErrorName", "hipDeviceGetName"}
+        own = {"hipGetErrorName", "hipDeviceGetName", "hipGetDevice"}
         stubs = [f"int {name}(void) {{ return 0; }}" for name in names if name not in own | {without}]
-        (self.folder / "fake.c").write_text(FAKE + "\n".join(stubs))
+        (self.folder / "fake.c").write_text(FAKE + f"int hipGetDevice(int *at) {{ *at = 0; return {device}; }}\n" + "\n".join(stubs))
         library = self.folder / "libamdhip64.so.6"
         done = run(os.environ["NW_CC"], "-w", "-shared", "-fPIC", self.folder / "fake.c", "-o", library)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -162,6 +177,10 @@ class OtherHip(Folder):
     def test_a_device_there_are_no_kernels_for(self) -> None:
         said = self.create()
         self.assertRegex(said, "^2 the current HIP device is a gfx900; there are kernels for gfx1100, .*: choose another with")
+
+    def test_none_at_all(self) -> None:
+        said = self.create(device=100)
+        self.assertRegex(said, r"^5 hipGetDevice: hipError \(100\): \S+ has no GPU: it takes one of gfx1100, .*; or the simulated GPU")
 
     def test_one_that_lacks_a_function(self) -> None:
         said = self.create(without="hipStreamIsCapturing")

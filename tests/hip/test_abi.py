@@ -181,17 +181,42 @@ class Environment(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("hipErrorNoDevice", done.stdout)
             self.assertIn(text, done.stderr)
-        self.assertIn("HIPSIM_TIMING=maybe: neither on, exact nor off", self.said(HIPSIM_TIMING="maybe"))
 
-    def test_values_that_mean_nothing(self) -> None:
-        self.assertIn("foo is not one of off, mem, mem:strict, init, wait, race, all", self.said(HIPSIM_CHECK="foo"))
-        self.assertIn("HIPSIM_THREADS=many", self.said(HIPSIM_THREADS="many"))
-        levels = re.search(r"HIPSIM_LEVEL=v9: this build has((?: \w+)+) for this host: ignored", self.said(HIPSIM_LEVEL="v9"))
-        self.assertIsNotNone(levels)
-        for level in levels[1].split():
+    def refused(self, **environment: str) -> str:
+        """What is said, once, of variables for which there is no device."""
+        done = plain_host(**environment)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("hipErrorNoDevice", done.stdout)
+        self.assertRegex(done.stderr, r"(?s)\Ahipsim: no device: .*\n\Z")
+        self.assertEqual(done.stderr.count("hipsim: "), 1)
+        return done.stderr
+
+    def test_values_that_mean_nothing_are_no_device(self) -> None:
+        """Each variable that has values. A refused one is no device, as a program that reads codes ends with one then."""
+        number = r"not a number from 0 \(.*\) to \d+"
+        for name, value, text in (
+            ("ARCH", "gfx999", "gfx999 is not one of gfx1100, "), ("ARCH", ",", "names no device"),
+            ("CHECK", "foo", "foo is not one of off, mem, mem:strict, init, wait, race, all"), ("CHECK", "init,foo", "foo is not one of off"),
+            ("THREADS", "many", number), ("THREADS", "-1", number), ("THREADS", "1025", number), ("THREADS", "2x", number),
+            ("MAX_INSTS", "1e6", number), ("DUMP", "2", number), ("UNCERTAINTY", "-5", number), ("LEVEL", "v9", r"this build has \w+"),
+            ("MATH", "slow", "neither exact nor fast"), ("TIMING", "maybe", "neither on, exact nor off"), ("COLD", "code", "neither weights nor off"),
+            ("WARM", "weights", "neither code nor off"), ("CHOICES", "sr_carry=no", "sr_carry=carry, wrap"), ("CHOICES", "no_such=1", "unknown choice"),
+            ("PART", "9999X", "9999X is not one of 7900 XTX"), ("PART", "8060S,9999X", "9999X is not one of 7900 XTX"),
+            ("PART", "R9700", "it is gfx1201, and no device of HIPSIM_ARCH is"), ("PROFILE", "/no/such/profile", "can't be read: No such file or directory"),
+            *((name, "/no/such/folder/file", "No such file or directory; name a file in a writable directory")
+              for name in ("STATS", "REPORT", "TRACE", "ISSUE_LOG")),
+        ):  # fmt: skip
+            with self.subTest(f"HIPSIM_{name}={value}"):
+                self.assertRegex(self.refused(**{f"HIPSIM_{name}": value}), rf"(?s)HIPSIM_{name}={re.escape(value)}: .*{text}")
+        self.assertRegex(self.refused(HIPSIM_TRACE="trace", HIPSIM_TIMING="off"), "HIPSIM_TRACE=trace: launches aren't timed under HIPSIM_TIMING=off")
+        for level in re.search(r"this build has ([\w, ]+) for this host", self.refused(HIPSIM_LEVEL="v9"))[1].split(", "):
             self.assertEqual(self.said(HIPSIM_LEVEL=level), "")
-        self.assertIn("sr_carry=carry, wrap", self.said(HIPSIM_CHOICES="sr_carry=no"))
-        self.assertIn("no statistics", self.said(HIPSIM_STATS="/no/such/folder/stats"))
+
+    def test_a_name_that_is_no_variable_is_no_device(self) -> None:
+        for name, nearest in (("HIPSIM_CHEK", "HIPSIM_CHECK"), ("HIPSIM_CHECKS", "HIPSIM_CHECK"), ("HIPSIM_STAT", "HIPSIM_STATS"), ("HIPSIM_", "HIPSIM_")):
+            said = self.refused(**{name: "all"})
+            self.assertRegex(said, rf"{name}=all: there is no such variable; the nearest is {nearest}\w*, there are HIPSIM_ARCH, .*HIPSIM_WARM")
+        self.assertEqual(self.said(HIPSIM_CHEK=""), "")  # as good as unset
 
     def test_stats_are_one_line_per_dispatch_with_the_documented_keys(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -41,9 +41,15 @@ std::string lower_case_pci(int ordinal) {
     return out;
 }
 
-bool is_set(const char *variable, const char *value) {
-    const char *const asked = std::getenv(variable);
-    return asked && std::strcmp(asked, value) == 0;
+// NIBBLEWAVE_GGML_TYPE=accel, its only value.
+bool wants_accelerators() {
+    const char *const asked = std::getenv("NIBBLEWAVE_GGML_TYPE");
+    if (!asked || !*asked)
+        return false;
+    if (std::strcmp(asked, "accel") == 0)
+        return true;
+    say_error("NIBBLEWAVE_GGML_TYPE=%s: must be accel, or unset", asked);
+    return false;
 }
 
 bool is_integrated(const Device &device) {
@@ -124,7 +130,7 @@ int count_devices() {
 // makes use of that. Beside a GPU with memory of its own it has none: that GPU, an accelerator,
 // would get no layers then.
 void choose_types() {
-    if (is_set("NIBBLEWAVE_GGML_TYPE", "accel"))
+    if (wants_accelerators())
         return;
     if (!std::all_of(devices.begin(), devices.end(),
                      [](const auto &d) { return d->shares_memory && has_attention(*d); }))

@@ -2,7 +2,6 @@
 #include "sim/func/choices.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <mutex>
@@ -55,9 +54,8 @@ Choices from_environment() {
     const char *list = std::getenv("HIPSIM_CHOICES");
     try {
         return parse_choices(list ? list : "");
-    } catch (const Error &e) {
-        fmt::print(stderr, "hipsim: HIPSIM_CHOICES={}: ignored: {}", list, e.what());
-        return {};
+    } catch (const Error &error) {
+        throw Error(fmt::format("HIPSIM_CHOICES={}: {}", list, error.what()));
     }
 }
 

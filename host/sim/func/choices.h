@@ -30,7 +30,7 @@ Choices parse_choices(std::string_view list);
 std::string all_choices();
 
 // Choices of the launch that this thread runs. Without any in RunConfig: HIPSIM_CHOICES, read at
-// first use. An invalid list is reported on stderr and ignored.
+// first use. Throws nw::Error for an invalid list.
 const Choices &choices();
 u32 choices_id(); // equal choices have equal ids within a process
 

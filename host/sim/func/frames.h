@@ -45,7 +45,7 @@ std::string_view name_of(HostLevel);
 const std::vector<HostLevel> &host_levels(); // built and supported by this host, the best one last
 
 const Frames &frames(HostLevel);
-HostLevel host_level(); // the one named by HIPSIM_LEVEL, or the best one
+HostLevel host_level(); // the one named by HIPSIM_LEVEL, or the best one; throws nw::Error
 const Frames &frames(); // of host_level()
 
 // Overrides the level for its lifetime. For tests: no wave may be running.

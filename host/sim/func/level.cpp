@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "sim/func/frames.h"
 
 namespace nw::sim {
@@ -34,17 +35,16 @@ const Level built[] = {
 HostLevel from_environment() {
     const HostLevel best = host_levels().back();
     const char *wanted = std::getenv("HIPSIM_LEVEL");
-    if (!wanted)
+    if (!wanted || !*wanted)
         return best;
-    std::string known;
+    std::vector<std::string_view> known;
     for (HostLevel level : host_levels()) {
         if (name_of(level) == wanted)
             return level;
-        known += fmt::format(" {}", name_of(level));
+        known.push_back(name_of(level));
     }
-    fmt::print(stderr, "hipsim: HIPSIM_LEVEL={}: this build has{} for this host: ignored\n", wanted,
-               known);
-    return best;
+    throw Error(fmt::format("HIPSIM_LEVEL={}: this build has {} for this host", wanted,
+                            fmt::join(known, ", ")));
 }
 
 HostLevel &current() {

@@ -8,12 +8,12 @@
 #include <charconv>
 #include <cstdlib>
 #include <map>
-#include <mutex>
-#include <set>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/targets.h"
 #include "sim/check/checks.h"
+#include "sim/func/frames.h"
 #include "sim/hip/error.h"
 #include "sim/timing/draws.h"
 #include "sim/timing/profile.h"
@@ -38,15 +38,6 @@ std::vector<std::string_view> split(std::string_view list, char separator = ',')
     return words;
 }
 
-// Devices read the same variables: report each problem once.
-void say_once(const std::string &text) {
-    static std::mutex &mutex = *new std::mutex;
-    static auto &said = *new std::set<std::string>;
-    const std::lock_guard lock(mutex);
-    if (said.insert(text).second)
-        say(text);
-}
-
 // A setting's value and its source.
 struct Value {
     std::string label; // "HIPSIM_MATH", or "math" where it came with a device's name
@@ -55,12 +46,6 @@ struct Value {
 
     Error error(std::string_view why) const {
         return Error(fmt::format("{}={}: {}", label, text, why));
-    }
-    // Of the environment such a value is ignored: it is for all programs.
-    void complain(std::string_view why) const {
-        if (!of_environment)
-            throw error(why);
-        say_once(fmt::format("{}={}: {}: ignored", label, text, why));
     }
 };
 
@@ -104,13 +89,11 @@ private:
     Texts asked_, defaults_;
 };
 
-const sim::Device &find_gfx(std::string_view gfx) {
-    if (const sim::Device *device = sim::find_device(gfx))
-        return *device;
+std::string unknown_gfx(std::string_view gfx) {
     std::vector<std::string_view> known;
     for (const sim::Device &device : sim::devices())
         known.push_back(device.gfx);
-    throw Error(fmt::format("{} is not one of {}", gfx, fmt::join(known, ", ")));
+    return fmt::format("{} is not one of {}", gfx, fmt::join(known, ", "));
 }
 
 const sim::Checker *read_checks(const Value &list) {
@@ -119,7 +102,7 @@ const sim::Checker *read_checks(const Value &list) {
     sim::CheckKinds kinds;
     for (std::string_view check : split(list.text)) {
         if (std::ranges::count(names, check) == 0)
-            list.complain(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
+            throw list.error(fmt::format("{} is not one of {}", check, fmt::join(names, ", ")));
         // `mem` needs nothing: every access is always checked against the live allocations.
         kinds.strict_scalar |= check == "mem:strict";
         kinds.init |= check == "all" || check == "init";
@@ -129,7 +112,7 @@ const sim::Checker *read_checks(const Value &list) {
     return sim::checker(kinds);
 }
 
-// The number, or 0 if it is absent, malformed or above `most`.
+// The number, or 0 if it is absent.
 u64 read_number(const Value &value, u64 most, std::string_view zero_means) {
     const std::string_view text = value.text;
     u64 number = 0;
@@ -138,13 +121,12 @@ u64 read_number(const Value &value, u64 most, std::string_view zero_means) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc{} && end == text.data() + text.size() && number <= most)
         return number;
-    value.complain(fmt::format("not a number from 0 ({}) to {}", zero_means, most));
-    return 0;
+    throw value.error(fmt::format("not a number from 0 ({}) to {}", zero_means, most));
 }
 
 bool read_math(const Value &value) {
     if (!value.text.empty() && value.text != "exact" && value.text != "fast")
-        value.complain("neither exact nor fast");
+        throw value.error("neither exact nor fast");
     return value.text == "fast";
 }
 
@@ -156,14 +138,14 @@ TimingMode read_timing(const Value &value) {
     if (value.text == "exact")
         return TimingMode::exact;
     if (!value.text.empty() && value.text != "off")
-        value.complain("neither on, exact nor off");
+        throw value.error("neither on, exact nor off");
     return TimingMode::off;
 }
 
 // True if the setting has its only word.
 bool read_word(const Value &value, std::string_view word) {
     if (!value.text.empty() && value.text != word && value.text != "off")
-        value.complain(fmt::format("neither {} nor off", word));
+        throw value.error(fmt::format("neither {} nor off", word));
     return value.text == word;
 }
 
@@ -177,20 +159,27 @@ sim::timing::TimingOptions read_timing_options(const Settings &settings) {
 bool read_stats(const Settings &settings) {
     const Value value = settings("stats", "");
     if (!value.text.empty() && value.text != "on" && value.text != "off")
-        value.complain("neither on nor off");
+        throw value.error("neither on nor off");
     return value.text == "on";
+}
+
+std::vector<const sim::timing::Part *> read_parts(const Value &list) {
+    std::vector<const sim::timing::Part *> out;
+    for (std::string_view name : split(list.text)) {
+        out.push_back(sim::timing::find_part(name));
+        if (out.back())
+            continue;
+        std::vector<std::string_view> known;
+        for (const sim::timing::Part &part : sim::timing::parts())
+            known.push_back(part.name);
+        throw list.error(fmt::format("{} is not one of {}", name, fmt::join(known, ", ")));
+    }
+    return out;
 }
 
 // The device's part: the first of the list with its gfx, or the default.
 sim::timing::Part part_of(const Value &list, std::string_view gfx) {
-    for (std::string_view name : split(list.text)) {
-        const sim::timing::Part *part = sim::timing::find_part(name);
-        if (!part) {
-            std::vector<std::string_view> known;
-            for (const sim::timing::Part &p : sim::timing::parts())
-                known.push_back(p.name);
-            throw list.error(fmt::format("{} is not one of {}", name, fmt::join(known, ", ")));
-        }
+    for (const sim::timing::Part *part : read_parts(list)) {
         if (part->gfx == gfx)
             return *part;
         if (!list.of_environment)
@@ -244,27 +233,32 @@ std::vector<DeviceConfig> read_devices() {
     const std::string_view list = variable("HIPSIM_ARCH");
     const Settings environment;
     std::vector<DeviceConfig> devices;
-    try {
-        for (std::string_view gfx : split(list.empty() ? "gfx1151" : list))
-            devices.push_back(read_device(find_gfx(gfx), environment)),
-                devices.back().estimates = true;
-    } catch (const Error &error) {
-        say(fmt::format("HIPSIM_ARCH={}: {}: no device", list, error.what()));
-        return {};
+    for (std::string_view gfx : split(list.empty() ? "gfx1151" : list)) {
+        const sim::Device *found = sim::find_device(gfx);
+        if (!found)
+            throw Error(fmt::format("HIPSIM_ARCH={}: {}", list, unknown_gfx(gfx)));
+        devices.push_back(read_device(*found, environment));
+        devices.back().estimates = true;
     }
-    // A different model than requested would give wrong times: so no device.
-    try {
-        bool used = devices.empty();
-        for (DeviceConfig &device : devices)
-            used |= add_part(device, environment);
-        if (!used)
-            throw Error(fmt::format("HIPSIM_PROFILE={}: no device is the part that it is of: "
-                                    "choose it with HIPSIM_ARCH or HIPSIM_PART",
-                                    variable("HIPSIM_PROFILE")));
-    } catch (const Error &error) {
-        say(fmt::format("{}: no device", error.what()));
-        return {};
-    }
+    if (devices.empty())
+        throw Error(fmt::format("HIPSIM_ARCH={}: names no device; {}", list, unknown_gfx(list)));
+    // A different part or model than requested would give wrong times: so no device.
+    const Value named = environment("part", "HIPSIM_PART");
+    const auto parts = read_parts(named);
+    const auto has_part = [&](const DeviceConfig &device) {
+        return std::ranges::any_of(parts,
+                                   [&](auto part) { return part->gfx == device.facts->gfx; });
+    };
+    if (!parts.empty() && std::ranges::none_of(devices, has_part))
+        throw named.error(
+            fmt::format("it is {}, and no device of HIPSIM_ARCH is: set that, too", parts[0]->gfx));
+    bool used = false;
+    for (DeviceConfig &device : devices)
+        used |= add_part(device, environment);
+    if (!used)
+        throw Error(fmt::format("HIPSIM_PROFILE={}: no device is the part that it is of: "
+                                "choose it with HIPSIM_ARCH or HIPSIM_PART",
+                                variable("HIPSIM_PROFILE")));
     return devices;
 }
 
@@ -281,7 +275,7 @@ DeviceConfig parse_device(std::string_view spec, std::string_view defaults) {
                                 target_names(), sim::timing::parts().back().name));
     }
     const Settings settings(asked, defaults);
-    DeviceConfig device = read_device(find_gfx(gfx), settings);
+    DeviceConfig device = read_device(*sim::find_device(gfx), settings);
     add_part(device, settings);
     return device;
 }
@@ -291,11 +285,22 @@ sim::timing::Part part_of_gfx(std::string_view gfx) {
 }
 
 Config read_config() {
+    check_variables(hipsim_variables);
+    const Settings environment;
     Config config;
     config.trace_path = variable("HIPSIM_TRACE");
     config.issue_log_path = variable("HIPSIM_ISSUE_LOG");
-    config.timing = read_timing(Settings()("timing", "HIPSIM_TIMING"));
-    sim::choices(); // reports a bad HIPSIM_CHOICES now, not at the first instruction
+    config.timing = read_timing(environment("timing", "HIPSIM_TIMING"));
+    // What only some devices or launches read is refused now as well.
+    sim::choices();
+    sim::host_level();
+    read_parts(environment("part", "HIPSIM_PART"));
+    if (const Value path = environment("profile", "HIPSIM_PROFILE"); !path.text.empty())
+        try {
+            sim::timing::read_profile(std::string(path.text));
+        } catch (const Error &error) {
+            throw Error(fmt::format("HIPSIM_PROFILE={}", error.what())); // it begins with the path
+        }
     config.stats_path = variable("HIPSIM_STATS");
     config.report_path = variable("HIPSIM_REPORT");
     const std::string_view blocking = variable("HIP_LAUNCH_BLOCKING");

@@ -45,10 +45,9 @@ struct Config {
     bool launch_blocking = false;        // HIP_LAUNCH_BLOCKING, as on real ROCm
 };
 
-// Invalid variables are reported on stderr, with the allowed values.
+// Both throw nw::Error for an unknown variable, an invalid value, or a model that isn't available.
 Config read_config();
-// Devices of HIPSIM_ARCH; none after an unknown name, or if a requested model isn't available.
-std::vector<DeviceConfig> read_devices();
+std::vector<DeviceConfig> read_devices(); // of HIPSIM_ARCH
 
 // Of HIPSIM_PART the one with this gfx, else the usual one. Throws nw::Error for an unknown name.
 sim::timing::Part part_of_gfx(std::string_view gfx);

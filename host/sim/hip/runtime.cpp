@@ -15,16 +15,41 @@ static std::atomic<bool> ended{false};
 static std::atomic<bool> forked{false};
 static thread_local int current = 0;
 
-Runtime::Runtime()
-    : config(read_config()), stats("HIPSIM_STATS", config.stats_path, "statistics"),
-      reports(config.report_path), launch_files(config) {}
+// No device rather than one that does something else than the environment asks for.
+Runtime::Runtime() {
+    try {
+        config = read_config();
+        stats.open("HIPSIM_STATS", config.stats_path);
+        reports.open(config.report_path);
+        launch_files.open(config);
+    } catch (const std::exception &error) {
+        refuse(error.what());
+    }
+}
+
+void Runtime::refuse(const std::string &why) {
+    say("no device: " + why);
+    const std::unique_lock lock(mutex_);
+    refusal_ = why;
+}
+
+std::string Runtime::refusal() const {
+    const std::shared_lock lock(mutex_);
+    return refusal_;
+}
 
 const std::vector<std::shared_ptr<Device>> &Runtime::counted() {
     std::call_once(made_counted_, [&] {
         std::vector<std::shared_ptr<Device>> made;
-        for (DeviceConfig &device : read_devices())
-            made.push_back(
-                std::make_shared<Device>(static_cast<int>(made.size()), std::move(device), false));
+        if (refusal().empty())
+            try {
+                for (DeviceConfig &device : read_devices())
+                    made.push_back(std::make_shared<Device>(static_cast<int>(made.size()),
+                                                            std::move(device), false));
+            } catch (const nw::Error &error) {
+                refuse(error.what());
+                made.clear();
+            }
         for (const auto &device : made)
             sharing.introduce(device);
         counted_ = std::move(made);
@@ -160,6 +185,8 @@ void Runtime::add(std::shared_ptr<Device> device) {
 }
 
 int Runtime::open(const std::string &spec, const std::string &defaults, bool own) {
+    if (const std::string why = refusal(); !why.empty())
+        throw nw::Error(why);
     DeviceConfig settings = parse_device(spec, defaults);
     if (!own && has_counted_ && spec == settings.facts->gfx && defaults.empty())
         for (const auto &device : counted_) // what the process uses already

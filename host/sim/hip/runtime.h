@@ -34,7 +34,7 @@ public:
     static Runtime &get();
     static Runtime *if_running(); // null before that first call and after the end
 
-    const Config config;
+    Config config;
     LineFile stats;
     ReportFile reports;
     LaunchFiles launch_files;
@@ -78,9 +78,11 @@ public:
     // Runs `body` while none of them runs or begins a command.
     void while_unused(const Device &device, const std::function<void()> &body);
     void stop();
+    std::string refusal() const; // why there is no device: what HIPSIM_* variables say; else empty
 
 private:
     Runtime();
+    void refuse(const std::string &why);
     const std::vector<std::shared_ptr<Device>> &counted(); // makes them
     std::shared_ptr<Device> find_opened(int ordinal) const;
     std::vector<std::shared_ptr<Device>> users_of(const Device &device) const;
@@ -89,6 +91,7 @@ private:
     std::vector<std::shared_ptr<Device>> counted_; // those of HIPSIM_ARCH, by ordinal
     std::atomic<bool> has_counted_{false};
     mutable std::shared_mutex mutex_; // guards what follows
+    std::string refusal_;
     std::map<int, std::shared_ptr<Device>> all_;
     std::map<std::pair<std::string, std::string>, int> by_spec_; // opened, not their own
     int next_ordinal_ = first_opened;

@@ -65,5 +65,9 @@ int hipsimPartConstants(const char *part, void (*json)(const char *text, void *u
     });
 }
 
-const char *hipsimLastMessage() { return last_message().c_str(); }
+const char *hipsimLastMessage() {
+    if (Runtime *runtime = Runtime::if_running(); runtime && last_message().empty())
+        last_message() = runtime->refusal();
+    return last_message().c_str();
+}
 }

@@ -9,30 +9,28 @@ namespace nw::hipsim {
 
 template <class File>
 static std::unique_ptr<File> open_file(const char *variable, const std::string &path,
-                                       TimingMode timing, const char *without) {
+                                       TimingMode timing) {
     if (path.empty())
         return nullptr;
-    if (timing == TimingMode::off) {
-        say(fmt::format("{}={}: launches aren't timed under HIPSIM_TIMING=off: {}", variable, path,
-                        without));
-        return nullptr;
-    }
+    if (timing == TimingMode::off)
+        throw Error(fmt::format("{}={}: launches aren't timed under HIPSIM_TIMING=off: unset one",
+                                variable, path));
     const auto complain = [variable](const std::string &what) {
         say(fmt::format("{}={}", variable, what)); // it begins with the path
     };
     try {
         return std::make_unique<File>(path, complain);
     } catch (const Error &error) {
-        say(fmt::format("{}={}: {}", variable, error.what(), without));
-        return nullptr;
+        throw Error(
+            fmt::format("{}={}; name a file in a writable directory", variable, error.what()));
     }
 }
 
-LaunchFiles::LaunchFiles(const Config &config)
-    : trace_(open_file<sim::timing::TraceFile>("HIPSIM_TRACE", config.trace_path, config.timing,
-                                               "no trace")),
-      issue_log_(open_file<sim::timing::IssueLog>("HIPSIM_ISSUE_LOG", config.issue_log_path,
-                                                  config.timing, "no log")) {}
+void LaunchFiles::open(const Config &config) {
+    trace_ = open_file<sim::timing::TraceFile>("HIPSIM_TRACE", config.trace_path, config.timing);
+    issue_log_ =
+        open_file<sim::timing::IssueLog>("HIPSIM_ISSUE_LOG", config.issue_log_path, config.timing);
+}
 
 sim::timing::Watchers LaunchFiles::watch(const sim::Dispatch &dispatch,
                                          const sim::timing::Part &part, int device) {

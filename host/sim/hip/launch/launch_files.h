@@ -13,8 +13,8 @@ namespace nw::hipsim {
 
 class LaunchFiles {
 public:
-    // Files that can't be written are reported on stderr and skipped.
-    explicit LaunchFiles(const Config &config);
+    // Throws nw::Error for a file that can't be written, or that would have no launches.
+    void open(const Config &config);
     // The watchers of this launch; none if no file was requested.
     sim::timing::Watchers watch(const sim::Dispatch &, const sim::timing::Part &, int device);
 

@@ -8,19 +8,20 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <utility>
 
+#include "base/error.h"
 #include "sim/hip/error.h"
 
 namespace nw::hipsim {
 
-LineFile::LineFile(std::string variable, const std::string &path, const char *without)
-    : variable_(std::move(variable)) {
+void LineFile::open(const char *variable, const std::string &path) {
+    variable_ = variable;
     if (path.empty())
         return;
-    file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0)
-        say(fmt::format("{}={}: {}: no {}", variable_, path, std::strerror(errno), without));
+        throw Error(fmt::format("{}={}: {}; name a file in a writable directory", variable_, path,
+                                std::strerror(errno)));
 }
 
 LineFile::~LineFile() {

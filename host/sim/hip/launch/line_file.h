@@ -11,11 +11,11 @@ std::string text_of(const nlohmann::ordered_json &line);
 
 class LineFile {
 public:
-    // An empty path disables the file. Failures are reported on stderr under `variable`; `without`
-    // names what is lost ("statistics").
-    LineFile(std::string variable, const std::string &path, const char *without);
+    LineFile() = default; // disabled
     ~LineFile();
     LineFile(const LineFile &) = delete;
+    // An empty path leaves it disabled. Throws nw::Error, which names `variable`.
+    void open(const char *variable, const std::string &path);
     bool wanted() const { return file_ >= 0; }
     void append(const nlohmann::ordered_json &line);
 

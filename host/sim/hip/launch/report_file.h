@@ -10,7 +10,7 @@ namespace nw::hipsim {
 
 class ReportFile {
 public:
-    explicit ReportFile(const std::string &path) : file_("HIPSIM_REPORT", path, "reports") {}
+    void open(const std::string &path) { file_.open("HIPSIM_REPORT", path); }
     bool wanted() const { return file_.wanted(); }
     void write(const sim::Fault &fault, const std::string &kernel);
 

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+
+namespace nw {
+
+// Why a file can't be written, or "": to be asked before the work. Creates nothing.
+std::string unwritable(const std::string &path);
+
+} // namespace nw
