@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/command.h"
+#include "base/environment.h"
 #include "base/half.h"
 #include "base/targets.h"
 #include "bench/errors.h"
@@ -61,8 +62,9 @@ Options parse(CLI::App &app, int argc, char **argv) {
         fmt::format("suites layer, decode, mid, prefill, moe, gguf: times with low and high, by "
                     "{}",
                     draws_help));
-    app.add_option("--json", o.json, "write the rows to this file");
-    app.add_option("--html", o.html, "suites decode, stride: write a page of the rows, with plots");
+    app.add_option("--json", o.json, "write the rows to this file")->check(writable_file());
+    app.add_option("--html", o.html, "suites decode, stride: write a page of the rows, with plots")
+        ->check(writable_file());
     app.add_option(
            "--table", o.tables,
            "suite decode: published, shapes, ablations, comma-separated (default: all; with "
@@ -114,8 +116,11 @@ void settle_part(Options &o) {
 }
 
 int run(CLI::App &app, int argc, char **argv) {
+    check_variables(hipsim_variables);
+    check_variables(nibblewave_variables);
     Options o = parse(app, argc, argv);
     const Suite &suite = suite_of(o.suite);
+    check_options(suite, o);
     settle_part(o);
     const Shapes shapes = read_shapes(NW_SHAPES);
     layers_of(shapes, o.model); // a wrong name is said before a device is looked for

@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 #include <iterator>
 
+#include "base/pattern.h"
+
 namespace nw::bench {
 
 namespace {
@@ -17,15 +19,23 @@ const std::vector<std::string_view> probes = {
     "micro_walk",  "micro_wmma",   "wmma_gemm",         "dequant_w4"};
 
 const Suite suites[] = {
-    {"layer", "the linear layers of a model", {1}, {"decode_w4a16"}},
-    {"decode",
-     "modelled times of decode_w4a16 beside published ones",
-     {1, 2, 4, 8},
-     {"decode_w4a16"}},
-    {"prefill",
-     "the same of prefill_w4a16",
-     {2048},
-     {"prefill_w4a16", "mid_w4a16", "dot_w4a16", "carrier_w4a16", "prefill_w4a8", "quantize_rows"}},
+    {.name = "layer",
+     .help = "the linear layers of a model",
+     .m = {1},
+     .families = {"decode_w4a16"},
+     .only = false},
+    {.name = "decode",
+     .help = "modelled times of decode_w4a16 beside published ones",
+     .m = {1, 2, 4, 8},
+     .families = {"decode_w4a16"},
+     .tables = {"published", "shapes", "ablations"},
+     .page = true},
+    {.name = "prefill",
+     .help = "the same of prefill_w4a16",
+     .m = {2048},
+     .families = {"prefill_w4a16", "mid_w4a16", "dot_w4a16", "carrier_w4a16", "prefill_w4a8",
+                  "quantize_rows"},
+     .tables = {"published", "ladder", "int8"}},
     {"mid",
      "1 to 64 rows beside one",
      {1, 8, 16, 24, 32, 48, 64},
@@ -34,8 +44,11 @@ const Suite suites[] = {
      "the expert layers of models through moe_w4a16",
      {},
      {"moe_w4a16", "moe_prefill_w4a16", "dot_moe_w4a16", "moe_align"}},
-    {"stride", "what padding rows of weights gains", {}, {"decode_w4a16"}},
-    {"golden", "every kernel against bench/golden"},
+    {.name = "stride",
+     .help = "what padding rows of weights gains",
+     .families = {"decode_w4a16"},
+     .page = true},
+    {.name = "golden", .help = "every kernel against bench/golden", .only = false},
     {"sim", "the speed of the simulated GPU", {}, {}, {"micro_valu", "micro_wmma", "wmma_gemm"}},
     {"validate", "modelled times against published ones of hardware", {}, {}, {"splitk_w4a16"}},
     {"sensitivity",
@@ -44,12 +57,14 @@ const Suite suites[] = {
      {},
      {"splitk_w4a16"}},
     {"micro", "what nw micro measures", {}, {}, probes},
-    {"pack", "the speed of nw pack", {}, {}, {}, false},
-    {"gguf", "products with weights of GGUF files"}, // m: by table
-    {"attention",
-     "attention of long sequences, and against long caches",
-     {},
-     {"attn_decode", "attn_forward", "attn_mean", "attn_score", "attn_select"}},
+    {.name = "pack", .help = "the speed of nw pack", .kernels = false},
+    {.name = "gguf",
+     .help = "products with weights of GGUF files",
+     .tables = {"crossover", "fp8"}}, // m: by table
+    {.name = "attention",
+     .help = "attention of long sequences, and against long caches",
+     .families = {"attn_decode", "attn_forward", "attn_mean", "attn_score", "attn_select"},
+     .tables = {"decode", "forward", "stages", "selection", "ladder"}},
 };
 
 // "a, b", by text(suite) of all.
@@ -68,6 +83,32 @@ const Suite &suite_of(const std::string &name) {
         return *found;
     throw Usage(fmt::format("--suite {}: unknown; there are {}", name,
                             listed(", ", [](const Suite &s) { return std::string(s.name); })));
+}
+
+void check_options(const Suite &suite, const Options &o) {
+    const auto refuse = [&](std::string_view option, std::string_view value, std::string has) {
+        throw Usage(fmt::format("{} {}: suite {} {}", option, value, suite.name, has));
+    };
+    if (!suite.only && !o.only.empty())
+        refuse("--only", o.only, "has no rows of a name; leave it out");
+    if (suite.name != "layer" && !o.layers.empty())
+        refuse("--layer", fmt::format("{}", fmt::join(o.layers, ",")),
+               "has no layers to choose; suite layer has");
+    if (suite.name != "sensitivity" && !o.constants.empty())
+        refuse("--constants", o.constants, "changes none; suite sensitivity does");
+    if (!suite.page && !o.html.empty())
+        refuse("--html", o.html, "makes no page; suites decode and stride do");
+    for (const std::string &table : o.tables)
+        if (std::ranges::find(suite.tables, table) == suite.tables.end())
+            refuse("--table", table,
+                   suite.tables.empty()
+                       ? "has one table; leave it out"
+                       : fmt::format("has tables {}", fmt::join(suite.tables, ", ")));
+}
+
+void no_row(const Options &o, std::string_view of) {
+    throw Usage(fmt::format("--only {}: no row of {} has such a name{}", o.only, of,
+                            Pattern::names("--only")));
 }
 
 std::string suites_help() {

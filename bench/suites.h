@@ -18,11 +18,18 @@ struct Suite {
     std::vector<std::string_view> families = {}; // whose kernels it launches; empty: the library's
     std::vector<std::string_view> others = {};   // and families that are not the library's
     bool kernels = true;                         // false: it launches none
+    std::vector<std::string_view> tables = {};   // values of --table
+    bool only = true, page = false;              // whether it reads --only, --html
 };
 
 // Throws Usage naming the suites there are.
 const Suite &suite_of(const std::string &name);
 std::string suites_help();
+
+// Throws Usage for options whose values would change nothing: the suite reads none of them.
+void check_options(const Suite &, const Options &);
+// Throws Usage: --only matches none of the names that it was asked for.
+[[noreturn]] void no_row(const Options &, std::string_view of);
 
 using Shapes = std::vector<LinearShape>; // of bench/shapes.csv
 

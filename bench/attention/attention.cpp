@@ -201,7 +201,7 @@ Json attention_ladder(const Options &o, const std::string &gfx) {
         }
     }
     if (jobs.empty())
-        throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
+        no_row(o, "the ladder");
     const Peak peak = product_peak(gfx);
     fmt::print(
         "\nFrom a plain online softmax to attn_forward on sim {}, an idea at a time: modelled "
@@ -240,7 +240,7 @@ Result run_suite(const Options &o, const Shapes &shapes) {
     add("selection", attention_selection);
     add("ladder", attention_ladder, false);
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of suite attention has such a name", o.only));
+        no_row(o, "suite attention");
     return out;
 }
 

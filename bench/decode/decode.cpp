@@ -48,7 +48,7 @@ Result run_suite(const Options &o, const Shapes &shapes) {
     if (of_published && wanted(o, "ablations", all))
         append(out.rows, decode_ablations(o, only));
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of the suite decode has such a name", o.only));
+        no_row(o, "the suite decode");
     return out;
 }
 

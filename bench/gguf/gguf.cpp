@@ -130,7 +130,7 @@ Result run_suite(const Options &options, const Shapes &shapes) {
         Result out{gguf_fp8(o, dense, gfx)};
         append(out.rows, gguf_fp8_moe(o, shapes, gfx));
         if (out.rows.empty())
-            throw Usage(fmt::format("--only {}: no row of table fp8 has such a name", o.only));
+            no_row(o, "table fp8");
         return out;
     }
     if (o.m.empty())
@@ -140,7 +140,7 @@ Result run_suite(const Options &options, const Shapes &shapes) {
     append(out.rows, gguf_moe(o, shapes, gfx));
     append(out.rows, few);
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of suite gguf has such a name", o.only));
+        no_row(o, "suite gguf");
     return out;
 }
 

@@ -17,7 +17,7 @@ Result run_suite(const Options &o, const Shapes &) {
                                         {{Zeros::eight, Zeros::packed}, o.m, o.group}))
             jobs.push_back(std::move(job));
     if (jobs.empty())
-        throw Usage(fmt::format("--only {}: no row of suite mid has such a name", o.only));
+        no_row(o, "suite mid");
     return {time_by_m1(o, jobs, gfx)};
 }
 

@@ -308,7 +308,7 @@ Result run_suite(const Options &o, const Shapes &shapes) {
     }
     append(out.rows, moe_prefill(o, shapes, device));
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of the suite moe has such a name", o.only));
+        no_row(o, "the suite moe");
     return out;
 }
 

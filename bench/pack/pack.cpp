@@ -168,7 +168,7 @@ Result run_suite(const Options &o, const Shapes &) {
     }
     progress.clear();
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of the suite pack has such a name", o.only));
+        no_row(o, "the suite pack");
     return out;
 }
 

@@ -110,7 +110,7 @@ Jobs jobs_for(const Options &o, const std::string &gfx, const std::vector<Zeros>
                 out.of.push_back(p);
             }
     if (out.jobs.empty())
-        throw Usage(fmt::format("--only {}: no row of suite prefill has such a name", o.only));
+        no_row(o, "suite prefill");
     return out;
 }
 
@@ -187,7 +187,7 @@ Json ladder(const Options &o) {
                 ideas.push_back(step.idea);
             }
     if (jobs.empty())
-        throw Usage(fmt::format("--only {}: no row of the ladder has such a name", o.only));
+        no_row(o, "the ladder");
     fmt::print(
         "\nFrom a plain tile to prefill_w4a16 on sim {}, an idea at a time: modelled times.\n"
         "f16, symmetric; m: tokens; peak: of WMMA's {:.1f} TFLOP/s.\n\n",

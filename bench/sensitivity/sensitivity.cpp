@@ -219,7 +219,7 @@ Result run_suite(const Options &o, const Shapes &) {
     std::vector<Variant> variants = plan(constants);
     const Json rows = run_all(only, variants);
     if (rows.empty())
-        throw Usage(fmt::format("--only {}: matches no fact", o.only));
+        no_row(o, "the facts");
     Result out{print_moves(rows, variants, o.verbose)};
     print_left_out(rows, variants);
     return out;

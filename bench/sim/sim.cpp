@@ -300,7 +300,7 @@ Result run_suite(const Options &o, const Shapes &shapes) {
     for (const Setup &setup : setups)
         append(out.rows, Bench(o, shapes, setup, print).run());
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of the suite sim has such a name", o.only));
+        no_row(o, "the suite sim");
     compare(out.rows);
     print_checks(out.rows);
     return out;

@@ -154,7 +154,7 @@ Result run_suite(const Options &o, const Shapes &) {
             append(out.rows, (table == "scan" ? scan : published)(gfx, rows));
         }
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: no row of the suite stride has such a name", o.only));
+        no_row(o, "the suite stride");
     return out;
 }
 

@@ -15,7 +15,7 @@ Result run_suite(const Options &o, const Shapes &) {
     ModelRun run{Pattern("--only", o.only)};
     Result out{print_facts(run, o.verbose)};
     if (out.rows.empty())
-        throw Usage(fmt::format("--only {}: matches no fact", o.only));
+        no_row(o, "the facts");
     return out;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/writable.h"
 
 namespace nw {
 
@@ -21,6 +22,11 @@ inline constexpr const char *exit_codes_help =
     "a figure that got worse, a kernel that faults, a device that fails. 2: misuse: an unknown\n"
     "option, a value that is not allowed, a device that is not there, or a file that is missing,\n"
     "unreadable, unwritable or not of its kind.";
+
+// For options that name a file to write: refused before the work, not after it.
+inline CLI::Validator writable_file() {
+    return {[](std::string &path) { return unwritable(path); }, "FILE"};
+}
 
 // A command that did its work and has findings.
 struct Findings : CLI::RuntimeError {

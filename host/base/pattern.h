@@ -16,6 +16,10 @@ public:
     // Whether some part of `text` matches.
     bool found_in(std::string_view text) const;
 
+    // "; there are A, B and 5 more": names that patterns of this option have been asked for, for
+    // the error that none of them matched.
+    static std::string names(std::string_view option);
+
 private:
     struct Expression;
     std::shared_ptr<const Expression> expression_;

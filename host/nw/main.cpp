@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // nw: the command.
 #include "base/command.h"
+#include "base/environment.h"
 #include "hip/failure.h"
 #include "nw/commands.h"
+#include "sim/func/choices.h"
+#include "sim/func/frames.h"
 #include "sim/func/machine.h"
 
 int main(int argc, char **argv) {
@@ -26,6 +29,10 @@ int main(int argc, char **argv) {
     nw::cli::add_time(app);
     nw::cli::add_tune(app);
     const auto run = [&] {
+        nw::check_variables(nw::hipsim_variables);
+        nw::check_variables(nw::nibblewave_variables);
+        nw::sim::choices(); // throw for what HIPSIM_CHOICES and HIPSIM_LEVEL can't be
+        nw::sim::host_level();
         // CLI11 would show the general help for the wrong name before --help.
         const auto named = [&](const CLI::App *sub) { return sub->get_name() == argv[1]; };
         if (argc > 1 && *argv[1] != '-' && app.get_subcommands(named).empty())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tempfile
@@ -88,12 +89,54 @@ class Misuse(unittest.TestCase):
 
     def test_outputs_that_cannot_be_written(self) -> None:
         nowhere = "/no/such/folder/out"
+        device = ["--device", "sim:gfx1151"]
         for command in (["info", SUMS, "--html"], ["annotate", SUMS, "--kernel", "nothing", "--html"],
-                        ["time", SUMS, "--kernel", "nothing", "--trace"]):  # fmt: skip
-            with self.subTest(command[0]):
-                self.misuse(nw(*command, nowhere))
-        done = bench("--suite", "micro", "--device", "sim:gfx1151", "--only", "^launch", "--json", nowhere)
-        self.assertEqual(done.returncode, 2, done.stderr)
+                        ["time", SUMS, "--kernel", "nothing", "--trace"], ["time", SUMS, "--kernel", "nothing", "--issue-log"],
+                        ["atlas", "--suite", "gguf", *device, "-o"], ["micro", *device, "--json"], ["doctor", *device, "--json"],
+                        ["lint", SUMS, "--write-baseline"], ["atlas", "report", SUMS, "--html"],
+                        ["micro", "--fit", SUMS, "--profile"]):  # fmt: skip
+            for output in (nowhere, "/", "", str(SUMS) + "/x"):
+                with self.subTest(command[0], output=output):
+                    self.misuse(nw(*command, output))
+        for option in ("--json", "--html"):
+            for output in (nowhere, "/", ""):
+                with self.subTest(option, output=output):
+                    done = bench("--suite", "decode", option, output)
+                    self.misuse(done)  # before the suite's first row
+                    self.assertIn("can't be written", done.stderr)
+
+    def test_filters_that_match_nothing(self) -> None:
+        """The error names what there is. Options that a suite does not read are errors, too: they would change nothing."""
+        for command, text in (
+            (["--suite", "layer", "--only", "x"], "--only x: suite layer has no rows of a name"),
+            (["--suite", "golden", "--only", "x"], "--only x: suite golden has no rows of a name"),
+            (["--suite", "layer", "--layer", "x"], "--layer x: Qwen3-4B has q"),
+            (["--suite", "mid", "--layer", "q"], "--layer q: suite mid has no layers to choose"),
+            (["--suite", "mid", "--table", "shapes"], "--table shapes: suite mid has one table"),
+            (["--suite", "decode", "--table", "fp8"], "--table fp8: suite decode has tables published, shapes, ablations"),
+            (["--suite", "mid", "--html", "page.html"], "--html page.html: suite mid makes no page"),
+            (["--suite", "mid", "--constants", "x"], "--constants x: suite mid changes none"),
+            (["--suite", "mid", "--only", "nothing"], r"--only nothing: no row of suite mid has such a name; there are \S+ .*, .* and \d+ more"),
+            (["--suite", "stride", "--only", "nothing"], "no row of the suite stride has such a name; there are "),
+        ):
+            with self.subTest(command):
+                done = bench(*command)
+                self.misuse(done)
+                self.assertRegex(done.stderr, text)
+
+    def test_variables_that_are_misspelt_or_have_values_that_mean_nothing(self) -> None:
+        for name, value, text in (
+            ("HIPSIM_CHEK", "all", "HIPSIM_CHEK=all: there is no such variable; the nearest is HIPSIM_CHECK, there are"),
+            ("NIBBLEWAVE_DEVCE", "x", "NIBBLEWAVE_DEVCE=x: there is no such variable; the nearest is NIBBLEWAVE_DEVICE, there are"),
+            ("NIBBLEWAVE_DEVICE", "gpu", "device 'gpu': the forms are auto, hip:N and sim:gfxNNNN"),
+            ("HIPSIM_CHECK", "foo", "HIPSIM_CHECK=foo: foo is not one of off"), ("HIPSIM_LEVEL", "v9", "HIPSIM_LEVEL=v9: this build has"),
+            ("HIPSIM_CHOICES", "x=1", "HIPSIM_CHOICES=x=1: x=1: unknown choice"),
+        ):
+            for command in ([BUILD / "bin/nw", "micro", "--list"], [BUILD / "bin/nw_bench", "--suite", "stride"]):
+                with self.subTest(name, value=value, command=command[0].name):
+                    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {name: value})
+                    self.misuse(done)
+                    self.assertIn(text, done.stderr)
 
     def test_values_that_are_not_allowed(self) -> None:
         for command in (["choose", "--n", "64", "--k", "100"], ["isa", "--gfx", "gfx900"], ["constants", "--part", "none"],

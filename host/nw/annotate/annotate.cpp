@@ -137,7 +137,8 @@ void add_annotate(CLI::App &app) {
     CLI::App *command = app.add_subcommand(
         "annotate", "Show the modelled cost and stall reason of each source line");
     add_options(*command, options->launch);
-    command->add_option("--html", options->html, "Write one HTML page to this file");
+    command->add_option("--html", options->html, "Write one HTML page to this file")
+        ->check(writable_file());
     command->add_option("--source", options->source,
                         "The .s file of the code object; default: next to it, or in build/asm");
     command->callback([options] { run(*options); });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nw atlas: time, limiter and code object facts of every kernel of a suite.
 #include <fmt/format.h>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -45,19 +44,11 @@ std::string lines(const std::vector<Json> &rows) {
     return out;
 }
 
-// Checks early that the output file can be written, before a long run.
-void check_writable(const std::string &path) {
-    if (!std::ofstream(path, std::ios::app))
-        throw Error(fmt::format("-o {}: can't be written", path));
-}
-
 void run(const Options &o) {
     if (o.suite.empty() == o.trace.trace.empty())
         throw Error("give --suite gguf or --suite attention to run its kernels, --rocprof "
                     "TRACE.csv to read a trace, or "
                     "the subcommand report; see nw atlas --help");
-    if (!o.out.empty())
-        check_writable(o.out);
     if (o.uncertainty)
         draw_constants();
     const std::vector<Json> rows = o.rows();
@@ -177,7 +168,7 @@ void add_atlas(CLI::App &app) {
     command->add_flag(
         "--uncertainty", o->uncertainty,
         fmt::format("On a simulated device: times with low and high, by {}", draws_help));
-    command->add_option("-o", o->out, "Write JSON lines to this file");
+    command->add_option("-o", o->out, "Write JSON lines to this file")->check(writable_file());
     command->add_flag("--json", o->json, "Print JSON lines (with -o: no table)");
 
     auto r = std::make_shared<ReportOptions>();
@@ -186,7 +177,8 @@ void add_atlas(CLI::App &app) {
     ranking->footer(report_footer);
     ranking->add_option("file", r->files, "Files of JSON lines")->required();
     ranking->add_flag("--json", r->json, "Print JSON");
-    ranking->add_option("--html", r->html, "Also write one HTML page to this file");
+    ranking->add_option("--html", r->html, "Also write one HTML page to this file")
+        ->check(writable_file());
     command->callback([o, r, ranking, command] {
         if (o->suite == "attention" && command->count("--m") == 0)
             o->run.m = {1, 2048};

@@ -42,8 +42,8 @@ std::vector<AttentionJob> jobs_of(const AtlasRunOptions &o) {
             throw Error(fmt::format("--model {}: the suite attention has {}", model,
                                     fmt::join(models, ", ")));
     if (out.empty())
-        throw Error(fmt::format("no attention of suite attention matches --m {} --only '{}'",
-                                fmt::join(o.m, ","), o.only));
+        throw Error(fmt::format("no attention of suite attention matches --m {} --only '{}'{}",
+                                fmt::join(o.m, ","), o.only, Pattern::names("--only")));
     return out;
 }
 

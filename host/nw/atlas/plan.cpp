@@ -42,9 +42,9 @@ public:
             fmt::print(stderr, "nw: {}: skipped, no kernel on {}\n", what, gfx_);
         if (out_.rows.empty())
             throw Error(fmt::format("{}: no product of suite gguf matches --model {} --type {} --m "
-                                    "{} --only '{}' and has a kernel on {}",
+                                    "{} --only '{}' and has a kernel on {}{}",
                                     o_.shapes, fmt::join(o_.models, ","), fmt::join(o_.types, ","),
-                                    fmt::join(o_.m, ","), o_.only, gfx_));
+                                    fmt::join(o_.m, ","), o_.only, gfx_, Pattern::names("--only")));
         for (const std::string &cut : cut_)
             out_.complete.erase(cut);
         return std::move(out_);

@@ -49,9 +49,7 @@ void write_json(std::ofstream file, const std::string &path, const Examination &
 }
 
 void run(const Options &o) {
-    std::ofstream file(o.json); // fails early
-    if (!o.json.empty() && !file)
-        throw Error(o.json + ": can't be written");
+    std::ofstream file(o.json);
     const hip::Device device(o.device, "timing=off");
     const bool simulated = device.info().simulated;
     Modules modules(device);
@@ -101,7 +99,8 @@ void add_doctor(CLI::App &app) {
         "doctor", "Try a card: copies, memory, graphs, kernels, and versions known to be wrong");
     command->add_option("--device", o->device,
                         "hip:N, or sim:gfx1151; default: the first supported GPU");
-    command->add_option("--json", o->json, "File that gets all verdicts and versions");
+    command->add_option("--json", o->json, "File that gets all verdicts and versions")
+        ->check(writable_file());
     command
         ->add_option("--families", o->families,
                      "Kernels to check, a comma list of families, or all; default: all, and on a "

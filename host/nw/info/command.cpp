@@ -99,7 +99,8 @@ void add_info(CLI::App &app) {
     command->add_option("--lds", o->info.dynamic_lds, "Bytes of dynamic LDS")
         ->check(CLI::Range(0, 65536));
     command->add_flag("--json", o->json, "Print JSON");
-    command->add_option("--html", o->html, "Also write one HTML page to this file");
+    command->add_option("--html", o->html, "Also write one HTML page to this file")
+        ->check(writable_file());
     command->callback([o] { info_all(*o); });
 }
 

@@ -272,8 +272,10 @@ void add_lint(CLI::App &app) {
     command->add_flag("--rules", o->rules, "List the rules; notes of H rules are in isa_notes");
     command->add_option("--baseline", o->baseline, "Leave out findings listed in this file")
         ->check(CLI::ExistingFile);
-    command->add_option("--write-baseline", o->write_baseline,
-                        "Write the findings to this file, for --baseline");
+    command
+        ->add_option("--write-baseline", o->write_baseline,
+                     "Write the findings to this file, for --baseline")
+        ->check(writable_file());
     command->callback([o] { run(*o); });
 }
 

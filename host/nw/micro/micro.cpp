@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,12 +98,6 @@ std::vector<Row> measure(const std::vector<Group> &groups, const Pattern &only, 
     return rows;
 }
 
-// Checks early that the output file can be written, before a long run.
-void check_writable(const std::string &path) {
-    if (!std::ofstream(path, std::ios::app))
-        throw Error(fmt::format("{}: can't be written; name a file in a writable directory", path));
-}
-
 void run(const Options &o) {
     const hip::Device device(o.device, "timing=on");
     const Pattern only("--only", o.only);
@@ -123,8 +116,6 @@ void run(const Options &o) {
     if (!device.info().note.empty())
         fmt::print("{}\n", device.info().note);
     fmt::print("nw micro on {}\n", device.info().label);
-    if (!o.json.empty())
-        check_writable(o.json);
     Modules modules(device);
     const u64 bytes = settings(o, device.info()).bytes;
     micro::Report report{
@@ -198,7 +189,8 @@ void run_fit(const Options &o) {
     const std::string path =
         o.profile.empty() ? std::filesystem::path(o.fit).replace_extension(".profile.json").string()
                           : o.profile;
-    check_writable(path);
+    if (const std::string why = unwritable(path); !why.empty())
+        throw Error(why);
     fmt::print("nw micro --fit: the model of {} ({}) to the rows of {}\n", part.name, part.gfx,
                card.device);
     Progress progress(most_rounds);
@@ -247,7 +239,8 @@ void add_micro(CLI::App &app) {
     command->add_option("--only", o->only,
                         "Only measurements whose name matches this regular expression");
     command->add_flag("--list", o->list, "Print the names only");
-    command->add_option("--json", o->json, "Write the rows with raw clocks to this file");
+    command->add_option("--json", o->json, "Write the rows with raw clocks to this file")
+        ->check(writable_file());
     command->add_option("--passes", o->passes,
                         "Repetitions of each code sequence, 1..32 (default: 16, simulated 6)");
     command->add_option("--repeats", o->repeats,
@@ -262,7 +255,9 @@ void add_micro(CLI::App &app) {
             ->add_option("--fit", o->fit,
                          "Fit the model to the rows of this file, written with --json")
             ->excludes("--json", "--only", "--list", "--device");
-    command->add_option("--profile", o->profile, "Write the profile to this file")->needs(fit);
+    command->add_option("--profile", o->profile, "Write the profile to this file")
+        ->needs(fit)
+        ->check(writable_file());
     command->add_flag("--constants", o->constants,
                       "Print the model's constants and the measurement that determines each");
     command->add_option("--part", o->part, "The part to fit or to print, as in 8060S");

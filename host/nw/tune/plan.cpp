@@ -168,6 +168,13 @@ TunePlan plan_w4a16(const TuneOptions &o, const TuningTable &table) {
                                     many ? "9 and more" : "1..8"));
     TunePlan out{.kernels = kernels_of(o)};
     out.manifest = std::make_shared<Manifest>(out.kernels);
+    const Pattern only("--only", o.only);
+    const auto is_wanted = [&](const Kernel &k) {
+        return k.gfx == o.gfx && k.candidate && only.found_in(k.symbol);
+    };
+    if (!o.only.empty() && std::ranges::none_of(out.manifest->kernels(), is_wanted))
+        throw Error(fmt::format("--only {}: matches no candidate of {}{}", o.only, o.gfx,
+                                Pattern::names("--only")));
     const Shapes shapes = shapes_of(o, table);
     for (const std::string &dtype : o.dtypes)
         for (const std::string &group : o.groups)
