@@ -31,10 +31,10 @@ FILE = ROOT / "bench/data/models.csv"
 
 # ggml's number of the type, elements and bytes of a block.
 TYPES = {"f32": (0, 1, 4), "q4_0": (2, 32, 18), "q4_K": (12, 256, 144), "q5_K": (13, 256, 176), "q6_K": (14, 256, 210), "bf16": (30, 1, 2)}
-GGUF_U32, GGUF_STRING = 4, 8
+GGUF_U32, GGUF_BOOL, GGUF_STRING, GGUF_ARRAY = 4, 7, 8, 9
 
 Tensor = tuple[str, str, list[int]]  # name, type, sizes, the row's first
-Metadata = dict[str, int | str]
+Metadata = dict[str, int | str | list[int] | list[bool]]
 
 
 def size_of(kind: str, sizes: list[int]) -> int:
@@ -52,6 +52,9 @@ def write_gguf(path: Path, tensors: list[Tensor], metadata: Metadata) -> Path:
         head += struct.pack("<Q", len(key)) + key.encode()
         if isinstance(value, str):
             head += struct.pack("<IQ", GGUF_STRING, len(value)) + value.encode()
+        elif isinstance(value, list):
+            kind, format = (GGUF_BOOL, "?") if isinstance(value[0], bool) else (GGUF_U32, "I")
+            head += struct.pack(f"<IIQ{len(value)}{format}", GGUF_ARRAY, kind, len(value), *value)
         else:
             head += struct.pack("<II", GGUF_U32, value)
     for name, kind, sizes in tensors:

@@ -87,6 +87,38 @@ class BenchModel(unittest.TestCase):
         ops = {op["name"]: op for op in self.passes("--prompt", "0", "--gen", "2", "--depth", "64")["tg2"]["ops"]}
         self.assertIn(f"{HEADS}/{HEADS} x {HEAD}, 66 keys", ops["attention"]["shape"])
 
+    def attention(self, one: dict) -> dict[tuple[str, str], int]:
+        return {(op["name"], op["shape"]): op["count"] for op in one["ops"] if op["name"].startswith("attention")}
+
+    def test_layers_are_as_the_file_says(self) -> None:
+        """Key heads, windows and draft layers by the metadata; a layer with no key heads, and one of linear attention, have no attention."""
+        linear = [("blk.3.attn_qkv.weight", "q4_K", [WIDTH, WIDTH]), ("blk.3.ssm_out.weight", "q4_K", [WIDTH, WIDTH])]
+        layers = [t for n in (0, 1, 2, 4, 5) for t in layer(n, *DENSE)]
+        draft: Tensors = [("blk.5.nextn.eh_proj.weight", "q4_K", [WIDTH, WIDTH])]
+        metadata = METADATA | {"toy.attention.head_count_kv": [2, 1, 0, 2, 2, 2], "toy.attention.sliding_window": 128,
+                               "toy.attention.sliding_window_pattern": [True, False, True, True, True, True], "toy.nextn_predict_layers": 1}  # fmt: skip
+        models.write_gguf(self.path, [*ENDS, *layers, *linear, *draft], metadata)
+        passes = self.passes("--prompt", "256", "--gen", "2", "--depth", "1024", said="draft layers (nextn_predict_layers)")
+        window, all_keys = "attention, window 128", "attention"
+        # a prompt of 256 in two pieces of a window's length, each with the keys before it; two layers
+        self.assertEqual(self.attention(passes["pp256"]), {(window, "8/2 x 64, 255 keys"): 4, (all_keys, "8/1 x 64, 1280 keys"): 1})
+        self.assertEqual(self.attention(passes["tg2"]), {(window, "8/2 x 64, 128 keys"): 2, (all_keys, "8/1 x 64, 1026 keys"): 1})
+        ops = {op["name"]: op["count"] for op in passes["tg2"]["ops"]}
+        self.assertEqual((ops["blk.*.ffn_up.weight"], ops["blk.*.ssm_out.weight"]), (4, 1))
+        self.assertNotIn("blk.*.nextn.eh_proj.weight", ops)
+
+    def test_a_pattern_is_a_number_or_missing(self) -> None:
+        full, window = ("attention", "8/2 x 64, 1026 keys"), ("attention, window 128", "8/2 x 64, 128 keys")
+        options = ("--prompt", "0", "--gen", "2", "--depth", "1024")
+        self.model(*DENSE, metadata=METADATA | {"toy.attention.sliding_window": 128, "toy.attention.sliding_window_pattern": 2})
+        self.assertEqual(self.attention(self.passes(*options)["tg2"]), {window: 1, full: 1})
+        self.model(*DENSE, metadata={key.replace("toy.", "gemma2."): value for key, value in METADATA.items()}
+                   | {"general.architecture": "gemma2", "gemma2.attention.sliding_window": 128})  # fmt: skip
+        self.assertEqual(self.attention(self.passes(*options)["tg2"]), {window: 1, full: 1})
+        self.model(*DENSE, metadata=METADATA | {"toy.attention.sliding_window": 128})
+        said = "attention.sliding_window 128: no sliding_window_pattern says which layers have it"
+        self.assertEqual(self.attention(self.passes(*options, said=said)["tg2"]), {full: 2})
+
     def test_experts_are_those_that_tokens_meet(self) -> None:
         self.model(*EXPERTS, metadata=METADATA | {"toy.expert_used_count": 2})
         one = self.passes("--prompt", "0", "--gen", "2")["tg2"]

@@ -105,8 +105,9 @@ public:
             for (const Planned &p : planned_[i])
                 ops.push_back(p.job ? product(*p.product, jobs_[*p.job], timed[*p.job])
                                     : bytes(*p.product, passes[i].m));
-            if (model_.attention)
-                ops.push_back(of_attention(attention_[i], attention[i]));
+            const u64 kinds = model_.attention.size();
+            for (u64 a = i * kinds; a < (i + 1) * kinds; ++a)
+                ops.push_back(of_attention(attention_[a], windows_[a], attention[a]));
             add_others(ops, passes[i].m);
         }
         return out;
@@ -147,6 +148,8 @@ private:
     void plan(const Pass &pass) {
         planned_.emplace_back();
         for (const ModelProduct &p : model_.products) {
+            if (p.draft)
+                continue;
             planned_.back().push_back({&p, {}});
             try {
                 check_shape(GgufShape{p.word, pass.m, p.n, p.k}.op());
@@ -157,8 +160,21 @@ private:
                            error.what());
             }
         }
-        if (model_.attention)
-            attention_.push_back({*model_.attention, Dtype::f16, pass.m, pass.keys});
+        for (const ModelAttention &a : model_.attention) {
+            attention_.push_back(job_of(a, pass));
+            windows_.push_back(a.window);
+        }
+    }
+
+    // With a window queries see no key before it. More of them than the window are taken in pieces
+    // of its length.
+    static AttentionJob job_of(const ModelAttention &a, const Pass &pass) {
+        if (a.window == 0 || a.window >= pass.keys)
+            return {a.of, Dtype::f16, pass.m, pass.keys};
+        const u32 pieces = ceil_div(pass.m, a.window), m = ceil_div(pass.m, pieces);
+        AttentionJob job{a.of, Dtype::f16, m, std::min(pass.keys, a.window + m - 1)};
+        job.of.layers *= pieces;
+        return job;
     }
 
     OpTime product(const ModelProduct &p, const AtlasJob &job, const AtlasTimed &timed) const {
@@ -184,7 +200,8 @@ private:
                 bytes};
     }
 
-    static OpTime of_attention(const AttentionJob &job, const std::vector<AttentionLaunch> &of) {
+    static OpTime of_attention(const AttentionJob &job, u32 window,
+                               const std::vector<AttentionLaunch> &of) {
         std::vector<std::string> lines;
         f64 us = 0;
         for (const AttentionLaunch &launch : of) {
@@ -194,7 +211,7 @@ private:
         }
         DrawnTime each = drawn_time(lines);
         each.us = us;
-        return {"attention",
+        return {window ? fmt::format("attention, window {}", window) : "attention",
                 std::string(name(job.dtype)),
                 std::string(of.back().kernel->symbol),
                 fmt::format("{}/{} x {}, {} keys", job.of.h, job.of.hk, job.of.d, job.sk),
@@ -208,7 +225,9 @@ private:
         constexpr u64 small = 200; // of a model's bytes, one part in so many
         ModelTensors rest{"other tensors", GgmlType::f32, 1};
         for (const ModelTensors &t : model_.others)
-            if (t.count * t.bytes > model_.bytes / small)
+            if (t.draft)
+                continue;
+            else if (t.count * t.bytes > model_.bytes / small)
                 ops.push_back(bytes(t, m));
             else
                 rest.bytes += t.count * t.read_by(m);
@@ -222,7 +241,8 @@ private:
     const hip::DeviceInfo on_;
     const AtlasPart part_;
     std::vector<AtlasJob> jobs_;
-    std::vector<AttentionJob> attention_;
+    std::vector<AttentionJob> attention_;       // by pass, of each a job for each kind of layer
+    std::vector<u32> windows_;                  // of these
     std::vector<std::vector<Planned>> planned_; // by pass
 };
 
@@ -270,11 +290,24 @@ Json json_of(const PassTime &t) {
     return out;
 }
 
+u64 draft_bytes(const ModelSummary &model) {
+    u64 out = 0;
+    for (const ModelTensors &t : model.products)
+        out += t.draft ? t.count * t.bytes : 0;
+    for (const ModelTensors &t : model.others)
+        out += t.draft ? t.count * t.bytes : 0;
+    return out;
+}
+
 void run(const Options &o) {
     const GgufModel model{o.file};
     const ModelSummary summary = summarize_products(model);
-    if (!summary.attention)
-        fmt::print(stderr, "nw: {}: attention isn't counted: {}\n", o.file, summary.no_attention);
+    for (const std::string &note : summary.notes)
+        fmt::print(stderr, "nw: {}: {}\n", o.file, note);
+    if (const u64 bytes = draft_bytes(summary))
+        fmt::print(stderr,
+                   "nw: {}: its draft layers (nextn_predict_layers), {:.2f} GB, are in no pass\n",
+                   o.file, static_cast<f64>(bytes) / 1e9);
     if (o.uncertainty)
         draw_constants();
     Bench bench(o, summary);
@@ -309,6 +342,11 @@ the last. tg128: a token, with as many before it as tokens have on average. veri
 times: layers that have it; us: of one; GB/s: of weights, or keys and values, by that time.
 by bytes: a tensor's bytes at the rate that DRAM sustains: norms, a router, the rows of an embedding, and tensors
 of types or shapes without a kernel, which nw names. Attention is causal, with a cache in f16.
+Read of the file: each layer's tensors, and of its metadata, each a number or an array with one for each layer:
+attention.head_count, head_count_kv (0: no attention), key_length, key_length_swa, sliding_window, sliding_window_pattern
+(an array: which layers have the window; a number: every how many-th has not; without it llama.cpp's own for cohere2,
+exaone4, gemma2, gemma3, gemma3n, gpt-oss, olmo2), nextn_predict_layers: the last layers are for drafts, in no pass;
+expert_used_count, embedding_length. Layers without attn_k, attn_q or attn_qkv, or with ssm_*, are linear attention.
 Not counted: rotations, additions, scans of linear attention, sampling, and the host.
 On a simulated device times are modelled; tensors' contents are not read.)";
 

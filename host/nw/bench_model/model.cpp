@@ -28,34 +28,18 @@ std::string without_layer(std::string_view name) {
 class Reader {
 public:
     explicit Reader(const GgufModel &model)
-        : model_(model), top_k_(number("expert_used_count").value_or(0)) {
+        : model_(model), layers_(model), top_k_(layers_.number("expert_used_count").value_or(0)) {
         out_.architecture = model.architecture();
     }
 
     ModelSummary read() {
         for (const GgufTensor *t : model_.tensors())
             add(*t);
-        add_attention();
+        out_.attention = layers_.attention(out_.notes);
         return std::move(out_);
     }
 
 private:
-    // The architecture's own value of a key; of an array, as some models have one for each layer,
-    // the largest.
-    std::optional<u64> number(std::string_view key) const {
-        const GgufValue *value =
-            model_.first().find(fmt::format("{}.{}", model_.architecture(), key));
-        if (!value)
-            return {};
-        if (value->type != GgufType::array)
-            return unsigned_number(*value);
-        std::optional<u64> out;
-        for (const GgufValue &one : elements(*value, value->count))
-            if (const std::optional<u64> n = unsigned_number(one))
-                out = std::max(out.value_or(0), *n);
-        return out;
-    }
-
     static bool is_u32(u64 n) { return n <= std::numeric_limits<u32>::max(); }
 
     // The product of a tensor; nothing where it is none, or of a type without kernels.
@@ -86,8 +70,6 @@ private:
 
     void add(const GgufTensor &t) {
         out_.bytes += t.data.size();
-        if (t.name.starts_with("blk.") && t.name.ends_with(".attn_k.weight"))
-            ++attention_layers_;
         if (t.name == embedding) {
             out_.embedding_bytes = t.row_bytes;
             if (model_.find(logits)) // else it is both
@@ -95,6 +77,7 @@ private:
         }
         ModelTensors of{without_layer(t.name), t.type, 1, t.data.size()};
         of.matrix = is_matrix(t);
+        of.draft = layers_.is_draft(t.name);
         if (of_experts(t))
             of.experts = static_cast<u32>(t.ne[2]), of.top_k = static_cast<u32>(top_k_);
         if (std::optional<ModelProduct> product = product_of(t)) {
@@ -109,7 +92,8 @@ private:
 
     template <class T> void merge(std::vector<T> &list, const T &one, const auto &alike) {
         const auto found = std::ranges::find_if(list, [&](const T &a) {
-            return a.name == one.name && a.type == one.type && a.bytes == one.bytes && alike(a);
+            return a.name == one.name && a.type == one.type && a.bytes == one.bytes &&
+                   a.draft == one.draft && alike(a);
         });
         if (found == list.end())
             list.push_back(one);
@@ -117,27 +101,9 @@ private:
             ++found->count;
     }
 
-    void add_attention() {
-        const auto h = number("attention.head_count"), width = number("embedding_length");
-        const u64 hk = number("attention.head_count_kv").value_or(h.value_or(0));
-        const u64 d = number("attention.key_length").value_or(h && *h && width ? *width / *h : 0);
-        if (!attention_layers_)
-            out_.no_attention = "no tensor blk.*.attn_k.weight";
-        else if (!h || !*h || !hk || *h % hk || !is_u32(*h) || !is_u32(d))
-            out_.no_attention =
-                fmt::format("{0}.attention.head_count {1}, head_count_kv {2}: not both known, and "
-                            "one a multiple of the other",
-                            out_.architecture, h.value_or(0), hk);
-        else if (d != 64 && d != 128 && d != 256)
-            out_.no_attention = fmt::format("heads of {}: kernels have 64, 128 and 256", d);
-        else
-            out_.attention = AttentionLayer{"", attention_layers_, static_cast<u32>(*h),
-                                            static_cast<u32>(hk), static_cast<u32>(d)};
-    }
-
     const GgufModel &model_;
+    const ModelLayers layers_;
     const u64 top_k_;
-    u32 attention_layers_ = 0;
     ModelSummary out_;
 };
 

@@ -2,13 +2,13 @@
 // What a GGUF model computes for a token, by its tensors: products, attention, and the rest.
 #pragma once
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "formats/gguf_model.h"
 #include "measure/shapes.h"
+#include "nw/bench_model/layers.h"
 
 namespace nw::cli {
 
@@ -20,6 +20,7 @@ struct ModelTensors {
     u64 bytes = 0;              // of one
     u32 experts = 0, top_k = 0; // a token goes to top_k of them
     bool matrix = false;        // by its shape and its name: activations are multiplied with it
+    bool draft = false;         // of a draft layer: no pass runs it
 
     // Of those bytes, what so many tokens read at most.
     u64 read_by(u32 tokens) const {
@@ -38,12 +39,11 @@ struct ModelProduct : ModelTensors {
 struct ModelSummary {
     std::string architecture;
     std::vector<ModelProduct> products;
-    std::vector<ModelTensors> others; // that no product of a quantized type reads
-    u64 embedding_bytes = 0;          // of a token
-    u64 bytes = 0;                    // of all tensors
-    // Of the layers that have keys; nothing, with the reason, where a file does not say enough.
-    std::optional<AttentionLayer> attention;
-    std::string no_attention;
+    std::vector<ModelTensors> others;      // that no product of a quantized type reads
+    u64 embedding_bytes = 0;               // of a token
+    u64 bytes = 0;                         // of all tensors
+    std::vector<ModelAttention> attention; // of the layers whose attention is counted
+    std::vector<std::string> notes;        // what isn't counted, or that the file doesn't say
 };
 
 ModelSummary summarize(const GgufModel &);
