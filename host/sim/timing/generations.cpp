@@ -20,7 +20,7 @@ constexpr f64 most_error = 0.005; // of the launch's time: half of what is promi
 // The sample's second part.
 constexpr u64 later_ends_aside = 1;   // the machine still has workgroups of before
 constexpr u64 later_generations = 10; // that are played, or more: this many workgroups
-constexpr u64 later_groups = 4096;
+constexpr u64 later_groups = 8192;
 constexpr size_t fewest_before = 12;  // generations of the first part whose noise is that of pairs
 constexpr f64 busy_memory = 0.6;      // of its bandwidth: below, evicted lines don't delay others
 constexpr f64 little_traffic = 0.002; // of the launch's time

@@ -11,8 +11,8 @@
 namespace nw::sim::timing {
 
 // By instruction: its results don't matter. Accesses of memory are executed, with any data. Empty
-// if that can't be known: the kernel has atomics on memory that return, indirect jumps or registers, or its
-// addresses come from memory that it may have written.
+// if that can't be known: the kernel has atomics on memory that return, indirect jumps or
+// registers, or its addresses come from memory that it may have written.
 std::vector<bool> idle_instructions(const Code &, const ProgramFacts &, u32 entry);
 
 // A copy of the code that passes idle instructions over. A row of them without memory accesses is
