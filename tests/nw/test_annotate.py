@@ -126,7 +126,7 @@ class Text(unittest.TestCase):
 
     def test_what_is_wrong_is_named(self) -> None:
         for arguments, words in [([SUMS, "--kernel", "nope"], "sums, nothing"),
-                                 ([SUMS, "--kernel", "nothing", "--html", "/no/folder/a.html"], "--html /no/folder/a.html"),
+                                 ([SUMS, "--kernel", "nothing", "--html", "/no/folder/a.html"], "--html: /no/folder/a.html: can't be written"),
                                  ([SUMS, "--kernel", "nothing", "--source", "/no/such.s"], "--source /no/such.s"),
                                  ([SUMS, "--kernel", "nothing", "--source", __file__], "names sums.s")]:
             done = nw("annotate", *arguments)

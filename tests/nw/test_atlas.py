@@ -211,7 +211,7 @@ class Runs(Folder):
         self.shapes.write_text(SHAPES.replace("moe,8,2", "moe,8,9"))
         self.fails(self.atlas(), f"{self.shapes}:6: topk = 9: must be at most experts = 8")
         self.fails(self.atlas(device="sim:gfx900"), "device sim:gfx900: the simulated targets are")
-        self.fails(self.atlas("-o", self.folder / "no/such/file"), "-o ", "can't be written")
+        self.fails(self.atlas("-o", self.folder / "no/such/file"), "-o: ", "can't be written")
         self.fails(self.atlas("--rocprof", self.shapes), "give --suite gguf")
         self.fails(nw("atlas"), "give --suite gguf")
         self.assertNotEqual(nw("atlas", "--suite", "w4a16").returncode, 0)

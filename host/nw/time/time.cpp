@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/command.h"
 #include "base/terminal.h"
 #include "nw/commands.h"
 #include "nw/launch.h"
@@ -263,9 +264,12 @@ void add_time(CLI::App &app) {
                      "code: before each launch the instruction caches have the kernel's code")
         ->check(CLI::IsMember({"code"}));
     command->add_flag("--stats", options->stats, "Also count instructions and bytes");
-    command->add_option("--trace", options->trace, "Write a trace to this file, as HIPSIM_TRACE");
-    command->add_option("--issue-log", options->issue_log,
-                        "Write an issue log to this file, as HIPSIM_ISSUE_LOG");
+    command->add_option("--trace", options->trace, "Write a trace to this file, as HIPSIM_TRACE")
+        ->check(writable_file());
+    command
+        ->add_option("--issue-log", options->issue_log,
+                     "Write an issue log to this file, as HIPSIM_ISSUE_LOG")
+        ->check(writable_file());
     command->add_flag("--json", options->json, "Print JSON with the keys of HIPSIM_STATS");
     command->add_flag("-v,--verbose", options->verbose,
                       "Also print cycles, units, caches and each reason to wait");
