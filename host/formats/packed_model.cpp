@@ -297,6 +297,8 @@ Json layout_json(const PackedModel &m, const PackOptions &o, const std::string &
                 {"linears", std::move(linears)}};
     for (const PackedFp4 &p : m.fp4)
         out["fp4"].push_back(fp4_json(m, p));
+    if (Json scales = carried_json(m, {""}); !scales.is_null())
+        out["carried"] = std::move(scales);
     return out;
 }
 

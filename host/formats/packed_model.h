@@ -80,7 +80,8 @@ PackedModel plan(const SourceLayers &, const PackOptions &);
 // w_expert_stride; the other tensors of experts are contiguous. Of joined layers also parts: name
 // and rows of each, from the top. Where there are weights of e2m1, fp4 lists them: name, type
 // (mxfp4 or nvfp4, as in GGUF), shape with k last, w, w_stride, of nvfp4 scale, bias where there is
-// one, made_from. A layer with carried tensors has carried: {role: names of the file's tensors}.
+// one, made_from. A layer with carried tensors has carried: {role: names of the file's tensors}; so
+// has the object, of those of no layer.
 nlohmann::json layout_json(const PackedModel &, const PackOptions &, const std::string &file);
 
 } // namespace nw

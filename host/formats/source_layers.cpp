@@ -19,10 +19,20 @@ namespace {
 
 // Of activations and caches, for engines that quantize these: products with activations of 16 bits
 // are right without. All but pre_quant_scale [K], which is multiplied with the activations.
-constexpr std::array<std::string_view, 12> roles = {
-    "input_scale",       "input_global_scale", "input_zero_point", "output_scale",
-    "output_zero_point", "pre_quant_scale",    "k_scale",          "v_scale",
-    "q_scale",           "kv_scale",           "k_zero_point",     "v_zero_point"};
+// e_score_correction_bias is a router's, of its result.
+constexpr std::array<std::string_view, 13> roles = {"e_score_correction_bias",
+                                                    "input_scale",
+                                                    "input_global_scale",
+                                                    "input_zero_point",
+                                                    "output_scale",
+                                                    "output_zero_point",
+                                                    "pre_quant_scale",
+                                                    "k_scale",
+                                                    "v_scale",
+                                                    "q_scale",
+                                                    "kv_scale",
+                                                    "k_zero_point",
+                                                    "v_zero_point"};
 
 // The part of a name before its last dot, with it.
 std::string module_prefix(const std::string &name) { return name.substr(0, name.rfind('.') + 1); }
@@ -71,6 +81,13 @@ std::string and_config(const ModelClaims &claims) {
     return claims.made_by().empty() ? "" : fmt::format(" ({})", claims.made_by());
 }
 
+// AWQ's scales of an activation function in a module of its own: [K], which divide its result.
+bool scales_activation(const Checkpoint &checkpoint, const Tensor &t) {
+    const std::string module = module_prefix(t.name);
+    return t.name.substr(module.size()) == "scales" && t.shape.size() == 1 &&
+           !checkpoint.find(module + "qweight") && !checkpoint.find(module + "weight");
+}
+
 void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const ModelClaims &claims,
                   const SourceOptions &o) {
     const Prefixes prefixes(layers);
@@ -88,6 +105,10 @@ void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const Mode
                     "another without it. Remove the tensor if the product does not depend on it",
                     in_quotes(t->name), t->dtype, shape_text(t->shape), in_quotes(layer->second),
                     and_config(claims)));
+            continue;
+        }
+        if (scales_activation(checkpoint, *t)) {
+            layers.carried.push_back({"", activation_scales, t});
             continue;
         }
         others.push_back(t);
@@ -115,14 +136,19 @@ void close_layers(SourceLayers &layers, const Checkpoint &checkpoint, const Mode
     layers.others = std::move(others);
 }
 
+// What products are wrong without.
 void note_smoothing(SourceLayers &layers) {
-    const auto smooth = [](const CarriedTensor &c) { return c.role == "pre_quant_scale"; };
-    const auto count = std::ranges::count_if(layers.carried, smooth);
-    if (count)
-        layers.notes.push_back(fmt::format(
-            "{} layers have a pre_quant_scale [K], as {}: multiply activations by it before the "
-            "product; the tensors are copied, and the index lists them",
-            count, in_quotes(std::ranges::find_if(layers.carried, smooth)->tensor->name)));
+    for (const auto &[role, what] :
+         {std::pair{"pre_quant_scale", "multiply activations by it before the product"},
+          std::pair{activation_scales, "divide the activation function's result by it"}}) {
+        const auto smooth = [&](const CarriedTensor &c) { return c.role == role; };
+        if (const auto count = std::ranges::count_if(layers.carried, smooth))
+            layers.notes.push_back(fmt::format(
+                "{} tensors [K] smooth activations, as {}: {}; they are copied, and the index "
+                "lists them",
+                count, in_quotes(std::ranges::find_if(layers.carried, smooth)->tensor->name),
+                what));
+    }
 }
 
 } // namespace

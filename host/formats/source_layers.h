@@ -12,9 +12,12 @@
 
 namespace nw {
 
+// The role of AWQ's scales of an activation function: [K], which divide its result.
+inline constexpr const char *activation_scales = "activation_scales";
+
 // A tensor that is copied beside its layer, and listed in the index: what it is, and whose.
 struct CarriedTensor {
-    std::string layer, role; // role: "input_scale"
+    std::string layer, role; // role: "input_scale"; of activation_scales there is no layer
     const Tensor *tensor;
 };
 

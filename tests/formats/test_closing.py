@@ -40,13 +40,23 @@ class Tensors(Closing):
         more = {f"{LAYER}.input_scale": SCALAR, f"{LAYER}.pre_quant_scale": smooth}
         done = self.pack(self.layer | more)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("multiply activations", done.stderr)
+        self.assertIn("multiply activations by it", done.stderr)
         (row,) = self.index()["linears"]
         self.assertEqual(row["carried"], {"input_scale": [f"{LAYER}.input_scale"], "pre_quant_scale": [f"{LAYER}.pre_quant_scale"]})
         written = decode(self.packed)[0]
         self.assertEqual({name: written[name] for name in more}, more)
         self.assertEqual(Packed(self.packed).values(LAYER), [self.matrix.values()])
         self.assertEqual(self.pack(self.layer | more, "--all").returncode, 0)
+
+    def test_of_activation_functions(self) -> None:
+        """AWQ's, where no norm is before a layer: in a module of their own."""
+        name = "model.layers.0.mlp.act.scales"
+        scales = reals("F16", [128], [1.5] * 128)
+        done = self.pack(self.layer | {name: scales})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(name, done.stderr)
+        self.assertEqual(self.index()["carried"], {"activation_scales": [name]})
+        self.assertEqual(decode(self.packed)[0][name], scales)
 
     def test_of_joined_layers_and_experts(self) -> None:
         tensors = {}
