@@ -216,7 +216,7 @@ class Command(Case):
         path = self.source()
         for options, part in [(["--kernel", "nobody"], "--kernel nobody: "), (["--gfx", "gfx9"], "--gfx gfx9: "),
                               (["--part", "7900 XTX"], "choose a part of that gfx"), (["--part", "?"], "--part ?: "),
-                              (["--workgroup", "512"], "at most 256"), (["--html", str(self.folder / "no/page")], "--html ")]:  # fmt: skip
+                              (["--workgroup", "512"], "at most 256"), (["--html", str(self.folder / "no/page")], "--html: ")]:  # fmt: skip
             done = nw("info", path, *options)
             self.assertEqual((done.returncode, done.stdout), (2, ""), options)
             self.assertIn(part, done.stderr)
