@@ -3,7 +3,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
-#include "check/tier.h"
+#include "tier.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check/tier.h"
+#include "tier.h"
 
 namespace {
 

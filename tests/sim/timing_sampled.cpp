@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "check/tier.h"
 #include "sim/timing_run.h"
+#include "tier.h"
 
 using namespace nw;
 using namespace nw::sim;
