@@ -28,7 +28,7 @@ std::string suites_help();
 
 // Throws Usage for options whose values would change nothing: the suite reads none of them.
 void check_options(const Suite &, const Options &);
-// Throws Usage: --only matches none of the names that it was asked for.
+// Throws Usage: no row's name matches --only.
 [[noreturn]] void no_row(const Options &, std::string_view of);
 
 using Shapes = std::vector<LinearShape>; // of bench/shapes.csv

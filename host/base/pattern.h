@@ -16,8 +16,8 @@ public:
     // Whether some part of `text` matches.
     bool found_in(std::string_view text) const;
 
-    // "; there are A, B and 5 more": names that patterns of this option have been asked for, for
-    // the error that none of them matched.
+    // "; there are A, B and 5 more": the names that this option's patterns were tried on, for the
+    // error that none of them matched.
     static std::string names(std::string_view option);
 
 private:

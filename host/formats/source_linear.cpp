@@ -81,7 +81,7 @@ private:
     void check_method() const {
         if (const auto name = foreign_layout(checkpoint_, weights_); !name.empty())
             fail(weights_, fmt::format("is of {}, a layout that is not read; quantize the original "
-                                       "model in one of those that are",
+                                       "model in a layout that is (`nw pack --help`)",
                                        name));
         if (claims_.bits && claims_.bits->value != 4)
             fail(weights_, fmt::format("the config says {} bits ({}): only 4 are supported",

@@ -9,7 +9,7 @@
 namespace nw {
 
 // The layout of a quant_method, checkpoint_format or version of a config, in lower case: "AQLM" for
-// "aqlm"; "" of those that are read and of unknown ones.
+// "aqlm"; "" for one that is read and for an unknown one.
 std::string_view foreign_layout(std::string_view value);
 
 // The layout that a tensor of this name is a part of, by the name and its module's other tensors:

@@ -139,7 +139,7 @@ void ModelClaims::read_method() {
     const auto refuse = [&](const std::string &where, const std::string &value,
                             std::string_view name) {
         problems_.push_back(fmt::format("{} is {}: {}'s layout is not read; quantize the original "
-                                        "model in one of those that are (`nw pack --help`)",
+                                        "model in a layout that is (`nw pack --help`)",
                                         where, value, name));
     };
     for (const auto &claim : {method, form, layout})
@@ -256,7 +256,8 @@ void ModelClaims::read_quark() {
 }
 
 void ModelClaims::read_rules() {
-    // GPTQModel: "-:" are layers that are not quantized, "+:" or nothing those that differ.
+    // GPTQModel: "-:PATTERN" names layers that are not quantized; "+:PATTERN", or PATTERN, those
+    // that differ.
     if (const auto dynamic = config_.object({"dynamic"}))
         for (const auto &[name, value] : dynamic->value.items())
             if (value.is_object() && !name.starts_with("-:")) {
