@@ -3,11 +3,11 @@
 
     assemble.py BUILD --clang C --lld L --fork-server F     all of asm/, on all cores; code objects of others are removed
 
-clang that links, too, takes a process more than clang and ld.lld. Both are loaded once (gen/fork_server.c).
+clang that also links starts one more process than clang and ld.lld do. Both are loaded once (gen/fork_server.c).
 Code object V5 (note A-006), with line tables, so that a pc maps to its .s line. These are DWARF 4: that has no digest of the
-source, and no strings whose order depends on each other. So an object is, byte by byte, that of another target with the same
-code and another name, and is made of it (tests/gen/test_assemble.py): BUILD/objects has each by its code. Processes that are
-under way side by side, for targets alike, begin with different kernels, so that each finds what the other has made.
+source, and no strings whose order depends on each other. Objects of two targets with the same code differ in the target's name
+alone, so the second is patched from the first (tests/gen/test_assemble.py); BUILD/objects keeps each by its code. Concurrent
+processes for such targets start with different kernels, so that each finds objects that the other has made.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pathlib import Path
 
 import targets
 
-FEW = 16  # kernels that aren't worth loading the programs once more
+FEW = 16  # kernels: fewer don't repay loading the programs once more
 MACHINE_AT = 48  # e_flags of a 64-bit ELF file; its first byte is EF_AMDGPU_MACH
 MACHINES = {name: facts["elf_machine"] for name, facts in targets.arches_of(Path(__file__).with_name("targets.toml")).items()}
 
@@ -58,7 +58,7 @@ class ForkServer:
         self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=preloaded)
 
     def run(self, folder: Path, said: Path, arguments: list[str]) -> int | None:
-        """The exit code of a command; None where a program can't be had so, as one that is linked statically."""
+        """The exit code of a command; None where a program can't be preloaded, e.g. a statically linked one."""
         words = [folder.resolve(), said.resolve(), *arguments]
         data = b"".join(os.fsencode(word) + b"\0" for word in words)
         try:
@@ -84,7 +84,7 @@ class Programs:
         self._servers: dict[str, ForkServer] = {}
 
     def run(self, folder: Path, words: list[str], said: Path) -> str | None:
-        """What a command that failed said; None when it is done."""
+        """Output of a command that failed; None on success."""
         program, *arguments = words
         if program not in self._servers:
             self._servers[program] = ForkServer(program, self._library)
@@ -103,20 +103,20 @@ COMMENTS = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
 
 
 def code_of(source: Path, gfx: str) -> str:
-    """A text without what its object doesn't depend on: the name of its target, and lines that are comments."""
+    """Source text that determines the object: without the target's name and comment lines."""
     return COMMENTS.sub("//", source.read_text().replace(gfx, "gfx"))
 
 
 @functools.cache
 def assembly(tools: Tools, assembler: Path) -> hashlib._Hash:
-    """What all objects depend on."""
+    """Digest of the assembler and its options, which all objects depend on."""
     anywhere = Path("source")
     words = [assembler.read_text() if assembler.exists() else "", *commands(tools, "gfx", anywhere, anywhere, anywhere)]
     return hashlib.sha256(repr(words).encode())
 
 
 def stored(tools: Tools, source: Path) -> Path:
-    """Where the object of this code is kept, or will be."""
+    """Path of the object of this code in BUILD/objects, whether it exists or not."""
     gfx, build = source.parent.name, source.parents[2]
     key = assembly(tools, build / "assembler.txt").copy()
     key.update(f"{source.name} {len(gfx)} {code_of(source, gfx)}".encode())
@@ -124,7 +124,7 @@ def stored(tools: Tools, source: Path) -> Path:
 
 
 def renamed(code: bytes, other: str) -> bytes:
-    """A code object, as one for `other`. The names of both targets are of one length."""
+    """A code object, patched to target `other`, whose name has the same length."""
     gfx = next(name for name, machine in MACHINES.items() if machine == code[MACHINE_AT])
     out = bytearray(code.replace(gfx.encode(), other.encode()))
     out[MACHINE_AT] = MACHINES[other]
@@ -139,7 +139,7 @@ def up_to_date(source: Path, target: Path) -> bool:
 
 @contextmanager
 def turn(source: Path, wait: bool) -> Iterator[bool]:
-    """Whether nobody else is at this kernel, of whatever target; with `wait`, once nobody is."""
+    """Locks this kernel against other processes, for all targets; yields false if it is locked, unless `wait`."""
     texts = (source.parents[1] / gfx / source.name for gfx in MACHINES)
     with next((text for text in texts if text.exists()), source).open() as lock:
         try:
@@ -151,7 +151,7 @@ def turn(source: Path, wait: bool) -> Iterator[bool]:
 
 
 def run(tools: Tools, programs: Programs, source: Path, part: Path) -> str:
-    """Empty when done, else what the first that failed said."""
+    """Empty on success, else the output of the first command that failed."""
     unlinked, said = part.with_suffix(part.suffix + ".o"), part.with_suffix(part.suffix + ".said")
     try:
         for words in commands(tools, source.parent.name, Path(source.name), unlinked.resolve(), part.resolve()):
@@ -164,7 +164,7 @@ def run(tools: Tools, programs: Programs, source: Path, part: Path) -> str:
 
 
 def assemble(tools: Tools, programs: Programs, source: Path, target: Path) -> str:
-    """Empty when done or up to date, else what clang or ld.lld said. A failure leaves no file behind."""
+    """Empty on success or if up to date, else the output of clang or ld.lld. A failure leaves no file behind."""
     if up_to_date(source, target):
         return ""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -184,9 +184,9 @@ def assemble(tools: Tools, programs: Programs, source: Path, target: Path) -> st
 
 
 def assemble_all(tools: Tools, wanted: list[tuple[Path, Path]]) -> list[str]:
-    """What was said of those that failed. Kernels that others are at come last."""
+    """Messages of failed kernels. Kernels locked by other processes come last."""
     wanted = [one for one in wanted if not up_to_date(*one)]
-    idle: queue.LifoQueue[Programs] = queue.LifoQueue()  # those that are loaded first
+    idle: queue.LifoQueue[Programs] = queue.LifoQueue()  # loaded programs before new ones
     workers = min(os.cpu_count() or 1, 1 + len(wanted) // FEW)
 
     def attempt(one: tuple[Path, Path], wait: bool) -> str | None:
@@ -232,7 +232,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
 
 
 def stale(build: Path, sources: list[Path]) -> list[Path]:
-    """Code objects of kernels that are listed no more."""
+    """Code objects of kernels that are no longer listed."""
     wanted = {(s.parent.name, s.stem) for s in sources}
     return [h for h in build.glob("hsaco/*/*.hsaco") if (h.parent.name, h.stem) not in wanted]
 
@@ -246,7 +246,7 @@ def main() -> int:
     said = assemble_all(Tools(options.clang, options.lld, options.fork_server), objects_of(options.build, sources))
     for file in stale(options.build, sources):
         file.unlink()
-        if not any(file.parent.iterdir()):  # of a target that there is no more
+        if not any(file.parent.iterdir()):  # a target that is no longer built
             file.parent.rmdir()
     return report(said, len(sources))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The kernels that the contracts list (asm/**/family.toml x targets.toml), before any of them is rendered.
 
-Shipped are the variants, and those of their candidates that gen/tuning names."""
+All variants are shipped, and the candidates that gen/tuning names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Kernel:
     params: dict[str, str | int]
     purpose: str
     candidate: bool
-    variant: str  # the symbol, or that of the variant that a candidate is for
+    variant: str  # the symbol; of a candidate its variant's symbol
     template: str  # below asm
 
     @property
@@ -48,7 +48,7 @@ class Kernel:
 
     @property
     def part(self) -> str:
-        """Of a family: what can be chosen, or its references. Each is built for itself."""
+        """Build unit: a family's kernels that can be chosen, or its references."""
         return f"{self.family}.references" if self.reference else self.family
 
     @property
@@ -87,8 +87,8 @@ def part_of_name(part: str | list[str], params: dict[str, str | int]) -> str:
 
 
 def symbol(family: str, name: list[str | list[str]], params: dict[str, str | int]) -> str:
-    """`dtype` names a parameter's value, `g{group}` formats it, `["w{waves}", "w8"]` too, but for one value; an
-    empty value has no place in the name."""
+    """Parts: `dtype` inserts a parameter's value, `g{group}` formats it, `["w{waves}", "w8"]` formats it unless the
+    result is w8. Empty values are left out."""
     return "_".join([family, *filter(None, (part_of_name(part, params) for part in name))])
 
 
@@ -99,7 +99,7 @@ def expand(variant: dict[str, object]) -> Iterator[dict[str, str | int]]:
 
 
 def candidates_of(f: Family, params: dict[str, str | int]) -> Iterator[dict[str, str | int]]:
-    """What else a variant could be."""
+    """Parameters of the candidates of a variant."""
     for candidate in f.candidates:
         of = candidate.get("of", {})
         if all(params[key] in (value if isinstance(value, list) else [value]) for key, value in of.items()):

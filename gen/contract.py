@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""asm/**/family.toml: a family's contract, read and checked. What is in one: asm/README.md."""
+"""Reads and checks a family's contract, asm/**/family.toml. Its format: asm/README.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BEFORE_KEYS = {"family", "when", "sets", "gives"}
 
 
 class Place:
-    """Where in a file an error is."""
+    """Location of an error in a contract."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.lines = path, text.splitlines()
@@ -38,7 +38,7 @@ class Place:
         raise ValueError(f"{self.at(section, key)}: {f'[{section}] ' if section else ''}{key}: {what}")
 
     def at(self, section: str, key: str) -> str:
-        """File and line of the key, or of the rule that it is; else of the section."""
+        """File and line of the key or rule; else of the section."""
         name = re.escape(key)
         for pattern in ((rf"\s*\"?{name}\"?\s*=", rf".*\b{name}\s*=", rf".*\"{name}\"") if key else ()) + (r"\s*\[",):
             for place in (self, *self.included):
@@ -72,7 +72,7 @@ def _joined(base: dict, own: Mapping) -> dict:
 
 
 def _merged(root: Path, path: Path) -> tuple[dict, Place]:
-    """A contract, after all that it includes."""
+    """A contract merged with its includes."""
     text = path.read_text()
     place = Place(path.relative_to(root), text)
     try:
@@ -90,7 +90,7 @@ def _merged(root: Path, path: Path) -> tuple[dict, Place]:
 
 
 def _contract(root: Path, path: Path) -> tuple[dict, Place]:
-    """The same with its [words] told."""
+    """The same with [words] expanded."""
     table, place = _merged(root, path)
     try:
         return expanded(table), place
@@ -169,7 +169,7 @@ def _parsed(place: Place, section: str, key: str, text: str) -> None:
 
 
 def _expressions(f: Family) -> Iterator[tuple[str, str, str, str | None]]:
-    """Section, key, expression and the unit that is wanted, of all but the rules."""
+    """Section, key, expression and expected unit of every expression outside the rules."""
     for name, text in f.let.items():
         yield "let", name, text, None
     for p in f.pointers.values():
@@ -246,13 +246,13 @@ def _check(place: Place, f: Family, target_facts: Mapping[str, str]) -> None:
 
 
 def _title(place: Place) -> list[str]:
-    """The comment on top, after the licence: what the family makes. Headers of its kernels begin with it."""
+    """The comment after the licence line, which states the formula. Kernel headers begin with it."""
     comment = itertools.takewhile(lambda line: line.startswith("#"), place.lines)
     return [line.removeprefix("#").removeprefix(" ") for line in comment if "SPDX" not in line]
 
 
 def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) -> tuple[Family, Place, list[dict]]:
-    """A family without its rules, and those that its file lists."""
+    """A family without rules, and the rows of its [[rules]]."""
     table, place = _contract(root, path)
     _known(place, "", table, FAMILY_KEYS)
     for key in needed:
@@ -284,7 +284,7 @@ def _read(root: Path, path: Path, needed: tuple[str, ...], given: Mapping = {}) 
 
 
 def _order_defaults(place: Place, f: Family) -> None:
-    """Puts what a caller may choose after what its default follows from."""
+    """Orders arguments with defaults after the arguments that their defaults depend on."""
     chosen = {v.name: v.default for v in f.values.values() if v.default}
     try:
         uses = {name: " + ".join(sorted(f.names_behind(text) & chosen.keys())) or "0" for name, text in chosen.items()}
@@ -306,7 +306,7 @@ def _with_rules(f: Family, place: Place, listed_rules: list[dict], target_facts:
 
 
 def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family:
-    """A contract. Refused with the file, its line, the value, the rule and the remedy."""
+    """Reads a contract. Errors name file, line, value, rule and remedy."""
     f, place, listed_rules = _read(root, path, ("purpose", "targets", "template", "symbol", "variants", "arguments", "grid", "example"))
     if not any(f.title):
         raise ValueError(f"{place.path}:1: no comment on top: say there, after the licence, what the family makes")
@@ -321,7 +321,7 @@ def load(root: Path, path: Path, target_facts: Mapping[str, str] = {}) -> Family
 
 
 def load_op(root: Path, path: Path) -> Family:
-    """The contract of an op that takes several launches: a family without kernels, which has what a caller brings."""
+    """The contract of an op that takes several launches: a family without kernels, whose arguments are the caller's."""
     given = {"purpose": "library", "targets": [], "template": "", "symbol": [], "variants": [], "grid": {}}
     f, place, listed_rules = _read(root, path, ("arguments", "example"), given)
     for key in given:

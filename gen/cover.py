@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""build/asm/<gfx>/<family>.cover: kernels that together walk every path of a family's templates, a symbol a line.
+"""build/asm/<gfx>/<family>.cover: kernels that together cover every path of a family's templates, one symbol per line.
 
-A path is a side of a condition of a template (gen/templates.py): of an `if`, of `a if b else c`, of a loop that is entered or has nothing to do.
-These are nearly the fewest kernels that take every side which any kernel of the family takes. Those with the least and the
-greatest value of a numeric parameter are among them, so that the shortest and the longest unrolled loops are. The default tier
-of tests checks them in full, and the others by one launch (tests/check/extents.h).
+A path is a side of a condition of a template (gen/templates.py): of an `if`, of `a if b else c`, of a loop that is entered or empty.
+A greedy set cover selects kernels that take every side which any kernel of the family takes. Kernels with the smallest and the
+largest value of each numeric parameter are always included, for the shortest and the longest unrolled loops. The default tier
+of tests checks these in full, and the others by one launch (tests/check/extents.h).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from catalogue import Kernel
 
 
 def extremes(listed: Iterable[Kernel]) -> set[str]:
-    """Of each numeric parameter a kernel with its least value, and one with its greatest."""
+    """For each numeric parameter a kernel with the smallest value and one with the largest."""
     out = set()
     for name in {name for k in listed for name, value in k.params.items() if isinstance(value, int)}:
         values = sorted((k.params[name], k.symbol) for k in listed if isinstance(k.params.get(name), int))
@@ -24,7 +24,7 @@ def extremes(listed: Iterable[Kernel]) -> set[str]:
 
 
 def cover(sides: Mapping[str, frozenset[str]], first: Iterable[str]) -> list[str]:
-    """`first`, then always the one that adds most; of equals the first by name."""
+    """Greedy set cover that starts with `first`; ties go to the first by name."""
     chosen = sorted(first)
     left = set().union(*sides.values()).difference(*(sides[name] for name in chosen))
     while left:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What C++ includes of contracts and tuning (build/*.inc): the contracts' rules and tables (gen/emit_cpp.py), the cases that
-tests break them with (gen/emit_cases.py), kernels.inc and tuning.inc. Nothing here needs a rendered kernel."""
+"""build/*.inc, which C++ includes: the contracts' rules and tables (gen/emit_cpp.py), cases that break each rule in tests
+(gen/emit_cases.py), kernels.inc and tuning.inc. No rendered kernel is needed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from files import exit_code, write_if_changed
 
 
 def number_of(f: Family, parameter: str, value: str | int, words: list[str]) -> int:
-    """As the registry has it: a number, that of a named value, or that of a word."""
+    """A parameter's value in the registry: the number itself, or the number of a named value or a word."""
     value = f.named.get(parameter, {}).get(value, value)
     return words.index(value) if isinstance(value, str) else value
 
 
 def registry(listed: list[Kernel], families: Mapping[str, Family], words: list[str]) -> str:
-    """Rows of plain numbers: a kernel's parameters are a place among those of all, which many share."""
+    """Rows of numbers. Parameter sets that kernels share stand once; a row has the set's index."""
     places = {f.name: at for at, f in enumerate(emit_cpp.in_order(families))}
     sets: dict[tuple[int, ...], int] = {}
     targets_seen = list(dict.fromkeys(k.gfx for k in listed))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""contract_cases.inc: the launches that tests/kernels/contracts.cpp makes of each contract: that of [example], which no rule
-refuses, and for each rule the same with the values of its `breaks`, which that rule refuses. contract_edges.inc: the sizes
-that each family test runs (tests/check/edges.h)."""
+"""contract_cases.inc: launches for tests/kernels/contracts.cpp: each contract's [example], which breaks no rule, and for each
+rule the same with the values of its `breaks`, which that rule must refuse. contract_edges.inc: the sizes that each family
+test runs (tests/check/edges.h)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from family import VARIANT_KEYS, Family, Rule, texts_of
 
 FIRST, APART = 2**40, 2**44  # bytes: where pointers point to
 WORKSPACE = 2**20  # bytes
-SIMD_WAVES = 16  # what simd_waves = 0 stands for
+SIMD_WAVES = 16  # the meaning of simd_waves = 0
 
 
 def _variants(f: Family) -> Iterator[dict[str, int | str]]:
@@ -25,7 +25,7 @@ def _variants(f: Family) -> Iterator[dict[str, int | str]]:
 
 
 def _kernel_for(f: Family, values: Mapping[str, int | str]) -> dict[str, int | str] | None:
-    """The parameters of the first variant that is for these values of an op; [example] and `breaks` may name others."""
+    """Parameters of the first variant that matches these values of an op; [example] and `breaks` may name other values."""
     want = {parameter: values.get(name) for name, parameter in matches(f)}
     want |= {k: v for k, v in values.items() if k in f.parameters and not _of_op(f, k)}
     return next((p for p in _variants(f) if all(p.get(k) == v for k, v in want.items())), None)
@@ -53,7 +53,7 @@ class CaseWriter(FamilyWriter):
         return {k: self.f.named.get(k, {}).get(v, v) for k, v in self.f.example.items()}
 
     def operands(self) -> str:
-        """Pointers far from each other, strides as small as they may be; what the case gives stays."""
+        """Distant pointers and the smallest strides; values of the case take precedence."""
         f, body = self.f, self.body()
         for number, p in enumerate(f.pointers.values()):
             where = f"{FIRST + number * APART}ull"
@@ -83,7 +83,7 @@ class CaseWriter(FamilyWriter):
         return f"{{{', '.join(parts)}}}"
 
     def breaks(self, index: int, rule: Rule) -> tuple[str, str]:
-        """Functions for expressions, which are of the example; and the row."""
+        """C++ functions for the values that are expressions, and the row."""
         functions, gives = "", []
         for name, value in rule.breaks.items():
             if not _of_op(self.f, name):

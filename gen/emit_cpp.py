@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Contracts as C++ (host/runtime/contracts.cpp includes it): what an op can bring, kernels' parameters, kernarg structs,
-checks, derived arguments, grids. Plain code: nothing of a contract is interpreted when a program runs."""
+"""Contracts as C++ (host/runtime/contracts.cpp includes it): fields of an op, kernels' parameters, kernarg structs,
+checks, derived arguments, grids. It is plain code: nothing is interpreted at run time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def quoted(text: str) -> str:
 
 @dataclass
 class Body:
-    """Statements of one function; what they follow from is written before its first use."""
+    """Statements of one function; derived values are defined before their first use."""
 
     family: Family
     writer: Writer
@@ -114,14 +114,14 @@ class FamilyWriter:
         return self.function("void check_shape(const Op &o)", shape) + self.function(f"void check_operands({head})", operands)
 
     def chosen(self, name: str) -> list[str]:
-        """Statements that choose what the caller has not."""
+        """Statements that set defaults of arguments which the caller left open."""
         inner = self.body()
         value = inner.value(self.f.values[name].default)
         lines = [f"    {line}" for line in inner.lines]
         return [f"if (o.{name} == automatic) {{", *lines, f"    o.{name} = {value};", "}"]
 
     def derive(self) -> str:
-        """Those arguments that a caller may choose; then their rules, and what follows from others."""
+        """Arguments with defaults, then their rules and the derived arguments."""
         f, body, choices = self.f, self.body(), self.body()
         defaults = {v.name: v.default for v in f.values.values() if v.default}
         for name in ordered("[arguments]", f.let | {v.name: v.value for v in f.values.values() if v.value} | defaults):
@@ -168,7 +168,7 @@ class FamilyWriter:
         return out + (f"constexpr Borrow borrow[] = {{\n{lent}}};\n" if lent else "constexpr std::span<const Borrow> borrow;\n")
 
     def borrowed(self, row: Mapping[str, str | int]) -> list[str]:
-        """The other values of a kind whose tuned shapes serve, in the order of `match`."""
+        """Other values of a kind whose tuned shapes may be used, in the order of `match`."""
         values = [row.get(name, None) for name, _ in matches(self.f)]
         return ["automatic" if v is None else f'word("{v}")' if isinstance(v, str) else str(v) for v in [*values, *[None] * (4 - len(values))]]
 
@@ -177,7 +177,7 @@ class FamilyWriter:
         return self.returning("u64", "slice_rows", s.get("rows", "2**32")) + self.returning("u64", "slice_step", s.get("step", 1))
 
     def befores(self) -> str:
-        """What runs before: a copy of the op with what that family is given, and where its results go."""
+        """Launches before this one: a copy of the op with that family's arguments, and the destinations of its results."""
         out, rows = "", ""
         for number, before in enumerate(self.f.before):
             other = self.families[before.family]
@@ -196,7 +196,7 @@ class FamilyWriter:
         return out + (f"constexpr Before before[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Before> before;\n")
 
     def operands(self) -> str:
-        """Every pointer argument: how many bytes the op has of it, none where the contract says null."""
+        """Every pointer argument with its size in bytes, 0 where the contract requires null."""
         out, rows = "", ""
         for p in self.f.pointers.values():
             extent = f"extent({p.name})"
@@ -215,7 +215,7 @@ class FamilyWriter:
         return out + (f"constexpr Scratch scratch[] = {{\n{rows}}};\n" if rows else "constexpr std::span<const Scratch> scratch;\n")
 
     def scratch(self, name: str, text: str) -> str:
-        """Bytes, of an op whose choices may be open still."""
+        """Size in bytes for an op whose defaults may not be set yet."""
         body = self.body()
         value = body.value(text)
         body.lines = ["Op o = given;", "settle(o, k, m);", *body.lines, f"return {value};"]
@@ -230,7 +230,7 @@ class FamilyWriter:
         )
 
     def op_text(self) -> str:
-        """Of an op that takes several launches."""
+        """C++ of an op that takes several launches."""
         f, rows, strides = self.f, "", ""
         for p in f.pointers.values():
             if p.shape[0] == "m":
@@ -264,12 +264,12 @@ class FamilyWriter:
 
 
 def matches(f: Family) -> list[tuple[str, str]]:
-    """The op's values that a kernel's parameters equal: of the same name, or `block_size=bm`."""
+    """Pairs (op value, kernel parameter) that must be equal: `dtype`, or `block_size=bm`."""
     return [tuple(pair.split("=")) if "=" in pair else (pair, pair) for pair in f.match]
 
 
 def in_order(families: Mapping[str, Family]) -> list[Family]:
-    """Each after those that run before it."""
+    """Families in order of dependency: launches before a family come first."""
     done: list[Family] = []
 
     def visit(f: Family) -> None:
@@ -284,7 +284,7 @@ def in_order(families: Mapping[str, Family]) -> list[Family]:
 
 
 def words_of(families: Iterable[Family]) -> list[str]:
-    """Every text that a parameter or an op's value can be; a word's number is its place."""
+    """Every text value of a parameter or an op; a word's number is its index."""
     out = {""}
     for f in families:
         for name, values in f.parameters.items():
@@ -300,7 +300,7 @@ def parameter_names(families: Iterable[Family]) -> list[str]:
 
 
 def op_fields(families: Iterable[Family]) -> dict[str, bool]:
-    """What an op can bring, and whether a caller may leave it to the contract (automatic)."""
+    """Fields of an op, and whether a caller may leave them to the contract (automatic)."""
     out: dict[str, bool] = {}
     for f in families:
         for name in [*f.sizes, *f.order]:
@@ -324,7 +324,7 @@ def op_words(families: Mapping[str, Family], ops: Mapping[str, Family] = {}) -> 
 
 
 def _op_word_lists(op: Family) -> str:
-    """What an op's text may be, in the contract's order: linear_gguf_type."""
+    """Values of an op's text fields, in the contract's order: linear_gguf_type."""
     lists = {size: texts_of(op, size) for size in op.sizes}
     return "".join(
         f"inline constexpr std::array<std::string_view, {len(texts)}> {op.name}_{size} = {{{', '.join(map(quoted, texts))}}};\n"

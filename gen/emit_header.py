@@ -23,7 +23,7 @@ COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "
 
 
 class Rendered(Protocol):
-    """What emitters read of a rendered kernel (gen/render.py)."""
+    """The attributes of a rendered kernel (gen/render.py) that emitters read."""
 
     kernel: Kernel
     vgprs: int
@@ -63,7 +63,7 @@ class Contract:
         return shown(self.node(text))
 
     def left_of(self, rule: Rule) -> Iterator[tuple[Rule, str, ast.expr, str]]:
-        """What is left of a rule to keep to: what it is about, the condition, and when it must hold."""
+        """The part of a rule that is open for this kernel: its subject, the condition, and when it applies."""
         if rule.about in self.f.pointers and f"extent({rule.about})" in rule.needs:
             return  # all are alike: no overlap
 
@@ -87,7 +87,7 @@ class Contract:
         return rule.about
 
     def rules(self, about: str) -> list[str]:
-        """Of one argument, its name left out."""
+        """Conditions on one argument, without its name."""
         texts = [(self.predicate(about, node), when) for _, subject, node, when in self.left if subject == about]
         return list(dict.fromkeys(f"{text} where {when}" if when else text for text, when in texts if text))
 
@@ -152,7 +152,7 @@ class Contract:
         yield from columns(rows)
 
     def sizes(self) -> Iterator[str]:
-        """What an op has beside arguments."""
+        """Values of the op that are no arguments."""
         rows = []
         for name in self.f.sizes:
             if name not in self.f.order and name not in self.matched and (text := ", ".join(self.rules(name))):
@@ -166,7 +166,7 @@ class Contract:
                 yield shown(node) + (f"   where {when}" if when else "")
 
     def lets(self) -> Iterator[str]:
-        """The names that are used above, each with what it stands for."""
+        """Names used above and their definitions."""
         rows, todo = {}, sorted(self.used)
         while todo:
             name = todo.pop(0)
@@ -221,14 +221,14 @@ def columns(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Cut after so many columns; what follows stands below the last column."""
+    """Wraps lines; continuation lines are aligned with the last column."""
     gaps = [m.end() for m in re.finditer(r"\s{2,}", line)]
     indent = " " * min(gaps[-1] if gaps else 0, WIDTH // 2)
     return textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def header(r: Rendered, arch: Mapping[str, object] = {}) -> str:
-    """The lines that the kernel's file begins with. arch: facts of its target."""
+    """The header of the kernel's file. arch: facts of its target."""
     contract = Contract(r, arch)
     title = [part for line in contract.f.title for part in textwrap.wrap(line, WIDTH - 3) or [""]]
     lines = [RULER, f"// {contract.k.symbol}", *(f"// {line}".rstrip() for line in title), "//"]

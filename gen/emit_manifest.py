@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """hsaco/manifest.json: families with their contracts, and every kernel file that is built. tests/api/hsaco_by_manifest.py reads it.
 
-Expressions are Python's, over names that who launches can give: an op's sizes, its pointers as integers, strides in
-bytes, p.<parameter>, kernel.<fact>, part.<fact>, target.<fact>, and `functions`. They are those of family.toml, bytes of
-elements and extents put in. Rules are in order: one may rely on those before it. A rule's text is an f-string.
+Expressions are Python's, over names whose values a launcher has: an op's sizes, its pointers as integers, strides in
+bytes, p.<parameter>, kernel.<fact>, part.<fact>, target.<fact>, and `functions`. They are family.toml's, with element
+sizes and extents substituted. Rules are in order: a rule may rely on earlier ones. A rule's text is an f-string.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def kernel_row(r: Rendered) -> dict:
 
 
 def manifest(done: Sequence[Rendered], arches: Mapping[str, Mapping]) -> str:
-    """Of these kernels, their families and targets. arches: facts of targets."""
+    """The manifest of these kernels with their families and targets. arches: facts of targets."""
     families = {r.kernel.contract.name: r.kernel.contract for r in done}
     targets = dict.fromkeys(r.kernel.gfx for r in done)
     table = {
@@ -108,7 +108,7 @@ def built(build: Path, listed: Sequence[Kernel]) -> list[Built]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="hsaco/manifest.json, and library/: what is installed of these targets.")
+    parser = argparse.ArgumentParser(description="hsaco/manifest.json, and library/: the installed files of these targets.")
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="holds hsaco/")
     parser.add_argument("--gfx", required=True, help="comma list of targets")

@@ -5,8 +5,8 @@ Integers, names, `p.bm` and `kernel.block` (parameters, facts of the kernel, of 
 comparisons, and, or, not, `a if c else b`, and the functions of FUNCTIONS. Text is only compared. Values are u64.
 
 Units: a size or a count is in elements, a stride or an extent in bytes, a constant in either. Sums and comparisons
-want like units; a product has at most one factor in bytes; bytes // bytes is a count. A comparison, and, or, not are
-conditions, which nothing is computed with: Python's `a and b` is a or b, C++'s is 1 or 0.
+need equal units; a product has at most one factor in bytes; bytes // bytes is a count. Comparisons, and, or, not are
+conditions and no operands of arithmetic: Python's `a and b` is a or b, C++'s is 1 or 0.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ExpressionError(ValueError):
 
 @dataclass(frozen=True)
 class Name:
-    """What a name stands for: its C++, its unit; the words that it can be where it is text."""
+    """Definition of a name: its C++, its unit; if it is text, its possible words."""
 
     cpp: str
     unit: str = ELEMENTS
@@ -87,7 +87,7 @@ class Writer:
         self.scope = scope
 
     def cpp(self, text: str | int, unit: str | None = None) -> str:
-        """C++; refused where the unit is another than `unit`."""
+        """C++ of an expression; an error if its unit differs from `unit`."""
         try:
             code, found = self._write(parse(text))
         except ExpressionError as error:
@@ -222,7 +222,7 @@ class Writer:
 
 
 def ordered(what: str, table: Mapping[str, str | int]) -> list[str]:
-    """The names of a table of expressions, each after those that it uses; a cycle is refused."""
+    """Names of a table of expressions in order of dependency; a cycle is an error."""
     out: list[str] = []
     under_way: list[str] = []
 
@@ -244,7 +244,7 @@ def ordered(what: str, table: Mapping[str, str | int]) -> list[str]:
     return out
 
 
-# Python's meaning of the same: the manifest has it for whoever reads expressions there.
+# The same functions in Python, for readers of the manifest.
 PYTHON = {
     "ceil_div": "lambda a, b: -(-a // b)",
     "round_up": "lambda a, b: -(-a // b) * b",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A family's contract as the generator has it: arguments, sizes, rules, choice. gen/contract.py reads it from a file."""
+"""A family's contract in memory: arguments, sizes, rules, choice. gen/contract.py reads it from a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rule:
     says: str
     when: str = ""
     breaks: Mapping[str, int | str] = field(default_factory=dict)  # values beside those of [example]
-    about: str = ""  # the argument that it is about
+    about: str = ""  # its argument
 
     @property
     def expression(self) -> str:
@@ -99,14 +99,14 @@ class Pointer:
 class Value:
     name: str
     value: str  # derived, or ""
-    default: str  # of what a caller may choose, or ""
+    default: str  # where a caller may choose, else ""
     facts: Mapping[str, object]
     stride_of: tuple[Pointer, int] | None = None
 
 
 @dataclass(frozen=True)
 class Before:
-    """A launch that makes arguments of ours: its family, arguments it gets, and which of its results are which of ours."""
+    """A launch that produces arguments of this family: its family, its arguments, and which results are which arguments."""
 
     family: str
     sets: Mapping[str, str | int]
@@ -118,7 +118,7 @@ class Before:
 class Family:
     name: str
     path: Path
-    title: list[str]  # the comment that its file begins with
+    title: list[str]  # the comment at the top of its file
     purpose: str
     op: str
     targets: list[str]
@@ -145,11 +145,11 @@ class Family:
 
     @property
     def derived(self) -> dict[str, str]:
-        """Arguments and [let]: what follows from others, in order."""
+        """Derived arguments and [let], in order of dependency."""
         return self.let | {v.name: v.value for v in self.values.values() if v.value}
 
     def names_behind(self, text: str) -> set[str]:
-        """The names in an expression, and those that their values and defaults follow from."""
+        """Names in an expression, and the names that their values and defaults depend on."""
         out, todo = set(), set(names_of(text))
         while todo:
             name = todo.pop()
@@ -196,7 +196,7 @@ class Family:
 
 
 def texts_of(f: Family, size: str) -> list[str]:
-    """What an op's value may be, where it is text."""
+    """Possible values of an op's text field."""
     row, own = f.sizes[size], f.parameters[size] if size in f.parameters and f.is_text(size) else []
     return row.get("texts") or [v for v in row.get("one_of", []) if isinstance(v, str) and v not in f.named.get(size, {})] or own
 

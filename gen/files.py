@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of the build directory, and how a script that writes them ends."""
+"""Writing files of the build directory, and exit codes of the scripts that do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_if_changed(path: Path, text: str) -> None:
-    """Whole or not at all: a build may be killed."""
+    """Writes to a temporary file and renames it: a build may be killed."""
     if path.exists() and path.read_text() == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -20,7 +20,7 @@ def write_if_changed(path: Path, text: str) -> None:
 
 
 def exit_code(name: str, work: Callable[[], object]) -> int:
-    """Of a script: 1 where its work refuses what it read, which is said."""
+    """Runs work(); prints a ValueError and returns exit code 1."""
     try:
         work()
     except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Expressions of a contract with what is known put in: sizes of elements, extents, and for one kernel its parameters."""
+"""Constant folding of a contract's expressions: element sizes, extents, and for one kernel its parameters are substituted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from expressions import EVALUATE, parse
 from family import ELEMENT_BYTES, INSERTED, Family
 from rules import power
 
-Known = Mapping[str, ast.expr]  # `p.bm`, `extent(a)` -> what stands for it
+Known = Mapping[str, ast.expr]  # `p.bm`, `extent(a)` -> its replacement
 TRUE, FALSE = ast.Constant(True), ast.Constant(False)
 COMPARE = {
     ast.Lt: lambda a, b: a < b, ast.LtE: lambda a, b: a <= b, ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
@@ -25,7 +25,7 @@ MATHS = {
 
 
 def known_of(f: Family, more: Known = {}) -> dict[str, ast.expr]:
-    """What is known of every kernel, and more: bytes of elements, extents of pointers."""
+    """Substitutions that hold for every kernel, and `more`: element sizes, extents of pointers."""
     known = {f"size_{size}": ast.Constant(size) for size in ELEMENT_BYTES.values()} | dict(more)
     return known | {f"extent({p.name})": Substitute(known).visit(parse(p.extent)) for p in f.pointers.values()}
 
@@ -69,7 +69,7 @@ def holds(node: ast.expr) -> bool | None:
 
 
 class Fold:
-    """Puts in what is known, computes constants, and leaves out what they decide. Values are not negative. Nodes are
+    """Substitutes known values, folds constants and removes decided branches. Values are not negative. Nodes are
     shared and never changed."""
 
     def __init__(self, known: Known) -> None:
@@ -190,7 +190,7 @@ def _call(node: ast.Call) -> ast.expr:
 
 
 def substituted(text: str | int, known: Known) -> str:
-    """The expression in Python with what is known put in; else as it stands."""
+    """The expression in Python with known values substituted."""
     return ast.unparse(Substitute(known).visit(parse(text)))
 
 

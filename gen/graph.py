@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""build/kernels.cmake: how kernels are made: a part of a family (Kernel.part) for targets of equal facts at a time (gen/kernels.py).
-Targets: kernels_<gfx>_<family> and kernels_<family> build all of a family, kernels_<gfx> what is of the library;
-hsaco/<gfx>/<symbol>.hsaco is one too. Lists: library_<gfx> and every_<gfx>, files that stand for these kernels."""
+"""build/kernels.cmake: build rules of kernels. One rule builds a part of a family (Kernel.part) for all targets of equal facts (gen/kernels.py).
+Targets: kernels_<gfx>_<family> and kernels_<family> build all of a family, kernels_<gfx> the library's kernels; each
+hsaco/<gfx>/<symbol>.hsaco is one, too. Lists: library_<gfx> and every_<gfx>, files that represent these kernels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ endfunction()
 
 
 def files(parts: Iterable[tuple[str, str]]) -> str:
-    """One of the files that a part is built with stands for all of it."""
+    """The .resources files of these parts: each represents all files of its rule."""
     return " ".join(f"${{b}}/hsaco/{gfx}/{part}.resources" for gfx, part in parts)
 
 
@@ -65,11 +65,11 @@ def lines(root: Path, listed: list[Kernel]) -> Iterator[str]:
 
 
 def target_lines(listed: list[Kernel]) -> Iterator[str]:
-    parts: dict[tuple[str, str], dict[str, bool]] = {}  # of a target's family: whether each is of the library
+    parts: dict[tuple[str, str], dict[str, bool]] = {}  # (target, family) -> part -> whether it is the library's
     for k in listed:
         parts.setdefault((k.gfx, k.family), {})[k.part] = k.purpose == "library"
     groups: dict[str, list[str]] = {f"kernels_{family}": [] for _, family in parts}
-    own: dict[str, list[tuple[str, str]]] = {f"kernels_{gfx}": [] for gfx, _ in parts}  # the library's of families that have others, too
+    own: dict[str, list[tuple[str, str]]] = {f"kernels_{gfx}": [] for gfx, _ in parts}  # library parts of families with other parts
     for (gfx, family), of_family in parts.items():
         name = f"kernels_{gfx}_{family}"
         yield f"add_custom_target({name} DEPENDS {files((gfx, part) for part in of_family)})\n"
@@ -87,9 +87,9 @@ def target_lines(listed: list[Kernel]) -> Iterator[str]:
 
 
 def remove_others(build: Path, listed: list[Kernel]) -> None:
-    """Files of kernels, parts of families and targets that are listed no more."""
+    """Files of kernels, parts of families and targets that are no longer listed."""
     wanted = {(k.gfx, name) for k in listed for name in (k.symbol, k.part)}
-    for file in build.glob("objects/*/*"):  # of code that no kernel has any more
+    for file in build.glob("objects/*/*"):  # code that no kernel has any more
         if file.stat().st_nlink == 1:
             file.unlink()
     for file in [*build.glob("asm/*/*"), *build.glob("hsaco/*/*")]:

@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("root", type=Path, help="the source tree (holds asm/ and gen/)")
     parser.add_argument("build", type=Path, help="where asm/ and hsaco/ go")
     parser.add_argument("--family", type=Path, required=True, help="its family.toml")
-    parser.add_argument("--references", action="store_true", help="what is never chosen of it, not what is")
+    parser.add_argument("--references", action="store_true", help="build its reference kernels, which are never chosen, instead of the others")
     parser.add_argument("--gfx", required=True, help="targets of equal facts, comma-separated")
     parser.add_argument("--scheduler", type=Path, required=True, help="the program of gen/list_schedule.cpp")
     add_tools(parser)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 
 def waves_per_simd(arch: Mapping[str, int], vgprs: int, lds_bytes: int, waves: int) -> int:
-    """Waves of a SIMD, of whole workgroups of so many wave32: VGPRs of a SIMD, LDS and wave slots of a WGP."""
+    """Waves per SIMD in whole workgroups of `waves` wave32, limited by VGPRs of a SIMD, LDS and wave slots of a WGP."""
     simds, granule, block = arch["simds_per_wgp"], arch["vgpr_granule"], arch["lds_block"]
     by_vgprs = min(arch["max_waves"], arch["vgprs_per_simd"] // (-(-vgprs // granule) * granule))
     groups = simds * by_vgprs // waves

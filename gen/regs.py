@@ -12,7 +12,7 @@ LIMIT = {"s": 106, "v": 256, "lds": 65536}  # of a wave; LDS bytes of a workgrou
 
 
 class Regs:
-    """Hands out registers and LDS in the order asked, as assembler symbols.
+    """Allocates registers and LDS in the order of the calls, as assembler symbols.
 
     v0 is the work-item id and s[0:entry_sgprs-1] hold what the hardware put there (note A-001).
     """
@@ -24,7 +24,7 @@ class Regs:
         self.symbols: dict[str, int] = {"s_args": 0, "v_tid": 0}
 
     def s(self, name: str, count: int = 1, *, align: int = 1) -> str:
-        """`.set s_NAME, first` for `count` SGPRs; scalar loads want align = count, up to 4."""
+        """`.set s_NAME, first` for `count` SGPRs; scalar loads need align = count, up to 4."""
         return self._take("s", name, count, align)
 
     def v(self, name: str, count: int = 1, *, align: int = 1, odd: bool = False) -> str:
@@ -39,7 +39,7 @@ class Regs:
         return self._take("lds", name, count, align)
 
     def alias(self, name: str, of: str, skip: int = 0) -> str:
-        """A second name for a register or LDS block whose first use is over, or is yet to come."""
+        """A second name for a register or LDS block whose uses don't overlap the first name's."""
         if name in self.symbols:
             raise ValueError(f"register {name} is named twice")
         self.symbols[name] = self.symbols[of] + skip
@@ -49,7 +49,7 @@ class Regs:
         return self._next[bank]
 
     def unpaired(self) -> str:
-        """From here on dual() only reorders: what pairing is worth."""
+        """From here on dual() only reorders, to measure the gain of pairing."""
         self._pairs = False
         return ""
 

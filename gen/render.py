@@ -48,7 +48,7 @@ class Rendered:
 
 
 def environment(root: Path, build: Path | None = None) -> Environment:
-    """Imported where it is needed: a short run that takes over all bodies spends most of its time on jinja2 otherwise."""
+    """Imports jinja2 on first use: in a run that copies all bodies the import would take most of the time."""
     import templates
 
     return templates.environment(root, build)
@@ -61,7 +61,7 @@ def check_pairs(text: str, banks: int) -> None:
 
 
 def render_body(env: Environment, k: Kernel, arch: dict) -> Body:
-    """What stands below the contract."""
+    """The file below the contract header."""
     env.taken.clear()
     facts = Recorder(arch)
     r = Regs(facts["entry_sgprs"], vopd=facts["vopd"], facts=facts)
@@ -94,7 +94,7 @@ def resources(done: list[Rendered]) -> str:
 
 
 def contract_files(root: Path, path: Path) -> list[Path]:
-    """A family.toml, and what those of asm/lib it can include."""
+    """A family.toml, and the contracts of asm/lib that it can include."""
     return [path, *sorted((root / "asm/lib").glob("*.toml"))]
 
 
@@ -113,7 +113,7 @@ class FamilyRun:
         self._sides: dict[str, frozenset[str]] = {}  # of templates' conditions, that a kernel takes (gen/cover.py)
 
     def _rendered(self, k: Kernel, arch: dict) -> Rendered:
-        """A text that another target has already is taken from there (gen/shared.py)."""
+        """Renders a kernel, or copies a body that another target already has (gen/shared.py)."""
         twin = self._done.get(k.symbol)
         if twin and twin.kernel.params == k.params:
             return replace(twin, kernel=k, text=renamed(twin.text, twin.kernel.gfx, k.gfx))
@@ -172,14 +172,14 @@ def on_all_cores(work: Callable, items: Iterable) -> list:
 
 
 def render_group(root: Path, build: Path, group: list[Kernel]) -> list[Rendered]:
-    """Kernels of like variants, which share most of the pairing work (gen/dual.py caches it)."""
+    """Kernels of similar variants, which share most of the pairing work (cached by gen/dual.py)."""
     dual.keep(build / "schedules")
     arches, env = arches_of(root), environment(root)
     return [render(env, k, arches[k.gfx]) for k in group]
 
 
 def without_twins(done: list[Rendered]) -> list[Rendered]:
-    """Without the candidates that are, but for their name, a kernel before them."""
+    """Without candidates whose code equals an earlier kernel's."""
     seen: set[tuple[str, str]] = set()
     out = []
     for r in done:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The rules of a contract: those that its file lists, and those that follow from its sizes and arguments. All that is made
-from a contract (header, checks in C++, manifest, tests) is made from this list."""
+"""All rules of a contract: listed in its file, or derived from its sizes and arguments. Header, C++ checks, manifest and
+tests are generated from this list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from expressions import names_of
 from family import ELEMENT_BYTES, Family, Pointer, Rule, Value
 
-U32 = 2**32  # what HIP and the kernels count to
+U32 = 2**32  # HIP and the kernels count in 32 bits
 
 
 def listed(values: list) -> str:
@@ -50,7 +50,7 @@ def _size_rules(f: Family, name: str, row: Mapping) -> Iterator[Rule]:
 
 
 def _pointer_rules(p: Pointer, own: list[Rule]) -> Iterator[Rule]:
-    if p.when and not any(rule.needs == f"{p.name} == 0" for rule in own):  # it says better why
+    if p.when and not any(rule.needs == f"{p.name} == 0" for rule in own):  # the listed rule's text is more specific
         text = f"{p.name} = {{{p.name}:#x}}: must be null here{', ' + p.why if p.why else ''}"
         yield Rule("operands", f"{p.name} == 0", text, f"not ({p.when})", {p.name: 4096}, p.name)
     if not p.optional:
@@ -90,8 +90,8 @@ def _choice_rules(v: Value) -> Iterator[Rule]:
 
 
 def _overlap_rules(f: Family) -> Iterator[Rule]:
-    """A result overlaps nothing: a workgroup may read what another one has overwritten already. Of two results the
-    second is told where the first one is."""
+    """A result overlaps no other argument: workgroups may read it after others have written. For two results, the
+    second one's message names the first."""
     results = [p for p in f.pointers.values() if p.written]
     for at, c in enumerate(results):
         for other in [p for p in f.pointers.values() if not p.written] + results[:at]:
@@ -112,7 +112,7 @@ def _grid_rule(f: Family) -> Iterator[Rule]:
 
 
 def _phase(f: Family, names: set[str]) -> str:
-    """When all of these are known."""
+    """The phase in which all of these names are known."""
     used = set(names)
     for name in names:
         used |= f.names_behind(name)
@@ -129,7 +129,7 @@ def own_rule(f: Family, row: Mapping) -> Rule:
 
 
 def _bounded(f: Family) -> Iterator[tuple[str, Mapping]]:
-    """Sizes, and arguments that are no size, choice or stride: what has bounds of its own."""
+    """Names with bounds of their own: sizes, and arguments that are no size, choice or stride."""
     yield from f.sizes.items()
     for v in f.values.values():
         if v.name not in f.sizes and not (v.value or v.default or v.stride_of):

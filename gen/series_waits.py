@@ -24,7 +24,7 @@ def gfx101x(text: str) -> str:
         at = OPCODE.match(line)
         name = at[1] if at else ""
         if not line.startswith((" ", "/", ".")) and line.split("//")[0].strip().endswith(":"):
-            reads = accessed = True  # a label: what comes from elsewhere isn't known
+            reads = accessed = True  # a label: the state on other paths isn't known
         elif name.startswith(MEMORY):
             reads = accessed = True
         elif name.startswith("v_"):
@@ -50,5 +50,5 @@ def with_waits(text: str, series: str) -> str:
 
 
 def without_waits(text: str) -> str:
-    """Of any series."""
+    """The text without the waits of any series."""
     return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\n") not in ADDED)

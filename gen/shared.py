@@ -59,12 +59,12 @@ def body_of(text: str) -> str:
 
 
 def renamed(text: str, gfx: str, other: str) -> str:
-    """A text for `gfx`, as one for `other`."""
+    """The text for `gfx` with the name of target `other`."""
     return re.sub(rf"{gfx}\b", other, text)
 
 
 class Shared:
-    """Of one family, for one run of the generator."""
+    """Shared bodies of one family during one run of the generator."""
 
     def __init__(self, root: Path, build: Path, family: str, contract: list[Path]) -> None:
         self._root, self._build, self._family = root, build, family

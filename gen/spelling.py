@@ -72,7 +72,7 @@ def lds() -> Iterator[tuple[str, str]]:
 
 
 def names() -> dict[str, str]:
-    """By gfx11's name, gfx10's."""
+    """gfx11's name -> gfx10's."""
     out = dict(memory()) | dict(lds()) | OTHERS
     for size in ("b32", "b64"):
         for new, old in LOGIC.items():

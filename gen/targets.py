@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """gen/targets.toml: facts of targets and parts, checked, and lists of targets by generation, series or feature.
 
-    targets.py TOML [NAME...]  prints the supported targets, or those that select() finds, with ; between them (a list of CMake)
+    targets.py TOML [NAME...]  prints the supported targets, or the targets that select() finds, as a CMake list
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Facts:
 
 
 class Place:
-    """Where in the file an error is."""
+    """Location of an error in the file."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.lines = path, text.splitlines()
@@ -152,7 +152,7 @@ def target_of(place: Place, name: str, root: dict) -> Target:
     supported = row.get("supported", inherited.get("supported"))
     if type(supported) is not bool:
         place.fail(f"generations.{generation}", f"supported = {supported!r}: must be true or false: write one")
-    if not supported:  # what it inherits is for others
+    if not supported:  # it inherits facts that are for supported targets only
         inherited = {key: value for key, value in inherited.items() if key in READ_FACTS}
     facts = {key: value for key, value in (inherited | row).items() if key not in ("series", "generation", "supported")}
     return Target(name, generation, series, supported, complete(place, section, facts, FACTS if supported else READ_FACTS))
@@ -224,7 +224,7 @@ def arches_of(path: Path) -> dict[str, dict]:
 
 
 def twins(arches: Mapping[str, dict]) -> list[list[str]]:
-    """Targets in groups of equal facts, but for the number in their code objects: their texts differ in the name alone."""
+    """Groups of targets whose facts differ only in the ELF machine: their texts differ in the name alone."""
     groups: dict[tuple, list[str]] = {}
     for gfx, facts in arches.items():
         groups.setdefault(tuple(sorted((key, value) for key, value in facts.items() if key != "elf_machine")), []).append(gfx)
@@ -233,7 +233,7 @@ def twins(arches: Mapping[str, dict]) -> list[list[str]]:
 
 def select(arches: Mapping[str, dict], names: Iterable[str]) -> list[str]:
     """Targets in the order of the table. A name is that of a target, a series, a generation or a feature: a fact that
-    is true or, as `wmma`, not empty. "all" are all. Raises ValueError for a name that is nothing of these."""
+    is true or, as `wmma`, not empty. "all" selects every target. Raises ValueError for other names."""
     flags = {key for key, kind in FACTS.items() if kind is bool} | {"wmma"}
     chosen: set[str] = set()
     for name in names:

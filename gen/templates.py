@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Templates of asm/, which of them a kernel is made of, and which sides of their conditions it takes (gen/cover.py)."""
+"""Loads templates of asm/ and records which templates and which sides of their conditions a kernel uses (gen/cover.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 
 class Loader(jinja2.FileSystemLoader):
-    """Remembers what it loaded."""
+    """A loader that records loaded templates."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -26,7 +26,7 @@ class Loader(jinja2.FileSystemLoader):
 
 
 class Environment(jinja2.Environment):
-    """Notes in `taken` which sides are taken: template and number."""
+    """Records in `taken` the sides taken: template and number."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(**settings)

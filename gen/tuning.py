@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gen/tuning/<gfx>.toml, written by `nw tune`: which kernel a shape gets, and what that rests on.
+"""gen/tuning/<gfx>.toml, written by `nw tune`: the kernel for each shape, and the times behind the choice.
 
 A section is a kind of product, a row of `shapes` one shape of it: the kernel chosen, its time, the best of the
 others, the time of the default kernel, and who measured: "AMD Radeon 8060S (sim)", or a card.
@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Protocol
 
 KIND_KEYS = ("family", "dtype", "group", "zeros", "m")
-# Plans of a product with GGUF weights: a kernel for as many rows of activations, or for fewer, so many at a time.
+# Plans of a product with GGUF weights: one launch for all rows of activations, or several for slices of them.
 GGUF = "gguf"
 GGUF_KEYS = ("family", "type", "m")
 GGUF_WAYS = {"gguf_decode", "gguf_mid", "gguf_prefill", "dot_gguf"}
-# Whose tiles are chosen for the number of rows.
+# Families whose tile is chosen by the number of rows.
 MANY_ROWS = "prefill_w4a16"
 TILES = {MANY_ROWS, "mid_w4a16", "dot_w4a16"}
 SHAPE_KEYS = {"n", "k", "kernel", "us", "next", "next_us", "default_us", "by"}
 
 
 class Kernel(Protocol):
-    """What this needs of render.Kernel."""
+    """The attributes of render.Kernel that are used here."""
 
     family: str
     gfx: str
@@ -59,7 +59,7 @@ def check_keys(where: str, keys: set[str], wanted: set[str]) -> None:
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, Tuned]]:
-    """Each row and where it stands. Which kernels there are is checked later."""
+    """Each row with its location. Whether its kernel exists is checked later."""
     try:
         table = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""[words.<size>.<word>] of a contract: facts of each word that a size may be, each once. They become what the rest of the
-generator knows: the size's one_of; [let] names, for numbers; and `<size>.<fact>` in promises, for texts as well."""
+"""[words.<size>.<word>] of a contract: facts of each word that a size may be. They are expanded to the size's one_of, to [let]
+names (numbers only), and to `<size>.<fact>` in promises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 
 class WordTableError(ValueError):
-    """What is wrong with a fact of a word."""
+    """An invalid fact of a word."""
 
     def __init__(self, size: str, word: str, fact: str, what: str) -> None:
         super().__init__(what)
@@ -17,7 +17,7 @@ class WordTableError(ValueError):
 
 
 def choice(name: str, values: Mapping[str, int | str]) -> str:
-    """An expression: the value of the word that `name` is. Words of one value share a condition, the most common needs none."""
+    """An expression for the value of the word in `name`. Words of equal value share a condition; the most common value has none."""
     groups: dict[int | str, list[str]] = {}
     for word, value in values.items():
         groups.setdefault(value, []).append(word)
@@ -56,7 +56,7 @@ def expanded(table: dict) -> dict:
 
 
 def _inserted(text: str, size: str, facts: Mapping[str, Mapping]) -> str:
-    """A promise with the facts that its {expressions} name."""
+    """A promise with the facts in its {expressions} substituted."""
 
     def expression(found: re.Match) -> str:
         return re.sub(rf"\b{size}\.(\w+)", lambda fact: choice(f"p.{size}", facts[fact[1]]) if fact[1] in facts else fact[0], found[0])
