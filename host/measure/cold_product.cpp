@@ -10,7 +10,7 @@ namespace nw {
 
 namespace {
 
-// Of the op, for one of several launches, else of the kernel.
+// By the op's contract if it takes several launches, else by the kernel's.
 u64 bytes_of(u64 Op::*argument, const Op &op, const Kernel &kernel) {
     if (argument == &Op::w && op.w_stride)
         return op.n * op.w_stride; // padding after the last row too

@@ -43,17 +43,17 @@ enum class Workgroups { stay, one_round };
 
 class ColdProduct {
 public:
-    // Memory for one launch of the largest of these ops (sizes and strides) or, with more products,
-    // for any number. `kernels` is the directory of find_code_object().
+    // Memory for one launch of the largest of these ops (sizes and strides), or for any number if
+    // products > 1. `kernels` is the directory of find_code_object().
     ColdProduct(const hip::Device &, std::span<const Op>, u64 products = ~u64{0},
                 const std::filesystem::path &kernels = {});
 
-    // Microseconds between two events around all launches of the op with this kernel. The same over
-    // one round of workgroups precedes it and warms the instruction cache. `launched` is called
-    // after each of the two. Throws Error if the kernel does not match the op.
+    // Microseconds between two events around all launches of the op with this kernel, after an
+    // untimed launch of one round of workgroups that warms the instruction cache. `launched` is
+    // called after each of the two. Throws Error if the kernel does not match the op.
     f64 us(const Kernel &, const Op &, const std::function<void()> &launched = {},
            Workgroups = Workgroups::stay);
-    // The same without the round before: a part as new.
+    // The same without the untimed launch: a cold device.
     f64 us_as_new(const Kernel &, const Op &);
 
 private:
@@ -70,8 +70,8 @@ private:
     std::optional<Rotation> scales_;
 };
 
-// The published kernel (asm/splitk_w4a16), which is never chosen for a product. It supports zeros
-// eight and typed. Throws Error for a product without one.
+// The published kernel (asm/splitk_w4a16), which the library never chooses. It supports zeros
+// eight and typed. Throws Error if there is none for the product.
 struct Published {
     const Kernel &kernel;
     Op op; // of the product, with its `waves`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times with error bars: what the model says under draws of its constants (the setting uncertainty
-// of a simulated device).
+// Times with error bars: modelled times under draws of the model's constants (the setting
+// uncertainty of a simulated device).
 #pragma once
 #include <span>
 #include <string>
@@ -11,18 +11,17 @@
 namespace nw {
 
 struct DrawnTime {
-    f64 us = 0;             // of the model as it is
-    std::vector<f64> draws; // empty where there are none
+    f64 us = 0;             // without draws
+    std::vector<f64> draws; // empty: not drawn
 
     f64 low() const; // of the model and its draws
     f64 high() const;
 };
 
-// The launches of these lines of HIPSIM_STATS, one after the other. Without draws where a launch
-// has none.
+// Sum of the launches of these lines of HIPSIM_STATS. Without draws if a launch has none.
 DrawnTime drawn_time(std::span<const std::string> stats);
 
-// In how many draws `a` is still the faster one, or the slower one; both must have as many.
+// Number of draws in which `a` stays faster than `b`, or slower; both have the same number.
 u32 draws_that_agree(const DrawnTime &a, const DrawnTime &b);
 // The same against a time that doesn't depend on the model.
 u32 draws_that_agree(const DrawnTime &a, f64 us);
@@ -36,7 +35,7 @@ inline constexpr const char *draws_help =
     "of "
     "the model as it is; a comparison says in how many of the draws it keeps its sign";
 
-// Lets all simulated devices that this process opens from now on have draws.
+// Turns draws on for all simulated devices that this process opens from now on.
 void draw_constants();
 
 } // namespace nw

@@ -13,20 +13,20 @@ namespace nw {
 
 namespace {
 
-constexpr u64 aligned_rows = 16; // after which rows of every type are aligned as kernels want
+constexpr u64 aligned_rows = 16; // a multiple of 16 rows is aligned for kernels of every type
 
-// Bytes that a launch over n rows, or fewer, may want of its own.
+// Largest scratch memory of a launch over n rows or fewer, in bytes.
 u64 most_scratch(const Scratch &scratch, const Kernel &kernel, Op op, const Machine &machine) {
     if (!scratch.bytes)
         return operand_bytes(kernel.contract->operands, scratch.argument, op, kernel, machine);
-    Op few = op; // whose share is the smallest
+    Op few = op; // has the smallest share
     few.n = kernel.rows_per_workgroup;
     kernel.contract->derive(few, kernel, machine);
     op.share = few.share;
     return scratch.bytes(op, kernel, machine);
 }
 
-// Whether an earlier launch makes the argument, or it is scratch memory.
+// True if an earlier launch produces the argument, or if it is scratch memory.
 bool is_made(const Family &f, u64 Op::*argument) {
     return std::ranges::any_of(f.before,
                                [&](const Before &before) {
@@ -36,11 +36,11 @@ bool is_made(const Family &f, u64 Op::*argument) {
            std::ranges::count(f.scratch, argument, &Scratch::argument) > 0;
 }
 
-// The operands on a device, all 0 but the lists.
+// The operands on a device, all 0 except the lists.
 class Launches {
 public:
-    // With weights for a round, then those of the product: once for one run, else so often that a
-    // copy is out of every cache before its next turn.
+    // Weights for the warm-up round, then the product's: one copy for one run, else enough copies
+    // that each is evicted before it is reused.
     Launches(const hip::Device &device, const TimedLaunches &of, u32 runs, Warm warm)
         : kernel_(of.product), routes_(of.routes), device_(device), modules_(device),
           machine_(machine_of(device)), rows_(of.rows), op_(of.sizes) {
@@ -60,8 +60,8 @@ public:
         each_ = round_up(std::max<u64>(op_.experts, 1) * op_.n * of_column, unit);
         copies_ = runs == 1 ? 1 : 2 + cold_rest / each_;
         weight_bytes_ = begin_ + copies_ * each_;
-        // The order of allocations is that of the figures so far: where buffers and code lie moves
-        // times by up to a percent.
+        // Keep the order of allocations, for comparable figures: addresses of buffers and code
+        // change times by up to a percent.
         if (warm == Warm::no)
             load();
         else
@@ -75,7 +75,7 @@ public:
     void before(u64 number) { launch(modules_, *made_[number].kernel, made_[number].op); }
     u64 before_count() const { return made_.size(); }
     const Kernel &before_kernel(u64 number) const { return *made_[number].kernel; }
-    // By the weights of the run's copy.
+    // The product with this run's copy of the weights.
     void multiply(u64 run) {
         Op op = op_;
         op.w += begin_ + run % copies_ * each_;
@@ -83,7 +83,7 @@ public:
             op.w_up = op.w + op.w_row / 2;
         launch(modules_, kernel_, op);
     }
-    // One round of rows, slot or block, by the weights before.
+    // One round of rows, one slot or one block, with the weights of the warm-up.
     void warm() {
         Op op = op_;
         op.n = round_;
@@ -93,7 +93,7 @@ public:
             op.w_up = op.w + op.w_row / 2;
         launch(modules_, kernel_, op);
     }
-    // Of the lists, after they are made; waits for them.
+    // Reads the number of blocks from the lists, after the launch that makes them; waits for it.
     void count_blocks() {
         if (!lists_before(kernel_))
             return;
@@ -103,7 +103,7 @@ public:
     }
 
 private:
-    // Rows of an expert's gate and up in turn.
+    // True if rows of an expert's gate and up alternate.
     bool gate_and_up() const {
         return op_.kind == OpKind::moe_gguf_act && op_.act == word("swiglu");
     }
@@ -115,7 +115,7 @@ private:
     u64 allocate(u64 bytes) {
         return address(memory_.emplace_back(device_.allocate(bytes)).data());
     }
-    // What a launch reads that none before it has made.
+    // Memory for an input that no earlier launch produces.
     u64 input(const Operand &operand, u64 bytes) {
         const u64 at = allocate(bytes);
         if (operand.argument == (lists_before(kernel_) ? &Op::topk_ids : &Op::expert_ids))
@@ -124,7 +124,7 @@ private:
             memory_.back().fill(0);
         return at;
     }
-    // Operands of a launch before the product's, its results among them.
+    // Operands and results of a launch before the product's.
     void allocate_before(const Before &before) {
         Made made{&kernel_before(before, kernel_), before.op(op_, kernel_, machine_)};
         made.kernel->contract->settle(made.op, *made.kernel, machine_);
@@ -138,7 +138,7 @@ private:
             op_.*gives.argument = made.op.*gives.result;
         made_.push_back(made);
     }
-    // Those of the launch that quantizes activations.
+    // Operands of the launch that quantizes activations.
     void allocate_rows() {
         Made made{&choose(device_.info().gfx, *rows_), *rows_};
         made.kernel->contract->settle(made.op, *made.kernel, machine_);
@@ -148,8 +148,8 @@ private:
         op_.a = made.op.y, op_.a_scale = made.op.y_scale;
         made_.push_back(made);
     }
-    // Loading is no part of the time. Where code lies moves times, so the order is that of the
-    // figures so far: a dense product's kernel first, that of experts last.
+    // Loading is not timed. Addresses of code change times, so keep the order for comparable
+    // figures: the kernel of a dense product first, of experts last.
     void load() {
         if (!op_.experts)
             modules_.function(kernel_);
@@ -161,10 +161,10 @@ private:
     }
     void allocate_weights() {
         op_.w = allocate(weight_bytes_);
-        if (!device_.info().simulated) // whose memory is 0 as it is
+        if (!device_.info().simulated) // simulated memory starts as 0
             memory_.back().fill(0);
     }
-    // c and scratch have room for the rows of the round too.
+    // c and scratch also have room for the rows of the warm-up round.
     Op with_round(u64 rows) const {
         Op op = op_;
         if (!op.experts)
@@ -215,7 +215,7 @@ private:
     std::vector<Made> made_;
 };
 
-// The launch before the product that makes lists, or the first that makes none.
+// The first kernel before the product's that makes lists, or that makes none; null without one.
 const Kernel *kernel_that(const Kernel &product, bool makes_lists) {
     for (const Before &before : product.contract->before)
         if (std::ranges::count(before.gives, &Op::slot_ids, &Gives::argument) == makes_lists)
@@ -255,7 +255,7 @@ u64 activation_bytes(const Kernel &product, const Op &sizes) {
 u32 dynamic_lds_of(const Kernel &kernel, Op op, u32 wgps) {
     const Machine machine{&target_of(kernel.gfx), wgps};
     if (op.blocks == automatic)
-        op.blocks = op.slots; // no matter of LDS
+        op.blocks = op.slots; // LDS does not depend on it
     kernel.contract->settle(op, kernel, machine);
     return kernel.contract->dynamic_lds(op, kernel, machine);
 }

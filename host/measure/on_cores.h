@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Work on simulated GPUs on all cores: a launch is timed on one. Each item has a device of its own,
-// as new, whatever else runs and in which order.
+// Work on simulated GPUs on all cores; a launch is timed on one. Each item has a new device of its
+// own, so results depend neither on order nor on other items.
 #pragma once
 #include <functional>
 #include <string>
@@ -17,8 +17,8 @@ namespace nw {
 void run_on_cores(const std::vector<u64> &work, const std::function<void(u64)> &item,
                   const std::function<void(u64)> &done = {});
 
-// item(i) for each i, as many at once as there are processors; the results in order. `work` has the
-// size of each item, in any unit. The first failure is thrown here.
+// item(i) for each i, one per processor at a time; returns the results in order. `work` has the
+// size of each item, in any unit. Rethrows the first failure.
 template <class Result, class Item>
 std::vector<Result> on_cores(const std::vector<u64> &work, const Item &item,
                              const std::function<void(u64, const Result &)> &done = {}) {
@@ -31,8 +31,8 @@ std::vector<Result> on_cores(const std::vector<u64> &work, const Item &item,
     return results;
 }
 
-// The device of one of so many items: timed, unless HIPSIM_TIMING says otherwise. `spec` and the
-// settings in `more` are those of hip::Device.
+// The device of one of `items` items, timed unless HIPSIM_TIMING says otherwise. `spec` and the
+// settings in `more`: see hip::Device.
 hip::Device model_device(std::string_view spec, u64 items, std::string_view more = "");
 
 } // namespace nw

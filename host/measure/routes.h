@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which experts tokens go to, drawn at random: what benches have instead of a router.
+// Random routes of tokens to experts, in place of a router.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,7 +12,7 @@ namespace nw {
 // Experts of tokens, `top_k` of each one after the other, none twice; top_k <= experts.
 std::vector<i32> random_routes(u32 tokens, u32 experts, u32 top_k, Rng);
 
-// How many of the slots each expert has.
+// Number of slots of each expert.
 std::vector<u32> slots_of_experts(std::span<const i32> routes, u32 experts);
 
 } // namespace nw

@@ -9,7 +9,7 @@
 
 namespace nw {
 
-// Of bench/shapes.csv, what is timed.
+// The models of bench/shapes.csv whose GGUF products are timed.
 inline constexpr std::array<std::string_view, 3> gguf_models = {"Qwen3.6-27B", "Llama-3.1-8B",
                                                                 "Qwen3-30B-A3B"};
 
@@ -33,7 +33,7 @@ struct ProductShape {
         op.w_stride = w_stride, op.s_stride = s_stride(), op.z_stride = z_stride();
         return op;
     }
-    // What a product has to move at least, whatever lies between the rows.
+    // Least bytes that a product moves, without padding between rows.
     u64 bytes_moved() const {
         return u64{n} * k / 2 + scale_bytes() + zero_bytes() + u64{2} * m * (k + n);
     }
@@ -72,8 +72,7 @@ struct GgufMoeShape {
     }
 };
 
-// Attention of a model's layers: of a drafter, and of every fourth layer of a model of 27 billion
-// weights.
+// Attention layers: all of a drafter's, and every fourth of a model with 27 billion weights.
 struct AttentionLayer {
     std::string_view model;
     u32 layers, h, hk, d; // query heads, key heads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// micro_chase: what a dependent load takes, by how much memory the walk goes through.
+// micro_chase: latency of a dependent load by the size of the memory walked through.
 #include <fmt/format.h>
 #include <numeric>
 

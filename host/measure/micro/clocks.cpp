@@ -21,7 +21,7 @@ std::vector<std::string> names_of(const Kernel &kernel) {
     return names;
 }
 
-// Of several waves, which all do the same, the first is read.
+// All waves run the same code; the first one's record is read.
 std::vector<Row> run(Modules &modules, const Kernel &kernel, const std::vector<std::string> &names,
                      u32 passes) {
     const u32 sections = static_cast<u32>(names.size());

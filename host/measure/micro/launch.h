@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records that measuring kernels leave.
+// Records written by measuring kernels.
 #pragma once
 #include <cstring>
 #include <map>
@@ -20,7 +20,7 @@ inline std::vector<std::string> words(std::string_view text) {
     return out;
 }
 
-// The records of a section (asm/micro/clock.j2): how many steps in a row each one timed.
+// Steps in a row of each record of a section (asm/micro/clock.j2).
 inline std::vector<u32> counts(const Kernel &kernel) {
     const u32 few = kernel.number("short"), many = kernel.number("long");
     return few < many ? std::vector<u32>{0, few, many} : std::vector<u32>{0, few};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// micro_start, by events: how fast workgroups start, and what lies between kernels, nodes of a
-// graph and copies. Each is the slope between few and many, which excludes what the host takes.
+// micro_start, by events: the rate at which workgroups start, and the gaps between kernels, nodes
+// of a graph and copies. Each is the slope between few and many, which excludes the host's time.
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
@@ -65,7 +65,7 @@ std::string start_name(const Kernel &kernel) {
     return fmt::format("start of a workgroup, {} wave{}", waves, waves > 1 ? "s" : "");
 }
 
-// Nanoseconds a workgroup; of one whose LDS leaves room for four on a WGP, of each such place.
+// Nanoseconds per workgroup; with LDS for four workgroups on a WGP, per workgroup slot.
 std::vector<Row> start_rate(Modules &modules, const Kernel &kernel, const Settings &settings) {
     const hip::Device &device = modules.device();
     const u32 places = kernel.number("lds") ? 4 * device.info().wgps : 1;

@@ -27,7 +27,7 @@ std::vector<Pattern> patterns(u32 width) {
     }
     out.push_back({"one address", {}});
     if (width == 128) {
-        // Lanes whose 16 bytes lie in the same eighth of 128 bytes want the same banks. Both
+        // Lanes whose 16 bytes lie in the same eighth of 128 bytes access the same banks. Both
         // patterns have every eighth four times; they differ in the lanes that share one.
         out.push_back({"eighths by 8 lanes", addresses([](u32 lane) { // 0-7 all differ
                            return lane / 8 * 128 + (lane + (lane < 16 ? 0 : 4)) % 8 * 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which address each lane of a wave has.
+// Addresses of the lanes of a wave.
 #pragma once
 #include <array>
 #include <string>
@@ -18,7 +18,7 @@ struct Pattern {
 // one address, and for 128 bits two that tell apart which lanes LDS serves together.
 std::vector<Pattern> patterns(u32 width);
 
-// The one in which lanes follow each other: the first stride.
+// Contiguous lanes: the first stride.
 Pattern packed(u32 width);
 
 } // namespace nw::micro

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All measurements for a device, by name, in groups that a launch or a few bring together.
+// All measurements for a device by name; a group is measured by one launch or a few.
 #pragma once
 #include <functional>
 #include <string>
@@ -18,10 +18,10 @@ struct Settings {
     u64 seed = 1;             // of the walks
 };
 
-// Those for a card, or for the simulated one: its time does not vary, and ours is dear.
+// Settings for a card, or for the simulated GPU, whose times do not vary but take long.
 Settings settings_for(const hip::DeviceInfo &);
 
-// What one call of `run` measures: one row for each name, in this order.
+// One call of `run` measures one row for each name, in this order.
 struct Group {
     std::string title; // the kernel
     std::vector<std::string> names;

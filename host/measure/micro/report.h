@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `nw micro --json` writes and --fit reads.
+// The file that `nw micro --json` writes and --fit reads.
 //   {"schema": "nibblewave.micro.v1", "device": "sim gfx1151", "gfx": "gfx1151", "simulated": true,
 //    "bytes": 67108864, "rows": [{"name": "v_add_f32 dependent", "unit": "cycles", "value": 5,
 //    "low": 5, "high": 5,
@@ -22,7 +22,7 @@ struct Report {
     const Row *find(std::string_view name) const; // null when it was not measured
 };
 
-// Both throw nw::Error, which names the file and what is wrong with it.
+// Both throw nw::Error, which names the file and the mistake.
 void write_report(const std::string &path, const Report &);
 Report read_report(const std::string &path);
 

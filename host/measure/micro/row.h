@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One measured number, and all that it came from.
+// One measured number and its raw data.
 #pragma once
 #include <map>
 #include <string>
@@ -15,7 +15,7 @@ struct Row {
     f64 value = 0;    // median
     f64 low = 0, high = 0;
     f64 offset = 0;   // cycles that the first step takes beyond `value`; 0 where it has no meaning
-    std::string from; // how the value came about, for a person
+    std::string from; // derivation of the value, for people
     std::map<u32, std::vector<u32>>
         clocks; // steps in a row -> raw cycles of each pass; may be empty
 

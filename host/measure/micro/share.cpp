@@ -18,7 +18,7 @@ std::string name_of(const Kernel &kernel) {
     return fmt::format("share of the favoured of two waves, {}", kernel.param("op"));
 }
 
-// Per cent of a SIMD's loops that its faster wave did.
+// Share of a SIMD's loops done by its faster wave, in per cent.
 std::vector<Row> run(Modules &modules, const Kernel &kernel) {
     const u32 waves = kernel.number("waves");
     const hip::Buffer out = modules.device().allocate(4ull * waves);

@@ -81,7 +81,7 @@ u32 row_bytes(u64 bytes, u64 rows) {
     return static_cast<u32>(std::max(unit, bytes / rows / unit * unit));
 }
 
-// One long row to a wave: what counts is how many waves there are and how much each has in flight.
+// One long row per wave: the variables are the number of waves and the bytes in flight of each.
 std::vector<Shape> streams(const Kernel &kernel, u32 wgps, u64 bytes) {
     std::vector<Shape> out;
     for (u32 waves : {1, 2, 4, 8}) { // to a SIMD
@@ -94,7 +94,7 @@ std::vector<Shape> streams(const Kernel &kernel, u32 wgps, u64 bytes) {
     return out;
 }
 
-// The same bytes again and again, from where they then are.
+// The same bytes repeatedly, from the level that holds them.
 std::vector<Shape> again(const Kernel &kernel, u32 wgps) {
     constexpr u32 times = 16;
     std::vector<Shape> out;
@@ -120,8 +120,7 @@ std::vector<Shape> rows(const Kernel &kernel, u64 bytes) {
     return out;
 }
 
-// The same bytes again and again from L2: loads of data that is read once go past what is before
-// it.
+// The same bytes repeatedly from L2: streaming loads bypass the caches before it.
 Shape from_l2(const Kernel &kernel, u32 wgps) {
     constexpr u64 size = 1 << 20; // fits any part's L2
     const u32 groups = wgps * 4 * 8 / kernel.number("waves");
@@ -130,12 +129,12 @@ Shape from_l2(const Kernel &kernel, u32 wgps) {
     return {"stream from L2, 1 MiB", groups, row, row, 256};
 }
 
-// More than the L0s hold, and what L2 has in any case: a shader array's GL1 limits it. A WGP has
-// five workgroups of eight waves.
+// Larger than the L0s, smaller than any L2: limited by a shader array's GL1. A WGP has five
+// workgroups of eight waves.
 Shape from_gl1(u32 wgps) { return {"stream from GL1, 80 KiB a WGP", 5 * wgps, 2048, 2048, 64}; }
 
-// One piece of memory in so many bytes: few DRAM channels have all of them if it is a multiple of
-// theirs.
+// One piece of memory per `stride` bytes: if the stride is a multiple of the channel interleave,
+// few DRAM channels hold all pieces.
 std::vector<Shape> scan(const Kernel &kernel, u64 bytes) {
     std::vector<Shape> out;
     for (u32 stride = 1024; stride <= 16384; stride *= 2)
@@ -168,7 +167,7 @@ void add_streams(std::vector<Group> &groups, const hip::DeviceInfo &device,
             continue;
         }
         if (wide) {
-            // in flight: all that the L0s of a WGP let pass
+            // in flight: the most that the L0s of a WGP allow
             add({"stream of one workgroup, 32 waves", 1, 1 << 18, 1 << 18, 1}, speed);
             continue;
         }

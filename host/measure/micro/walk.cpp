@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// micro_walk: dependent loads along lines that lie apart, in memory read before or not: what
-// address translation and DRAM's open rows add.
+// micro_walk: dependent loads of distant lines, warm or cold: the cost of address translation and
+// of DRAM's open rows.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ struct Walk {
 
 u64 span(const Walk &w) { return w.lines * w.stride; }
 
-// Lines of any stride spread over the sets of a cache, unless they shall not.
+// Lines of any stride are spread over the sets of a cache, unless `exact`.
 u32 place(const Walk &w, u32 line) {
     if (w.exact)
         return static_cast<u32>(line * w.stride);
@@ -40,7 +40,7 @@ std::vector<u32> order_of(const Walk &w, u64 seed) {
     return next;
 }
 
-// Other data takes the caches' room.
+// Evicts the lines from the caches.
 void evict(Modules &modules, const hip::Buffer &other) {
     for (const Kernel &kernel : kernels(modules.device().info().gfx))
         if (kernel.family == "micro_stream" && kernel.param("policy") == "keep") {
@@ -92,8 +92,8 @@ std::string size_name(u64 bytes) {
                               : fmt::format("{} B", bytes);
 }
 
-// Few lines fit L0 wherever they lie: what they take more than lines side by side is translation.
-// Lines that nobody has read come from DRAM: side by side they share rows and pages.
+// Few lines fit L0 at any addresses: their extra time over adjacent lines is translation. Cold
+// lines come from DRAM: adjacent ones share rows and pages.
 std::vector<Walk> walks() {
     constexpr u64 most = 512ull << 20;
     constexpr u32 cold_lines = 2048; // more than all passes read: none is read twice
