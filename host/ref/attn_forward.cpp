@@ -19,7 +19,7 @@ struct Row {
     u32 b, i, h;
 };
 
-// How often each key is seen by a row.
+// Number of times that a row sees each key.
 std::vector<u32> times_seen(const AttnForward &a, const Row &r) {
     const u32 tiles = (a.sq + block - 1) / block, blocks = (a.sk + block - 1) / block,
               entries = a.entries ? a.entries : blocks;
@@ -45,7 +45,7 @@ std::vector<f64> values(const AttnForward &a, const AttnTensor &t, u32 b, u32 h,
     return out;
 }
 
-// Of a key head.
+// Keys and values of a key head.
 struct Keys {
     std::vector<f64> k, v; // [sk, d]
 };

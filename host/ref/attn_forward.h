@@ -22,7 +22,7 @@ struct AttnForward {
     f32 scale;
     AttnTensor q{}, k{}, v{};
     std::span<const i32> idx{}, cnt{}; // [b, h, tiles, blocks] and [b, h, tiles]; empty: all blocks
-    u32 entries = 0;                   // of a list; 0: as many as there are blocks
+    u32 entries = 0;                   // of a list; 0: the number of blocks
     f64 least_p = 0;                   // p, of a largest of 1, that is kept with full precision
 };
 

@@ -26,7 +26,7 @@ std::vector<bool> above_peak(std::span<const f32> score, f32 share) {
     return kept;
 }
 
-// Of those in the set, in the order of the contract.
+// Sum over the set, in the order of the contract.
 f32 sum_of(std::span<const f32> weight, const std::vector<bool> &in) {
     std::array<f32, 32> lane{};
     for (size_t n = 0; n < weight.size(); ++n)

@@ -26,7 +26,7 @@ struct DecodeW4A16 {
 struct DecodeResult {
     std::vector<f64> c;       // the result, before rounding to dtype
     std::vector<f64> terms;   // sum_k |a * (q - z) * s| + |bias|
-    std::vector<f64> offsets; // sum_k |a * s|: what an offset of 1 on every q would add to `terms`
+    std::vector<f64> offsets; // sum_k |a * s|: growth of `terms` for an offset of 1 on every q
 };
 
 // Throws Error if a span's size does not match the shape.

@@ -60,7 +60,7 @@ public:
         return out;
     }
 
-    // Of super-blocks from `first` to `last`, which need not be there.
+    // Sum over super-blocks [first, last); indices past the end are skipped.
     f32 part(std::span<const GgufBlock> row, u32 m, u64 first, u64 last) const {
         const u32 *order = row[0].sub < block_k ? apart : in_order;
         f32 acc = 0;

@@ -28,7 +28,7 @@ i32 ue4m3(u8 bits) {
     return exponent ? (8 + fraction) << (exponent - 1) : fraction;
 }
 
-// Of a block of 32: low nibbles are the first 16 elements.
+// Element i of a block of 32: low nibbles are the first 16 elements.
 u32 nibble(const u8 (&qs)[16], u32 i) { return qs[i % 16] >> i / 16 * 4 & 15u; }
 
 GgufBlock block_of_32(f32 d) {
@@ -102,9 +102,9 @@ GgufBlock taken(const BlockNVFP4 &b) {
     return out;
 }
 
-// q4_K and q5_K. The first four lie in the low 6 bits of bytes 0 to 3 (scale) and 4 to 7 (min). Of
-// the last four bytes 8 to 11 hold the low 4 bits, scale below min; the high 2 bits are what the
-// first eight bytes have left.
+// q4_K and q5_K. The first four lie in the low 6 bits of bytes 0 to 3 (scale) and 4 to 7 (min). The
+// last four have their low 4 bits in bytes 8 to 11, scale below min, and their high 2 bits in the
+// high bits of the first eight bytes.
 SubScale sub_scale(const u8 (&s)[12], u32 j) {
     if (j < 4)
         return {s[j] & 63u, s[j + 4] & 63u};
@@ -253,7 +253,7 @@ void dequantize_row(GgmlType type, const std::byte *row, u64 k, f32 *out) {
     if (info && info->elements == 1 && info->decoded)
         return;
     if (!info || !info->decoded)
-        gguf_block(type, nullptr); // says that there is no formula
+        gguf_block(type, nullptr); // throws: no formula
     for (u64 i = 0; i < k / info->elements; ++i)
         dequantize(gguf_block(type, row + i * info->bytes), info->elements,
                    out + i * info->elements);

@@ -7,7 +7,7 @@
 //   q5_1    w[i] = d * q + m                 as q5_0
 //   q8_0    w[i] = d * q                     32 elements, signed bytes
 //   iq4_nl  w[i] = d * value(q)              as q4_0, of 16 values
-//   mxfp4   w[i] = 2^(e - 128) * value(q)    as q4_0, of 16 values: twice those of e2m1
+//   mxfp4   w[i] = 2^(e - 128) * value(q)    as q4_0, of 16 values: e2m1's times 2
 //   nvfp4   w[i] = (sc / 2) * value(q)       64 elements, sc of sub-block i / 16; mxfp4's values
 //   q2_K    w[i] = (d * sc) * q - dmin * m   256 elements, sc and m of sub-block i / 16
 //   q3_K    w[i] = (d * (sc - 32)) * (q - 4) 256 elements, sc of sub-block i / 16

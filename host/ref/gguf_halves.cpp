@@ -21,7 +21,7 @@ void put_half(std::byte *p, f32 x) {
     std::memcpy(p, &bits, 2);
 }
 
-// Of a row's exponent: where it has no finite value but 0, that of 0.
+// Exponent of a row; that of 0 if the row has no other finite value.
 int exponent_of(f32 most) {
     int e = 0;
     if (std::isfinite(most))
@@ -29,7 +29,7 @@ int exponent_of(f32 most) {
     return e;
 }
 
-// Of eight, then of two of those.
+// Sum of eight, then of two such sums.
 f32 sum_16(const f32 *x) {
     f32 two[2];
     for (int i = 0; i < 2; ++i, x += 8)

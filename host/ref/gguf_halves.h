@@ -12,8 +12,8 @@
 
 namespace nw::ref {
 
-// What a caller chooses: 256 k of a row contiguous; the last values at the end of the last 256 k,
-// with zeros before them, not behind.
+// Layout options: 256 k of a row contiguous; the last values at the end of the last 256 k, after
+// zeros instead of before them.
 struct HalvesForm {
     bool by_row = false, at_end = false;
 };
@@ -38,8 +38,8 @@ struct HalvesLayout {
     u64 bytes() const;
 };
 
-// Which k of a block of 32 are those of its WMMA `step`, 0 or 1, in the instruction's order:
-// sixteen neighbours, or eight of the first and eight of the second sixteen.
+// The k of WMMA `step`, 0 or 1, of a block of 32, in the instruction's order: sixteen neighbours,
+// or eight of the first and eight of the second sixteen.
 std::array<u32, 16> order_of(WmmaSum, bool sixteens, u32 step);
 
 } // namespace nw::ref

@@ -19,8 +19,8 @@ namespace {
 
 constexpr u32 super_k = 256, block_k = 32, blocks = super_k / block_k;
 
-// Where quants of several blocks or halves of one share bytes, kernels leave the upper ones where
-// they are: at bit 4 they are 16 times as large, and finer beside WMMA's grid of subnormals
+// Where quants of several blocks or halves of one share bytes, kernels don't shift the upper ones
+// down: at bit 4 they are 16 times as large, and finer relative to WMMA's grid of subnormals
 // (S-004).
 f32 unit_of(GgmlType type, u32 k) {
     const u32 block = k / block_k;
@@ -40,22 +40,22 @@ f32 unit_of(GgmlType type, u32 k) {
     }
 }
 
-// Whether quants have their scales in them, so that all of a super-block make one sum: such
-// products are whole numbers that f16 has.
+// True if scales are multiplied into the quants, so that a super-block is one sum: such products
+// are integers that f16 represents.
 bool is_whole(GgmlType type) {
     return type == GgmlType::q2_K || type == GgmlType::q3_K || type == GgmlType::nvfp4;
 }
 
-// Whether even and odd blocks of a super-block make sums of their own, the odd ones of four times
-// their quants (T-193).
+// True if even and odd blocks of a super-block have separate sums, the odd ones of four times their
+// quants (T-193).
 bool by_parity(GgmlType type) { return type == GgmlType::q2_K; }
 
-// Whether each 16 k are multiplied by themselves: they have a scale or a unit of their own.
+// True if each 16 k have a product of their own, since they have their own scale or unit.
 bool by_sixteens(GgmlType type, const GgufBlock &b) {
     return b.sub == 16 || unit_of(type, 0) != unit_of(type, 16);
 }
 
-// e2m1 has a -0, which WMMA tells from 0 (S-004); a GgufBlock's quant hasn't.
+// e2m1 has a -0, which WMMA distinguishes from 0 (S-004); a GgufBlock's quant has none.
 bool is_minus_zero(GgmlType type, const std::byte *block, u32 i) {
     if (type != GgmlType::mxfp4)
         return false;
@@ -66,7 +66,7 @@ bool is_minus_zero(GgmlType type, const std::byte *block, u32 i) {
 // A super-block of a row of w, unpacked as in the kernel.
 struct Factors {
     f32 scale[2 * blocks]; // of 16 k each: in odd blocks of activations that are 16ths
-    f32 least[2 * blocks]; // what is taken off, of each block or of 16 k, over least_scale
+    f32 least[2 * blocks]; // minimum of each block or of 16 k, in units of least_scale
     f32 least_scale;
     f32 quant[super_k]; // as f16 has them
 };
@@ -81,7 +81,7 @@ Factors factors_of(GgmlType type, const std::byte *p) {
             const u32 in = at + i, block = in / block_k;
             const f32 unit = unit_of(type, in);
             const i32 scale = b.scale[i / b.sub], times = block % 2 ? 16 : 1;
-            if (is_whole(type)) { // no quant is -0, which WMMA tells from 0 (S-004)
+            if (is_whole(type)) { // no quant is -0, which WMMA distinguishes from 0 (S-004)
                 const i32 in_quant = by_parity(type) && block % 2 ? 4 : times;
                 f.quant[in] = static_cast<f32>(b.quant[i] * scale * in_quant) * 0x1p-24f;
                 f.scale[in / 16] = b.d * 0x1p24f * static_cast<f32>(times / in_quant);
@@ -110,7 +110,7 @@ u64 row_bytes(GgmlType type, u32 k) {
     return k / info->elements * info->bytes;
 }
 
-// Its first: what all of a type have in common.
+// Facts of a type, from its first super-block.
 GgufBlock block_of(const GgufMidProduct &p) {
     need_size("w", p.w.size(), p.n * row_bytes(p.type, p.k));
     return gguf_block(p.type, p.w.data());
@@ -165,7 +165,7 @@ public:
     bool minima() const { return minima_; }
     i32 shift(u32 row) const { return load<i32>(&p_.a[at_.shift(row)]); }
     f32 half(u32 row, u32 place) const { return halves_[u64{row} * places_ + place]; }
-    // What a row of halves stands for.
+    // The values that a row of halves represents.
     std::vector<f64> values(u32 row) const {
         const f64 unit = std::ldexp(1.0, shift(row));
         std::vector<f64> out(p_.k);
@@ -198,9 +198,9 @@ private:
         return acc;
     }
 
-    // Those of the first have half of a WMMA's k, those of the second, if it is another, the other:
-    // on gfx11 the upper eight. On gfx12, which has no second, the first has every other four.
-    // Those of 16 k have all of it.
+    // Minima of the first super-block use half of a WMMA's k; of the second, if it differs, the
+    // other half: on gfx11 the upper eight. On gfx12 there is no second, and the first uses every
+    // other four. Minima of 16 k use all of it.
     f32 take_minima(f32 acc, u32 row, const std::vector<Factors> &w, u64 first, u64 second) const {
         std::array<f32, 16> a{}, b{};
         const u32 sums = super_k / sum_k_;
@@ -260,8 +260,8 @@ std::vector<f64> scaled_quants(const Product &product, u32 k, const std::vector<
     return out;
 }
 
-// The product of a row of x and one of weights, and its tolerance: of the weight's own rounding,
-// and of sums of f32; then of what f16 leaves of x.
+// The product of a row of x and one of weights, and its tolerance: for the rounding of weights and
+// of f32 sums, and for the rounding of x to f16.
 std::pair<f64, f64> sums_of(const f32 *x, const std::vector<f64> &used, const std::vector<f32> &row,
                             const std::vector<f64> &quants) {
     RunningSums c, tolerance;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What gguf_moe_act (asm/gguf_moe_act) makes of an expert's sums, one column.
+// One column of gguf_moe_act (asm/gguf_moe_act), from an expert's sums.
 //
 //     act none     g + bias
 //     act swiglu   (clamp(u + bias_up) + 1) * G / (1 + e^(-alpha * G)), G = min(g + bias, limit)
@@ -20,7 +20,7 @@ struct SwigluResult {
     f64 tolerance; // of f32 arithmetic whose powers and reciprocals are within 1 ulp
 };
 
-// Of sums that have their biases.
+// From sums with biases.
 SwigluResult swiglu(Swiglu, f32 g, f32 u);
 
 } // namespace nw::ref

@@ -23,7 +23,7 @@ f32 half(f64 x) { return f16_to_f32(F16::narrow(x)); }
 // The divisor of a block's activations, and factor of its weights.
 f32 times(u32 block) { return block % 2 ? 16.0f : 1.0f; }
 
-// Whether quants of odd blocks are multiplied by 16, and not their scale: that comes out otherwise
+// True if quants of odd blocks are multiplied by 16 instead of their scale: the results differ
 // where the scale is subnormal or infinite.
 bool quants_times_16(GgmlType type) { return type == GgmlType::q4_K || type == GgmlType::q5_K; }
 
@@ -72,7 +72,7 @@ public:
     }
     const std::byte *row(u32 n) const { return &p_.w[n * row_bytes_]; }
     i32 shift(u32 m) const { return load<i32>(&p_.a[at_.shift(m)]); }
-    // What WMMA gets of x, and what a row of it stands for.
+    // The operands of WMMA for x, and the values that a row of them represents.
     f32 activation(u32 m, u32 k) const { return halves_[u64{m} * p_.k + k]; }
     std::vector<f64> values(u32 m) const {
         std::vector<f64> out(p_.k);
@@ -112,15 +112,14 @@ private:
     std::vector<f32> halves_;
 };
 
-// How far f16 may take weights from what they are: as the formula has it, not as it came out. Of
-// normal numbers 2^-11 of scale, minimum and result each; of smaller ones half of 2^-24, a quant
-// times.
+// Bound of the rounding of weights to f16, by the formula. For normal numbers 2^-11 of scale,
+// minimum and result each; for smaller ones half of 2^-24 times the quant.
 f64 weight_error(f32 w, f64 least) {
     constexpr f64 unit = 0x1p-11, tiny = 0x1p-25;
     return (2 * std::fabs(f64{w}) + 2 * least) * unit * (1 + unit) + 129 * tiny;
 }
 
-// That of each weight of a row.
+// The bound of each weight of a row.
 std::vector<f64> weight_errors(GgmlType type, const std::byte *row, std::span<const f32> w) {
     const GgmlTypeInfo &info = *find_ggml_type(type);
     std::vector<f64> out(w.size());
@@ -138,7 +137,7 @@ struct Sums {
     f64 c = 0, off = 0, sum = 0;
 };
 
-// Of a row of x, of what was used of it, and of a row of weights.
+// Product and tolerance of a row of x, its rounded values, and a row of weights.
 Sums sums_of(const f32 *x, const std::vector<f64> &used, const std::vector<f32> &w,
              const std::vector<f64> &error) {
     RunningSums c, off, sum;

@@ -83,10 +83,10 @@ Share share_of(GgmlType type) {
     }
 }
 
-// What one lane, the `piece`th of a block's, adds to its sum. Units that kernels move from one
-// factor to another are powers of two, and change no bit. (f32 has the range for that: d * d8 is
-// 2^-120 or more, mxfp4 aside, whose kernels have no such units.) d * (sum of q) has one here too,
-// and minima its reciprocal, as it may be infinite without.
+// The contribution of one lane, the `piece`th of a block's. Units that kernels move from one factor
+// to another are powers of two and exact. (f32 has the range: d * d8 is 2^-120 or more, except in
+// mxfp4, whose kernels have no such units.) d * (sum of q) has one here, too, and minima its
+// reciprocal, since it could overflow otherwise.
 
 void add_whole(f32 &total, const GgufBlock &w, const Q8Block &q8) {
     const f32 sum = static_cast<f32>(dot(w.quant, q8.q, 32));
@@ -136,13 +136,13 @@ void add_sixteens(f32 &total, const GgufBlock &w, const Row &a, u64 super, u32 p
     }
 }
 
-// The lanes that share a block, and what each adds.
+// The lanes that share a block, and their contributions.
 class Lanes {
 public:
     Lanes(GgmlType type, u32 elements) : share_(share_of(type)), elements_(elements) {}
 
     u32 of_block() const { return elements_ / block_k; }
-    // Of the row's block number `block`.
+    // Sums of block number `block` of the row.
     void add(f32 &total, const GgufBlock &w, const Row &a, u64 block, u32 piece) const {
         switch (share_) {
         case Share::halves:
@@ -163,7 +163,8 @@ private:
     u32 elements_;
 };
 
-// What the tiles leave of a block's products with x; to size, those with both parts of w.
+// Sum of |w| times the quantization error of x over a block; adds the sum of |x| * (both parts of
+// |w|) to `size`.
 f64 left_out(const GgufBlock &w, const Row &a, std::span<const f32> x, u64 first, f64 &size) {
     f64 result = 0;
     for (u64 j = 0; j < x.size() / block_k; ++j) {

@@ -19,7 +19,7 @@ void check(const MoeW4A16 &p) {
     if (!p.topk_weights.empty())
         need_size("topk_weights", p.topk_weights.size(), p.slots);
     if (p.silu_gate_up && p.n % 2)
-        throw Error(fmt::format("n = {}: gate and up must have as many rows as each other", p.n));
+        throw Error(fmt::format("n = {}: gate and up must have the same number of rows", p.n));
 }
 
 MoeSlot run_slot(const MoeW4A16 &p, const Expert &expert, u32 slot) {

@@ -19,7 +19,7 @@ std::vector<f64> gated(const std::vector<f64> &y, u64 m, u64 n) {
 
 PrefillResult prefill_w4a16(const DecodeW4A16 &p, bool silu_gate_up) {
     if (silu_gate_up && p.n % 2)
-        throw Error(fmt::format("n = {}: gate and up must have as many rows as each other", p.n));
+        throw Error(fmt::format("n = {}: gate and up must have the same number of rows", p.n));
     PrefillResult out{decode_w4a16(p), {}};
     out.c = silu_gate_up ? gated(out.y.c, p.m, p.n) : out.y.c;
     return out;

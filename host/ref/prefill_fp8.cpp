@@ -13,9 +13,9 @@ namespace {
 
 constexpr u32 block_k = 32;
 
-// Additions of a block's products lose at most 2^-23 of the sum of their sizes each, in whatever
-// order (S-022), and so do those of blocks; the scale of a row rounds twice. What is below f32's
-// normal numbers loses 2^-149 a block, which the scale of a row and 2^7 then multiply.
+// Additions of a block's products each lose at most 2^-23 of the sum of their sizes, in any order
+// (S-022), and so do additions of blocks; the scale of a row rounds twice. Subnormal sums lose
+// 2^-149 per block, multiplied by the scale of a row and 2^7.
 f64 tolerance(f64 sizes, u32 blocks, f64 a_scale) {
     const f64 roundings = block_k + blocks + 2;
     return (sizes * 0x1p-23 * roundings + blocks * 0x1p-142) * a_scale + 0x1p-149;

@@ -43,7 +43,7 @@ std::vector<f32> prefill_w4a8(const ProductW4A8 &p) {
     const u64 scales = u64{w.n} * (w.k / w.group);
     if (p.a.size() != u64{w.m} * w.k || p.a_scale.size() != w.m || w.q.size() != u64{w.n} * w.k ||
         w.s.size() != scales || (!w.z.empty() && w.z.size() != scales))
-        throw Error(fmt::format("sizes are not those of m = {}, n = {}, k = {}", w.m, w.n, w.k));
+        throw Error(fmt::format("sizes do not match m = {}, n = {}, k = {}", w.m, w.n, w.k));
     std::vector<f32> out;
     for (u64 m = 0; m < w.m; ++m)
         for (u64 n = 0; n < w.n; ++n)

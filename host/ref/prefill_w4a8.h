@@ -15,7 +15,7 @@ struct TileStarts {
 };
 
 struct ProductW4A8 {
-    DecodeW4A16 w;                // of which `a` is not looked at
+    DecodeW4A16 w;                // its `a` is not used
     std::span<const i8> a;        // [M, K]
     std::span<const f32> a_scale; // [M]
     TileStarts starts;

@@ -12,7 +12,7 @@ namespace nw::ref {
 
 namespace {
 
-// max |x| of a row, or NaN where it has something that is not finite.
+// max |x| of a row, or NaN if a value is not finite.
 f32 largest(Dtype dtype, std::span<const u16> row) {
     f32 out = 0;
     for (u16 word : row) {

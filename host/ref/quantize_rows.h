@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Activations as int8 or fp8, a scale for each row: what quantize_rows and quantize_fp8 make, in
-// f32 as they do.
+// Activations as int8 or fp8 with a scale for each row: quantize_rows and quantize_fp8, in f32 as
+// the kernels.
 #pragma once
 #include <span>
 #include <vector>

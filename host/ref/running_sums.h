@@ -7,8 +7,8 @@
 
 namespace nw::ref {
 
-// Four sums side by side, whose additions needn't wait for each other; added at the end. In double
-// the result differs from that of one sum by nothing that matters beside a kernel's tolerance.
+// Four independent sums, added at the end. In double the result differs from that of one sum by a
+// negligible part of a kernel's tolerance.
 class RunningSums {
 public:
     static constexpr u32 count = 4;

@@ -31,7 +31,7 @@ struct Product {
           exponent(value == 0 ? none : half_exponent_of(a) + half_exponent_of(b)) {}
 };
 
-// Without a branch for each: all are looked at nearly always.
+// Branchless: nearly always all are checked.
 bool all_finite(std::span<const f32, 16> x) {
     u32 most = 0;
     for (f32 value : x)
